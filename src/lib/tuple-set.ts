@@ -1,0 +1,80 @@
+/**
+ * Distinct tuples of 32-bit numbers, numbered from 0 in order of first appearance: an open hash table
+ * over one packed array, so a tuple costs its numbers and one table slot.
+ */
+export interface TupleSet {
+  /** The number of this tuple, adding it where it is new. The argument is copied. */
+  add(tuple: ArrayLike<number>): number;
+  /** Member `member` of tuple number `index`. */
+  at(index: number, member: number): number;
+  readonly size: number;
+  /** All tuples, `width` numbers each, as a view of the packed array. */
+  tuples(): Uint32Array;
+}
+
+const EMPTY = 0xffffffff;
+const SLOTS_INITIAL = 16;
+
+export function createTupleSet(width: number): TupleSet {
+  let packed = new Uint32Array(8 * width);
+  let size = 0;
+  let slots = new Uint32Array(SLOTS_INITIAL).fill(EMPTY);
+  let last = -1; // The tuple added or found last: neighbours are often alike.
+
+  /** The slot that holds the tuple, or the empty one where it belongs. */
+  function findSlot(tuple: ArrayLike<number>, start: number): number {
+    const mask = slots.length - 1;
+    let slot = hashTuple(tuple, start, width) & mask;
+    while (slots[slot] !== EMPTY && !sameAt(slots[slot]!, tuple, start)) slot = (slot + 1) & mask;
+    return slot;
+  }
+
+  function sameAt(index: number, tuple: ArrayLike<number>, start: number): boolean {
+    for (let m = 0; m < width; m++) if (packed[index * width + m] !== tuple[start + m]) return false;
+    return true;
+  }
+
+  function grow(): void {
+    const wider = new Uint32Array(packed.length * 2);
+    wider.set(packed);
+    packed = wider;
+  }
+
+  function rehash(): void {
+    slots = new Uint32Array(slots.length * 2).fill(EMPTY);
+    for (let index = 0; index < size; index++) slots[findSlot(packed, index * width)] = index;
+  }
+
+  return {
+    add(tuple) {
+      if (last >= 0 && sameAt(last, tuple, 0)) return last;
+      const slot = findSlot(tuple, 0);
+      const found = slots[slot]!;
+      if (found !== EMPTY) {
+        last = found;
+        return found;
+      }
+      if ((size + 1) * width > packed.length) grow();
+      for (let m = 0; m < width; m++) packed[size * width + m] = tuple[m]!;
+      slots[slot] = size;
+      last = size;
+      size++;
+      if (size * 2 > slots.length) rehash();
+      return last;
+    },
+    at: (index, member) => packed[index * width + member]!,
+    get size() {
+      return size;
+    },
+    tuples: () => packed.subarray(0, size * width),
+  };
+}
+
+/** FNV-1a over whole numbers with a final mix, so that neighbouring numbers spread over the table. */
+function hashTuple(tuple: ArrayLike<number>, start: number, width: number): number {
+  let hash = 0x811c9dc5;
+  for (let m = 0; m < width; m++) hash = Math.imul(hash ^ tuple[start + m]!, 0x01000193);
+  hash ^= hash >>> 15;
+  hash = Math.imul(hash, 0x2c1b3c6d);
+  return hash ^ (hash >>> 12);
+}

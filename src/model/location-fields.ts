@@ -1,0 +1,332 @@
+/**
+ * The one table of a location record's fields. Request checks, memory and log columns, responses and
+ * OpenAPI all derive from it; a new field is a new line here.
+ *
+ * Sources: the interface specification, §2.1 and §4, and the contract, §1 ("Which fields which response
+ * carries") and §4 (accepted values).
+ */
+
+/** The kinds of response that carry records, each with its own set of fields. */
+export type ResponseKind = "current" | "deviceCurrent" | "userHistory" | "deviceHistory" | "appHistory";
+
+/**
+ * Where a field is kept. `number` fields are columns of doubles. `profile` (what a device is, and whose)
+ * and `state` (what it was doing) fields are texts kept as two interned tuples, because few combinations
+ * occur. `derived` fields follow from app, device and timestamp, and are never sent or stored.
+ */
+export type FieldColumn = "device" | "timestamp" | "number" | "profile" | "state" | "derived";
+
+export interface LocationField {
+  /** The wire name. */
+  readonly name: string;
+  readonly type: "string" | "integer" | "number" | "boolean";
+  readonly column: FieldColumn;
+  readonly required?: true;
+  /** Bounds of a number, both included, in the field's unit. */
+  readonly minimum?: number;
+  readonly maximum?: number;
+  /** Bounds of a text, in characters (code points). */
+  readonly charactersMin?: number;
+  readonly charactersMax?: number;
+  readonly pattern?: RegExp;
+  readonly description: string;
+  readonly example: string | number | boolean;
+  readonly responses: readonly ResponseKind[];
+}
+
+const EVERY: readonly ResponseKind[] = [
+  "current",
+  "deviceCurrent",
+  "userHistory",
+  "deviceHistory",
+  "appHistory",
+];
+const CURRENT: readonly ResponseKind[] = ["current", "deviceCurrent"];
+const HISTORY: readonly ResponseKind[] = ["userHistory", "deviceHistory", "appHistory"];
+const ALL_BUT_APP_HISTORY: readonly ResponseKind[] = [...CURRENT, "userHistory", "deviceHistory"];
+const OWN_HISTORY: readonly ResponseKind[] = ["userHistory", "deviceHistory"];
+const DEVICE_HISTORY: readonly ResponseKind[] = ["deviceHistory"];
+
+const OPEN_TEXT = { type: "string", charactersMin: 0, charactersMax: 128 } as const;
+const IDENTIFIER = { type: "string", charactersMin: 1, charactersMax: 128 } as const;
+
+export const LOCATION_FIELDS = [
+  {
+    ...IDENTIFIER,
+    name: "device_id",
+    column: "device",
+    required: true,
+    description: "Device identifier, unique within an app.",
+    example: "bus-4836",
+    responses: EVERY,
+  },
+  {
+    name: "app_id",
+    type: "string",
+    column: "derived",
+    description: "Application that owns the device.",
+    example: "default",
+    responses: CURRENT,
+  },
+  {
+    name: "appId",
+    type: "string",
+    column: "derived",
+    description: "Application that owns the device.",
+    example: "default",
+    responses: HISTORY,
+  },
+  {
+    name: "id",
+    type: "string",
+    column: "derived",
+    description: "Record identifier: a ULID of 26 characters, the same for ever.",
+    example: "01KFX6A7J0M4Q8ZV2N5T9B3C1D",
+    responses: ["deviceCurrent", ...HISTORY],
+  },
+  {
+    ...IDENTIFIER,
+    name: "user_id",
+    column: "profile",
+    description: "User who held the device at that time; ANONYMOUS where the report named none.",
+    example: "driver-7",
+    responses: EVERY,
+  },
+  {
+    name: "timestamp",
+    type: "integer",
+    column: "timestamp",
+    required: true,
+    description: "Time of the fix, Unix milliseconds.",
+    example: 1769442912000,
+    responses: EVERY,
+  },
+  {
+    name: "latitude",
+    type: "number",
+    column: "number",
+    required: true,
+    minimum: -90,
+    maximum: 90,
+    description: "Degrees, WGS84.",
+    example: 53.447185,
+    responses: EVERY,
+  },
+  {
+    name: "longitude",
+    type: "number",
+    column: "number",
+    required: true,
+    minimum: -180,
+    maximum: 180,
+    description: "Degrees, WGS84.",
+    example: -2.91799,
+    responses: EVERY,
+  },
+  {
+    name: "horizontal_accuracy",
+    type: "number",
+    column: "number",
+    minimum: 0,
+    maximum: 10_000_000,
+    description: "Horizontal accuracy, meters.",
+    example: 4.8,
+    responses: EVERY,
+  },
+  {
+    name: "vertical_accuracy",
+    type: "number",
+    column: "number",
+    minimum: 0,
+    maximum: 10_000_000,
+    description: "Vertical accuracy, meters.",
+    example: 3,
+    responses: ALL_BUT_APP_HISTORY,
+  },
+  {
+    name: "altitude",
+    type: "number",
+    column: "number",
+    minimum: -20_000,
+    maximum: 100_000_000,
+    description: "Altitude, meters.",
+    example: 19.5,
+    responses: EVERY,
+  },
+  {
+    name: "speed",
+    type: "number",
+    column: "number",
+    minimum: 0,
+    maximum: 1_000_000,
+    description: "Speed, meters per second.",
+    example: 8.3,
+    responses: EVERY,
+  },
+  {
+    name: "bearing",
+    type: "number",
+    column: "number",
+    minimum: 0,
+    maximum: 360,
+    description: "Heading, degrees clockwise from true north.",
+    example: 58,
+    responses: EVERY,
+  },
+  {
+    name: "battery_level",
+    type: "number",
+    column: "number",
+    minimum: 0,
+    maximum: 100,
+    description: "Battery charge, percent.",
+    example: 81,
+    responses: EVERY,
+  },
+  {
+    ...OPEN_TEXT,
+    name: "type",
+    column: "state",
+    description: "Kind of movement, such as STATIONARY or MOVING.",
+    example: "MOVING",
+    responses: EVERY,
+  },
+  {
+    ...OPEN_TEXT,
+    name: "battery_status",
+    column: "state",
+    description: "Such as Charging or Not Charging.",
+    example: "Not Charging",
+    responses: EVERY,
+  },
+  {
+    name: "network_status",
+    type: "boolean",
+    column: "state",
+    description: "Whether the device had a network.",
+    example: true,
+    responses: ALL_BUT_APP_HISTORY,
+  },
+  {
+    name: "location_permission",
+    type: "boolean",
+    column: "state",
+    description: "Whether the device's app was allowed to read the location.",
+    example: true,
+    responses: ALL_BUT_APP_HISTORY,
+  },
+  {
+    name: "is_mock",
+    type: "boolean",
+    column: "state",
+    description: "Whether the position came from a mock provider.",
+    example: false,
+    responses: ALL_BUT_APP_HISTORY,
+  },
+  {
+    ...OPEN_TEXT,
+    name: "tracking_mode",
+    column: "state",
+    description: "Such as PRECISE or BALANCED.",
+    example: "PRECISE",
+    responses: ALL_BUT_APP_HISTORY,
+  },
+  {
+    name: "tz_offset",
+    type: "string",
+    column: "profile",
+    charactersMin: 1,
+    charactersMax: 7,
+    pattern: /^[+-]?\d{1,6}$/,
+    description: "Offset of the location's timezone, a signed whole number.",
+    example: "+0",
+    responses: ALL_BUT_APP_HISTORY,
+  },
+  {
+    ...OPEN_TEXT,
+    name: "brand",
+    column: "profile",
+    description: "Device brand.",
+    example: "Google",
+    responses: OWN_HISTORY,
+  },
+  {
+    ...OPEN_TEXT,
+    name: "model",
+    column: "profile",
+    description: "Device model.",
+    example: "Pixel 8",
+    responses: OWN_HISTORY,
+  },
+  {
+    ...OPEN_TEXT,
+    name: "os",
+    column: "profile",
+    description: "Operating system, such as android.",
+    example: "android",
+    responses: OWN_HISTORY,
+  },
+  {
+    ...OPEN_TEXT,
+    name: "os_version",
+    column: "profile",
+    description: "Operating system version.",
+    example: "15",
+    responses: OWN_HISTORY,
+  },
+  {
+    ...OPEN_TEXT,
+    name: "sdk_version",
+    column: "profile",
+    description: "Version of the tracking SDK.",
+    example: "3.2.1",
+    responses: DEVICE_HISTORY,
+  },
+  {
+    ...OPEN_TEXT,
+    name: "app_version_name",
+    column: "profile",
+    description: "Version name of the device's app.",
+    example: "5.4.0",
+    responses: DEVICE_HISTORY,
+  },
+  {
+    ...OPEN_TEXT,
+    name: "app_version_code",
+    column: "profile",
+    description: "Version code of the device's app.",
+    example: "50400",
+    responses: DEVICE_HISTORY,
+  },
+] as const satisfies readonly LocationField[];
+
+type TableRow = (typeof LOCATION_FIELDS)[number];
+type NamesIn<Column extends FieldColumn> = Extract<TableRow, { column: Column }>["name"];
+
+function fieldsIn(column: FieldColumn): readonly LocationField[] {
+  return LOCATION_FIELDS.filter((field) => field.column === column);
+}
+
+/** Columns of doubles, latitude and longitude first. The order is part of the log format. */
+export const NUMBER_FIELDS = fieldsIn("number");
+/** Members of the profile tuple. The order is part of the log format. */
+export const PROFILE_FIELDS = fieldsIn("profile");
+/** Members of the state tuple. The order is part of the log format. */
+export const STATE_FIELDS = fieldsIn("state");
+
+/** Fields a report may carry. */
+export const REPORT_FIELDS: readonly LocationField[] = LOCATION_FIELDS.filter(
+  (field) => field.column !== "derived",
+);
+
+export function numberIndex(name: NamesIn<"number">): number {
+  return NUMBER_FIELDS.findIndex((field) => field.name === name);
+}
+
+export function profileIndex(name: NamesIn<"profile">): number {
+  return PROFILE_FIELDS.findIndex((field) => field.name === name);
+}
+
+export function stateIndex(name: NamesIn<"state">): number {
+  return STATE_FIELDS.findIndex((field) => field.name === name);
+}

@@ -1,0 +1,126 @@
+import { createTupleSet } from "../lib/tuple-set.ts";
+import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "./location-fields.ts";
+
+/**
+ * Reports of one app in columns: what the door makes, the log writes and memory takes in, with no object
+ * per report on the way. Row `i` is the report at `i` in order of arrival.
+ *
+ * Texts are kept once a batch and named by their index in `texts`; index 0 stands for "not carried"
+ * (`texts[0]` is a placeholder, an empty text that was sent has an index of its own). Booleans are the
+ * texts `true` and `false`. In a number column NaN stands for "not carried".
+ */
+export interface ReportBatch {
+  readonly count: number;
+  readonly texts: readonly string[];
+  /** By row, the text of its device id. */
+  readonly device: Uint32Array;
+  readonly timestampMs: Float64Array;
+  /** One column for each of `NUMBER_FIELDS`. */
+  readonly numbers: readonly Float64Array[];
+  /** Distinct profiles, `PROFILE_FIELDS.length` text indexes each, and by row which of them. */
+  readonly profiles: Uint32Array;
+  readonly profile: Uint32Array;
+  /** Distinct states, `STATE_FIELDS.length` text indexes each, and by row which of them. */
+  readonly states: Uint32Array;
+  readonly state: Uint32Array;
+}
+
+export const NOT_CARRIED = 0;
+
+/** Batches larger than this don't exist: one request, or one step of an import. */
+export const BATCH_REPORTS_MAX = 10_000;
+
+/** Collects the reports of one batch. Call `add` for each row after filling the scratch fields. */
+export interface ReportBatchBuilder {
+  /** The row being filled; every member is overwritten by `begin`. */
+  readonly numbers: Float64Array;
+  readonly profile: Uint32Array;
+  readonly state: Uint32Array;
+  /** The batch's index of a text, adding it where it is new. */
+  text(value: string): number;
+  /** Clears the scratch row. */
+  begin(): void;
+  /** Appends the scratch row under this device and time. */
+  add(deviceText: number, timestampMs: number): void;
+  readonly count: number;
+  build(): ReportBatch;
+}
+
+export function createReportBatchBuilder(rowsExpected: number): ReportBatchBuilder {
+  let capacity = Math.max(1, Math.min(rowsExpected, BATCH_REPORTS_MAX));
+  let count = 0;
+  const texts: string[] = [""];
+  const textIndexes = new Map<string, number>();
+  let device = new Uint32Array(capacity);
+  let timestampMs = new Float64Array(capacity);
+  const columns = NUMBER_FIELDS.map(() => new Float64Array(capacity));
+  let profileOfRow = new Uint32Array(capacity);
+  let stateOfRow = new Uint32Array(capacity);
+  const profiles = createTupleSet(PROFILE_FIELDS.length);
+  const states = createTupleSet(STATE_FIELDS.length);
+  const numbers = new Float64Array(NUMBER_FIELDS.length);
+  const profile = new Uint32Array(PROFILE_FIELDS.length);
+  const state = new Uint32Array(STATE_FIELDS.length);
+
+  function grow(): void {
+    capacity *= 2;
+    device = grownUint32(device, capacity);
+    timestampMs = grownFloat64(timestampMs, capacity);
+    profileOfRow = grownUint32(profileOfRow, capacity);
+    stateOfRow = grownUint32(stateOfRow, capacity);
+    for (let c = 0; c < columns.length; c++) columns[c] = grownFloat64(columns[c]!, capacity);
+  }
+
+  return {
+    numbers,
+    profile,
+    state,
+    get count() {
+      return count;
+    },
+    text(value) {
+      const known = textIndexes.get(value);
+      if (known !== undefined) return known;
+      texts.push(value);
+      textIndexes.set(value, texts.length - 1);
+      return texts.length - 1;
+    },
+    begin() {
+      numbers.fill(Number.NaN);
+      profile.fill(NOT_CARRIED);
+      state.fill(NOT_CARRIED);
+    },
+    add(deviceText, atMs) {
+      if (count === capacity) grow();
+      device[count] = deviceText;
+      timestampMs[count] = atMs;
+      for (let c = 0; c < columns.length; c++) columns[c]![count] = numbers[c]!;
+      profileOfRow[count] = profiles.add(profile);
+      stateOfRow[count] = states.add(state);
+      count++;
+    },
+    build: () => ({
+      count,
+      texts,
+      device: device.subarray(0, count),
+      timestampMs: timestampMs.subarray(0, count),
+      numbers: columns.map((column) => column.subarray(0, count)),
+      profiles: profiles.tuples(),
+      profile: profileOfRow.subarray(0, count),
+      states: states.tuples(),
+      state: stateOfRow.subarray(0, count),
+    }),
+  };
+}
+
+function grownUint32(from: Uint32Array<ArrayBuffer>, capacity: number): Uint32Array<ArrayBuffer> {
+  const to = new Uint32Array(capacity);
+  to.set(from);
+  return to;
+}
+
+function grownFloat64(from: Float64Array<ArrayBuffer>, capacity: number): Float64Array<ArrayBuffer> {
+  const to = new Float64Array(capacity);
+  to.set(from);
+  return to;
+}

@@ -1,0 +1,49 @@
+/**
+ * The disk, in our words. Paths use `/`. Every failure throws a `FileError` whose `code` is the system's
+ * (`ENOENT`, `ENOSPC`, ...). `test/support/simulated-files.ts` implements it with crashes and faults.
+ */
+export interface Files {
+  /** The whole file. */
+  read(path: string): Promise<Uint8Array>;
+  /** Bytes of a regular file. */
+  size(path: string): Promise<number>;
+  exists(path: string): Promise<boolean>;
+  /** Names (not paths) of a directory's entries, sorted; none where the directory is missing. */
+  list(directory: string): Promise<string[]>;
+  /** Makes a directory with its parents (0700) and syncs the parent; fine where it exists. */
+  makeDirectory(path: string): Promise<void>;
+  /** Opens for appending, creating the file (0600) where it is missing. The caller syncs the directory. */
+  openAppend(path: string): Promise<AppendFile>;
+  /** Puts a file in place whole or not at all: temporary file, fsync, rename, directory fsync. Mode 0600. */
+  replace(path: string, bytes: Uint8Array): Promise<void>;
+  rename(from: string, to: string): Promise<void>;
+  remove(path: string): Promise<void>;
+  /** Makes created, renamed and removed names durable. */
+  syncDirectory(path: string): Promise<void>;
+}
+
+export interface AppendFile {
+  /** Writes all parts at the end, in order. On failure an unknown part of them may have been written. */
+  append(parts: readonly Uint8Array[]): Promise<void>;
+  /** `fdatasync`: all appended bytes are on disk when it resolves. */
+  sync(): Promise<void>;
+  /** Cuts the file back to `sizeBytes`; not durable before the next `sync`. */
+  truncate(sizeBytes: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A failed disk operation, with the system's error code and the operation and path in its message. */
+export class FileError extends Error {
+  override readonly name = "FileError";
+  readonly code: string;
+
+  constructor(operation: string, path: string, code: string, cause?: unknown) {
+    super(`Cannot ${operation} "${path}": ${code}`, { cause });
+    this.code = code;
+  }
+}
+
+/** The disk (or quota, or file size limit) is full: it may have room again later. */
+export function isDiskFull(error: unknown): boolean {
+  return error instanceof FileError && ["ENOSPC", "EDQUOT", "EFBIG"].includes(error.code);
+}

@@ -1,0 +1,25 @@
+/** Where the time of day comes from; tests turn it by hand. */
+export interface Clock {
+  /** Unix time in milliseconds. */
+  nowMs(): number;
+}
+
+export const systemClock: Clock = { nowMs: () => Date.now() };
+
+export interface ManualClock extends Clock {
+  set(nowMs: number): void;
+  advance(byMs: number): void;
+}
+
+export function createManualClock(startMs: number): ManualClock {
+  let nowMs = startMs;
+  return {
+    nowMs: () => nowMs,
+    set: (toMs) => {
+      nowMs = toMs;
+    },
+    advance: (byMs) => {
+      nowMs += byMs;
+    },
+  };
+}
