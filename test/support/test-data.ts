@@ -1,0 +1,35 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+
+/** The folder of real tracks, places and reference answers that tests may read. */
+const TEST_DATA = process.env.WHEREHOUSE_TEST_DATA ?? join(import.meta.dir, "../../../shared/data");
+
+/**
+ * The text of a reference file, unpacked where it ends in `.gz`; null where it is absent, after one line that
+ * says what the tests leave out for it.
+ */
+export function readTestData(path: string): string | null {
+  const bytes = readTestDataBytes(path);
+  if (bytes === null) return null;
+  return (path.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString("utf8");
+}
+
+export function readTestDataBytes(path: string): Buffer | null {
+  const file = testDataPath(path);
+  return file === null ? null : readFileSync(file);
+}
+
+/** The file's own path, for a process that reads it itself; null where it is absent, after one line that says so. */
+export function testDataPath(path: string): string | null {
+  const file = join(TEST_DATA, path);
+  if (existsSync(file)) return file;
+  console.warn(`Left out: everything checked against ${path}, which WHEREHOUSE_TEST_DATA does not hold.`);
+  return null;
+}
+
+/** Rows of a CSV without quoted fields, header and `#` lines left out, as arrays of text. */
+export function csvRows(text: string): string[][] {
+  const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  return lines.slice(1).map((line) => line.trimEnd().split(","));
+}
