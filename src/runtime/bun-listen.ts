@@ -1,0 +1,54 @@
+import { doneWithin, hostAndPort, ListenError, type Listener, type ListenOptions } from "./listen.ts";
+
+/** What is used of Bun, declared here so that Deno's type check can read this file too. */
+declare const Bun: {
+  serve(options: {
+    hostname: string;
+    port: number;
+    maxRequestBodySize: number;
+    idleTimeout: number;
+    development: false;
+    reusePort: false;
+    fetch(request: Request): Response | Promise<Response>;
+  }): { readonly port: number; stop(closeActiveConnections: boolean): Promise<void> };
+};
+
+/** Longer than the 60 s after which common load balancers drop an idle connection, so they close first. */
+const IDLE_TIMEOUT_SECONDS = 75;
+
+export function listenOnBun({ hostname, port, fetch }: ListenOptions): Listener {
+  const server = serve({ hostname, port, fetch });
+  let stopped: Promise<void> | null = null;
+
+  async function stop(graceMs: number): Promise<void> {
+    if (!(await doneWithin(server.stop(false), graceMs))) await server.stop(true);
+  }
+
+  return {
+    hostname,
+    port: server.port,
+    url: `http://${hostAndPort(hostname, server.port)}`,
+    stop: (graceMs) => {
+      stopped ??= stop(graceMs);
+      return stopped;
+    },
+  };
+}
+
+function serve({ hostname, port, fetch }: ListenOptions) {
+  try {
+    return Bun.serve({
+      hostname,
+      port,
+      fetch,
+      // Bun would answer 413 itself, without our body; the routes count bytes as they read them.
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+      idleTimeout: IDLE_TIMEOUT_SECONDS,
+      development: false,
+      // Without development mode Bun shares the port with any other server that asks for it, and neither is told.
+      reusePort: false,
+    });
+  } catch (cause) {
+    throw new ListenError(hostname, port, cause);
+  }
+}
