@@ -1,0 +1,116 @@
+import { fail, ok, type Result } from "../lib/result.ts";
+import { parseAppId } from "../model/app-id.ts";
+import type { AppId } from "../model/ids.ts";
+import { type Permission, parsePermission } from "./permissions.ts";
+import { parseTierName, type TierName } from "./tiers.ts";
+
+/** What is kept of a key: everything but its text. Times are Unix ms. */
+export interface KeyRecord {
+  /** `k_` and 8 base62 characters: how people and logs name the key. */
+  readonly id: string;
+  readonly appId: AppId;
+  readonly permissions: readonly Permission[];
+  readonly tier: TierName;
+  readonly label: string;
+  readonly createdMs: number;
+  /** The last characters of the key's text, so that its holder can tell which one it is. */
+  readonly lastFour: string;
+  /** From this time on the key is expired; null is never. */
+  readonly expiresMs: number | null;
+  readonly revokedMs: number | null;
+  /** SHA-256 of the key's text, hex. */
+  readonly sha256: string;
+}
+
+/** Version of the file's format. A file of a newer one is left alone. */
+const FORMAT_VERSION = 1;
+
+export const LABEL_CHARACTERS_MAX = 128;
+
+const LABEL = new RegExp(`^[^\\x00-\\x1f\\x7f-\\x9f]{0,${LABEL_CHARACTERS_MAX}}$`, "u");
+
+/** The label, or null where it is too long or would disturb a terminal that lists it. */
+export function parseLabel(text: string): string | null {
+  return LABEL.test(text) ? text : null;
+}
+
+export function encodeKeyFile(keys: readonly KeyRecord[]): Uint8Array {
+  return new TextEncoder().encode(`${JSON.stringify({ version: FORMAT_VERSION, keys }, null, 2)}\n`);
+}
+
+/** The file's keys, or what is wrong with it in words that name the place. */
+export function parseKeyFile(bytes: Uint8Array): Result<readonly KeyRecord[], string> {
+  const content = parseJson(bytes);
+  if (!isObject(content)) return fail("it is not a JSON object");
+  const { version, keys } = content;
+  if (typeof version !== "number" || !Number.isInteger(version) || version < 1) {
+    return fail("its format version is missing");
+  }
+  if (version > FORMAT_VERSION) {
+    return fail(`it has format version ${version}, and this program knows up to ${FORMAT_VERSION}`);
+  }
+  if (!Array.isArray(keys)) return fail("its list of keys is missing");
+
+  const records: KeyRecord[] = [];
+  const seen = new Set<string>();
+  for (const [index, entry] of keys.entries()) {
+    const record = parseRecord(entry);
+    if (!record.ok) return fail(`key number ${index + 1} has no valid ${record.error}`);
+    const { id, sha256 } = record.value;
+    if (seen.has(id) || seen.has(sha256)) return fail(`key number ${index + 1} ("${id}") is there twice`);
+    seen.add(id).add(sha256);
+    records.push(record.value);
+  }
+  return ok(records);
+}
+
+/** The record, or the name of the first member that is wrong. */
+function parseRecord(entry: unknown): Result<KeyRecord, keyof KeyRecord> {
+  const fields = isObject(entry) ? entry : {};
+  const id = matching(fields.id, /^k_[0-9A-Za-z]{8}$/);
+  if (id === null) return fail("id");
+  const appId = typeof fields.appId === "string" ? parseAppId(fields.appId) : null;
+  if (appId === null) return fail("appId");
+  const permissions = parsePermissions(fields.permissions);
+  if (permissions === null) return fail("permissions");
+  const tier = typeof fields.tier === "string" ? parseTierName(fields.tier) : null;
+  if (tier === null) return fail("tier");
+  const label = typeof fields.label === "string" ? parseLabel(fields.label) : null;
+  if (label === null) return fail("label");
+  const { createdMs, expiresMs, revokedMs } = fields;
+  if (!isTime(createdMs)) return fail("createdMs");
+  const lastFour = matching(fields.lastFour, /^[0-9A-Za-z]{4}$/);
+  if (lastFour === null) return fail("lastFour");
+  if (expiresMs !== null && !isTime(expiresMs)) return fail("expiresMs");
+  if (revokedMs !== null && !isTime(revokedMs)) return fail("revokedMs");
+  const sha256 = matching(fields.sha256, /^[0-9a-f]{64}$/);
+  if (sha256 === null) return fail("sha256");
+  return ok({ id, appId, permissions, tier, label, createdMs, lastFour, expiresMs, revokedMs, sha256 });
+}
+
+/** At least one permission, each at most once; null otherwise. */
+function parsePermissions(value: unknown): readonly Permission[] | null {
+  if (!Array.isArray(value) || value.length === 0 || new Set(value).size !== value.length) return null;
+  const permissions = value.map((item) => (typeof item === "string" ? parsePermission(item) : null));
+  return permissions.every((permission) => permission !== null) ? permissions : null;
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
+    return null;
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isTime(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function matching(value: unknown, pattern: RegExp): string | null {
+  return typeof value === "string" && pattern.test(value) ? value : null;
+}

@@ -1,0 +1,21 @@
+/** How fast a key may ask, by tier: the one place that says so. */
+export interface TierLimit {
+  readonly requestsPerSecond: number;
+  /** Requests that may come at once after a pause. */
+  readonly burst: number;
+}
+
+export type TierName = "free" | "standard" | "unlimited";
+
+/** Null is no limit. */
+export const TIERS: Readonly<Record<TierName, TierLimit | null>> = {
+  free: { requestsPerSecond: 10, burst: 20 },
+  standard: { requestsPerSecond: 100, burst: 200 },
+  unlimited: null,
+};
+
+export const TIER_NAMES = Object.keys(TIERS) as readonly TierName[];
+
+export function parseTierName(text: string): TierName | null {
+  return TIER_NAMES.find((name) => name === text) ?? null;
+}

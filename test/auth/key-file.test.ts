@@ -1,0 +1,70 @@
+import { expect, test } from "bun:test";
+import { encodeKeyFile, type KeyRecord, parseKeyFile, parseLabel } from "../../src/auth/key-file.ts";
+import type { AppId } from "../../src/model/ids.ts";
+
+const KEY: KeyRecord = {
+  id: "k_0aB1cD2e",
+  appId: "default" as AppId,
+  permissions: ["read", "write"],
+  tier: "free",
+  label: "buses 🚌",
+  createdMs: 1_700_000_000_000,
+  lastFour: "x9Yz",
+  expiresMs: null,
+  revokedMs: 1_700_000_000_001,
+  sha256: "0f".repeat(32),
+};
+
+test("parseKeyFile() reads back what encodeKeyFile() wrote", () => {
+  const keys = [KEY, { ...KEY, id: "k_00000000", sha256: "00".repeat(32), expiresMs: 5, revokedMs: null }];
+  expect(parseKeyFile(encodeKeyFile(keys))).toEqual({ ok: true, value: keys });
+  expect(parseKeyFile(encodeKeyFile([]))).toEqual({ ok: true, value: [] });
+});
+
+test("parseKeyFile() names the first member of a key that is wrong", () => {
+  const wrong: readonly [keyof KeyRecord, unknown][] = [
+    ["id", "k_1"],
+    ["appId", "../etc"],
+    ["permissions", []],
+    ["permissions", ["read", "read"]],
+    ["permissions", ["read", "admin"]],
+    ["tier", "gold"],
+    ["label", "a\u001b[2J"],
+    ["createdMs", -1],
+    ["createdMs", "today"],
+    ["lastFour", "abc"],
+    ["expiresMs", 1.5],
+    ["revokedMs", undefined],
+    ["sha256", "0F".repeat(32)],
+  ];
+  for (const [member, value] of wrong) {
+    expect(parse({ version: 1, keys: [KEY, { ...KEY, [member]: value }] })).toEqual({
+      ok: false,
+      error: `key number 2 has no valid ${member}`,
+    });
+  }
+});
+
+test("parseKeyFile() says what is wrong with a file as a whole", () => {
+  expect(parse([])).toEqual({ ok: false, error: "it is not a JSON object" });
+  expect(parseKeyFile(new Uint8Array([0x7b, 0xff]))).toEqual({ ok: false, error: "it is not a JSON object" });
+  expect(parse({ keys: [] })).toEqual({ ok: false, error: "its format version is missing" });
+  expect(parse({ version: 1 })).toEqual({ ok: false, error: "its list of keys is missing" });
+  expect(parse({ version: 2, keys: "unknown shape" })).toEqual({
+    ok: false,
+    error: "it has format version 2, and this program knows up to 1",
+  });
+  expect(parse({ version: 1, keys: [KEY, KEY] })).toEqual({
+    ok: false,
+    error: 'key number 2 ("k_0aB1cD2e") is there twice',
+  });
+});
+
+test("parseLabel() takes up to 128 characters without control characters", () => {
+  expect(parseLabel("🚌".repeat(128))).not.toBeNull();
+  for (const text of ["🚌".repeat(129), "a\nb", "\u009b2J"]) expect(parseLabel(text)).toBeNull();
+});
+
+function parse(content: unknown) {
+  return parseKeyFile(new TextEncoder().encode(JSON.stringify(content)));
+}

@@ -1,0 +1,145 @@
+import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createKeyText } from "../../src/auth/api-key.ts";
+import { type KeySpec, type KeyStore, openKeyStore } from "../../src/auth/key-store.ts";
+import type { AppId } from "../../src/model/ids.ts";
+import { createManualClock } from "../../src/time/clock.ts";
+import { createMemoryKeyFiles, createMemoryLock } from "./memory-key-files.ts";
+
+const SPEC: KeySpec = {
+  appId: "default" as AppId,
+  permissions: ["read"],
+  tier: "free",
+  label: "",
+  expiresMs: null,
+};
+
+function createBench() {
+  const files = createMemoryKeyFiles();
+  const clock = createManualClock(1_700_000_000_000);
+  const acquireLock = createMemoryLock();
+  const process = { pid: 1, command: "keys create" };
+  const open = () => openKeyStore({ files, path: "data/keys.json", clock, acquireLock, process });
+  return { files, clock, acquireLock, open };
+}
+
+async function createKey(store: KeyStore, spec: Partial<KeySpec> = {}) {
+  const created = await store.create({ ...SPEC, ...spec });
+  if (!created.ok) throw new Error(created.error.kind);
+  return created.value;
+}
+
+test("create() makes a key that find() knows, here and in a store opened later", async () => {
+  const { open } = createBench();
+  const store = await open();
+  expect(store.state).toBe("missing");
+  const { key, text } = await createKey(store);
+  expect(store.state).toBe("ok");
+  expect(store.find(text)).toEqual({ kind: "known", key });
+  expect((await open()).find(text)).toEqual({ kind: "known", key });
+  expect(key.lastFour).toBe(text.slice(-4));
+});
+
+test("create() keeps nothing of the key's text but its last characters", async () => {
+  const { files, open } = createBench();
+  const { text } = await createKey(await open());
+  expect(new TextDecoder().decode(files.bytes!)).not.toContain(text.slice(3, 20));
+});
+
+test("find() tells unknown, revoked and expired keys apart", async () => {
+  const { clock, open } = createBench();
+  const store = await open();
+  const revoked = await createKey(store);
+  const expiring = await createKey(store, { expiresMs: clock.nowMs() + 1000 });
+  expect(await store.revoke(revoked.key.id)).toMatchObject({ ok: true, value: { revokedMs: clock.nowMs() } });
+  expect(store.find(revoked.text)).toEqual({ kind: "revoked" });
+  expect(store.find(expiring.text).kind).toBe("known");
+  clock.advance(1000);
+  expect(store.find(expiring.text)).toEqual({ kind: "expired" });
+  expect(store.find(createKeyText())).toEqual({ kind: "unknown" });
+  expect(store.find("")).toEqual({ kind: "unknown" });
+});
+
+test("revoke() keeps the first time, and names an id that no key has", async () => {
+  const { clock, open } = createBench();
+  const store = await open();
+  const { key } = await createKey(store);
+  const first = await store.revoke(key.id);
+  clock.advance(5000);
+  expect(await store.revoke(key.id)).toEqual(first);
+  expect(await store.revoke("k_nosuchid")).toEqual({
+    ok: false,
+    error: { kind: "key_not_found", id: "k_nosuchid" },
+  });
+});
+
+test("reload() sees what another process changed, and loses every key to a damaged or missing file", async () => {
+  const { files, open } = createBench();
+  const server = await open();
+  const { text } = await createKey(await open());
+  expect(server.find(text).kind).toBe("unknown");
+  await server.reload();
+  expect(server.find(text).kind).toBe("known");
+
+  const good = files.bytes;
+  files.bytes = good!.subarray(0, 50);
+  await server.reload();
+  expect(server.state).toEqual({ damaged: "it is not a JSON object" });
+  expect(server.find(text).kind).toBe("unknown");
+
+  files.bytes = good;
+  files.readError = "EIO";
+  await server.reload();
+  expect(server.state).toEqual({ damaged: 'Cannot read "data/keys.json": EIO' });
+  expect(server.find(text).kind).toBe("unknown");
+
+  files.readError = null;
+  await server.reload();
+  expect(server.find(text).kind).toBe("known");
+
+  files.bytes = null;
+  await server.reload();
+  expect(server.state).toBe("missing");
+  expect(server.find(text).kind).toBe("unknown");
+});
+
+test("create() and revoke() leave a damaged or newer file untouched", async () => {
+  for (const content of ["garbage", '{"version":2,"keys":[]}']) {
+    const { files, open } = createBench();
+    const bytes = new TextEncoder().encode(content);
+    files.bytes = bytes;
+    const store = await open();
+    expect(await store.create(SPEC)).toMatchObject({ ok: false, error: { kind: "key_file_damaged" } });
+    expect(await store.revoke("k_00000000")).toMatchObject({
+      ok: false,
+      error: { kind: "key_file_damaged" },
+    });
+    expect(files.bytes).toBe(bytes);
+  }
+});
+
+test("create() waits for another process that is changing the keys, and works on what that one wrote", async () => {
+  const { acquireLock, open } = createBench();
+  const [first, second] = [await open(), await open()];
+  const lock = await acquireLock("data/keys.json.lock", { pid: 7, command: "other", sinceMs: 0 });
+  if (!lock.ok) throw new Error("The lock is free.");
+  const both = [createKey(first), createKey(second)];
+  lock.release();
+  await Promise.all(both);
+  expect((await open()).list()).toHaveLength(2);
+});
+
+test("create() loses no key when several processes create keys at once", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "wherehouse-keys-"));
+  const script = join(import.meta.dir, "create-keys.ts");
+  const path = join(directory, "keys.json");
+  const started = [0, 1, 2].map(() =>
+    Bun.spawn([process.execPath, script, path, "8"], { stderr: "inherit" }),
+  );
+  for (const child of started) expect(await child.exited).toBe(0);
+  const content = await Bun.file(path).json();
+  expect(new Set(content.keys.map((key: { id: string }) => key.id)).size).toBe(24);
+  rmSync(directory, { recursive: true });
+});
