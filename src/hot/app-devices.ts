@@ -1,0 +1,96 @@
+import type { AppId, DeviceId } from "../model/ids.ts";
+import { Device } from "./device.ts";
+import { DeviceList } from "./device-list.ts";
+import { createGeohashIndex } from "./geohash-index.ts";
+import type { SpatialIndex } from "./spatial-index.ts";
+
+/** What memory knows of one app: its devices by id and by user, and where they are. */
+export class AppDevices {
+  readonly appId: AppId;
+  readonly list = new DeviceList();
+  readonly positions: SpatialIndex = createGeohashIndex();
+  recordCount = 0;
+  readonly #byId = new Map<string, Device>();
+  readonly #byNumber: Device[] = [];
+  readonly #users = new Map<number, UserDevices>();
+
+  constructor(appId: AppId) {
+    this.appId = appId;
+  }
+
+  find(deviceId: string): Device | null {
+    return this.#byId.get(deviceId) ?? null;
+  }
+
+  findOrAdd(deviceId: DeviceId): Device {
+    const known = this.#byId.get(deviceId);
+    if (known !== undefined) return known;
+    const device = new Device(deviceId, this.#byNumber.length);
+    this.#byId.set(deviceId, device);
+    this.#byNumber.push(device);
+    this.list.add(device);
+    return device;
+  }
+
+  byNumber(number: number): Device {
+    return this.#byNumber[number]!;
+  }
+
+  get deviceCount(): number {
+    return this.#byNumber.length;
+  }
+
+  /** Devices whose newest record is this user's. */
+  currentDevices(user: number): readonly Device[] {
+    return this.#users.get(user)?.current.sorted() ?? [];
+  }
+
+  /** Devices with any record of this user's. */
+  heldDevices(user: number): readonly Device[] {
+    return this.#users.get(user)?.held.sorted() ?? [];
+  }
+
+  /** The device's newest record is now this user's. */
+  setCurrentUser(device: Device, user: number): void {
+    if (device.currentUser === user) return;
+    this.#users.get(device.currentUser)?.current.delete(device);
+    device.currentUser = user;
+    this.#userDevices(user).current.add(device);
+  }
+
+  /** One more record of the device's is this user's. */
+  countRecord(device: Device, user: number): void {
+    for (const holder of device.holders) {
+      if (holder.user === user) {
+        holder.records++;
+        return;
+      }
+    }
+    device.holders.push({ user, records: 1 });
+    this.#userDevices(user).held.add(device);
+  }
+
+  /** One record fewer of the device's is this user's: a report changed its holder. */
+  discountRecord(device: Device, user: number): void {
+    const index = device.holders.findIndex((holder) => holder.user === user);
+    const holder = device.holders[index]!;
+    holder.records--;
+    if (holder.records > 0) return;
+    device.holders.splice(index, 1);
+    this.#userDevices(user).held.delete(device);
+  }
+
+  #userDevices(user: number): UserDevices {
+    let devices = this.#users.get(user);
+    if (devices === undefined) {
+      devices = { current: new DeviceList(), held: new DeviceList() };
+      this.#users.set(user, devices);
+    }
+    return devices;
+  }
+}
+
+interface UserDevices {
+  readonly current: DeviceList;
+  readonly held: DeviceList;
+}

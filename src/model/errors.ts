@@ -1,0 +1,10 @@
+/** Everything that a caller can do wrong or run into, each with what its message needs. */
+export type ServiceError =
+  | { readonly kind: "invalid_parameter"; readonly message: string }
+  | { readonly kind: "invalid_timezone"; readonly supplied: string }
+  | { readonly kind: "invalid_user_id"; readonly message: string }
+  | { readonly kind: "device_not_found"; readonly deviceId: string }
+  | { readonly kind: "body_unreadable"; readonly message: string }
+  | { readonly kind: "body_too_large"; readonly message: string }
+  | { readonly kind: "media_type_unsupported"; readonly message: string }
+  | { readonly kind: "unavailable"; readonly message: string; readonly retryAfterSeconds: number };

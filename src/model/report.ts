@@ -1,0 +1,140 @@
+import {
+  type LocationField,
+  NUMBER_FIELDS,
+  PROFILE_FIELDS,
+  REPORT_FIELDS,
+  STATE_FIELDS,
+} from "./location-fields.ts";
+import { BATCH_REPORTS_MAX, NOT_CARRIED, type ReportBatchBuilder } from "./report-batch.ts";
+
+/** Fix times that are accepted: not older than the retention, not further ahead than clocks drift. */
+export interface AcceptedTimes {
+  readonly oldestMs: number;
+  readonly newestMs: number;
+}
+
+/** A report that was not taken in, and why, in words for its sender. */
+export interface RejectedReport {
+  readonly index: number;
+  readonly deviceId?: string;
+  readonly message: string;
+}
+
+/** Unix seconds of any date before the year 5138 are below this; as milliseconds it is March 1973. */
+const LOOKS_LIKE_SECONDS_MAX = 100_000_000_000;
+
+const DEVICE_FIELD = REPORT_FIELDS.find((field) => field.column === "device")!;
+const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]/;
+
+/**
+ * Checks one report of any shape and appends it to the batch; returns what is wrong with it, or null.
+ * A report with anything wrong leaves the batch's rows as they were. Members the table does not name are
+ * ignored, and `null` counts as left out.
+ */
+export function addReport(report: unknown, times: AcceptedTimes, batch: ReportBatchBuilder): string | null {
+  if (typeof report !== "object" || report === null || Array.isArray(report)) {
+    return "a report must be a JSON object";
+  }
+  const members = report as Record<string, unknown>;
+  const timeFault = timestampFault(members.timestamp, times);
+  const deviceFault = textFault(DEVICE_FIELD, members.device_id);
+  if (deviceFault !== null) return deviceFault;
+  if (timeFault !== null) return timeFault;
+
+  batch.begin();
+  for (let c = 0; c < NUMBER_FIELDS.length; c++) {
+    const field = NUMBER_FIELDS[c]!;
+    const value = members[field.name];
+    if (value === undefined || value === null) {
+      if (field.required) return `${field.name} is required`;
+      continue;
+    }
+    if (typeof value !== "number" || !(value >= field.minimum! && value <= field.maximum!)) {
+      return numberFault(field, value);
+    }
+    batch.numbers[c] = value + 0; // -0 becomes 0, as JSON shows it.
+  }
+  return (
+    fillTexts(PROFILE_FIELDS, members, batch.profile, batch) ??
+    fillTexts(STATE_FIELDS, members, batch.state, batch) ??
+    addRow(members, batch)
+  );
+}
+
+function addRow(members: Record<string, unknown>, batch: ReportBatchBuilder): null {
+  batch.add(batch.text(members.device_id as string), members.timestamp as number);
+  return null;
+}
+
+function fillTexts(
+  fields: readonly LocationField[],
+  members: Record<string, unknown>,
+  tuple: Uint32Array,
+  batch: ReportBatchBuilder,
+): string | null {
+  for (let m = 0; m < fields.length; m++) {
+    const field = fields[m]!;
+    const value = members[field.name];
+    if (value === undefined || value === null) {
+      tuple[m] = NOT_CARRIED;
+      continue;
+    }
+    if (field.type === "boolean") {
+      if (typeof value !== "boolean") return `${field.name} must be true or false`;
+      tuple[m] = batch.text(value ? "true" : "false");
+    } else {
+      const fault = textFault(field, value);
+      if (fault !== null) return fault;
+      tuple[m] = batch.text(value as string);
+    }
+  }
+  return null;
+}
+
+function timestampFault(value: unknown, times: AcceptedTimes): string | null {
+  if (value === undefined || value === null) return "timestamp is required";
+  if (typeof value !== "number" || !Number.isSafeInteger(value)) {
+    return "timestamp must be an integer, Unix time in milliseconds";
+  }
+  if (value > 0 && value < LOOKS_LIKE_SECONDS_MAX) {
+    return "timestamp must be Unix time in milliseconds; this looks like seconds";
+  }
+  if (value < times.oldestMs) {
+    return `timestamp must not be before ${new Date(times.oldestMs).toISOString()}, the start of the retention`;
+  }
+  if (value > times.newestMs) return "timestamp must not be more than 10 minutes in the future";
+  return null;
+}
+
+function numberFault(field: LocationField, value: unknown): string {
+  if (typeof value !== "number") return `${field.name} must be a number`;
+  return `${field.name} must be between ${field.minimum} and ${field.maximum}`;
+}
+
+function textFault(field: LocationField, value: unknown): string | null {
+  if (typeof value === "string") {
+    if (field.pattern !== undefined) {
+      return field.pattern.test(value) ? null : `${field.name} must match ${field.pattern.source}`;
+    }
+    const { charactersMin = 0, charactersMax = Number.POSITIVE_INFINITY } = field;
+    // A text has at most as many characters as UTF-16 units, so only long ones are counted.
+    const tooLong = value.length > charactersMax && characterCount(value) > charactersMax;
+    if (value.length < charactersMin || tooLong) {
+      return `${field.name} must have ${charactersMin} to ${charactersMax} characters`;
+    }
+    if (CONTROL_CHARACTERS.test(value)) return `${field.name} must not contain control characters`;
+    if (!value.isWellFormed()) return `${field.name} must be valid Unicode, without lone surrogates`;
+    return null;
+  }
+  if (value === undefined || value === null) return `${field.name} is required`;
+  return `${field.name} must be a string`;
+}
+
+function characterCount(text: string): number {
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
+}
+
+/** Said of a body or file part with more reports than a batch takes. */
+export const TOO_MANY_REPORTS = `at most ${BATCH_REPORTS_MAX.toLocaleString("en")} reports fit in one request`;

@@ -1,0 +1,82 @@
+import { numberAt, timestampAt } from "../hot/chunk.ts";
+import { copyRecords, newestRow, type PlacedRow } from "../hot/record-rows.ts";
+import { ok, type Result } from "../lib/result.ts";
+import type { ServiceError } from "../model/errors.ts";
+import type { AppId, UserId } from "../model/ids.ts";
+import { numberIndex } from "../model/location-fields.ts";
+import type { RecordPage } from "../model/record-page.ts";
+import { retentionStartMs } from "../time/retention.ts";
+import { findDevice, isRetained, type QueryDependencies, retainedDevices } from "./find-device.ts";
+
+const ACCURACY = numberIndex("horizontal_accuracy");
+
+export interface UserCurrentQuery {
+  /** Leaves out positions older than this. */
+  readonly ageMsMax: number | null;
+  /** Leaves out positions whose horizontal accuracy is greater. */
+  readonly accuracyMetersMax: number | null;
+  readonly limit: number;
+}
+
+export interface AppCurrentQuery {
+  /** Both exclusive. */
+  readonly afterMs: number | null;
+  readonly beforeMs: number | null;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+export interface AppCurrentAnswer {
+  readonly page: RecordPage;
+  /** Matching devices before paging. */
+  readonly total: number;
+}
+
+export interface CurrentQueries {
+  ofDevice(appId: AppId, deviceId: string): Result<RecordPage, ServiceError>;
+  ofUser(appId: AppId, userId: UserId, query: UserCurrentQuery): RecordPage;
+  ofApp(appId: AppId, query: AppCurrentQuery): AppCurrentAnswer;
+}
+
+/** Latest positions: of a device, of the devices whose latest report is a user's, of all devices of an app. */
+export function createCurrentQueries(dependencies: QueryDependencies): CurrentQueries {
+  const { hot, clock } = dependencies;
+  return {
+    ofDevice(appId, deviceId) {
+      const found = findDevice(dependencies, appId, deviceId);
+      return found.ok ? ok(copyRecords([newestRow(found.value)], hot.dictionary)) : found;
+    },
+    ofUser(appId, userId, { ageMsMax, accuracyMetersMax, limit }) {
+      const nowMs = clock.nowMs();
+      const oldestMs = Math.max(
+        retentionStartMs(nowMs),
+        ageMsMax === null ? Number.NEGATIVE_INFINITY : nowMs - ageMsMax,
+      );
+      const rows: PlacedRow[] = [];
+      const devices = hot.findApp(appId)?.currentDevices(hot.dictionary.findUser(userId)) ?? [];
+      for (const device of devices) {
+        if (rows.length === limit) break;
+        if (!isRetained(device, oldestMs)) continue;
+        const newest = newestRow(device);
+        // A position without an accuracy reads as NaN, which is never greater.
+        if (accuracyMetersMax !== null && numberAt(newest.chunk, newest.row, ACCURACY) > accuracyMetersMax)
+          continue;
+        rows.push(newest);
+      }
+      return copyRecords(rows, hot.dictionary);
+    },
+    ofApp(appId, { afterMs, beforeMs, offset, limit }) {
+      const rows: PlacedRow[] = [];
+      let total = 0;
+      for (const device of retainedDevices(hot.findApp(appId), clock.nowMs())) {
+        const newest = newestRow(device);
+        const timestampMs = timestampAt(newest.chunk, newest.row);
+        if (afterMs !== null && timestampMs <= afterMs) continue;
+        if (beforeMs !== null && timestampMs >= beforeMs) continue;
+        if (total >= offset && rows.length < limit) rows.push(newest);
+        total++;
+      }
+      return { page: copyRecords(rows, hot.dictionary), total };
+    },
+  };
+}

@@ -1,0 +1,239 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { haversineMeters, initialBearingDegrees } from "../../src/geo/distance.ts";
+import { createHotStore } from "../../src/hot/hot-store.ts";
+import { compareUtf8 } from "../../src/lib/utf8.ts";
+import type { UserId } from "../../src/model/ids.ts";
+import { createCurrentQueries } from "../../src/service/current.ts";
+import { createHistoryQueries, type HistoryQuery } from "../../src/service/history.ts";
+import { createNearby } from "../../src/service/nearby.ts";
+import { createManualClock } from "../../src/time/clock.ts";
+import { arbitraryReport, BASE_MS } from "../support/arbitrary-reports.ts";
+import { APP, batchOf, type Report } from "../support/batches.ts";
+import { recordsOf } from "../support/page-records.ts";
+import { createPlainStore, type PlainStore } from "../support/plain-store.ts";
+
+/** The real store and the obvious one after the same batches, which must agree on what each batch changed. */
+function storesAfter(batches: readonly (readonly Report[])[]) {
+  const hot = createHotStore();
+  const plain = createPlainStore();
+  for (const reports of batches) {
+    const batch = batchOf(reports);
+    const changes = reports.map((report) => plain.apply(report)).filter(Boolean).length;
+    const repeats = hot.repeats(APP, batch);
+    expect(hot.apply(APP, batch)).toEqual({ accepted: changes, duplicates: reports.length - changes });
+    if (repeats) expect(changes).toBe(0);
+  }
+  const clock = createManualClock(BASE_MS + 3_600_000);
+  return { hot, plain, dependencies: { hot, clock } };
+}
+
+const batches = fc.array(fc.array(arbitraryReport, { minLength: 1, maxLength: 30 }), { maxLength: 12 });
+
+const historyQueries: fc.Arbitrary<HistoryQuery> = fc.record({
+  range: fc
+    .tuple(fc.integer({ min: -70, max: 70 }), fc.integer({ min: 0, max: 140 }))
+    .map(([from, length]) => ({ startMs: BASE_MS + from * 1000, endMs: BASE_MS + (from + length) * 1000 })),
+  order: fc.constantFrom("asc", "desc"),
+  offset: fc.integer({ min: 0, max: 40 }),
+  limit: fc.integer({ min: 1, max: 40 }),
+  accuracyMetersMax: fc.constantFrom(null, 4.8, 100),
+  withDistance: fc.boolean(),
+});
+
+/** The whole answer by plain loops over plain objects. */
+function expectedHistory(records: ReturnType<PlainStore["records"]>, query: HistoryQuery) {
+  const { range, accuracyMetersMax } = query;
+  const matching = records.filter(
+    (record) =>
+      record.timestamp >= range.startMs &&
+      record.timestamp < range.endMs &&
+      !(accuracyMetersMax !== null && (record.horizontal_accuracy as number) > accuracyMetersMax),
+  );
+  const ordered = query.order === "asc" ? matching : matching.toReversed();
+  const meters = new Map<string, number>();
+  const last = new Map<string, (typeof matching)[number]>();
+  for (const record of matching) {
+    const from = last.get(record.device_id);
+    const step =
+      from === undefined
+        ? 0
+        : haversineMeters(
+            from.latitude as number,
+            from.longitude as number,
+            record.latitude as number,
+            record.longitude as number,
+          );
+    meters.set(record.device_id, (meters.get(record.device_id) ?? 0) + step);
+    last.set(record.device_id, record);
+  }
+  return {
+    records: ordered.slice(query.offset, query.offset + query.limit),
+    total: matching.length,
+    devicesMatching: meters.size,
+    pathMeters: query.withDistance ? [...meters].sort(([a], [b]) => compareUtf8(a, b)) : null,
+  };
+}
+
+function shown(answer: ReturnType<ReturnType<typeof createHistoryQueries>["ofApp"]>) {
+  return {
+    records: recordsOf(answer.page),
+    total: answer.total,
+    devicesMatching: answer.devicesMatching,
+    pathMeters: answer.pathMeters === null ? null : ([...answer.pathMeters] as [string, number][]),
+  };
+}
+
+test("history of app, user and device agrees with plain loops over plain objects", () => {
+  fc.assert(
+    fc.property(batches, fc.array(historyQueries, { minLength: 1, maxLength: 5 }), (reported, queries) => {
+      const { plain, dependencies } = storesAfter(reported);
+      const history = createHistoryQueries(dependencies);
+      const all = plain.records();
+      for (const query of queries) {
+        expect(shown(history.ofApp(APP, query))).toEqual(expectedHistory(all, query));
+        for (const user of ["u", "v", "nobody"]) {
+          const own = all.filter((record) => record.user_id === user);
+          expect(shown(history.ofUser(APP, user as UserId, query))).toEqual(expectedHistory(own, query));
+        }
+        for (const { device_id } of plain.newest()) {
+          const own = all.filter((record) => record.device_id === device_id);
+          const found = history.ofDevice(APP, device_id, query);
+          if (!found.ok) throw new Error("a device with records is found");
+          expect(shown(found.value)).toEqual(expectedHistory(own, query));
+        }
+      }
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test("current positions of app and user agree with plain loops over plain objects", () => {
+  const bounds = fc.option(fc.integer({ min: -70, max: 70 }).map((step) => BASE_MS + step * 1000));
+  fc.assert(
+    fc.property(
+      batches,
+      bounds,
+      bounds,
+      fc.nat(5),
+      fc.integer({ min: 1, max: 9 }),
+      (reported, afterMs, beforeMs, offset, limit) => {
+        const { plain, dependencies } = storesAfter(reported);
+        const current = createCurrentQueries(dependencies);
+        const matching = plain
+          .newest()
+          .filter(
+            ({ timestamp }) =>
+              (afterMs === null || timestamp > afterMs) && (beforeMs === null || timestamp < beforeMs),
+          );
+        const answer = current.ofApp(APP, { afterMs, beforeMs, offset, limit });
+        expect(recordsOf(answer.page)).toEqual(matching.slice(offset, offset + limit));
+        expect(answer.total).toBe(matching.length);
+
+        for (const accuracyMetersMax of [null, 10]) {
+          const own = plain
+            .newest()
+            .filter((record) => record.user_id === "u")
+            .filter(
+              (r) => accuracyMetersMax === null || !((r.horizontal_accuracy as number) > accuracyMetersMax),
+            );
+          const page = current.ofUser(APP, "u" as UserId, { ageMsMax: null, accuracyMetersMax, limit });
+          expect(recordsOf(page)).toEqual(own.slice(0, limit));
+        }
+      },
+    ),
+    { numRuns: 150 },
+  );
+});
+
+/** Positions crowd the poles and both sides of ±180°, where boxes and cells go wrong first. */
+const latitudes = fc.oneof(
+  fc.double({ min: -90, max: 90, noNaN: true }),
+  fc.constantFrom(90, -90, 89.999, -89.999, 0),
+);
+const longitudes = fc.oneof(
+  fc.double({ min: -180, max: 180, noNaN: true }),
+  fc.constantFrom(180, -180, 179.9999, -179.9999, 0),
+);
+const places = fc.record({ latitude: latitudes, longitude: longitudes });
+
+test("nearby agrees with measuring every device, as they move", () => {
+  const moves = fc.array(fc.record({ device: fc.nat(25), place: places, late: fc.boolean() }), {
+    maxLength: 80,
+  });
+  const centers = fc.array(
+    fc.record({
+      center: places,
+      radiusMeters: fc.constantFrom(0, 10, 8000, 80_467.2),
+      onDevice: fc.boolean(),
+    }),
+    { minLength: 1, maxLength: 6 },
+  );
+  fc.assert(
+    fc.property(moves, centers, fc.nat(3), (steps, questions, offset) => {
+      const reports = steps.map(({ device, place, late }, step) => ({
+        device_id: `d${device}`,
+        timestamp: BASE_MS + (late ? -step : step) * 1000,
+        ...place,
+      }));
+      const { plain, dependencies } = storesAfter(reports.map((report) => [report]));
+      const nearby = createNearby(dependencies);
+      const newest = plain.newest();
+      for (const { center, radiusMeters, onDevice } of questions) {
+        const around = onDevice && newest.length > 0 ? newest[0]! : center;
+        const [lat, lon] = [around.latitude as number, around.longitude as number];
+        const matches = newest
+          .map((record) => {
+            const [deviceLat, deviceLon] = [record.latitude as number, record.longitude as number];
+            return {
+              record,
+              meters: haversineMeters(lat, lon, deviceLat, deviceLon),
+              degrees: initialBearingDegrees(lat, lon, deviceLat, deviceLon),
+            };
+          })
+          .filter(({ meters }) => meters <= radiusMeters)
+          .sort((a, b) => a.meters - b.meters || compareUtf8(a.record.device_id, b.record.device_id));
+        const page = matches.slice(offset, offset + 4);
+        const answer = nearby(APP, {
+          latitude: lat,
+          longitude: lon,
+          radiusMeters,
+          ageMsMax: Number.MAX_SAFE_INTEGER,
+          accuracyMetersMax: null,
+          offset,
+          limit: 4,
+        });
+        expect(recordsOf(answer.page)).toEqual(page.map(({ record }) => record));
+        expect([...answer.distanceMeters]).toEqual(page.map(({ meters }) => meters));
+        expect([...answer.bearingDegrees]).toEqual(page.map(({ degrees }) => degrees));
+        expect(answer.matches).toBe(matches.length);
+        expect(answer.candidates).toBeGreaterThanOrEqual(matches.length);
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("a deep page is found by bisecting time, whatever the order and the filter", () => {
+  const reports = Array.from({ length: 9000 }, (_, i) => ({
+    device_id: `d${i % 7}`,
+    timestamp: BASE_MS + Math.floor(i / 21) * 10,
+    latitude: i / 100,
+    longitude: 0,
+    horizontal_accuracy: i % 3,
+  })).filter(({ device_id, timestamp }, i) =>
+    i % 21 < 7 ? true : device_id !== "" && timestamp % 20 === 0 && i % 2 === 0,
+  );
+  const { plain, dependencies } = storesAfter([reports.slice(0, 3000), reports.slice(3000)]);
+  const history = createHistoryQueries(dependencies);
+  const range = { startMs: BASE_MS, endMs: BASE_MS + 86_400_000 };
+  const all = plain.records();
+  for (const order of ["asc", "desc"] as const) {
+    for (const accuracyMetersMax of [null, 1]) {
+      for (const offset of [0, 2047, 2048, 2049, 2500, all.length - 3, all.length + 1]) {
+        const query = { range, order, offset, limit: 20, accuracyMetersMax, withDistance: false };
+        expect(shown(history.ofApp(APP, query))).toEqual(expectedHistory(all, query));
+      }
+    }
+  }
+});
