@@ -61,7 +61,7 @@ export function maskOf(numbers: readonly Float64Array[], row: number): number {
   let mask = 0;
   for (let field = FIXED_FIELDS; field < NUMBER_FIELDS.length; field++) {
     const value = numbers[field]![row]!;
-    if (value === value) mask |= 1 << (field - FIXED_FIELDS); // NaN alone differs from itself.
+    if (!Number.isNaN(value)) mask |= 1 << (field - FIXED_FIELDS);
   }
   return mask;
 }
