@@ -1,0 +1,63 @@
+import { DateTime } from "luxon";
+import { createLuxonZone } from "./luxon-zone.ts";
+import { MS_PER_DAY } from "./retention.ts";
+import { OFFSET_MINUTES_MAX, type Zone } from "./zone.ts";
+
+/** Instants from `startMs` to before `endMs`. */
+export interface TimeRange {
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+/** A day of the calendar as `YYYY-MM-DD`, years 0001 to 9999: text order is time order. */
+export type LocalDate = string & { readonly brand: "LocalDate" };
+
+const MS_PER_MINUTE = 60_000;
+
+/** A date that exists, written exactly as `YYYY-MM-DD`; null for anything else. */
+export function parseDate(text: string): LocalDate | null {
+  if (!/^(?!0000)\d{4}-\d\d-\d\d$/.test(text)) return null;
+  return DateTime.fromISO(text, { zone: "utc" }).isValid ? (text as LocalDate) : null;
+}
+
+/** The date that clocks in the zone show. */
+export function today(zone: Zone, nowMs: number): LocalDate {
+  return DateTime.fromMillis(nowMs, { zone: createLuxonZone(zone) }).toISODate() as LocalDate;
+}
+
+/** Days from `start` to `end`, both included: 1 where they are equal, 0 or less where they are in the wrong order. */
+export function dayCount(start: LocalDate, end: LocalDate): number {
+  return (utcMidnightMs(end) - utcMidnightMs(start)) / MS_PER_DAY + 1;
+}
+
+/**
+ * From the first instant of `start` to the first instant after `end`, in the zone. A day is 23 or 25 hours
+ * long where clocks change, and empty where the zone left it out (2011-12-30 in Apia). Each instant belongs to
+ * one day: where clocks go back over midnight, the new day has begun and the repeated minutes stay in it.
+ */
+export function dayRange(start: LocalDate, end: LocalDate, zone: Zone): TimeRange {
+  return {
+    startMs: firstInstantMs(utcMidnightMs(start), zone),
+    endMs: firstInstantMs(utcMidnightMs(end) + MS_PER_DAY, zone),
+  };
+}
+
+/**
+ * The first instant at which local clocks show `localMs` or later. Luxon isn't asked: of a midnight that occurs
+ * twice it takes the one that suits the season of its own `now`, and where clocks jump from 23:30 to 00:30 it
+ * starts the day at 01:00.
+ */
+function firstInstantMs(localMs: number, zone: Zone): number {
+  // Before this span clocks showed less in every zone, so walking forward finds the first.
+  let span = zone.offsetSpanAt(localMs - OFFSET_MINUTES_MAX * MS_PER_MINUTE);
+  for (;;) {
+    const shownMs = Math.max(span.startMs, localMs - Math.round(span.offsetMinutes * MS_PER_MINUTE));
+    if (shownMs < span.endMs) return shownMs;
+    span = zone.offsetSpanAt(span.endMs);
+  }
+}
+
+/** A date's midnight as if the zone were UTC. */
+function utcMidnightMs(date: LocalDate): number {
+  return Date.parse(date);
+}
