@@ -1,0 +1,99 @@
+import { assert } from "../lib/assert.ts";
+import type { Box } from "./box.ts";
+
+/**
+ * Geohash cells as whole numbers. The first bit halves the longitudes, the next the latitudes, and so on in
+ * turn, so a cell's number is the start of the numbers of all cells inside it: `cell / 4` (rounded down) is the
+ * cell two bits coarser. Numbers of different bit counts are different cells.
+ */
+export const CELL_BITS_MAX = 52; // Exact in a double, in 26 bits a direction: 0.6 m of longitude at the equator.
+
+const BITS_PER_CHARACTER = 5;
+const BASE32 = "0123456789bcdefghjkmnpqrstuvwxyz";
+
+/**
+ * The cell a point lies in; latitude 90 and longitude 180 belong to the last row and column. A point a rounding
+ * error before an edge may be given the cell beyond it, so a search takes its cells through here too: a greater
+ * longitude or latitude never gets an earlier column or row.
+ */
+export function geohashCell(latitude: number, longitude: number, bits: number): number {
+  const columns = 2 ** ((bits + 1) >>> 1);
+  const rows = 2 ** (bits >>> 1);
+  const column = Math.min(columns - 1, Math.floor(((longitude + 180) / 360) * columns));
+  const row = Math.min(rows - 1, Math.floor(((latitude + 90) / 180) * rows));
+  return bits & 1 ? interleave(column, row) : interleave(row, column);
+}
+
+/** The cell's rectangle; its edges are exact, and neighbours share them. */
+export function geohashBox(cell: number, bits: number): Box {
+  const last = deinterleave(cell);
+  const other = deinterleave(Math.floor(cell / 2));
+  const column = bits & 1 ? last : other;
+  const row = bits & 1 ? other : last;
+  const columnDegrees = 360 / 2 ** ((bits + 1) >>> 1);
+  const rowDegrees = 180 / 2 ** (bits >>> 1);
+  return {
+    minLatitude: row * rowDegrees - 90,
+    maxLatitude: (row + 1) * rowDegrees - 90,
+    minLongitude: column * columnDegrees - 180,
+    maxLongitude: (column + 1) * columnDegrees - 180,
+  };
+}
+
+/** The usual text of a cell whose bits are a multiple of five: the cell's number in base 32. */
+export function geohashText(cell: number, bits: number): string {
+  assert(
+    bits % BITS_PER_CHARACTER === 0 && bits <= CELL_BITS_MAX,
+    "a geohash has whole characters, at most ten",
+  );
+  let text = "";
+  let rest = cell;
+  for (let i = 0; i < bits; i += BITS_PER_CHARACTER) {
+    text = BASE32[rest % 32]! + text;
+    rest = Math.floor(rest / 32);
+  }
+  return text;
+}
+
+/** The cell of a lower-case geohash of one to ten characters; null for other text. */
+export function parseGeohash(text: string): { readonly cell: number; readonly bits: number } | null {
+  const bits = text.length * BITS_PER_CHARACTER;
+  if (bits === 0 || bits > CELL_BITS_MAX) return null;
+  let cell = 0;
+  for (const character of text) {
+    const digit = BASE32.indexOf(character);
+    if (digit < 0) return null;
+    cell = cell * 32 + digit;
+  }
+  return { cell, bits };
+}
+
+/** Puts the bits of `even` at 0, 2, 4 … and those of `odd` at 1, 3, 5 …, up to 26 of each. */
+function interleave(even: number, odd: number): number {
+  const low = spread(even & 0xffff) | (spread(odd & 0xffff) << 1);
+  const high = spread(even >>> 16) | (spread(odd >>> 16) << 1);
+  return high * 2 ** 32 + (low >>> 0);
+}
+
+/** The bits at 0, 2, 4 … of a number, moved together. */
+function deinterleave(cell: number): number {
+  return gather(Math.floor(cell / 2 ** 32)) * 2 ** 16 + gather(cell % 2 ** 32);
+}
+
+/** Moves 16 bits apart, by halves: 8 and 8, then fours, twos and ones. */
+function spread(value: number): number {
+  let bits = value;
+  bits = (bits | (bits << 8)) & 0x00ff00ff;
+  bits = (bits | (bits << 4)) & 0x0f0f0f0f;
+  bits = (bits | (bits << 2)) & 0x33333333;
+  return (bits | (bits << 1)) & 0x55555555;
+}
+
+/** Undoes `spread`; the bits between are dropped. */
+function gather(value: number): number {
+  let bits = value & 0x55555555;
+  bits = (bits | (bits >>> 1)) & 0x33333333;
+  bits = (bits | (bits >>> 2)) & 0x0f0f0f0f;
+  bits = (bits | (bits >>> 4)) & 0x00ff00ff;
+  return (bits | (bits >>> 8)) & 0x0000ffff;
+}
