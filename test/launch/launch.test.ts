@@ -1,0 +1,177 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+
+/*
+ * Goal: packages are installed when, and only when, they are missing, and the launcher's end is its child's.
+ * Method: the real launcher in a small project of its own, with an `npm` that notes its arguments and puts the
+ * Bun that runs this test in place.
+ */
+const NODE = Bun.which("node");
+if (NODE === null) console.warn("Left out: the launcher's tests, which need Node beside Bun.");
+
+const ARCH = process.arch === "arm64" ? "aarch64" : process.arch;
+const BUN_PACKAGE = `node_modules/@oven/bun-${process.platform}-${ARCH}`;
+
+const NPM = `#!/bin/sh
+echo "$*" >> npm.log
+if [ -e broken ]; then echo "registry unreachable"; exit 1; fi
+mkdir -p ${BUN_PACKAGE}/bin ${BUN_PACKAGE}-musl/bin
+ln -sf "${process.execPath}" ${BUN_PACKAGE}-musl/bin/bun
+if [ -e foreign ]; then printf '#!/bin/sh\\nexit 127\\n' > ${BUN_PACKAGE}/bin/bun; chmod +x ${BUN_PACKAGE}/bin/bun
+else ln -sf "${process.execPath}" ${BUN_PACKAGE}/bin/bun; fi
+`;
+
+const MAIN = `
+process.on("SIGTERM", () => process.exit(7));
+if (process.argv.includes("--fail")) process.exit(3);
+if (process.argv.includes("--stay")) setInterval(() => {}, 1000);
+console.log(process.argv.includes("--stay") ? process.pid : process.argv.slice(2).join(" "));
+`;
+
+let project = "";
+
+beforeEach(() => {
+  project = mkdtempSync(join(tmpdir(), "wherehouse-launch-"));
+  for (const directory of ["src", "bin", "tmp"]) mkdirSync(join(project, directory));
+  copyFileSync(join(import.meta.dir, "../../src/launch.mjs"), join(project, "src/launch.mjs"));
+  put("src/main.ts", MAIN);
+  put("package.json", "{}");
+  put("package-lock.json", lockOf("1.0.0"));
+  put("bin/npm", NPM);
+  chmodSync(join(project, "bin/npm"), 0o755);
+});
+
+afterEach(() => rmSync(project, { recursive: true }));
+
+describe.skipIf(NODE === null)("launch.mjs", () => {
+  test("installs before the first start, and not before the second", async () => {
+    expect(await launch("start", "--port", "1")).toEqual({ code: 0, out: "serve --port 1\n" });
+    expect(npmCalls()).toEqual(["ci --omit=dev --include=optional --ignore-scripts --no-audit --no-fund"]);
+    await launch("start");
+    expect(npmCalls()).toHaveLength(1);
+  });
+
+  test("installs again when the lock file has changed", async () => {
+    await launch("start");
+    put("package-lock.json", lockOf("1.0.1"));
+    await launch("start");
+    expect(npmCalls()).toHaveLength(2);
+  });
+
+  test("adds development packages to what a running server uses, without removing it", async () => {
+    await launch("start");
+    await launch("test", "--version");
+    expect(npmCalls()[1]).toStartWith("install --no-save --include=dev ");
+    await launch("start");
+    await launch("test", "--version");
+    expect(npmCalls()).toHaveLength(2);
+  });
+
+  test("does a failed install again, after saying what the installer said", async () => {
+    await launch("start");
+    put("broken", "");
+    const failed = await launch("test", "--version");
+    expect(failed.code).toBe(1);
+    expect(failed.err).toContain("registry unreachable");
+    rmSync(join(project, "broken"));
+    expect((await launch("start")).code).toBe(0); // What was there may have been half replaced.
+    expect(npmCalls()).toHaveLength(3);
+  });
+
+  test("takes over what npm has installed by itself, if it is all there", async () => {
+    await launch("start");
+    rmSync(join(project, "node_modules/.wherehouse.json"));
+    put("node_modules/.package-lock.json", lockOf("1.0.0"));
+    await launch("start");
+    expect(npmCalls()).toHaveLength(1);
+    rmSync(join(project, "node_modules/.wherehouse.json"));
+    put("node_modules/.package-lock.json", JSON.stringify({ packages: {} }));
+    await launch("start");
+    expect(npmCalls()).toHaveLength(2);
+  });
+
+  test("installs once when two are started at once", async () => {
+    const both = await Promise.all([launch("start"), launch("start")]);
+    expect(both.map(({ code }) => code)).toEqual([0, 0]);
+    expect(npmCalls()).toHaveLength(1);
+  });
+
+  test("takes the first Bun among the packages that runs here", async () => {
+    put("foreign", "");
+    expect((await launch("start")).code).toBe(0);
+    expect(readFileSync(join(project, "node_modules/.wherehouse.json"), "utf8")).toContain("-musl/bin/bun");
+  });
+
+  test("ends with its child's exit code", async () => {
+    expect((await launch("start", "--fail")).code).toBe(3);
+  });
+
+  test("passes SIGTERM on and waits for the answer", async () => {
+    const { launcher } = await startAndStay();
+    launcher.kill("SIGTERM");
+    expect(await launcher.exited).toBe(7);
+  });
+
+  test("ends by the signal that ended its child", async () => {
+    const { launcher, childPid } = await startAndStay();
+    process.kill(childPid, "SIGKILL");
+    await launcher.exited;
+    expect(launcher.signalCode).toBe("SIGKILL");
+  });
+
+  test("refuses an unknown command without installing for it", async () => {
+    expect(await launch("stop")).toMatchObject({ code: 2 });
+    expect(existsSync(join(project, "npm.log"))).toBe(false);
+  });
+});
+
+function lockOf(version: string): string {
+  return JSON.stringify({ packages: { "": {}, "node_modules/a": { version } } });
+}
+
+function put(path: string, content: string): void {
+  writeFileSync(join(project, path), content);
+}
+
+function npmCalls(): string[] {
+  return readFileSync(join(project, "npm.log"), "utf8").trim().split("\n");
+}
+
+function spawnLauncher(args: string[]) {
+  const env = {
+    ...process.env,
+    PATH: [join(project, "bin"), process.env.PATH].join(delimiter),
+    TMPDIR: join(project, "tmp"),
+  };
+  const command = [NODE ?? "", join(project, "src/launch.mjs"), ...args];
+  return Bun.spawn(command, { env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+}
+
+async function launch(...args: string[]): Promise<{ code: number; out: string; err?: string }> {
+  const launcher = spawnLauncher(args);
+  const [out, err] = await Promise.all([textOf(launcher.stdout), textOf(launcher.stderr)]);
+  const code = await launcher.exited;
+  return code === 0 ? { code, out } : { code, out, err };
+}
+
+/** A launcher whose child runs until it is told to end. */
+async function startAndStay() {
+  const launcher = spawnLauncher(["start", "--stay"]);
+  const { value } = await launcher.stdout.getReader().read();
+  return { launcher, childPid: Number(new TextDecoder().decode(value)) };
+}
+
+function textOf(stream: ReadableStream<Uint8Array>): Promise<string> {
+  return new Response(stream).text();
+}
