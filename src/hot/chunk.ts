@@ -1,20 +1,24 @@
 import { NUMBER_FIELDS } from "../model/location-fields.ts";
 
 /**
- * Up to `CHUNK_ROWS_MAX` records of one device in time order, in columns over one buffer. Latitude and
- * longitude always have a column, the other number fields only once a record carries them:
+ * Up to `CHUNK_ROWS_MAX` records of one device in time order, one row after another in a single buffer of
+ * 8-byte cells:
  *
- *   f64:  timestampMs × capacity | latitude × capacity | longitude × capacity | ... fields in `mask`
- *   u32:  profile × capacity | state × capacity
+ *   | timestampMs | latitude | longitude | ... number fields in `mask` | profile u32, state u32 |  × capacity
  *
- * A plain record (time and place) takes 32 bytes, one with all number fields 80.
+ * A plain record (time and place) takes 32 bytes, one with all number fields 80. Rows lie whole, since taking a
+ * report in, and reading a page, touch all fields of a record and few records of a device: by column, every
+ * field would be a cache miss of its own.
  */
 export interface Chunk {
   count: number;
   readonly capacity: number;
-  /** Bit `f - FIXED_FIELDS` is set where number field `f` has a column. */
+  /** Bit `f - FIXED_FIELDS` is set where number field `f` has a cell in each row. */
   readonly mask: number;
+  /** Cells of a row. */
+  readonly width: number;
   readonly f64: Float64Array;
+  /** The same buffer, for profile and state: two to a cell. */
   readonly u32: Uint32Array;
 }
 
@@ -24,31 +28,28 @@ const CHUNK_ROWS_MIN = 4;
 
 /** Latitude and longitude: number fields that every record has. */
 const FIXED_FIELDS = 2;
-const OPTIONAL_FIELDS = NUMBER_FIELDS.length - FIXED_FIELDS;
+const FIELDS = NUMBER_FIELDS.length;
+const OPTIONAL_FIELDS = FIELDS - FIXED_FIELDS;
 
-/** By mask and number field, its column in `f64`, or -1 where the chunk has none. */
-const COLUMN_OF = new Int8Array((1 << OPTIONAL_FIELDS) * NUMBER_FIELDS.length);
-/** By mask, how many columns `f64` has. */
+/** By mask and number field, its cell in a row, or 0 (which is the timestamp's) where the row has none. */
+const CELL_OF = new Uint8Array((1 << OPTIONAL_FIELDS) * FIELDS);
+/** By mask, cells of a row. */
 const WIDTH_OF = new Uint8Array(1 << OPTIONAL_FIELDS);
 for (let mask = 0; mask < WIDTH_OF.length; mask++) {
-  let column = 1; // Column 0 is the timestamp.
-  for (let field = 0; field < NUMBER_FIELDS.length; field++) {
+  let cell = 1; // Cell 0 is the timestamp.
+  for (let field = 0; field < FIELDS; field++) {
     const present = field < FIXED_FIELDS || (mask >> (field - FIXED_FIELDS)) & 1;
-    COLUMN_OF[mask * NUMBER_FIELDS.length + field] = present ? column++ : -1;
+    if (present) CELL_OF[mask * FIELDS + field] = cell++;
   }
-  WIDTH_OF[mask] = column;
+  WIDTH_OF[mask] = cell + 1; // The last cell holds profile and state.
 }
 
+const BYTES_PER_CELL = 8;
+
 export function createChunk(capacity: number, mask: number): Chunk {
-  const doubles = WIDTH_OF[mask]! * capacity;
-  const buffer = new ArrayBuffer(doubles * 8 + 2 * capacity * 4);
-  return {
-    count: 0,
-    capacity,
-    mask,
-    f64: new Float64Array(buffer, 0, doubles),
-    u32: new Uint32Array(buffer, doubles * 8, 2 * capacity),
-  };
+  const width = WIDTH_OF[mask]!;
+  const buffer = new ArrayBuffer(width * capacity * BYTES_PER_CELL);
+  return { count: 0, capacity, mask, width, f64: new Float64Array(buffer), u32: new Uint32Array(buffer) };
 }
 
 /** The smallest chunk that takes a device's first row: most devices of a large fleet have few. */
@@ -59,58 +60,65 @@ export function createFirstChunk(mask: number): Chunk {
 /** The mask of the optional fields that row `row` of these columns carries. */
 export function maskOf(numbers: readonly Float64Array[], row: number): number {
   let mask = 0;
-  for (let field = FIXED_FIELDS; field < NUMBER_FIELDS.length; field++) {
-    const value = numbers[field]![row]!;
-    if (!Number.isNaN(value)) mask |= 1 << (field - FIXED_FIELDS);
+  for (let field = FIXED_FIELDS; field < FIELDS; field++) {
+    if (!Number.isNaN(numbers[field]![row]!)) mask |= 1 << (field - FIXED_FIELDS);
   }
   return mask;
 }
 
 /** Bytes that one row of the chunk takes. */
 export function rowBytes(chunk: Chunk): number {
-  return WIDTH_OF[chunk.mask]! * 8 + 8;
+  return chunk.width * BYTES_PER_CELL;
 }
 
 export function timestampAt(chunk: Chunk, row: number): number {
-  return chunk.f64[row]!;
+  return chunk.f64[row * chunk.width]!;
 }
 
+/** The field's value, NaN where the record has none. */
 export function numberAt(chunk: Chunk, row: number, field: number): number {
-  const column = COLUMN_OF[chunk.mask * NUMBER_FIELDS.length + field]!;
-  return column < 0 ? Number.NaN : chunk.f64[column * chunk.capacity + row]!;
+  const cell = CELL_OF[chunk.mask * FIELDS + field]!;
+  return cell === 0 ? Number.NaN : chunk.f64[row * chunk.width + cell]!;
 }
 
-/** Where a field's values start in `f64`, or -1 where no record of the chunk carries it. */
-export function columnStart(chunk: Chunk, field: number): number {
-  const column = COLUMN_OF[chunk.mask * NUMBER_FIELDS.length + field]!;
-  return column < 0 ? -1 : column * chunk.capacity;
-}
-
+/** Writes a field that the chunk has cells for. */
 export function setNumber(chunk: Chunk, row: number, field: number, value: number): void {
-  chunk.f64[columnStart(chunk, field) + row] = value;
+  chunk.f64[row * chunk.width + CELL_OF[chunk.mask * FIELDS + field]!] = value;
+}
+
+/** Writes all number fields of a row, in order, to `out` from `start`; NaN where the record has none. */
+export function copyNumbers(chunk: Chunk, row: number, out: Float64Array, start: number): void {
+  const { f64, width, mask } = chunk;
+  const from = row * width;
+  const cells = mask * FIELDS;
+  for (let field = 0; field < FIELDS; field++) {
+    const cell = CELL_OF[cells + field]!;
+    out[start + field] = cell === 0 ? Number.NaN : f64[from + cell]!;
+  }
 }
 
 export function profileAt(chunk: Chunk, row: number): number {
-  return chunk.u32[row]!;
+  return chunk.u32[((row + 1) * chunk.width - 1) * 2]!;
 }
 
 export function stateAt(chunk: Chunk, row: number): number {
-  return chunk.u32[chunk.capacity + row]!;
+  return chunk.u32[((row + 1) * chunk.width - 1) * 2 + 1]!;
 }
 
 export function setTuples(chunk: Chunk, row: number, profile: number, state: number): void {
-  chunk.u32[row] = profile;
-  chunk.u32[chunk.capacity + row] = state;
+  const at = ((row + 1) * chunk.width - 1) * 2;
+  chunk.u32[at] = profile;
+  chunk.u32[at + 1] = state;
 }
 
 /** Rows with a timestamp before `timestampMs`. */
 export function rowsBefore(chunk: Chunk, timestampMs: number): number {
-  const { f64 } = chunk;
+  const { f64, width } = chunk;
   let low = 0;
   let high = chunk.count;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (f64[middle]! < timestampMs) low = middle + 1;
+    if (f64[middle * width]! < timestampMs) low = middle + 1;
     else high = middle;
   }
   return low;
@@ -118,31 +126,27 @@ export function rowsBefore(chunk: Chunk, timestampMs: number): number {
 
 /** Makes room at `row`; the caller writes it. The chunk must have capacity left. */
 export function openRow(chunk: Chunk, row: number): void {
-  const { f64, u32, capacity, count } = chunk;
-  if (row < count) {
-    for (let start = 0; start < f64.length; start += capacity) {
-      f64.copyWithin(start + row + 1, start + row, start + count);
-    }
-    u32.copyWithin(row + 1, row, count);
-    u32.copyWithin(capacity + row + 1, capacity + row, capacity + count);
-  }
+  const { f64, width, count } = chunk;
+  if (row < count) f64.copyWithin((row + 1) * width, row * width, count * width);
   chunk.count = count + 1;
 }
 
 /** A new chunk with rows `from` to `to` of this one, of this capacity and with at least these fields. */
 export function copyRows(chunk: Chunk, from: number, to: number, capacity: number, mask: number): Chunk {
   const copy = createChunk(capacity, mask);
-  copy.f64.set(chunk.f64.subarray(from, to), 0);
-  for (let field = 0; field < NUMBER_FIELDS.length; field++) {
-    const target = columnStart(copy, field);
-    if (target < 0) continue;
-    const source = columnStart(chunk, field);
-    if (source < 0) copy.f64.fill(Number.NaN, target, target + (to - from));
-    else copy.f64.set(chunk.f64.subarray(source + from, source + to), target);
-  }
-  copy.u32.set(chunk.u32.subarray(from, to), 0);
-  copy.u32.set(chunk.u32.subarray(chunk.capacity + from, chunk.capacity + to), capacity);
   copy.count = to - from;
+  if (mask === chunk.mask) {
+    copy.f64.set(chunk.f64.subarray(from * chunk.width, to * chunk.width));
+    return copy;
+  }
+  for (let row = from; row < to; row++) {
+    const into = row - from;
+    copy.f64[into * copy.width] = timestampAt(chunk, row);
+    for (let field = 0; field < FIELDS; field++) {
+      if (CELL_OF[mask * FIELDS + field] !== 0) setNumber(copy, into, field, numberAt(chunk, row, field));
+    }
+    setTuples(copy, into, profileAt(chunk, row), stateAt(chunk, row));
+  }
   return copy;
 }
 
@@ -154,11 +158,12 @@ export function writeRow(
   numbers: readonly Float64Array[],
   row: number,
 ): void {
-  const { f64, capacity } = chunk;
-  f64[into] = timestampMs;
-  const columns = chunk.mask * NUMBER_FIELDS.length;
-  for (let field = 0; field < NUMBER_FIELDS.length; field++) {
-    const column = COLUMN_OF[columns + field]!;
-    if (column >= 0) f64[column * capacity + into] = numbers[field]![row]!;
+  const { f64, width, mask } = chunk;
+  const start = into * width;
+  const cells = mask * FIELDS;
+  f64[start] = timestampMs;
+  for (let field = 0; field < FIELDS; field++) {
+    const cell = CELL_OF[cells + field]!;
+    if (cell !== 0) f64[start + cell] = numbers[field]![row]!;
   }
 }

@@ -1,6 +1,6 @@
 import { NUMBER_FIELDS } from "../model/location-fields.ts";
 import type { RecordPage } from "../model/record-page.ts";
-import { type Chunk, numberAt, profileAt, stateAt, timestampAt } from "./chunk.ts";
+import { type Chunk, copyNumbers, profileAt, stateAt, timestampAt } from "./chunk.ts";
 import type { Device } from "./device.ts";
 import type { Dictionary } from "./dictionary.ts";
 
@@ -34,7 +34,7 @@ export function copyRecords(rows: readonly PlacedRow[], dictionary: Dictionary):
     page.timestampMs[i] = timestampAt(chunk, row);
     page.profile[i] = profileAt(chunk, row);
     page.state[i] = stateAt(chunk, row);
-    for (let field = 0; field < width; field++) page.numbers[i * width + field] = numberAt(chunk, row, field);
+    copyNumbers(chunk, row, page.numbers, i * width);
   }
   return page;
 }

@@ -1,7 +1,7 @@
 import { haversineMeters } from "../geo/distance.ts";
 import { numberIndex } from "../model/location-fields.ts";
 import type { TimeRange } from "../time/range.ts";
-import { type Chunk, columnStart, numberAt, profileAt, rowBytes } from "./chunk.ts";
+import { type Chunk, numberAt, profileAt, rowBytes } from "./chunk.ts";
 import type { Device } from "./device.ts";
 import type { Dictionary } from "./dictionary.ts";
 
@@ -79,8 +79,8 @@ export class Slice {
     let lastLatitude = Number.NaN;
     let lastLongitude = Number.NaN;
     this.visit(this.from, this.to, (chunk, row) => {
-      const latitude = chunk.f64[columnStart(chunk, LATITUDE) + row]!;
-      const longitude = chunk.f64[columnStart(chunk, LONGITUDE) + row]!;
+      const latitude = numberAt(chunk, row, LATITUDE);
+      const longitude = numberAt(chunk, row, LONGITUDE);
       if (!Number.isNaN(lastLatitude))
         meters += haversineMeters(lastLatitude, lastLongitude, latitude, longitude);
       lastLatitude = latitude;

@@ -1,43 +1,66 @@
+/** Text made before and written often: its bytes as whole 8-byte words, and how many of them count. */
+export interface Fragment {
+  readonly words: Float64Array;
+  readonly bytes: number;
+}
+
+const WORD_BYTES = 8;
+
+/**
+ * UTF-8 never holds the byte 0xFF, and JSON text never a bare 0x7F but inside a string, where it is escaped
+ * here; so no word reads as a NaN, whose bits an engine may change on the way.
+ */
+export function createFragment(json: string): Fragment {
+  const text = encoder.encode(json.replaceAll("\u007f", "\\u007f"));
+  const padded = new Uint8Array(Math.ceil(text.length / WORD_BYTES) * WORD_BYTES);
+  padded.set(text);
+  return { words: new Float64Array(padded.buffer), bytes: text.length };
+}
+
 /**
  * Writes JSON text as UTF-8 straight into one growing buffer. Numbers and ready-made fragments go in without
- * a string in between: encoding is what a page of records costs most.
+ * a string in between: encoding is what a page of records costs most. Hot code calls `ensure` once, writes
+ * through `bytes` and `view` from `length` on by itself, and sets `length` when it is done.
  */
 export class JsonWriter {
-  #bytes: Uint8Array<ArrayBuffer>;
-  #length = 0;
+  bytes: Uint8Array<ArrayBuffer>;
+  view: DataView;
+  /** Bytes written so far. */
+  length = 0;
 
   constructor(bytesExpected: number) {
-    this.#bytes = new Uint8Array(bytesExpected);
-  }
-
-  get length(): number {
-    return this.#length;
+    this.bytes = new Uint8Array(bytesExpected);
+    this.view = new DataView(this.bytes.buffer);
   }
 
   /** Starts over, keeping the buffer. */
   clear(): void {
-    this.#length = 0;
+    this.length = 0;
   }
 
   /** A copy of all that was written. */
   take(): Uint8Array<ArrayBuffer> {
-    return this.#bytes.slice(0, this.#length);
+    return this.bytes.slice(0, this.length);
   }
 
-  /** Bytes of text made before. */
-  fragment(bytes: Uint8Array): void {
-    const length = bytes.length;
-    if (this.#length + length > this.#bytes.length) this.#grow(length);
-    const target = this.#bytes;
-    let position = this.#length;
-    if (length > FRAGMENT_LOOP_MAX) target.set(bytes, position);
-    else for (let i = 0; i < length; i++) target[position++] = bytes[i]!; // A call costs more than a few stores.
-    this.#length += length;
+  /** Makes room for `count` more bytes; `bytes` and `view` may be others afterwards. */
+  ensure(count: number): void {
+    if (this.length + count <= this.bytes.length) return;
+    const wider = new Uint8Array(Math.max(this.bytes.length * 2, this.length + count));
+    wider.set(this.bytes.subarray(0, this.length));
+    this.bytes = wider;
+    this.view = new DataView(wider.buffer);
+  }
+
+  fragment(fragment: Fragment): void {
+    this.ensure(fragmentRoom(fragment));
+    this.length = writeFragment(this.view, this.length, fragment);
   }
 
   /** Any JSON text; for what is written once an answer. */
   text(json: string): void {
-    this.fragment(encoder.encode(json));
+    this.ensure(json.length * 3); // No UTF-16 unit takes more than three bytes.
+    this.length += encoder.encodeInto(json, this.bytes.subarray(this.length)).written;
   }
 
   /** Any value, as `JSON.stringify` writes it. */
@@ -47,31 +70,34 @@ export class JsonWriter {
 
   /** A finite number, as `JSON.stringify` writes it. */
   number(value: number): void {
-    if (this.#length + NUMBER_BYTES_MAX > this.#bytes.length) this.#grow(NUMBER_BYTES_MAX);
-    this.#length = writeNumber(this.#bytes, this.#length, value);
-  }
-
-  /** Room for `count` bytes that the caller writes by itself, through `at`. */
-  reserve(count: number, write: (bytes: Uint8Array, position: number) => void): void {
-    if (this.#length + count > this.#bytes.length) this.#grow(count);
-    write(this.#bytes, this.#length);
-    this.#length += count;
-  }
-
-  #grow(by: number): void {
-    const wider = new Uint8Array(Math.max(this.#bytes.length * 2, this.#length + by));
-    wider.set(this.#bytes.subarray(0, this.#length));
-    this.#bytes = wider;
+    this.ensure(NUMBER_BYTES_MAX);
+    this.length = writeNumber(this.bytes, this.length, value);
   }
 }
 
 const encoder = new TextEncoder();
 
-/** Below this many bytes a loop beats `set`; measured on Bun 1.4.5. */
-const FRAGMENT_LOOP_MAX = 24;
+/** Fragments are read as words of this machine, so they are written as such; both runtimes run on little-endian ones. */
+const LITTLE_ENDIAN = true;
+
+/** Bytes to ensure before `writeFragment`: its last word may reach past its end. */
+export function fragmentRoom({ words }: Fragment): number {
+  return words.length * WORD_BYTES;
+}
+
+/**
+ * Text made before, eight bytes a step: a call to `set` or `copyWithin` costs more than a whole fragment. What
+ * the last step writes past the fragment's end, the next text covers. Returns the position after it.
+ */
+export function writeFragment(view: DataView, position: number, { words, bytes }: Fragment): number {
+  for (let i = 0, at = position; i < words.length; i++, at += WORD_BYTES) {
+    view.setFloat64(at, words[i]!, LITTLE_ENDIAN);
+  }
+  return position + bytes;
+}
 
 /** `-2.2250738585072014e-308` is the longest. */
-const NUMBER_BYTES_MAX = 32;
+export const NUMBER_BYTES_MAX = 32;
 
 /** Doubles tell all decimals of 15 digits apart, so a decimal this short that reads back is the shortest. */
 const DIGITS_15 = 1e15;
@@ -79,7 +105,10 @@ const DIGITS_15 = 1e15;
 /** Smaller numbers are written with an exponent, as JavaScript does. */
 const EXPONENT_BELOW = 1e-6;
 
-/** `0000` to `9999`, four bytes each: two look-ups write what ten divisions would. */
+/** Whole parts below this are 32-bit numbers, whose arithmetic is cheaper. */
+const SMALL_BELOW = 1e9;
+
+/** `0000` to `9999`, four bytes each: one look-up writes what four divisions would. */
 const QUADS = new Uint8Array(40_000);
 for (let quad = 0; quad < 10_000; quad++) {
   for (let digit = 3, rest = quad; digit >= 0; digit--, rest = Math.floor(rest / 10)) {
@@ -95,25 +124,22 @@ export function writeNumber(bytes: Uint8Array, position: number, value: number):
     bytes[at++] = 0x2d;
     size = -value;
   }
-  if (size < DIGITS_15) {
-    const whole = Math.floor(size);
-    if (whole === size) return writeInteger(bytes, at, whole);
+  if (size < SMALL_BELOW) {
+    const whole = size | 0;
+    if (whole === size) return writeSmall(bytes, at, whole);
     if (size >= EXPONENT_BELOW) {
       // Most readings have few decimals: a whole number of millionths, or of billionths, is exact.
       const millionths = Math.floor(size * 1e6 + 0.5);
       if (millionths / 1e6 === size && millionths < DIGITS_15) {
-        const end = writeInteger(bytes, at, whole);
-        return trimZeros(bytes, writeFraction(bytes, end, (millionths - whole * 1e6) * 100));
+        return writeMillionths(bytes, writeSmall(bytes, at, whole), (millionths - whole * 1e6) | 0);
       }
       const billionths = Math.floor(size * 1e9 + 0.5);
       if (billionths / 1e9 === size && billionths < DIGITS_15) {
-        const fraction = billionths - whole * 1e9;
-        const tenBillionths = Math.floor(fraction / 10);
-        const end = writeFraction(bytes, writeInteger(bytes, at, whole), tenBillionths);
-        bytes[end] = 48 + (fraction - tenBillionths * 10);
-        return trimZeros(bytes, end + 1);
+        return writeBillionths(bytes, writeSmall(bytes, at, whole), (billionths - whole * 1e9) | 0);
       }
     }
+  } else if (size < DIGITS_15 && Math.floor(size) === size) {
+    return writeInteger(bytes, at, size);
   }
   const text = String(value);
   for (let i = 0; i < text.length; i++) bytes[position + i] = text.charCodeAt(i);
@@ -122,24 +148,46 @@ export function writeNumber(bytes: Uint8Array, position: number, value: number):
 
 /** Writes a whole number from 0 to below 1e15; returns the position after it. */
 export function writeInteger(bytes: Uint8Array, position: number, value: number): number {
-  if (value < 10_000) return writeHead(bytes, position, value | 0);
-  if (value < 1e8) {
-    const head = (value / 1e4) | 0;
-    return writeQuad(bytes, writeHead(bytes, position, head), (value - head * 1e4) | 0);
-  }
-  const head = Math.floor(value / 1e8);
-  return writeEight(bytes, writeInteger(bytes, position, head), value - head * 1e8);
+  if (value < SMALL_BELOW) return writeSmall(bytes, position, value | 0);
+  const head = Math.floor(value / 1e8); // Below 1e7.
+  const rest = (value - head * 1e8) | 0;
+  const high = (rest / 1e4) | 0;
+  return writeQuad(
+    bytes,
+    writeQuad(bytes, writeSmall(bytes, position, head | 0), high),
+    rest - high * 10_000,
+  );
 }
 
-/** Writes a point and eight digits; the caller trims the zeros. */
-function writeFraction(bytes: Uint8Array, position: number, hundredMillionths: number): number {
+/** Writes a whole number from 0 to below 1e9. */
+function writeSmall(bytes: Uint8Array, position: number, value: number): number {
+  if (value < 10_000) return writeHead(bytes, position, value);
+  const head = (value / 1e4) | 0;
+  return writeQuad(bytes, writeSmall(bytes, position, head), value - head * 10_000);
+}
+
+/** Writes a point and up to six digits without trailing zeros; the fraction is not 0. */
+function writeMillionths(bytes: Uint8Array, position: number, fraction: number): number {
   bytes[position] = 0x2e;
-  return writeEight(bytes, position + 1, hundredMillionths);
+  const high = (fraction / 100) | 0;
+  const low = fraction - high * 100;
+  const end = writeQuad(bytes, position + 1, high);
+  if (low === 0) return trimZeros(bytes, end);
+  const from = low * 4 + 2;
+  bytes[end] = QUADS[from]!;
+  bytes[end + 1] = QUADS[from + 1]!;
+  return trimZeros(bytes, end + 2);
 }
 
-function writeEight(bytes: Uint8Array, position: number, value: number): number {
-  const high = (value / 1e4) | 0;
-  return writeQuad(bytes, writeQuad(bytes, position, high), (value - high * 1e4) | 0);
+/** The same with up to nine digits. */
+function writeBillionths(bytes: Uint8Array, position: number, fraction: number): number {
+  bytes[position] = 0x2e;
+  const upper = (fraction / 1e5) | 0;
+  const lower = fraction - upper * 100_000;
+  const middle = (lower / 10) | 0;
+  const end = writeQuad(bytes, writeQuad(bytes, position + 1, upper), middle);
+  bytes[end] = 48 + (lower - middle * 10);
+  return trimZeros(bytes, end + 1);
 }
 
 function writeQuad(bytes: Uint8Array, position: number, quad: number): number {

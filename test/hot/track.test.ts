@@ -1,13 +1,17 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { setTuples, timestampAt } from "../../src/hot/chunk.ts";
+import { profileAt, setTuples, stateAt, timestampAt, writeRow } from "../../src/hot/chunk.ts";
 import { Track } from "../../src/hot/track.ts";
+import { NUMBER_FIELDS } from "../../src/model/location-fields.ts";
+
+/** Number columns of a batch with one row that carries nothing. */
+const NOWHERE = NUMBER_FIELDS.map(() => new Float64Array(1));
 
 function filled(timestamps: readonly number[]): Track {
   const track = new Track();
   for (const timestampMs of timestamps) {
     const { chunk, row } = track.insert(timestampMs, 0);
-    chunk.f64[row] = timestampMs;
+    writeRow(chunk, row, timestampMs, NOWHERE, 0);
     setTuples(chunk, row, timestampMs, timestampMs + 1);
   }
   return track;
@@ -17,8 +21,8 @@ function timestampsOf(track: Track): number[] {
   const seen: number[] = [];
   track.runs(0, track.count, (chunk, from, to) => {
     for (let row = from; row < to; row++) {
-      expect(chunk.u32[row]).toBe(timestampAt(chunk, row));
-      expect(chunk.u32[chunk.capacity + row]).toBe(timestampAt(chunk, row) + 1);
+      expect(profileAt(chunk, row)).toBe(timestampAt(chunk, row));
+      expect(stateAt(chunk, row)).toBe(timestampAt(chunk, row) + 1);
       seen.push(timestampAt(chunk, row));
     }
   });

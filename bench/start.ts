@@ -1,0 +1,64 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Bench, size } from "./support/bench.ts";
+import { type Figure, printFigures } from "./support/report.ts";
+
+const ROOT = join(import.meta.dir, "..");
+const PORT = 3999;
+
+export const bench: Bench = {
+  question:
+    "npm start on a warm clone: how long until the first answer, against starting a bare Bun.serve the same way?",
+  async run(isSmoke) {
+    const rounds = size(isSmoke, 1, 7);
+    const ours: number[] = [];
+    const control: number[] = [];
+    for (let round = 0; round < rounds; round++) {
+      const dataDir = mkdtempSync(join(tmpdir(), "wherehouse-start-"));
+      const bare = `Bun.serve({ hostname: "127.0.0.1", port: ${PORT}, fetch: () => new Response("{}") })`;
+      control.push(await secondsToAnswer([process.execPath, "-e", bare]));
+      ours.push(
+        await secondsToAnswer([
+          "npm",
+          "start",
+          "--silent",
+          "--",
+          "--port",
+          String(PORT),
+          "--data-dir",
+          dataDir,
+        ]),
+      );
+      rmSync(dataDir, { recursive: true });
+    }
+    const figures: Figure[] = [
+      { name: "npm start, empty directory", unit: "s (wanted: under 1)", runs: ours },
+      { name: "bun -e 'Bun.serve(...)'", unit: "s", runs: control },
+    ];
+    printFigures(figures);
+  },
+};
+
+/** Starts the command and asks /ready until it is answered with 200. */
+async function secondsToAnswer(command: readonly string[]): Promise<number> {
+  const startMs = performance.now();
+  const child = Bun.spawn([...command], { cwd: ROOT, stdout: "ignore", stderr: "ignore" });
+  while (!(await answers())) {
+    if (child.exitCode !== null) throw new Error(`${command.join(" ")} ended with ${child.exitCode}`);
+    await Bun.sleep(2);
+  }
+  const seconds = (performance.now() - startMs) / 1000;
+  child.kill("SIGTERM");
+  await child.exited;
+  while (await answers()) await Bun.sleep(10); // The port must be free for the next.
+  return seconds;
+}
+
+async function answers(): Promise<boolean> {
+  try {
+    return (await fetch(`http://127.0.0.1:${PORT}/ready`)).ok;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,57 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const ROOT = join(import.meta.dir, "../..");
+
+export interface ServerProcess {
+  readonly url: string;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+export interface WherehouseProcess extends ServerProcess {
+  readonly key: string;
+  readonly dataDir: string;
+}
+
+/** Wherehouse itself on a free port, in a process of its own, over a directory that goes with it. */
+export async function startWherehouse(
+  dataDir = mkdtempSync(join(tmpdir(), "wherehouse-bench-")),
+): Promise<WherehouseProcess> {
+  const server = await startProcess(["src/main.ts", "serve", "--port", "0", "--data-dir", dataDir]);
+  const key = readFileSync(join(dataDir, "first-key"), "utf8").trim();
+  return {
+    ...server,
+    key,
+    dataDir,
+    async stop() {
+      await server.stop();
+      rmSync(dataDir, { recursive: true });
+    },
+  };
+}
+
+/** The control: `bench/support/bare-server.ts` with these arguments. */
+export function startBareServer(...args: readonly string[]): Promise<ServerProcess> {
+  return startProcess(["bench/support/bare-server.ts", ...args]);
+}
+
+async function startProcess(argv: readonly string[]): Promise<ServerProcess> {
+  const child = Bun.spawn([process.execPath, ...argv], { cwd: ROOT, stdout: "pipe", stderr: "inherit" });
+  let said = "";
+  for await (const bytes of child.stdout) {
+    said += new TextDecoder().decode(bytes);
+    const url = /http:\/\/[\d.]+:\d+/.exec(said)?.[0];
+    if (url === undefined || !said.endsWith("\n")) continue;
+    return {
+      url,
+      pid: child.pid,
+      async stop() {
+        child.kill();
+        await child.exited;
+      },
+    };
+  }
+  throw new Error(`the server ended without an address: ${said}`);
+}

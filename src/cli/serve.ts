@@ -1,0 +1,87 @@
+import { type App, DirectoryInUseError, openApp } from "../app.ts";
+import type { NewKey } from "../auth/key-store.ts";
+import type { Config } from "../config.ts";
+import { directoryPaths } from "../directory.ts";
+import type { Files } from "../runtime/files.ts";
+import { ListenError } from "../runtime/listen.ts";
+import type { Platform } from "../runtime/platform.ts";
+import type { Terminal } from "../runtime/process.ts";
+import { systemClock } from "../time/clock.ts";
+
+/** Serves until it is asked to stop; returns the exit code. */
+export async function serve(
+  config: Config,
+  platform: Platform,
+  terminal: Terminal,
+  stopRequested: Promise<unknown>,
+): Promise<number> {
+  const startedMs = performance.now();
+  const say = (line: string) => terminal.error(`${line}\n`);
+  let app: App;
+  try {
+    app = await openApp(config, platform, systemClock, {
+      onReady(recovery, hot) {
+        const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
+        const [records, devices] = [hot.recordCount, hot.deviceCount].map((count) =>
+          count.toLocaleString("en"),
+        );
+        say(`Ready after ${seconds} s with ${records} records of ${devices} devices.`);
+        for (const { file, offset, bytes, savedAs } of recovery.damage) {
+          say(
+            `Damaged: ${bytes} bytes of ${file} at ${offset}, set aside as ${savedAs}. The rest is served.`,
+          );
+        }
+      },
+      onKeyFile: (reason) => say(`Keys: ${reason}`),
+      onFault: (requestId, error) => say(`Failed to answer request ${requestId}: ${faultText(error)}`),
+    });
+  } catch (error) {
+    if (!(error instanceof DirectoryInUseError || error instanceof ListenError)) throw error;
+    say(error.message);
+    return 1;
+  }
+  await announce(app, config.dataDir, platform.files, terminal);
+  const failed = app.ready.then(
+    () => new Promise<never>(() => undefined),
+    (error: unknown) => error,
+  );
+  const failure = await Promise.race([stopRequested.then(() => null), failed]);
+  if (failure !== null) say(`Cannot serve "${config.dataDir}": ${faultText(failure)}`);
+  await app.close();
+  return failure === null ? 0 : 1;
+}
+
+/** The address, the key that nobody has yet, and a line to paste. */
+async function announce(
+  { url, firstKey }: App,
+  dataDir: string,
+  files: Files,
+  terminal: Terminal,
+): Promise<void> {
+  const lines = [`Wherehouse listens at ${url} (its interface: ${url}/docs/ui)`];
+  let shownKey = "$WHEREHOUSE_KEY";
+  if (firstKey !== null) {
+    const { line, shown } = await handOver(firstKey, dataDir, files, terminal);
+    lines.push(line);
+    shownKey = shown;
+  }
+  lines.push(
+    "Ask it where all devices are:",
+    `  curl -H "Authorization: Bearer ${shownKey}" ${url}/api/v1/locations/current`,
+  );
+  terminal.out(`${lines.join("\n")}\n`);
+}
+
+/** Shows the key to a person, or leaves it in a file that only its owner can read: output to a pipe may be a log. */
+async function handOver(firstKey: NewKey, dataDir: string, files: Files, terminal: Terminal) {
+  if (terminal.outIsTerminal) {
+    return { line: `The first key, shown this once: ${firstKey.text}`, shown: firstKey.text };
+  }
+  const path = directoryPaths(dataDir).firstKey;
+  await files.replace(path, new TextEncoder().encode(`${firstKey.text}\n`));
+  return { line: `The first key is in ${path}`, shown: `$(cat ${path})` };
+}
+
+function faultText(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

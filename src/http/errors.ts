@@ -1,0 +1,84 @@
+import type { ServiceError } from "../model/errors.ts";
+
+/** Refusals of the door itself: who is asking, how often, and with what key. */
+export type AccessError =
+  | { readonly kind: "key_missing" }
+  | { readonly kind: "key_unknown" }
+  | { readonly kind: "key_revoked" }
+  | { readonly kind: "key_expired" }
+  | { readonly kind: "permission_missing"; readonly permission: string }
+  | { readonly kind: "rate_exceeded"; readonly retryAfterSeconds: number };
+
+export type HttpError = ServiceError | AccessError;
+
+export interface ErrorAnswer {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Where every failure becomes a status and a body: a new kind compiles once it has a line here. */
+export function answerError(error: HttpError): ErrorAnswer {
+  switch (error.kind) {
+    case "invalid_parameter":
+      return plain(400, error.message);
+    case "invalid_timezone":
+      return plain(400, timezoneMessage(error.supplied));
+    case "invalid_user_id":
+      return { status: 400, body: { error: "Invalid user_id", message: error.message }, headers: {} };
+    case "device_not_found": // Also for devices of other apps, so ids stay private.
+      return {
+        status: 404,
+        body: { success: false, device_id: error.deviceId, message: DEVICE_NOT_FOUND },
+        headers: {},
+      };
+    case "body_unreadable":
+      return plain(400, error.message);
+    case "body_too_large":
+      return plain(413, error.message);
+    case "media_type_unsupported":
+      return plain(415, error.message);
+    case "unavailable":
+      return plain(503, error.message, { "retry-after": String(error.retryAfterSeconds) });
+    case "key_missing":
+      return auth(401, "MISSING_API_KEY", "AUTH_001", "send the key as: Authorization: Bearer <API_KEY>");
+    case "key_unknown":
+      return auth(401, "INVALID_API_KEY", "AUTH_002", "the API key is not known here");
+    case "key_revoked":
+      return auth(401, "REVOKED_API_KEY", "AUTH_003", "the API key was revoked");
+    case "key_expired":
+      return auth(401, "EXPIRED_API_KEY", "AUTH_004", "the API key has expired");
+    case "permission_missing":
+      return auth(
+        403,
+        "INSUFFICIENT_PERMISSIONS",
+        "AUTH_005",
+        `the API key lacks the permission ${error.permission}`,
+      );
+    case "rate_exceeded":
+      return {
+        ...auth(
+          429,
+          "RATE_LIMIT_EXCEEDED",
+          "RATE_001",
+          "too many requests with this API key; see Retry-After",
+        ),
+        headers: { "retry-after": String(error.retryAfterSeconds) },
+      };
+  }
+}
+
+export const DEVICE_NOT_FOUND = "Device not found or does not belong to your app";
+
+export function timezoneMessage(supplied: string): string {
+  return `Invalid timezone: ${supplied}`;
+}
+
+function plain(status: number, message: string, headers: Record<string, string> = {}): ErrorAnswer {
+  return { status, body: { success: false, message }, headers };
+}
+
+function auth(status: 401 | 403 | 429, error: string, code: string, message: string): ErrorAnswer {
+  const headers = status === 401 ? { "www-authenticate": "Bearer" } : {};
+  return { status, body: { success: false, error, code, message }, headers };
+}

@@ -1,0 +1,104 @@
+import { bearer } from "@elysiajs/bearer";
+import { Elysia } from "elysia";
+import type { KeyStore } from "../auth/key-store.ts";
+import type { Permission } from "../auth/permissions.ts";
+import type { RateLimit } from "../auth/rate-limit.ts";
+import { rateLimitHeader, rateLimitPolicyHeader } from "../auth/rate-limit-headers.ts";
+import type { AppId } from "../model/ids.ts";
+import type { Clock } from "../time/clock.ts";
+import type { AccessError, HttpError } from "./errors.ts";
+import type { Responder } from "./responder.ts";
+
+/** Where every keyed request comes through: key, rate, permission, and whether the service is up. */
+export interface Gate {
+  /** Lets a request through to `answer`, or refuses it. `bearerToken` is what the bearer plugin read. */
+  admit(
+    request: Request,
+    bearerToken: string | undefined,
+    permission: Permission,
+    answer: (call: Call) => Response | Promise<Response>,
+  ): Response | Promise<Response>;
+}
+
+/** One admitted request: whose it is, when it came, and how to answer it. */
+export interface Call {
+  readonly request: Request;
+  readonly appId: AppId;
+  readonly nowMs: number;
+  /** Milliseconds since the request came in, for `query_time_ms`. */
+  elapsedMs(): number;
+  json(body: Uint8Array<ArrayBuffer>, status?: number): Response | Promise<Response>;
+  object(body: unknown, status: number): Response;
+  fail(error: HttpError): Response;
+}
+
+export interface GateDependencies {
+  readonly keys: Pick<KeyStore, "find">;
+  readonly rateLimit: RateLimit;
+  readonly clock: Clock;
+  readonly responder: Responder;
+  /** What keeps the service from answering (it is starting, or stopping), or null. */
+  readonly unavailable: () => HttpError | null;
+}
+
+/**
+ * The bearer plugin with its ways around the header closed: keys in URLs end up in logs. An empty name still
+ * lets `?=key` through, so `presentedKey` believes the plugin only where there is a header.
+ */
+export const bearerToken = () =>
+  new Elysia().use(bearer({ extract: { header: "Bearer", query: "", body: "" } }));
+
+export function createGate({ keys, rateLimit, clock, responder, unavailable }: GateDependencies): Gate {
+  return {
+    admit(request, token, permission, answer) {
+      const startedMs = performance.now();
+      const keyText = presentedKey(request.headers.get("authorization"), token);
+      if (keyText === null) return responder.failure(request, { kind: "key_missing" });
+      const found = keys.find(keyText);
+      if (found.kind !== "known") return responder.failure(request, lookupError(found.kind));
+      const { id, tier, permissions, appId } = found.key;
+      const nowMs = clock.nowMs();
+      const decision = rateLimit.take(id, tier, nowMs);
+      const headers = {
+        ratelimit: rateLimitHeader(tier, decision),
+        "ratelimit-policy": rateLimitPolicyHeader(tier),
+      };
+      if (!decision.allowed) {
+        const { retryAfterSeconds } = decision;
+        return responder.failure(request, { kind: "rate_exceeded", retryAfterSeconds }, headers);
+      }
+      if (!permissions.includes(permission)) {
+        return responder.failure(request, { kind: "permission_missing", permission }, headers);
+      }
+      const obstacle = unavailable();
+      if (obstacle !== null) return responder.failure(request, obstacle, headers);
+      return answer({
+        request,
+        appId,
+        nowMs,
+        elapsedMs: () => performance.now() - startedMs,
+        json: (body, status = 200) => responder.json(request, status, body, headers),
+        object: (body, status) => responder.object(request, status, body, headers),
+        fail: (error) => responder.failure(request, error, headers),
+      });
+    },
+  };
+}
+
+/** RFC 7235 §2.1: the scheme's case does not matter. The plugin reads `Bearer` alone, so other cases are read here. */
+function presentedKey(authorization: string | null, token: string | undefined): string | null {
+  if (authorization === null || !/^bearer +\S/i.test(authorization)) return null;
+  const text = authorization.startsWith("Bearer ") ? (token ?? "") : authorization.slice("bearer ".length);
+  return text.trim();
+}
+
+function lookupError(kind: "unknown" | "revoked" | "expired"): AccessError {
+  switch (kind) {
+    case "unknown":
+      return { kind: "key_unknown" };
+    case "revoked":
+      return { kind: "key_revoked" };
+    case "expired":
+      return { kind: "key_expired" };
+  }
+}

@@ -1,0 +1,122 @@
+import { METERS_PER_MILE } from "../../geo/distance.ts";
+import type { AppId, DeviceId, UserId } from "../../model/ids.ts";
+import type { HistoryAnswer, HistoryQuery } from "../../service/history.ts";
+import type { TimeRange } from "../../time/range.ts";
+import type { Zone } from "../../time/zone.ts";
+import { formatterOf } from "./current.ts";
+import { createRecordEncoder } from "./record-encoder.ts";
+import { answerWriter as json, writeRecords } from "./records.ts";
+
+const BYTES_PER_MEGABYTE = 1_000_000;
+
+const deviceEncoder = createRecordEncoder("deviceHistory");
+const userEncoder = createRecordEncoder("userHistory");
+const appEncoder = createRecordEncoder("appHistory");
+
+/** What all three envelopes are made of, besides the answer. */
+export interface HistoryFrame {
+  readonly appId: AppId;
+  readonly query: HistoryQuery;
+  readonly zone: Zone | null;
+  readonly elapsedMs: number;
+}
+
+export function presentDeviceHistory(deviceId: string, answer: HistoryAnswer, frame: HistoryFrame) {
+  json.clear();
+  json.text('{"success":true,"device_id":');
+  json.value(deviceId);
+  json.text(',"locations":');
+  writeRecords(json, deviceEncoder, frame.appId, answer.page, formatterOf(frame.zone));
+  if (answer.pathMeters !== null) {
+    json.text(',"distance_travelled":');
+    json.value(lengthOf(totalMeters(answer.pathMeters)));
+  }
+  json.text(',"pagination":');
+  json.value(countOf(answer, frame.query));
+  json.text(',"query_info":');
+  json.value(infoOf(answer, frame));
+  json.text("}");
+  return json.take();
+}
+
+export function presentUserHistory(userId: UserId, answer: HistoryAnswer, frame: HistoryFrame) {
+  const { offset, limit } = frame.query;
+  json.clear();
+  json.text('{"user_id":');
+  json.value(userId);
+  json.text(',"locations":');
+  writeRecords(json, userEncoder, frame.appId, answer.page, formatterOf(frame.zone));
+  if (answer.pathMeters !== null) {
+    json.text(',"distance_travelled":');
+    const byDevice = [...answer.pathMeters].map(
+      ([deviceId, meters]) => `${JSON.stringify(deviceId)}:${meters}`,
+    );
+    const { meters, miles } = lengthOf(totalMeters(answer.pathMeters));
+    // Written by hand: an object would sort ids that look like numbers first, and lose `__proto__`.
+    json.text(`{"meters":${meters},"miles":${miles},"by_device":{${byDevice.join(",")}}}`);
+  }
+  json.text(',"pagination":');
+  // Exact: in memory, counting costs no reading.
+  json.value({ ...countOf(answer, frame.query), total_estimated: answer.total, offset, limit });
+  json.text(',"query_info":');
+  json.value({ ...infoOf(answer, frame), source: answer.source });
+  json.text("}");
+  return json.take();
+}
+
+export function presentAppHistory(answer: HistoryAnswer, frame: HistoryFrame) {
+  json.clear();
+  json.text('{"success":true,"app_id":');
+  json.value(frame.appId);
+  json.text(',"locations":');
+  writeRecords(json, appEncoder, frame.appId, answer.page, formatterOf(frame.zone));
+  json.text(',"pagination":');
+  json.value({ ...countOf(answer, frame.query), total_devices: answer.devicesMatching });
+  json.text(',"query_info":');
+  json.value({ ...infoOf(answer, frame), devices_queried: answer.devicesQueried });
+  json.text("}");
+  return json.take();
+}
+
+/** Device history answers a wrong zone and an unknown device with its envelope, empty; §4.4 of the specification. */
+export function emptyDeviceHistory(deviceId: string, start: string, end: string, message: string) {
+  return {
+    success: false,
+    device_id: deviceId,
+    locations: [],
+    pagination: { count: 0, has_more: false },
+    query_info: { time_range: { start, end }, data_scanned_mb: 0, query_time_ms: 0 },
+    message,
+  };
+}
+
+function countOf({ page, total }: HistoryAnswer, { offset }: HistoryQuery) {
+  return { count: page.count, has_more: offset + page.count < total };
+}
+
+function infoOf({ bytesRead }: HistoryAnswer, { query, elapsedMs }: HistoryFrame) {
+  return {
+    time_range: timeRangeOf(query.range),
+    data_scanned_mb: bytesRead / BYTES_PER_MEGABYTE,
+    query_time_ms: roundedMs(elapsedMs),
+  };
+}
+
+/** The wire's range ends with its last millisecond; ours with the one after. */
+function timeRangeOf({ startMs, endMs }: TimeRange) {
+  return { start: new Date(startMs).toISOString(), end: new Date(endMs - 1).toISOString() };
+}
+
+export function roundedMs(elapsedMs: number): number {
+  return Math.round(elapsedMs * 1000) / 1000;
+}
+
+function totalMeters(pathMeters: ReadonlyMap<DeviceId, number>): number {
+  let total = 0;
+  for (const meters of pathMeters.values()) total += meters;
+  return total;
+}
+
+function lengthOf(meters: number) {
+  return { meters, miles: meters / METERS_PER_MILE };
+}

@@ -1,0 +1,222 @@
+import {
+  createFragment,
+  type Fragment,
+  fragmentRoom,
+  type JsonWriter,
+  NUMBER_BYTES_MAX,
+  writeFragment,
+  writeNumber,
+} from "../../lib/json-writer.ts";
+import type { AppId, DeviceId } from "../../model/ids.ts";
+import {
+  LOCATION_FIELDS,
+  type LocationField,
+  NUMBER_FIELDS,
+  PROFILE_FIELDS,
+  type ResponseKind,
+  STATE_FIELDS,
+} from "../../model/location-fields.ts";
+import { deviceDigest, RECORD_ID_CHARACTERS, writeRecordId } from "../../model/record-id.ts";
+import type { RecordDictionary, RecordPage } from "../../model/record-page.ts";
+import { LOCAL_TIME_BYTES, type LocalTimeFormatter } from "../../time/local-time.ts";
+
+/** Writes records as one kind of response shows them: its fields, its spelling of the app. */
+export interface RecordEncoder {
+  /** Writes record `row` of the page as a JSON object; `localTime` adds `local_time`. */
+  write(
+    json: JsonWriter,
+    appId: AppId,
+    page: RecordPage,
+    row: number,
+    localTime: LocalTimeFormatter | null,
+  ): void;
+}
+
+/**
+ * Parts of a record repeat: its device, its profile and its state are encoded once and copied from then on,
+ * which leaves the numbers.
+ */
+const DEVICES_CACHED = 65_536; // About 20 MB with ids as long as they come in practice; all go when it is full.
+const TUPLES_CACHED = 16_384; // A power of two. About 6 MB.
+
+export function createRecordEncoder(kind: ResponseKind): RecordEncoder {
+  const shown = (field: LocationField) => field.responses.includes(kind);
+  const names = LOCATION_FIELDS.filter(shown).map((field) => field.name);
+  const showsId = names.includes("id");
+  const appMember = names.includes("app_id") ? "app_id" : "appId";
+  const numberKeys = NUMBER_FIELDS.map((field) =>
+    shown(field) ? createFragment(`,"${field.name}":`) : NOT_SHOWN,
+  );
+  const profileMembers = membersShown(PROFILE_FIELDS, shown);
+  const stateMembers = membersShown(STATE_FIELDS, shown);
+  const devices = new Map<AppId, Map<DeviceId, DeviceFragment>>();
+  let deviceCount = 0;
+  const tuples = new WeakMap<RecordDictionary, TupleFragments>();
+
+  function deviceFragment(appId: AppId, deviceId: DeviceId): DeviceFragment {
+    let ofApp = devices.get(appId);
+    const known = ofApp?.get(deviceId);
+    if (known !== undefined) return known;
+    if (deviceCount === DEVICES_CACHED) {
+      devices.clear();
+      deviceCount = 0;
+      ofApp = undefined;
+    }
+    if (ofApp === undefined) {
+      ofApp = new Map();
+      devices.set(appId, ofApp);
+    }
+    const members = `{"device_id":${JSON.stringify(deviceId)},"${appMember}":${JSON.stringify(appId)}`;
+    const fragment = {
+      head: createFragment(showsId ? `${members},"id":"` : members),
+      digest: deviceDigest(appId, deviceId),
+    };
+    ofApp.set(deviceId, fragment);
+    deviceCount++;
+    return fragment;
+  }
+
+  function tupleFragments(dictionary: RecordDictionary): TupleFragments {
+    let fragments = tuples.get(dictionary);
+    if (fragments === undefined) {
+      fragments = { profiles: new FragmentCache(), states: new FragmentCache() };
+      tuples.set(dictionary, fragments);
+    }
+    return fragments;
+  }
+
+  const numberCount = NUMBER_FIELDS.length;
+  let lastAppId: AppId | null = null;
+  let lastDeviceId: DeviceId | null = null;
+  let lastDevice = NO_DEVICE;
+
+  /** Neighbours are often of one device. */
+  function deviceOf(appId: AppId, deviceId: DeviceId): DeviceFragment {
+    if (deviceId !== lastDeviceId || appId !== lastAppId) {
+      lastDevice = deviceFragment(appId, deviceId);
+      lastDeviceId = deviceId;
+      lastAppId = appId;
+    }
+    return lastDevice;
+  }
+
+  return {
+    write(json, appId, page, row, localTime) {
+      const { dictionary, numbers } = page;
+      const timestampMs = page.timestampMs[row]!;
+      const device = deviceOf(appId, page.deviceIds[row]!);
+      const { profiles, states } = tupleFragments(dictionary);
+      const profile = page.profile[row]!;
+      const state = page.state[row]!;
+      const profileFragment =
+        profiles.find(profile) ??
+        profiles.put(profile, encodeTuple(profileMembers, dictionary.profileText, profile));
+      const stateFragment =
+        states.find(state) ?? states.put(state, encodeTuple(stateMembers, dictionary.stateText, state));
+
+      json.ensure(
+        NUMBERS_ROOM +
+          fragmentRoom(device.head) +
+          fragmentRoom(profileFragment) +
+          fragmentRoom(stateFragment),
+      );
+      const { bytes, view } = json;
+      let at = writeFragment(view, json.length, device.head);
+      if (showsId) {
+        writeRecordId(bytes, at, timestampMs, device.digest);
+        at = writeFragment(view, at + RECORD_ID_CHARACTERS, TIMESTAMP_AFTER_ID);
+      } else {
+        at = writeFragment(view, at, TIMESTAMP);
+      }
+      at = writeNumber(bytes, at, timestampMs);
+      const start = row * numberCount;
+      for (let field = 0; field < numberCount; field++) {
+        const key = numberKeys[field]!;
+        const value = numbers[start + field]!;
+        if (key === NOT_SHOWN || Number.isNaN(value)) continue;
+        at = writeNumber(bytes, writeFragment(view, at, key), value);
+      }
+      at = writeFragment(view, at, profileFragment);
+      at = writeFragment(view, at, stateFragment);
+      if (localTime === null) {
+        json.length = writeFragment(view, at, BRACE);
+      } else {
+        at = localTime.write(timestampMs, bytes, writeFragment(view, at, LOCAL_TIME));
+        json.length = writeFragment(view, at, QUOTE_AND_BRACE);
+      }
+    },
+  };
+}
+
+/** Room for all numbers with their keys, the id and the local time. */
+const NUMBERS_ROOM =
+  (NUMBER_FIELDS.length + 2) * (NUMBER_BYTES_MAX + 32) + RECORD_ID_CHARACTERS + LOCAL_TIME_BYTES;
+
+interface DeviceFragment {
+  /** The object from its brace to where the id goes, or to the end of the app. */
+  readonly head: Fragment;
+  readonly digest: Uint8Array;
+}
+
+/** By tuple number, its members as JSON text with a comma before each. */
+interface TupleFragments {
+  readonly profiles: FragmentCache;
+  readonly states: FragmentCache;
+}
+
+interface TupleMember {
+  readonly index: number;
+  readonly name: string;
+  readonly isBoolean: boolean;
+}
+
+function membersShown(
+  fields: readonly LocationField[],
+  shown: (field: LocationField) => boolean,
+): readonly TupleMember[] {
+  return fields.flatMap((field, index) =>
+    shown(field) ? [{ index, name: field.name, isBoolean: field.type === "boolean" }] : [],
+  );
+}
+
+function encodeTuple(
+  members: readonly TupleMember[],
+  textOf: (tuple: number, member: number) => string | null,
+  tuple: number,
+): Fragment {
+  let json = "";
+  for (const { index, name, isBoolean } of members) {
+    const text = textOf(tuple, index);
+    if (text !== null) json += `,"${name}":${isBoolean ? text : JSON.stringify(text)}`;
+  }
+  return createFragment(json);
+}
+
+/**
+ * Fragments by tuple number, a newer one taking the place of an older that has the same lower bits: bounded
+ * without any bookkeeping.
+ */
+class FragmentCache {
+  readonly #tuples = new Int32Array(TUPLES_CACHED).fill(-1);
+  readonly #fragments: Fragment[] = [];
+
+  find(tuple: number): Fragment | null {
+    const slot = tuple & (TUPLES_CACHED - 1);
+    return this.#tuples[slot] === tuple ? this.#fragments[slot]! : null;
+  }
+
+  put(tuple: number, fragment: Fragment): Fragment {
+    const slot = tuple & (TUPLES_CACHED - 1);
+    this.#tuples[slot] = tuple;
+    this.#fragments[slot] = fragment;
+    return fragment;
+  }
+}
+
+const NOT_SHOWN = createFragment("");
+const NO_DEVICE: DeviceFragment = { head: NOT_SHOWN, digest: new Uint8Array() };
+const TIMESTAMP = createFragment(',"timestamp":');
+const TIMESTAMP_AFTER_ID = createFragment('","timestamp":');
+const LOCAL_TIME = createFragment(',"local_time":"');
+const QUOTE_AND_BRACE = createFragment('"}');
+const BRACE = createFragment("}");

@@ -1,0 +1,27 @@
+import { createFragment, JsonWriter } from "../../lib/json-writer.ts";
+import type { AppId } from "../../model/ids.ts";
+import type { RecordPage } from "../../model/record-page.ts";
+import type { LocalTimeFormatter } from "../../time/local-time.ts";
+import type { RecordEncoder } from "./record-encoder.ts";
+
+/** One buffer serves all answers: each is written in one go, and leaves it as a copy. */
+const ANSWER_BYTES_EXPECTED = 1 << 20;
+export const answerWriter = new JsonWriter(ANSWER_BYTES_EXPECTED);
+
+const COMMA = createFragment(",");
+
+/** Writes all records of a page as a JSON array. */
+export function writeRecords(
+  json: JsonWriter,
+  encoder: RecordEncoder,
+  appId: AppId,
+  page: RecordPage,
+  localTime: LocalTimeFormatter | null,
+): void {
+  json.text("[");
+  for (let row = 0; row < page.count; row++) {
+    if (row > 0) json.fragment(COMMA);
+    encoder.write(json, appId, page, row, localTime);
+  }
+  json.text("]");
+}

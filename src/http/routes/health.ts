@@ -1,0 +1,40 @@
+import { Elysia } from "elysia";
+import type { Clock } from "../../time/clock.ts";
+import type { Responder } from "../responder.ts";
+import { describeHealth, describeReady } from "../schema/describe.ts";
+
+/** How far the service is: it starts, it serves, it stops. */
+export type Readiness =
+  | { readonly status: "starting"; readonly replayed: number; readonly total: number }
+  | { readonly status: "ready"; readonly damaged: number }
+  | { readonly status: "stopping" };
+
+export interface HealthDependencies {
+  readonly responder: Responder;
+  readonly clock: Clock;
+  readonly version: string;
+  readonly readiness: () => Readiness;
+}
+
+/** Whether the process runs, and whether it knows all it was told. Both need no key. */
+export function healthRoutes({ responder, clock, version, readiness }: HealthDependencies) {
+  const startedMs = clock.nowMs();
+  return new Elysia()
+    .get(
+      "/health",
+      ({ request }) => {
+        const uptimeSeconds = Math.max(0, clock.nowMs() - startedMs) / 1000;
+        return responder.object(request, 200, { status: "ok", version, uptime_seconds: uptimeSeconds });
+      },
+      { detail: describeHealth },
+    )
+    .get(
+      "/ready",
+      ({ request }) => {
+        const state = readiness();
+        if (state.status === "ready") return responder.object(request, 200, state);
+        return responder.object(request, 503, state, { "retry-after": "1" });
+      },
+      { detail: describeReady },
+    );
+}

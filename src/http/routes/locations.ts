@@ -1,0 +1,51 @@
+import { Elysia } from "elysia";
+import type { CurrentQueries } from "../../service/current.ts";
+import type { HistoryQueries } from "../../service/history.ts";
+import { bearerToken, type Call, type Gate } from "../gate.ts";
+import { presentAppCurrent } from "../present/current.ts";
+import { presentAppHistory } from "../present/history.ts";
+import { describeAppCurrent, describeAppHistory } from "../schema/describe.ts";
+import { readHistoryQuery } from "../schema/history-query.ts";
+import { readQuery } from "../schema/parameter.ts";
+import { appCurrentParameters, appHistoryParameters } from "../schema/parameters.ts";
+
+export interface LocationRoutesDependencies {
+  readonly gate: Gate;
+  readonly current: CurrentQueries;
+  readonly history: HistoryQueries;
+}
+
+/** The app-wide questions. */
+export function locationRoutes({ gate, current, history }: LocationRoutesDependencies) {
+  function answerCurrent(call: Call) {
+    const read = readQuery(call.request.url, appCurrentParameters);
+    if (!read.ok) return call.fail(read.error);
+    const { limit, offset, timestamp_after, timestamp_before, timezone } = read.value;
+    const query = { limit, offset, afterMs: timestamp_after, beforeMs: timestamp_before };
+    return call.json(presentAppCurrent(call.appId, current.ofApp(call.appId, query), query, timezone));
+  }
+
+  function answerHistory(call: Call) {
+    const read = readQuery(call.request.url, appHistoryParameters);
+    if (!read.ok) return call.fail(read.error);
+    const dated = readHistoryQuery(read.value, call.nowMs);
+    if (!dated.ok) return call.fail(dated.error);
+    const { query } = dated.value;
+    const answer = history.ofApp(call.appId, query);
+    const frame = { appId: call.appId, query, zone: read.value.timezone, elapsedMs: call.elapsedMs() };
+    return call.json(presentAppHistory(answer, frame));
+  }
+
+  return new Elysia()
+    .use(bearerToken())
+    .get(
+      "/api/v1/locations/current",
+      ({ request, bearer }) => gate.admit(request, bearer, "read", answerCurrent),
+      { detail: describeAppCurrent },
+    )
+    .get(
+      "/api/v1/locations/history",
+      ({ request, bearer }) => gate.admit(request, bearer, "read", answerHistory),
+      { detail: describeAppHistory },
+    );
+}

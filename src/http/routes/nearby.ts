@@ -1,0 +1,35 @@
+import { Elysia } from "elysia";
+import { METERS_PER_MILE } from "../../geo/distance.ts";
+import type { Nearby } from "../../service/nearby.ts";
+import { bearerToken, type Call, type Gate } from "../gate.ts";
+import { presentNearby } from "../present/nearby.ts";
+import { describeNearby } from "../schema/describe.ts";
+import { readQuery } from "../schema/parameter.ts";
+import { nearbyParameters } from "../schema/parameters.ts";
+
+const MS_PER_HOUR = 3_600_000;
+
+export function nearbyRoutes({ gate, nearby }: { readonly gate: Gate; readonly nearby: Nearby }) {
+  function answer(call: Call) {
+    const read = readQuery(call.request.url, nearbyParameters);
+    if (!read.ok) return call.fail(read.error);
+    const { latitude, longitude, radius_miles, max_age_hours, limit, offset, min_accuracy, timezone } =
+      read.value;
+    const found = nearby(call.appId, {
+      latitude,
+      longitude,
+      radiusMeters: radius_miles * METERS_PER_MILE,
+      ageMsMax: max_age_hours * MS_PER_HOUR,
+      accuracyMetersMax: min_accuracy,
+      offset,
+      limit,
+    });
+    return call.json(presentNearby(call.appId, found, read.value, timezone, call.elapsedMs()));
+  }
+
+  return new Elysia()
+    .use(bearerToken())
+    .get("/api/v1/devices/nearby", ({ request, bearer }) => gate.admit(request, bearer, "read", answer), {
+      detail: describeNearby,
+    });
+}

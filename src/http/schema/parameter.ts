@@ -1,0 +1,149 @@
+import { fail, ok, type Result } from "../../lib/result.ts";
+import type { ServiceError } from "../../model/errors.ts";
+
+/** A JSON Schema, as OpenAPI 3.0 writes it. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+/**
+ * One query parameter: how its text becomes a value, and how OpenAPI describes it. Both come from the same
+ * bounds. Text is parsed here, not by the framework, whose coercion takes `0x10`, `1e2` and ` 10`.
+ */
+export interface Parameter<Value> {
+  readonly description: string;
+  readonly required: boolean;
+  readonly schema: Schema;
+  readonly example?: unknown;
+  /** `text` is null where the parameter was not given. */
+  parse(name: string, text: string | null): Result<Value, ServiceError>;
+}
+
+/** Values of a set of parameters, by name. */
+export type Values<Parameters> = {
+  [Name in keyof Parameters]: Parameters[Name] extends Parameter<infer Value> ? Value : never;
+};
+
+/** Reads the parameters of a set from a URL's query, in the set's order; others are ignored. */
+export function readQuery<Parameters extends Readonly<Record<string, Parameter<unknown>>>>(
+  url: string,
+  parameters: Parameters,
+): Result<Values<Parameters>, ServiceError> {
+  const start = url.indexOf("?");
+  const search = new URLSearchParams(start < 0 ? "" : url.slice(start + 1));
+  const values: Record<string, unknown> = {};
+  for (const name in parameters) {
+    const given = search.getAll(name);
+    if (given.length > 1) return invalid(`${name} must be given once`);
+    const parsed = parameters[name]!.parse(name, given[0] ?? null);
+    if (!parsed.ok) return parsed;
+    values[name] = parsed.value;
+  }
+  return ok(values as Values<Parameters>);
+}
+
+export function invalid(message: string): { readonly ok: false; readonly error: ServiceError } {
+  return fail({ kind: "invalid_parameter", message });
+}
+
+export interface NumberBounds {
+  readonly description: string;
+  readonly minimum: number;
+  readonly maximum?: number;
+  readonly example?: number;
+}
+
+const INTEGER = /^-?\d+$/;
+const DECIMAL = /^-?\d+(\.\d+)?$/;
+
+/** A number with a default. Bounds are included. */
+export function numberParameter(
+  type: "integer" | "number",
+  bounds: NumberBounds,
+  fallback: number,
+): Parameter<number> {
+  return {
+    description: bounds.description,
+    required: false,
+    schema: { ...boundsSchema(type, bounds), default: fallback },
+    parse: (name, text) => (text === null ? ok(fallback) : parseNumber(type, bounds, name, text)),
+  };
+}
+
+/** A number that may be left out, which gives null. */
+export function optionalNumber(type: "integer" | "number", bounds: NumberBounds): Parameter<number | null> {
+  return {
+    description: bounds.description,
+    required: false,
+    schema: boundsSchema(type, bounds),
+    parse: (name, text) => (text === null ? ok(null) : parseNumber(type, bounds, name, text)),
+  };
+}
+
+export function requiredNumber(type: "integer" | "number", bounds: NumberBounds): Parameter<number> {
+  return {
+    description: bounds.description,
+    required: true,
+    schema: boundsSchema(type, bounds),
+    ...(bounds.example === undefined ? {} : { example: bounds.example }),
+    parse: (name, text) =>
+      text === null ? invalid(`${name} is required`) : parseNumber(type, bounds, name, text),
+  };
+}
+
+/** One of a few words, with a default. */
+export function choice<Word extends string>(
+  description: string,
+  words: readonly Word[],
+  fallback: Word,
+): Parameter<Word> {
+  return {
+    description,
+    required: false,
+    schema: { type: "string", enum: words, default: fallback },
+    parse(name, text) {
+      if (text === null) return ok(fallback);
+      const word = words.find((candidate) => candidate === text);
+      return word === undefined ? invalid(`${name} must be ${words.join(" or ")}`) : ok(word);
+    },
+  };
+}
+
+/** `true` or `false`, with `false` as default. */
+export function flag(description: string, type: "boolean" | "string"): Parameter<boolean> {
+  const schema =
+    type === "boolean" ? { type, default: false } : { type, enum: ["true", "false"], default: "false" };
+  const word = choice(description, ["true", "false"], "false");
+  return {
+    description,
+    required: false,
+    schema,
+    parse(name, text) {
+      const parsed = word.parse(name, text);
+      return parsed.ok ? ok(parsed.value === "true") : parsed;
+    },
+  };
+}
+
+function boundsSchema(type: "integer" | "number", { minimum, maximum }: NumberBounds): Schema {
+  const highest = maximum ?? (type === "integer" ? Number.MAX_SAFE_INTEGER : undefined);
+  return {
+    type,
+    ...(type === "integer" ? { format: "int64" } : {}),
+    minimum,
+    ...(highest === undefined ? {} : { maximum: highest }),
+  };
+}
+
+function parseNumber(
+  type: "integer" | "number",
+  { minimum, maximum }: NumberBounds,
+  name: string,
+  text: string,
+): Result<number, ServiceError> {
+  if (type === "integer" && !INTEGER.test(text)) return invalid(`${name} must be an integer`);
+  if (!DECIMAL.test(text)) return invalid(`${name} must be a number in plain decimals`);
+  const value = Number(text) + 0; // -0 is 0.
+  const highest = maximum ?? (type === "integer" ? Number.MAX_SAFE_INTEGER : Number.MAX_VALUE);
+  if (value >= minimum && value <= highest) return ok(value);
+  if (maximum !== undefined) return invalid(`${name} must be between ${minimum} and ${maximum}`);
+  return invalid(value < minimum ? `${name} must be at least ${minimum}` : `${name} is too large`);
+}

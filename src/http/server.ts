@@ -1,0 +1,93 @@
+import { Elysia } from "elysia";
+import type { KeyStore } from "../auth/key-store.ts";
+import type { RateLimit } from "../auth/rate-limit.ts";
+import type { CurrentQueries } from "../service/current.ts";
+import type { HistoryQueries } from "../service/history.ts";
+import type { Ingest } from "../service/ingest.ts";
+import type { Nearby } from "../service/nearby.ts";
+import type { UserDevices } from "../service/user-devices.ts";
+import type { Clock } from "../time/clock.ts";
+import type { HttpError } from "./errors.ts";
+import { createGate } from "./gate.ts";
+import { createOpenApiDocument } from "./openapi.ts";
+import { createResponder } from "./responder.ts";
+import { deviceRoutes } from "./routes/devices.ts";
+import { docsRoutes, type ReadAsset } from "./routes/docs.ts";
+import { healthRoutes, type Readiness } from "./routes/health.ts";
+import { ingestRoutes } from "./routes/ingest.ts";
+import { locationRoutes } from "./routes/locations.ts";
+import { nearbyRoutes } from "./routes/nearby.ts";
+import { userRoutes } from "./routes/users.ts";
+import { createUnrouted } from "./unrouted.ts";
+
+export interface ServerDependencies {
+  readonly version: string;
+  readonly clock: Clock;
+  readonly keys: Pick<KeyStore, "find">;
+  readonly rateLimit: RateLimit;
+  readonly corsOrigins: readonly string[];
+  readonly readiness: () => Readiness;
+  readonly ingest: Ingest;
+  readonly current: CurrentQueries;
+  readonly history: HistoryQueries;
+  readonly nearby: Nearby;
+  readonly userDevices: UserDevices;
+  readonly readAsset: ReadAsset;
+  /** Told of every failure of ours, with the id that the client got. */
+  readonly onFault: (requestId: string, error: unknown) => void;
+}
+
+/** Every route. `fetch` of what it returns answers any request, and never throws. */
+export function createServer(dependencies: ServerDependencies) {
+  const { version, clock, readiness, current, history, onFault } = dependencies;
+  const responder = createResponder(dependencies);
+  const gate = createGate({ ...dependencies, responder, unavailable: () => obstacleOf(readiness()) });
+
+  const app = new Elysia({ handler: { standardHostname: false } })
+    .onError(({ code, error, request }) => (code === "NOT_FOUND" ? unrouted(request) : fault(request, error)))
+    .use(healthRoutes({ responder, clock, version, readiness })) // GET /health, /ready
+    .use(userRoutes({ ...dependencies, gate })) // GET /api/v1/users/{user_id}/locations/current, .../history, /devices
+    .use(deviceRoutes({ gate, current, history })) // GET /api/v1/devices/{deviceId}/locations/current, .../history
+    .use(locationRoutes({ gate, current, history })) // GET /api/v1/locations/current, .../history
+    .use(nearbyRoutes({ ...dependencies, gate })) // GET /api/v1/devices/nearby
+    .use(ingestRoutes({ ...dependencies, gate })); // POST /ingest/v1/locations
+  // The document describes the routes above and itself; the page at /docs/ui shows it.
+  app.use(
+    docsRoutes({
+      responder,
+      readAsset: dependencies.readAsset,
+      document: () => createOpenApiDocument(app, version),
+    }),
+  );
+  const unrouted = createUnrouted(app.routes, responder);
+
+  /** Our mistake: the client learns its request's id and nothing of the inside. */
+  function fault(request: Request, error: unknown): Response {
+    const requestId = responder.requestId(request);
+    onFault(requestId, error);
+    const body = {
+      success: false,
+      message: "the server failed to answer; its log says more",
+      request_id: requestId,
+    };
+    return responder.object(request, 500, body, { "x-request-id": requestId });
+  }
+
+  return app;
+}
+
+/** What keeps the service from answering about data, as the caller is told. */
+function obstacleOf(state: Readiness): HttpError | null {
+  switch (state.status) {
+    case "ready":
+      return null;
+    case "starting":
+      return {
+        kind: "unavailable",
+        message: "the server is starting: it reads its log",
+        retryAfterSeconds: 1,
+      };
+    case "stopping":
+      return { kind: "unavailable", message: "the server is stopping", retryAfterSeconds: 5 };
+  }
+}

@@ -1,0 +1,50 @@
+import type { Responder } from "./responder.ts";
+
+export interface RoutedPath {
+  readonly method: string;
+  readonly path: string;
+}
+
+/**
+ * Answers what no route took: 405 with `Allow` where the path is known under another method (or the answer to a
+ * browser's preflight), 404 where it is not. The framework knows neither 405 nor OPTIONS.
+ */
+export function createUnrouted(routes: readonly RoutedPath[], responder: Responder) {
+  const methodsOf = new Map<string, Set<string>>();
+  for (const { method, path } of routes) {
+    const methods = methodsOf.get(path) ?? new Set();
+    methods.add(method);
+    if (method === "GET") methods.add("HEAD");
+    methodsOf.set(path, methods);
+  }
+  const known = [...methodsOf].map(([path, methods]) => ({
+    shape: shapeOf(path),
+    methods: [...methods].sort(),
+  }));
+
+  return function answerUnrouted(request: Request): Response {
+    const { pathname } = new URL(request.url);
+    const methods = known.find(({ shape }) => shape.test(pathname))?.methods;
+    if (methods === undefined) {
+      return responder.object(request, 404, {
+        success: false,
+        message: "there is nothing at this path; see /docs",
+      });
+    }
+    const allow = methods.join(", ");
+    const preflight = request.method === "OPTIONS" ? responder.preflight(request, allow) : null;
+    if (preflight !== null) return preflight;
+    const message = `this path takes ${allow}, not ${request.method}`;
+    return responder.object(request, 405, { success: false, message }, { allow });
+  };
+}
+
+/** `/a/:b/c` as an expression: a part after a colon is any part, a slash at the end changes nothing. */
+function shapeOf(path: string): RegExp {
+  const parts = path.split("/").map((part) => (part.startsWith(":") ? "[^/]+" : escaped(part)));
+  return new RegExp(`^${parts.join("/")}/?$`);
+}
+
+function escaped(part: string): string {
+  return part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}

@@ -1,0 +1,30 @@
+import process from "node:process";
+import { listenOnBun } from "./bun-listen.ts";
+import { listenOnDeno } from "./deno-listen.ts";
+import type { Files } from "./files.ts";
+import type { Listen } from "./listen.ts";
+import type { AcquireLock } from "./lock.ts";
+import { createNodeFiles } from "./node-files.ts";
+import { acquireSqliteLock } from "./sqlite-lock.ts";
+
+/** What the program needs of the machine; tests pass another. */
+export interface Platform {
+  readonly files: Files;
+  readonly acquireLock: AcquireLock;
+  readonly listen: Listen;
+  readonly pid: number;
+  /** A file of an installed package, as `import.meta.resolve` names it. */
+  readAsset(specifier: string): Promise<Uint8Array>;
+}
+
+/** The machine itself, on whichever runtime this is. */
+export function createPlatform(): Platform {
+  const files = createNodeFiles();
+  return {
+    files,
+    acquireLock: acquireSqliteLock,
+    listen: "Deno" in globalThis ? listenOnDeno : listenOnBun,
+    pid: process.pid,
+    readAsset: (specifier) => files.read(new URL(import.meta.resolve(specifier)).pathname),
+  };
+}

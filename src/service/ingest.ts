@@ -1,0 +1,62 @@
+import type { HotStore } from "../hot/hot-store.ts";
+import { fail, ok, type Result } from "../lib/result.ts";
+import type { ServiceError } from "../model/errors.ts";
+import type { AppId } from "../model/ids.ts";
+import type { ReportBatch } from "../model/report-batch.ts";
+import type { LogRefusal, Wal } from "../wal/wal.ts";
+
+export interface IngestDependencies {
+  readonly log: Wal;
+  readonly hot: HotStore;
+}
+
+export interface IngestAnswer {
+  readonly accepted: number;
+  readonly duplicates: number;
+  /** Position in the log after this batch. */
+  readonly sequence: number;
+}
+
+export type Ingest = (appId: AppId, batch: ReportBatch) => Promise<Result<IngestAnswer, ServiceError>>;
+
+/**
+ * Takes a batch in: onto the disk first, then into memory, then the answer, so that what is acknowledged is
+ * durable and what is visible is durable too. Batches reach memory in the order of the log.
+ */
+export function createIngest({ log, hot }: IngestDependencies): Ingest {
+  /** Batches of each app that the log has not confirmed: memory does not show yet what they change. */
+  const waiting = new Map<AppId, number>();
+
+  return async function ingest(appId, batch) {
+    if (batch.count === 0) return ok({ accepted: 0, duplicates: 0, sequence: log.lastSequence });
+    const waitingBefore = waiting.get(appId) ?? 0;
+    if (waitingBefore === 0 && hot.repeats(appId, batch)) {
+      // Nothing to keep: all of it is on the disk already, and nothing under way could change that.
+      return ok({ accepted: 0, duplicates: batch.count, sequence: log.lastSequence });
+    }
+    waiting.set(appId, waitingBefore + 1);
+    const appended = await log.append(appId, batch);
+    const left = waiting.get(appId)! - 1;
+    if (left === 0) waiting.delete(appId);
+    else waiting.set(appId, left);
+    if (!appended.ok) return fail(refusalError(appended.error));
+    return ok({ ...hot.apply(appId, batch), sequence: appended.value });
+  };
+}
+
+function refusalError(refusal: LogRefusal): ServiceError {
+  switch (refusal.kind) {
+    case "log_full":
+      return unavailable("the disk is full: no reports are taken until there is room", 10);
+    case "log_failed":
+      return unavailable("the log failed: no reports are taken until the server is restarted", 60);
+    case "log_queue_full":
+      return unavailable("too many reports are waiting for the disk; send again shortly", 1);
+    case "log_closed":
+      return unavailable("the server is stopping", 5);
+  }
+}
+
+function unavailable(message: string, retryAfterSeconds: number): ServiceError {
+  return { kind: "unavailable", message, retryAfterSeconds };
+}
