@@ -1,0 +1,78 @@
+import { expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
+
+/**
+ * The picture in ARCHITECTURE.md, drawn from the import lines: each layer may import those after it. Layers in
+ * one row do not import each other. `runtime` is a side door: anyone may take a shape or an error of its
+ * interfaces, but what speaks to the machine is imported by `app.ts`, `main.ts`, `cli` and `runtime` alone.
+ */
+const ROWS: readonly (readonly string[])[] = [
+  ["main"],
+  ["cli"],
+  ["app"],
+  ["http"],
+  ["service"],
+  ["wal", "hot", "auth"],
+  ["geo", "time"],
+  ["model"],
+  ["lib"],
+];
+
+/** Files of the root that are small enough to stand beside any layer. */
+const SHARED = ["config", "directory"];
+
+/** What everybody may import of `runtime`: interfaces in our words. */
+const RUNTIME_INTERFACES = ["runtime/files.ts", "runtime/listen.ts", "runtime/lock.ts"];
+
+const SOURCE = resolve(import.meta.dir, "../src");
+
+function sourceFiles(): string[] {
+  return readdirSync(SOURCE, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".ts"));
+}
+
+function importsOf(path: string): string[] {
+  const text = readFileSync(join(SOURCE, path), "utf8");
+  return [...text.matchAll(/(?:from|import\()\s*"(\.[^"]+)"/g)]
+    .map(([, target]) => relative(SOURCE, resolve(SOURCE, path, "..", target!)))
+    .filter((target) => !target.startsWith(".."));
+}
+
+function layerOf(path: string): string {
+  return path.includes("/") ? path.split("/")[0]! : path.replace(/\.ts$/, "");
+}
+
+function rowOf(layer: string): number {
+  return ROWS.findIndex((row) => row.includes(layer));
+}
+
+test("imports only point down", () => {
+  const strays: string[] = [];
+  for (const path of sourceFiles()) {
+    const from = layerOf(path);
+    for (const target of importsOf(path)) {
+      const to = layerOf(target);
+      if (to === from || SHARED.includes(to)) continue;
+      if (to === "runtime") {
+        const speaksToMachine = !RUNTIME_INTERFACES.includes(target);
+        if (speaksToMachine && rowOf(from) > rowOf("app")) strays.push(`${path} imports ${target}`);
+      } else if (from === "runtime" ? rowOf(to) < rowOf("lib") : rowOf(to) <= rowOf(from)) {
+        strays.push(`${path} imports ${target}`);
+      }
+    }
+  }
+  expect(strays).toEqual([]);
+});
+
+test("every folder and file of src has its place in the picture", () => {
+  const placed = new Set([...ROWS.flat(), ...SHARED, "runtime"]);
+  expect([...new Set(sourceFiles().map(layerOf))].filter((layer) => !placed.has(layer))).toEqual([]);
+});
+
+test("only runtime names Bun, Deno or the disk", () => {
+  const machine = /\b(Bun|Deno)\.[a-z]|"node:(fs|sqlite|net|http)[^"]*"|"bun:|"(bun|deno)"/;
+  const strays = sourceFiles().filter(
+    (path) => !path.startsWith("runtime/") && machine.test(readFileSync(join(SOURCE, path), "utf8")),
+  );
+  expect(strays).toEqual([]);
+});
