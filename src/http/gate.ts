@@ -7,7 +7,7 @@ import { rateLimitHeader, rateLimitPolicyHeader } from "../auth/rate-limit-heade
 import type { AppId } from "../model/ids.ts";
 import type { Clock } from "../time/clock.ts";
 import type { AccessError, HttpError } from "./errors.ts";
-import type { Responder } from "./responder.ts";
+import type { Answer, Responder } from "./responder.ts";
 
 /** Where every keyed request comes through: key, rate, permission, and whether the service is up. */
 export interface Gate {
@@ -16,8 +16,8 @@ export interface Gate {
     request: Request,
     bearerToken: string | undefined,
     permission: Permission,
-    answer: (call: Call) => Response | Promise<Response>,
-  ): Response | Promise<Response>;
+    answer: (call: Call) => Answer,
+  ): Answer;
 }
 
 /** One admitted request: whose it is, when it came, and how to answer it. */
@@ -27,9 +27,9 @@ export interface Call {
   readonly nowMs: number;
   /** Milliseconds since the request came in, for `query_time_ms`. */
   elapsedMs(): number;
-  json(body: Uint8Array<ArrayBuffer>, status?: number): Response | Promise<Response>;
-  object(body: unknown, status: number): Response;
-  fail(error: HttpError): Response;
+  json(body: Uint8Array<ArrayBuffer>, status?: number): Answer;
+  object(body: unknown, status: number): Answer;
+  fail(error: HttpError): Answer;
 }
 
 export interface GateDependencies {

@@ -2,17 +2,14 @@ import { promisify } from "node:util";
 import { constants, gzip, zstdCompress } from "node:zlib";
 import { answerError, type HttpError } from "./errors.ts";
 
+/** A long body is compressed on another thread, which takes a promise; most bodies are short. */
+export type Answer = Response | Promise<Response>;
+
 /** Makes every response: its headers, its request id, its compression. */
 export interface Responder {
-  json(
-    request: Request,
-    status: number,
-    body: Uint8Array<ArrayBuffer>,
-    headers?: Headers,
-  ): Response | Promise<Response>;
-  /** A small body that nobody compresses. */
-  object(request: Request, status: number, body: unknown, headers?: Headers): Response;
-  failure(request: Request, error: HttpError, headers?: Headers): Response;
+  json(request: Request, status: number, body: Uint8Array<ArrayBuffer>, headers?: Headers): Answer;
+  object(request: Request, status: number, body: unknown, headers?: Headers): Answer;
+  failure(request: Request, error: HttpError, headers?: Headers): Answer;
   /** Answers a browser that asks whether a page of another origin may ask; null where CORS is off. */
   preflight(request: Request, allow: string): Response | null;
   requestId(request: Request): string;
@@ -55,22 +52,24 @@ export function createResponder({ corsOrigins }: ResponderOptions): Responder {
     headers["access-control-expose-headers"] = "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id";
   }
 
-  function object(request: Request, status: number, body: unknown, more?: Headers): Response {
-    return new Response(JSON.stringify(body), { status, headers: headersFor(request, more) });
+  function json(request: Request, status: number, body: Uint8Array<ArrayBuffer>, more?: Headers): Answer {
+    const headers = headersFor(request, more);
+    if (body.length <= COMPRESS_BYTES_MIN) return new Response(body, { status, headers });
+    headers.vary = headers.vary === undefined ? "Accept-Encoding" : `${headers.vary}, Accept-Encoding`;
+    const coding = preferredCoding(request.headers.get("accept-encoding"));
+    if (coding === null) return new Response(body, { status, headers });
+    headers["content-encoding"] = coding;
+    return compress(coding, body).then((packed) => new Response(packed, { status, headers }));
+  }
+
+  function object(request: Request, status: number, body: unknown, more?: Headers): Answer {
+    return json(request, status, encoder.encode(JSON.stringify(body)), more);
   }
 
   return {
     requestId,
+    json,
     object,
-    json(request, status, body, more) {
-      const headers = headersFor(request, more);
-      if (body.length <= COMPRESS_BYTES_MIN) return new Response(body, { status, headers });
-      headers.vary = headers.vary === undefined ? "Accept-Encoding" : `${headers.vary}, Accept-Encoding`;
-      const coding = preferredCoding(request.headers.get("accept-encoding"));
-      if (coding === null) return new Response(body, { status, headers });
-      headers["content-encoding"] = coding;
-      return compress(coding, body).then((packed) => new Response(packed, { status, headers }));
-    },
     failure(request, error, more) {
       const { status, body, headers } = answerError(error);
       return object(request, status, body, { ...more, ...headers });
@@ -89,6 +88,8 @@ export function createResponder({ corsOrigins }: ResponderOptions): Responder {
     },
   };
 }
+
+const encoder = new TextEncoder();
 
 type Coding = "gzip" | "zstd";
 

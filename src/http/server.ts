@@ -10,7 +10,7 @@ import type { Clock } from "../time/clock.ts";
 import type { HttpError } from "./errors.ts";
 import { createGate } from "./gate.ts";
 import { createOpenApiDocument } from "./openapi.ts";
-import { createResponder } from "./responder.ts";
+import { type Answer, createResponder } from "./responder.ts";
 import { deviceRoutes } from "./routes/devices.ts";
 import { docsRoutes, type ReadAsset } from "./routes/docs.ts";
 import { healthRoutes, type Readiness } from "./routes/health.ts";
@@ -62,7 +62,7 @@ export function createServer(dependencies: ServerDependencies) {
   const unrouted = createUnrouted(app.routes, responder);
 
   /** Our mistake: the client learns its request's id and nothing of the inside. */
-  function fault(request: Request, error: unknown): Response {
+  function fault(request: Request, error: unknown): Answer {
     const requestId = responder.requestId(request);
     onFault(requestId, error);
     const body = {

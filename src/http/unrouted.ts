@@ -1,4 +1,4 @@
-import type { Responder } from "./responder.ts";
+import type { Answer, Responder } from "./responder.ts";
 
 export interface RoutedPath {
   readonly method: string;
@@ -22,7 +22,7 @@ export function createUnrouted(routes: readonly RoutedPath[], responder: Respond
     methods: [...methods].sort(),
   }));
 
-  return function answerUnrouted(request: Request): Response {
+  return function answerUnrouted(request: Request): Answer {
     const { pathname } = new URL(request.url);
     const methods = known.find(({ shape }) => shape.test(pathname))?.methods;
     if (methods === undefined) {

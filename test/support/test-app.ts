@@ -1,0 +1,203 @@
+import { openKeyStore } from "../../src/auth/key-store.ts";
+import type { Permission } from "../../src/auth/permissions.ts";
+import { createRateLimit } from "../../src/auth/rate-limit.ts";
+import type { TierName } from "../../src/auth/tiers.ts";
+import { LOG_QUEUE_BYTES_MAX, SEGMENT_BYTES_MAX } from "../../src/config.ts";
+import { createHotStore } from "../../src/hot/hot-store.ts";
+import type { Readiness } from "../../src/http/routes/health.ts";
+import { createServer, type ServerDependencies } from "../../src/http/server.ts";
+import { assert } from "../../src/lib/assert.ts";
+import type { AppId } from "../../src/model/ids.ts";
+import { createCurrentQueries } from "../../src/service/current.ts";
+import { createHistoryQueries } from "../../src/service/history.ts";
+import { createIngest } from "../../src/service/ingest.ts";
+import { createNearby } from "../../src/service/nearby.ts";
+import { createUserDevices } from "../../src/service/user-devices.ts";
+import { createManualClock, type ManualClock } from "../../src/time/clock.ts";
+import { openWal } from "../../src/wal/wal.ts";
+import { createMemoryKeyFiles, createMemoryLock } from "../auth/memory-key-files.ts";
+import type { Report } from "./batches.ts";
+import { createSimulatedFiles, type SimulatedFiles } from "./simulated-files.ts";
+
+/** A Friday at noon, between the spring clock changes of New York (8 March) and Berlin (29 March). */
+export const NOON_MS = Date.UTC(2026, 2, 20, 12);
+
+export const APP_ID = "fleet";
+export const OTHER_APP_ID = "rival";
+
+/** What the keys of a test app may do. All but `other` belong to the app `fleet`. */
+const KEYS = {
+  full: { permissions: ["read", "write"] },
+  other: { appId: OTHER_APP_ID, permissions: ["read", "write"] },
+  reader: { permissions: ["read"] },
+  writer: { permissions: ["write"] },
+  operator: { permissions: ["operate"] },
+  free: { permissions: ["read", "write"], tier: "free" },
+  freeWriter: { permissions: ["write"], tier: "free" },
+  standard: { permissions: ["read"], tier: "standard" },
+  expiring: { permissions: ["read", "write"], lifeMs: 3_600_000 },
+  revoked: { permissions: ["read", "write"] },
+} as const satisfies Record<string, KeyPlan>;
+
+interface KeyPlan {
+  readonly permissions: readonly Permission[];
+  readonly appId?: string;
+  readonly tier?: TierName;
+  readonly lifeMs?: number;
+}
+
+export type KeyName = keyof typeof KEYS;
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: AnswerBody;
+}
+
+/** A location record, or any other object of an answer. */
+export type Members = Readonly<Record<string, unknown>>;
+
+/** The members that tests look into; each answer has those of its kind. */
+export interface AnswerBody extends Members {
+  readonly message: string;
+  readonly location: Members;
+  readonly locations: readonly Members[];
+  readonly devices: readonly Members[];
+  readonly results: readonly (Members & { readonly location: Members })[];
+  readonly pagination: Members;
+  readonly query_info: Members & { readonly time_range: { readonly start: string; readonly end: string } };
+  readonly distance_travelled: {
+    readonly meters: number;
+    readonly miles: number;
+    readonly by_device: Readonly<Record<string, number>>;
+  };
+  readonly rejected: readonly Members[];
+  readonly total_candidates: number;
+}
+
+/** The real service over a real store, asked as a stranger would. */
+export interface TestApp {
+  readonly clock: ManualClock;
+  /** The disk that the log is on. */
+  readonly files: SimulatedFiles;
+  /** The texts of the keys. */
+  readonly keys: Readonly<Record<KeyName, string>>;
+  /** What the server said was its own fault. */
+  readonly faults: readonly unknown[];
+  setReadiness(readiness: Readiness): void;
+  /** Any request, as it is; `path` starts with a slash. */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  /** GET with the app's full key, or another; null sends none. */
+  get(path: string, key?: KeyName | null): Promise<Answer>;
+  /** Sends reports as `{"locations":[...]}`. */
+  post(reports: readonly unknown[], key?: KeyName | null): Promise<Answer>;
+  /** Sends reports that must all be taken. */
+  store(reports: readonly Report[], key?: KeyName): Promise<void>;
+}
+
+/** Any part of the server may be replaced. */
+export interface TestAppOptions extends Partial<ServerDependencies> {
+  readonly startMs?: number;
+  /** A disk with a log on it. */
+  readonly files?: SimulatedFiles;
+}
+
+export async function createTestApp(options: TestAppOptions = {}): Promise<TestApp> {
+  const { startMs = NOON_MS, files = createSimulatedFiles(), ...replaced } = options;
+  const clock = createManualClock(startMs);
+  const { store: keyStore, texts } = await createKeys(clock);
+  const hot = createHotStore();
+  const { wal: log } = await openWal({
+    files,
+    directory: "/data/wal",
+    damagedDirectory: "/data/damaged",
+    segmentBytesMax: SEGMENT_BYTES_MAX,
+    queueBytesMax: LOG_QUEUE_BYTES_MAX,
+    onEntry: ({ appId, batch }) => hot.apply(appId, batch),
+  });
+  const queries = { hot, clock };
+  const faults: unknown[] = [];
+  let readiness: Readiness = { status: "ready", damaged: 0 };
+  const server = createServer({
+    version: "1.2.3",
+    clock,
+    keys: keyStore,
+    rateLimit: createRateLimit(),
+    corsOrigins: [],
+    readiness: () => readiness,
+    ingest: createIngest({ log, hot }),
+    current: createCurrentQueries(queries),
+    history: createHistoryQueries(queries),
+    nearby: createNearby(queries),
+    userDevices: createUserDevices(queries),
+    readAsset: async () => new Uint8Array(),
+    onFault: (_requestId, error) => faults.push(error),
+    ...replaced,
+  });
+
+  const fetch = async (path: string, init?: RequestInit) =>
+    server.fetch(new Request(`http://localhost${path}`, init));
+  const bearer = (key: KeyName | null) => (key === null ? {} : { authorization: `Bearer ${texts[key]}` });
+  const app: TestApp = {
+    clock,
+    files,
+    keys: texts,
+    faults,
+    setReadiness: (state) => {
+      readiness = state;
+    },
+    fetch,
+    get: async (path, key = "full") => answerOf(await fetch(path, { headers: bearer(key) })),
+    post: async (reports, key = "full") =>
+      answerOf(
+        await fetch("/ingest/v1/locations", {
+          method: "POST",
+          headers: { ...bearer(key), "content-type": "application/json" },
+          body: JSON.stringify({ locations: reports }),
+        }),
+      ),
+    async store(reports, key) {
+      const { status, body } = await app.post(reports, key);
+      assert(status === 200 && body.rejected.length === 0, `reports are taken, but ${JSON.stringify(body)}`);
+    },
+  };
+  return app;
+}
+
+export async function answerOf(response: Response): Promise<Answer> {
+  const { status, headers } = response;
+  return { status, headers, body: (await response.json()) as AnswerBody };
+}
+
+async function createKeys(clock: ManualClock) {
+  const store = await openKeyStore({
+    files: createMemoryKeyFiles(),
+    path: "/data/keys.json",
+    clock,
+    acquireLock: createMemoryLock(),
+    process: { pid: 1, command: "test" },
+  });
+  const texts: Record<string, string> = {};
+  for (const [name, plan] of Object.entries<KeyPlan>(KEYS)) {
+    const created = await store.create({
+      appId: (plan.appId ?? APP_ID) as AppId,
+      permissions: plan.permissions,
+      tier: plan.tier ?? "unlimited",
+      label: name,
+      expiresMs: plan.lifeMs === undefined ? null : clock.nowMs() + plan.lifeMs,
+    });
+    assert(created.ok, "a key store in memory takes keys");
+    texts[name] = created.value.text;
+    if (name === "revoked") await store.revoke(created.value.key.id);
+  }
+  return { store, texts: texts as Record<KeyName, string> };
+}
+
+/** A path with its query, each value percent-encoded. */
+export function pathOf(
+  path: string,
+  query: Readonly<Record<string, string | number | boolean>> = {},
+): string {
+  const pairs = Object.entries(query).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
+  return pairs.length === 0 ? path : `${path}?${pairs.join("&")}`;
+}
