@@ -1,0 +1,111 @@
+import { Elysia } from "elysia";
+import swaggerUi from "swagger-ui-dist/package.json" with { type: "json" };
+import type { Responder } from "../responder.ts";
+import { describeDocs, describeDocsPage } from "../schema/describe.ts";
+
+/** Reads a file by its URL, or a file of an installed package as `import.meta.resolve` names it. */
+export type ReadAsset = (specifier: string) => Promise<Uint8Array>;
+
+export interface DocsDependencies {
+  readonly responder: Responder;
+  readonly readAsset: ReadAsset;
+  readonly document: () => Promise<object>;
+}
+
+interface Asset {
+  readonly path: string;
+  readonly specifier: string;
+  readonly contentType: string;
+  /** Whether the path names the version, so that what is there never changes. */
+  readonly versioned: boolean;
+}
+
+/** Where the package's files are served, by version. */
+const PACKAGE_PATH = `/docs/ui/${swaggerUi.version}`;
+
+const HTML = "text/html; charset=utf-8";
+const JAVASCRIPT = "text/javascript; charset=utf-8";
+const CSS = "text/css; charset=utf-8";
+
+const ASSETS: readonly Asset[] = [
+  packageAsset("swagger-ui-bundle.js", JAVASCRIPT),
+  packageAsset("swagger-ui.css", CSS),
+  packageAsset("favicon-32x32.png", "image/png"),
+  ownAsset("page.js", JAVASCRIPT),
+  ownAsset("page.css", CSS),
+];
+
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:", // Icons in the style sheet are data URLs.
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/** The OpenAPI document, and a page for people that shows it without asking any other host. */
+export function docsRoutes({ responder, readAsset, document }: DocsDependencies) {
+  let documentBytes: Promise<Uint8Array<ArrayBuffer>> | null = null;
+
+  /** Made when first asked for, then kept. */
+  function documentBody(): Promise<Uint8Array<ArrayBuffer>> {
+    documentBytes ??= document().then((whole) => encode(JSON.stringify(whole)));
+    return documentBytes;
+  }
+
+  async function pageBody(): Promise<Uint8Array<ArrayBuffer>> {
+    const page = new TextDecoder().decode(await readAsset(ownFile("page.html")));
+    return encode(page.replaceAll("{swagger-ui}", PACKAGE_PATH));
+  }
+
+  const routes = new Elysia()
+    .get("/docs", async ({ request }) => responder.json(request, 200, await documentBody()), {
+      detail: describeDocs,
+    })
+    .get(
+      "/docs/ui",
+      async ({ request }) =>
+        responder.json(request, 200, await pageBody(), {
+          "content-type": HTML,
+          "content-security-policy": PAGE_POLICY,
+        }),
+      { detail: describeDocsPage },
+    );
+  for (const { path, specifier, contentType, versioned } of ASSETS) {
+    const headers = {
+      "content-type": contentType,
+      "cache-control": versioned ? "public, max-age=31536000, immutable" : "no-cache",
+    };
+    routes.get(
+      path,
+      async ({ request }) =>
+        responder.json(request, 200, new Uint8Array(await readAsset(specifier)), headers),
+      { detail: { hide: true } },
+    );
+  }
+  return routes;
+}
+
+function packageAsset(name: string, contentType: string): Asset {
+  return {
+    path: `${PACKAGE_PATH}/${name}`,
+    specifier: `swagger-ui-dist/${name}`,
+    contentType,
+    versioned: true,
+  };
+}
+
+function ownAsset(name: string, contentType: string): Asset {
+  return { path: `/docs/ui/${name}`, specifier: ownFile(name), contentType, versioned: false };
+}
+
+function ownFile(name: string): string {
+  return import.meta.resolve(`../docs-page/${name}`);
+}
+
+function encode(text: string): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(text);
+}

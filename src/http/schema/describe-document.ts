@@ -1,0 +1,55 @@
+import { ANSWER_SCHEMAS } from "./describe-answers.ts";
+import { ERROR_SCHEMAS } from "./describe-errors.ts";
+import { RECORD_SCHEMAS, REPORT_SCHEMAS } from "./describe-records.ts";
+import { HEADERS, RESPONSES } from "./describe-responses.ts";
+
+/** The document around its routes. */
+export function describeDocument(version: string): object {
+  return {
+    info: {
+      title: "Wherehouse",
+      version,
+      description: INTRODUCTION,
+      license: { name: "MIT", url: "https://opensource.org/license/mit" },
+    },
+    servers: [{ url: "/", description: "The server that sent this document." }],
+    tags: TAGS,
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: "http",
+          scheme: "bearer",
+          bearerFormat: "wh_…",
+          description: "An API key. It belongs to one app, and every answer is about that app alone.",
+        },
+      },
+      headers: HEADERS,
+      responses: RESPONSES,
+      schemas: { ...ANSWER_SCHEMAS, ...RECORD_SCHEMAS, ...REPORT_SCHEMAS, ...ERROR_SCHEMAS },
+    },
+  };
+}
+
+const INTRODUCTION = `Where devices are, where they were, and who is near.
+
+**Keys.** All of \`/api/v1\` and \`/ingest/v1\` needs \`Authorization: Bearer <API_KEY>\`. A key has an app, the permissions
+\`read\`, \`write\` or both, and a tier that limits its requests; \`RateLimit\` and \`RateLimit-Policy\` say how far.
+
+**Parameters.** Numbers are plain decimals (\`1e2\` and \`0x10\` are errors), booleans \`true\` or \`false\`. A parameter given twice
+is an error, an unknown one is ignored. What is checked first answers first: path and method, key, rate, permission, user id,
+parameters, existence.
+
+**Time.** \`timestamp\` is Unix milliseconds. Days are UTC unless \`timezone\` names a zone, whose days then have 23 or 25 hours
+when its clocks change. Locations are kept for a year, in whole UTC days.
+
+**Answers.** JSON in UTF-8, compressed with gzip or zstd where \`Accept-Encoding\` allows it and it is worth it. What a report left
+out is absent, and numbers come back as they were sent. Every answer has an \`X-Request-Id\`: the one sent along, or a new one.`;
+
+const TAGS = [
+  { name: "Users", description: "Devices and positions of one user." },
+  { name: "Devices", description: "Positions of one device." },
+  { name: "App", description: "Positions of all devices of the key's app." },
+  { name: "Nearby", description: "Devices around a point." },
+  { name: "Ingest", description: "The way in for reports." },
+  { name: "Service", description: "The server itself; none of these needs a key." },
+];
