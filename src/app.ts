@@ -169,7 +169,7 @@ export async function openApp(
     listener = platform.listen({
       hostname: config.hostname,
       port: config.port,
-      fetch: (request) => server.fetch(request),
+      fetch: server.fetch,
     });
     const watch = watchKeys(keys, KEY_RELOAD_MS, () => reportKeyFile(keys, events));
     const ready = openLog(dataDir, files, hot, release, (replayed, total) => {

@@ -15,7 +15,7 @@ async function createHandler(): Promise<(request: Request) => Response | Promise
   return () => new Response(body, { headers: { "content-type": "application/json" } });
 }
 
-const server = Bun.serve({
+export const server = Bun.serve({
   hostname: "127.0.0.1",
   port: 0,
   maxRequestBodySize: 1 << 30,

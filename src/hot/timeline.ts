@@ -18,6 +18,9 @@ export function selectPage(
   offset: number,
   limit: number,
 ): PlacedRow[] {
+  const [only] = slices;
+  if (slices.length === 1 && only !== undefined && !only.isFiltered)
+    return selectRun(only, order, offset, limit);
   const cursors = slices.map((slice, rank) => new Cursor(slice, rank, order));
   let skip = offset;
   if (skip > SKIP_ONE_BY_ONE_MAX) skip -= bisect(cursors, skip);
@@ -33,6 +36,18 @@ export function selectPage(
     else heap.pop();
   }
   return page;
+}
+
+/** The same of a single device whose records all take part: a page is a run of its rows. */
+function selectRun(slice: Slice, order: Order, offset: number, limit: number): PlacedRow[] {
+  const { device } = slice;
+  const page: PlacedRow[] = [];
+  const from = order === "asc" ? slice.from + offset : Math.max(slice.from, slice.to - offset - limit);
+  const to = order === "asc" ? Math.min(slice.to, from + limit) : slice.to - offset;
+  slice.visit(from, to, (chunk, row) => {
+    page.push({ device, chunk, row });
+  });
+  return order === "asc" ? page : page.reverse();
 }
 
 /**

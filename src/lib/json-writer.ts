@@ -38,9 +38,9 @@ export class JsonWriter {
     this.length = 0;
   }
 
-  /** A copy of all that was written. */
-  take(): Uint8Array<ArrayBuffer> {
-    return this.bytes.slice(0, this.length);
+  /** All that was written, in place: good until something is written again. */
+  written(): Uint8Array<ArrayBuffer> {
+    return this.bytes.subarray(0, this.length);
   }
 
   /** Makes room for `count` more bytes; `bytes` and `view` may be others afterwards. */

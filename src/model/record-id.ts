@@ -6,41 +6,39 @@ import type { AppId, DeviceId } from "./ids.ts";
  * timestamp's 48 bits, 16 for the first 80 bits of SHA-256 over `app NUL device`. It follows from app, device
  * and timestamp alone, so it needs no storage and never changes. Ids cannot hold NUL, so no two pairs collide.
  */
-export const RECORD_ID_CHARACTERS = 26;
-
-const TIME_CHARACTERS = 10;
-const DIGEST_BYTES = 10;
-const CROCKFORD = new TextEncoder().encode("0123456789ABCDEFGHJKMNPQRSTVWXYZ");
-
-/** The 16 characters that all ids of a device end in. */
-export function deviceDigest(appId: AppId, deviceId: DeviceId): Uint8Array {
-  const hash = createHash("sha256").update(`${appId}\0${deviceId}`).digest();
-  const characters = new Uint8Array(RECORD_ID_CHARACTERS - TIME_CHARACTERS);
-  let bits = 0;
-  let bitCount = 0;
-  let at = 0;
-  for (let i = 0; i < DIGEST_BYTES; i++) {
-    bits = ((bits << 8) | hash[i]!) & 0xffff;
-    bitCount += 8;
-    while (bitCount >= 5) {
-      bitCount -= 5;
-      characters[at++] = CROCKFORD[(bits >> bitCount) & 31]!;
-    }
-  }
-  return characters;
+export function recordId(appId: AppId, deviceId: DeviceId, timestampMs: number): string {
+  const time = new Uint8Array(RECORD_ID_TIME_CHARACTERS);
+  writeRecordIdTime(time, 0, timestampMs);
+  return new TextDecoder().decode(time) + deviceDigest(appId, deviceId);
 }
 
-/** Writes the 26 characters at `position`. `digest` is the device's. */
-export function writeRecordId(
-  bytes: Uint8Array,
-  position: number,
-  timestampMs: number,
-  digest: Uint8Array,
-): void {
+export const RECORD_ID_TIME_CHARACTERS = 10;
+
+const DIGEST_BYTES = 10;
+const CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const CROCKFORD_BYTES = new TextEncoder().encode(CROCKFORD);
+
+/** The 16 characters that all ids of a device end in. */
+export function deviceDigest(appId: AppId, deviceId: DeviceId): string {
+  const hash = createHash("sha256").update(`${appId}\0${deviceId}`).digest();
+  let text = "";
+  let bits = 0;
+  let bitCount = 0;
+  for (let i = 0; i < DIGEST_BYTES; i++) {
+    bits = ((bits << 8) | hash[i]!) & 0xffff;
+    for (bitCount += 8; bitCount >= 5; ) {
+      bitCount -= 5;
+      text += CROCKFORD[(bits >> bitCount) & 31];
+    }
+  }
+  return text;
+}
+
+/** Writes the 10 characters that an id begins with, at `position`. */
+export function writeRecordIdTime(bytes: Uint8Array, position: number, timestampMs: number): void {
   // 48 bits are more than a 32-bit operation holds: the upper four characters and the lower six go apart.
   const high = Math.floor(timestampMs / 2 ** 30);
   const low = timestampMs - high * 2 ** 30;
-  for (let i = 0; i < 4; i++) bytes[position + i] = CROCKFORD[(high >> (15 - 5 * i)) & 31]!;
-  for (let i = 0; i < 6; i++) bytes[position + 4 + i] = CROCKFORD[(low >> (25 - 5 * i)) & 31]!;
-  for (let i = 0; i < digest.length; i++) bytes[position + TIME_CHARACTERS + i] = digest[i]!;
+  for (let i = 0; i < 4; i++) bytes[position + i] = CROCKFORD_BYTES[(high >> (15 - 5 * i)) & 31]!;
+  for (let i = 0; i < 6; i++) bytes[position + 4 + i] = CROCKFORD_BYTES[(low >> (25 - 5 * i)) & 31]!;
 }

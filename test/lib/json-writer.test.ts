@@ -41,8 +41,8 @@ test("JsonWriter grows past its first size and starts over when cleared", () => 
   json.text(",");
   json.value('é\u0001"');
   json.text("]");
-  expect(new TextDecoder().decode(json.take())).toBe('[1.5,"é\\u0001\\""]');
+  expect(new TextDecoder().decode(json.written())).toBe('[1.5,"é\\u0001\\""]');
   json.clear();
   json.text("{}");
-  expect(new TextDecoder().decode(json.take())).toBe("{}");
+  expect(new TextDecoder().decode(json.written())).toBe("{}");
 });

@@ -16,7 +16,7 @@ export function presentDeviceCurrent(appId: AppId, page: RecordPage, zone: Zone 
   json.text(',"location":');
   deviceEncoder.write(json, appId, page, 0, formatterOf(zone));
   json.text("}");
-  return json.take();
+  return json.written();
 }
 
 export function presentUserCurrent(appId: AppId, userId: UserId, page: RecordPage, zone: Zone | null) {
@@ -26,7 +26,7 @@ export function presentUserCurrent(appId: AppId, userId: UserId, page: RecordPag
   json.text(`,"device_count":${page.count},"locations":`);
   writeRecords(json, encoder, appId, page, formatterOf(zone));
   json.text("}");
-  return json.take();
+  return json.written();
 }
 
 export function presentAppCurrent(
@@ -44,7 +44,7 @@ export function presentAppCurrent(
   const hasMore = offset + page.count < total;
   json.value({ count: page.count, has_more: hasMore, total_count: total, offset, limit });
   json.text("}");
-  return json.take();
+  return json.written();
 }
 
 /** Writes `local_time` for a zone; null where none was asked for. */

@@ -36,7 +36,7 @@ export function presentDeviceHistory(deviceId: string, answer: HistoryAnswer, fr
   json.text(',"query_info":');
   json.value(infoOf(answer, frame));
   json.text("}");
-  return json.take();
+  return json.written();
 }
 
 export function presentUserHistory(userId: UserId, answer: HistoryAnswer, frame: HistoryFrame) {
@@ -61,7 +61,7 @@ export function presentUserHistory(userId: UserId, answer: HistoryAnswer, frame:
   json.text(',"query_info":');
   json.value({ ...infoOf(answer, frame), source: answer.source });
   json.text("}");
-  return json.take();
+  return json.written();
 }
 
 export function presentAppHistory(answer: HistoryAnswer, frame: HistoryFrame) {
@@ -75,7 +75,7 @@ export function presentAppHistory(answer: HistoryAnswer, frame: HistoryFrame) {
   json.text(',"query_info":');
   json.value({ ...infoOf(answer, frame), devices_queried: answer.devicesQueried });
   json.text("}");
-  return json.take();
+  return json.written();
 }
 
 /** Device history answers a wrong zone and an unknown device with its envelope, empty; §4.4 of the specification. */

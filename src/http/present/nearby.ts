@@ -50,7 +50,7 @@ export function presentNearby(
   const hasMore = offset + page.count < matches;
   json.value({ count: page.count, has_more: hasMore, offset, limit, total_matches: matches });
   json.text(`,"total_candidates":${candidates},"query_time_ms":${roundedMs(elapsedMs)}}`);
-  return json.take();
+  return json.written();
 }
 
 function rounded(value: number, scale: number): number {

@@ -1,3 +1,4 @@
+import { assert } from "../../lib/assert.ts";
 import {
   createFragment,
   type Fragment,
@@ -16,7 +17,7 @@ import {
   type ResponseKind,
   STATE_FIELDS,
 } from "../../model/location-fields.ts";
-import { deviceDigest, RECORD_ID_CHARACTERS, writeRecordId } from "../../model/record-id.ts";
+import { deviceDigest, RECORD_ID_TIME_CHARACTERS, writeRecordIdTime } from "../../model/record-id.ts";
 import type { RecordDictionary, RecordPage } from "../../model/record-page.ts";
 import { LOCAL_TIME_BYTES, type LocalTimeFormatter } from "../../time/local-time.ts";
 
@@ -44,9 +45,7 @@ export function createRecordEncoder(kind: ResponseKind): RecordEncoder {
   const names = LOCATION_FIELDS.filter(shown).map((field) => field.name);
   const showsId = names.includes("id");
   const appMember = names.includes("app_id") ? "app_id" : "appId";
-  const numberKeys = NUMBER_FIELDS.map((field) =>
-    shown(field) ? createFragment(`,"${field.name}":`) : NOT_SHOWN,
-  );
+  const keys = encodeNumberKeys(shown);
   const profileMembers = membersShown(PROFILE_FIELDS, shown);
   const stateMembers = membersShown(STATE_FIELDS, shown);
   const devices = new Map<AppId, Map<DeviceId, DeviceFragment>>();
@@ -69,7 +68,7 @@ export function createRecordEncoder(kind: ResponseKind): RecordEncoder {
     const members = `{"device_id":${JSON.stringify(deviceId)},"${appMember}":${JSON.stringify(appId)}`;
     const fragment = {
       head: createFragment(showsId ? `${members},"id":"` : members),
-      digest: deviceDigest(appId, deviceId),
+      tail: createFragment(showsId ? `${deviceDigest(appId, deviceId)}","timestamp":` : ',"timestamp":'),
     };
     ofApp.set(deviceId, fragment);
     deviceCount++;
@@ -114,27 +113,24 @@ export function createRecordEncoder(kind: ResponseKind): RecordEncoder {
       const stateFragment =
         states.find(state) ?? states.put(state, encodeTuple(stateMembers, dictionary.stateText, state));
 
-      json.ensure(
-        NUMBERS_ROOM +
-          fragmentRoom(device.head) +
-          fragmentRoom(profileFragment) +
-          fragmentRoom(stateFragment),
-      );
+      json.ensure(NUMBERS_ROOM + roomOf(device.head, device.tail, profileFragment, stateFragment));
       const { bytes, view } = json;
       let at = writeFragment(view, json.length, device.head);
       if (showsId) {
-        writeRecordId(bytes, at, timestampMs, device.digest);
-        at = writeFragment(view, at + RECORD_ID_CHARACTERS, TIMESTAMP_AFTER_ID);
-      } else {
-        at = writeFragment(view, at, TIMESTAMP);
+        writeRecordIdTime(bytes, at, timestampMs);
+        at += RECORD_ID_TIME_CHARACTERS;
       }
-      at = writeNumber(bytes, at, timestampMs);
+      at = writeNumber(bytes, writeFragment(view, at, device.tail), timestampMs);
+      const { words, lengths } = keys;
       const start = row * numberCount;
       for (let field = 0; field < numberCount; field++) {
-        const key = numberKeys[field]!;
         const value = numbers[start + field]!;
-        if (key === NOT_SHOWN || Number.isNaN(value)) continue;
-        at = writeNumber(bytes, writeFragment(view, at, key), value);
+        if (Number.isNaN(value) || lengths[field] === 0) continue;
+        const word = field * KEY_WORDS;
+        view.setFloat64(at, words[word]!, true);
+        view.setFloat64(at + 8, words[word + 1]!, true);
+        view.setFloat64(at + 16, words[word + 2]!, true);
+        at = writeNumber(bytes, at + lengths[field]!, value);
       }
       at = writeFragment(view, at, profileFragment);
       at = writeFragment(view, at, stateFragment);
@@ -150,12 +146,40 @@ export function createRecordEncoder(kind: ResponseKind): RecordEncoder {
 
 /** Room for all numbers with their keys, the id and the local time. */
 const NUMBERS_ROOM =
-  (NUMBER_FIELDS.length + 2) * (NUMBER_BYTES_MAX + 32) + RECORD_ID_CHARACTERS + LOCAL_TIME_BYTES;
+  (NUMBER_FIELDS.length + 2) * (NUMBER_BYTES_MAX + 32) + RECORD_ID_TIME_CHARACTERS + LOCAL_TIME_BYTES;
 
 interface DeviceFragment {
-  /** The object from its brace to where the id goes, or to the end of the app. */
+  /** The object from its brace to where the time of the id goes, or to the end of the app. */
   readonly head: Fragment;
-  readonly digest: Uint8Array;
+  /** The end of the id, where it is shown, to where the timestamp goes. */
+  readonly tail: Fragment;
+}
+
+/** What goes before each number: `KEY_WORDS` words a field, and how many of their bytes count; 0 is not shown. */
+interface NumberKeys {
+  readonly words: Float64Array;
+  readonly lengths: Uint8Array;
+}
+
+const KEY_WORDS = 3; // `,"horizontal_accuracy":` is the longest, with 23 bytes.
+
+function encodeNumberKeys(shown: (field: LocationField) => boolean): NumberKeys {
+  const keys = {
+    words: new Float64Array(NUMBER_FIELDS.length * KEY_WORDS),
+    lengths: new Uint8Array(NUMBER_FIELDS.length),
+  };
+  NUMBER_FIELDS.forEach((field, index) => {
+    if (!shown(field)) return;
+    const { words, bytes } = createFragment(`,"${field.name}":`);
+    assert(words.length <= KEY_WORDS, "every key fits its words");
+    keys.words.set(words, index * KEY_WORDS);
+    keys.lengths[index] = bytes;
+  });
+  return keys;
+}
+
+function roomOf(...fragments: readonly Fragment[]): number {
+  return fragments.reduce((room, fragment) => room + fragmentRoom(fragment), 0);
 }
 
 /** By tuple number, its members as JSON text with a comma before each. */
@@ -213,10 +237,8 @@ class FragmentCache {
   }
 }
 
-const NOT_SHOWN = createFragment("");
-const NO_DEVICE: DeviceFragment = { head: NOT_SHOWN, digest: new Uint8Array() };
-const TIMESTAMP = createFragment(',"timestamp":');
-const TIMESTAMP_AFTER_ID = createFragment('","timestamp":');
+const NOTHING = createFragment("");
+const NO_DEVICE: DeviceFragment = { head: NOTHING, tail: NOTHING };
 const LOCAL_TIME = createFragment(',"local_time":"');
 const QUOTE_AND_BRACE = createFragment('"}');
 const BRACE = createFragment("}");

@@ -28,9 +28,8 @@ const RANGE_DAYS_MAX = 366;
 
 export function readHistoryQuery(values: HistoryValues, nowMs: number): Result<DatedQuery, ServiceError> {
   const zone = values.timezone ?? UTC;
-  const now = today(zone, nowMs);
-  const startDate = values.start_date ?? now;
-  const endDate = values.end_date ?? now;
+  const startDate = values.start_date ?? today(zone, nowMs);
+  const endDate = values.end_date ?? today(zone, nowMs);
   const days = dayCount(startDate, endDate);
   if (days < 1) return invalid("start_date must not be after end_date");
   if (days > RANGE_DAYS_MAX) return invalid(`start_date to end_date must be at most ${RANGE_DAYS_MAX} days`);

@@ -145,5 +145,7 @@ function parseNumber(
   const highest = maximum ?? (type === "integer" ? Number.MAX_SAFE_INTEGER : Number.MAX_VALUE);
   if (value >= minimum && value <= highest) return ok(value);
   if (maximum !== undefined) return invalid(`${name} must be between ${minimum} and ${maximum}`);
-  return invalid(value < minimum ? `${name} must be at least ${minimum}` : `${name} is too large`);
+  return invalid(
+    value < minimum ? `${name} must be at least ${minimum}` : `${name} must be at most ${highest}`,
+  );
 }

@@ -1,0 +1,79 @@
+/**
+ * Text that arrives in pieces and is read in records: what a record lacks at the end of one piece waits for the
+ * next. Readers look at `bytes` from `position` on, and `take` what they have understood. A byte order mark at
+ * the very beginning is skipped.
+ */
+export interface ByteFeed {
+  readonly bytes: Uint8Array;
+  /** First byte in `bytes` that is not taken; all that follow have arrived. */
+  readonly position: number;
+  /** Nothing more will arrive, so the last record needs no line end. */
+  readonly ended: boolean;
+  /** How many bytes were taken since the beginning of the text. */
+  readonly offset: number;
+  push(piece: Uint8Array): void;
+  end(): void;
+  /** Everything before this place in `bytes` has been read. */
+  take(position: number): void;
+  /** Takes everything before this offset, also what has yet to arrive. */
+  skipTo(offset: number): void;
+}
+
+export function createByteFeed(): ByteFeed {
+  let bytes: Uint8Array = new Uint8Array(0);
+  let position = 0;
+  let ended = false;
+  let offset = 0;
+  let skippedTo = 0;
+
+  function take(to: number): void {
+    offset += to - position;
+    position = to;
+  }
+
+  function skip(): void {
+    if (offset < skippedTo) take(Math.min(bytes.length, position + skippedTo - offset));
+  }
+
+  return {
+    get bytes() {
+      return bytes;
+    },
+    get position() {
+      return position;
+    },
+    get ended() {
+      return ended;
+    },
+    get offset() {
+      return offset;
+    },
+    push(piece) {
+      bytes = position === bytes.length ? piece : joined(bytes.subarray(position), piece);
+      position = 0;
+      if (offset === 0 && startsWithMark(bytes)) take(MARK_BYTES);
+      skip();
+    },
+    end() {
+      ended = true;
+    },
+    take,
+    skipTo(to) {
+      skippedTo = to;
+      skip();
+    },
+  };
+}
+
+const MARK_BYTES = 3;
+
+function startsWithMark(bytes: Uint8Array): boolean {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+}
+
+function joined(head: Uint8Array, tail: Uint8Array): Uint8Array {
+  const whole = new Uint8Array(head.length + tail.length);
+  whole.set(head);
+  whole.set(tail, head.length);
+  return whole;
+}

@@ -1,0 +1,46 @@
+const MINUS = 0x2d;
+const DOT = 0x2e;
+const ZERO = 0x30;
+
+/** JSON's numbers, and leading zeros besides: what programs write into columns of numbers. */
+const DECIMAL = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
+const DECIMAL_BYTES_MAX = 64; // Longer ones are no measurement; a double needs 17 digits.
+
+/** Integers of 15 digits and powers of ten up to 10^22 are exact doubles, so that one division rounds once. */
+const EXACT_DIGITS_MAX = 15;
+const POWERS_OF_TEN = Array.from({ length: EXACT_DIGITS_MAX + 1 }, (_, power) => 10 ** power);
+
+/**
+ * The number written in a part of `bytes`, the double nearest to it as `Number` would give it; NaN where it is
+ * no decimal number (`0x10`, ` 10`, `+1`, `.5`, `Infinity`, nothing).
+ */
+export function parseDecimal(bytes: Uint8Array, start: number, end: number): number {
+  const negative = bytes[start] === MINUS;
+  const first = negative ? start + 1 : start;
+  // The dot is no digit, so up to one byte more than the digits.
+  if (end - first > EXACT_DIGITS_MAX + 1) return parseLongDecimal(bytes, start, end);
+
+  let digits = 0;
+  let dot = -1;
+  for (let i = first; i < end; i++) {
+    const digit = bytes[i]! - ZERO;
+    if (digit >= 0 && digit <= 9) digits = digits * 10 + digit;
+    else if (bytes[i] === DOT && dot < 0 && i > first) dot = i;
+    else return parseLongDecimal(bytes, start, end);
+  }
+  if (first >= end || dot === end - 1) return Number.NaN;
+  if (dot < 0) {
+    if (end - first > EXACT_DIGITS_MAX) return parseLongDecimal(bytes, start, end);
+    return negative ? -digits : digits;
+  }
+  const value = digits / POWERS_OF_TEN[end - dot - 1]!;
+  return negative ? -value : value;
+}
+
+/** The same for any length and exponent, by way of a text. */
+function parseLongDecimal(bytes: Uint8Array, start: number, end: number): number {
+  if (end - start > DECIMAL_BYTES_MAX) return Number.NaN;
+  let text = "";
+  for (let i = start; i < end; i++) text += String.fromCharCode(bytes[i]!);
+  return DECIMAL.test(text) ? Number(text) : Number.NaN;
+}
