@@ -1,0 +1,141 @@
+import { randomUUID } from "node:crypto";
+import { type FileHandle, mkdir, open, readdir, readFile, rename, stat, unlink } from "node:fs/promises";
+import { dirname } from "node:path";
+import { type AppendFile, FileError, type Files } from "./files.ts";
+
+/** Linux takes at most this many parts in one `writev`. */
+const PARTS_MAX = 1024;
+
+/** The disk through `node:fs`, which Bun and Deno both offer. */
+export function createNodeFiles(): Files {
+  return {
+    read: (path) => attempt("read", path, () => readFile(path)),
+    size: (path) => attempt("measure", path, async () => (await stat(path)).size),
+    async exists(path) {
+      return (
+        (await unlessCode(
+          "ENOENT",
+          attempt("look up", path, () => stat(path)),
+        )) !== null
+      );
+    },
+    async list(directory) {
+      const names = await unlessCode(
+        "ENOENT",
+        attempt("list", directory, () => readdir(directory)),
+      );
+      return names?.sort() ?? [];
+    },
+    makeDirectory,
+    openAppend: (path) => attempt("open", path, async () => appendFile(path, await open(path, "a", 0o600))),
+    replace,
+    rename: (from, to) => attempt("rename", from, () => rename(from, to)),
+    remove: (path) => attempt("remove", path, () => unlink(path)),
+    syncDirectory,
+  };
+}
+
+function appendFile(path: string, handle: FileHandle): AppendFile {
+  return {
+    append: (parts) => attempt("append to", path, () => writeAll(handle, parts)),
+    sync: () => attempt("sync", path, () => handle.datasync()),
+    truncate: (sizeBytes) => attempt("truncate", path, () => handle.truncate(sizeBytes)),
+    close: () => attempt("close", path, () => handle.close()),
+  };
+}
+
+/** A write may stop short, at a full disk or a signal: the rest is written again until all is, or it fails. */
+async function writeAll(handle: FileHandle, parts: readonly Uint8Array[]): Promise<void> {
+  let rest = parts.filter((part) => part.length > 0);
+  while (rest.length > 0) {
+    const { bytesWritten } = await handle.writev(rest.slice(0, PARTS_MAX));
+    rest = withoutFirst(rest, bytesWritten);
+  }
+}
+
+function withoutFirst(parts: readonly Uint8Array[], bytes: number): Uint8Array[] {
+  let index = 0;
+  let left = bytes;
+  while (index < parts.length && left >= parts[index]!.length) left -= parts[index++]!.length;
+  const rest = parts.slice(index);
+  if (left > 0) rest[0] = rest[0]!.subarray(left);
+  return rest;
+}
+
+/** The temporary file's name ends in `.tmp`; a crash may leave it behind. */
+async function replace(path: string, bytes: Uint8Array): Promise<void> {
+  const temporary = `${path}.${randomUUID().slice(0, 8)}.tmp`;
+  await attempt("replace", path, async () => {
+    try {
+      await writeWhole(temporary, bytes);
+      await rename(temporary, path);
+    } catch (error) {
+      await unlink(temporary).catch(() => undefined); // What failed first is what counts.
+      throw error;
+    }
+  });
+  await syncDirectory(dirname(path));
+}
+
+async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
+  const handle = await open(path, "wx", 0o600);
+  try {
+    await handle.writeFile(bytes);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function makeDirectory(path: string): Promise<void> {
+  const parent = dirname(path);
+  if (await isDirectory(path)) {
+    // Whoever made it may have died before this. A parent that may not be read is not ours to sync.
+    await syncDirectory(parent).catch(() => undefined);
+    return;
+  }
+  if (parent !== path) await makeDirectory(parent);
+  await unlessCode(
+    "EEXIST",
+    attempt("make directory", path, () => mkdir(path, 0o700)),
+  );
+  await syncDirectory(parent);
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  const found = await unlessCode(
+    "ENOENT",
+    attempt("look up", path, () => stat(path)),
+  );
+  if (found === null || found.isDirectory()) return found !== null;
+  throw new FileError("make directory", path, "ENOTDIR");
+}
+
+function syncDirectory(path: string): Promise<void> {
+  return attempt("sync directory", path, async () => {
+    const handle = await open(path, "r");
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  });
+}
+
+async function attempt<Value>(operation: string, path: string, act: () => Promise<Value>): Promise<Value> {
+  try {
+    return await act();
+  } catch (cause) {
+    const code = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
+    throw new FileError(operation, path, code, cause);
+  }
+}
+
+async function unlessCode<Value>(code: string, work: Promise<Value>): Promise<Value | null> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof FileError && error.code === code) return null;
+    throw error;
+  }
+}
