@@ -1,0 +1,209 @@
+import { dirname } from "node:path";
+import { type AppendFile, FileError, type Files } from "../../src/runtime/files.ts";
+import { createSimulatedInode, type SimulatedInode } from "./simulated-inode.ts";
+
+export type FileOperation = keyof Files | keyof AppendFile;
+
+/**
+ * A disk in memory that forgets as real ones do: appended bytes last from the next `sync` of their file, names
+ * from the next `syncDirectory`. `replace` is made of those steps, each of which can fail or be the last.
+ */
+export interface SimulatedFiles extends Files {
+  /** Room for the bytes of all files. An append beyond it writes what fits, then fails with ENOSPC. */
+  capacityBytes: number;
+  /** Runs before each operation, which waits for it and fails with what it throws. */
+  beforeOperation: ((operation: FileOperation, path: string) => void | Promise<void>) | null;
+  /** The next such operation does nothing and fails; a failed `sync` loses what it should have written. */
+  failNext(operation: FileOperation, code: string): void;
+  /**
+   * The power fails: every operation from now on fails, and the result is the disk as it is found again.
+   * With `random`, some of what was not synced has survived; without, none of it.
+   */
+  crash(random?: () => number): SimulatedFiles;
+  /** All files as the program sees them, by path. */
+  contents(): Map<string, Uint8Array>;
+}
+
+interface Names {
+  readonly files: Map<string, SimulatedInode>;
+  readonly directories: Set<string>;
+}
+
+/** A change of names that lasts from the next sync of any of its directories. */
+interface NameChange {
+  readonly directories: readonly string[];
+  apply(files: Map<string, SimulatedInode>): void;
+}
+
+/** A disk that holds these files already. */
+export function createSimulatedFiles(contents: ReadonlyMap<string, Uint8Array> = new Map()): SimulatedFiles {
+  const names: Names = { files: new Map(), directories: new Set(["/"]) };
+  for (const [path, bytes] of contents) {
+    addDirectories(names.directories, dirname(path));
+    names.files.set(path, createSimulatedInode(bytes));
+  }
+  return simulatedFiles(names);
+}
+
+/** Counts on through crashes, so that a leftover is never written to. */
+let temporaryFiles = 0;
+
+function addDirectories(directories: Set<string>, path: string): void {
+  directories.add(path);
+  if (dirname(path) !== path) addDirectories(directories, dirname(path));
+}
+
+function simulatedFiles({ files, directories }: Names): SimulatedFiles {
+  const durableFiles = new Map(files);
+  let unsyncedNames: NameChange[] = [];
+  let hasPower = true;
+  const faults: { operation: FileOperation; code: string }[] = [];
+
+  /** Returns the code that the operation is to fail with, or null. */
+  async function begin(operation: FileOperation, path: string): Promise<string | null> {
+    if (!hasPower) throw new FileError(operation, path, "EIO");
+    await disk.beforeOperation?.(operation, path);
+    if (!hasPower) throw new FileError(operation, path, "EIO");
+    const index = faults.findIndex((fault) => fault.operation === operation);
+    return index < 0 ? null : faults.splice(index, 1)[0]!.code;
+  }
+
+  async function beginOrFail(operation: FileOperation, path: string): Promise<void> {
+    const code = await begin(operation, path);
+    if (code !== null) throw new FileError(operation, path, code);
+  }
+
+  function find(operation: FileOperation, path: string): SimulatedInode {
+    const inode = files.get(path);
+    if (inode === undefined)
+      throw new FileError(operation, path, directories.has(path) ? "EISDIR" : "ENOENT");
+    return inode;
+  }
+
+  function change(directoriesOfIt: readonly string[], apply: NameChange["apply"]): void {
+    unsyncedNames.push({ directories: directoriesOfIt, apply });
+    apply(files);
+  }
+
+  function freeBytes(): number {
+    let used = 0;
+    for (const inode of new Set(files.values())) used += inode.size;
+    return Math.max(0, disk.capacityBytes - used);
+  }
+
+  function open(path: string): SimulatedInode {
+    const directory = dirname(path);
+    if (!directories.has(directory)) throw new FileError("openAppend", path, "ENOENT");
+    const inode = files.get(path) ?? createSimulatedInode();
+    if (!files.has(path)) change([directory], (all) => all.set(path, inode));
+    return inode;
+  }
+
+  function appendFile(path: string, inode: SimulatedInode): AppendFile {
+    return {
+      async append(parts) {
+        await beginOrFail("append", path);
+        for (const part of parts) {
+          const fitting = part.subarray(0, freeBytes());
+          inode.append(fitting);
+          if (fitting.length < part.length) throw new FileError("append", path, "ENOSPC");
+        }
+      },
+      async sync() {
+        const code = await begin("sync", path);
+        if (code === null) return inode.sync();
+        inode.failSync();
+        throw new FileError("sync", path, code);
+      },
+      async truncate(sizeBytes) {
+        await beginOrFail("truncate", path);
+        inode.truncate(sizeBytes);
+      },
+      close: () => beginOrFail("close", path),
+    };
+  }
+
+  async function writeAndRename(temporary: string, path: string, bytes: Uint8Array): Promise<void> {
+    const file = await disk.openAppend(temporary);
+    await file.append([bytes]);
+    await file.sync();
+    await file.close();
+    await disk.rename(temporary, path);
+  }
+
+  const disk: SimulatedFiles = {
+    capacityBytes: Number.POSITIVE_INFINITY,
+    beforeOperation: null,
+    failNext: (operation, code) => void faults.push({ operation, code }),
+    contents: () => new Map([...files].map(([path, inode]) => [path, inode.read()])),
+    crash(random) {
+      hasPower = false;
+      // Names of a directory change in order, so what survives of them is a beginning.
+      const kept = random === undefined ? 0 : Math.floor(random() * (unsyncedNames.length + 1));
+      for (const name of unsyncedNames.slice(0, kept)) name.apply(durableFiles);
+      const survivors = new Map<SimulatedInode, SimulatedInode>();
+      for (const inode of durableFiles.values()) {
+        survivors.set(inode, createSimulatedInode(inode.survivor(random ?? null)));
+      }
+      const left = new Map([...durableFiles].map(([path, inode]) => [path, survivors.get(inode)!]));
+      return simulatedFiles({ files: left, directories: new Set(directories) });
+    },
+    async read(path) {
+      await beginOrFail("read", path);
+      return find("read", path).read();
+    },
+    async size(path) {
+      await beginOrFail("size", path);
+      return find("size", path).size;
+    },
+    async exists(path) {
+      await beginOrFail("exists", path);
+      return files.has(path) || directories.has(path);
+    },
+    async list(directory) {
+      await beginOrFail("list", directory);
+      const all = [...files.keys(), ...directories].filter(
+        (path) => dirname(path) === directory && path !== "/",
+      );
+      return all.map((path) => path.slice(directory === "/" ? 1 : directory.length + 1)).sort();
+    },
+    async makeDirectory(path) {
+      await beginOrFail("makeDirectory", path);
+      addDirectories(directories, path);
+    },
+    async openAppend(path) {
+      await beginOrFail("openAppend", path);
+      return appendFile(path, open(path));
+    },
+    async replace(path, bytes) {
+      await beginOrFail("replace", path);
+      const temporary = `${path}.${++temporaryFiles}.tmp`;
+      try {
+        await writeAndRename(temporary, path, bytes);
+      } catch (error) {
+        if (hasPower && files.has(temporary)) change([dirname(path)], (all) => all.delete(temporary));
+        throw error;
+      }
+      await disk.syncDirectory(dirname(path));
+    },
+    async rename(from, to) {
+      await beginOrFail("rename", from);
+      const inode = find("rename", from);
+      change([...new Set([dirname(from), dirname(to)])], (all) => {
+        all.delete(from);
+        all.set(to, inode);
+      });
+    },
+    async remove(path) {
+      await beginOrFail("remove", path);
+      find("remove", path);
+      change([dirname(path)], (all) => all.delete(path));
+    },
+    async syncDirectory(path) {
+      await beginOrFail("syncDirectory", path);
+      for (const name of unsyncedNames) if (name.directories.includes(path)) name.apply(durableFiles);
+      unsyncedNames = unsyncedNames.filter((name) => !name.directories.includes(path));
+    },
+  };
+  return disk;
+}
