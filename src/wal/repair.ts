@@ -1,0 +1,123 @@
+import { Buffer } from "node:buffer";
+import { basename, join } from "node:path";
+import { crc32 } from "node:zlib";
+import { FileError, type Files } from "../runtime/files.ts";
+import type { DamagedRange } from "./frame.ts";
+import { encodeSegmentHeader, SEGMENT_HEADER_BYTES, segmentName } from "./segment.ts";
+import { type SegmentContents, tornTail } from "./segment-reader.ts";
+
+/** Bytes that were no good frame, and where they are kept now. */
+export interface LogDamage extends DamagedRange {
+  readonly file: string;
+  /** Null where nothing was worth keeping, or could be written. */
+  readonly savedAs: string | null;
+}
+
+export interface RepairOptions {
+  readonly files: Files;
+  readonly directory: string;
+  readonly damagedDirectory: string;
+}
+
+export interface RepairedLog {
+  readonly damage: readonly LogDamage[];
+  /** The unfinished write of a process that died, in the newest segment. */
+  readonly tornTail: LogDamage | null;
+}
+
+/**
+ * Leaves the log without damage, so that the next start finds none. Damaged bytes are kept first, under a name
+ * made of what they are, then the segment is cut or replaced in one step: a crash in between repeats the same
+ * work. Where the disk refuses, the segment stays as it is; nothing is ever appended to it again.
+ */
+export async function repairLog(
+  options: RepairOptions,
+  segments: readonly SegmentContents[],
+  nextSequence: number,
+): Promise<RepairedLog> {
+  const damage: LogDamage[] = [];
+  let tail: LogDamage | null = null;
+  for (const [index, segment] of segments.entries()) {
+    if (segment.damage.length === 0 && segment.goodHeader) continue;
+    const torn = tornTail(segment, index === segments.length - 1);
+    const claim = index === segments.length - 1 ? nextSequence : null;
+    const repaired = await repairSegment(options, segment, torn, claim);
+    if (torn !== null) tail = repaired.pop() ?? null;
+    damage.push(...repaired);
+  }
+  return { damage, tornTail: tail };
+}
+
+/** `claim` is the sequence that goes on after the newest segment; null for the others. */
+async function repairSegment(
+  { files, directory, damagedDirectory }: RepairOptions,
+  segment: SegmentContents,
+  torn: DamagedRange | null,
+  claim: number | null,
+): Promise<LogDamage[]> {
+  const { path, goodHeader } = segment;
+  const ranges = segment.damage.length > 0 ? segment.damage : [{ offset: 0, bytes: 0 }]; // An empty file.
+  const damage: LogDamage[] = ranges.map((range) => ({ ...range, file: path, savedAs: null }));
+  try {
+    const bytes = await files.read(path);
+    for (const [index, range] of ranges.entries()) {
+      const lost = bytes.subarray(range.offset, range.offset + range.bytes);
+      if (range === torn && lost.every((byte) => byte === 0)) continue; // Never written: only its length was.
+      if (lost.length === 0) continue;
+      damage[index] = { ...damage[index]!, savedAs: await save(files, damagedDirectory, path, range, lost) };
+    }
+    if (claim !== null && endsDamaged(segment)) {
+      // The sequences that were lost with the end of the log stay unused: the next segment begins after them.
+      const next = join(directory, segmentName(claim));
+      await files.replace(next, encodeSegmentHeader(claim));
+    }
+    if (torn !== null && ranges.length === 1 && goodHeader) await cut(files, path, torn.offset);
+    else await files.replace(path, withoutDamage(bytes, segment));
+  } catch (error) {
+    if (!(error instanceof FileError)) throw error;
+  }
+  return damage;
+}
+
+function endsDamaged({ bytes, damage }: SegmentContents): boolean {
+  const last = damage.at(-1);
+  return last !== undefined && last.offset + last.bytes === bytes;
+}
+
+/** The same bytes always get the same name, and other bytes from the same place another. */
+async function save(
+  files: Files,
+  damagedDirectory: string,
+  path: string,
+  { offset }: DamagedRange,
+  lost: Uint8Array,
+): Promise<string> {
+  const sum = crc32(lost).toString(16).padStart(8, "0");
+  const savedAs = join(damagedDirectory, `${basename(path)}.at-${offset}.${sum}.damaged`);
+  await files.makeDirectory(damagedDirectory);
+  await files.replace(savedAs, lost);
+  return savedAs;
+}
+
+async function cut(files: Files, path: string, sizeBytes: number): Promise<void> {
+  const file = await files.openAppend(path);
+  try {
+    await file.truncate(sizeBytes);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** The segment with a good header and its good frames alone. */
+function withoutDamage(bytes: Uint8Array, { number, goodHeader, damage }: SegmentContents): Uint8Array {
+  const header = goodHeader ? bytes.subarray(0, SEGMENT_HEADER_BYTES) : encodeSegmentHeader(number);
+  const parts = [header];
+  let from = SEGMENT_HEADER_BYTES;
+  for (const range of damage) {
+    if (range.offset > from) parts.push(bytes.subarray(from, range.offset));
+    from = Math.max(from, range.offset + range.bytes);
+  }
+  parts.push(bytes.subarray(from));
+  return Buffer.concat(parts);
+}

@@ -1,0 +1,81 @@
+import { join } from "node:path";
+import type { Files } from "../runtime/files.ts";
+import { createEntryDecoder, type LogEntry } from "./entry.ts";
+import { parseSegmentName } from "./segment.ts";
+import { LOG_START, type SegmentContents, SegmentReader } from "./segment-reader.ts";
+
+export interface ReplayOptions {
+  readonly files: Files;
+  readonly directory: string;
+  /** Called for every entry, in log order, while requests wait. */
+  onEntry(entry: LogEntry): void;
+  onProgress?(progress: ReplayProgress): void;
+  /** Lets requests be answered before it resolves; replay asks for it about every 10 ms. */
+  yieldToRequests?(): Promise<void>;
+}
+
+export interface ReplayProgress {
+  readonly replayedBytes: number;
+  readonly totalBytes: number;
+  readonly records: number;
+}
+
+export interface ReplayedLog {
+  readonly segments: readonly SegmentContents[];
+  /** The sequence for the next entry: above all that were ever given. */
+  readonly nextSequence: number;
+}
+
+const SLICE_MS = 10;
+/** The clock is looked at after so many bytes, about a millisecond of work. */
+const CLOCK_STEP_BYTES = 64 * 1024;
+
+/** Reads the whole log and changes nothing. Throws a `NewerFormatError` where a newer program wrote any of it. */
+export async function replayLog(options: ReplayOptions): Promise<ReplayedLog> {
+  const { files, directory, onEntry, onProgress, yieldToRequests = nextTurn } = options;
+  const found = segmentNumbers(await files.list(directory));
+  const sizes = await Promise.all(found.map(({ name }) => files.size(join(directory, name))));
+  const totalBytes = sizes.reduce((sum, size) => sum + size, 0);
+  const decoder = createEntryDecoder();
+  const segments: SegmentContents[] = [];
+  let position = LOG_START;
+  let replayedBytes = 0;
+  let records = 0;
+  let sliceEndMs = performance.now() + SLICE_MS;
+
+  for (const { name, number } of found) {
+    const path = join(directory, name);
+    const reader = new SegmentReader(path, number, await files.read(path), position, decoder);
+    let clockAt = CLOCK_STEP_BYTES;
+    for (let entry = reader.next(); entry !== null; entry = reader.next()) {
+      onEntry(entry);
+      if (reader.readBytes < clockAt) continue;
+      clockAt = reader.readBytes + CLOCK_STEP_BYTES;
+      if (performance.now() < sliceEndMs) continue;
+      const progress = { replayedBytes: replayedBytes + reader.readBytes, totalBytes };
+      onProgress?.({ ...progress, records: records + reader.records });
+      await yieldToRequests();
+      sliceEndMs = performance.now() + SLICE_MS;
+    }
+    segments.push(reader.contents());
+    position = reader.position;
+    replayedBytes += reader.readBytes;
+    records += reader.records;
+  }
+  onProgress?.({ replayedBytes, totalBytes, records });
+  return { segments, nextSequence: position.nextSequence };
+}
+
+/** The segments among a directory's names, in log order. */
+export function segmentNumbers(names: readonly string[]): { name: string; number: number }[] {
+  const segments: { name: string; number: number }[] = [];
+  for (const name of names) {
+    const number = parseSegmentName(name);
+    if (number !== null) segments.push({ name, number });
+  }
+  return segments.sort((a, b) => a.number - b.number);
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

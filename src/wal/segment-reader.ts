@@ -1,0 +1,115 @@
+import type { EntryDecoder, LogEntry } from "./entry.ts";
+import { type DamagedRange, FRAME_HEADER_BYTES, FrameScanner } from "./frame.ts";
+import { hasGoodHeader, SEGMENT_HEADER_BYTES } from "./segment.ts";
+import { type Views, viewsOf } from "./views.ts";
+
+/** What a segment holds, as read from its first byte to its last. */
+export interface SegmentContents {
+  readonly path: string;
+  readonly number: number;
+  readonly bytes: number;
+  readonly entries: number;
+  readonly records: number;
+  readonly firstSequence: number | null;
+  readonly lastSequence: number | null;
+  readonly goodHeader: boolean;
+  readonly damage: readonly DamagedRange[];
+}
+
+/** Where a reader of the log has come to in its sequences. */
+export interface LogPosition {
+  /** The last that a good frame has: those to come have greater ones. */
+  readonly lastSequence: number;
+  /** The next to give: above all that were ever given, also to frames that are damaged now. */
+  readonly nextSequence: number;
+}
+
+export const LOG_START: LogPosition = { lastSequence: 0, nextSequence: 1 };
+
+/** Reads the entries of one segment, one after the other. */
+export class SegmentReader {
+  entries = 0;
+  records = 0;
+  readonly #path: string;
+  readonly #number: number;
+  readonly #views: Views;
+  readonly #decoder: EntryDecoder;
+  readonly #scanner: FrameScanner;
+  readonly #goodHeader: boolean;
+  #nextSequence: number;
+  #firstSequence: number | null = null;
+  #lastSequence: number | null = null;
+
+  /** `from` is the end of the segment before. Throws a `NewerFormatError`. */
+  constructor(path: string, number: number, bytes: Uint8Array, from: LogPosition, decoder: EntryDecoder) {
+    this.#path = path;
+    this.#number = number;
+    this.#views = viewsOf(bytes);
+    this.#decoder = decoder;
+    this.#goodHeader = hasGoodHeader(this.#views, number, path);
+    this.#nextSequence = Math.max(from.nextSequence, number);
+    const start = Math.min(SEGMENT_HEADER_BYTES, bytes.length);
+    const lastSequence = Math.max(from.lastSequence, number - 1);
+    const damagedFrom = this.#goodHeader ? start : 0;
+    this.#scanner = new FrameScanner(this.#views, start, damagedFrom, lastSequence);
+  }
+
+  get readBytes(): number {
+    return this.#scanner.payloadEnd;
+  }
+
+  /** Final once `next` has returned null. */
+  get position(): LogPosition {
+    return { lastSequence: this.#scanner.sequence, nextSequence: this.#nextSequence };
+  }
+
+  /** The next entry; null where there is none left. */
+  next(): LogEntry | null {
+    const scanner = this.#scanner;
+    while (scanner.next()) {
+      const { payloadStart, payloadEnd, sequence } = scanner;
+      this.#nextSequence = sequence + 1;
+      const entry = this.#decoder.decode(this.#views, payloadStart, payloadEnd, sequence);
+      if (entry === null) {
+        scanner.reject();
+        continue;
+      }
+      this.entries++;
+      this.records += entry.batch.count;
+      this.#firstSequence ??= sequence;
+      this.#lastSequence = sequence;
+      return entry;
+    }
+    this.#nextSequence += this.#lostFramesMax();
+    return null;
+  }
+
+  /** Final once `next` has returned null. */
+  contents(): SegmentContents {
+    return {
+      path: this.#path,
+      number: this.#number,
+      bytes: this.#views.bytes.length,
+      entries: this.entries,
+      records: this.records,
+      firstSequence: this.#firstSequence,
+      lastSequence: this.#lastSequence,
+      goodHeader: this.#goodHeader,
+      damage: this.#scanner.damage,
+    };
+  }
+
+  /** Frames that bytes at the end may have been: their sequences may be known elsewhere, so they stay unused. */
+  #lostFramesMax(): number {
+    const last = this.#scanner.damage.at(-1);
+    if (last === undefined || last.offset + last.bytes < this.#views.bytes.length) return 0;
+    return Math.ceil(last.bytes / FRAME_HEADER_BYTES);
+  }
+}
+
+/** Bad bytes after the last good frame, where a write was cut short; none in a segment that isn't the newest. */
+export function tornTail({ bytes, damage }: SegmentContents, isNewest: boolean): DamagedRange | null {
+  const last = damage.at(-1);
+  if (!isNewest || last === undefined || last.offset < SEGMENT_HEADER_BYTES) return null;
+  return last.offset + last.bytes === bytes ? last : null;
+}

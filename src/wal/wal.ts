@@ -1,0 +1,112 @@
+import { join } from "node:path";
+import { FileError, type Files } from "../runtime/files.ts";
+import { createLogWriter, type Wal } from "./log-writer.ts";
+import { type LogDamage, repairLog } from "./repair.ts";
+import { type ReplayedLog, type ReplayOptions, replayLog } from "./replay.ts";
+import { segmentName } from "./segment.ts";
+
+export type { LogEntry } from "./entry.ts";
+export type { LogRefusal, Wal } from "./log-writer.ts";
+export type { LogDamage } from "./repair.ts";
+export type { ReplayProgress } from "./replay.ts";
+
+/**
+ * The log of everything that was acknowledged: segments (segment.ts) of frames (frame.ts), each with one entry
+ * (entry.ts), a batch of reports. Opening it replays it, repairs it and makes it ready to be appended to.
+ */
+export interface WalOptions extends ReplayOptions {
+  /** Where bytes go that were no good frame. */
+  readonly damagedDirectory: string;
+  readonly segmentBytesMax: number;
+  readonly queueBytesMax: number;
+}
+
+export interface LogRecovery {
+  readonly segments: number;
+  readonly entries: number;
+  readonly records: number;
+  /** Of all segments, as they were found. */
+  readonly bytes: number;
+  readonly damage: readonly LogDamage[];
+  /** The end of a write that was cut short, and never acknowledged. */
+  readonly tornTail: LogDamage | null;
+}
+
+/**
+ * Opens the log, whatever state it is in. Throws a `NewerFormatError`, before anything is changed, where a newer
+ * program wrote any of it, and a `FileError` where it can't be read.
+ */
+export async function openWal(options: WalOptions): Promise<{ wal: Wal; recovery: LogRecovery }> {
+  const { files, directory, damagedDirectory } = options;
+  await files.makeDirectory(directory);
+  const replayed = await replayLog(options);
+  const { segments, nextSequence } = replayed;
+  const repaired = await repairLog({ files, directory, damagedDirectory }, segments, nextSequence);
+  await removeTemporaryFiles(files, directory);
+  await removeTemporaryFiles(files, damagedDirectory);
+  const failure = await syncNewest(files, replayed);
+
+  const recovery = { ...totalsOf(replayed), ...repaired };
+  const { segmentBytesMax, queueBytesMax } = options;
+  const limits = { segmentBytesMax, queueBytesMax };
+  const bytes = await bytesBefore(files, directory, nextSequence);
+  const wal = createLogWriter({ files, directory, ...limits, nextSequence, bytes, failure });
+  return { wal, recovery };
+}
+
+function totalsOf({ segments }: ReplayedLog) {
+  const totals = { segments: segments.length, entries: 0, records: 0, bytes: 0 };
+  for (const { entries, records, bytes } of segments) {
+    totals.entries += entries;
+    totals.records += records;
+    totals.bytes += bytes;
+  }
+  return totals;
+}
+
+/** What a crash left of files on their way to another name. */
+async function removeTemporaryFiles(files: Files, directory: string): Promise<void> {
+  for (const name of await files.list(directory)) {
+    if (name.endsWith(".tmp")) await unlessRefused(files.remove(join(directory, name)));
+  }
+}
+
+/**
+ * A process that died may have written entries and not synced them. They were replayed, a repeat of them will
+ * be answered as known, so from here on they must be on disk. Returns why they are not, or null.
+ */
+async function syncNewest(files: Files, { segments }: ReplayedLog): Promise<unknown> {
+  const newest = segments.findLast(({ entries }) => entries > 0);
+  if (newest === undefined) return null;
+  return unlessRefused(
+    (async () => {
+      const file = await files.openAppend(newest.path);
+      try {
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+    })(),
+  );
+}
+
+/** The disk's refusal, or null. */
+async function unlessRefused(work: Promise<void>): Promise<FileError | null> {
+  try {
+    await work;
+    return null;
+  } catch (error) {
+    if (error instanceof FileError) return error;
+    throw error;
+  }
+}
+
+/** Bytes of all segments before the one that will be written. */
+async function bytesBefore(files: Files, directory: string, nextSequence: number): Promise<number> {
+  const next = segmentName(nextSequence);
+  let bytes = 0;
+  for (const name of await files.list(directory)) {
+    if (name.endsWith(".wal") && name !== next) bytes += await files.size(join(directory, name));
+  }
+  return bytes;
+}

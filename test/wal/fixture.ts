@@ -1,0 +1,54 @@
+import type { AppId } from "../../src/model/ids.ts";
+import { createReportBatchBuilder, type ReportBatch } from "../../src/model/report-batch.ts";
+import type { Files } from "../../src/runtime/files.ts";
+import { openWal, type WalOptions } from "../../src/wal/wal.ts";
+
+export const APP = "app" as AppId;
+export const LOG = "/data/wal";
+export const DAMAGED = "/data/damaged";
+
+/** A batch that can be told from others by the name of its devices. */
+export function namedBatch(name: string, reports = 1): ReportBatch {
+  const builder = createReportBatchBuilder(reports);
+  for (let i = 0; i < reports; i++) {
+    builder.begin();
+    builder.numbers.fill(1.5 + i, 0, 2);
+    builder.profile[0] = builder.text(`user of ${name}`);
+    builder.add(builder.text(name), 1_769_442_912_000 + i);
+  }
+  return builder.build();
+}
+
+/** What a replay found: `sequence name` of each entry. */
+export async function openTestWal(files: Files, options: Partial<WalOptions> = {}) {
+  const found: string[] = [];
+  const { wal, recovery } = await openWal({
+    files,
+    directory: LOG,
+    damagedDirectory: DAMAGED,
+    segmentBytesMax: 800, // Three entries of one report.
+    queueBytesMax: 1_000_000,
+    onEntry: ({ sequence, batch }) => found.push(`${sequence} ${batch.texts[batch.device[0]!]}`),
+    ...options,
+  });
+  return { wal, recovery, found };
+}
+
+/** Appends entries one after the other, all of which must be taken; returns them as `openTestWal` finds them. */
+export async function appendNamed(
+  { append }: Pick<Awaited<ReturnType<typeof openTestWal>>["wal"], "append">,
+  names: readonly string[],
+): Promise<string[]> {
+  const written: string[] = [];
+  for (const name of names) {
+    const appended = await append(APP, namedBatch(name));
+    if (!appended.ok) throw new Error(`refused ${name}: ${appended.error.kind}`);
+    written.push(`${appended.value} ${name}`);
+  }
+  return written;
+}
+
+/** The paths of the log's segments, oldest first. */
+export async function segmentPaths(files: Files): Promise<string[]> {
+  return (await files.list(LOG)).map((name) => `${LOG}/${name}`);
+}

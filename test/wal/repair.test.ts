@@ -1,0 +1,158 @@
+import { expect, test } from "bun:test";
+import { FRAME_HEADER_BYTES, sealFrame } from "../../src/wal/frame.ts";
+import { SEGMENT_HEADER_BYTES } from "../../src/wal/segment.ts";
+import { createSimulatedFiles, type SimulatedFiles } from "../support/simulated-files.ts";
+import { appendNamed, DAMAGED, LOG, openTestWal, segmentPaths } from "./fixture.ts";
+
+/** A log of two segments, `a` to `c` and `d` to `e`, and the bytes of one frame of it. */
+async function twoSegments() {
+  const files = createSimulatedFiles();
+  const { wal } = await openTestWal(files);
+  const written = await appendNamed(wal, ["a", "b", "c", "d", "e"]);
+  await wal.close();
+  const contents = files.contents();
+  const [older, newest] = (await segmentPaths(files)) as [string, string];
+  const frameBytes = (contents.get(older)!.length - SEGMENT_HEADER_BYTES) / 3;
+  return { written, contents, older, newest, frameBytes };
+}
+
+async function expectClean(files: SimulatedFiles, found: readonly string[]): Promise<void> {
+  const before = files.contents();
+  const again = await openTestWal(files);
+  expect(again.found).toEqual([...found]);
+  expect(again.recovery).toMatchObject({ damage: [], tornTail: null });
+  expect(files.contents()).toEqual(before);
+}
+
+test("openWal() keeps the bytes of a torn tail, cuts it and leaves its sequences unused", async () => {
+  const { written, contents, newest } = await twoSegments();
+  const whole = contents.get(newest)!;
+  const torn = Uint8Array.from({ length: 30 }, (_, i) => i + 1);
+  contents.set(newest, new Uint8Array([...whole, ...torn]));
+  const files = createSimulatedFiles(contents);
+  const { wal, recovery, found } = await openTestWal(files);
+  expect(found).toEqual(written);
+  expect(recovery.damage).toEqual([]);
+  expect(recovery.tornTail).toMatchObject({ file: newest, offset: whole.length, bytes: 30 });
+  expect(recovery.tornTail!.savedAs).toStartWith(`${DAMAGED}/00000000000000000004.wal.at-${whole.length}.`);
+  expect(files.contents().get(recovery.tornTail!.savedAs!)).toEqual(torn);
+  expect(files.contents().get(newest)).toEqual(whole);
+  await expectClean(files, written);
+  expect(await appendNamed(wal, ["f"])).toEqual(["8 f"]); // 30 bytes are not more than two frames.
+  await expectClean(files, [...written, "8 f"]);
+});
+
+test("openWal() cuts a tail of zeros without keeping it", async () => {
+  const { written, contents, newest } = await twoSegments();
+  const whole = contents.get(newest)!;
+  contents.set(newest, new Uint8Array([...whole, ...new Uint8Array(100)]));
+  const files = createSimulatedFiles(contents);
+  const { recovery } = await openTestWal(files);
+  expect(recovery.tornTail).toEqual({ file: newest, offset: whole.length, bytes: 100, savedAs: null });
+  expect(await files.list(DAMAGED)).toEqual([]);
+  await expectClean(files, written);
+});
+
+test("openWal() keeps damage in the middle aside and replays every frame around it", async () => {
+  for (const segment of ["older", "newest"] as const) {
+    const { written, contents, frameBytes, ...paths } = await twoSegments();
+    const path = paths[segment];
+    const bytes = contents.get(path)!;
+    bytes[SEGMENT_HEADER_BYTES + 50]! ^= 1;
+    const lost = bytes.slice(SEGMENT_HEADER_BYTES, SEGMENT_HEADER_BYTES + frameBytes);
+    const files = createSimulatedFiles(contents);
+    const { recovery, found } = await openTestWal(files);
+    const left = written.filter((entry) => entry !== (segment === "older" ? "1 a" : "4 d"));
+    expect(found).toEqual(left);
+    expect(recovery.tornTail).toBeNull();
+    expect(recovery.damage).toMatchObject([{ file: path, offset: SEGMENT_HEADER_BYTES, bytes: frameBytes }]);
+    expect(files.contents().get(recovery.damage[0]!.savedAs!)).toEqual(lost);
+    await expectClean(files, left);
+  }
+});
+
+test("openWal() takes a bad tail of an older segment as damage", async () => {
+  const { written, contents, older } = await twoSegments();
+  contents.set(older, contents.get(older)!.slice(0, -8));
+  const files = createSimulatedFiles(contents);
+  const { recovery, found } = await openTestWal(files);
+  expect(recovery.damage.map(({ file }) => file)).toEqual([older]);
+  expect(recovery.tornTail).toBeNull();
+  const left = written.filter((entry) => entry !== "3 c");
+  expect(found).toEqual(left);
+  await expectClean(files, left);
+});
+
+test("openWal() recovers the frames behind a damaged header", async () => {
+  const { written, contents, older, newest } = await twoSegments();
+  contents.get(older)!.fill(0xff, 0, SEGMENT_HEADER_BYTES);
+  contents.get(newest)!.fill(0, 0, 8);
+  const files = createSimulatedFiles(contents);
+  const { recovery, found } = await openTestWal(files);
+  expect(found).toEqual(written);
+  expect(recovery.damage.map(({ offset, bytes }) => [offset, bytes])).toEqual([
+    [0, SEGMENT_HEADER_BYTES],
+    [0, SEGMENT_HEADER_BYTES],
+  ]);
+  await expectClean(files, written);
+});
+
+test("openWal() keeps sequences rising where nothing of the newest segment is left", async () => {
+  for (const length of [0, 5, 500]) {
+    const { written, contents, newest } = await twoSegments();
+    contents.set(newest, new Uint8Array(length).fill(0xee));
+    const files = createSimulatedFiles(contents);
+    const { wal, recovery } = await openTestWal(files);
+    expect(recovery.damage).toMatchObject([{ file: newest, offset: 0, bytes: length }]);
+    await expectClean(files, written.slice(0, 3));
+    const [appended] = await appendNamed(wal, ["f"]);
+    expect(Number.parseInt(appended!, 10)).toBeGreaterThan(3 + length / 100);
+    await expectClean(files, [...written.slice(0, 3), appended!]);
+  }
+});
+
+test("openWal() takes in no frame twice where a segment was copied", async () => {
+  const { written, contents, older } = await twoSegments();
+  contents.set(`${LOG}/00000000000000000005.wal`, contents.get(older)!);
+  const files = createSimulatedFiles(contents);
+  const { recovery, found } = await openTestWal(files);
+  expect(found).toEqual(written);
+  expect(recovery.damage.length).toBe(1);
+  await expectClean(files, written);
+});
+
+test("openWal() sets a good frame aside whose entry can't be read", async () => {
+  const { written, contents, newest } = await twoSegments();
+  const odd = new Uint8Array(FRAME_HEADER_BYTES + 64).fill(0xff);
+  sealFrame(odd, 9);
+  contents.set(newest, new Uint8Array([...contents.get(newest)!, ...odd]));
+  const files = createSimulatedFiles(contents);
+  const { recovery, found } = await openTestWal(files);
+  expect(found).toEqual(written);
+  expect(recovery.tornTail?.bytes).toBe(odd.length);
+  await expectClean(files, written);
+});
+
+test("openWal() starts where the disk refuses the repair, and repairs at the next start", async () => {
+  for (const operation of ["makeDirectory", "replace", "append", "sync", "rename", "truncate"] as const) {
+    const { written, contents, older, newest } = await twoSegments();
+    contents.get(older)![SEGMENT_HEADER_BYTES + 50]! ^= 1;
+    contents.set(newest, new Uint8Array([...contents.get(newest)!, 1, 2, 3]));
+    const files = createSimulatedFiles(contents);
+    let refused = 0;
+    files.beforeOperation = (name, path) => {
+      if (name !== operation || path === LOG || refused++ > 0) return;
+      files.failNext(operation, "ENOSPC");
+    };
+    const { wal, recovery, found } = await openTestWal(files);
+    files.beforeOperation = null;
+    expect(refused).toBeGreaterThan(0);
+    expect(found).toEqual(written.slice(1));
+    expect(recovery.damage.length).toBe(1);
+    const appended = await appendNamed(wal, ["f"]);
+    await wal.close();
+    const again = await openTestWal(files);
+    expect(again.found).toEqual([...written.slice(1), ...appended]);
+    await expectClean(files, [...written.slice(1), ...appended]);
+  }
+});

@@ -1,0 +1,199 @@
+import { expect, test } from "bun:test";
+import { createSimulatedFiles } from "../support/simulated-files.ts";
+import { APP, appendNamed, LOG, namedBatch, openTestWal, segmentPaths } from "./fixture.ts";
+
+/** Lets everything run that does not wait for something held. */
+async function settle(): Promise<void> {
+  for (let i = 0; i < 3; i++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Holds the next operation of this kind until `release`; `reached` resolves when it is there. */
+function hold(files: ReturnType<typeof createSimulatedFiles>, operation: string) {
+  const reached = Promise.withResolvers<void>();
+  const held = Promise.withResolvers<void>();
+  files.beforeOperation = async (name) => {
+    if (name !== operation) return;
+    files.beforeOperation = null;
+    reached.resolve();
+    await held.promise;
+  };
+  return { reached: reached.promise, release: held.resolve };
+}
+
+test("openWal() of nothing is an empty log", async () => {
+  const files = createSimulatedFiles();
+  const { wal, recovery, found } = await openTestWal(files);
+  expect(found).toEqual([]);
+  expect(recovery).toEqual({ segments: 0, entries: 0, records: 0, bytes: 0, damage: [], tornTail: null });
+  expect([wal.lastSequence, wal.bytes, wal.state]).toEqual([0, 0, "open"]);
+  expect(await files.list(LOG)).toEqual([]);
+});
+
+test("openWal() replays what was appended, over several segments and starts", async () => {
+  const files = createSimulatedFiles();
+  const written: string[] = [];
+  for (const names of [["a", "b", "c", "d", "e", "f"], [], ["g"], ["h", "i"]]) {
+    const { wal, found } = await openTestWal(files);
+    expect(found).toEqual(written);
+    expect(wal.lastSequence).toBe(written.length);
+    written.push(...(await appendNamed(wal, names)));
+    await wal.close();
+  }
+  const { wal, recovery, found } = await openTestWal(files);
+  expect(found).toEqual(written);
+  expect(written.map((entry) => Number.parseInt(entry, 10))).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  expect(recovery).toMatchObject({ segments: 4, entries: 9, records: 9, damage: [], tornTail: null });
+  expect(recovery.bytes).toBe(wal.bytes);
+  expect((await segmentPaths(files))[1]).toBe(`${LOG}/00000000000000000004.wal`);
+});
+
+test("append() shares one write and one sync among all that wait", async () => {
+  const files = createSimulatedFiles();
+  const { wal } = await openTestWal(files, { segmentBytesMax: 1_000_000 });
+  await appendNamed(wal, ["first"]);
+  let writes = 0;
+  let syncs = 0;
+  files.beforeOperation = (operation) => {
+    if (operation === "append") writes++;
+    if (operation === "sync") syncs++;
+  };
+  const outcomes = await Promise.all(
+    Array.from({ length: 100 }, (_, i) => wal.append(APP, namedBatch(`device ${i}`))),
+  );
+  expect(outcomes.map((outcome) => outcome.ok && outcome.value)).toEqual(
+    Array.from({ length: 100 }, (_, i) => i + 2),
+  );
+  expect([writes, syncs]).toEqual([2, 2]); // The first goes alone, the 99 that came meanwhile together.
+});
+
+test("append() acknowledges nothing before its sync, and in log order after it", async () => {
+  const files = createSimulatedFiles();
+  const { wal } = await openTestWal(files);
+  await appendNamed(wal, ["first"]);
+  const sync = hold(files, "sync");
+  const acknowledged: unknown[] = [];
+  const appends = ["a", "b", "c"].map(async (name) => {
+    const outcome = await wal.append(APP, namedBatch(name));
+    acknowledged.push(outcome.ok && `${outcome.value} ${name}`);
+  });
+  await sync.reached;
+  await settle();
+  expect(acknowledged).toEqual([]);
+  expect(wal.lastSequence).toBe(1);
+  sync.release();
+  await Promise.all(appends);
+  expect(acknowledged).toEqual(["2 a", "3 b", "4 c"]);
+  expect(wal.lastSequence).toBe(4);
+});
+
+test("append() refuses what exceeds the queue, until it has drained", async () => {
+  const files = createSimulatedFiles();
+  const { wal } = await openTestWal(files, { queueBytesMax: 1000 });
+  const sync = hold(files, "sync");
+  const waiting = [wal.append(APP, namedBatch("large", 1000)), wal.append(APP, namedBatch("a"))];
+  expect(await waiting[1]).toEqual({ ok: false, error: { kind: "log_queue_full" } });
+  await sync.reached;
+  sync.release();
+  expect(await waiting[0]).toEqual({ ok: true, value: 1 });
+  expect(await appendNamed(wal, ["b"])).toEqual(["2 b"]);
+});
+
+test("close() finishes what was appended and refuses the rest", async () => {
+  const files = createSimulatedFiles();
+  const { wal } = await openTestWal(files);
+  const pending = ["a", "b"].map((name) => wal.append(APP, namedBatch(name)));
+  const closed = wal.close();
+  expect(await wal.append(APP, namedBatch("late"))).toEqual({ ok: false, error: { kind: "log_closed" } });
+  await closed;
+  expect(await Promise.all(pending)).toEqual([
+    { ok: true, value: 1 },
+    { ok: true, value: 2 },
+  ]);
+  expect(wal.state).toBe("closed");
+  expect((await openTestWal(files.crash())).found).toEqual(["1 a", "2 b"]);
+});
+
+test("append() fails for good after a failed sync, and a restart goes on", async () => {
+  for (const operation of ["append", "sync"] as const) {
+    const files = createSimulatedFiles();
+    const { wal } = await openTestWal(files);
+    await appendNamed(wal, ["a"]);
+    files.failNext(operation, "EIO");
+    const outcomes = await Promise.all(["b", "c"].map((name) => wal.append(APP, namedBatch(name))));
+    expect(outcomes.map((outcome) => !outcome.ok && outcome.error.kind)).toEqual([
+      "log_failed",
+      "log_failed",
+    ]);
+    expect(wal.state).toBe("failed");
+    expect(wal.lastSequence).toBe(1);
+    const later = await wal.append(APP, namedBatch("d"));
+    expect(later.ok ? null : later.error.kind).toBe("log_failed");
+
+    const again = await openTestWal(files.crash());
+    expect(again.found).toEqual(["1 a"]);
+    expect(await appendNamed(again.wal, ["e"])).toEqual(["2 e"]);
+  }
+});
+
+test("openWal() syncs what a dead process had written and not synced", async () => {
+  const files = createSimulatedFiles();
+  const { wal } = await openTestWal(files);
+  await appendNamed(wal, ["a"]);
+  hold(files, "sync");
+  void wal.append(APP, namedBatch("b"));
+  await settle();
+  files.beforeOperation = null;
+  expect((await openTestWal(files)).found).toEqual(["1 a", "2 b"]);
+  expect((await openTestWal(files.crash())).found).toEqual(["1 a", "2 b"]);
+});
+
+test("openWal() takes no appends where what it replayed can't be synced", async () => {
+  const files = createSimulatedFiles();
+  await appendNamed((await openTestWal(files)).wal, ["a"]);
+  files.failNext("sync", "EIO");
+  const { wal, found } = await openTestWal(files);
+  expect(found).toEqual(["1 a"]);
+  expect(wal.state).toBe("failed");
+  const refused = await wal.append(APP, namedBatch("b"));
+  expect(refused.ok ? null : refused.error.kind).toBe("log_failed");
+});
+
+test("openWal() reports its progress and lets requests in between", async () => {
+  const files = createSimulatedFiles();
+  const { wal } = await openTestWal(files, { segmentBytesMax: 300_000 });
+  for (let i = 0; i < 30; i++) await wal.append(APP, namedBatch(`device ${i}`, 10_000));
+  const seen: number[] = [];
+  let turns = 0;
+  const { recovery } = await openTestWal(files, {
+    onProgress({ replayedBytes, totalBytes, records }) {
+      seen.push(replayedBytes);
+      expect(totalBytes).toBe(wal.bytes);
+      expect(records).toBeLessThanOrEqual(300_000);
+    },
+    onEntry() {
+      const until = performance.now() + 2; // A store that takes its time.
+      while (performance.now() < until);
+    },
+    async yieldToRequests() {
+      turns++;
+    },
+  });
+  expect(recovery.records).toBe(300_000);
+  expect(turns).toBeGreaterThan(3);
+  expect(seen.length).toBe(turns + 1);
+  expect(seen).toEqual(seen.toSorted((a, b) => a - b));
+  expect(seen.at(-1)).toBe(wal.bytes);
+});
+
+test("openWal() removes what a crash left of a file on its way, and leaves other files alone", async () => {
+  const files = createSimulatedFiles(
+    new Map([
+      [`${LOG}/00000000000000000001.wal.1a2b3c4d.tmp`, new Uint8Array(5)],
+      [`${LOG}/notes.txt`, new Uint8Array(5)],
+      [`${LOG}/1.wal`, new Uint8Array(5)],
+    ]),
+  );
+  const { recovery } = await openTestWal(files);
+  expect(recovery.segments).toBe(0);
+  expect(await files.list(LOG)).toEqual(["1.wal", "notes.txt"]);
+});
