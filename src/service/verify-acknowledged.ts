@@ -1,0 +1,51 @@
+import { basename, join } from "node:path";
+import type { Files } from "../runtime/files.ts";
+
+/** A file of damaged bytes that somebody has seen. Its name says where the bytes were and what they are. */
+export interface Acknowledged {
+  readonly name: string;
+  readonly bytes: number;
+}
+
+const FILE = "acknowledged.json";
+
+/** Version of the file's format. A file of a newer one is left alone. */
+const FORMAT_VERSION = 1;
+
+/** What was acknowledged. A file that can't be used acknowledges nothing, so that nothing is hidden. */
+export async function readAcknowledged(files: Files, directory: string): Promise<readonly Acknowledged[]> {
+  const content = await readContent(files, directory);
+  if (content?.version !== FORMAT_VERSION || !Array.isArray(content.files)) return [];
+  return content.files.filter(isAcknowledged);
+}
+
+/** Replaces what was acknowledged. A file of a newer program stays as it is. */
+export async function writeAcknowledged(
+  files: Files,
+  directory: string,
+  setAside: readonly { readonly file: string; readonly bytes: number }[],
+): Promise<void> {
+  const { version } = (await readContent(files, directory)) ?? {};
+  if (typeof version === "number" && version > FORMAT_VERSION) return;
+  if (setAside.length === 0) return;
+  const known: Acknowledged[] = setAside.map(({ file, bytes }) => ({ name: basename(file), bytes }));
+  const text = `${JSON.stringify({ version: FORMAT_VERSION, files: known }, null, 2)}\n`;
+  await files.replace(join(directory, FILE), new TextEncoder().encode(text));
+}
+
+async function readContent(files: Files, directory: string): Promise<Record<string, unknown> | null> {
+  const path = join(directory, FILE);
+  if (!(await files.exists(path))) return null;
+  const bytes = await files.read(path);
+  try {
+    const content: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    return typeof content === "object" ? (content as Record<string, unknown> | null) : null;
+  } catch {
+    return null;
+  }
+}
+
+function isAcknowledged(value: unknown): value is Acknowledged {
+  const { name, bytes } = (value ?? {}) as Record<string, unknown>;
+  return typeof name === "string" && typeof bytes === "number";
+}

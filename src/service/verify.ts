@@ -1,0 +1,166 @@
+import { join } from "node:path";
+import { type KeyFileState, openKeyStore } from "../auth/key-store.ts";
+import { FileError, type Files } from "../runtime/files.ts";
+import type { AcquireLock, LockOwner } from "../runtime/lock.ts";
+import type { Clock } from "../time/clock.ts";
+import { type InspectedSegment, inspectLog } from "../wal/inspect-log.ts";
+import { type Acknowledged, readAcknowledged, writeAcknowledged } from "./verify-acknowledged.ts";
+
+/** What lies in a data directory, and what of it is damaged. */
+export interface DirectoryReport {
+  /** The process that has the directory; null where none has. */
+  readonly owner: LockOwner | null;
+  readonly segments: readonly InspectedSegment[];
+  /** Of all segments. */
+  readonly totals: LogTotals;
+  readonly keys: { readonly state: KeyFileState; readonly count: number };
+  /** Damaged bytes that an earlier start took out of the log. */
+  readonly setAside: readonly SetAsideFile[];
+  /** What is wrong, a line each; nothing is where it is empty. */
+  readonly problems: readonly string[];
+}
+
+export interface LogTotals {
+  readonly entries: number;
+  readonly records: number;
+  readonly bytes: number;
+  readonly firstSequence: number | null;
+  readonly lastSequence: number | null;
+}
+
+export interface SetAsideFile {
+  readonly file: string;
+  readonly bytes: number;
+  readonly acknowledged: boolean;
+}
+
+export interface VerifyDependencies {
+  readonly files: Files;
+  readonly acquireLock: AcquireLock;
+  readonly clock: Clock;
+  readonly pid: number;
+  readonly paths: {
+    readonly log: string;
+    readonly damaged: string;
+    readonly keys: string;
+    readonly lock: string;
+  };
+  onProgress(bytesRead: number, totalBytes: number): void;
+}
+
+/** Reads a whole data directory, also one that is in use. Only an acknowledgement is ever written. */
+export function createVerify(dependencies: VerifyDependencies) {
+  const { files, paths } = dependencies;
+
+  return async function verify(acknowledge: boolean): Promise<DirectoryReport> {
+    const owner = await findOwner(dependencies);
+    const segments = await inspectLog(await countedFiles(dependencies), paths.log);
+    const keys = await readKeys(dependencies);
+    if (acknowledge)
+      await writeAcknowledged(files, paths.damaged, await listSetAside(files, paths.damaged, []));
+    const acknowledged = await readAcknowledged(files, paths.damaged);
+    const setAside = await listSetAside(files, paths.damaged, acknowledged);
+    const problems = [
+      ...segments.flatMap(segmentProblems),
+      ...keyProblems(keys.state),
+      ...setAsideProblems(setAside),
+    ];
+    return { owner, segments, totals: totalsOf(segments), keys, setAside, problems };
+  };
+}
+
+/** Who holds the directory's lock. Where nobody does it is taken for a moment: there is no other way to tell. */
+async function findOwner({
+  files,
+  acquireLock,
+  clock,
+  pid,
+  paths,
+}: VerifyDependencies): Promise<LockOwner | null> {
+  if (!(await files.exists(paths.lock))) return null;
+  try {
+    const attempt = await acquireLock(paths.lock, { pid, command: "verify", sinceMs: clock.nowMs() });
+    if (!attempt.ok) return attempt.owner;
+    attempt.release();
+    return null;
+  } catch (error) {
+    if (!(error instanceof FileError)) throw error;
+    return null; // A directory that may only be read, such as a backup.
+  }
+}
+
+/** The disk, with an eye on how much of the log is read. */
+async function countedFiles({ files, paths, onProgress }: VerifyDependencies): Promise<Files> {
+  const names = await files.list(paths.log);
+  const sizes = await Promise.all(names.map((name) => sizeUnlessGone(files, join(paths.log, name))));
+  const totalBytes = sizes.reduce((sum, size) => sum + size, 0);
+  let bytesRead = 0;
+  return {
+    ...files,
+    async read(path) {
+      const bytes = await files.read(path);
+      bytesRead += bytes.length;
+      onProgress(bytesRead, totalBytes);
+      return bytes;
+    },
+  };
+}
+
+/** A running server may remove what was listed a moment ago. */
+async function sizeUnlessGone(files: Files, path: string): Promise<number> {
+  try {
+    return await files.size(path);
+  } catch (error) {
+    if (error instanceof FileError && error.code === "ENOENT") return 0;
+    throw error;
+  }
+}
+
+async function readKeys({ files, acquireLock, clock, pid, paths }: VerifyDependencies) {
+  const process = { pid, command: "verify" };
+  const keys = await openKeyStore({ files, path: paths.keys, clock, acquireLock, process });
+  return { state: keys.state, count: keys.list().length };
+}
+
+async function listSetAside(
+  files: Files,
+  directory: string,
+  acknowledged: readonly Acknowledged[],
+): Promise<SetAsideFile[]> {
+  const found: SetAsideFile[] = [];
+  for (const name of await files.list(directory)) {
+    if (name.startsWith("acknowledged.json") || name.endsWith(".tmp")) continue;
+    const file = join(directory, name);
+    const bytes = await files.size(file);
+    const isKnown = acknowledged.some((known) => known.name === name && known.bytes === bytes);
+    found.push({ file, bytes, acknowledged: isKnown });
+  }
+  return found;
+}
+
+function totalsOf(segments: readonly InspectedSegment[]): LogTotals {
+  const sum = (count: (segment: InspectedSegment) => number) =>
+    segments.reduce((total, segment) => total + count(segment), 0);
+  return {
+    entries: sum(({ entries }) => entries),
+    records: sum(({ records }) => records),
+    bytes: sum(({ bytes }) => bytes),
+    firstSequence: segments.find(({ firstSequence }) => firstSequence !== null)?.firstSequence ?? null,
+    lastSequence: segments.findLast(({ lastSequence }) => lastSequence !== null)?.lastSequence ?? null,
+  };
+}
+
+function segmentProblems({ file, damage }: InspectedSegment): string[] {
+  return damage.map(({ offset, bytes }) => `${file}: ${bytes} damaged bytes at ${offset}`);
+}
+
+/** No key file is none that is damaged: a directory may have been filled by `import` alone. */
+function keyProblems(state: KeyFileState): string[] {
+  return typeof state === "object" ? [`keys.json can't be used: ${state.damaged}`] : [];
+}
+
+function setAsideProblems(setAside: readonly SetAsideFile[]): string[] {
+  return setAside
+    .filter(({ acknowledged }) => !acknowledged)
+    .map(({ file, bytes }) => `${file}: ${bytes} damaged bytes were set aside and are not acknowledged`);
+}
