@@ -1,0 +1,141 @@
+import { PERMISSIONS } from "../auth/permissions.ts";
+import { TIER_NAMES } from "../auth/tiers.ts";
+import { DEFAULT_DATA_DIR, DEFAULT_HOSTNAME, DEFAULT_PORT } from "../config.ts";
+import type { HelpTopic, UsageError } from "./command.ts";
+import { DEFAULT_TIER } from "./keys-command.ts";
+
+/** How the program is started. */
+const PROGRAM = "bun src/main.ts";
+
+export function helpText(topic: HelpTopic | null): string {
+  return topic === null ? OVERVIEW : TOPICS[topic];
+}
+
+/** What is wrong with a command line, and where to look. */
+export function usageErrorText({ message, topic }: UsageError): string {
+  return `${message}.\nTry: ${PROGRAM} ${topic === null ? "" : `${topic} `}--help\n`;
+}
+
+const DATA_DIR = `  --data-dir DIR         the data directory (${DEFAULT_DATA_DIR}; WHEREHOUSE_DATA_DIR)`;
+
+const OVERVIEW = `Wherehouse: where devices are, where they were, and who is near.
+
+Usage: ${PROGRAM} COMMAND [options]
+
+  serve                  answer requests
+  keys create            make an API key
+  keys list              show the keys
+  keys revoke ID         end a key
+  import FILE...         take in reports from files
+  verify                 look through the data directory for damage
+
+Options of every command:
+${DATA_DIR}
+  --help                 what a command does, and its options
+  --version              the version
+
+Results go to standard output, everything else to standard error.
+Exit code: 0 done, 1 failed, 2 the command line is wrong.
+
+Example:
+  ${PROGRAM} import tracks.csv.gz --app default --shift-to-now
+  ${PROGRAM} serve
+`;
+
+const TOPICS: Readonly<Record<HelpTopic, string>> = {
+  serve: `Usage: ${PROGRAM} serve [options]
+
+Answers requests until it is told to stop (Ctrl-C, SIGTERM), finishes what it accepted, and exits with 0.
+In an empty data directory it makes a first key for the app "default": shown once on a terminal, else
+written to the file first-key in the data directory.
+
+  --port PORT            port to listen on; 0 lets the system choose (${DEFAULT_PORT}; WHEREHOUSE_PORT)
+  --host HOST            name or address to listen on (${DEFAULT_HOSTNAME}; WHEREHOUSE_HOST)
+  --cors-origin ORIGIN   lets pages of this origin read answers; * is any; repeatable (none)
+${DATA_DIR}
+
+Example:
+  ${PROGRAM} serve --port 8080 --cors-origin https://map.example.org
+`,
+  keys: `Usage: ${PROGRAM} keys create|list|revoke [options]
+
+Changes act on a running server within 2 seconds.
+
+  keys create            make a key, printed alone on standard output
+  keys list              show the keys
+  keys revoke ID         end a key
+
+Help on each: ${PROGRAM} keys create --help
+`,
+  "keys create": `Usage: ${PROGRAM} keys create --app APP --permission PERMISSION... [options]
+
+Prints the key alone on standard output. Only its hash is kept, so this is the one time that it is seen.
+
+  --app APP              the app that the key belongs to
+  --permission NAME      ${PERMISSIONS.join(", ")}; repeat it for several
+  --tier TIER            how fast the key may ask: ${TIER_NAMES.join(", ")} (${DEFAULT_TIER})
+  --label TEXT           what the key is for, shown by keys list (none)
+  --expires TIME         lifetime from now: 90m, 12h, 30d, 2w (never)
+${DATA_DIR}
+
+Example:
+  KEY=$(${PROGRAM} keys create --app default --permission read --permission write --expires 30d)
+`,
+  "keys list": `Usage: ${PROGRAM} keys list [options]
+
+Shows every key, revoked and expired ones too, by its id and last four characters.
+
+  --json                 as JSON, with times in Unix milliseconds
+${DATA_DIR}
+`,
+  "keys revoke": `Usage: ${PROGRAM} keys revoke ID [options]
+
+Ends a key for good. A running server refuses it within 2 seconds. Revoking again changes nothing.
+
+${DATA_DIR}
+
+Example:
+  ${PROGRAM} keys revoke k_4fTz81Qa
+`,
+  import: `Usage: ${PROGRAM} import FILE... --app APP [options]
+       ${PROGRAM} import FILE... --url URL --key KEY [options]
+
+Takes in reports, straight into the data directory or, while a server runs on it, through the server.
+CSV needs a header; any field of a report may be a column (timestamp_ms and speed_mps are understood too),
+other columns are ignored, an empty field is unknown. NDJSON is a report a line. Files that end in .gz or
+.zst are decompressed; - is standard input.
+
+  --app APP              the app that the devices belong to (with --url it is the key's)
+  --user USER            the user of reports that name none (none)
+  --format FORMAT        csv or ndjson (as the names say: .csv, .ndjson, .jsonl)
+  --shift-to-now         moves each file by whole days, so that its newest report lies within the last 24 h
+  --url URL              a running server
+  --key KEY              a key of it with the permission write (WHEREHOUSE_KEY, which other users can't see)
+${DATA_DIR}
+
+Reports that are there already count as duplicates and change nothing, so a file can be imported again.
+Rows that are no valid report are rejected: the first are shown with line and reason, all are counted. They
+fail the command only if no row of a file can be used. Exit code 1 also says that a file could not be read to
+its end, that the import was interrupted, or that the data directory or server could not take more.
+
+An interrupted import (Ctrl-C, a crash) goes on where it was, with the same shift, when the same command is
+given again. Its state is kept in imports/ in the data directory until then; with --url there too.
+
+Example:
+  ${PROGRAM} import monday.csv.gz tuesday.csv.gz --app default --shift-to-now
+`,
+  verify: `Usage: ${PROGRAM} verify [options]
+
+Reads the whole data directory, also beside a running server, and changes nothing: what is there, and what is
+damaged. Exit code 1 if anything is damaged and not acknowledged.
+
+Damaged bytes that a server set aside are files in damaged/; all that could be read was recovered, and they
+are kept for whoever wants to look. --acknowledge notes them as seen, in damaged/acknowledged.json, so that
+only new damage fails. Removing the files does the same. Damage still in place is not acknowledged this way:
+the next start of the server sets it aside.
+
+  --json                 the report as JSON
+  --acknowledge          note what was set aside as seen
+${DATA_DIR}
+`,
+};

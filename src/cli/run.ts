@@ -1,0 +1,70 @@
+import manifest from "../../package.json" with { type: "json" };
+import type { Result } from "../lib/result.ts";
+import { FileError } from "../runtime/files.ts";
+import { stopRequested, type Terminal } from "../runtime/process.ts";
+import { type Clock, systemClock } from "../time/clock.ts";
+import { NewerFormatError } from "../wal/segment.ts";
+import type { Command, UsageError } from "./command.ts";
+import { helpText, usageErrorText } from "./help.ts";
+import { type ImportPlatform, importFiles } from "./import.ts";
+import { createKey, listKeys, openKeys, revokeKey } from "./keys.ts";
+import { serve } from "./serve.ts";
+import { verify } from "./verify.ts";
+
+/** Does what the command line asks for; returns the exit code. */
+export async function runCommand(
+  parsed: Result<Command, UsageError>,
+  platform: ImportPlatform,
+  terminal: Terminal,
+): Promise<number> {
+  if (!parsed.ok) {
+    terminal.error(usageErrorText(parsed.error));
+    return 2;
+  }
+  try {
+    return await run(parsed.value, platform, systemClock, terminal);
+  } catch (error) {
+    if (!(error instanceof FileError || error instanceof NewerFormatError)) throw error;
+    terminal.error(`${error.message}\n`); // Neither is a bug of ours, and their own words say enough.
+    return 1;
+  }
+}
+
+async function run(
+  command: Command,
+  platform: ImportPlatform,
+  clock: Clock,
+  terminal: Terminal,
+): Promise<number> {
+  switch (command.kind) {
+    case "serve":
+      return serve(command.config, platform, terminal, stopRequested());
+    case "keys-create":
+      return createKey(
+        await openKeys("keys create", command.dataDir, platform, clock),
+        command,
+        clock,
+        terminal,
+      );
+    case "keys-list":
+      return listKeys(await openKeys("keys list", command.dataDir, platform, clock), command.json, terminal);
+    case "keys-revoke":
+      return revokeKey(await openKeys("keys revoke", command.dataDir, platform, clock), command.id, terminal);
+    case "import":
+      return importFiles(command, platform, clock, terminal, stopSignal());
+    case "verify":
+      return verify(command, platform, clock, terminal);
+    case "help":
+      terminal.out(helpText(command.topic));
+      return 0;
+    case "version":
+      terminal.out(`${manifest.version}\n`);
+      return 0;
+  }
+}
+
+function stopSignal(): AbortSignal {
+  const controller = new AbortController();
+  stopRequested().then(() => controller.abort());
+  return controller.signal;
+}

@@ -1,0 +1,246 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { zstdCompressSync } from "node:zlib";
+import manifest from "../../package.json" with { type: "json" };
+import { testDataPath } from "../support/test-data.ts";
+import { finished, runCli, startCli, withDirectory } from "./support/run-cli.ts";
+
+/** The command line as a process: what goes where, and with which code it ends. */
+
+setDefaultTimeout(60_000); // Dozens of processes, on a machine that may be busy.
+
+const BOSTON = "tracks/gtfsrt_mbta_20221122.csv.gz";
+const BOSTON_ROWS = 498_840;
+
+/** The counts of a summary's last table row. */
+function countsOf(out: string): number[] {
+  const row = out.trimEnd().split("\n").at(-2)!;
+  return row
+    .trim()
+    .split(/ {2,}/)
+    .slice(-3)
+    .map((count) => Number(count.replaceAll(",", "")));
+}
+
+async function recordCount(dataDir: string): Promise<number> {
+  const { out, code } = await runCli("verify", "--json", "--data-dir", dataDir);
+  expect(code).toBe(0);
+  return JSON.parse(out).totals.records;
+}
+
+function logBytes(dataDir: string): number {
+  const log = join(dataDir, "wal");
+  try {
+    return readdirSync(log).reduce((sum, name) => sum + statSync(join(log, name)).size, 0);
+  } catch {
+    return 0; // Not there yet.
+  }
+}
+
+/** Waits until the log has grown past this size. */
+async function untilLogHas(dataDir: string, bytes: number): Promise<void> {
+  while (logBytes(dataDir) < bytes) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+/** A running server and the address it prints. */
+async function startServer(dataDir: string) {
+  const child = startCli(["serve", "--port", "0", "--data-dir", dataDir]);
+  const reader = child.stdout.getReader();
+  let said = "";
+  while (!/http:\/\/\S+:\d+/.test(said)) {
+    const { value, done } = await reader.read();
+    if (done) throw new Error(`The server said: ${said}${await new Response(child.stderr).text()}`);
+    said += new TextDecoder().decode(value);
+  }
+  return { child, url: /http:\/\/[^\s/]+:\d+/.exec(said)![0] };
+}
+
+test("help and version go to standard output, mistakes to standard error", async () => {
+  expect(await runCli("--version")).toEqual({ code: 0, out: `${manifest.version}\n`, error: "" });
+  expect(await runCli("import", "--help")).toMatchObject({
+    code: 0,
+    error: "",
+    out: expect.stringContaining("--shift-to-now"),
+  });
+  expect(await runCli("import", "--nonsense")).toEqual({
+    code: 2,
+    out: "",
+    error: "Unknown option --nonsense.\nTry: bun src/main.ts import --help\n",
+  });
+});
+
+test("keys: a key is printed alone, listed without its text, and revoked", () =>
+  withDirectory(async (dataDir) => {
+    const at = ["--data-dir", dataDir];
+    const made = await runCli(
+      "keys",
+      "create",
+      "--app",
+      "shop",
+      "--permission",
+      "read",
+      "--label",
+      "van 7",
+      "--expires",
+      "1d",
+      ...at,
+    );
+    expect(made.code).toBe(0);
+    expect(made.out).toMatch(/^wh_[0-9A-Za-z]{49}\n$/);
+    const text = made.out.trim();
+    const list = await runCli("keys", "list", ...at);
+    expect(list).toMatchObject({ code: 0, error: "" });
+    const id = /^k_\S+/m.exec(list.out)![0];
+    expect(list.out).toContain(`${id}  shop  read         standard  van 7`);
+    const json = (await runCli("keys", "list", "--json", ...at)).out;
+    expect(JSON.parse(json)).toMatchObject([
+      { id, appId: "shop", lastFour: text.slice(-4), revokedMs: null },
+    ]);
+    for (const shown of [list.out, json]) {
+      expect(shown).not.toContain(text);
+      expect(shown).not.toContain("sha256");
+    }
+    expect(await runCli("keys", "revoke", id, ...at)).toMatchObject({ code: 0, out: "" });
+    expect(JSON.parse((await runCli("keys", "list", "--json", ...at)).out)[0].revokedMs).toBeGreaterThan(0);
+    const unknown = await runCli("keys", "revoke", "k_00000000", ...at);
+    expect(unknown).toEqual({
+      code: 1,
+      out: "",
+      error: 'There is no key "k_00000000". keys list shows them.\n',
+    });
+  }));
+
+test("verify: a directory that is not there is said to be missing, and not made", () =>
+  withDirectory(async (directory) => {
+    const dataDir = join(directory, "none");
+    expect(await runCli("verify", "--data-dir", dataDir)).toMatchObject({ code: 1, out: "" });
+    expect(readdirSync(directory)).toEqual([]);
+  }));
+
+describe("import", () => {
+  const csv = `device_id,timestamp,latitude,longitude,note\na,${Date.now()},1,2,x\nb,5,1,2,x\n`;
+
+  test("reads standard input, says what it rejects, and exits with 1 only where nothing was usable", () =>
+    withDirectory(async (dataDir) => {
+      const args = ["import", "-", "--format", "csv", "--app", "shop", "--data-dir", dataDir];
+      const good = await finished(startCli(args, new Blob([csv])));
+      expect(good.code).toBe(0);
+      expect(countsOf(good.out)).toEqual([1, 0, 1]);
+      expect(good.error).toContain("ignoring columns that are no field of a report: note");
+      expect(good.error).toContain("-:3: timestamp must be Unix time in milliseconds");
+      const bad = await finished(startCli(args, new Blob([csv.replace(/^a.*\n/m, "")])));
+      expect(bad.code).toBe(1);
+      expect(bad.error).toContain('"-" has no row that can be used.');
+    }));
+
+  test("begins nothing where a file can't be opened", () =>
+    withDirectory(async (directory) => {
+      const file = join(directory, "a.csv.zst");
+      writeFileSync(file, zstdCompressSync(csv));
+      const dataDir = join(directory, "data");
+      const args = ["--app", "shop", "--data-dir", dataDir];
+      const missing = await runCli("import", file, join(directory, "b.csv"), ...args);
+      expect(missing).toEqual({
+        code: 1,
+        out: "",
+        error: `Cannot open "${join(directory, "b.csv")}": ENOENT\n`,
+      });
+      expect(readdirSync(directory)).toEqual(["a.csv.zst"]);
+      expect(countsOf((await runCli("import", file, ...args)).out)).toEqual([1, 0, 1]);
+    }));
+
+  test("beside a server: refused by name, and welcome through it", () =>
+    withDirectory(async (dataDir) => {
+      const { child, url } = await startServer(dataDir);
+      try {
+        const file = join(dataDir, "a.csv");
+        writeFileSync(file, csv);
+        const refused = await runCli("import", file, "--app", "shop", "--data-dir", dataDir);
+        expect(refused).toMatchObject({ code: 1, out: "" });
+        expect(refused.error).toContain(
+          `is in use by process ${child.pid} (serve). To import through a running server, use --url`,
+        );
+
+        const made = await runCli(
+          "keys",
+          "create",
+          "--app",
+          "shop",
+          "--permission",
+          "write",
+          "--permission",
+          "read",
+          "--data-dir",
+          dataDir,
+        );
+        const through = [
+          "import",
+          file,
+          "--url",
+          url,
+          "--key",
+          made.out.trim(),
+          "--data-dir",
+          join(dataDir, "client"),
+        ];
+        await new Promise((resolve) => setTimeout(resolve, 2000)); // How long a running server may take to see a key.
+        expect(countsOf((await runCli(...through)).out)).toEqual([1, 0, 1]);
+        expect(countsOf((await runCli(...through)).out)).toEqual([0, 1, 1]);
+        const seen = await fetch(`${url}/api/v1/devices/a/locations/current`, {
+          headers: { authorization: `Bearer ${made.out.trim()}` },
+        });
+        expect(await seen.json()).toMatchObject({ location: { latitude: 1, longitude: 2 } });
+
+        const report = JSON.parse((await runCli("verify", "--json", "--data-dir", dataDir)).out);
+        expect(report).toMatchObject({ owner: { pid: child.pid, command: "serve" }, problems: [] });
+      } finally {
+        child.kill();
+        await child.exited;
+      }
+    }));
+
+  test("takes in the real tracks, and knows them again", () =>
+    withDirectory(async (dataDir) => {
+      const names = [
+        "ais_denmark_20100611",
+        "bus_liverpool_route14_20260126",
+        "gpx_limerick_bus304_20190218",
+      ];
+      const files = names
+        .map((name) => testDataPath(`tracks/${name}.csv.gz`))
+        .filter((file) => file !== null);
+      if (files.length < names.length) return;
+      const args = ["import", ...files, "--app", "shop", "--shift-to-now", "--data-dir", dataDir];
+      const first = await runCli(...args);
+      expect(first.code).toBe(0);
+      expect(countsOf(first.out)).toEqual([2965 + 1533 + 2144, 0, 0]);
+      expect(await recordCount(dataDir)).toBe(2965 + 1533 + 2144);
+      expect(readdirSync(join(dataDir, "imports"))).toEqual([]);
+    }));
+
+  for (const signal of ["SIGKILL", "SIGINT"] as const) {
+    test(`goes on after ${signal}, with nothing lost and nothing twice`, () =>
+      withDirectory(async (dataDir) => {
+        const file = testDataPath(BOSTON);
+        if (file === null) return;
+        const args = ["import", file, "--app", "shop", "--shift-to-now", "--data-dir", dataDir];
+        const child = startCli(args);
+        await untilLogHas(dataDir, 1_000_000);
+        child.kill(signal);
+        const cut = await finished(child);
+        if (signal === "SIGINT") {
+          expect(cut.code).toBe(1);
+          expect(cut.error).toContain("The import was interrupted.\nGive the same command again");
+        }
+        expect(readdirSync(join(dataDir, "imports")).length).toBe(1);
+
+        const rest = await runCli(...args);
+        expect(rest.code).toBe(0);
+        expect(rest.error).toContain("Going on with the import");
+        const [accepted, duplicates, rejected] = countsOf(rest.out);
+        expect([accepted! + duplicates!, rejected]).toEqual([BOSTON_ROWS, 0]);
+        expect(await recordCount(dataDir)).toBe(BOSTON_ROWS);
+      }));
+  }
+});
