@@ -5,8 +5,7 @@ import { createPlatform } from "./runtime/platform.ts";
 import { createTerminal } from "./runtime/process.ts";
 
 /** argv in, exit code out: the only file with effects on the whole process. */
-process.exitCode = await runCommand(
-  parseCommand(process.argv.slice(2), process.env),
-  createPlatform(),
-  createTerminal(),
-);
+const command = parseCommand(process.argv.slice(2), process.env);
+const exitCode = await runCommand(command, createPlatform(), createTerminal());
+// Not left to itself: Deno keeps a connection that outlived the grace period, and the process with it.
+process.exit(exitCode);

@@ -19,7 +19,7 @@ export interface WherehouseProcess extends ServerProcess {
 export async function startWherehouse(
   dataDir = mkdtempSync(join(tmpdir(), "wherehouse-bench-")),
 ): Promise<WherehouseProcess> {
-  const server = await startProcess(["bench/zz-serve.ts", "serve", "--port", "0", "--data-dir", dataDir]);
+  const server = await startProcess(["src/main.ts", "serve", "--port", "0", "--data-dir", dataDir]);
   const key = readFileSync(join(dataDir, "first-key"), "utf8").trim();
   return {
     ...server,

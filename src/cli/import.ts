@@ -5,7 +5,6 @@ import { FileError } from "../runtime/files.ts";
 import type { Platform } from "../runtime/platform.ts";
 import type { Terminal } from "../runtime/process.ts";
 import type { Deliver, ImportFile, ImportOutcome } from "../service/import.ts";
-import type { ImportInput } from "../service/import-input.ts";
 import { createPostDelivery } from "../service/import-post.ts";
 import {
   createImportRecordStore,
@@ -20,15 +19,10 @@ import type { ImportCommand } from "./command.ts";
 import { importSummary } from "./import-report.ts";
 import { createImportScreen, type ImportScreen } from "./import-screen.ts";
 
-export interface ImportPlatform extends Platform {
-  /** A file, or standard input for `-`. Throws a `FileError` where it can't be opened. */
-  openInput(path: string): Promise<ImportInput>;
-}
-
 /** Imports files until they are done or the signal comes; returns the exit code. */
 export async function importFiles(
   command: ImportCommand,
-  platform: ImportPlatform,
+  platform: Platform,
   clock: Clock,
   terminal: Terminal,
   signal: AbortSignal,
@@ -59,7 +53,7 @@ export async function importFiles(
 /** All files or none: a mistyped name should not leave half of the work done. */
 async function openFiles(
   { files }: ImportCommand,
-  platform: ImportPlatform,
+  platform: Platform,
   terminal: Terminal,
 ): Promise<ImportFile[] | null> {
   const opened: ImportFile[] = [];

@@ -1,12 +1,13 @@
 import manifest from "../../package.json" with { type: "json" };
 import type { Result } from "../lib/result.ts";
 import { FileError } from "../runtime/files.ts";
+import type { Platform } from "../runtime/platform.ts";
 import { stopRequested, type Terminal } from "../runtime/process.ts";
 import { type Clock, systemClock } from "../time/clock.ts";
 import { NewerFormatError } from "../wal/segment.ts";
 import type { Command, UsageError } from "./command.ts";
 import { helpText, usageErrorText } from "./help.ts";
-import { type ImportPlatform, importFiles } from "./import.ts";
+import { importFiles } from "./import.ts";
 import { createKey, listKeys, openKeys, revokeKey } from "./keys.ts";
 import { serve } from "./serve.ts";
 import { verify } from "./verify.ts";
@@ -14,7 +15,7 @@ import { verify } from "./verify.ts";
 /** Does what the command line asks for; returns the exit code. */
 export async function runCommand(
   parsed: Result<Command, UsageError>,
-  platform: ImportPlatform,
+  platform: Platform,
   terminal: Terminal,
 ): Promise<number> {
   if (!parsed.ok) {
@@ -30,12 +31,7 @@ export async function runCommand(
   }
 }
 
-async function run(
-  command: Command,
-  platform: ImportPlatform,
-  clock: Clock,
-  terminal: Terminal,
-): Promise<number> {
+async function run(command: Command, platform: Platform, clock: Clock, terminal: Terminal): Promise<number> {
   switch (command.kind) {
     case "serve":
       return serve(command.config, platform, terminal, stopRequested());

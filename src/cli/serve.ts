@@ -26,6 +26,9 @@ export async function serve(
           count.toLocaleString("en"),
         );
         say(`Ready after ${seconds} s with ${records} records of ${devices} devices.`);
+        const { tornTail } = recovery;
+        if (tornTail !== null)
+          say(`Cut off: the last write to ${tornTail.file} was never finished, nor acknowledged.`);
         for (const { file, offset, bytes, savedAs } of recovery.damage) {
           say(
             `Damaged: ${bytes} bytes of ${file} at ${offset}, set aside as ${savedAs}. The rest is served.`,
@@ -43,12 +46,12 @@ export async function serve(
   await announce(app, config.dataDir, platform.files, terminal);
   const failed = app.ready.then(
     () => new Promise<never>(() => undefined),
-    (error: unknown) => error,
+    (error: unknown) => ({ error }),
   );
   const failure = await Promise.race([stopRequested.then(() => null), failed]);
-  if (failure !== null) say(`Cannot serve "${config.dataDir}": ${faultText(failure)}`);
   await app.close();
-  return failure === null ? 0 : 1;
+  if (failure !== null) throw failure.error;
+  return 0;
 }
 
 /** The address, the key that nobody has yet, and a line to paste. */

@@ -1,13 +1,20 @@
+import { Buffer } from "node:buffer";
 import { promisify } from "node:util";
-import { gunzip, zstdDecompress } from "node:zlib";
+import { gunzip } from "node:zlib";
 import { fail, ok, type Result } from "../lib/result.ts";
+import { unzstd } from "../lib/unzstd.ts";
 import type { ServiceError } from "../model/errors.ts";
 
 /** 16 MiB, of the body as sent and of what it unpacks to. */
 export const BODY_BYTES_MAX = 16 * 1024 * 1024;
 
 const gunzipAsync = promisify(gunzip);
-const unzstdAsync = promisify(zstdDecompress);
+
+/** Frames of a zstd body: each costs a decompressor, and a client makes one, or one for each of its buffers. */
+const ZSTD_FRAMES_MAX = 1000;
+const ZSTD_CHUNK_BYTES = 64 * 1024;
+/** What every frame begins with, and what every skippable one has behind its first byte; RFC 8878 §3.1. */
+const ZSTD_MAGICS = [Uint8Array.of(0x28, 0xb5, 0x2f, 0xfd), Uint8Array.of(0x2a, 0x4d, 0x18)];
 
 /** A request's body, unpacked; bounded while it is read and while it is unpacked, so that a bomb stays small. */
 export async function readBody(request: Request): Promise<Result<Uint8Array, ServiceError>> {
@@ -21,12 +28,40 @@ export async function readBody(request: Request): Promise<Result<Uint8Array, Ser
   const sent = await readSent(request);
   if (!sent.ok || coding === "identity") return sent;
   try {
-    const unpack = coding === "gzip" ? gunzipAsync : unzstdAsync;
-    return ok(await unpack(sent.value, { maxOutputLength: BODY_BYTES_MAX }));
-  } catch (error) {
-    if ((error as { code?: string }).code === "ERR_BUFFER_TOO_LARGE") return tooLarge();
+    return coding === "gzip" ? await unpackGzip(sent.value) : await unpackZstd(sent.value);
+  } catch {
     return fail({ kind: "body_unreadable", message: `the body is not valid ${coding}` });
   }
+}
+
+async function unpackGzip(packed: Uint8Array): Promise<Result<Uint8Array, ServiceError>> {
+  try {
+    return ok(await gunzipAsync(packed, { maxOutputLength: BODY_BYTES_MAX }));
+  } catch (error) {
+    if ((error as { code?: string }).code === "ERR_BUFFER_TOO_LARGE") return tooLarge();
+    throw error;
+  }
+}
+
+/** Throws where the data is cut off, which `node:zlib` passes over in silence. */
+async function unpackZstd(packed: Uint8Array): Promise<Result<Uint8Array, ServiceError>> {
+  if (packed.length === 0) throw new Error("zstd data has at least one frame");
+  let frames = 0;
+  for (const magic of ZSTD_MAGICS) frames += occurrences(packed, magic);
+  if (frames > ZSTD_FRAMES_MAX) throw new Error("the zstd data has too many frames");
+  return collect(unzstd(inOnePiece(packed), ZSTD_CHUNK_BYTES));
+}
+
+function occurrences(bytes: Uint8Array, pattern: Uint8Array): number {
+  const { buffer, byteOffset, byteLength } = bytes;
+  const searched = Buffer.from(buffer, byteOffset, byteLength);
+  let count = 0;
+  for (let at = searched.indexOf(pattern); at >= 0; at = searched.indexOf(pattern, at + 1)) count++;
+  return count;
+}
+
+async function* inOnePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
 }
 
 async function readSent(request: Request): Promise<Result<Uint8Array, ServiceError>> {
@@ -35,17 +70,17 @@ async function readSent(request: Request): Promise<Result<Uint8Array, ServiceErr
   try {
     // A declared length is kept to by both runtimes; only a body of unknown length has to be watched.
     if (declared !== null) return ok(new Uint8Array(await request.arrayBuffer()));
-    return await readWatched(request);
+    return request.body === null ? ok(new Uint8Array()) : await collect(request.body);
   } catch {
     return fail({ kind: "body_unreadable", message: "the body ended before it was complete" });
   }
 }
 
-async function readWatched(request: Request): Promise<Result<Uint8Array, ServiceError>> {
-  if (request.body === null) return ok(new Uint8Array());
+/** All parts in one, unless they are too much. */
+async function collect(pieces: AsyncIterable<Uint8Array>): Promise<Result<Uint8Array, ServiceError>> {
   const parts: Uint8Array[] = [];
   let size = 0;
-  for await (const part of request.body) {
+  for await (const part of pieces) {
     size += part.length;
     if (size > BODY_BYTES_MAX) return tooLarge();
     parts.push(part);

@@ -103,26 +103,34 @@ function isShowable(deviceId: unknown): deviceId is string {
   return typeof deviceId === "string" && deviceId.length <= DEVICE_ID_SHOWN_MAX;
 }
 
-/** Lines that aren't blank; null for one that is not valid UTF-8. The whole is decoded at once where it can be. */
+/** Lines that aren't blank, at most one more than a batch takes; null for one that is not valid UTF-8. */
 function splitLines(body: Uint8Array): (string | null)[] {
-  const text = decodeUtf8(body);
-  if (text !== null) return text.split("\n").filter((line) => line.trim() !== "");
   const lines: (string | null)[] = [];
   let start = 0;
-  while (start <= body.length) {
-    const newline = body.indexOf(0x0a, start);
+  while (lines.length <= BATCH_REPORTS_MAX) {
+    while (isBlank(body[start])) start++; // Byte by byte: a body may be megabytes of blank lines.
+    if (start === body.length) break;
+    const newline = body.indexOf(LF, start);
     const end = newline < 0 ? body.length : newline;
-    const line = decodeUtf8(body.subarray(start, end));
-    if (line === null || line.trim() !== "") lines.push(line);
-    start = end + 1;
+    lines.push(decodeUtf8(body.subarray(start, end)));
+    start = end;
   }
   return lines;
 }
 
+const LF = 0x0a;
+
+/** JSON's white space, line ends included. */
+function isBlank(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === LF || byte === 0x0d || byte === 0x09;
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
 /** A byte order mark at the start is no part of the text. */
 function decodeUtf8(bytes: Uint8Array): string | null {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return decoder.decode(bytes);
   } catch {
     return null;
   }

@@ -7,6 +7,7 @@ export type Answer = Response | Promise<Response>;
 
 /** Makes every response: its headers, its request id, its compression. */
 export interface Responder {
+  /** Copies the body before it returns, so that the caller may write over it. */
   json(request: Request, status: number, body: Uint8Array<ArrayBuffer>, headers?: Headers): Answer;
   object(request: Request, status: number, body: unknown, headers?: Headers): Answer;
   failure(request: Request, error: HttpError, headers?: Headers): Answer;

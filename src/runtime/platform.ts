@@ -1,10 +1,12 @@
 import process from "node:process";
+import { fileURLToPath } from "node:url";
 import { listenOnBun } from "./bun-listen.ts";
 import { listenOnDeno } from "./deno-listen.ts";
 import type { Files } from "./files.ts";
 import type { Listen } from "./listen.ts";
 import type { AcquireLock } from "./lock.ts";
 import { createNodeFiles } from "./node-files.ts";
+import { type InputFile, openNodeInput } from "./node-input.ts";
 import { acquireSqliteLock } from "./sqlite-lock.ts";
 
 /** What the program needs of the machine; tests pass another. */
@@ -13,6 +15,8 @@ export interface Platform {
   readonly acquireLock: AcquireLock;
   readonly listen: Listen;
   readonly pid: number;
+  /** A file to import from, or standard input for `-`. Throws a `FileError` where it can't be opened. */
+  openInput(path: string): Promise<InputFile>;
   /** A file of an installed package, as `import.meta.resolve` names it. */
   readAsset(specifier: string): Promise<Uint8Array>;
 }
@@ -25,6 +29,7 @@ export function createPlatform(): Platform {
     acquireLock: acquireSqliteLock,
     listen: "Deno" in globalThis ? listenOnDeno : listenOnBun,
     pid: process.pid,
-    readAsset: (specifier) => files.read(new URL(import.meta.resolve(specifier)).pathname),
+    openInput: openNodeInput,
+    readAsset: (specifier) => files.read(fileURLToPath(import.meta.resolve(specifier))),
   };
 }

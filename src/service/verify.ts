@@ -4,6 +4,7 @@ import { FileError, type Files } from "../runtime/files.ts";
 import type { AcquireLock, LockOwner } from "../runtime/lock.ts";
 import type { Clock } from "../time/clock.ts";
 import { type InspectedSegment, inspectLog } from "../wal/inspect-log.ts";
+import { TORN_SUFFIX } from "../wal/repair.ts";
 import { type Acknowledged, readAcknowledged, writeAcknowledged } from "./verify-acknowledged.ts";
 
 /** What lies in a data directory, and what of it is damaged. */
@@ -130,6 +131,7 @@ async function listSetAside(
   const found: SetAsideFile[] = [];
   for (const name of await files.list(directory)) {
     if (name.startsWith("acknowledged.json") || name.endsWith(".tmp")) continue;
+    if (name.endsWith(TORN_SUFFIX)) continue; // The end of a write that a crash cut short: nothing acknowledged.
     const file = join(directory, name);
     const bytes = await files.size(file);
     const isKnown = acknowledged.some((known) => known.name === name && known.bytes === bytes);

@@ -13,6 +13,10 @@ export interface LogDamage extends DamagedRange {
   readonly savedAs: string | null;
 }
 
+/** Ends the names of bytes that were acknowledged once, and of those that never were: nobody has lost the latter. */
+const DAMAGED_SUFFIX = ".damaged";
+export const TORN_SUFFIX = ".torn";
+
 export interface RepairOptions {
   readonly files: Files;
   readonly directory: string;
@@ -64,7 +68,17 @@ async function repairSegment(
       const lost = bytes.subarray(range.offset, range.offset + range.bytes);
       if (range === torn && lost.every((byte) => byte === 0)) continue; // Never written: only its length was.
       if (lost.length === 0) continue;
-      damage[index] = { ...damage[index]!, savedAs: await save(files, damagedDirectory, path, range, lost) };
+      damage[index] = {
+        ...damage[index]!,
+        savedAs: await save(
+          files,
+          damagedDirectory,
+          path,
+          range,
+          lost,
+          range === torn ? TORN_SUFFIX : DAMAGED_SUFFIX,
+        ),
+      };
     }
     if (claim !== null && endsDamaged(segment)) {
       // The sequences that were lost with the end of the log stay unused: the next segment begins after them.
@@ -91,9 +105,10 @@ async function save(
   path: string,
   { offset }: DamagedRange,
   lost: Uint8Array,
+  suffix: string,
 ): Promise<string> {
   const sum = crc32(lost).toString(16).padStart(8, "0");
-  const savedAs = join(damagedDirectory, `${basename(path)}.at-${offset}.${sum}.damaged`);
+  const savedAs = join(damagedDirectory, `${basename(path)}.at-${offset}.${sum}${suffix}`);
   await files.makeDirectory(damagedDirectory);
   await files.replace(savedAs, lost);
   return savedAs;

@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 import process from "node:process";
-import { FileError } from "../../../src/runtime/files.ts";
+import { FileError } from "./files.ts";
 
 /** A file, or standard input, read from its start as often as wanted. */
 export interface InputFile {
