@@ -38,7 +38,7 @@ const BUS_METERS = 3 * METERS_PER_DEGREE;
 const TRAM_METERS =
   2 * 6_371_008.8 * Math.asin(Math.cos((10 * Math.PI) / 180) * Math.sin((0.5 * Math.PI) / 180));
 
-async function distance(path: string, query: string) {
+async function distance(path: string, query: string): Promise<unknown> {
   const { status, body } = await app.get(`${path}?distance_travelled=true&${query}`);
   return status === 200 ? body.distance_travelled : { status, ...body };
 }
@@ -97,7 +97,7 @@ test("it is that of the whole day, whatever the page and the order", async () =>
       "order=desc",
       "order=desc&limit=1&offset=3",
     ]) {
-      expect(await distance(path, query)).toEqual(whole as object);
+      expect(await distance(path, query)).toEqual(whole);
     }
   }
 });

@@ -177,7 +177,7 @@ describe.each([...NUMBERS])("the number $name", ({ name, endpoints, taken, refus
 });
 
 test("latitude and longitude are needed, and bounded", async () => {
-  const ask = async (query: string) => {
+  const ask = async (query: string): Promise<unknown> => {
     const { status, body } = await app.get(`/api/v1/devices/nearby?${query}`);
     return status === 200 ? "taken" : { status, ...body };
   };

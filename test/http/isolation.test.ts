@@ -1,0 +1,127 @@
+import { expect, test } from "bun:test";
+import { createTestApp, type KeyName, NOON_MS, type TestApp } from "../support/test-app.ts";
+import { BUS, READ_PATHS } from "./endpoints.ts";
+
+/**
+ * No key sees another app, in data, in counts or in errors. Two apps have the same device and user ids; what
+ * each is answered must not change by a single member when the other one reports.
+ */
+
+const DAY_MS = 86_400_000;
+
+const PATHS = [
+  ...Object.values(READ_PATHS),
+  `${READ_PATHS.userHistory}?start_date=2026-03-01&limit=2`,
+  `${READ_PATHS.userHistory}?distance_travelled=true`,
+  `${READ_PATHS.deviceHistory}?start_date=2026-03-01&order=desc`,
+  `${READ_PATHS.deviceHistory}?distance_travelled=true`,
+  `${READ_PATHS.appHistory}?start_date=2026-03-01&min_accuracy=10`,
+  `${READ_PATHS.appCurrent}?limit=1`,
+  `${READ_PATHS.nearby}&radius_miles=50&max_age_hours=1000`,
+  "/api/v1/devices/unknown/locations/current",
+  "/api/v1/devices/unknown/locations/history",
+  "/api/v1/users/nobody/locations/current",
+];
+
+/** Every answer to a key, without what is measured. */
+async function answers(app: TestApp, key: KeyName) {
+  const all: Record<string, unknown> = {};
+  for (const path of PATHS) {
+    const { status, body } = await app.get(path, key);
+    const text = JSON.stringify(body).replace(/"query_time_ms":[\d.e-]+/, '"query_time_ms":0');
+    all[path] = { status, body: JSON.parse(text) };
+  }
+  return all;
+}
+
+const OWN = [
+  { ...BUS, timestamp: NOON_MS - 2000, horizontal_accuracy: 5 },
+  { ...BUS, timestamp: NOON_MS - 1000, latitude: 53.41 },
+  { ...BUS, device_id: "tram", timestamp: NOON_MS - 3 * DAY_MS },
+];
+
+/** The same devices and users, newer, elsewhere and with other values; and some of its own. */
+const RIVALS = [
+  { ...BUS, timestamp: NOON_MS - 2000, horizontal_accuracy: 1, speed: 9 },
+  { ...BUS, timestamp: NOON_MS, latitude: 53.42, brand: "Rival" },
+  { ...BUS, device_id: "tram", timestamp: NOON_MS, user_id: "nobody" },
+  { ...BUS, device_id: "unknown", timestamp: NOON_MS },
+  { ...BUS, device_id: "zeppelin", timestamp: NOON_MS - 5 * DAY_MS },
+];
+
+test("what an app is answered does not change when another one reports under the same ids", async () => {
+  const app = await createTestApp();
+  await app.store(OWN);
+  const before = await answers(app, "full");
+  await app.store(RIVALS, "other");
+  expect(await answers(app, "full")).toEqual(before);
+});
+
+test("an app that comes second is answered as if it were alone", async () => {
+  const alone = await createTestApp();
+  await alone.store(RIVALS, "other");
+  const second = await createTestApp();
+  await second.store(OWN);
+  await second.store(RIVALS, "other");
+  expect(await answers(second, "other")).toEqual(await answers(alone, "other"));
+});
+
+test("an app without a report is empty beside a full one", async () => {
+  const empty = await createTestApp();
+  const beside = await createTestApp();
+  await beside.store(OWN);
+  expect(await answers(beside, "other")).toEqual(await answers(empty, "other"));
+});
+
+test("a device of another app is refused in the words for one that never was", async () => {
+  const app = await createTestApp();
+  await app.store([{ ...BUS, device_id: "theirs", timestamp: NOON_MS }], "other");
+  for (const resource of ["current", "history"]) {
+    const theirs = await app.get(`/api/v1/devices/theirs/locations/${resource}`);
+    const nobodys = await app.get(`/api/v1/devices/nobodys/locations/${resource}`);
+    expect(theirs.status).toBe(404);
+    expect(JSON.stringify(theirs.body)).toBe(JSON.stringify(nobodys.body).replace("nobodys", "theirs"));
+    expect([...theirs.headers.keys()]).toEqual([...nobodys.headers.keys()]);
+  }
+});
+
+test("the bodies of a device that is not there, to the letter", async () => {
+  const app = await createTestApp();
+  await app.store([{ ...BUS, timestamp: NOON_MS }], "other");
+  const current = await app.get(READ_PATHS.deviceCurrent);
+  expect(current.status).toBe(404);
+  expect(current.body as unknown).toEqual({
+    success: false,
+    device_id: "bus",
+    message: "Device not found or does not belong to your app",
+  });
+  const history = await app.get(READ_PATHS.deviceHistory);
+  expect(history.status).toBe(404);
+  expect(history.body as unknown).toEqual({
+    success: false,
+    device_id: "bus",
+    locations: [],
+    pagination: { count: 0, has_more: false },
+    query_info: {
+      time_range: { start: "2026-03-20", end: "2026-03-20" },
+      data_scanned_mb: 0,
+      query_time_ms: 0,
+    },
+    message: "Device not found or does not belong to your app",
+  });
+});
+
+test("reports belong to the key's app, whatever they claim", async () => {
+  const app = await createTestApp();
+  await app.store([{ ...BUS, timestamp: NOON_MS, app_id: "rival", appId: "rival" }]);
+  expect((await app.get(READ_PATHS.deviceCurrent)).body.location.app_id).toBe("fleet");
+  expect((await app.get(READ_PATHS.deviceCurrent, "other")).status).toBe(404);
+});
+
+test("duplicates are counted within an app", async () => {
+  const app = await createTestApp();
+  const report = { ...BUS, timestamp: NOON_MS };
+  expect((await app.post([report])).body).toMatchObject({ accepted: 1, duplicates: 0 });
+  expect((await app.post([report], "other")).body).toMatchObject({ accepted: 1, duplicates: 0 });
+  expect((await app.post([report], "other")).body).toMatchObject({ accepted: 0, duplicates: 1 });
+});
