@@ -3,7 +3,7 @@
  * then starts the real thing under Bun. Plain JavaScript without packages, because it comes before them: it
  * runs on Node 20 or newer, and on Bun where there is no Node (`bun run start`).
  *
- *   launch.mjs start|test|bench|check|format ARGUMENTS
+ *   launch.mjs start|cli|test|bench|check|format ARGUMENTS
  *
  * Where nothing is missing it costs one hash and no child process but the one that was asked for.
  */
@@ -32,6 +32,7 @@ const IN_BUN = process.versions.bun !== undefined;
 /** Every command: whether it needs the development packages, and the programs it runs in order. */
 const COMMANDS = {
   start: { development: false, programs: (bun, args) => [[bun, "src/main.ts", "serve", ...args]] },
+  cli: { development: false, programs: (bun, args) => [[bun, "src/main.ts", ...args]] },
   test: {
     development: true,
     programs: (bun, args) => [[bun, "test", `--timeout=${TEST_TIMEOUT_MS}`, ...args]],
