@@ -60,7 +60,8 @@ export function createResponder({ corsOrigins }: ResponderOptions): Responder {
     const coding = preferredCoding(request.headers.get("accept-encoding"));
     if (coding === null) return new Response(body, { status, headers });
     headers["content-encoding"] = coding;
-    return compress(coding, body).then((packed) => new Response(packed, { status, headers }));
+    // The caller's bytes are its own again once this returns, and compression reads them later.
+    return compress(coding, body.slice()).then((packed) => new Response(packed, { status, headers }));
   }
 
   function object(request: Request, status: number, body: unknown, more?: Headers): Answer {
