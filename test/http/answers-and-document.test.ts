@@ -1,0 +1,210 @@
+import { expect, test } from "bun:test";
+import { createTestApp, NOON_MS, type TestApp } from "../support/test-app.ts";
+import { BUS, INGEST_PATH, READ_ENDPOINTS, READ_PATHS, type ReadEndpoint } from "./endpoints.ts";
+import { resolveRef, type Schema, schemaFaults } from "./schema-faults.ts";
+
+/** Real answers of every endpoint and status, held against the document that `/docs` serves. */
+
+interface Operation {
+  readonly responses: Readonly<Record<string, DescribedResponse>>;
+}
+
+interface DescribedResponse {
+  readonly headers?: Readonly<Record<string, object>>;
+  readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
+}
+
+const FULL = {
+  ...BUS,
+  timestamp: NOON_MS,
+  ...{ horizontal_accuracy: 4.8, vertical_accuracy: 3, altitude: -5.5, speed: 8.3, bearing: 360 },
+  ...{
+    battery_level: 100,
+    type: "",
+    battery_status: "Charging",
+    tracking_mode: "BALANCED",
+    tz_offset: "-0330",
+  },
+  ...{ network_status: true, location_permission: false, is_mock: false },
+  ...{ brand: "b", model: "m", os: "o", os_version: "15" },
+  ...{ sdk_version: "s", app_version_name: "n", app_version_code: "c" },
+};
+
+const app = await createTestApp();
+await app.store([
+  FULL,
+  { ...BUS, device_id: "sparse", timestamp: NOON_MS - 1 },
+  { ...BUS, timestamp: NOON_MS - 5 },
+]);
+const document: unknown = await (await app.fetch("/docs")).json();
+const paths = (document as { paths: Record<string, Record<string, Operation>> }).paths;
+
+/** What the document says of an answer, and what is wrong with it. */
+function faultsOf(path: string, method: string, response: Response, body: unknown): string[] {
+  const described = paths[path]?.[method]?.responses[response.status];
+  if (described === undefined) return [`${method} ${path} has no ${response.status} in the document`];
+  const { headers = {}, content } = resolveRef<DescribedResponse>(document, described);
+  const missing = Object.keys(headers).filter((name) => !response.headers.has(name));
+  const media = content[response.headers.get("content-type") ?? ""];
+  if (media === undefined) return [`${method} ${path} ${response.status} has another type in the document`];
+  return [
+    ...missing.map((name) => `${method} ${path} ${response.status} lacks the header ${name}`),
+    ...schemaFaults(document, media.schema, body),
+  ];
+}
+
+const TEMPLATES: Readonly<Record<ReadEndpoint, string>> = {
+  userCurrent: "/api/v1/users/{user_id}/locations/current",
+  userHistory: "/api/v1/users/{user_id}/locations/history",
+  userDevices: "/api/v1/users/{user_id}/devices",
+  deviceCurrent: "/api/v1/devices/{deviceId}/locations/current",
+  deviceHistory: "/api/v1/devices/{deviceId}/locations/history",
+  appCurrent: "/api/v1/locations/current",
+  appHistory: "/api/v1/locations/history",
+  nearby: "/api/v1/devices/nearby",
+};
+
+async function expectDescribed(
+  from: TestApp,
+  template: string,
+  path: string,
+  init: RequestInit,
+  status: number,
+) {
+  const response = await from.fetch(path, init);
+  const body: unknown = await response.json();
+  const method = init.method?.toLowerCase() ?? "get";
+  expect({ path, status: response.status }).toEqual({ path, status });
+  // A 405 is an answer to another method than the operation's own.
+  const described = status === 405 ? (template === INGEST_PATH ? "post" : "get") : method;
+  expect(faultsOf(template, described, response, body)).toEqual([]);
+}
+
+const keyed = (key: keyof typeof app.keys) => ({ headers: { authorization: `Bearer ${app.keys[key]}` } });
+
+test.each(READ_ENDPOINTS)("answers of %s are as the document has them", async (endpoint) => {
+  const template = TEMPLATES[endpoint];
+  const path = READ_PATHS[endpoint];
+  const more = path.includes("?") ? "&" : "?";
+  const expectStatus = (query: string, status: number, init: RequestInit = keyed("full")) =>
+    expectDescribed(app, template, query === "" ? path : `${path}${more}${query}`, init, status);
+  await expectStatus("", 200);
+  await expectStatus("timezone=Asia/Kathmandu", 200);
+  await expectStatus("distance_travelled=true&limit=1&order=desc&offset=1", 200);
+  await expectStatus("start_date=2026-01-01&end_date=2026-01-02&timestamp_before=0&max_age_hours=0", 200);
+  await expectStatus("", 401, {});
+  await expectStatus("", 401, keyed("revoked"));
+  await expectStatus("", 403, keyed("writer"));
+  await expectStatus("", 405, { method: "DELETE" });
+  const hasZone = endpoint !== "userDevices";
+  await expectStatus(hasZone ? "timezone=Mars" : "max_age=-1", 400);
+  if (endpoint !== "deviceCurrent") await expectStatus(hasZone ? "limit=0&max_age=x" : "active_only=1", 400);
+
+  const exhausted = await createTestApp();
+  for (let i = 0; i < 20; i++) await exhausted.get(path, "free");
+  const free = { headers: { authorization: `Bearer ${exhausted.keys.free}` } };
+  await expectDescribed(exhausted, template, path, free, 429);
+});
+
+test("failures that a path brings are as the document has them", async () => {
+  for (const endpoint of ["userCurrent", "userHistory", "userDevices"] as const) {
+    for (const user of ["ANONYMOUS", "%20", "%ff"]) {
+      const path = READ_PATHS[endpoint].replace("driver", user);
+      await expectDescribed(app, TEMPLATES[endpoint], path, keyed("full"), 400);
+    }
+  }
+  for (const endpoint of ["deviceCurrent", "deviceHistory"] as const) {
+    const unknown = READ_PATHS[endpoint].replace("bus", "unknown");
+    await expectDescribed(app, TEMPLATES[endpoint], unknown, keyed("full"), 404);
+    const badBytes = READ_PATHS[endpoint].replace("bus", "%ff");
+    await expectDescribed(app, TEMPLATES[endpoint], badBytes, keyed("full"), 400);
+  }
+});
+
+test("answers to reports are as the document has them", async () => {
+  const send = (
+    status: number,
+    body: string,
+    headers: Record<string, string> = {},
+    key: keyof typeof app.keys = "full",
+  ) => {
+    const all = { authorization: `Bearer ${app.keys[key]}`, "content-type": "application/json", ...headers };
+    return expectDescribed(app, INGEST_PATH, INGEST_PATH, { method: "POST", headers: all, body }, status);
+  };
+  await send(200, JSON.stringify({ locations: [FULL, {}, null, { ...FULL, speed: -1 }] }));
+  await send(200, JSON.stringify(FULL));
+  await send(400, "{");
+  await send(401, "{}", {}, "revoked");
+  await send(403, "{}", {}, "reader");
+  await send(413, "{}", { "content-length": "16777217" });
+  await send(415, "{}", { "content-type": "text/plain" });
+  await send(415, "{}", { "content-encoding": "br" });
+  await expectDescribed(app, INGEST_PATH, INGEST_PATH, { method: "PUT" }, 405);
+  for (let i = 0; i < 20; i++) await app.post([], "freeWriter");
+  await send(429, "{}", {}, "freeWriter");
+
+  const full = await createTestApp();
+  full.files.capacityBytes = 0;
+  const headers = { authorization: `Bearer ${full.keys.full}`, "content-type": "application/json" };
+  const sent = { method: "POST", headers, body: JSON.stringify(FULL) };
+  await expectDescribed(full, INGEST_PATH, INGEST_PATH, sent, 503);
+});
+
+test("a report that the document allows is taken, with every field", async () => {
+  const { schemas } = (document as { components: { schemas: Record<string, Schema> } }).components;
+  expect(schemaFaults(document, schemas.LocationReport!, FULL)).toEqual([]);
+  expect(Object.keys(FULL).sort()).toEqual(Object.keys(schemas.LocationReport?.properties ?? {}).sort());
+});
+
+test("what the service says of itself is as the document has it", async () => {
+  const own = await createTestApp();
+  await expectDescribed(own, "/health", "/health", {}, 200);
+  await expectDescribed(own, "/ready", "/ready", {}, 200);
+  await expectDescribed(own, "/docs", "/docs", {}, 200);
+  for (const path of ["/health", "/ready", "/docs"])
+    await expectDescribed(own, path, path, { method: "PUT" }, 405);
+  for (const state of [{ status: "starting", replayed: 0, total: 9 }, { status: "stopping" }] as const) {
+    own.setReadiness(state);
+    await expectDescribed(own, "/ready", "/ready", {}, 503);
+    const headers = { authorization: `Bearer ${own.keys.full}` };
+    for (const endpoint of READ_ENDPOINTS) {
+      await expectDescribed(own, TEMPLATES[endpoint], READ_PATHS[endpoint], { headers }, 503);
+    }
+  }
+});
+
+test("our own mistakes are as the document has them", async () => {
+  const fault = () => {
+    throw new Error("broken");
+  };
+  const broken = await createTestApp({
+    nearby: fault,
+    userDevices: fault,
+    ingest: fault,
+    current: { ofDevice: fault, ofUser: fault, ofApp: fault },
+    history: { ofDevice: fault, ofUser: fault, ofApp: fault },
+  });
+  const headers = { authorization: `Bearer ${broken.keys.full}`, "content-type": "application/json" };
+  for (const endpoint of READ_ENDPOINTS) {
+    await expectDescribed(broken, TEMPLATES[endpoint], READ_PATHS[endpoint], { headers }, 500);
+  }
+  const sent = { method: "POST", headers, body: JSON.stringify(FULL) };
+  await expectDescribed(broken, INGEST_PATH, INGEST_PATH, sent, 500);
+});
+
+test("schemaFaults() sees what is wrong", () => {
+  const schema: Schema = {
+    type: "object",
+    additionalProperties: false,
+    required: ["a"],
+    properties: {
+      a: { type: "integer", minimum: 1 },
+      b: { type: "array", items: { type: "string", pattern: "^x" } },
+    },
+  };
+  const faults = (value: unknown) => schemaFaults({}, schema, value).length;
+  expect([{ a: 1 }, { a: 1, b: ["x"] }].map(faults)).toEqual([0, 0]);
+  expect([{}, { a: 0 }, { a: 1.5 }, { a: null }, { a: 1, c: 1 }, { a: 1, b: ["y"] }, []].map(faults)).toEqual(
+    new Array(7).fill(1),
+  );
+});
