@@ -1,10 +1,13 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { JsonWriter, writeNumber } from "../../src/lib/json-writer.ts";
+import { JsonWriter, writeNumber, writeReading } from "../../src/lib/json-writer.ts";
 
 function written(value: number): string {
   const bytes = new Uint8Array(64);
-  return new TextDecoder().decode(bytes.subarray(0, writeNumber(bytes, 0, value)));
+  const text = new TextDecoder().decode(bytes.subarray(0, writeNumber(bytes, 0, value)));
+  const end = writeReading(bytes, new DataView(bytes.buffer), 0, value);
+  expect(new TextDecoder().decode(bytes.subarray(0, end))).toBe(text);
+  return text;
 }
 
 const readings = fc
@@ -27,7 +30,24 @@ test("writeNumber() writes what JSON.stringify writes", () => {
 
 test("writeNumber() holds at the edges of its short cuts", () => {
   const edges = [0, -0, 9, 10, 9999, 10_000, 1e8 - 1, 1e8, 999_999_999_999_999, 1e15, 1e21, 5e-324];
-  const decimals = [1e-6, 9.99e-7, 0.000001001, 0.1 + 0.2, 999_999_999.5, 100.000000001, 42.378410339, 1e-9];
+  const decimals = [
+    4.35,
+    400,
+    400.01,
+    399.99,
+    0.01,
+    0.005,
+    21474836.47,
+    42949672.96,
+    1e-6,
+    9.99e-7,
+    0.000001001,
+    0.1 + 0.2,
+    999_999_999.5,
+    100.000000001,
+    42.378410339,
+    1e-9,
+  ];
   for (const value of [...edges, ...decimals]) {
     expect(written(value)).toBe(JSON.stringify(value));
     expect(written(-value)).toBe(JSON.stringify(-value));

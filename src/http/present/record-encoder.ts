@@ -7,6 +7,7 @@ import {
   NUMBER_BYTES_MAX,
   writeFragment,
   writeNumber,
+  writeReading,
 } from "../../lib/json-writer.ts";
 import type { AppId, DeviceId } from "../../model/ids.ts";
 import {
@@ -113,7 +114,12 @@ export function createRecordEncoder(kind: ResponseKind): RecordEncoder {
       const stateFragment =
         states.find(state) ?? states.put(state, encodeTuple(stateMembers, dictionary.stateText, state));
 
-      json.ensure(NUMBERS_ROOM + roomOf(device.head, device.tail, profileFragment, stateFragment));
+      const fragmentsRoom =
+        fragmentRoom(device.head) +
+        fragmentRoom(device.tail) +
+        fragmentRoom(profileFragment) +
+        fragmentRoom(stateFragment);
+      json.ensure(NUMBERS_ROOM + fragmentsRoom);
       const { bytes, view } = json;
       let at = writeFragment(view, json.length, device.head);
       if (showsId) {
@@ -130,7 +136,7 @@ export function createRecordEncoder(kind: ResponseKind): RecordEncoder {
         view.setFloat64(at, words[word]!, true);
         view.setFloat64(at + 8, words[word + 1]!, true);
         view.setFloat64(at + 16, words[word + 2]!, true);
-        at = writeNumber(bytes, at + lengths[field]!, value);
+        at = writeReading(bytes, view, at + lengths[field]!, value);
       }
       at = writeFragment(view, at, profileFragment);
       at = writeFragment(view, at, stateFragment);
@@ -176,10 +182,6 @@ function encodeNumberKeys(shown: (field: LocationField) => boolean): NumberKeys 
     keys.lengths[index] = bytes;
   });
   return keys;
-}
-
-function roomOf(...fragments: readonly Fragment[]): number {
-  return fragments.reduce((room, fragment) => room + fragmentRoom(fragment), 0);
 }
 
 /** By tuple number, its members as JSON text with a comma before each. */
