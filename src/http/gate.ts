@@ -72,7 +72,7 @@ export function createGate({ keys, rateLimit, clock, responder, unavailable }: G
       }
       const obstacle = unavailable();
       if (obstacle !== null) return responder.failure(request, obstacle, headers);
-      return answer({
+      const call: Call = {
         request,
         appId,
         nowMs,
@@ -80,7 +80,14 @@ export function createGate({ keys, rateLimit, clock, responder, unavailable }: G
         json: (body, status = 200) => responder.json(request, status, body, headers),
         object: (body, status) => responder.object(request, status, body, headers),
         fail: (error) => responder.failure(request, error, headers),
-      });
+      };
+      const fault = (error: unknown) => responder.fault(request, error, headers);
+      try {
+        const answered = answer(call);
+        return answered instanceof Promise ? answered.catch(fault) : answered;
+      } catch (error) {
+        return fault(error);
+      }
     },
   };
 }

@@ -11,9 +11,11 @@ export interface Responder {
   json(request: Request, status: number, body: Uint8Array<ArrayBuffer>, headers?: Headers): Answer;
   object(request: Request, status: number, body: unknown, headers?: Headers): Answer;
   failure(request: Request, error: HttpError, headers?: Headers): Answer;
+  /** Our mistake: the client learns its request's id and nothing of the inside. */
+  fault(request: Request, error: unknown, headers?: Headers): Answer;
   /** Answers a browser that asks whether a page of another origin may ask; null where CORS is off. */
   preflight(request: Request, allow: string): Response | null;
-  requestId(request: Request): string;
+  readonly answersOptions: boolean;
 }
 
 type Headers = Readonly<Record<string, string>>;
@@ -21,13 +23,15 @@ type Headers = Readonly<Record<string, string>>;
 export interface ResponderOptions {
   /** Origins whose pages may read answers, or `*`; none turns CORS off. */
   readonly corsOrigins: readonly string[];
+  /** Told of every failure of ours, with the id that the client got. */
+  readonly onFault: (requestId: string, error: unknown) => void;
 }
 
 const COMPRESS_BYTES_MIN = 1000; // The contract's kilobyte; below it a packet carries the body anyway.
 const PREFLIGHT_SECONDS = 600;
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
-export function createResponder({ corsOrigins }: ResponderOptions): Responder {
+export function createResponder({ corsOrigins, onFault }: ResponderOptions): Responder {
   function requestId(request: Request): string {
     const given = request.headers.get("x-request-id");
     return given !== null && REQUEST_ID.test(given) ? given : crypto.randomUUID();
@@ -69,12 +73,22 @@ export function createResponder({ corsOrigins }: ResponderOptions): Responder {
   }
 
   return {
-    requestId,
+    answersOptions: corsOrigins.length > 0,
     json,
     object,
     failure(request, error, more) {
       const { status, body, headers } = answerError(error);
       return object(request, status, body, { ...more, ...headers });
+    },
+    fault(request, error, more) {
+      const id = requestId(request);
+      onFault(id, error);
+      const body = {
+        success: false,
+        message: "the server failed to answer; its log says more",
+        request_id: id,
+      };
+      return object(request, 500, body, { ...more, "x-request-id": id });
     },
     preflight(request, allow) {
       if (corsOrigins.length === 0) return null;

@@ -10,7 +10,7 @@ import type { Clock } from "../time/clock.ts";
 import type { HttpError } from "./errors.ts";
 import { createGate } from "./gate.ts";
 import { createOpenApiDocument } from "./openapi.ts";
-import { type Answer, createResponder } from "./responder.ts";
+import { createResponder } from "./responder.ts";
 import { deviceRoutes } from "./routes/devices.ts";
 import { docsRoutes, type ReadAsset } from "./routes/docs.ts";
 import { healthRoutes, type Readiness } from "./routes/health.ts";
@@ -39,12 +39,14 @@ export interface ServerDependencies {
 
 /** Every route. `fetch` of what it returns answers any request, and never throws. */
 export function createServer(dependencies: ServerDependencies) {
-  const { version, clock, readiness, current, history, onFault } = dependencies;
+  const { version, clock, readiness, current, history } = dependencies;
   const responder = createResponder(dependencies);
   const gate = createGate({ ...dependencies, responder, unavailable: () => obstacleOf(readiness()) });
 
   const app = new Elysia({ handler: { standardHostname: false } })
-    .onError(({ code, error, request }) => (code === "NOT_FOUND" ? unrouted(request) : fault(request, error)))
+    .onError(({ code, error, request }) =>
+      code === "NOT_FOUND" ? unrouted(request) : responder.fault(request, error),
+    )
     .use(healthRoutes({ responder, clock, version, readiness })) // GET /health, /ready
     .use(userRoutes({ ...dependencies, gate })) // GET /api/v1/users/{user_id}/locations/current, .../history, /devices
     .use(deviceRoutes({ gate, current, history })) // GET /api/v1/devices/{deviceId}/locations/current, .../history
@@ -60,19 +62,6 @@ export function createServer(dependencies: ServerDependencies) {
     }),
   );
   const unrouted = createUnrouted(app.routes, responder);
-
-  /** Our mistake: the client learns its request's id and nothing of the inside. */
-  function fault(request: Request, error: unknown): Answer {
-    const requestId = responder.requestId(request);
-    onFault(requestId, error);
-    const body = {
-      success: false,
-      message: "the server failed to answer; its log says more",
-      request_id: requestId,
-    };
-    return responder.object(request, 500, body, { "x-request-id": requestId });
-  }
-
   return app;
 }
 

@@ -15,6 +15,7 @@ export function createUnrouted(routes: readonly RoutedPath[], responder: Respond
     const methods = methodsOf.get(path) ?? new Set();
     methods.add(method);
     if (method === "GET") methods.add("HEAD");
+    if (responder.answersOptions) methods.add("OPTIONS");
     methodsOf.set(path, methods);
   }
   const known = [...methodsOf].map(([path, methods]) => ({

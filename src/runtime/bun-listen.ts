@@ -40,7 +40,7 @@ function serve({ hostname, port, fetch }: ListenOptions) {
     return Bun.serve({
       hostname,
       port,
-      fetch,
+      fetch: (request) => fetch(request.url.startsWith("/") ? withOrigin(request) : request),
       // Bun would answer 413 itself, without our body; the routes count bytes as they read them.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       idleTimeout: IDLE_TIMEOUT_SECONDS,
@@ -51,4 +51,9 @@ function serve({ hostname, port, fetch }: ListenOptions) {
   } catch (cause) {
     throw new ListenError(hostname, port, cause);
   }
+}
+
+/** HTTP/1.0 needs no `Host`, and old load balancers send none; Bun then gives the bare path for a URL. */
+function withOrigin(request: Request): Request {
+  return new Request(`http://localhost${request.url}`, request);
 }

@@ -147,6 +147,8 @@ describe("our own mistake", () => {
     const headers = { authorization: `Bearer ${app.keys.full}`, "x-request-id": "req-7" };
     const response = await app.fetch(READ_PATHS.nearby, { headers });
     expect(response.status).toBe(500);
+    expect(response.headers.get("ratelimit")).not.toBeNull();
+    expect(response.headers.get("ratelimit-policy")).not.toBeNull();
     expect(response.headers.get("x-request-id")).toBe("req-7");
     expect(response.headers.get("cache-control")).toBe("no-store");
     expect(await response.json()).toEqual({

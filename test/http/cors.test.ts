@@ -66,7 +66,7 @@ test.each([...Object.values(READ_PATHS), ...OPEN_PATHS])("a preflight for %s nee
   expect(response.status).toBe(204);
   expect(await response.text()).toBe("");
   expect(response.headers.get("access-control-allow-origin")).toBe(ORIGIN);
-  expect(response.headers.get("access-control-allow-methods")).toBe("GET, HEAD");
+  expect(response.headers.get("access-control-allow-methods")).toBe("GET, HEAD, OPTIONS");
   expect(response.headers.get("access-control-allow-headers")).toContain("Authorization");
   expect(response.headers.get("x-request-id")).not.toBeNull();
 });
@@ -74,7 +74,7 @@ test.each([...Object.values(READ_PATHS), ...OPEN_PATHS])("a preflight for %s nee
 test("a preflight for reports allows POST with a type and a coding", async () => {
   const response = await open.fetch(INGEST_PATH, { method: "OPTIONS", headers: PREFLIGHT });
   expect(response.status).toBe(204);
-  expect(response.headers.get("access-control-allow-methods")).toBe("POST");
+  expect(response.headers.get("access-control-allow-methods")).toBe("OPTIONS, POST");
   const allowed = response.headers.get("access-control-allow-headers");
   for (const name of ["Authorization", "Content-Type", "Content-Encoding"]) expect(allowed).toContain(name);
 });

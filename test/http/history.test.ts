@@ -131,6 +131,18 @@ describe.each([
   });
 });
 
+test("total_estimated is never below what an offset past the end claims", async () => {
+  const app = await createFleet();
+  const { body } = await app.get(`${USER}?${DATES}&limit=3&offset=1000`);
+  expect(body.pagination).toEqual({
+    count: 0,
+    has_more: false,
+    total_estimated: 1000,
+    offset: 1000,
+    limit: 3,
+  });
+});
+
 test("the totals are exact on every page", async () => {
   const app = await createFleet();
   await app.store([{ device_id: "idle", timestamp: NOON_MS, ...AT, user_id: "other" }]);

@@ -56,8 +56,9 @@ export function presentUserHistory(userId: UserId, answer: HistoryAnswer, frame:
     json.text(`{"meters":${meters},"miles":${miles},"by_device":{${byDevice.join(",")}}}`);
   }
   json.text(',"pagination":');
-  // Exact: in memory, counting costs no reading.
-  json.value({ ...countOf(answer, frame.query), total_estimated: answer.total, offset, limit });
+  // Exact, since counting costs no reading in memory, but never below what an offset past the end claims.
+  const totalEstimated = Math.max(answer.total, offset + answer.page.count);
+  json.value({ ...countOf(answer, frame.query), total_estimated: totalEstimated, offset, limit });
   json.text(',"query_info":');
   json.value({ ...infoOf(answer, frame), source: answer.source });
   json.text("}");

@@ -108,7 +108,7 @@ export const RESPONSES = {
   TooMany: failure("More requests than the key's tier allows.", SENT_TO_RETRY, ["AuthError"], {
     too_many: exampleOf({ kind: "rate_exceeded", retryAfterSeconds: 1 }),
   }),
-  ServerError: failure("The server failed, by no fault of the request.", ALWAYS_SENT, ["ServerError"], {
+  ServerError: failure("The server failed, by no fault of the request.", SENT_WITH_KEY, ["ServerError"], {
     failed: {
       success: false,
       message: "the server failed to answer; its log says more",
