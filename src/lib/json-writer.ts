@@ -52,9 +52,9 @@ export class JsonWriter {
     this.view = new DataView(wider.buffer);
   }
 
-  fragment(fragment: Fragment): void {
-    this.ensure(fragmentRoom(fragment));
-    this.length = writeFragment(this.view, this.length, fragment);
+  byte(byte: number): void {
+    this.ensure(1);
+    this.bytes[this.length++] = byte;
   }
 
   /** Any JSON text; for what is written once an answer. */

@@ -141,7 +141,8 @@ export function createRecordEncoder(kind: ResponseKind): RecordEncoder {
       at = writeFragment(view, at, profileFragment);
       at = writeFragment(view, at, stateFragment);
       if (localTime === null) {
-        json.length = writeFragment(view, at, BRACE);
+        bytes[at] = BRACE;
+        json.length = at + 1;
       } else {
         at = localTime.write(timestampMs, bytes, writeFragment(view, at, LOCAL_TIME));
         json.length = writeFragment(view, at, QUOTE_AND_BRACE);
@@ -243,4 +244,4 @@ const NOTHING = createFragment("");
 const NO_DEVICE: DeviceFragment = { head: NOTHING, tail: NOTHING };
 const LOCAL_TIME = createFragment(',"local_time":"');
 const QUOTE_AND_BRACE = createFragment('"}');
-const BRACE = createFragment("}");
+const BRACE = 0x7d;

@@ -1,4 +1,4 @@
-import { createFragment, JsonWriter } from "../../lib/json-writer.ts";
+import { JsonWriter } from "../../lib/json-writer.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { RecordPage } from "../../model/record-page.ts";
 import type { LocalTimeFormatter } from "../../time/local-time.ts";
@@ -8,7 +8,7 @@ import type { RecordEncoder } from "./record-encoder.ts";
 const ANSWER_BYTES_EXPECTED = 1 << 20;
 export const answerWriter = new JsonWriter(ANSWER_BYTES_EXPECTED);
 
-const COMMA = createFragment(",");
+const COMMA = 0x2c;
 
 /** Writes all records of a page as a JSON array. */
 export function writeRecords(
@@ -20,7 +20,7 @@ export function writeRecords(
 ): void {
   json.text("[");
   for (let row = 0; row < page.count; row++) {
-    if (row > 0) json.fragment(COMMA);
+    if (row > 0) json.byte(COMMA);
     encoder.write(json, appId, page, row, localTime);
   }
   json.text("]");
