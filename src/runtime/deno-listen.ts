@@ -9,12 +9,25 @@ declare const Deno: {
 };
 
 export function listenOnDeno({ hostname, port, fetch }: ListenOptions): Listener {
-  const server = serve({ hostname, port, fetch });
+  /** Running requests that bring a body, by their answers. */
+  const uploads = new Set<Promise<Response>>();
+  const server = serve({ hostname, port, fetch: noteUpload });
   let stopped: Promise<void> | null = null;
 
+  function noteUpload(request: Request): Response | Promise<Response> {
+    const answer = fetch(request);
+    if (request.method === "GET" || answer instanceof Response) return answer;
+    uploads.add(answer);
+    return answer.finally(() => uploads.delete(answer));
+  }
+
   async function stop(graceMs: number): Promise<void> {
-    // Aborting a server that is shutting down crashes Deno 2.9.6 (`BadResource`), so the rest is only let go.
-    if (!(await doneWithin(server.shutdown(), graceMs))) server.unref();
+    const startedMs = performance.now();
+    // Shutting down takes away the bodies that are still coming in (Deno 2.9.6: `BadResource`), so they go first.
+    await doneWithin(Promise.allSettled(uploads), graceMs);
+    const restMs = Math.max(0, graceMs - (performance.now() - startedMs));
+    // Aborting a server that is shutting down crashes (`BadResource` again), so the rest is only let go.
+    if (!(await doneWithin(server.shutdown(), restMs))) server.unref();
   }
 
   return {

@@ -11,8 +11,9 @@ export interface Listener {
   readonly port: number;
   readonly url: string;
   /**
-   * Accepts nothing more at once, lets running requests finish for up to `graceMs`, then gives up on the rest.
-   * Bun cuts those connections; Deno has no way to, they end with the process. Calls after the first wait for it.
+   * Accepts nothing more, lets running requests finish for up to `graceMs`, then gives up on the rest. Bun cuts
+   * those connections; Deno has no way to, they end with the process. Deno goes on accepting while running requests
+   * bring a body, so `fetch` should refuse by then. Calls after the first wait for it.
    */
   stop(graceMs: number): Promise<void>;
 }

@@ -1,0 +1,84 @@
+import { gzipSync, zstdCompressSync } from "node:zlib";
+import { findDifference } from "./difference.ts";
+import type { PlainReport } from "./plain-fleet.ts";
+import type { Question } from "./questions.ts";
+
+/** One app's client of a server. */
+export interface Client {
+  readonly url: string;
+  readonly key: string;
+}
+
+export type BodyFormat = "json" | "ndjson" | "json.gz" | "ndjson.gz" | "ndjson.zst";
+export const BODY_FORMATS: readonly BodyFormat[] = ["json", "ndjson", "json.gz", "ndjson.gz", "ndjson.zst"];
+
+export interface IngestAnswer {
+  readonly success: boolean;
+  readonly accepted: number;
+  readonly duplicates: number;
+  readonly rejected: readonly unknown[];
+}
+
+export function get({ url, key }: Client, path: string): Promise<Response> {
+  return fetch(`${url}${path}`, { headers: { authorization: `Bearer ${key}` } });
+}
+
+export function post(
+  { url, key }: Client,
+  reports: readonly PlainReport[],
+  format: BodyFormat = "json",
+): Promise<Response> {
+  const [syntax, packing] = format.split(".");
+  const text =
+    syntax === "json"
+      ? JSON.stringify({ locations: reports })
+      : reports.map((report) => JSON.stringify(report)).join("\n");
+  const headers: Record<string, string> = {
+    authorization: `Bearer ${key}`,
+    "content-type": syntax === "json" ? "application/json" : "application/x-ndjson",
+  };
+  let body: Uint8Array<ArrayBuffer> = new TextEncoder().encode(text);
+  if (packing !== undefined) {
+    headers["content-encoding"] = packing === "gz" ? "gzip" : "zstd";
+    body = new Uint8Array(packing === "gz" ? gzipSync(body) : zstdCompressSync(body));
+  }
+  return fetch(`${url}/ingest/v1/locations`, { method: "POST", headers, body });
+}
+
+/** Posts reports that must all be taken; returns how many of them were news. */
+export async function store(client: Client, reports: readonly PlainReport[], format?: BodyFormat) {
+  const response = await post(client, reports, format);
+  const answer = (await response.json()) as IngestAnswer;
+  const isTaken = response.status === 200 && answer.accepted + answer.duplicates === reports.length;
+  if (!isTaken) throw new Error(`${response.status} ${JSON.stringify(answer)}`);
+  return answer.accepted;
+}
+
+const ASKED_AT_ONCE = 4;
+
+/** Asks every question, a few at a time, and returns what is wrong with the answers. */
+export async function findWrongAnswers(client: Client, questions: readonly Question[]): Promise<string[]> {
+  const wrong: string[] = [];
+  let next = 0;
+  async function askOn(): Promise<void> {
+    for (let question = questions[next++]; question !== undefined; question = questions[next++]) {
+      const difference = await ask(client, question);
+      if (difference !== null) wrong.push(`${question.path}: ${difference}`);
+    }
+  }
+  await Promise.all(Array.from({ length: ASKED_AT_ONCE }, askOn));
+  return wrong;
+}
+
+/** Asks again where what is right has changed in between: a position too old by now, a new day. */
+async function ask(client: Client, { path, answer }: Question): Promise<string | null> {
+  for (;;) {
+    const expected = answer(Date.now());
+    const response = await get(client, path);
+    const actual = { status: response.status, body: await response.json() };
+    const difference = findDifference(actual, { ...expected });
+    if (difference === null) return null;
+    const later = answer(Date.now());
+    if (findDifference(actual, { ...later }) === difference) return difference;
+  }
+}

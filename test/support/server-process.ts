@@ -1,0 +1,204 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import type { Subprocess } from "bun";
+import { nativeDeno } from "../runtime/native-deno.ts";
+
+/** The real program in processes of its own, under either runtime. */
+
+const ROOT = resolve(import.meta.dir, "../..");
+
+export interface Runtime {
+  readonly name: "Bun" | "Deno";
+  /** What starts `src/main.ts`. */
+  command(permissions: Permissions): readonly string[];
+}
+
+/** What a process may touch besides the project's own files, where the runtime keeps it to that. */
+export interface Permissions {
+  readonly directory: string;
+  /** Files that it may read, such as one to import. */
+  readonly files?: readonly string[];
+}
+
+const MAIN = join(ROOT, "src/main.ts");
+
+const BUN: Runtime = { name: "Bun", command: () => [process.execPath, MAIN] };
+
+/** The least that works. The directory above the data directory is looked at when that has to be made. */
+const DENO: Runtime = {
+  name: "Deno",
+  command: ({ directory, files = [] }) => [
+    nativeDeno(),
+    "run",
+    "--no-prompt",
+    "--allow-env",
+    "--allow-net=127.0.0.1",
+    `--allow-read=${[ROOT, directory, ...files].join(",")}`,
+    `--allow-write=${directory}`,
+    MAIN,
+  ],
+};
+
+export const RUNTIMES: readonly Runtime[] = [BUN, DENO];
+
+/** A place for a data directory, and whatever lies beside it. */
+export interface Place {
+  readonly directory: string;
+  /** Inside of it, and not there yet. */
+  readonly dataDir: string;
+}
+
+export function openPlace(): Place {
+  const directory = mkdtempSync(join(tmpdir(), "wherehouse-process-"));
+  return { directory, dataDir: join(directory, "data") };
+}
+
+/** Ends every process that is left, then removes the place. */
+export async function closePlace({ directory }: Place): Promise<void> {
+  for (const child of running) child.kill("SIGKILL");
+  await Promise.all([...running].map((child) => child.exited));
+  rmSync(directory, { recursive: true, force: true });
+}
+
+const running = new Set<Subprocess>();
+
+export interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly error: string;
+}
+
+/** Runs one command to its end; `args` come before `--data-dir`. */
+export async function runCommand(
+  runtime: Runtime,
+  { directory, dataDir }: Place,
+  args: readonly string[],
+  files: readonly string[] = [],
+): Promise<Ended> {
+  const child = spawn([...runtime.command({ directory, files }), ...args, "--data-dir", dataDir]);
+  const out = createTranscript(child.stdout);
+  const error = createTranscript(child.stderr);
+  await Promise.all([child.exited, out.ended, error.ended]);
+  return { code: child.exitCode, out: out.text, error: error.text };
+}
+
+export interface ServerProcess {
+  readonly url: string;
+  readonly pid: number;
+  /** What it has said so far. */
+  readonly out: string;
+  readonly error: string;
+  /** Resolves once its standard error matches; rejects where it ends without. */
+  says(pattern: RegExp): Promise<void>;
+  kill(signal: NodeJS.Signals): void;
+  /** Resolves when it has ended and all it said is here. */
+  readonly ended: Promise<Ended>;
+  /** Asks it to stop, and waits for its end. */
+  stop(): Promise<Ended>;
+}
+
+/** Starts `serve` on a free port and waits for its address; it may be replaying its log still. */
+export async function startServing(
+  runtime: Runtime,
+  { directory, dataDir }: Place,
+  args: readonly string[] = [],
+): Promise<ServerProcess> {
+  const flags = ["serve", "--port", "0", "--data-dir", dataDir, ...args];
+  const child = spawn([...runtime.command({ directory }), ...flags]);
+  const out = createTranscript(child.stdout);
+  const error = createTranscript(child.stderr);
+  try {
+    await out.matches(/locations\/current\n/); // The last line of what it announces.
+  } catch (cause) {
+    throw new Error(`The server did not start: ${error.text}`, { cause });
+  }
+  const ended = Promise.all([child.exited, out.ended, error.ended]).then(() => ({
+    code: child.exitCode,
+    out: out.text,
+    error: error.text,
+  }));
+  return {
+    url: /http:\/\/[\d.]+:\d+/.exec(out.text)![0],
+    pid: child.pid,
+    get out() {
+      return out.text;
+    },
+    get error() {
+      return error.text;
+    },
+    says: (pattern) => error.matches(pattern),
+    kill: (signal) => child.kill(signal),
+    ended,
+    stop() {
+      child.kill("SIGTERM");
+      return ended;
+    },
+  };
+}
+
+/** The same, once every acknowledged record can be queried. */
+export async function startReady(
+  runtime: Runtime,
+  place: Place,
+  args: readonly string[] = [],
+): Promise<ServerProcess> {
+  const server = await startServing(runtime, place, args);
+  await server.says(/^Ready after/m);
+  return server;
+}
+
+export function readFirstKey({ dataDir }: Place): string {
+  return readFileSync(join(dataDir, "first-key"), "utf8").trim();
+}
+
+function spawn(command: readonly string[]) {
+  const { WHEREHOUSE_DATA_DIR, WHEREHOUSE_PORT, WHEREHOUSE_HOST, WHEREHOUSE_KEY, ...env } = process.env;
+  const child = Bun.spawn([...command], {
+    cwd: ROOT,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+    env: { ...env, NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1" },
+  });
+  running.add(child);
+  child.exited.finally(() => running.delete(child));
+  return child;
+}
+
+interface Transcript {
+  readonly text: string;
+  readonly ended: Promise<void>;
+  matches(pattern: RegExp): Promise<void>;
+}
+
+/** Everything that comes out of a stream, and word of it as it comes. */
+function createTranscript(stream: ReadableStream<Uint8Array>): Transcript {
+  let text = "";
+  let isOver = false;
+  let arrival = Promise.withResolvers<void>();
+
+  async function read(): Promise<void> {
+    const decoder = new TextDecoder();
+    for await (const bytes of stream) {
+      text += decoder.decode(bytes, { stream: true });
+      arrival.resolve();
+      arrival = Promise.withResolvers();
+    }
+    isOver = true;
+    arrival.resolve();
+  }
+
+  return {
+    get text() {
+      return text;
+    },
+    ended: read(),
+    async matches(pattern) {
+      while (!pattern.test(text)) {
+        if (isOver) throw new Error(`The process ended without saying ${pattern}, but: ${text}`);
+        await arrival.promise;
+      }
+    },
+  };
+}
