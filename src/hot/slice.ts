@@ -4,6 +4,7 @@ import type { TimeRange } from "../time/range.ts";
 import { type Chunk, numberAt, profileAt, rowBytes } from "./chunk.ts";
 import type { Device } from "./device.ts";
 import type { Dictionary } from "./dictionary.ts";
+import type { RowRef } from "./track.ts";
 
 const LATITUDE = numberIndex("latitude");
 const LONGITUDE = numberIndex("longitude");
@@ -71,6 +72,13 @@ export class Slice {
       this.bytesRead += (rowTo - rowFrom) * rowBytes(chunk);
       for (let row = rowFrom; row < rowTo; row++) if (this.matches(chunk, row)) visit(chunk, row);
     });
+  }
+
+  /** The record at a position of the track, matching or not. */
+  at(position: number): RowRef {
+    const at = this.device.track.at(position);
+    this.bytesRead += rowBytes(at.chunk);
+    return at;
   }
 
   /** Length of the path through all matching records, in meters. */

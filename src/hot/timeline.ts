@@ -1,7 +1,8 @@
 import { createMinHeap } from "../lib/heap.ts";
-import { rowBytes, timestampAt } from "./chunk.ts";
-import type { PlacedRow } from "./record-rows.ts";
+import { timestampAt } from "./chunk.ts";
+import type { PageBuilder } from "./page-builder.ts";
 import type { Slice } from "./slice.ts";
+import type { RowRef } from "./track.ts";
 
 export type Order = "asc" | "desc";
 
@@ -9,45 +10,42 @@ export type Order = "asc" | "desc";
 const SKIP_ONE_BY_ONE_MAX = 2048;
 
 /**
- * Page `offset` to `offset + limit` of the slices' records, ordered by time and then by the slices' own
- * order, or all of it reversed. Slices must come in the order of their device ids.
+ * Adds to the page the slices' records from `offset` on until it is full, ordered by time and then by the
+ * slices' own order, or all of it reversed. Slices must come in the order of their device ids.
  */
-export function selectPage(
-  slices: readonly Slice[],
-  order: Order,
-  offset: number,
-  limit: number,
-): PlacedRow[] {
+export function fillPage(page: PageBuilder, slices: readonly Slice[], order: Order, offset: number): void {
   const [only] = slices;
-  if (slices.length === 1 && only !== undefined && !only.isFiltered)
-    return selectRun(only, order, offset, limit);
+  if (slices.length === 1 && only !== undefined && !only.isFiltered) {
+    fillFromRun(page, only, order, offset);
+    return;
+  }
   const cursors = slices.map((slice, rank) => new Cursor(slice, rank, order));
   let skip = offset;
   if (skip > SKIP_ONE_BY_ONE_MAX) skip -= bisect(cursors, skip);
 
   const heap = createMinHeap<Cursor>(order === "asc" ? oldestFirst : newestFirst);
   for (const cursor of cursors) if (cursor.settle()) heap.push(cursor);
-  const page: PlacedRow[] = [];
-  while (heap.size > 0 && page.length < limit) {
+  while (heap.size > 0 && !page.isFull) {
     const cursor = heap.peek()!;
     if (skip > 0) skip--;
-    else page.push(cursor.take());
+    else cursor.addTo(page);
     if (cursor.step()) heap.siftRoot();
     else heap.pop();
   }
-  return page;
 }
 
 /** The same of a single device whose records all take part: a page is a run of its rows. */
-function selectRun(slice: Slice, order: Order, offset: number, limit: number): PlacedRow[] {
+function fillFromRun(page: PageBuilder, slice: Slice, order: Order, offset: number): void {
   const { device } = slice;
-  const page: PlacedRow[] = [];
-  const from = order === "asc" ? slice.from + offset : Math.max(slice.from, slice.to - offset - limit);
-  const to = order === "asc" ? Math.min(slice.to, from + limit) : slice.to - offset;
-  slice.visit(from, to, (chunk, row) => {
-    page.push({ device, chunk, row });
-  });
-  return order === "asc" ? page : page.reverse();
+  if (order === "desc") {
+    for (let position = slice.to - offset - 1; position >= slice.from && !page.isFull; position--) {
+      const { chunk, row } = slice.at(position);
+      page.add(device, chunk, row);
+    }
+    return;
+  }
+  const from = slice.from + offset;
+  slice.visit(from, Math.min(slice.to, from + page.room), (chunk, row) => page.add(device, chunk, row));
 }
 
 /**
@@ -92,7 +90,7 @@ class Cursor {
   /** Positions still ahead; `low` leads in ascending order, `high` in descending. */
   #low: number;
   #high: number;
-  #placed: PlacedRow | null = null;
+  #at: RowRef | null = null;
 
   constructor(slice: Slice, rank: number, order: Order) {
     this.#slice = slice;
@@ -143,11 +141,10 @@ class Cursor {
   /** Moves onto the first matching record at or after the cursor; false where none is left. */
   settle(): boolean {
     while (this.#low < this.#high) {
-      const { chunk, row } = this.#slice.device.track.at(this.order === "asc" ? this.#low : this.#high - 1);
-      this.#slice.bytesRead += rowBytes(chunk);
-      if (this.#slice.matches(chunk, row)) {
-        this.timestampMs = timestampAt(chunk, row);
-        this.#placed = { device: this.#slice.device, chunk, row };
+      const at = this.#slice.at(this.order === "asc" ? this.#low : this.#high - 1);
+      if (this.#slice.matches(at.chunk, at.row)) {
+        this.timestampMs = timestampAt(at.chunk, at.row);
+        this.#at = at;
         return true;
       }
       this.#advance();
@@ -161,9 +158,9 @@ class Cursor {
     return this.settle();
   }
 
-  /** The record the cursor is at. */
-  take(): PlacedRow {
-    return this.#placed!;
+  /** Adds the record the cursor is at. */
+  addTo(page: PageBuilder): void {
+    page.add(this.#slice.device, this.#at!.chunk, this.#at!.row);
   }
 
   #advance(): void {

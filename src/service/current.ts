@@ -1,5 +1,5 @@
-import { numberAt, timestampAt } from "../hot/chunk.ts";
-import { copyRecords, newestRow, type PlacedRow } from "../hot/record-rows.ts";
+import { numberAt } from "../hot/chunk.ts";
+import { PageBuilder } from "../hot/page-builder.ts";
 import { ok, type Result } from "../lib/result.ts";
 import type { ServiceError } from "../model/errors.ts";
 import type { AppId, UserId } from "../model/ids.ts";
@@ -44,7 +44,10 @@ export function createCurrentQueries(dependencies: QueryDependencies): CurrentQu
   return {
     ofDevice(appId, deviceId) {
       const found = findDevice(dependencies, appId, deviceId);
-      return found.ok ? ok(copyRecords([newestRow(found.value)], hot.dictionary)) : found;
+      if (!found.ok) return found;
+      const page = new PageBuilder(1, hot.dictionary);
+      page.addNewest(found.value);
+      return ok(page.build());
     },
     ofUser(appId, userId, { ageMsMax, accuracyMetersMax, limit }) {
       const nowMs = clock.nowMs();
@@ -52,31 +55,30 @@ export function createCurrentQueries(dependencies: QueryDependencies): CurrentQu
         retentionStartMs(nowMs),
         ageMsMax === null ? Number.NEGATIVE_INFINITY : nowMs - ageMsMax,
       );
-      const rows: PlacedRow[] = [];
+      const page = new PageBuilder(limit, hot.dictionary);
       const devices = hot.findApp(appId)?.currentDevices(hot.dictionary.findUser(userId)) ?? [];
       for (const device of devices) {
-        if (rows.length === limit) break;
+        if (page.isFull) break;
         if (!isRetained(device, oldestMs)) continue;
-        const newest = newestRow(device);
+        const newest = device.track.newest();
         // A position without an accuracy reads as NaN, which is never greater.
         if (accuracyMetersMax !== null && numberAt(newest.chunk, newest.row, ACCURACY) > accuracyMetersMax)
           continue;
-        rows.push(newest);
+        page.add(device, newest.chunk, newest.row);
       }
-      return copyRecords(rows, hot.dictionary);
+      return page.build();
     },
     ofApp(appId, { afterMs, beforeMs, offset, limit }) {
-      const rows: PlacedRow[] = [];
+      const page = new PageBuilder(limit, hot.dictionary);
       let total = 0;
       for (const device of retainedDevices(hot.findApp(appId), clock.nowMs())) {
-        const newest = newestRow(device);
-        const timestampMs = timestampAt(newest.chunk, newest.row);
-        if (afterMs !== null && timestampMs <= afterMs) continue;
-        if (beforeMs !== null && timestampMs >= beforeMs) continue;
-        if (total >= offset && rows.length < limit) rows.push(newest);
+        const { newestMs } = device.track;
+        if (afterMs !== null && newestMs <= afterMs) continue;
+        if (beforeMs !== null && newestMs >= beforeMs) continue;
+        if (total >= offset && !page.isFull) page.addNewest(device);
         total++;
       }
-      return { page: copyRecords(rows, hot.dictionary), total };
+      return { page: page.build(), total };
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { Device } from "../hot/device.ts";
-import { copyRecords } from "../hot/record-rows.ts";
+import { PageBuilder } from "../hot/page-builder.ts";
 import { type RecordFilter, Slice } from "../hot/slice.ts";
-import { type Order, selectPage } from "../hot/timeline.ts";
+import { fillPage, type Order } from "../hot/timeline.ts";
 import { ok, type Result } from "../lib/result.ts";
 import type { ServiceError } from "../model/errors.ts";
 import type { AppId, DeviceId, UserId } from "../model/ids.ts";
@@ -56,12 +56,14 @@ export function createHistoryQueries(dependencies: QueryDependencies): HistoryQu
       if (matching > 0) slices.push(slice);
       total += matching;
     }
-    const rows = query.offset < total ? selectPage(slices, query.order, query.offset, query.limit) : [];
+    const rowsAhead = Math.max(0, total - query.offset);
+    const page = new PageBuilder(Math.min(query.limit, rowsAhead), hot.dictionary);
+    if (rowsAhead > 0) fillPage(page, slices, query.order, query.offset);
     const pathMeters = query.withDistance
       ? new Map(slices.map((slice) => [slice.device.id, slice.pathMeters()]))
       : null;
     return {
-      page: copyRecords(rows, hot.dictionary),
+      page: page.build(),
       total,
       devicesMatching: slices.length,
       devicesQueried: devices.length,

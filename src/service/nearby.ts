@@ -2,7 +2,7 @@ import { circleBoxes } from "../geo/circle-boxes.ts";
 import { haversineMeters, initialBearingDegrees } from "../geo/distance.ts";
 import { numberAt } from "../hot/chunk.ts";
 import type { Device } from "../hot/device.ts";
-import { copyRecords, newestRow } from "../hot/record-rows.ts";
+import { PageBuilder } from "../hot/page-builder.ts";
 import { compareUtf8 } from "../lib/utf8.ts";
 import type { AppId } from "../model/ids.ts";
 import { numberIndex } from "../model/location-fields.ts";
@@ -56,14 +56,13 @@ export function createNearby({ hot, clock }: QueryDependencies): Nearby {
         matches.push({ device, meters, latitude: deviceLat, longitude: deviceLon });
       }) ?? 0;
     matches.sort((a, b) => a.meters - b.meters || compareUtf8(a.device.id, b.device.id));
-    const page = matches.slice(query.offset, query.offset + query.limit);
+    const nearest = matches.slice(query.offset, query.offset + query.limit);
+    const page = new PageBuilder(nearest.length, hot.dictionary);
+    for (const { device } of nearest) page.addNewest(device);
     return {
-      page: copyRecords(
-        page.map((match) => newestRow(match.device)),
-        hot.dictionary,
-      ),
-      distanceMeters: Float64Array.from(page, (match) => match.meters),
-      bearingDegrees: Float64Array.from(page, (match) =>
+      page: page.build(),
+      distanceMeters: Float64Array.from(nearest, (match) => match.meters),
+      bearingDegrees: Float64Array.from(nearest, (match) =>
         initialBearingDegrees(latitude, longitude, match.latitude, match.longitude),
       ),
       matches: matches.length,

@@ -1,4 +1,4 @@
-import { copyRecords, newestRow } from "../hot/record-rows.ts";
+import { PageBuilder } from "../hot/page-builder.ts";
 import type { AppId, UserId } from "../model/ids.ts";
 import type { RecordPage } from "../model/record-page.ts";
 import { retentionStartMs } from "../time/retention.ts";
@@ -21,6 +21,8 @@ export function createUserDevices({ hot, clock }: QueryDependencies): UserDevice
     const listed = devices.filter(
       (device) => isRetained(device, retainedMs) && device.track.newestMs > newerThanMs,
     );
-    return copyRecords(listed.map(newestRow), hot.dictionary);
+    const page = new PageBuilder(listed.length, hot.dictionary);
+    for (const device of listed) page.addNewest(device);
+    return page.build();
   };
 }
