@@ -21,6 +21,7 @@ setDefaultTimeout(60_000);
 
 const KEYS_ACT_MS_MAX = 2000;
 const PATH = "/api/v1/locations/current";
+const KEY_FILE_TROUBLE = /^Keys: .*keys\.json.*every key is unknown/m;
 const A_KEY = /wh_[0-9A-Za-z]{40,}/;
 
 for (const runtime of RUNTIMES) {
@@ -88,7 +89,7 @@ for (const runtime of RUNTIMES) {
       const whole = readFileSync(path);
       writeFileSync(path, whole.subarray(0, whole.length / 2));
       await untilAnswered(client, 401, "INVALID_API_KEY");
-      await server.says(/^Keys: keys\.json can't be used, every key is unknown: ./m);
+      await server.says(KEY_FILE_TROUBLE);
       writeFileSync(path, whole);
       await untilAnswered(client, 200, null);
     });
@@ -101,7 +102,7 @@ for (const runtime of RUNTIMES) {
       for (const name of ["keys.json", "first-key"]) rmSync(join(place.dataDir, name));
 
       const server = await startReady(runtime, place);
-      expect(server.error).toContain("keys.json is missing: every key is unknown.");
+      expect(server.error).toMatch(KEY_FILE_TROUBLE);
       await untilAnswered({ url: server.url, key }, 401, "INVALID_API_KEY");
       await server.stop();
       expect(readdirSync(place.dataDir)).not.toContain("keys.json");
