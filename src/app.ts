@@ -213,9 +213,11 @@ async function createFirstKey(keys: KeyStore, logFiles: readonly string[]): Prom
   return created.value;
 }
 
+const NO_KEY_FILE =
+  "there is no keys.json beside the data, so every key is unknown. Make one with: keys create --app APP --permission read --permission write";
+
 function reportKeyFile({ state }: KeyStore, events: AppEvents): void {
-  if (state === "missing")
-    events.onKeyFile("keys.json is missing: every key is unknown. `keys create` makes a new one.");
+  if (state === "missing") events.onKeyFile(NO_KEY_FILE);
   else if (state !== "ok")
     events.onKeyFile(`keys.json can't be used, every key is unknown: ${state.damaged}`);
 }

@@ -12,7 +12,6 @@ import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
-import { isatty } from "node:tty";
 import { fileURLToPath } from "node:url";
 
 const NODE_MAJOR_MIN = 20;
@@ -258,9 +257,9 @@ async function runQuietly(program, args) {
  * group, the child included, so there we only wait; everything else was meant for us alone and is passed on.
  */
 function ended(child, program) {
-  const fromTerminal = [0, 1, 2].some((descriptor) => isatty(descriptor));
+  // A terminal tells the whole group, so the child may hear twice; it acts on the first.
   const forward = (signal) => child.kill(signal);
-  const handlers = { SIGTERM: forward, SIGHUP: forward, SIGINT: fromTerminal ? () => {} : forward };
+  const handlers = { SIGTERM: forward, SIGHUP: forward, SIGINT: forward };
   for (const [signal, handler] of Object.entries(handlers)) process.on(signal, handler);
   return new Promise((resolve, reject) => {
     child.once("error", (cause) => reject(new LaunchError(`Cannot run ${program}: ${cause.message}`)));

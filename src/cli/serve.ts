@@ -49,7 +49,9 @@ export async function serve(
     (error: unknown) => ({ error }),
   );
   const failure = await Promise.race([stopRequested.then(() => null), failed]);
+  say("Stopping: what was accepted is answered first.");
   await app.close();
+  say("Stopped.");
   if (failure !== null) throw failure.error;
   return 0;
 }
@@ -82,7 +84,7 @@ async function handOver(firstKey: NewKey, dataDir: string, files: Files, termina
   }
   const path = directoryPaths(dataDir).firstKey;
   await files.replace(path, new TextEncoder().encode(`${firstKey.text}\n`));
-  return { line: `The first key is in ${path}`, shown: `$(cat ${path})` };
+  return { line: `The first key is in ${path}`, shown: `$(cat '${path}')` };
 }
 
 function faultText(error: unknown): string {

@@ -50,7 +50,7 @@ function formatReport(
     ["in use by", user],
     ["log segments", count(segments.length)],
     ["entries", count(totals.entries)],
-    ["records", count(totals.records)],
+    ["reports", count(totals.records)],
     ["bytes", count(totals.bytes)],
     ["sequences", totals.firstSequence === null ? "-" : `${totals.firstSequence} to ${totals.lastSequence}`],
     // Not acknowledged to anybody: what a crash cut short, or what a running server writes just now.

@@ -79,6 +79,6 @@ function plain(status: number, message: string, headers: Record<string, string> 
 }
 
 function auth(status: 401 | 403 | 429, error: string, code: string, message: string): ErrorAnswer {
-  const headers = status === 401 ? { "www-authenticate": "Bearer" } : {};
+  const headers: Record<string, string> = status === 401 ? { "www-authenticate": "Bearer" } : {};
   return { status, body: { success: false, error, code, message }, headers };
 }

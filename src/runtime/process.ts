@@ -10,6 +10,7 @@ export interface Terminal {
 }
 
 export function createTerminal(): Terminal {
+  process.stdout.on("error", endForOutput);
   return {
     out: (text) => {
       process.stdout.write(text);
@@ -21,10 +22,19 @@ export function createTerminal(): Terminal {
   };
 }
 
-/** Resolves with the first request to stop: Ctrl-C, or a service manager's SIGTERM. */
-export function stopRequested(): Promise<"SIGINT" | "SIGTERM"> {
+/** A reader that has seen enough (`| head`) is no failure; a result that could not be written is. */
+function endForOutput(error: Error & { readonly code?: string }): void {
+  if (error.code === "EPIPE") process.exit(0);
+  process.stderr.write(`Cannot write to standard output: ${error.code ?? error.message}\n`);
+  process.exit(1);
+}
+
+/**
+ * Resolves with the first request to stop: Ctrl-C, a service manager's SIGTERM, a terminal that closes. Later
+ * ones change nothing: where a whole process group is told, the launcher passes on what we were told already.
+ */
+export function stopRequested(): Promise<string> {
   return new Promise((resolve) => {
-    process.once("SIGINT", () => resolve("SIGINT"));
-    process.once("SIGTERM", () => resolve("SIGTERM"));
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => resolve(signal));
   });
 }

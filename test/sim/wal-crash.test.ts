@@ -97,7 +97,14 @@ test("openWal() keeps every damaged byte through a power loss at any operation o
     crashed = first.crashed;
     const { found } = await openTestWal(first.disk);
     expect(found).toEqual(left);
-    const saved = [...first.disk.contents()].filter(([path]) => path.endsWith(".damaged"));
-    expect(saved.map(([, bytes]) => bytes.length).sort()).toEqual([240, 50]);
+    // A tail that was torn is not the newest's any more after a crash in its repair: it is kept under both names.
+    const saved = new Map(
+      [...first.disk.contents()].map(([path, bytes]) => [
+        /^(.+)\.(damaged|torn)$/.exec(path)?.[1],
+        bytes.length,
+      ]),
+    );
+    saved.delete(undefined);
+    expect([...saved.values()].sort()).toEqual([240, 50]);
   }
 });
