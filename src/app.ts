@@ -17,8 +17,9 @@ import { createHistoryQueries } from "./service/history.ts";
 import { createIngest, type Ingest } from "./service/ingest.ts";
 import { createNearby } from "./service/nearby.ts";
 import { createUserDevices } from "./service/user-devices.ts";
+import { countUnacknowledged } from "./service/verify.ts";
 import type { Clock } from "./time/clock.ts";
-import { type LogRecovery, openWal, type Wal } from "./wal/wal.ts";
+import { type LogRecovery, type LogRefusal, openWal, type Wal } from "./wal/wal.ts";
 
 /** Builds the program from its parts, in order. It holds no rules of its own. */
 
@@ -53,7 +54,7 @@ export async function openDirectory(
 ): Promise<OpenDirectory> {
   const release = await takeDirectory(dataDir, command, { files, acquireLock, pid }, clock);
   try {
-    return await openLog(dataDir, files, createHotStore(), release, onProgress);
+    return await openLog(dataDir, files, createHotStore(), release, onProgress, () => {}); // The command sees the refusal itself.
   } catch (error) {
     release();
     throw error;
@@ -78,6 +79,7 @@ async function openLog(
   hot: HotStore,
   release: () => void,
   onProgress: OnReplayProgress,
+  onRefusal: (refusal: LogRefusal) => void,
 ): Promise<OpenDirectory> {
   const paths = directoryPaths(dataDir);
   const { wal: log, recovery } = await openWal({
@@ -93,7 +95,7 @@ async function openLog(
     hot,
     log,
     recovery,
-    ingest: createIngest({ log, hot }),
+    ingest: createIngest({ log, hot, onRefusal }),
     async close() {
       await log.close();
       release();
@@ -105,6 +107,8 @@ async function openLog(
 export interface AppEvents {
   onReady(recovery: LogRecovery, hot: HotStore): void;
   onKeyFile(reason: string): void;
+  /** The log did not take a batch; its sender was told to try again. */
+  onRefusal(refusal: LogRefusal): void;
   /** A request failed by our fault; the client knows the id. */
   onFault(requestId: string, error: unknown): void;
 }
@@ -155,6 +159,10 @@ export async function openApp(
       rateLimit: createRateLimit(),
       corsOrigins: config.corsOrigins,
       readiness: () => readiness,
+      async countDamaged() {
+        const unsaved = directory?.recovery.damage.filter(({ savedAs }) => savedAs === null).length ?? 0;
+        return unsaved + (await countUnacknowledged(files, paths.damaged));
+      },
       ingest: (appId: AppId, batch) => {
         assert(directory !== null, "no report passes the gate before the log is open");
         return directory.ingest(appId, batch);
@@ -172,12 +180,12 @@ export async function openApp(
       fetch: server.fetch,
     });
     const watch = watchKeys(keys, KEY_RELOAD_MS, () => reportKeyFile(keys, events));
-    const ready = openLog(dataDir, files, hot, release, (replayed, total) => {
+    const onProgress: OnReplayProgress = (replayed, total) => {
       readiness = { status: "starting", replayed, total };
-    }).then((opened) => {
+    };
+    const ready = openLog(dataDir, files, hot, release, onProgress, events.onRefusal).then((opened) => {
       directory = opened;
-      if (readiness.status === "starting")
-        readiness = { status: "ready", damaged: opened.recovery.damage.length };
+      if (readiness.status === "starting") readiness = { status: "ready" };
       events.onReady(opened.recovery, hot);
     });
     return {

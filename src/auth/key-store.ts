@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { dirname } from "node:path";
 import { fail, ok, type Result } from "../lib/result.ts";
 import type { AppId } from "../model/ids.ts";
-import { FileError, type Files } from "../runtime/files.ts";
+import { FileError, type Files, isOutOfDescriptors } from "../runtime/files.ts";
 import type { AcquireLock, LockOwner } from "../runtime/lock.ts";
 import type { Clock } from "../time/clock.ts";
 import { createKeyText, hashKey } from "./api-key.ts";
@@ -174,6 +174,7 @@ async function readContent(files: KeyFiles, path: string, before: Content): Prom
     bytes = await files.read(path);
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
+    if (isOutOfDescriptors(error) && before.bytes !== null) return before; // Says nothing about the file.
     return contentOf(null, error.code === "ENOENT" ? "missing" : { damaged: error.message }, []);
   }
   if (before.bytes !== null && Buffer.compare(bytes, before.bytes) === 0) return before;

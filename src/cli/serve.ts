@@ -7,6 +7,7 @@ import { ListenError } from "../runtime/listen.ts";
 import type { Platform } from "../runtime/platform.ts";
 import type { Terminal } from "../runtime/process.ts";
 import { systemClock } from "../time/clock.ts";
+import type { LogRefusal } from "../wal/wal.ts";
 
 /** Serves until it is asked to stop; returns the exit code. */
 export async function serve(
@@ -35,6 +36,7 @@ export async function serve(
           );
         }
       },
+      onRefusal: createRefusalNotice(say),
       onKeyFile: (reason) => say(`Keys: ${reason}`),
       onFault: (requestId, error) => say(`Failed to answer request ${requestId}: ${faultText(error)}`),
     });
@@ -86,6 +88,29 @@ async function handOver(firstKey: NewKey, dataDir: string, files: Files, termina
   await files.replace(path, new TextEncoder().encode(`${firstKey.text}\n`));
   return { line: `The first key is in ${path}`, shown: `$(cat '${path}')` };
 }
+
+const REPEAT_NOTICE_MS = 60_000;
+
+/** Says why reports are refused: when it begins, when the reason changes, and once a minute while it lasts. */
+function createRefusalNotice(say: (line: string) => void): (refusal: LogRefusal) => void {
+  let saidKind = "";
+  let saidMs = Number.NEGATIVE_INFINITY;
+  return (refusal) => {
+    if (refusal.kind === saidKind && performance.now() - saidMs < REPEAT_NOTICE_MS) return;
+    saidKind = refusal.kind;
+    saidMs = performance.now();
+    const cause = "cause" in refusal ? `: ${faultText(refusal.cause)}` : "";
+    say(`Reports are refused, ${REFUSAL_TEXTS[refusal.kind]}${cause}`);
+  };
+}
+
+const REFUSAL_TEXTS: Readonly<Record<LogRefusal["kind"], string>> = {
+  log_full: "the disk is full; they are taken again once there is room",
+  log_unopened: "no file can be opened; they are taken again once one can",
+  log_failed: "the disk failed and can't be trusted until a restart",
+  log_queue_full: "more wait for the disk than memory is meant to hold",
+  log_closed: "the server is stopping",
+};
 
 function faultText(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);

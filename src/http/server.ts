@@ -27,6 +27,7 @@ export interface ServerDependencies {
   readonly rateLimit: RateLimit;
   readonly corsOrigins: readonly string[];
   readonly readiness: () => Readiness;
+  readonly countDamaged: () => Promise<number>;
   readonly ingest: Ingest;
   readonly current: CurrentQueries;
   readonly history: HistoryQueries;
@@ -39,7 +40,7 @@ export interface ServerDependencies {
 
 /** Every route. `fetch` of what it returns answers any request, and never throws. */
 export function createServer(dependencies: ServerDependencies) {
-  const { version, clock, readiness, current, history } = dependencies;
+  const { version, readiness, current, history } = dependencies;
   const responder = createResponder(dependencies);
   const gate = createGate({ ...dependencies, responder, unavailable: () => obstacleOf(readiness()) });
 
@@ -47,7 +48,7 @@ export function createServer(dependencies: ServerDependencies) {
     .onError(({ code, error, request }) =>
       code === "NOT_FOUND" ? unrouted(request) : responder.fault(request, error),
     )
-    .use(healthRoutes({ responder, clock, version, readiness })) // GET /health, /ready
+    .use(healthRoutes({ ...dependencies, responder })) // GET /health, /ready
     .use(userRoutes({ ...dependencies, gate })) // GET /api/v1/users/{user_id}/locations/current, .../history, /devices
     .use(deviceRoutes({ gate, current, history })) // GET /api/v1/devices/{deviceId}/locations/current, .../history
     .use(locationRoutes({ gate, current, history })) // GET /api/v1/locations/current, .../history

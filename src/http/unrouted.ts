@@ -1,3 +1,4 @@
+import { pathnameOf } from "./pathname.ts";
 import type { Answer, Responder } from "./responder.ts";
 
 export interface RoutedPath {
@@ -24,7 +25,7 @@ export function createUnrouted(routes: readonly RoutedPath[], responder: Respond
   }));
 
   return function answerUnrouted(request: Request): Answer {
-    const { pathname } = new URL(request.url);
+    const pathname = pathnameOf(request.url);
     const methods = known.find(({ shape }) => shape.test(pathname))?.methods;
     if (methods === undefined) {
       return responder.object(request, 404, {

@@ -47,3 +47,8 @@ export class FileError extends Error {
 export function isDiskFull(error: unknown): boolean {
   return error instanceof FileError && ["ENOSPC", "EDQUOT", "EFBIG"].includes(error.code);
 }
+
+/** The process or the system has no file descriptor left: opening may work again in a moment. */
+export function isOutOfDescriptors(error: unknown): boolean {
+  return error instanceof FileError && ["EMFILE", "ENFILE"].includes(error.code);
+}

@@ -8,6 +8,8 @@ import type { LogRefusal, Wal } from "../wal/wal.ts";
 export interface IngestDependencies {
   readonly log: Wal;
   readonly hot: HotStore;
+  /** Told of every batch that the log did not take. */
+  readonly onRefusal: (refusal: LogRefusal) => void;
 }
 
 export interface IngestAnswer {
@@ -23,7 +25,7 @@ export type Ingest = (appId: AppId, batch: ReportBatch) => Promise<Result<Ingest
  * Takes a batch in: onto the disk first, then into memory, then the answer, so that what is acknowledged is
  * durable and what is visible is durable too. Batches reach memory in the order of the log.
  */
-export function createIngest({ log, hot }: IngestDependencies): Ingest {
+export function createIngest({ log, hot, onRefusal }: IngestDependencies): Ingest {
   /** Batches of each app that the log has not confirmed: memory does not show yet what they change. */
   const waiting = new Map<AppId, number>();
 
@@ -39,7 +41,10 @@ export function createIngest({ log, hot }: IngestDependencies): Ingest {
     const left = waiting.get(appId)! - 1;
     if (left === 0) waiting.delete(appId);
     else waiting.set(appId, left);
-    if (!appended.ok) return fail(refusalError(appended.error));
+    if (!appended.ok) {
+      onRefusal(appended.error);
+      return fail(refusalError(appended.error));
+    }
     return ok({ ...hot.apply(appId, batch), sequence: appended.value });
   };
 }
@@ -48,6 +53,8 @@ function refusalError(refusal: LogRefusal): ServiceError {
   switch (refusal.kind) {
     case "log_full":
       return unavailable("the disk is full: no reports are taken until there is room", 10);
+    case "log_unopened":
+      return unavailable("too many files are open: no reports are taken until some are closed", 5);
     case "log_failed":
       return unavailable("the log failed: no reports are taken until the server is restarted", 60);
     case "log_queue_full":

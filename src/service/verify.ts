@@ -123,6 +123,12 @@ async function readKeys({ files, acquireLock, clock, pid, paths }: VerifyDepende
   return { state: keys.state, count: keys.list().length };
 }
 
+/** Files under `damaged/` that no operator has taken note of. */
+export async function countUnacknowledged(files: Files, directory: string): Promise<number> {
+  const setAside = await listSetAside(files, directory, await readAcknowledged(files, directory));
+  return setAside.filter(({ acknowledged }) => !acknowledged).length;
+}
+
 async function listSetAside(
   files: Files,
   directory: string,
@@ -152,7 +158,9 @@ function totalsOf(segments: readonly InspectedSegment[]): LogTotals {
   };
 }
 
-function segmentProblems({ file, damage }: InspectedSegment): string[] {
+function segmentProblems({ file, bytes, damage, isReadable, goodHeader }: InspectedSegment): string[] {
+  if (!isReadable) return [`${file} can't be read`];
+  if (!goodHeader && bytes === 0) return [`${file} is empty`];
   return damage.map(({ offset, bytes }) => `${file}: ${bytes} damaged bytes at ${offset}`);
 }
 

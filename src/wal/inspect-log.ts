@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import { FileError, type Files } from "../runtime/files.ts";
+import type { Files } from "../runtime/files.ts";
 import { createEntryDecoder } from "./entry.ts";
 import type { DamagedRange } from "./frame.ts";
 import { segmentNumbers } from "./replay.ts";
-import { LOG_START, SegmentReader, tornTail } from "./segment-reader.ts";
+import { LOG_START, readSegment, SegmentReader, segmentSize, tornTail } from "./segment-reader.ts";
 
 export interface InspectedSegment {
   readonly file: string;
@@ -12,6 +12,8 @@ export interface InspectedSegment {
   readonly records: number;
   readonly firstSequence: number | null;
   readonly lastSequence: number | null;
+  readonly goodHeader: boolean;
+  readonly isReadable: boolean;
   readonly damage: readonly DamagedRange[];
   /** Bytes after the last good frame of the newest segment: beside a running server, a write under way. */
   readonly tornTailBytes: number;
@@ -28,15 +30,15 @@ export async function inspectLog(files: Files, directory: string): Promise<Inspe
   let position = LOG_START;
   for (const [index, { name, number }] of found.entries()) {
     const path = join(directory, name);
-    const segmentBytes = await readUnlessGone(files, path);
-    if (segmentBytes === null) continue;
+    const segmentBytes = await readSegment(files, path, await segmentSize(files, path));
+    if (!segmentBytes.isReadable && !(await files.exists(path))) continue; // The server removed it since it was listed.
     const reader = new SegmentReader(path, number, segmentBytes, position, decoder);
     while (reader.next() !== null);
     position = reader.position;
 
     const contents = reader.contents();
-    const tail = tornTail(contents, index === found.length - 1);
-    const { bytes, entries, records, firstSequence, lastSequence, damage } = contents;
+    const tail = contents.isReadable ? tornTail(contents, index === found.length - 1) : null;
+    const { bytes, entries, records, firstSequence, lastSequence, goodHeader, isReadable, damage } = contents;
     segments.push({
       file: path,
       bytes,
@@ -44,19 +46,11 @@ export async function inspectLog(files: Files, directory: string): Promise<Inspe
       records,
       firstSequence,
       lastSequence,
+      goodHeader,
+      isReadable,
       damage: damage.filter((range) => range !== tail),
       tornTailBytes: tail?.bytes ?? 0,
     });
   }
   return segments;
-}
-
-/** The file's bytes; null where the server has removed it since it was listed. */
-async function readUnlessGone(files: Files, path: string): Promise<Uint8Array | null> {
-  try {
-    return await files.read(path);
-  } catch (error) {
-    if (error instanceof FileError && error.code === "ENOENT") return null;
-    throw error;
-  }
 }

@@ -1,7 +1,7 @@
 import { fail, ok, type Result } from "../lib/result.ts";
 import type { AppId } from "../model/ids.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
-import { type Files, isDiskFull } from "../runtime/files.ts";
+import { type Files, isDiskFull, isOutOfDescriptors } from "../runtime/files.ts";
 import { createEntryEncoder } from "./entry.ts";
 import { FRAME_HEADER_BYTES, sealFrame } from "./frame.ts";
 import { createSegment, type LogSegment } from "./log-segment.ts";
@@ -10,6 +10,8 @@ import { createSegment, type LogSegment } from "./log-segment.ts";
 export type LogRefusal =
   /** There may be room again later: every append tries. */
   | { readonly kind: "log_full" }
+  /** No segment could be opened, for want of file descriptors; nothing was written, and every append tries. */
+  | { readonly kind: "log_unopened"; readonly cause: unknown }
   /** The disk can't be trusted any more; only a restart tells what is on it. */
   | { readonly kind: "log_failed"; readonly cause: unknown }
   | { readonly kind: "log_queue_full" }
@@ -118,6 +120,7 @@ export function createLogWriter(options: LogWriterOptions): Wal {
   function refusalOf(error: unknown): LogRefusal {
     isFull = isDiskFull(error);
     if (isFull) return { kind: "log_full" };
+    if (segment === null && isOutOfDescriptors(error)) return { kind: "log_unopened", cause: error };
     failure = error;
     return { kind: "log_failed", cause: error };
   }

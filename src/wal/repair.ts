@@ -42,6 +42,11 @@ export async function repairLog(
   const damage: LogDamage[] = [];
   let tail: LogDamage | null = null;
   for (const [index, segment] of segments.entries()) {
+    if (!segment.isReadable) {
+      // It may be readable another day, so it stays as it is.
+      damage.push({ file: segment.path, offset: 0, bytes: segment.bytes, savedAs: null });
+      continue;
+    }
     if (segment.damage.length === 0 && segment.goodHeader) continue;
     const torn = tornTail(segment, index === segments.length - 1);
     const claim = index === segments.length - 1 ? nextSequence : null;

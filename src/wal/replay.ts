@@ -2,7 +2,13 @@ import { join } from "node:path";
 import type { Files } from "../runtime/files.ts";
 import { createEntryDecoder, type LogEntry } from "./entry.ts";
 import { parseSegmentName } from "./segment.ts";
-import { LOG_START, type SegmentContents, SegmentReader } from "./segment-reader.ts";
+import {
+  LOG_START,
+  readSegment,
+  type SegmentContents,
+  SegmentReader,
+  segmentSize,
+} from "./segment-reader.ts";
 
 export interface ReplayOptions {
   readonly files: Files;
@@ -34,7 +40,7 @@ const CLOCK_STEP_BYTES = 64 * 1024;
 export async function replayLog(options: ReplayOptions): Promise<ReplayedLog> {
   const { files, directory, onEntry, onProgress, yieldToRequests = nextTurn } = options;
   const found = segmentNumbers(await files.list(directory));
-  const sizes = await Promise.all(found.map(({ name }) => files.size(join(directory, name))));
+  const sizes = await Promise.all(found.map(({ name }) => segmentSize(files, join(directory, name))));
   const totalBytes = sizes.reduce((sum, size) => sum + size, 0);
   const decoder = createEntryDecoder();
   const segments: SegmentContents[] = [];
@@ -43,9 +49,10 @@ export async function replayLog(options: ReplayOptions): Promise<ReplayedLog> {
   let records = 0;
   let sliceEndMs = performance.now() + SLICE_MS;
 
-  for (const { name, number } of found) {
+  for (const [index, { name, number }] of found.entries()) {
     const path = join(directory, name);
-    const reader = new SegmentReader(path, number, await files.read(path), position, decoder);
+    const segmentBytes = await readSegment(files, path, sizes[index]!);
+    const reader = new SegmentReader(path, number, segmentBytes, position, decoder);
     let clockAt = CLOCK_STEP_BYTES;
     for (let entry = reader.next(); entry !== null; entry = reader.next()) {
       onEntry(entry);

@@ -1,3 +1,4 @@
+import { FileError, type Files } from "../runtime/files.ts";
 import type { EntryDecoder, LogEntry } from "./entry.ts";
 import { type DamagedRange, FRAME_HEADER_BYTES, FrameScanner } from "./frame.ts";
 import { hasGoodHeader, SEGMENT_HEADER_BYTES } from "./segment.ts";
@@ -13,7 +14,35 @@ export interface SegmentContents {
   readonly firstSequence: number | null;
   readonly lastSequence: number | null;
   readonly goodHeader: boolean;
+  /** False where the disk gave none of it back: all of it then counts as damage, and none of it is touched. */
+  readonly isReadable: boolean;
   readonly damage: readonly DamagedRange[];
+}
+
+/** A segment's bytes, or as many zeros where the disk can't give them back. */
+export interface SegmentBytes {
+  readonly bytes: Uint8Array;
+  readonly isReadable: boolean;
+}
+
+/** Reads a segment whole; one that can't be read is no reason to do without the others. */
+export async function readSegment(files: Files, path: string, sizeBytes: number): Promise<SegmentBytes> {
+  try {
+    return { bytes: await files.read(path), isReadable: true };
+  } catch (error) {
+    if (!(error instanceof FileError)) throw error;
+    return { bytes: new Uint8Array(sizeBytes), isReadable: false };
+  }
+}
+
+/** The segment's size; 0 where it can't be told. */
+export async function segmentSize(files: Files, path: string): Promise<number> {
+  try {
+    return await files.size(path);
+  } catch (error) {
+    if (!(error instanceof FileError)) throw error;
+    return 0;
+  }
 }
 
 /** Where a reader of the log has come to in its sequences. */
@@ -36,12 +65,20 @@ export class SegmentReader {
   readonly #decoder: EntryDecoder;
   readonly #scanner: FrameScanner;
   readonly #goodHeader: boolean;
+  readonly #isReadable: boolean;
   #nextSequence: number;
   #firstSequence: number | null = null;
   #lastSequence: number | null = null;
 
   /** `from` is the end of the segment before. Throws a `NewerFormatError`. */
-  constructor(path: string, number: number, bytes: Uint8Array, from: LogPosition, decoder: EntryDecoder) {
+  constructor(
+    path: string,
+    number: number,
+    { bytes, isReadable }: SegmentBytes,
+    from: LogPosition,
+    decoder: EntryDecoder,
+  ) {
+    this.#isReadable = isReadable;
     this.#path = path;
     this.#number = number;
     this.#views = viewsOf(bytes);
@@ -95,6 +132,7 @@ export class SegmentReader {
       firstSequence: this.#firstSequence,
       lastSequence: this.#lastSequence,
       goodHeader: this.#goodHeader,
+      isReadable: this.#isReadable,
       damage: this.#scanner.damage,
     };
   }

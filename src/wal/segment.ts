@@ -22,6 +22,8 @@ const FORMAT_VERSION = 1;
 const CRC_OFFSET = 28;
 const TWO_32 = 2 ** 32;
 const NAME_DIGITS = 20;
+/** More than a million entries a second for eight years; a greater number is no name of ours, and leaves room to count on. */
+const NUMBER_MAX = 2 ** 48;
 const NAME = /^(\d{20})\.wal$/;
 const FIELD_COUNTS = [NUMBER_FIELDS.length, PROFILE_FIELDS.length, STATE_FIELDS.length];
 
@@ -32,7 +34,7 @@ export function segmentName(number: number): string {
 /** The segment's number, or null where the file is no segment. */
 export function parseSegmentName(name: string): number | null {
   const number = Number(NAME.exec(name)?.[1] ?? Number.NaN);
-  return Number.isSafeInteger(number) && number > 0 ? number : null;
+  return number > 0 && number <= NUMBER_MAX ? number : null;
 }
 
 export function encodeSegmentHeader(number: number): Uint8Array {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createKeyText } from "../../src/auth/api-key.ts";
 import { type KeySpec, type KeyStore, openKeyStore } from "../../src/auth/key-store.ts";
 import type { AppId } from "../../src/model/ids.ts";
+import { FileError } from "../../src/runtime/files.ts";
 import { createManualClock } from "../../src/time/clock.ts";
 import { createMemoryKeyFiles, createMemoryLock } from "./memory-key-files.ts";
 
@@ -142,4 +143,17 @@ test("create() loses no key when several processes create keys at once", async (
   const content = await Bun.file(path).json();
   expect(new Set(content.keys.map((key: { id: string }) => key.id)).size).toBe(24);
   rmSync(directory, { recursive: true });
+});
+
+test("reload() keeps the keys where the file can't be opened for want of descriptors", async () => {
+  const { files, open } = createBench();
+  const store = await open();
+  const { text } = await createKey(store);
+  const read = files.read;
+  files.read = async (path) => {
+    throw new FileError("open", path, "EMFILE");
+  };
+  await store.reload();
+  expect(store.find(text).kind).toBe("known");
+  files.read = read;
 });

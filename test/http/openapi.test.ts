@@ -12,7 +12,7 @@ import { document, operationOf, text } from "./open-api-document.ts";
  */
 
 const COUNT = { type: "integer", format: "int64", minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
-const INSTANT = { ...COUNT, minimum: Number.MIN_SAFE_INTEGER };
+const INSTANT = { type: "integer", format: "int64" };
 const LIMIT = { type: "integer", format: "int64", minimum: 1, maximum: 1000, default: 100 };
 const OFFSET = { ...COUNT, default: 0 };
 const METERS = { type: "number", minimum: 0 };

@@ -80,12 +80,13 @@ const FROM_ZERO = {
   ],
 } as const;
 
+const BEYOND_INT64 = "must be between -9223372036854776000 and 9223372036854776000";
+
 const INSTANT = {
-  taken: ["0", "-1", "1774008000000", SAFE_MAX, `-${SAFE_MAX}`],
+  taken: ["0", "-1", "1774008000000", "-9223372036854775808", "9223372036854775807"],
   refused: [
-    ["-9007199254740992", `must be at least -${SAFE_MAX}`],
-    ["9007199254740992", `must be at most ${SAFE_MAX}`],
-    ["99999999999999999999", `must be at most ${SAFE_MAX}`],
+    ["99999999999999999999", BEYOND_INT64],
+    ["-99999999999999999999", BEYOND_INT64],
   ],
 } as const;
 

@@ -117,7 +117,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
   });
   const queries = { hot, clock };
   const faults: unknown[] = [];
-  let readiness: Readiness = { status: "ready", damaged: 0 };
+  let readiness: Readiness = { status: "ready" };
   const server = createServer({
     version: "1.2.3",
     clock,
@@ -125,7 +125,8 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     rateLimit: createRateLimit(),
     corsOrigins: [],
     readiness: () => readiness,
-    ingest: createIngest({ log, hot }),
+    countDamaged: async () => 0,
+    ingest: createIngest({ log, hot, onRefusal: () => {} }),
     current: createCurrentQueries(queries),
     history: createHistoryQueries(queries),
     nearby: createNearby(queries),

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { FileError } from "../../src/runtime/files.ts";
 import { inspectLog } from "../../src/wal/inspect-log.ts";
 import { createSimulatedFiles } from "../support/simulated-files.ts";
 import { APP, appendNamed, LOG, namedBatch, openTestWal, segmentPaths } from "./fixture.ts";
@@ -26,6 +27,8 @@ test("inspectLog() counts what each segment holds and changes nothing", async ()
       records: 2,
       firstSequence: 2,
       lastSequence: 3,
+      goodHeader: true,
+      isReadable: true,
       damage: [{ offset: 32, bytes: frameBytes }],
       tornTailBytes: 0,
     },
@@ -36,6 +39,8 @@ test("inspectLog() counts what each segment holds and changes nothing", async ()
       records: 50,
       firstSequence: 4,
       lastSequence: 4,
+      goodHeader: true,
+      isReadable: true,
       damage: [],
       tornTailBytes: 0,
     },
@@ -67,4 +72,27 @@ test("inspectLog() passes over a segment that is removed while it reads", async 
     if (operation === "read" && path === older) await files.remove(older);
   };
   expect((await inspectLog(files, LOG)).map(({ file }) => file)).toEqual([newest]);
+});
+
+test("inspectLog() and openWal() name a segment that can't be read, leave it alone, and read the others", async () => {
+  const files = createSimulatedFiles();
+  const { wal } = await openTestWal(files);
+  await appendNamed(wal, ["a"]);
+  await wal.close();
+  const [segment] = await segmentPaths(files);
+  const contents = files.contents();
+  const disk = createSimulatedFiles(contents);
+  const read = disk.read;
+  disk.read = async (path) => {
+    if (path === segment) throw new FileError("read", path, "EIO");
+    return read(path);
+  };
+  expect((await inspectLog(disk, LOG)).map(({ isReadable }) => isReadable)).toEqual([false]);
+  const reopened = await openTestWal(disk);
+  expect(reopened.recovery.damage).toEqual([
+    { file: segment!, offset: 0, bytes: contents.get(segment!)!.length, savedAs: null },
+  ]);
+  const appended = await reopened.wal.append(APP, namedBatch("b"));
+  expect(appended.ok && appended.value).toBeGreaterThan(1); // No sequence that the segment may hold is given again.
+  expect(disk.contents().get(segment!)).toEqual(contents.get(segment!)!);
 });

@@ -23,7 +23,7 @@ function rewritten(bytes: Uint8Array, change: (header: DataView) => void): Uint8
 }
 
 test("parseSegmentName() reads what segmentName() writes, and nothing else", () => {
-  for (const number of [1, 7, 2 ** 32 + 1, Number.MAX_SAFE_INTEGER]) {
+  for (const number of [1, 7, 2 ** 32 + 1, 2 ** 48]) {
     expect(parseSegmentName(segmentName(number))).toBe(number);
   }
   expect(segmentName(7)).toBe("00000000000000000007.wal");
@@ -31,6 +31,7 @@ test("parseSegmentName() reads what segmentName() writes, and nothing else", () 
     "7.wal",
     `${segmentName(7)}.tmp`,
     segmentName(0),
+    segmentName(2 ** 48 + 1), // A name of that kind once made the log count past what it reads back.
     `${"9".repeat(20)}.wal`,
     "",
     "x.wal",

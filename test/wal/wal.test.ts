@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { FileError } from "../../src/runtime/files.ts";
 import { createSimulatedFiles } from "../support/simulated-files.ts";
 import { APP, appendNamed, LOG, namedBatch, openTestWal, segmentPaths } from "./fixture.ts";
 
@@ -196,4 +197,17 @@ test("openWal() removes what a crash left of a file on its way, and leaves other
   const { recovery } = await openTestWal(files);
   expect(recovery.segments).toBe(0);
   expect(await files.list(LOG)).toEqual(["1.wal", "notes.txt"]);
+});
+
+test("append() refuses for now, not for good, while no segment can be opened for want of descriptors", async () => {
+  const files = createSimulatedFiles();
+  const { wal } = await openTestWal(files);
+  const replace = files.replace;
+  files.replace = async (path) => {
+    throw new FileError("open", path, "EMFILE");
+  };
+  const refused = await wal.append(APP, namedBatch("a"));
+  expect(refused.ok ? null : refused.error.kind).toBe("log_unopened");
+  files.replace = replace;
+  expect(await appendNamed(wal, ["b"])).toEqual(["1 b"]);
 });

@@ -6,7 +6,7 @@ import { describeHealth, describeReady } from "../schema/describe.ts";
 /** How far the service is: it starts, it serves, it stops. */
 export type Readiness =
   | { readonly status: "starting"; readonly replayed: number; readonly total: number }
-  | { readonly status: "ready"; readonly damaged: number }
+  | { readonly status: "ready" }
   | { readonly status: "stopping" };
 
 export interface HealthDependencies {
@@ -14,10 +14,12 @@ export interface HealthDependencies {
   readonly clock: Clock;
   readonly version: string;
   readonly readiness: () => Readiness;
+  /** Damages that nobody has acknowledged. */
+  readonly countDamaged: () => Promise<number>;
 }
 
 /** Whether the process runs, and whether it knows all it was told. Both need no key. */
-export function healthRoutes({ responder, clock, version, readiness }: HealthDependencies) {
+export function healthRoutes({ responder, clock, version, readiness, countDamaged }: HealthDependencies) {
   const startedMs = clock.nowMs();
   return new Elysia()
     .get(
@@ -30,9 +32,11 @@ export function healthRoutes({ responder, clock, version, readiness }: HealthDep
     )
     .get(
       "/ready",
-      ({ request }) => {
+      async ({ request }) => {
         const state = readiness();
-        if (state.status === "ready") return responder.object(request, 200, state);
+        if (state.status === "ready") {
+          return responder.object(request, 200, { ...state, damaged: await countDamaged() });
+        }
         return responder.object(request, 503, state, { "retry-after": "1" });
       },
       { detail: describeReady },

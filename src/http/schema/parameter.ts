@@ -125,11 +125,12 @@ export function flag(description: string, type: "boolean" | "string"): Parameter
 
 function boundsSchema(type: "integer" | "number", { minimum, maximum }: NumberBounds): Schema {
   const highest = maximum ?? (type === "integer" ? Number.MAX_SAFE_INTEGER : undefined);
+  // Bounds that a double can't hold exactly are those of int64, which the format names.
   return {
     type,
     ...(type === "integer" ? { format: "int64" } : {}),
-    minimum,
-    ...(highest === undefined ? {} : { maximum: highest }),
+    ...(minimum < Number.MIN_SAFE_INTEGER ? {} : { minimum }),
+    ...(highest === undefined || highest > Number.MAX_SAFE_INTEGER ? {} : { maximum: highest }),
   };
 }
 

@@ -98,8 +98,8 @@ export const deviceHistoryParameters = {
   order,
 };
 
-/** Integers of either sign: a bound on time may lie before 1970. */
-const instant = { minimum: Number.MIN_SAFE_INTEGER };
+/** Any int64: clients write its extremes for "no bound". */
+const instant = { minimum: -(2 ** 63), maximum: 2 ** 63 };
 
 export const appCurrentParameters = {
   limit,

@@ -1,6 +1,7 @@
 import { ok, type Result } from "../../lib/result.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import { ANONYMOUS, type UserId } from "../../model/ids.ts";
+import { pathnameOf } from "../pathname.ts";
 import { invalid } from "./parameter.ts";
 
 /**
@@ -24,12 +25,11 @@ function invalidUser(message: string): { readonly ok: false; readonly error: Ser
   return { ok: false, error: { kind: "invalid_user_id", message } };
 }
 
-/** Its place among the parts of every such path, the origin's two slashes included: `http://host/api/v1/x/PART`. */
-const PART_INDEX = 6;
+/** Its place among the parts of every such path: `/api/v1/devices/PART/...`. */
+const PART_INDEX = 4;
 
 function decodePart(url: string, name: string): Result<string, ServiceError> {
-  const end = url.search(/[?#]/);
-  const part = (end < 0 ? url : url.slice(0, end)).split("/")[PART_INDEX] ?? "";
+  const part = pathnameOf(url).split("/")[PART_INDEX] ?? "";
   try {
     return ok(decodeURIComponent(part));
   } catch {
