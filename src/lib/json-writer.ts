@@ -60,7 +60,21 @@ export class JsonWriter {
   /** Any JSON text; for what is written once an answer. */
   text(json: string): void {
     this.ensure(json.length * 3); // No UTF-16 unit takes more than three bytes.
-    this.length += encoder.encodeInto(json, this.bytes.subarray(this.length)).written;
+    const { bytes } = this;
+    if (json.length <= TEXT_LOOP_MAX) {
+      let at = this.length;
+      let i = 0;
+      for (; i < json.length; i++) {
+        const unit = json.charCodeAt(i);
+        if (unit > 0x7f) break;
+        bytes[at++] = unit;
+      }
+      if (i === json.length) {
+        this.length = at;
+        return;
+      }
+    }
+    this.length += encoder.encodeInto(json, bytes.subarray(this.length)).written;
   }
 
   /** Any value, as `JSON.stringify` writes it. */
@@ -76,6 +90,9 @@ export class JsonWriter {
 }
 
 const encoder = new TextEncoder();
+
+/** Plain texts up to this are written by a loop, which costs less than the call to the encoder. */
+const TEXT_LOOP_MAX = 64;
 
 /** Fragments are read as words of this machine, so they are written as such; both runtimes run on little-endian ones. */
 const LITTLE_ENDIAN = true;

@@ -6,7 +6,7 @@ import {
   type JsonWriter,
   NUMBER_BYTES_MAX,
   writeFragment,
-  writeNumber,
+  writeInteger,
   writeReading,
 } from "../../lib/json-writer.ts";
 import type { AppId, DeviceId } from "../../model/ids.ts";
@@ -39,7 +39,7 @@ export interface RecordEncoder {
  * which leaves the numbers.
  */
 const DEVICES_CACHED = 65_536; // About 20 MB with ids as long as they come in practice; all go when it is full.
-const TUPLES_CACHED = 16_384; // A power of two. About 6 MB.
+const TUPLES_CACHED = 16_384; // A power of two. About 8 MB with all members of both.
 
 export function createRecordEncoder(kind: ResponseKind): RecordEncoder {
   const shown = (field: LocationField) => field.responses.includes(kind);
@@ -51,7 +51,7 @@ export function createRecordEncoder(kind: ResponseKind): RecordEncoder {
   const stateMembers = membersShown(STATE_FIELDS, shown);
   const devices = new Map<AppId, Map<DeviceId, DeviceFragment>>();
   let deviceCount = 0;
-  const tuples = new WeakMap<RecordDictionary, TupleFragments>();
+  const tuples = new WeakMap<RecordDictionary, TupleTextCache>();
 
   function deviceFragment(appId: AppId, deviceId: DeviceId): DeviceFragment {
     let ofApp = devices.get(appId);
@@ -76,13 +76,21 @@ export function createRecordEncoder(kind: ResponseKind): RecordEncoder {
     return fragment;
   }
 
-  function tupleFragments(dictionary: RecordDictionary): TupleFragments {
-    let fragments = tuples.get(dictionary);
-    if (fragments === undefined) {
-      fragments = { profiles: new FragmentCache(), states: new FragmentCache() };
-      tuples.set(dictionary, fragments);
+  function tupleTexts(dictionary: RecordDictionary): TupleTextCache {
+    let texts = tuples.get(dictionary);
+    if (texts === undefined) {
+      texts = new TupleTextCache();
+      tuples.set(dictionary, texts);
     }
-    return fragments;
+    return texts;
+  }
+
+  /** All members of a profile and a state that are shown, with a comma before each. */
+  function encodeTuples(dictionary: RecordDictionary, profile: number, state: number): Uint8Array {
+    const json =
+      encodeMembers(profileMembers, (member) => dictionary.profileText(profile, member)) +
+      encodeMembers(stateMembers, (member) => dictionary.stateText(state, member));
+    return new TextEncoder().encode(json);
   }
 
   const numberCount = NUMBER_FIELDS.length;
@@ -105,28 +113,20 @@ export function createRecordEncoder(kind: ResponseKind): RecordEncoder {
       const { dictionary, numbers } = page;
       const timestampMs = page.timestampMs[row]!;
       const device = deviceOf(appId, page.deviceIds[row]!);
-      const { profiles, states } = tupleFragments(dictionary);
+      const texts = tupleTexts(dictionary);
       const profile = page.profile[row]!;
       const state = page.state[row]!;
-      const profileFragment =
-        profiles.find(profile) ??
-        profiles.put(profile, encodeTuple(profileMembers, dictionary.profileText, profile));
-      const stateFragment =
-        states.find(state) ?? states.put(state, encodeTuple(stateMembers, dictionary.stateText, state));
+      const text =
+        texts.find(profile, state) ?? texts.put(profile, state, encodeTuples(dictionary, profile, state));
 
-      const fragmentsRoom =
-        fragmentRoom(device.head) +
-        fragmentRoom(device.tail) +
-        fragmentRoom(profileFragment) +
-        fragmentRoom(stateFragment);
-      json.ensure(NUMBERS_ROOM + fragmentsRoom);
+      json.ensure(NUMBERS_ROOM + fragmentRoom(device.head) + fragmentRoom(device.tail) + text.length);
       const { bytes, view } = json;
       let at = writeFragment(view, json.length, device.head);
       if (showsId) {
         writeRecordIdTime(bytes, at, timestampMs);
         at += RECORD_ID_TIME_CHARACTERS;
       }
-      at = writeNumber(bytes, writeFragment(view, at, device.tail), timestampMs);
+      at = writeInteger(bytes, writeFragment(view, at, device.tail), timestampMs);
       const { words, lengths } = keys;
       const start = row * numberCount;
       for (let field = 0; field < numberCount; field++) {
@@ -138,8 +138,8 @@ export function createRecordEncoder(kind: ResponseKind): RecordEncoder {
         view.setFloat64(at + 16, words[word + 2]!, true);
         at = writeReading(bytes, view, at + lengths[field]!, value);
       }
-      at = writeFragment(view, at, profileFragment);
-      at = writeFragment(view, at, stateFragment);
+      bytes.set(text, at);
+      at += text.length;
       if (localTime === null) {
         bytes[at] = BRACE;
         json.length = at + 1;
@@ -185,12 +185,6 @@ function encodeNumberKeys(shown: (field: LocationField) => boolean): NumberKeys 
   return keys;
 }
 
-/** By tuple number, its members as JSON text with a comma before each. */
-interface TupleFragments {
-  readonly profiles: FragmentCache;
-  readonly states: FragmentCache;
-}
-
 interface TupleMember {
   readonly index: number;
   readonly name: string;
@@ -206,38 +200,41 @@ function membersShown(
   );
 }
 
-function encodeTuple(
-  members: readonly TupleMember[],
-  textOf: (tuple: number, member: number) => string | null,
-  tuple: number,
-): Fragment {
+function encodeMembers(members: readonly TupleMember[], textOf: (member: number) => string | null): string {
   let json = "";
   for (const { index, name, isBoolean } of members) {
-    const text = textOf(tuple, index);
+    const text = textOf(index);
     if (text !== null) json += `,"${name}":${isBoolean ? text : JSON.stringify(text)}`;
   }
-  return createFragment(json);
+  return json;
 }
 
 /**
- * Fragments by tuple number, a newer one taking the place of an older that has the same lower bits: bounded
- * without any bookkeeping.
+ * Texts by profile and state, a newer one taking the place of an older in its slot: bounded without any
+ * bookkeeping. The two go together, since one copy of both costs little more than one of either.
  */
-class FragmentCache {
-  readonly #tuples = new Int32Array(TUPLES_CACHED).fill(-1);
-  readonly #fragments: Fragment[] = [];
+class TupleTextCache {
+  readonly #profiles = new Int32Array(TUPLES_CACHED).fill(-1);
+  readonly #states = new Int32Array(TUPLES_CACHED);
+  readonly #texts: Uint8Array[] = [];
 
-  find(tuple: number): Fragment | null {
-    const slot = tuple & (TUPLES_CACHED - 1);
-    return this.#tuples[slot] === tuple ? this.#fragments[slot]! : null;
+  find(profile: number, state: number): Uint8Array | null {
+    const slot = slotOf(profile, state);
+    return this.#profiles[slot] === profile && this.#states[slot] === state ? this.#texts[slot]! : null;
   }
 
-  put(tuple: number, fragment: Fragment): Fragment {
-    const slot = tuple & (TUPLES_CACHED - 1);
-    this.#tuples[slot] = tuple;
-    this.#fragments[slot] = fragment;
-    return fragment;
+  put(profile: number, state: number, text: Uint8Array): Uint8Array {
+    const slot = slotOf(profile, state);
+    this.#profiles[slot] = profile;
+    this.#states[slot] = state;
+    this.#texts[slot] = text;
+    return text;
   }
+}
+
+/** Both numbers are handed out one after the other; the odd factor keeps a profile's states apart from its neighbours'. */
+function slotOf(profile: number, state: number): number {
+  return (Math.imul(profile, 0x9e3779b1) + state) & (TUPLES_CACHED - 1);
 }
 
 const NOTHING = createFragment("");

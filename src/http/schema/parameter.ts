@@ -27,17 +27,32 @@ export function readQuery<Parameters extends Readonly<Record<string, Parameter<u
   url: string,
   parameters: Parameters,
 ): Result<Values<Parameters>, ServiceError> {
-  const start = url.indexOf("?");
-  const search = new URLSearchParams(start < 0 ? "" : url.slice(start + 1));
+  const pairs = queryPairs(url);
   const values: Record<string, unknown> = {};
   for (const name in parameters) {
-    const given = search.getAll(name);
-    if (given.length > 1) return invalid(`${name} must be given once`);
-    const parsed = parameters[name]!.parse(name, given[0] ?? null);
+    let given: string | null = null;
+    for (const [key, text] of pairs) {
+      if (key !== name) continue;
+      if (given !== null) return invalid(`${name} must be given once`);
+      given = text;
+    }
+    const parsed = parameters[name]!.parse(name, given);
     if (!parsed.ok) return parsed;
     values[name] = parsed.value;
   }
   return ok(values as Values<Parameters>);
+}
+
+/** Names and values of a URL's query, decoded. Most queries hold nothing to decode, which makes a split do. */
+function queryPairs(url: string): readonly (readonly [string, string])[] {
+  const start = url.indexOf("?");
+  if (start < 0) return [];
+  const search = url.slice(start + 1);
+  if (/[%+#]/.test(search)) return [...new URLSearchParams(search.split("#", 1)[0])];
+  return search.split("&").map((pair) => {
+    const equals = pair.indexOf("=");
+    return equals < 0 ? [pair, ""] : [pair.slice(0, equals), pair.slice(equals + 1)];
+  });
 }
 
 export function invalid(message: string): { readonly ok: false; readonly error: ServiceError } {
