@@ -1,3 +1,4 @@
+import { isWellFormedKey } from "../auth/api-key.ts";
 import { ok, type Result } from "../lib/result.ts";
 import { parseAppId } from "../model/app-id.ts";
 import { ANONYMOUS, type UserId } from "../model/ids.ts";
@@ -63,8 +64,8 @@ function parseTarget(flags: Flags, environment: Environment): Result<ImportTarge
   if (url === null) return usage(`--url must be an address such as http://127.0.0.1:3000, not "${urlText}"`);
   const key = flags.value("key") ?? environment.WHEREHOUSE_KEY;
   if (!key) return usage("--url needs --key, or the key in WHEREHOUSE_KEY");
-  // Anything else could not stand in a header.
-  if (!/^[\x21-\x7e]+$/.test(key)) return usage("--key must be a key as keys create prints it");
+  if (!isWellFormedKey(key))
+    return usage("the key has a character wrong or missing: give it as keys create printed it");
   return ok({ kind: "server", url, key });
 }
 

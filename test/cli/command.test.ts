@@ -1,6 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import { createKeyText } from "../../src/auth/api-key.ts";
 import { parseCommand } from "../../src/cli/command.ts";
 import { helpText, usageErrorText } from "../../src/cli/help.ts";
+
+const KEY = createKeyText();
 
 function parse(line: string, environment: Record<string, string> = {}) {
   return parseCommand(line === "" ? [] : line.split(" "), environment);
@@ -89,9 +92,9 @@ describe("parseCommand()", () => {
       userId: null,
       shiftToNow: false,
     });
-    const target = { kind: "server", url: "http://h:1/base", key: "wh_k" };
-    expect(parsed("import a.csv --url http://h:1/base/ --key wh_k")).toMatchObject({ target });
-    expect(parsed("import a.csv --url http://h:1/base", { WHEREHOUSE_KEY: "wh_k" })).toMatchObject({
+    const target = { kind: "server", url: "http://h:1/base", key: KEY };
+    expect(parsed(`import a.csv --url http://h:1/base/ --key ${KEY}`)).toMatchObject({ target });
+    expect(parsed("import a.csv --url http://h:1/base", { WHEREHOUSE_KEY: KEY })).toMatchObject({
       target,
     });
     expect(parsed("import --app shop -- --odd.csv")).toMatchObject({ files: [{ path: "--odd.csv" }] });
@@ -188,6 +191,10 @@ describe("parseCommand()", () => {
       "--shift-to-now reads files twice, and standard input can be read once",
     ],
     ["import a.csv --app a --key k", "--key goes with --url"],
+    [
+      "import a.csv --url http://h --key wh_typo",
+      "the key has a character wrong or missing: give it as keys create printed it",
+    ],
     ["import a.csv --url http://h", "--url needs --key, or the key in WHEREHOUSE_KEY"],
     [
       "import a.csv --url h:3000 --key k",
