@@ -153,7 +153,7 @@ function conclude(
   const names = files.map(({ input }) => input.name);
   terminal.out(importSummary(names, progress, screen.rows, performance.now() - startedMs));
   if (end.kind !== "finished") {
-    if (end.kind === "failed") screen.say(`The import stopped: ${end.reason}.`);
+    if (end.kind === "failed") screen.say(`The import stopped: ${end.reason}`);
     else screen.say("The import was interrupted.");
     if (records !== null) screen.say("Give the same command again to go on from here.");
     return 1;

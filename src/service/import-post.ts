@@ -38,6 +38,7 @@ const compress = promisify(gzip);
 export function createPostDelivery(dependencies: PostDependencies): Deliver {
   const { url, key, post, wait, signal, onWait } = dependencies;
   let before: Promise<Result<unknown, string>> = Promise.resolve(ok(null));
+  let everAnswered = false;
 
   async function send(body: Uint8Array<ArrayBuffer>): Promise<Result<Delivered, string>> {
     for (let attempt = 1; ; attempt++) {
@@ -69,9 +70,13 @@ export function createPostDelivery(dependencies: PostDependencies): Deliver {
       });
       content = await response.json().catch(() => null);
     } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause);
-      return { kind: "busy", reason: `${url} does not answer: ${why}`, retryAfterSeconds: null };
+      const code = cause instanceof Error && "code" in cause ? ` (${cause.code})` : "";
+      // A server that answered before may be restarting; one that never did is the wrong address.
+      if (!everAnswered)
+        return { kind: "refused", reason: `nobody answers at ${url}${code}; is the server running there?` };
+      return { kind: "busy", reason: `${url} does not answer${code}`, retryAfterSeconds: null };
     }
+    everAnswered = true;
     if (response.status === 200) {
       const delivered = parseAnswer(content);
       if (delivered !== null) return { kind: "taken", value: delivered };

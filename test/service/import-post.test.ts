@@ -105,7 +105,7 @@ describe("createPostDelivery()", () => {
       () => new Response("", { status: 429, headers: { "retry-after": "3600" } }),
       () => new Response("<html>", { status: 502 }),
       () => {
-        throw new Error("refused");
+        throw Object.assign(new Error("try the url"), { code: "ECONNREFUSED" });
       },
       () => answer(1),
     ];
@@ -116,8 +116,19 @@ describe("createPostDelivery()", () => {
       "http://here answered 503: full",
       "http://here answered 429",
       "http://here answered 502",
-      "http://here does not answer: refused",
+      "http://here does not answer (ECONNREFUSED)",
     ]);
+  });
+
+  test("does not wait for a server that never answered", async () => {
+    const { deliver, waits } = createDelivery(async () => {
+      throw Object.assign(new Error("try the url"), { code: "ECONNREFUSED" });
+    });
+    expect(await deliver(batchOf([report(0)]))).toEqual({
+      ok: false,
+      error: "nobody answers at http://here (ECONNREFUSED); is the server running there?",
+    });
+    expect(waits).toEqual([]);
   });
 
   test("gives up after ten attempts, and sends nothing that follows", async () => {
