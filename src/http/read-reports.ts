@@ -51,7 +51,7 @@ function readJson(body: Uint8Array, times: AcceptedTimes): Result<ReadReports, S
   const { locations } = value as { locations?: unknown };
   if (locations === undefined) return ok(readEach([value], times));
   if (!Array.isArray(locations)) return unreadable("locations must be an array of reports");
-  if (locations.length > BATCH_REPORTS_MAX) return unreadable(TOO_MANY_REPORTS);
+  if (locations.length > BATCH_REPORTS_MAX) return tooMany();
   return ok(readEach(locations, times));
 }
 
@@ -68,7 +68,7 @@ function readEach(reports: readonly unknown[], times: AcceptedTimes): ReadReport
 function readNdjson(body: Uint8Array, times: AcceptedTimes): Result<ReadReports, ServiceError> {
   if (body.length === 0) return unreadable("the body is empty");
   const lines = splitLines(body);
-  if (lines.length > BATCH_REPORTS_MAX) return unreadable(TOO_MANY_REPORTS);
+  if (lines.length > BATCH_REPORTS_MAX) return tooMany();
   const builder = createReportBatchBuilder(lines.length);
   const rejected: RejectedReport[] = [];
   for (let index = 0; index < lines.length; index++) {
@@ -143,6 +143,11 @@ function parseJson(text: string): Result<unknown, string> {
     // The engines' own words differ and may quote the input, so only their gist is passed on.
     return fail(error instanceof RangeError ? "it is nested too deeply" : "it cannot be parsed");
   }
+}
+
+/** A body that can be read is no 400: it is too large in what it holds. */
+function tooMany(): { readonly ok: false; readonly error: ServiceError } {
+  return fail({ kind: "body_too_large", message: TOO_MANY_REPORTS });
 }
 
 function unreadable(message: string): { readonly ok: false; readonly error: ServiceError } {

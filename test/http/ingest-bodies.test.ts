@@ -48,7 +48,7 @@ function refused(status: number, message: string) {
 
 const TOO_LARGE = refused(413, "the body must be at most 16 MiB, before and after decompression");
 const WRONG_TYPE = refused(415, "content-type must be application/json or application/x-ndjson");
-const TOO_MANY = refused(400, "at most 10,000 reports fit in one request");
+const TOO_MANY = refused(413, "at most 10,000 reports fit in one request");
 
 const ndjson = (reports: readonly object[]) => reports.map((each) => `${JSON.stringify(each)}\n`).join("");
 

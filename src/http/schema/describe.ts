@@ -187,12 +187,17 @@ export const describeIngest = describeOperation({
     }),
     401: shared("Unauthorized"),
     403: shared("NoWrite"),
-    413: failure("The body is larger than 16 MiB.", SENT_WITH_KEY, ["PlainError"], {
-      body_too_large: exampleOf({
-        kind: "body_too_large",
-        message: "the body must be at most 16 MiB, before and after decompression",
-      }),
-    }),
+    413: failure(
+      "The body is larger than 16 MiB, or holds more than 10,000 reports.",
+      SENT_WITH_KEY,
+      ["PlainError"],
+      {
+        body_too_large: exampleOf({
+          kind: "body_too_large",
+          message: "the body must be at most 16 MiB, before and after decompression",
+        }),
+      },
+    ),
     415: failure(
       "The media type or the content encoding is none of those above.",
       SENT_WITH_KEY,
