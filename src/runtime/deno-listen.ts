@@ -5,14 +5,42 @@ declare const Deno: {
   serve(
     options: { hostname: string; port: number; onListen(): void },
     handler: (request: Request) => Response | Promise<Response>,
-  ): { readonly addr: { readonly port: number }; shutdown(): Promise<void>; unref(): void };
+  ): DenoServer;
 };
+
+interface DenoServer {
+  readonly addr: { readonly port: number };
+  /** Rejects where the server ended by itself. */
+  readonly finished: Promise<void>;
+  shutdown(): Promise<void>;
+  unref(): void;
+}
+
+const RELISTEN_MS = 250;
 
 export function listenOnDeno({ hostname, port, fetch }: ListenOptions): Listener {
   /** Running requests that bring a body, by their answers. */
   const uploads = new Set<Promise<Response>>();
-  const server = serve({ hostname, port, fetch: noteUpload });
   let stopped: Promise<void> | null = null;
+  let server = serve({ hostname, port, fetch: noteUpload });
+  const boundPort = server.addr.port;
+  keepListening(server);
+
+  /** Deno stops accepting for good where the process runs out of descriptors; its connections live on, so it begins again. */
+  function keepListening(running: DenoServer): void {
+    running.finished.catch(async () => {
+      while (stopped === null) {
+        await new Promise((resolve) => setTimeout(resolve, RELISTEN_MS));
+        try {
+          server = serve({ hostname, port: boundPort, fetch: noteUpload });
+          keepListening(server);
+          return;
+        } catch (error) {
+          if (!(error instanceof ListenError)) throw error; // Still none free: try again.
+        }
+      }
+    });
+  }
 
   function noteUpload(request: Request): Response | Promise<Response> {
     const answer = fetch(request);
@@ -32,8 +60,8 @@ export function listenOnDeno({ hostname, port, fetch }: ListenOptions): Listener
 
   return {
     hostname,
-    port: server.addr.port,
-    url: `http://${hostAndPort(hostname, server.addr.port)}`,
+    port: boundPort,
+    url: `http://${hostAndPort(hostname, boundPort)}`,
     stop: (graceMs) => {
       stopped ??= stop(graceMs);
       return stopped;
@@ -41,7 +69,7 @@ export function listenOnDeno({ hostname, port, fetch }: ListenOptions): Listener
   };
 }
 
-function serve({ hostname, port, fetch }: ListenOptions) {
+function serve({ hostname, port, fetch }: ListenOptions): DenoServer {
   try {
     // Without `onListen` Deno writes a line of its own to stdout.
     return Deno.serve({ hostname, port, onListen() {} }, (request) => fetch(request));
