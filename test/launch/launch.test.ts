@@ -17,7 +17,7 @@ import { delimiter, join } from "node:path";
  * Method: the real launcher in a small project of its own, with an `npm` that notes its arguments and puts the
  * Bun that runs this test in place.
  */
-const NODE = Bun.which("node");
+const NODE = findNode();
 if (NODE === null) console.warn("Left out: the launcher's tests, which need Node beside Bun.");
 
 const ARCH = process.arch === "arm64" ? "aarch64" : process.arch;
@@ -140,6 +140,14 @@ function lockOf(version: string): string {
   return JSON.stringify({ packages: { "": {}, "node_modules/a": { version } } });
 }
 
+/** Node itself: where there is none, `bun run` puts Bun in its place, which installs in another way. */
+function findNode(): string | null {
+  const found = Bun.which("node");
+  if (found === null) return null;
+  const { stdout } = Bun.spawnSync([found, "-p", "typeof process.versions.bun"]);
+  return stdout.toString().trim() === "undefined" ? found : null;
+}
+
 function put(path: string, content: string): void {
   writeFileSync(join(project, path), content);
 }
@@ -169,7 +177,9 @@ async function launch(...args: string[]): Promise<{ code: number; out: string; e
 async function startAndStay() {
   const launcher = spawnLauncher(["start", "--stay"]);
   const { value } = await launcher.stdout.getReader().read();
-  return { launcher, childPid: Number(new TextDecoder().decode(value)) };
+  const childPid = Number(new TextDecoder().decode(value));
+  expect(childPid).toBeGreaterThan(1); // 0 would be our own process group.
+  return { launcher, childPid };
 }
 
 function textOf(stream: ReadableStream<Uint8Array>): Promise<string> {
