@@ -1,4 +1,3 @@
-import { assert } from "../lib/assert.ts";
 import type { Box } from "./box.ts";
 
 /**
@@ -7,9 +6,6 @@ import type { Box } from "./box.ts";
  * cell two bits coarser. Numbers of different bit counts are different cells.
  */
 export const CELL_BITS_MAX = 52; // Exact in a double, in 26 bits a direction: 0.6 m of longitude at the equator.
-
-const BITS_PER_CHARACTER = 5;
-const BASE32 = "0123456789bcdefghjkmnpqrstuvwxyz";
 
 /**
  * The cell a point lies in; latitude 90 and longitude 180 belong to the last row and column. A point a rounding
@@ -38,34 +34,6 @@ export function geohashBox(cell: number, bits: number): Box {
     minLongitude: column * columnDegrees - 180,
     maxLongitude: (column + 1) * columnDegrees - 180,
   };
-}
-
-/** The usual text of a cell whose bits are a multiple of five: the cell's number in base 32. */
-export function geohashText(cell: number, bits: number): string {
-  assert(
-    bits % BITS_PER_CHARACTER === 0 && bits <= CELL_BITS_MAX,
-    "a geohash has whole characters, at most ten",
-  );
-  let text = "";
-  let rest = cell;
-  for (let i = 0; i < bits; i += BITS_PER_CHARACTER) {
-    text = BASE32[rest % 32]! + text;
-    rest = Math.floor(rest / 32);
-  }
-  return text;
-}
-
-/** The cell of a lower-case geohash of one to ten characters; null for other text. */
-export function parseGeohash(text: string): { readonly cell: number; readonly bits: number } | null {
-  const bits = text.length * BITS_PER_CHARACTER;
-  if (bits === 0 || bits > CELL_BITS_MAX) return null;
-  let cell = 0;
-  for (const character of text) {
-    const digit = BASE32.indexOf(character);
-    if (digit < 0) return null;
-    cell = cell * 32 + digit;
-  }
-  return { cell, bits };
 }
 
 /** Puts the bits of `even` at 0, 2, 4 … and those of `odd` at 1, 3, 5 …, up to 26 of each. */

@@ -11,10 +11,6 @@ export class DeviceList {
   readonly #added = new Set<Device>();
   readonly #removed = new Set<Device>();
 
-  get size(): number {
-    return this.#sorted.length + this.#added.size - this.#removed.size;
-  }
-
   /** Adds a device that is not in the list. */
   add(device: Device): void {
     if (!this.#removed.delete(device)) this.#added.add(device);

@@ -23,10 +23,6 @@ export class PageBuilder {
     this.#state = new Uint32Array(rowsMax);
   }
 
-  get count(): number {
-    return this.#deviceIds.length;
-  }
-
   /** How many more records the page takes. */
   get room(): number {
     return this.#profile.length - this.#deviceIds.length;

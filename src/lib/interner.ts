@@ -4,7 +4,6 @@ export interface Interner {
   /** The number of a text, or 0 where it was never interned. */
   find(text: string): number;
   text(id: number): string;
-  readonly size: number;
 }
 
 export function createInterner(): Interner {
@@ -20,8 +19,5 @@ export function createInterner(): Interner {
     },
     find: (text) => ids.get(text) ?? 0,
     text: (id) => texts[id]!,
-    get size() {
-      return texts.length - 1;
-    },
   };
 }

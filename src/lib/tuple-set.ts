@@ -7,7 +7,6 @@ export interface TupleSet {
   add(tuple: ArrayLike<number>): number;
   /** Member `member` of tuple number `index`. */
   at(index: number, member: number): number;
-  readonly size: number;
   /** All tuples, `width` numbers each, as a view of the packed array. */
   tuples(): Uint32Array;
 }
@@ -63,9 +62,6 @@ export function createTupleSet(width: number): TupleSet {
       return last;
     },
     at: (index, member) => packed[index * width + member]!,
-    get size() {
-      return size;
-    },
     tuples: () => packed.subarray(0, size * width),
   };
 }

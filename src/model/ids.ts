@@ -5,5 +5,3 @@ export type UserId = string & { readonly brand: "UserId" };
 
 /** The user of reports that name none. It can't be asked for, since it is nobody in particular. */
 export const ANONYMOUS = "ANONYMOUS" as UserId;
-
-export const ID_CHARACTERS_MAX = 128;

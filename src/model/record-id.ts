@@ -1,17 +1,11 @@
 import { createHash } from "node:crypto";
 import type { AppId, DeviceId } from "./ids.ts";
 
-/**
+/*
  * A record's id in ULID form (https://github.com/ulid/spec): 10 characters of Crockford base 32 for the
  * timestamp's 48 bits, 16 for the first 80 bits of SHA-256 over `app NUL device`. It follows from app, device
  * and timestamp alone, so it needs no storage and never changes. Ids cannot hold NUL, so no two pairs collide.
  */
-export function recordId(appId: AppId, deviceId: DeviceId, timestampMs: number): string {
-  const time = new Uint8Array(RECORD_ID_TIME_CHARACTERS);
-  writeRecordIdTime(time, 0, timestampMs);
-  return new TextDecoder().decode(time) + deviceDigest(appId, deviceId);
-}
-
 export const RECORD_ID_TIME_CHARACTERS = 10;
 
 const DIGEST_BYTES = 10;

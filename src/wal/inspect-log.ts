@@ -1,20 +1,18 @@
 import { join } from "node:path";
 import type { Files } from "../runtime/files.ts";
 import { createEntryDecoder } from "./entry.ts";
-import type { DamagedRange } from "./frame.ts";
 import { segmentNumbers } from "./replay.ts";
-import { LOG_START, readSegment, SegmentReader, segmentSize, tornTail } from "./segment-reader.ts";
+import {
+  LOG_START,
+  readSegment,
+  type SegmentContents,
+  SegmentReader,
+  segmentSize,
+  tornTail,
+} from "./segment-reader.ts";
 
-export interface InspectedSegment {
+export interface InspectedSegment extends Omit<SegmentContents, "path" | "number"> {
   readonly file: string;
-  readonly bytes: number;
-  readonly entries: number;
-  readonly records: number;
-  readonly firstSequence: number | null;
-  readonly lastSequence: number | null;
-  readonly goodHeader: boolean;
-  readonly isReadable: boolean;
-  readonly damage: readonly DamagedRange[];
   /** Bytes after the last good frame of the newest segment: beside a running server, a write under way. */
   readonly tornTailBytes: number;
 }
@@ -38,19 +36,9 @@ export async function inspectLog(files: Files, directory: string): Promise<Inspe
 
     const contents = reader.contents();
     const tail = contents.isReadable ? tornTail(contents, index === found.length - 1) : null;
-    const { bytes, entries, records, firstSequence, lastSequence, goodHeader, isReadable, damage } = contents;
-    segments.push({
-      file: path,
-      bytes,
-      entries,
-      records,
-      firstSequence,
-      lastSequence,
-      goodHeader,
-      isReadable,
-      damage: damage.filter((range) => range !== tail),
-      tornTailBytes: tail?.bytes ?? 0,
-    });
+    const { path: file, number: _, damage, ...rest } = contents;
+    const tornTailBytes = tail?.bytes ?? 0;
+    segments.push({ ...rest, file, damage: damage.filter((range) => range !== tail), tornTailBytes });
   }
   return segments;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { geohashBox, geohashCell, geohashText, parseGeohash } from "../../src/geo/geohash.ts";
+import { geohashBox, geohashCell } from "../../src/geo/geohash.ts";
+import { geohashText, parseGeohash } from "../support/geohash-text.ts";
 import { csvRows, readTestData } from "../support/test-data.ts";
 
 describe("geohashCell()", () => {
