@@ -13,7 +13,7 @@ const ROWS: readonly (readonly string[])[] = [
   ["app"],
   ["http"],
   ["service"],
-  ["wal", "hot", "auth"],
+  ["wal", "hot", "archive", "auth"],
   ["geo", "time"],
   ["model"],
   ["lib"],

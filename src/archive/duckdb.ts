@@ -1,0 +1,168 @@
+import type { DuckDBConnection, DuckDBDataChunk, DuckDBType, DuckDBValue } from "@duckdb/node-api";
+import { assert } from "../lib/assert.ts";
+
+/*
+ * The one importer of DuckDB. It runs statements on threads of its own, off the event loop; only copying a
+ * result into JavaScript takes our time. Imported when first needed: a directory without an archive never loads it.
+ */
+export interface DatabaseOptions {
+  readonly threads: number;
+  readonly memoryBytes: number;
+  /** Where DuckDB may read and write files; nothing else on the disk is within its reach. */
+  readonly directories: readonly string[];
+  /** Where it puts what does not fit its memory. Must lie in one of the directories. */
+  readonly spillDirectory: string;
+}
+
+/** DuckDB in memory: it holds no data of its own, only reads and writes files. */
+export interface Database {
+  connect(): Promise<Connection>;
+  close(): void;
+}
+
+export type SqlValue = string | number | bigint | boolean | null | readonly string[];
+/** Values of `$name` parameters: they are always bound, never part of a statement's text. */
+export type SqlValues = Readonly<Record<string, SqlValue>>;
+export type SqlType = "VARCHAR" | "BIGINT" | "DOUBLE" | "BOOLEAN" | "UBIGINT";
+
+/** Runs one statement at a time. */
+export interface Connection {
+  /** Rejects with an `AbortError` where the signal ended the statement, else with DuckDB's own error. */
+  run(sql: string, values?: SqlValues, signal?: AbortSignal): Promise<Rows>;
+  /** Adds rows, given by column, to a temporary table; a value of a BIGINT or UBIGINT column is a bigint. */
+  append(table: string, types: readonly SqlType[], columns: readonly (readonly SqlCell[])[]): Promise<void>;
+  close(): void;
+}
+
+export type SqlCell = string | number | bigint | boolean | null;
+
+/** A result in columns, by position. */
+export interface Rows {
+  readonly count: number;
+  /** A DOUBLE column; NaN stands for null. */
+  numbers(column: number): Float64Array;
+  /** A VARCHAR column. */
+  texts(column: number): (string | null)[];
+  /** A BOOLEAN column. */
+  booleans(column: number): (boolean | null)[];
+}
+
+/** Rows of a chunk that is appended: what DuckDB's vectors hold. */
+const CHUNK_ROWS = 2048;
+
+/**
+ * Opens a database that can't load extensions, reach the network, or touch a file outside the directories; the
+ * last setting keeps any statement from changing that.
+ */
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const { threads, memoryBytes, directories, spillDirectory } = options;
+  const duckdb = await import("@duckdb/node-api");
+  const instance = await duckdb.DuckDBInstance.create(":memory:", {
+    threads: String(threads),
+    memory_limit: `${Math.floor(memoryBytes / 1_000_000)}MB`,
+    temp_directory: spillDirectory,
+    autoinstall_known_extensions: "false",
+    autoload_known_extensions: "false",
+    allow_community_extensions: "false",
+  });
+  const setup = await instance.connect();
+  await setup.run(`SET allowed_directories = [${directories.map(quoted).join(", ")}]`);
+  await setup.run("SET parquet_metadata_cache = true");
+  await setup.run("SET enable_external_access = false");
+  await setup.run("SET lock_configuration = true");
+  setup.closeSync();
+  return {
+    connect: async () => connectionOf(await instance.connect(), duckdb),
+    close: () => instance.closeSync(),
+  };
+}
+
+/** A path of ours as a text of SQL: settings take no bound values. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+type DuckDb = typeof import("@duckdb/node-api");
+
+function connectionOf(connection: DuckDBConnection, duckdb: DuckDb): Connection {
+  const typeOf: Readonly<Record<SqlType, DuckDBType>> = {
+    VARCHAR: duckdb.VARCHAR,
+    BIGINT: duckdb.BIGINT,
+    DOUBLE: duckdb.DOUBLE,
+    BOOLEAN: duckdb.BOOLEAN,
+    UBIGINT: duckdb.UBIGINT,
+  };
+  return {
+    async run(sql, values, signal) {
+      signal?.throwIfAborted();
+      const interrupt = () => connection.interrupt();
+      signal?.addEventListener("abort", interrupt);
+      try {
+        const result = await connection.run(sql, values === undefined ? undefined : bindable(values, duckdb));
+        return rowsOf(await result.fetchAllChunks());
+      } catch (error) {
+        signal?.throwIfAborted();
+        throw error;
+      } finally {
+        signal?.removeEventListener("abort", interrupt);
+      }
+    },
+    async append(table, types, columns) {
+      const appender = await connection.createAppender(table);
+      const count = columns[0]?.length ?? 0;
+      for (let start = 0; start < count; start += CHUNK_ROWS) {
+        const chunk = duckdb.DuckDBDataChunk.create(types.map((type) => typeOf[type]));
+        chunk.setColumns(columns.map((column) => column.slice(start, start + CHUNK_ROWS)));
+        appender.appendDataChunk(chunk);
+        if (start + CHUNK_ROWS < count) await nextTurn();
+      }
+      appender.closeSync();
+    },
+    close: () => connection.closeSync(),
+  };
+}
+
+function bindable(values: SqlValues, duckdb: DuckDb): Record<string, DuckDBValue> {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      typeof value === "object" && value !== null ? duckdb.listValue([...value]) : value,
+    ]),
+  );
+}
+
+function rowsOf(chunks: readonly DuckDBDataChunk[]): Rows {
+  const count = chunks.reduce((rows, chunk) => rows + chunk.rowCount, 0);
+  function column<Value>(index: number): (Value | null)[] {
+    const values: (Value | null)[] = new Array(count);
+    let at = 0;
+    for (const chunk of chunks) {
+      const vector = chunk.getColumnVector(index);
+      for (let row = 0; row < chunk.rowCount; row++) values[at++] = vector.getItem(row) as Value | null;
+    }
+    assert(at === count, "chunks hold as many rows as they say");
+    return values;
+  }
+  return {
+    count,
+    numbers(index) {
+      const numbers = new Float64Array(count);
+      let at = 0;
+      for (const chunk of chunks) {
+        const vector = chunk.getColumnVector(index);
+        for (let row = 0; row < chunk.rowCount; row++) {
+          const value = vector.getItem(row);
+          assert(value === null || typeof value === "number", "a column read as numbers is DOUBLE");
+          numbers[at++] = value ?? Number.NaN;
+        }
+      }
+      return numbers;
+    },
+    texts: (index) => column<string>(index),
+    booleans: (index) => column<boolean>(index),
+  };
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
