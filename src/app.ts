@@ -88,6 +88,7 @@ async function openLog(
     damagedDirectory: paths.damaged,
     segmentBytesMax: SEGMENT_BYTES_MAX,
     queueBytesMax: LOG_QUEUE_BYTES_MAX,
+    sequenceMin: 1,
     onEntry: ({ appId, batch }) => hot.apply(appId, batch),
     onProgress: ({ replayedBytes, totalBytes }) => onProgress(replayedBytes, totalBytes),
   });

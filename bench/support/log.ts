@@ -17,6 +17,7 @@ export function openLog(directory: string, onEntry: (entry: LogEntry) => void) {
     damagedDirectory: join(directory, "damaged"),
     segmentBytesMax: 64 * MIB,
     queueBytesMax: 64 * MIB,
+    sequenceMin: 1,
     onEntry,
   });
 }

@@ -1,14 +1,18 @@
 import { join } from "node:path";
 import type { AppendFile, Files } from "../runtime/files.ts";
+import type { UtcDay } from "../time/utc-day.ts";
 import { encodeSegmentHeader, SEGMENT_HEADER_BYTES, segmentName } from "./segment.ts";
 
 /** The segment that is being written. */
 export interface LogSegment {
+  readonly number: number;
   /** All of them on disk. */
   readonly bytes: number;
   readonly hasFrames: boolean;
-  /** Resolves once the frames are on disk. */
-  append(frames: readonly Uint8Array[], frameBytes: number): Promise<void>;
+  /** Of the reports in its frames. */
+  readonly days: ReadonlySet<UtcDay>;
+  /** Resolves once the frames, with reports of these days, are on disk. */
+  append(frames: readonly Uint8Array[], frameBytes: number, frameDays: Iterable<UtcDay>): Promise<void>;
   /** Takes back, on the disk too, what a failed `append` may have written. */
   cutBack(): Promise<void>;
   close(): Promise<void>;
@@ -21,22 +25,26 @@ export interface LogSegment {
 export async function createSegment(files: Files, directory: string, number: number): Promise<LogSegment> {
   const path = join(directory, segmentName(number));
   await files.replace(path, encodeSegmentHeader(number));
-  return logSegment(await files.openAppend(path));
+  return logSegment(number, await files.openAppend(path));
 }
 
-function logSegment(file: AppendFile): LogSegment {
+function logSegment(number: number, file: AppendFile): LogSegment {
+  const days = new Set<UtcDay>();
   let bytes = SEGMENT_HEADER_BYTES;
   return {
+    number,
+    days,
     get bytes() {
       return bytes;
     },
     get hasFrames() {
       return bytes > SEGMENT_HEADER_BYTES;
     },
-    async append(frames, frameBytes) {
+    async append(frames, frameBytes, frameDays) {
       await file.append(frames);
       await file.sync();
       bytes += frameBytes;
+      for (const day of frameDays) days.add(day);
     },
     async cutBack() {
       await file.truncate(bytes);

@@ -2,6 +2,9 @@ import { fail, ok, type Result } from "../lib/result.ts";
 import type { AppId } from "../model/ids.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
 import { type Files, isDiskFull, isOutOfDescriptors } from "../runtime/files.ts";
+import type { UtcDay } from "../time/utc-day.ts";
+import { addBatchDays } from "./batch-days.ts";
+import type { ClosedSegments, IsCovered, TrimmedLog } from "./closed-segments.ts";
 import { createEntryEncoder } from "./entry.ts";
 import { FRAME_HEADER_BYTES, sealFrame } from "./frame.ts";
 import { createSegment, type LogSegment } from "./log-segment.ts";
@@ -25,6 +28,21 @@ export interface Wal {
   /** Of all segments, as far as they are on disk. */
   readonly bytes: number;
   readonly state: "open" | "full" | "failed" | "closed";
+  /** Of the reports in the segment that is being written, as far as they are on disk. */
+  readonly currentDays: ReadonlySet<UtcDay>;
+  /**
+   * What is appended from now on goes to a new segment; what waits already may too. Resolves when the one written
+   * so far is closed, at once where it holds nothing. Where closing it fails the `FileError` is thrown, and nothing
+   * is lost: all of it is on disk.
+   */
+  rotate(): Promise<void>;
+  /**
+   * Removes every segment whose days are all covered at its last sequence. Never the one that is being written,
+   * the newest (it says from where sequences go on), or one that could not be read or repaired at the start. Does
+   * nothing once the log has failed or is closed. All are tried before the first `FileError` is thrown; what is
+   * left is tried again the next time.
+   */
+  trim(isCovered: IsCovered): Promise<TrimmedLog>;
   /** Finishes what was appended, then takes no more. */
   close(): Promise<void>;
 }
@@ -38,8 +56,8 @@ export interface LogWriterOptions {
   readonly queueBytesMax: number;
   /** The sequence for the next entry, and for the number of the next segment. */
   readonly nextSequence: number;
-  /** Of the segments before that one. */
-  readonly bytes: number;
+  /** The segments before that one. */
+  readonly earlier: ClosedSegments;
   /** Why the log must not be appended to; null where it may. */
   readonly failure: unknown;
 }
@@ -50,56 +68,85 @@ interface Waiting {
   resolve(outcome: Result<number, LogRefusal>): void;
 }
 
+/** Entries that are written at once. */
+interface Group {
+  readonly entries: Waiting[];
+  /** Of their reports. */
+  readonly days: Set<UtcDay>;
+  bytes: number;
+}
+
+function emptyGroup(): Group {
+  return { entries: [], days: new Set(), bytes: 0 };
+}
+
+const NO_DAYS: ReadonlySet<UtcDay> = new Set();
+const NOTHING_TRIMMED: TrimmedLog = { segments: 0, bytes: 0 };
+
 /**
  * Appends groups: all entries that wait are written at once and share one sync. A run always begins a segment
  * of its own, so that no bytes of unknown state lie before a new frame.
  */
 export function createLogWriter(options: LogWriterOptions): Wal {
-  const { files, directory, segmentBytesMax, queueBytesMax } = options;
+  const { files, directory, segmentBytesMax, queueBytesMax, earlier } = options;
   const encoder = createEntryEncoder();
   let nextSequence = options.nextSequence;
-  let earlierBytes = options.bytes;
   let failure = options.failure;
   let isFull = false;
   let segment: LogSegment | null = null;
-  let waiting: Waiting[] = [];
+  let waiting = emptyGroup();
   let queueBytes = 0;
+  let rotation: PromiseWithResolvers<void> | null = null;
   let writing: Promise<void> = Promise.resolve();
   let isWriting = false;
+  let trimming: Promise<unknown> = Promise.resolve();
   let closed: Promise<void> | null = null;
 
   async function writeAll(): Promise<void> {
     isWriting = true;
-    while (waiting.length > 0) {
+    while (rotation !== null || waiting.entries.length > 0) {
+      if (rotation !== null) await endSegment(rotation);
       const group = waiting;
-      waiting = [];
-      const groupBytes = group.reduce((sum, { frame }) => sum + frame.length, 0);
-      const refusal = await writeGroup(group, groupBytes);
-      queueBytes -= groupBytes;
-      if (refusal !== null) for (const entry of group) entry.resolve(fail(refusal));
+      if (group.entries.length === 0) continue;
+      waiting = emptyGroup();
+      const refusal = await writeGroup(group);
+      queueBytes -= group.bytes;
+      if (refusal !== null) for (const entry of group.entries) entry.resolve(fail(refusal));
     }
     isWriting = false;
   }
 
-  async function writeGroup(group: readonly Waiting[], groupBytes: number): Promise<LogRefusal | null> {
+  /** Between two groups. After a failure nobody knows what the segment holds: it is left open. */
+  async function endSegment({ resolve, reject }: PromiseWithResolvers<void>): Promise<void> {
+    rotation = null;
+    try {
+      if (failure === null && segment?.hasFrames) await leaveSegment(segment);
+      resolve();
+    } catch (error) {
+      reject(error);
+    }
+  }
+
+  async function writeGroup({ entries, days, bytes }: Group): Promise<LogRefusal | null> {
     if (failure !== null) return { kind: "log_failed", cause: failure };
     const firstSequence = nextSequence;
     try {
-      if (segment?.hasFrames && segment.bytes + groupBytes > segmentBytesMax) await leaveSegment(segment);
-      segment ??= await createSegment(files, directory, firstSequence);
-      group.forEach(({ frame }, index) => {
+      if (segment?.hasFrames && segment.bytes + bytes > segmentBytesMax) await leaveSegment(segment);
+      segment ??= await beginSegment(firstSequence);
+      entries.forEach(({ frame }, index) => {
         sealFrame(frame, firstSequence + index);
       });
       await segment.append(
-        group.map(({ frame }) => frame),
-        groupBytes,
+        entries.map(({ frame }) => frame),
+        bytes,
+        days,
       );
     } catch (error) {
       return refusalOf(await cutBackAfter(error));
     }
     isFull = false;
-    nextSequence += group.length;
-    group.forEach(({ resolve }, index) => {
+    nextSequence += entries.length;
+    entries.forEach(({ resolve }, index) => {
       resolve(ok(firstSequence + index));
     });
     return null;
@@ -125,14 +172,26 @@ export function createLogWriter(options: LogWriterOptions): Wal {
     return { kind: "log_failed", cause: error };
   }
 
+  async function beginSegment(number: number): Promise<LogSegment> {
+    const begun = await createSegment(files, directory, number);
+    earlier.forget(number); // One of this number never held a frame.
+    return begun;
+  }
+
   async function leaveSegment(left: LogSegment): Promise<void> {
     segment = null;
-    if (left.hasFrames) earlierBytes += left.bytes; // Without frames, the next segment takes its place.
+    const { number, bytes, days } = left;
+    earlier.add({ number, bytes, days, lastSequence: nextSequence - 1, isRemovable: true });
     await left.close();
   }
 
+  async function trim(isCovered: IsCovered): Promise<TrimmedLog> {
+    if (closed !== null || failure !== null) return NOTHING_TRIMMED;
+    return earlier.remove(isCovered, segment === null);
+  }
+
   async function finish(): Promise<void> {
-    await writing;
+    await Promise.all([writing, trimming]);
     if (segment !== null) await leaveSegment(segment);
   }
 
@@ -145,8 +204,10 @@ export function createLogWriter(options: LogWriterOptions): Wal {
         return fail({ kind: "log_queue_full" });
       queueBytes += frame.length;
       const outcome = new Promise<Result<number, LogRefusal>>((resolve) => {
-        waiting.push({ frame, resolve });
+        waiting.entries.push({ frame, resolve });
       });
+      waiting.bytes += frame.length;
+      addBatchDays(batch, waiting.days);
       if (!isWriting) writing = writeAll();
       return outcome;
     },
@@ -154,12 +215,27 @@ export function createLogWriter(options: LogWriterOptions): Wal {
       return nextSequence - 1;
     },
     get bytes() {
-      return earlierBytes + (segment?.bytes ?? 0);
+      return earlier.bytes + (segment?.bytes ?? 0);
+    },
+    get currentDays() {
+      return segment?.days ?? NO_DAYS;
     },
     get state() {
       if (closed !== null) return "closed";
       if (failure !== null) return "failed";
       return isFull ? "full" : "open";
+    },
+    async rotate() {
+      if (closed !== null) return;
+      rotation ??= Promise.withResolvers();
+      const { promise } = rotation;
+      if (!isWriting) writing = writeAll();
+      await promise;
+    },
+    trim(isCovered) {
+      const trimmed = trimming.then(() => trim(isCovered)); // One after the other: each file is removed once.
+      trimming = trimmed.catch(() => undefined);
+      return trimmed;
     },
     close() {
       closed ??= finish();

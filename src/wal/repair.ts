@@ -27,6 +27,8 @@ export interface RepairedLog {
   readonly damage: readonly LogDamage[];
   /** The unfinished write of a process that died, in the newest segment. */
   readonly tornTail: LogDamage | null;
+  /** Paths of the segments that should have been repaired and were not: they hold bytes that may be kept nowhere else. */
+  readonly leftAsFound: ReadonlySet<string>;
 }
 
 /**
@@ -40,21 +42,24 @@ export async function repairLog(
   nextSequence: number,
 ): Promise<RepairedLog> {
   const damage: LogDamage[] = [];
+  const leftAsFound = new Set<string>();
   let tail: LogDamage | null = null;
   for (const [index, segment] of segments.entries()) {
     if (!segment.isReadable) {
       // It may be readable another day, so it stays as it is.
       damage.push({ file: segment.path, offset: 0, bytes: segment.bytes, savedAs: null });
+      leftAsFound.add(segment.path);
       continue;
     }
     if (segment.damage.length === 0 && segment.goodHeader) continue;
     const torn = tornTail(segment, index === segments.length - 1);
     const claim = index === segments.length - 1 ? nextSequence : null;
-    const repaired = await repairSegment(options, segment, torn, claim);
-    if (torn !== null) tail = repaired.pop() ?? null;
-    damage.push(...repaired);
+    const { ranges, isRepaired } = await repairSegment(options, segment, torn, claim);
+    if (!isRepaired) leftAsFound.add(segment.path);
+    if (torn !== null) tail = ranges.pop() ?? null;
+    damage.push(...ranges);
   }
-  return { damage, tornTail: tail };
+  return { damage, tornTail: tail, leftAsFound };
 }
 
 /** `claim` is the sequence that goes on after the newest segment; null for the others. */
@@ -63,7 +68,7 @@ async function repairSegment(
   segment: SegmentContents,
   torn: DamagedRange | null,
   claim: number | null,
-): Promise<LogDamage[]> {
+): Promise<{ ranges: LogDamage[]; isRepaired: boolean }> {
   const { path, goodHeader } = segment;
   const ranges = segment.damage.length > 0 ? segment.damage : [{ offset: 0, bytes: 0 }]; // An empty file.
   const damage: LogDamage[] = ranges.map((range) => ({ ...range, file: path, savedAs: null }));
@@ -92,10 +97,11 @@ async function repairSegment(
     }
     if (torn !== null && ranges.length === 1 && goodHeader) await cut(files, path, torn.offset);
     else await files.replace(path, withoutDamage(bytes, segment));
+    return { ranges: damage, isRepaired: true };
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
+    return { ranges: damage, isRepaired: false };
   }
-  return damage;
 }
 
 function endsDamaged({ bytes, damage }: SegmentContents): boolean {

@@ -1,5 +1,7 @@
 import { join } from "node:path";
 import type { Files } from "../runtime/files.ts";
+import type { UtcDay } from "../time/utc-day.ts";
+import { addBatchDays } from "./batch-days.ts";
 import { createEntryDecoder, type LogEntry } from "./entry.ts";
 import { parseSegmentName } from "./segment.ts";
 import {
@@ -26,8 +28,13 @@ export interface ReplayProgress {
   readonly records: number;
 }
 
+export interface ReplayedSegment extends SegmentContents {
+  /** Of the reports in its good frames. */
+  readonly days: ReadonlySet<UtcDay>;
+}
+
 export interface ReplayedLog {
-  readonly segments: readonly SegmentContents[];
+  readonly segments: readonly ReplayedSegment[];
   /** The sequence for the next entry: above all that were ever given. */
   readonly nextSequence: number;
 }
@@ -43,7 +50,7 @@ export async function replayLog(options: ReplayOptions): Promise<ReplayedLog> {
   const sizes = await Promise.all(found.map(({ name }) => segmentSize(files, join(directory, name))));
   const totalBytes = sizes.reduce((sum, size) => sum + size, 0);
   const decoder = createEntryDecoder();
-  const segments: SegmentContents[] = [];
+  const segments: ReplayedSegment[] = [];
   let position = LOG_START;
   let replayedBytes = 0;
   let records = 0;
@@ -53,8 +60,10 @@ export async function replayLog(options: ReplayOptions): Promise<ReplayedLog> {
     const path = join(directory, name);
     const segmentBytes = await readSegment(files, path, sizes[index]!);
     const reader = new SegmentReader(path, number, segmentBytes, position, decoder);
+    const days = new Set<UtcDay>();
     let clockAt = CLOCK_STEP_BYTES;
     for (let entry = reader.next(); entry !== null; entry = reader.next()) {
+      addBatchDays(entry.batch, days);
       onEntry(entry);
       if (reader.readBytes < clockAt) continue;
       clockAt = reader.readBytes + CLOCK_STEP_BYTES;
@@ -64,7 +73,7 @@ export async function replayLog(options: ReplayOptions): Promise<ReplayedLog> {
       await yieldToRequests();
       sliceEndMs = performance.now() + SLICE_MS;
     }
-    segments.push(reader.contents());
+    segments.push({ ...reader.contents(), days });
     position = reader.position;
     replayedBytes += reader.readBytes;
     records += reader.records;

@@ -38,14 +38,15 @@ export function parseSegmentName(name: string): number | null {
 }
 
 export function encodeSegmentHeader(number: number): Uint8Array {
-  const { bytes, u32 } = viewsOf(new Uint8Array(SEGMENT_HEADER_BYTES));
+  const header = new Uint8Array(SEGMENT_HEADER_BYTES);
+  const { bytes, u32 } = viewsOf(header);
   bytes.write(MAGIC, 0, "latin1");
   u32[2] = FORMAT_VERSION;
   bytes.set(FIELD_COUNTS, 12);
   u32[4] = number % TWO_32;
   u32[5] = Math.floor(number / TWO_32);
   u32[7] = crc32(bytes.subarray(0, CRC_OFFSET));
-  return bytes;
+  return header;
 }
 
 /** Whether the bytes begin with the header of this segment. Throws a `NewerFormatError` where a newer program wrote it. */

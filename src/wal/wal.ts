@@ -1,10 +1,18 @@
 import { join } from "node:path";
 import { FileError, type Files } from "../runtime/files.ts";
+import { type ClosedSegment, createClosedSegments } from "./closed-segments.ts";
 import { createLogWriter, type Wal } from "./log-writer.ts";
 import { type LogDamage, repairLog } from "./repair.ts";
-import { type ReplayedLog, type ReplayOptions, replayLog } from "./replay.ts";
-import { segmentName } from "./segment.ts";
+import {
+  type ReplayedLog,
+  type ReplayedSegment,
+  type ReplayOptions,
+  replayLog,
+  segmentNumbers,
+} from "./replay.ts";
+import { segmentSize } from "./segment-reader.ts";
 
+export type { IsCovered, TrimmedLog } from "./closed-segments.ts";
 export type { LogEntry } from "./entry.ts";
 export type { LogRefusal, Wal } from "./log-writer.ts";
 export type { LogDamage } from "./repair.ts";
@@ -12,13 +20,19 @@ export type { ReplayProgress } from "./replay.ts";
 
 /**
  * The log of everything that was acknowledged: segments (segment.ts) of frames (frame.ts), each with one entry
- * (entry.ts), a batch of reports. Opening it replays it, repairs it and makes it ready to be appended to.
+ * (entry.ts), a batch of reports. Opening it replays it, repairs it and makes it ready to be appended to. What is
+ * kept elsewhere leaves it by whole segments.
  */
 export interface WalOptions extends ReplayOptions {
   /** Where bytes go that were no good frame. */
   readonly damagedDirectory: string;
   readonly segmentBytesMax: number;
   readonly queueBytesMax: number;
+  /**
+   * No sequence below it is given, whatever is left of the log: entries of these sequences are known elsewhere,
+   * and new ones must not pass for them.
+   */
+  readonly sequenceMin: number;
 }
 
 export interface LogRecovery {
@@ -40,18 +54,20 @@ export async function openWal(options: WalOptions): Promise<{ wal: Wal; recovery
   const { files, directory, damagedDirectory } = options;
   await files.makeDirectory(directory);
   const replayed = await replayLog(options);
-  const { segments, nextSequence } = replayed;
-  const repaired = await repairLog({ files, directory, damagedDirectory }, segments, nextSequence);
+  const { segments } = replayed;
+  const nextSequence = Math.max(replayed.nextSequence, options.sequenceMin);
+  const repairOptions = { files, directory, damagedDirectory };
+  const { damage, tornTail, leftAsFound } = await repairLog(repairOptions, segments, nextSequence);
   await removeTemporaryFiles(files, directory);
   await removeTemporaryFiles(files, damagedDirectory);
   const failure = await syncNewest(files, replayed);
 
-  const recovery = { ...totalsOf(replayed), ...repaired };
+  const found = await closedSegments(files, directory, segments, leftAsFound);
+  const earlier = createClosedSegments(files, directory, found);
   const { segmentBytesMax, queueBytesMax } = options;
   const limits = { segmentBytesMax, queueBytesMax };
-  const bytes = await bytesBefore(files, directory, nextSequence);
-  const wal = createLogWriter({ files, directory, ...limits, nextSequence, bytes, failure });
-  return { wal, recovery };
+  const wal = createLogWriter({ files, directory, ...limits, nextSequence, earlier, failure });
+  return { wal, recovery: { ...totalsOf(replayed), damage, tornTail } };
 }
 
 function totalsOf({ segments }: ReplayedLog) {
@@ -101,12 +117,25 @@ async function unlessRefused(work: Promise<void>): Promise<FileError | null> {
   }
 }
 
-/** Bytes of all segments before the one that will be written. */
-async function bytesBefore(files: Files, directory: string, nextSequence: number): Promise<number> {
-  const next = segmentName(nextSequence);
-  let bytes = 0;
-  for (const name of await files.list(directory)) {
-    if (name.endsWith(".wal") && name !== next) bytes += await files.size(join(directory, name));
+/** The segments as the repair left them. One that was not replayed, such as the repair's own, stays for now. */
+async function closedSegments(
+  files: Files,
+  directory: string,
+  replayed: readonly ReplayedSegment[],
+  leftAsFound: ReadonlySet<string>,
+): Promise<ClosedSegment[]> {
+  const byNumber = new Map(replayed.map((segment) => [segment.number, segment]));
+  const closed: ClosedSegment[] = [];
+  for (const { name, number } of segmentNumbers(await files.list(directory))) {
+    const path = join(directory, name);
+    const segment = byNumber.get(number);
+    closed.push({
+      number,
+      bytes: await segmentSize(files, path),
+      days: segment?.days ?? new Set(),
+      lastSequence: segment?.lastSequence ?? number - 1,
+      isRemovable: segment !== undefined && !leftAsFound.has(path),
+    });
   }
-  return bytes;
+  return closed;
 }

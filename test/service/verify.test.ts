@@ -17,6 +17,7 @@ function openLog(files: SimulatedFiles) {
     damagedDirectory: PATHS.damaged,
     segmentBytesMax: 4096,
     queueBytesMax: 1e9,
+    sequenceMin: 1,
     onEntry: () => undefined,
   });
 }

@@ -113,6 +113,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     damagedDirectory: "/data/damaged",
     segmentBytesMax: SEGMENT_BYTES_MAX,
     queueBytesMax: LOG_QUEUE_BYTES_MAX,
+    sequenceMin: 1,
     onEntry: ({ appId, batch }) => hot.apply(appId, batch),
   });
   const queries = { hot, clock };

@@ -1,6 +1,7 @@
 import type { AppId } from "../../src/model/ids.ts";
 import { createReportBatchBuilder, type ReportBatch } from "../../src/model/report-batch.ts";
 import type { Files } from "../../src/runtime/files.ts";
+import { type UtcDay, utcDayStartMs } from "../../src/time/utc-day.ts";
 import { openWal, type WalOptions } from "../../src/wal/wal.ts";
 
 export const APP = "app" as AppId;
@@ -9,12 +10,27 @@ export const DAMAGED = "/data/damaged";
 
 /** A batch that can be told from others by the name of its devices. */
 export function namedBatch(name: string, reports = 1): ReportBatch {
-  const builder = createReportBatchBuilder(reports);
-  for (let i = 0; i < reports; i++) {
+  return batchAt(
+    name,
+    Array.from({ length: reports }, (_, i) => 1_769_442_912_000 + i),
+  );
+}
+
+/** A batch with a report on each of the days, numbered small for reading. */
+export function dayBatch(name: string, days: readonly number[]): ReportBatch {
+  return batchAt(
+    name,
+    days.map((day, i) => utcDayStartMs(day as UtcDay) + i),
+  );
+}
+
+function batchAt(name: string, timestampsMs: readonly number[]): ReportBatch {
+  const builder = createReportBatchBuilder(timestampsMs.length);
+  for (const [i, timestampMs] of timestampsMs.entries()) {
     builder.begin();
     builder.numbers.fill(1.5 + i, 0, 2);
     builder.profile[0] = builder.text(`user of ${name}`);
-    builder.add(builder.text(name), 1_769_442_912_000 + i);
+    builder.add(builder.text(name), timestampMs);
   }
   return builder.build();
 }
@@ -28,6 +44,7 @@ export async function openTestWal(files: Files, options: Partial<WalOptions> = {
     damagedDirectory: DAMAGED,
     segmentBytesMax: 800, // Three entries of one report.
     queueBytesMax: 1_000_000,
+    sequenceMin: 1,
     onEntry: ({ sequence, batch }) => found.push(`${sequence} ${batch.texts[batch.device[0]!]}`),
     ...options,
   });

@@ -211,3 +211,135 @@ test("append() refuses for now, not for good, while no segment can be opened for
   files.replace = replace;
   expect(await appendNamed(wal, ["b"])).toEqual(["1 b"]);
 });
+
+test("openWal() gives no sequence below the least one, whatever is left of the log", async () => {
+  const files = createSimulatedFiles();
+  const { wal } = await openTestWal(files, { sequenceMin: 7 });
+  expect(wal.lastSequence).toBe(6);
+  expect(await appendNamed(wal, ["a", "b"])).toEqual(["7 a", "8 b"]);
+  await wal.close();
+  const { wal: again, found } = await openTestWal(files, { sequenceMin: 5 });
+  expect(found).toEqual(["7 a", "8 b"]);
+  expect(await appendNamed(again, ["c"])).toEqual(["9 c"]);
+  await again.close();
+
+  for (const path of await segmentPaths(files)) await files.remove(path);
+  const { wal: lost } = await openTestWal(files, { sequenceMin: 10 });
+  expect(await appendNamed(lost, ["d"])).toEqual(["10 d"]);
+  expect((await openTestWal(files.crash())).found).toEqual(["10 d"]);
+});
+
+test("rotate() begins a segment with what is appended next", async () => {
+  const files = createSimulatedFiles();
+  const { wal } = await openTestWal(files);
+  await appendNamed(wal, ["a"]);
+  const { bytes } = wal;
+  await wal.rotate();
+  expect((await segmentPaths(files)).length).toBe(1);
+  expect([wal.bytes, wal.lastSequence, wal.state]).toEqual([bytes, 1, "open"]);
+  await appendNamed(wal, ["b"]);
+  expect(await segmentPaths(files)).toEqual([
+    `${LOG}/00000000000000000001.wal`,
+    `${LOG}/00000000000000000002.wal`,
+  ]);
+  const again = await openTestWal(files.crash());
+  expect(again.found).toEqual(["1 a", "2 b"]);
+  expect(again.wal.bytes).toBe(wal.bytes);
+});
+
+test("rotate() does nothing where nothing was written, or no more will be", async () => {
+  const files = createSimulatedFiles();
+  const { wal } = await openTestWal(files);
+  await wal.rotate();
+  expect(await segmentPaths(files)).toEqual([]);
+  await appendNamed(wal, ["a"]);
+  await Promise.all([wal.rotate(), wal.rotate()]);
+  await wal.rotate();
+  await appendNamed(wal, ["b", "c"]);
+  expect((await segmentPaths(files)).length).toBe(2);
+  await wal.close();
+  await wal.rotate();
+  expect((await segmentPaths(files)).length).toBe(2);
+});
+
+test("rotate() waits for what is being written and keeps the order of what waits", async () => {
+  const files = createSimulatedFiles();
+  const { wal } = await openTestWal(files, { segmentBytesMax: 1_000_000 });
+  const sync = hold(files, "append"); // Of the first segment's header.
+  const done: string[] = [];
+  const note = (name: string) => async (outcome: unknown) =>
+    void done.push(`${name} ${JSON.stringify(outcome)}`);
+  const all = [
+    wal.append(APP, namedBatch("a")).then(note("a")),
+    wal.append(APP, namedBatch("b")).then(note("b")),
+    wal.rotate().then(note("rotated")),
+    wal.append(APP, namedBatch("c")).then(note("c")),
+  ];
+  await sync.reached;
+  await settle();
+  expect(done).toEqual([]);
+  sync.release();
+  await Promise.all(all);
+  expect(done.map((line) => line.split(" ")[0]!)).toEqual(["a", "rotated", "b", "c"]);
+  expect(await segmentPaths(files)).toEqual([
+    `${LOG}/00000000000000000001.wal`,
+    `${LOG}/00000000000000000002.wal`,
+  ]);
+  expect((await openTestWal(files.crash())).found).toEqual(["1 a", "2 b", "3 c"]);
+});
+
+test("rotate() among many appends loses none, and each after it goes to a segment begun since", async () => {
+  const files = createSimulatedFiles();
+  const { wal } = await openTestWal(files, { segmentBytesMax: 1_000_000 });
+  const appended: string[] = [];
+  const rotations: { before: number; after: number }[] = [];
+  async function append(name: string): Promise<number> {
+    const outcome = await wal.append(APP, namedBatch(name));
+    if (!outcome.ok) throw new Error(`refused ${name}: ${outcome.error.kind}`);
+    appended.push(`${outcome.value} ${name}`);
+    return outcome.value;
+  }
+  async function writer(index: number): Promise<void> {
+    for (let i = 0; i < 5; i++) {
+      const before = wal.lastSequence;
+      if (i === index % 5) void wal.rotate();
+      const after = await append(`${index}-${i}`);
+      if (i === index % 5) rotations.push({ before, after });
+    }
+  }
+  await Promise.all(Array.from({ length: 20 }, (_, index) => writer(index)));
+  await wal.close();
+
+  const sequences = Array.from({ length: 100 }, (_, i) => i + 1);
+  expect(appended.map((entry) => Number.parseInt(entry, 10))).toEqual(sequences);
+  const numbers = (await segmentPaths(files)).map((path) => Number.parseInt(path.slice(-24), 10));
+  for (const { before, after } of rotations) {
+    expect(numbers.some((number) => number > before && number <= after)).toBe(true);
+  }
+  expect(numbers.length).toBeGreaterThan(3);
+  const again = await openTestWal(files.crash());
+  expect(again.found).toEqual(appended);
+  expect(again.recovery.bytes).toBe(wal.bytes);
+});
+
+test("rotate() says so where a segment can't be closed, and the log goes on", async () => {
+  const files = createSimulatedFiles();
+  const { wal } = await openTestWal(files);
+  await appendNamed(wal, ["a"]);
+  files.failNext("close", "EIO");
+  expect(wal.rotate()).rejects.toThrow(FileError);
+  expect(await appendNamed(wal, ["b"])).toEqual(["2 b"]);
+  expect((await wal.trim(() => true)).segments).toBe(1);
+  expect((await openTestWal(files.crash())).found).toEqual(["2 b"]);
+});
+
+test("rotate() leaves a failed log as it is", async () => {
+  const files = createSimulatedFiles();
+  const { wal } = await openTestWal(files);
+  await appendNamed(wal, ["a"]);
+  files.failNext("append", "EIO");
+  const refused = wal.append(APP, namedBatch("b"));
+  await wal.rotate();
+  expect((await refused).ok).toBe(false);
+  expect([wal.state, (await segmentPaths(files)).length]).toEqual(["failed", 1]);
+});

@@ -1,0 +1,263 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { FileError } from "../../src/runtime/files.ts";
+import type { UtcDay } from "../../src/time/utc-day.ts";
+import { SEGMENT_HEADER_BYTES } from "../../src/wal/segment.ts";
+import type { IsCovered } from "../../src/wal/wal.ts";
+import { createSimulatedFiles, type SimulatedFiles } from "../support/simulated-files.ts";
+import { APP, appendNamed, dayBatch, LOG, openTestWal, segmentPaths } from "./fixture.ts";
+
+type TestWal = Awaited<ReturnType<typeof openTestWal>>["wal"];
+
+/** Appends segments, each of one entry for each list of days, named `a`, `b`, ...; the last stays open. */
+async function appendSegments(wal: TestWal, segments: readonly (readonly (readonly number[])[])[]) {
+  const written: string[] = [];
+  for (const entries of segments) {
+    await wal.rotate();
+    for (const days of entries) {
+      const name = String.fromCharCode("a".charCodeAt(0) + written.length);
+      const appended = await wal.append(APP, dayBatch(name, days));
+      if (!appended.ok) throw new Error(`refused ${name}: ${appended.error.kind}`);
+      written.push(`${appended.value} ${name}`);
+    }
+  }
+  return written;
+}
+
+/** A log of such segments, written in one run. */
+async function createLog(segments: readonly (readonly (readonly number[])[])[]) {
+  const files = createSimulatedFiles();
+  const { wal } = await openTestWal(files, { segmentBytesMax: 1_000_000 });
+  const written = await appendSegments(wal, segments);
+  return { files, wal, written };
+}
+
+/** Covered up to any sequence. */
+function covers(...days: readonly number[]): IsCovered {
+  return (day) => days.includes(day);
+}
+
+function bytesOnDisk(files: SimulatedFiles): number {
+  const segments = [...files.contents()].filter(([path]) => path.startsWith(`${LOG}/`));
+  return segments.reduce((sum, [, { length }]) => sum + length, 0);
+}
+
+/** After a power loss the disk, which it returns, holds these entries and no trace of others; the log had counted its bytes. */
+async function expectLeft(files: SimulatedFiles, wal: TestWal, left: readonly string[]) {
+  expect(wal.bytes).toBe(bytesOnDisk(files));
+  const disk = files.crash();
+  const again = await openTestWal(disk);
+  expect(again.found).toEqual([...left]);
+  expect(again.recovery).toMatchObject({ damage: [], tornTail: null });
+  expect(again.wal.bytes).toBe(wal.bytes);
+  return disk;
+}
+
+test("trim() removes the segments all of whose days are covered, and tells how much", async () => {
+  const { files, wal, written } = await createLog([[[1], [1]], [[1, 2]], [[2], [1]], [[3]], [[1]]]);
+  const before = wal.bytes;
+  const [first] = await segmentPaths(files);
+  const firstBytes = files.contents().get(first!)!.length;
+  expect(await wal.trim(covers(1))).toEqual({ segments: 1, bytes: firstBytes });
+  expect(wal.bytes).toBe(before - firstBytes);
+  expect(await wal.trim(covers(1))).toEqual({ segments: 0, bytes: 0 });
+  expect((await wal.trim(covers(1, 2))).segments).toBe(2);
+  await expectLeft(files, wal, written.slice(5));
+});
+
+test("trim() asks for each day at the segment's last sequence", async () => {
+  const { wal } = await createLog([[[1], [1, 2]], [[5], [3], [5]], [[4]]]);
+  const asked: string[] = [];
+  await wal.trim((day, lastSequence) => asked.push(`${day} at ${lastSequence}`) > 0);
+  expect(asked).toEqual(["1 at 2", "2 at 2", "5 at 5", "3 at 5"]);
+});
+
+test("trim() keeps a segment for one late report", async () => {
+  const { files, wal, written } = await createLog([[[8]], [[8], [8, 8, 1, 8], [8]], [[8]], [[9]]]);
+  // Day 1 was sealed before its late report arrived with sequence 3.
+  const isCovered: IsCovered = (day, lastSequence) => lastSequence <= (day === 1 ? 2 : 100);
+  expect((await wal.trim(isCovered)).segments).toBe(2);
+  await expectLeft(files, wal, [...written.slice(1, 4), ...written.slice(5)]);
+});
+
+test("trim() keeps the segment being written and, where there is none, the newest", async () => {
+  const { files, wal, written } = await createLog([[[1]], [[1]]]);
+  expect((await wal.trim(() => true)).segments).toBe(1);
+  await wal.rotate();
+  expect((await wal.trim(() => true)).segments).toBe(0);
+  const disk = await expectLeft(files, wal, written.slice(1));
+  const { wal: again } = await openTestWal(disk);
+  expect((await again.trim(() => true)).segments).toBe(0);
+  written.push(...(await appendNamed(again, ["c"])));
+  expect((await again.trim(() => true)).segments).toBe(1);
+  await expectLeft(disk, again, ["3 c"]);
+});
+
+test("trim() of an empty log, and of one that is closed, removes nothing", async () => {
+  const { wal } = await openTestWal(createSimulatedFiles());
+  expect(await wal.trim(() => true)).toEqual({ segments: 0, bytes: 0 });
+  const closing = await createLog([[[1]], [[1]]]);
+  await closing.wal.close();
+  expect(await closing.wal.trim(() => true)).toEqual({ segments: 0, bytes: 0 });
+  expect((await segmentPaths(closing.files)).length).toBe(2);
+});
+
+test("trim() knows the days that a start has replayed, and sequences go on above what left", async () => {
+  const { files, wal, written } = await createLog([[[1]], [[1, 2]], [[3], [3]]]);
+  await wal.close();
+  const { wal: again } = await openTestWal(files);
+  expect(again.currentDays).toEqual(new Set());
+  expect((await again.trim(covers(2, 3))).segments).toBe(0);
+  expect((await again.trim(covers(1, 2, 3))).segments).toBe(2);
+  const disk = await expectLeft(files, again, written.slice(2));
+  for (let start = 0; start < 2; start++) {
+    const { wal: idle } = await openTestWal(disk); // Trimmed again, and nothing appended.
+    expect(await idle.trim(() => true)).toEqual({ segments: 0, bytes: 0 });
+    expect(idle.lastSequence).toBe(4);
+    await idle.close();
+  }
+  const last = await openTestWal(disk);
+  expect(last.found).toEqual(written.slice(2));
+  expect(await appendNamed(last.wal, ["z"])).toEqual(["5 z"]);
+});
+
+test("trim() removes what has no good frame, once it is not the newest", async () => {
+  const { files, wal } = await createLog([[[1]], [[2]]]);
+  await wal.close();
+  const contents = files.contents();
+  const [, newest] = await segmentPaths(files);
+  contents.set(newest!, contents.get(newest!)!.slice(0, SEGMENT_HEADER_BYTES));
+  const cut = createSimulatedFiles(contents);
+  const { wal: again } = await openTestWal(cut, { sequenceMin: 10 });
+  expect(await again.trim(() => false)).toEqual({ segments: 0, bytes: 0 });
+  expect(await appendNamed(again, ["c"])).toEqual(["10 c"]);
+  expect(await again.trim(() => false)).toEqual({ segments: 1, bytes: SEGMENT_HEADER_BYTES });
+  await expectLeft(cut, again, ["1 a", "10 c"]);
+});
+
+test("trim() counts the days of good frames alone", async () => {
+  const { files, wal, written } = await createLog([[[1], [2], [1]], [[3]]]);
+  await wal.close();
+  const contents = files.contents();
+  const [older] = await segmentPaths(files);
+  const bytes = contents.get(older!)!;
+  bytes[Math.floor(bytes.length / 2)]! ^= 1;
+  const damaged = createSimulatedFiles(contents);
+  const { wal: again, recovery, found } = await openTestWal(damaged);
+  expect(found).toEqual([written[0]!, ...written.slice(2)]);
+  expect((await again.trim(covers(1))).segments).toBe(1);
+  await expectLeft(damaged, again, written.slice(3));
+  expect(damaged.contents().has(recovery.damage[0]!.savedAs!)).toBe(true);
+});
+
+test("trim() leaves a segment alone that could not be read or repaired at the start", async () => {
+  for (const operation of ["read", "replace"] as const) {
+    const { files, wal } = await createLog([[[1]], [[1], [1]], [[1]]]);
+    await wal.close();
+    const contents = files.contents();
+    const [, middle] = await segmentPaths(files);
+    contents.get(middle!)![SEGMENT_HEADER_BYTES + 50]! ^= 1;
+    const found = createSimulatedFiles(contents);
+    found.beforeOperation = (name, path) => {
+      if (name === operation && (name !== "read" || path === middle)) throw new FileError(name, path, "EIO");
+    };
+    const { wal: again, recovery } = await openTestWal(found);
+    expect(recovery.damage).toMatchObject([{ file: middle!, savedAs: null }]);
+    found.beforeOperation = null;
+    expect((await again.trim(() => true)).segments).toBe(1);
+    expect(found.contents().get(middle!)).toEqual(contents.get(middle!)!);
+    expect(again.bytes).toBe(bytesOnDisk(found));
+  }
+});
+
+test("trim() tries all segments where one can't be removed, and that one again the next time", async () => {
+  const { files, wal, written } = await createLog([[[1]], [[1]], [[1]], [[2]]]);
+  const [, second] = await segmentPaths(files);
+  files.beforeOperation = (operation, path) => {
+    if (operation === "remove" && path === second) throw new FileError(operation, path, "EACCES");
+  };
+  expect(wal.trim(covers(1))).rejects.toThrow(new FileError("remove", second!, "EACCES"));
+  expect(wal.trim(covers(1))).rejects.toThrow(FileError); // Waits for the one before.
+  await wal.trim(covers()); // Has waited for both.
+  expect((await segmentPaths(files)).length).toBe(2);
+  expect(await appendNamed(wal, ["e"])).toEqual(["5 e"]);
+  files.beforeOperation = null;
+  expect((await wal.trim(covers(1))).segments).toBe(1);
+  await expectLeft(files, wal, [...written.slice(3), "5 e"]);
+});
+
+test("trim() takes a segment that is gone already for removed", async () => {
+  const { files, wal, written } = await createLog([[[1]], [[1]], [[2]]]);
+  await files.remove((await segmentPaths(files))[0]!);
+  expect((await wal.trim(covers(1))).segments).toBe(2);
+  await expectLeft(files, wal, written.slice(2));
+});
+
+test("trim() removes nothing where the log has failed", async () => {
+  const { files, wal } = await createLog([[[1]], [[2]]]);
+  files.failNext("sync", "EIO");
+  await wal.append(APP, dayBatch("c", [1]));
+  expect(wal.state).toBe("failed");
+  expect(await wal.trim(() => true)).toEqual({ segments: 0, bytes: 0 });
+  expect((await segmentPaths(files)).length).toBe(2);
+});
+
+test("trim() makes room for a log that is full", async () => {
+  const { files, wal } = await createLog([[[1]], [[2]]]);
+  files.capacityBytes = bytesOnDisk(files);
+  const refused = await wal.append(APP, dayBatch("c", [2]));
+  expect(refused.ok ? null : refused.error.kind).toBe("log_full");
+  expect((await wal.trim(covers(1))).segments).toBe(1);
+  expect(await appendNamed(wal, ["d"])).toEqual(["3 d"]);
+  await expectLeft(files, wal, ["2 b", "3 d"]);
+});
+
+test("trim() leaves whole segments with every report that is not covered, whatever the days", async () => {
+  const logs = fc.array(
+    fc.array(fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 3 }), {
+      minLength: 1,
+      maxLength: 3,
+    }),
+    { minLength: 1, maxLength: 6 },
+  );
+  const coverages = fc.array(fc.nat(20), { minLength: 5, maxLength: 5 }); // By day, the sequence covered.
+  await fc.assert(
+    fc.asyncProperty(logs, coverages, fc.boolean(), async (segments, covered, isReopened) => {
+      const { files, wal: first, written } = await createLog(segments);
+      const sequenceOf = (entry: string) => Number.parseInt(entry, 10);
+      if (isReopened) await first.close();
+      const wal = isReopened ? (await openTestWal(files)).wal : first;
+      await wal.trim((day, lastSequence) => lastSequence <= covered[day]!);
+
+      const names = written.values();
+      const placed = segments.map((entries) => entries.map((days) => ({ days, entry: names.next().value! })));
+      const kept = placed.filter((entries, index) => {
+        const last = sequenceOf(entries.at(-1)!.entry);
+        const isCovered = entries.every(({ days }) => days.every((day) => last <= covered[day]!));
+        return index === placed.length - 1 || !isCovered;
+      });
+      const left = kept.flat().map(({ entry }) => entry);
+      await expectLeft(files, wal, left);
+      const uncovered = placed.flat().filter(({ days, entry }) => {
+        return days.some((day) => sequenceOf(entry) > covered[day]!);
+      });
+      expect(left).toEqual(expect.arrayContaining(uncovered.map(({ entry }) => entry)));
+    }),
+  );
+});
+
+test("currentDays are those of the segment being written, as far as they are on disk", async () => {
+  const files = createSimulatedFiles();
+  const { wal } = await openTestWal(files, { segmentBytesMax: 1_000_000 });
+  expect(wal.currentDays).toEqual(new Set());
+  await wal.append(APP, dayBatch("a", [3]));
+  expect(wal.currentDays).toEqual(new Set([3 as UtcDay]));
+  const appended = wal.append(APP, dayBatch("b", [4, 3]));
+  expect(wal.currentDays).toEqual(new Set([3 as UtcDay]));
+  await appended;
+  expect(wal.currentDays).toEqual(new Set([3 as UtcDay, 4 as UtcDay]));
+  await wal.rotate();
+  expect(wal.currentDays).toEqual(new Set());
+  await wal.append(APP, dayBatch("c", [5]));
+  expect(wal.currentDays).toEqual(new Set([5 as UtcDay]));
+});
