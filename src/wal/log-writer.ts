@@ -116,11 +116,11 @@ export function createLogWriter(options: LogWriterOptions): Wal {
     isWriting = false;
   }
 
-  /** Between two groups. After a failure nobody knows what the segment holds: it is left open. */
+  /** Runs between two groups, so that none is cut in two. */
   async function endSegment({ resolve, reject }: PromiseWithResolvers<void>): Promise<void> {
     rotation = null;
     try {
-      if (failure === null && segment?.hasFrames) await leaveSegment(segment);
+      if (segment !== null) await leaveSegment(segment);
       resolve();
     } catch (error) {
       reject(error);

@@ -186,6 +186,36 @@ test("trim() tries all segments where one can't be removed, and that one again t
   await expectLeft(files, wal, [...written.slice(3), "5 e"]);
 });
 
+test("trim() removes each segment once, however often it is called meanwhile", async () => {
+  const { files, wal, written } = await createLog([[[1]], [[1]], [[2]]]);
+  const trimmed = await Promise.all([wal.trim(covers(1)), wal.trim(covers(1))]);
+  expect(trimmed.map(({ segments }) => segments)).toEqual([2, 0]);
+  await expectLeft(files, wal, written.slice(2));
+});
+
+test("close() waits for a trim", async () => {
+  const { files, wal } = await createLog([[[1]], [[2]]]);
+  const held = Promise.withResolvers<void>();
+  files.beforeOperation = (operation) => (operation === "remove" ? held.promise : undefined);
+  const order: string[] = [];
+  const trimmed = wal.trim(covers(1)).then(() => order.push("trimmed"));
+  await Promise.resolve(); // It has begun.
+  const closed = wal.close().then(() => order.push("closed"));
+  for (let i = 0; i < 3; i++) await new Promise((resolve) => setImmediate(resolve));
+  held.resolve();
+  await Promise.all([trimmed, closed]);
+  expect(order).toEqual(["trimmed", "closed"]);
+});
+
+test("trim() leaves a segment alone that was not there to be replayed", async () => {
+  const { files, wal } = await createLog([[[1], [1]], [[1]], [[1]]]);
+  await wal.close();
+  const late = `${LOG}/00000000000000000002.wal`;
+  const { wal: again } = await openTestWal(files, { onEntry: () => void files.openAppend(late) });
+  expect((await again.trim(() => true)).segments).toBe(2);
+  expect(files.contents().has(late)).toBe(true);
+});
+
 test("trim() takes a segment that is gone already for removed", async () => {
   const { files, wal, written } = await createLog([[[1]], [[1]], [[2]]]);
   await files.remove((await segmentPaths(files))[0]!);

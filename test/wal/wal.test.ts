@@ -257,8 +257,14 @@ test("rotate() does nothing where nothing was written, or no more will be", asyn
   await wal.rotate();
   await appendNamed(wal, ["b", "c"]);
   expect((await segmentPaths(files)).length).toBe(2);
-  await wal.close();
+  const sync = hold(files, "sync");
+  const appended = wal.append(APP, namedBatch("d"));
+  const closed = wal.close();
+  await wal.rotate(); // Does not wait.
+  sync.release();
+  await closed;
   await wal.rotate();
+  expect(await appended).toEqual({ ok: true, value: 4 });
   expect((await segmentPaths(files)).length).toBe(2);
 });
 
