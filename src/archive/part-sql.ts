@@ -14,7 +14,7 @@ const KEYS = KEY_COLUMNS.join(", ");
 
 /** A part as a table of all columns: those that a file is too old to have are null. */
 function partTable(path: string): string {
-  return `(SELECT ${NAMES} FROM (FROM (${NO_ROWS}) UNION ALL BY NAME FROM read_parquet(${textSql(path)})))`;
+  return `(SELECT ${NAMES} FROM (FROM (${NO_ROWS}) UNION ALL BY NAME FROM read_parquet(${textSql(path)}, hive_partitioning = false)))`;
 }
 
 const NO_ROWS = `SELECT ${ARCHIVE_COLUMNS.map(({ name, type }) => `NULL::${type} AS ${name}`).join(", ")} WHERE false`;
