@@ -72,8 +72,8 @@ if (import.meta.main) {
   const hot = createHotStore();
   const objects: object[] = [];
   const before = await settledBytes();
-  const { recovery } = await openLog(directory!, ({ appId, batch }) => {
-    if (keeper === "store") hot.apply(appId, batch);
+  const { recovery } = await openLog(directory!, ({ appId, batch, sequence }) => {
+    if (keeper === "store") hot.apply(appId, batch, sequence);
     else for (let row = 0; row < batch.count; row++) objects.push(objectOf(batch, row));
   });
   const grown = (await settledBytes()) - before;

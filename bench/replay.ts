@@ -33,7 +33,9 @@ async function replay(name: string, reports: readonly object[], isSmoke: boolean
   try {
     const bytes = await writeLog(directory, reports);
     const direct = createHotStore();
-    for (const batch of batchesOf(reports, 1000)) direct.apply(BENCH_APP, batch);
+    batchesOf(reports, 1000).forEach((batch, index) => {
+      direct.apply(BENCH_APP, batch, index + 1);
+    });
     const lines = reports.map((report) => JSON.stringify(report));
     const ours: number[] = [];
     const control: number[] = [];
@@ -43,7 +45,9 @@ async function replay(name: string, reports: readonly object[], isSmoke: boolean
       control.push(rate(reports.length, parseMs));
       const replayMs = performance.now();
       const hot = createHotStore();
-      const { wal, recovery } = await openLog(directory, ({ appId, batch }) => hot.apply(appId, batch));
+      const { wal, recovery } = await openLog(directory, ({ appId, batch, sequence }) =>
+        hot.apply(appId, batch, sequence),
+      );
       ours.push(rate(reports.length, replayMs));
       await wal.close();
       if (recovery.records !== reports.length || hot.recordCount !== direct.recordCount) {

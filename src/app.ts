@@ -2,114 +2,36 @@ import manifest from "../package.json" with { type: "json" };
 import { type KeyStore, type NewKey, openKeyStore } from "./auth/key-store.ts";
 import { createRateLimit } from "./auth/rate-limit.ts";
 import { watchKeys } from "./auth/watch-keys.ts";
-import { type Config, LOG_QUEUE_BYTES_MAX, SEGMENT_BYTES_MAX } from "./config.ts";
+import type { Config } from "./config.ts";
 import { directoryPaths } from "./directory.ts";
-import { createHotStore, type HotStore } from "./hot/hot-store.ts";
+import { createHotStore } from "./hot/hot-store.ts";
 import type { Readiness } from "./http/routes/health.ts";
 import { createServer } from "./http/server.ts";
 import { assert } from "./lib/assert.ts";
 import type { AppId } from "./model/ids.ts";
+import {
+  type DirectoryEvents,
+  type OnReplayProgress,
+  type OpenDirectory,
+  openDirectory,
+  takeDirectory,
+} from "./open-directory.ts";
 import type { Listener } from "./runtime/listen.ts";
-import type { LockOwner } from "./runtime/lock.ts";
 import type { Platform } from "./runtime/platform.ts";
 import { createCurrentQueries } from "./service/current.ts";
 import { createHistoryQueries } from "./service/history.ts";
-import { createIngest, type Ingest } from "./service/ingest.ts";
 import { createNearby } from "./service/nearby.ts";
 import { createUserDevices } from "./service/user-devices.ts";
 import { countUnacknowledged } from "./service/verify.ts";
+import { readAcknowledgedParts } from "./service/verify-acknowledged.ts";
 import type { Clock } from "./time/clock.ts";
-import { type LogRecovery, type LogRefusal, openWal, type Wal } from "./wal/wal.ts";
 
 /** Builds the program from its parts, in order. It holds no rules of its own. */
 
-/** Another process owns the data directory. */
-export class DirectoryInUseError extends Error {
-  override readonly name = "DirectoryInUseError";
-  constructor(dataDir: string, owner: LockOwner | null) {
-    const holder = owner === null ? "another process" : `process ${owner.pid} (${owner.command})`;
-    super(`The data directory "${dataDir}" is in use by ${holder}.`);
-  }
-}
-
-/** A data directory that this process owns, with all its records in memory. */
-export interface OpenDirectory {
-  readonly hot: HotStore;
-  readonly log: Wal;
-  readonly ingest: Ingest;
-  readonly recovery: LogRecovery;
-  /** Finishes what the log accepted and gives the directory free. */
-  close(): Promise<void>;
-}
-
-export type OnReplayProgress = (replayedBytes: number, totalBytes: number) => void;
-
-/** Takes the lock and replays the log. Throws a `DirectoryInUseError` where another process has it. */
-export async function openDirectory(
-  dataDir: string,
-  command: string,
-  { files, acquireLock, pid }: Platform,
-  clock: Clock,
-  onProgress: OnReplayProgress,
-): Promise<OpenDirectory> {
-  const release = await takeDirectory(dataDir, command, { files, acquireLock, pid }, clock);
-  try {
-    return await openLog(dataDir, files, createHotStore(), release, onProgress, () => {}); // The command sees the refusal itself.
-  } catch (error) {
-    release();
-    throw error;
-  }
-}
-
-async function takeDirectory(
-  dataDir: string,
-  command: string,
-  { files, acquireLock, pid }: Pick<Platform, "files" | "acquireLock" | "pid">,
-  clock: Clock,
-): Promise<() => void> {
-  await files.makeDirectory(dataDir);
-  const attempt = await acquireLock(directoryPaths(dataDir).lock, { pid, command, sinceMs: clock.nowMs() });
-  if (!attempt.ok) throw new DirectoryInUseError(dataDir, attempt.owner);
-  return attempt.release;
-}
-
-async function openLog(
-  dataDir: string,
-  files: Platform["files"],
-  hot: HotStore,
-  release: () => void,
-  onProgress: OnReplayProgress,
-  onRefusal: (refusal: LogRefusal) => void,
-): Promise<OpenDirectory> {
-  const paths = directoryPaths(dataDir);
-  const { wal: log, recovery } = await openWal({
-    files,
-    directory: paths.log,
-    damagedDirectory: paths.damaged,
-    segmentBytesMax: SEGMENT_BYTES_MAX,
-    queueBytesMax: LOG_QUEUE_BYTES_MAX,
-    sequenceMin: 1,
-    onEntry: ({ appId, batch }) => hot.apply(appId, batch),
-    onProgress: ({ replayedBytes, totalBytes }) => onProgress(replayedBytes, totalBytes),
-  });
-  return {
-    hot,
-    log,
-    recovery,
-    ingest: createIngest({ log, hot, onRefusal }),
-    async close() {
-      await log.close();
-      release();
-    },
-  };
-}
-
 /** What an operator should know, as it happens. */
-export interface AppEvents {
-  onReady(recovery: LogRecovery, hot: HotStore): void;
+export interface AppEvents extends DirectoryEvents {
+  onReady(opened: OpenDirectory): void;
   onKeyFile(reason: string): void;
-  /** The log did not take a batch; its sender was told to try again. */
-  onRefusal(refusal: LogRefusal): void;
   /** A request failed by our fault; the client knows the id. */
   onFault(requestId: string, error: unknown): void;
 }
@@ -152,6 +74,10 @@ export async function openApp(
     });
     const firstKey = await createFirstKey(keys, await files.list(paths.log));
     reportKeyFile(keys, events);
+    const opened = () => {
+      assert(directory !== null, "no question passes the gate before the directory is open");
+      return directory;
+    };
     const queries = { hot, clock };
     const server = createServer({
       version: manifest.version,
@@ -162,14 +88,17 @@ export async function openApp(
       readiness: () => readiness,
       async countDamaged() {
         const unsaved = directory?.recovery.damage.filter(({ savedAs }) => savedAs === null).length ?? 0;
-        return unsaved + (await countUnacknowledged(files, paths.damaged));
+        const acknowledged = await readAcknowledgedParts(files, paths.damaged);
+        const parts = [...opened().archive.damaged.keys()].filter((file) => !acknowledged.has(file)).length;
+        return unsaved + parts + (await countUnacknowledged(files, paths.damaged));
       },
-      ingest: (appId: AppId, batch) => {
-        assert(directory !== null, "no report passes the gate before the log is open");
-        return directory.ingest(appId, batch);
-      },
+      ingest: (appId: AppId, batch) => opened().ingest(appId, batch),
       current: createCurrentQueries(queries),
-      history: createHistoryQueries(queries),
+      history: createHistoryQueries({
+        ...queries,
+        archive: () => opened().archive,
+        acknowledgedParts: () => readAcknowledgedParts(files, paths.damaged),
+      }),
       nearby: createNearby(queries),
       userDevices: createUserDevices(queries),
       readAsset: platform.readAsset,
@@ -184,10 +113,14 @@ export async function openApp(
     const onProgress: OnReplayProgress = (replayed, total) => {
       readiness = { status: "starting", replayed, total };
     };
-    const ready = openLog(dataDir, files, hot, release, onProgress, events.onRefusal).then((opened) => {
-      directory = opened;
-      if (readiness.status === "starting") readiness = { status: "ready" };
-      events.onReady(opened.recovery, hot);
+    const opening = openDirectory({ dataDir, files, clock, hot, config, events, onProgress, release });
+    const ready = opening.then(async (found) => {
+      directory = found;
+      if (readiness.status !== "starting") return; // It was told to stop meanwhile.
+      readiness = { status: "ready" };
+      events.onReady(found);
+      await found.inspect();
+      found.schedule.start();
     });
     return {
       url: listener.url,

@@ -1,5 +1,5 @@
 /** Everything an operator can set, parsed once into units. `cli/command.ts` fills it from flags and environment. */
-export interface Config {
+export interface Config extends ArchiveConfig {
   readonly dataDir: string;
   readonly hostname: string;
   readonly port: number;
@@ -7,12 +7,38 @@ export interface Config {
   readonly corsOrigins: readonly string[];
 }
 
+export interface ArchiveConfig {
+  /** From the end of one seal to the next. */
+  readonly sealIntervalMs: number;
+  /** What questions to the archive may use of the machine. */
+  readonly archiveThreads: number;
+  readonly archiveMemoryBytes: number;
+}
+
 export const DEFAULT_DATA_DIR = "data/local";
 export const DEFAULT_HOSTNAME = "127.0.0.1";
 export const DEFAULT_PORT = 3000;
+
+export const DEFAULT_ARCHIVE_CONFIG: ArchiveConfig = {
+  sealIntervalMs: 60 * 60 * 1000, // Late reports make answers slower until they are folded in; a day becomes due once a day.
+  archiveThreads: 2,
+  archiveMemoryBytes: 1_000_000_000,
+};
 
 /** A segment is read back whole, so this bounds the memory that replay needs beside the store. */
 export const SEGMENT_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Reports that wait for the disk, encoded: a second or two of a fast disk, and a bound on memory. */
 export const LOG_QUEUE_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Records older than the window that begin a seal at once (about 200 MB), and that stop reports from being taken. */
+export const OLD_RECORDS_SEAL = 2_000_000;
+export const OLD_RECORDS_MAX = 4_000_000;
+
+/** Questions to the archive that run at once: more would only wait for the same disk and cores. */
+export const ARCHIVE_QUERIES_MAX = 4;
+/** Questions that wait for their turn; a few seconds' worth. */
+export const ARCHIVE_QUEUE_MAX = 64;
+
+/** What DuckDB may use to make Parquet files; what does not fit goes to the disk. */
+export const SEAL_MEMORY_BYTES = 512_000_000;

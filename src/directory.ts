@@ -4,6 +4,7 @@ import { join } from "node:path";
 export function directoryPaths(dataDir: string) {
   return {
     log: join(dataDir, "wal"),
+    archive: join(dataDir, "archive"),
     damaged: join(dataDir, "damaged"),
     keys: join(dataDir, "keys.json"),
     firstKey: join(dataDir, "first-key"),

@@ -11,6 +11,7 @@ const ROWS: readonly (readonly string[])[] = [
   ["main"],
   ["cli"],
   ["app"],
+  ["open-directory"],
   ["http"],
   ["service"],
   ["wal", "hot", "archive", "auth"],

@@ -7,7 +7,7 @@ import type { ImportFormat } from "../service/import-input.ts";
 import { type FlagKinds, type Flags, noArguments, parseFlags, usage } from "./flags.ts";
 import { parseImport } from "./import-command.ts";
 import { parseKeysCreate } from "./keys-command.ts";
-import { parseServe } from "./serve-command.ts";
+import { parseServe, SERVE_FLAGS } from "./serve-command.ts";
 
 /** What a command line asks for, in units and types. */
 export type Command =
@@ -16,6 +16,7 @@ export type Command =
   | { readonly kind: "keys-list"; readonly dataDir: string; readonly json: boolean }
   | { readonly kind: "keys-revoke"; readonly dataDir: string; readonly id: string }
   | ImportCommand
+  | SealCommand
   | VerifyCommand
   | { readonly kind: "help"; readonly topic: HelpTopic | null }
   | { readonly kind: "version" };
@@ -44,6 +45,12 @@ export type ImportTarget =
   | { readonly kind: "directory"; readonly appId: AppId }
   | { readonly kind: "server"; readonly url: string; readonly key: string };
 
+export interface SealCommand {
+  readonly kind: "seal";
+  readonly dataDir: string;
+  readonly json: boolean;
+}
+
 export interface VerifyCommand {
   readonly kind: "verify";
   readonly dataDir: string;
@@ -68,7 +75,7 @@ interface CommandSyntax {
 }
 
 const SYNTAX = {
-  serve: { flags: { port: "value", host: "value", "cors-origin": "values" }, parse: parseServe },
+  serve: { flags: SERVE_FLAGS, parse: parseServe },
   "keys create": {
     flags: { app: "value", permission: "values", tier: "value", label: "value", expires: "value" },
     parse: parseKeysCreate,
@@ -86,6 +93,7 @@ const SYNTAX = {
     },
     parse: parseImport,
   },
+  seal: { flags: { json: "switch" }, parse: parseSeal },
   verify: { flags: { json: "switch", acknowledge: "switch" }, parse: parseVerify },
 } as const satisfies Record<string, CommandSyntax>;
 
@@ -173,6 +181,10 @@ function parseKeysRevoke({ positionals }: Flags, dataDir: string): Result<Comman
   if (id === undefined) return usage("keys revoke needs the id of a key, as keys list shows it");
   if (more !== undefined) return usage(`keys revoke takes one id, and "${more}" is one more`);
   return ok({ kind: "keys-revoke", dataDir, id });
+}
+
+function parseSeal(flags: Flags, dataDir: string): Result<Command, UsageError> {
+  return noArguments(flags) ?? ok({ kind: "seal", dataDir, json: flags.has("json") });
 }
 
 function parseVerify(flags: Flags, dataDir: string): Result<Command, UsageError> {

@@ -27,6 +27,7 @@ Usage: ${PROGRAM} COMMAND [options]
   keys list              show the keys
   keys revoke ID         end a key
   import FILE...         take in reports from files
+  seal                   move what is due into the archive
   verify                 look through the data directory for damage
 
 Options of every command:
@@ -52,6 +53,9 @@ written to the file first-key in the data directory.
   --port PORT            port to listen on; 0 lets the system choose (${DEFAULT_PORT}; WHEREHOUSE_PORT)
   --host HOST            name or address to listen on (${DEFAULT_HOSTNAME}; WHEREHOUSE_HOST)
   --cors-origin ORIGIN   lets pages of this origin read answers; * is any; repeatable (none)
+  --seal-every TIME      how often what is due, and all late data, moves into the archive: 15m, 1h, 1d (1h)
+  --archive-threads N    threads for questions about archived days (2)
+  --archive-memory SIZE  memory for them: 500MB, 4GB (1GB)
 ${DATA_DIR}
 
 Example:
@@ -123,6 +127,16 @@ given again. Its state is kept in imports/ in the data directory until then; wit
 
 Example:
   ${PROGRAM} import monday.csv.gz tuesday.csv.gz --app default --shift-to-now
+`,
+  seal: `Usage: ${PROGRAM} seal [options]
+
+Moves the days that have left the window of the last 7 days into the archive now, with all late data, deletes
+what the retention of 365 days has given up a day ago, and frees the log of what is archived. A running server
+does the same by itself; this needs the data directory for itself. Interrupted, it leaves everything as it was.
+Exit code 1 if a day could not be sealed, since its part of the archive is damaged.
+
+  --json                 what was done as JSON
+${DATA_DIR}
 `,
   verify: `Usage: ${PROGRAM} verify [options]
 

@@ -2,6 +2,7 @@ import type { Terminal } from "../runtime/process.ts";
 import type { ImportFile } from "../service/import.ts";
 import type { ImportProgress } from "../service/import-progress.ts";
 import type { ImportRunEvents } from "../service/import-run.ts";
+import type { SealProgress } from "../service/seal.ts";
 import { MS_PER_DAY } from "../time/retention.ts";
 import { createRejectedRows } from "./import-report.ts";
 import { createProgressBar, type ProgressBar } from "./progress-bar.ts";
@@ -12,6 +13,8 @@ export interface ImportScreen extends ImportRunEvents {
   say(line: string): void;
   /** Bytes of the data directory's log that were read. */
   onReplayed(done: number, total: number): void;
+  /** Old records that went from memory to the archive, and all that do. */
+  onSealing(progress: SealProgress): void;
   /** Ends the bar and says what was rejected. */
   finish(): void;
   /** Rows that this run brought to their place. */
@@ -55,6 +58,9 @@ export function createImportScreen(files: readonly ImportFile[], terminal: Termi
     say,
     onReplayed(done, total) {
       if (total > 0) barOf("Reading the log").show({ done, total, count: null });
+    },
+    onSealing({ records, recordsTotal }) {
+      barOf("Archiving").show({ done: records, total: recordsTotal, count: null });
     },
     onScanned(fileIndex, bytesRead) {
       noteBytes(fileIndex, bytesRead);

@@ -1,6 +1,8 @@
 import { join } from "node:path";
-import { DirectoryInUseError, openDirectory } from "../app.ts";
+import { DEFAULT_ARCHIVE_CONFIG } from "../config.ts";
+import { createHotStore } from "../hot/hot-store.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
+import { DirectoryInUseError, type OpenDirectory, openDirectory, takeDirectory } from "../open-directory.ts";
 import { FileError } from "../runtime/files.ts";
 import type { Platform } from "../runtime/platform.ts";
 import type { Terminal } from "../runtime/process.ts";
@@ -108,27 +110,61 @@ async function openTarget(
     return ok({ deliver, close: async () => undefined });
   }
   try {
-    const { ingest, recovery, close } = await openDirectory(
-      dataDir,
-      "import",
-      platform,
-      clock,
-      screen.onReplayed,
-    );
-    for (const { file, offset, bytes, savedAs } of recovery.damage) {
+    const directory = await openToImport(dataDir, platform, clock, screen);
+    for (const { file, offset, bytes, savedAs } of directory.recovery.damage) {
       screen.say(`Damaged: ${bytes} bytes of ${file} at ${offset}, set aside as ${savedAs}.`);
     }
-    return ok({ deliver: (batch) => deliverTo(ingest, target.appId, batch), close });
+    const deliver: Deliver = (batch) => deliverTo(directory, screen, target.appId, batch);
+    return ok({ deliver, close: () => directory.close() });
   } catch (error) {
     if (!(error instanceof DirectoryInUseError)) throw error;
     return fail(`${error.message} To import through a running server, use --url and --key.`);
   }
 }
 
-async function deliverTo(ingest: Ingest, ...[appId, batch]: Parameters<Ingest>): ReturnType<Deliver> {
+async function openToImport(
+  dataDir: string,
+  platform: Platform,
+  clock: Clock,
+  screen: ImportScreen,
+): Promise<OpenDirectory> {
+  const release = await takeDirectory(dataDir, "import", platform, clock);
+  try {
+    return await openDirectory({
+      dataDir,
+      files: platform.files,
+      clock,
+      hot: createHotStore(),
+      config: DEFAULT_ARCHIVE_CONFIG,
+      events: {
+        onRefusal: () => {}, // The import sees the refusal itself.
+        onArchiveNote: screen.say,
+        onSealed: () => {},
+        onSealFailed: (error) => screen.say(`Old reports could not be archived: ${reasonOf(error)}`),
+      },
+      onProgress: screen.onReplayed,
+      release,
+    });
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+/** Years of old reports are more than memory holds: once there are many, they are archived first. */
+async function deliverTo(
+  { ingest, schedule }: OpenDirectory,
+  screen: ImportScreen,
+  ...[appId, batch]: Parameters<Ingest>
+): ReturnType<Deliver> {
+  if (schedule.isOverloaded()) await schedule.sealNow(screen.onSealing);
   const taken = await ingest(appId, batch);
   if (taken.ok) return ok({ ...taken.value, rejected: [] });
   return fail(taken.error.kind === "unavailable" ? taken.error.message : taken.error.kind);
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function waitUnlessAborted(milliseconds: number, signal: AbortSignal): Promise<void> {

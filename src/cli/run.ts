@@ -1,14 +1,15 @@
 import manifest from "../../package.json" with { type: "json" };
+import { NewerFormatError } from "../lib/newer-format-error.ts";
 import type { Result } from "../lib/result.ts";
 import { FileError } from "../runtime/files.ts";
 import type { Platform } from "../runtime/platform.ts";
 import { stopRequested, type Terminal } from "../runtime/process.ts";
 import { type Clock, systemClock } from "../time/clock.ts";
-import { NewerFormatError } from "../wal/segment.ts";
 import type { Command, UsageError } from "./command.ts";
 import { helpText, usageErrorText } from "./help.ts";
 import { importFiles } from "./import.ts";
 import { createKey, listKeys, openKeys, revokeKey } from "./keys.ts";
+import { seal } from "./seal.ts";
 import { serve } from "./serve.ts";
 import { verify } from "./verify.ts";
 
@@ -48,6 +49,8 @@ async function run(command: Command, platform: Platform, clock: Clock, terminal:
       return revokeKey(await openKeys("keys revoke", command.dataDir, platform, clock), command.id, terminal);
     case "import":
       return importFiles(command, platform, clock, terminal, stopSignal());
+    case "seal":
+      return seal(command, platform, clock, terminal, stopSignal());
     case "verify":
       return verify(command, platform, clock, terminal);
     case "help":

@@ -1,7 +1,17 @@
-import { DEFAULT_HOSTNAME, DEFAULT_PORT } from "../config.ts";
+import { type ArchiveConfig, DEFAULT_ARCHIVE_CONFIG, DEFAULT_HOSTNAME, DEFAULT_PORT } from "../config.ts";
+import { parseDuration } from "../lib/duration.ts";
 import { ok, type Result } from "../lib/result.ts";
 import type { Command, Environment, UsageError } from "./command.ts";
-import { type Flags, noArguments, usage } from "./flags.ts";
+import { type FlagKinds, type Flags, noArguments, usage } from "./flags.ts";
+
+export const SERVE_FLAGS = {
+  port: "value",
+  host: "value",
+  "cors-origin": "values",
+  "seal-every": "value",
+  "archive-threads": "value",
+  "archive-memory": "value",
+} as const satisfies FlagKinds;
 
 export function parseServe(
   flags: Flags,
@@ -22,7 +32,46 @@ export function parseServe(
   if (wrong !== undefined) {
     return usage(`--cors-origin must be * or an origin such as https://example.org, not "${wrong}"`);
   }
-  return ok({ kind: "serve", config: { dataDir, hostname, port, corsOrigins } });
+  const archive = parseArchive(flags);
+  if (!archive.ok) return archive;
+  return ok({ kind: "serve", config: { dataDir, hostname, port, corsOrigins, ...archive.value } });
+}
+
+function parseArchive(flags: Flags): Result<ArchiveConfig, UsageError> {
+  const intervalText = flags.value("seal-every");
+  const sealIntervalMs =
+    intervalText === null ? DEFAULT_ARCHIVE_CONFIG.sealIntervalMs : parseDuration(intervalText);
+  if (sealIntervalMs === null || sealIntervalMs > SEAL_INTERVAL_MS_MAX) {
+    return usage(`--seal-every must be a time such as 15m, 1h or 1d, at most 24d, not "${intervalText}"`);
+  }
+  const threadsText = flags.value("archive-threads");
+  const archiveThreads =
+    threadsText === null ? DEFAULT_ARCHIVE_CONFIG.archiveThreads : parseCount(threadsText, THREADS_MAX);
+  if (archiveThreads === null) {
+    return usage(`--archive-threads must be a whole number from 1 to ${THREADS_MAX}, not "${threadsText}"`);
+  }
+  const memoryText = flags.value("archive-memory");
+  const archiveMemoryBytes =
+    memoryText === null ? DEFAULT_ARCHIVE_CONFIG.archiveMemoryBytes : parseBytes(memoryText);
+  if (archiveMemoryBytes === null) {
+    return usage(`--archive-memory must be a size such as 500MB or 4GB, at least 100MB, not "${memoryText}"`);
+  }
+  return ok({ sealIntervalMs, archiveThreads, archiveMemoryBytes });
+}
+
+const SEAL_INTERVAL_MS_MAX = 2 ** 31 - 1; // What a timer can wait.
+const THREADS_MAX = 256;
+const MEMORY_BYTES_MIN = 100_000_000;
+
+function parseCount(text: string, max: number): number | null {
+  const count = /^\d{1,6}$/.test(text) ? Number(text) : 0;
+  return count >= 1 && count <= max ? count : null;
+}
+
+function parseBytes(text: string): number | null {
+  const [, count, unit] = /^(\d{1,6})(MB|GB)$/.exec(text) ?? [];
+  const bytes = Number(count) * (unit === "GB" ? 1e9 : 1e6);
+  return bytes >= MEMORY_BYTES_MIN ? bytes : null;
 }
 
 /** The value and the name it came under. The flag wins; an empty variable counts as unset. */

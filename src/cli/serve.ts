@@ -1,13 +1,15 @@
-import { type App, DirectoryInUseError, openApp } from "../app.ts";
+import { type App, openApp } from "../app.ts";
 import type { NewKey } from "../auth/key-store.ts";
 import type { Config } from "../config.ts";
 import { directoryPaths } from "../directory.ts";
+import { DirectoryInUseError } from "../open-directory.ts";
 import type { Files } from "../runtime/files.ts";
 import { ListenError } from "../runtime/listen.ts";
 import type { Platform } from "../runtime/platform.ts";
 import type { Terminal } from "../runtime/process.ts";
 import { systemClock } from "../time/clock.ts";
 import type { LogRefusal } from "../wal/wal.ts";
+import { didAnything, sealSummary } from "./seal-report.ts";
 
 /** Serves until it is asked to stop; returns the exit code. */
 export async function serve(
@@ -21,12 +23,14 @@ export async function serve(
   let app: App;
   try {
     app = await openApp(config, platform, systemClock, {
-      onReady(recovery, hot) {
+      onReady({ recovery, hot, archive }) {
         const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
         const [records, devices] = [hot.recordCount, hot.deviceCount].map((count) =>
           count.toLocaleString("en"),
         );
-        say(`Ready after ${seconds} s with ${records} records of ${devices} devices.`);
+        const sealedDays = archive.manifest.days.size;
+        const sealed = sealedDays === 0 ? "" : ` and ${sealedDays} archived days`;
+        say(`Ready after ${seconds} s with ${records} records of ${devices} devices${sealed}.`);
         const { tornTail } = recovery;
         if (tornTail !== null)
           say(`Cut off: the last write to ${tornTail.file} was never finished, nor acknowledged.`);
@@ -37,6 +41,11 @@ export async function serve(
         }
       },
       onRefusal: createRefusalNotice(say),
+      onArchiveNote: (note) => say(`Archive: ${note}`),
+      onSealed: (report) => {
+        if (didAnything(report)) say(sealSummary(report));
+      },
+      onSealFailed: (error) => say(`Nothing was archived, and nothing lost: ${faultText(error)}`),
       onKeyFile: (reason) => say(`Keys: ${reason}`),
       onFault: (requestId, error) => say(`Failed to answer request ${requestId}: ${faultText(error)}`),
     });

@@ -1,17 +1,26 @@
+import { assert } from "../lib/assert.ts";
 import type { AppId, DeviceId } from "../model/ids.ts";
 import { Device } from "./device.ts";
 import { DeviceList } from "./device-list.ts";
 import { createGeohashIndex } from "./geohash-index.ts";
+import { SealedRows } from "./sealed-rows.ts";
 import type { SpatialIndex } from "./spatial-index.ts";
+import type { RowRef } from "./track.ts";
+
+/** The user of a late row that carries none: whoever made the record it lies over. Also, nobody. */
+const NO_USER = 0;
 
 /** What memory knows of one app: its devices by id and by user, and where they are. */
 export class AppDevices {
   readonly appId: AppId;
   readonly list = new DeviceList();
   readonly positions: SpatialIndex = createGeohashIndex();
+  readonly sealed = new SealedRows();
   recordCount = 0;
   readonly #byId = new Map<string, Device>();
-  readonly #byNumber: Device[] = [];
+  readonly #byNumber: (Device | undefined)[] = [];
+  /** Numbers of devices that are gone, to be given again. */
+  readonly #freeNumbers: number[] = [];
   readonly #users = new Map<number, UserDevices>();
 
   constructor(appId: AppId) {
@@ -25,9 +34,9 @@ export class AppDevices {
   findOrAdd(deviceId: DeviceId): Device {
     const known = this.#byId.get(deviceId);
     if (known !== undefined) return known;
-    const device = new Device(deviceId, this.#byNumber.length);
+    const device = new Device(deviceId, this.#freeNumbers.pop() ?? this.#byNumber.length);
     this.#byId.set(deviceId, device);
-    this.#byNumber.push(device);
+    this.#byNumber[device.number] = device;
     this.list.add(device);
     return device;
   }
@@ -37,7 +46,25 @@ export class AppDevices {
   }
 
   get deviceCount(): number {
-    return this.#byNumber.length;
+    return this.#byId.size;
+  }
+
+  /** The newest record of a device that has one, wherever it is. */
+  newest(device: Device): RowRef {
+    return device.track.newestMs >= device.sealedNewestMs
+      ? device.track.newest()
+      : this.sealed.at(device.number);
+  }
+
+  /** Forgets a device that has no record in memory. */
+  remove(device: Device): void {
+    assert(device.track.count === 0, "a device with records is not forgotten");
+    this.#byId.delete(device.id);
+    this.#byNumber[device.number] = undefined;
+    this.#freeNumbers.push(device.number);
+    this.list.delete(device);
+    this.positions.remove(device.number);
+    this.#users.get(device.currentUser)?.current.delete(device);
   }
 
   /** Devices whose newest record is this user's. */
@@ -67,7 +94,7 @@ export class AppDevices {
       }
     }
     device.holders.push({ user, records: 1 });
-    this.#userDevices(user).held.add(device);
+    if (user !== NO_USER) this.#userDevices(user).held.add(device);
   }
 
   /** One record fewer of the device's is this user's: a report changed its holder. */
@@ -77,7 +104,7 @@ export class AppDevices {
     holder.records--;
     if (holder.records > 0) return;
     device.holders.splice(index, 1);
-    this.#userDevices(user).held.delete(device);
+    if (user !== NO_USER) this.#userDevices(user).held.delete(device);
   }
 
   #userDevices(user: number): UserDevices {

@@ -31,6 +31,9 @@ const FIXED_FIELDS = 2;
 const FIELDS = NUMBER_FIELDS.length;
 const OPTIONAL_FIELDS = FIELDS - FIXED_FIELDS;
 
+/** The mask of a chunk with a cell for every field. */
+export const ALL_FIELDS = (1 << OPTIONAL_FIELDS) - 1;
+
 /** By mask and number field, its cell in a row, or 0 (which is the timestamp's) where the row has none. */
 const CELL_OF = new Uint8Array((1 << OPTIONAL_FIELDS) * FIELDS);
 /** By mask, cells of a row. */
@@ -79,6 +82,10 @@ export function timestampAt(chunk: Chunk, row: number): number {
 export function numberAt(chunk: Chunk, row: number, field: number): number {
   const cell = CELL_OF[chunk.mask * FIELDS + field]!;
   return cell === 0 ? Number.NaN : chunk.f64[row * chunk.width + cell]!;
+}
+
+export function setTimestamp(chunk: Chunk, row: number, timestampMs: number): void {
+  chunk.f64[row * chunk.width] = timestampMs;
 }
 
 /** Writes a field that the chunk has cells for. */

@@ -8,7 +8,9 @@ export class Device {
   readonly track = new Track();
   /** User (as the dictionary numbers them) of the newest record; 0 before the first. */
   currentUser = 0;
-  /** Who made how many of the records. Most devices have one holder all their life. */
+  /** Timestamp of the newest record that the archive holds; -Infinity where it holds none. */
+  sealedNewestMs = Number.NEGATIVE_INFINITY;
+  /** Who made how many of the records in memory; 0 for those that may lie over a record of somebody's in the archive. */
   readonly holders: Holder[] = [];
 
   constructor(id: DeviceId, number: number) {
@@ -16,7 +18,12 @@ export class Device {
     this.number = number;
   }
 
-  /** How many of the records this user made. */
+  /** Timestamp of the newest record, wherever it is; -Infinity before the first. */
+  get newestMs(): number {
+    return Math.max(this.track.newestMs, this.sealedNewestMs);
+  }
+
+  /** How many of the records in memory this user made. */
   recordsOf(user: number): number {
     return this.holders.find((holder) => holder.user === user)?.records ?? 0;
   }

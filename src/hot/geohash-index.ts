@@ -73,6 +73,9 @@ export function createGeohashIndex(): SpatialIndex {
       if (bucket !== undefined) take(device, bucket);
       put(device, bucketFor(cell), latitude, longitude);
     },
+    remove(device) {
+      take(device, bucketOf[device]!);
+    },
     scan(boxes, visit) {
       const found = boxes.map((box) => tree.search(treeBox(box)));
       // A cell that touches two boxes (at a pole, or one cell around the world) is read once.

@@ -1,28 +1,55 @@
 import type { AppId, DeviceId } from "../model/ids.ts";
 import { NUMBER_FIELDS, numberIndex } from "../model/location-fields.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
+import type { TimeRange } from "../time/range.ts";
+import type { UtcDay } from "../time/utc-day.ts";
 import { AppDevices } from "./app-devices.ts";
 import { maskOf, numberAt, profileAt, setNumber, setTuples, stateAt, writeRow } from "./chunk.ts";
+import { DayLedger, isSealed, type LedgerDay, noteChange } from "./day-ledger.ts";
 import type { Device } from "./device.ts";
 import { createDictionary, type Dictionary, type TranslatedTuples } from "./dictionary.ts";
+import { collectLateRows, holdsLate } from "./late-rows.ts";
+import { Sealing } from "./sealing.ts";
 import type { RowRef } from "./track.ts";
 
 const LATITUDE = numberIndex("latitude");
 const LONGITUDE = numberIndex("longitude");
 
 /**
- * Every record that no archive holds: by app and device in time order, packed. Taking a batch in is the
- * only way to change it, so replay and live traffic leave the same store behind.
+ * Every record that no archive holds, by app and device in time order, packed; and the newest record of every
+ * device, wherever it is. Laying a batch of reports over it is the only way that records come in, so replay and
+ * live traffic leave the same store behind; sealing is the only way that they leave.
+ *
+ * Of a day that is sealed, memory holds what was reported since: a late row. Where the archive may hold a record
+ * of the same instant, a late row holds what its reports carried and no more, to be laid over that record.
  */
 export interface HotStore {
   readonly dictionary: Dictionary;
-  /** Lays a batch of reports over the store, in order. */
-  apply(appId: AppId, batch: ReportBatch): AppliedBatch;
-  /** Whether the whole batch repeats what is stored, so that laying it over the store would change nothing. */
+  /** Lays the batch of an entry of the log over the store, in order; reports that the archive covers stay out. */
+  apply(appId: AppId, batch: ReportBatch, sequence: number): AppliedBatch;
+  /** Whether the whole batch repeats what memory knows, so that laying it over the store would change nothing. */
   repeats(appId: AppId, batch: ReportBatch): boolean;
   findApp(appId: AppId): AppDevices | null;
+  /** Records, without those of the archive. */
   readonly recordCount: number;
   readonly deviceCount: number;
+  /** The last entry that was laid over the store, or 0. */
+  readonly appliedSequence: number;
+
+  /** Says which days the archive holds, and up to which entry of the log. Before the first `apply`. */
+  setSealed(sequences: ReadonlyMap<UtcDay, number>): void;
+  /** Takes in the newest sealed record of each device. Before the first `apply`. */
+  restoreNewest(appId: AppId, batch: ReportBatch): void;
+  /** Days that memory holds records of, in order. */
+  daysInMemory(): readonly DayInMemory[];
+  /** Begins to move these days into the archive; one at a time. */
+  seal(days: readonly UtcDay[]): Sealing;
+  /** Whether memory holds late rows of this sealed day, of any app. */
+  holdsLate(day: UtcDay): boolean;
+  /** The late rows of these devices in a range of sealed days; null where there are none. */
+  lateRows(devices: readonly Device[], range: TimeRange): ReportBatch | null;
+  /** Forgets devices that have nothing newer than this and nothing in memory, some a step. */
+  forgetDevices(beforeMs: number): Iterable<void>;
 }
 
 /** What became of the batch's reports: new or changed records, and repeats that changed nothing. */
@@ -31,9 +58,19 @@ export interface AppliedBatch {
   readonly duplicates: number;
 }
 
+export interface DayInMemory {
+  readonly day: UtcDay;
+  readonly records: number;
+  readonly isSealed: boolean;
+}
+
+const DEVICES_A_STEP = 1000; // Looking at a device to forget it costs well under a microsecond.
+
 export function createHotStore(): HotStore {
   const dictionary = createDictionary();
   const apps = new Map<AppId, AppDevices>();
+  const ledger = new DayLedger();
+  let appliedSequence = 0;
 
   function findOrAddApp(appId: AppId): AppDevices {
     let app = apps.get(appId);
@@ -47,28 +84,54 @@ export function createHotStore(): HotStore {
   function applyRow(
     app: AppDevices,
     device: Device,
+    day: LedgerDay,
     batch: ReportBatch,
     row: number,
     carried: Tuples,
   ): boolean {
-    const stored = device.track.find(batch.timestampMs[row]!);
+    const timestampMs = batch.timestampMs[row]!;
+    const stored = device.track.find(timestampMs);
     if (stored === null) {
-      insert(app, device, batch, row, carried);
-      return true;
+      // Even a repeat of the sealed record goes in: the sealed row may be of an entry that the archive does not cover.
+      const base =
+        isSealed(day) && timestampMs === device.sealedNewestMs ? app.sealed.at(device.number) : null;
+      insert(app, device, day, base, batch, row, carried);
+    } else {
+      if (!differs(dictionary, stored, batch, row, carried)) return false;
+      replace(app, device, stored, batch, row, carried);
     }
-    if (!differs(dictionary, stored, batch, row, carried)) return false;
-    replace(app, device, stored, batch, row, carried);
+    noteChange(day, device, timestampMs);
     return true;
   }
 
-  function insert(app: AppDevices, device: Device, batch: ReportBatch, row: number, carried: Tuples): void {
+  /** Adds a record, laid over `base`, the sealed record of the same instant where that is known. */
+  function insert(
+    app: AppDevices,
+    device: Device,
+    day: LedgerDay,
+    base: RowRef | null,
+    batch: ReportBatch,
+    row: number,
+    carried: Tuples,
+  ): void {
     const timestampMs = batch.timestampMs[row]!;
-    const isNewest = timestampMs > device.track.newestMs;
-    const profile = dictionary.asStored(carried.profile);
-    const place = device.track.insert(timestampMs, maskOf(batch.numbers, row));
+    const isNewest = timestampMs >= device.newestMs;
+    const mayHaveBase = isSealed(day) && timestampMs < device.sealedNewestMs;
+    let { profile, state } = carried;
+    let mask = maskOf(batch.numbers, row);
+    if (base !== null) {
+      profile = dictionary.mergeProfiles(profileAt(base.chunk, base.row), profile);
+      state = dictionary.mergeStates(stateAt(base.chunk, base.row), state);
+      mask |= base.chunk.mask;
+    } else if (!mayHaveBase) {
+      profile = dictionary.asStored(profile);
+    }
+    const place = device.track.insert(timestampMs, mask);
     writeRow(place.chunk, place.row, timestampMs, batch.numbers, row);
-    setTuples(place.chunk, place.row, profile, carried.state);
+    if (base !== null) fillNumbers(place, base);
+    setTuples(place.chunk, place.row, profile, state);
     app.recordCount++;
+    day.count++;
     const user = dictionary.userOf(profile);
     app.countRecord(device, user);
     if (isNewest) showNewest(app, device, place, user);
@@ -98,7 +161,7 @@ export function createHotStore(): HotStore {
       app.countRecord(device, user);
       app.discountRecord(device, oldUser);
     }
-    if (batch.timestampMs[row]! === device.track.newestMs) showNewest(app, device, place, user);
+    if (batch.timestampMs[row]! === device.newestMs) showNewest(app, device, place, user);
   }
 
   function showNewest(app: AppDevices, device: Device, { chunk, row }: RowRef, user: number): void {
@@ -106,15 +169,24 @@ export function createHotStore(): HotStore {
     app.setCurrentUser(device, user);
   }
 
+  /** What memory knows of a device's record at an instant. */
+  function findRecord(app: AppDevices, device: Device, timestampMs: number): RowRef | null {
+    const stored = device.track.find(timestampMs);
+    if (stored !== null || timestampMs !== device.sealedNewestMs) return stored;
+    return app.sealed.at(device.number);
+  }
+
   return {
     dictionary,
-    apply(appId, batch) {
+    apply(appId, batch, sequence) {
       const app = findOrAddApp(appId);
       const tuples = dictionary.translate(batch);
       const devices: (Device | undefined)[] = new Array(batch.texts.length);
       const carried = { profile: 0, state: 0 };
       let accepted = 0;
       for (let row = 0; row < batch.count; row++) {
+        const day = ledger.at(batch.timestampMs[row]!);
+        if (sequence <= day.sealedSequence) continue;
         const text = batch.device[row]!;
         let device = devices[text];
         if (device === undefined) {
@@ -122,8 +194,9 @@ export function createHotStore(): HotStore {
           devices[text] = device;
         }
         readTuples(tuples, batch, row, carried);
-        if (applyRow(app, device, batch, row, carried)) accepted++;
+        if (applyRow(app, device, day, batch, row, carried)) accepted++;
       }
+      appliedSequence = sequence;
       return { accepted, duplicates: batch.count - accepted };
     },
     repeats(appId, batch) {
@@ -132,8 +205,8 @@ export function createHotStore(): HotStore {
       let tuples: TranslatedTuples | null = null; // Most batches are new from their first row on.
       const carried = { profile: 0, state: 0 };
       for (let row = 0; row < batch.count; row++) {
-        const stored =
-          app.find(batch.texts[batch.device[row]!]!)?.track.find(batch.timestampMs[row]!) ?? null;
+        const device = app.find(batch.texts[batch.device[row]!]!);
+        const stored = device === null ? null : findRecord(app, device, batch.timestampMs[row]!);
         if (stored === null) return false;
         tuples ??= dictionary.translate(batch);
         readTuples(tuples, batch, row, carried);
@@ -152,6 +225,40 @@ export function createHotStore(): HotStore {
       for (const app of apps.values()) count += app.deviceCount;
       return count;
     },
+    get appliedSequence() {
+      return appliedSequence;
+    },
+
+    setSealed: (sequences) => ledger.setSealed(sequences),
+    restoreNewest(appId, batch) {
+      const app = findOrAddApp(appId);
+      const tuples = dictionary.translate(batch);
+      const carried = { profile: 0, state: 0 };
+      for (let row = 0; row < batch.count; row++) {
+        const device = app.findOrAdd(batch.texts[batch.device[row]!] as DeviceId);
+        if (batch.timestampMs[row]! < device.sealedNewestMs) continue;
+        readTuples(tuples, batch, row, carried);
+        const profile = dictionary.asStored(carried.profile);
+        const place = app.sealed.write(device.number, batch, row, profile, carried.state);
+        device.sealedNewestMs = batch.timestampMs[row]!;
+        showNewest(app, device, place, dictionary.userOf(profile));
+      }
+    },
+    daysInMemory: () =>
+      ledger.withRecords().map((day) => ({ day: day.day, records: day.count, isSealed: isSealed(day) })),
+    seal: (days) => new Sealing(apps, ledger, dictionary, days, appliedSequence),
+    holdsLate: (day) => holdsLate(ledger.of(day)),
+    lateRows: (devices, range) => collectLateRows(devices, range, ledger, dictionary),
+    *forgetDevices(beforeMs) {
+      let looked = 0;
+      for (const app of apps.values()) {
+        for (const device of app.list.sorted()) {
+          if (device.track.count === 0 && device.sealedNewestMs < beforeMs) app.remove(device);
+          if (++looked % DEVICES_A_STEP === 0) yield;
+        }
+        if (app.deviceCount === 0) apps.delete(app.appId);
+      }
+    },
   };
 }
 
@@ -164,6 +271,15 @@ interface Tuples {
 function readTuples(tuples: TranslatedTuples, batch: ReportBatch, row: number, out: Tuples): void {
   out.profile = tuples.profiles[batch.profile[row]!]!;
   out.state = tuples.states[batch.state[row]!]!;
+}
+
+/** Gives the record the number fields of `base` that it has not itself. */
+function fillNumbers({ chunk, row }: RowRef, base: RowRef): void {
+  for (let field = 0; field < NUMBER_FIELDS.length; field++) {
+    const value = numberAt(base.chunk, base.row, field);
+    if (!Number.isNaN(value) && Number.isNaN(numberAt(chunk, row, field)))
+      setNumber(chunk, row, field, value);
+  }
 }
 
 /** Whether the report carries anything that the stored record has not, or has otherwise. */

@@ -1,6 +1,7 @@
 import type { DeviceId } from "../model/ids.ts";
 import { NUMBER_FIELDS } from "../model/location-fields.ts";
 import type { RecordDictionary, RecordPage } from "../model/record-page.ts";
+import type { AppDevices } from "./app-devices.ts";
 import { type Chunk, copyNumbers, profileAt, stateAt, timestampAt } from "./chunk.ts";
 import type { Device } from "./device.ts";
 
@@ -42,8 +43,8 @@ export class PageBuilder {
   }
 
   /** Adds the device's newest record. */
-  addNewest(device: Device): void {
-    const { chunk, row } = device.track.newest();
+  addNewest(app: AppDevices, device: Device): void {
+    const { chunk, row } = app.newest(device);
     this.add(device, chunk, row);
   }
 

@@ -1,4 +1,3 @@
-import { haversineMeters } from "../geo/distance.ts";
 import { numberIndex } from "../model/location-fields.ts";
 import type { TimeRange } from "../time/range.ts";
 import { type Chunk, numberAt, profileAt, rowBytes } from "./chunk.ts";
@@ -81,19 +80,10 @@ export class Slice {
     return at;
   }
 
-  /** Length of the path through all matching records, in meters. */
-  pathMeters(): number {
-    let meters = 0;
-    let lastLatitude = Number.NaN;
-    let lastLongitude = Number.NaN;
+  /** Visits the positions of all matching records, in degrees, oldest first. */
+  visitPositions(visit: (latitude: number, longitude: number) => void): void {
     this.visit(this.from, this.to, (chunk, row) => {
-      const latitude = numberAt(chunk, row, LATITUDE);
-      const longitude = numberAt(chunk, row, LONGITUDE);
-      if (!Number.isNaN(lastLatitude))
-        meters += haversineMeters(lastLatitude, lastLongitude, latitude, longitude);
-      lastLatitude = latitude;
-      lastLongitude = longitude;
+      visit(numberAt(chunk, row, LATITUDE), numberAt(chunk, row, LONGITUDE));
     });
-    return meters;
   }
 }

@@ -1,10 +1,9 @@
 import { createMinHeap } from "../lib/heap.ts";
+import type { Order } from "../time/range.ts";
 import { timestampAt } from "./chunk.ts";
 import type { PageBuilder } from "./page-builder.ts";
 import type { Slice } from "./slice.ts";
 import type { RowRef } from "./track.ts";
-
-export type Order = "asc" | "desc";
 
 /** Offsets up to this are skipped record by record; beyond it, bisecting time is cheaper. */
 const SKIP_ONE_BY_ONE_MAX = 2048;

@@ -1,3 +1,4 @@
+import type { TimeRange } from "../time/range.ts";
 import {
   CHUNK_ROWS_MAX,
   type Chunk,
@@ -95,6 +96,26 @@ export class Track {
     }
   }
 
+  /** Takes out what lies in the range and is not to be kept, and frees its memory. */
+  remove({ startMs, endMs }: TimeRange, isKept: (timestampMs: number) => boolean): void {
+    const kept: Chunk[] = [];
+    for (const chunk of this.#chunks) {
+      const from = rowsBefore(chunk, startMs);
+      const to = rowsBefore(chunk, endMs);
+      if (from === to) kept.push(chunk);
+      else keepRows(kept, chunk, from, to, isKept);
+    }
+    this.#chunks.splice(0, this.#chunks.length, ...kept);
+    this.#starts.length = 0;
+    this.#count = 0;
+    for (const chunk of this.#chunks) {
+      this.#starts.push(this.#count);
+      this.#count += chunk.count;
+    }
+    const newest = this.#chunks.at(-1);
+    this.#newestMs = newest === undefined ? Number.NEGATIVE_INFINITY : timestampAt(newest, newest.count - 1);
+  }
+
   #append(timestampMs: number, mask: number): RowRef {
     const last = this.#chunks.length - 1;
     if (last < 0) this.#push(createFirstChunk(mask));
@@ -125,7 +146,7 @@ export class Track {
     if (chunk.count < chunk.capacity) {
       if (wanted !== chunk.mask) this.#chunks[c] = copyRows(chunk, 0, chunk.count, chunk.capacity, wanted);
     } else if (chunk.capacity < CHUNK_ROWS_MAX) {
-      this.#chunks[c] = copyRows(chunk, 0, chunk.count, chunk.capacity * 2, wanted);
+      this.#chunks[c] = copyRows(chunk, 0, chunk.count, Math.min(chunk.capacity * 2, CHUNK_ROWS_MAX), wanted);
     } else {
       const half = chunk.count >> 1;
       this.#chunks[c] = copyRows(chunk, 0, half, CHUNK_ROWS_MAX, wanted);
@@ -156,4 +177,26 @@ export class Track {
     }
     return low - 1;
   }
+}
+
+/** Adds what is left of a chunk without rows `from` to `to`, but those of them that are kept. */
+function keepRows(
+  chunks: Chunk[],
+  chunk: Chunk,
+  from: number,
+  to: number,
+  isKept: (timestampMs: number) => boolean,
+): void {
+  let runStart = 0;
+  const push = (runEnd: number) => {
+    if (runEnd === runStart) return;
+    const count = runEnd - runStart;
+    chunks.push(copyRows(chunk, runStart, runEnd, count, chunk.mask));
+  };
+  for (let row = from; row < to; row++) {
+    if (isKept(timestampAt(chunk, row))) continue;
+    push(row);
+    runStart = row + 1;
+  }
+  push(chunk.count);
 }

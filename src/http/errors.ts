@@ -38,6 +38,11 @@ export function answerError(error: HttpError): ErrorAnswer {
       return plain(413, error.message);
     case "media_type_unsupported":
       return plain(415, error.message);
+    case "archive_damaged":
+      return plain(
+        500,
+        `the archive has lost records of ${error.days.join(", ")}; an operator must restore the files or acknowledge the loss`,
+      );
     case "unavailable":
       return plain(503, error.message, { "retry-after": String(error.retryAfterSeconds) });
     case "key_missing":

@@ -81,7 +81,8 @@ export function createGate({ keys, rateLimit, clock, responder, unavailable }: G
         object: (body, status) => responder.object(request, status, body, headers),
         fail: (error) => responder.failure(request, error, headers),
       };
-      const fault = (error: unknown) => responder.fault(request, error, headers);
+      const fault = (error: unknown) =>
+        request.signal.aborted ? CLIENT_GONE.clone() : responder.fault(request, error, headers);
       try {
         const answered = answer(call);
         return answered instanceof Promise ? answered.catch(fault) : answered;
@@ -91,6 +92,9 @@ export function createGate({ keys, rateLimit, clock, responder, unavailable }: G
     },
   };
 }
+
+/** Nobody reads it: the client closed the connection, and what it asked for was given up. */
+const CLIENT_GONE = new Response(null, { status: 499 });
 
 /** RFC 7235 §2.1: the scheme's case does not matter. The plugin reads `Bearer` alone, so other cases are read here. */
 function presentedKey(authorization: string | null, token: string | undefined): string | null {

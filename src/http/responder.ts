@@ -78,7 +78,14 @@ export function createResponder({ corsOrigins, onFault }: ResponderOptions): Res
     object,
     failure(request, error, more) {
       const { status, body, headers } = answerError(error);
-      return object(request, status, body, { ...more, ...headers });
+      if (status !== 500) return object(request, status, body, { ...more, ...headers });
+      const id = requestId(request);
+      return object(
+        request,
+        status,
+        { ...body, request_id: id },
+        { ...more, ...headers, "x-request-id": id },
+      );
     },
     fault(request, error, more) {
       const id = requestId(request);

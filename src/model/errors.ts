@@ -7,4 +7,6 @@ export type ServiceError =
   | { readonly kind: "body_unreadable"; readonly message: string }
   | { readonly kind: "body_too_large"; readonly message: string }
   | { readonly kind: "media_type_unsupported"; readonly message: string }
+  /** Names of UTC days whose archive lacks something the answer needs. */
+  | { readonly kind: "archive_damaged"; readonly days: readonly string[] }
   | { readonly kind: "unavailable"; readonly message: string; readonly retryAfterSeconds: number };

@@ -46,7 +46,7 @@ export function createCurrentQueries(dependencies: QueryDependencies): CurrentQu
       const found = findDevice(dependencies, appId, deviceId);
       if (!found.ok) return found;
       const page = new PageBuilder(1, hot.dictionary);
-      page.addNewest(found.value);
+      page.addNewest(found.value.app, found.value.device);
       return ok(page.build());
     },
     ofUser(appId, userId, { ageMsMax, accuracyMetersMax, limit }) {
@@ -56,11 +56,12 @@ export function createCurrentQueries(dependencies: QueryDependencies): CurrentQu
         ageMsMax === null ? Number.NEGATIVE_INFINITY : nowMs - ageMsMax,
       );
       const page = new PageBuilder(limit, hot.dictionary);
-      const devices = hot.findApp(appId)?.currentDevices(hot.dictionary.findUser(userId)) ?? [];
-      for (const device of devices) {
+      const app = hot.findApp(appId);
+      if (app === null) return page.build();
+      for (const device of app.currentDevices(hot.dictionary.findUser(userId))) {
         if (page.isFull) break;
         if (!isRetained(device, oldestMs)) continue;
-        const newest = device.track.newest();
+        const newest = app.newest(device);
         // A position without an accuracy reads as NaN, which is never greater.
         if (accuracyMetersMax !== null && numberAt(newest.chunk, newest.row, ACCURACY) > accuracyMetersMax)
           continue;
@@ -71,11 +72,13 @@ export function createCurrentQueries(dependencies: QueryDependencies): CurrentQu
     ofApp(appId, { afterMs, beforeMs, offset, limit }) {
       const page = new PageBuilder(limit, hot.dictionary);
       let total = 0;
-      for (const device of retainedDevices(hot.findApp(appId), clock.nowMs())) {
-        const { newestMs } = device.track;
+      const app = hot.findApp(appId);
+      if (app === null) return { page: page.build(), total };
+      for (const device of retainedDevices(app, clock.nowMs())) {
+        const { newestMs } = device;
         if (afterMs !== null && newestMs <= afterMs) continue;
         if (beforeMs !== null && newestMs >= beforeMs) continue;
-        if (total >= offset && !page.isFull) page.addNewest(device);
+        if (total >= offset && !page.isFull) page.addNewest(app, device);
         total++;
       }
       return { page: page.build(), total };

@@ -15,7 +15,7 @@ export interface QueryDependencies {
 
 /** A device that was silent for the whole retention is gone, with its data. */
 export function isRetained(device: Device, startMs: number): boolean {
-  return device.track.newestMs >= startMs;
+  return device.newestMs >= startMs;
 }
 
 /** The app's devices that are not gone, in order of their ids. */
@@ -29,10 +29,11 @@ export function findDevice(
   { hot, clock }: QueryDependencies,
   appId: AppId,
   deviceId: string,
-): Result<Device, ServiceError> {
-  const device = hot.findApp(appId)?.find(deviceId) ?? null;
-  if (device === null || !isRetained(device, retentionStartMs(clock.nowMs()))) {
+): Result<{ app: AppDevices; device: Device }, ServiceError> {
+  const app = hot.findApp(appId);
+  const device = app?.find(deviceId) ?? null;
+  if (app === null || device === null || !isRetained(device, retentionStartMs(clock.nowMs()))) {
     return fail({ kind: "device_not_found", deviceId });
   }
-  return ok(device);
+  return ok({ app, device });
 }

@@ -1,14 +1,16 @@
+import type { Archive } from "../archive/archive.ts";
 import type { Device } from "../hot/device.ts";
-import { PageBuilder } from "../hot/page-builder.ts";
-import { type RecordFilter, Slice } from "../hot/slice.ts";
-import { fillPage, type Order } from "../hot/timeline.ts";
+import type { Eventually } from "../lib/eventually.ts";
 import { ok, type Result } from "../lib/result.ts";
 import type { ServiceError } from "../model/errors.ts";
 import type { AppId, DeviceId, UserId } from "../model/ids.ts";
 import type { RecordPage } from "../model/record-page.ts";
-import type { TimeRange } from "../time/range.ts";
+import type { Order, TimeRange } from "../time/range.ts";
 import { retentionStartMs } from "../time/retention.ts";
+import { createArchiveHistory } from "./archive-history.ts";
 import { findDevice, type QueryDependencies, retainedDevices } from "./find-device.ts";
+import { daysWithin } from "./history-plan.ts";
+import { answerFromMemory } from "./memory-history.ts";
 
 export interface HistoryQuery {
   readonly range: TimeRange;
@@ -21,67 +23,102 @@ export interface HistoryQuery {
 }
 
 export interface HistoryAnswer {
-  readonly page: RecordPage;
-  /** Matching records before paging. */
-  readonly total: number;
-  /** Devices with a matching record. */
-  readonly devicesMatching: number;
+  /** The records, page after page; each page has a dictionary of its own. */
+  readonly pages: readonly RecordPage[];
+  readonly count: number;
+  readonly hasMore: boolean;
+  /** Matching records before paging; null where nobody asked. */
+  readonly total: number | null;
+  /** Devices with a matching record; null where nobody asked. */
+  readonly devicesMatching: number | null;
   /** Devices that were asked. */
   readonly devicesQueried: number;
   /** Length of each device's path in meters, in order of device ids; null where it was not asked for. */
   readonly pathMeters: ReadonlyMap<DeviceId, number> | null;
   readonly bytesRead: number;
-  readonly source: "hot";
+  readonly source: "hot" | "archive" | "hot+archive";
+  /** Whether records are missing that an operator has acknowledged as lost. */
+  readonly isIncomplete: boolean;
 }
 
+export type HistoryOutcome = Eventually<Result<HistoryAnswer, ServiceError>>;
+
+/** Who asks: once the signal comes, nobody waits for the answer any more. */
+export interface Client {
+  readonly signal: AbortSignal;
+}
+
+/** Answers from memory are there at once; others are promised. */
 export interface HistoryQueries {
-  ofDevice(appId: AppId, deviceId: string, query: HistoryQuery): Result<HistoryAnswer, ServiceError>;
-  ofUser(appId: AppId, userId: UserId, query: HistoryQuery): HistoryAnswer;
-  ofApp(appId: AppId, query: HistoryQuery): HistoryAnswer;
+  ofDevice(appId: AppId, deviceId: string, query: HistoryQuery, client: Client): HistoryOutcome;
+  ofUser(appId: AppId, userId: UserId, query: HistoryQuery, client: Client): HistoryOutcome;
+  ofApp(appId: AppId, query: HistoryQuery, client: Client): HistoryOutcome;
+}
+
+/** A question about history, whatever it is asked of. */
+export interface HistoryQuestion {
+  readonly appId: AppId;
+  readonly query: HistoryQuery;
+  /** The query's range without what is past the retention. */
+  readonly range: TimeRange;
+  /** The one device, or null. */
+  readonly device: Device | null;
+  readonly userId: UserId | null;
+  /** Devices that memory is asked about. */
+  readonly inMemory: readonly Device[];
+  /** Devices whose late rows may take part. */
+  readonly ofApp: readonly Device[];
+  readonly devicesQueried: number;
+  /** What the answer needs besides a page. */
+  readonly wants: "page" | "total" | "devices";
+}
+
+export interface HistoryDependencies extends QueryDependencies {
+  /** Open by the time of the first question. */
+  readonly archive: () => Archive;
+  /** Files of parts whose loss an operator has acknowledged. */
+  readonly acknowledgedParts: () => Promise<ReadonlySet<string>>;
 }
 
 /** Where devices were: one device, the reports made under a user, a whole app. */
-export function createHistoryQueries(dependencies: QueryDependencies): HistoryQueries {
+export function createHistoryQueries(dependencies: HistoryDependencies): HistoryQueries {
   const { hot, clock } = dependencies;
+  const answerFromArchive = createArchiveHistory(dependencies);
 
-  function answer(devices: readonly Device[], query: HistoryQuery, user: number | null): HistoryAnswer {
-    const startMs = Math.max(query.range.startMs, retentionStartMs(clock.nowMs()));
-    const range = { startMs, endMs: Math.max(startMs, query.range.endMs) };
-    const filter: RecordFilter = { accuracyMetersMax: query.accuracyMetersMax, user };
-    const slices: Slice[] = [];
-    let total = 0;
-    for (const device of devices) {
-      const slice = new Slice(device, range, filter, hot.dictionary);
-      const matching = slice.count(slice.from, slice.to);
-      if (matching > 0) slices.push(slice);
-      total += matching;
-    }
-    const rowsAhead = Math.max(0, total - query.offset);
-    const page = new PageBuilder(Math.min(query.limit, rowsAhead), hot.dictionary);
-    if (rowsAhead > 0) fillPage(page, slices, query.order, query.offset);
-    const pathMeters = query.withDistance
-      ? new Map(slices.map((slice) => [slice.device.id, slice.pathMeters()]))
-      : null;
-    return {
-      page: page.build(),
-      total,
-      devicesMatching: slices.length,
-      devicesQueried: devices.length,
-      pathMeters,
-      bytesRead: slices.reduce((bytes, slice) => bytes + slice.bytesRead, 0),
-      source: "hot",
-    };
+  function answer(question: HistoryQuestion, client: Client): HistoryOutcome {
+    const sealedDays = daysWithin(question.range, dependencies.archive().manifest.days.keys());
+    if (sealedDays.length === 0) return ok(answerFromMemory(hot, question));
+    return answerFromArchive(question, client);
+  }
+
+  function retainedRange({ range }: HistoryQuery): TimeRange {
+    const startMs = Math.max(range.startMs, retentionStartMs(clock.nowMs()));
+    return { startMs, endMs: Math.max(startMs, range.endMs) };
   }
 
   return {
-    ofDevice(appId, deviceId, query) {
+    ofDevice(appId, deviceId, query, client) {
       const found = findDevice(dependencies, appId, deviceId);
-      return found.ok ? ok(answer([found.value], query, null)) : found;
+      if (!found.ok) return found;
+      const { device } = found.value;
+      const devices = [device];
+      const range = retainedRange(query);
+      const common = { appId, query, range, userId: null, wants: "page" } as const;
+      return answer({ ...common, device, inMemory: devices, ofApp: devices, devicesQueried: 1 }, client);
     },
-    ofUser(appId, userId, query) {
-      const user = hot.dictionary.findUser(userId);
-      return answer(hot.findApp(appId)?.heldDevices(user) ?? [], query, user);
+    ofUser(appId, userId, query, client) {
+      const app = hot.findApp(appId);
+      const inMemory = app?.heldDevices(hot.dictionary.findUser(userId)) ?? [];
+      const ofApp = app?.list.sorted() ?? [];
+      const range = retainedRange(query);
+      const common = { appId, query, range, device: null, wants: "total" } as const;
+      return answer({ ...common, userId, inMemory, ofApp, devicesQueried: inMemory.length }, client);
     },
-    ofApp: (appId, query) => answer(retainedDevices(hot.findApp(appId), clock.nowMs()), query, null),
+    ofApp(appId, query, client) {
+      const devices = retainedDevices(hot.findApp(appId), clock.nowMs());
+      const range = retainedRange(query);
+      const common = { appId, query, range, device: null, userId: null, wants: "devices" } as const;
+      return answer({ ...common, inMemory: devices, ofApp: devices, devicesQueried: devices.length }, client);
+    },
   };
 }

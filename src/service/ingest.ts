@@ -4,10 +4,13 @@ import type { ServiceError } from "../model/errors.ts";
 import type { AppId } from "../model/ids.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
 import type { LogRefusal, Wal } from "../wal/wal.ts";
+import type { SealSchedule } from "./seal-schedule.ts";
 
 export interface IngestDependencies {
   readonly log: Wal;
   readonly hot: HotStore;
+  /** Told of batches that memory took in, and asked whether it can take more. */
+  readonly schedule: Pick<SealSchedule, "noteReports" | "isOverloaded">;
   /** Told of every batch that the log did not take. */
   readonly onRefusal: (refusal: LogRefusal) => void;
 }
@@ -25,7 +28,7 @@ export type Ingest = (appId: AppId, batch: ReportBatch) => Promise<Result<Ingest
  * Takes a batch in: onto the disk first, then into memory, then the answer, so that what is acknowledged is
  * durable and what is visible is durable too. Batches reach memory in the order of the log.
  */
-export function createIngest({ log, hot, onRefusal }: IngestDependencies): Ingest {
+export function createIngest({ log, hot, schedule, onRefusal }: IngestDependencies): Ingest {
   /** Batches of each app that the log has not confirmed: memory does not show yet what they change. */
   const waiting = new Map<AppId, number>();
 
@@ -36,6 +39,9 @@ export function createIngest({ log, hot, onRefusal }: IngestDependencies): Inges
       // Nothing to keep: all of it is on the disk already, and nothing under way could change that.
       return ok({ accepted: 0, duplicates: batch.count, sequence: log.lastSequence });
     }
+    if (schedule.isOverloaded()) {
+      return fail(unavailable("old reports arrive faster than they are archived; send again shortly", 2));
+    }
     waiting.set(appId, waitingBefore + 1);
     const appended = await log.append(appId, batch);
     const left = waiting.get(appId)! - 1;
@@ -45,7 +51,9 @@ export function createIngest({ log, hot, onRefusal }: IngestDependencies): Inges
       onRefusal(appended.error);
       return fail(refusalError(appended.error));
     }
-    return ok({ ...hot.apply(appId, batch), sequence: appended.value });
+    const applied = hot.apply(appId, batch, appended.value);
+    schedule.noteReports();
+    return ok({ ...applied, sequence: appended.value });
   };
 }
 

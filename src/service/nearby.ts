@@ -1,5 +1,6 @@
 import { circleBoxes } from "../geo/circle-boxes.ts";
 import { haversineMeters, initialBearingDegrees } from "../geo/distance.ts";
+import type { AppDevices } from "../hot/app-devices.ts";
 import { numberAt } from "../hot/chunk.ts";
 import type { Device } from "../hot/device.ts";
 import { PageBuilder } from "../hot/page-builder.ts";
@@ -51,14 +52,14 @@ export function createNearby({ hot, clock }: QueryDependencies): Nearby {
         const meters = haversineMeters(latitude, longitude, deviceLat, deviceLon);
         if (meters > radiusMeters) return;
         const device = app.byNumber(number);
-        if (device.track.newestMs < oldestMs) return;
-        if (accuracyMetersMax !== null && accuracyOf(device) > accuracyMetersMax) return;
+        if (device.newestMs < oldestMs) return;
+        if (accuracyMetersMax !== null && accuracyOf(app, device) > accuracyMetersMax) return;
         matches.push({ device, meters, latitude: deviceLat, longitude: deviceLon });
       }) ?? 0;
     matches.sort((a, b) => a.meters - b.meters || compareUtf8(a.device.id, b.device.id));
     const nearest = matches.slice(query.offset, query.offset + query.limit);
     const page = new PageBuilder(nearest.length, hot.dictionary);
-    for (const { device } of nearest) page.addNewest(device);
+    if (app !== null) for (const { device } of nearest) page.addNewest(app, device);
     return {
       page: page.build(),
       distanceMeters: Float64Array.from(nearest, (match) => match.meters),
@@ -79,7 +80,7 @@ interface Match {
 }
 
 /** Horizontal accuracy of the latest position, NaN where it has none: NaN is never greater than a bound. */
-function accuracyOf(device: Device): number {
-  const { chunk, row } = device.track.newest();
+function accuracyOf(app: AppDevices, device: Device): number {
+  const { chunk, row } = app.newest(device);
   return numberAt(chunk, row, ACCURACY);
 }

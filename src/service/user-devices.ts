@@ -17,12 +17,14 @@ export function createUserDevices({ hot, clock }: QueryDependencies): UserDevice
     const nowMs = clock.nowMs();
     const retainedMs = retentionStartMs(nowMs);
     const newerThanMs = ageMsMax === null ? Number.NEGATIVE_INFINITY : nowMs - ageMsMax;
-    const devices = hot.findApp(appId)?.currentDevices(hot.dictionary.findUser(userId)) ?? [];
+    const app = hot.findApp(appId);
+    if (app === null) return new PageBuilder(0, hot.dictionary).build();
+    const devices = app.currentDevices(hot.dictionary.findUser(userId));
     const listed = devices.filter(
-      (device) => isRetained(device, retainedMs) && device.track.newestMs > newerThanMs,
+      (device) => isRetained(device, retainedMs) && device.newestMs > newerThanMs,
     );
     const page = new PageBuilder(listed.length, hot.dictionary);
-    for (const device of listed) page.addNewest(device);
+    for (const device of listed) page.addNewest(app, device);
     return page.build();
   };
 }

@@ -1,7 +1,10 @@
 import { basename, join } from "node:path";
 import type { Files } from "../runtime/files.ts";
 
-/** A file of damaged bytes that somebody has seen. Its name says where the bytes were and what they are. */
+/**
+ * A file of damaged bytes that somebody has seen, whose name says where the bytes were and what they are; or a
+ * part of the archive that somebody has given up, by its place there (`day=2026-11-14/00000012-000.parquet`).
+ */
 export interface Acknowledged {
   readonly name: string;
   readonly bytes: number;
@@ -17,6 +20,12 @@ export async function readAcknowledged(files: Files, directory: string): Promise
   const content = await readContent(files, directory);
   if (content?.version !== FORMAT_VERSION || !Array.isArray(content.files)) return [];
   return content.files.filter(isAcknowledged);
+}
+
+/** Files of the archive whose loss was acknowledged. */
+export async function readAcknowledgedParts(files: Files, directory: string): Promise<ReadonlySet<string>> {
+  const acknowledged = await readAcknowledged(files, directory);
+  return new Set(acknowledged.filter(({ name }) => name.includes("/")).map(({ name }) => name));
 }
 
 /** Replaces what was acknowledged. A file of a newer program stays as it is. */

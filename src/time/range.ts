@@ -9,6 +9,9 @@ export interface TimeRange {
   readonly endMs: number;
 }
 
+/** Oldest first, or newest first. */
+export type Order = "asc" | "desc";
+
 /** A day of the calendar as `YYYY-MM-DD`, years 0001 to 9999: text order is time order. */
 export type LocalDate = string & { readonly brand: "LocalDate" };
 

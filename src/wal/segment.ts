@@ -1,4 +1,5 @@
 import { crc32 } from "node:zlib";
+import { NewerFormatError } from "../lib/newer-format-error.ts";
 import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../model/location-fields.ts";
 import { type Views, viewsOf } from "./views.ts";
 
@@ -57,20 +58,15 @@ export function hasGoodHeader({ bytes, u32 }: Views, number: number, path: strin
   const version = u32[2]!;
   const fieldCounts = [...bytes.subarray(12, 15)];
   if (version > FORMAT_VERSION) {
-    throw new NewerFormatError(path, `format version ${FORMAT_VERSION}`, `${version}`);
+    throw new NewerFormatError("log segment", path, `format version ${FORMAT_VERSION}`, `${version}`);
   }
   if (fieldCounts.some((count, i) => count > FIELD_COUNTS[i]!)) {
-    throw new NewerFormatError(path, `at most ${FIELD_COUNTS.join(", ")} fields`, fieldCounts.join(", "));
-  }
-  return u32[4]! + u32[5]! * TWO_32 === number;
-}
-
-/** A newer program wrote the log. It is left as it is. */
-export class NewerFormatError extends Error {
-  override readonly name = "NewerFormatError";
-  constructor(path: string, expected: string, found: string) {
-    super(
-      `Cannot open log segment "${path}": expected ${expected}, found ${found}. A newer program wrote it.`,
+    throw new NewerFormatError(
+      "log segment",
+      path,
+      `at most ${FIELD_COUNTS.join(", ")} fields`,
+      fieldCounts.join(", "),
     );
   }
+  return u32[4]! + u32[5]! * TWO_32 === number;
 }

@@ -44,6 +44,11 @@ export interface LogRecovery {
   readonly damage: readonly LogDamage[];
   /** The end of a write that was cut short, and never acknowledged. */
   readonly tornTail: LogDamage | null;
+  /**
+   * Every entry up to this one was read, as far as it is undamaged: a segment after it could not be read at all,
+   * and may be readable another day. Infinity where there is none.
+   */
+  readonly readUpTo: number;
 }
 
 /**
@@ -67,7 +72,9 @@ export async function openWal(options: WalOptions): Promise<{ wal: Wal; recovery
   const { segmentBytesMax, queueBytesMax } = options;
   const limits = { segmentBytesMax, queueBytesMax };
   const wal = createLogWriter({ files, directory, ...limits, nextSequence, earlier, failure });
-  return { wal, recovery: { ...totalsOf(replayed), damage, tornTail } };
+  const unreadable = segments.find(({ isReadable }) => !isReadable);
+  const readUpTo = unreadable === undefined ? Number.POSITIVE_INFINITY : unreadable.number - 1;
+  return { wal, recovery: { ...totalsOf(replayed), damage, tornTail, readUpTo } };
 }
 
 function totalsOf({ segments }: ReplayedLog) {

@@ -19,7 +19,15 @@ function refusal(line: string, environment: Record<string, string> = {}): string
   return command.ok ? `accepted as ${command.value.kind}` : command.error.message;
 }
 
-const SERVE = { dataDir: "data/local", hostname: "127.0.0.1", port: 3000, corsOrigins: [] };
+const SERVE = {
+  dataDir: "data/local",
+  hostname: "127.0.0.1",
+  port: 3000,
+  corsOrigins: [],
+  sealIntervalMs: 3_600_000,
+  archiveThreads: 2,
+  archiveMemoryBytes: 1e9,
+};
 
 describe("parseCommand()", () => {
   test("knows what serve does by default, by environment and by option", () => {
@@ -31,8 +39,30 @@ describe("parseCommand()", () => {
       "serve --port 82 --host=0.0.0.0 --data-dir /d --cors-origin https://a.example --cors-origin *";
     expect(parsed(line, environment)).toEqual({
       kind: "serve",
-      config: { dataDir: "/d", hostname: "0.0.0.0", port: 82, corsOrigins: ["https://a.example", "*"] },
+      config: {
+        ...SERVE,
+        dataDir: "/d",
+        hostname: "0.0.0.0",
+        port: 82,
+        corsOrigins: ["https://a.example", "*"],
+      },
     });
+  });
+
+  test("knows how often serve seals, and what questions to the archive may use", () => {
+    expect(parsed("serve --seal-every 15m --archive-threads 8 --archive-memory 4GB")).toEqual({
+      kind: "serve",
+      config: { ...SERVE, sealIntervalMs: 900_000, archiveThreads: 8, archiveMemoryBytes: 4e9 },
+    });
+    for (const wrong of ["--seal-every 0m", "--seal-every soon", "--seal-every 25d", "--archive-threads 0"]) {
+      expect(refusal(`serve ${wrong}`)).toContain(wrong.split(" ")[0]!);
+    }
+    expect(refusal("serve --archive-memory 99MB")).toContain("at least 100MB");
+  });
+
+  test("knows seal", () => {
+    expect(parsed("seal --data-dir /d --json")).toEqual({ kind: "seal", dataDir: "/d", json: true });
+    expect(refusal("seal now")).toContain('"now"');
   });
 
   test("takes an empty variable for none", () => {

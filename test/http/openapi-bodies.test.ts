@@ -20,6 +20,7 @@ describe("bodies of 200", () => {
     "query_info.time_range.start",
     "query_info.time_range.end",
     "query_info.data_scanned_mb",
+    "query_info.incomplete?",
     "query_info.query_time_ms",
   ];
   const TRAVEL = ["distance_travelled?", "distance_travelled?.meters", "distance_travelled?.miles"];

@@ -5,11 +5,18 @@ import { createHotStore } from "../../src/hot/hot-store.ts";
 import { compareUtf8 } from "../../src/lib/utf8.ts";
 import type { UserId } from "../../src/model/ids.ts";
 import { createCurrentQueries } from "../../src/service/current.ts";
-import { createHistoryQueries, type HistoryQuery } from "../../src/service/history.ts";
+import type { QueryDependencies } from "../../src/service/find-device.ts";
+import {
+  createHistoryQueries,
+  type HistoryDependencies,
+  type HistoryOutcome,
+  type HistoryQuery,
+} from "../../src/service/history.ts";
 import { createNearby } from "../../src/service/nearby.ts";
 import { createManualClock } from "../../src/time/clock.ts";
 import { arbitraryReport, BASE_MS } from "../support/arbitrary-reports.ts";
 import { APP, batchOf, type Report } from "../support/batches.ts";
+import { createEmptyArchive } from "../support/empty-archive.ts";
 import { recordsOf } from "../support/page-records.ts";
 import { createPlainStore, type PlainStore } from "../support/plain-store.ts";
 
@@ -17,11 +24,14 @@ import { createPlainStore, type PlainStore } from "../support/plain-store.ts";
 function storesAfter(batches: readonly (readonly Report[])[]) {
   const hot = createHotStore();
   const plain = createPlainStore();
-  for (const reports of batches) {
+  for (const [index, reports] of batches.entries()) {
     const batch = batchOf(reports);
     const changes = reports.map((report) => plain.apply(report)).filter(Boolean).length;
     const repeats = hot.repeats(APP, batch);
-    expect(hot.apply(APP, batch)).toEqual({ accepted: changes, duplicates: reports.length - changes });
+    expect(hot.apply(APP, batch, index + 1)).toEqual({
+      accepted: changes,
+      duplicates: reports.length - changes,
+    });
     if (repeats) expect(changes).toBe(0);
   }
   const clock = createManualClock(BASE_MS + 3_600_000);
@@ -75,12 +85,21 @@ function expectedHistory(records: ReturnType<PlainStore["records"]>, query: Hist
   };
 }
 
-function shown(answer: ReturnType<ReturnType<typeof createHistoryQueries>["ofApp"]>) {
+function historyDependencies(dependencies: QueryDependencies): HistoryDependencies {
+  const archive = createEmptyArchive();
+  return { ...dependencies, archive: () => archive, acknowledgedParts: async () => new Set() };
+}
+
+const NOBODY = { signal: new AbortController().signal };
+
+function shown(outcome: HistoryOutcome) {
+  if (outcome instanceof Promise || !outcome.ok) throw new Error("memory answers at once");
+  const { pages, total, devicesMatching, pathMeters } = outcome.value;
   return {
-    records: recordsOf(answer.page),
-    total: answer.total,
-    devicesMatching: answer.devicesMatching,
-    pathMeters: answer.pathMeters === null ? null : ([...answer.pathMeters] as [string, number][]),
+    records: pages.flatMap(recordsOf),
+    total,
+    devicesMatching,
+    pathMeters: pathMeters === null ? null : ([...pathMeters] as [string, number][]),
   };
 }
 
@@ -88,19 +107,19 @@ test("history of app, user and device agrees with plain loops over plain objects
   fc.assert(
     fc.property(batches, fc.array(historyQueries, { minLength: 1, maxLength: 5 }), (reported, queries) => {
       const { plain, dependencies } = storesAfter(reported);
-      const history = createHistoryQueries(dependencies);
+      const history = createHistoryQueries(historyDependencies(dependencies));
       const all = plain.records();
       for (const query of queries) {
-        expect(shown(history.ofApp(APP, query))).toEqual(expectedHistory(all, query));
+        expect(shown(history.ofApp(APP, query, NOBODY))).toEqual(expectedHistory(all, query));
         for (const user of ["u", "v", "nobody"]) {
           const own = all.filter((record) => record.user_id === user);
-          expect(shown(history.ofUser(APP, user as UserId, query))).toEqual(expectedHistory(own, query));
+          expect(shown(history.ofUser(APP, user as UserId, query, NOBODY))).toEqual(
+            expectedHistory(own, query),
+          );
         }
         for (const { device_id } of plain.newest()) {
           const own = all.filter((record) => record.device_id === device_id);
-          const found = history.ofDevice(APP, device_id, query);
-          if (!found.ok) throw new Error("a device with records is found");
-          expect(shown(found.value)).toEqual(expectedHistory(own, query));
+          expect(shown(history.ofDevice(APP, device_id, query, NOBODY))).toEqual(expectedHistory(own, query));
         }
       }
     }),
@@ -221,14 +240,14 @@ test("a deep page is found by bisecting time, whatever the order and the filter"
     i % 21 < 7 ? true : device_id !== "" && timestamp % 20 === 0 && i % 2 === 0,
   );
   const { plain, dependencies } = storesAfter([reports.slice(0, 3000), reports.slice(3000)]);
-  const history = createHistoryQueries(dependencies);
+  const history = createHistoryQueries(historyDependencies(dependencies));
   const range = { startMs: BASE_MS, endMs: BASE_MS + 86_400_000 };
   const all = plain.records();
   for (const order of ["asc", "desc"] as const) {
     for (const accuracyMetersMax of [null, 1]) {
       for (const offset of [0, 2047, 2048, 2049, 2500, all.length - 3, all.length + 1]) {
         const query = { range, order, offset, limit: 20, accuracyMetersMax, withDistance: false };
-        expect(shown(history.ofApp(APP, query))).toEqual(expectedHistory(all, query));
+        expect(shown(history.ofApp(APP, query, NOBODY))).toEqual(expectedHistory(all, query));
       }
     }
   }

@@ -17,6 +17,7 @@ import { createManualClock, type ManualClock } from "../../src/time/clock.ts";
 import { openWal } from "../../src/wal/wal.ts";
 import { createMemoryKeyFiles, createMemoryLock } from "../auth/memory-key-files.ts";
 import type { Report } from "./batches.ts";
+import { createEmptyArchive, NO_SEALS } from "./empty-archive.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "./simulated-files.ts";
 
 /** A Friday at noon, between the spring clock changes of New York (8 March) and Berlin (29 March). */
@@ -98,13 +99,15 @@ export interface TestApp {
 /** Any part of the server may be replaced. */
 export interface TestAppOptions extends Partial<ServerDependencies> {
   readonly startMs?: number;
+  /** Instead of one that starts at `startMs`. */
+  readonly clock?: ManualClock;
   /** A disk with a log on it. */
   readonly files?: SimulatedFiles;
 }
 
 export async function createTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const { startMs = NOON_MS, files = createSimulatedFiles(), ...replaced } = options;
-  const clock = createManualClock(startMs);
+  const clock = options.clock ?? createManualClock(startMs);
   const { store: keyStore, texts } = await createKeys(clock);
   const hot = createHotStore();
   const { wal: log } = await openWal({
@@ -114,9 +117,10 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     segmentBytesMax: SEGMENT_BYTES_MAX,
     queueBytesMax: LOG_QUEUE_BYTES_MAX,
     sequenceMin: 1,
-    onEntry: ({ appId, batch }) => hot.apply(appId, batch),
+    onEntry: ({ appId, batch, sequence }) => hot.apply(appId, batch, sequence),
   });
   const queries = { hot, clock };
+  const archive = createEmptyArchive();
   const faults: unknown[] = [];
   let readiness: Readiness = { status: "ready" };
   const server = createServer({
@@ -127,9 +131,13 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     corsOrigins: [],
     readiness: () => readiness,
     countDamaged: async () => 0,
-    ingest: createIngest({ log, hot, onRefusal: () => {} }),
+    ingest: createIngest({ log, hot, schedule: NO_SEALS, onRefusal: () => {} }),
     current: createCurrentQueries(queries),
-    history: createHistoryQueries(queries),
+    history: createHistoryQueries({
+      ...queries,
+      archive: () => archive,
+      acknowledgedParts: async () => new Set(),
+    }),
     nearby: createNearby(queries),
     userDevices: createUserDevices(queries),
     readAsset: async () => new Uint8Array(),

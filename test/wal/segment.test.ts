@@ -1,12 +1,7 @@
 import { expect, test } from "bun:test";
 import { crc32 } from "node:zlib";
-import {
-  encodeSegmentHeader,
-  hasGoodHeader,
-  NewerFormatError,
-  parseSegmentName,
-  segmentName,
-} from "../../src/wal/segment.ts";
+import { NewerFormatError } from "../../src/lib/newer-format-error.ts";
+import { encodeSegmentHeader, hasGoodHeader, parseSegmentName, segmentName } from "../../src/wal/segment.ts";
 import { viewsOf } from "../../src/wal/views.ts";
 import { createSimulatedFiles } from "../support/simulated-files.ts";
 import { appendNamed, openTestWal, segmentPaths } from "./fixture.ts";
@@ -57,7 +52,7 @@ test("hasGoodHeader() holds for the segment's own header alone", () => {
 test("hasGoodHeader() refuses a newer version, naming the file and both versions", () => {
   const newer = rewritten(encodeSegmentHeader(7), (header) => header.setUint32(8, 2, true));
   expect(() => hasGoodHeader(viewsOf(newer), 7, PATH)).toThrow(
-    new NewerFormatError(PATH, "format version 1", "2"),
+    new NewerFormatError("log segment", PATH, "format version 1", "2"),
   );
 });
 

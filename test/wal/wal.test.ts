@@ -25,7 +25,8 @@ test("openWal() of nothing is an empty log", async () => {
   const files = createSimulatedFiles();
   const { wal, recovery, found } = await openTestWal(files);
   expect(found).toEqual([]);
-  expect(recovery).toEqual({ segments: 0, entries: 0, records: 0, bytes: 0, damage: [], tornTail: null });
+  const nothing = { segments: 0, entries: 0, records: 0, bytes: 0, damage: [], tornTail: null };
+  expect(recovery).toEqual({ ...nothing, readUpTo: Number.POSITIVE_INFINITY });
   expect([wal.lastSequence, wal.bytes, wal.state]).toEqual([0, 0, "open"]);
   expect(await files.list(LOG)).toEqual([]);
 });

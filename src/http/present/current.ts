@@ -24,7 +24,7 @@ export function presentUserCurrent(appId: AppId, userId: UserId, page: RecordPag
   json.text('{"success":true,"user_id":');
   json.value(userId);
   json.text(`,"device_count":${page.count},"locations":`);
-  writeRecords(json, encoder, appId, page, formatterOf(zone));
+  writeRecords(json, encoder, appId, [page], formatterOf(zone));
   json.text("}");
   return json.written();
 }
@@ -39,7 +39,7 @@ export function presentAppCurrent(
   json.text('{"success":true,"app_id":');
   json.value(appId);
   json.text(',"locations":');
-  writeRecords(json, encoder, appId, page, formatterOf(zone));
+  writeRecords(json, encoder, appId, [page], formatterOf(zone));
   json.text(',"pagination":');
   const hasMore = offset + page.count < total;
   json.value({ count: page.count, has_more: hasMore, total_count: total, offset, limit });

@@ -26,13 +26,13 @@ export function presentDeviceHistory(deviceId: string, answer: HistoryAnswer, fr
   json.text('{"success":true,"device_id":');
   json.value(deviceId);
   json.text(',"locations":');
-  writeRecords(json, deviceEncoder, frame.appId, answer.page, formatterOf(frame.zone));
+  writeRecords(json, deviceEncoder, frame.appId, answer.pages, formatterOf(frame.zone));
   if (answer.pathMeters !== null) {
     json.text(',"distance_travelled":');
     json.value(lengthOf(totalMeters(answer.pathMeters)));
   }
   json.text(',"pagination":');
-  json.value(countOf(answer, frame.query));
+  json.value(countOf(answer));
   json.text(',"query_info":');
   json.value(infoOf(answer, frame));
   json.text("}");
@@ -45,7 +45,7 @@ export function presentUserHistory(userId: UserId, answer: HistoryAnswer, frame:
   json.text('{"user_id":');
   json.value(userId);
   json.text(',"locations":');
-  writeRecords(json, userEncoder, frame.appId, answer.page, formatterOf(frame.zone));
+  writeRecords(json, userEncoder, frame.appId, answer.pages, formatterOf(frame.zone));
   if (answer.pathMeters !== null) {
     json.text(',"distance_travelled":');
     const byDevice = [...answer.pathMeters].map(
@@ -56,9 +56,9 @@ export function presentUserHistory(userId: UserId, answer: HistoryAnswer, frame:
     json.text(`{"meters":${meters},"miles":${miles},"by_device":{${byDevice.join(",")}}}`);
   }
   json.text(',"pagination":');
-  // Exact, since counting costs no reading in memory, but never below what an offset past the end claims.
-  const totalEstimated = Math.max(answer.total, offset + answer.page.count);
-  json.value({ ...countOf(answer, frame.query), total_estimated: totalEstimated, offset, limit });
+  // Exact, but never below what an offset past the end claims.
+  const totalEstimated = Math.max(answer.total ?? 0, offset + answer.count);
+  json.value({ ...countOf(answer), total_estimated: totalEstimated, offset, limit });
   json.text(',"query_info":');
   json.value({ ...infoOf(answer, frame), source: answer.source });
   json.text("}");
@@ -70,9 +70,9 @@ export function presentAppHistory(answer: HistoryAnswer, frame: HistoryFrame) {
   json.text('{"success":true,"app_id":');
   json.value(frame.appId);
   json.text(',"locations":');
-  writeRecords(json, appEncoder, frame.appId, answer.page, formatterOf(frame.zone));
+  writeRecords(json, appEncoder, frame.appId, answer.pages, formatterOf(frame.zone));
   json.text(',"pagination":');
-  json.value({ ...countOf(answer, frame.query), total_devices: answer.devicesMatching });
+  json.value({ ...countOf(answer), total_devices: answer.devicesMatching });
   json.text(',"query_info":');
   json.value({ ...infoOf(answer, frame), devices_queried: answer.devicesQueried });
   json.text("}");
@@ -91,15 +91,16 @@ export function emptyDeviceHistory(deviceId: string, start: string, end: string,
   };
 }
 
-function countOf({ page, total }: HistoryAnswer, { offset }: HistoryQuery) {
-  return { count: page.count, has_more: offset + page.count < total };
+function countOf({ count, hasMore }: HistoryAnswer) {
+  return { count, has_more: hasMore };
 }
 
-function infoOf({ bytesRead }: HistoryAnswer, { query, elapsedMs }: HistoryFrame) {
+function infoOf({ bytesRead, isIncomplete }: HistoryAnswer, { query, elapsedMs }: HistoryFrame) {
   return {
     time_range: timeRangeOf(query.range),
     data_scanned_mb: bytesRead / BYTES_PER_MEGABYTE,
     query_time_ms: roundedMs(elapsedMs),
+    ...(isIncomplete ? { incomplete: true } : {}),
   };
 }
 

@@ -10,18 +10,22 @@ export const answerWriter = new JsonWriter(ANSWER_BYTES_EXPECTED);
 
 const COMMA = 0x2c;
 
-/** Writes all records of a page as a JSON array. */
+/** Writes all records of some pages as one JSON array. */
 export function writeRecords(
   json: JsonWriter,
   encoder: RecordEncoder,
   appId: AppId,
-  page: RecordPage,
+  pages: readonly RecordPage[],
   localTime: LocalTimeFormatter | null,
 ): void {
   json.text("[");
-  for (let row = 0; row < page.count; row++) {
-    if (row > 0) json.byte(COMMA);
-    encoder.write(json, appId, page, row, localTime);
+  let isFirst = true;
+  for (const page of pages) {
+    for (let row = 0; row < page.count; row++) {
+      if (!isFirst) json.byte(COMMA);
+      isFirst = false;
+      encoder.write(json, appId, page, row, localTime);
+    }
   }
   json.text("]");
 }

@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { whenThere } from "../../lib/eventually.ts";
 import type { CurrentQueries } from "../../service/current.ts";
 import type { HistoryQueries } from "../../service/history.ts";
 import { DEVICE_NOT_FOUND, timezoneMessage } from "../errors.ts";
@@ -42,11 +43,14 @@ export function deviceRoutes({ gate, current, history }: DeviceRoutesDependencie
     const dated = readHistoryQuery(read.value, call.nowMs);
     if (!dated.ok) return call.fail(dated.error);
     const { startDate, endDate, query } = dated.value;
-    const found = history.ofDevice(call.appId, deviceId.value, query);
-    if (!found.ok)
-      return call.object(emptyDeviceHistory(deviceId.value, startDate, endDate, DEVICE_NOT_FOUND), 404);
-    const frame = { appId: call.appId, query, zone: read.value.timezone, elapsedMs: call.elapsedMs() };
-    return call.json(presentDeviceHistory(deviceId.value, found.value, frame));
+    return whenThere(history.ofDevice(call.appId, deviceId.value, query, call.request), (found) => {
+      if (!found.ok) {
+        if (found.error.kind !== "device_not_found") return call.fail(found.error);
+        return call.object(emptyDeviceHistory(deviceId.value, startDate, endDate, DEVICE_NOT_FOUND), 404);
+      }
+      const frame = { appId: call.appId, query, zone: read.value.timezone, elapsedMs: call.elapsedMs() };
+      return call.json(presentDeviceHistory(deviceId.value, found.value, frame));
+    });
   }
 
   return new Elysia()

@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { whenThere } from "../../lib/eventually.ts";
 import type { CurrentQueries } from "../../service/current.ts";
 import type { HistoryQueries } from "../../service/history.ts";
 import { bearerToken, type Call, type Gate } from "../gate.ts";
@@ -31,9 +32,11 @@ export function locationRoutes({ gate, current, history }: LocationRoutesDepende
     const dated = readHistoryQuery(read.value, call.nowMs);
     if (!dated.ok) return call.fail(dated.error);
     const { query } = dated.value;
-    const answer = history.ofApp(call.appId, query);
-    const frame = { appId: call.appId, query, zone: read.value.timezone, elapsedMs: call.elapsedMs() };
-    return call.json(presentAppHistory(answer, frame));
+    return whenThere(history.ofApp(call.appId, query, call.request), (found) => {
+      if (!found.ok) return call.fail(found.error);
+      const frame = { appId: call.appId, query, zone: read.value.timezone, elapsedMs: call.elapsedMs() };
+      return call.json(presentAppHistory(found.value, frame));
+    });
   }
 
   return new Elysia()

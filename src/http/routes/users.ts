@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { whenThere } from "../../lib/eventually.ts";
 import type { CurrentQueries } from "../../service/current.ts";
 import type { HistoryQueries } from "../../service/history.ts";
 import type { UserDevices } from "../../service/user-devices.ts";
@@ -41,9 +42,11 @@ export function userRoutes({ gate, current, history, userDevices }: UserRoutesDe
     const dated = readHistoryQuery(read.value, call.nowMs);
     if (!dated.ok) return call.fail(dated.error);
     const { query } = dated.value;
-    const answer = history.ofUser(call.appId, userId.value, query);
-    const frame = { appId: call.appId, query, zone: read.value.timezone, elapsedMs: call.elapsedMs() };
-    return call.json(presentUserHistory(userId.value, answer, frame));
+    return whenThere(history.ofUser(call.appId, userId.value, query, call.request), (found) => {
+      if (!found.ok) return call.fail(found.error);
+      const frame = { appId: call.appId, query, zone: read.value.timezone, elapsedMs: call.elapsedMs() };
+      return call.json(presentUserHistory(userId.value, found.value, frame));
+    });
   }
 
   function answerDevices(call: Call) {

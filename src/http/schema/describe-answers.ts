@@ -35,6 +35,14 @@ const queryInfo = {
   query_time_ms: amount("Time it took, in milliseconds."),
 };
 
+const maybeIncomplete = {
+  incomplete: {
+    type: "boolean",
+    enum: [true],
+    description: "Present where records are missing that an operator has acknowledged as lost.",
+  },
+};
+
 const distance = {
   meters: amount("Length of the path through all positions of the day that pass the filter."),
   miles: amount("The same in miles of 1609.344 m."),
@@ -89,14 +97,17 @@ export const ANSWERS = {
           total_estimated: count("Items before paging; never below offset + count."),
           ...paged,
         }),
-        query_info: closed({
-          ...queryInfo,
-          source: {
-            type: "string",
-            enum: ["hot", "archive", "hot+archive"],
-            description: "What served the query: memory, the archive, or both.",
+        query_info: closed(
+          {
+            ...queryInfo,
+            source: {
+              type: "string",
+              enum: ["hot", "archive", "hot+archive"],
+              description: "What served the query: memory, the archive, or both.",
+            },
           },
-        }),
+          maybeIncomplete,
+        ),
       },
       {
         distance_travelled: closed({
@@ -150,7 +161,7 @@ export const ANSWERS = {
         device_id: deviceId,
         locations: list(recordRef("deviceHistory")),
         pagination: closed(counted),
-        query_info: closed(queryInfo),
+        query_info: closed(queryInfo, maybeIncomplete),
       },
       { distance_travelled: closed(distance) },
     ),
@@ -185,7 +196,7 @@ export const ANSWERS = {
         ...counted,
         total_devices: count("Devices with a matching record in the range."),
       }),
-      query_info: closed({ ...queryInfo, devices_queried: count("Devices of the app.") }),
+      query_info: closed({ ...queryInfo, devices_queried: count("Devices of the app.") }, maybeIncomplete),
     }),
     example: {
       success: true,

@@ -115,9 +115,10 @@ export const RESPONSES = {
       request_id: HEADERS.RequestId.example,
     },
   }),
-  Unavailable: failure("The server is starting or stopping.", SENT_TO_RETRY, ["PlainError"], {
+  Unavailable: failure("The server is starting, stopping or overloaded.", SENT_TO_RETRY, ["PlainError"], {
     starting: { success: false, message: "the server is starting: it reads its log" },
     stopping: { success: false, message: "the server is stopping" },
+    busy: { success: false, message: "too many questions are waiting for the archive; ask again shortly" },
   }),
 } satisfies Members;
 

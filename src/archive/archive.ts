@@ -1,0 +1,146 @@
+import { dirname, join } from "node:path";
+import { crc32 } from "node:zlib";
+import { FileError, type Files } from "../runtime/files.ts";
+import type { UtcDay } from "../time/utc-day.ts";
+import { type ExpiredDay, encodeManifest, type Manifest, type Part } from "./manifest.ts";
+import type { PartReader } from "./part-reader.ts";
+import type { MadePart } from "./part-writer.ts";
+import { archivePaths, dayFolder, partName } from "./paths.ts";
+
+/** What is wrong with a part, for people. */
+export type PartFault = string;
+
+/** The sealed days: what the manifest says, and the files it names. */
+export interface Archive {
+  /** What is sealed. Replaced as a whole, so that who holds on to it can tell whether anything has changed. */
+  readonly manifest: Manifest;
+  readonly reader: PartReader;
+  /** Parts that can't be read, by file. */
+  readonly damaged: ReadonlyMap<string, PartFault>;
+  /** Looks at these parts again; resolves with whether any is damaged that was not known to be. */
+  examine(parts: readonly Part[]): Promise<boolean>;
+  /** Writes a file, durably, that is not yet part of the archive. */
+  writePart(place: PartPlace, made: Pick<MadePart, "bytes" | "rows" | "apps">): Promise<Part>;
+  /** Removes files that are not, or no longer, part of the archive; what the disk refuses stays. */
+  discard(parts: readonly Part[]): Promise<void>;
+  /** Makes this the archive, durably, in one step. */
+  swap(manifest: Manifest): Promise<void>;
+  /** Moves the files of parts that are given up to where damaged bytes are kept. */
+  setAside(parts: readonly Part[]): Promise<void>;
+  /** Moves an expired day's files out of the way. Repeats what a crash cut short. */
+  moveAside(expired: ExpiredDay): Promise<void>;
+  /** Moves the files of a day back that are still there. */
+  moveBack(expired: ExpiredDay): Promise<void>;
+  /** Deletes an expired day's files. */
+  deleteExpired(expired: ExpiredDay): Promise<void>;
+  close(): void;
+}
+
+/** Where a new part goes: the folder of a day, or that of the newest records. */
+export interface PartPlace {
+  readonly day: UtcDay | "latest";
+  readonly seal: number;
+  readonly index: number;
+}
+
+export interface ArchiveOptions {
+  readonly files: Files;
+  readonly directory: string;
+  readonly damagedDirectory: string;
+  readonly manifest: Manifest;
+  readonly reader: PartReader;
+}
+
+export function createArchive(options: ArchiveOptions): Archive {
+  const { files, directory, damagedDirectory, reader } = options;
+  const paths = archivePaths(directory);
+  const damaged = new Map<string, PartFault>();
+  let { manifest } = options;
+  const pathOf = ({ file }: Part) => join(directory, file);
+  const asideOf = ({ file }: Part, { sinceMs }: ExpiredDay) => join(paths.expired, String(sinceMs), file);
+
+  async function move(from: string, to: string): Promise<void> {
+    if (!(await files.exists(from))) return; // Moved before a crash, or lost: `examine` tells.
+    await files.makeDirectory(dirname(to));
+    await files.rename(from, to);
+    await files.syncDirectory(dirname(to));
+    await files.syncDirectory(dirname(from));
+  }
+
+  return {
+    get manifest() {
+      return manifest;
+    },
+    reader,
+    damaged,
+    async examine(parts) {
+      let foundNew = false;
+      for (const part of parts) {
+        const fault = await faultOf(files, pathOf(part), part);
+        if (fault === null) damaged.delete(part.file);
+        else {
+          foundNew ||= !damaged.has(part.file);
+          damaged.set(part.file, fault);
+        }
+      }
+      return foundNew;
+    },
+    async writePart({ day, seal, index }, { bytes, rows, apps }) {
+      const folder = day === "latest" ? "latest" : dayFolder(day);
+      const file = `${folder}/${partName(seal, index)}`;
+      await files.makeDirectory(join(directory, folder));
+      await files.replace(join(directory, file), bytes);
+      return { file, rows, bytes: bytes.length, crc: crc32(bytes), apps };
+    },
+    async discard(parts) {
+      for (const part of parts) {
+        damaged.delete(part.file);
+        await files.remove(pathOf(part)).catch(unlessFileError);
+      }
+    },
+    async swap(next) {
+      await files.replace(paths.manifest, encodeManifest(next));
+      manifest = next;
+    },
+    async setAside(parts) {
+      for (const part of parts) {
+        damaged.delete(part.file);
+        await move(pathOf(part), join(damagedDirectory, lostName(part)));
+      }
+    },
+    async moveAside(expired) {
+      for (const part of expired.parts) await move(pathOf(part), asideOf(part, expired));
+    },
+    async moveBack(expired) {
+      for (const part of expired.parts) await move(asideOf(part, expired), pathOf(part));
+    },
+    async deleteExpired(expired) {
+      for (const part of expired.parts) {
+        for (const path of [asideOf(part, expired), pathOf(part)]) {
+          if (await files.exists(path)) await files.remove(path);
+        }
+      }
+    },
+    close: () => reader.close(),
+  };
+}
+
+/** The name of a given-up part among damaged bytes, which lie in one folder. */
+export function lostName({ file }: Part): string {
+  return `${file.replaceAll("/", "-")}.damaged`;
+}
+
+/** What tells at a glance that a file is not what was written; `verify` reads it whole. */
+async function faultOf(files: Files, path: string, part: Part): Promise<PartFault | null> {
+  try {
+    const bytes = await files.size(path);
+    return bytes === part.bytes ? null : `it has ${bytes} bytes instead of ${part.bytes}`;
+  } catch (error) {
+    if (!(error instanceof FileError)) throw error;
+    return error.code === "ENOENT" ? "it is missing" : error.message;
+  }
+}
+
+function unlessFileError(error: unknown): void {
+  if (!(error instanceof FileError)) throw error;
+}

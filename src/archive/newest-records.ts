@@ -1,0 +1,85 @@
+import type { AppId } from "../model/ids.ts";
+import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../model/location-fields.ts";
+import { createReportBatchBuilder, type ReportBatch } from "../model/report-batch.ts";
+import { VALUE_COLUMNS } from "./columns.ts";
+import type { Connection, Rows } from "./duckdb.ts";
+
+/** Newest records of some devices of one app, all their fields carried. */
+export interface NewestRecords {
+  readonly appId: AppId;
+  readonly batch: ReportBatch;
+}
+
+/** Rows that one statement hands over, and the most that a batch holds. */
+const ROWS_A_BATCH = 10_000;
+
+const COLUMNS = ["app_id", "device_id", "timestamp::DOUBLE", ...VALUE_COLUMNS.map(({ name }) => name)].join(
+  ", ",
+);
+
+/** Reads the checkpoint: each file has the newest sealed record of each device once. */
+export async function* readNewest(connection: Connection, path: string): AsyncGenerator<NewestRecords> {
+  for (let from = 0; ; from += ROWS_A_BATCH) {
+    const rows = await connection.run(
+      `SELECT ${COLUMNS} FROM read_parquet($path, file_row_number = true)
+       WHERE file_row_number >= $from AND file_row_number < $to ORDER BY file_row_number`,
+      { path, from: BigInt(from), to: BigInt(from + ROWS_A_BATCH) },
+    );
+    yield* batchesOf(rows);
+    if (rows.count < ROWS_A_BATCH) return;
+  }
+}
+
+/** Finds the newest record of each device in a part of a day: what the checkpoint would say, were it there. */
+export async function* findNewest(connection: Connection, path: string): AsyncGenerator<NewestRecords> {
+  const rows = await connection.run(
+    `SELECT ${COLUMNS} FROM read_parquet($path)
+     QUALIFY row_number() OVER (PARTITION BY app_id, device_id ORDER BY timestamp DESC) = 1 ORDER BY app_id`,
+    { path },
+  );
+  yield* batchesOf(rows);
+}
+
+const FIRST_VALUE = 3;
+
+function* batchesOf(rows: Rows): Generator<NewestRecords> {
+  const apps = rows.texts(0);
+  for (let start = 0; start < rows.count; ) {
+    let end = start + 1;
+    while (end < rows.count && end - start < ROWS_A_BATCH && apps[end] === apps[start]) end++;
+    yield { appId: apps[start] as AppId, batch: batchOf(rows, start, end) };
+    start = end;
+  }
+}
+
+/** Where each value of a row goes: which kind of field it is, and which of that kind. */
+const TARGETS = VALUE_COLUMNS.map(({ field, type }, column) => {
+  const kind = field?.column === "number" ? "numbers" : field?.column === "profile" ? "profile" : "state";
+  const fields = { numbers: NUMBER_FIELDS, profile: PROFILE_FIELDS, state: STATE_FIELDS }[kind];
+  return {
+    column: FIRST_VALUE + column,
+    kind,
+    type,
+    index: fields.findIndex(({ name }) => name === field?.name),
+  } as const;
+});
+
+function batchOf(rows: Rows, start: number, end: number): ReportBatch {
+  const builder = createReportBatchBuilder(end - start);
+  const deviceIds = rows.texts(1);
+  const timestamps = rows.numbers(2);
+  const columns = TARGETS.map(({ column, type }) => {
+    if (type === "DOUBLE") return rows.numbers(column);
+    return type === "BOOLEAN" ? rows.booleans(column) : rows.texts(column);
+  });
+  for (let row = start; row < end; row++) {
+    builder.begin();
+    TARGETS.forEach(({ kind, index }, target) => {
+      const value = columns[target]![row];
+      if (value === null || value === undefined) return;
+      builder[kind][index] = typeof value === "number" ? value : builder.text(String(value));
+    });
+    builder.add(builder.text(deviceIds[row]!), timestamps[row]!);
+  }
+  return builder.build();
+}

@@ -1,0 +1,97 @@
+import { nextUtcDay, type UtcDay, utcDayOf, utcDayStartMs } from "../time/utc-day.ts";
+import type { Device } from "./device.ts";
+
+/** What memory knows of one UTC day. */
+export interface LedgerDay {
+  readonly day: UtcDay;
+  readonly startMs: number;
+  readonly endMs: number;
+  /** Records in memory, of all apps. */
+  count: number;
+  /** Entries of the log up to this one are in the archive, for this day; `UNSEALED` where none are. */
+  sealedSequence: number;
+  /** The records in memory that changed since the day's rows were last taken for the archive; null while nobody asks. */
+  changed: ChangedRecords | null;
+  /** Whether the archive has all but the changed ones, and the rest only waits to be dropped. */
+  isLeaving: boolean;
+}
+
+/** Sequences count from 1, so no entry is covered. */
+export const UNSEALED = 0;
+
+/** Timestamps of changed records, by device. */
+export type ChangedRecords = Map<Device, Set<number>>;
+
+/** No instant lies in it. */
+const NO_DAY: LedgerDay = { ...createDay(0 as UtcDay), startMs: Number.POSITIVE_INFINITY };
+
+/** Counts records by UTC day and knows which days are sealed. */
+export class DayLedger {
+  readonly #days = new Map<UtcDay, LedgerDay>();
+  /** The day asked for last: reports of one batch are mostly of one day. */
+  #last = NO_DAY;
+
+  /** The day of an instant. Hot code: one comparison where it is the same day as before. */
+  at(timestampMs: number): LedgerDay {
+    const last = this.#last;
+    if (timestampMs >= last.startMs && timestampMs < last.endMs) return last;
+    this.#last = this.of(utcDayOf(timestampMs));
+    return this.#last;
+  }
+
+  of(day: UtcDay): LedgerDay {
+    let entry = this.#days.get(day);
+    if (entry === undefined) {
+      entry = createDay(day);
+      this.#days.set(day, entry);
+    }
+    return entry;
+  }
+
+  /** Days with records in memory, in order. */
+  withRecords(): LedgerDay[] {
+    return [...this.#days.values()].filter(({ count }) => count > 0).sort((a, b) => a.day - b.day);
+  }
+
+  /** From now on exactly these days are sealed, up to these entries of the log. */
+  setSealed(sequences: ReadonlyMap<UtcDay, number>): void {
+    for (const entry of this.#days.values()) entry.sealedSequence = sequences.get(entry.day) ?? UNSEALED;
+    for (const [day, sequence] of sequences) this.of(day).sealedSequence = sequence;
+    this.#forgetEmpty();
+  }
+
+  /** Days that hold nothing and mean nothing: without this a log of odd timestamps would fill memory. */
+  #forgetEmpty(): void {
+    for (const entry of this.#days.values()) {
+      if (entry.count === 0 && entry.sealedSequence === UNSEALED && entry.changed === null) {
+        this.#days.delete(entry.day);
+      }
+    }
+    this.#last = NO_DAY;
+  }
+}
+
+/** Remembers that a record changed, where somebody wants to know. */
+export function noteChange({ changed }: LedgerDay, device: Device, timestampMs: number): void {
+  if (changed === null) return;
+  const known = changed.get(device);
+  if (known === undefined) changed.set(device, new Set([timestampMs]));
+  else known.add(timestampMs);
+}
+
+/** Whether the archive may hold records of the day. */
+export function isSealed({ sealedSequence }: LedgerDay): boolean {
+  return sealedSequence !== UNSEALED;
+}
+
+function createDay(day: UtcDay): LedgerDay {
+  return {
+    day,
+    startMs: utcDayStartMs(day),
+    endMs: utcDayStartMs(nextUtcDay(day)),
+    count: 0,
+    sealedSequence: UNSEALED,
+    changed: null,
+    isLeaving: false,
+  };
+}

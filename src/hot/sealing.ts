@@ -1,0 +1,178 @@
+import { assert } from "../lib/assert.ts";
+import { compareUtf8 } from "../lib/utf8.ts";
+import type { AppId } from "../model/ids.ts";
+import type { ReportBatch } from "../model/report-batch.ts";
+import type { UtcDay } from "../time/utc-day.ts";
+import type { AppDevices } from "./app-devices.ts";
+import { profileAt, timestampAt } from "./chunk.ts";
+import type { DayLedger, LedgerDay } from "./day-ledger.ts";
+import type { Device } from "./device.ts";
+import type { Dictionary } from "./dictionary.ts";
+import { ReportCollector } from "./report-collector.ts";
+import type { RowRef } from "./track.ts";
+
+/** Records of one app, in order of device ids (UTF-8 bytes) and time. */
+export interface AppRows {
+  readonly appId: AppId;
+  readonly batch: ReportBatch;
+}
+
+/** About a millisecond of work: requests are answered between two batches. */
+const ROWS_A_BATCH = 4096;
+const DEVICES_A_STEP = 500;
+
+/**
+ * Days on their way from memory to the archive. Requests and reports go on meanwhile: what changes after the
+ * sealing has begun is noted, and stays in memory as late rows, whether or not the archive caught it.
+ *
+ * `rows` and `newest` are read, the archive makes them durable, then `commit` and, some devices a step, `drop`;
+ * or `abandon`, which leaves everything as it was.
+ */
+export class Sealing {
+  /** All reports up to this entry of the log are in the rows. */
+  readonly sequence: number;
+  readonly #apps: ReadonlyMap<AppId, AppDevices>;
+  readonly #ledger: DayLedger;
+  readonly #dictionary: Dictionary;
+  /** The newest day first. */
+  #days: readonly LedgerDay[];
+
+  constructor(
+    apps: ReadonlyMap<AppId, AppDevices>,
+    ledger: DayLedger,
+    dictionary: Dictionary,
+    days: readonly UtcDay[],
+    sequence: number,
+  ) {
+    this.sequence = sequence;
+    this.#apps = apps;
+    this.#ledger = ledger;
+    this.#dictionary = dictionary;
+    this.#days = [...days].sort((a, b) => b - a).map((day) => ledger.of(day));
+    for (const day of this.#days) {
+      assert(day.changed === null, "a day is sealed once at a time");
+      day.changed = new Map();
+    }
+  }
+
+  /** All records of a day, by app (UTF-8 bytes). The caller may answer requests between two batches. */
+  *rows(day: UtcDay): Iterable<AppRows> {
+    const { startMs, endMs } = this.#ledger.of(day);
+    for (const app of this.#sortedApps()) {
+      let collector = new ReportCollector(ROWS_A_BATCH, this.#dictionary);
+      for (const device of app.list.sorted()) {
+        // A report may come between two batches, so the place in the track is found anew by time.
+        for (let fromMs = startMs; fromMs < endMs; ) {
+          fromMs = addRows(collector, device, fromMs, endMs);
+          if (!collector.isFull) continue;
+          yield { appId: app.appId, batch: collector.build() };
+          collector = new ReportCollector(ROWS_A_BATCH, this.#dictionary);
+        }
+      }
+      if (collector.count > 0) yield { appId: app.appId, batch: collector.build() };
+    }
+  }
+
+  /** The newest record of each device among those sealed and those of the days. */
+  *newest(): Iterable<AppRows> {
+    for (const app of this.#sortedApps()) {
+      let collector = new ReportCollector(ROWS_A_BATCH, this.#dictionary);
+      for (const device of app.list.sorted()) {
+        const newest = this.#newestSealed(app, device);
+        if (newest !== null) collector.add(device.id, newest.chunk, newest.row);
+        if (!collector.isFull) continue;
+        yield { appId: app.appId, batch: collector.build() };
+        collector = new ReportCollector(ROWS_A_BATCH, this.#dictionary);
+      }
+      if (collector.count > 0) yield { appId: app.appId, batch: collector.build() };
+    }
+  }
+
+  /**
+   * The archive holds these days now, and all sealed ones are those of `sequences`. Days that are not among
+   * `moved` stay in memory.
+   */
+  commit(moved: ReadonlySet<UtcDay>, sequences: ReadonlyMap<UtcDay, number>): void {
+    for (const day of this.#days) {
+      if (moved.has(day.day)) day.isLeaving = true;
+      else day.changed = null;
+    }
+    this.#days = this.#days.filter(({ isLeaving }) => isLeaving);
+    this.#ledger.setSealed(sequences);
+  }
+
+  /** Frees the memory of what was moved, some devices a step. */
+  *drop(): Iterable<void> {
+    let looked = 0;
+    for (const app of this.#sortedApps()) {
+      for (const device of app.list.sorted()) {
+        this.#dropRows(app, device);
+        if (++looked % DEVICES_A_STEP === 0) yield;
+      }
+    }
+    for (const day of this.#days) {
+      day.isLeaving = false;
+      day.changed = null;
+    }
+  }
+
+  /** Nothing was sealed. */
+  abandon(): void {
+    for (const day of this.#days) day.changed = null;
+  }
+
+  #dropRows(app: AppDevices, device: Device): void {
+    const newest = this.#newestSealed(app, device);
+    if (newest !== null && timestampAt(newest.chunk, newest.row) >= device.sealedNewestMs) {
+      app.sealed.set(device.number, newest);
+      device.sealedNewestMs = timestampAt(newest.chunk, newest.row);
+    }
+    for (const day of this.#days) {
+      const { track } = device;
+      const [from, to] = [track.countBefore(day.startMs), track.countBefore(day.endMs)];
+      if (from === to) continue;
+      const changed = day.changed!.get(device);
+      track.runs(from, to, (chunk, rowFrom, rowTo) => {
+        for (let row = rowFrom; row < rowTo; row++) {
+          if (changed?.has(timestampAt(chunk, row))) continue;
+          app.discountRecord(device, this.#dictionary.userOf(profileAt(chunk, row)));
+          app.recordCount--;
+          day.count--;
+        }
+      });
+      track.remove(day, (timestampMs) => changed?.has(timestampMs) === true);
+    }
+  }
+
+  /**
+   * The newest of the sealed row and the days' rows; null where there is none. A row that came meanwhile counts
+   * too: it is in the log, and says no less than the archive does.
+   */
+  #newestSealed(app: AppDevices, device: Device): RowRef | null {
+    for (const day of this.#days) {
+      if (day.endMs <= device.sealedNewestMs) break; // Days come newest first.
+      const before = device.track.countBefore(day.endMs);
+      if (before === device.track.countBefore(day.startMs)) continue;
+      const at = device.track.at(before - 1);
+      if (timestampAt(at.chunk, at.row) < device.sealedNewestMs) break;
+      return at;
+    }
+    return device.sealedNewestMs === Number.NEGATIVE_INFINITY ? null : app.sealed.at(device.number);
+  }
+
+  #sortedApps(): readonly AppDevices[] {
+    return [...this.#apps.values()].sort((a, b) => compareUtf8(a.appId, b.appId));
+  }
+}
+
+/** Adds the device's rows from an instant on until the collector is full; returns from where to go on. */
+function addRows(collector: ReportCollector, { id, track }: Device, fromMs: number, endMs: number): number {
+  const from = track.countBefore(fromMs);
+  const to = Math.min(track.countBefore(endMs), from + collector.room);
+  let nextMs = endMs;
+  track.runs(from, to, (chunk, rowFrom, rowTo) => {
+    for (let row = rowFrom; row < rowTo; row++) collector.add(id, chunk, row);
+    nextMs = timestampAt(chunk, rowTo - 1) + 1;
+  });
+  return collector.isFull ? nextMs : endMs;
+}

@@ -1,0 +1,191 @@
+import { join } from "node:path";
+import type { Archive } from "./archive/archive.ts";
+import { openDatabase } from "./archive/duckdb.ts";
+import { inspectArchive, openArchive } from "./archive/open-archive.ts";
+import { createPartWriter, type PartWriter } from "./archive/part-writer.ts";
+import { archivePaths } from "./archive/paths.ts";
+import { createRowEncoder } from "./archive/row-encoder.ts";
+import {
+  ARCHIVE_QUERIES_MAX,
+  ARCHIVE_QUEUE_MAX,
+  type ArchiveConfig,
+  LOG_QUEUE_BYTES_MAX,
+  OLD_RECORDS_MAX,
+  OLD_RECORDS_SEAL,
+  SEAL_MEMORY_BYTES,
+  SEGMENT_BYTES_MAX,
+} from "./config.ts";
+import { directoryPaths } from "./directory.ts";
+import type { HotStore } from "./hot/hot-store.ts";
+import type { Files } from "./runtime/files.ts";
+import type { AcquireLock, LockOwner } from "./runtime/lock.ts";
+import { createIngest, type Ingest } from "./service/ingest.ts";
+import { createSeal, type SealReport, sequencesOf } from "./service/seal.ts";
+import { createSealSchedule, type SealSchedule } from "./service/seal-schedule.ts";
+import { readAcknowledgedParts } from "./service/verify-acknowledged.ts";
+import type { Clock } from "./time/clock.ts";
+import { type LogRecovery, type LogRefusal, openWal, type Wal } from "./wal/wal.ts";
+
+/** Builds what a data directory holds, in order: archive, log, memory, and what moves records between them. */
+
+/** Another process owns the data directory. */
+export class DirectoryInUseError extends Error {
+  override readonly name = "DirectoryInUseError";
+  constructor(dataDir: string, owner: LockOwner | null) {
+    const holder = owner === null ? "another process" : `process ${owner.pid} (${owner.command})`;
+    super(`The data directory "${dataDir}" is in use by ${holder}.`);
+  }
+}
+
+/** What opening a directory needs of the machine. */
+export interface DirectoryPlatform {
+  readonly files: Files;
+  readonly acquireLock: AcquireLock;
+  readonly pid: number;
+}
+
+/** What an operator should know of the directory, as it happens. */
+export interface DirectoryEvents {
+  /** The log did not take a batch; its sender was told to try again. */
+  onRefusal(refusal: LogRefusal): void;
+  /** Something is wrong with the archive, in a sentence. */
+  onArchiveNote(note: string): void;
+  onSealed(report: SealReport): void;
+  /** Nothing was sealed, and nothing lost; the next seal tries again. */
+  onSealFailed(error: unknown): void;
+}
+
+/** A data directory that this process owns, with all its unsealed records in memory. */
+export interface OpenDirectory {
+  readonly hot: HotStore;
+  readonly log: Wal;
+  readonly archive: Archive;
+  readonly ingest: Ingest;
+  readonly schedule: SealSchedule;
+  readonly recovery: LogRecovery;
+  /** Looks at the archive's files; what is wrong goes to `onArchiveNote`. */
+  inspect(): Promise<void>;
+  /** Finishes what the log accepted, breaks off what can be done again, and gives the directory free. */
+  close(): Promise<void>;
+}
+
+export type OnReplayProgress = (replayedBytes: number, totalBytes: number) => void;
+
+/** Takes the directory's lock; the result gives it free. Throws a `DirectoryInUseError` where another process has it. */
+export async function takeDirectory(
+  dataDir: string,
+  command: string,
+  { files, acquireLock, pid }: DirectoryPlatform,
+  clock: Clock,
+): Promise<() => void> {
+  await files.makeDirectory(dataDir);
+  const attempt = await acquireLock(directoryPaths(dataDir).lock, { pid, command, sinceMs: clock.nowMs() });
+  if (!attempt.ok) throw new DirectoryInUseError(dataDir, attempt.owner);
+  return attempt.release;
+}
+
+export interface OpenDirectoryOptions {
+  readonly dataDir: string;
+  readonly files: Files;
+  readonly clock: Clock;
+  /** Empty. */
+  readonly hot: HotStore;
+  readonly config: ArchiveConfig;
+  readonly events: DirectoryEvents;
+  readonly onProgress: OnReplayProgress;
+  readonly release: () => void;
+  /** Where DuckDB finds the archive and may write drafts; left out, that is the archive itself. */
+  readonly archiveDisk?: ArchiveDisk;
+}
+
+export interface ArchiveDisk {
+  /** A directory with the archive's files under their names. */
+  readonly directory: string;
+  readonly files: Files;
+}
+
+/** Opens a directory that is locked already: reads what the archive says, then replays what it does not cover. */
+export async function openDirectory(options: OpenDirectoryOptions): Promise<OpenDirectory> {
+  const { dataDir, files, clock, hot, config, events, onProgress, release } = options;
+  const paths = directoryPaths(dataDir);
+  const archiveDisk = options.archiveDisk ?? { directory: paths.archive, files };
+  const { archive, notes } = await openArchive({
+    files,
+    directory: paths.archive,
+    damagedDirectory: paths.damaged,
+    limits: {
+      threads: config.archiveThreads,
+      memoryBytes: config.archiveMemoryBytes,
+      queriesMax: ARCHIVE_QUERIES_MAX,
+      queueMax: ARCHIVE_QUEUE_MAX,
+    },
+    pathOf: (file) => join(archiveDisk.directory, file),
+    onNewest: (appId, batch) => hot.restoreNewest(appId, batch),
+  });
+  for (const note of notes) events.onArchiveNote(note);
+  hot.setSealed(sequencesOf(archive.manifest));
+  const { wal: log, recovery } = await openWal({
+    files,
+    directory: paths.log,
+    damagedDirectory: paths.damaged,
+    segmentBytesMax: SEGMENT_BYTES_MAX,
+    queueBytesMax: LOG_QUEUE_BYTES_MAX,
+    sequenceMin: archive.manifest.lastSequence + 1,
+    onEntry: ({ appId, batch, sequence }) => hot.apply(appId, batch, sequence),
+    onProgress: ({ replayedBytes, totalBytes }) => onProgress(replayedBytes, totalBytes),
+  });
+  const schedule = createSealSchedule({
+    seal: createSeal({
+      hot,
+      log,
+      archive,
+      readUpTo: recovery.readUpTo,
+      clock,
+      openWriter: () => openWriter(archiveDisk),
+      acknowledgedParts: () => readAcknowledgedParts(files, paths.damaged),
+    }),
+    hot,
+    clock,
+    intervalMs: config.sealIntervalMs,
+    oldRecordsSeal: OLD_RECORDS_SEAL,
+    oldRecordsMax: OLD_RECORDS_MAX,
+    onSealed: events.onSealed,
+    onFailed: events.onSealFailed,
+  });
+  return {
+    hot,
+    log,
+    archive,
+    recovery,
+    schedule,
+    ingest: createIngest({ log, hot, schedule, onRefusal: events.onRefusal }),
+    async inspect() {
+      for (const note of await inspectArchive(files, paths.archive, archive)) events.onArchiveNote(note);
+    },
+    async close() {
+      await schedule.stop();
+      await log.close();
+      archive.close();
+      release();
+    },
+  };
+}
+
+/** One thread: the others belong to requests. */
+async function openWriter({ files, directory }: ArchiveDisk): Promise<PartWriter> {
+  const scratchDirectory = archivePaths(directory).scratch;
+  await files.makeDirectory(scratchDirectory);
+  const database = await openDatabase({
+    threads: 1,
+    memoryBytes: SEAL_MEMORY_BYTES,
+    directories: [directory],
+    spillDirectory: scratchDirectory,
+  });
+  return createPartWriter({
+    files,
+    scratchDirectory,
+    pathOf: ({ file }) => join(directory, file),
+    encoder: createRowEncoder(),
+    database,
+  });
+}

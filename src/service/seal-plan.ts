@@ -1,0 +1,61 @@
+import type { ExpiredDay, Manifest, SealedDay } from "../archive/manifest.ts";
+import type { DayInMemory } from "../hot/hot-store.ts";
+import { MS_PER_DAY, retentionStartMs, startOfUtcDayMs } from "../time/retention.ts";
+import { type UtcDay, utcDayOf } from "../time/utc-day.ts";
+
+/** Whole UTC days before today that stay in memory: history of the last week never waits for a disk. */
+export const WINDOW_DAYS = 7;
+
+/** An expired day's files are deleted this long after they were moved aside. */
+const EXPIRED_KEEP_MS = MS_PER_DAY;
+
+/** The first day of the window: earlier ones are due to be sealed. */
+export function windowStart(nowMs: number): UtcDay {
+  return utcDayOf(startOfUtcDayMs(nowMs) - WINDOW_DAYS * MS_PER_DAY);
+}
+
+/** The days of which memory holds something that belongs into the archive, the oldest first. */
+export function planSeal(inMemory: readonly DayInMemory[], nowMs: number): UtcDay[] {
+  const start = windowStart(nowMs);
+  return inMemory.filter(({ day, isSealed }) => isSealed || day < start).map(({ day }) => day);
+}
+
+/** What becomes of days around the end of the retention. Nothing is deleted that was not aside for a day. */
+export interface RetentionPlan {
+  /** Expired days that come back: the clock was set back, or memory holds something of them. */
+  readonly restored: ReadonlyMap<UtcDay, ExpiredDay>;
+  readonly deleted: ReadonlyMap<UtcDay, ExpiredDay>;
+  /** What stays expired. */
+  readonly kept: ReadonlyMap<UtcDay, ExpiredDay>;
+}
+
+export function planRetention(
+  { expired }: Manifest,
+  sealing: ReadonlySet<UtcDay>,
+  nowMs: number,
+): RetentionPlan {
+  const start = retentionDay(nowMs);
+  const plan = { restored: new Map(), deleted: new Map(), kept: new Map<UtcDay, ExpiredDay>() };
+  for (const [day, entry] of expired) {
+    if (day >= start || sealing.has(day)) plan.restored.set(day, entry);
+    else if (nowMs - entry.sinceMs >= EXPIRED_KEEP_MS) plan.deleted.set(day, entry);
+    else plan.kept.set(day, entry);
+  }
+  return plan;
+}
+
+/** Parts sealed days at the end of the retention. */
+export function splitExpired(days: ReadonlyMap<UtcDay, SealedDay>, nowMs: number) {
+  const start = retentionDay(nowMs);
+  const retained = new Map([...days].filter(([day]) => day >= start));
+  const expiring = [...days].filter(([day]) => day < start);
+  return {
+    retained,
+    expired: new Map(expiring.map(([day, sealed]) => [day, { ...sealed, sinceMs: nowMs }])),
+  };
+}
+
+/** The first day that answers still show. */
+function retentionDay(nowMs: number): UtcDay {
+  return utcDayOf(retentionStartMs(nowMs));
+}

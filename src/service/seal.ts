@@ -1,0 +1,303 @@
+import type { Archive } from "../archive/archive.ts";
+import type { ExpiredDay, Manifest, Part, SealedDay } from "../archive/manifest.ts";
+import type { DayRows, PartWriter } from "../archive/part-writer.ts";
+import type { HotStore } from "../hot/hot-store.ts";
+import type { Sealing } from "../hot/sealing.ts";
+import type { Clock } from "../time/clock.ts";
+import { retentionStartMs } from "../time/retention.ts";
+import { type UtcDay, utcDayName, utcDayOf, utcDayStartMs } from "../time/utc-day.ts";
+import type { Wal } from "../wal/wal.ts";
+import { planRetention, planSeal, type RetentionPlan, splitExpired } from "./seal-plan.ts";
+
+/** What a seal did. */
+export interface SealReport {
+  /** Days whose records went from memory to the archive. */
+  readonly days: readonly string[];
+  readonly records: number;
+  /** Parquet files written and their bytes, without the checkpoint. */
+  readonly parts: number;
+  readonly bytes: number;
+  /** Days that stay in memory, since the archive's part of them is damaged. */
+  readonly blocked: readonly string[];
+  /** Days that went out of the retention, and days whose files were deleted. */
+  readonly expired: readonly string[];
+  readonly deleted: readonly string[];
+  /** Of the log, freed. */
+  readonly logBytes: number;
+  readonly durationMs: number;
+}
+
+export interface SealProgress {
+  /** Records that left memory for files so far, and of how many. */
+  readonly records: number;
+  readonly recordsTotal: number;
+}
+
+export interface SealDependencies {
+  readonly hot: HotStore;
+  readonly log: Pick<Wal, "rotate" | "trim" | "currentDays">;
+  readonly archive: Archive;
+  /** Entries of the log after this one may be missing from memory: no day is covered further. */
+  readonly readUpTo: number;
+  /** Made when a seal begins and closed with it: what it holds is of no use in between. */
+  readonly openWriter: () => Promise<PartWriter>;
+  readonly clock: Clock;
+  /** Files of parts whose loss an operator has acknowledged. */
+  readonly acknowledgedParts: () => Promise<ReadonlySet<string>>;
+}
+
+/** Rejects with what the disk or DuckDB said, or an `AbortError` where the signal broke it off. */
+export type Seal = (
+  signal: AbortSignal,
+  onProgress?: (progress: SealProgress) => void,
+) => Promise<SealReport>;
+
+/**
+ * Moves what is due from memory into the archive. Every file is durable before the manifest names it; the
+ * manifest is swapped in one step; only then do memory and log give up what it covers. A failure before the swap
+ * leaves everything as it was, and one after it is made good by the next seal. One seal at a time.
+ */
+export function createSeal(dependencies: SealDependencies): Seal {
+  const { hot, log, archive, clock } = dependencies;
+
+  return async function seal(signal, onProgress = () => {}) {
+    const startedMs = performance.now();
+    const nowMs = clock.nowMs();
+    await writeOffLost(dependencies);
+    await rotateLog(log, nowMs);
+    const days = planSeal(hot.daysInMemory(), nowMs);
+    const retention = planRetention(archive.manifest, new Set(days), nowMs);
+    for (const expired of retention.restored.values()) await archive.moveBack(expired);
+
+    const sealing = hot.seal(days);
+    let folded: Folded;
+    let next: Manifest;
+    try {
+      folded = await foldDays(dependencies, sealing, days, retention, signal, onProgress);
+      next = nextManifest(archive.manifest, folded, retention, sealing.sequence, nowMs);
+      if (!isSame(archive.manifest, next)) await archive.swap(next);
+    } catch (error) {
+      sealing.abandon();
+      throw error;
+    }
+    sealing.commit(new Set(folded.days.keys()), sequencesOf(archive.manifest));
+    await yielding(sealing.drop());
+    await yielding(hot.forgetDevices(oldestNeededMs(archive.manifest, nowMs)));
+
+    for (const expired of retention.deleted.values()) await archive.deleteExpired(expired);
+    for (const expired of archive.manifest.expired.values()) await archive.moveAside(expired);
+    await archive.discard(folded.replaced);
+    const trimmed = await log.trim((day, lastSequence) => isCovered(archive.manifest, day, lastSequence));
+    return {
+      days: names(folded.days.keys()),
+      records: folded.records,
+      parts: folded.written.length,
+      bytes: folded.written.reduce((sum, { bytes }) => sum + bytes, 0),
+      blocked: names(folded.blocked),
+      expired: names([...archive.manifest.expired.keys()].filter((day) => !retention.kept.has(day))),
+      deleted: names(retention.deleted.keys()),
+      logBytes: trimmed.bytes,
+      durationMs: performance.now() - startedMs,
+    };
+  };
+}
+
+/** Damaged parts that an operator has given up are none of the archive any more; the manifest remembers them. */
+async function writeOffLost({ archive, acknowledgedParts }: SealDependencies): Promise<void> {
+  if (archive.damaged.size === 0) return;
+  const acknowledged = await acknowledgedParts();
+  const isLost = ({ file }: Part) => archive.damaged.has(file) && acknowledged.has(file);
+  const lost = [...archive.manifest.days.values()].flatMap(({ parts }) => parts.filter(isLost));
+  if (lost.length === 0) return;
+  const days = new Map(
+    [...archive.manifest.days].map(([day, sealed]) => [
+      day,
+      {
+        ...sealed,
+        parts: sealed.parts.filter((part) => !isLost(part)),
+        lost: [...sealed.lost, ...sealed.parts.filter(isLost)],
+      },
+    ]),
+  );
+  await archive.swap({ ...archive.manifest, days });
+  await archive.setAside(lost);
+}
+
+/** A segment goes as a whole, so none should hold reports of many days. */
+async function rotateLog({ rotate, currentDays }: SealDependencies["log"], nowMs: number): Promise<void> {
+  const today = utcDayOf(nowMs);
+  if ([...currentDays].some((day) => day < today)) await rotate();
+}
+
+/** What folding came to. */
+interface Folded {
+  readonly days: ReadonlyMap<UtcDay, SealedDay>;
+  readonly latest: readonly Part[] | null;
+  readonly written: readonly Part[];
+  /** Files that are no part of the archive once the manifest is swapped. */
+  readonly replaced: readonly Part[];
+  readonly blocked: readonly UtcDay[];
+  readonly records: number;
+  /** The entry of the log up to which days are covered now. */
+  readonly sequence: number;
+}
+
+async function foldDays(
+  { hot, archive, readUpTo, openWriter }: SealDependencies,
+  sealing: Sealing,
+  days: readonly UtcDay[],
+  { restored }: RetentionPlan,
+  signal: AbortSignal,
+  onProgress: (progress: SealProgress) => void,
+): Promise<Folded> {
+  const { manifest } = archive;
+  const seal = manifest.seal + 1;
+  const sequence = Math.min(sealing.sequence, readUpTo);
+  const counts = new Map(hot.daysInMemory().map(({ day, records }) => [day, records]));
+  const recordsTotal = days.reduce((sum, day) => sum + (counts.get(day) ?? 0), 0);
+  const folded = new Map<UtcDay, SealedDay>();
+  const written: Part[] = [];
+  const replaced: Part[] = [];
+  const blocked: UtcDay[] = [];
+  let latest: Part[] | null = null;
+  let records = 0;
+  if (days.length === 0) return { days: folded, latest, written, replaced, blocked, records, sequence };
+
+  async function* counted(rows: Iterable<DayRows>): AsyncGenerator<DayRows> {
+    for (const row of rows) {
+      signal.throwIfAborted();
+      records += row.batch.count;
+      onProgress({ records, recordsTotal });
+      yield row;
+      await nextTurn();
+    }
+  }
+
+  const writer = await openWriter();
+  const discardWritten = () => archive.discard([...written, ...(latest ?? [])]);
+  try {
+    for (const day of days) {
+      const before: SealedDay = manifest.days.get(day) ?? restored.get(day) ?? NOTHING_SEALED;
+      const made: Part[] = [];
+      const recordsBefore = records;
+      try {
+        const request = { day, sequence, parts: before.parts, rows: counted(sealing.rows(day)) };
+        const gone = await writer.fold(request, async (part) => {
+          made.push(await archive.writePart({ day, seal, index: made.length }, part));
+        });
+        const kept = before.parts.filter((part) => !gone.replaced.includes(part));
+        folded.set(day, {
+          sequence: Math.max(before.sequence, sequence),
+          parts: [...kept, ...made],
+          lost: before.lost,
+        });
+        written.push(...made);
+        replaced.push(...gone.replaced);
+      } catch (error) {
+        await archive.discard(made);
+        signal.throwIfAborted();
+        await archive.examine(before.parts);
+        if (!before.parts.some(({ file }) => archive.damaged.has(file))) throw error;
+        blocked.push(day); // What memory has of it stays there, and in the log, until the day can be read or is given up.
+        records = recordsBefore;
+      }
+    }
+    const newest: Part[] = [];
+    latest = newest;
+    await writer.writeLatest(sequence, paced(sealing.newest()), async (part) => {
+      newest.push(await archive.writePart({ day: "latest", seal, index: newest.length }, part));
+    });
+  } catch (error) {
+    await discardWritten();
+    throw error;
+  } finally {
+    writer.close();
+  }
+  if (manifest.latest !== null) replaced.push(...manifest.latest);
+  return { days: folded, latest, written, replaced, blocked, records, sequence };
+}
+
+const NOTHING_SEALED: SealedDay = { sequence: 0, parts: [], lost: [] };
+
+/**
+ * All sealed days are covered up to this seal's entry, folded or not: of those that were not, memory held
+ * nothing. Only where a day is blocked does it stay behind.
+ */
+function nextManifest(
+  manifest: Manifest,
+  folded: Folded,
+  { restored, kept }: RetentionPlan,
+  sequence: number,
+  nowMs: number,
+): Manifest {
+  const days = new Map<UtcDay, SealedDay>();
+  for (const [day, sealed] of [...manifest.days, ...withoutSince(restored)]) {
+    days.set(
+      day,
+      folded.blocked.includes(day)
+        ? sealed
+        : { ...sealed, sequence: Math.max(sealed.sequence, folded.sequence) },
+    );
+  }
+  for (const [day, sealed] of folded.days) days.set(day, sealed);
+  const { retained, expired } = splitExpired(days, nowMs);
+  return {
+    seal: manifest.seal + 1,
+    lastSequence: Math.max(manifest.lastSequence, sequence),
+    days: retained,
+    latest: folded.latest ?? manifest.latest,
+    expired: new Map([...kept, ...expired]),
+  };
+}
+
+function withoutSince(expired: ReadonlyMap<UtcDay, ExpiredDay>): [UtcDay, SealedDay][] {
+  return [...expired].map(([day, { sequence, parts, lost }]) => [day, { sequence, parts, lost }]);
+}
+
+/** Whether a seal found nothing to do, apart from covering entries that hold nothing of sealed days. */
+function isSame(before: Manifest, after: Manifest): boolean {
+  return (
+    before.latest === after.latest &&
+    hasSameKeys(before.days, after.days) &&
+    hasSameKeys(before.expired, after.expired)
+  );
+}
+
+function hasSameKeys(a: ReadonlyMap<UtcDay, unknown>, b: ReadonlyMap<UtcDay, unknown>): boolean {
+  return a.size === b.size && [...a.keys()].every((day) => b.has(day));
+}
+
+export function sequencesOf({ days }: Manifest): ReadonlyMap<UtcDay, number> {
+  return new Map([...days].map(([day, { sequence }]) => [day, sequence]));
+}
+
+/** Whether the archive has every report of the day in entries up to this one. */
+function isCovered({ days, expired }: Manifest, day: UtcDay, lastSequence: number): boolean {
+  const sealed = days.get(day) ?? expired.get(day);
+  return sealed !== undefined && sealed.sequence >= lastSequence;
+}
+
+/** Nothing older than this is left: what a device showed last before it may be forgotten. */
+function oldestNeededMs({ days, expired }: Manifest, nowMs: number): number {
+  return Math.min(retentionStartMs(nowMs), ...[...days.keys(), ...expired.keys()].map(utcDayStartMs));
+}
+
+function names(days: Iterable<UtcDay>): string[] {
+  return [...days].sort((a, b) => a - b).map(utcDayName);
+}
+
+/** Takes the steps one by one, letting requests be answered in between. */
+async function yielding(steps: Iterable<void>): Promise<void> {
+  for (const _ of steps) await nextTurn();
+}
+
+async function* paced(rows: Iterable<DayRows>): AsyncGenerator<DayRows> {
+  for (const row of rows) {
+    yield row;
+    await nextTurn();
+  }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,96 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DEFAULT_ARCHIVE_CONFIG } from "../../src/config.ts";
+import { createHotStore } from "../../src/hot/hot-store.ts";
+import { type OpenDirectory, type OpenDirectoryOptions, openDirectory } from "../../src/open-directory.ts";
+import { createNodeFiles } from "../../src/runtime/node-files.ts";
+import { createCurrentQueries } from "../../src/service/current.ts";
+import { createHistoryQueries } from "../../src/service/history.ts";
+import { createNearby } from "../../src/service/nearby.ts";
+import type { SealReport } from "../../src/service/seal.ts";
+import { createUserDevices } from "../../src/service/user-devices.ts";
+import { readAcknowledgedParts } from "../../src/service/verify-acknowledged.ts";
+import { createManualClock, type ManualClock } from "../../src/time/clock.ts";
+import { createTestApp, type TestApp } from "./test-app.ts";
+
+/** The service over a whole data directory, with an archive, a log, and a clock that is turned by hand. */
+export interface ArchiveApp extends TestApp {
+  readonly directory: OpenDirectory;
+  readonly dataDir: string;
+  /** What was said of the archive. */
+  readonly notes: readonly string[];
+  seal(): Promise<SealReport>;
+  /** Closes it and opens the same directory again. */
+  restart(): Promise<ArchiveApp>;
+  close(): Promise<void>;
+}
+
+export interface ArchiveAppOptions {
+  readonly clock?: ManualClock;
+  readonly startMs?: number;
+  readonly dataDir?: string;
+  /** Another disk than the machine's. */
+  readonly disk?: Pick<OpenDirectoryOptions, "files" | "archiveDisk">;
+}
+
+const directories: string[] = [];
+
+/** A directory of its own for a test, removed by `removeArchiveApps`. */
+export function temporaryDataDir(): string {
+  const directory = mkdtempSync(join(tmpdir(), "wherehouse-archive-"));
+  directories.push(directory);
+  return directory;
+}
+
+export function removeArchiveApps(): void {
+  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true });
+}
+
+export async function createArchiveApp(options: ArchiveAppOptions = {}): Promise<ArchiveApp> {
+  const clock = options.clock ?? createManualClock(options.startMs ?? Date.UTC(2026, 0, 28, 12));
+  const dataDir = options.dataDir ?? temporaryDataDir();
+  const disk = options.disk ?? { files: createNodeFiles() };
+  const hot = createHotStore();
+  const notes: string[] = [];
+  const directory = await openDirectory({
+    ...disk,
+    dataDir,
+    clock,
+    hot,
+    config: DEFAULT_ARCHIVE_CONFIG,
+    events: {
+      onRefusal: () => {},
+      onArchiveNote: (note) => notes.push(note),
+      onSealed: () => {},
+      onSealFailed: () => {},
+    },
+    onProgress: () => {},
+    release: () => {},
+  });
+  const queries = { hot, clock };
+  const app = await createTestApp({
+    clock,
+    ingest: directory.ingest,
+    current: createCurrentQueries(queries),
+    history: createHistoryQueries({
+      ...queries,
+      archive: () => directory.archive,
+      acknowledgedParts: () => readAcknowledgedParts(disk.files, join(dataDir, "damaged")),
+    }),
+    nearby: createNearby(queries),
+    userDevices: createUserDevices(queries),
+  });
+  return {
+    ...app,
+    directory,
+    dataDir,
+    notes,
+    seal: () => directory.schedule.sealNow(),
+    async restart() {
+      await directory.close();
+      return createArchiveApp({ ...options, clock, dataDir, disk });
+    },
+    close: () => directory.close(),
+  };
+}

@@ -1,0 +1,25 @@
+import type { Archive } from "../../src/archive/archive.ts";
+import { createArchive } from "../../src/archive/archive.ts";
+import { EMPTY_MANIFEST } from "../../src/archive/manifest.ts";
+import type { SealSchedule } from "../../src/service/seal-schedule.ts";
+import { createSimulatedFiles } from "./simulated-files.ts";
+
+/** An archive that nothing was ever sealed into; nobody has a reason to ask it anything. */
+export function createEmptyArchive(): Archive {
+  const unasked = async () => {
+    throw new Error("an empty archive was asked");
+  };
+  return createArchive({
+    files: createSimulatedFiles(),
+    directory: "/data/archive",
+    damagedDirectory: "/data/damaged",
+    manifest: EMPTY_MANIFEST,
+    reader: { withSession: unasked, running: 0, waiting: 0, close: () => {} },
+  });
+}
+
+/** A schedule under which nothing is ever sealed. */
+export const NO_SEALS: Pick<SealSchedule, "noteReports" | "isOverloaded"> = {
+  noteReports: () => {},
+  isOverloaded: () => false,
+};
