@@ -72,7 +72,7 @@ export async function openApp(
       acquireLock,
       process: { pid, command: "serve" },
     });
-    const firstKey = await createFirstKey(keys, await files.list(paths.log));
+    const firstKey = await createFirstKey(keys, [...(await files.list(paths.log)), ...(await files.list(paths.archive))]);
     reportKeyFile(keys, events);
     const opened = () => {
       assert(directory !== null, "no question passes the gate before the directory is open");
@@ -141,9 +141,9 @@ export async function openApp(
   }
 }
 
-/** Only a directory with neither keys nor log gets a key by itself: a lost key file must not open a full one. */
-async function createFirstKey(keys: KeyStore, logFiles: readonly string[]): Promise<NewKey | null> {
-  if (keys.state !== "missing" || logFiles.length > 0) return null;
+/** Only a directory with neither keys nor data gets a key by itself: a lost key file must not open a full one. */
+async function createFirstKey(keys: KeyStore, dataFiles: readonly string[]): Promise<NewKey | null> {
+  if (keys.state !== "missing" || dataFiles.length > 0) return null;
   const created = await keys.create({
     appId: "default" as AppId,
     permissions: ["read", "write"],
