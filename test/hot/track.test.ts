@@ -70,3 +70,28 @@ test("Track.runs() visits nothing of an empty range", () => {
   });
   expect(track.countBefore(0)).toBe(0);
 });
+
+test("Track.remove() leaves what lies outside the range or is kept, and takes records in as before", () => {
+  const edges = fc.tuple(fc.nat(5000), fc.nat(5000)).map((pair) => pair.toSorted((a, b) => a - b));
+  fc.assert(
+    fc.property(unorderedTimes, edges, fc.integer({ min: 1, max: 50 }), (timestamps, edge, keepEvery) => {
+      const track = filled(timestamps);
+      const [startMs, endMs] = edge as [number, number];
+      const isKept = (timestampMs: number) => timestampMs % keepEvery === 0 && keepEvery > 1;
+      const isLeft = (each: number) => each < startMs || each >= endMs || isKept(each);
+      track.remove({ startMs, endMs }, isKept);
+      const left = timestamps.filter(isLeft).toSorted((a, b) => a - b);
+      expect(timestampsOf(track)).toEqual(left);
+      expect(track.newestMs).toBe(left.at(-1) ?? Number.NEGATIVE_INFINITY);
+      expect(track.countBefore(2500)).toBe(left.filter((each) => each < 2500).length);
+
+      for (const timestampMs of timestamps.filter((each) => !isLeft(each))) {
+        const { chunk, row } = track.insert(timestampMs, 0);
+        writeRow(chunk, row, timestampMs, NOWHERE, 0);
+        setTuples(chunk, row, timestampMs, timestampMs + 1);
+      }
+      expect(timestampsOf(track)).toEqual(timestamps.toSorted((a, b) => a - b));
+    }),
+    { numRuns: 40 },
+  );
+});
