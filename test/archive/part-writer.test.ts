@@ -4,12 +4,13 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
-  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { latLngToCell } from "h3-js";
 import { ARCHIVE_COLUMNS } from "../../src/archive/columns.ts";
@@ -116,7 +117,7 @@ class Day {
   keep({ bytes, rows, apps }: MadePart): Part {
     const file = `day=2026-01-15/${++partsMade}.parquet`;
     writeFileSync(join(directory, file), bytes);
-    return { file, rows, bytes: bytes.length, crc: 0, apps };
+    return { file, rows, bytes: bytes.length, crc: crc32(bytes), apps };
   }
 
   async rows(): Promise<Row[]> {
@@ -290,8 +291,14 @@ describe("fold()", () => {
 
   test("writes nothing for no rows and for rows it has", async () => {
     const day = new Day();
-    expect(await day.fold([])).toEqual([]);
+    const nothing = { appId: "app" as AppId, batch: batchOf([]) };
+    async function* noRows(): AsyncGenerator<DayRows> {
+      yield nothing;
+    }
+    const keep = () => Promise.reject(new Error("nothing is to be kept"));
+    await writer.fold({ day: DAY, sequence: 7, parts: [], rows: noRows() }, keep);
     await day.fold([bus("a", 1, { speed: 3 }), bus("b", 1)]);
+    await writer.fold({ day: DAY, sequence: 7, parts: day.parts, rows: noRows() }, keep);
     expect(await day.fold([])).toEqual([]);
     expect(await day.fold([bus("a", 1), bus("b", 1)])).toEqual([]);
   });
@@ -312,7 +319,7 @@ describe("fold()", () => {
     const older = "day=2026-01-15/older.parquet";
     await connection.run(`COPY (SELECT * EXCLUDE (h3_cell, bearing) FROM read_parquet('${join(directory, part!.file)}'))
       TO '${join(directory, older)}' (FORMAT parquet)`);
-    day.parts = [{ ...part!, file: older }];
+    day.parts = [{ ...part!, file: older, crc: crc32(readFileSync(join(directory, older))) }];
     await day.fold([bus("a", 1, { bearing: 90 })]);
     expect(await day.rows()).toMatchObject([
       { speed: 3, bearing: 90, h3_cell: cellOf({ latitude: 1, longitude: 1 }) },
@@ -367,14 +374,20 @@ describe("fold()", () => {
     expect(scratchFiles()).toEqual([]);
   });
 
-  test("rejects where a part it needs is cut short or gone", async () => {
+  test("rejects where a part is cut short, has a flipped bit, or is gone", async () => {
     const day = new Day();
-    await day.fold([bus("a", 1)]);
+    await day.fold([bus("a", 1, { brand: "Google" })]);
     const path = join(directory, day.parts[0]!.file);
-    truncateSync(path, day.parts[0]!.bytes - 20);
-    await expect(day.fold([bus("a", 1, { speed: 1 })])).rejects.toThrow(path);
+    const bytes = readFileSync(path);
+    const flipped = Buffer.from(bytes);
+    flipped[bytes.length >> 1]! ^= 1;
+    for (const damaged of [bytes.subarray(0, -20), flipped]) {
+      writeFileSync(path, damaged);
+      await expect(day.fold([bus("a", 1, { speed: 1 })])).rejects.toThrow(`Part "${path}" is damaged`);
+      expect(scratchFiles()).toEqual([]);
+    }
     rmSync(path);
-    await expect(day.fold([bus("a", 1, { speed: 1 })])).rejects.toThrow(path);
+    await expect(day.fold([bus("a", 1, { speed: 1 })])).rejects.toThrow(`Cannot read "${path}": ENOENT`);
     expect(scratchFiles()).toEqual([]);
   });
 
