@@ -1,0 +1,260 @@
+import { readdirSync } from "node:fs";
+import { dayFolder } from "../src/archive/paths.ts";
+import { DEFAULT_ARCHIVE_CONFIG } from "../src/config.ts";
+import { MS_PER_DAY } from "../src/time/retention.ts";
+import { utcDayName, utcDayOf } from "../src/time/utc-day.ts";
+import { type ArchiveServer, startArchiveServer } from "./support/archive-server.ts";
+import {
+  ARCHIVED_DAYS_MAX,
+  type ArchivedDirectory,
+  archivedDirectory,
+  archivePath,
+  MINUTES_PER_DAY,
+} from "./support/archived-directory.ts";
+import { type Bench, size } from "./support/bench.ts";
+import {
+  type Formulation,
+  type HandWritten,
+  openHandWritten,
+  type Question,
+  type Row,
+} from "./support/hand-written.ts";
+import { type HttpClient, openHttpClient } from "./support/http-client.ts";
+import { getRequest } from "./support/load.ts";
+import { createRandom, type Random } from "./support/random.ts";
+import { type Figure, median, printFigures } from "./support/report.ts";
+import { printAtMost } from "./support/verdict.ts";
+import { createYearFleet, type YearFleet } from "./support/year-fleet.ts";
+
+const LIMIT = 100;
+const CHECKED = 10;
+
+export const bench: Bench = {
+  question:
+    "pages of archived days over HTTP, one request after the other, against the best hand-written DuckDB statement in a process of its own",
+  async run(isSmoke) {
+    const minutesPerDay = size(isSmoke, 150, MINUTES_PER_DAY);
+    const devices = size(isSmoke, 5, 100);
+    const positionsMax = size(isSmoke, 5000, Number.POSITIVE_INFINITY);
+    const fleet = createYearFleet({ devices, seed: 11, positionsMax });
+    const days = { few: size(isSmoke, 2, 30), many: size(isSmoke, 3, ARCHIVED_DAYS_MAX) };
+    const few = await archivedDirectory({ fleet, archivedDays: days.few, minutesPerDay });
+    const many = await archivedDirectory({ fleet, archivedDays: days.many, minutesPerDay });
+    const hand = await openHandWritten(DEFAULT_ARCHIVE_CONFIG);
+    const served = await serve(many);
+    try {
+      await comparePages(served, hand, fleet, isSmoke);
+      await compareSizes(served, few, fleet, isSmoke);
+    } finally {
+      await served.close();
+      hand.close();
+    }
+  },
+};
+
+/** A directory with a server over it, and a connection to that. */
+interface Served extends ArchivedDirectory {
+  readonly server: ArchiveServer;
+  readonly client: HttpClient;
+  close(): Promise<void>;
+}
+
+async function serve(directory: ArchivedDirectory): Promise<Served> {
+  const server = await startArchiveServer(directory.dataDir);
+  const client = await openHttpClient(server.url);
+  return {
+    ...directory,
+    server,
+    client,
+    async close() {
+      client.close();
+      await server.stop();
+    },
+  };
+}
+
+async function comparePages(
+  served: Served,
+  hand: HandWritten,
+  fleet: YearFleet,
+  isSmoke: boolean,
+): Promise<void> {
+  const { dayStartsMs } = served;
+  const random = createRandom(12);
+  const range = Math.min(30, dayStartsMs.length);
+  const offset = size(isSmoke, 50, 5000);
+  const ask = { served, requests: size(isSmoke, 3, 60) };
+  await compare({
+    ...ask,
+    name: "device-day page",
+    requests: size(isSmoke, 5, 400),
+    formulations: hand.devicePage,
+    bound: 1.3,
+    next: () => questionOf(served, anyDay(random, dayStartsMs), 1, anyDevice(random, fleet), 0),
+  });
+  await compare({
+    ...ask,
+    name: "app-wide day, first page (control: that and count(DISTINCT device_id))",
+    formulations: hand.appPage,
+    bound: 1.5,
+    next: () => questionOf(served, anyDay(random, dayStartsMs), 1, null, 0),
+  });
+  await compare({
+    ...ask,
+    name: `device, ${range} days, page at offset ${offset}`,
+    formulations: hand.devicePageDeep,
+    bound: 1.5,
+    next: () => {
+      const starts = dayStartsMs.slice(0, dayStartsMs.length - range + 1);
+      return questionOf(served, anyDay(random, starts), range, anyDevice(random, fleet), offset);
+    },
+  });
+}
+
+interface Comparison {
+  readonly name: string;
+  readonly served: Served;
+  readonly requests: number;
+  readonly formulations: readonly Formulation[];
+  readonly bound: number;
+  next(): Question;
+}
+
+/** Ours and every formulation take turns, question by question; the control is the formulation that came out fastest. */
+async function compare(comparison: Comparison): Promise<void> {
+  const { name, served, requests, formulations, bound, next } = comparison;
+  for (let index = 0; index < CHECKED; index++) await check(served, formulations, next());
+  const ours: number[] = [];
+  const theirs = formulations.map((): number[] => []);
+  for (let index = 0; index < requests; index++) {
+    const question = next();
+    const request = requestOf(served, question);
+    ours.push(await elapsedMs(() => served.client.ask(request)));
+    for (const [way, { ask }] of formulations.entries()) {
+      theirs[way]!.push(await elapsedMs(() => ask(question)));
+    }
+  }
+  printFigures([
+    { name, unit: "ms", runs: ours },
+    ...formulations.map((way, index): Figure => {
+      return { name: `  by hand: ${way.name}`, unit: "ms", runs: theirs[index]! };
+    }),
+  ]);
+  printAtMost("  times the fastest", median(ours) / Math.min(...theirs.map(median)), bound);
+}
+
+/** The same page of the same days, where little and where much else is archived. */
+async function compareSizes(
+  many: Served,
+  directory: ArchivedDirectory,
+  fleet: YearFleet,
+  isSmoke: boolean,
+): Promise<void> {
+  const few = await serve(directory);
+  try {
+    const random = createRandom(13);
+    const times = { many: [] as number[], few: [] as number[] };
+    const requests = size(isSmoke, 5, 400);
+    for (let index = -CHECKED; index < requests; index++) {
+      const startMs = anyDay(random, few.dayStartsMs);
+      const question = questionOf(few, startMs, 1, anyDevice(random, fleet), 0);
+      const [manyMs, manyRows] = await timed(many, question);
+      const [fewMs, fewRows] = await timed(few, question);
+      if (!Bun.deepEquals(manyRows, fewRows)) throw new Error("the two archives answer differently");
+      if (index < 0) continue; // The first ones warm both up.
+      times.many.push(manyMs);
+      times.few.push(fewMs);
+    }
+    printFigures([
+      { name: `device-day page, ${many.dayStartsMs.length} days archived`, unit: "ms", runs: times.many },
+      { name: `the same, ${few.dayStartsMs.length} days archived`, unit: "ms", runs: times.few },
+    ]);
+    printAtMost("  times the smaller archive", median(times.many) / median(times.few), 1.2);
+  } finally {
+    await few.close();
+  }
+}
+
+async function timed(served: Served, question: Question): Promise<[ms: number, rows: readonly Row[]]> {
+  const request = requestOf(served, question);
+  const startMs = performance.now();
+  const body = await served.client.ask(request);
+  return [performance.now() - startMs, recordsOf(body).rows];
+}
+
+async function elapsedMs(work: () => Promise<unknown>): Promise<number> {
+  const startMs = performance.now();
+  await work();
+  return performance.now() - startMs;
+}
+
+/** Every formulation must find what the server shows, value for value, or its time means nothing. */
+async function check(
+  served: Served,
+  formulations: readonly Formulation[],
+  question: Question,
+): Promise<void> {
+  const shown = recordsOf(await served.client.ask(requestOf(served, question)));
+  if (shown.rows.length === 0) throw new Error("the page is empty");
+  for (const { name, ask } of formulations) {
+    const found = await ask(question);
+    const isSame =
+      Bun.deepEquals(found.rows().slice(0, LIMIT), shown.rows) && found.devices === shown.devices;
+    if (!isSame) throw new Error(`"${name}" and the server answer differently`);
+  }
+}
+
+interface Shown {
+  readonly rows: readonly Row[];
+  readonly devices: number | null;
+}
+
+function recordsOf(body: Buffer): Shown {
+  const { locations, pagination } = JSON.parse(body.toString("utf8")) as {
+    locations: Record<string, unknown>[];
+    pagination: { total_devices?: number };
+  };
+  return {
+    rows: locations.map(({ id, appId, ...fields }) => fields),
+    devices: pagination.total_devices ?? null,
+  };
+}
+
+function questionOf(
+  { dataDir }: ArchivedDirectory,
+  startMs: number,
+  days: number,
+  deviceId: string | null,
+  offset: number,
+): Question {
+  const starts = Array.from({ length: days }, (_, index) => startMs + index * MS_PER_DAY);
+  return {
+    files: starts.flatMap((dayMs) => filesOf(dataDir, dayMs)),
+    startMs,
+    endMs: startMs + days * MS_PER_DAY,
+    deviceId,
+    offset,
+    limit: LIMIT + 1, // The answer says whether there is more.
+  };
+}
+
+function filesOf(dataDir: string, dayStartMs: number): string[] {
+  const folder = archivePath(dataDir, dayFolder(utcDayOf(dayStartMs)));
+  return readdirSync(folder).map((name) => `${folder}/${name}`);
+}
+
+function requestOf({ server }: Served, { startMs, endMs, deviceId, offset }: Question): Uint8Array {
+  const path =
+    deviceId === null ? "/api/v1/locations/history" : `/api/v1/devices/${deviceId}/locations/history`;
+  const dates = `start_date=${utcDayName(utcDayOf(startMs))}&end_date=${utcDayName(utcDayOf(endMs - 1))}`;
+  const url = `${server.url}${path}?${dates}${offset > 0 ? `&offset=${offset}` : ""}`;
+  return getRequest(url, { authorization: `Bearer ${server.key}` });
+}
+
+function anyDay(random: Random, starts: readonly number[]): number {
+  return starts[Math.floor(random() * starts.length)]!;
+}
+
+function anyDevice(random: Random, { deviceIds }: YearFleet): string {
+  return deviceIds[Math.floor(random() * deviceIds.length)]!;
+}

@@ -1,0 +1,61 @@
+import { connect } from "node:net";
+
+/** One connection that asks one question at a time, over a plain socket: `fetch` would take time of its own. */
+export interface HttpClient {
+  /** Sends the bytes of a request; resolves with the answer's body, which must have status 200. */
+  ask(request: Uint8Array): Promise<Buffer>;
+  close(): void;
+}
+
+export async function openHttpClient(url: string): Promise<HttpClient> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.setNoDelay(true);
+  let answered: (body: Buffer) => void = () => {};
+  let failed: (error: Error) => void = () => {};
+  let head = ""; // So far; a body may come in the same piece or later.
+  let body: Buffer[] = [];
+  let missing = Number.NaN; // Bytes of the body that are still to come; unknown while the head is not complete.
+
+  function take(bytes: Buffer): void {
+    body.push(bytes);
+    missing -= bytes.length;
+    if (missing > 0) return;
+    const whole = body.length === 1 ? bytes : Buffer.concat(body);
+    head = "";
+    body = [];
+    missing = Number.NaN;
+    answered(whole);
+  }
+
+  socket.on("error", (error) => failed(error));
+  socket.on("data", (bytes: Buffer) => {
+    if (!Number.isNaN(missing)) {
+      take(bytes);
+      return;
+    }
+    const before = head.length;
+    head += bytes.toString("latin1");
+    const headEnd = head.indexOf("\r\n\r\n");
+    if (headEnd < 0) return;
+    if (!head.startsWith("HTTP/1.1 200")) {
+      failed(new Error(`not a 200: ${head}`));
+      return;
+    }
+    missing = Number(/content-length: (\d+)/i.exec(head.slice(0, headEnd))![1]);
+    take(bytes.subarray(headEnd + 4 - before));
+  });
+  await new Promise<void>((resolve, reject) => {
+    socket.once("connect", resolve);
+    failed = reject;
+  });
+  return {
+    ask: (request) =>
+      new Promise((resolve, reject) => {
+        answered = resolve;
+        failed = reject;
+        socket.write(request);
+      }),
+    close: () => socket.destroy(),
+  };
+}

@@ -1,0 +1,56 @@
+import { type HttpClient, openHttpClient } from "./http-client.ts";
+
+export interface OpenLoadOptions {
+  readonly url: string;
+  readonly requestsPerSecond: number;
+  /** Connections: a request that finds none free waits for one, and its wait counts. */
+  readonly connections: number;
+  /** The next request, head and body as they go over the wire. */
+  next(): Uint8Array;
+  /** Asked before each request; once it says no, what is under way is awaited. */
+  goesOn(): boolean;
+}
+
+/**
+ * Open-loop load: requests become due at a fixed rate, whatever became of those before. Latencies, in
+ * milliseconds and sorted, count from when a request was due, so that a server that stalls is charged for every
+ * request that it kept waiting, sent or not.
+ */
+export async function measureOpenLoad(options: OpenLoadOptions): Promise<number[]> {
+  const { url, requestsPerSecond, connections, next, goesOn } = options;
+  const free = await Promise.all(Array.from({ length: connections }, () => openHttpClient(url)));
+  const clients = [...free];
+  const waiting: number[] = [];
+  const latenciesMs: number[] = [];
+  const underWay = new Set<Promise<void>>();
+
+  async function serve(client: HttpClient, dueMs: number): Promise<void> {
+    await client.ask(next());
+    latenciesMs.push(performance.now() - dueMs);
+    const waitingMs = waiting.shift();
+    if (waitingMs === undefined) free.push(client);
+    else begin(client, waitingMs);
+  }
+
+  function begin(client: HttpClient, dueMs: number): void {
+    const served = serve(client, dueMs).finally(() => underWay.delete(served));
+    underWay.add(served);
+  }
+
+  const startMs = performance.now();
+  for (let sent = 0; goesOn(); sent++) {
+    const dueMs = startMs + (sent * 1000) / requestsPerSecond;
+    while (performance.now() < dueMs) await Bun.sleep(Math.max(0, dueMs - performance.now()));
+    const client = free.pop();
+    if (client === undefined) waiting.push(dueMs);
+    else begin(client, dueMs);
+  }
+  while (underWay.size > 0) await Promise.all(underWay);
+  for (const client of clients) client.close();
+  return latenciesMs.sort((a, b) => a - b);
+}
+
+/** The value below which this share of the sorted values lies. */
+export function percentile(sorted: readonly number[], share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!;
+}
