@@ -64,6 +64,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     autoinstall_known_extensions: "false",
     autoload_known_extensions: "false",
     allow_community_extensions: "false",
+    preserve_insertion_order: "true",
   });
   const setup = await instance.connect();
   await setup.run(`SET allowed_directories = [${directories.map(quoted).join(", ")}]`);
