@@ -21,8 +21,8 @@ import {
 } from "./support/hand-written.ts";
 import { type HttpClient, openHttpClient } from "./support/http-client.ts";
 import { getRequest } from "./support/load.ts";
-import { createRandom, type Random } from "./support/random.ts";
-import { type Figure, median, printFigures } from "./support/report.ts";
+import { createRandom, pick, type Random } from "./support/random.ts";
+import { type Figure, median, printFigures, readable } from "./support/report.ts";
 import { printAtMost } from "./support/verdict.ts";
 import { createYearFleet, type YearFleet } from "./support/year-fleet.ts";
 
@@ -83,64 +83,75 @@ async function comparePages(
   const random = createRandom(12);
   const range = Math.min(30, dayStartsMs.length);
   const offset = size(isSmoke, 50, 5000);
-  const ask = { served, requests: size(isSmoke, 3, 60) };
+  const devicePage = (dayMs: number) => questionOf(served, dayMs, 1, anyDevice(random, fleet), 0);
+  const appPage = () => questionOf(served, pick(random, dayStartsMs), 1, null, 0);
+  const deepPage = () => {
+    const startMs = pick(random, dayStartsMs.slice(0, dayStartsMs.length - range + 1));
+    return questionOf(served, startMs, range, anyDevice(random, fleet), offset);
+  };
+  const few = size(isSmoke, 3, 60);
   await compare({
-    ...ask,
+    served,
+    name: "device-day page, the first of its day since the start",
+    questions: shuffled(random, dayStartsMs).map(devicePage),
+    formulations: hand.devicePage,
+    bound: null,
+  });
+  await compare({
+    served,
     name: "device-day page",
-    requests: size(isSmoke, 5, 400),
+    questions: times(size(isSmoke, 5, 400), () => devicePage(pick(random, dayStartsMs))),
     formulations: hand.devicePage,
     bound: 1.3,
-    next: () => questionOf(served, anyDay(random, dayStartsMs), 1, anyDevice(random, fleet), 0),
   });
   await compare({
-    ...ask,
-    name: "app-wide day, first page (control: that and count(DISTINCT device_id))",
+    served,
+    name: "app-wide day, first page (by hand with count(DISTINCT device_id))",
+    questions: times(few, appPage),
     formulations: hand.appPage,
     bound: 1.5,
-    next: () => questionOf(served, anyDay(random, dayStartsMs), 1, null, 0),
   });
   await compare({
-    ...ask,
+    served,
     name: `device, ${range} days, page at offset ${offset}`,
+    questions: times(few, deepPage),
     formulations: hand.devicePageDeep,
     bound: 1.5,
-    next: () => {
-      const starts = dayStartsMs.slice(0, dayStartsMs.length - range + 1);
-      return questionOf(served, anyDay(random, starts), range, anyDevice(random, fleet), offset);
-    },
   });
 }
 
 interface Comparison {
-  readonly name: string;
   readonly served: Served;
-  readonly requests: number;
+  readonly name: string;
+  readonly questions: readonly Question[];
   readonly formulations: readonly Formulation[];
-  readonly bound: number;
-  next(): Question;
+  readonly bound: number | null;
 }
 
-/** Ours and every formulation take turns, question by question; the control is the formulation that came out fastest. */
-async function compare(comparison: Comparison): Promise<void> {
-  const { name, served, requests, formulations, bound, next } = comparison;
-  for (let index = 0; index < CHECKED; index++) await check(served, formulations, next());
+/**
+ * Ours and every formulation take turns, question by question; the control is the formulation that came out
+ * fastest. Answers are compared afterwards, so that the first question of a day is the first.
+ */
+async function compare({ served, name, questions, formulations, bound }: Comparison): Promise<void> {
   const ours: number[] = [];
   const theirs = formulations.map((): number[] => []);
-  for (let index = 0; index < requests; index++) {
-    const question = next();
+  for (const question of questions) {
     const request = requestOf(served, question);
     ours.push(await elapsedMs(() => served.client.ask(request)));
     for (const [way, { ask }] of formulations.entries()) {
       theirs[way]!.push(await elapsedMs(() => ask(question)));
     }
   }
+  for (const question of questions.slice(0, CHECKED)) await check(served, formulations, question);
   printFigures([
     { name, unit: "ms", runs: ours },
     ...formulations.map((way, index): Figure => {
       return { name: `  by hand: ${way.name}`, unit: "ms", runs: theirs[index]! };
     }),
   ]);
-  printAtMost("  times the fastest", median(ours) / Math.min(...theirs.map(median)), bound);
+  const ratio = median(ours) / Math.min(...theirs.map(median));
+  if (bound === null) console.log(`    times the fastest: ${readable(ratio)}`);
+  else printAtMost("  times the fastest", ratio, bound);
 }
 
 /** The same page of the same days, where little and where much else is archived. */
@@ -153,23 +164,23 @@ async function compareSizes(
   const few = await serve(directory);
   try {
     const random = createRandom(13);
-    const times = { many: [] as number[], few: [] as number[] };
+    const runs = { many: [] as number[], few: [] as number[] };
     const requests = size(isSmoke, 5, 400);
     for (let index = -CHECKED; index < requests; index++) {
-      const startMs = anyDay(random, few.dayStartsMs);
+      const startMs = pick(random, few.dayStartsMs);
       const question = questionOf(few, startMs, 1, anyDevice(random, fleet), 0);
       const [manyMs, manyRows] = await timed(many, question);
       const [fewMs, fewRows] = await timed(few, question);
       if (!Bun.deepEquals(manyRows, fewRows)) throw new Error("the two archives answer differently");
       if (index < 0) continue; // The first ones warm both up.
-      times.many.push(manyMs);
-      times.few.push(fewMs);
+      runs.many.push(manyMs);
+      runs.few.push(fewMs);
     }
     printFigures([
-      { name: `device-day page, ${many.dayStartsMs.length} days archived`, unit: "ms", runs: times.many },
-      { name: `the same, ${few.dayStartsMs.length} days archived`, unit: "ms", runs: times.few },
+      { name: `device-day page, ${many.dayStartsMs.length} days archived`, unit: "ms", runs: runs.many },
+      { name: `the same, ${few.dayStartsMs.length} days archived`, unit: "ms", runs: runs.few },
     ]);
-    printAtMost("  times the smaller archive", median(times.many) / median(times.few), 1.2);
+    printAtMost("  times the smaller archive", median(runs.many) / median(runs.few), 1.2);
   } finally {
     await few.close();
   }
@@ -251,10 +262,17 @@ function requestOf({ server }: Served, { startMs, endMs, deviceId, offset }: Que
   return getRequest(url, { authorization: `Bearer ${server.key}` });
 }
 
-function anyDay(random: Random, starts: readonly number[]): number {
-  return starts[Math.floor(random() * starts.length)]!;
+function anyDevice(random: Random, { deviceIds }: YearFleet): string {
+  return pick(random, deviceIds);
 }
 
-function anyDevice(random: Random, { deviceIds }: YearFleet): string {
-  return deviceIds[Math.floor(random() * deviceIds.length)]!;
+function shuffled<Item>(random: Random, items: readonly Item[]): Item[] {
+  return items
+    .map((item) => ({ item, at: random() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ item }) => item);
+}
+
+function times<Item>(count: number, make: () => Item): Item[] {
+  return Array.from({ length: count }, make);
 }

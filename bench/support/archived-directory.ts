@@ -11,6 +11,7 @@ import { createNodeFiles } from "../../src/runtime/node-files.ts";
 import { WINDOW_DAYS } from "../../src/service/seal-plan.ts";
 import { type Clock, systemClock } from "../../src/time/clock.ts";
 import { MS_PER_DAY, RETENTION_DAYS, startOfUtcDayMs } from "../../src/time/retention.ts";
+import { utcDayStartMs } from "../../src/time/utc-day.ts";
 import { startArchiveServer } from "./archive-server.ts";
 import type { YearFleet } from "./year-fleet.ts";
 
@@ -29,7 +30,8 @@ export interface ArchivedDirectory {
   readonly dataDir: string;
   /** Starts of the archived days, the oldest first. */
   readonly dayStartsMs: readonly number[];
-  readonly records: number;
+  /** Records of the week, which the log holds. */
+  readonly unsealedRecords: number;
 }
 
 export interface ArchivedDirectoryOptions {
@@ -66,13 +68,14 @@ async function makeDirectory({ fleet, archivedDays, minutesPerDay }: ArchivedDir
     if (daysAgo % DAYS_A_SEAL === 1) await directory.schedule.sealNow();
   }
   await directory.schedule.sealNow();
-  const dayStartsMs = [...directory.archive.manifest.days.keys()].map((day) => day * MS_PER_DAY);
+  const dayStartsMs = [...directory.archive.manifest.days.keys()].map(utcDayStartMs);
+  const unsealedRecords = directory.hot.recordCount;
   await directory.close();
   const seconds = (performance.now() - startedMs) / 1000;
   console.log(
     `  made: ${records.toLocaleString("en")} records of ${archivedDays} archived days and a week in ${seconds.toFixed(0)} s`,
   );
-  return { dataDir, dayStartsMs, records };
+  return { dataDir, dayStartsMs, unsealedRecords };
 }
 
 /** An empty directory, which is removed when the process ends. */
