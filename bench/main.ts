@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import type { Bench } from "./support/bench.ts";
 import { printMachine } from "./support/report.ts";
 
-const NAMES = ["ingest", "replay", "memory", "device-page", "start", "archive", "ready"] as const;
+const NAMES = ["ingest", "replay", "memory", "device-page", "start", "archive", "ready", "seal"] as const;
 
 const HELP = `Usage: bun run bench [NAME ...] [--smoke]
 

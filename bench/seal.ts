@@ -1,0 +1,221 @@
+import { join } from "node:path";
+import { DuckDBInstance } from "@duckdb/node-api";
+import { KEY_COLUMNS } from "../src/archive/columns.ts";
+import { SEAL_MEMORY_BYTES } from "../src/config.ts";
+import { directoryPaths } from "../src/directory.ts";
+import { WINDOW_DAYS } from "../src/service/seal-plan.ts";
+import { createManualClock, systemClock } from "../src/time/clock.ts";
+import { MS_PER_DAY, startOfUtcDayMs } from "../src/time/retention.ts";
+import { utcDayName, utcDayOf } from "../src/time/utc-day.ts";
+import { type ArchiveServer, startArchiveServer } from "./support/archive-server.ts";
+import {
+  archivePath,
+  dayBatches,
+  MINUTES_PER_DAY,
+  makeFirstKey,
+  openBenchDirectory,
+  report,
+  SERVED_APP,
+  temporaryDataDir,
+} from "./support/archived-directory.ts";
+import { batchesOf } from "./support/batches.ts";
+import { type Bench, size } from "./support/bench.ts";
+import { readBoston } from "./support/boston.ts";
+import { getRequest } from "./support/load.ts";
+import { openLog } from "./support/log.ts";
+import { measureOpenLoad, percentile } from "./support/open-load.ts";
+import { createRandom, pick } from "./support/random.ts";
+import { type Figure, median, printFigures, readable } from "./support/report.ts";
+import { printAtLeast, printAtMost } from "./support/verdict.ts";
+import { createYearFleet, type YearFleet } from "./support/year-fleet.ts";
+
+const REQUESTS_PER_SECOND = 200;
+const CONNECTIONS = 16;
+
+export const bench: Bench = {
+  question:
+    "sealing full records: how many a second, against DuckDB alone, what requests notice of it, and bytes a record",
+  async run(isSmoke) {
+    const devices = size(isSmoke, 20, 1000);
+    const fleet = createYearFleet({
+      devices,
+      seed: 21,
+      positionsMax: size(isSmoke, 5000, Number.POSITIVE_INFINITY),
+    });
+    await measureRate(fleet, isSmoke);
+    await measureRequests(fleet, isSmoke);
+    await measureBytes(isSmoke);
+  },
+};
+
+/** Start of a UTC day. The first that is due to be sealed is one day older than the window. */
+function dayStart(daysAgo: number): number {
+  return startOfUtcDayMs(Date.now()) - daysAgo * MS_PER_DAY;
+}
+
+const FIRST_DUE = WINDOW_DAYS + 1;
+
+/** Day after day in this process, where nothing else happens. */
+async function measureRate(fleet: YearFleet, isSmoke: boolean): Promise<void> {
+  const dataDir = temporaryDataDir("seal");
+  const directory = await openBenchDirectory(dataDir, systemClock);
+  const minutes = size(isSmoke, 100, MINUTES_PER_DAY);
+  const runs = size(isSmoke, 1, 5);
+  const ours: number[] = [];
+  const control: number[] = [];
+  let bytes = 0;
+  let total = 0;
+  for (let run = 0; run < runs; run++) {
+    const records = await report(directory, dayBatches(fleet, dayStart(FIRST_DUE + runs - run), minutes));
+    const sealed = await directory.schedule.sealNow();
+    if (sealed.records !== records) throw new Error(`${sealed.records} of ${records} records were sealed`);
+    ours.push((records * 1000) / sealed.durationMs);
+    bytes += sealed.bytes;
+    total += records;
+    const folder = archivePath(dataDir, `day=${utcDayName(utcDayOf(dayStart(FIRST_DUE + runs - run)))}`);
+    control.push(await copyAlone(join(folder, "*.parquet"), join(dataDir, "copy.parquet"), records));
+  }
+  await directory.close();
+  const figures: Figure[] = [
+    { name: "memory to archive, one day of 25-field records", unit: "records/s", runs: ours },
+    {
+      name: "DuckDB alone: those files read, sorted, written, one thread",
+      unit: "records/s",
+      runs: control,
+    },
+  ];
+  printFigures(figures);
+  printAtLeast("records/s", median(ours), 150_000);
+  console.log(`  share of DuckDB alone: ${readable(median(ours) / median(control))}`);
+  console.log(`  full records: ${readable(bytes / total)} bytes each in Parquet`);
+}
+
+/** The least that anybody has to do: sort the records and write them. */
+async function copyAlone(files: string, target: string, records: number): Promise<number> {
+  const instance = await DuckDBInstance.create(":memory:", {
+    threads: "1",
+    memory_limit: `${SEAL_MEMORY_BYTES / 1_000_000}MB`,
+  });
+  const connection = await instance.connect();
+  const startMs = performance.now();
+  const copied = await connection.run(
+    `COPY (FROM read_parquet('${files}', hive_partitioning = false) ORDER BY ${KEY_COLUMNS.join(", ")})
+     TO '${target}' (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 20480, PARQUET_VERSION v2)`,
+  );
+  const seconds = (performance.now() - startMs) / 1000;
+  if (copied.rowsChanged !== records) throw new Error(`DuckDB copied ${copied.rowsChanged} of ${records}`);
+  connection.closeSync();
+  instance.closeSync();
+  return records / seconds;
+}
+
+/**
+ * A server of its own starts with days in its log that are due, so it begins to seal them as soon as it is ready:
+ * requests are sent until it says that it is done, and then as long again while it is idle.
+ */
+async function measureRequests(fleet: YearFleet, isSmoke: boolean): Promise<void> {
+  const rates: number[] = [];
+  const p99s = { sealing: new Map<string, number[]>(), idle: new Map<string, number[]>() };
+  for (let run = 0; run < size(isSmoke, 1, 3); run++) {
+    const dataDir = temporaryDataDir("due");
+    await makeFirstKey(dataDir);
+    const due = await writeDueLog(dataDir, fleet, isSmoke);
+    const server = await startArchiveServer(dataDir);
+    try {
+      const startMs = performance.now();
+      const sealed = server.said(/Archived ([\d,]+) records .* in ([\d.]+) s/);
+      let isSealed = false;
+      sealed.then(
+        () => {
+          isSealed = true;
+        },
+        () => {
+          isSealed = true; // It is told below.
+        },
+      );
+      const sealing = await measureAll(server, fleet, () => !isSealed);
+      const [, records, seconds] = await sealed;
+      if (records !== due.toLocaleString("en")) throw new Error(`${records} of ${due} records were sealed`);
+      rates.push(due / Number(seconds));
+      const sealingMs = performance.now() - startMs;
+      await Bun.sleep(size(isSmoke, 10, 2000));
+      const idleUntilMs = performance.now() + sealingMs;
+      const idle = await measureAll(server, fleet, () => performance.now() < idleUntilMs);
+      add(p99s.sealing, sealing);
+      add(p99s.idle, idle);
+    } finally {
+      await server.stop();
+    }
+  }
+  const rate = `while it answers ${2 * REQUESTS_PER_SECOND} requests/s`;
+  printFigures([{ name: `memory to archive in a server, ${rate}`, unit: "records/s", runs: rates }]);
+  for (const [name, sealing] of p99s.sealing) {
+    const idle = p99s.idle.get(name)!;
+    printFigures([
+      { name: `${name}, p99 during sealing`, unit: "ms", runs: sealing },
+      { name: `${name}, p99 idle`, unit: "ms", runs: idle },
+    ]);
+    printAtMost(`${name}, times idle`, median(sealing.map((ms, run) => ms / idle[run]!)), 3);
+  }
+}
+
+/** Two days that are due, and yesterday; straight into the log, as a server that was stopped for long leaves it. */
+async function writeDueLog(dataDir: string, fleet: YearFleet, isSmoke: boolean): Promise<number> {
+  const minutes = size(isSmoke, 100, MINUTES_PER_DAY);
+  const { wal } = await openLog(directoryPaths(dataDir).log, () => {});
+  let due = 0;
+  for (const daysAgo of [FIRST_DUE + 1, FIRST_DUE, 1]) {
+    for (const batch of dayBatches(fleet, dayStart(daysAgo), minutes)) {
+      const appended = await wal.append(SERVED_APP, batch);
+      if (!appended.ok) throw new Error(`the log refused a batch: ${appended.error.kind}`);
+      if (daysAgo > 1) due += batch.count;
+    }
+  }
+  await wal.close();
+  return due;
+}
+
+type P99 = readonly [name: string, ms: number];
+
+/** Both kinds of question at once. */
+async function measureAll(server: ArchiveServer, fleet: YearFleet, goesOn: () => boolean): Promise<P99[]> {
+  const { url, key } = server;
+  const headers = { authorization: `Bearer ${key}` };
+  const random = createRandom(22);
+  const date = utcDayName(utcDayOf(dayStart(1)));
+  const load = async (name: string, urlOf: () => string): Promise<P99> => {
+    const next = () => getRequest(urlOf(), headers);
+    const options = { url, requestsPerSecond: REQUESTS_PER_SECOND, connections: CONNECTIONS };
+    return [name, percentile(await measureOpenLoad({ ...options, next, goesOn }), 0.99)];
+  };
+  return Promise.all([
+    load("nearby", () => {
+      const [latitude, longitude] = [42.26 + random() * 0.2, -71.16 + random() * 0.2];
+      return `${url}/api/v1/devices/nearby?latitude=${latitude}&longitude=${longitude}&radius_miles=1&max_age_hours=48`;
+    }),
+    load("hot device page", () => {
+      const id = pick(random, fleet.deviceIds);
+      return `${url}/api/v1/devices/${id}/locations/history?start_date=${date}&end_date=${date}`;
+    }),
+  ]);
+}
+
+function add(runs: Map<string, number[]>, measured: readonly P99[]): void {
+  for (const [name, ms] of measured) runs.set(name, [...(runs.get(name) ?? []), ms]);
+}
+
+async function measureBytes(isSmoke: boolean): Promise<void> {
+  const boston = readBoston(size(isSmoke, 5000, Number.POSITIVE_INFINITY));
+  if (boston === null) return;
+  const dataDir = temporaryDataDir("boston");
+  const newestMs = boston.at(-1)!.timestamp;
+  const directory = await openBenchDirectory(
+    dataDir,
+    createManualClock(newestMs + (WINDOW_DAYS + 2) * MS_PER_DAY),
+  );
+  await report(directory, batchesOf(boston, 1000));
+  const { records, bytes } = await directory.schedule.sealNow();
+  await directory.close();
+  console.log(`  Boston track: ${records.toLocaleString("en")} records`);
+  printAtMost("bytes a record in Parquet", bytes / records, 20);
+}
