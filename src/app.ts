@@ -72,7 +72,10 @@ export async function openApp(
       acquireLock,
       process: { pid, command: "serve" },
     });
-    const firstKey = await createFirstKey(keys, [...(await files.list(paths.log)), ...(await files.list(paths.archive))]);
+    const firstKey = await createFirstKey(keys, [
+      ...(await files.list(paths.log)),
+      ...(await files.list(paths.archive)),
+    ]);
     reportKeyFile(keys, events);
     const opened = () => {
       assert(directory !== null, "no question passes the gate before the directory is open");

@@ -157,7 +157,13 @@ async function deliverTo(
   screen: ImportScreen,
   ...[appId, batch]: Parameters<Ingest>
 ): ReturnType<Deliver> {
-  if (schedule.isOverloaded()) await schedule.sealNow(screen.onSealing);
+  if (!schedule.hasRoomFor(batch)) {
+    try {
+      await schedule.sealNow(screen.onSealing);
+    } catch (error) {
+      return fail(`Old reports could not be archived: ${reasonOf(error)}`);
+    }
+  }
   const taken = await ingest(appId, batch);
   if (taken.ok) return ok({ ...taken.value, rejected: [] });
   return fail(taken.error.kind === "unavailable" ? taken.error.message : taken.error.kind);

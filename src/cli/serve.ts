@@ -29,7 +29,8 @@ export async function serve(
           count.toLocaleString("en"),
         );
         const sealedDays = archive.manifest.days.size;
-        const sealed = sealedDays === 0 ? "" : ` and ${sealedDays} archived day${sealedDays === 1 ? "" : "s"}`;
+        const sealed =
+          sealedDays === 0 ? "" : ` and ${sealedDays} archived day${sealedDays === 1 ? "" : "s"}`;
         say(`Ready after ${seconds} s with ${records} records of ${devices} devices${sealed}.`);
         const { tornTail } = recovery;
         if (tornTail !== null)

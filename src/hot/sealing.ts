@@ -1,7 +1,7 @@
 import { assert } from "../lib/assert.ts";
 import { compareUtf8 } from "../lib/utf8.ts";
 import type { AppId } from "../model/ids.ts";
-import type { ReportBatch } from "../model/report-batch.ts";
+import { createReportBatchBuilder, type ReportBatch } from "../model/report-batch.ts";
 import type { UtcDay } from "../time/utc-day.ts";
 import type { AppDevices } from "./app-devices.ts";
 import { profileAt, timestampAt } from "./chunk.ts";
@@ -11,7 +11,7 @@ import type { Dictionary } from "./dictionary.ts";
 import { ReportCollector } from "./report-collector.ts";
 import type { RowRef } from "./track.ts";
 
-/** Records of one app, in order of device ids (UTF-8 bytes) and time. */
+/** Records of one app, in order of device ids (UTF-8 bytes) and time; none where a large fleet has few. */
 export interface AppRows {
   readonly appId: AppId;
   readonly batch: ReportBatch;
@@ -19,7 +19,10 @@ export interface AppRows {
 
 /** About a millisecond of work: requests are answered between two batches. */
 const ROWS_A_BATCH = 4096;
-const DEVICES_A_STEP = 500;
+/** The same, of looking for a device's rows of a day. */
+const LOOKS_A_STEP = 4096;
+
+const NO_RECORDS = createReportBatchBuilder(0).build();
 
 /**
  * Days on their way from memory to the archive. Requests and reports go on meanwhile: what changes after the
@@ -60,7 +63,9 @@ export class Sealing {
     const { startMs, endMs } = this.#ledger.of(day);
     for (const app of this.#sortedApps()) {
       let collector = new ReportCollector(ROWS_A_BATCH, this.#dictionary);
+      let looks = 0;
       for (const device of app.list.sorted()) {
+        if (++looks % LOOKS_A_STEP === 0) yield { appId: app.appId, batch: NO_RECORDS };
         // A report may come between two batches, so the place in the track is found anew by time.
         for (let fromMs = startMs; fromMs < endMs; ) {
           fromMs = addRows(collector, device, fromMs, endMs);
@@ -103,11 +108,16 @@ export class Sealing {
 
   /** Frees the memory of what was moved, some devices a step. */
   *drop(): Iterable<void> {
-    let looked = 0;
+    let looks = 0;
     for (const app of this.#sortedApps()) {
       for (const device of app.list.sorted()) {
-        this.#dropRows(app, device);
-        if (++looked % DEVICES_A_STEP === 0) yield;
+        if (device.track.count > 0) {
+          this.#dropRows(app, device);
+          looks += this.#days.length;
+        }
+        if (++looks < LOOKS_A_STEP) continue;
+        looks = 0;
+        yield;
       }
     }
     for (const day of this.#days) {

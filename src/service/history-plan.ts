@@ -1,3 +1,4 @@
+import type { Manifest } from "../archive/manifest.ts";
 import type { TimeRange } from "../time/range.ts";
 import { nextUtcDay, type UtcDay, utcDayOf, utcDayStartMs } from "../time/utc-day.ts";
 
@@ -44,6 +45,13 @@ export function planHistory(
     }
   }
   return stretches;
+}
+
+/** Whether any sealed day lies in the range. Most questions are about days after the last of them. */
+export function touchesSealed({ days }: Manifest, range: TimeRange): boolean {
+  const [first, last] = [utcDayOf(range.startMs), utcDayOf(range.endMs - 1)];
+  for (let day = last; day >= first; day = (day - 1) as UtcDay) if (days.has(day)) return true;
+  return false;
 }
 
 /** The days of a range, in order: those of `days` that it touches. */

@@ -9,7 +9,7 @@ import type { Order, TimeRange } from "../time/range.ts";
 import { retentionStartMs } from "../time/retention.ts";
 import { createArchiveHistory } from "./archive-history.ts";
 import { findDevice, type QueryDependencies, retainedDevices } from "./find-device.ts";
-import { daysWithin } from "./history-plan.ts";
+import { touchesSealed } from "./history-plan.ts";
 import { answerFromMemory } from "./memory-history.ts";
 
 export interface HistoryQuery {
@@ -86,8 +86,8 @@ export function createHistoryQueries(dependencies: HistoryDependencies): History
   const answerFromArchive = createArchiveHistory(dependencies);
 
   function answer(question: HistoryQuestion, client: Client): HistoryOutcome {
-    const sealedDays = daysWithin(question.range, dependencies.archive().manifest.days.keys());
-    if (sealedDays.length === 0) return ok(answerFromMemory(hot, question));
+    if (!touchesSealed(dependencies.archive().manifest, question.range))
+      return ok(answerFromMemory(hot, question));
     return answerFromArchive(question, client);
   }
 

@@ -10,7 +10,7 @@ export interface IngestDependencies {
   readonly log: Wal;
   readonly hot: HotStore;
   /** Told of batches that memory took in, and asked whether it can take more. */
-  readonly schedule: Pick<SealSchedule, "noteReports" | "isOverloaded">;
+  readonly schedule: Pick<SealSchedule, "noteReports" | "hasRoomFor">;
   /** Told of every batch that the log did not take. */
   readonly onRefusal: (refusal: LogRefusal) => void;
 }
@@ -39,7 +39,7 @@ export function createIngest({ log, hot, schedule, onRefusal }: IngestDependenci
       // Nothing to keep: all of it is on the disk already, and nothing under way could change that.
       return ok({ accepted: 0, duplicates: batch.count, sequence: log.lastSequence });
     }
-    if (schedule.isOverloaded()) {
+    if (!schedule.hasRoomFor(batch)) {
       return fail(unavailable("old reports arrive faster than they are archived; send again shortly", 2));
     }
     waiting.set(appId, waitingBefore + 1);

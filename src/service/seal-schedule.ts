@@ -1,5 +1,7 @@
 import type { HotStore } from "../hot/hot-store.ts";
+import type { ReportBatch } from "../model/report-batch.ts";
 import type { Clock } from "../time/clock.ts";
+import { utcDayStartMs } from "../time/utc-day.ts";
 import type { Seal, SealProgress, SealReport } from "./seal.ts";
 import { windowStart } from "./seal-plan.ts";
 
@@ -11,8 +13,8 @@ export interface SealSchedule {
   sealNow(onProgress?: (progress: SealProgress) => void): Promise<SealReport>;
   /** To be called when memory has taken reports in. */
   noteReports(): void;
-  /** Whether so many old records wait that no more should be taken. */
-  isOverloaded(): boolean;
+  /** False where a batch has old reports while so many wait for the archive that no more should be taken. */
+  hasRoomFor(batch: ReportBatch): boolean;
   /** Begins no more seals, and breaks off the one under way. */
   stop(): Promise<void>;
 }
@@ -94,7 +96,11 @@ export function createSealSchedule(options: SealScheduleOptions): SealSchedule {
       if (oldRecords <= oldRecordsSeal || sealsWaiting > 0 || performance.now() < retryAtMs) return;
       void sealBySchedule();
     },
-    isOverloaded: () => oldRecords > oldRecordsMax,
+    hasRoomFor({ timestampMs }) {
+      if (oldRecords <= oldRecordsMax) return true;
+      const startMs = utcDayStartMs(windowStart(clock.nowMs()));
+      return timestampMs.every((each) => each >= startMs);
+    },
     async stop() {
       controller.abort();
       if (timer !== null) clearTimeout(timer);

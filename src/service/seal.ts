@@ -168,7 +168,7 @@ async function foldDays(
       signal.throwIfAborted();
       records += row.batch.count;
       onProgress({ records, recordsTotal });
-      yield row;
+      if (row.batch.count > 0) yield row;
       await nextTurn();
     }
   }

@@ -52,7 +52,11 @@ test("questions about the last week don't wait for those about the archive", asy
 
 test("more questions than may wait are a 503 that says when to ask again", async () => {
   const free = occupy(ARCHIVE_QUERIES_MAX + ARCHIVE_QUEUE_MAX);
-  for (const path of [history(OLD), `/api/v1/locations/history?${OLD}`, `/api/v1/users/u/locations/history?${OLD}`]) {
+  for (const path of [
+    history(OLD),
+    `/api/v1/locations/history?${OLD}`,
+    `/api/v1/users/u/locations/history?${OLD}`,
+  ]) {
     const refused = await app.get(path);
     expect(refused.status).toBe(503);
     expect(refused.headers.get("retry-after")).toBe("1");

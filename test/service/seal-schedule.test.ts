@@ -4,6 +4,15 @@ import type { SealReport } from "../../src/service/seal.ts";
 import { createSealSchedule, type SealScheduleOptions } from "../../src/service/seal-schedule.ts";
 import { createManualClock } from "../../src/time/clock.ts";
 import { parseUtcDayName } from "../../src/time/utc-day.ts";
+import { batchOf } from "../support/batches.ts";
+
+const NOW_MS = Date.UTC(2026, 0, 28);
+const PLACE = { device_id: "a", latitude: 1, longitude: 2 };
+/** Beside a new report, one of a day that left the window. */
+const OLD = batchOf([
+  { ...PLACE, timestamp: NOW_MS },
+  { ...PLACE, timestamp: Date.UTC(2026, 0, 20, 23, 59) },
+]);
 
 const REPORT: SealReport = {
   days: [],
@@ -35,7 +44,7 @@ function createFixture(options: Partial<SealScheduleOptions> = {}) {
       return REPORT;
     },
     hot: { daysInMemory: () => [day as DayInMemory] },
-    clock: createManualClock(Date.UTC(2026, 0, 28)),
+    clock: createManualClock(NOW_MS),
     intervalMs: 20,
     oldRecordsSeal: 10,
     oldRecordsMax: 20,
@@ -73,12 +82,13 @@ test("noteReports() begins a seal once many old records are in memory, one at a 
   hold(12);
   await turn();
   expect(ends).toHaveLength(1);
-  expect(schedule.isOverloaded()).toBe(false);
+  expect(schedule.hasRoomFor(OLD)).toBe(true);
   hold(21);
-  expect(schedule.isOverloaded()).toBe(true);
+  expect(schedule.hasRoomFor(OLD)).toBe(false);
+  expect(schedule.hasRoomFor(batchOf([{ ...PLACE, timestamp: NOW_MS }]))).toBe(true);
   ends[0]!();
   await turn();
-  expect(schedule.isOverloaded()).toBe(false);
+  expect(schedule.hasRoomFor(OLD)).toBe(true);
   expect(runningMax()).toBe(1);
   await schedule.stop();
 });

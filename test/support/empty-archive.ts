@@ -19,7 +19,7 @@ export function createEmptyArchive(): Archive {
 }
 
 /** A schedule under which nothing is ever sealed. */
-export const NO_SEALS: Pick<SealSchedule, "noteReports" | "isOverloaded"> = {
+export const NO_SEALS: Pick<SealSchedule, "noteReports" | "hasRoomFor"> = {
   noteReports: () => {},
-  isOverloaded: () => false,
+  hasRoomFor: () => true,
 };
