@@ -29,6 +29,7 @@ export async function openHttpClient(url: string): Promise<HttpClient> {
   }
 
   socket.on("error", (error) => failed(error));
+  socket.on("close", () => failed(new Error("the server closed the connection")));
   socket.on("data", (bytes: Buffer) => {
     if (!Number.isNaN(missing)) {
       take(bytes);

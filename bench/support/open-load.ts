@@ -41,7 +41,7 @@ export async function measureOpenLoad(options: OpenLoadOptions): Promise<number[
   for (let sent = 0; goesOn(); sent++) {
     const dueMs = startMs + (sent * 1000) / requestsPerSecond;
     while (performance.now() < dueMs) await Bun.sleep(Math.max(0, dueMs - performance.now()));
-    const client = free.pop();
+    const client = free.shift(); // In turn: a server closes connections that idle for long.
     if (client === undefined) waiting.push(dueMs);
     else begin(client, dueMs);
   }
