@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import { crc32 } from "node:zlib";
-import { FileError, type Files } from "../runtime/files.ts";
+import { FileError, type Files, unlessFileError } from "../runtime/files.ts";
 import type { UtcDay } from "../time/utc-day.ts";
 import { type ExpiredDay, encodeManifest, type Manifest, type Part } from "./manifest.ts";
 import type { PartReader } from "./part-reader.ts";
@@ -139,8 +139,4 @@ async function faultOf(files: Files, path: string, part: Part): Promise<PartFaul
     if (!(error instanceof FileError)) throw error;
     return error.code === "ENOENT" ? "it is missing" : error.message;
   }
-}
-
-function unlessFileError(error: unknown): void {
-  if (!(error instanceof FileError)) throw error;
 }

@@ -1,5 +1,6 @@
 import type { DuckDBConnection, DuckDBDataChunk, DuckDBType, DuckDBValue } from "@duckdb/node-api";
 import { assert } from "../lib/assert.ts";
+import { nextTurn } from "../lib/next-turn.ts";
 
 /*
  * The one importer of DuckDB. It runs statements on threads of its own, off the event loop; only copying a
@@ -162,8 +163,4 @@ function rowsOf(chunks: readonly DuckDBDataChunk[]): Rows {
     texts: (index) => column<string>(index),
     booleans: (index) => column<boolean>(index),
   };
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
+import { messageOf } from "../lib/message-of.ts";
 import { NewerFormatError } from "../lib/newer-format-error.ts";
 import type { AppId } from "../model/ids.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
-import { FileError, type Files } from "../runtime/files.ts";
+import { type Files, unlessFileError } from "../runtime/files.ts";
 import { utcDayName } from "../time/utc-day.ts";
 import { type Archive, createArchive } from "./archive.ts";
 import { type Database, openDatabase } from "./duckdb.ts";
@@ -141,7 +142,7 @@ async function restoreNewest(
         return;
       } catch (error) {
         notes.push(
-          `The newest positions are read from all of the archive, since their own file can't be used: ${reasonOf(error)}`,
+          `The newest positions are read from all of the archive, since their own file can't be used: ${messageOf(error)}`,
         );
       }
     }
@@ -150,7 +151,7 @@ async function restoreNewest(
         try {
           for await (const { appId, batch } of findNewest(connection, pathOf(file))) onNewest(appId, batch);
         } catch (error) {
-          notes.push(`The newest positions of ${utcDayName(day)} can't be read: ${reasonOf(error)}`);
+          notes.push(`The newest positions of ${utcDayName(day)} can't be read: ${messageOf(error)}`);
         }
       }
     }
@@ -172,12 +173,4 @@ export async function inspectArchive(
     ...[...archive.damaged].map(([file, fault]) => `archive/${file} can't be used: ${fault}.`),
     ...foreign.map((file) => `archive/${file} is none of the archive's files, and is left alone.`),
   ];
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
-function unlessFileError(error: unknown): void {
-  if (!(error instanceof FileError)) throw error;
 }

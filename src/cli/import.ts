@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { DEFAULT_ARCHIVE_CONFIG } from "../config.ts";
 import { createHotStore } from "../hot/hot-store.ts";
+import { messageOf } from "../lib/message-of.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
 import { DirectoryInUseError, type OpenDirectory, openDirectory, takeDirectory } from "../open-directory.ts";
 import { FileError } from "../runtime/files.ts";
@@ -140,7 +141,7 @@ async function openToImport(
         onRefusal: () => {}, // The import sees the refusal itself.
         onArchiveNote: screen.say,
         onSealed: () => {},
-        onSealFailed: (error) => screen.say(`Old reports could not be archived: ${reasonOf(error)}`),
+        onSealFailed: (error) => screen.say(`Old reports could not be archived: ${messageOf(error)}`),
       },
       onProgress: screen.onReplayed,
       release,
@@ -161,16 +162,12 @@ async function deliverTo(
     try {
       await schedule.sealNow(screen.onSealing);
     } catch (error) {
-      return fail(`Old reports could not be archived: ${reasonOf(error)}`);
+      return fail(`Old reports could not be archived: ${messageOf(error)}`);
     }
   }
   const taken = await ingest(appId, batch);
   if (taken.ok) return ok({ ...taken.value, rejected: [] });
   return fail(taken.error.kind === "unavailable" ? taken.error.message : taken.error.kind);
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function waitUnlessAborted(milliseconds: number, signal: AbortSignal): Promise<void> {

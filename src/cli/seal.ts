@@ -1,5 +1,6 @@
 import { DEFAULT_ARCHIVE_CONFIG } from "../config.ts";
 import { createHotStore } from "../hot/hot-store.ts";
+import { messageOf } from "../lib/message-of.ts";
 import { DirectoryInUseError, openDirectory, takeDirectory } from "../open-directory.ts";
 import type { Platform } from "../runtime/platform.ts";
 import type { Terminal } from "../runtime/process.ts";
@@ -61,7 +62,7 @@ export async function seal(
   } catch (error) {
     bars.sealing.clear();
     if (signal.aborted) say("Interrupted: nothing was archived, and nothing lost.");
-    else say(`Nothing was archived, and nothing lost: ${error instanceof Error ? error.message : error}`);
+    else say(`Nothing was archived, and nothing lost: ${messageOf(error)}`);
     return 1;
   } finally {
     await directory.close();

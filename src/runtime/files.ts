@@ -52,3 +52,8 @@ export function isDiskFull(error: unknown): boolean {
 export function isOutOfDescriptors(error: unknown): boolean {
   return error instanceof FileError && ["EMFILE", "ENFILE"].includes(error.code);
 }
+
+/** For what may be left undone where the disk refuses; any other error is thrown again. */
+export function unlessFileError(error: unknown): void {
+  if (!(error instanceof FileError)) throw error;
+}

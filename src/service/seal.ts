@@ -3,6 +3,7 @@ import type { ExpiredDay, Manifest, Part, SealedDay } from "../archive/manifest.
 import type { DayRows, PartWriter } from "../archive/part-writer.ts";
 import type { HotStore } from "../hot/hot-store.ts";
 import type { Sealing } from "../hot/sealing.ts";
+import { nextTurn } from "../lib/next-turn.ts";
 import type { Clock } from "../time/clock.ts";
 import { retentionStartMs } from "../time/retention.ts";
 import { type UtcDay, utcDayName, utcDayOf, utcDayStartMs } from "../time/utc-day.ts";
@@ -296,8 +297,4 @@ async function* paced(rows: Iterable<DayRows>): AsyncGenerator<DayRows> {
     yield row;
     await nextTurn();
   }
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

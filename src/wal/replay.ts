@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { nextTurn } from "../lib/next-turn.ts";
 import type { Files } from "../runtime/files.ts";
 import type { UtcDay } from "../time/utc-day.ts";
 import { addBatchDays } from "./batch-days.ts";
@@ -90,8 +91,4 @@ export function segmentNumbers(names: readonly string[]): { name: string; number
     if (number !== null) segments.push({ name, number });
   }
   return segments.sort((a, b) => a.number - b.number);
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
