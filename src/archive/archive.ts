@@ -6,6 +6,7 @@ import { type ExpiredDay, encodeManifest, type Manifest, type Part } from "./man
 import type { PartReader } from "./part-reader.ts";
 import type { MadePart } from "./part-writer.ts";
 import { archivePaths, dayFolder, partName } from "./paths.ts";
+import { findStrayFiles } from "./stray-files.ts";
 
 /** What is wrong with a part, for people. */
 export type PartFault = string;
@@ -33,6 +34,11 @@ export interface Archive {
   moveBack(expired: ExpiredDay): Promise<void>;
   /** Deletes an expired day's files. */
   deleteExpired(expired: ExpiredDay): Promise<void>;
+  /**
+   * Moves what a cut-off seal left in the folders of days out of the way, and deletes what was moved so
+   * `keepMs` ago.
+   */
+  tidy(nowMs: number, keepMs: number): Promise<void>;
   close(): void;
 }
 
@@ -121,6 +127,16 @@ export function createArchive(options: ArchiveOptions): Archive {
         }
       }
     },
+    async tidy(nowMs, keepMs) {
+      const { leftover } = await findStrayFiles(files, directory, manifest);
+      for (const file of leftover)
+        await move(join(directory, file), join(paths.expired, String(nowMs), file));
+      const named = new Set([...manifest.expired.values()].map(({ sinceMs }) => String(sinceMs)));
+      for (const since of await files.list(paths.expired)) {
+        const isOver = /^\d+$/.test(since) && nowMs - Number(since) >= keepMs;
+        if (isOver && !named.has(since)) await removeFiles(files, join(paths.expired, since));
+      }
+    },
     close: () => reader.close(),
   };
 }
@@ -128,6 +144,13 @@ export function createArchive(options: ArchiveOptions): Archive {
 /** The name of a given-up part among damaged bytes, which lie in one folder. */
 export function lostName({ file }: Part): string {
   return `${file.replaceAll("/", "-")}.damaged`;
+}
+
+/** Removes the files of the folders in a folder. */
+async function removeFiles(files: Files, folder: string): Promise<void> {
+  for (const inner of await files.list(folder)) {
+    for (const name of await files.list(join(folder, inner))) await files.remove(join(folder, inner, name));
+  }
 }
 
 /** What tells at a glance that a file is not what was written; `verify` reads it whole. */

@@ -6,8 +6,8 @@ import { type UtcDay, utcDayOf } from "../time/utc-day.ts";
 /** Whole UTC days before today that stay in memory: history of the last week never waits for a disk. */
 export const WINDOW_DAYS = 7;
 
-/** An expired day's files are deleted this long after they were moved aside. */
-const EXPIRED_KEEP_MS = MS_PER_DAY;
+/** Files are deleted this long after they were moved aside. */
+export const ASIDE_KEEP_MS = MS_PER_DAY;
 
 /** The first day of the window: earlier ones are due to be sealed. */
 export function windowStart(nowMs: number): UtcDay {
@@ -38,7 +38,7 @@ export function planRetention(
   const plan = { restored: new Map(), deleted: new Map(), kept: new Map<UtcDay, ExpiredDay>() };
   for (const [day, entry] of expired) {
     if (day >= start || sealing.has(day)) plan.restored.set(day, entry);
-    else if (nowMs - entry.sinceMs >= EXPIRED_KEEP_MS) plan.deleted.set(day, entry);
+    else if (nowMs - entry.sinceMs >= ASIDE_KEEP_MS) plan.deleted.set(day, entry);
     else plan.kept.set(day, entry);
   }
   return plan;

@@ -8,7 +8,7 @@ import type { Clock } from "../time/clock.ts";
 import { retentionStartMs } from "../time/retention.ts";
 import { type UtcDay, utcDayName, utcDayOf, utcDayStartMs } from "../time/utc-day.ts";
 import type { Wal } from "../wal/wal.ts";
-import { planRetention, planSeal, type RetentionPlan, splitExpired } from "./seal-plan.ts";
+import { ASIDE_KEEP_MS, planRetention, planSeal, type RetentionPlan, splitExpired } from "./seal-plan.ts";
 
 /** What a seal did. */
 export interface SealReport {
@@ -88,6 +88,7 @@ export function createSeal(dependencies: SealDependencies): Seal {
     for (const expired of retention.deleted.values()) await archive.deleteExpired(expired);
     for (const expired of archive.manifest.expired.values()) await archive.moveAside(expired);
     await archive.discard(folded.replaced);
+    await archive.tidy(nowMs, ASIDE_KEEP_MS);
     const trimmed = await log.trim((day, lastSequence) => isCovered(archive.manifest, day, lastSequence));
     return {
       days: names(folded.days.keys()),

@@ -1,0 +1,93 @@
+import { expect, test } from "bun:test";
+import { createArchive } from "../../src/archive/archive.ts";
+import { EMPTY_MANIFEST, type Manifest, parseManifest } from "../../src/archive/manifest.ts";
+import type { AppId } from "../../src/model/ids.ts";
+import { parseUtcDayName } from "../../src/time/utc-day.ts";
+import { createSimulatedFiles, type SimulatedFiles } from "../support/simulated-files.ts";
+
+const DAY = parseUtcDayName("2026-01-14")!;
+const DAY_MS = 86_400_000;
+const BYTES = new TextEncoder().encode("a part");
+const MADE = { bytes: BYTES, rows: 3, apps: new Map([["app" as AppId, 3]]) };
+
+function archiveOn(files: SimulatedFiles, manifest: Manifest = EMPTY_MANIFEST) {
+  const reader = { withSession: () => Promise.reject(), running: 0, waiting: 0, close: () => {} };
+  return createArchive({ files, directory: "/a", damagedDirectory: "/damaged", manifest, reader });
+}
+
+function names(files: SimulatedFiles): string[] {
+  return [...files.contents().keys()].sort();
+}
+
+test("writePart() and swap() last: a crash after each leaves what it wrote", async () => {
+  const files = createSimulatedFiles();
+  const archive = archiveOn(files);
+  const part = await archive.writePart({ day: DAY, seal: 1, index: 0 }, MADE);
+  expect(part).toMatchObject({ file: "day=2026-01-14/00000001-000.parquet", rows: 3, bytes: BYTES.length });
+  const days = new Map([[DAY, { sequence: 7, parts: [part], lost: [] }]]);
+  const next = { ...EMPTY_MANIFEST, seal: 1, lastSequence: 7, days };
+  await archive.swap(next);
+  expect(archive.manifest).toBe(next);
+  const found = files.crash();
+  expect(found.contents().get(`/a/${part.file}`)).toEqual(BYTES);
+  expect(parseManifest(found.contents().get("/a/manifest.json")!)).toEqual({ ok: true, value: next });
+});
+
+test("examine() names parts that are missing or of another size, once, and forgets those that are back", async () => {
+  const files = createSimulatedFiles();
+  const archive = archiveOn(files);
+  const [good, cut, gone] = await Promise.all(
+    [0, 1, 2].map((index) => archive.writePart({ day: DAY, seal: 1, index }, MADE)),
+  );
+  await files.replace(`/a/${cut!.file}`, BYTES.subarray(1));
+  await files.remove(`/a/${gone!.file}`);
+  expect(await archive.examine([good!, cut!, gone!])).toBe(true);
+  expect([...archive.damaged]).toEqual([
+    [cut!.file, "it has 5 bytes instead of 6"],
+    [gone!.file, "it is missing"],
+  ]);
+  expect(await archive.examine([cut!])).toBe(false);
+  await files.replace(`/a/${cut!.file}`, BYTES);
+  await archive.examine([cut!]);
+  expect([...archive.damaged.keys()]).toEqual([gone!.file]);
+});
+
+test("moveAside(), moveBack() and deleteExpired() can be repeated from any point", async () => {
+  const files = createSimulatedFiles();
+  const archive = archiveOn(files);
+  const part = await archive.writePart({ day: DAY, seal: 1, index: 0 }, MADE);
+  const expired = { sequence: 7, parts: [part], lost: [], sinceMs: 5 };
+  for (let time = 0; time < 2; time++) await archive.moveAside(expired);
+  expect(names(files)).toEqual([`/a/expired/5/${part.file}`]);
+  for (let time = 0; time < 2; time++) await archive.moveBack(expired);
+  expect(names(files)).toEqual([`/a/${part.file}`]);
+  await archive.moveAside(expired);
+  for (let time = 0; time < 2; time++) await archive.deleteExpired(expired);
+  expect(names(files)).toEqual([]);
+});
+
+test("tidy() moves leftovers of a cut-off seal aside, deletes them a day later, and touches nothing else", async () => {
+  const files = createSimulatedFiles();
+  const archive = archiveOn(files);
+  const part = await archive.writePart({ day: DAY, seal: 1, index: 0 }, MADE);
+  await archive.swap({ ...EMPTY_MANIFEST, seal: 1, days: new Map([[DAY, { sequence: 1, parts: [part], lost: [] }]]) });
+  const left = await archive.writePart({ day: DAY, seal: 2, index: 0 }, MADE);
+  const newer = await archive.writePart({ day: DAY, seal: 9, index: 0 }, MADE); // Of a manifest that was lost.
+  await files.replace("/a/day=2026-01-14/mine.parquet", BYTES);
+  const nowMs = 100 * DAY_MS;
+  await archive.tidy(nowMs, DAY_MS);
+  const stays = ["/a/day=2026-01-14/mine.parquet", `/a/${newer.file}`, `/a/${part.file}`, "/a/manifest.json"].sort();
+  expect(names(files)).toEqual([...stays, `/a/expired/${nowMs}/${left.file}`].sort());
+  await archive.tidy(nowMs + DAY_MS - 1, DAY_MS);
+  expect(names(files)).toHaveLength(5);
+  await archive.tidy(nowMs + DAY_MS, DAY_MS);
+  expect(names(files)).toEqual(stays);
+});
+
+test("setAside() moves a given-up part to the damaged bytes", async () => {
+  const files = createSimulatedFiles();
+  const archive = archiveOn(files);
+  const part = await archive.writePart({ day: DAY, seal: 1, index: 0 }, MADE);
+  await archive.setAside([part]);
+  expect(names(files)).toEqual(["/damaged/day=2026-01-14-00000001-000.parquet.damaged"]);
+});
