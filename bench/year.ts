@@ -1,0 +1,290 @@
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Manifest } from "../src/archive/manifest.ts";
+import type { ReportBatch } from "../src/model/report-batch.ts";
+import type { OpenDirectory } from "../src/open-directory.ts";
+import { createHistoryQueries, type HistoryQuery } from "../src/service/history.ts";
+import { createManualClock, type ManualClock } from "../src/time/clock.ts";
+import { MS_PER_DAY, RETENTION_DAYS } from "../src/time/retention.ts";
+import {
+  dayBatches,
+  MINUTES_PER_DAY,
+  openBenchDirectory,
+  report,
+  SERVED_APP,
+  temporaryDataDir,
+} from "./support/archived-directory.ts";
+import { type Bench, size } from "./support/bench.ts";
+import { plotDays } from "./support/plot.ts";
+import { createRandom, pick, type Random } from "./support/random.ts";
+import { type Figure, median, printFigures, readable } from "./support/report.ts";
+import { printAtMost } from "./support/verdict.ts";
+import { createYearFleet, type YearFleet } from "./support/year-fleet.ts";
+
+const RESULTS = join(import.meta.dir, "results");
+const START_MS = Date.UTC(2026, 0, 1);
+
+/** From here on memory and log should not grow: the window is full, and the first seals are over. */
+const SETTLED_DAY = 30;
+
+/** How much larger than it was something may become and still count as flat: reports are late at random. */
+const FLAT = 1.1;
+
+/** Devices that lose their network on a day, out of so many, and how many days later their reports arrive, at most. */
+const SILENT_OF = 20;
+const LATE_DAYS_MAX = 20;
+const SILENT_MINUTES_MAX = 360;
+
+export const bench: Bench = {
+  question:
+    "a service lives a year, and five weeks more: do its memory and its log stay as large as they were?",
+  async run(isSmoke) {
+    const isLarge = process.argv.includes("--large");
+    const devices = size(isSmoke, 5, isLarge ? 100 : 20);
+    const days = size(isSmoke, 12, RETENTION_DAYS + 35);
+    const minutes = size(isSmoke, 60, MINUTES_PER_DAY);
+    const fleet = createYearFleet({
+      devices,
+      seed: 31,
+      positionsMax: size(isSmoke, 5000, Number.POSITIVE_INFINITY),
+    });
+    const dataDir = temporaryDataDir("year");
+    const clock = createManualClock(START_MS);
+    const life = createLife(fleet, minutes);
+    const samples: DaySample[] = [];
+    const reopenings: number[] = [];
+    let directory = await openBenchDirectory(dataDir, clock);
+    try {
+      for (let day = 0; day < days; day++) {
+        samples.push(await liveDay(directory, clock, life, day));
+        if (day % size(isSmoke, 5, 50) !== size(isSmoke, 4, 49)) continue;
+        await directory.close();
+        const startMs = performance.now();
+        directory = await openBenchDirectory(dataDir, clock);
+        reopenings.push(performance.now() - startMs);
+      }
+      await checkDays(directory, clock, fleet, life, days, size(isSmoke, 20, 300), minutes);
+    } finally {
+      await directory.close();
+      rmSync(dataDir, { recursive: true });
+    }
+    printYear(samples, reopenings, isSmoke);
+    if (!isSmoke) writeResults(samples, devices);
+  },
+};
+
+/** What an operator would see at the end of a day, after its seal and a collection. */
+interface DaySample {
+  readonly reported: number;
+  readonly hotRecords: number;
+  readonly heapBytes: number;
+  readonly residentBytes: number;
+  readonly logBytes: number;
+  readonly archiveBytes: number;
+  readonly archivedDays: number;
+  readonly sealMs: number;
+}
+
+async function liveDay(
+  directory: OpenDirectory,
+  clock: ManualClock,
+  life: Life,
+  day: number,
+): Promise<DaySample> {
+  clock.set(START_MS + (day + 1) * MS_PER_DAY); // A day's reports are in when it is over.
+  const reported = await report(directory, life.reportsOf(day));
+  const { durationMs } = await directory.schedule.sealNow();
+  Bun.gc(true);
+  const { hot, log, archive } = directory;
+  const { rss, heapUsed, external } = process.memoryUsage();
+  return {
+    reported,
+    hotRecords: hot.recordCount,
+    heapBytes: heapUsed + external,
+    residentBytes: rss,
+    logBytes: log.bytes,
+    archiveBytes: bytesOf(archive.manifest),
+    archivedDays: archive.manifest.days.size,
+    sealMs: durationMs,
+  };
+}
+
+function bytesOf({ days, expired, latest }: Manifest): number {
+  const parts = [...days.values(), ...expired.values()].flatMap((day) => day.parts);
+  return [...parts, ...(latest ?? [])].reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+/** What devices report, day after day: most at once, some after days without a network. */
+interface Life {
+  reportsOf(day: number): Iterable<ReportBatch>;
+  /** Reports that have not arrived by the end of this day. */
+  missingAfter(day: number): readonly Silence[];
+}
+
+interface Silence {
+  readonly device: number;
+  readonly day: number;
+  readonly fromMinute: number;
+  readonly minutes: number;
+  readonly arrivesOn: number;
+}
+
+function createLife(fleet: YearFleet, minutesPerDay: number): Life {
+  const random = createRandom(32);
+  const devices = fleet.deviceIds.map((_, index) => index);
+  const silences: Silence[] = [];
+  const minuteMs = ({ day, fromMinute }: Silence) => START_MS + day * MS_PER_DAY + fromMinute * 60_000;
+
+  return {
+    *reportsOf(day) {
+      const silent = new Map<number, Silence>();
+      for (const device of devices) {
+        if (random() * SILENT_OF < 1) silent.set(device, silenceOf(random, device, day, minutesPerDay));
+      }
+      silences.push(...silent.values());
+      const others = devices.filter((device) => !silent.has(device));
+      yield* dayBatches(fleet, START_MS + day * MS_PER_DAY, minutesPerDay, others);
+      for (const [device, { fromMinute, minutes }] of silent) {
+        const afterMinute = fromMinute + minutes;
+        const startMs = START_MS + day * MS_PER_DAY;
+        if (fromMinute > 0) yield fleet.batch(startMs, fromMinute, [device]);
+        if (afterMinute < minutesPerDay) {
+          yield fleet.batch(startMs + afterMinute * 60_000, minutesPerDay - afterMinute, [device]);
+        }
+      }
+      for (const silence of silences.filter(({ arrivesOn }) => arrivesOn === day)) {
+        yield fleet.batch(minuteMs(silence), silence.minutes, [silence.device]);
+      }
+    },
+    missingAfter: (day) => silences.filter(({ arrivesOn }) => arrivesOn > day),
+  };
+}
+
+function silenceOf(random: Random, device: number, day: number, minutesPerDay: number): Silence {
+  const fromMinute = Math.floor(random() * minutesPerDay);
+  const minutes = 1 + Math.floor(random() * Math.min(SILENT_MINUTES_MAX, minutesPerDay - fromMinute));
+  return { device, day, fromMinute, minutes, arrivesOn: day + 1 + Math.floor(random() * LATE_DAYS_MAX) };
+}
+
+/** Days at random must hold what was reported of them, or the rest means nothing. */
+async function checkDays(
+  directory: OpenDirectory,
+  clock: ManualClock,
+  fleet: YearFleet,
+  life: Life,
+  days: number,
+  checks: number,
+  minutesPerDay: number,
+): Promise<void> {
+  const random = createRandom(33);
+  const devices = fleet.deviceIds.map((_, index) => index);
+  const firstDay = Math.max(0, days - RETENTION_DAYS);
+  const missing = life.missingAfter(days - 1);
+  for (let index = 0; index < checks; index++) {
+    const device = pick(random, devices);
+    const day = firstDay + Math.floor(random() * (days - firstDay));
+    const gone = missing.filter((silence) => silence.device === device && silence.day === day);
+    const isThere = (minute: number) =>
+      !gone.some(({ fromMinute, minutes }) => minute >= fromMinute && minute < fromMinute + minutes);
+    const expected = fleet.batch(START_MS + day * MS_PER_DAY, minutesPerDay, [device]);
+    const times = [...expected.timestampMs].filter((_, minute) => isThere(minute));
+    const found = await timesOf(directory, clock, fleet.deviceIds[device]!, START_MS + day * MS_PER_DAY);
+    if (!Bun.deepEquals(found, times)) {
+      throw new Error(`day ${day} of device ${device} has ${found.length} records, not ${times.length}`);
+    }
+  }
+}
+
+/** The times of a device's records of a day, as its history answers them. */
+async function timesOf(
+  { hot, archive }: OpenDirectory,
+  clock: ManualClock,
+  deviceId: string,
+  dayStartMs: number,
+): Promise<number[]> {
+  const { ofDevice } = createHistoryQueries({
+    hot,
+    clock,
+    archive: () => archive,
+    acknowledgedParts: async () => new Set(),
+  });
+  const query: HistoryQuery = {
+    range: { startMs: dayStartMs, endMs: dayStartMs + MS_PER_DAY },
+    order: "asc",
+    offset: 0,
+    limit: MINUTES_PER_DAY,
+    accuracyMetersMax: null,
+    withDistance: false,
+  };
+  const found = await ofDevice(SERVED_APP, deviceId, query, { signal: new AbortController().signal });
+  if (!found.ok) throw new Error(`no history of ${deviceId}: ${found.error.kind}`);
+  return found.value.pages.flatMap(({ count, timestampMs }) => [...timestampMs.subarray(0, count)]);
+}
+
+function printYear(samples: readonly DaySample[], reopenings: readonly number[], isSmoke: boolean): void {
+  const total = samples.reduce((sum, { reported }) => sum + reported, 0);
+  const last = samples.at(-1)!;
+  console.log(
+    `  ${total.toLocaleString("en")} records in ${samples.length} days; at the end ${last.archivedDays} days and ${readable(last.archiveBytes / 1e6)} MB archived, ${last.hotRecords.toLocaleString("en")} records in memory`,
+  );
+  const settled = samples.slice(size(isSmoke, 9, SETTLED_DAY));
+  const figures: Figure[] = [
+    { name: "records in memory", unit: "", runs: settled.map(({ hotRecords }) => hotRecords) },
+    { name: "heap", unit: "MB", runs: settled.map(({ heapBytes }) => heapBytes / 1e6) },
+    { name: "resident", unit: "MB", runs: settled.map(({ residentBytes }) => residentBytes / 1e6) },
+    { name: "log", unit: "MB", runs: settled.map(({ logBytes }) => logBytes / 1e6) },
+    { name: "a day's seal", unit: "ms", runs: settled.map(({ sealMs }) => sealMs) },
+    { name: "closed and opened again", unit: "ms", runs: reopenings },
+  ];
+  printFigures(figures);
+  const growth = (value: (sample: DaySample) => number) => {
+    const span = Math.ceil(settled.length / 10);
+    return median(settled.slice(-span).map(value)) / median(settled.slice(0, span).map(value));
+  };
+  const name = "the last tenth of its days, times the first";
+  printAtMost(
+    `records in memory, ${name}`,
+    growth(({ hotRecords }) => hotRecords),
+    FLAT,
+  );
+  printAtMost(
+    `heap, ${name}`,
+    growth(({ heapBytes }) => heapBytes),
+    FLAT,
+  );
+  printAtMost(
+    `log, ${name}`,
+    growth(({ logBytes }) => logBytes),
+    FLAT,
+  );
+}
+
+function writeResults(samples: readonly DaySample[], devices: number): void {
+  mkdirSync(RESULTS, { recursive: true });
+  writeFileSync(
+    join(RESULTS, "year.json"),
+    `[\n${samples.map((day) => JSON.stringify(day)).join(",\n")}\n]\n`,
+  );
+  const megabytes = (of: (sample: DaySample) => number) => samples.map((sample) => of(sample) / 1e6);
+  const svg = plotDays(`A service of ${devices} devices that report every minute, day after day`, [
+    {
+      title: "Memory after a collection",
+      unit: "MB",
+      lines: [
+        { name: "resident", values: megabytes(({ residentBytes }) => residentBytes) },
+        { name: "heap", values: megabytes(({ heapBytes }) => heapBytes) },
+      ],
+    },
+    {
+      title: "Log",
+      unit: "MB",
+      lines: [{ name: "log", values: megabytes(({ logBytes }) => logBytes) }],
+    },
+    {
+      title: "Archive",
+      unit: "MB",
+      lines: [{ name: "archive", values: megabytes(({ archiveBytes }) => archiveBytes) }],
+    },
+  ]);
+  writeFileSync(join(RESULTS, "year.svg"), svg);
+}
