@@ -18,8 +18,16 @@ export interface Archive {
   readonly reader: PartReader;
   /** Parts that can't be read, by file. */
   readonly damaged: ReadonlyMap<string, PartFault>;
-  /** Looks at these parts again; resolves with whether any is damaged that was not known to be. */
-  examine(parts: readonly Part[]): Promise<boolean>;
+  /**
+   * Looks at these parts again; resolves with whether any is damaged that was not known to be. A glance sees what
+   * is missing or of another size; `thorough` reads every byte.
+   */
+  examine(parts: readonly Part[], thorough?: boolean): Promise<boolean>;
+  /**
+   * Reads each part once in the life of the process, and resolves with whether all are as they were written: DuckDB
+   * itself reads most flipped bits without a word.
+   */
+  vouch(parts: readonly Part[]): Promise<boolean>;
   /** Writes a file, durably, that is not yet part of the archive. */
   writePart(place: PartPlace, made: Pick<MadePart, "bytes" | "rows" | "apps">): Promise<Part>;
   /** Removes files that are not, or no longer, part of the archive; what the disk refuses stays. */
@@ -61,6 +69,7 @@ export function createArchive(options: ArchiveOptions): Archive {
   const { files, directory, damagedDirectory, reader } = options;
   const paths = archivePaths(directory);
   const damaged = new Map<string, PartFault>();
+  const vouched = new Set<string>();
   let { manifest } = options;
   const pathOf = ({ file }: Part) => join(directory, file);
   const asideOf = ({ file }: Part, { sinceMs }: ExpiredDay) => join(paths.expired, String(sinceMs), file);
@@ -73,23 +82,36 @@ export function createArchive(options: ArchiveOptions): Archive {
     await files.syncDirectory(dirname(from));
   }
 
+  async function examine(parts: readonly Part[], thorough = false): Promise<boolean> {
+    let foundNew = false;
+    for (const part of parts) {
+      const fault = await faultOf(files, pathOf(part), part, thorough);
+      if (fault !== null) {
+        foundNew ||= !damaged.has(part.file);
+        damaged.set(part.file, fault);
+        vouched.delete(part.file);
+        continue;
+      }
+      if (thorough) vouched.add(part.file);
+      // What DuckDB remembers of the file is of what it was before somebody put it back.
+      if (damaged.delete(part.file)) reader.renew();
+    }
+    return foundNew;
+  }
+
   return {
     get manifest() {
       return manifest;
     },
     reader,
     damaged,
-    async examine(parts) {
-      let foundNew = false;
-      for (const part of parts) {
-        const fault = await faultOf(files, pathOf(part), part);
-        if (fault === null) damaged.delete(part.file);
-        else {
-          foundNew ||= !damaged.has(part.file);
-          damaged.set(part.file, fault);
-        }
-      }
-      return foundNew;
+    examine,
+    async vouch(parts) {
+      await examine(
+        parts.filter(({ file }) => !vouched.has(file)),
+        true,
+      );
+      return parts.every(({ file }) => vouched.has(file));
     },
     async writePart({ day, seal, index }, { bytes, rows, apps }) {
       const folder = day === "latest" ? "latest" : dayFolder(day);
@@ -101,6 +123,7 @@ export function createArchive(options: ArchiveOptions): Archive {
     async discard(parts) {
       for (const part of parts) {
         damaged.delete(part.file);
+        vouched.delete(part.file);
         await files.remove(pathOf(part)).catch(unlessFileError);
       }
     },
@@ -153,11 +176,12 @@ async function removeFiles(files: Files, folder: string): Promise<void> {
   }
 }
 
-/** What tells at a glance that a file is not what was written; `verify` reads it whole. */
-async function faultOf(files: Files, path: string, part: Part): Promise<PartFault | null> {
+/** What tells that a file is not what was written. */
+async function faultOf(files: Files, path: string, part: Part, thorough: boolean): Promise<PartFault | null> {
   try {
     const bytes = await files.size(path);
-    return bytes === part.bytes ? null : `it has ${bytes} bytes instead of ${part.bytes}`;
+    if (bytes !== part.bytes) return `it has ${bytes} bytes instead of ${part.bytes}`;
+    return thorough && crc32(await files.read(path)) !== part.crc ? "its bytes are not those written" : null;
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
     return error.code === "ENOENT" ? "it is missing" : error.message;

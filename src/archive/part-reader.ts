@@ -63,11 +63,13 @@ export interface PartReader {
   ): Promise<Result<Value, ServiceError>>;
   readonly running: number;
   readonly waiting: number;
+  /** Forgets what it remembers of files; questions to come are asked of another database. */
+  renew(): void;
   close(): void;
 }
 
 export interface PartReaderOptions {
-  /** Called once, with the first question. */
+  /** Called with the first question, and again after `renew`. */
   openDatabase(): Promise<Database>;
   /** Where DuckDB finds a part. */
   pathOf(part: Part): string;
@@ -78,8 +80,8 @@ export interface PartReaderOptions {
 
 export function createPartReader({ openDatabase, pathOf, slots, queueMax }: PartReaderOptions): PartReader {
   const queue = createQuerySlots(slots, queueMax);
-  const sizes = createChunkSizes();
-  const idle: Connection[] = [];
+  let sizes = createChunkSizes();
+  let idle: Connection[] = []; // A list for each database.
   let database: Promise<Database> | null = null;
   let dictionary = createPageDictionary();
 
@@ -153,11 +155,13 @@ export function createPartReader({ openDatabase, pathOf, slots, queueMax }: Part
   return {
     withSession: (signal, use) =>
       queue.run(signal, async () => {
+        const connections = idle;
         const [connection, metadata] = [await connect(), await connect()];
         try {
           return await use(createSession(connection, metadata, signal));
         } finally {
-          idle.push(connection, metadata);
+          if (connections === idle) idle.push(connection, metadata);
+          else for (const each of [connection, metadata]) each.close();
         }
       }),
     get running() {
@@ -165,6 +169,12 @@ export function createPartReader({ openDatabase, pathOf, slots, queueMax }: Part
     },
     get waiting() {
       return queue.waiting;
+    },
+    renew() {
+      for (const connection of idle) connection.close();
+      idle = [];
+      sizes = createChunkSizes();
+      database = null; // Its last connection, in use or not, keeps it alive.
     },
     close() {
       for (const connection of idle.splice(0)) connection.close();

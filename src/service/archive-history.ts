@@ -3,7 +3,7 @@ import type { Part } from "../archive/manifest.ts";
 import type { ArchiveScan, ArchiveSession } from "../archive/part-reader.ts";
 import type { HotStore } from "../hot/hot-store.ts";
 import { assert } from "../lib/assert.ts";
-import { fail, type Result } from "../lib/result.ts";
+import { fail, ok, type Result } from "../lib/result.ts";
 import type { ServiceError } from "../model/errors.ts";
 import type { DeviceId } from "../model/ids.ts";
 import type { RecordPage } from "../model/record-page.ts";
@@ -27,19 +27,24 @@ export function createArchiveHistory(dependencies: HistoryDependencies) {
       const { manifest } = archive;
       const stretches = planStretches(hot, archive, question);
       const days = stretches.filter(({ kind }) => kind !== "memory").flatMap((stretch) => stretch.days);
+      const parts = partsOf(archive, question, days);
+      const suspects = parts.filter(({ file }) => archive.damaged.has(file));
+      if (suspects.length > 0) await archive.examine(suspects, true); // Somebody may have put them back.
       const gaps = await findGaps(dependencies, archive, question, days);
       if (gaps.unacknowledged.length > 0) return fail({ kind: "archive_damaged", days: gaps.unacknowledged });
       if (archive.manifest !== manifest) continue;
       try {
-        const answered = await archive.reader.withSession(client.signal, (session) =>
-          readStretches(hot, archive, session, question, stretches, gaps),
-        );
-        if (!answered.ok || archive.manifest === manifest) return answered;
+        const answered = await archive.reader.withSession(client.signal, async (session) => {
+          const vouching = archive.vouch(remaining(parts, gaps));
+          const answer = await readStretches(hot, archive, session, question, stretches, gaps);
+          return (await vouching) ? answer : null;
+        });
+        if (!answered.ok) return answered;
+        if (answered.value !== null && archive.manifest === manifest) return ok(answered.value);
       } catch (error) {
         if (client.signal.aborted) throw error;
         // Files of an older manifest may be gone, and damage that nobody knew of becomes known here.
-        if (archive.manifest === manifest && !(await archive.examine(partsOf(archive, question, days))))
-          throw error;
+        if (archive.manifest === manifest && !(await archive.examine(parts, true))) throw error;
       }
     }
   };

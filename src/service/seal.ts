@@ -198,7 +198,7 @@ async function foldDays(
       } catch (error) {
         await archive.discard(made);
         signal.throwIfAborted();
-        await archive.examine(before.parts);
+        await archive.examine(before.parts, true);
         if (!before.parts.some(({ file }) => archive.damaged.has(file))) throw error;
         blocked.push(day); // What memory has of it stays there, and in the log, until the day can be read or is given up.
         records = recordsBefore;

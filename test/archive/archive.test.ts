@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createArchive } from "../../src/archive/archive.ts";
-import { EMPTY_MANIFEST, type Manifest, parseManifest } from "../../src/archive/manifest.ts";
+import { EMPTY_MANIFEST, type Manifest, type Part, parseManifest } from "../../src/archive/manifest.ts";
 import type { AppId } from "../../src/model/ids.ts";
 import { parseUtcDayName } from "../../src/time/utc-day.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../support/simulated-files.ts";
@@ -11,7 +11,13 @@ const BYTES = new TextEncoder().encode("a part");
 const MADE = { bytes: BYTES, rows: 3, apps: new Map([["app" as AppId, 3]]) };
 
 function archiveOn(files: SimulatedFiles, manifest: Manifest = EMPTY_MANIFEST) {
-  const reader = { withSession: () => Promise.reject(), running: 0, waiting: 0, close: () => {} };
+  const reader = {
+    withSession: () => Promise.reject(),
+    running: 0,
+    waiting: 0,
+    renew: () => {},
+    close: () => {},
+  };
   return createArchive({ files, directory: "/a", damagedDirectory: "/damaged", manifest, reader });
 }
 
@@ -52,6 +58,28 @@ test("examine() names parts that are missing or of another size, once, and forge
   expect([...archive.damaged.keys()]).toEqual([gone!.file]);
 });
 
+test("vouch() reads each part once, and knows flipped bits from what was written", async () => {
+  const files = createSimulatedFiles();
+  const archive = archiveOn(files);
+  const parts = await Promise.all(
+    [0, 1].map((index) => archive.writePart({ day: DAY, seal: 1, index }, MADE)),
+  );
+  const [good, flipped] = parts as [Part, Part];
+  const bytes = BYTES.slice();
+  bytes[3]! ^= 1;
+  await files.replace(`/a/${flipped.file}`, bytes);
+  expect(await archive.examine(parts)).toBe(false); // A glance can't tell.
+  expect(await archive.vouch([good])).toBe(true);
+  expect(await Promise.all([archive.vouch(parts), archive.vouch(parts)])).toEqual([false, false]);
+  expect([...archive.damaged.keys()]).toEqual([flipped.file]);
+  let reads = 0;
+  files.beforeOperation = (operation) => {
+    if (operation === "read") reads++;
+  };
+  expect(await archive.vouch([good])).toBe(true);
+  expect(reads).toBe(0);
+});
+
 test("moveAside(), moveBack() and deleteExpired() can be repeated from any point", async () => {
   const files = createSimulatedFiles();
   const archive = archiveOn(files);
@@ -70,13 +98,22 @@ test("tidy() moves leftovers of a cut-off seal aside, deletes them a day later, 
   const files = createSimulatedFiles();
   const archive = archiveOn(files);
   const part = await archive.writePart({ day: DAY, seal: 1, index: 0 }, MADE);
-  await archive.swap({ ...EMPTY_MANIFEST, seal: 1, days: new Map([[DAY, { sequence: 1, parts: [part], lost: [] }]]) });
+  await archive.swap({
+    ...EMPTY_MANIFEST,
+    seal: 1,
+    days: new Map([[DAY, { sequence: 1, parts: [part], lost: [] }]]),
+  });
   const left = await archive.writePart({ day: DAY, seal: 2, index: 0 }, MADE);
   const newer = await archive.writePart({ day: DAY, seal: 9, index: 0 }, MADE); // Of a manifest that was lost.
   await files.replace("/a/day=2026-01-14/mine.parquet", BYTES);
   const nowMs = 100 * DAY_MS;
   await archive.tidy(nowMs, DAY_MS);
-  const stays = ["/a/day=2026-01-14/mine.parquet", `/a/${newer.file}`, `/a/${part.file}`, "/a/manifest.json"].sort();
+  const stays = [
+    "/a/day=2026-01-14/mine.parquet",
+    `/a/${newer.file}`,
+    `/a/${part.file}`,
+    "/a/manifest.json",
+  ].sort();
   expect(names(files)).toEqual([...stays, `/a/expired/${nowMs}/${left.file}`].sort());
   await archive.tidy(nowMs + DAY_MS - 1, DAY_MS);
   expect(names(files)).toHaveLength(5);
