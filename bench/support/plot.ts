@@ -29,6 +29,7 @@ export function plotDays(title: string, panels: readonly Panel[]): string {
   );
   const axis = dayTicks(days).map((day) => text(x(day), height - 14, `${day}`, "middle"));
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="11" fill="#333">
+<title>${title}</title>
 <rect width="100%" height="100%" fill="#fff"/>
 ${text(MARGIN.left, 18, title, "start", 'font-size="13" font-weight="bold"')}
 ${parts.join("\n")}
