@@ -1,8 +1,9 @@
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, test } from "bun:test";
 import fc from "fast-check";
 import { createManualClock } from "../../src/time/clock.ts";
 import { arbitraryReport, BASE_MS } from "../support/arbitrary-reports.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../support/archive-app.ts";
+import { expectSameAnswers } from "../support/same-answers.ts";
 
 /**
  * Goal: nobody can tell where a record is kept. The same reports go to three services: one keeps everything in
@@ -98,16 +99,6 @@ function pathsOf(question: {
   ];
 }
 
-/** The bytes of an answer without what stores may differ in. */
-async function answerOf(app: ArchiveApp, path: string): Promise<string> {
-  const response = await app.fetch(path, { headers: { authorization: `Bearer ${app.keys.full}` } });
-  const comparable = (await response.text())
-    .replace(/"query_info":\{"time_range":\{[^}]*\}[^}]*\}/, "")
-    .replace(/"total_estimated":\d+/, "")
-    .replace(/"query_time_ms":[\d.]+/, "");
-  return `${response.status} ${comparable}`;
-}
-
 test("answers are the same bytes whether records lie in memory, in the archive or in both", async () => {
   await fc.assert(
     fc.asyncProperty(steps, questions, async (story, asked) => {
@@ -120,11 +111,11 @@ test("answers are the same bytes whether records lie in memory, in the archive o
           await sealed.seal();
           if (step.mixSeals) await mixed.seal();
           if (step.mixRestarts) mixed = await mixed.restart();
-          await compare(memory, [sealed, mixed], asked.flatMap(pathsOf));
+          await expectSameAnswers(memory, [sealed, mixed], asked.flatMap(pathsOf));
           clock.advance(step.hours * HOUR_MS);
         }
         sealed = await sealed.restart();
-        await compare(memory, [sealed, mixed], asked.flatMap(pathsOf));
+        await expectSameAnswers(memory, [sealed, mixed], asked.flatMap(pathsOf));
       } finally {
         for (const app of [memory, sealed, mixed]) await app.close();
       }
@@ -132,14 +123,3 @@ test("answers are the same bytes whether records lie in memory, in the archive o
     { numRuns: 25, endOnFailure: true },
   );
 }, 120_000);
-
-async function compare(
-  expected: ArchiveApp,
-  others: readonly ArchiveApp[],
-  paths: readonly string[],
-): Promise<void> {
-  for (const path of paths) {
-    const answer = await answerOf(expected, path);
-    for (const app of others) expect(`${path}\n${await answerOf(app, path)}`).toBe(`${path}\n${answer}`);
-  }
-}
