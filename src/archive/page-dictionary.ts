@@ -1,45 +1,51 @@
-import { createInterner } from "../lib/interner.ts";
-import { createTupleSet } from "../lib/tuple-set.ts";
-import { PROFILE_FIELDS, STATE_FIELDS } from "../model/location-fields.ts";
 import type { RecordDictionary } from "../model/record-page.ts";
 
-/** Numbers for the profiles and states of archived records, as pages name them. */
+/**
+ * Profiles and states of archived records, numbered. Statements hand each over as one JSON array of its members'
+ * texts, null where a record has none: one text to copy out of DuckDB a record instead of nine, and only what is
+ * new is parsed.
+ */
 export interface PageDictionary extends RecordDictionary {
-  /** The number of a profile (state), given as the texts of its members; null members are not carried. */
-  profileOf(texts: readonly (string | null)[]): number;
-  stateOf(texts: readonly (string | null)[]): number;
+  profileOf(json: string): number;
+  stateOf(json: string): number;
+  /** Whether a new dictionary should take its place: this one never forgets. */
   readonly isFull: boolean;
 }
 
-/** Tuples that a dictionary holds before it gives way to a new one: some megabytes. */
+/** About 8 MB. Presenters keep a cache by dictionary, so few large ones are better than one a page. */
 const TUPLES_MAX = 16_384;
 
-const NOT_CARRIED = 0; // What interners leave free.
-
 export function createPageDictionary(): PageDictionary {
-  const texts = createInterner();
-  const profiles = createTupleSet(PROFILE_FIELDS.length);
-  const states = createTupleSet(STATE_FIELDS.length);
-  let tuples = 0;
-
-  function numberOf(set: typeof profiles, members: readonly (string | null)[]): number {
-    const number = set.add(members.map((text) => (text === null ? NOT_CARRIED : texts.intern(text))));
-    tuples = Math.max(tuples, number + 1);
-    return number;
-  }
-
-  function textOf(set: typeof profiles, number: number, member: number): string | null {
-    const text = set.at(number, member);
-    return text === NOT_CARRIED ? null : texts.text(text);
-  }
-
+  const profiles = new TupleTexts();
+  const states = new TupleTexts();
   return {
-    profileOf: (members) => numberOf(profiles, members),
-    stateOf: (members) => numberOf(states, members),
-    profileText: (profile, member) => textOf(profiles, profile, member),
-    stateText: (state, member) => textOf(states, state, member),
+    profileOf: (json) => profiles.numberOf(json),
+    stateOf: (json) => states.numberOf(json),
+    profileText: (profile, member) => profiles.text(profile, member),
+    stateText: (state, member) => states.text(state, member),
     get isFull() {
-      return tuples >= TUPLES_MAX;
+      return profiles.size + states.size >= TUPLES_MAX;
     },
   };
+}
+
+class TupleTexts {
+  readonly #numbers = new Map<string, number>();
+  readonly #tuples: (readonly (string | null)[])[] = [];
+
+  numberOf(json: string): number {
+    const known = this.#numbers.get(json);
+    if (known !== undefined) return known;
+    this.#tuples.push(JSON.parse(json) as (string | null)[]);
+    this.#numbers.set(json, this.#tuples.length - 1);
+    return this.#tuples.length - 1;
+  }
+
+  text(number: number, member: number): string | null {
+    return this.#tuples[number]![member]!;
+  }
+
+  get size(): number {
+    return this.#tuples.length;
+  }
 }

@@ -2,37 +2,40 @@ import { assert } from "../lib/assert.ts";
 import type { Result } from "../lib/result.ts";
 import type { ServiceError } from "../model/errors.ts";
 import type { AppId, DeviceId, UserId } from "../model/ids.ts";
+import type { ResponseKind } from "../model/location-fields.ts";
 import type { RecordPage } from "../model/record-page.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
 import type { Order, TimeRange } from "../time/range.ts";
-import { utcDayOf } from "../time/utc-day.ts";
-import type { Connection, Database, Rows, SqlValues } from "./duckdb.ts";
-import { dropLateRows, putLateRows } from "./late-table.ts";
+import { createArchiveSession } from "./archive-session.ts";
+import type { Connection, Database } from "./duckdb.ts";
 import type { Part } from "./manifest.ts";
 import { createPageDictionary } from "./page-dictionary.ts";
-import { parseDayFolder } from "./paths.ts";
 import { createQuerySlots } from "./query-slots.ts";
-import { RECORD_COLUMNS, recordPage } from "./record-rows.ts";
-import { KEY_NAMES, RECORD_NAMES, type ScanShape, scanSql } from "./scan-sql.ts";
+import type { SharedResources } from "./scan-runner.ts";
 import { createChunkSizes } from "./scanned-bytes.ts";
 
-/** Which records of the archive a question is about. */
+/** Which records of the sealed days a question is about. */
 export interface ArchiveScan {
   readonly appId: AppId;
   /** One device, or null for all of the app. */
   readonly deviceId: DeviceId | null;
-  /** Only records of this user. */
+  /** Only records of this user, or null for all. */
   readonly userId: UserId | null;
   readonly range: TimeRange;
   /** Leaves out records whose horizontal accuracy is greater; those without one stay. */
   readonly accuracyMetersMax: number | null;
-  /** The files that may hold any of them. */
+  /** The files to read; each lies in the folder of its day. */
   readonly parts: readonly Part[];
-  /** Rows of memory that lie over the files' records, of the same app, device and range; filters come after. */
+  /**
+   * Rows of memory that lie over the files' records, already those of the app, the device and the range. The user
+   * and the accuracy are looked at after they are laid over.
+   */
   readonly late: ReportBatch | null;
+  /** The response that shows the records: a page may leave out what it does not show. Without it, all is read. */
+  readonly shownIn?: ResponseKind;
 }
 
-/** Positions by device, then time. */
+/** Positions ordered by device, then time. */
 export interface PathPoints {
   readonly count: number;
   readonly deviceIds: readonly DeviceId[];
@@ -40,22 +43,24 @@ export interface PathPoints {
   readonly longitude: Float64Array;
 }
 
-/** Answers one question, a statement at a time. Rejects with DuckDB's error, such as that of a damaged file. */
+/** Answers one question after another; rejects with DuckDB's error where a file can't be read. */
 export interface ArchiveSession {
-  /** Records ordered by time, then device id (UTF-8 bytes), or all of it reversed. */
+  /** Records ordered by time, then device id as UTF-8; newest first reverses both. */
   page(scan: ArchiveScan, order: Order, offset: number, limit: number): Promise<RecordPage>;
   count(scan: ArchiveScan): Promise<number>;
-  /** Devices with any matching record. */
+  /** Devices with a matching record, in order of UTF-8. */
   devices(scan: ArchiveScan): Promise<readonly DeviceId[]>;
+  /** All matching positions. */
   path(scan: ArchiveScan): Promise<PathPoints>;
-  /** Compressed bytes of the column chunks that the statements so far had to read. */
+  /** Compressed bytes of the column chunks that the session had to read, each counted once. */
   readonly scannedBytes: number;
 }
 
+/** Reads parts for some questions at a time. */
 export interface PartReader {
   /**
-   * Asks the archive as soon as it has time; fails where too many wait. Rejects with an `AbortError` once the
-   * signal comes, which ends the statement under way.
+   * Answers a question as soon as a slot is free; fails where too many wait already. Rejects with an `AbortError`
+   * once the signal comes, whether the question waits or its statement runs. The session ends with the promise.
    */
   withSession<Value>(
     signal: AbortSignal,
@@ -65,105 +70,94 @@ export interface PartReader {
   readonly waiting: number;
   /** Forgets what it remembers of files; questions to come are asked of another database. */
   renew(): void;
+  /** Closes the database once running questions have ended. */
   close(): void;
 }
 
 export interface PartReaderOptions {
-  /** Called with the first question, and again after `renew`. */
+  /** Called with the first question, and with the first after `renew`. */
   openDatabase(): Promise<Database>;
-  /** Where DuckDB finds a part. */
+  /** Where DuckDB finds the file of a part. */
   pathOf(part: Part): string;
-  /** Questions that run at once, and that wait. */
+  /** Questions that run at once, each on a connection of its own. */
   readonly slots: number;
+  /** Questions that wait for a slot. */
   readonly queueMax: number;
+}
+
+/** A database, and what is known of the files it reads. */
+interface Reading {
+  database: Promise<Database> | null;
+  /** Connections that no question uses. */
+  readonly idle: Connection[];
+  readonly shared: SharedResources;
 }
 
 export function createPartReader({ openDatabase, pathOf, slots, queueMax }: PartReaderOptions): PartReader {
   const queue = createQuerySlots(slots, queueMax);
-  let sizes = createChunkSizes();
-  let idle: Connection[] = []; // A list for each database.
-  let database: Promise<Database> | null = null;
-  let dictionary = createPageDictionary();
+  let reading = createReading();
+  let isClosed = false;
 
-  async function connect(): Promise<Connection> {
-    database ??= openDatabase();
-    return idle.pop() ?? (await database).connect();
-  }
-
-  function createSession(connection: Connection, metadata: Connection, signal: AbortSignal) {
-    let scannedBytes = 0;
-
-    /** Runs statements over one scan: late rows are a table meanwhile, sizes of unknown files are read beside. */
-    async function scanning<Value>(
-      scan: ArchiveScan,
-      columns: ReadonlySet<string>,
-      use: (run: Run) => Promise<Value>,
-    ): Promise<Value> {
-      const paths = scan.parts.map(pathOf);
-      const values = valuesOf(scan, paths);
-      if (scan.late !== null) await putLateRows(connection, scan.late);
-      const sizesKnown = sizes.load(metadata, paths);
-      sizesKnown.catch(() => undefined); // It throws again where it is awaited.
-      try {
-        return await use((statement, more) => connection.run(statement, { ...values, ...more }, signal));
-      } finally {
-        if (scan.late !== null) await dropLateRows(connection);
-        await sizesKnown.catch(() => undefined); // A file that can't be read has told so already.
-        scannedBytes += sizes.sum(paths, scan, columns);
-      }
-    }
-
-    const session: ArchiveSession = {
-      page: (scan, order, offset, limit) =>
-        scanning(scan, RECORD_NAMES, async (run) => {
-          const shape = shapeOf(scan);
-          if (dictionary.isFull) dictionary = createPageDictionary();
-          if (isInOrder(scan, order)) return recordPage(await run(runSql(shape, offset, limit)), dictionary);
-          if (!isWide(scan)) return recordPage(await run(pageSql(shape, order, offset, limit)), dictionary);
-          const bounds = await findBounds(run, shape, order, offset, limit);
-          if (bounds === null) return recordPage(await run(pageSql(shape, order, 0, 0)), dictionary);
-          const { firstMs, lastMs, before } = bounds;
-          const files = scan.parts.filter((part) => mayReach(part, firstMs, lastMs)).map(pathOf);
-          const within = { files, start: BigInt(firstMs), end: BigInt(lastMs + 1) };
-          return recordPage(await run(pageSql(shape, order, offset - before, limit), within), dictionary);
-        }),
-      count: (scan) =>
-        scanning(scan, KEY_NAMES, async (run) => {
-          const rows = await run(`SELECT count(*)::DOUBLE FROM ${scanSql(shapeOf(scan))}`);
-          return rows.numbers(0)[0]!;
-        }),
-      devices: (scan) =>
-        scanning(scan, KEY_NAMES, async (run) => {
-          const rows = await run(`SELECT DISTINCT device_id FROM ${scanSql(shapeOf(scan))}`);
-          return rows.texts(0) as DeviceId[];
-        }),
-      path: (scan) =>
-        scanning(scan, new Set([...KEY_NAMES, "latitude", "longitude"]), async (run) => {
-          const rows = await run(
-            `SELECT device_id, latitude, longitude FROM ${scanSql(shapeOf(scan))} ORDER BY device_id, timestamp`,
-          );
-          const deviceIds = rows.texts(0) as DeviceId[];
-          return { count: rows.count, deviceIds, latitude: rows.numbers(1), longitude: rows.numbers(2) };
-        }),
-      get scannedBytes() {
-        return scannedBytes;
+  function createReading(): Reading {
+    const begun: Reading = {
+      database: null,
+      idle: [],
+      shared: {
+        sizes: createChunkSizes(() => connect(begun)),
+        dictionary: createPageDictionary(),
+        hasOldFiles: false,
+        pathOf,
       },
     };
-    return session;
+    return begun;
+  }
+
+  async function connect(of: Reading): Promise<Connection> {
+    of.database ??= openDatabase();
+    try {
+      return await (await of.database).connect();
+    } catch (error) {
+      of.database = null; // The next question tries again.
+      throw error;
+    }
+  }
+
+  async function answer<Value>(
+    signal: AbortSignal,
+    use: (session: ArchiveSession) => Promise<Value>,
+  ): Promise<Value> {
+    assert(!isClosed, "a closed reader is asked nothing");
+    const asked = reading;
+    const connection = asked.idle.pop() ?? (await connect(asked));
+    let isSound = false;
+    try {
+      const value = await use(createArchiveSession(connection, signal, asked.shared));
+      isSound = true;
+      return value;
+    } finally {
+      // After a failure nobody knows what state a connection is in, and a new one costs little.
+      if (isSound && asked === reading && !isClosed) asked.idle.push(connection);
+      else connection.close();
+    }
+  }
+
+  function leave({ idle, shared }: Reading): void {
+    for (const connection of idle.splice(0)) connection.close();
+    shared.sizes.close();
+  }
+
+  function closeOnceUnused(): void {
+    if (isClosed && queue.running === 0) void reading.database?.then((database) => database.close());
   }
 
   return {
-    withSession: (signal, use) =>
-      queue.run(signal, async () => {
-        const connections = idle;
-        const [connection, metadata] = [await connect(), await connect()];
-        try {
-          return await use(createSession(connection, metadata, signal));
-        } finally {
-          if (connections === idle) idle.push(connection, metadata);
-          else for (const each of [connection, metadata]) each.close();
-        }
-      }),
+    async withSession(signal, use) {
+      try {
+        return await queue.run(signal, () => answer(signal, use));
+      } finally {
+        closeOnceUnused();
+      }
+    },
     get running() {
       return queue.running;
     },
@@ -171,124 +165,13 @@ export function createPartReader({ openDatabase, pathOf, slots, queueMax }: Part
       return queue.waiting;
     },
     renew() {
-      for (const connection of idle) connection.close();
-      idle = [];
-      sizes = createChunkSizes();
-      database = null; // Its last connection, in use or not, keeps it alive.
+      leave(reading); // Questions under way keep its database alive by their connections.
+      reading = createReading();
     },
     close() {
-      for (const connection of idle.splice(0)) connection.close();
-      void database?.then((opened) => opened.close());
+      isClosed = true;
+      leave(reading);
+      closeOnceUnused();
     },
   };
-}
-
-type Run = (statement: string, more?: SqlValues) => Promise<Rows>;
-
-/** The times of a page's first and last record (by time), and how many records that come before it lie outside them. */
-interface Bounds {
-  readonly firstMs: number;
-  readonly lastMs: number;
-  readonly before: number;
-}
-
-/** Finds a page's place in time by the keys alone; null where it is empty. */
-async function findBounds(
-  run: Run,
-  shape: ScanShape,
-  order: Order,
-  offset: number,
-  limit: number,
-): Promise<Bounds | null> {
-  const found = await run(boundsSql(shape, order, offset, limit));
-  const [firstMs, lastMs] = [found.numbers(0)[0]!, found.numbers(1)[0]!];
-  if (Number.isNaN(firstMs)) return null;
-  // Of one device no two records share a time. Of several, those that do may come before the page.
-  if (offset === 0 || shape.byDevice) return { firstMs, lastMs, before: offset };
-  const edgeMs = order === "asc" ? firstMs : lastMs;
-  const counted = await run(beforeSql(shape, order), { edge: BigInt(edgeMs) });
-  return { firstMs, lastMs, before: counted.numbers(0)[0]! };
-}
-
-/** Whether a part is of a day that the times touch. */
-function mayReach(part: Part, firstMs: number, lastMs: number): boolean {
-  const day = parseDayFolder(folderOf(part));
-  return day === null || (day >= utcDayOf(firstMs) && day <= utcDayOf(lastMs));
-}
-
-/** Whether the files, read one after the other, give the records in the order of the answer: nothing needs sorting. */
-function isInOrder({ deviceId, parts, late }: ArchiveScan, order: Order): boolean {
-  if (order === "desc" || deviceId === null || late !== null) return false;
-  const folders = parts.map(folderOf);
-  return folders.every((folder, index) => index === 0 || folders[index - 1]! < folder);
-}
-
-/** Where a page is a small share of what must be looked at, its place in time is found by the keys alone first. */
-function isWide({ deviceId, parts, late }: ArchiveScan): boolean {
-  return late === null && (deviceId === null || parts.length > 2);
-}
-
-function shapeOf({ deviceId, userId, accuracyMetersMax, parts, late }: ArchiveScan): ScanShape {
-  return {
-    byDevice: deviceId !== null,
-    byUser: userId !== null,
-    byAccuracy: accuracyMetersMax !== null,
-    hasParts: parts.length > 0,
-    hasLate: late !== null,
-  };
-}
-
-function valuesOf(scan: ArchiveScan, paths: readonly string[]): SqlValues {
-  const { appId, deviceId, userId, range, accuracyMetersMax } = scan;
-  const ofParts =
-    paths.length === 0
-      ? {}
-      : {
-          files: paths,
-          app: appId,
-          start: BigInt(range.startMs),
-          end: BigInt(range.endMs),
-          ...(deviceId === null ? {} : { device: deviceId }),
-        };
-  return {
-    ...ofParts,
-    ...(userId === null ? {} : { user: userId }),
-    ...(accuracyMetersMax === null ? {} : { accuracy: accuracyMetersMax }),
-  };
-}
-
-/** All records of one device have times of their own, so the device needs no ordering. */
-function orderSql({ byDevice }: ScanShape, order: Order): string {
-  return byDevice ? `timestamp ${order}` : `timestamp ${order}, device_id ${order}`;
-}
-
-function folderOf({ file }: Part): string {
-  return file.slice(0, file.indexOf("/"));
-}
-
-/** Rows come in the order of the files: `openDatabase` sees to it. */
-function runSql(shape: ScanShape, offset: number, limit: number): string {
-  return `SELECT ${RECORD_COLUMNS} FROM ${scanSql(shape)} ${slice(offset, limit)}`;
-}
-
-function pageSql(shape: ScanShape, order: Order, offset: number, limit: number): string {
-  return `SELECT ${RECORD_COLUMNS} FROM ${scanSql(shape)} ORDER BY ${orderSql(shape, order)} ${slice(offset, limit)}`;
-}
-
-function boundsSql(shape: ScanShape, order: Order, offset: number, limit: number): string {
-  return `SELECT min(timestamp)::DOUBLE, max(timestamp)::DOUBLE
-    FROM (SELECT timestamp FROM ${scanSql(shape)} ORDER BY timestamp ${order} ${slice(offset, limit)})`;
-}
-
-function beforeSql(shape: ScanShape, order: Order): string {
-  return `SELECT count(*)::DOUBLE FROM ${scanSql(shape)} WHERE timestamp ${order === "asc" ? "<" : ">"} $edge`;
-}
-
-/** Whole numbers of ours, the one thing that is not bound: a limit that DuckDB sees while it plans saves it a full sort. */
-function slice(offset: number, limit: number): string {
-  assert(
-    Number.isSafeInteger(offset) && Number.isSafeInteger(limit),
-    "a page begins and ends at whole numbers",
-  );
-  return `LIMIT ${limit} OFFSET ${offset}`;
 }

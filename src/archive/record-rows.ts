@@ -1,57 +1,72 @@
 import type { DeviceId } from "../model/ids.ts";
-import { type LocationField, NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../model/location-fields.ts";
+import { NUMBER_FIELDS } from "../model/location-fields.ts";
 import type { RecordPage } from "../model/record-page.ts";
 import type { Rows } from "./duckdb.ts";
 import type { PageDictionary } from "./page-dictionary.ts";
 
-/*
- * Whole records as statements select them and pages hold them: device, time, numbers, then the members of
- * profile and state as texts.
- */
-const TUPLE_FIELDS: readonly LocationField[] = [...PROFILE_FIELDS, ...STATE_FIELDS];
+/** Where `recordsStatement` puts what, by column. */
+const TIMESTAMP = 0;
+const FIRST_NUMBER = 1;
+const PROFILE = FIRST_NUMBER + NUMBER_FIELDS.length;
+const STATE = PROFILE + 1;
+const DEVICE = STATE + 1;
 
-export const RECORD_COLUMNS = [
-  "device_id",
-  "timestamp::DOUBLE",
-  ...NUMBER_FIELDS.map(({ name }) => name),
-  ...TUPLE_FIELDS.map(({ name, type }) => (type === "boolean" ? `${name}::VARCHAR` : name)),
-].join(", ");
-
-const FIRST_NUMBER = 2;
-const FIRST_TEXT = FIRST_NUMBER + NUMBER_FIELDS.length;
-
-export function recordPage(rows: Rows, dictionary: PageDictionary): RecordPage {
-  const { count } = rows;
-  const width = NUMBER_FIELDS.length;
-  const numbers = new Float64Array(count * width);
-  for (let field = 0; field < width; field++) {
-    const column = rows.numbers(FIRST_NUMBER + field);
-    for (let row = 0; row < count; row++) numbers[row * width + field] = column[row]!;
-  }
-  const texts = TUPLE_FIELDS.map((_, member) => rows.texts(FIRST_TEXT + member));
-  const profiles = texts.slice(0, PROFILE_FIELDS.length);
-  const states = texts.slice(PROFILE_FIELDS.length);
-  return {
+/** Rows of `recordsStatement`, one statement's after another's, as a page. The device is null where rows name theirs. */
+export function recordPage(
+  results: readonly Rows[],
+  deviceId: DeviceId | null,
+  dictionary: PageDictionary,
+): RecordPage {
+  const count = results.reduce((sum, rows) => sum + rows.count, 0);
+  const page = {
     count,
-    deviceIds: rows.texts(0) as DeviceId[],
-    timestampMs: rows.numbers(1),
-    numbers,
-    profile: tupleNumbers(count, profiles, (members) => dictionary.profileOf(members)),
-    state: tupleNumbers(count, states, (members) => dictionary.stateOf(members)),
+    deviceIds: results.flatMap((rows) => deviceIdsOf(rows, DEVICE, deviceId)),
+    timestampMs: new Float64Array(count),
+    numbers: new Float64Array(count * NUMBER_FIELDS.length),
+    profile: new Uint32Array(count),
+    state: new Uint32Array(count),
     dictionary,
   };
+  let start = 0;
+  for (const rows of results) {
+    page.timestampMs.set(rows.numbers(TIMESTAMP), start);
+    putNumbers(rows, page.numbers, start);
+    putTuples(rows.texts(PROFILE), page.profile, start, dictionary.profileOf);
+    putTuples(rows.texts(STATE), page.state, start, dictionary.stateOf);
+    start += rows.count;
+  }
+  return page;
 }
 
-/** Neighbours are mostly alike, and then share a number without another look at the dictionary. */
-function tupleNumbers(
-  count: number,
-  columns: readonly (readonly (string | null)[])[],
-  numberOf: (members: readonly (string | null)[]) => number,
-): Uint32Array {
-  const numbers = new Uint32Array(count);
-  for (let row = 0; row < count; row++) {
-    const isAlike = row > 0 && columns.every((column) => column[row] === column[row - 1]);
-    numbers[row] = isAlike ? numbers[row - 1]! : numberOf(columns.map((column) => column[row]!));
+/** The device of each row: all the one that was asked for, or the texts of a column. */
+export function deviceIdsOf(rows: Rows, column: number, deviceId: DeviceId | null): DeviceId[] {
+  if (deviceId !== null) return new Array<DeviceId>(rows.count).fill(deviceId);
+  return rows.texts(column) as DeviceId[];
+}
+
+function putNumbers(rows: Rows, numbers: Float64Array, start: number): void {
+  const width = NUMBER_FIELDS.length;
+  for (let field = 0; field < width; field++) {
+    const column = rows.numbers(FIRST_NUMBER + field);
+    for (let row = 0; row < column.length; row++) numbers[(start + row) * width + field] = column[row]!;
   }
-  return numbers;
+}
+
+/** Neighbours are mostly alike, and comparing two texts costs less than looking one up. */
+function putTuples(
+  texts: readonly (string | null)[],
+  numbers: Uint32Array,
+  start: number,
+  numberOf: (json: string) => number,
+): void {
+  let last: string | null = null;
+  let number = 0;
+  for (let row = 0; row < texts.length; row++) {
+    const text = texts[row]!;
+    if (text !== last) {
+      number = numberOf(text);
+      last = text;
+    }
+    numbers[start + row] = number;
+  }
 }

@@ -1,55 +1,169 @@
+import {
+  type LocationField,
+  NUMBER_FIELDS,
+  PROFILE_FIELDS,
+  type ResponseKind,
+  STATE_FIELDS,
+} from "../model/location-fields.ts";
+import type { Order } from "../time/range.ts";
 import { ARCHIVE_COLUMNS, VALUE_COLUMNS } from "./columns.ts";
 import { LATE_TABLE } from "./late-table.ts";
 import { overlaidColumns } from "./overlay-sql.ts";
 
-/** What kind of question it is: its statement's text follows from this alone, all values are bound. */
+/*
+ * The statements that read parts. Their text follows from a shape alone; every value is bound: `$start` and `$end`
+ * always, `$files` and `$app` where there are files, `$device`, `$user` and `$accuracy` where the shape asks for
+ * them, and what a statement says.
+ */
 export interface ScanShape {
-  readonly byDevice: boolean;
-  readonly byUser: boolean;
+  readonly ofDevice: boolean;
+  readonly ofUser: boolean;
   readonly byAccuracy: boolean;
-  readonly hasParts: boolean;
+  readonly hasFiles: boolean;
+  /** Whether late rows, those of the table `late`, lie over the files. */
   readonly hasLate: boolean;
+  /** Whether files may be too old to have every column. */
+  readonly hasOldFiles: boolean;
+  /** Whether the files, read one after the other, give any one device's records in order of time. */
+  readonly isSorted: boolean;
+  /** Fields that this response does not show are left out of records; null shows all. */
+  readonly shownIn: ResponseKind | null;
 }
 
-/** Columns that tell which records match; filters on others add theirs. */
-export const KEY_NAMES: ReadonlySet<string> = new Set(["app_id", "device_id", "timestamp"]);
-/** Columns of whole records, with those that find them. */
-export const RECORD_NAMES: ReadonlySet<string> = new Set(
-  ARCHIVE_COLUMNS.map(({ name }) => name).filter((name) => name !== "h3_cell"),
-);
-
-const VALUE_NAMES = VALUE_COLUMNS.map(({ name }) => name).join(", ");
-
-/** What there is to lay late rows over, where no file has anything. */
-const NO_RECORDS = `SELECT NULL::VARCHAR AS app_id, NULL::VARCHAR AS device_id, NULL::BIGINT AS timestamp, ${VALUE_COLUMNS.map(({ name, type }) => `NULL::${type} AS ${name}`).join(", ")} WHERE false`;
+export interface ScanStatement {
+  sql(shape: ScanShape): string;
+  /** The columns of files that it reads. */
+  columns(shape: ScanShape): readonly string[];
+}
 
 /**
- * The matching records as a table of `device_id`, `timestamp` and all values. Parameters: `$files`, `$app`,
- * `$start` and `$end` where there are parts, and `$device`, `$user`, `$accuracy` as the shape says.
+ * Whole records in order, `$limit` of them from `$offset` on: time, number fields, profile and state as a JSON array
+ * each, and the device where the shape leaves it open. They are ordered by the plain column: ordered by what it is
+ * cast to, DuckDB would not leave out, while it reads, what comes too late for the page.
  */
-export function scanSql(shape: ScanShape): string {
-  return `(${shape.hasLate ? overlaid(shape) : `${archived(shape)}${filter(shape, " AND ")}`})`;
+export function recordsStatement(order: Order): ScanStatement {
+  return {
+    sql(shape) {
+      const { ofDevice, isSorted, hasLate, hasOldFiles } = shape;
+      // DuckDB keeps the order of files and of their rows, and stops once it has enough.
+      const isInOrder = ofDevice && isSorted && order === "asc" && !hasLate && !hasOldFiles;
+      const orderBy = isInOrder ? "" : `ORDER BY timestamp ${order}${ofDevice ? "" : `, device_id ${order}`}`;
+      const packed = [
+        "timestamp::DOUBLE",
+        ...NUMBER_FIELDS.map((field) => (isShown(field, shape) ? field.name : "NULL::DOUBLE")),
+        tupleJson(PROFILE_FIELDS, shape),
+        tupleJson(STATE_FIELDS, shape),
+        ...(ofDevice ? [] : ["device_id"]),
+      ].join(", ");
+      return `SELECT ${packed} FROM (SELECT * FROM ${matching(shape)} ${orderBy} LIMIT $limit OFFSET $offset)`;
+    },
+    columns: (shape) => [
+      ...filterColumns(shape),
+      ...namesOf(VALUE_COLUMNS.filter(({ field }) => isShown(field!, shape))),
+    ],
+  };
 }
 
-/** Records of the files by what files are sorted by. */
-function archived({ byDevice, hasParts }: ScanShape): string {
-  if (!hasParts) return `SELECT device_id, timestamp, ${VALUE_NAMES} FROM (${NO_RECORDS}) WHERE true`;
-  const device = byDevice ? " AND device_id = $device" : "";
-  return `SELECT device_id, timestamp, ${VALUE_NAMES} FROM read_parquet($files, hive_partitioning = false)
-    WHERE app_id = $app AND timestamp >= $start AND timestamp < $end${device}`;
+function tupleJson(fields: readonly LocationField[], shape: ScanShape): string {
+  const texts = fields.map((field) => {
+    if (!isShown(field, shape)) return "NULL::VARCHAR";
+    return field.type === "boolean" ? `${field.name}::VARCHAR` : field.name;
+  });
+  return `to_json([${texts.join(", ")}])::VARCHAR`;
 }
 
-/** Records without a late row as they are, and late rows laid over theirs: filters see what came of it. */
-function overlaid(shape: ScanShape): string {
-  const under = archived(shape);
-  const untouched = `SELECT o.* FROM (${under}${filter(shape, " AND ")}) o ANTI JOIN ${LATE_TABLE} n USING (device_id, timestamp)`;
-  const touched = `SELECT n.device_id, n.timestamp, ${overlaidColumns("n", "o")} FROM ${LATE_TABLE} n LEFT JOIN (${under}) o USING (device_id, timestamp)`;
-  return `${untouched} UNION ALL SELECT * FROM (${touched})${filter(shape, " WHERE ")}`;
+function isShown({ responses }: LocationField, { shownIn }: ScanShape): boolean {
+  return shownIn === null || responses.includes(shownIn);
 }
 
-function filter({ byUser, byAccuracy }: ScanShape, before: string): string {
-  const terms: string[] = [];
-  if (byUser) terms.push("user_id = $user");
-  if (byAccuracy) terms.push("(horizontal_accuracy IS NULL OR horizontal_accuracy <= $accuracy)");
-  return terms.length === 0 ? "" : before + terms.join(" AND ");
+/** The times of the first `$limit` records in order. */
+export function timesStatement(order: Order): ScanStatement {
+  return {
+    sql: (shape) =>
+      `SELECT timestamp::DOUBLE FROM (SELECT timestamp FROM ${matching(shape)} ORDER BY timestamp ${order} LIMIT $limit)`,
+    columns: filterColumns,
+  };
+}
+
+/**
+ * How many records each span of time has that has any, in order of time, a span by its number since 1970. The length
+ * is part of the text: by a bound value it takes ten times as long.
+ */
+export function countBySpanStatement(spanMs: number): ScanStatement {
+  return {
+    sql: (shape) =>
+      `SELECT span::DOUBLE, count(*)::DOUBLE FROM (SELECT timestamp // ${spanMs} AS span FROM ${matching(shape)}) GROUP BY span ORDER BY span`,
+    columns: filterColumns,
+  };
+}
+
+export const COUNT_STATEMENT: ScanStatement = {
+  sql: (shape) => `SELECT count(*)::DOUBLE FROM ${matching(shape)}`,
+  columns: filterColumns,
+};
+
+export const DEVICES_STATEMENT: ScanStatement = {
+  sql: (shape) => `SELECT DISTINCT device_id FROM ${matching(shape)} ORDER BY device_id`,
+  columns: filterColumns,
+};
+
+/** Positions by device and time, then the device where the shape leaves it open. */
+export const PATH_STATEMENT: ScanStatement = {
+  sql: (shape) =>
+    shape.ofDevice
+      ? `SELECT latitude, longitude FROM ${matching(shape)} ORDER BY timestamp`
+      : `SELECT latitude, longitude, device_id FROM ${matching(shape)} ORDER BY device_id, timestamp`,
+  columns: (shape) => [...filterColumns(shape), "latitude", "longitude"],
+};
+
+/** Columns that tell whether a record matches. */
+function filterColumns({ ofUser, byAccuracy }: ScanShape): string[] {
+  const columns = ["app_id", "device_id", "timestamp"];
+  if (ofUser) columns.push("user_id");
+  if (byAccuracy) columns.push("horizontal_accuracy");
+  return columns;
+}
+
+/** Columns of the tables below. */
+const RECORD = ["device_id", "timestamp", ...namesOf(VALUE_COLUMNS)].join(", ");
+
+/** The matching records. What a late row may change is looked at after it was laid over its record. */
+function matching(shape: ScanShape): string {
+  const archived = archivedRecords(shape);
+  const filtered = `${archived}${valueFilters(shape)}`;
+  if (!shape.hasLate) return `(${filtered})`;
+  const untouched = `SELECT * FROM (${filtered}) ANTI JOIN ${LATE_TABLE} USING (device_id, timestamp)`;
+  const laidOver = `SELECT n.device_id, n.timestamp, ${overlaidColumns("n", "o")} FROM (${lateRows(shape)}) n LEFT JOIN (${archived}) o USING (device_id, timestamp)`;
+  return `(${untouched} UNION ALL SELECT * FROM (${laidOver}) WHERE true${valueFilters(shape)})`;
+}
+
+/** Records of the files by what files are sorted by: conditions may follow. */
+function archivedRecords(shape: ScanShape): string {
+  if (!shape.hasFiles) return `SELECT ${RECORD} FROM (${NO_RECORDS}) WHERE true`;
+  const table = shape.hasOldFiles
+    ? `(FROM (${NO_RECORDS}) UNION ALL BY NAME FROM read_parquet($files, hive_partitioning = false, union_by_name = true))`
+    : "read_parquet($files, hive_partitioning = false)";
+  return `SELECT ${RECORD} FROM ${table} WHERE app_id = $app AND ${keyFilters(shape)}`;
+}
+
+/** Names all columns, for files that are too old to have them. */
+const NO_RECORDS = `SELECT ${ARCHIVE_COLUMNS.map(({ name, type }) => `NULL::${type} AS ${name}`).join(", ")} WHERE false`;
+
+function lateRows(shape: ScanShape): string {
+  return `SELECT * FROM ${LATE_TABLE} WHERE ${keyFilters(shape)}`;
+}
+
+function keyFilters({ ofDevice }: ScanShape): string {
+  const device = ofDevice ? " AND device_id = $device" : "";
+  return `timestamp >= $start AND timestamp < $end${device}`;
+}
+
+function valueFilters({ ofUser, byAccuracy }: ScanShape): string {
+  const user = ofUser ? " AND user_id = $user" : "";
+  const accuracy = byAccuracy ? " AND (horizontal_accuracy IS NULL OR horizontal_accuracy <= $accuracy)" : "";
+  return user + accuracy;
+}
+
+function namesOf(columns: readonly { readonly name: string }[]): string[] {
+  return columns.map(({ name }) => name);
 }

@@ -1,113 +1,67 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { DuckDBInstance } from "@duckdb/node-api";
-import { openDatabase } from "../../src/archive/duckdb.ts";
+import { join } from "node:path";
+import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
+import { type Database, openDatabase } from "../../src/archive/duckdb.ts";
 import type { Part } from "../../src/archive/manifest.ts";
-import { type ArchiveScan, createPartReader, type PartReader } from "../../src/archive/part-reader.ts";
+import {
+  type ArchiveScan,
+  type ArchiveSession,
+  createPartReader,
+  type PartReader,
+} from "../../src/archive/part-reader.ts";
+import { dayFolder } from "../../src/archive/paths.ts";
+import { compareUtf8 } from "../../src/lib/utf8.ts";
 import type { AppId, DeviceId, UserId } from "../../src/model/ids.ts";
-import type { Order } from "../../src/time/range.ts";
+import { LOCATION_FIELDS } from "../../src/model/location-fields.ts";
+import type { TimeRange } from "../../src/time/range.ts";
+import { MS_PER_DAY } from "../../src/time/retention.ts";
+import { type UtcDay, utcDayOf, utcDayStartMs } from "../../src/time/utc-day.ts";
 import { batchOf, type Report } from "../support/batches.ts";
 import { recordsOf } from "../support/page-records.ts";
 import { seededRandom } from "../support/seeded-random.ts";
+import { csvRows, readTestData } from "../support/test-data.ts";
+import { deviceOf, type PlainRow, plainScan, timeOf, writePart } from "./plain-parts.ts";
 
-/**
- * Goal: what the reader finds in files is what a loop over their rows finds, whatever rows of memory lie over them.
- * Method: rows with ties, users that change and ids that would break a statement are written as Parquet by plain
- * statements, then the same questions are asked of both.
+/*
+ * What the reader finds in files is what a loop over their rows finds, whatever rows of memory lie over them. The
+ * rows crowd few instants, so that devices tie and late rows meet records; days differ in how many files and rows
+ * they have; users change from row to row; ids would break a statement that has them in its text.
  */
 
 const DIRECTORY = mkdtempSync(join(tmpdir(), "wherehouse-reader-"));
-const DAY_MS = 86_400_000;
-const BASE_MS = Date.UTC(2026, 0, 14);
-const DEVICES = ["a", "'; DROP TABLE late; --", 'q"uote', "$device", "ä", "\u{1F68C}"];
+const FIRST_DAY = utcDayOf(Date.UTC(2026, 0, 14));
+const FIRST_MS = utcDayStartMs(FIRST_DAY);
+const APPS = ["app", "other", "'; DROP TABLE late; --"] as AppId[];
+const DEVICES = ["a", "'; DROP TABLE late; --", 'q"uote', "$1", "$device", "ä", "\uFF21", "\u{1F68C}"];
 const USERS = ["u", "v", "' OR true --"];
+const ALL: TimeRange = { startMs: FIRST_MS, endMs: FIRST_MS + 12 * MS_PER_DAY };
+const PATIENT = new AbortController().signal;
 
-type Row = Readonly<{ app: string; day: number; file: string; report: Report }>;
-
-const random = seededRandom(7);
+const random = seededRandom(Number(process.env.SEED ?? 7));
 const pick = <Value>(values: readonly Value[]): Value => values[Math.floor(random() * values.length)]!;
 
-/** One row for each (app, device, time), over two files of one day and one of the next. */
-const ROWS: Row[] = [];
-for (const app of ["app", "other"]) {
-  for (const device of DEVICES) {
-    for (let step = 0; step < 40; step++) {
-      const day = step % 2;
-      const timestamp = BASE_MS + day * DAY_MS + Math.floor(step / 4) * 1000;
-      if (
-        ROWS.some(({ app: a, report: r }) => a === app && r.device_id === device && r.timestamp === timestamp)
-      )
-        continue;
-      const accuracy = pick([null, 4.8, 50]);
-      ROWS.push({
-        app,
-        day,
-        file: day === 0 && step % 8 < 4 ? "00000001-001" : "00000001-000",
-        report: {
-          device_id: device,
-          timestamp,
-          latitude: step / 8,
-          longitude: step - 40,
-          user_id: pick(USERS),
-          ...(accuracy === null ? {} : { horizontal_accuracy: accuracy }),
-          ...(pick([true, false]) ? { is_mock: pick([true, false]), type: pick(["", "MOVING"]) } : {}),
-        },
-      });
-    }
-  }
-}
+/** Files a day; day 3 has none, and days 5 to 9 have few rows. */
+const FILES_OF_DAYS = [2, 1, 3, 0, 1, 1, 1, 1, 1, 1, 2, 1];
+const INSTANTS_OF_DAYS = [12, 20, 7, 0, 30, 1, 0.3, 1, 2, 0.1, 8, 3];
+const INSTANT_MS = [0, 1, 500, 59_999, 60_000, 1_800_000, MS_PER_DAY - 1];
 
-const PARTS = [
-  "day=2026-01-14/00000001-000",
-  "day=2026-01-14/00000001-001",
-  "day=2026-01-15/00000001-000",
-].map((name): Part => ({ file: `${name}.parquet`, rows: 0, bytes: 0, crc: 0, apps: new Map() }));
-const FIRST_DAY = PARTS.slice(0, 2);
-
+let plain: DuckDBConnection;
 let reader: PartReader;
-
-function openReader(slots = 2, queueMax = 8): PartReader {
-  return createPartReader({
-    openDatabase: () =>
-      openDatabase({
-        threads: 2,
-        memoryBytes: 500_000_000,
-        directories: [DIRECTORY],
-        spillDirectory: join(DIRECTORY, "spill"),
-      }),
-    pathOf: ({ file }) => join(DIRECTORY, file),
-    slots,
-    queueMax,
-  });
-}
+let rows: readonly PlainRow[];
+let parts: readonly Part[];
 
 beforeAll(async () => {
-  const connection = await (await DuckDBInstance.create(":memory:")).connect();
-  for (const { file } of PARTS) {
-    const [folder, name] = file.split("/") as [string, string];
-    const day = folder.endsWith("14") ? 0 : 1;
-    const rows = ROWS.filter((row) => row.day === day && `${row.file}.parquet` === name);
-    const json = join(DIRECTORY, "rows.json");
-    writeFileSync(json, rows.map(({ app, report }) => JSON.stringify({ app_id: app, ...report })).join("\n"));
-    mkdirSync(dirname(join(DIRECTORY, file)), { recursive: true });
-    const texts =
-      "tz_offset brand model os os_version sdk_version app_version_name app_version_code battery_status tracking_mode";
-    const numbers = "vertical_accuracy altitude speed bearing battery_level";
-    const nulls = [
-      ...texts.split(" ").map((column) => `NULL::VARCHAR AS ${column}`),
-      ...numbers.split(" ").map((column) => `NULL::DOUBLE AS ${column}`),
-      "NULL::BOOLEAN AS network_status, NULL::BOOLEAN AS location_permission",
-    ].join(", ");
-    const columns =
-      "{app_id: 'VARCHAR', device_id: 'VARCHAR', timestamp: 'BIGINT', latitude: 'DOUBLE', longitude: 'DOUBLE', user_id: 'VARCHAR', horizontal_accuracy: 'DOUBLE', is_mock: 'BOOLEAN', type: 'VARCHAR'}";
-    await connection.run(
-      `COPY (SELECT *, ${nulls} FROM read_json('${json}', format = 'newline_delimited', columns = ${columns}) ORDER BY app_id, device_id, timestamp)
-       TO '${join(DIRECTORY, file)}' (FORMAT parquet, ROW_GROUP_SIZE 2048)`,
-    );
+  plain = await (await DuckDBInstance.create(":memory:")).connect();
+  const byFile = arbitraryFiles();
+  rows = [...byFile.values()].flat();
+  const written: Part[] = [];
+  for (const [file, ofFile] of byFile) {
+    written.push(await writePart(plain, join(DIRECTORY, "days"), file, ofFile));
   }
-  reader = openReader();
+  parts = written.sort(() => random() - 0.5); // The caller promises no order.
+  reader = openReader("days");
 });
 
 afterAll(() => {
@@ -115,168 +69,527 @@ afterAll(() => {
   rmSync(DIRECTORY, { recursive: true, force: true });
 });
 
-const PATIENT = new AbortController().signal;
-
-function scanOf(scan: Partial<ArchiveScan> = {}): ArchiveScan {
-  const range = { startMs: BASE_MS, endMs: BASE_MS + 2 * DAY_MS };
-  const all = { appId: "app" as AppId, deviceId: null, userId: null, accuracyMetersMax: null, parts: PARTS };
-  return { ...all, range, late: null, ...scan };
+function arbitraryFiles(): Map<string, PlainRow[]> {
+  const byFile = new Map<string, PlainRow[]>();
+  FILES_OF_DAYS.forEach((files, day) => {
+    const names = Array.from({ length: files }, (_, file) => fileName(FIRST_DAY + day, file));
+    for (const name of names) byFile.set(name, []);
+    for (const app of APPS) {
+      for (const device of DEVICES) {
+        for (const ms of arbitraryInstants(INSTANTS_OF_DAYS[day]!)) {
+          const report = arbitraryReport(device, FIRST_MS + day * MS_PER_DAY + ms);
+          byFile.get(pick(names))?.push({ app, report: { user_id: pick(USERS), ...report } });
+        }
+      }
+    }
+  });
+  return byFile;
 }
 
-/** The obvious way: every row looked at, late ones laid over those of the same device and time. */
-function expected(scan: ArchiveScan, late: readonly Report[], order: Order): Report[] {
-  const records = new Map<string, Report>();
-  const keyOf = ({ device_id, timestamp }: Report) => `${timestamp} ${device_id}`;
-  for (const { app, report } of ROWS) if (app === scan.appId) records.set(keyOf(report), report);
-  for (const report of late) {
-    records.set(keyOf(report), { user_id: "ANONYMOUS", ...records.get(keyOf(report)), ...report });
-  }
-  const { range, deviceId, userId, accuracyMetersMax } = scan;
-  const matching = [...records.values()].filter(
-    ({ timestamp, device_id, user_id, horizontal_accuracy = null }) =>
-      (timestamp as number) >= range.startMs &&
-      (timestamp as number) < range.endMs &&
-      (deviceId === null || device_id === deviceId) &&
-      (userId === null || user_id === userId) &&
-      (accuracyMetersMax === null ||
-        horizontal_accuracy === null ||
-        (horizontal_accuracy as number) <= accuracyMetersMax),
-  );
-  const sign = order === "asc" ? 1 : -1;
-  return matching.sort(
-    (a, b) =>
-      sign *
-      ((a.timestamp as number) - (b.timestamp as number) ||
-        Buffer.compare(Buffer.from(a.device_id as string), Buffer.from(b.device_id as string))),
+function fileName(day: number, file: number): string {
+  return `${dayFolder(day as UtcDay)}/00000001-${String(file).padStart(3, "0")}.parquet`;
+}
+
+function arbitraryInstants(count: number): Set<number> {
+  const whole = Math.floor(count) + (random() < count % 1 ? 1 : 0);
+  return new Set(
+    Array.from({ length: whole }, () => Math.min(pick(INSTANT_MS) + pick([0, 0, 1, 2, 3]), MS_PER_DAY - 1)),
   );
 }
 
-function askedOf<Value>(
-  scan: ArchiveScan,
-  use: Parameters<typeof reader.withSession<Value>>[1],
-): Promise<Value> {
-  return reader.withSession(PATIENT, use).then((found) => {
-    if (!found.ok) throw new Error(`${scan.appId} was refused`);
-    return found.value;
+function arbitraryReport(device: string, timestamp: number): Report {
+  const carried = <Value>(name: string, values: readonly Value[]) =>
+    random() < 0.4 ? {} : { [name]: pick(values) };
+  return {
+    device_id: device,
+    timestamp,
+    latitude: pick([-90, 42.36, 0, 90]),
+    longitude: pick([-180, -71.05, 180]),
+    ...carried("horizontal_accuracy", [0, 4.8, 50]),
+    ...carried("speed", [0, 8.3]),
+    ...carried("type", ["", "MOVING"]),
+    ...carried("is_mock", [true, false]),
+    ...carried("brand", ['q"uote', "\\u0000", "[null]"]),
+  };
+}
+
+function openReader(folder: string, { slots = 2, queueMax = 8 } = {}): PartReader {
+  const directory = join(DIRECTORY, folder);
+  return createPartReader({
+    openDatabase: () =>
+      openDatabase({
+        threads: 2,
+        memoryBytes: 500_000_000,
+        directories: [directory],
+        spillDirectory: join(directory, "spill"),
+      }),
+    pathOf: ({ file }) => join(directory, file),
+    slots,
+    queueMax,
   });
 }
 
+async function ask<Value>(use: (session: ArchiveSession) => Promise<Value>, of = reader): Promise<Value> {
+  const answer = await of.withSession(PATIENT, use);
+  if (!answer.ok) throw new Error(`refused: ${answer.error.kind}`);
+  return answer.value;
+}
+
+function scanOf(scan: Partial<ArchiveScan> = {}): ArchiveScan {
+  const filters = { appId: APPS[0]!, deviceId: null, userId: null, accuracyMetersMax: null };
+  return { ...filters, range: ALL, parts, late: null, ...scan };
+}
+
+/** Parts of days that the range touches, as a caller chooses them. */
+function partsWithin({ startMs, endMs }: TimeRange): readonly Part[] {
+  return parts.filter(({ file }) => {
+    const dayMs = Date.parse(file.slice("day=".length, "day=2026-01-14".length));
+    return dayMs < endMs && dayMs + MS_PER_DAY > startMs;
+  });
+}
+
+function arbitraryScan(lateRows: readonly Report[]): { scan: ArchiveScan; late: readonly Report[] } {
+  const startMs = FIRST_MS + pick([0, 0, 1, 2, 4, 10]) * MS_PER_DAY + pick([0, 0, 1, 60_000]);
+  const range = {
+    startMs,
+    endMs: startMs + pick([1, 2, 61_000, MS_PER_DAY, 5 * MS_PER_DAY, 12 * MS_PER_DAY]),
+  };
+  const deviceId = pick([null, null, ...DEVICES, "nobody"]) as DeviceId | null;
+  const late = lateRows.filter(
+    (row) =>
+      timeOf(row) >= range.startMs &&
+      timeOf(row) < range.endMs &&
+      (deviceId === null || deviceOf(row) === deviceId),
+  );
+  const scan = scanOf({
+    appId: pick(APPS),
+    deviceId,
+    range,
+    userId: pick([null, null, ...USERS, "ANONYMOUS", "nobody"]) as UserId | null,
+    accuracyMetersMax: pick([null, null, 0, 4.8, 49.9]),
+    parts: partsWithin(range),
+    late: late.length === 0 ? null : batchOf(late),
+  });
+  return { scan, late };
+}
+
+function arbitraryLateRows(): Report[] {
+  const late = new Map<string, Report>();
+  for (let i = 0; i < 60; i++) {
+    const day = pick([0, 0, 1, 3, 3, 4, 11]);
+    const device = pick([...DEVICES, "new"]);
+    const timestamp = FIRST_MS + day * MS_PER_DAY + pick(INSTANT_MS);
+    const user = random() < 0.5 ? {} : { user_id: pick(USERS) };
+    late.set(`${device} ${timestamp}`, { ...arbitraryReport(device, timestamp), ...user });
+  }
+  return [...late.values()];
+}
+
+async function expectAgreement(scan: ArchiveScan, late: readonly Report[]): Promise<void> {
+  const order = pick(["asc", "desc"] as const);
+  const all = plainScan(rows, scan, late, order);
+  const offset = pick([0, 0, 1, 5, Math.floor(all.length / 2), all.length - 1, all.length, 10_000]);
+  const limit = pick([0, 1, 7, 40, 1000]);
+  const from = Math.max(0, offset);
+  const found = await ask(async (session) => ({
+    page: await session.page(scan, order, from, limit),
+    count: await session.count(scan),
+    devices: await session.devices(scan),
+    path: await session.path(scan),
+  }));
+  expect(recordsOf(found.page)).toEqual(all.slice(from, from + limit));
+  expect(found.count).toBe(all.length);
+  expect(found.devices).toEqual(
+    [...new Set(all.map((record) => deviceOf(record) as DeviceId))].sort(compareUtf8),
+  );
+  const path = all.toSorted((a, b) => compareUtf8(deviceOf(a), deviceOf(b)) || timeOf(a) - timeOf(b));
+  expect(found.path.count).toBe(all.length);
+  expect(found.path.deviceIds).toEqual(path.map((record) => deviceOf(record) as DeviceId));
+  expect([...found.path.latitude]).toEqual(path.map(({ latitude }) => latitude as number));
+  expect([...found.path.longitude]).toEqual(path.map(({ longitude }) => longitude as number));
+}
+
 describe("a session agrees with a loop over all rows", () => {
-  const lates: Report[][] = [
-    [],
-    [
-      { device_id: "a", timestamp: BASE_MS, latitude: 9, longitude: 9, speed: 3 },
-      { device_id: "a", timestamp: BASE_MS + 500, latitude: 8, longitude: 8 },
-      { device_id: DEVICES[1]!, timestamp: BASE_MS + 1000, latitude: 7, longitude: 7, user_id: "v" },
-      {
-        device_id: "\u{1F68C}",
-        timestamp: BASE_MS + DAY_MS,
-        latitude: 6,
-        longitude: 6,
-        horizontal_accuracy: 99,
-      },
-      { device_id: "new", timestamp: BASE_MS + DAY_MS - 1, latitude: 5, longitude: 5, brand: "'" },
-    ],
+  test("where nothing is late", async () => {
+    for (let round = 0; round < 150; round++) await expectAgreement(arbitraryScan([]).scan, []);
+  });
+
+  test("where late rows replace records, add to them, and are new", async () => {
+    for (let round = 0; round < 100; round++) {
+      const { scan, late } = arbitraryScan(arbitraryLateRows());
+      await expectAgreement(scan, late);
+    }
+  });
+
+  test("where nothing but late rows is there", async () => {
+    const late = [{ device_id: "a", timestamp: FIRST_MS, latitude: 1, longitude: 2 }];
+    const page = await ask((session) =>
+      session.page(scanOf({ parts: [], late: batchOf(late) }), "asc", 0, 9),
+    );
+    expect(recordsOf(page)).toEqual([{ ...late[0]!, user_id: "ANONYMOUS" }]);
+  });
+
+  test("where nothing is there at all", async () => {
+    await expectAgreement(scanOf({ parts: [], range: { startMs: 0, endMs: 1 } }), []);
+  });
+});
+
+test("page() after page() gives every record once, in either direction", async () => {
+  for (const order of ["asc", "desc"] as const) {
+    for (const deviceId of [null, DEVICES[1]!] as (DeviceId | null)[]) {
+      const scan = scanOf({ deviceId });
+      const found: Report[] = [];
+      for (let offset = 0; ; offset += 37) {
+        const page = await ask((session) => session.page(scan, order, offset, 37));
+        found.push(...recordsOf(page));
+        if (page.count === 0) break;
+      }
+      expect(found).toEqual(plainScan(rows, scan, [], order));
+    }
+  }
+});
+
+/** A day of enough records that times are looked at before records are: hundreds of them share a millisecond. */
+describe("on a busy day", () => {
+  const DAY_FILE = fileName(FIRST_DAY, 0);
+  const busyRows: PlainRow[] = [];
+  let busy: PartReader;
+  let scan: ArchiveScan;
+
+  beforeAll(async () => {
+    for (let device = 0; device < 250; device++) {
+      for (let step = 0; step < 100; step++) {
+        // Minutes of 3,250 records; the first eight milliseconds are everybody's.
+        const inMinute = step % 13;
+        const ms = inMinute < 8 ? inMinute : 20 * inMinute + (device % 7);
+        const report = {
+          device_id: `device-${device}`,
+          timestamp: FIRST_MS + Math.floor(step / 13) * 60_000 + ms,
+          latitude: device / 8,
+          longitude: step / 8,
+          user_id: device % 3 === 0 ? "third" : "other",
+          horizontal_accuracy: device % 5,
+        };
+        busyRows.push({ app: APPS[0]!, report });
+      }
+    }
+    const part = await writePart(plain, join(DIRECTORY, "busy"), DAY_FILE, busyRows);
+    busy = openReader("busy");
+    scan = scanOf({ parts: [part], range: { startMs: FIRST_MS, endMs: FIRST_MS + MS_PER_DAY } });
+  });
+
+  afterAll(() => busy.close());
+
+  const filters: [string, Partial<ArchiveScan>][] = [
+    ["all records", {}],
+    ["accurate ones", { accuracyMetersMax: 2 }],
+    ["those of a user", { userId: "third" as UserId }],
+    ["some minutes", { range: { startMs: FIRST_MS + 60_003, endMs: FIRST_MS + 6 * 60_000 + 22 } }],
   ];
-  for (const late of lates) {
-    test(`over ${late.length} late rows`, async () => {
-      for (let round = 0; round < 60; round++) {
-        const deviceId = pick([null, ...DEVICES, "nobody"]) as DeviceId | null;
-        const startMs = BASE_MS + pick([0, 1000, 3500, DAY_MS]);
-        const range = { startMs, endMs: startMs + pick([1, 1001, 5000, 2 * DAY_MS]) };
-        const inScan = late.filter(
-          ({ device_id, timestamp }) =>
-            (deviceId === null || device_id === deviceId) &&
-            (timestamp as number) >= range.startMs &&
-            (timestamp as number) < range.endMs,
-        );
-        const scan = scanOf({
-          deviceId,
-          range,
-          userId: pick([null, null, ...USERS]) as UserId | null,
-          accuracyMetersMax: pick([null, null, 0, 4.8, 50]),
-          late: inScan.length === 0 ? null : batchOf(inScan),
-        });
-        const order = pick(["asc", "desc"] as const);
-        const [offset, limit] = [pick([0, 1, 5, 6, 30, 1000]), pick([0, 1, 7, 1000])];
-        const all = expected(scan, inScan, order);
-        const found = await askedOf(scan, async (session) => ({
-          page: await session.page(scan, order, offset, limit),
-          count: await session.count(scan),
-          devices: await session.devices(scan),
-          path: await session.path(scan),
-        }));
-        expect(recordsOf(found.page)).toEqual(all.slice(offset, offset + limit));
-        expect(found.count).toBe(all.length);
-        expect([...found.devices].sort()).toEqual(
-          [...new Set(all.map(({ device_id }) => device_id as DeviceId))].sort(),
-        );
-        const path = Array.from({ length: found.path.count }, (_, row) => [
-          String(found.path.deviceIds[row]),
-          found.path.latitude[row]!,
-        ]);
-        const byDevice = expected(scan, inScan, "asc").sort((a, b) =>
-          Buffer.compare(Buffer.from(a.device_id as string), Buffer.from(b.device_id as string)),
-        );
-        expect(path).toEqual(
-          byDevice.map(({ device_id, latitude }) => [device_id as string, latitude as number]),
-        );
+  for (const [name, filter] of filters) {
+    test(`page() finds its place among ${name}`, async () => {
+      const asked = { ...scan, ...filter };
+      for (const order of ["asc", "desc"] as const) {
+        const all = plainScan(busyRows, asked, [], order);
+        for (const offset of [0, 1, 249, 250, 2399, 2401, 9999, 20_011, all.length - 3, all.length, 99_999]) {
+          const page = await ask((session) => session.page(asked, order, offset, 130), busy);
+          expect(keysOf(recordsOf(page))).toEqual(keysOf(all.slice(offset, offset + 130)));
+        }
       }
     });
   }
 });
 
-test("page() of late rows alone needs no file", async () => {
-  const late = [{ device_id: "a", timestamp: BASE_MS, latitude: 1, longitude: 2 }];
-  const scan = scanOf({ parts: [], late: batchOf(late) });
-  const page = await askedOf(scan, (session) => session.page(scan, "asc", 0, 10));
-  expect(recordsOf(page)).toEqual([{ ...late[0]!, user_id: "ANONYMOUS" }]);
-});
-
-test("scannedBytes counts what the files' row groups and columns make necessary", async () => {
-  const connection = await (await DuckDBInstance.create(":memory:")).connect();
-  const sizes = await connection.runAndReadAll(
-    `SELECT sum(total_compressed_size)::DOUBLE AS bytes FROM parquet_metadata(['${FIRST_DAY.map(({ file }) => join(DIRECTORY, file)).join("','")}'])`,
-  );
-  const scan = scanOf({ parts: FIRST_DAY });
-  const bytesOf = (other: Partial<ArchiveScan>, counts: boolean) =>
-    askedOf(scan, async (session) => {
-      const asked = { ...scan, ...other };
-      if (counts) await session.count(asked);
-      else await session.page(asked, "asc", 0, 1);
-      return session.scannedBytes;
-    });
-  expect(await bytesOf({}, false)).toBe(Number(sizes.getRowObjectsJson()[0]!.bytes));
-  expect(await bytesOf({}, true)).toBeLessThan(await bytesOf({}, false));
-  expect(await bytesOf({}, true)).toBeGreaterThan(0);
-  expect(await bytesOf({ appId: "zzz" as AppId }, true)).toBe(0);
-  expect(await bytesOf({ range: { startMs: BASE_MS - 2, endMs: BASE_MS } }, true)).toBe(0);
-});
-
-test("withSession() ends a statement whose client has gone, and its slot serves the next", async () => {
-  const alone = openReader(1, 1);
-  const many = Array.from({ length: 400 }, () => PARTS).flat();
-  const gone = new AbortController();
-  const scan = scanOf({ parts: many });
-  const asked = alone.withSession(gone.signal, async (session) => {
-    setTimeout(() => gone.abort(), 30);
-    for (;;) await session.path(scan);
+test("page(), count() and path() agree with a loop over a night of Boston's buses and trains", async () => {
+  const csv = readTestData("tracks/gtfsrt_mbta_20221122.csv.gz");
+  if (csv === null) return;
+  const night = csvRows(csv).map(([device_id, timestamp, latitude, longitude]): PlainRow => {
+    const report = { device_id, timestamp: Number(timestamp), latitude: Number(latitude) };
+    return { app: APPS[0]!, report: { ...report, longitude: Number(longitude), user_id: "mbta" } };
   });
-  expect(asked).rejects.toThrow("abort");
-  await asked.catch(() => undefined);
-  expect(alone.running).toBe(0);
-  const counted = await alone.withSession(PATIENT, (session) => session.count(scanOf()));
-  expect(counted).toEqual({ ok: true, value: ROWS.filter(({ app }) => app === "app").length });
-  alone.close();
+  const day = utcDayOf(timeOf(night[0]!.report));
+  const directory = join(DIRECTORY, "boston");
+  // By two files of one day, whose row groups hold some 20 devices each.
+  const files = [0, 1].map((file) => night.filter((_, row) => (row % 3 === 0) === (file === 0)));
+  const written: Part[] = [];
+  for (const [index, ofFile] of files.entries()) {
+    written.push(await writePart(plain, directory, fileName(day, index), ofFile));
+  }
+  const boston = openReader("boston");
+  const range = { startMs: utcDayStartMs(day), endMs: utcDayStartMs(day) + MS_PER_DAY };
+  const scan = scanOf({ parts: written, range });
+  for (const order of ["asc", "desc"] as const) {
+    const all = plainScan(night, scan, [], order);
+    for (const offset of [0, 1234, 250_000, all.length - 50, all.length]) {
+      const page = await ask((session) => session.page(scan, order, offset, 101), boston);
+      expect(keysOf(recordsOf(page))).toEqual(keysOf(all.slice(offset, offset + 101)));
+    }
+  }
+  const device = scanOf({ ...scan, deviceId: "G-10167" as DeviceId });
+  const track = plainScan(night, device, [], "asc");
+  const [count, path] = await ask(
+    async (session) => [await session.count(device), await session.path(device)] as const,
+    boston,
+  );
+  expect(count).toBe(track.length);
+  expect([...path.latitude]).toEqual(track.map(({ latitude }) => latitude as number));
+  boston.close();
 });
 
-test("a missing or cut file rejects, and the next question is answered", async () => {
-  const cut = { ...PARTS[0]!, file: "day=2026-01-16/00000001-000.parquet" };
-  mkdirSync(join(DIRECTORY, "day=2026-01-16"), { recursive: true });
-  writeFileSync(join(DIRECTORY, cut.file), "PAR1 and no more");
-  for (const part of [cut, { ...PARTS[0]!, file: "day=2026-01-17/00000001-000.parquet" }]) {
-    const scan = scanOf({ parts: [part] });
-    expect(reader.withSession(PATIENT, (session) => session.page(scan, "asc", 0, 1))).rejects.toThrow();
+function keysOf(records: readonly Report[]): string[] {
+  return records.map((record) => `${timeOf(record)} ${deviceOf(record)} ${record.latitude}`);
+}
+
+test("page() leaves out what the named response does not show, and nothing else", async () => {
+  const page = await ask((session) => session.page(scanOf({ shownIn: "appHistory" }), "asc", 0, 1000));
+  const shown = new Set(
+    LOCATION_FIELDS.filter(({ responses }) => (responses as readonly string[]).includes("appHistory")).map(
+      ({ name }) => name as string,
+    ),
+  );
+  const expected = plainScan(rows, scanOf(), [], "asc").slice(0, 1000);
+  expect(recordsOf(page)).toEqual(
+    expected.map((record) => Object.fromEntries(Object.entries(record).filter(([name]) => shown.has(name)))),
+  );
+});
+
+test("page() uses one dictionary for many pages", async () => {
+  const pages = await ask(async (session) => [
+    await session.page(scanOf(), "asc", 0, 5),
+    await session.page(scanOf(), "desc", 0, 5),
+  ]);
+  expect(pages[0]!.dictionary).toBe(pages[1]!.dictionary);
+});
+
+test("files that are too old to have a column are read as having none of it", async () => {
+  const old = ["app_id", "device_id", "timestamp", "latitude", "longitude", "user_id", "horizontal_accuracy"];
+  const directory = join(DIRECTORY, "old");
+  const oldRows = rows.filter(({ report }) => timeOf(report) < FIRST_MS + MS_PER_DAY);
+  const newRows = rows.filter(({ report }) => utcDayOf(timeOf(report)) === FIRST_DAY + 1);
+  const oldPart = await writePart(plain, directory, fileName(FIRST_DAY, 0), oldRows, old);
+  const newPart = await writePart(plain, directory, fileName(FIRST_DAY + 1, 0), newRows);
+  const ofOld = openReader("old");
+  const cut = oldRows.map(({ app, report }) => ({
+    app,
+    report: Object.fromEntries(Object.entries(report).filter(([name]) => old.includes(name))),
+  }));
+  for (const written of [[oldPart], [oldPart, newPart], [newPart, oldPart]]) {
+    const scan = scanOf({ parts: written });
+    const page = await ask((session) => session.page(scan, "asc", 0, 1000), ofOld);
+    const expected = plainScan(written.length === 1 ? cut : [...cut, ...newRows], scan, [], "asc");
+    expect(recordsOf(page)).toEqual(expected.slice(0, 1000));
   }
-  expect((await reader.withSession(PATIENT, (session) => session.count(scanOf()))).ok).toBe(true);
+  ofOld.close();
+});
+
+describe("scannedBytes", () => {
+  const FILE = fileName(FIRST_DAY, 0);
+  let wide: PartReader;
+  let scan: ArchiveScan;
+
+  beforeAll(async () => {
+    const many = Array.from({ length: 10_000 }, (_, row) => ({
+      device_id: `device-${String(row >> 8).padStart(3, "0")}`,
+      timestamp: FIRST_MS + row,
+      latitude: random() * 90,
+      longitude: random() * 90,
+    }));
+    const manyRows = many.map((report) => ({ app: APPS[0]!, report }));
+    const part = await writePart(plain, join(DIRECTORY, "wide"), FILE, manyRows);
+    wide = openReader("wide");
+    scan = scanOf({ parts: [part] });
+  });
+
+  afterAll(() => wide.close());
+
+  function bytesOf(use: (session: ArchiveSession) => Promise<unknown>): Promise<number> {
+    return ask(async (session) => {
+      await use(session);
+      return session.scannedBytes;
+    }, wide);
+  }
+
+  async function sizeOf(columns: string): Promise<number> {
+    const result = await plain.runAndReadAll(
+      `SELECT sum(total_compressed_size)::DOUBLE FROM parquet_metadata('${join(DIRECTORY, "wide", FILE)}') WHERE ${columns}`,
+    );
+    return result.getRows()[0]![0] as number;
+  }
+
+  test("is the size of all columns that a whole scan reads, each counted once", async () => {
+    const records = await sizeOf("path_in_schema <> 'h3_cell'");
+    expect(await bytesOf((session) => session.page(scan, "asc", 0, 10))).toBe(records);
+    const keys = await sizeOf("path_in_schema IN ('app_id', 'device_id', 'timestamp')");
+    expect(await bytesOf((session) => session.devices(scan))).toBe(keys);
+    expect(
+      await bytesOf(async (session) => {
+        await session.devices(scan);
+        await session.page(scan, "asc", 0, 10);
+        await session.page(scan, "desc", 5, 10);
+      }),
+    ).toBe(records);
+  });
+
+  test("leaves out row groups that can't hold the device, the app or the time", async () => {
+    const all = await bytesOf((session) => session.page(scan, "asc", 0, 10));
+    const device = { ...scan, deviceId: "device-020" as DeviceId };
+    const ofDevice = await bytesOf((session) => session.page(device, "asc", 0, 10));
+    expect(ofDevice).toBeGreaterThan(0);
+    expect(ofDevice).toBeLessThan(all / 4);
+    const early = { ...scan, range: { startMs: FIRST_MS, endMs: FIRST_MS + 10 } };
+    expect(await bytesOf((session) => session.path(early))).toBeLessThan(all / 4);
+    expect(await bytesOf((session) => session.devices({ ...scan, appId: "zzz" as AppId }))).toBe(0);
+  });
+
+  test("leaves out no row group for an id too long for its statistics", async () => {
+    const long = ["a", "b"].map((end) => `${"\u{1F68C}".repeat(127)}${end}`);
+    const longRows = long.map((device_id) => ({
+      app: APPS[0]!,
+      report: { device_id, timestamp: FIRST_MS, latitude: 1, longitude: 2 },
+    }));
+    const part = await writePart(plain, join(DIRECTORY, "wide"), fileName(FIRST_DAY, 1), longRows);
+    for (const deviceId of long as DeviceId[]) {
+      const ofDevice = { ...scan, parts: [part], deviceId };
+      expect(await bytesOf((session) => session.page(ofDevice, "asc", 0, 10))).toBeGreaterThan(0);
+    }
+  });
+
+  test("is nothing where the manifest tells", async () => {
+    expect(await bytesOf((session) => session.count(scan))).toBe(0);
+  });
+});
+
+describe("withSession()", () => {
+  test("ends a running statement once its client has gone, and the slot serves the next", async () => {
+    const alone = openReader("days", { slots: 1 });
+    const gone = new AbortController();
+    const slow = scanOf({ parts: Array.from({ length: 400 }, () => parts).flat() });
+    const asked = alone.withSession(gone.signal, (session) => session.path(slow)).catch((error) => error);
+    await Bun.sleep(30);
+    expect(alone.running).toBe(1);
+    const startMs = performance.now();
+    gone.abort();
+    expect(((await asked) as Error).name).toBe("AbortError");
+    expect(performance.now() - startMs).toBeLessThan(2000);
+    expect(alone.running).toBe(0);
+    expect(await ask((session) => session.count(scanOf()), alone)).toBe(
+      plainScan(rows, scanOf(), [], "asc").length,
+    );
+    alone.close();
+  });
+
+  test("fails where the queue is full, and takes the waiting in their order", async () => {
+    const alone = openReader("days", { slots: 1, queueMax: 2 });
+    const order: number[] = [];
+    const question = (name: number) => async (session: ArchiveSession) => {
+      order.push(name);
+      return (await session.devices(scanOf())).length;
+    };
+    const answers = [1, 2, 3].map((name) => alone.withSession(PATIENT, question(name)));
+    expect([alone.running, alone.waiting]).toEqual([1, 2]);
+    expect(await alone.withSession(PATIENT, question(4))).toMatchObject({
+      ok: false,
+      error: { kind: "unavailable", retryAfterSeconds: 1 },
+    });
+    for (const answer of await Promise.all(answers))
+      expect(answer).toEqual({ ok: true, value: DEVICES.length });
+    expect(order).toEqual([1, 2, 3]);
+    alone.close();
+  });
+
+  test("rejects where a file is missing, cut or damaged, and the next question is answered", async () => {
+    const damaged = openReader("days");
+    const folder = join(DIRECTORY, "days", dayFolder((FIRST_DAY + 40) as UtcDay));
+    mkdirSync(folder, { recursive: true });
+    const good = await Bun.file(join(DIRECTORY, "days", parts[0]!.file)).bytes();
+    writeFileSync(join(folder, "1.parquet"), good.subarray(0, good.length / 2));
+    writeFileSync(join(folder, "2.parquet"), good.with(10, 0xff).fill(0x55, 4, good.length - 2000));
+    writeFileSync(join(folder, "3.parquet"), "");
+    for (const name of ["1", "2", "3", "4"]) {
+      const file = `${dayFolder((FIRST_DAY + 40) as UtcDay)}/${name}.parquet`;
+      const ofFile = scanOf({ parts: [{ ...parts[0]!, file }], range: { startMs: 0, endMs: 2e12 } });
+      const failed = await damaged
+        .withSession(PATIENT, (session) => session.page(ofFile, "asc", 0, 9))
+        .then(
+          () => "answered",
+          () => "rejected",
+        );
+      expect([name, failed]).toEqual([name, "rejected"]);
+      expect(await ask((session) => session.devices(scanOf()), damaged)).toHaveLength(DEVICES.length);
+    }
+    damaged.close();
+  });
+
+  test("leaves nothing of late rows behind, even where their statement failed", async () => {
+    const alone = openReader("days", { slots: 1 });
+    const late = batchOf([{ device_id: "a", timestamp: FIRST_MS, latitude: 1, longitude: 2 }]);
+    const missing = { ...parts[0]!, file: fileName(FIRST_DAY, 9) };
+    await ask(async (session) => {
+      await session.devices(scanOf({ parts: [missing], late })).catch(() => undefined);
+      await session.devices(scanOf({ late }));
+      await session.devices(scanOf({ late }));
+    }, alone);
+    alone.close();
+  });
+
+  test("opens the database once, with the first question, and again after it failed to open", async () => {
+    let opened = 0;
+    const directory = join(DIRECTORY, "days");
+    const lazy = createPartReader({
+      openDatabase: async (): Promise<Database> => {
+        if (opened++ === 0) throw new Error("not yet");
+        return openDatabase({
+          threads: 1,
+          memoryBytes: 200_000_000,
+          directories: [directory],
+          spillDirectory: join(directory, "spill"),
+        });
+      },
+      pathOf: ({ file }) => join(directory, file),
+      slots: 3,
+      queueMax: 3,
+    });
+    expect(opened).toBe(0);
+    const question = (session: ArchiveSession) => session.devices(scanOf());
+    expect(await lazy.withSession(PATIENT, question).catch(({ message }) => message)).toBe("not yet");
+    await Promise.all([1, 2, 3, 4].map(() => ask(question, lazy)));
+    expect(opened).toBe(2);
+    lazy.close();
+  });
+
+  test("asks another database after renew(), and lets a running question end on the old one", async () => {
+    let opened = 0;
+    const directory = join(DIRECTORY, "days");
+    const options = { threads: 1, memoryBytes: 200_000_000, directories: [directory] };
+    const renewed = createPartReader({
+      openDatabase: () => {
+        opened++;
+        return openDatabase({ ...options, spillDirectory: join(directory, "spill") });
+      },
+      pathOf: ({ file }) => join(directory, file),
+      slots: 2,
+      queueMax: 2,
+    });
+    await ask(async (session) => {
+      await session.devices(scanOf({ parts: parts.slice(0, 1) }));
+      renewed.renew();
+      expect(await session.devices(scanOf())).toHaveLength(DEVICES.length);
+      expect(await ask((other) => other.devices(scanOf()), renewed)).toHaveLength(DEVICES.length);
+      expect(opened).toBe(2);
+    }, renewed);
+    expect(await ask((session) => session.devices(scanOf()), renewed)).toHaveLength(DEVICES.length);
+    expect(opened).toBe(2);
+    renewed.close();
+  });
+
+  test("lets a running question end after close(), and takes no more", async () => {
+    const closed = openReader("days", { slots: 1 });
+    const running = ask(async (session) => {
+      await session.devices(scanOf());
+      closed.close();
+      return (await session.devices(scanOf())).length;
+    }, closed);
+    expect(await running).toBe(DEVICES.length);
+    expect(closed.withSession(PATIENT, (session) => session.devices(scanOf()))).rejects.toThrow("closed");
+  });
 });
