@@ -10,9 +10,20 @@ test("every bench runs and finds the answers it times equal", async () => {
     child.exited,
   ]);
   expect({ code, error: code === 0 ? "" : error }).toEqual({ code: 0, error: "" });
-  for (const name of ["ingest", "replay", "memory", "device-page", "start"])
+  for (const name of [
+    "ingest",
+    "replay",
+    "memory",
+    "device-page",
+    "start",
+    "archive",
+    "seal",
+    "ready",
+    "year",
+  ])
     expect(out).toContain(`\n${name}: `);
   expect(out).toContain("share of the bare server");
+  expect(out).toContain("times the fastest");
 }, 90_000);
 
 test("a bench that does not exist is named, with exit code 2", async () => {
