@@ -20,12 +20,16 @@ export function planSeal(inMemory: readonly DayInMemory[], nowMs: number): UtcDa
   return inMemory.filter(({ day, isSealed }) => isSealed || day < start).map(({ day }) => day);
 }
 
-/** What becomes of days around the end of the retention. Nothing is deleted that was not aside for a day. */
+/**
+ * What becomes of days past the end of the retention. Nothing is deleted that was not aside for a day. A deleted day
+ * stays on the list without parts for a day more, so that reports of it which the log may still hold stay covered.
+ */
 export interface RetentionPlan {
   /** Expired days that come back: the clock was set back, or memory holds something of them. */
   readonly restored: ReadonlyMap<UtcDay, ExpiredDay>;
+  /** Days whose files are to be deleted. */
   readonly deleted: ReadonlyMap<UtcDay, ExpiredDay>;
-  /** What stays expired. */
+  /** What is expired from now on, besides days that leave the retention only now. */
   readonly kept: ReadonlyMap<UtcDay, ExpiredDay>;
 }
 
@@ -38,8 +42,11 @@ export function planRetention(
   const plan = { restored: new Map(), deleted: new Map(), kept: new Map<UtcDay, ExpiredDay>() };
   for (const [day, entry] of expired) {
     if (day >= start || sealing.has(day)) plan.restored.set(day, entry);
-    else if (nowMs - entry.sinceMs >= ASIDE_KEEP_MS) plan.deleted.set(day, entry);
-    else plan.kept.set(day, entry);
+    else if (nowMs - entry.sinceMs < ASIDE_KEEP_MS) plan.kept.set(day, entry);
+    else if (entry.parts.length > 0) {
+      plan.deleted.set(day, entry);
+      plan.kept.set(day, { ...entry, parts: [], sinceMs: nowMs });
+    }
   }
   return plan;
 }

@@ -261,7 +261,8 @@ function isSame(before: Manifest, after: Manifest): boolean {
   return (
     before.latest === after.latest &&
     hasSameKeys(before.days, after.days) &&
-    hasSameKeys(before.expired, after.expired)
+    hasSameKeys(before.expired, after.expired) &&
+    [...before.expired].every(([day, { sinceMs }]) => after.expired.get(day)!.sinceMs === sinceMs)
   );
 }
 
@@ -269,8 +270,9 @@ function hasSameKeys(a: ReadonlyMap<UtcDay, unknown>, b: ReadonlyMap<UtcDay, unk
   return a.size === b.size && [...a.keys()].every((day) => b.has(day));
 }
 
-export function sequencesOf({ days }: Manifest): ReadonlyMap<UtcDay, number> {
-  return new Map([...days].map(([day, { sequence }]) => [day, sequence]));
+/** Up to which entry of the log each day is covered: expired days too, or the log would bring them back. */
+export function sequencesOf({ days, expired }: Manifest): ReadonlyMap<UtcDay, number> {
+  return new Map([...expired, ...days].map(([day, { sequence }]) => [day, sequence]));
 }
 
 /** Whether the archive has every report of the day in entries up to this one. */
@@ -281,7 +283,8 @@ function isCovered({ days, expired }: Manifest, day: UtcDay, lastSequence: numbe
 
 /** Nothing older than this is left: what a device showed last before it may be forgotten. */
 function oldestNeededMs({ days, expired }: Manifest, nowMs: number): number {
-  return Math.min(retentionStartMs(nowMs), ...[...days.keys(), ...expired.keys()].map(utcDayStartMs));
+  const kept = [...days, ...expired].filter(([, { parts }]) => parts.length > 0);
+  return Math.min(retentionStartMs(nowMs), ...kept.map(([day]) => utcDayStartMs(day)));
 }
 
 function names(days: Iterable<UtcDay>): string[] {

@@ -36,13 +36,24 @@ describe("planSeal()", () => {
 describe("planRetention()", () => {
   const nowMs = NOON_MS;
   const old = day("2025-01-10");
-  const expired = (sinceMs: number): ExpiredDay => ({ ...SEALED, sinceMs });
+  const PART = { file: "day=2025-01-10/00000001-000.parquet", rows: 1, bytes: 1, crc: 1, apps: new Map() };
+  const expired = (sinceMs: number, parts = [PART]): ExpiredDay => ({ ...SEALED, parts, sinceMs });
   const plan = (sinceMs: number, atMs = nowMs, sealing: UtcDay[] = []) =>
     planRetention({ ...EMPTY_MANIFEST, expired: new Map([[old, expired(sinceMs)]]) }, new Set(sealing), atMs);
 
   test("deletes what was aside for a day, not a moment before", () => {
-    expect([...plan(nowMs - DAY_MS).deleted.keys()]).toEqual([old]);
-    expect([...plan(nowMs - DAY_MS + 1).kept.keys()]).toEqual([old]);
+    const due = plan(nowMs - DAY_MS);
+    expect([...due.deleted.keys()]).toEqual([old]);
+    expect(due.kept.get(old)).toEqual(expired(nowMs, [])); // The log may still hold reports of it.
+    const early = plan(nowMs - DAY_MS + 1);
+    expect([early.deleted.size, early.kept.get(old)]).toEqual([0, expired(nowMs - DAY_MS + 1)]);
+  });
+
+  test("forgets a deleted day another day later", () => {
+    const planFor = (sinceMs: number) =>
+      planRetention({ ...EMPTY_MANIFEST, expired: new Map([[old, expired(sinceMs, [])]]) }, new Set(), nowMs);
+    expect(planFor(nowMs - DAY_MS + 1).kept.size).toBe(1);
+    expect([planFor(nowMs - DAY_MS).kept.size, planFor(nowMs - DAY_MS).deleted.size]).toEqual([0, 0]);
   });
 
   test("keeps what a clock says it will move aside in the future", () => {
