@@ -134,6 +134,7 @@ export async function openDirectory(options: OpenDirectoryOptions): Promise<Open
     onEntry: ({ appId, batch, sequence }) => hot.apply(appId, batch, sequence),
     onProgress: ({ replayedBytes, totalBytes }) => onProgress(replayedBytes, totalBytes),
   });
+  const writers = createWriters(archiveDisk);
   const schedule = createSealSchedule({
     seal: createSeal({
       hot,
@@ -141,7 +142,7 @@ export async function openDirectory(options: OpenDirectoryOptions): Promise<Open
       archive,
       readUpTo: recovery.readUpTo,
       clock,
-      openWriter: () => openWriter(archiveDisk),
+      openWriter: () => writers.open(),
       acknowledgedParts: () => readAcknowledgedParts(files, paths.damaged),
     }),
     hot,
@@ -164,10 +165,23 @@ export async function openDirectory(options: OpenDirectoryOptions): Promise<Open
     },
     async close() {
       await schedule.stop();
+      writers.close();
       await log.close();
       archive.close();
       release();
     },
+  };
+}
+
+/** Keeps a writer from one seal to the next: opening and closing DuckDB holds up requests for tens of milliseconds. */
+function createWriters(disk: ArchiveDisk) {
+  let current: PartWriter | null = null;
+  return {
+    async open(): Promise<PartWriter> {
+      if (current === null || current.isClosed) current = await openWriter(disk);
+      return current;
+    },
+    close: () => current?.close(),
   };
 }
 
@@ -180,6 +194,7 @@ async function openWriter({ files, directory }: ArchiveDisk): Promise<PartWriter
     memoryBytes: SEAL_MEMORY_BYTES,
     directories: [directory],
     spillDirectory: scratchDirectory,
+    cachesFiles: false,
   });
   return createPartWriter({
     files,

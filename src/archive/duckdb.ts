@@ -4,7 +4,7 @@ import { nextTurn } from "../lib/next-turn.ts";
 
 /*
  * The one importer of DuckDB. It runs statements on threads of its own, off the event loop; only copying a
- * result into JavaScript takes our time. Imported when first needed: a directory without an archive never loads it.
+ * result into JavaScript takes our time.
  */
 export interface DatabaseOptions {
   readonly threads: number;
@@ -13,6 +13,15 @@ export interface DatabaseOptions {
   readonly directories: readonly string[];
   /** Where it puts what does not fit its memory. Must lie in one of the directories. */
   readonly spillDirectory: string;
+  /** Whether to keep what was read of files in memory: for those that are read again. */
+  readonly cachesFiles: boolean;
+}
+
+type DuckDb = typeof import("@duckdb/node-api");
+
+/** Loads the library itself; commands that need no archive never do. */
+export function loadDuckDb(): Promise<DuckDb> {
+  return import("@duckdb/node-api");
 }
 
 /** DuckDB in memory: it holds no data of its own, only reads and writes files. */
@@ -48,6 +57,8 @@ export interface Rows {
   booleans(column: number): (boolean | null)[];
 }
 
+const INTERRUPT_MS = 10;
+
 /** Rows of a chunk that is appended: what DuckDB's vectors hold. */
 const CHUNK_ROWS = 2048;
 
@@ -56,8 +67,8 @@ const CHUNK_ROWS = 2048;
  * last setting keeps any statement from changing that.
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const { threads, memoryBytes, directories, spillDirectory } = options;
-  const duckdb = await import("@duckdb/node-api");
+  const { threads, memoryBytes, directories, spillDirectory, cachesFiles } = options;
+  const duckdb = await loadDuckDb();
   const instance = await duckdb.DuckDBInstance.create(":memory:", {
     threads: String(threads),
     memory_limit: `${Math.floor(memoryBytes / 1_000_000)}MB`,
@@ -66,6 +77,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     autoload_known_extensions: "false",
     allow_community_extensions: "false",
     preserve_insertion_order: "true",
+    enable_external_file_cache: String(cachesFiles),
   });
   const setup = await instance.connect();
   await setup.run(`SET allowed_directories = [${directories.map(quoted).join(", ")}]`);
@@ -84,8 +96,6 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-type DuckDb = typeof import("@duckdb/node-api");
-
 function connectionOf(connection: DuckDBConnection, duckdb: DuckDb): Connection {
   const typeOf: Readonly<Record<SqlType, DuckDBType>> = {
     VARCHAR: duckdb.VARCHAR,
@@ -97,7 +107,12 @@ function connectionOf(connection: DuckDBConnection, duckdb: DuckDb): Connection 
   return {
     async run(sql, values, signal) {
       signal?.throwIfAborted();
-      const interrupt = () => connection.interrupt();
+      let interrupting: ReturnType<typeof setInterval> | undefined;
+      const interrupt = () => {
+        connection.interrupt();
+        // Between preparing and running a statement there is nothing to interrupt yet.
+        interrupting = setInterval(() => connection.interrupt(), INTERRUPT_MS);
+      };
       signal?.addEventListener("abort", interrupt);
       try {
         const result = await connection.run(sql, values === undefined ? undefined : bindable(values, duckdb));
@@ -107,6 +122,7 @@ function connectionOf(connection: DuckDBConnection, duckdb: DuckDb): Connection 
         throw error;
       } finally {
         signal?.removeEventListener("abort", interrupt);
+        clearInterval(interrupting);
       }
     },
     async append(table, types, columns) {

@@ -67,6 +67,7 @@ export interface PartWriter {
   fold(request: FoldRequest, keep: KeepPart): Promise<{ readonly replaced: readonly Part[] }>;
   /** The checkpoint: the newest sealed record of each device. Rows are written as they are, without a place too. */
   writeLatest(sequence: number, rows: AsyncIterable<DayRows>, keep: KeepPart): Promise<void>;
+  readonly isClosed: boolean;
   /** Closes the encoder and the database too. What is under way is broken off, and rejects. */
   close(): void;
 }
@@ -121,7 +122,11 @@ export function createPartWriter(options: PartWriterOptions): PartWriter {
     },
     writeLatest: (sequence, rows, keep) =>
       runJob((job) => job.writeStaged(rows, false, { day: null, sequence, replaces: [] }, keep)),
+    get isClosed() {
+      return closing.signal.aborted;
+    },
     close() {
+      if (closing.signal.aborted) return;
       closing.abort();
       options.encoder.close();
       options.database.close();

@@ -111,11 +111,8 @@ export class Sealing {
     let looks = 0;
     for (const app of this.#sortedApps()) {
       for (const device of app.list.sorted()) {
-        if (device.track.count > 0) {
-          this.#dropRows(app, device);
-          looks += this.#days.length;
-        }
-        if (++looks < LOOKS_A_STEP) continue;
+        looks += 1 + this.#dropRows(app, device);
+        if (looks < LOOKS_A_STEP) continue;
         looks = 0;
         yield;
       }
@@ -131,12 +128,15 @@ export class Sealing {
     for (const day of this.#days) day.changed = null;
   }
 
-  #dropRows(app: AppDevices, device: Device): void {
+  /** Returns how many rows and days were looked at. */
+  #dropRows(app: AppDevices, device: Device): number {
+    if (device.track.count === 0) return 0;
     const newest = this.#newestSealed(app, device);
     if (newest !== null && timestampAt(newest.chunk, newest.row) >= device.sealedNewestMs) {
       app.sealed.set(device.number, newest);
       device.sealedNewestMs = timestampAt(newest.chunk, newest.row);
     }
+    let looks = this.#days.length;
     for (const day of this.#days) {
       const { track } = device;
       const [from, to] = [track.countBefore(day.startMs), track.countBefore(day.endMs)];
@@ -151,7 +151,9 @@ export class Sealing {
         }
       });
       track.remove(day, (timestampMs) => changed?.has(timestampMs) === true);
+      looks += to - from;
     }
+    return looks;
   }
 
   /**

@@ -252,6 +252,7 @@ function archiveReader(
     accuracyMetersMax,
     parts,
     late,
+    shownIn: device !== null ? "deviceHistory" : userId !== null ? "userHistory" : "appHistory",
   };
   const isEmpty = parts.length === 0 && late === null;
   const isWhole = device === null && userId === null && accuracyMetersMax === null && late === null;

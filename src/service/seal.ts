@@ -40,7 +40,7 @@ export interface SealDependencies {
   readonly archive: Archive;
   /** Entries of the log after this one may be missing from memory: no day is covered further. */
   readonly readUpTo: number;
-  /** Made when a seal begins and closed with it: what it holds is of no use in between. */
+  /** The same writer for all seals, or another after it was closed. */
   readonly openWriter: () => Promise<PartWriter>;
   readonly clock: Clock;
   /** Files of parts whose loss an operator has acknowledged. */
@@ -176,6 +176,8 @@ async function foldDays(
   }
 
   const writer = await openWriter();
+  const breakOff = () => writer.close(); // A statement under way would take seconds.
+  signal.addEventListener("abort", breakOff);
   const discardWritten = () => archive.discard([...written, ...(latest ?? [])]);
   try {
     for (const day of days) {
@@ -210,10 +212,11 @@ async function foldDays(
       newest.push(await archive.writePart({ day: "latest", seal, index: newest.length }, part));
     });
   } catch (error) {
+    writer.close(); // In whatever state the failure has left it.
     await discardWritten();
     throw error;
   } finally {
-    writer.close();
+    signal.removeEventListener("abort", breakOff);
   }
   if (manifest.latest !== null) replaced.push(...manifest.latest);
   return { days: folded, latest, written, replaced, blocked, records, sequence };

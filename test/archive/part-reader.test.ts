@@ -121,6 +121,7 @@ function openReader(folder: string, { slots = 2, queueMax = 8 } = {}): PartReade
         threads: 2,
         memoryBytes: 500_000_000,
         directories: [directory],
+        cachesFiles: true,
         spillDirectory: join(directory, "spill"),
       }),
     pathOf: ({ file }) => join(directory, file),
@@ -542,6 +543,7 @@ describe("withSession()", () => {
           threads: 1,
           memoryBytes: 200_000_000,
           directories: [directory],
+          cachesFiles: true,
           spillDirectory: join(directory, "spill"),
         });
       },
@@ -564,7 +566,7 @@ describe("withSession()", () => {
     const renewed = createPartReader({
       openDatabase: () => {
         opened++;
-        return openDatabase({ ...options, spillDirectory: join(directory, "spill") });
+        return openDatabase({ ...options, cachesFiles: true, spillDirectory: join(directory, "spill") });
       },
       pathOf: ({ file }) => join(directory, file),
       slots: 2,

@@ -62,6 +62,7 @@ beforeEach(async () => {
     threads: 1,
     memoryBytes: 256_000_000,
     directories: [directory],
+    cachesFiles: true,
     spillDirectory: join(directory, "spill"),
   });
   connection = await database.connect();

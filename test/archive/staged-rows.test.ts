@@ -19,6 +19,7 @@ const database = await openDatabase({
   threads: 1,
   memoryBytes: 256_000_000,
   directories: [directory],
+  cachesFiles: true,
   spillDirectory: join(directory, "spill"),
 });
 const connection = await database.connect();

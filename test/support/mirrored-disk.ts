@@ -22,7 +22,10 @@ export function createMirroredDisk(simulated: SimulatedFiles): MirroredDisk {
     if (!path.startsWith(ARCHIVE)) return;
     const real = join(directory, path.slice(ARCHIVE.length));
     const bytes = simulated.contents().get(path);
-    if (bytes === undefined) return rmSync(real, { force: true });
+    if (bytes === undefined) {
+      rmSync(real, { force: true });
+      return;
+    }
     mkdirSync(dirname(real), { recursive: true });
     writeFileSync(real, bytes);
   }
