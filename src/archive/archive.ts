@@ -134,7 +134,7 @@ export function createArchive(options: ArchiveOptions): Archive {
     async setAside(parts) {
       for (const part of parts) {
         damaged.delete(part.file);
-        await move(pathOf(part), join(damagedDirectory, lostName(part)));
+        await move(pathOf(part), join(damagedDirectory, lostName(part.file)));
       }
     },
     async moveAside(expired) {
@@ -165,7 +165,7 @@ export function createArchive(options: ArchiveOptions): Archive {
 }
 
 /** The name of a given-up part among damaged bytes, which lie in one folder. */
-export function lostName({ file }: Part): string {
+export function lostName(file: string): string {
   return `${file.replaceAll("/", "-")}.damaged`;
 }
 

@@ -145,8 +145,12 @@ damaged. Exit code 1 if anything is damaged and not acknowledged.
 
 Damaged bytes that a server set aside are files in damaged/; all that could be read was recovered, and they
 are kept for whoever wants to look. --acknowledge notes them as seen, in damaged/acknowledged.json, so that
-only new damage fails. Removing the files does the same. Damage still in place is not acknowledged this way:
+only new damage fails. Removing the files does the same. Damage still in the log is not acknowledged this way:
 the next start of the server sets it aside.
+
+Every file of the archive is read from its first byte to its last. One that is missing or damaged can be put
+back from a backup, also under a running server; until then answers that need it fail. --acknowledge gives it
+up for good: answers go without its records then, and say that they are incomplete.
 
   --json                 the report as JSON
   --acknowledge          note what was set aside as seen

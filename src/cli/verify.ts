@@ -1,3 +1,6 @@
+import { join } from "node:path";
+import { openDatabase } from "../archive/duckdb.ts";
+import { DEFAULT_ARCHIVE_CONFIG } from "../config.ts";
 import { directoryPaths } from "../directory.ts";
 import type { Platform } from "../runtime/platform.ts";
 import type { Terminal } from "../runtime/process.ts";
@@ -19,13 +22,25 @@ export async function verify(
     terminal.error(`There is no data directory "${dataDir}".\n`);
     return 1;
   }
-  const bar = createProgressBar("Reading the log", terminal, errorColumns);
+  const bar = createProgressBar("Reading the directory", terminal, errorColumns);
   const readDirectory = createVerify({
     files,
     acquireLock,
     clock,
     pid,
     paths: directoryPaths(dataDir),
+    openDatabase: () => {
+      const { archive } = directoryPaths(dataDir);
+      const { archiveThreads: threads, archiveMemoryBytes: memoryBytes } = DEFAULT_ARCHIVE_CONFIG;
+      const spillDirectory = join(archive, "scratch");
+      return openDatabase({
+        threads,
+        memoryBytes,
+        directories: [archive],
+        spillDirectory,
+        cachesFiles: false,
+      });
+    },
     onProgress: (done, total) => bar.show({ done, total, count: null }),
   });
   let report: DirectoryReport;
@@ -40,7 +55,7 @@ export async function verify(
 
 function formatReport(
   dataDir: string,
-  { owner, segments, totals, keys, setAside, problems }: DirectoryReport,
+  { owner, segments, totals, archive, keys, setAside, problems }: DirectoryReport,
 ): string {
   const user =
     owner === null ? "nobody" : `process ${owner.pid} (${owner.command}) since ${formatTime(owner.sinceMs)}`;
@@ -51,16 +66,27 @@ function formatReport(
     ["log segments", count(segments.length)],
     ["entries", count(totals.entries)],
     ["reports", count(totals.records)],
-    ["bytes", count(totals.bytes)],
+    ["bytes of the log", count(totals.bytes)],
     ["sequences", totals.firstSequence === null ? "-" : `${totals.firstSequence} to ${totals.lastSequence}`],
     // Not acknowledged to anybody: what a crash cut short, or what a running server writes just now.
     ["unfinished bytes at the end", count(tornTailBytes)],
+    ["archived days", describeDays(archive)],
+    ["archived records", count(archive.records)],
+    ["archived devices", count(archive.devices)],
+    ["archive files", `${count(archive.parts)}, ${count(archive.bytes)} bytes`],
+    ["expired days", count(archive.expiredDays)],
+    ["given up", archive.lost.length === 0 ? "none" : archive.lost.join(", ")],
+    ["other files in the archive", archive.foreign.length === 0 ? "none" : archive.foreign.join(", ")],
     ["keys", keys.state === "missing" ? "no key file" : count(keys.count)],
     ["damaged bytes set aside", describeSetAside(setAside)],
   ];
   const lines =
     problems.length === 0 ? ["Nothing is damaged."] : ["Damaged:", ...problems.map((line) => `  ${line}`)];
   return `${formatTable(["what", "found"], facts)}\n${lines.join("\n")}\n`;
+}
+
+function describeDays({ days, firstDay, lastDay }: DirectoryReport["archive"]): string {
+  return days === 0 ? "none" : `${count(days)}, ${firstDay} to ${lastDay}`;
 }
 
 function describeSetAside(setAside: DirectoryReport["setAside"]): string {

@@ -35,16 +35,20 @@ export function createArchiveHistory(dependencies: HistoryDependencies) {
       if (archive.manifest !== manifest) continue;
       try {
         const answered = await archive.reader.withSession(client.signal, async (session) => {
-          const vouching = archive.vouch(remaining(parts, gaps));
-          const answer = await readStretches(hot, archive, session, question, stretches, gaps);
-          return (await vouching) ? answer : null;
+          const [answer, isVouchedFor] = await Promise.all([
+            readStretches(hot, archive, session, question, stretches, gaps),
+            archive.vouch(remaining(parts, gaps)),
+          ]);
+          return isVouchedFor ? answer : null;
         });
         if (!answered.ok) return answered;
         if (answered.value !== null && archive.manifest === manifest) return ok(answered.value);
       } catch (error) {
         if (client.signal.aborted) throw error;
-        // Files of an older manifest may be gone, and damage that nobody knew of becomes known here.
-        if (archive.manifest === manifest && !(await archive.examine(parts, true))) throw error;
+        if (archive.manifest !== manifest) continue; // Its files may be gone.
+        // Damage that nobody knew of becomes known here, unless the vouching beside it has just found it.
+        await archive.examine(parts, true);
+        if (!parts.some(({ file }) => archive.damaged.has(file) && !gaps.files.has(file))) throw error;
       }
     }
   };

@@ -1,4 +1,4 @@
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import type { Files } from "../runtime/files.ts";
 
 /**
@@ -32,13 +32,13 @@ export async function readAcknowledgedParts(files: Files, directory: string): Pr
 export async function writeAcknowledged(
   files: Files,
   directory: string,
-  setAside: readonly { readonly file: string; readonly bytes: number }[],
+  known: readonly Acknowledged[],
 ): Promise<void> {
   const { version } = (await readContent(files, directory)) ?? {};
   if (typeof version === "number" && version > FORMAT_VERSION) return;
-  if (setAside.length === 0) return;
-  const known: Acknowledged[] = setAside.map(({ file, bytes }) => ({ name: basename(file), bytes }));
+  if (known.length === 0) return;
   const text = `${JSON.stringify({ version: FORMAT_VERSION, files: known }, null, 2)}\n`;
+  await files.makeDirectory(directory);
   await files.replace(join(directory, FILE), new TextEncoder().encode(text));
 }
 

@@ -1,11 +1,24 @@
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { lostName } from "../archive/archive.ts";
+import type { Database } from "../archive/duckdb.ts";
+import {
+  type ArchiveReport,
+  archiveBytes,
+  type DamagedPart,
+  verifyArchive,
+} from "../archive/verify-archive.ts";
 import { type KeyFileState, openKeyStore } from "../auth/key-store.ts";
 import { FileError, type Files } from "../runtime/files.ts";
 import type { AcquireLock, LockOwner } from "../runtime/lock.ts";
 import type { Clock } from "../time/clock.ts";
 import { type InspectedSegment, inspectLog } from "../wal/inspect-log.ts";
 import { TORN_SUFFIX } from "../wal/repair.ts";
-import { type Acknowledged, readAcknowledged, writeAcknowledged } from "./verify-acknowledged.ts";
+import {
+  type Acknowledged,
+  readAcknowledged,
+  readAcknowledgedParts,
+  writeAcknowledged,
+} from "./verify-acknowledged.ts";
 
 /** What lies in a data directory, and what of it is damaged. */
 export interface DirectoryReport {
@@ -14,6 +27,7 @@ export interface DirectoryReport {
   readonly segments: readonly InspectedSegment[];
   /** Of all segments. */
   readonly totals: LogTotals;
+  readonly archive: ArchiveReport;
   readonly keys: { readonly state: KeyFileState; readonly count: number };
   /** Damaged bytes that an earlier start took out of the log. */
   readonly setAside: readonly SetAsideFile[];
@@ -42,10 +56,13 @@ export interface VerifyDependencies {
   readonly pid: number;
   readonly paths: {
     readonly log: string;
+    readonly archive: string;
     readonly damaged: string;
     readonly keys: string;
     readonly lock: string;
   };
+  /** Where DuckDB is to look at the archive's files. */
+  openDatabase(): Promise<Database>;
   onProgress(bytesRead: number, totalBytes: number): void;
 }
 
@@ -55,19 +72,53 @@ export function createVerify(dependencies: VerifyDependencies) {
 
   return async function verify(acknowledge: boolean): Promise<DirectoryReport> {
     const owner = await findOwner(dependencies);
-    const segments = await inspectLog(await countedFiles(dependencies), paths.log);
+    const progress = await createProgress(dependencies);
+    const segments = await inspectLog(progress.counted, paths.log);
+    const { openDatabase } = dependencies;
+    const onRead = progress.add;
+    const archive = await verifyArchive({ files, directory: paths.archive, openDatabase, onRead });
     const keys = await readKeys(dependencies);
-    if (acknowledge)
-      await writeAcknowledged(files, paths.damaged, await listSetAside(files, paths.damaged, []));
+    if (acknowledge) await acknowledgeAll(files, paths.damaged, archive.damaged);
     const acknowledged = await readAcknowledged(files, paths.damaged);
     const setAside = await listSetAside(files, paths.damaged, acknowledged);
     const problems = [
       ...segments.flatMap(segmentProblems),
+      ...archiveProblems(archive, acknowledged),
       ...keyProblems(keys.state),
       ...setAsideProblems(setAside),
     ];
-    return { owner, segments, totals: totalsOf(segments), keys, setAside, problems };
+    return { owner, segments, totals: totalsOf(segments), archive, keys, setAside, problems };
   };
+}
+
+/** Notes all that is damaged now as seen, and parts of the archive as given up. */
+async function acknowledgeAll(
+  files: Files,
+  damagedDirectory: string,
+  damaged: readonly DamagedPart[],
+): Promise<void> {
+  const setAside = await listSetAside(files, damagedDirectory, []);
+  const known: Acknowledged[] = setAside.map(({ file, bytes }) => ({ name: basename(file), bytes }));
+  for (const name of await readAcknowledgedParts(files, damagedDirectory)) known.push({ name, bytes: 0 });
+  for (const { file, bytes } of damaged) {
+    // The next seal puts the file among the damaged bytes, under the second name.
+    known.push({ name: file, bytes }, { name: lostName(file), bytes });
+  }
+  await writeAcknowledged(files, damagedDirectory, known);
+}
+
+function archiveProblems(
+  { manifest, damaged }: ArchiveReport,
+  acknowledged: readonly Acknowledged[],
+): string[] {
+  const problems = damaged
+    .filter(({ file }) => !acknowledged.some(({ name }) => name === file))
+    .map(({ file, fault }) => `archive/${file}: ${fault}`);
+  if (manifest === "missing")
+    problems.push("archive/manifest.json is missing; the next start makes it anew from the files");
+  if (manifest === "damaged")
+    problems.push("archive/manifest.json is damaged; the next start makes it anew from the files");
+  return problems;
 }
 
 /** Who holds the directory's lock. Where nobody does it is taken for a moment: there is no other way to tell. */
@@ -90,21 +141,25 @@ async function findOwner({
   }
 }
 
-/** The disk, with an eye on how much of the log is read. */
-async function countedFiles({ files, paths, onProgress }: VerifyDependencies): Promise<Files> {
+/** How much of log and archive is read, and a disk that counts what is read of the log. */
+async function createProgress({ files, paths, onProgress }: VerifyDependencies) {
   const names = await files.list(paths.log);
   const sizes = await Promise.all(names.map((name) => sizeUnlessGone(files, join(paths.log, name))));
-  const totalBytes = sizes.reduce((sum, size) => sum + size, 0);
+  const totalBytes = sizes.reduce((sum, size) => sum + size, 0) + (await archiveBytes(files, paths.archive));
   let bytesRead = 0;
-  return {
+  function add(bytes: number): void {
+    bytesRead += bytes;
+    onProgress(bytesRead, totalBytes);
+  }
+  const counted: Files = {
     ...files,
     async read(path) {
       const bytes = await files.read(path);
-      bytesRead += bytes.length;
-      onProgress(bytesRead, totalBytes);
+      add(bytes.length);
       return bytes;
     },
   };
+  return { counted, add };
 }
 
 /** A running server may remove what was listed a moment ago. */

@@ -7,7 +7,13 @@ import { createMemoryLock } from "../auth/memory-key-files.ts";
 import { APP, batchOf } from "../support/batches.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../support/simulated-files.ts";
 
-const PATHS = { log: "/data/wal", damaged: "/data/damaged", keys: "/data/keys.json", lock: "/data/lock" };
+const PATHS = {
+  log: "/data/wal",
+  archive: "/data/archive",
+  damaged: "/data/damaged",
+  keys: "/data/keys.json",
+  lock: "/data/lock",
+};
 const NOW_MS = Date.UTC(2026, 0, 15);
 
 function openLog(files: SimulatedFiles) {
@@ -55,6 +61,7 @@ async function verify(files: SimulatedFiles, acknowledge = false, acquireLock = 
     clock: createManualClock(NOW_MS),
     pid: 1,
     paths: PATHS,
+    openDatabase: () => Promise.reject(new Error("there is no archive to open")),
     onProgress: (...step) => progress.push(step),
   });
   return { ...(await readDirectory(acknowledge)), progress };

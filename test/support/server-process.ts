@@ -33,6 +33,7 @@ const DENO: Runtime = {
     "run",
     "--no-prompt",
     "--allow-env",
+    "--allow-ffi",
     "--allow-net=127.0.0.1",
     `--allow-read=${[ROOT, directory, ...files].join(",")}`,
     `--allow-write=${directory}`,

@@ -1,0 +1,191 @@
+import { join } from "node:path";
+import { crc32 } from "node:zlib";
+import { messageOf } from "../lib/message-of.ts";
+import { NewerFormatError } from "../lib/newer-format-error.ts";
+import { FileError, type Files } from "../runtime/files.ts";
+import { nextUtcDay, type UtcDay, utcDayName, utcDayStartMs } from "../time/utc-day.ts";
+import type { Connection, Database } from "./duckdb.ts";
+import { EMPTY_MANIFEST, type Manifest, type Part, parseManifest } from "./manifest.ts";
+import { archivePaths, parseDayFolder } from "./paths.ts";
+import { findStrayFiles } from "./stray-files.ts";
+
+/** What lies in an archive, and what of it is damaged. */
+export interface ArchiveReport {
+  /** `none` before the first seal; `missing` or `damaged` where the next start makes one from the files. */
+  readonly manifest: "ok" | "none" | "missing" | "damaged";
+  readonly days: number;
+  readonly firstDay: string | null;
+  readonly lastDay: string | null;
+  readonly parts: number;
+  readonly records: number;
+  readonly bytes: number;
+  /** Devices with a newest archived record. */
+  readonly devices: number;
+  /** Days past the retention whose files are kept for a day more. */
+  readonly expiredDays: number;
+  readonly damaged: readonly DamagedPart[];
+  /** Parts that were given up, and are none of the archive any more. */
+  readonly lost: readonly string[];
+  /** Parquet files that are not ours. */
+  readonly foreign: readonly string[];
+}
+
+export interface DamagedPart {
+  /** Its place under the archive directory. */
+  readonly file: string;
+  /** What the disk has of it. */
+  readonly bytes: number;
+  readonly fault: string;
+}
+
+export interface VerifyArchiveOptions {
+  readonly files: Files;
+  readonly directory: string;
+  /** Called where there is any part to open. */
+  openDatabase(): Promise<Database>;
+  onRead(bytes: number): void;
+}
+
+/** A running server swaps the manifest now and then; what was read of an older one is read again, so often at most. */
+const ATTEMPTS_MAX = 5;
+
+/** Reads every part from its first byte to its last, and opens it. Throws a `NewerFormatError` for a newer manifest. */
+export async function verifyArchive(options: VerifyArchiveOptions): Promise<ArchiveReport> {
+  const { files, directory, openDatabase } = options;
+  let database: Database | null = null;
+  try {
+    for (let attempt = 1; ; attempt++) {
+      const { manifest, state } = await readManifest(files, directory);
+      const parts = partsOf(manifest);
+      if (parts.length > 0) database ??= await openDatabase();
+      const connection = (await database?.connect()) ?? null;
+      const damaged: DamagedPart[] = [];
+      for (const { part, day } of parts) {
+        const fault = connection === null ? null : await findFault(options, connection, part, day);
+        if (fault !== null) damaged.push(fault);
+      }
+      connection?.close();
+      const isCurrent = (await readManifest(files, directory)).manifest.seal === manifest.seal;
+      if (damaged.length > 0 && !isCurrent && attempt < ATTEMPTS_MAX) continue;
+      const { foreign } = await findStrayFiles(files, directory, manifest);
+      return { manifest: state, damaged, foreign, ...totalsOf(manifest) };
+    }
+  } finally {
+    database?.close();
+  }
+}
+
+/** Bytes of all parts, for who wants to know how far the reading is. */
+export async function archiveBytes(files: Files, directory: string): Promise<number> {
+  const { manifest } = await readManifest(files, directory);
+  return partsOf(manifest).reduce((sum, { part }) => sum + part.bytes, 0);
+}
+
+async function readManifest(
+  files: Files,
+  directory: string,
+): Promise<{ manifest: Manifest; state: ArchiveReport["manifest"] }> {
+  const path = archivePaths(directory).manifest;
+  if (!(await files.exists(path))) {
+    const hasDays = (await files.list(directory)).some((name) => parseDayFolder(name) !== null);
+    return { manifest: EMPTY_MANIFEST, state: hasDays ? "missing" : "none" };
+  }
+  const parsed = parseManifest(await files.read(path));
+  if (parsed.ok) return { manifest: parsed.value, state: "ok" };
+  if (parsed.error.kind === "damaged") return { manifest: EMPTY_MANIFEST, state: "damaged" };
+  throw new NewerFormatError(
+    "the archive's manifest",
+    path,
+    "format version 1",
+    String(parsed.error.version),
+  );
+}
+
+/** Every part that answers need, with its day; null for the newest records. */
+function partsOf({ days, latest }: Manifest): { part: Part; day: UtcDay | null }[] {
+  return [
+    ...[...days].flatMap(([day, { parts }]) => parts.map((part) => ({ part, day }))),
+    ...(latest ?? []).map((part) => ({ part, day: null })),
+  ];
+}
+
+function totalsOf({ days, latest, expired }: Manifest) {
+  const parts = [...days.values()].flatMap((sealed) => sealed.parts);
+  const names = [...days.keys()].sort((a, b) => a - b).map(utcDayName);
+  return {
+    days: days.size,
+    firstDay: names[0] ?? null,
+    lastDay: names.at(-1) ?? null,
+    parts: parts.length,
+    records: parts.reduce((sum, { rows }) => sum + rows, 0),
+    bytes: parts.reduce((sum, { bytes }) => sum + bytes, 0),
+    devices: (latest ?? []).reduce((sum, { rows }) => sum + rows, 0),
+    expiredDays: [...expired.values()].filter((day) => day.parts.length > 0).length,
+    lost: [...days.values()].flatMap((sealed) => sealed.lost.map(({ file }) => file)),
+  };
+}
+
+async function findFault(
+  { files, directory, onRead }: VerifyArchiveOptions,
+  connection: Connection,
+  part: Part,
+  day: UtcDay | null,
+): Promise<DamagedPart | null> {
+  const path = join(directory, part.file);
+  let bytes: Uint8Array;
+  try {
+    bytes = await files.read(path);
+  } catch (error) {
+    if (!(error instanceof FileError)) throw error;
+    const fault = error.code === "ENOENT" ? "it is missing" : error.message;
+    return { file: part.file, bytes: 0, fault };
+  }
+  onRead(bytes.length);
+  const fault =
+    bytes.length !== part.bytes
+      ? `it has ${bytes.length} bytes instead of ${part.bytes}`
+      : crc32(bytes) !== part.crc
+        ? "its bytes are not those written"
+        : await findWrongContent(connection, path, part, day);
+  return fault === null ? null : { file: part.file, bytes: bytes.length, fault };
+}
+
+/** What a file that is as it was written says, against what the manifest says of it. */
+async function findWrongContent(
+  connection: Connection,
+  path: string,
+  { apps }: Part,
+  day: UtcDay | null,
+): Promise<string | null> {
+  try {
+    const metadata = await connection.run(
+      "SELECT decode(key), decode(value) FROM parquet_kv_metadata($path)",
+      {
+        path,
+      },
+    );
+    const [keys, values] = [metadata.texts(0), metadata.texts(1)];
+    const said = values[keys.indexOf("wherehouse_day")];
+    if (said !== (day === null ? "latest" : utcDayName(day))) return `it says it is of ${said}`;
+    const rows = await connection.run(
+      "SELECT app_id, count(*)::DOUBLE, min(timestamp)::DOUBLE, max(timestamp)::DOUBLE FROM read_parquet($path, hive_partitioning = false) GROUP BY app_id",
+      { path },
+    );
+    const [names, counts, oldest, newest] = [
+      rows.texts(0),
+      rows.numbers(1),
+      rows.numbers(2),
+      rows.numbers(3),
+    ];
+    const isAsSaid =
+      names.length === apps.size &&
+      names.every((name, row) => [...apps].some(([app, count]) => app === name && count === counts[row]));
+    if (!isAsSaid) return "its records are not those the manifest counts";
+    if (day === null) return null;
+    const [startMs, endMs] = [utcDayStartMs(day), utcDayStartMs(nextUtcDay(day))];
+    const isWithin = oldest.every((each) => each >= startMs) && newest.every((each) => each < endMs);
+    return isWithin ? null : "it has records of other days";
+  } catch (error) {
+    return messageOf(error);
+  }
+}
