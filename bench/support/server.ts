@@ -20,6 +20,7 @@ export async function startWherehouse(
   dataDir = mkdtempSync(join(tmpdir(), "wherehouse-bench-")),
 ): Promise<WherehouseProcess> {
   const server = await startProcess(["src/main.ts", "serve", "--port", "0", "--data-dir", dataDir]);
+  while ((await fetch(`${server.url}/ready`)).status !== 200) await Bun.sleep(5);
   const key = readFileSync(join(dataDir, "first-key"), "utf8").trim();
   return {
     ...server,
