@@ -11,7 +11,7 @@ import {
   archivePath,
   MINUTES_PER_DAY,
 } from "./support/archived-directory.ts";
-import { type Bench, size } from "./support/bench.ts";
+import type { Bench, BenchRun, Bound } from "./support/bench.ts";
 import {
   type Formulation,
   type HandWritten,
@@ -22,8 +22,7 @@ import {
 import { type HttpClient, openHttpClient } from "./support/http-client.ts";
 import { getRequest } from "./support/load.ts";
 import { createRandom, pick, type Random } from "./support/random.ts";
-import { type Figure, median, printFigures, readable } from "./support/report.ts";
-import { printAtMost } from "./support/verdict.ts";
+import { type Figure, median } from "./support/report.ts";
 import { createYearFleet, type YearFleet } from "./support/year-fleet.ts";
 
 const LIMIT = 100;
@@ -32,19 +31,35 @@ const CHECKED = 10;
 export const bench: Bench = {
   question:
     "pages of archived days over HTTP, one request after the other, against the best hand-written DuckDB statement in a process of its own",
-  async run(isSmoke) {
-    const minutesPerDay = size(isSmoke, 150, MINUTES_PER_DAY);
-    const devices = size(isSmoke, 5, 100);
-    const positionsMax = size(isSmoke, 5000, Number.POSITIVE_INFINITY);
-    const fleet = createYearFleet({ devices, seed: 11, positionsMax });
-    const days = { few: size(isSmoke, 2, 30), many: size(isSmoke, 3, ARCHIVED_DAYS_MAX) };
-    const few = await archivedDirectory({ fleet, archivedDays: days.few, minutesPerDay });
-    const many = await archivedDirectory({ fleet, archivedDays: days.many, minutesPerDay });
+  sizes: {
+    devices: { help: "devices that report every minute", smoke: 5, full: 100 },
+    dayMinutes: { help: "minutes of each day that are reported", smoke: 150, full: MINUTES_PER_DAY },
+    daysFew: { help: "archived days of the smaller directory", smoke: 2, full: 30 },
+    daysMany: { help: "archived days of the larger directory", smoke: 3, full: ARCHIVED_DAYS_MAX },
+    positions: { help: "positions of the track that devices follow, at most", smoke: 5000, full: 500_000 },
+    seed: { help: "of the fleet", smoke: 11, full: 11 },
+    devicePages: { help: "pages of a device's day that are timed", smoke: 5, full: 400 },
+    widePages: {
+      help: "pages of a whole app and deep in many days that are timed, of each",
+      smoke: 3,
+      full: 60,
+    },
+    offset: { help: "of a page deep in many days", smoke: 50, full: 5000 },
+  },
+  async run(run) {
+    const minutesPerDay = run.size("dayMinutes");
+    const fleet = createYearFleet({
+      devices: run.size("devices"),
+      seed: run.size("seed"),
+      positionsMax: run.size("positions"),
+    });
+    const few = await archivedDirectory({ fleet, archivedDays: run.size("daysFew"), minutesPerDay });
+    const many = await archivedDirectory({ fleet, archivedDays: run.size("daysMany"), minutesPerDay });
     const hand = await openHandWritten(DEFAULT_ARCHIVE_CONFIG);
     const served = await serve(many);
     try {
-      await comparePages(served, hand, fleet, isSmoke);
-      await compareSizes(served, few, fleet, isSmoke);
+      await comparePages(run, served, hand, fleet);
+      await compareSizes(run, served, few, fleet);
     } finally {
       await served.close();
       hand.close();
@@ -74,49 +89,48 @@ async function serve(directory: ArchivedDirectory): Promise<Served> {
 }
 
 async function comparePages(
+  run: BenchRun,
   served: Served,
   hand: HandWritten,
   fleet: YearFleet,
-  isSmoke: boolean,
 ): Promise<void> {
   const { dayStartsMs } = served;
   const random = createRandom(12);
   const range = Math.min(30, dayStartsMs.length);
-  const offset = size(isSmoke, 50, 5000);
+  const offset = run.size("offset");
   const devicePage = (dayMs: number) => questionOf(served, dayMs, 1, anyDevice(random, fleet), 0);
   const appPage = () => questionOf(served, pick(random, dayStartsMs), 1, null, 0);
   const deepPage = () => {
     const startMs = pick(random, dayStartsMs.slice(0, dayStartsMs.length - range + 1));
     return questionOf(served, startMs, range, anyDevice(random, fleet), offset);
   };
-  const few = size(isSmoke, 3, 60);
-  await compare({
+  const few = run.size("widePages");
+  await compare(run, {
     served,
     name: "device-day page, the first of its day since the start",
     questions: shuffled(random, dayStartsMs).map(devicePage),
     formulations: hand.devicePage,
-    bound: null,
   });
-  await compare({
+  await compare(run, {
     served,
     name: "device-day page",
-    questions: times(size(isSmoke, 5, 400), () => devicePage(pick(random, dayStartsMs))),
+    questions: times(run.size("devicePages"), () => devicePage(pick(random, dayStartsMs))),
     formulations: hand.devicePage,
-    bound: 1.3,
+    bound: { atMost: 1.3 },
   });
-  await compare({
+  await compare(run, {
     served,
-    name: "app-wide day, first page (by hand with count(DISTINCT device_id))",
+    name: "app-wide day, first page",
     questions: times(few, appPage),
     formulations: hand.appPage,
-    bound: 1.5,
+    bound: { atMost: 1.5 },
   });
-  await compare({
+  await compare(run, {
     served,
     name: `device, ${range} days, page at offset ${offset}`,
     questions: times(few, deepPage),
     formulations: hand.devicePageDeep,
-    bound: 1.5,
+    bound: { atMost: 1.5 },
   });
 }
 
@@ -125,14 +139,17 @@ interface Comparison {
   readonly name: string;
   readonly questions: readonly Question[];
   readonly formulations: readonly Formulation[];
-  readonly bound: number | null;
+  readonly bound?: Bound;
 }
 
 /**
  * Ours and every formulation take turns, question by question; the control is the formulation that came out
  * fastest. Answers are compared afterwards, so that the first question of a day is the first.
  */
-async function compare({ served, name, questions, formulations, bound }: Comparison): Promise<void> {
+async function compare(
+  run: BenchRun,
+  { served, name, questions, formulations, bound }: Comparison,
+): Promise<void> {
   const ours: number[] = [];
   const theirs = formulations.map((): number[] => []);
   for (const question of questions) {
@@ -143,29 +160,28 @@ async function compare({ served, name, questions, formulations, bound }: Compari
     }
   }
   for (const question of questions.slice(0, CHECKED)) await check(served, formulations, question);
-  printFigures([
+  run.figures([
     { name, unit: "ms", runs: ours },
     ...formulations.map((way, index): Figure => {
-      return { name: `  by hand: ${way.name}`, unit: "ms", runs: theirs[index]! };
+      return { name: `${name}, by hand: ${way.name}`, unit: "ms", runs: theirs[index]! };
     }),
   ]);
   const ratio = median(ours) / Math.min(...theirs.map(median));
-  if (bound === null) console.log(`    times the fastest: ${readable(ratio)}`);
-  else printAtMost("  times the fastest", ratio, bound);
+  run.verdict(`${name}, times the fastest`, ratio, "", bound);
 }
 
 /** The same page of the same days, where little and where much else is archived. */
 async function compareSizes(
+  run: BenchRun,
   many: Served,
   directory: ArchivedDirectory,
   fleet: YearFleet,
-  isSmoke: boolean,
 ): Promise<void> {
   const few = await serve(directory);
   try {
     const random = createRandom(13);
     const runs = { many: [] as number[], few: [] as number[] };
-    const requests = size(isSmoke, 5, 400);
+    const requests = run.size("devicePages");
     for (let index = -CHECKED; index < requests; index++) {
       const startMs = pick(random, few.dayStartsMs);
       const question = questionOf(few, startMs, 1, anyDevice(random, fleet), 0);
@@ -176,11 +192,11 @@ async function compareSizes(
       runs.many.push(manyMs);
       runs.few.push(fewMs);
     }
-    printFigures([
+    run.figures([
       { name: `device-day page, ${many.dayStartsMs.length} days archived`, unit: "ms", runs: runs.many },
       { name: `the same, ${few.dayStartsMs.length} days archived`, unit: "ms", runs: runs.few },
     ]);
-    printAtMost("  times the smaller archive", median(runs.many) / median(runs.few), 1.2);
+    run.verdict("times the smaller archive", median(runs.many) / median(runs.few), "", { atMost: 1.2 });
   } finally {
     await few.close();
   }

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Bench, size } from "./support/bench.ts";
+import type { Bench } from "./support/bench.ts";
 import { createFleet, type FullReport } from "./support/fleet.ts";
 import { forSeconds, getRequest, measureLoad, postRequest } from "./support/load.ts";
 import { createRandom, pick } from "./support/random.ts";
-import { type Figure, printFigures, printRatio } from "./support/report.ts";
+import type { Figure } from "./support/report.ts";
 import { startBareServer, startWherehouse, type WherehouseProcess } from "./support/server.ts";
 
 const CONNECTIONS = 16;
@@ -15,16 +15,23 @@ const MS_PER_DAY = 86_400_000;
 export const bench: Bench = {
   question:
     "a device-day page of 100 full records from memory over HTTP, devices at random, against a bare server that sends the same bytes",
-  async run(isSmoke) {
-    const devices = size(isSmoke, 20, 2000);
-    const rounds = size(isSmoke, 5, 5);
-    const seconds = size(isSmoke, 0.2, 4);
+  sizes: {
+    devices: { help: "devices that report", smoke: 20, full: 2000 },
+    reports: { help: "reports of each device", smoke: 110, full: 250 },
+    rounds: { help: "times that each server is asked", smoke: 5, full: 5 },
+    seconds: { help: "that each server is asked in a round", smoke: 0.2, full: 4 },
+    seed: { help: "of the fleet", smoke: 2, full: 2 },
+  },
+  async run(run) {
+    const devices = run.size("devices");
+    const rounds = run.size("rounds");
+    const seconds = run.size("seconds");
     const yesterdayMs = Math.floor(Date.now() / MS_PER_DAY) * MS_PER_DAY - MS_PER_DAY;
     const directory = mkdtempSync(join(tmpdir(), "wherehouse-page-"));
     const wherehouse = await startWherehouse();
     try {
-      const fleet = createFleet({ devices, seed: 2, startMs: yesterdayMs, stepMs: 60_000 });
-      const reports = Array.from({ length: size(isSmoke, 110, 250) }, (_, round) => fleet.round(round));
+      const fleet = createFleet({ devices, seed: run.size("seed"), startMs: yesterdayMs, stepMs: 60_000 });
+      const reports = Array.from({ length: run.size("reports") }, (_, round) => fleet.round(round));
       await load(wherehouse, reports);
       const date = new Date(yesterdayMs).toISOString().slice(0, 10);
       const ids = reports[0]!.map((report) => String(report.device_id));
@@ -59,14 +66,15 @@ export const bench: Bench = {
         }
         const figures: [Figure, Figure] = [
           {
-            name: `wherehouse, pages of ${body.length.toLocaleString("en")} bytes`,
+            name: "wherehouse",
             unit: "requests/s",
             runs: ours,
           },
           { name: "bare, the same bytes", unit: "requests/s", runs: control },
         ];
-        printFigures(figures);
-        printRatio("share of the bare server", ...figures, "at least 0.30");
+        run.note(`pages of ${body.length.toLocaleString("en")} bytes`);
+        run.figures(figures);
+        run.ratio("share of the bare server", ...figures, { atLeast: 0.3 });
       } finally {
         await bare.stop();
       }

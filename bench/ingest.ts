@@ -1,26 +1,30 @@
-import { type Bench, size } from "./support/bench.ts";
+import type { Bench } from "./support/bench.ts";
 import { createFleet } from "./support/fleet.ts";
 import { measureLoad, postRequest } from "./support/load.ts";
-import { type Figure, printFigures, printRatio } from "./support/report.ts";
+import type { Figure } from "./support/report.ts";
 import { type ServerProcess, startBareServer, startWherehouse } from "./support/server.ts";
 
 const DEVICES = 1000; // One report of each makes a batch.
 const CONNECTIONS = 16;
-const ROUNDS = 5;
 
 export const bench: Bench = {
   question:
     "durable ingest over HTTP, full reports in batches of 1,000 on 16 connections, against a bare server that only parses them",
-  async run(isSmoke) {
-    const batches = size(isSmoke, 4, 160);
+  sizes: {
+    batches: { help: "batches of 1,000 reports a round", smoke: 4, full: 160 },
+    rounds: { help: "times that each server is sent its batches", smoke: 1, full: 5 },
+    seed: { help: "of the fleet", smoke: 1, full: 1 },
+  },
+  async run(run) {
+    const batches = run.size("batches");
     const wherehouse = await startWherehouse();
     const bare = await startBareServer("parse");
     const ours: number[] = [];
     const control: number[] = [];
     try {
       const startMs = Date.now() - 3 * 86_400_000;
-      const fleet = createFleet({ devices: DEVICES, seed: 1, startMs, stepMs: 1000 });
-      for (let round = 0; round < size(isSmoke, 1, ROUNDS); round++) {
+      const fleet = createFleet({ devices: DEVICES, seed: run.size("seed"), startMs, stepMs: 1000 });
+      for (let round = 0; round < run.size("rounds"); round++) {
         const bodies = Array.from({ length: batches }, (_, index) =>
           new TextEncoder().encode(JSON.stringify({ locations: fleet.round(round * batches + index) })),
         );
@@ -35,8 +39,8 @@ export const bench: Bench = {
       { name: "wherehouse", unit: "reports/s", runs: ours },
       { name: "bare, parsing only", unit: "reports/s", runs: control },
     ];
-    printFigures(figures);
-    printRatio("share of the bare server", ...figures, "at least 0.25");
+    run.figures(figures);
+    run.ratio("share of the bare server", ...figures, { atLeast: 0.25 });
   },
 };
 

@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import type { Bench } from "./support/bench.ts";
-import { printMachine } from "./support/report.ts";
+import { runBench } from "./support/bench-run.ts";
+import { machineText, readMachine } from "./support/machine.ts";
 
 const NAMES = [
   "ingest",
@@ -20,7 +21,6 @@ Runs the benches named, or all: ${NAMES.join(", ")}.
 Each asks a question, times the obvious way beside ours in the same run, and prints ratios.
 
   --smoke   small sizes: shows that the benches work, not how fast anything is
-  --large   \`year\` alone: 100 devices instead of 20
   --help    this text
 `;
 
@@ -29,7 +29,6 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     smoke: { type: "boolean", default: false },
-    large: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
 });
@@ -40,10 +39,10 @@ if (values.help) {
   console.error(`There is no bench ${unknown.join(", ")}. There are: ${NAMES.join(", ")}.`);
   process.exitCode = 2;
 } else {
-  printMachine();
+  console.log(machineText(readMachine()));
   for (const name of positionals.length > 0 ? positionals : NAMES) {
     const { bench } = (await import(`./${name}.ts`)) as { bench: Bench };
     console.log(`\n${name}: ${bench.question}`);
-    await bench.run(values.smoke);
+    await runBench({ bench, isSmoke: values.smoke, given: new Map(), print: console.log });
   }
 }

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { createHotStore } from "../src/hot/hot-store.ts";
 import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../src/model/location-fields.ts";
 import type { ReportBatch } from "../src/model/report-batch.ts";
-import { type Bench, size } from "./support/bench.ts";
+import type { Bench, BenchRun } from "./support/bench.ts";
 import { readBoston } from "./support/boston.ts";
 import { createFleet } from "./support/fleet.ts";
 import { openLog, writeLog } from "./support/log.ts";
-import { type Figure, printFigures } from "./support/report.ts";
+import { type Figure, median } from "./support/report.ts";
 
 const DEVICES = 2000;
 const SETTLE_MS = 200;
@@ -18,41 +18,44 @@ type Keeper = "store" | "objects";
 export const bench: Bench = {
   question:
     "memory a record takes in the hot store, growth of resident memory after collection, against plain objects",
-  async run(isSmoke) {
-    const figures: Figure[] = [];
-    const boston = readBoston(size(isSmoke, 5000, 500_000));
-    if (boston !== null) figures.push(...(await measure("Boston track", "under 80", boston, isSmoke)));
+  sizes: {
+    positions: { help: "positions of the Boston track, at most", smoke: 5000, full: 500_000 },
+    reports: { help: "full reports of each of 2,000 devices", smoke: 5, full: 250 },
+    runs: { help: "processes that measure each", smoke: 1, full: 5 },
+    seed: { help: "of the fleet that reports in full", smoke: 5, full: 5 },
+  },
+  async run(run) {
+    const boston = readBoston(run.size("positions"));
+    if (boston !== null) await measure(run, "Boston track", 80, boston);
     const fleet = createFleet({
       devices: DEVICES,
-      seed: 5,
+      seed: run.size("seed"),
       startMs: Date.now() - 86_400_000,
       stepMs: 60_000,
     });
-    const rounds = Array.from({ length: size(isSmoke, 5, 250) }, (_, round) => fleet.round(round));
-    figures.push(...(await measure("full reports", "under 140", rounds.flat(), isSmoke)));
-    printFigures(figures);
+    const rounds = Array.from({ length: run.size("reports") }, (_, round) => fleet.round(round));
+    await measure(run, "full reports", 140, rounds.flat());
   },
 };
 
 async function measure(
+  run: BenchRun,
   name: string,
-  wanted: string,
+  bytesMax: number,
   reports: readonly object[],
-  isSmoke: boolean,
-): Promise<Figure[]> {
+): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "wherehouse-memory-"));
   try {
     await writeLog(directory, reports);
     const runs = async (keeper: Keeper) => {
       const bytes: number[] = [];
-      for (let run = 0; run < size(isSmoke, 1, 5); run++)
+      for (let index = 0; index < run.size("runs"); index++)
         bytes.push(await measureInProcess(directory, keeper));
       return bytes;
     };
-    return [
-      { name: `${name} (wanted: ${wanted})`, unit: "bytes/record", runs: await runs("store") },
-      { name: `${name} as objects`, unit: "bytes/record", runs: await runs("objects") },
-    ];
+    const ours: Figure = { name, unit: "bytes/record", runs: await runs("store") };
+    run.figures([ours, { name: `${name} as objects`, unit: "bytes/record", runs: await runs("objects") }]);
+    run.verdict(name, median(ours.runs), "bytes/record", { atMost: bytesMax });
   } finally {
     rmSync(directory, { recursive: true });
   }

@@ -5,27 +5,36 @@ import {
   archivedDirectory,
   MINUTES_PER_DAY,
 } from "./support/archived-directory.ts";
-import { type Bench, size } from "./support/bench.ts";
-import { type Figure, median, printFigures } from "./support/report.ts";
-import { printAtMost } from "./support/verdict.ts";
+import type { Bench } from "./support/bench.ts";
+import { type Figure, median } from "./support/report.ts";
 import { createYearFleet } from "./support/year-fleet.ts";
 
 export const bench: Bench = {
   question:
     "from the start of the process to the first 200 of /ready, with a year archived, against a month with the same week to replay",
-  async run(isSmoke) {
-    const minutesPerDay = size(isSmoke, 150, MINUTES_PER_DAY);
-    const devices = size(isSmoke, 5, 100);
-    const positionsMax = size(isSmoke, 5000, Number.POSITIVE_INFINITY);
-    const fleet = createYearFleet({ devices, seed: 11, positionsMax });
-    const archivedDays = { few: size(isSmoke, 2, 30), many: size(isSmoke, 3, ARCHIVED_DAYS_MAX) };
-    const few = await archivedDirectory({ fleet, archivedDays: archivedDays.few, minutesPerDay });
-    const many = await archivedDirectory({ fleet, archivedDays: archivedDays.many, minutesPerDay });
+  sizes: {
+    devices: { help: "devices that report every minute", smoke: 5, full: 100 },
+    dayMinutes: { help: "minutes of each day that are reported", smoke: 150, full: MINUTES_PER_DAY },
+    daysFew: { help: "archived days of the smaller directory", smoke: 2, full: 30 },
+    daysMany: { help: "archived days of the larger directory", smoke: 3, full: ARCHIVED_DAYS_MAX },
+    positions: { help: "positions of the track that devices follow, at most", smoke: 5000, full: 500_000 },
+    seed: { help: "of the fleet", smoke: 11, full: 11 },
+    rounds: { help: "times that each is started", smoke: 1, full: 9 },
+  },
+  async run(run) {
+    const minutesPerDay = run.size("dayMinutes");
+    const fleet = createYearFleet({
+      devices: run.size("devices"),
+      seed: run.size("seed"),
+      positionsMax: run.size("positions"),
+    });
+    const few = await archivedDirectory({ fleet, archivedDays: run.size("daysFew"), minutesPerDay });
+    const many = await archivedDirectory({ fleet, archivedDays: run.size("daysMany"), minutesPerDay });
     await startOnce(few); // What the disk has to be asked for, it is asked for here.
     await startOnce(many);
     const ours: number[] = [];
     const control: number[] = [];
-    for (let round = 0; round < size(isSmoke, 1, 9); round++) {
+    for (let round = 0; round < run.size("rounds"); round++) {
       control.push(await startOnce(few));
       ours.push(await startOnce(many));
     }
@@ -33,8 +42,8 @@ export const bench: Bench = {
       { name: `${many.dayStartsMs.length} days archived`, unit: "s", runs: ours },
       { name: `${few.dayStartsMs.length} days archived`, unit: "s", runs: control },
     ];
-    printFigures(figures);
-    printAtMost("times the smaller archive", median(ours) / median(control), 1.2);
+    run.figures(figures);
+    run.verdict("times the smaller archive", median(ours) / median(control), "", { atMost: 1.2 });
   },
 };
 

@@ -3,32 +3,38 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createHotStore } from "../src/hot/hot-store.ts";
 import { batchesOf } from "./support/batches.ts";
-import { type Bench, size } from "./support/bench.ts";
+import type { Bench, BenchRun } from "./support/bench.ts";
 import { readBoston } from "./support/boston.ts";
 import { createFleet } from "./support/fleet.ts";
 import { BENCH_APP, openLog, writeLog } from "./support/log.ts";
-import { type Figure, printFigures, printRatio } from "./support/report.ts";
+import { type Figure, median } from "./support/report.ts";
 
 const DEVICES = 1000;
 
 export const bench: Bench = {
   question:
     "replaying the log into a queryable store, records a second on one core, against JSON.parse of the same reports",
-  async run(isSmoke) {
-    const boston = readBoston(size(isSmoke, 5000, 500_000));
-    if (boston !== null) await replay("Boston track", boston, isSmoke);
+  sizes: {
+    positions: { help: "positions of the Boston track, at most", smoke: 5000, full: 500_000 },
+    reports: { help: "full reports of each of 1,000 devices", smoke: 5, full: 500 },
+    runs: { help: "times that each log is replayed", smoke: 1, full: 7 },
+    seed: { help: "of the fleet that reports in full", smoke: 4, full: 4 },
+  },
+  async run(run) {
+    const boston = readBoston(run.size("positions"));
+    if (boston !== null) await replay(run, "Boston track", boston);
     const fleet = createFleet({
       devices: DEVICES,
-      seed: 4,
+      seed: run.size("seed"),
       startMs: Date.now() - 86_400_000,
       stepMs: 60_000,
     });
-    const rounds = Array.from({ length: size(isSmoke, 5, 500) }, (_, round) => fleet.round(round));
-    await replay("full reports", rounds.flat(), isSmoke);
+    const rounds = Array.from({ length: run.size("reports") }, (_, round) => fleet.round(round));
+    await replay(run, "full reports", rounds.flat());
   },
 };
 
-async function replay(name: string, reports: readonly object[], isSmoke: boolean): Promise<void> {
+async function replay(run: BenchRun, name: string, reports: readonly object[]): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "wherehouse-replay-"));
   try {
     const bytes = await writeLog(directory, reports);
@@ -39,7 +45,7 @@ async function replay(name: string, reports: readonly object[], isSmoke: boolean
     const lines = reports.map((report) => JSON.stringify(report));
     const ours: number[] = [];
     const control: number[] = [];
-    for (let run = 0; run < size(isSmoke, 1, 7); run++) {
+    for (let index = 0; index < run.size("runs"); index++) {
       const parseMs = performance.now();
       for (const line of lines) JSON.parse(line);
       control.push(rate(reports.length, parseMs));
@@ -55,13 +61,14 @@ async function replay(name: string, reports: readonly object[], isSmoke: boolean
       }
     }
     const each = (bytes / reports.length).toFixed(1);
-    console.log(`  ${name}: ${reports.length.toLocaleString("en")} reports, ${each} bytes each in the log`);
+    run.note(`${name}: ${reports.length.toLocaleString("en")} reports, ${each} bytes each in the log`);
     const figures: [Figure, Figure] = [
-      { name: "replay", unit: "records/s (wanted: at least 1,000,000)", runs: ours },
-      { name: "JSON.parse, a line a report", unit: "records/s", runs: control },
+      { name: `${name}, replay`, unit: "records/s", runs: ours },
+      { name: `${name}, JSON.parse, a line a report`, unit: "records/s", runs: control },
     ];
-    printFigures(figures);
-    printRatio("times JSON.parse", ...figures, "no bound");
+    run.figures(figures);
+    run.verdict(`${name}, replay`, median(ours), "records/s", { atLeast: 1_000_000 });
+    run.ratio(`${name}, times JSON.parse`, ...figures);
   } finally {
     rmSync(directory, { recursive: true });
   }

@@ -19,14 +19,13 @@ import {
   temporaryDataDir,
 } from "./support/archived-directory.ts";
 import { batchesOf } from "./support/batches.ts";
-import { type Bench, size } from "./support/bench.ts";
+import type { Bench, BenchRun } from "./support/bench.ts";
 import { readBoston } from "./support/boston.ts";
 import { getRequest } from "./support/load.ts";
 import { openLog } from "./support/log.ts";
 import { measureOpenLoad, percentile } from "./support/open-load.ts";
 import { createRandom, pick } from "./support/random.ts";
-import { type Figure, median, printFigures, readable } from "./support/report.ts";
-import { printAtLeast, printAtMost } from "./support/verdict.ts";
+import { type Figure, median, readable } from "./support/report.ts";
 import { createYearFleet, type YearFleet } from "./support/year-fleet.ts";
 
 const REQUESTS_PER_SECOND = 200;
@@ -35,16 +34,24 @@ const CONNECTIONS = 16;
 export const bench: Bench = {
   question:
     "sealing full records: how many a second, against DuckDB alone, what requests notice of it, and bytes a record",
-  async run(isSmoke) {
-    const devices = size(isSmoke, 20, 1000);
+  sizes: {
+    devices: { help: "devices that report every minute", smoke: 20, full: 1000 },
+    dayMinutes: { help: "minutes of each day that are reported", smoke: 100, full: MINUTES_PER_DAY },
+    days: { help: "days sealed one after the other while nothing else goes on", smoke: 1, full: 5 },
+    servers: { help: "servers that seal while they are asked", smoke: 1, full: 3 },
+    restMs: { help: "rest before a server counts as idle", smoke: 10, full: 2000 },
+    positions: { help: "positions of the track, at most", smoke: 5000, full: 500_000 },
+    seed: { help: "of the fleet", smoke: 21, full: 21 },
+  },
+  async run(run) {
     const fleet = createYearFleet({
-      devices,
-      seed: 21,
-      positionsMax: size(isSmoke, 5000, Number.POSITIVE_INFINITY),
+      devices: run.size("devices"),
+      seed: run.size("seed"),
+      positionsMax: run.size("positions"),
     });
-    await measureRate(fleet, isSmoke);
-    await measureRequests(fleet, isSmoke);
-    await measureBytes(isSmoke);
+    await measureRate(run, fleet);
+    await measureRequests(run, fleet);
+    await measureBytes(run);
   },
 };
 
@@ -56,27 +63,28 @@ function dayStart(daysAgo: number): number {
 const FIRST_DUE = WINDOW_DAYS + 1;
 
 /** Day after day in this process, where nothing else happens. */
-async function measureRate(fleet: YearFleet, isSmoke: boolean): Promise<void> {
+async function measureRate(run: BenchRun, fleet: YearFleet): Promise<void> {
   const dataDir = temporaryDataDir("seal");
   const directory = await openBenchDirectory(dataDir, systemClock);
-  const minutes = size(isSmoke, 100, MINUTES_PER_DAY);
-  const runs = size(isSmoke, 1, 5);
+  const minutes = run.size("dayMinutes");
+  const days = run.size("days");
   const ours: number[] = [];
   const control: number[] = [];
   let bytes = 0;
   let total = 0;
-  for (let run = 0; run < runs; run++) {
-    const records = await report(directory, dayBatches(fleet, dayStart(FIRST_DUE + runs - run), minutes));
+  for (let day = 0; day < days; day++) {
+    const startMs = dayStart(FIRST_DUE + days - day);
+    const records = await report(directory, dayBatches(fleet, startMs, minutes));
     const sealed = await directory.schedule.sealNow();
     if (sealed.records !== records) throw new Error(`${sealed.records} of ${records} records were sealed`);
     ours.push((records * 1000) / sealed.durationMs);
     bytes += sealed.bytes;
     total += records;
-    const folder = archivePath(dataDir, `day=${utcDayName(utcDayOf(dayStart(FIRST_DUE + runs - run)))}`);
+    const folder = archivePath(dataDir, `day=${utcDayName(utcDayOf(startMs))}`);
     control.push(await copyAlone(join(folder, "*.parquet"), join(dataDir, "copy.parquet"), records));
   }
   await directory.close();
-  const figures: Figure[] = [
+  const figures: [Figure, Figure] = [
     { name: "memory to archive, one day of 25-field records", unit: "records/s", runs: ours },
     {
       name: "DuckDB alone: those files read, sorted, written, one thread",
@@ -84,10 +92,10 @@ async function measureRate(fleet: YearFleet, isSmoke: boolean): Promise<void> {
       runs: control,
     },
   ];
-  printFigures(figures);
-  printAtLeast("records/s", median(ours), 150_000);
-  console.log(`  share of DuckDB alone: ${readable(median(ours) / median(control))}`);
-  console.log(`  full records: ${readable(bytes / total)} bytes each in Parquet`);
+  run.figures(figures);
+  run.verdict("memory to archive", median(ours), "records/s", { atLeast: 150_000 });
+  run.ratio("share of DuckDB alone", ...figures);
+  run.note(`full records: ${readable(bytes / total)} bytes each in Parquet`);
 }
 
 /** The least that anybody has to do: sort the records and write them. */
@@ -113,13 +121,13 @@ async function copyAlone(files: string, target: string, records: number): Promis
  * A server of its own starts with days in its log that are due, so it begins to seal them as soon as it is ready:
  * requests are sent until it says that it is done, and then as long again while it is idle.
  */
-async function measureRequests(fleet: YearFleet, isSmoke: boolean): Promise<void> {
+async function measureRequests(run: BenchRun, fleet: YearFleet): Promise<void> {
   const rates: number[] = [];
   const p99s = { sealing: new Map<string, number[]>(), idle: new Map<string, number[]>() };
-  for (let run = 0; run < size(isSmoke, 1, 3); run++) {
+  for (let index = 0; index < run.size("servers"); index++) {
     const dataDir = temporaryDataDir("due");
     await makeFirstKey(dataDir);
-    const due = await writeDueLog(dataDir, fleet, isSmoke);
+    const due = await writeDueLog(dataDir, fleet, run.size("dayMinutes"));
     const server = await startArchiveServer(dataDir);
     try {
       const startMs = performance.now();
@@ -138,7 +146,7 @@ async function measureRequests(fleet: YearFleet, isSmoke: boolean): Promise<void
       if (records !== due.toLocaleString("en")) throw new Error(`${records} of ${due} records were sealed`);
       rates.push(due / Number(seconds));
       const sealingMs = performance.now() - startMs;
-      await Bun.sleep(size(isSmoke, 10, 2000));
+      await Bun.sleep(run.size("restMs"));
       const idleUntilMs = performance.now() + sealingMs;
       const idle = await measureAll(server, fleet, () => performance.now() < idleUntilMs);
       add(p99s.sealing, sealing);
@@ -148,20 +156,20 @@ async function measureRequests(fleet: YearFleet, isSmoke: boolean): Promise<void
     }
   }
   const rate = `while it answers ${2 * REQUESTS_PER_SECOND} requests/s`;
-  printFigures([{ name: `memory to archive in a server, ${rate}`, unit: "records/s", runs: rates }]);
+  run.figures([{ name: `memory to archive in a server, ${rate}`, unit: "records/s", runs: rates }]);
   for (const [name, sealing] of p99s.sealing) {
     const idle = p99s.idle.get(name)!;
-    printFigures([
+    const figures: [Figure, Figure] = [
       { name: `${name}, p99 during sealing`, unit: "ms", runs: sealing },
       { name: `${name}, p99 idle`, unit: "ms", runs: idle },
-    ]);
-    printAtMost(`${name}, times idle`, median(sealing.map((ms, run) => ms / idle[run]!)), 3);
+    ];
+    run.figures(figures);
+    run.ratio(`${name}, times idle`, ...figures, { atMost: 3 });
   }
 }
 
 /** Two days that are due, and yesterday; straight into the log, as a server that was stopped for long leaves it. */
-async function writeDueLog(dataDir: string, fleet: YearFleet, isSmoke: boolean): Promise<number> {
-  const minutes = size(isSmoke, 100, MINUTES_PER_DAY);
+async function writeDueLog(dataDir: string, fleet: YearFleet, minutes: number): Promise<number> {
   const { wal } = await openLog(directoryPaths(dataDir).log, () => {});
   let due = 0;
   for (const daysAgo of [FIRST_DUE + 1, FIRST_DUE, 1]) {
@@ -204,8 +212,8 @@ function add(runs: Map<string, number[]>, measured: readonly P99[]): void {
   for (const [name, ms] of measured) runs.set(name, [...(runs.get(name) ?? []), ms]);
 }
 
-async function measureBytes(isSmoke: boolean): Promise<void> {
-  const boston = readBoston(size(isSmoke, 5000, Number.POSITIVE_INFINITY));
+async function measureBytes(run: BenchRun): Promise<void> {
+  const boston = readBoston(run.size("positions"));
   if (boston === null) return;
   const dataDir = temporaryDataDir("boston");
   const newestMs = boston.at(-1)!.timestamp;
@@ -216,6 +224,6 @@ async function measureBytes(isSmoke: boolean): Promise<void> {
   await report(directory, batchesOf(boston, 1000));
   const { records, bytes } = await directory.schedule.sealNow();
   await directory.close();
-  console.log(`  Boston track: ${records.toLocaleString("en")} records`);
-  printAtMost("bytes a record in Parquet", bytes / records, 20);
+  run.note(`Boston track: ${records.toLocaleString("en")} records`);
+  run.verdict("Boston track in Parquet", bytes / records, "bytes/record", { atMost: 20 });
 }

@@ -1,5 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { rmSync } from "node:fs";
 import type { Manifest } from "../src/archive/manifest.ts";
 import type { ReportBatch } from "../src/model/report-batch.ts";
 import type { OpenDirectory } from "../src/open-directory.ts";
@@ -14,18 +13,13 @@ import {
   SERVED_APP,
   temporaryDataDir,
 } from "./support/archived-directory.ts";
-import { type Bench, size } from "./support/bench.ts";
+import type { Bench, BenchRun } from "./support/bench.ts";
 import { plotDays } from "./support/plot.ts";
 import { createRandom, pick, type Random } from "./support/random.ts";
-import { type Figure, median, printFigures, readable } from "./support/report.ts";
-import { printAtMost } from "./support/verdict.ts";
+import { median, readable } from "./support/report.ts";
 import { createYearFleet, type YearFleet } from "./support/year-fleet.ts";
 
-const RESULTS = join(import.meta.dir, "results");
 const START_MS = Date.UTC(2026, 0, 1);
-
-/** From here on memory and log should not grow: the window is full, and the first seals are over. */
-const SETTLED_DAY = 30;
 
 /** How much larger than it was something may become and still count as flat: reports are late at random. */
 const FLAT = 1.1;
@@ -38,21 +32,31 @@ const SILENT_MINUTES_MAX = 360;
 export const bench: Bench = {
   question:
     "a service lives a year, and five weeks more: do its memory and its log stay as large as they were?",
-  async run(isSmoke) {
-    const isLarge = process.argv.includes("--large");
-    const devices = size(isSmoke, 5, isLarge ? 100 : 20);
-    const days = size(isSmoke, 12, RETENTION_DAYS + 35);
-    const minutes = size(isSmoke, 60, MINUTES_PER_DAY);
+  sizes: {
+    devices: { help: "devices that report every minute", smoke: 5, full: 20 },
+    days: { help: "days that the service lives", smoke: 12, full: RETENTION_DAYS + 35 },
+    dayMinutes: { help: "minutes of each day that are reported", smoke: 60, full: MINUTES_PER_DAY },
+    settledDay: {
+      help: "from here on nothing should grow: the window is full, the first seals are over",
+      smoke: 9,
+      full: 30,
+    },
+    checks: { help: "days of a device that are read back", smoke: 20, full: 300 },
+    positions: { help: "positions of the track, at most", smoke: 5000, full: 500_000 },
+    seed: { help: "of the fleet", smoke: 31, full: 31 },
+  },
+  async run(run) {
+    const days = run.size("days");
+    const minutes = run.size("dayMinutes");
     const fleet = createYearFleet({
-      devices,
-      seed: 31,
-      positionsMax: size(isSmoke, 5000, Number.POSITIVE_INFINITY),
+      devices: run.size("devices"),
+      seed: run.size("seed"),
+      positionsMax: run.size("positions"),
     });
     const dataDir = temporaryDataDir("year");
     const clock = createManualClock(START_MS);
     const life = createLife(fleet, minutes);
     const samples: DaySample[] = [];
-    const settledDay = size(isSmoke, 9, SETTLED_DAY);
     let reopenMs = 0;
     let directory = await openBenchDirectory(dataDir, clock);
     try {
@@ -63,13 +67,14 @@ export const bench: Bench = {
       const startMs = performance.now();
       directory = await openBenchDirectory(dataDir, clock);
       reopenMs = performance.now() - startMs;
-      await checkDays(directory, clock, fleet, life, days, size(isSmoke, 20, 300), minutes);
+      await checkDays(directory, clock, fleet, life, days, run.size("checks"), minutes);
     } finally {
       await directory.close();
       rmSync(dataDir, { recursive: true });
     }
-    printYear(samples, settledDay, reopenMs);
-    if (!isSmoke) writeResults(samples, devices);
+    tellYear(run, samples, reopenMs);
+    run.attach("-days.json", `${JSON.stringify(samples, null, 2)}\n`);
+    run.attach(".svg", plotYear(samples, run.size("devices")));
   },
 };
 
@@ -221,53 +226,37 @@ async function timesOf(
   return found.value.pages.flatMap(({ count, timestampMs }) => [...timestampMs.subarray(0, count)]);
 }
 
-function printYear(samples: readonly DaySample[], settledDay: number, reopenMs: number): void {
+function tellYear(run: BenchRun, samples: readonly DaySample[], reopenMs: number): void {
   const total = samples.reduce((sum, { reported }) => sum + reported, 0);
   const last = samples.at(-1)!;
-  console.log(
-    `  ${total.toLocaleString("en")} records in ${samples.length} days; at the end ${last.archivedDays} days and ${readable(last.archiveBytes / 1e6)} MB archived, ${last.hotRecords.toLocaleString("en")} records in memory`,
+  run.note(
+    `${total.toLocaleString("en")} records in ${samples.length} days; at the end ${last.archivedDays} days and ${readable(last.archiveBytes / 1e6)} MB archived, ${last.hotRecords.toLocaleString("en")} records in memory`,
   );
-  const settled = samples.slice(settledDay);
-  const figures: Figure[] = [
+  const settled = samples.slice(run.size("settledDay"));
+  run.figures([
     { name: "records in memory", unit: "", runs: settled.map(({ hotRecords }) => hotRecords) },
     { name: "heap", unit: "MB", runs: settled.map(({ heapBytes }) => heapBytes / 1e6) },
     { name: "resident", unit: "MB", runs: settled.map(({ residentBytes }) => residentBytes / 1e6) },
     { name: "log", unit: "MB", runs: settled.map(({ logBytes }) => logBytes / 1e6) },
     { name: "a day's seal", unit: "ms", runs: settled.map(({ sealMs }) => sealMs) },
-  ];
-  printFigures(figures);
-  console.log(`  closed and opened again at the end: ${readable(reopenMs)} ms`);
+  ]);
+  run.note(`closed and opened again at the end: ${readable(reopenMs)} ms`);
   const growth = (value: (sample: DaySample) => number) => {
     const span = Math.ceil(settled.length / 10);
     return median(settled.slice(-span).map(value)) / median(settled.slice(0, span).map(value));
   };
   const name = "the last tenth of its days, times the first";
-  printAtMost(
-    `records in memory, ${name}`,
-    growth(({ hotRecords }) => hotRecords),
-    FLAT,
-  );
-  printAtMost(
-    `heap, ${name}`,
-    growth(({ heapBytes }) => heapBytes),
-    FLAT,
-  );
-  printAtMost(
-    `log, ${name}`,
-    growth(({ logBytes }) => logBytes),
-    FLAT,
-  );
+  const records = growth(({ hotRecords }) => hotRecords);
+  const heap = growth(({ heapBytes }) => heapBytes);
+  const log = growth(({ logBytes }) => logBytes);
+  run.verdict(`records in memory, ${name}`, records, "", { atMost: FLAT });
+  run.verdict(`heap, ${name}`, heap, "", { atMost: FLAT });
+  run.verdict(`log, ${name}`, log, "", { atMost: FLAT });
 }
 
-function writeResults(samples: readonly DaySample[], devices: number): void {
-  mkdirSync(RESULTS, { recursive: true });
-  writeFileSync(
-    join(RESULTS, "year.json"),
-    `${JSON.stringify(samples, null, 2)}
-`,
-  );
+function plotYear(samples: readonly DaySample[], devices: number): string {
   const megabytes = (of: (sample: DaySample) => number) => samples.map((sample) => of(sample) / 1e6);
-  const svg = plotDays(`A service of ${devices} devices that report every minute, day after day`, [
+  return plotDays(`A service of ${devices} devices that report every minute, day after day`, [
     {
       title: "Memory after a collection",
       unit: "MB",
@@ -287,5 +276,4 @@ function writeResults(samples: readonly DaySample[], devices: number): void {
       lines: [{ name: "archive", values: megabytes(({ archiveBytes }) => archiveBytes) }],
     },
   ]);
-  writeFileSync(join(RESULTS, "year.svg"), svg);
 }

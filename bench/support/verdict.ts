@@ -1,14 +1,21 @@
+import type { Bound } from "./bench.ts";
 import { readable } from "./report.ts";
 
-/** Prints a figure beside what it must reach, and whether it does. */
-export function printAtMost(name: string, value: number, bound: number): void {
-  print(name, value, `at most ${readable(bound)}`, value <= bound);
+export function isReached(value: number, { atLeast, atMost }: Bound): boolean {
+  return value >= (atLeast ?? Number.NEGATIVE_INFINITY) && value <= (atMost ?? Number.POSITIVE_INFINITY);
 }
 
-export function printAtLeast(name: string, value: number, bound: number): void {
-  print(name, value, `at least ${readable(bound)}`, value >= bound);
+/** A value on a line, beside what it should reach and whether it does. */
+export function verdictLine(name: string, value: number, unit: string, bound?: Bound): string {
+  const line = `${name}: ${readable(value)}${unit === "" ? "" : ` ${unit}`}`;
+  if (bound === undefined) return line;
+  return `${line} (wanted: ${boundText(bound)}; ${isReached(value, bound) ? "reached" : "missed"})`;
 }
 
-function print(name: string, value: number, wanted: string, isReached: boolean): void {
-  console.log(`  ${name}: ${readable(value)} (wanted: ${wanted}; ${isReached ? "reached" : "missed"})`);
+function boundText({ atLeast, atMost }: Bound): string {
+  const ends = [
+    ...(atLeast === undefined ? [] : [`at least ${readable(atLeast)}`]),
+    ...(atMost === undefined ? [] : [`at most ${readable(atMost)}`]),
+  ];
+  return ends.join(" and ");
 }
