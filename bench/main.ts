@@ -1,48 +1,113 @@
-import { parseArgs } from "node:util";
+import { existsSync } from "node:fs";
+import { join, relative } from "node:path";
+import { fail, ok, type Result } from "../src/lib/result.ts";
 import type { Bench } from "./support/bench.ts";
-import { runBench } from "./support/bench-run.ts";
+import { type Kept, runBench } from "./support/bench-run.ts";
+import {
+  type Benches,
+  isFolder,
+  parseCommandLine,
+  type RunCommand,
+  resultsFileIn,
+} from "./support/command-line.ts";
+import { comparisonLines } from "./support/compare.ts";
+import { benchHelpText, helpText } from "./support/help.ts";
 import { machineText, readMachine } from "./support/machine.ts";
+import { profileBench } from "./support/profiling.ts";
+import { type Results, readResults, saveResults } from "./support/results.ts";
 
-const NAMES = [
-  "ingest",
-  "replay",
-  "memory",
-  "device-page",
-  "start",
-  "archive",
-  "seal",
-  "ready",
-  "year",
-] as const;
+const NAMES = ["ingest", "replay", "memory", "device-page", "start", "archive", "seal", "ready", "year"];
 
-const HELP = `Usage: bun run bench [NAME ...] [--smoke]
+const RESULTS = join(import.meta.dir, "results");
 
-Runs the benches named, or all: ${NAMES.join(", ")}.
-Each asks a question, times the obvious way beside ours in the same run, and prints ratios.
+process.exitCode = await main(process.argv.slice(2));
 
-  --smoke   small sizes: shows that the benches work, not how fast anything is
-  --help    this text
-`;
-
-const { values, positionals } = parseArgs({
-  args: process.argv.slice(2),
-  allowPositionals: true,
-  options: {
-    smoke: { type: "boolean", default: false },
-    help: { type: "boolean", default: false },
-  },
-});
-const unknown = positionals.filter((name) => !NAMES.includes(name as (typeof NAMES)[number]));
-if (values.help) {
-  console.log(HELP);
-} else if (unknown.length > 0) {
-  console.error(`There is no bench ${unknown.join(", ")}. There are: ${NAMES.join(", ")}.`);
-  process.exitCode = 2;
-} else {
-  console.log(machineText(readMachine()));
-  for (const name of positionals.length > 0 ? positionals : NAMES) {
-    const { bench } = (await import(`./${name}.ts`)) as { bench: Bench };
-    console.log(`\n${name}: ${bench.question}`);
-    await runBench({ bench, isSmoke: values.smoke, given: new Map(), print: console.log });
+async function main(args: readonly string[]): Promise<number> {
+  const benches = await loadBenches();
+  const parsed = parseCommandLine(args, benches);
+  if (!parsed.ok) {
+    console.error(parsed.error);
+    return 2;
   }
+  const command = parsed.value;
+  if (command.kind === "help") {
+    const texts = command.names.map((name) => benchHelpText(name, benches));
+    process.stdout.write(texts.length === 0 ? helpText(benches) : texts.join("\n"));
+    return 0;
+  }
+  const earlier = readEarlier(command);
+  if (!earlier.ok) {
+    console.error(earlier.error);
+    return 2;
+  }
+  console.log(machineText(readMachine()));
+  for (const name of command.names) await answer(name, benches.get(name)!, command, earlier.value);
+  return 0;
+}
+
+async function loadBenches(): Promise<Benches> {
+  const benches = new Map<string, Bench>();
+  for (const name of NAMES) {
+    const { bench } = (await import(`./${name}.ts`)) as { bench: Bench };
+    benches.set(name, bench);
+  }
+  return benches;
+}
+
+/** What the benches are to be compared with. Read before they run: a run may write over it. */
+function readEarlier({ against, names }: RunCommand): Result<ReadonlyMap<string, Results>, string> {
+  const earlier = new Map<string, Results>();
+  if (against === null) return ok(earlier);
+  for (const name of names) {
+    const path = resultsFileIn(against, name);
+    if (isFolder(against) && !existsSync(path)) continue; // A bench that is newer than the folder.
+    const results = readResults(path);
+    if (!results.ok) return results;
+    const { bench } = results.value;
+    if (bench !== name) return fail(`${path} has results of ${bench}, not of ${name}.`);
+    earlier.set(name, results.value);
+  }
+  if (earlier.size === 0) return fail(`${against} has no results of ${names.join(", ")}.`);
+  return ok(earlier);
+}
+
+/** Runs one bench, and does with its figures what was asked for. */
+async function answer(
+  name: string,
+  bench: Bench,
+  command: RunCommand,
+  earlier: ReadonlyMap<string, Results>,
+): Promise<void> {
+  const { isSmoke, given, against, isProfiled } = command;
+  const date = new Date().toISOString();
+  console.log(`\n${name}: ${bench.question}`);
+  const { attachments, ...kept } = await runBench({ bench, isSmoke, given, print: console.log });
+  const machine = readMachine();
+  const results: Results = { bench: name, question: bench.question, date, isSmoke, machine, ...kept };
+  const path = savePath(name, bench, command, kept.sizes);
+  if (path !== null) {
+    saveResults(path, results, attachments);
+    printAll([`saved as ${relative(process.cwd(), path)}`]);
+  }
+  const before = earlier.get(name);
+  if (before !== undefined) printAll(comparisonLines(before, results));
+  else if (against !== null) printAll([`${against} has no results of ${name}`]);
+  if (isProfiled) printAll(await profileBench({ name, isSmoke, given: [...given] }));
+}
+
+/** Results of full sizes are the project's; those of sizes that somebody chose must not replace them. */
+function savePath(
+  name: string,
+  bench: Bench,
+  { isSmoke, save }: RunCommand,
+  sizes: Kept["sizes"],
+): string | null {
+  if (save !== null) return resultsFileIn(save, name);
+  if (isSmoke) return null;
+  const isFull = Object.entries(bench.sizes).every(([size, { full }]) => sizes[size] === full);
+  return join(RESULTS, ...(isFull ? [] : ["local"]), `${name}.json`);
+}
+
+function printAll(lines: readonly string[]): void {
+  for (const line of lines) console.log(`  ${line}`);
 }

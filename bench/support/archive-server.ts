@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { directoryPaths } from "../../src/directory.ts";
+import { bunForServer } from "./profiling.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const WAIT_MS = 120_000;
@@ -19,7 +20,7 @@ export interface ArchiveServer {
 
 export async function startArchiveServer(dataDir: string): Promise<ArchiveServer> {
   const startMs = performance.now();
-  const argv = [process.execPath, "src/main.ts", "serve", "--port", "0", "--data-dir", dataDir];
+  const argv = [...bunForServer(), "src/main.ts", "serve", "--port", "0", "--data-dir", dataDir];
   const child = Bun.spawn(argv, { cwd: ROOT, stdout: "pipe", stderr: "pipe" });
   const out = collect(child.stdout);
   const errors = collect(child.stderr);

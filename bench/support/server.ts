@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { bunForServer } from "./profiling.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 
@@ -19,7 +20,8 @@ export interface WherehouseProcess extends ServerProcess {
 export async function startWherehouse(
   dataDir = mkdtempSync(join(tmpdir(), "wherehouse-bench-")),
 ): Promise<WherehouseProcess> {
-  const server = await startProcess(["src/main.ts", "serve", "--port", "0", "--data-dir", dataDir]);
+  const flags = ["--port", "0", "--data-dir", dataDir];
+  const server = await startProcess([...bunForServer(), "src/main.ts", "serve", ...flags]);
   while ((await fetch(`${server.url}/ready`)).status !== 200) await Bun.sleep(5);
   const key = readFileSync(join(dataDir, "first-key"), "utf8").trim();
   return {
@@ -35,11 +37,11 @@ export async function startWherehouse(
 
 /** The control: `bench/support/bare-server.ts` with these arguments. */
 export function startBareServer(...args: readonly string[]): Promise<ServerProcess> {
-  return startProcess(["bench/support/bare-server.ts", ...args]);
+  return startProcess([process.execPath, "bench/support/bare-server.ts", ...args]);
 }
 
 async function startProcess(argv: readonly string[]): Promise<ServerProcess> {
-  const child = Bun.spawn([process.execPath, ...argv], { cwd: ROOT, stdout: "pipe", stderr: "inherit" });
+  const child = Bun.spawn([...argv], { cwd: ROOT, stdout: "pipe", stderr: "inherit" });
   let said = "";
   for await (const bytes of child.stdout) {
     said += new TextDecoder().decode(bytes);

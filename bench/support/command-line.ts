@@ -1,0 +1,102 @@
+import { existsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { type FlagKind, type Flags, parseFlags } from "../../src/cli/flags.ts";
+import { fail, ok, type Result } from "../../src/lib/result.ts";
+import type { Bench } from "./bench.ts";
+
+/** Benches by name, in the order in which they run. */
+export type Benches = ReadonlyMap<string, Bench>;
+
+export type BenchCommand =
+  /** Of these benches; of the whole where there are none. */
+  { readonly kind: "help"; readonly names: readonly string[] } | RunCommand;
+
+export interface RunCommand {
+  readonly kind: "run";
+  readonly names: readonly string[];
+  readonly isSmoke: boolean;
+  readonly isProfiled: boolean;
+  /** Sizes by flag, under the names that benches use. */
+  readonly given: ReadonlyMap<string, number>;
+  /** Files, or folders with a file for each bench; null where none was named. */
+  readonly save: string | null;
+  readonly against: string | null;
+}
+
+const COMMON_FLAGS: Readonly<Record<string, FlagKind>> = {
+  smoke: "switch",
+  save: "value",
+  against: "value",
+  profile: "switch",
+  help: "switch",
+};
+
+/** What the words after `bun run bench` ask for; the error is one line. */
+export function parseCommandLine(args: readonly string[], benches: Benches): Result<BenchCommand, string> {
+  const sizeNames = new Set([...benches.values()].flatMap(({ sizes }) => Object.keys(sizes)));
+  const sizeFlags = Object.fromEntries([...sizeNames].map((name) => [flagOf(name), "value"] as const));
+  const parsed = parseFlags(args, { ...sizeFlags, ...COMMON_FLAGS });
+  if (!parsed.ok) return fail(`${parsed.error.message}. See --help.`);
+  const flags = parsed.value;
+  const named = [...new Set(flags.positionals)];
+  const strangers = named.filter((name) => !benches.has(name));
+  if (strangers.length > 0) {
+    return fail(`There is no bench ${strangers.join(", ")}. There are: ${[...benches.keys()].join(", ")}.`);
+  }
+  if (flags.has("help")) return ok({ kind: "help", names: named });
+  const names = named.length > 0 ? named : [...benches.keys()];
+  const given = parseSizes(flags, sizeNames, names, benches);
+  if (!given.ok) return given;
+  for (const flag of ["save", "against"]) {
+    const path = flags.value(flag);
+    if (path !== null && names.length > 1 && !isFolder(path)) {
+      return fail(
+        `--${flag} needs a folder for several benches, and ${path} is none. A new one ends in "/".`,
+      );
+    }
+  }
+  return ok({
+    kind: "run",
+    names,
+    isSmoke: flags.has("smoke"),
+    isProfiled: flags.has("profile"),
+    given: given.value,
+    save: flags.value("save"),
+    against: flags.value("against"),
+  });
+}
+
+function parseSizes(
+  flags: Flags,
+  sizeNames: ReadonlySet<string>,
+  names: readonly string[],
+  benches: Benches,
+): Result<ReadonlyMap<string, number>, string> {
+  const given = new Map<string, number>();
+  for (const size of sizeNames) {
+    const flag = flagOf(size);
+    const text = flags.value(flag);
+    if (text === null) continue;
+    if (!/^\d+(\.\d+)?$/.test(text)) return fail(`--${flag} takes a number, and "${text}" is none.`);
+    const owners = [...benches].filter(([, { sizes }]) => size in sizes).map(([name]) => name);
+    if (!names.some((name) => owners.includes(name))) {
+      return fail(`--${flag} is no flag of ${names.join(", ")}, but of ${owners.join(", ")}.`);
+    }
+    given.set(size, Number(text));
+  }
+  return ok(given);
+}
+
+/** `dayMinutes` is `--day-minutes`. */
+export function flagOf(size: string): string {
+  return size.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+/** The results file of a bench where a file or a folder was named. */
+export function resultsFileIn(path: string, name: string): string {
+  return isFolder(path) ? join(path, `${name}.json`) : path;
+}
+
+export function isFolder(path: string): boolean {
+  return path.endsWith("/") || (existsSync(path) && statSync(path).isDirectory());
+}
