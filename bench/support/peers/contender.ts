@@ -1,0 +1,51 @@
+import type { Result } from "../../../src/lib/result.ts";
+import type { Metropolis, Point } from "../metropolis.ts";
+import type { Protocol } from "./connection.ts";
+
+export const PAGE = 100;
+export const RADIUS_MILES = 5;
+
+/** A server that holds the metropolis, and the ways it is asked who is near. */
+export interface Peer {
+  readonly contenders: readonly Contender[];
+  stop(): Promise<void>;
+}
+
+/** What a peer is started with. */
+export interface PeerOptions {
+  readonly metropolis: Metropolis;
+  /** Where a question asks for the last 24 hours: the oldest time that counts. */
+  readonly oldestMs: number;
+  readonly connections: number;
+}
+
+/** Starts and fills a peer; where it can't, a line says what it takes. */
+export type StartPeer = (options: PeerOptions) => Promise<Result<Peer, string>>;
+
+/** One way to ask one server for the page of devices nearest to a point. */
+export interface Contender {
+  readonly name: string;
+  readonly pid: number;
+  readonly port: number;
+  readonly protocol: Protocol;
+  readonly returns: Returns;
+  question(center: Point): Uint8Array;
+  /** The devices of an answer, in its order. */
+  readDevices(answer: Buffer): readonly string[];
+}
+
+/** What an answer holds of what ours does. */
+export interface Returns {
+  readonly records: boolean;
+  readonly total: boolean;
+  readonly ages: "24 h" | "all";
+  /** Devices at the same distance come in a stable order. */
+  readonly ties: boolean;
+}
+
+/** The indexes of all devices, some at a time. */
+export function* devicesOf(metropolis: Metropolis, batchSize: number): Generator<readonly number[]> {
+  const devices = metropolis.latitude.length;
+  for (let start = 0; start < devices; start += batchSize)
+    yield Array.from({ length: Math.min(batchSize, devices - start) }, (_, index) => start + index);
+}

@@ -1,0 +1,104 @@
+import { fail, ok } from "../../../src/lib/result.ts";
+import type { Metropolis } from "../metropolis.ts";
+import { type Connection, openConnection } from "./connection.ts";
+import { type Contender, devicesOf, PAGE, RADIUS_MILES, type StartPeer } from "./contender.ts";
+import { type Daemon, findProgram, makeDirectory, startDaemon } from "./daemon.ts";
+import { encodeCommand, parseResp, RESP, type RespValue } from "./resp.ts";
+
+const INSTALL = "no redis-server in the PATH; Debian: apt install redis-server";
+const BATCH = 500;
+const POSITIONS = "positions";
+
+export const REDIS = "Redis GEOSEARCH";
+
+/** The same search, and the records of what it finds, in one round trip. */
+const WITH_RECORDS = `
+local found = redis.call("GEOSEARCH", KEYS[1], "FROMLONLAT", ARGV[1], ARGV[2], "BYRADIUS", ARGV[3], "mi", "ASC",
+  "COUNT", ARGV[4], "WITHDIST", "WITHCOORD")
+if #found == 0 then return {found, {}} end
+local keys = {}
+for index, device in ipairs(found) do keys[index] = "record:" .. device[1] end
+return {found, redis.call("MGET", unpack(keys))}`;
+
+/** Redis, once with positions alone and once with each record as a string of JSON beside them. */
+export const startRedis: StartPeer = async ({ metropolis }) => {
+  const program = findProgram("redis-server");
+  if (program === null) return fail(INSTALL);
+  const directory = makeDirectory("redis");
+  const started = await startDaemon({
+    directory,
+    argv: (port) => [
+      ...[program, "--bind", "127.0.0.1", "--port", String(port), "--dir", directory],
+      ...["--save", "", "--appendonly", "no", "--daemonize", "no"],
+    ],
+    stopSignal: "SIGTERM",
+    greet: ping,
+  });
+  if (!started.ok) return started;
+  const daemon = started.value;
+  try {
+    return ok({ contenders: await prepare(daemon, metropolis), stop: daemon.stop });
+  } catch (error) {
+    await daemon.stop();
+    throw error;
+  }
+};
+
+/** Also Tile38 answers it. */
+export async function ping(port: number): Promise<void> {
+  const connection = await openConnection(port, RESP);
+  await connection.ask(encodeCommand("PING"));
+  await connection.close();
+}
+
+async function prepare({ port, pid }: Daemon, metropolis: Metropolis): Promise<readonly Contender[]> {
+  const connection = await openConnection(port, RESP);
+  await load(connection, metropolis);
+  const script = parseResp(await connection.read(encodeCommand("SCRIPT", "LOAD", WITH_RECORDS))) as string;
+  await connection.close();
+  const server = { pid, port, protocol: RESP };
+  return [
+    {
+      ...server,
+      name: REDIS,
+      returns: { records: false, total: false, ages: "all", ties: false },
+      question: ({ latitude, longitude }) =>
+        encodeCommand(
+          ...["GEOSEARCH", POSITIONS, "FROMLONLAT", longitude, latitude, "BYRADIUS", RADIUS_MILES, "mi"],
+          ...["ASC", "COUNT", PAGE, "WITHDIST", "WITHCOORD"],
+        ),
+      readDevices: (answer) => namesOf(parseResp(answer)),
+    },
+    {
+      ...server,
+      name: `${REDIS} and MGET in a script`,
+      returns: { records: true, total: false, ages: "all", ties: false },
+      question: ({ latitude, longitude }) =>
+        encodeCommand("EVALSHA", script, 1, POSITIONS, longitude, latitude, RADIUS_MILES, PAGE),
+      readDevices(answer) {
+        const [found, records] = parseResp(answer) as readonly (readonly RespValue[])[];
+        const devices = namesOf(found!);
+        const recorded = records!.map(
+          (record) => (JSON.parse(record as string) as { device_id: string }).device_id,
+        );
+        if (!Bun.deepEquals(devices, recorded))
+          throw new Error("Redis' records are not those of its devices");
+        return devices;
+      },
+    },
+  ];
+}
+
+async function load(connection: Connection, metropolis: Metropolis): Promise<void> {
+  const { latitude, longitude, deviceId, report } = metropolis;
+  for (const batch of devicesOf(metropolis, BATCH)) {
+    const positions = batch.flatMap((index) => [longitude[index]!, latitude[index]!, deviceId(index)]);
+    await connection.ask(encodeCommand("GEOADD", POSITIONS, ...positions));
+    const records = batch.flatMap((index) => [`record:${deviceId(index)}`, JSON.stringify(report(index))]);
+    await connection.ask(encodeCommand("MSET", ...records));
+  }
+}
+
+function namesOf(found: RespValue): readonly string[] {
+  return (found as readonly (readonly string[])[]).map(([name]) => name!);
+}

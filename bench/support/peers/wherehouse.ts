@@ -1,0 +1,60 @@
+import { ok } from "../../../src/lib/result.ts";
+import { getRequest, measureLoad, postRequest } from "../load.ts";
+import type { Metropolis } from "../metropolis.ts";
+import { startWherehouse, type WherehouseProcess } from "../server.ts";
+import { type Contender, devicesOf, PAGE, RADIUS_MILES, type Returns, type StartPeer } from "./contender.ts";
+import { HTTP, parseBody } from "./http-answers.ts";
+
+const BATCH = 1000;
+const EVERY_AGE_HOURS = 8 * 24; // A day more than there is in the metropolis.
+
+interface NearbyBody {
+  readonly results: readonly { readonly device_id: string }[];
+}
+
+/** Ours, as the specification asks it and without the limit on ages. */
+export const startOurs: StartPeer = async ({ metropolis, connections }) => {
+  const server = await startWherehouse();
+  await load(server, metropolis, connections);
+  const headers = { authorization: `Bearer ${server.key}` };
+
+  function contender(name: string, ages: Returns["ages"], hours: number): Contender {
+    const bounds = `radius_miles=${RADIUS_MILES}&max_age_hours=${hours}&limit=${PAGE}`;
+    return {
+      name,
+      pid: server.pid,
+      port: Number(new URL(server.url).port),
+      protocol: HTTP,
+      returns: { records: true, total: true, ages, ties: true },
+      question({ latitude, longitude }) {
+        const center = `latitude=${latitude}&longitude=${longitude}`;
+        return getRequest(`${server.url}/api/v1/devices/nearby?${center}&${bounds}`, headers);
+      },
+      readDevices: (answer) => (parseBody(answer) as NearbyBody).results.map(({ device_id }) => device_id),
+    };
+  }
+
+  return ok({
+    contenders: [contender(OURS, "24 h", 24), contender(OURS_EVERY_AGE, "all", EVERY_AGE_HOURS)],
+    stop: server.stop,
+  });
+};
+
+export const OURS = "wherehouse";
+export const OURS_EVERY_AGE = "wherehouse, all ages";
+
+async function load(server: WherehouseProcess, metropolis: Metropolis, connections: number): Promise<void> {
+  const headers = { authorization: `Bearer ${server.key}`, "content-type": "application/json" };
+  const batches = devicesOf(metropolis, BATCH);
+  await measureLoad({
+    url: server.url,
+    connections,
+    next() {
+      const batch = batches.next();
+      if (batch.done) return null;
+      const locations = batch.value.map(metropolis.report);
+      const body = new TextEncoder().encode(JSON.stringify({ locations }));
+      return postRequest(`${server.url}/ingest/v1/locations`, headers, body);
+    },
+  });
+}
