@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import fc from "fast-check";
 import { bench } from "../../bench/peers.ts";
 import { runBench } from "../../bench/support/bench-run.ts";
@@ -170,6 +171,7 @@ test("compareAnswers() throws where a device is missing, too many, twice or out 
   expect(() => compare([1, 50, 60], [1, 60, 50])).toThrow("farther away");
 });
 
+const DAEMON = join(import.meta.dir, "../../bench/support/peers/daemon.ts");
 const SERVER = `
   Bun.listen({ hostname: "127.0.0.1", port: Number(process.argv.at(-1)), socket: { data(socket, bytes) { socket.write(bytes) } } });
 `;
@@ -202,6 +204,27 @@ test("startDaemon() tells what a program said that doesn't start, and removes it
   });
   expect(started).toEqual({ ok: false, error: "no such option" });
   expect(existsSync(directory)).toBe(false);
+});
+
+test("startDaemon() leaves nothing behind where the bench is interrupted", async () => {
+  const directory = makeDirectory("peer-test");
+  const script = `
+    import { startDaemon } from ${JSON.stringify(DAEMON)};
+    const started = await startDaemon({
+      directory: ${JSON.stringify(directory)},
+      argv: (port) => [process.execPath, "-e", ${JSON.stringify(SERVER)}, String(port)],
+      stopSignal: "SIGTERM",
+      greet: async () => {},
+    });
+    console.log(started.value.pid);
+    setInterval(() => {}, 1000);`;
+  const bencher = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe" });
+  const { value } = await bencher.stdout.getReader().read();
+  const pid = Number(new TextDecoder().decode(value));
+  bencher.kill("SIGINT");
+  expect(await bencher.exited).toBe(130);
+  expect(existsSync(directory)).toBe(false);
+  expect(() => process.kill(pid, 0)).toThrow();
 });
 
 async function runSmoke(): Promise<string> {

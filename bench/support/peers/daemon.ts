@@ -34,10 +34,6 @@ export async function startDaemon(options: DaemonOptions): Promise<Result<Daemon
     stderr: Bun.file(log),
     cwd: directory,
   });
-  const forget = rememberAtExit(() => {
-    child.kill(stopSignal);
-    removeDirectory(directory);
-  });
 
   async function stop(): Promise<void> {
     child.kill(stopSignal);
@@ -48,6 +44,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Result<Daemon
     removeDirectory(directory);
   }
 
+  const forget = stopWhenInterrupted(stop);
   const endMs = performance.now() + START_MS_MAX;
   while (true) {
     try {
@@ -101,27 +98,19 @@ function findFreePort(): Promise<number> {
   });
 }
 
-const atExit = new Set<() => void>();
+const running = new Set<() => Promise<void>>();
 
-/** Runs a last step also where the bench is interrupted; the function returned takes that back. */
-function rememberAtExit(step: () => void): () => void {
-  if (atExit.size === 0) {
-    process.on("exit", runLastSteps);
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, leave);
-  }
-  atExit.add(step);
+/** Stops a server also where the bench is interrupted; the function returned takes that back. */
+function stopWhenInterrupted(stop: () => Promise<void>): () => void {
+  if (running.size === 0) for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, leave);
+  running.add(stop);
   return () => {
-    atExit.delete(step);
-    if (atExit.size > 0) return;
-    process.off("exit", runLastSteps);
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, leave);
+    running.delete(stop);
+    if (running.size === 0) for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, leave);
   };
 }
 
-function leave(): void {
+async function leave(): Promise<void> {
+  await Promise.all([...running].map((stop) => stop()));
   process.exit(130);
-}
-
-function runLastSteps(): void {
-  for (const step of atExit) step();
 }

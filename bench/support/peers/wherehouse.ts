@@ -15,7 +15,12 @@ interface NearbyBody {
 /** Ours, as the specification asks it and without the limit on ages. */
 export const startOurs: StartPeer = async ({ metropolis, connections }) => {
   const server = await startWherehouse();
-  await load(server, metropolis, connections);
+  try {
+    await load(server, metropolis, connections);
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
   const headers = { authorization: `Bearer ${server.key}` };
 
   function contender(name: string, ages: Returns["ages"], hours: number): Contender {
