@@ -16,7 +16,18 @@ import { machineText, readMachine } from "./support/machine.ts";
 import { profileBench } from "./support/profiling.ts";
 import { type Results, readResults, saveResults } from "./support/results.ts";
 
-const NAMES = ["ingest", "replay", "memory", "device-page", "start", "archive", "seal", "ready", "year"];
+const NAMES = [
+  "peers",
+  "ingest",
+  "replay",
+  "memory",
+  "device-page",
+  "start",
+  "archive",
+  "seal",
+  "ready",
+  "year",
+];
 
 const RESULTS = join(import.meta.dir, "results");
 
