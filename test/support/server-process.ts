@@ -71,17 +71,36 @@ export interface Ended {
 }
 
 /** Runs one command to its end; `args` come before `--data-dir`. */
-export async function runCommand(
+export function runCommand(
+  runtime: Runtime,
+  place: Place,
+  args: readonly string[],
+  files: readonly string[] = [],
+): Promise<Ended> {
+  return startCommand(runtime, place, args, files).ended;
+}
+
+export interface CommandProcess {
+  kill(signal: NodeJS.Signals): void;
+  /** Resolves when it has ended and all it said is here; the code is null where a signal ended it. */
+  readonly ended: Promise<Ended>;
+}
+
+export function startCommand(
   runtime: Runtime,
   { directory, dataDir }: Place,
   args: readonly string[],
   files: readonly string[] = [],
-): Promise<Ended> {
+): CommandProcess {
   const child = spawn([...runtime.command({ directory, files }), ...args, "--data-dir", dataDir]);
   const out = createTranscript(child.stdout);
   const error = createTranscript(child.stderr);
-  await Promise.all([child.exited, out.ended, error.ended]);
-  return { code: child.exitCode, out: out.text, error: error.text };
+  const ended = Promise.all([child.exited, out.ended, error.ended]).then(() => ({
+    code: child.exitCode,
+    out: out.text,
+    error: error.text,
+  }));
+  return { kill: (signal) => child.kill(signal), ended };
 }
 
 export interface ServerProcess {
