@@ -1,4 +1,11 @@
-import type { DuckDBConnection, DuckDBDataChunk, DuckDBType, DuckDBValue } from "@duckdb/node-api";
+import type {
+  DuckDBConnection,
+  DuckDBDataChunk,
+  DuckDBPreparedStatement,
+  DuckDBResult,
+  DuckDBType,
+  DuckDBValue,
+} from "@duckdb/node-api";
 import { assert } from "../lib/assert.ts";
 import { nextTurn } from "../lib/next-turn.ts";
 
@@ -59,6 +66,9 @@ export interface Rows {
 
 const INTERRUPT_MS = 10;
 
+/** Statements with values that a connection keeps ready, which saves 0.3 ms each time: all there are, in practice. */
+const PREPARED_MAX = 64;
+
 /** Rows of a chunk that is appended: what DuckDB's vectors hold. */
 const CHUNK_ROWS = 2048;
 
@@ -104,6 +114,27 @@ function connectionOf(connection: DuckDBConnection, duckdb: DuckDb): Connection 
     BOOLEAN: duckdb.BOOLEAN,
     UBIGINT: duckdb.UBIGINT,
   };
+  const prepared = new Map<string, DuckDBPreparedStatement>();
+
+  function forget(): void {
+    for (const statement of prepared.values()) statement.destroySync();
+    prepared.clear();
+  }
+
+  /** Statements without values are made for one occasion. */
+  async function execute(sql: string, values: SqlValues | undefined): Promise<DuckDBResult> {
+    if (values === undefined) return connection.run(sql);
+    const statement = prepared.get(sql) ?? (await connection.prepare(sql));
+    prepared.delete(sql); // Nobody else binds values to it meanwhile.
+    try {
+      statement.bind(bindable(values, duckdb));
+      return await statement.run();
+    } finally {
+      if (prepared.size === PREPARED_MAX) forget();
+      prepared.set(sql, statement);
+    }
+  }
+
   return {
     async run(sql, values, signal) {
       signal?.throwIfAborted();
@@ -115,7 +146,7 @@ function connectionOf(connection: DuckDBConnection, duckdb: DuckDb): Connection 
       };
       signal?.addEventListener("abort", interrupt);
       try {
-        const result = await connection.run(sql, values === undefined ? undefined : bindable(values, duckdb));
+        const result = await execute(sql, values);
         return rowsOf(await result.fetchAllChunks());
       } catch (error) {
         signal?.throwIfAborted();
@@ -136,7 +167,10 @@ function connectionOf(connection: DuckDBConnection, duckdb: DuckDb): Connection 
       }
       appender.closeSync();
     },
-    close: () => connection.closeSync(),
+    close() {
+      forget();
+      connection.closeSync();
+    },
   };
 }
 

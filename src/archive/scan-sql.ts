@@ -45,9 +45,7 @@ export function recordsStatement(order: Order): ScanStatement {
   return {
     sql(shape) {
       const { ofDevice, isSorted, hasLate, hasOldFiles } = shape;
-      // DuckDB keeps the order of files and of their rows, and stops once it has enough.
-      const isInOrder = ofDevice && isSorted && order === "asc" && !hasLate && !hasOldFiles;
-      const orderBy = isInOrder ? "" : `ORDER BY timestamp ${order}${ofDevice ? "" : `, device_id ${order}`}`;
+      const orderBy = `ORDER BY timestamp ${order}${ofDevice ? "" : `, device_id ${order}`}`;
       const packed = [
         "timestamp::DOUBLE",
         ...NUMBER_FIELDS.map((field) => (isShown(field, shape) ? field.name : "NULL::DOUBLE")),
@@ -55,6 +53,10 @@ export function recordsStatement(order: Order): ScanStatement {
         tupleJson(STATE_FIELDS, shape),
         ...(ofDevice ? [] : ["device_id"]),
       ].join(", ");
+      // DuckDB keeps the order of files and of their rows, and stops once it has enough. Planning a statement within
+      // another takes it 0.4 ms, of 4.
+      if (ofDevice && isSorted && order === "asc" && !hasLate && !hasOldFiles)
+        return `SELECT ${packed} FROM ${archivedRows(shape)}${valueFilters(shape)} LIMIT $limit OFFSET $offset`;
       return `SELECT ${packed} FROM (SELECT * FROM ${matching(shape)} ${orderBy} LIMIT $limit OFFSET $offset)`;
     },
     columns: (shape) => [
@@ -139,11 +141,16 @@ function matching(shape: ScanShape): string {
 
 /** Records of the files by what files are sorted by: conditions may follow. */
 function archivedRecords(shape: ScanShape): string {
-  if (!shape.hasFiles) return `SELECT ${RECORD} FROM (${NO_RECORDS}) WHERE true`;
+  return `SELECT ${RECORD} FROM ${archivedRows(shape)}`;
+}
+
+/** The same as a table, with all columns of the files. */
+function archivedRows(shape: ScanShape): string {
+  if (!shape.hasFiles) return `(${NO_RECORDS}) WHERE true`;
   const table = shape.hasOldFiles
     ? `(FROM (${NO_RECORDS}) UNION ALL BY NAME FROM read_parquet($files, hive_partitioning = false, union_by_name = true))`
     : "read_parquet($files, hive_partitioning = false)";
-  return `SELECT ${RECORD} FROM ${table} WHERE app_id = $app AND ${keyFilters(shape)}`;
+  return `${table} WHERE app_id = $app AND ${keyFilters(shape)}`;
 }
 
 /** Names all columns, for files that are too old to have them. */
