@@ -1,10 +1,10 @@
 import { assert } from "../lib/assert.ts";
+import { compareUtf8 } from "../lib/utf8.ts";
 import type { AppId, DeviceId } from "../model/ids.ts";
 import { Device } from "./device.ts";
 import { DeviceList } from "./device-list.ts";
-import { createGeohashIndex } from "./geohash-index.ts";
+import { createPositionIndex } from "./position-index.ts";
 import { SealedRows } from "./sealed-rows.ts";
-import type { SpatialIndex } from "./spatial-index.ts";
 import type { RowRef } from "./track.ts";
 
 /** The user of a late row that carries none: whoever made the record it lies over. Also, nobody. */
@@ -14,7 +14,8 @@ const NO_USER = 0;
 export class AppDevices {
   readonly appId: AppId;
   readonly list = new DeviceList();
-  readonly positions: SpatialIndex = createGeohashIndex();
+  /** Newest positions, those of equal distance in order of device ids (UTF-8 bytes). */
+  readonly positions = createPositionIndex((a, b) => compareUtf8(this.byNumber(a).id, this.byNumber(b).id));
   readonly sealed = new SealedRows();
   recordCount = 0;
   readonly #byId = new Map<string, Device>();

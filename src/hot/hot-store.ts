@@ -4,7 +4,16 @@ import type { ReportBatch } from "../model/report-batch.ts";
 import type { TimeRange } from "../time/range.ts";
 import type { UtcDay } from "../time/utc-day.ts";
 import { AppDevices } from "./app-devices.ts";
-import { maskOf, numberAt, profileAt, setNumber, setTuples, stateAt, writeRow } from "./chunk.ts";
+import {
+  maskOf,
+  numberAt,
+  profileAt,
+  setNumber,
+  setTuples,
+  stateAt,
+  timestampAt,
+  writeRow,
+} from "./chunk.ts";
 import { DayLedger, isSealed, type LedgerDay, noteChange } from "./day-ledger.ts";
 import type { Device } from "./device.ts";
 import { createDictionary, type Dictionary, type TranslatedTuples } from "./dictionary.ts";
@@ -14,6 +23,7 @@ import type { RowRef } from "./track.ts";
 
 const LATITUDE = numberIndex("latitude");
 const LONGITUDE = numberIndex("longitude");
+const ACCURACY = numberIndex("horizontal_accuracy");
 
 /**
  * Every record that no archive holds, by app and device in time order, packed; and the newest record of every
@@ -165,7 +175,13 @@ export function createHotStore(): HotStore {
   }
 
   function showNewest(app: AppDevices, device: Device, { chunk, row }: RowRef, user: number): void {
-    app.positions.set(device.number, numberAt(chunk, row, LATITUDE), numberAt(chunk, row, LONGITUDE));
+    app.positions.set(
+      device.number,
+      numberAt(chunk, row, LATITUDE),
+      numberAt(chunk, row, LONGITUDE),
+      timestampAt(chunk, row),
+      numberAt(chunk, row, ACCURACY),
+    );
     app.setCurrentUser(device, user);
   }
 

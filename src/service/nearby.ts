@@ -1,17 +1,14 @@
-import { circleBoxes } from "../geo/circle-boxes.ts";
-import { haversineMeters, initialBearingDegrees } from "../geo/distance.ts";
-import type { AppDevices } from "../hot/app-devices.ts";
-import { numberAt } from "../hot/chunk.ts";
-import type { Device } from "../hot/device.ts";
+import { initialBearingDegrees } from "../geo/distance.ts";
+import type { Dictionary } from "../hot/dictionary.ts";
 import { PageBuilder } from "../hot/page-builder.ts";
-import { compareUtf8 } from "../lib/utf8.ts";
 import type { AppId } from "../model/ids.ts";
-import { numberIndex } from "../model/location-fields.ts";
+import { NUMBER_FIELDS, numberIndex } from "../model/location-fields.ts";
 import type { RecordPage } from "../model/record-page.ts";
 import { retentionStartMs } from "../time/retention.ts";
 import type { QueryDependencies } from "./find-device.ts";
 
-const ACCURACY = numberIndex("horizontal_accuracy");
+const LATITUDE = numberIndex("latitude");
+const LONGITUDE = numberIndex("longitude");
 
 export interface NearbyQuery {
   /** Center in degrees. */
@@ -42,45 +39,38 @@ export type Nearby = (appId: AppId, query: NearbyQuery) => NearbyAnswer;
 /** Devices whose latest position lies within a circle. */
 export function createNearby({ hot, clock }: QueryDependencies): Nearby {
   return function nearby(appId, query) {
-    const { latitude, longitude, radiusMeters, accuracyMetersMax } = query;
+    const { latitude, longitude, radiusMeters, accuracyMetersMax, offset, limit } = query;
     const app = hot.findApp(appId);
+    if (app === null) return nobody(hot.dictionary);
     const nowMs = clock.nowMs();
-    const oldestMs = Math.max(retentionStartMs(nowMs), nowMs - query.ageMsMax);
-    const matches: Match[] = [];
-    const candidates =
-      app?.positions.scan(circleBoxes(latitude, longitude, radiusMeters), (number, deviceLat, deviceLon) => {
-        const meters = haversineMeters(latitude, longitude, deviceLat, deviceLon);
-        if (meters > radiusMeters) return;
-        const device = app.byNumber(number);
-        if (device.newestMs < oldestMs) return;
-        if (accuracyMetersMax !== null && accuracyOf(app, device) > accuracyMetersMax) return;
-        matches.push({ device, meters, latitude: deviceLat, longitude: deviceLon });
-      }) ?? 0;
-    matches.sort((a, b) => a.meters - b.meters || compareUtf8(a.device.id, b.device.id));
-    const nearest = matches.slice(query.offset, query.offset + query.limit);
-    const page = new PageBuilder(nearest.length, hot.dictionary);
-    if (app !== null) for (const { device } of nearest) page.addNewest(app, device);
+    const found = app.positions.find({
+      latitude,
+      longitude,
+      radiusMeters,
+      oldestMs: Math.max(retentionStartMs(nowMs), nowMs - query.ageMsMax),
+      accuracyMetersMax: accuracyMetersMax ?? Number.POSITIVE_INFINITY,
+      offset,
+      limit,
+    });
+    const builder = new PageBuilder(found.count, hot.dictionary);
+    for (let row = 0; row < found.count; row++) builder.addNewest(app, app.byNumber(found.devices[row]!));
+    const page = builder.build();
     return {
-      page: page.build(),
-      distanceMeters: Float64Array.from(nearest, (match) => match.meters),
-      bearingDegrees: Float64Array.from(nearest, (match) =>
-        initialBearingDegrees(latitude, longitude, match.latitude, match.longitude),
-      ),
-      matches: matches.length,
-      candidates,
+      page,
+      distanceMeters: found.meters,
+      bearingDegrees: Float64Array.from({ length: found.count }, (_, row) => {
+        const start = row * NUMBER_FIELDS.length;
+        const [deviceLat, deviceLon] = [page.numbers[start + LATITUDE]!, page.numbers[start + LONGITUDE]!];
+        return initialBearingDegrees(latitude, longitude, deviceLat, deviceLon);
+      }),
+      matches: found.matches,
+      candidates: found.candidates,
     };
   };
 }
 
-interface Match {
-  readonly device: Device;
-  readonly meters: number;
-  readonly latitude: number;
-  readonly longitude: number;
-}
-
-/** Horizontal accuracy of the latest position, NaN where it has none: NaN is never greater than a bound. */
-function accuracyOf(app: AppDevices, device: Device): number {
-  const { chunk, row } = app.newest(device);
-  return numberAt(chunk, row, ACCURACY);
+function nobody(dictionary: Dictionary): NearbyAnswer {
+  const nothing = new Float64Array(0);
+  const page = new PageBuilder(0, dictionary).build();
+  return { page, distanceMeters: nothing, bearingDegrees: nothing, matches: 0, candidates: 0 };
 }

@@ -151,10 +151,16 @@ test("forgetDevices() forgets who has nothing left, and gives their numbers to o
     1,
     ["b"],
   ]);
-  const seen: number[] = [];
-  const everywhere = { minLatitude: -90, maxLatitude: 90, minLongitude: -180, maxLongitude: 180 };
-  app.positions.scan([everywhere], (device) => seen.push(device));
-  expect(seen).toEqual([app.find("b")!.number]);
+  const everywhere = {
+    latitude: 0,
+    longitude: 0,
+    radiusMeters: 3e7,
+    oldestMs: 0,
+    accuracyMetersMax: Number.POSITIVE_INFINITY,
+    offset: 0,
+    limit: 10,
+  };
+  expect([...app.positions.find(everywhere).devices]).toEqual([app.find("b")!.number]);
   apply(hot, [report("new", BASE_MS + DAY_MS)]);
   expect(app.byNumber(app.find("new")!.number).id as string).toBe("new");
 });

@@ -1,0 +1,154 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { haversineMeters } from "../../src/geo/distance.ts";
+import { type CircleQuery, createPositionIndex } from "../../src/hot/position-index.ts";
+
+/*
+ * Goal: the index answers as a scan of all positions does: devices, distances, order, totals, at any offset.
+ * Method: random sequences of moves and removals with searches in between, over fleets that crowd one place, the poles,
+ * ±180° and each other.
+ */
+
+const DEVICES = 700; // Several leaves, where they crowd.
+const TIMES = 50; // So few that many positions are of one time, and at the cutoff.
+const ACCURACIES = 20;
+const MILE = 1609.344;
+
+/** Evenly spread, where `fc.double` would be tiny most of the time: it draws exponents evenly. */
+const real = (min: number, max: number) =>
+  fc.integer({ min: 0, max: 2 ** 31 }).map((step) => min + (max - min) * (step / 2 ** 31));
+
+const crowd = { latitude: real(42.3, 42.4), longitude: real(-71.1, -71) };
+const edges = {
+  latitude: fc.oneof(real(89.9, 90), real(-90, -89.9), real(-90, 90), fc.constantFrom(90, -90, 0, 42.34375)),
+  longitude: fc.oneof(real(179.9, 180), real(-180, -179.9), real(-180, 180), fc.constantFrom(180, -180, 0)),
+};
+const place = fc.oneof(
+  { weight: 3, arbitrary: fc.record(crowd) },
+  { weight: 1, arbitrary: fc.record(edges) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom({ latitude: 42.35, longitude: -71.05 }, { latitude: 0, longitude: 0 }),
+  },
+);
+const moves = fc.record({
+  device: fc.nat(DEVICES),
+  place,
+  timestampMs: fc.nat(TIMES),
+  accuracyMeters: fc.oneof(fc.constant(Number.NaN), fc.nat(ACCURACIES)),
+});
+const searches = fc.record({
+  place,
+  radiusMeters: fc.oneof(fc.constantFrom(0, MILE, 5 * MILE, 50 * MILE), real(0, 50 * MILE)),
+  oldestMs: fc.nat(TIMES),
+  accuracyMetersMax: fc.oneof(fc.constant(Number.POSITIVE_INFINITY), fc.nat(ACCURACIES)),
+  offset: fc.oneof(fc.constant(0), fc.nat(400)),
+  limit: fc.integer({ min: 1, max: 100 }),
+});
+const steps = fc.array(
+  fc.oneof(
+    { weight: 6, arbitrary: moves.map((move) => ({ kind: "move", move }) as const) },
+    { weight: 1, arbitrary: fc.nat(DEVICES).map((device) => ({ kind: "remove", device }) as const) },
+    { weight: 2, arbitrary: searches.map((search) => ({ kind: "search", search }) as const) },
+  ),
+  { minLength: 1, maxLength: 2000, size: "max" },
+);
+
+interface Position {
+  readonly device: number;
+  readonly latitude: number;
+  readonly longitude: number;
+  readonly timestampMs: number;
+  readonly accuracyMeters: number;
+}
+
+/** The obvious search. */
+function scan(positions: Iterable<Position>, circle: CircleQuery) {
+  const matching = [...positions]
+    .map((position) => ({
+      ...position,
+      meters: haversineMeters(circle.latitude, circle.longitude, position.latitude, position.longitude),
+    }))
+    .filter(
+      ({ meters, timestampMs, accuracyMeters }) =>
+        meters <= circle.radiusMeters &&
+        timestampMs >= circle.oldestMs &&
+        !(accuracyMeters > circle.accuracyMetersMax),
+    )
+    .sort((a, b) => a.meters - b.meters || a.device - b.device);
+  const page = matching.slice(circle.offset, circle.offset + circle.limit);
+  return {
+    matches: matching.length,
+    devices: page.map(({ device }) => device),
+    meters: page.map(({ meters }) => meters),
+  };
+}
+
+test("find() answers as a scan does, whatever moved and went in between", () => {
+  let matches = 0;
+  let deepRows = 0;
+  fc.assert(
+    fc.property(steps, (sequence) => {
+      const index = createPositionIndex((a, b) => a - b);
+      const positions = new Map<number, Position>();
+      for (const step of sequence) {
+        if (step.kind === "move") {
+          const { device, place, timestampMs, accuracyMeters } = step.move;
+          index.set(device, place.latitude, place.longitude, timestampMs, accuracyMeters);
+          positions.set(device, { device, ...place, timestampMs, accuracyMeters });
+        } else if (step.kind === "remove") {
+          if (positions.delete(step.device)) index.remove(step.device);
+        } else {
+          const { place, ...rest } = step.search;
+          const circle = { ...place, ...rest };
+          const found = index.find(circle);
+          const expected = scan(positions.values(), circle);
+          expect({
+            matches: found.matches,
+            devices: [...found.devices],
+            meters: [...found.meters],
+          }).toEqual(expected);
+          expect(found.candidates).toBeGreaterThanOrEqual(found.matches);
+          matches += found.matches;
+          if (circle.offset > 0) deepRows += found.count;
+        }
+      }
+    }),
+    { numRuns: 100 },
+  );
+  expect(matches).toBeGreaterThan(10_000); // Else the fleets lie apart from the searches.
+  expect(deepRows).toBeGreaterThan(500);
+}, 60_000);
+
+test("find() pages through thousands of one place in order of devices", () => {
+  const index = createPositionIndex((a, b) => b - a);
+  for (let device = 0; device < 3000; device++) index.set(device, 42.35, -71.05, device, Number.NaN);
+  const circle = {
+    latitude: 42.36,
+    longitude: -71.05,
+    radiusMeters: MILE,
+    oldestMs: 0,
+    accuracyMetersMax: 0,
+    limit: 1000,
+  };
+  const devices = [0, 1000, 2000, 3000].flatMap((offset) => [...index.find({ ...circle, offset }).devices]);
+  expect(devices).toEqual(Array.from({ length: 3000 }, (_, row) => 2999 - row));
+});
+
+test("find() tells counts again after positions age, without a move", () => {
+  const index = createPositionIndex((a, b) => a - b);
+  for (let device = 0; device < 1000; device++)
+    index.set(device, 42.35 + (device % 40) * 1e-4, -71.05 + device * 1e-5, device, Number.NaN);
+  const matchesFrom = (oldestMs: number) =>
+    index.find({
+      latitude: 42.35,
+      longitude: -71.05,
+      radiusMeters: 50 * MILE,
+      oldestMs,
+      accuracyMetersMax: Number.POSITIVE_INFINITY,
+      offset: 0,
+      limit: 1,
+    }).matches;
+  for (const oldestMs of [0, 1, 500, 501, 500, 999, 1000, 0])
+    expect(matchesFrom(oldestMs)).toBe(1000 - oldestMs);
+});
