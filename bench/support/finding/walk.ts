@@ -1,0 +1,76 @@
+import { MS_PER_DAY } from "../../../src/time/retention.ts";
+import { createRandom } from "../random.ts";
+import type { Contestant } from "./contestant.ts";
+import { AGE_DAYS_MAX, NOW_MS, type PositionColumns, stepFrom } from "./positions.ts";
+
+/** About 100 m. */
+const STEP_DEGREES = 0.001;
+
+/** What happened, move by move. */
+export interface Moves {
+  readonly device: Uint32Array;
+  readonly latitude: Float64Array;
+  readonly longitude: Float64Array;
+  readonly timestampMs: Float64Array;
+  readonly accuracyMeters: Float64Array;
+}
+
+/** Devices that move a little, one at random after the other, time going on with each. */
+export interface Walk {
+  next(count: number): Moves;
+  /** When the latest move was. */
+  readonly nowMs: number;
+}
+
+/**
+ * Time goes as fast as keeps the share of old positions about what it was: each device moves once in seven days on
+ * average. The columns stay as they are.
+ */
+export function createWalk(positions: PositionColumns, seed: number): Walk {
+  const random = createRandom(seed);
+  const latitude = positions.latitude.slice();
+  const longitude = positions.longitude.slice();
+  const devices = latitude.length;
+  const stepMs = Math.max(1, (AGE_DAYS_MAX * MS_PER_DAY) / devices);
+  let nowMs = NOW_MS;
+  return {
+    get nowMs() {
+      return nowMs;
+    },
+    next(count) {
+      const moves: Moves = {
+        device: new Uint32Array(count),
+        latitude: new Float64Array(count),
+        longitude: new Float64Array(count),
+        timestampMs: new Float64Array(count),
+        accuracyMeters: new Float64Array(count),
+      };
+      for (let move = 0; move < count; move++) {
+        const device = Math.floor(random() * devices);
+        const from = { latitude: latitude[device]!, longitude: longitude[device]! };
+        const to = stepFrom(from, STEP_DEGREES, random);
+        latitude[device] = to.latitude;
+        longitude[device] = to.longitude;
+        nowMs += stepMs;
+        moves.device[move] = device;
+        moves.latitude[move] = to.latitude;
+        moves.longitude[move] = to.longitude;
+        moves.timestampMs[move] = Math.floor(nowMs);
+        moves.accuracyMeters[move] = positions.accuracyMeters[device]!;
+      }
+      return moves;
+    },
+  };
+}
+
+/** Carries out the moves from `start` to before `end`. */
+export function applyMoves(
+  set: NonNullable<Contestant["set"]>,
+  moves: Moves,
+  start: number,
+  end: number,
+): void {
+  const { device, latitude, longitude, timestampMs, accuracyMeters } = moves;
+  for (let move = start; move < end; move++)
+    set(device[move]!, latitude[move]!, longitude[move]!, timestampMs[move]!, accuracyMeters[move]!);
+}
