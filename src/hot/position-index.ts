@@ -112,9 +112,11 @@ export function createPositionIndex(compareDevices: (a: number, b: number) => nu
   }
 
   function moveRow(rows: Float64Array, at: number, to: PositionNode): void {
-    const [time, accuracy, device] = [rows[at + ROW.time]!, rows[at + ROW.accuracy]!, rows[at + ROW.device]!];
-    to.noteAdded(time, accuracy);
-    to.insertRow(time, rows[at + ROW.x]!, rows[at + ROW.y]!, rows[at + ROW.z]!, accuracy, device);
+    const timeMs = rows[at + ROW.time]!;
+    const accuracy = rows[at + ROW.accuracy]!;
+    const device = rows[at + ROW.device]!;
+    to.noteAdded(timeMs, accuracy);
+    to.insertRow(timeMs, rows[at + ROW.x]!, rows[at + ROW.y]!, rows[at + ROW.z]!, accuracy, device);
     leafOf[device] = to;
   }
 

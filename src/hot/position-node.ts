@@ -18,7 +18,7 @@ export interface CircleTest {
 export const ROW = { time: 0, x: 1, y: 2, z: 3, accuracy: 4, device: 5, width: 6 } as const;
 export const NO_ACCURACY = -1;
 
-const LEAF_ROWS_MAX = 128;
+const LEAF_ROWS_MAX = 256;
 const ROWS_INITIAL = 4;
 /** A node of fewer rows becomes one leaf again; well below half, so that it does not go to and fro. */
 const MERGE_ROWS_MAX = LEAF_ROWS_MAX / 4;

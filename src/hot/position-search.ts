@@ -1,6 +1,8 @@
-import { EARTH_RADIUS_METERS, RADIANS_PER_DEGREE } from "../geo/distance.ts";
+import { RADIANS_PER_DEGREE } from "../geo/distance.ts";
 import type { CircleQuery, Found } from "./position-index.ts";
 import { type CircleTest, type PositionNode, ROW } from "./position-node.ts";
+import { PositionRing } from "./position-ring.ts";
+import { roundingOf, squaredChord } from "./squared-chord.ts";
 
 /** How many more than the page are worth sorting to spare another count. */
 const SURPLUS = 64;
@@ -45,7 +47,9 @@ export function searchPositions({ circle, nodes, metersOf, compareDevices }: Sea
     const { rows } = node;
     const end = node.count * ROW.width;
     for (let at = node.firstFresh(oldestMs) * ROW.width; at < end; at += ROW.width) {
-      const [dx, dy, dz] = [rows[at + 1]! - x, rows[at + 2]! - y, rows[at + 3]! - z];
+      const dx = rows[at + ROW.x]! - x;
+      const dy = rows[at + ROW.y]! - y;
+      const dz = rows[at + ROW.z]! - z;
       const chord = dx * dx + dy * dy + dz * dz;
       if (chord > outerEdge || rows[at + ROW.accuracy]! > accuracyMax) continue;
       if (chord <= innerEdge || metersOf(rows[at + ROW.device]!) <= radiusMeters) count++;
@@ -65,7 +69,9 @@ export function searchPositions({ circle, nodes, metersOf, compareDevices }: Sea
     const { rows } = node;
     const end = node.count * ROW.width;
     for (let at = node.firstFresh(oldestMs) * ROW.width; at < end; at += ROW.width) {
-      const [dx, dy, dz] = [rows[at + 1]! - x, rows[at + 2]! - y, rows[at + 3]! - z];
+      const dx = rows[at + ROW.x]! - x;
+      const dy = rows[at + ROW.y]! - y;
+      const dz = rows[at + ROW.z]! - z;
       if (dx * dx + dy * dy + dz * dz <= bound && rows[at + ROW.accuracy]! <= accuracyMax) count++;
     }
     return count;
@@ -78,19 +84,21 @@ export function searchPositions({ circle, nodes, metersOf, compareDevices }: Sea
   }
 
   /** Adds those farther than one squared chord and within another. */
-  function collect(node: PositionNode, beyond: number, within: number, ring: Ring): void {
+  function collect(node: PositionNode, beyond: number, within: number): void {
     if (node.count === 0 || node.nearest(test) > within || node.farthest(test) <= beyond) return;
     if (node.children !== null) {
-      for (const child of node.children) if (child !== null) collect(child, beyond, within, ring);
+      for (const child of node.children) if (child !== null) collect(child, beyond, within);
       return;
     }
     const { rows } = node;
     const end = node.count * ROW.width;
     for (let at = node.firstFresh(oldestMs) * ROW.width; at < end; at += ROW.width) {
-      const [dx, dy, dz] = [rows[at + 1]! - x, rows[at + 2]! - y, rows[at + 3]! - z];
+      const dx = rows[at + ROW.x]! - x;
+      const dy = rows[at + ROW.y]! - y;
+      const dz = rows[at + ROW.z]! - z;
       const chord = dx * dx + dy * dy + dz * dz;
       if (chord > beyond && chord <= within && rows[at + ROW.accuracy]! <= accuracyMax)
-        ring.push({ device: rows[at + ROW.device]!, chord, meters: 0 });
+        ring.push(chord, rows[at + ROW.device]!);
     }
   }
 
@@ -124,20 +132,47 @@ export function searchPositions({ circle, nodes, metersOf, compareDevices }: Sea
   const beyond = start.near - roundingOf(Math.max(0, start.near));
   const before = offset === 0 || start.near < 0 ? 0 : countAllWithin(beyond);
   const end = offset + limit >= matches ? outerEdge : narrow(offset + limit, matches, true).far;
-  const ring: Ring = [];
-  for (const node of nodes) collect(node, before === 0 ? -1 : beyond, end + roundingOf(end), ring);
-  for (const entry of ring) entry.meters = metersOf(entry.device);
-  const page = ring
-    .filter(({ meters }) => meters <= radiusMeters)
-    .sort((a, b) => a.meters - b.meters || compareDevices(a.device, b.device))
-    .slice(offset - before, offset - before + limit);
-  return {
-    count: page.length,
-    devices: Uint32Array.from(page, ({ device }) => device),
-    meters: Float64Array.from(page, ({ meters }) => meters),
-    matches,
-    candidates,
-  };
+  ring.clear();
+  for (const node of nodes) collect(node, before === 0 ? -1 : beyond, end + roundingOf(end));
+  ring.sort();
+  const [from, to] = ring.around(offset - before, limit);
+  const rows: number[] = [];
+  const meters: number[] = [];
+  for (let row = from; row < to; row++) {
+    const distance = metersOf(ring.devices[row]!);
+    if (distance > radiusMeters) continue; // Rounding has let it in.
+    rows.push(row);
+    meters.push(distance);
+  }
+  return page(rows, meters, offset - before - from);
+
+  function page(rows: readonly number[], meters: readonly number[], skip: number): Found {
+    const order = orderOf(
+      rows.length,
+      (a, b) => meters[a]! - meters[b]! || compareDevices(ring.devices[rows[a]!]!, ring.devices[rows[b]!]!),
+    );
+    const count = Math.max(0, Math.min(limit, rows.length - skip));
+    const found = {
+      count,
+      devices: new Uint32Array(count),
+      meters: new Float64Array(count),
+      matches,
+      candidates,
+    };
+    for (let row = 0; row < count; row++) {
+      const at = order[skip + row]!;
+      found.devices[row] = ring.devices[rows[at]!]!;
+      found.meters[row] = meters[at]!;
+    }
+    return found;
+  }
+}
+
+/** Numbers from 0 on in this order; most are in order already. */
+function orderOf(count: number, compare: (a: number, b: number) => number): number[] {
+  const order = Array.from({ length: count }, (_, row) => row);
+  for (let row = 1; row < count; row++) if (compare(row - 1, row) > 0) return order.sort(compare);
+  return order;
 }
 
 interface Narrowed {
@@ -149,8 +184,8 @@ interface Narrowed {
 const FROM_CENTER: Narrowed = { near: -1, nearCount: 0, far: 0 };
 const NOTHING = { count: 0, devices: new Uint32Array(0), meters: new Float64Array(0) };
 
-/** Positions between two distances. */
-type Ring = { readonly device: number; readonly chord: number; meters: number }[];
+/** One search runs at a time, from its beginning to its end. */
+const ring = new PositionRing();
 
 function circleTest({ latitude, longitude, oldestMs, accuracyMetersMax }: CircleQuery): CircleTest {
   const lat = latitude * RADIANS_PER_DEGREE;
@@ -166,15 +201,4 @@ function circleTest({ latitude, longitude, oldestMs, accuracyMetersMax }: Circle
     oldestMs,
     accuracyMax: Math.min(accuracyMetersMax, Number.MAX_VALUE),
   };
-}
-
-/** The squared chord of an arc on the unit sphere. */
-function squaredChord(meters: number): number {
-  const half = Math.sin(Math.min(Math.PI, meters / EARTH_RADIUS_METERS) / 2);
-  return 4 * half * half;
-}
-
-/** More than a squared chord may be off by: unit vectors are good to 4e-16, and so are chords. */
-function roundingOf(chord: number): number {
-  return 1e-14 * Math.sqrt(chord) + 1e-28;
 }
