@@ -17,6 +17,8 @@ import { profileBench } from "./support/profiling.ts";
 import { type Results, readResults, saveResults } from "./support/results.ts";
 
 const NAMES = [
+  "nearby",
+  "growth",
   "peers",
   "ingest",
   "replay",
