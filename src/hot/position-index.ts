@@ -1,6 +1,6 @@
 import RBush from "rbush";
 import { circleBoxes } from "../geo/circle-boxes.ts";
-import { haversineMeters, RADIANS_PER_DEGREE } from "../geo/distance.ts";
+import { haversineMeters, initialBearingDegrees, RADIANS_PER_DEGREE } from "../geo/distance.ts";
 import { CELL_BITS_MAX, geohashBox, geohashCell } from "../geo/geohash.ts";
 import { NO_ACCURACY, PositionNode, ROW } from "./position-node.ts";
 import { searchPositions } from "./position-search.ts";
@@ -31,9 +31,13 @@ export interface CircleQuery {
 /** One page of what a circle holds. */
 export interface Found {
   readonly count: number;
-  /** Numbers and distances of the first `count`. */
+  /**
+   * Numbers, distances and initial bearings (degrees clockwise from north, 0 to before 360) of the first `count`;
+   * good until the next `find`, which may use the same arrays.
+   */
   readonly devices: Uint32Array;
   readonly meters: Float64Array;
+  readonly bearings: Float64Array;
   /** All that match, on this page or not. */
   readonly matches: number;
   /** All positions in cells that touch the circle, fresh or not. */
@@ -176,6 +180,8 @@ export function createPositionIndex(compareDevices: (a: number, b: number) => nu
         circle,
         nodes: touchedBuckets(circle),
         metersOf: (device) => haversineMeters(latitude, longitude, latitudeOf[device]!, longitudeOf[device]!),
+        bearingOf: (device) =>
+          initialBearingDegrees(latitude, longitude, latitudeOf[device]!, longitudeOf[device]!),
         compareDevices,
       });
     },

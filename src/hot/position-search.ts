@@ -15,6 +15,8 @@ export interface SearchOptions {
   readonly nodes: readonly PositionNode[];
   /** Distance of a device from the center, as it is told. */
   metersOf(device: number): number;
+  /** Initial bearing from the center to a device, in degrees. */
+  bearingOf(device: number): number;
   compareDevices(a: number, b: number): number;
 }
 
@@ -23,7 +25,13 @@ export interface SearchOptions {
  * rounding: wherever it could decide, at the circle's edge and where the page begins and ends, distances are compared.
  * Chords are squared all along.
  */
-export function searchPositions({ circle, nodes, metersOf, compareDevices }: SearchOptions): Found {
+export function searchPositions({
+  circle,
+  nodes,
+  metersOf,
+  bearingOf,
+  compareDevices,
+}: SearchOptions): Found {
   const { radiusMeters, offset, limit } = circle;
   const test = circleTest(circle);
   const { x, y, z, oldestMs, accuracyMax } = test;
@@ -156,6 +164,7 @@ export function searchPositions({ circle, nodes, metersOf, compareDevices }: Sea
       count,
       devices: new Uint32Array(count),
       meters: new Float64Array(count),
+      bearings: new Float64Array(count),
       matches,
       candidates,
     };
@@ -163,6 +172,7 @@ export function searchPositions({ circle, nodes, metersOf, compareDevices }: Sea
       const at = order[skip + row]!;
       found.devices[row] = ring.devices[rows[at]!]!;
       found.meters[row] = meters[at]!;
+      found.bearings[row] = bearingOf(found.devices[row]!);
     }
     return found;
   }
@@ -182,7 +192,12 @@ interface Narrowed {
 }
 
 const FROM_CENTER: Narrowed = { near: -1, nearCount: 0, far: 0 };
-const NOTHING = { count: 0, devices: new Uint32Array(0), meters: new Float64Array(0) };
+const NOTHING = {
+  count: 0,
+  devices: new Uint32Array(0),
+  meters: new Float64Array(0),
+  bearings: new Float64Array(0),
+};
 
 /** One search runs at a time, from its beginning to its end. */
 const ring = new PositionRing();

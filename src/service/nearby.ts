@@ -1,14 +1,9 @@
-import { initialBearingDegrees } from "../geo/distance.ts";
 import type { Dictionary } from "../hot/dictionary.ts";
 import { PageBuilder } from "../hot/page-builder.ts";
 import type { AppId } from "../model/ids.ts";
-import { NUMBER_FIELDS, numberIndex } from "../model/location-fields.ts";
 import type { RecordPage } from "../model/record-page.ts";
 import { retentionStartMs } from "../time/retention.ts";
 import type { QueryDependencies } from "./find-device.ts";
-
-const LATITUDE = numberIndex("latitude");
-const LONGITUDE = numberIndex("longitude");
 
 export interface NearbyQuery {
   /** Center in degrees. */
@@ -54,15 +49,10 @@ export function createNearby({ hot, clock }: QueryDependencies): Nearby {
     });
     const builder = new PageBuilder(found.count, hot.dictionary);
     for (let row = 0; row < found.count; row++) builder.addNewest(app, app.byNumber(found.devices[row]!));
-    const page = builder.build();
     return {
-      page,
-      distanceMeters: found.meters,
-      bearingDegrees: Float64Array.from({ length: found.count }, (_, row) => {
-        const start = row * NUMBER_FIELDS.length;
-        const [deviceLat, deviceLon] = [page.numbers[start + LATITUDE]!, page.numbers[start + LONGITUDE]!];
-        return initialBearingDegrees(latitude, longitude, deviceLat, deviceLon);
-      }),
+      page: builder.build(),
+      distanceMeters: found.meters.slice(0, found.count),
+      bearingDegrees: found.bearings.slice(0, found.count),
       matches: found.matches,
       candidates: found.candidates,
     };

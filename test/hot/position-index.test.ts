@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { haversineMeters } from "../../src/geo/distance.ts";
-import { type CircleQuery, createPositionIndex } from "../../src/hot/position-index.ts";
+import { haversineMeters, initialBearingDegrees } from "../../src/geo/distance.ts";
+import { type CircleQuery, createPositionIndex, type Found } from "../../src/hot/position-index.ts";
 
 /*
  * Goal: the index answers as a scan of all positions does: devices, distances, order, totals, at any offset.
@@ -13,6 +13,7 @@ const DEVICES = 700; // Several leaves, where they crowd.
 const TIMES = 50; // So few that many positions are of one time, and at the cutoff.
 const ACCURACIES = 20;
 const MILE = 1609.344;
+const ANTIPODE_METERS = 20_015_000;
 
 /** Evenly spread, where `fc.double` would be tiny most of the time: it draws exponents evenly. */
 const real = (min: number, max: number) =>
@@ -81,7 +82,32 @@ function scan(positions: Iterable<Position>, circle: CircleQuery) {
     matches: matching.length,
     devices: page.map(({ device }) => device),
     meters: page.map(({ meters }) => meters),
+    bearings: page.map(({ latitude, longitude }) =>
+      initialBearingDegrees(circle.latitude, circle.longitude, latitude, longitude),
+    ),
   };
+}
+
+/** Unit vectors and chords tell distances and bearings otherwise than haversines do, but not by more. */
+const METERS_OFF_MAX = 1e-6;
+const DEGREES_OFF_MAX = 1e-5;
+
+function expectSame(found: Found, expected: ReturnType<typeof scan>): void {
+  const { count, matches } = found;
+  expect({ matches, devices: [...found.devices.subarray(0, count)] }).toEqual({
+    matches: expected.matches,
+    devices: expected.devices,
+  });
+  for (let row = 0; row < count; row++) {
+    const meters = expected.meters[row]!;
+    // Near the antipode a haversine itself is off by centimeters, and a bearing may be any.
+    if (meters > ANTIPODE_METERS) continue;
+    expect(Math.abs(found.meters[row]! - meters)).toBeLessThan(METERS_OFF_MAX);
+    const bearing = found.bearings[row]!;
+    expect(bearing).toBeWithin(0, 360);
+    const turn = Math.abs(bearing - expected.bearings[row]!);
+    expect(Math.min(turn, 360 - turn)).toBeLessThan(DEGREES_OFF_MAX);
+  }
 }
 
 test("find() answers as a scan does, whatever moved and went in between", () => {
@@ -102,12 +128,7 @@ test("find() answers as a scan does, whatever moved and went in between", () => 
           const { place, ...rest } = step.search;
           const circle = { ...place, ...rest };
           const found = index.find(circle);
-          const expected = scan(positions.values(), circle);
-          expect({
-            matches: found.matches,
-            devices: [...found.devices],
-            meters: [...found.meters],
-          }).toEqual(expected);
+          expectSame(found, scan(positions.values(), circle));
           expect(found.candidates).toBeGreaterThanOrEqual(found.matches);
           matches += found.matches;
           if (circle.offset > 0) deepRows += found.count;
@@ -131,7 +152,10 @@ test("find() pages through thousands of one place in order of devices", () => {
     accuracyMetersMax: 0,
     limit: 1000,
   };
-  const devices = [0, 1000, 2000, 3000].flatMap((offset) => [...index.find({ ...circle, offset }).devices]);
+  const devices = [0, 1000, 2000, 3000].flatMap((offset) => {
+    const found = index.find({ ...circle, offset });
+    return [...found.devices.subarray(0, found.count)];
+  });
   expect(devices).toEqual(Array.from({ length: 3000 }, (_, row) => 2999 - row));
 });
 
