@@ -1,8 +1,10 @@
 import { assert } from "../lib/assert.ts";
 import { compareUtf8 } from "../lib/utf8.ts";
 import type { AppId, DeviceId } from "../model/ids.ts";
+import type { RecordDictionary } from "../model/record-page.ts";
 import { Device } from "./device.ts";
 import { DeviceList } from "./device-list.ts";
+import { NewestOfApp } from "./newest-of-app.ts";
 import { createPositionIndex } from "./position-index.ts";
 import { SealedRows } from "./sealed-rows.ts";
 import type { RowRef } from "./track.ts";
@@ -17,6 +19,7 @@ export class AppDevices {
   /** Newest positions, those of equal distance in order of device ids (UTF-8 bytes). */
   readonly positions = createPositionIndex((a, b) => compareUtf8(this.byNumber(a).id, this.byNumber(b).id));
   readonly sealed = new SealedRows();
+  readonly newestRecords: NewestOfApp;
   recordCount = 0;
   readonly #byId = new Map<string, Device>();
   readonly #byNumber: (Device | undefined)[] = [];
@@ -24,8 +27,9 @@ export class AppDevices {
   readonly #freeNumbers: number[] = [];
   readonly #users = new Map<number, UserDevices>();
 
-  constructor(appId: AppId) {
+  constructor(appId: AppId, dictionary: RecordDictionary) {
     this.appId = appId;
+    this.newestRecords = new NewestOfApp(this, dictionary);
   }
 
   find(deviceId: string): Device | null {
@@ -44,6 +48,11 @@ export class AppDevices {
 
   byNumber(number: number): Device {
     return this.#byNumber[number]!;
+  }
+
+  /** Numbers in use are below this. */
+  get deviceNumbers(): number {
+    return this.#byNumber.length;
   }
 
   get deviceCount(): number {
@@ -65,6 +74,7 @@ export class AppDevices {
     this.#freeNumbers.push(device.number);
     this.list.delete(device);
     this.positions.remove(device.number);
+    this.newestRecords.changed(device.number);
     this.#users.get(device.currentUser)?.current.delete(device);
   }
 

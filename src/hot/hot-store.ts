@@ -85,7 +85,7 @@ export function createHotStore(): HotStore {
   function findOrAddApp(appId: AppId): AppDevices {
     let app = apps.get(appId);
     if (app === undefined) {
-      app = new AppDevices(appId);
+      app = new AppDevices(appId, dictionary);
       apps.set(appId, app);
     }
     return app;
@@ -182,6 +182,7 @@ export function createHotStore(): HotStore {
       timestampAt(chunk, row),
       numberAt(chunk, row, ACCURACY),
     );
+    app.newestRecords.changed(device.number);
     app.setCurrentUser(device, user);
   }
 

@@ -27,10 +27,13 @@ export class JsonWriter {
   view: DataView;
   /** Bytes written so far. */
   length = 0;
+  #end: number;
 
-  constructor(bytesExpected: number) {
-    this.bytes = new Uint8Array(bytesExpected);
-    this.view = new DataView(this.bytes.buffer);
+  /** Writes into the first `bytesExpected` of `memory`, and into memory of its own where they don't suffice. */
+  constructor(bytesExpected: number, memory: Uint8Array<ArrayBuffer> = new Uint8Array(bytesExpected)) {
+    this.bytes = memory;
+    this.view = new DataView(memory.buffer, memory.byteOffset, memory.length);
+    this.#end = bytesExpected;
   }
 
   /** Starts over, keeping the buffer. */
@@ -45,11 +48,12 @@ export class JsonWriter {
 
   /** Makes room for `count` more bytes; `bytes` and `view` may be others afterwards. */
   ensure(count: number): void {
-    if (this.length + count <= this.bytes.length) return;
-    const wider = new Uint8Array(Math.max(this.bytes.length * 2, this.length + count));
+    if (this.length + count <= this.#end) return;
+    const wider = new Uint8Array(Math.max(this.#end * 2, this.length + count));
     wider.set(this.bytes.subarray(0, this.length));
     this.bytes = wider;
     this.view = new DataView(wider.buffer);
+    this.#end = wider.length;
   }
 
   byte(byte: number): void {
@@ -197,6 +201,11 @@ export function writeInteger(bytes: Uint8Array, position: number, value: number)
     writeQuad(bytes, writeSmall(bytes, position, head | 0), high),
     rest - high * 10_000,
   );
+}
+
+/** Writes a whole number from 0 to 9999 in four digits. */
+export function writeFourDigits(bytes: Uint8Array, position: number, value: number): void {
+  writeQuad(bytes, position, value);
 }
 
 /** Writes a whole number from 0 to below 1e9. */

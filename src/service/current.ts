@@ -1,10 +1,9 @@
 import { numberAt } from "../hot/chunk.ts";
-import { PageBuilder } from "../hot/page-builder.ts";
 import { ok, type Result } from "../lib/result.ts";
 import type { ServiceError } from "../model/errors.ts";
 import type { AppId, UserId } from "../model/ids.ts";
 import { numberIndex } from "../model/location-fields.ts";
-import type { RecordPage } from "../model/record-page.ts";
+import type { NewestRecords } from "../model/newest-records.ts";
 import { retentionStartMs } from "../time/retention.ts";
 import { findDevice, isRetained, type QueryDependencies, retainedDevices } from "./find-device.ts";
 
@@ -26,15 +25,23 @@ export interface AppCurrentQuery {
   readonly limit: number;
 }
 
+/** Devices by number, to be looked up in `records` and good as long as those are. */
+export interface DevicesFound {
+  readonly records: NewestRecords;
+  readonly devices: readonly number[];
+}
+
 export interface AppCurrentAnswer {
-  readonly page: RecordPage;
+  /** Null where nobody ever reported for the app. */
+  readonly found: DevicesFound | null;
   /** Matching devices before paging. */
   readonly total: number;
 }
 
 export interface CurrentQueries {
-  ofDevice(appId: AppId, deviceId: string): Result<RecordPage, ServiceError>;
-  ofUser(appId: AppId, userId: UserId, query: UserCurrentQuery): RecordPage;
+  ofDevice(appId: AppId, deviceId: string): Result<DevicesFound, ServiceError>;
+  /** Null where nobody ever reported for the app. */
+  ofUser(appId: AppId, userId: UserId, query: UserCurrentQuery): DevicesFound | null;
   ofApp(appId: AppId, query: AppCurrentQuery): AppCurrentAnswer;
 }
 
@@ -45,9 +52,8 @@ export function createCurrentQueries(dependencies: QueryDependencies): CurrentQu
     ofDevice(appId, deviceId) {
       const found = findDevice(dependencies, appId, deviceId);
       if (!found.ok) return found;
-      const page = new PageBuilder(1, hot.dictionary);
-      page.addNewest(found.value.app, found.value.device);
-      return ok(page.build());
+      const { app, device } = found.value;
+      return ok({ records: app.newestRecords, devices: [device.number] });
     },
     ofUser(appId, userId, { ageMsMax, accuracyMetersMax, limit }) {
       const nowMs = clock.nowMs();
@@ -55,33 +61,33 @@ export function createCurrentQueries(dependencies: QueryDependencies): CurrentQu
         retentionStartMs(nowMs),
         ageMsMax === null ? Number.NEGATIVE_INFINITY : nowMs - ageMsMax,
       );
-      const page = new PageBuilder(limit, hot.dictionary);
       const app = hot.findApp(appId);
-      if (app === null) return page.build();
+      if (app === null) return null;
+      const devices: number[] = [];
       for (const device of app.currentDevices(hot.dictionary.findUser(userId))) {
-        if (page.isFull) break;
+        if (devices.length === limit) break;
         if (!isRetained(device, oldestMs)) continue;
         const newest = app.newest(device);
         // A position without an accuracy reads as NaN, which is never greater.
         if (accuracyMetersMax !== null && numberAt(newest.chunk, newest.row, ACCURACY) > accuracyMetersMax)
           continue;
-        page.add(device, newest.chunk, newest.row);
+        devices.push(device.number);
       }
-      return page.build();
+      return { records: app.newestRecords, devices };
     },
     ofApp(appId, { afterMs, beforeMs, offset, limit }) {
-      const page = new PageBuilder(limit, hot.dictionary);
-      let total = 0;
       const app = hot.findApp(appId);
-      if (app === null) return { page: page.build(), total };
+      if (app === null) return { found: null, total: 0 };
+      const devices: number[] = [];
+      let total = 0;
       for (const device of retainedDevices(app, clock.nowMs())) {
         const { newestMs } = device;
         if (afterMs !== null && newestMs <= afterMs) continue;
         if (beforeMs !== null && newestMs >= beforeMs) continue;
-        if (total >= offset && !page.isFull) page.addNewest(app, device);
+        if (total >= offset && devices.length < limit) devices.push(device.number);
         total++;
       }
-      return { page: page.build(), total };
+      return { found: { records: app.newestRecords, devices }, total };
     },
   };
 }

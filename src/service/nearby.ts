@@ -1,7 +1,5 @@
-import type { Dictionary } from "../hot/dictionary.ts";
-import { PageBuilder } from "../hot/page-builder.ts";
 import type { AppId } from "../model/ids.ts";
-import type { RecordPage } from "../model/record-page.ts";
+import type { NewestRecords } from "../model/newest-records.ts";
 import { retentionStartMs } from "../time/retention.ts";
 import type { QueryDependencies } from "./find-device.ts";
 
@@ -17,50 +15,42 @@ export interface NearbyQuery {
   readonly limit: number;
 }
 
+/** Latest positions, nearest first, then by device id; good as long as `records` is. */
 export interface NearbyAnswer {
-  /** Latest positions, nearest first, then by device id. */
-  readonly page: RecordPage;
-  /** Distance and initial bearing from the center, by row of the page. */
-  readonly distanceMeters: Float64Array;
-  readonly bearingDegrees: Float64Array;
+  readonly records: NewestRecords;
+  /** How many are on this page. */
+  readonly count: number;
+  /** Of those: device numbers, distances from the center, and initial bearings from it. May be longer. */
+  readonly devices: Uint32Array;
+  readonly meters: Float64Array;
+  readonly bearings: Float64Array;
   /** Matching devices before paging. */
   readonly matches: number;
   /** Devices the index proposed before the exact tests. */
   readonly candidates: number;
 }
 
-export type Nearby = (appId: AppId, query: NearbyQuery) => NearbyAnswer;
+/** Null where nobody ever reported for the app. */
+export type Nearby = (appId: AppId, query: NearbyQuery) => NearbyAnswer | null;
 
 /** Devices whose latest position lies within a circle. */
 export function createNearby({ hot, clock }: QueryDependencies): Nearby {
-  return function nearby(appId, query) {
-    const { latitude, longitude, radiusMeters, accuracyMetersMax, offset, limit } = query;
+  return function nearby(
+    appId,
+    { latitude, longitude, radiusMeters, ageMsMax, accuracyMetersMax, offset, limit },
+  ) {
     const app = hot.findApp(appId);
-    if (app === null) return nobody(hot.dictionary);
+    if (app === null) return null;
     const nowMs = clock.nowMs();
-    const found = app.positions.find({
+    const { count, devices, meters, bearings, matches, candidates } = app.positions.find({
       latitude,
       longitude,
       radiusMeters,
-      oldestMs: Math.max(retentionStartMs(nowMs), nowMs - query.ageMsMax),
+      oldestMs: Math.max(retentionStartMs(nowMs), nowMs - ageMsMax),
       accuracyMetersMax: accuracyMetersMax ?? Number.POSITIVE_INFINITY,
       offset,
       limit,
     });
-    const builder = new PageBuilder(found.count, hot.dictionary);
-    for (let row = 0; row < found.count; row++) builder.addNewest(app, app.byNumber(found.devices[row]!));
-    return {
-      page: builder.build(),
-      distanceMeters: found.meters.slice(0, found.count),
-      bearingDegrees: found.bearings.slice(0, found.count),
-      matches: found.matches,
-      candidates: found.candidates,
-    };
+    return { records: app.newestRecords, count, devices, meters, bearings, matches, candidates };
   };
-}
-
-function nobody(dictionary: Dictionary): NearbyAnswer {
-  const nothing = new Float64Array(0);
-  const page = new PageBuilder(0, dictionary).build();
-  return { page, distanceMeters: nothing, bearingDegrees: nothing, matches: 0, candidates: 0 };
 }

@@ -1,53 +1,76 @@
+import type { JsonWriter } from "../../lib/json-writer.ts";
 import type { AppId, UserId } from "../../model/ids.ts";
-import type { RecordPage } from "../../model/record-page.ts";
-import type { AppCurrentAnswer, AppCurrentQuery } from "../../service/current.ts";
-import { createLocalTimeFormatter } from "../../time/local-time.ts";
+import type { AppCurrentAnswer, AppCurrentQuery, DevicesFound } from "../../service/current.ts";
+import { createLocalTimeFormatter, type LocalTimeFormatter } from "../../time/local-time.ts";
 import type { Zone } from "../../time/zone.ts";
-import { createRecordEncoder } from "./record-encoder.ts";
-import { answerWriter as json, writeRecords } from "./records.ts";
+import { beginAnswer, recordTexts } from "./answer.ts";
 
-const encoder = createRecordEncoder("current");
-const deviceEncoder = createRecordEncoder("deviceCurrent");
+const BRACKET_OPEN = 0x5b;
+const BRACKET_CLOSE = 0x5d;
+const COMMA = 0x2c;
 
-export function presentDeviceCurrent(appId: AppId, page: RecordPage, zone: Zone | null) {
-  json.clear();
+export function presentDeviceCurrent({ records, devices }: DevicesFound, zone: Zone | null) {
+  const json = beginAnswer();
+  const device = devices[0]!;
   json.text('{"success":true,"device_id":');
-  json.value(page.deviceIds[0]);
+  json.value(records.deviceId(device));
   json.text(',"location":');
-  deviceEncoder.write(json, appId, page, 0, formatterOf(zone));
+  recordTexts.writeRecord(json, records, device, formatterOf(zone), true);
   json.text("}");
   return json.written();
 }
 
-export function presentUserCurrent(appId: AppId, userId: UserId, page: RecordPage, zone: Zone | null) {
-  json.clear();
+export function presentUserCurrent(userId: UserId, found: DevicesFound | null, zone: Zone | null) {
+  const json = beginAnswer();
   json.text('{"success":true,"user_id":');
   json.value(userId);
-  json.text(`,"device_count":${page.count},"locations":`);
-  writeRecords(json, encoder, appId, [page], formatterOf(zone));
+  json.text(`,"device_count":${found?.devices.length ?? 0},"locations":`);
+  writeNewest(json, found, formatterOf(zone));
   json.text("}");
   return json.written();
 }
 
 export function presentAppCurrent(
   appId: AppId,
-  { page, total }: AppCurrentAnswer,
+  { found, total }: AppCurrentAnswer,
   { offset, limit }: AppCurrentQuery,
   zone: Zone | null,
 ) {
-  json.clear();
+  const json = beginAnswer();
   json.text('{"success":true,"app_id":');
   json.value(appId);
   json.text(',"locations":');
-  writeRecords(json, encoder, appId, [page], formatterOf(zone));
+  writeNewest(json, found, formatterOf(zone));
   json.text(',"pagination":');
-  const hasMore = offset + page.count < total;
-  json.value({ count: page.count, has_more: hasMore, total_count: total, offset, limit });
+  const count = found?.devices.length ?? 0;
+  json.value({ count, has_more: offset + count < total, total_count: total, offset, limit });
   json.text("}");
   return json.written();
 }
 
-/** Writes `local_time` for a zone; null where none was asked for. */
-export function formatterOf(zone: Zone | null) {
-  return zone === null ? null : createLocalTimeFormatter(zone);
+function writeNewest(
+  json: JsonWriter,
+  found: DevicesFound | null,
+  localTime: LocalTimeFormatter | null,
+): void {
+  json.byte(BRACKET_OPEN);
+  found?.devices.forEach((device, index) => {
+    if (index > 0) json.byte(COMMA);
+    recordTexts.writeRecord(json, found.records, device, localTime);
+  });
+  json.byte(BRACKET_CLOSE);
 }
+
+/** Writes `local_time` for a zone; null where none was asked for. */
+export function formatterOf(zone: Zone | null): LocalTimeFormatter | null {
+  if (zone === null) return null;
+  let formatter = formatters.get(zone);
+  if (formatter === undefined) {
+    formatter = createLocalTimeFormatter(zone);
+    formatters.set(zone, formatter);
+  }
+  return formatter;
+}
+
+/** They remember the day and the offset they wrote last, which mostly serves the next answer too. */
+const formatters = new WeakMap<Zone, LocalTimeFormatter>();

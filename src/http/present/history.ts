@@ -3,9 +3,10 @@ import type { AppId, DeviceId, UserId } from "../../model/ids.ts";
 import type { HistoryAnswer, HistoryQuery } from "../../service/history.ts";
 import type { TimeRange } from "../../time/range.ts";
 import type { Zone } from "../../time/zone.ts";
+import { beginAnswer } from "./answer.ts";
 import { formatterOf } from "./current.ts";
 import { createRecordEncoder } from "./record-encoder.ts";
-import { answerWriter as json, writeRecords } from "./records.ts";
+import { writeRecords } from "./records.ts";
 
 const BYTES_PER_MEGABYTE = 1_000_000;
 
@@ -22,7 +23,7 @@ export interface HistoryFrame {
 }
 
 export function presentDeviceHistory(deviceId: string, answer: HistoryAnswer, frame: HistoryFrame) {
-  json.clear();
+  const json = beginAnswer();
   json.text('{"success":true,"device_id":');
   json.value(deviceId);
   json.text(',"locations":');
@@ -41,7 +42,7 @@ export function presentDeviceHistory(deviceId: string, answer: HistoryAnswer, fr
 
 export function presentUserHistory(userId: UserId, answer: HistoryAnswer, frame: HistoryFrame) {
   const { offset, limit } = frame.query;
-  json.clear();
+  const json = beginAnswer();
   json.text('{"user_id":');
   json.value(userId);
   json.text(',"locations":');
@@ -66,7 +67,7 @@ export function presentUserHistory(userId: UserId, answer: HistoryAnswer, frame:
 }
 
 export function presentAppHistory(answer: HistoryAnswer, frame: HistoryFrame) {
-  json.clear();
+  const json = beginAnswer();
   json.text('{"success":true,"app_id":');
   json.value(frame.appId);
   json.text(',"locations":');

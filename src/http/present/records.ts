@@ -1,12 +1,8 @@
-import { JsonWriter } from "../../lib/json-writer.ts";
+import type { JsonWriter } from "../../lib/json-writer.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { RecordPage } from "../../model/record-page.ts";
 import type { LocalTimeFormatter } from "../../time/local-time.ts";
 import type { RecordEncoder } from "./record-encoder.ts";
-
-/** One buffer serves all answers: each is written in one go, and the response copies it. */
-const ANSWER_BYTES_EXPECTED = 1 << 20;
-export const answerWriter = new JsonWriter(ANSWER_BYTES_EXPECTED);
 
 const COMMA = 0x2c;
 

@@ -26,7 +26,7 @@ export function deviceRoutes({ gate, current, history }: DeviceRoutesDependencie
     if (!read.ok) return call.fail(read.error);
     const found = current.ofDevice(call.appId, deviceId.value);
     if (!found.ok) return call.fail(found.error);
-    return call.json(presentDeviceCurrent(call.appId, found.value, read.value.timezone));
+    return call.json(presentDeviceCurrent(found.value, read.value.timezone));
   }
 
   function answerHistory(call: Call) {

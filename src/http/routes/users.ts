@@ -30,8 +30,8 @@ export function userRoutes({ gate, current, history, userDevices }: UserRoutesDe
     if (!read.ok) return call.fail(read.error);
     const { max_age, accuracy, limit, timezone } = read.value;
     const ageMsMax = max_age === null ? null : max_age * MS_PER_SECOND;
-    const page = current.ofUser(call.appId, userId.value, { ageMsMax, accuracyMetersMax: accuracy, limit });
-    return call.json(presentUserCurrent(call.appId, userId.value, page, timezone));
+    const found = current.ofUser(call.appId, userId.value, { ageMsMax, accuracyMetersMax: accuracy, limit });
+    return call.json(presentUserCurrent(userId.value, found, timezone));
   }
 
   function answerHistory(call: Call) {

@@ -1,0 +1,39 @@
+import type { AppId, DeviceId } from "../model/ids.ts";
+import type { NewestRecords } from "../model/newest-records.ts";
+import type { RecordDictionary, RecordPage } from "../model/record-page.ts";
+import type { AppDevices } from "./app-devices.ts";
+import { DeviceNotes } from "./device-notes.ts";
+import { PageBuilder } from "./page-builder.ts";
+
+/** An app's newest records, as answers read them. */
+export class NewestOfApp implements NewestRecords {
+  readonly appId: AppId;
+  readonly #app: AppDevices;
+  readonly #dictionary: RecordDictionary;
+  readonly #notes = new DeviceNotes();
+
+  constructor(app: AppDevices, dictionary: RecordDictionary) {
+    this.appId = app.appId;
+    this.#app = app;
+    this.#dictionary = dictionary;
+  }
+
+  deviceId(device: number): DeviceId {
+    return this.#app.byNumber(device).id;
+  }
+
+  pageOf(device: number): RecordPage {
+    const page = new PageBuilder(1, this.#dictionary);
+    page.addNewest(this.#app, this.#app.byNumber(device));
+    return page.build();
+  }
+
+  notes(): Float64Array {
+    return this.#notes.upTo(this.#app.deviceNumbers);
+  }
+
+  /** The device's newest record is another now, or is gone. */
+  changed(device: number): void {
+    this.#notes.drop(device);
+  }
+}
