@@ -1,9 +1,11 @@
 import RBush from "rbush";
+import type { Box } from "../geo/box.ts";
 import { circleBoxes } from "../geo/circle-boxes.ts";
-import { haversineMeters, initialBearingDegrees, RADIANS_PER_DEGREE } from "../geo/distance.ts";
+import { RADIANS_PER_DEGREE } from "../geo/distance.ts";
 import { CELL_BITS_MAX, geohashBox, geohashCell } from "../geo/geohash.ts";
-import { NO_ACCURACY, PositionNode, ROW } from "./position-node.ts";
-import { searchPositions } from "./position-search.ts";
+import { NO_ACCURACY, PositionNode } from "./position-node.ts";
+import { FACTS_WIDTH, PLACE_WIDTH, RowPool } from "./position-rows.ts";
+import { PositionSearch } from "./position-search.ts";
 
 /** Where the devices of one app are, by device number. */
 export interface PositionIndex {
@@ -44,8 +46,8 @@ export interface Found {
   readonly candidates: number;
 }
 
-/** 20 bits are cells of at most 39 by 20 km: as many as a city needs a few of, and a world some thousands. */
-const COARSE_BITS = 20;
+/** Cells of about 600 by 300 km: a city lies in one or few, and a fleet all over the world in some thousands. */
+const COARSE_BITS = 12;
 const COARSE_SPAN = 2 ** (CELL_BITS_MAX - COARSE_BITS);
 
 /** A coarse cell with any positions, as the R-tree wants it. */
@@ -63,16 +65,122 @@ interface Bucket {
  * edge, and around the page, are looked into.
  */
 export function createPositionIndex(compareDevices: (a: number, b: number) => number): PositionIndex {
-  const buckets = new Map<number, Bucket>();
-  const tree = new RBush<Bucket>();
-  const leafOf: (PositionNode | undefined)[] = [];
-  const timeOf: number[] = [];
-  const latitudeOf: number[] = [];
-  const longitudeOf: number[] = [];
+  const tree = new PositionTree(compareDevices);
+  return {
+    set: (device, latitude, longitude, timestampMs, accuracyMeters) =>
+      tree.set(device, latitude, longitude, timestampMs, accuracyMeters),
+    remove: (device) => tree.remove(device),
+    find: (circle) => tree.find(circle),
+  };
+}
 
-  function bucketFor(cell: number): PositionNode {
+class PositionTree implements PositionIndex {
+  /** By number of the cell. */
+  readonly #buckets: (Bucket | undefined)[] = [];
+  readonly #occupied = new RBush<Bucket>();
+  readonly #pool = new RowPool();
+  readonly #search: PositionSearch;
+  // By device number.
+  readonly #leaves: (PositionNode | undefined)[] = [];
+  readonly #times: number[] = [];
+  readonly #latitudes: number[] = [];
+  readonly #longitudes: number[] = [];
+
+  constructor(compareDevices: (a: number, b: number) => number) {
+    const places = { latitude: this.#latitudes, longitude: this.#longitudes };
+    this.#search = new PositionSearch(places, compareDevices);
+  }
+
+  set(
+    device: number,
+    latitude: number,
+    longitude: number,
+    timestampMs: number,
+    accuracyMeters: number,
+  ): void {
+    const cell = cellOf(latitude, longitude);
+    const accuracy = Number.isNaN(accuracyMeters) ? NO_ACCURACY : accuracyMeters;
+    const lat = latitude * RADIANS_PER_DEGREE;
+    const lon = longitude * RADIANS_PER_DEGREE;
+    const cosLat = Math.cos(lat);
+    const x = cosLat * Math.cos(lon);
+    const y = cosLat * Math.sin(lon);
+    const z = Math.sin(lat);
+    const known = this.#leaves[device];
+    if (known?.holds(cell)) {
+      const knownMs = this.#times[device]!;
+      const row = known.rowOf(device, knownMs);
+      const knownAccuracy = known.accuracyAt(row);
+      known.replaceRow(row, timestampMs, accuracy, x, y, z, device);
+      for (let node: PositionNode | null = known; node !== null; node = node.parent) {
+        node.noteRemoved(knownMs, knownAccuracy);
+        node.noteAdded(timestampMs, accuracy);
+      }
+    } else {
+      if (known !== undefined) this.remove(device);
+      const leaf = this.#leafFor(cell, device);
+      for (let node: PositionNode | null = leaf; node !== null; node = node.parent)
+        node.noteAdded(timestampMs, accuracy);
+      leaf.insertRow(timestampMs, accuracy, x, y, z, device, this.#pool);
+      this.#leaves[device] = leaf;
+    }
+    this.#times[device] = timestampMs;
+    this.#latitudes[device] = latitude;
+    this.#longitudes[device] = longitude;
+  }
+
+  remove(device: number): void {
+    const leaf = this.#leaves[device]!;
+    const timeMs = this.#times[device]!;
+    const row = leaf.rowOf(device, timeMs);
+    const accuracy = leaf.accuracyAt(row);
+    leaf.removeRow(row);
+    this.#leaves[device] = undefined;
+    let sparse: PositionNode | null = null;
+    for (let node: PositionNode | null = leaf; node !== null; node = node.parent) {
+      node.noteRemoved(timeMs, accuracy);
+      if (node.firstChild !== null && node.isSparse) sparse = node;
+      if (node.parent === null && node.count === 0) this.#dropBucket(node);
+    }
+    if (sparse !== null && sparse.count > 0) this.#merge(sparse);
+  }
+
+  find(circle: CircleQuery): Found {
+    const { latitude, longitude } = circle;
+    const cell = cellOf(latitude, longitude);
+    const home = this.#buckets[Math.floor(cell / COARSE_SPAN)]?.node ?? null;
+    return this.#search.find(circle, this.#touchedBuckets(circle), home, cell);
+  }
+
+  #touchedBuckets({ latitude, longitude, radiusMeters }: CircleQuery): readonly Bucket[] {
+    const boxes = circleBoxes(latitude, longitude, radiusMeters);
+    if (boxes.length === 1) return this.#bucketsIn(boxes[0]!);
+    // A cell that touches two boxes (at a pole, or one around the world) counts once.
+    return [...new Set(boxes.flatMap((box) => this.#bucketsIn(box)))];
+  }
+
+  #bucketsIn({ minLatitude, minLongitude, maxLatitude, maxLongitude }: Box): Bucket[] {
+    return this.#occupied.search({
+      minX: minLongitude,
+      minY: minLatitude,
+      maxX: maxLongitude,
+      maxY: maxLatitude,
+    });
+  }
+
+  /** The leaf for a device in a finest cell, split until it has room for one more. */
+  #leafFor(cell: number, device: number): PositionNode {
+    let node = this.#bucketFor(cell);
+    for (;;) {
+      while (node.firstChild !== null) node = node.childFor(cell, device, this.#pool);
+      if (!node.isFull) return node;
+      this.#split(node);
+    }
+  }
+
+  #bucketFor(cell: number): PositionNode {
     const number = Math.floor(cell / COARSE_SPAN);
-    const known = buckets.get(number);
+    const known = this.#buckets[number];
     if (known !== undefined) return known.node;
     const { minLatitude, minLongitude, maxLatitude, maxLongitude } = geohashBox(number, COARSE_BITS);
     const bucket: Bucket = {
@@ -80,125 +188,49 @@ export function createPositionIndex(compareDevices: (a: number, b: number) => nu
       minY: minLatitude,
       maxX: maxLongitude,
       maxY: maxLatitude,
-      node: new PositionNode(null, number, COARSE_BITS),
+      node: new PositionNode(null, number, COARSE_BITS, 0, this.#pool.take(0)),
     };
-    buckets.set(number, bucket);
-    tree.insert(bucket);
+    this.#buckets[number] = bucket;
+    this.#occupied.insert(bucket);
     return bucket.node;
   }
 
-  function dropBucket(node: PositionNode): void {
+  #dropBucket(node: PositionNode): void {
     const number = node.firstCell / COARSE_SPAN;
-    tree.remove(buckets.get(number)!);
-    buckets.delete(number);
+    for (const leaf of leavesOf(node)) leaf.release(this.#pool);
+    this.#occupied.remove(this.#buckets[number]!);
+    this.#buckets[number] = undefined;
   }
 
-  /** The leaf for a finest cell, split until it has room for one more. */
-  function leafFor(cell: number): PositionNode {
-    let node = bucketFor(cell);
-    for (;;) {
-      while (node.children !== null) node = node.childFor(cell);
-      if (!node.isFull) return node;
-      split(node);
+  #split(node: PositionNode): void {
+    const { facts, places, start, count } = node;
+    for (let row = start; row < start + count; row++) {
+      const device = places[row * PLACE_WIDTH + 3]!;
+      const cell = cellOf(this.#latitudes[device]!, this.#longitudes[device]!);
+      this.#moveRow(facts, places, row, node.childFor(cell, device, this.#pool));
     }
-  }
-
-  function split(node: PositionNode): void {
-    const { rows, count } = node;
-    node.children = [null, null, null, null];
-    node.rows = new Float64Array(0);
-    for (let row = 0; row < count; row++) {
-      const at = row * ROW.width;
-      const device = rows[at + ROW.device]!;
-      const child = node.childFor(cellOf(latitudeOf[device]!, longitudeOf[device]!));
-      moveRow(rows, at, child);
-    }
-  }
-
-  function moveRow(rows: Float64Array, at: number, to: PositionNode): void {
-    const timeMs = rows[at + ROW.time]!;
-    const accuracy = rows[at + ROW.accuracy]!;
-    const device = rows[at + ROW.device]!;
-    to.noteAdded(timeMs, accuracy);
-    to.insertRow(timeMs, rows[at + ROW.x]!, rows[at + ROW.y]!, rows[at + ROW.z]!, accuracy, device);
-    leafOf[device] = to;
+    node.release(this.#pool);
   }
 
   /** Makes a leaf of a node whose cells hold few. */
-  function merge(node: PositionNode): void {
-    const leaves: PositionNode[] = [];
-    collectLeaves(node, leaves);
-    node.children = null;
-    node.count = 0;
-    node.rows = new Float64Array(0);
-    node.forget();
-    for (const { rows, count } of leaves)
-      for (let row = 0; row < count; row++) moveRow(rows, row * ROW.width, node);
-  }
-
-  function takeOut(device: number): void {
-    const leaf = leafOf[device]!;
-    const timeMs = timeOf[device]!;
-    const accuracy = leaf.removeRow(device, timeMs);
-    leafOf[device] = undefined;
-    let sparse: PositionNode | null = null;
-    for (let node: PositionNode | null = leaf; node !== null; node = node.parent) {
-      node.noteRemoved(timeMs, accuracy);
-      if (node.children !== null && node.isSparse) sparse = node;
-      if (node.parent === null && node.count === 0) dropBucket(node);
+  #merge(node: PositionNode): void {
+    const leaves = leavesOf(node);
+    node.empty(this.#pool);
+    for (const leaf of leaves) {
+      const { facts, places, start, count } = leaf;
+      for (let row = start; row < start + count; row++) this.#moveRow(facts, places, row, node);
     }
-    if (sparse !== null && sparse.count > 0) merge(sparse);
+    for (const leaf of leaves) leaf.release(this.#pool);
   }
 
-  return {
-    set(device, latitude, longitude, timestampMs, accuracyMeters) {
-      if (leafOf[device] !== undefined) takeOut(device);
-      const accuracy = Number.isNaN(accuracyMeters) ? NO_ACCURACY : accuracyMeters;
-      const leaf = leafFor(cellOf(latitude, longitude));
-      for (let node: PositionNode | null = leaf; node !== null; node = node.parent)
-        node.noteAdded(timestampMs, accuracy);
-      const lat = latitude * RADIANS_PER_DEGREE;
-      const lon = longitude * RADIANS_PER_DEGREE;
-      const cosLat = Math.cos(lat);
-      leaf.insertRow(
-        timestampMs,
-        cosLat * Math.cos(lon),
-        cosLat * Math.sin(lon),
-        Math.sin(lat),
-        accuracy,
-        device,
-      );
-      leafOf[device] = leaf;
-      timeOf[device] = timestampMs;
-      latitudeOf[device] = latitude;
-      longitudeOf[device] = longitude;
-    },
-    remove: takeOut,
-    find(circle) {
-      const { latitude, longitude } = circle;
-      return searchPositions({
-        circle,
-        nodes: touchedBuckets(circle),
-        metersOf: (device) => haversineMeters(latitude, longitude, latitudeOf[device]!, longitudeOf[device]!),
-        bearingOf: (device) =>
-          initialBearingDegrees(latitude, longitude, latitudeOf[device]!, longitudeOf[device]!),
-        compareDevices,
-      });
-    },
-  };
-
-  function touchedBuckets({ latitude, longitude, radiusMeters }: CircleQuery): PositionNode[] {
-    const found = circleBoxes(latitude, longitude, radiusMeters).map((box) =>
-      tree.search({
-        minX: box.minLongitude,
-        minY: box.minLatitude,
-        maxX: box.maxLongitude,
-        maxY: box.maxLatitude,
-      }),
-    );
-    // A cell that touches two boxes (at a pole, or one around the world) counts once.
-    const touched = found.length === 1 ? found[0]! : [...new Set(found.flat())];
-    return touched.map(({ node }) => node);
+  #moveRow(facts: Float64Array, places: Float64Array, row: number, to: PositionNode): void {
+    const timeMs = facts[row * FACTS_WIDTH]!;
+    const accuracy = facts[row * FACTS_WIDTH + 1]!;
+    const at = row * PLACE_WIDTH;
+    const device = places[at + 3]!;
+    to.noteAdded(timeMs, accuracy);
+    to.insertRow(timeMs, accuracy, places[at]!, places[at + 1]!, places[at + 2]!, device, this.#pool);
+    this.#leaves[device] = to;
   }
 }
 
@@ -206,7 +238,10 @@ function cellOf(latitude: number, longitude: number): number {
   return geohashCell(latitude, longitude, CELL_BITS_MAX);
 }
 
-function collectLeaves(node: PositionNode, leaves: PositionNode[]): void {
-  if (node.children === null) leaves.push(node);
-  else for (const child of node.children) if (child !== null) collectLeaves(child, leaves);
+function leavesOf(node: PositionNode): PositionNode[] {
+  if (node.firstChild === null) return [node];
+  const leaves: PositionNode[] = [];
+  for (let child: PositionNode | null = node.firstChild; child !== null; child = child.nextSibling)
+    leaves.push(...leavesOf(child));
+  return leaves;
 }

@@ -1,97 +1,103 @@
 import { RADIANS_PER_DEGREE } from "../geo/distance.ts";
 import { CELL_BITS_MAX, geohashBox } from "../geo/geohash.ts";
+import { FACTS_WIDTH, PLACE_WIDTH, type RowBlock, type RowPool } from "./position-rows.ts";
 
-/** What a query asks of the positions it counts, and where; chords are squared, on a sphere of radius 1. */
-export interface CircleTest {
-  readonly x: number;
-  readonly y: number;
-  readonly z: number;
-  /** Center in radians. */
-  readonly latitude: number;
-  readonly longitude: number;
-  readonly cosLatitude: number;
-  readonly oldestMs: number;
-  readonly accuracyMax: number;
-}
-
-/** Columns of a row. A position without an accuracy has `NO_ACCURACY`, which passes every bound. */
-export const ROW = { time: 0, x: 1, y: 2, z: 3, accuracy: 4, device: 5, width: 6 } as const;
+/** A position without an accuracy passes every bound. */
 export const NO_ACCURACY = -1;
 
 const LEAF_ROWS_MAX = 256;
-const ROWS_INITIAL = 4;
 /** A node of fewer rows becomes one leaf again; well below half, so that it does not go to and fro. */
 const MERGE_ROWS_MAX = LEAF_ROWS_MAX / 4;
+/** Below the finest cells, devices are told apart by their numbers, which have 32 bits. */
+const BITS_MAX = CELL_BITS_MAX + 32;
 
-/** Outweighs the rounding of cells' edges and of the bounds below, some 1e-15. */
-const MARGIN_RADIANS = 1e-9;
+/** Outweighs the rounding of cells' edges and of chords, some 1e-15. */
+const MARGIN = 1e-9;
+
+/** Rows that are looked at one by one before halving, once a guess is near. */
+const STEPS_MAX = 8;
 
 /**
- * A geohash cell with the positions in it, in order of time, or with four cells two bits finer that hold them. It
- * remembers how many were fresh at the last count, and for which questions that number still holds: those whose
+ * A geohash cell with the positions in it, in order of time, or with up to four cells two bits finer that hold them.
+ * It remembers how many were fresh at the last count, and for which questions that number still holds: those whose
  * cutoff of age lies between the same two positions, and whose bound of accuracy does.
+ *
+ * What a search asks for first comes first: objects lie in memory as they are declared.
  */
 export class PositionNode {
-  readonly parent: PositionNode | null;
-  readonly bits: number;
-  /** Numbers of the finest cells in it: from the first to before the end. */
-  readonly firstCell: number;
-  readonly endCell: number;
+  /** A ball around the cell: a point of the unit sphere, and the longest chord from there. */
+  readonly x: number;
+  readonly y: number;
+  readonly z: number;
+  readonly radius: number;
   /** Positions in it, fresh or not. */
   count = 0;
-  /** Of a leaf; rows of `ROW.width` columns. */
-  rows: Float64Array = NO_ROWS;
   /** Null in a leaf. */
-  children: (PositionNode | null)[] | null = null;
-  readonly #latitude: number;
-  readonly #longitude: number;
-  readonly #halfHeight: number;
-  readonly #halfWidth: number;
-  readonly #cosMin: number;
-  readonly #cosMax: number;
+  firstChild: PositionNode | null = null;
+  nextSibling: PositionNode | null = null;
   #fresh = 0;
   // No position is between the two; none remembered where the first is not below the second.
   #staleMs = Number.POSITIVE_INFINITY;
   #freshMs = Number.NEGATIVE_INFINITY;
   #accurate = 0;
   #vague = 0;
+  /** Of a leaf: where its rows are. */
+  start: number;
+  facts: Float64Array;
+  places: Float64Array;
+  readonly parent: PositionNode | null;
+  readonly bits: number;
+  /** Numbers of the finest cells in it: from the first to before the end. */
+  readonly firstCell: number;
+  readonly endCell: number;
+  readonly #index: number;
+  #block: RowBlock;
 
-  constructor(parent: PositionNode | null, cell: number, bits: number) {
+  constructor(parent: PositionNode | null, cell: number, bits: number, index: number, block: RowBlock) {
     this.parent = parent;
     this.bits = bits;
-    const span = 2 ** (CELL_BITS_MAX - bits);
+    this.#index = index;
+    const cellBits = Math.min(bits, CELL_BITS_MAX);
+    const span = 2 ** (CELL_BITS_MAX - cellBits);
     this.firstCell = cell * span;
     this.endCell = this.firstCell + span;
-    const box = geohashBox(cell, bits);
+    this.#block = block;
+    this.start = block.start;
+    this.facts = block.facts;
+    this.places = block.places;
+
+    const box = geohashBox(cell, cellBits);
     const south = box.minLatitude * RADIANS_PER_DEGREE;
     const north = box.maxLatitude * RADIANS_PER_DEGREE;
-    this.#latitude = (south + north) / 2;
-    this.#longitude = ((box.minLongitude + box.maxLongitude) / 2) * RADIANS_PER_DEGREE;
-    this.#halfHeight = (north - south) / 2 + MARGIN_RADIANS;
-    this.#halfWidth = ((box.maxLongitude - box.minLongitude) / 2) * RADIANS_PER_DEGREE + MARGIN_RADIANS;
-    const cosSouth = Math.cos(south);
-    const cosNorth = Math.cos(north);
-    this.#cosMin = Math.max(0, Math.min(cosSouth, cosNorth) - MARGIN_RADIANS);
-    this.#cosMax = (south < 0 && north > 0 ? 1 : Math.max(cosSouth, cosNorth)) + MARGIN_RADIANS;
+    const halfWidth = ((box.maxLongitude - box.minLongitude) / 2) * RADIANS_PER_DEGREE;
+    const latitude = (south + north) / 2;
+    const longitude = box.minLongitude * RADIANS_PER_DEGREE + halfWidth;
+    const cosLatitude = Math.cos(latitude);
+    const cosMax = south < 0 && north > 0 ? 1 : Math.max(Math.cos(south), Math.cos(north));
+    this.x = cosLatitude * Math.cos(longitude);
+    this.y = cosLatitude * Math.sin(longitude);
+    this.z = Math.sin(latitude);
+    const square = Math.sin((north - south) / 4) ** 2 + cosLatitude * cosMax * Math.sin(halfWidth / 2) ** 2;
+    this.radius = 2 * Math.sqrt(square) + MARGIN;
   }
 
-  /** No position in the cell is nearer than this squared chord. */
-  nearest({ latitude, longitude, cosLatitude }: CircleTest): number {
-    const stepLat = Math.max(0, Math.abs(latitude - this.#latitude) - this.#halfHeight);
-    const stepLon = Math.max(0, turnBetween(longitude, this.#longitude) - this.#halfWidth);
-    return 4 * (halfSineSquared(stepLat) + cosLatitude * this.#cosMin * halfSineSquared(stepLon));
+  /** Whether the cell is this one's or within it. */
+  holds(cell: number): boolean {
+    return cell >= this.firstCell && cell < this.endCell;
   }
 
-  /** No position in the cell is farther than this squared chord. */
-  farthest({ latitude, longitude, cosLatitude }: CircleTest): number {
-    const stepLat = Math.min(Math.PI, Math.abs(latitude - this.#latitude) + this.#halfHeight);
-    const stepLon = Math.min(Math.PI, turnBetween(longitude, this.#longitude) + this.#halfWidth);
-    return 4 * (halfSineSquared(stepLat) + cosLatitude * this.#cosMax * halfSineSquared(stepLon));
+  /** Its part of the sphere of radius 1. */
+  get area(): number {
+    return (
+      2 *
+      Math.PI ** 2 *
+      Math.sqrt(1 - this.z * this.z) *
+      ((this.endCell - this.firstCell) / 2 ** CELL_BITS_MAX)
+    );
   }
 
   /** How many of its positions are fresh and accurate enough. */
-  countFresh(test: CircleTest): number {
-    const { oldestMs, accuracyMax } = test;
+  countFresh(oldestMs: number, accuracyMax: number): number {
     if (
       this.#staleMs < oldestMs &&
       oldestMs <= this.#freshMs &&
@@ -99,44 +105,56 @@ export class PositionNode {
       accuracyMax < this.#vague
     )
       return this.#fresh;
-    if (this.children === null) this.#countRows(oldestMs, accuracyMax);
-    else this.#countChildren(test);
+    if (this.firstChild !== null) this.#countChildren(oldestMs, accuracyMax);
+    else if (accuracyMax === Number.MAX_VALUE) this.#countRows(oldestMs);
+    else this.#countAccurateRows(oldestMs, accuracyMax);
     return this.#fresh;
   }
 
-  #countRows(oldestMs: number, accuracyMax: number): void {
-    const { rows, count } = this;
-    const first = this.firstFresh(oldestMs);
-    this.#staleMs = first === 0 ? Number.NEGATIVE_INFINITY : rows[(first - 1) * ROW.width + ROW.time]!;
-    this.#freshMs = first === count ? Number.POSITIVE_INFINITY : rows[first * ROW.width + ROW.time]!;
-    this.#accurate = Number.NEGATIVE_INFINITY;
+  /** Rows from the first fresh one on; whatever comes is accurate enough. */
+  #countRows(oldestMs: number): void {
+    this.#fresh = this.count - this.#boundTimes(oldestMs);
+    this.#accurate = Number.MAX_VALUE;
     this.#vague = Number.POSITIVE_INFINITY;
-    if (accuracyMax === Number.MAX_VALUE) {
-      this.#accurate = Number.MAX_VALUE; // Whatever comes is accurate enough.
-      this.#fresh = count - first;
-      return;
-    }
-    // All rows are looked at, so that it is known of stale ones too on which side of the bound they are.
-    let fresh = 0;
-    for (let row = 0; row < count; row++) {
-      const accuracy = rows[row * ROW.width + ROW.accuracy]!;
-      if (accuracy <= accuracyMax) {
-        if (accuracy > this.#accurate) this.#accurate = accuracy;
-        if (row >= first) fresh++;
-      } else if (accuracy < this.#vague) this.#vague = accuracy;
-    }
-    this.#fresh = fresh;
   }
 
-  #countChildren(test: CircleTest): void {
+  /** All rows are looked at, so that it is known of stale ones too on which side of the bound they are. */
+  #countAccurateRows(oldestMs: number, accuracyMax: number): void {
+    const { facts, start, count } = this;
+    const first = this.#boundTimes(oldestMs);
+    let accurate = Number.NEGATIVE_INFINITY;
+    let vague = Number.POSITIVE_INFINITY;
+    let fresh = 0;
+    for (let row = 0; row < count; row++) {
+      const accuracy = facts[(start + row) * FACTS_WIDTH + 1]!;
+      if (accuracy <= accuracyMax) {
+        if (accuracy > accurate) accurate = accuracy;
+        if (row >= first) fresh++;
+      } else if (accuracy < vague) vague = accuracy;
+    }
+    this.#fresh = fresh;
+    this.#accurate = accurate;
+    this.#vague = vague;
+  }
+
+  /** Remembers between which times the cutoff is; returns the first row after it. */
+  #boundTimes(oldestMs: number): number {
+    const { facts, start, count } = this;
+    const first = this.#firstSince(oldestMs);
+    const at = (start + first) * FACTS_WIDTH;
+    this.#staleMs = first === 0 ? Number.NEGATIVE_INFINITY : facts[at - FACTS_WIDTH]!;
+    this.#freshMs = first === count ? Number.POSITIVE_INFINITY : facts[at]!;
+    return first;
+  }
+
+  #countChildren(oldestMs: number, accuracyMax: number): void {
     let fresh = 0;
     let staleMs = Number.NEGATIVE_INFINITY;
     let freshMs = Number.POSITIVE_INFINITY;
     let accurate = Number.NEGATIVE_INFINITY;
     let vague = Number.POSITIVE_INFINITY;
-    for (const child of this.children!) {
-      if (child === null) continue;
-      fresh += child.countFresh(test);
+    for (let child = this.firstChild; child !== null; child = child.nextSibling) {
+      fresh += child.countFresh(oldestMs, accuracyMax);
       if (child.#staleMs > staleMs) staleMs = child.#staleMs;
       if (child.#freshMs < freshMs) freshMs = child.#freshMs;
       if (child.#accurate > accurate) accurate = child.#accurate;
@@ -149,14 +167,36 @@ export class PositionNode {
     this.#vague = vague;
   }
 
-  /** The first row that is not older than this. */
+  /** Of a leaf: the first row that is not older than this. */
   firstFresh(oldestMs: number): number {
-    const { rows } = this;
+    const isKnown =
+      this.#staleMs < oldestMs && oldestMs <= this.#freshMs && this.#accurate === Number.MAX_VALUE;
+    if (isKnown) return this.count - this.#fresh;
+    return this.#firstSince(oldestMs);
+  }
+
+  /** Guesses as if times were spread evenly, goes on from there step by step, and by halves if that takes long. */
+  #firstSince(timeMs: number): number {
+    const { facts, start, count } = this;
+    if (count === 0) return 0;
+    const oldest = facts[start * FACTS_WIDTH]!;
+    const newest = facts[(start + count - 1) * FACTS_WIDTH]!;
+    if (timeMs <= oldest) return 0;
+    if (timeMs > newest) return count;
+    let row = Math.ceil(((timeMs - oldest) / (newest - oldest)) * (count - 1));
     let low = 0;
-    let high = this.count;
+    let high = count - 1; // The newest one is fresh.
+    let steps = 0;
+    if (facts[(start + row) * FACTS_WIDTH]! < timeMs) {
+      for (; steps < STEPS_MAX; steps++) if (facts[(start + ++row) * FACTS_WIDTH]! >= timeMs) return row;
+      low = row + 1;
+    } else {
+      for (; steps < STEPS_MAX; steps++) if (facts[(start + --row) * FACTS_WIDTH]! < timeMs) return row + 1;
+      high = row;
+    }
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (rows[middle * ROW.width]! < oldestMs) low = middle + 1;
+      if (facts[(start + middle) * FACTS_WIDTH]! < timeMs) low = middle + 1;
       else high = middle;
     }
     return low;
@@ -171,82 +211,148 @@ export class PositionNode {
     if (timeMs >= this.#freshMs && accuracy <= this.#accurate) this.#fresh++;
   }
 
-  /** Remembers no count any more. */
-  forget(): void {
-    this.#staleMs = Number.POSITIVE_INFINITY;
-    this.#freshMs = Number.NEGATIVE_INFINITY;
-  }
-
   noteRemoved(timeMs: number, accuracy: number): void {
     this.count--;
     if (this.#staleMs < this.#freshMs && timeMs >= this.#freshMs && accuracy <= this.#accurate) this.#fresh--;
   }
 
   /** Puts a row in its place by time. The caller has counted it. */
-  insertRow(timeMs: number, x: number, y: number, z: number, accuracy: number, device: number): void {
+  insertRow(
+    timeMs: number,
+    accuracy: number,
+    x: number,
+    y: number,
+    z: number,
+    device: number,
+    pool: RowPool,
+  ): void {
     const last = this.count - 1;
-    const width = ROW.width;
-    if (this.count * width > this.rows.length) {
-      const grown = new Float64Array(Math.max(ROWS_INITIAL, Math.ceil(last * 1.5)) * width);
-      grown.set(this.rows.subarray(0, last * width));
-      this.rows = grown;
-    }
-    const { rows } = this;
-    let at = last;
-    while (at > 0 && rows[(at - 1) * width]! > timeMs) at--; // Newest ones come last, mostly.
-    if (at < last) rows.copyWithin((at + 1) * width, at * width, last * width);
-    const start = at * width;
-    rows[start + ROW.time] = timeMs;
-    rows[start + ROW.x] = x;
-    rows[start + ROW.y] = y;
-    rows[start + ROW.z] = z;
-    rows[start + ROW.accuracy] = accuracy;
-    rows[start + ROW.device] = device;
+    if (last >= this.#block.capacity) this.#moveTo(pool.take(this.count), last, pool);
+    const { facts, start } = this;
+    let row = last;
+    while (row > 0 && facts[(start + row - 1) * FACTS_WIDTH]! > timeMs) row--; // Newest ones come last, mostly.
+    if (row < last) this.#shift(row, last, row + 1);
+    this.#write(row, timeMs, accuracy, x, y, z, device);
   }
 
-  /** Takes a device's row out, whose time is known; returns its accuracy. The caller counts it off afterwards. */
-  removeRow(device: number, timeMs: number): number {
-    const { rows } = this;
-    const width = ROW.width;
-    let row = this.firstFresh(timeMs);
-    while (rows[row * width + ROW.device] !== device) row++;
-    const accuracy = rows[row * width + ROW.accuracy]!;
-    rows.copyWithin(row * width, (row + 1) * width, this.count * width);
-    return accuracy;
+  /** Takes a row out. The caller counts it off afterwards. */
+  removeRow(row: number): void {
+    this.#shift(row + 1, this.count, row);
+  }
+
+  /** Moves a device's row to its new place by time. */
+  replaceRow(
+    row: number,
+    timeMs: number,
+    accuracy: number,
+    x: number,
+    y: number,
+    z: number,
+    device: number,
+  ): void {
+    const { facts, start, count } = this;
+    let to = count - 1;
+    while (to > row && facts[(start + to) * FACTS_WIDTH]! > timeMs) to--;
+    if (to > row) this.#shift(row + 1, to + 1, row);
+    else {
+      while (to > 0 && facts[(start + to - 1) * FACTS_WIDTH]! > timeMs) to--;
+      if (to < row) this.#shift(to, row, to + 1);
+    }
+    this.#write(to, timeMs, accuracy, x, y, z, device);
+  }
+
+  /** The row of a device whose time is known. */
+  rowOf(device: number, timeMs: number): number {
+    const { places, start } = this;
+    let row = this.#firstSince(timeMs);
+    while (places[(start + row) * PLACE_WIDTH + 3] !== device) row++;
+    return row;
+  }
+
+  accuracyAt(row: number): number {
+    return this.facts[(this.start + row) * FACTS_WIDTH + 1]!;
+  }
+
+  #shift(from: number, end: number, to: number): void {
+    const { facts, places, start } = this;
+    facts.copyWithin((start + to) * FACTS_WIDTH, (start + from) * FACTS_WIDTH, (start + end) * FACTS_WIDTH);
+    places.copyWithin((start + to) * PLACE_WIDTH, (start + from) * PLACE_WIDTH, (start + end) * PLACE_WIDTH);
+  }
+
+  #write(
+    row: number,
+    timeMs: number,
+    accuracy: number,
+    x: number,
+    y: number,
+    z: number,
+    device: number,
+  ): void {
+    const { facts, places } = this;
+    const fact = (this.start + row) * FACTS_WIDTH;
+    facts[fact] = timeMs;
+    facts[fact + 1] = accuracy;
+    const place = (this.start + row) * PLACE_WIDTH;
+    places[place] = x;
+    places[place + 1] = y;
+    places[place + 2] = z;
+    places[place + 3] = device;
+  }
+
+  #moveTo(block: RowBlock, rows: number, pool: RowPool): void {
+    const { facts, places, start } = this;
+    const end = start + rows;
+    block.facts.set(facts.subarray(start * FACTS_WIDTH, end * FACTS_WIDTH), block.start * FACTS_WIDTH);
+    block.places.set(places.subarray(start * PLACE_WIDTH, end * PLACE_WIDTH), block.start * PLACE_WIDTH);
+    pool.giveBack(this.#block);
+    this.#hold(block);
+  }
+
+  #hold(block: RowBlock): void {
+    this.#block = block;
+    this.start = block.start;
+    this.facts = block.facts;
+    this.places = block.places;
   }
 
   get isFull(): boolean {
-    return this.count >= LEAF_ROWS_MAX && this.bits + 2 <= CELL_BITS_MAX;
+    return this.count >= LEAF_ROWS_MAX && this.bits < BITS_MAX;
   }
 
   get isSparse(): boolean {
     return this.count < MERGE_ROWS_MAX;
   }
 
-  /** The finer cell that a finest cell lies in, made where there is none. */
-  childFor(cell: number): PositionNode {
+  /** The finer cell that a device in a finest cell belongs to, made where there is none. */
+  childFor(cell: number, device: number, pool: RowPool): PositionNode {
+    const index =
+      this.bits < CELL_BITS_MAX
+        ? Math.floor((cell - this.firstCell) / ((this.endCell - this.firstCell) / 4))
+        : (device >>> (this.bits - CELL_BITS_MAX)) & 3;
+    for (let child = this.firstChild; child !== null; child = child.nextSibling)
+      if (child.#index === index) return child;
     const bits = this.bits + 2;
-    const number = Math.floor(cell / 2 ** (CELL_BITS_MAX - bits));
-    const index = number % 4;
-    this.children![index] ??= new PositionNode(this, number, bits);
-    return this.children![index]!;
+    const number = bits <= CELL_BITS_MAX ? Math.floor(cell / 2 ** (CELL_BITS_MAX - bits)) : cell;
+    const child = new PositionNode(this, number, bits, index, pool.take(0));
+    child.nextSibling = this.firstChild;
+    this.firstChild = child;
+    return child;
+  }
+
+  /** Gives its rows back to the pool, which another leaf may write over. */
+  release(pool: RowPool): void {
+    pool.giveBack(this.#block);
+    this.#hold(NO_ROWS);
+  }
+
+  /** Becomes an empty leaf. */
+  empty(pool: RowPool): void {
+    this.firstChild = null;
+    this.count = 0;
+    this.#staleMs = Number.POSITIVE_INFINITY;
+    this.#freshMs = Number.NEGATIVE_INFINITY;
+    this.#hold(pool.take(0));
   }
 }
 
-const NO_ROWS = new Float64Array(0);
-
-/** The turn from one meridian to another the short way, in radians. */
-function turnBetween(a: number, b: number): number {
-  const turn = Math.abs(a - b);
-  return turn > Math.PI ? 2 * Math.PI - turn : turn;
-}
-
-/** Half the versed sine. For small angles its series, whose next term is below 1e-17 of it. */
-function halfSineSquared(angle: number): number {
-  if (angle < 0.02) {
-    const square = angle * angle;
-    return (square / 4) * (1 - (square / 12) * (1 - (square / 30) * (1 - square / 56)));
-  }
-  const sine = Math.sin(angle / 2);
-  return sine * sine;
-}
+const NO_ROWS: RowBlock = { facts: new Float64Array(0), places: new Float64Array(0), start: 0, capacity: 0 };

@@ -4,68 +4,122 @@ const ENTRIES_INITIAL = 1024;
 /** Below so many, putting each in its place beats splitting further. */
 const SPLIT_MIN = 16;
 
-/** Devices between two distances, in columns that are used again by each search. */
+/**
+ * Devices between two distances, in columns that are used again by each search: they grow to as many as were ever
+ * at nearly one distance.
+ */
 export class PositionRing {
-  /** Squared chords from the center, and the devices at them. */
+  count = 0;
+  /** As they came: squared chords from the center, devices, and how far east and north of the center they are. */
   chords = new Float64Array(ENTRIES_INITIAL);
   devices = new Uint32Array(ENTRIES_INITIAL);
-  count = 0;
+  easts = new Float64Array(ENTRIES_INITIAL);
+  norths = new Float64Array(ENTRIES_INITIAL);
+  /** Once sorted: numbers of entries in order of chords, and those chords. */
+  order = new Uint32Array(ENTRIES_INITIAL);
+  sorted = new Float64Array(ENTRIES_INITIAL);
+  /** Where each part of the range of chords ends in that order. */
+  #ends = new Uint32Array(ENTRIES_INITIAL);
 
-  clear(): void {
-    this.count = 0;
-  }
-
-  push(chord: number, device: number): void {
-    if (this.count === this.chords.length) this.#grow();
-    this.chords[this.count] = chord;
-    this.devices[this.count] = device;
-    this.count++;
+  push(chord: number, device: number, east: number, north: number): void {
+    const { count } = this;
+    if (count === this.chords.length) this.#grow();
+    this.chords[count] = chord;
+    this.devices[count] = device;
+    this.easts[count] = east;
+    this.norths[count] = north;
+    this.count = count + 1;
   }
 
   #grow(): void {
-    const chords = new Float64Array(2 * this.count);
-    chords.set(this.chords);
-    const devices = new Uint32Array(2 * this.count);
-    devices.set(this.devices);
-    this.chords = chords;
-    this.devices = devices;
+    const length = 2 * this.count;
+    this.chords = copied(this.chords, new Float64Array(length));
+    this.devices = copied(this.devices, new Uint32Array(length));
+    this.easts = copied(this.easts, new Float64Array(length));
+    this.norths = copied(this.norths, new Float64Array(length));
+    this.order = new Uint32Array(length);
+    this.sorted = new Float64Array(length);
+    this.#ends = new Uint32Array(length);
   }
 
-  /** Orders them by chord. */
+  /**
+   * Orders them by chord. Squared chords of a city are spread about evenly, as areas are: one part of their range
+   * for each puts nearly all in their places at once.
+   */
   sort(): void {
-    this.#sort(0, this.count - 1);
+    const { count, chords, order, sorted } = this;
+    const ends = this.#ends;
+    let lowest = Number.POSITIVE_INFINITY;
+    let highest = 0;
+    for (let entry = 0; entry < count; entry++) {
+      const chord = chords[entry]!;
+      if (chord < lowest) lowest = chord;
+      if (chord > highest) highest = chord;
+    }
+    const scale = highest > lowest ? (count - 1) / (highest - lowest) : 0;
+    ends.fill(0, 0, count);
+    for (let entry = 0; entry < count; entry++) ends[((chords[entry]! - lowest) * scale) >>> 0]!++;
+    let end = 0;
+    let most = 0;
+    for (let part = 0; part < count; part++) {
+      const size = ends[part]!;
+      if (size > most) most = size;
+      ends[part] = end; // Where it begins, until its entries move it to its end.
+      end += size;
+    }
+    for (let entry = 0; entry < count; entry++) {
+      const chord = chords[entry]!;
+      const at = ends[((chord - lowest) * scale) >>> 0]!++;
+      order[at] = entry;
+      sorted[at] = chord;
+    }
+    if (scale === 0) return;
+    if (most > SPLIT_MIN) this.#sortCrowded();
+    this.#insert(0, count - 1);
   }
 
   /** From and to which entry a page lies, with all neighbours that rounding may have put on the wrong side of its ends. */
   around(skip: number, limit: number): readonly [from: number, to: number] {
     const { count } = this;
     let from = Math.min(skip, count);
-    while (from > 0 && from < count && this.#isTie(from - 1)) from--;
+    while (from > 0 && from < count && this.isTie(from - 1)) from--;
     let to = Math.min(skip + limit, count);
-    while (to > 0 && to < count && this.#isTie(to - 1)) to++;
+    while (to > 0 && to < count && this.isTie(to - 1)) to++;
     return [from, to];
   }
 
-  /** Whether rounding may have swapped an entry and the next. */
-  #isTie(entry: number): boolean {
-    const chord = this.chords[entry + 1]!;
-    return chord - this.chords[entry]! <= 2 * roundingOf(chord);
+  /** Whether rounding may have swapped an entry and the next, in order of chords. */
+  isTie(place: number): boolean {
+    const chord = this.sorted[place + 1]!;
+    const step = chord - this.sorted[place]!;
+    return step === 0 || step <= 2 * roundingOf(chord);
+  }
+
+  /** Orders the parts that many entries are in, where they are not spread evenly. */
+  #sortCrowded(): void {
+    const ends = this.#ends;
+    let start = 0;
+    for (let part = 0; start < this.count; part++) {
+      const end = ends[part]!;
+      if (end - start > SPLIT_MIN) this.#sort(start, end - 1);
+      start = end;
+    }
   }
 
   /** Quicksort by the middle entry, as C. A. R. Hoare has it: equal chords, of which there may be thousands, split evenly. */
   #sort(first: number, last: number): void {
-    const { chords } = this;
+    const { sorted } = this;
     let low = first;
     let high = last;
     while (high - low >= SPLIT_MIN) {
-      const pivot = chords[(low + high) >>> 1]!;
+      const pivot = sorted[(low + high) >>> 1]!;
       let left = low - 1;
       let right = high + 1;
       for (;;) {
         do left++;
-        while (chords[left]! < pivot);
+        while (sorted[left]! < pivot);
         do right--;
-        while (chords[right]! > pivot);
+        while (sorted[right]! > pivot);
         if (left >= right) break;
         this.#swap(left, right);
       }
@@ -78,31 +132,41 @@ export class PositionRing {
         high = right;
       }
     }
-    this.#insert(low, high);
   }
 
+  /** Puts each in its place, which is near. */
   #insert(first: number, last: number): void {
-    const { chords, devices } = this;
+    const { sorted, order } = this;
+    let before = sorted[first]!;
     for (let next = first + 1; next <= last; next++) {
-      const chord = chords[next]!;
-      const device = devices[next]!;
-      let at = next;
-      for (; at > first && chords[at - 1]! > chord; at--) {
-        chords[at] = chords[at - 1]!;
-        devices[at] = devices[at - 1]!;
+      const chord = sorted[next]!;
+      if (chord >= before) {
+        before = chord;
+        continue;
       }
-      chords[at] = chord;
-      devices[at] = device;
+      const entry = order[next]!;
+      let at = next;
+      for (; at > first && sorted[at - 1]! > chord; at--) {
+        sorted[at] = sorted[at - 1]!;
+        order[at] = order[at - 1]!;
+      }
+      sorted[at] = chord;
+      order[at] = entry;
     }
   }
 
   #swap(a: number, b: number): void {
-    const { chords, devices } = this;
-    const chord = chords[a]!;
-    const device = devices[a]!;
-    chords[a] = chords[b]!;
-    devices[a] = devices[b]!;
-    chords[b] = chord;
-    devices[b] = device;
+    const { sorted, order } = this;
+    const chord = sorted[a]!;
+    const entry = order[a]!;
+    sorted[a] = sorted[b]!;
+    order[a] = order[b]!;
+    sorted[b] = chord;
+    order[b] = entry;
   }
+}
+
+function copied<Column extends Float64Array | Uint32Array>(from: Column, to: Column): Column {
+  to.set(from);
+  return to;
 }

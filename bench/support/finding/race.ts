@@ -107,9 +107,12 @@ export function checkAnswers(
   });
 }
 
-/** All that the answer tells. */
+/** All that the answer tells, distances to the millimeter: some measure chords, and are off by less than a nanometer. */
 export function textOf({ count, devices, meters, matches }: Answer): string {
-  const page = Array.from({ length: count }, (_, place) => `${devices[place]} at ${meters[place]}`);
+  const page = Array.from(
+    { length: count },
+    (_, place) => `${devices[place]} at ${meters[place]!.toFixed(3)}`,
+  );
   return `${matches} (${page.join(", ")})`;
 }
 
