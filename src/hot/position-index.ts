@@ -4,7 +4,7 @@ import { circleBoxes } from "../geo/circle-boxes.ts";
 import { RADIANS_PER_DEGREE } from "../geo/distance.ts";
 import { CELL_BITS_MAX, geohashBox, geohashCell } from "../geo/geohash.ts";
 import { NO_ACCURACY, PositionNode } from "./position-node.ts";
-import { FACTS_WIDTH, PLACE_WIDTH, RowPool } from "./position-rows.ts";
+import { PLACE, RowPool } from "./position-rows.ts";
 import { PositionSearch } from "./position-search.ts";
 
 /** Where the devices of one app are, by device number. */
@@ -203,11 +203,11 @@ class PositionTree implements PositionIndex {
   }
 
   #split(node: PositionNode): void {
-    const { facts, places, start, count } = node;
+    const { times, places, start, count } = node;
     for (let row = start; row < start + count; row++) {
-      const device = places[row * PLACE_WIDTH + 3]!;
+      const device = places[row * PLACE.width + PLACE.device]!;
       const cell = cellOf(this.#latitudes[device]!, this.#longitudes[device]!);
-      this.#moveRow(facts, places, row, node.childFor(cell, device, this.#pool));
+      this.#moveRow(times, places, row, node.childFor(cell, device, this.#pool));
     }
     node.release(this.#pool);
   }
@@ -217,19 +217,20 @@ class PositionTree implements PositionIndex {
     const leaves = leavesOf(node);
     node.empty(this.#pool);
     for (const leaf of leaves) {
-      const { facts, places, start, count } = leaf;
-      for (let row = start; row < start + count; row++) this.#moveRow(facts, places, row, node);
+      const { times, places, start, count } = leaf;
+      for (let row = start; row < start + count; row++) this.#moveRow(times, places, row, node);
     }
     for (const leaf of leaves) leaf.release(this.#pool);
   }
 
-  #moveRow(facts: Float64Array, places: Float64Array, row: number, to: PositionNode): void {
-    const timeMs = facts[row * FACTS_WIDTH]!;
-    const accuracy = facts[row * FACTS_WIDTH + 1]!;
-    const at = row * PLACE_WIDTH;
-    const device = places[at + 3]!;
+  #moveRow(times: Float64Array, places: Float64Array, row: number, to: PositionNode): void {
+    const timeMs = times[row]!;
+    const at = row * PLACE.width;
+    const accuracy = places[at + PLACE.accuracy]!;
+    const device = places[at + PLACE.device]!;
+    const [x, y, z] = [places[at + PLACE.x]!, places[at + PLACE.y]!, places[at + PLACE.z]!];
     to.noteAdded(timeMs, accuracy);
-    to.insertRow(timeMs, accuracy, places[at]!, places[at + 1]!, places[at + 2]!, device, this.#pool);
+    to.insertRow(timeMs, accuracy, x, y, z, device, this.#pool);
     this.#leaves[device] = to;
   }
 }

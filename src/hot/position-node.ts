@@ -1,11 +1,13 @@
 import { RADIANS_PER_DEGREE } from "../geo/distance.ts";
 import { CELL_BITS_MAX, geohashBox } from "../geo/geohash.ts";
-import { FACTS_WIDTH, PLACE_WIDTH, type RowBlock, type RowPool } from "./position-rows.ts";
+import { PLACE, type RowBlock, type RowPool } from "./position-rows.ts";
 
 /** A position without an accuracy passes every bound. */
 export const NO_ACCURACY = -1;
 
-const LEAF_ROWS_MAX = 256;
+/** A row of a leaf has a number of so many bits. */
+export const ROW_BITS = 8;
+const LEAF_ROWS_MAX = 2 ** ROW_BITS;
 /** A node of fewer rows becomes one leaf again; well below half, so that it does not go to and fro. */
 const MERGE_ROWS_MAX = LEAF_ROWS_MAX / 4;
 /** Below the finest cells, devices are told apart by their numbers, which have 32 bits. */
@@ -43,7 +45,7 @@ export class PositionNode {
   #vague = 0;
   /** Of a leaf: where its rows are. */
   start: number;
-  facts: Float64Array;
+  times: Float64Array;
   places: Float64Array;
   readonly parent: PositionNode | null;
   readonly bits: number;
@@ -63,7 +65,7 @@ export class PositionNode {
     this.endCell = this.firstCell + span;
     this.#block = block;
     this.start = block.start;
-    this.facts = block.facts;
+    this.times = block.times;
     this.places = block.places;
 
     const box = geohashBox(cell, cellBits);
@@ -120,13 +122,13 @@ export class PositionNode {
 
   /** All rows are looked at, so that it is known of stale ones too on which side of the bound they are. */
   #countAccurateRows(oldestMs: number, accuracyMax: number): void {
-    const { facts, start, count } = this;
+    const { places, start, count } = this;
     const first = this.#boundTimes(oldestMs);
     let accurate = Number.NEGATIVE_INFINITY;
     let vague = Number.POSITIVE_INFINITY;
     let fresh = 0;
     for (let row = 0; row < count; row++) {
-      const accuracy = facts[(start + row) * FACTS_WIDTH + 1]!;
+      const accuracy = places[(start + row) * PLACE.width + PLACE.accuracy]!;
       if (accuracy <= accuracyMax) {
         if (accuracy > accurate) accurate = accuracy;
         if (row >= first) fresh++;
@@ -139,11 +141,11 @@ export class PositionNode {
 
   /** Remembers between which times the cutoff is; returns the first row after it. */
   #boundTimes(oldestMs: number): number {
-    const { facts, start, count } = this;
+    const { times, start, count } = this;
     const first = this.#firstSince(oldestMs);
-    const at = (start + first) * FACTS_WIDTH;
-    this.#staleMs = first === 0 ? Number.NEGATIVE_INFINITY : facts[at - FACTS_WIDTH]!;
-    this.#freshMs = first === count ? Number.POSITIVE_INFINITY : facts[at]!;
+    const at = start + first;
+    this.#staleMs = first === 0 ? Number.NEGATIVE_INFINITY : times[at - 1]!;
+    this.#freshMs = first === count ? Number.POSITIVE_INFINITY : times[at]!;
     return first;
   }
 
@@ -177,26 +179,26 @@ export class PositionNode {
 
   /** Guesses as if times were spread evenly, goes on from there step by step, and by halves if that takes long. */
   #firstSince(timeMs: number): number {
-    const { facts, start, count } = this;
+    const { times, start, count } = this;
     if (count === 0) return 0;
-    const oldest = facts[start * FACTS_WIDTH]!;
-    const newest = facts[(start + count - 1) * FACTS_WIDTH]!;
+    const oldest = times[start]!;
+    const newest = times[start + count - 1]!;
     if (timeMs <= oldest) return 0;
     if (timeMs > newest) return count;
     let row = Math.ceil(((timeMs - oldest) / (newest - oldest)) * (count - 1));
     let low = 0;
     let high = count - 1; // The newest one is fresh.
     let steps = 0;
-    if (facts[(start + row) * FACTS_WIDTH]! < timeMs) {
-      for (; steps < STEPS_MAX; steps++) if (facts[(start + ++row) * FACTS_WIDTH]! >= timeMs) return row;
+    if (times[start + row]! < timeMs) {
+      for (; steps < STEPS_MAX; steps++) if (times[start + ++row]! >= timeMs) return row;
       low = row + 1;
     } else {
-      for (; steps < STEPS_MAX; steps++) if (facts[(start + --row) * FACTS_WIDTH]! < timeMs) return row + 1;
+      for (; steps < STEPS_MAX; steps++) if (times[start + --row]! < timeMs) return row + 1;
       high = row;
     }
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (facts[(start + middle) * FACTS_WIDTH]! < timeMs) low = middle + 1;
+      if (times[start + middle]! < timeMs) low = middle + 1;
       else high = middle;
     }
     return low;
@@ -228,9 +230,9 @@ export class PositionNode {
   ): void {
     const last = this.count - 1;
     if (last >= this.#block.capacity) this.#moveTo(pool.take(this.count), last, pool);
-    const { facts, start } = this;
+    const { times, start } = this;
     let row = last;
-    while (row > 0 && facts[(start + row - 1) * FACTS_WIDTH]! > timeMs) row--; // Newest ones come last, mostly.
+    while (row > 0 && times[start + row - 1]! > timeMs) row--; // Newest ones come last, mostly.
     if (row < last) this.#shift(row, last, row + 1);
     this.#write(row, timeMs, accuracy, x, y, z, device);
   }
@@ -250,12 +252,12 @@ export class PositionNode {
     z: number,
     device: number,
   ): void {
-    const { facts, start, count } = this;
+    const { times, start, count } = this;
     let to = count - 1;
-    while (to > row && facts[(start + to) * FACTS_WIDTH]! > timeMs) to--;
+    while (to > row && times[start + to]! > timeMs) to--;
     if (to > row) this.#shift(row + 1, to + 1, row);
     else {
-      while (to > 0 && facts[(start + to - 1) * FACTS_WIDTH]! > timeMs) to--;
+      while (to > 0 && times[start + to - 1]! > timeMs) to--;
       if (to < row) this.#shift(to, row, to + 1);
     }
     this.#write(to, timeMs, accuracy, x, y, z, device);
@@ -265,18 +267,18 @@ export class PositionNode {
   rowOf(device: number, timeMs: number): number {
     const { places, start } = this;
     let row = this.#firstSince(timeMs);
-    while (places[(start + row) * PLACE_WIDTH + 3] !== device) row++;
+    while (places[(start + row) * PLACE.width + PLACE.device] !== device) row++;
     return row;
   }
 
   accuracyAt(row: number): number {
-    return this.facts[(this.start + row) * FACTS_WIDTH + 1]!;
+    return this.places[(this.start + row) * PLACE.width + PLACE.accuracy]!;
   }
 
   #shift(from: number, end: number, to: number): void {
-    const { facts, places, start } = this;
-    facts.copyWithin((start + to) * FACTS_WIDTH, (start + from) * FACTS_WIDTH, (start + end) * FACTS_WIDTH);
-    places.copyWithin((start + to) * PLACE_WIDTH, (start + from) * PLACE_WIDTH, (start + end) * PLACE_WIDTH);
+    const { times, places, start } = this;
+    times.copyWithin(start + to, start + from, start + end);
+    places.copyWithin((start + to) * PLACE.width, (start + from) * PLACE.width, (start + end) * PLACE.width);
   }
 
   #write(
@@ -288,22 +290,21 @@ export class PositionNode {
     z: number,
     device: number,
   ): void {
-    const { facts, places } = this;
-    const fact = (this.start + row) * FACTS_WIDTH;
-    facts[fact] = timeMs;
-    facts[fact + 1] = accuracy;
-    const place = (this.start + row) * PLACE_WIDTH;
-    places[place] = x;
-    places[place + 1] = y;
-    places[place + 2] = z;
-    places[place + 3] = device;
+    const { places } = this;
+    this.times[this.start + row] = timeMs;
+    const at = (this.start + row) * PLACE.width;
+    places[at + PLACE.x] = x;
+    places[at + PLACE.y] = y;
+    places[at + PLACE.z] = z;
+    places[at + PLACE.accuracy] = accuracy;
+    places[at + PLACE.device] = device;
   }
 
   #moveTo(block: RowBlock, rows: number, pool: RowPool): void {
-    const { facts, places, start } = this;
+    const { times, places, start } = this;
     const end = start + rows;
-    block.facts.set(facts.subarray(start * FACTS_WIDTH, end * FACTS_WIDTH), block.start * FACTS_WIDTH);
-    block.places.set(places.subarray(start * PLACE_WIDTH, end * PLACE_WIDTH), block.start * PLACE_WIDTH);
+    block.times.set(times.subarray(start, end), block.start);
+    block.places.set(places.subarray(start * PLACE.width, end * PLACE.width), block.start * PLACE.width);
     pool.giveBack(this.#block);
     this.#hold(block);
   }
@@ -311,7 +312,7 @@ export class PositionNode {
   #hold(block: RowBlock): void {
     this.#block = block;
     this.start = block.start;
-    this.facts = block.facts;
+    this.times = block.times;
     this.places = block.places;
   }
 
@@ -355,4 +356,4 @@ export class PositionNode {
   }
 }
 
-const NO_ROWS: RowBlock = { facts: new Float64Array(0), places: new Float64Array(0), start: 0, capacity: 0 };
+const NO_ROWS: RowBlock = { times: new Float64Array(0), places: new Float64Array(0), start: 0, capacity: 0 };

@@ -1,14 +1,11 @@
-import { haversineMeters, initialBearingDegrees } from "../geo/distance.ts";
+import { Center, type DevicePlaces } from "./position-center.ts";
+import { type PositionNode, ROW_BITS } from "./position-node.ts";
 import type { PositionRing } from "./position-ring.ts";
-import { arcMeters, bearingDegrees, CHORD_MAX, CHORD_MIN } from "./squared-chord.ts";
-
-/** Where devices are, in degrees by device number. */
-export interface DevicePlaces {
-  readonly latitude: readonly number[];
-  readonly longitude: readonly number[];
-}
+import { PLACE } from "./position-rows.ts";
+import { arcMeters, bearingDegrees, CHORD_MAX, CHORD_MIN, mayBeSwapped } from "./squared-chord.ts";
 
 const ROWS_INITIAL = 128;
+const ROW_MASK = 2 ** ROW_BITS - 1;
 /** Below so many, putting each in its place beats splitting further. */
 const SPLIT_MIN = 16;
 /** A bearing so near to a meridian, as a slope, is told by degrees: due north is 0, not a hair below 360. */
@@ -16,95 +13,118 @@ const MERIDIAN_SLOPE = 1e-9;
 
 /** The page of a sorted ring, in columns that are used again by each search. */
 export class PositionPage {
-  count = 0;
   devices = new Uint32Array(ROWS_INITIAL);
   meters = new Float64Array(ROWS_INITIAL);
   bearings = new Float64Array(ROWS_INITIAL);
   readonly #ring: PositionRing;
+  readonly #leaves: readonly PositionNode[];
   readonly #places: DevicePlaces;
   readonly #compareDevices: (a: number, b: number) => number;
   /** By number of a ring's entry, where distances had to be told by haversines. */
   #haversines = new Float64Array(0);
-  #latitude = 0;
-  #longitude = 0;
+  #center = new Center(0, 0);
   #start = 0;
   #end = 0;
 
-  constructor(ring: PositionRing, places: DevicePlaces, compareDevices: (a: number, b: number) => number) {
+  /** Rows of the ring are of these leaves. */
+  constructor(
+    ring: PositionRing,
+    leaves: readonly PositionNode[],
+    places: DevicePlaces,
+    compareDevices: (a: number, b: number) => number,
+  ) {
     this.#ring = ring;
+    this.#leaves = leaves;
     this.#places = places;
     this.#compareDevices = compareDevices;
   }
 
   /** Entries of the ring from `start` to before `end` in order of distance and then devices, as seen from a center. */
-  fill(start: number, end: number, latitude: number, longitude: number): void {
-    const ring = this.#ring;
-    this.#latitude = latitude;
-    this.#longitude = longitude;
+  fill(start: number, end: number, center: Center): void {
+    this.#center = center;
     this.#start = start;
     this.#end = end;
-    this.count = end - start;
-    if (this.count > this.devices.length) this.#grow();
-    let place = start;
-    while (place > 0 && ring.isTie(place - 1)) place--;
-    while (place < end) {
-      let next = place + 1;
-      while (next < ring.count && ring.isTie(next - 1)) next++;
-      if (next === place + 1) this.#write(place, ring.sorted[place]!);
-      else this.#writeTied(place, next);
-      place = next;
+    if (end - start > this.devices.length) this.#grow(end - start);
+    const { sorted, count } = this.#ring;
+    let from = start;
+    while (from > 0 && mayBeSwapped(sorted[from - 1]!, sorted[from]!)) from--;
+    let before = from; // Where those begin that are not written yet.
+    while (from < end) {
+      let to = from + 1;
+      while (to < count && mayBeSwapped(sorted[to - 1]!, sorted[to]!)) to++;
+      if (to > from + 1) {
+        this.#write(before, from);
+        this.#writeTied(from, to);
+        before = to;
+      }
+      from = to;
     }
+    this.#write(before, end);
   }
 
-  #grow(): void {
-    const length = Math.max(this.count, 2 * this.devices.length);
+  #grow(rows: number): void {
+    const length = Math.max(rows, 2 * this.devices.length);
     this.devices = new Uint32Array(length);
     this.meters = new Float64Array(length);
     this.bearings = new Float64Array(length);
   }
 
-  #write(place: number, chord: number): void {
-    const ring = this.#ring;
-    const row = place - this.#start;
-    const entry = ring.order[place]!;
-    const device = ring.devices[entry]!;
-    const east = ring.easts[entry]!;
-    const north = ring.norths[entry]!;
-    const isFair = chord > CHORD_MIN && chord < CHORD_MAX;
-    this.devices[row] = device;
-    this.meters[row] = isFair ? arcMeters(chord) : this.#metersOf(device);
-    this.bearings[row] =
-      isFair && Math.abs(east) > MERIDIAN_SLOPE * Math.abs(north)
-        ? bearingDegrees(east, north)
-        : this.#bearingOf(device);
+  /** Those between two places that are on the page. */
+  #write(from: number, to: number): void {
+    const { rows, order, chords } = this.#ring;
+    const { x, y, z, eastX, eastY, northX, northY, northZ } = this.#center;
+    const { devices, meters, bearings } = this;
+    const leaves = this.#leaves;
+    const start = this.#start;
+    for (let place = from; place < to; place++) {
+      const entry = order[place]!;
+      const chord = chords[entry]!;
+      const leaf = leaves[rows[entry]! >>> ROW_BITS]!;
+      const { places } = leaf;
+      const at = (leaf.start + (rows[entry]! & ROW_MASK)) * PLACE.width;
+      const device = places[at + PLACE.device]!;
+      const dx = places[at + PLACE.x]! - x;
+      const dy = places[at + PLACE.y]! - y;
+      const dz = places[at + PLACE.z]! - z;
+      const east = dx * eastX + dy * eastY;
+      const north = dx * northX + dy * northY + dz * northZ;
+      const row = place - start;
+      devices[row] = device;
+      if (chord > CHORD_MIN && chord < CHORD_MAX && Math.abs(east) > MERIDIAN_SLOPE * Math.abs(north)) {
+        meters[row] = arcMeters(chord);
+        bearings[row] = bearingDegrees(east, north);
+      } else {
+        meters[row] = this.#center.metersTo(this.#places, device);
+        bearings[row] = this.#center.bearingTo(this.#places, device);
+      }
+    }
   }
 
   /** Entries at about one distance: haversines and devices decide. */
   #writeTied(from: number, to: number): void {
     const ring = this.#ring;
     const { latitude, longitude } = this.#places;
-    if (this.#haversines.length < ring.count) this.#haversines = new Float64Array(ring.devices.length);
+    if (this.#haversines.length < ring.count) this.#haversines = new Float64Array(ring.chords.length);
     let lastLatitude = Number.NaN;
     let lastLongitude = Number.NaN;
     let meters = 0;
     for (let place = from; place < to; place++) {
       const entry = ring.order[place]!;
-      const device = ring.devices[entry]!;
+      const device = this.#deviceAt(entry);
       // Thousands may be at one place.
       if (latitude[device] !== lastLatitude || longitude[device] !== lastLongitude) {
         lastLatitude = latitude[device]!;
         lastLongitude = longitude[device]!;
-        meters = this.#metersOf(device);
+        meters = this.#center.metersTo(this.#places, device);
       }
       this.#haversines[entry] = meters;
     }
     this.#sort(from, to - 1);
+    const first = Math.max(from, this.#start);
     const end = Math.min(to, this.#end);
-    for (let place = Math.max(from, this.#start); place < end; place++) {
-      const entry = ring.order[place]!;
-      this.#write(place, ring.chords[entry]!);
-      this.meters[place - this.#start] = this.#haversines[entry]!;
-    }
+    this.#write(first, end);
+    for (let place = first; place < end; place++)
+      this.meters[place - this.#start] = this.#haversines[ring.order[place]!]!;
   }
 
   /** Quicksort as the ring's, of those parts that are on the page. */
@@ -151,17 +171,12 @@ export class PositionPage {
   #compare(a: number, b: number): number {
     const step = this.#haversines[a]! - this.#haversines[b]!;
     if (step !== 0) return step;
-    const { devices } = this.#ring;
-    return this.#compareDevices(devices[a]!, devices[b]!);
+    return this.#compareDevices(this.#deviceAt(a), this.#deviceAt(b));
   }
 
-  #metersOf(device: number): number {
-    const { latitude, longitude } = this.#places;
-    return haversineMeters(this.#latitude, this.#longitude, latitude[device]!, longitude[device]!);
-  }
-
-  #bearingOf(device: number): number {
-    const { latitude, longitude } = this.#places;
-    return initialBearingDegrees(this.#latitude, this.#longitude, latitude[device]!, longitude[device]!);
+  #deviceAt(entry: number): number {
+    const row = this.#ring.rows[entry]!;
+    const leaf = this.#leaves[row >>> ROW_BITS]!;
+    return leaf.places[(leaf.start + (row & ROW_MASK)) * PLACE.width + PLACE.device]!;
   }
 }

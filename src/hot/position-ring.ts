@@ -1,42 +1,31 @@
-import { roundingOf } from "./squared-chord.ts";
+import { mayBeSwapped } from "./squared-chord.ts";
 
 const ENTRIES_INITIAL = 1024;
 /** Below so many, putting each in its place beats splitting further. */
 const SPLIT_MIN = 16;
 
 /**
- * Devices between two distances, in columns that are used again by each search: they grow to as many as were ever
+ * Positions between two distances, in columns that are used again by each search: they grow to as many as were ever
  * at nearly one distance.
  */
 export class PositionRing {
   count = 0;
-  /** As they came: squared chords from the center, devices, and how far east and north of the center they are. */
+  /** As they came: squared chords from the center, and which rows those are of. */
   chords = new Float64Array(ENTRIES_INITIAL);
-  devices = new Uint32Array(ENTRIES_INITIAL);
-  easts = new Float64Array(ENTRIES_INITIAL);
-  norths = new Float64Array(ENTRIES_INITIAL);
+  rows = new Uint32Array(ENTRIES_INITIAL);
   /** Once sorted: numbers of entries in order of chords, and those chords. */
   order = new Uint32Array(ENTRIES_INITIAL);
   sorted = new Float64Array(ENTRIES_INITIAL);
   /** Where each part of the range of chords ends in that order. */
   #ends = new Uint32Array(ENTRIES_INITIAL);
 
-  push(chord: number, device: number, east: number, north: number): void {
-    const { count } = this;
-    if (count === this.chords.length) this.#grow();
-    this.chords[count] = chord;
-    this.devices[count] = device;
-    this.easts[count] = east;
-    this.norths[count] = north;
-    this.count = count + 1;
-  }
-
-  #grow(): void {
-    const length = 2 * this.count;
+  /** Makes room for so many more. */
+  reserve(more: number): void {
+    const needed = this.count + more;
+    if (needed <= this.chords.length) return;
+    const length = Math.max(needed, 2 * this.chords.length);
     this.chords = copied(this.chords, new Float64Array(length));
-    this.devices = copied(this.devices, new Uint32Array(length));
-    this.easts = copied(this.easts, new Float64Array(length));
-    this.norths = copied(this.norths, new Float64Array(length));
+    this.rows = copied(this.rows, new Uint32Array(length));
     this.order = new Uint32Array(length);
     this.sorted = new Float64Array(length);
     this.#ends = new Uint32Array(length);
@@ -78,21 +67,10 @@ export class PositionRing {
     this.#insert(0, count - 1);
   }
 
-  /** From and to which entry a page lies, with all neighbours that rounding may have put on the wrong side of its ends. */
-  around(skip: number, limit: number): readonly [from: number, to: number] {
-    const { count } = this;
-    let from = Math.min(skip, count);
-    while (from > 0 && from < count && this.isTie(from - 1)) from--;
-    let to = Math.min(skip + limit, count);
-    while (to > 0 && to < count && this.isTie(to - 1)) to++;
-    return [from, to];
-  }
-
   /** Whether rounding may have swapped an entry and the next, in order of chords. */
   isTie(place: number): boolean {
     const chord = this.sorted[place + 1]!;
-    const step = chord - this.sorted[place]!;
-    return step === 0 || step <= 2 * roundingOf(chord);
+    return mayBeSwapped(this.sorted[place]!, chord);
   }
 
   /** Orders the parts that many entries are in, where they are not spread evenly. */

@@ -1,16 +1,16 @@
 /** A run of rows for one leaf, in columns that many leaves share. */
 export interface RowBlock {
-  /** Two a row: time in milliseconds, accuracy in meters. */
-  readonly facts: Float64Array;
-  /** Four a row: x, y and z on a sphere of radius 1, device number. */
+  /** In milliseconds. */
+  readonly times: Float64Array;
+  /** `PLACE` columns a row. */
   readonly places: Float64Array;
   /** Where its rows begin, counted in rows. */
   readonly start: number;
   readonly capacity: number;
 }
 
-export const FACTS_WIDTH = 2;
-export const PLACE_WIDTH = 4;
+/** A point of a sphere of radius 1, accuracy in meters, device number. */
+export const PLACE = { x: 0, y: 1, z: 2, accuracy: 3, device: 4, width: 5 } as const;
 
 const CAPACITY_MIN = 4;
 /** The first columns are small, since an app may have few devices; further ones are as long as all before, up to this. */
@@ -23,7 +23,7 @@ const COLUMN_ROWS_MAX = 65_536;
  */
 export class RowPool {
   readonly #freeByCapacity = new Map<number, RowBlock[]>();
-  #facts = new Float64Array(0);
+  #times = new Float64Array(0);
   #places = new Float64Array(0);
   #columnRows = 0;
   #usedRows = 0;
@@ -45,14 +45,14 @@ export class RowPool {
   #cut(capacity: number): RowBlock {
     if (this.#usedRows + capacity > this.#columnRows) {
       const rows = Math.max(capacity, COLUMN_ROWS_MIN, Math.min(COLUMN_ROWS_MAX, this.#allRows));
-      this.#facts = new Float64Array(rows * FACTS_WIDTH);
-      this.#places = new Float64Array(rows * PLACE_WIDTH);
+      this.#times = new Float64Array(rows);
+      this.#places = new Float64Array(rows * PLACE.width);
       this.#columnRows = rows;
       this.#usedRows = 0;
       this.#allRows += rows;
     }
     const start = this.#usedRows;
     this.#usedRows += capacity;
-    return { facts: this.#facts, places: this.#places, start, capacity };
+    return { times: this.#times, places: this.#places, start, capacity };
   }
 }

@@ -1,9 +1,9 @@
-import { haversineMeters, RADIANS_PER_DEGREE } from "../geo/distance.ts";
+import { Center, type DevicePlaces } from "./position-center.ts";
 import type { CircleQuery, Found } from "./position-index.ts";
-import type { PositionNode } from "./position-node.ts";
-import { type DevicePlaces, PositionPage } from "./position-page.ts";
+import { type PositionNode, ROW_BITS } from "./position-node.ts";
+import { PositionPage } from "./position-page.ts";
 import { PositionRing } from "./position-ring.ts";
-import { FACTS_WIDTH, PLACE_WIDTH } from "./position-rows.ts";
+import { PLACE } from "./position-rows.ts";
 import { roundingOf, squaredChord } from "./squared-chord.ts";
 
 /** Pages that end beyond are found by counting alone: to collect all from the center on would take longer. */
@@ -12,7 +12,7 @@ const COLLECTED_MAX = 4096;
 const SURPLUS = 64;
 /** Each narrowing cuts off a part of the ring that the page lies in; where it can't, many positions are one. */
 const NARROWINGS_MAX = 60;
-/** Less than any distance from a ball. */
+/** Less than any distance. */
 const NOWHERE = Number.NEGATIVE_INFINITY;
 
 /** A tree of cells. */
@@ -24,23 +24,25 @@ export interface PositionRoot {
  * Counts circles and finds pages of them. Chords between unit vectors order positions as their distances do, but for
  * rounding: wherever it could decide, at the circle's edge and within a page, distances are compared. Chords are
  * squared, but where the name says `reach`. One search runs at a time, from its beginning to its end.
+ *
+ * First the cells are gone through and then the rows of leaves, without a jump that depends on a row: the processor
+ * guesses at jumps, and a guess about who is inside a circle is wrong every other time.
  */
 export class PositionSearch {
   readonly #places: DevicePlaces;
   readonly #ring = new PositionRing();
   readonly #page: PositionPage;
-  // The question: center, unit vectors to the east and north of it, and what counts.
-  #latitude = 0;
-  #longitude = 0;
-  #radiusMeters = 0;
+  /** Leaves to count rows of, and those to collect rows of too: the first so many of each list. */
+  readonly #edgeLeaves: PositionNode[] = [];
+  readonly #pageLeaves: PositionNode[] = [];
+  #edgeLeafCount = 0;
+  #pageLeafCount = 0;
+  // The question.
+  #center = new Center(0, 0);
   #x = 0;
   #y = 0;
   #z = 0;
-  #eastX = 0;
-  #eastY = 0;
-  #northX = 0;
-  #northY = 0;
-  #northZ = 0;
+  #radiusMeters = 0;
   #oldestMs = 0;
   #accuracyMax = 0;
   // The circle: within the inner edge all are inside, beyond the outer one none is.
@@ -48,7 +50,8 @@ export class PositionSearch {
   #outerEdge = 0;
   #innerReach = 0;
   #outerReach = 0;
-  /** Positions up to here are collected while they are counted. */
+  // Rows farther than one and within the other are collected.
+  #pageStart = 0;
   #pageEdge = 0;
   #pageReach = 0;
   #matches = 0;
@@ -56,34 +59,36 @@ export class PositionSearch {
 
   constructor(places: DevicePlaces, compareDevices: (a: number, b: number) => number) {
     this.#places = places;
-    this.#page = new PositionPage(this.#ring, places, compareDevices);
+    this.#page = new PositionPage(this.#ring, this.#pageLeaves, places, compareDevices);
   }
 
-  /** `roots` are those that may touch the circle, `home` the one that the center lies in, if it holds anything. */
+  /** `roots` are those that may touch the circle, `home` the one that the center's cell lies in, if it holds anything. */
   find(
     circle: CircleQuery,
     roots: readonly PositionRoot[],
     home: PositionNode | null,
     homeCell: number,
   ): Found {
-    this.#ask(circle);
-    const end = circle.offset + circle.limit;
-    this.#collectTo(end <= COLLECTED_MAX && home !== null ? this.#guessEdge(home, homeCell, end) : NOWHERE);
-    for (const { node } of roots) this.#count(node);
-
     const { offset, limit } = circle;
-    const ring = this.#ring;
+    const end = offset + limit;
+    this.#ask(circle);
+    const isNear = end <= COLLECTED_MAX && home !== null;
+    this.#collectBetween(NOWHERE, isNear ? this.#guessEdge(home, homeCell, end) : NOWHERE);
+    for (const { node } of roots) this.#count(node);
+    for (let leaf = 0; leaf < this.#edgeLeafCount; leaf++) this.#countRows(this.#edgeLeaves[leaf]!);
+    this.#collectLeaves();
+
     const matches = this.#matches;
-    let before = 0;
     if (offset >= matches) return this.#found(0, 0);
+    const ring = this.#ring;
     ring.sort();
-    if (!this.#holdsPage(Math.min(end, matches))) before = this.#narrowToPage(roots, offset, limit);
+    const before = this.#holdsPage(Math.min(end, matches)) ? 0 : this.#narrowToPage(roots, offset, limit);
     return this.#found(offset - before, Math.min(limit, matches - offset));
   }
 
   #found(start: number, count: number): Found {
     const page = this.#page;
-    page.fill(start, start + count, this.#latitude, this.#longitude);
+    page.fill(start, start + count, this.#center);
     return {
       count,
       devices: page.devices,
@@ -95,23 +100,12 @@ export class PositionSearch {
   }
 
   #ask({ latitude, longitude, radiusMeters, oldestMs, accuracyMetersMax }: CircleQuery): void {
-    const lat = latitude * RADIANS_PER_DEGREE;
-    const lon = longitude * RADIANS_PER_DEGREE;
-    const cosLat = Math.cos(lat);
-    const sinLat = Math.sin(lat);
-    const cosLon = Math.cos(lon);
-    const sinLon = Math.sin(lon);
-    this.#latitude = latitude;
-    this.#longitude = longitude;
+    const center = new Center(latitude, longitude);
+    this.#center = center;
+    this.#x = center.x;
+    this.#y = center.y;
+    this.#z = center.z;
     this.#radiusMeters = radiusMeters;
-    this.#x = cosLat * cosLon;
-    this.#y = cosLat * sinLon;
-    this.#z = sinLat;
-    this.#eastX = -sinLon;
-    this.#eastY = cosLon;
-    this.#northX = -sinLat * cosLon;
-    this.#northY = -sinLat * sinLon;
-    this.#northZ = cosLat;
     this.#oldestMs = oldestMs;
     this.#accuracyMax = Math.min(accuracyMetersMax, Number.MAX_VALUE);
     const edge = squaredChord(radiusMeters);
@@ -121,12 +115,15 @@ export class PositionSearch {
     this.#outerReach = Math.sqrt(this.#outerEdge);
     this.#matches = 0;
     this.#candidates = 0;
-    this.#ring.count = 0;
+    this.#edgeLeafCount = 0;
   }
 
-  #collectTo(edge: number): void {
+  #collectBetween(start: number, edge: number): void {
+    this.#pageStart = start;
     this.#pageEdge = edge >= this.#innerEdge ? this.#outerEdge : edge;
     this.#pageReach = edge >= 0 ? Math.sqrt(this.#pageEdge) : NOWHERE;
+    this.#pageLeafCount = 0;
+    this.#ring.count = 0;
   }
 
   /** How far a circle around the center goes that holds some more than so many, were all as near together as around it. */
@@ -151,12 +148,11 @@ export class PositionSearch {
   #holdsPage(end: number): boolean {
     const ring = this.#ring;
     if (ring.count === this.#matches) return true;
-    if (ring.count <= end) return false;
-    for (let place = end - 1; place + 1 < ring.count; place++) if (!ring.isTie(place)) return true;
+    for (let place = end; place < ring.count; place++) if (!ring.isTie(place - 1)) return true;
     return false;
   }
 
-  /** Counts a cell's matches, and collects those up to the page's edge. */
+  /** Counts a cell's matches, but for those in leaves at the circle's edge and around the page, which it lists. */
   #count(node: PositionNode): void {
     const dx = node.x - this.#x;
     const dy = node.y - this.#y;
@@ -165,66 +161,137 @@ export class PositionSearch {
     const { radius } = node;
     const farthest = this.#outerReach + radius;
     if (square > farthest * farthest) return;
-    const within = this.#innerReach - radius;
-    if (within >= 0 && square <= within * within) {
-      const beyond = this.#pageReach + radius;
-      if (beyond < 0 || square > beyond * beyond) {
+    const toPage = this.#pageReach + radius;
+    const isNear = toPage >= 0 && square <= toPage * toPage;
+    if (!isNear) {
+      const within = this.#innerReach - radius;
+      if (within >= 0 && square <= within * within) {
         this.#candidates += node.count;
         this.#matches += node.countFresh(this.#oldestMs, this.#accuracyMax);
         return;
       }
     }
-    if (node.firstChild === null) this.#countRows(node);
-    else
-      for (let child: PositionNode | null = node.firstChild; child !== null; child = child.nextSibling)
-        this.#count(child);
+    let child = node.firstChild;
+    if (child === null) {
+      this.#candidates += node.count;
+      if (isNear) this.#pageLeaves[this.#pageLeafCount++] = node;
+      else this.#edgeLeaves[this.#edgeLeafCount++] = node;
+    }
+    for (; child !== null; child = child.nextSibling) this.#count(child);
   }
 
-  #countRows(node: PositionNode): void {
+  #countRows(leaf: PositionNode): void {
     const x = this.#x;
     const y = this.#y;
     const z = this.#z;
     const accuracyMax = this.#accuracyMax;
-    const isBounded = accuracyMax < Number.MAX_VALUE;
     const innerEdge = this.#innerEdge;
     const outerEdge = this.#outerEdge;
-    const pageEdge = this.#pageEdge;
-    const { count, start, places, facts } = node;
-    this.#candidates += count;
-    let matches = 0;
-    const end = start + count;
-    for (let row = start + this.#firstFresh(node); row < end; row++) {
-      const at = row * PLACE_WIDTH;
-      const dx = places[at]! - x;
-      const dy = places[at + 1]! - y;
-      const dz = places[at + 2]! - z;
+    const { places } = leaf;
+    const end = (leaf.start + leaf.count) * PLACE.width;
+    let inner = 0;
+    let outer = 0;
+    for (let at = (leaf.start + this.#firstFresh(leaf)) * PLACE.width; at < end; at += PLACE.width) {
+      const dx = places[at + PLACE.x]! - x;
+      const dy = places[at + PLACE.y]! - y;
+      const dz = places[at + PLACE.z]! - z;
       const chord = dx * dx + dy * dy + dz * dz;
-      if (chord > outerEdge) continue;
-      if (isBounded && facts[row * FACTS_WIDTH + 1]! > accuracyMax) continue;
-      if (chord > innerEdge && !this.#isInside(places[at + 3]!)) continue;
-      matches++;
-      if (chord <= pageEdge) this.#collect(chord, places[at + 3]!, dx, dy, dz);
+      const isAccurate = Number(places[at + PLACE.accuracy]! <= accuracyMax);
+      inner += isAccurate & Number(chord <= innerEdge);
+      outer += isAccurate & Number(chord <= outerEdge);
     }
-    this.#matches += matches;
+    this.#matches += inner === outer ? inner : this.#countEdge(leaf);
   }
 
-  #firstFresh(node: PositionNode): number {
+  /** As `#countRows` does, of a leaf with positions so near the circle's edge that distances decide. */
+  #countEdge(leaf: PositionNode): number {
+    const { places } = leaf;
+    const end = (leaf.start + leaf.count) * PLACE.width;
+    let matches = 0;
+    for (let at = (leaf.start + this.#firstFresh(leaf)) * PLACE.width; at < end; at += PLACE.width)
+      if (this.#isMatch(places, at)) matches++;
+    return matches;
+  }
+
+  #collectLeaves(): void {
+    for (let leaf = 0; leaf < this.#pageLeafCount; leaf++) this.#collectRows(leaf);
+  }
+
+  /** Counts a leaf's matches too. */
+  #collectRows(leafNumber: number): void {
+    const leaf = this.#pageLeaves[leafNumber]!;
+    const x = this.#x;
+    const y = this.#y;
+    const z = this.#z;
+    const accuracyMax = this.#accuracyMax;
+    const innerEdge = this.#innerEdge;
+    const outerEdge = this.#outerEdge;
+    const pageStart = this.#pageStart;
+    const pageEdge = this.#pageEdge;
+    const { places, start, count } = leaf;
+    const ring = this.#ring;
+    const first = this.#firstFresh(leaf);
+    ring.reserve(count - first);
+    const { chords, rows } = ring;
+    const row0 = leafNumber << ROW_BITS;
+    let entries = ring.count;
+    let inner = 0;
+    let outer = 0;
+    for (let row = first; row < count; row++) {
+      const at = (start + row) * PLACE.width;
+      const dx = places[at + PLACE.x]! - x;
+      const dy = places[at + PLACE.y]! - y;
+      const dz = places[at + PLACE.z]! - z;
+      const chord = dx * dx + dy * dy + dz * dz;
+      const isAccurate = Number(places[at + PLACE.accuracy]! <= accuracyMax);
+      inner += isAccurate & Number(chord <= innerEdge);
+      outer += isAccurate & Number(chord <= outerEdge);
+      // Written in any case, and over again where it does not count.
+      chords[entries] = chord;
+      rows[entries] = row0 + row;
+      entries += isAccurate & Number(chord <= pageEdge) & Number(chord > pageStart);
+    }
+    if (inner === outer) {
+      ring.count = entries;
+      this.#matches += inner;
+    } else this.#collectEdge(leafNumber);
+  }
+
+  /** As `#collectRows` does, of a leaf with positions so near the circle's edge that distances decide. */
+  #collectEdge(leafNumber: number): void {
+    const leaf = this.#pageLeaves[leafNumber]!;
+    const ring = this.#ring;
+    for (let row = this.#firstFresh(leaf); row < leaf.count; row++) {
+      const at = (leaf.start + row) * PLACE.width;
+      if (!this.#isMatch(leaf.places, at)) continue;
+      this.#matches++;
+      const chord = this.#chordAt(leaf.places, at);
+      if (chord > this.#pageEdge || chord <= this.#pageStart) continue;
+      ring.chords[ring.count] = chord;
+      ring.rows[ring.count] = (leafNumber << ROW_BITS) + row;
+      ring.count++;
+    }
+  }
+
+  #isMatch(places: Float64Array, at: number): boolean {
+    if (places[at + PLACE.accuracy]! > this.#accuracyMax) return false;
+    const chord = this.#chordAt(places, at);
+    if (chord <= this.#innerEdge || chord > this.#outerEdge) return chord <= this.#innerEdge;
+    return this.#center.metersTo(this.#places, places[at + PLACE.device]!) <= this.#radiusMeters;
+  }
+
+  #chordAt(places: Float64Array, at: number): number {
+    const dx = places[at + PLACE.x]! - this.#x;
+    const dy = places[at + PLACE.y]! - this.#y;
+    const dz = places[at + PLACE.z]! - this.#z;
+    return dx * dx + dy * dy + dz * dz;
+  }
+
+  #firstFresh(leaf: PositionNode): number {
     // Counted rather than looked for, so that the count is remembered for the next question.
     if (this.#accuracyMax === Number.MAX_VALUE)
-      return node.count - node.countFresh(this.#oldestMs, Number.MAX_VALUE);
-    return node.firstFresh(this.#oldestMs);
-  }
-
-  #isInside(device: number): boolean {
-    const { latitude, longitude } = this.#places;
-    const meters = haversineMeters(this.#latitude, this.#longitude, latitude[device]!, longitude[device]!);
-    return meters <= this.#radiusMeters;
-  }
-
-  #collect(chord: number, device: number, dx: number, dy: number, dz: number): void {
-    const east = dx * this.#eastX + dy * this.#eastY;
-    const north = dx * this.#northX + dy * this.#northY + dz * this.#northZ;
-    this.#ring.push(chord, device, east, north);
+      return leaf.count - leaf.countFresh(this.#oldestMs, Number.MAX_VALUE);
+    return leaf.firstFresh(this.#oldestMs);
   }
 
   /**
@@ -233,24 +300,24 @@ export class PositionSearch {
    */
   #narrowToPage(roots: readonly PositionRoot[], offset: number, limit: number): number {
     const matches = this.#matches;
-    const start = offset === 0 ? FROM_CENTER : this.#narrow(roots, offset, false);
-    const beyond = start.near - roundingOf(Math.max(0, start.near));
-    const before = start.near <= 0 ? 0 : this.#countAllWithin(roots, beyond);
-    const end = offset + limit >= matches ? this.#outerEdge : this.#narrow(roots, offset + limit, true).far;
-    const ring = this.#ring;
-    ring.count = 0;
-    for (const { node } of roots)
-      this.#collectBetween(node, before === 0 ? -1 : beyond, end + roundingOf(end));
-    ring.sort();
+    const start = offset === 0 ? NOWHERE : this.#narrow(roots, offset, false);
+    const beyond = start > 0 ? start - roundingOf(start) : NOWHERE;
+    const before = beyond > 0 ? this.#countAllWithin(roots, beyond) : 0;
+    const end = offset + limit >= matches ? this.#outerEdge : this.#narrow(roots, offset + limit, true);
+    this.#collectBetween(before > 0 ? beyond : NOWHERE, end + roundingOf(end));
+    for (const { node } of roots) this.#listPageLeaves(node);
+    this.#collectLeaves();
+    this.#matches = matches;
+    this.#ring.sort();
     return before;
   }
 
   /**
-   * Two squared chords, the nearer with at most `wanted` within, the farther with at least as many, as close
-   * together as counting gets them at little cost: `wantsMore` says which of the two is to be close.
+   * A squared chord with at least `wanted` within, where it `wantsMore`, else at most so many, and as close to it as
+   * counting gets at little cost.
    */
-  #narrow(roots: readonly PositionRoot[], wanted: number, wantsMore: boolean): Narrowed {
-    let near = -1;
+  #narrow(roots: readonly PositionRoot[], wanted: number, wantsMore: boolean): number {
+    let near = NOWHERE;
     let nearCount = 0;
     let far = this.#outerEdge;
     let farCount = this.#matches;
@@ -271,7 +338,7 @@ export class PositionSearch {
         nearCount = count;
       }
     }
-    return { near, far };
+    return wantsMore ? far : near;
   }
 
   #countAllWithin(roots: readonly PositionRoot[], bound: number): number {
@@ -283,10 +350,7 @@ export class PositionSearch {
 
   /** How many lie within a squared chord that is well inside the circle. */
   #countWithin(node: PositionNode, bound: number, reach: number): number {
-    const dx = node.x - this.#x;
-    const dy = node.y - this.#y;
-    const dz = node.z - this.#z;
-    const square = dx * dx + dy * dy + dz * dz;
+    const square = this.#squareTo(node);
     const farthest = reach + node.radius;
     if (square > farthest * farthest) return 0;
     const within = reach - node.radius;
@@ -298,61 +362,40 @@ export class PositionSearch {
     return count;
   }
 
-  #countRowsWithin(node: PositionNode, bound: number): number {
+  #countRowsWithin(leaf: PositionNode, bound: number): number {
     const x = this.#x;
     const y = this.#y;
     const z = this.#z;
     const accuracyMax = this.#accuracyMax;
-    const { count, start, places, facts } = node;
+    const { places } = leaf;
+    const end = (leaf.start + leaf.count) * PLACE.width;
     let within = 0;
-    const end = start + count;
-    for (let row = start + this.#firstFresh(node); row < end; row++) {
-      const at = row * PLACE_WIDTH;
-      const dx = places[at]! - x;
-      const dy = places[at + 1]! - y;
-      const dz = places[at + 2]! - z;
-      if (dx * dx + dy * dy + dz * dz <= bound && facts[row * FACTS_WIDTH + 1]! <= accuracyMax) within++;
+    for (let at = (leaf.start + this.#firstFresh(leaf)) * PLACE.width; at < end; at += PLACE.width) {
+      const dx = places[at + PLACE.x]! - x;
+      const dy = places[at + PLACE.y]! - y;
+      const dz = places[at + PLACE.z]! - z;
+      const isAccurate = Number(places[at + PLACE.accuracy]! <= accuracyMax);
+      within += isAccurate & Number(dx * dx + dy * dy + dz * dz <= bound);
     }
     return within;
   }
 
-  /** Collects those farther than one squared chord and within another. */
-  #collectBetween(node: PositionNode, beyond: number, bound: number): void {
+  /** Leaves that may have rows between the two circles. */
+  #listPageLeaves(node: PositionNode): void {
+    const square = this.#squareTo(node);
+    const farthest = this.#pageReach + node.radius;
+    if (square > farthest * farthest) return;
+    const within = this.#pageStart > 0 ? Math.sqrt(this.#pageStart) - node.radius : NOWHERE;
+    if (within >= 0 && square <= within * within) return;
+    let child = node.firstChild;
+    if (child === null) this.#pageLeaves[this.#pageLeafCount++] = node;
+    for (; child !== null; child = child.nextSibling) this.#listPageLeaves(child);
+  }
+
+  #squareTo(node: PositionNode): number {
     const dx = node.x - this.#x;
     const dy = node.y - this.#y;
     const dz = node.z - this.#z;
-    const square = dx * dx + dy * dy + dz * dz;
-    const farthest = Math.sqrt(bound) + node.radius;
-    if (square > farthest * farthest) return;
-    const within = beyond < 0 ? NOWHERE : Math.sqrt(beyond) - node.radius;
-    if (within >= 0 && square <= within * within) return;
-    if (node.firstChild === null) this.#collectRowsBetween(node, beyond, bound);
-    else
-      for (let child: PositionNode | null = node.firstChild; child !== null; child = child.nextSibling)
-        this.#collectBetween(child, beyond, bound);
-  }
-
-  #collectRowsBetween(node: PositionNode, beyond: number, bound: number): void {
-    const accuracyMax = this.#accuracyMax;
-    const innerEdge = this.#innerEdge;
-    const { count, start, places, facts } = node;
-    const end = start + count;
-    for (let row = start + this.#firstFresh(node); row < end; row++) {
-      const at = row * PLACE_WIDTH;
-      const dx = places[at]! - this.#x;
-      const dy = places[at + 1]! - this.#y;
-      const dz = places[at + 2]! - this.#z;
-      const chord = dx * dx + dy * dy + dz * dz;
-      if (chord <= beyond || chord > bound || facts[row * FACTS_WIDTH + 1]! > accuracyMax) continue;
-      if (chord > innerEdge && !this.#isInside(places[at + 3]!)) continue;
-      this.#collect(chord, places[at + 3]!, dx, dy, dz);
-    }
+    return dx * dx + dy * dy + dz * dz;
   }
 }
-
-interface Narrowed {
-  readonly near: number;
-  readonly far: number;
-}
-
-const FROM_CENTER: Narrowed = { near: -1, far: 0 };

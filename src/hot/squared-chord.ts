@@ -13,6 +13,12 @@ export function roundingOf(chord: number): number {
   return 1e-14 * Math.sqrt(chord) + 1e-28;
 }
 
+/** Whether rounding may have put two in the wrong order: they are not as far apart as twice it, whose square is bounded here. */
+export function mayBeSwapped(near: number, far: number): boolean {
+  const step = far - near;
+  return step * step <= 5e-28 * far + 2e-55;
+}
+
 /** Between so many, some 6 cm and 16,000 km, the two below are as good as a haversine and a bearing of degrees. */
 export const CHORD_MIN = 1e-16;
 export const CHORD_MAX = 3.6;

@@ -1,0 +1,48 @@
+import { haversineMeters, initialBearingDegrees, RADIANS_PER_DEGREE } from "../geo/distance.ts";
+
+/** Where devices are, in degrees by device number. */
+export interface DevicePlaces {
+  readonly latitude: readonly number[];
+  readonly longitude: readonly number[];
+}
+
+/** Where a circle's center is: in degrees, and as a point of a sphere of radius 1 with the directions there. */
+export class Center {
+  readonly latitude: number;
+  readonly longitude: number;
+  readonly x: number;
+  readonly y: number;
+  readonly z: number;
+  readonly eastX: number;
+  readonly eastY: number;
+  readonly northX: number;
+  readonly northY: number;
+  readonly northZ: number;
+
+  constructor(latitude: number, longitude: number) {
+    const lat = latitude * RADIANS_PER_DEGREE;
+    const lon = longitude * RADIANS_PER_DEGREE;
+    const cosLat = Math.cos(lat);
+    const sinLat = Math.sin(lat);
+    const cosLon = Math.cos(lon);
+    const sinLon = Math.sin(lon);
+    this.latitude = latitude;
+    this.longitude = longitude;
+    this.x = cosLat * cosLon;
+    this.y = cosLat * sinLon;
+    this.z = sinLat;
+    this.eastX = -sinLon;
+    this.eastY = cosLon;
+    this.northX = -sinLat * cosLon;
+    this.northY = -sinLat * sinLon;
+    this.northZ = cosLat;
+  }
+
+  metersTo({ latitude, longitude }: DevicePlaces, device: number): number {
+    return haversineMeters(this.latitude, this.longitude, latitude[device]!, longitude[device]!);
+  }
+
+  bearingTo({ latitude, longitude }: DevicePlaces, device: number): number {
+    return initialBearingDegrees(this.latitude, this.longitude, latitude[device]!, longitude[device]!);
+  }
+}
