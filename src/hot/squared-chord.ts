@@ -41,14 +41,22 @@ export function arcMeters(chord: number): number {
 /** Above tan(π/8) and well below 1: beyond, an angle is taken from 45°. */
 const SLOPE_MAX = 0.66;
 
+// Of a comparison's outcome: looked up, since a jump would be guessed wrong every other time.
+const ZERO_OR_ONE = Float64Array.of(0, 1);
+/** Degrees at an octant's start or end, and which of the two, by whether it is western, southern, and beyond 45°. */
+const OCTANT_START = Float64Array.of(0, 90, 180, 90, 360, 270, 180, 270);
+const OCTANT_SIGN = Float64Array.of(1, -1, -1, 1, -1, 1, 1, -1);
+
 /** Clockwise from north, 0 to below 360 degrees; `Math.atan2` takes thrice as long. */
 export function bearingDegrees(east: number, north: number): number {
   const absEast = Math.abs(east);
   const absNorth = Math.abs(north);
-  const long = Math.max(absEast, absNorth);
-  const short = Math.min(absEast, absNorth);
-  const isSteep = short > SLOPE_MAX * long;
-  const slope = isSteep ? (short - long) / (short + long) : short / long;
+  const sum = absEast + absNorth;
+  const difference = Math.abs(absEast - absNorth);
+  const long = (sum + difference) / 2;
+  const short = (sum - difference) / 2;
+  const steep = ZERO_OR_ONE[Number(short > SLOPE_MAX * long)]!;
+  const slope = (short - steep * long) / (long + steep * short);
   const square = slope * slope;
   // A rational approximation of the arctangent, good to the last bit or two: Moshier's, of the Cephes library.
   const over =
@@ -61,10 +69,8 @@ export function bearingDegrees(east: number, north: number): number {
       485.3903996359137) *
       square +
     194.5506571482614;
-  const angle = (slope + slope * square * (over / under)) / RADIANS_PER_DEGREE;
-  const fromAxis = isSteep ? 45 + angle : angle;
-  const fromMeridian = absEast > absNorth ? 90 - fromAxis : fromAxis;
-  const fromNorth = north < 0 ? 180 - fromMeridian : fromMeridian;
-  const turned = east < 0 ? 360 - fromNorth : fromNorth;
-  return turned < 360 ? turned : 0;
+  const angle = (slope + slope * square * (over / under)) / RADIANS_PER_DEGREE + 45 * steep;
+  const octant = 4 * Number(east < 0) + 2 * Number(north < 0) + Number(absEast > absNorth);
+  const degrees = OCTANT_START[octant]! + OCTANT_SIGN[octant]! * angle;
+  return degrees < 360 ? degrees : 0;
 }
