@@ -8,6 +8,7 @@ export const NO_ACCURACY = -1;
 /** A row of a leaf has a number of so many bits. */
 export const ROW_BITS = 8;
 const LEAF_ROWS_MAX = 2 ** ROW_BITS;
+export const ROW_MASK = LEAF_ROWS_MAX - 1;
 /** A node of fewer rows becomes one leaf again; well below half, so that it does not go to and fro. */
 const MERGE_ROWS_MAX = LEAF_ROWS_MAX / 4;
 /** Below the finest cells, devices are told apart by their numbers, which have 32 bits. */

@@ -1,11 +1,10 @@
 import { Center, type DevicePlaces } from "./position-center.ts";
-import { type PositionNode, ROW_BITS } from "./position-node.ts";
+import { type PositionNode, ROW_BITS, ROW_MASK } from "./position-node.ts";
 import type { PositionRing } from "./position-ring.ts";
 import { PLACE } from "./position-rows.ts";
-import { arcMeters, bearingDegrees, CHORD_MAX, CHORD_MIN, mayBeSwapped } from "./squared-chord.ts";
+import { arcMeters, bearingDegrees, CHORD_MAX, CHORD_MIN, swapMax } from "./squared-chord.ts";
 
 const ROWS_INITIAL = 128;
-const ROW_MASK = 2 ** ROW_BITS - 1;
 /** Below so many, putting each in its place beats splitting further. */
 const SPLIT_MIN = 16;
 /** A bearing so near to a meridian, as a slope, is told by degrees: due north is 0, not a hair below 360. */
@@ -46,12 +45,13 @@ export class PositionPage {
     this.#end = end;
     if (end - start > this.devices.length) this.#grow(end - start);
     const { sorted, count } = this.#ring;
+    const tieMax = swapMax(sorted[count - 1]!);
     let from = start;
-    while (from > 0 && mayBeSwapped(sorted[from - 1]!, sorted[from]!)) from--;
+    while (from > 0 && sorted[from]! - sorted[from - 1]! <= tieMax) from--;
     let before = from; // Where those begin that are not written yet.
     while (from < end) {
       let to = from + 1;
-      while (to < count && mayBeSwapped(sorted[to - 1]!, sorted[to]!)) to++;
+      while (to < count && sorted[to]! - sorted[to - 1]! <= tieMax) to++;
       if (to > from + 1) {
         this.#write(before, from);
         this.#writeTied(from, to);
@@ -71,14 +71,14 @@ export class PositionPage {
 
   /** Those between two places that are on the page. */
   #write(from: number, to: number): void {
-    const { rows, order, chords } = this.#ring;
+    const { rows, order, sorted } = this.#ring;
     const { x, y, z, eastX, eastY, northX, northY, northZ } = this.#center;
     const { devices, meters, bearings } = this;
     const leaves = this.#leaves;
     const start = this.#start;
     for (let place = from; place < to; place++) {
       const entry = order[place]!;
-      const chord = chords[entry]!;
+      const chord = sorted[place]!;
       const leaf = leaves[rows[entry]! >>> ROW_BITS]!;
       const { places } = leaf;
       const at = (leaf.start + (rows[entry]! & ROW_MASK)) * PLACE.width;

@@ -1,5 +1,3 @@
-import { mayBeSwapped } from "./squared-chord.ts";
-
 const ENTRIES_INITIAL = 1024;
 /** Below so many, putting each in its place beats splitting further. */
 const SPLIT_MIN = 16;
@@ -17,7 +15,7 @@ export class PositionRing {
   order = new Uint32Array(ENTRIES_INITIAL);
   sorted = new Float64Array(ENTRIES_INITIAL);
   /** Where each part of the range of chords ends in that order. */
-  #ends = new Uint32Array(ENTRIES_INITIAL);
+  #ends = new Uint32Array(2 * ENTRIES_INITIAL);
 
   /** Makes room for so many more. */
   reserve(more: number): void {
@@ -28,29 +26,39 @@ export class PositionRing {
     this.rows = copied(this.rows, new Uint32Array(length));
     this.order = new Uint32Array(length);
     this.sorted = new Float64Array(length);
-    this.#ends = new Uint32Array(length);
+    this.#ends = new Uint32Array(2 * length);
   }
 
   /**
-   * Orders them by chord. Squared chords of a city are spread about evenly, as areas are: one part of their range
-   * for each puts nearly all in their places at once.
+   * Orders them by chord, which all lie between two. Squared chords of a city are spread about evenly, as areas are:
+   * as many parts of their range as entries put nearly all in their places at once.
    */
-  sort(): void {
-    const { count, chords, order, sorted } = this;
-    const ends = this.#ends;
-    let lowest = Number.POSITIVE_INFINITY;
-    let highest = 0;
+  sort(lowest: number, highest: number): void {
+    if (this.#sortByParts(lowest, highest)) return;
+    // Not spread at all evenly: perhaps all are at one place, or far away.
+    const { chords, count } = this;
+    let least = highest;
+    let most = lowest;
     for (let entry = 0; entry < count; entry++) {
       const chord = chords[entry]!;
-      if (chord < lowest) lowest = chord;
-      if (chord > highest) highest = chord;
+      if (chord < least) least = chord;
+      if (chord > most) most = chord;
     }
-    const scale = highest > lowest ? (count - 1) / (highest - lowest) : 0;
-    ends.fill(0, 0, count);
-    for (let entry = 0; entry < count; entry++) ends[((chords[entry]! - lowest) * scale) >>> 0]!++;
+    if (!this.#sortByParts(least, most) && least < most) this.#sortCrowded();
+    this.#insert();
+  }
+
+  /** Returns whether no part was crowded, or else leaves entries unordered within their parts. */
+  #sortByParts(lowest: number, highest: number): boolean {
+    const { count, chords, order, sorted } = this;
+    const ends = this.#ends;
+    const parts = 2 * count;
+    const scale = highest > lowest ? (parts - 1) / (highest - lowest) : 0;
+    ends.fill(0, 0, parts);
+    for (let entry = 0; entry < count; entry++) ends[((chords[entry]! - lowest) * scale) | 0]!++;
     let end = 0;
     let most = 0;
-    for (let part = 0; part < count; part++) {
+    for (let part = 0; part < parts; part++) {
       const size = ends[part]!;
       if (size > most) most = size;
       ends[part] = end; // Where it begins, until its entries move it to its end.
@@ -58,19 +66,13 @@ export class PositionRing {
     }
     for (let entry = 0; entry < count; entry++) {
       const chord = chords[entry]!;
-      const at = ends[((chord - lowest) * scale) >>> 0]!++;
+      const at = ends[((chord - lowest) * scale) | 0]!++;
       order[at] = entry;
       sorted[at] = chord;
     }
-    if (scale === 0) return;
-    if (most > SPLIT_MIN) this.#sortCrowded();
-    this.#insert(0, count - 1);
-  }
-
-  /** Whether rounding may have swapped an entry and the next, in order of chords. */
-  isTie(place: number): boolean {
-    const chord = this.sorted[place + 1]!;
-    return mayBeSwapped(this.sorted[place]!, chord);
+    if (most > SPLIT_MIN) return false;
+    this.#insert();
+    return true;
   }
 
   /** Orders the parts that many entries are in, where they are not spread evenly. */
@@ -113,21 +115,18 @@ export class PositionRing {
   }
 
   /** Puts each in its place, which is near. */
-  #insert(first: number, last: number): void {
-    const { sorted, order } = this;
-    let before = sorted[first]!;
-    for (let next = first + 1; next <= last; next++) {
+  #insert(): void {
+    const { sorted, order, count } = this;
+    for (let next = 1; next < count; next++) {
       const chord = sorted[next]!;
-      if (chord >= before) {
-        before = chord;
-        continue;
-      }
+      if (chord >= sorted[next - 1]!) continue;
       const entry = order[next]!;
       let at = next;
-      for (; at > first && sorted[at - 1]! > chord; at--) {
+      do {
         sorted[at] = sorted[at - 1]!;
         order[at] = order[at - 1]!;
-      }
+        at--;
+      } while (at > 0 && sorted[at - 1]! > chord);
       sorted[at] = chord;
       order[at] = entry;
     }

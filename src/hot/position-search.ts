@@ -1,10 +1,10 @@
 import { Center, type DevicePlaces } from "./position-center.ts";
 import type { CircleQuery, Found } from "./position-index.ts";
-import { type PositionNode, ROW_BITS } from "./position-node.ts";
+import { type PositionNode, ROW_BITS, ROW_MASK } from "./position-node.ts";
 import { PositionPage } from "./position-page.ts";
 import { PositionRing } from "./position-ring.ts";
 import { PLACE } from "./position-rows.ts";
-import { roundingOf, squaredChord } from "./squared-chord.ts";
+import { roundingOf, squaredChord, swapMax } from "./squared-chord.ts";
 
 /** Pages that end beyond are found by counting alone: to collect all from the center on would take longer. */
 const COLLECTED_MAX = 4096;
@@ -54,6 +54,7 @@ export class PositionSearch {
   #pageStart = 0;
   #pageEdge = 0;
   #pageReach = 0;
+  #collectsAll = false;
   #matches = 0;
   #candidates = 0;
 
@@ -76,12 +77,11 @@ export class PositionSearch {
     this.#collectBetween(NOWHERE, isNear ? this.#guessEdge(home, homeCell, end) : NOWHERE);
     for (const { node } of roots) this.#count(node);
     for (let leaf = 0; leaf < this.#edgeLeafCount; leaf++) this.#countRows(this.#edgeLeaves[leaf]!);
-    this.#collectLeaves();
+    this.#collectRing();
+    if (this.#collectsAll) this.#matches = this.#ring.count;
 
     const matches = this.#matches;
     if (offset >= matches) return this.#found(0, 0);
-    const ring = this.#ring;
-    ring.sort();
     const before = this.#holdsPage(Math.min(end, matches)) ? 0 : this.#narrowToPage(roots, offset, limit);
     return this.#found(offset - before, Math.min(limit, matches - offset));
   }
@@ -120,7 +120,8 @@ export class PositionSearch {
 
   #collectBetween(start: number, edge: number): void {
     this.#pageStart = start;
-    this.#pageEdge = edge >= this.#innerEdge ? this.#outerEdge : edge;
+    this.#collectsAll = edge >= this.#innerEdge;
+    this.#pageEdge = this.#collectsAll ? this.#outerEdge : edge;
     this.#pageReach = edge >= 0 ? Math.sqrt(this.#pageEdge) : NOWHERE;
     this.#pageLeafCount = 0;
     this.#ring.count = 0;
@@ -146,9 +147,11 @@ export class PositionSearch {
 
   /** Whether the ring holds the first `end` of all, with whatever rounding may have put behind them. */
   #holdsPage(end: number): boolean {
-    const ring = this.#ring;
-    if (ring.count === this.#matches) return true;
-    for (let place = end; place < ring.count; place++) if (!ring.isTie(place - 1)) return true;
+    const { count, sorted } = this.#ring;
+    if (count === this.#matches) return true;
+    const tieMax = swapMax(this.#pageEdge);
+    for (let place = end; place < count; place++)
+      if (sorted[place]! - sorted[place - 1]! > tieMax) return true;
     return false;
   }
 
@@ -163,28 +166,30 @@ export class PositionSearch {
     if (square > farthest * farthest) return;
     const toPage = this.#pageReach + radius;
     const isNear = toPage >= 0 && square <= toPage * toPage;
-    if (!isNear) {
-      const within = this.#innerReach - radius;
-      if (within >= 0 && square <= within * within) {
-        this.#candidates += node.count;
-        this.#matches += node.countFresh(this.#oldestMs, this.#accuracyMax);
-        return;
-      }
+    const within = this.#innerReach - radius;
+    const isInside = within >= 0 && square <= within * within;
+    if (isInside && !isNear) {
+      this.#candidates += node.count;
+      this.#matches += node.countFresh(this.#oldestMs, this.#accuracyMax);
+      return;
     }
     let child = node.firstChild;
-    if (child === null) {
-      this.#candidates += node.count;
-      if (isNear) this.#pageLeaves[this.#pageLeafCount++] = node;
-      else this.#edgeLeaves[this.#edgeLeafCount++] = node;
-    }
+    if (child === null) this.#countLeaf(node, isInside, isNear);
     for (; child !== null; child = child.nextSibling) this.#count(child);
+  }
+
+  #countLeaf(leaf: PositionNode, isInside: boolean, isNear: boolean): void {
+    this.#candidates += leaf.count;
+    if (isNear) this.#pageLeaves[this.#pageLeafCount++] = leaf;
+    if (this.#collectsAll) return; // What is collected will be counted.
+    if (isInside) this.#matches += leaf.countFresh(this.#oldestMs, this.#accuracyMax);
+    else this.#edgeLeaves[this.#edgeLeafCount++] = leaf;
   }
 
   #countRows(leaf: PositionNode): void {
     const x = this.#x;
     const y = this.#y;
     const z = this.#z;
-    const accuracyMax = this.#accuracyMax;
     const innerEdge = this.#innerEdge;
     const outerEdge = this.#outerEdge;
     const { places } = leaf;
@@ -196,15 +201,15 @@ export class PositionSearch {
       const dy = places[at + PLACE.y]! - y;
       const dz = places[at + PLACE.z]! - z;
       const chord = dx * dx + dy * dy + dz * dz;
-      const isAccurate = Number(places[at + PLACE.accuracy]! <= accuracyMax);
-      inner += isAccurate & Number(chord <= innerEdge);
-      outer += isAccurate & Number(chord <= outerEdge);
+      inner += Number(chord <= innerEdge);
+      outer += Number(chord <= outerEdge);
     }
-    this.#matches += inner === outer ? inner : this.#countEdge(leaf);
+    // Rarely, one is so near to the edge that distances decide.
+    const isPlain = inner === outer && this.#accuracyMax === Number.MAX_VALUE;
+    this.#matches += isPlain ? inner : this.#countMatches(leaf);
   }
 
-  /** As `#countRows` does, of a leaf with positions so near the circle's edge that distances decide. */
-  #countEdge(leaf: PositionNode): number {
+  #countMatches(leaf: PositionNode): number {
     const { places } = leaf;
     const end = (leaf.start + leaf.count) * PLACE.width;
     let matches = 0;
@@ -213,20 +218,20 @@ export class PositionSearch {
     return matches;
   }
 
-  #collectLeaves(): void {
+  /** Collects the rows of listed leaves that the page is looked for in, and orders them. */
+  #collectRing(): void {
+    const ring = this.#ring;
     for (let leaf = 0; leaf < this.#pageLeafCount; leaf++) this.#collectRows(leaf);
+    if (this.#collectsAll || this.#pageStart > 0 || this.#accuracyMax < Number.MAX_VALUE) this.#sift();
+    ring.sort(Math.max(0, this.#pageStart), this.#pageEdge);
   }
 
-  /** Counts a leaf's matches too. */
+  /** Collects rows up to the page's edge, be they matches or not. */
   #collectRows(leafNumber: number): void {
     const leaf = this.#pageLeaves[leafNumber]!;
     const x = this.#x;
     const y = this.#y;
     const z = this.#z;
-    const accuracyMax = this.#accuracyMax;
-    const innerEdge = this.#innerEdge;
-    const outerEdge = this.#outerEdge;
-    const pageStart = this.#pageStart;
     const pageEdge = this.#pageEdge;
     const { places, start, count } = leaf;
     const ring = this.#ring;
@@ -235,56 +240,50 @@ export class PositionSearch {
     const { chords, rows } = ring;
     const row0 = leafNumber << ROW_BITS;
     let entries = ring.count;
-    let inner = 0;
-    let outer = 0;
     for (let row = first; row < count; row++) {
       const at = (start + row) * PLACE.width;
       const dx = places[at + PLACE.x]! - x;
       const dy = places[at + PLACE.y]! - y;
       const dz = places[at + PLACE.z]! - z;
       const chord = dx * dx + dy * dy + dz * dz;
-      const isAccurate = Number(places[at + PLACE.accuracy]! <= accuracyMax);
-      inner += isAccurate & Number(chord <= innerEdge);
-      outer += isAccurate & Number(chord <= outerEdge);
-      // Written in any case, and over again where it does not count.
+      // Written in any case, and over again where it is too far.
       chords[entries] = chord;
       rows[entries] = row0 + row;
-      entries += isAccurate & Number(chord <= pageEdge) & Number(chord > pageStart);
+      entries += Number(chord <= pageEdge);
     }
-    if (inner === outer) {
-      ring.count = entries;
-      this.#matches += inner;
-    } else this.#collectEdge(leafNumber);
+    ring.count = entries;
   }
 
-  /** As `#collectRows` does, of a leaf with positions so near the circle's edge that distances decide. */
-  #collectEdge(leafNumber: number): void {
-    const leaf = this.#pageLeaves[leafNumber]!;
-    const ring = this.#ring;
-    for (let row = this.#firstFresh(leaf); row < leaf.count; row++) {
-      const at = (leaf.start + row) * PLACE.width;
-      if (!this.#isMatch(leaf.places, at)) continue;
-      this.#matches++;
-      const chord = this.#chordAt(leaf.places, at);
-      if (chord > this.#pageEdge || chord <= this.#pageStart) continue;
-      ring.chords[ring.count] = chord;
-      ring.rows[ring.count] = (leafNumber << ROW_BITS) + row;
-      ring.count++;
+  /** Leaves the matches in the ring that are not too near. */
+  #sift(): void {
+    const { chords, rows, count } = this.#ring;
+    const innerEdge = this.#innerEdge;
+    const pageStart = this.#pageStart;
+    const isBounded = this.#accuracyMax < Number.MAX_VALUE;
+    let kept = 0;
+    for (let entry = 0; entry < count; entry++) {
+      const chord = chords[entry]!;
+      const row = rows[entry]!;
+      if (chord <= pageStart) continue;
+      if (isBounded || chord > innerEdge) {
+        const leaf = this.#pageLeaves[row >>> ROW_BITS]!;
+        if (!this.#isMatch(leaf.places, (leaf.start + (row & ROW_MASK)) * PLACE.width)) continue;
+      }
+      chords[kept] = chord;
+      rows[kept] = row;
+      kept++;
     }
+    this.#ring.count = kept;
   }
 
   #isMatch(places: Float64Array, at: number): boolean {
     if (places[at + PLACE.accuracy]! > this.#accuracyMax) return false;
-    const chord = this.#chordAt(places, at);
-    if (chord <= this.#innerEdge || chord > this.#outerEdge) return chord <= this.#innerEdge;
-    return this.#center.metersTo(this.#places, places[at + PLACE.device]!) <= this.#radiusMeters;
-  }
-
-  #chordAt(places: Float64Array, at: number): number {
     const dx = places[at + PLACE.x]! - this.#x;
     const dy = places[at + PLACE.y]! - this.#y;
     const dz = places[at + PLACE.z]! - this.#z;
-    return dx * dx + dy * dy + dz * dz;
+    const chord = dx * dx + dy * dy + dz * dz;
+    if (chord <= this.#innerEdge || chord > this.#outerEdge) return chord <= this.#innerEdge;
+    return this.#center.metersTo(this.#places, places[at + PLACE.device]!) <= this.#radiusMeters;
   }
 
   #firstFresh(leaf: PositionNode): number {
@@ -299,16 +298,13 @@ export class PositionSearch {
    * collected.
    */
   #narrowToPage(roots: readonly PositionRoot[], offset: number, limit: number): number {
-    const matches = this.#matches;
     const start = offset === 0 ? NOWHERE : this.#narrow(roots, offset, false);
     const beyond = start > 0 ? start - roundingOf(start) : NOWHERE;
     const before = beyond > 0 ? this.#countAllWithin(roots, beyond) : 0;
-    const end = offset + limit >= matches ? this.#outerEdge : this.#narrow(roots, offset + limit, true);
+    const end = offset + limit >= this.#matches ? this.#outerEdge : this.#narrow(roots, offset + limit, true);
     this.#collectBetween(before > 0 ? beyond : NOWHERE, end + roundingOf(end));
     for (const { node } of roots) this.#listPageLeaves(node);
-    this.#collectLeaves();
-    this.#matches = matches;
-    this.#ring.sort();
+    this.#collectRing();
     return before;
   }
 
@@ -328,7 +324,7 @@ export class PositionSearch {
       const aim = wanted + (wantsMore ? SURPLUS / 2 : -SURPLUS / 2) - nearCount;
       const share = step % 2 === 0 ? aim / (farCount - nearCount) : 0.5;
       const bound = from + (far - from) * Math.min(0.98, Math.max(0.02, share));
-      if (bound <= from || bound >= far) break;
+      if (bound <= from || bound >= Math.min(far, this.#innerEdge)) break;
       const count = this.#countAllWithin(roots, bound);
       if (wantsMore ? count >= wanted : count > wanted) {
         far = bound;

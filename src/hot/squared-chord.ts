@@ -1,4 +1,4 @@
-import { EARTH_RADIUS_METERS, RADIANS_PER_DEGREE } from "../geo/distance.ts";
+import { EARTH_RADIUS_METERS } from "../geo/distance.ts";
 
 /** Squares of chords between points of the unit sphere: they order points as great-circle distances do. */
 
@@ -13,10 +13,9 @@ export function roundingOf(chord: number): number {
   return 1e-14 * Math.sqrt(chord) + 1e-28;
 }
 
-/** Whether rounding may have put two in the wrong order: they are not as far apart as twice it, whose square is bounded here. */
-export function mayBeSwapped(near: number, far: number): boolean {
-  const step = far - near;
-  return step * step <= 5e-28 * far + 2e-55;
+/** Two chords that are farther apart are in the right order, where neither is above this. */
+export function swapMax(chord: number): number {
+  return 2 * roundingOf(chord);
 }
 
 /** Between so many, some 6 cm and 16,000 km, the two below are as good as a haversine and a bearing of degrees. */
@@ -38,8 +37,8 @@ export function arcMeters(chord: number): number {
   return 2 * EARTH_RADIUS_METERS * half * series;
 }
 
-/** Above tan(π/8) and well below 1: beyond, an angle is taken from 45°. */
-const SLOPE_MAX = 0.66;
+/** tan(π/8): beyond, an angle is taken from 45°. */
+const SLOPE_MAX = Math.SQRT2 - 1;
 
 // Of a comparison's outcome: looked up, since a jump would be guessed wrong every other time.
 const ZERO_OR_ONE = Float64Array.of(0, 1);
@@ -58,18 +57,15 @@ export function bearingDegrees(east: number, north: number): number {
   const steep = ZERO_OR_ONE[Number(short > SLOPE_MAX * long)]!;
   const slope = (short - steep * long) / (long + steep * short);
   const square = slope * slope;
-  // A rational approximation of the arctangent, good to the last bit or two: Moshier's, of the Cephes library.
-  const over =
-    (((-0.8750608600031904 * square - 16.157537187333652) * square - 75.00855792314705) * square -
-      122.88666844901361) *
-      square -
-    64.85021904942025;
-  const under =
-    ((((square + 24.858464901423062) * square + 165.02700983169885) * square + 432.88106049129027) * square +
-      485.3903996359137) *
-      square +
-    194.5506571482614;
-  const angle = (slope + slope * square * (over / under)) / RADIANS_PER_DEGREE + 45 * steep;
+  // An arctangent in degrees, by a polynomial through Chebyshev's points: good to 2e-11.
+  const high =
+    square *
+    (6.361810657676038 +
+      square * (-5.152339061003633 + square * (3.995855818967194 - square * 2.1573622081646215)));
+  const low =
+    57.295779513039015 +
+    square * (-19.098593138685544 + square * (11.459151920423674 + square * -8.184923498453193));
+  const angle = 45 * steep + slope * (low + square * square * square * high);
   const octant = 4 * Number(east < 0) + 2 * Number(north < 0) + Number(absEast > absNorth);
   const degrees = OCTANT_START[octant]! + OCTANT_SIGN[octant]! * angle;
   return degrees < 360 ? degrees : 0;
