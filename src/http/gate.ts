@@ -11,7 +11,7 @@ import type { Answer, Responder } from "./responder.ts";
 
 /** Where every keyed request comes through: key, rate, permission, and whether the service is up. */
 export interface Gate {
-  /** Lets a request through to `answer`, or refuses it. `bearerToken` is what the bearer plugin read. */
+  /** Lets a request through to `answer`, or refuses it. `bearerToken` is what the bearer plugin read, where it was used. */
   admit(
     request: Request,
     bearerToken: string | undefined,
@@ -99,8 +99,8 @@ const CLIENT_GONE = new Response(null, { status: 499 });
 /** RFC 7235 §2.1: the scheme's case does not matter. The plugin reads `Bearer` alone, so other cases are read here. */
 function presentedKey(authorization: string | null, token: string | undefined): string | null {
   if (authorization === null || !/^bearer +\S/i.test(authorization)) return null;
-  const text = authorization.startsWith("Bearer ") ? (token ?? "") : authorization.slice("bearer ".length);
-  return text.trim();
+  const isRead = token !== undefined && authorization.startsWith("Bearer ");
+  return (isRead ? token : authorization.slice("bearer ".length)).trim();
 }
 
 function lookupError(kind: "unknown" | "revoked" | "expired"): AccessError {

@@ -81,6 +81,12 @@ export class JsonWriter {
     this.length += encoder.encodeInto(json, bytes.subarray(this.length)).written;
   }
 
+  /** Text made before. */
+  fragment(fragment: Fragment): void {
+    this.ensure(fragmentRoom(fragment));
+    this.length = writeFragment(this.view, this.length, fragment);
+  }
+
   /** Any value, as `JSON.stringify` writes it. */
   value(value: unknown): void {
     this.text(JSON.stringify(value));

@@ -27,6 +27,9 @@ const LOCAL_TIME = ',"local_time":"';
 const ID = ',"id":"';
 const DIGEST_CHARACTERS = 16;
 const ID_BYTES = ID.length + RECORD_ID_TIME_CHARACTERS + DIGEST_CHARACTERS + 1;
+/** A line of the processor's caches, and those of a record with all its fields. */
+const LINE_BYTES = 64;
+const LINES_CALLED = 8;
 /** What is put in beside the text itself. */
 const EXTRA_BYTES = LOCAL_TIME.length + LOCAL_TIME_BYTES + ID_BYTES + 8;
 
@@ -60,6 +63,7 @@ export class RecordTexts {
   /** Where the lap begins and where the next text goes, counted in words from before the first lap on. */
   #lap: number;
   #next: number;
+  #found = new Int32Array(0);
   readonly #encoder = createRecordEncoder("current");
   readonly #scratch = new JsonWriter(SCRATCH_BYTES_EXPECTED);
 
@@ -70,7 +74,7 @@ export class RecordTexts {
     this.#u32 = new Uint32Array(memory.buffer);
     this.#f64 = new Float64Array(memory.buffer);
     this.#startWord = start / WORD_BYTES;
-    this.#words = (memory.length - start) / WORD_BYTES;
+    this.#words = (memory.length - start - LINES_CALLED * LINE_BYTES) / WORD_BYTES; // Lines of the last text stay within.
     this.#lap = 2 * this.#words; // So that 0, which says there is no text, is too old to be one.
     this.#next = this.#lap;
   }
@@ -79,21 +83,24 @@ export class RecordTexts {
   writeNearby(
     json: JsonWriter,
     records: NewestRecords,
-    page: NearbyColumns,
+    { count, devices, meters, bearings }: NearbyColumns,
     localTime: LocalTimeFormatter | null,
   ): void {
-    const { count, devices, meters, bearings } = page;
+    const memory = this.#memory;
+    const u32 = this.#u32;
+    const u16 = this.#u16;
     const notes = records.notes();
+    const words = this.#findAll(notes, devices, count);
     for (let row = 0; row < count; row++) {
-      const word = this.#find(records, notes, devices[row]!);
-      const textBytes = this.#u32[word * 2 + 2]!;
-      const locationAt = this.#u16[word * 4 + 6]!;
+      const word = words === null ? this.#find(records, notes, devices[row]!) : words[row]!;
+      const textBytes = u32[word * 2 + 2]!;
+      const location = json.length + u16[word * 4 + 6]!;
       json.ensure(textBytes + EXTRA_BYTES);
-      const at = json.length;
-      this.#copy(json, word * WORD_BYTES + HEADER_BYTES, textBytes);
       const { bytes } = json;
-      writeDistance(bytes, at + locationAt - DISTANCE_BEFORE_LOCATION, meters[row]! / METERS_PER_MILE);
-      writeBearing(bytes, at + locationAt - BEARING_BEFORE_LOCATION, bearings[row]!);
+      copyBytes(memory, word * WORD_BYTES + HEADER_BYTES, textBytes, bytes, json.length);
+      json.length += textBytes;
+      writeDistance(bytes, location - DISTANCE_BEFORE_LOCATION, meters[row]! / METERS_PER_MILE);
+      writeBearing(bytes, location - BEARING_BEFORE_LOCATION, bearings[row]!);
       if (localTime === null) continue;
       json.length -= 2;
       writeLocalTime(json, localTime, this.#f64[word]!);
@@ -127,11 +134,36 @@ export class RecordTexts {
   }
 
   #copy(json: JsonWriter, from: number, count: number): void {
-    const memory = this.#memory;
-    // An answer that has outgrown its memory is elsewhere.
-    if (json.bytes === memory) memory.copyWithin(json.length, from, from + count);
-    else json.bytes.set(memory.subarray(from, from + count), json.length);
+    copyBytes(this.#memory, from, count, json.bytes, json.length);
     json.length += count;
+  }
+
+  /**
+   * The words of all texts of a page; null where any is missing. The texts lie anywhere in many megabytes, so all
+   * their lines are called up first: then memory fetches many at a time, rather than each when it is copied.
+   */
+  #findAll(notes: Float64Array, devices: Uint32Array, count: number): Int32Array | null {
+    if (count > this.#found.length) this.#found = new Int32Array(count);
+    const found = this.#found;
+    const oldest = this.#next - this.#words;
+    const lap = this.#lap;
+    const startWord = this.#startWord;
+    const words = this.#words;
+    let isComplete = true;
+    for (let row = 0; row < count; row++) {
+      const place = notes[devices[row]!]!;
+      if (place < oldest) isComplete = false;
+      found[row] = startWord + place - (place < lap ? lap - words : lap);
+    }
+    if (!isComplete || count === 0) return null;
+    const u32 = this.#u32;
+    let sum = 0;
+    for (let row = 0; row < count; row++) {
+      const at = found[row]! * 2;
+      for (let line = 0; line < LINES_CALLED; line++) sum += u32[at + line * (LINE_BYTES / 4)]!;
+    }
+    assert(sum > 0, "every text has a length"); // Which keeps compilers from leaving the sum out.
+    return found;
   }
 
   /** The word of the memory at which the text of a device's newest record begins, with its header. */
@@ -141,8 +173,7 @@ export class RecordTexts {
       place = this.#encode(records, device);
       notes[device] = place;
     }
-    const intoLap = place - this.#lap;
-    return this.#startWord + (intoLap < 0 ? intoLap + this.#words : intoLap);
+    return this.#startWord + place - (place < this.#lap ? this.#lap - this.#words : this.#lap);
   }
 
   /** Puts the text of a record into the ring and returns its place. */
@@ -181,6 +212,12 @@ export class RecordTexts {
     this.#next += words;
     return place;
   }
+}
+
+/** Within one buffer this is twice as fast; an answer that has outgrown its memory is in another. */
+function copyBytes(source: Uint8Array, from: number, count: number, target: Uint8Array, at: number): void {
+  if (target === source) target.copyWithin(at, from, from + count);
+  else target.set(source.subarray(from, from + count), at);
 }
 
 const SCRATCH_BYTES_EXPECTED = 16_384;

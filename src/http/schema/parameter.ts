@@ -27,32 +27,47 @@ export function readQuery<Parameters extends Readonly<Record<string, Parameter<u
   url: string,
   parameters: Parameters,
 ): Result<Values<Parameters>, ServiceError> {
-  const pairs = queryPairs(url);
+  const { names, texts } = queryPairs(url);
   const values: Record<string, unknown> = {};
   for (const name in parameters) {
-    let given: string | null = null;
-    for (const [key, text] of pairs) {
-      if (key !== name) continue;
-      if (given !== null) return invalid(`${name} must be given once`);
-      given = text;
-    }
-    const parsed = parameters[name]!.parse(name, given);
+    const index = names.indexOf(name);
+    if (index >= 0 && names.includes(name, index + 1)) return invalid(`${name} must be given once`);
+    const parsed = parameters[name]!.parse(name, index < 0 ? null : texts[index]!);
     if (!parsed.ok) return parsed;
     values[name] = parsed.value;
   }
   return ok(values as Values<Parameters>);
 }
 
-/** Names and values of a URL's query, decoded. Most queries hold nothing to decode, which makes a split do. */
-function queryPairs(url: string): readonly (readonly [string, string])[] {
-  const start = url.indexOf("?");
-  if (start < 0) return [];
-  const search = url.slice(start + 1);
-  if (/[%+#]/.test(search)) return [...new URLSearchParams(search.split("#", 1)[0])];
-  return search.split("&").map((pair) => {
-    const equals = pair.indexOf("=");
-    return equals < 0 ? [pair, ""] : [pair.slice(0, equals), pair.slice(equals + 1)];
-  });
+interface QueryPairs {
+  readonly names: string[];
+  readonly texts: string[];
+}
+
+/** Names and values of a URL's query, decoded. Most queries hold nothing to decode, which makes slices do. */
+function queryPairs(url: string): QueryPairs {
+  const pairs: QueryPairs = { names: [], texts: [] };
+  const start = url.indexOf("?") + 1;
+  if (start === 0) return pairs;
+  if (/[%+#]/.test(url)) {
+    for (const [name, text] of new URLSearchParams(url.slice(start).split("#", 1)[0]))
+      push(pairs, name, text);
+    return pairs;
+  }
+  for (let at = start; at <= url.length; ) {
+    const ampersand = url.indexOf("&", at);
+    const end = ampersand < 0 ? url.length : ampersand;
+    const equals = url.indexOf("=", at);
+    if (equals < 0 || equals > end) push(pairs, url.slice(at, end), "");
+    else push(pairs, url.slice(at, equals), url.slice(equals + 1, end));
+    at = end + 1;
+  }
+  return pairs;
+}
+
+function push({ names, texts }: QueryPairs, name: string, text: string): void {
+  names.push(name);
+  texts.push(text);
 }
 
 export function invalid(message: string): { readonly ok: false; readonly error: ServiceError } {
