@@ -9,13 +9,13 @@ import { PageBuilder } from "./page-builder.ts";
 export class NewestOfApp implements NewestRecords {
   readonly appId: AppId;
   readonly #app: AppDevices;
-  readonly #dictionary: RecordDictionary;
   readonly #notes = new DeviceNotes();
+  readonly #page: PageBuilder;
 
   constructor(app: AppDevices, dictionary: RecordDictionary) {
     this.appId = app.appId;
     this.#app = app;
-    this.#dictionary = dictionary;
+    this.#page = new PageBuilder(1, dictionary);
   }
 
   deviceId(device: number): DeviceId {
@@ -23,9 +23,9 @@ export class NewestOfApp implements NewestRecords {
   }
 
   pageOf(device: number): RecordPage {
-    const page = new PageBuilder(1, this.#dictionary);
-    page.addNewest(this.#app, this.#app.byNumber(device));
-    return page.build();
+    this.#page.clear();
+    this.#page.addNewest(this.#app, this.#app.byNumber(device));
+    return this.#page.build();
   }
 
   notes(): Float64Array {

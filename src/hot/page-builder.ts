@@ -48,6 +48,11 @@ export class PageBuilder {
     this.add(device, chunk, row);
   }
 
+  /** Starts over in the same columns: pages that were built before are void. */
+  clear(): void {
+    this.#deviceIds.length = 0;
+  }
+
   build(): RecordPage {
     return {
       count: this.#deviceIds.length,

@@ -8,7 +8,7 @@ import type { RecordPage } from "./record-page.ts";
 export interface NewestRecords {
   readonly appId: AppId;
   deviceId(device: number): DeviceId;
-  /** A page of the one record. */
+  /** A page of the one record, good until the next is asked for. */
   pageOf(device: number): RecordPage;
   /**
    * A note on each record, for a reader to write down e.g. where it keeps the record's text: 0 until then, and again

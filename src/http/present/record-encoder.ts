@@ -32,6 +32,8 @@ export interface RecordEncoder {
     row: number,
     localTime: LocalTimeFormatter | null,
   ): void;
+  /** Writes the rest of a record of which all members up to its ids are written: a comma, the others, the brace. */
+  writeRest(json: JsonWriter, page: RecordPage, row: number, localTime: LocalTimeFormatter | null): void;
 }
 
 /**
@@ -69,7 +71,7 @@ export function createRecordEncoder(kind: ResponseKind): RecordEncoder {
     const members = `{"device_id":${JSON.stringify(deviceId)},"${appMember}":${JSON.stringify(appId)}`;
     const fragment = {
       head: createFragment(showsId ? `${members},"id":"` : members),
-      tail: createFragment(showsId ? `${deviceDigest(appId, deviceId)}","timestamp":` : ',"timestamp":'),
+      tail: createFragment(showsId ? `${deviceDigest(appId, deviceId)}"` : ""),
     };
     ofApp.set(deviceId, fragment);
     deviceCount++;
@@ -108,57 +110,69 @@ export function createRecordEncoder(kind: ResponseKind): RecordEncoder {
     return lastDevice;
   }
 
+  function writeRest(
+    json: JsonWriter,
+    page: RecordPage,
+    row: number,
+    localTime: LocalTimeFormatter | null,
+  ): void {
+    const { dictionary, numbers } = page;
+    const timestampMs = page.timestampMs[row]!;
+    const texts = tupleTexts(dictionary);
+    const profile = page.profile[row]!;
+    const state = page.state[row]!;
+    const text =
+      texts.find(profile, state) ?? texts.put(profile, state, encodeTuples(dictionary, profile, state));
+
+    json.ensure(NUMBERS_ROOM + text.length);
+    const { bytes, view } = json;
+    let at = writeInteger(bytes, writeFragment(view, json.length, TIMESTAMP), timestampMs);
+    const { words, lengths } = keys;
+    const start = row * numberCount;
+    for (let field = 0; field < numberCount; field++) {
+      const value = numbers[start + field]!;
+      if (Number.isNaN(value) || lengths[field] === 0) continue;
+      const word = field * KEY_WORDS;
+      view.setFloat64(at, words[word]!, true);
+      view.setFloat64(at + 8, words[word + 1]!, true);
+      view.setFloat64(at + 16, words[word + 2]!, true);
+      at = writeReading(bytes, view, at + lengths[field]!, value);
+    }
+    bytes.set(text, at);
+    at += text.length;
+    if (localTime === null) {
+      bytes[at] = BRACE;
+      json.length = at + 1;
+    } else {
+      at = localTime.write(timestampMs, bytes, writeFragment(view, at, LOCAL_TIME));
+      json.length = writeFragment(view, at, QUOTE_AND_BRACE);
+    }
+  }
+
   return {
     write(json, appId, page, row, localTime) {
-      const { dictionary, numbers } = page;
-      const timestampMs = page.timestampMs[row]!;
       const device = deviceOf(appId, page.deviceIds[row]!);
-      const texts = tupleTexts(dictionary);
-      const profile = page.profile[row]!;
-      const state = page.state[row]!;
-      const text =
-        texts.find(profile, state) ?? texts.put(profile, state, encodeTuples(dictionary, profile, state));
-
-      json.ensure(NUMBERS_ROOM + fragmentRoom(device.head) + fragmentRoom(device.tail) + text.length);
+      json.ensure(fragmentRoom(device.head) + fragmentRoom(device.tail) + RECORD_ID_TIME_CHARACTERS);
       const { bytes, view } = json;
       let at = writeFragment(view, json.length, device.head);
       if (showsId) {
-        writeRecordIdTime(bytes, at, timestampMs);
+        writeRecordIdTime(bytes, at, page.timestampMs[row]!);
         at += RECORD_ID_TIME_CHARACTERS;
       }
-      at = writeInteger(bytes, writeFragment(view, at, device.tail), timestampMs);
-      const { words, lengths } = keys;
-      const start = row * numberCount;
-      for (let field = 0; field < numberCount; field++) {
-        const value = numbers[start + field]!;
-        if (Number.isNaN(value) || lengths[field] === 0) continue;
-        const word = field * KEY_WORDS;
-        view.setFloat64(at, words[word]!, true);
-        view.setFloat64(at + 8, words[word + 1]!, true);
-        view.setFloat64(at + 16, words[word + 2]!, true);
-        at = writeReading(bytes, view, at + lengths[field]!, value);
-      }
-      bytes.set(text, at);
-      at += text.length;
-      if (localTime === null) {
-        bytes[at] = BRACE;
-        json.length = at + 1;
-      } else {
-        at = localTime.write(timestampMs, bytes, writeFragment(view, at, LOCAL_TIME));
-        json.length = writeFragment(view, at, QUOTE_AND_BRACE);
-      }
+      json.length = writeFragment(view, at, device.tail);
+      writeRest(json, page, row, localTime);
     },
+    writeRest,
   };
 }
 
-/** Room for all numbers with their keys, the id and the local time. */
-const NUMBERS_ROOM =
-  (NUMBER_FIELDS.length + 2) * (NUMBER_BYTES_MAX + 32) + RECORD_ID_TIME_CHARACTERS + LOCAL_TIME_BYTES;
+/** Room for the timestamp, all numbers with their keys, and the local time. */
+const NUMBERS_ROOM = (NUMBER_FIELDS.length + 2) * (NUMBER_BYTES_MAX + 32) + LOCAL_TIME_BYTES;
 
 interface DeviceFragment {
   /** The object from its brace to where the time of the id goes, or to the end of the app. */
   readonly head: Fragment;
-  /** The end of the id, where it is shown, to where the timestamp goes. */
+  /** The end of the id, where it is shown. */
   readonly tail: Fragment;
 }
 
@@ -239,6 +253,7 @@ function slotOf(profile: number, state: number): number {
 
 const NOTHING = createFragment("");
 const NO_DEVICE: DeviceFragment = { head: NOTHING, tail: NOTHING };
+const TIMESTAMP = createFragment(',"timestamp":');
 const LOCAL_TIME = createFragment(',"local_time":"');
 const QUOTE_AND_BRACE = createFragment('"}');
 const BRACE = 0x7d;

@@ -1,6 +1,6 @@
 import { METERS_PER_MILE } from "../../geo/distance.ts";
 import { assert } from "../../lib/assert.ts";
-import { JsonWriter, writeFourDigits } from "../../lib/json-writer.ts";
+import { createFragment, JsonWriter, writeFourDigits } from "../../lib/json-writer.ts";
 import type { NewestRecords } from "../../model/newest-records.ts";
 import { deviceDigest, RECORD_ID_TIME_CHARACTERS, writeRecordIdTime } from "../../model/record-id.ts";
 import { LOCAL_TIME_BYTES, type LocalTimeFormatter } from "../../time/local-time.ts";
@@ -21,6 +21,7 @@ import { createRecordEncoder } from "./record-encoder.ts";
 const WORD_BYTES = 8;
 const HEADER_BYTES = 16;
 const SLOTS = ',"distance_miles": 0.0000,"bearing_degrees":  0.00,"location":';
+const SLOTS_FRAGMENT = createFragment(SLOTS);
 const DISTANCE_BEFORE_LOCATION = SLOTS.length - SLOTS.indexOf(" 0.0000");
 const BEARING_BEFORE_LOCATION = SLOTS.length - SLOTS.indexOf("  0.00,");
 const LOCAL_TIME = ',"local_time":"';
@@ -179,14 +180,19 @@ export class RecordTexts {
   /** Puts the text of a record into the ring and returns its place. */
   #encode(records: NewestRecords, device: number): number {
     const page = records.pageOf(device);
+    const id = JSON.stringify(records.deviceId(device));
     const json = this.#scratch;
     json.clear();
     json.text(',{"device_id":');
-    json.value(records.deviceId(device));
-    const idBytes = json.length - ',{"device_id":'.length;
-    json.text(SLOTS);
+    json.text(id);
+    json.fragment(SLOTS_FRAGMENT);
     const locationAt = json.length;
-    this.#encoder.write(json, records.appId, page, 0, null);
+    json.text('{"device_id":');
+    json.text(id);
+    json.text(',"app_id":');
+    json.value(records.appId);
+    const idAt = json.length;
+    this.#encoder.writeRest(json, page, 0, null);
     json.byte(BRACE);
     const text = json.written();
 
@@ -195,7 +201,7 @@ export class RecordTexts {
     this.#f64[word] = page.timestampMs[0]!;
     this.#u32[word * 2 + 2] = text.length;
     this.#u16[word * 4 + 6] = locationAt;
-    this.#u16[word * 4 + 7] = locationAt + '{"device_id":,"app_id":'.length + idBytes + appIdBytes(records);
+    this.#u16[word * 4 + 7] = idAt;
     this.#memory.set(text, word * WORD_BYTES + HEADER_BYTES);
     return place;
   }
@@ -221,12 +227,6 @@ function copyBytes(source: Uint8Array, from: number, count: number, target: Uint
 }
 
 const SCRATCH_BYTES_EXPECTED = 16_384;
-
-const encoder = new TextEncoder();
-
-function appIdBytes({ appId }: NewestRecords): number {
-  return encoder.encode(JSON.stringify(appId)).length;
-}
 
 /** ` 1.2345`: 7 bytes with four decimals, below 100. */
 function writeDistance(bytes: Uint8Array, at: number, miles: number): void {
