@@ -2,6 +2,9 @@ const MINUS = 0x2d;
 const DOT = 0x2e;
 const ZERO = 0x30;
 
+/** Digits, with a sign and decimals where need be. */
+const PLAIN_DECIMAL = /^-?\d+(\.\d+)?$/;
+
 /** JSON's numbers, and leading zeros besides: what programs write into columns of numbers. */
 const DECIMAL = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
 const DECIMAL_BYTES_MAX = 64; // Longer ones are no measurement; a double needs 17 digits.
@@ -43,4 +46,27 @@ function parseLongDecimal(bytes: Uint8Array, start: number, end: number): number
   let text = "";
   for (let i = start; i < end; i++) text += String.fromCharCode(bytes[i]!);
   return DECIMAL.test(text) ? Number(text) : Number.NaN;
+}
+
+/** The number that a text of digits says, with a minus or decimals where need be; NaN for anything else. */
+export function parsePlainDecimal(text: string): number {
+  const end = text.length;
+  const negative = text.charCodeAt(0) === MINUS;
+  const first = negative ? 1 : 0;
+  if (end - first > EXACT_DIGITS_MAX || end === first) return parseLongPlainDecimal(text);
+
+  let digits = 0;
+  let dot = -1;
+  for (let i = first; i < end; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit >= ZERO && unit <= ZERO + 9) digits = digits * 10 + (unit - ZERO);
+    else if (unit === DOT && dot < 0 && i > first && i < end - 1) dot = i;
+    else return Number.NaN;
+  }
+  const value = dot < 0 ? digits : digits / POWERS_OF_TEN[end - dot - 1]!;
+  return negative ? -value : value;
+}
+
+function parseLongPlainDecimal(text: string): number {
+  return PLAIN_DECIMAL.test(text) ? Number(text) : Number.NaN;
 }

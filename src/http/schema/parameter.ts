@@ -1,3 +1,4 @@
+import { parsePlainDecimal } from "../../lib/decimal.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { ServiceError } from "../../model/errors.ts";
 
@@ -80,9 +81,6 @@ export interface NumberBounds {
   readonly maximum?: number;
   readonly example?: number;
 }
-
-const INTEGER = /^-?\d+$/;
-const DECIMAL = /^-?\d+(\.\d+)?$/;
 
 /** A number with a default. Bounds are included. */
 export function numberParameter(
@@ -170,9 +168,10 @@ function parseNumber(
   name: string,
   text: string,
 ): Result<number, ServiceError> {
-  if (type === "integer" && !INTEGER.test(text)) return invalid(`${name} must be an integer`);
-  if (!DECIMAL.test(text)) return invalid(`${name} must be a number in plain decimals`);
-  const value = Number(text) + 0; // -0 is 0.
+  const value = parsePlainDecimal(text) + 0; // -0 is 0.
+  if (type === "integer" && (Number.isNaN(value) || text.includes(".")))
+    return invalid(`${name} must be an integer`);
+  if (Number.isNaN(value)) return invalid(`${name} must be a number in plain decimals`);
   const highest = maximum ?? (type === "integer" ? Number.MAX_SAFE_INTEGER : Number.MAX_VALUE);
   if (value >= minimum && value <= highest) return ok(value);
   if (maximum !== undefined) return invalid(`${name} must be between ${minimum} and ${maximum}`);
