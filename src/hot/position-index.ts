@@ -3,6 +3,7 @@ import type { Box } from "../geo/box.ts";
 import { circleBoxes } from "../geo/circle-boxes.ts";
 import { RADIANS_PER_DEGREE } from "../geo/distance.ts";
 import { CELL_BITS_MAX, geohashBox, geohashCell } from "../geo/geohash.ts";
+import { PositionCells } from "./position-cells.ts";
 import { NO_ACCURACY, PositionNode } from "./position-node.ts";
 import { PLACE, RowPool } from "./position-rows.ts";
 import { PositionSearch } from "./position-search.ts";
@@ -78,6 +79,7 @@ class PositionTree implements PositionIndex {
   /** By number of the cell. */
   readonly #buckets: (Bucket | undefined)[] = [];
   readonly #occupied = new RBush<Bucket>();
+  readonly #cells = new PositionCells();
   readonly #pool = new RowPool();
   readonly #search: PositionSearch;
   // By device number.
@@ -88,7 +90,7 @@ class PositionTree implements PositionIndex {
 
   constructor(compareDevices: (a: number, b: number) => number) {
     const places = { latitude: this.#latitudes, longitude: this.#longitudes };
-    this.#search = new PositionSearch(places, compareDevices);
+    this.#search = new PositionSearch(this.#cells, places, compareDevices);
   }
 
   set(
@@ -172,7 +174,7 @@ class PositionTree implements PositionIndex {
   #leafFor(cell: number, device: number): PositionNode {
     let node = this.#bucketFor(cell);
     for (;;) {
-      while (node.firstChild !== null) node = node.childFor(cell, device, this.#pool);
+      while (node.firstChild !== null) node = node.childFor(cell, device, this.#cells, this.#pool);
       if (!node.isFull) return node;
       this.#split(node);
     }
@@ -188,8 +190,9 @@ class PositionTree implements PositionIndex {
       minY: minLatitude,
       maxX: maxLongitude,
       maxY: maxLatitude,
-      node: new PositionNode(null, number, COARSE_BITS, 0, this.#pool.take(0)),
+      node: new PositionNode(null, number, COARSE_BITS, this.#cells.takeSiblings(), this.#pool.take(0)),
     };
+    this.#cells.put(bucket.node.number, bucket.node);
     this.#buckets[number] = bucket;
     this.#occupied.insert(bucket);
     return bucket.node;
@@ -198,6 +201,8 @@ class PositionTree implements PositionIndex {
   #dropBucket(node: PositionNode): void {
     const number = node.firstCell / COARSE_SPAN;
     for (const leaf of leavesOf(node)) leaf.release(this.#pool);
+    node.dropChildren(this.#cells);
+    this.#cells.giveBackSiblings(node.number);
     this.#occupied.remove(this.#buckets[number]!);
     this.#buckets[number] = undefined;
   }
@@ -207,7 +212,7 @@ class PositionTree implements PositionIndex {
     for (let row = start; row < start + count; row++) {
       const device = places[row * PLACE.width + PLACE.device]!;
       const cell = cellOf(this.#latitudes[device]!, this.#longitudes[device]!);
-      this.#moveRow(times, places, row, node.childFor(cell, device, this.#pool));
+      this.#moveRow(times, places, row, node.childFor(cell, device, this.#cells, this.#pool));
     }
     node.release(this.#pool);
   }
@@ -215,7 +220,7 @@ class PositionTree implements PositionIndex {
   /** Makes a leaf of a node whose cells hold few. */
   #merge(node: PositionNode): void {
     const leaves = leavesOf(node);
-    node.empty(this.#pool);
+    node.empty(this.#cells, this.#pool);
     for (const leaf of leaves) {
       const { times, places, start, count } = leaf;
       for (let row = start; row < start + count; row++) this.#moveRow(times, places, row, node);

@@ -1,5 +1,6 @@
 import { RADIANS_PER_DEGREE } from "../geo/distance.ts";
 import { CELL_BITS_MAX, geohashBox } from "../geo/geohash.ts";
+import { NO_CHILDREN, type PositionCells, SIBLINGS } from "./position-cells.ts";
 import { PLACE, type RowBlock, type RowPool } from "./position-rows.ts";
 
 /** A position without an accuracy passes every bound. */
@@ -49,17 +50,18 @@ export class PositionNode {
   times: Float64Array;
   places: Float64Array;
   readonly parent: PositionNode | null;
+  /** Where it is among all cells. */
+  readonly number: number;
   readonly bits: number;
   /** Numbers of the finest cells in it: from the first to before the end. */
   readonly firstCell: number;
   readonly endCell: number;
-  readonly #index: number;
   #block: RowBlock;
 
-  constructor(parent: PositionNode | null, cell: number, bits: number, index: number, block: RowBlock) {
+  constructor(parent: PositionNode | null, cell: number, bits: number, number: number, block: RowBlock) {
     this.parent = parent;
+    this.number = number;
     this.bits = bits;
-    this.#index = index;
     const cellBits = Math.min(bits, CELL_BITS_MAX);
     const span = 2 ** (CELL_BITS_MAX - cellBits);
     this.firstCell = cell * span;
@@ -326,18 +328,26 @@ export class PositionNode {
   }
 
   /** The finer cell that a device in a finest cell belongs to, made where there is none. */
-  childFor(cell: number, device: number, pool: RowPool): PositionNode {
+  childFor(cell: number, device: number, cells: PositionCells, pool: RowPool): PositionNode {
     const index =
       this.bits < CELL_BITS_MAX
-        ? Math.floor((cell - this.firstCell) / ((this.endCell - this.firstCell) / 4))
-        : (device >>> (this.bits - CELL_BITS_MAX)) & 3;
-    for (let child = this.firstChild; child !== null; child = child.nextSibling)
-      if (child.#index === index) return child;
+        ? Math.floor((cell - this.firstCell) / ((this.endCell - this.firstCell) / SIBLINGS))
+        : (device >>> (this.bits - CELL_BITS_MAX)) & (SIBLINGS - 1);
+    if (this.firstChild === null) {
+      const first = cells.takeSiblings(); // Before its place is asked for, since cells may move to make room.
+      cells.children[this.number] = first;
+    }
+    const number = cells.children[this.number]! + index;
+    return cells.nodes[number] ?? this.#addChild(cell, number, cells, pool);
+  }
+
+  #addChild(cell: number, number: number, cells: PositionCells, pool: RowPool): PositionNode {
     const bits = this.bits + 2;
-    const number = bits <= CELL_BITS_MAX ? Math.floor(cell / 2 ** (CELL_BITS_MAX - bits)) : cell;
-    const child = new PositionNode(this, number, bits, index, pool.take(0));
+    const childCell = bits <= CELL_BITS_MAX ? Math.floor(cell / 2 ** (CELL_BITS_MAX - bits)) : cell;
+    const child = new PositionNode(this, childCell, bits, number, pool.take(0));
     child.nextSibling = this.firstChild;
     this.firstChild = child;
+    cells.put(number, child);
     return child;
   }
 
@@ -348,12 +358,22 @@ export class PositionNode {
   }
 
   /** Becomes an empty leaf. */
-  empty(pool: RowPool): void {
-    this.firstChild = null;
+  empty(cells: PositionCells, pool: RowPool): void {
+    this.dropChildren(cells);
     this.count = 0;
     this.#staleMs = Number.POSITIVE_INFINITY;
     this.#freshMs = Number.NEGATIVE_INFINITY;
     this.#hold(pool.take(0));
+  }
+
+  /** Takes all finer cells out; their rows are the caller's to move or release. */
+  dropChildren(cells: PositionCells): void {
+    if (this.firstChild === null) return;
+    for (let child: PositionNode | null = this.firstChild; child !== null; child = child.nextSibling)
+      child.dropChildren(cells);
+    this.firstChild = null;
+    cells.giveBackSiblings(cells.children[this.number]!);
+    cells.children[this.number] = NO_CHILDREN;
   }
 }
 

@@ -1,3 +1,4 @@
+import { BALL, NO_CHILDREN, type PositionCells, SIBLINGS } from "./position-cells.ts";
 import { Center, type DevicePlaces } from "./position-center.ts";
 import type { CircleQuery, Found } from "./position-index.ts";
 import { type PositionNode, ROW_BITS, ROW_MASK } from "./position-node.ts";
@@ -29,6 +30,7 @@ export interface PositionRoot {
  * guesses at jumps, and a guess about who is inside a circle is wrong every other time.
  */
 export class PositionSearch {
+  readonly #cells: PositionCells;
   readonly #places: DevicePlaces;
   readonly #ring = new PositionRing();
   readonly #page: PositionPage;
@@ -37,6 +39,10 @@ export class PositionSearch {
   readonly #pageLeaves: PositionNode[] = [];
   #edgeLeafCount = 0;
   #pageLeafCount = 0;
+  /** Cells to look at, inside the circle, and at its edge; each list has room for all cells. */
+  #open = new Int32Array(0);
+  #whole = new Int32Array(0);
+  #edge = new Int32Array(0);
   // The question.
   #center = new Center(0, 0);
   #x = 0;
@@ -58,7 +64,8 @@ export class PositionSearch {
   #matches = 0;
   #candidates = 0;
 
-  constructor(places: DevicePlaces, compareDevices: (a: number, b: number) => number) {
+  constructor(cells: PositionCells, places: DevicePlaces, compareDevices: (a: number, b: number) => number) {
+    this.#cells = cells;
     this.#places = places;
     this.#page = new PositionPage(this.#ring, this.#pageLeaves, places, compareDevices);
   }
@@ -75,7 +82,7 @@ export class PositionSearch {
     this.#ask(circle);
     const isNear = end <= COLLECTED_MAX && home !== null;
     this.#collectBetween(NOWHERE, isNear ? this.#guessEdge(home, homeCell, end) : NOWHERE);
-    for (const { node } of roots) this.#count(node);
+    this.#countCells(roots);
     for (let leaf = 0; leaf < this.#edgeLeafCount; leaf++) this.#countRows(this.#edgeLeaves[leaf]!);
     this.#collectRing();
     if (this.#collectsAll) this.#matches = this.#ring.count;
@@ -155,27 +162,70 @@ export class PositionSearch {
     return false;
   }
 
-  /** Counts a cell's matches, but for those in leaves at the circle's edge and around the page, which it lists. */
-  #count(node: PositionNode): void {
-    const dx = node.x - this.#x;
-    const dy = node.y - this.#y;
-    const dz = node.z - this.#z;
-    const square = dx * dx + dy * dy + dz * dz;
-    const { radius } = node;
-    const farthest = this.#outerReach + radius;
-    if (square > farthest * farthest) return;
-    const toPage = this.#pageReach + radius;
-    const isNear = toPage >= 0 && square <= toPage * toPage;
-    const within = this.#innerReach - radius;
-    const isInside = within >= 0 && square <= within * within;
-    if (isInside && !isNear) {
+  /**
+   * Counts the matches of cells inside the circle, and lists leaves at its edge and around the page. Each cell is
+   * written where each outcome would have it, and counted where it belongs: again without a jump.
+   */
+  #countCells(roots: readonly PositionRoot[]): void {
+    const { balls, children, nodes } = this.#cells;
+    if (this.#open.length < children.length) this.#growLists(children.length);
+    const open = this.#open;
+    const whole = this.#whole;
+    const edge = this.#edge;
+    const x = this.#x;
+    const y = this.#y;
+    const z = this.#z;
+    const innerReach = this.#innerReach;
+    const outerReach = this.#outerReach;
+    const pageReach = this.#pageReach;
+    let openCount = 0;
+    let wholeCount = 0;
+    let edgeCount = 0;
+    // A bucket has no siblings, and so is looked at as a family of its own.
+    for (const { node } of roots) open[openCount++] = node.number;
+    while (openCount > 0) {
+      const first = open[--openCount]!;
+      for (let cell = first; cell < first + SIBLINGS; cell++) {
+        const at = cell * BALL.width;
+        const dx = balls[at + BALL.x]! - x;
+        const dy = balls[at + BALL.y]! - y;
+        const dz = balls[at + BALL.z]! - z;
+        const radius = balls[at + BALL.radius]!;
+        const square = dx * dx + dy * dy + dz * dz;
+        const outside = outerReach + radius;
+        const within = innerReach - radius;
+        const toPage = pageReach + radius;
+        const isTouched = Number(square <= outside * outside);
+        // Squares that keep the sign: nothing is within less than no distance.
+        const isInside = Number(square <= within * Math.abs(within));
+        const isNear = Number(square <= toPage * Math.abs(toPage));
+        const child = children[cell]!;
+        const isLeaf = Number(child === NO_CHILDREN);
+        const isWhole = isInside & (isNear ^ 1);
+        const isOpen = isTouched & (isWhole ^ 1);
+        whole[wholeCount] = cell;
+        wholeCount += isWhole;
+        open[openCount] = child;
+        openCount += isOpen & (isLeaf ^ 1);
+        edge[edgeCount] = 4 * cell + 2 * isInside + isNear;
+        edgeCount += isOpen & isLeaf;
+      }
+    }
+    for (let place = 0; place < wholeCount; place++) {
+      const node = nodes[whole[place]!]!;
       this.#candidates += node.count;
       this.#matches += node.countFresh(this.#oldestMs, this.#accuracyMax);
-      return;
     }
-    let child = node.firstChild;
-    if (child === null) this.#countLeaf(node, isInside, isNear);
-    for (; child !== null; child = child.nextSibling) this.#count(child);
+    for (let place = 0; place < edgeCount; place++) {
+      const found = edge[place]!;
+      this.#countLeaf(nodes[found >>> 2]!, (found & 2) !== 0, (found & 1) !== 0);
+    }
+  }
+
+  #growLists(cells: number): void {
+    this.#open = new Int32Array(cells);
+    this.#whole = new Int32Array(cells);
+    this.#edge = new Int32Array(cells);
   }
 
   #countLeaf(leaf: PositionNode, isInside: boolean, isNear: boolean): void {
