@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { haversineMeters, initialBearingDegrees } from "../../src/geo/distance.ts";
 import { type CircleQuery, createPositionIndex, type Found } from "../../src/hot/position-index.ts";
+import { crowdedPlace, real } from "../support/crowded-places.ts";
 
 /*
  * Goal: the index answers as a scan of all positions does: devices, distances, order, totals, at any offset.
@@ -15,31 +16,14 @@ const ACCURACIES = 20;
 const MILE = 1609.344;
 const ANTIPODE_METERS = 20_015_000;
 
-/** Evenly spread, where `fc.double` would be tiny most of the time: it draws exponents evenly. */
-const real = (min: number, max: number) =>
-  fc.integer({ min: 0, max: 2 ** 31 }).map((step) => min + (max - min) * (step / 2 ** 31));
-
-const crowd = { latitude: real(42.3, 42.4), longitude: real(-71.1, -71) };
-const edges = {
-  latitude: fc.oneof(real(89.9, 90), real(-90, -89.9), real(-90, 90), fc.constantFrom(90, -90, 0, 42.34375)),
-  longitude: fc.oneof(real(179.9, 180), real(-180, -179.9), real(-180, 180), fc.constantFrom(180, -180, 0)),
-};
-const place = fc.oneof(
-  { weight: 3, arbitrary: fc.record(crowd) },
-  { weight: 1, arbitrary: fc.record(edges) },
-  {
-    weight: 1,
-    arbitrary: fc.constantFrom({ latitude: 42.35, longitude: -71.05 }, { latitude: 0, longitude: 0 }),
-  },
-);
 const moves = fc.record({
   device: fc.nat(DEVICES),
-  place,
+  place: crowdedPlace,
   timestampMs: fc.nat(TIMES),
   accuracyMeters: fc.oneof(fc.constant(Number.NaN), fc.nat(ACCURACIES)),
 });
 const searches = fc.record({
-  place,
+  place: crowdedPlace,
   radiusMeters: fc.oneof(fc.constantFrom(0, MILE, 5 * MILE, 50 * MILE), real(0, 50 * MILE)),
   oldestMs: fc.nat(TIMES),
   accuracyMetersMax: fc.oneof(fc.constant(Number.POSITIVE_INFINITY), fc.nat(ACCURACIES)),
