@@ -7,7 +7,7 @@ import { PLACE, type RowBlock, type RowPool } from "./position-rows.ts";
 export const NO_ACCURACY = -1;
 
 /** A row of a leaf has a number of so many bits. */
-export const ROW_BITS = 8;
+export const ROW_BITS = 9;
 const LEAF_ROWS_MAX = 2 ** ROW_BITS;
 export const ROW_MASK = LEAF_ROWS_MAX - 1;
 /** A node of fewer rows becomes one leaf again; well below half, so that it does not go to and fro. */
