@@ -24,6 +24,7 @@ const NAMES = [
   "replay",
   "memory",
   "device-page",
+  "http",
   "start",
   "archive",
   "seal",

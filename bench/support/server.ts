@@ -16,12 +16,16 @@ export interface WherehouseProcess extends ServerProcess {
   readonly dataDir: string;
 }
 
-/** Wherehouse itself on a free port, in a process of its own, over a directory that goes with it. */
+/**
+ * Wherehouse itself on a free port, in a process of its own, over a directory that goes with it. `launcher` are words
+ * before the command, e.g. to give it a core.
+ */
 export async function startWherehouse(
   dataDir = mkdtempSync(join(tmpdir(), "wherehouse-bench-")),
+  launcher: readonly string[] = [],
 ): Promise<WherehouseProcess> {
   const flags = ["--port", "0", "--data-dir", dataDir];
-  const server = await startProcess([...bunForServer(), "src/main.ts", "serve", ...flags]);
+  const server = await startProcess([...launcher, ...bunForServer(), "src/main.ts", "serve", ...flags]);
   while ((await fetch(`${server.url}/ready`)).status !== 200) await Bun.sleep(5);
   const key = readFileSync(join(dataDir, "first-key"), "utf8").trim();
   return {
@@ -37,10 +41,15 @@ export async function startWherehouse(
 
 /** The control: `bench/support/bare-server.ts` with these arguments. */
 export function startBareServer(...args: readonly string[]): Promise<ServerProcess> {
-  return startProcess([process.execPath, "bench/support/bare-server.ts", ...args]);
+  return startProcess(bareServerCommand(...args));
 }
 
-async function startProcess(argv: readonly string[]): Promise<ServerProcess> {
+export function bareServerCommand(...args: readonly string[]): string[] {
+  return [process.execPath, "bench/support/bare-server.ts", ...args];
+}
+
+/** A program that says its address in a line once it listens, in the project's folder. */
+export async function startProcess(argv: readonly string[]): Promise<ServerProcess> {
   const child = Bun.spawn([...argv], { cwd: ROOT, stdout: "pipe", stderr: "inherit" });
   let said = "";
   for await (const bytes of child.stdout) {

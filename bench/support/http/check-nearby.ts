@@ -1,0 +1,81 @@
+import { METERS_PER_MILE } from "../../../src/geo/distance.ts";
+import { assert } from "../../../src/lib/assert.ts";
+import { LOCATION_FIELDS, type ResponseKind } from "../../../src/model/location-fields.ts";
+import { createLinearScan } from "../finding/linear-scan.ts";
+import type { FullReport } from "../fleet.ts";
+import { openHttpClient } from "../http-client.ts";
+import { getRequest } from "../load.ts";
+import type { Metropolis } from "../metropolis.ts";
+import type { NearbyQuestions } from "./nearby-kinds.ts";
+
+const MS_PER_HOUR = 3_600_000;
+const DISTANCE_ERROR_MILES = 0.0001; // Answers have four decimals.
+
+const SHOWN = LOCATION_FIELDS.filter(({ responses }) =>
+  (responses as readonly ResponseKind[]).includes("current"),
+).map(({ name }) => name);
+
+interface NearbyBody {
+  readonly results: readonly {
+    readonly device_id: string;
+    readonly distance_miles: number;
+    readonly location: Readonly<Record<string, unknown>>;
+  }[];
+  readonly pagination: { readonly count: number; readonly total_matches: number };
+}
+
+/**
+ * Holds answers against a scan of all devices and their reports as plain objects: devices in order, distances, every
+ * value, and the total. Returns how many were compared: where a device turned too old meanwhile, either answer is right.
+ */
+export async function checkNearby(
+  url: string,
+  metropolis: Metropolis,
+  { kind, asked, headers }: NearbyQuestions,
+  checked: number,
+): Promise<number> {
+  const scan = createLinearScan(metropolis);
+  const client = await openHttpClient(url);
+  let compared = 0;
+  for (const { center, ageHours, path } of asked.slice(0, checked)) {
+    const beforeMs = Date.now() - ageHours * MS_PER_HOUR;
+    const body = JSON.parse((await client.ask(getRequest(url + path, headers))).toString()) as NearbyBody;
+    const afterMs = Date.now() - ageHours * MS_PER_HOUR;
+    if (metropolis.timestampMs.some((timestampMs) => timestampMs >= beforeMs && timestampMs <= afterMs))
+      continue;
+    const { count, devices, meters, matches } = scan.find({
+      ...center,
+      radiusMeters: kind.miles * METERS_PER_MILE,
+      oldestMs: beforeMs,
+      accuracyMetersMax: Number.POSITIVE_INFINITY,
+      offset: 0,
+      limit: kind.limit,
+    });
+    const { results, pagination } = body;
+    assert(pagination.total_matches === matches, `${path} finds ${matches}, not ${pagination.total_matches}`);
+    assert(pagination.count === count && results.length === count, `${path} has ${count} on its page`);
+    results.forEach(({ device_id, distance_miles, location }, row) => {
+      const device = devices[row]!;
+      assert(device_id === metropolis.deviceId(device), `${path} has ${device} at ${row}, not ${device_id}`);
+      const errorMiles = Math.abs(distance_miles - meters[row]! / METERS_PER_MILE);
+      assert(errorMiles < DISTANCE_ERROR_MILES, `${path} is ${errorMiles} miles off at ${row}`);
+      const { app_id, local_time, ...fields } = location;
+      assert(
+        (local_time !== undefined) === (kind.timezone !== undefined),
+        `${path} has local times if asked`,
+      );
+      assert(
+        Bun.deepEquals(fields, shownOf(metropolis.report(device))),
+        `${path} has what ${device_id} reported`,
+      );
+    });
+    compared++;
+  }
+  client.close();
+  return compared;
+}
+
+/** What nearby shows of a report. */
+function shownOf(report: FullReport): FullReport {
+  return Object.fromEntries(SHOWN.filter((name) => name in report).map((name) => [name, report[name]!]));
+}

@@ -1,0 +1,110 @@
+import { openHttpClient } from "../http-client.ts";
+import { getRequest } from "../load.ts";
+import type { Point } from "../metropolis.ts";
+import { createRandom } from "../random.ts";
+import { median } from "../report.ts";
+import type { Questions } from "./wrk.ts";
+
+/** What is asked of nearby again and again, from another point each time. */
+export interface NearbyKind {
+  readonly name: string;
+  readonly miles: number;
+  readonly limit: number;
+  readonly age: "24 h" | "random age";
+  readonly timezone?: string;
+  /** The share of the bare server's requests that it is to reach; absent where nothing is wanted. */
+  readonly shareMin?: number;
+}
+
+export const NEARBY_KINDS: readonly NearbyKind[] = [
+  { name: "nearby, 5 mi, best 100", miles: 5, limit: 100, age: "24 h", shareMin: 0.38 },
+  { name: "nearby, 1 mi, best 10", miles: 1, limit: 10, age: "24 h", shareMin: 0.5 },
+  { name: "nearby, 5 mi, best 10", miles: 5, limit: 10, age: "24 h", shareMin: 0.38 },
+  { name: "nearby, 5 mi, best 1,000", miles: 5, limit: 1000, age: "24 h" },
+  { name: "nearby, 50 mi, best 100", miles: 50, limit: 100, age: "24 h" },
+  {
+    name: "nearby, 5 mi, best 100, local times",
+    miles: 5,
+    limit: 100,
+    age: "24 h",
+    timezone: "America/New_York",
+  },
+  { name: "nearby, 5 mi, best 100, random age", miles: 5, limit: 100, age: "random age" },
+];
+
+/** Questions whose answers are alike in size. */
+export interface Sized extends Questions {
+  /** Of the median answer. */
+  readonly answerBytes: number;
+}
+
+/** Questions of one kind, and what they ask. */
+export interface NearbyQuestions extends Sized {
+  readonly kind: NearbyKind;
+  readonly asked: readonly NearbyQuestion[];
+  /** Points that were left out, since the page isn't full there. */
+  readonly leftOut: number;
+}
+
+export interface NearbyQuestion {
+  readonly center: Point;
+  readonly ageHours: number;
+  readonly path: string;
+}
+
+const AGE_HOURS_MAX = 7 * 24;
+
+export function nearbyQuestion(kind: NearbyKind, center: Point, ageHours: number): NearbyQuestion {
+  const { latitude, longitude } = center;
+  const parameters = new URLSearchParams({
+    latitude: String(latitude),
+    longitude: String(longitude),
+    radius_miles: String(kind.miles),
+    max_age_hours: String(ageHours),
+    limit: String(kind.limit),
+    ...(kind.timezone === undefined ? {} : { timezone: kind.timezone }),
+  });
+  return { center, ageHours, path: `/api/v1/devices/nearby?${parameters}` };
+}
+
+export interface ChooseOptions {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly kind: NearbyKind;
+  /** More than there are to be questions: some points lie too far out for a full page. */
+  readonly points: readonly Point[];
+  readonly count: number;
+  readonly seed: number;
+}
+
+/** Asks from every point once, and takes the first questions that have a full page; where none has one, all. */
+export async function chooseQuestions(options: ChooseOptions): Promise<NearbyQuestions> {
+  const { url, headers, kind, points, count, seed } = options;
+  const random = createRandom(seed);
+  const client = await openHttpClient(url);
+  const full: (NearbyQuestion & { readonly bytes: number })[] = [];
+  const short: typeof full = [];
+  for (const center of points) {
+    if (full.length === count) break;
+    const ageHours = kind.age === "24 h" ? 24 : Number((1 + random() * (AGE_HOURS_MAX - 1)).toFixed(3));
+    const question = nearbyQuestion(kind, center, ageHours);
+    const body = await client.ask(getRequest(url + question.path, headers));
+    (pageCount(body) === kind.limit ? full : short).push({ ...question, bytes: body.length });
+  }
+  client.close();
+  const asked = full.length > 0 ? full : short;
+  return {
+    kind,
+    asked,
+    leftOut: full.length > 0 ? short.length : 0,
+    paths: asked.map(({ path }) => path),
+    headers,
+    answerBytes: median(asked.map(({ bytes }) => bytes)),
+  };
+}
+
+/** Results on a page: read from its end, since parsing it would take longer than asking. */
+function pageCount(body: Buffer): number {
+  const end = body.toString("latin1", Math.max(0, body.length - 300));
+  return Number(/"pagination":\{"count":(\d+)/.exec(end)![1]);
+}

@@ -1,0 +1,92 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { BenchRun, Bound } from "../bench.ts";
+import type { Figure } from "../report.ts";
+import { bareServerCommand, type ServerProcess, startProcess } from "../server.ts";
+import type { Turn } from "./turn.ts";
+
+/** Turns of our server and of its control, pair by pair, over all launches. */
+export interface Pairs {
+  readonly ours: Turn[];
+  readonly control: Turn[];
+}
+
+/** Pairs by what is asked, in the order in which it was first. */
+export class PairsByName {
+  readonly #pairs = new Map<string, Pairs>();
+
+  of(name: string): Pairs {
+    const pairs = this.#pairs.get(name) ?? { ours: [], control: [] };
+    this.#pairs.set(name, pairs);
+    return pairs;
+  }
+
+  /** Requests a second of both, what ours is of the control, and what a request costs either server. */
+  report(run: BenchRun, name: string, control: string, bound?: Bound): void {
+    const pairs = this.#pairs.get(name);
+    if (pairs === undefined) return; // Left out of this run.
+    const figure = (what: string, turns: readonly Turn[]): Figure => ({
+      name: `${name}${what}`,
+      unit: "requests/s",
+      runs: turns.map(({ requestsPerSecond }) => requestsPerSecond),
+    });
+    const figures: [Figure, Figure] = [figure("", pairs.ours), figure(`: ${control}`, pairs.control)];
+    const [ourCpu, controlCpu] = [
+      cpuFigure(`${name}: processor`, pairs.ours),
+      cpuFigure(`${name}: processor, ${control}`, pairs.control),
+    ];
+    run.figures([...figures, ...[ourCpu, controlCpu].filter((cpu) => cpu !== null)]);
+    run.ratio(`${name}: share of the bare server`, ...figures, bound);
+    if (ourCpu === null || controlCpu === null) return;
+    // Steadier than the other where somebody else wants the server's core.
+    run.ratio(`${name}: share by processor time`, perSecond(ourCpu), perSecond(controlCpu));
+  }
+}
+
+/** Null where the system doesn't tell. */
+function cpuFigure(name: string, turns: readonly Turn[]): Figure | null {
+  const runs = turns.map(({ cpuMicros }) => cpuMicros);
+  return runs.every((micros) => micros !== null) ? { name, unit: "µs/request", runs } : null;
+}
+
+/** As a ratio of speeds, more is better. */
+function perSecond(figure: Figure): Figure {
+  return { ...figure, unit: "requests/s", runs: figure.runs.map((micros) => 1e6 / micros) };
+}
+
+/** Lets both servers get warm, then asks the control and ours in turns. */
+export async function takePairs(
+  pairs: Pairs,
+  rounds: number,
+  seconds: { readonly warm: number; readonly turn: number },
+  ask: (whom: "ours" | "control", seconds: number) => Promise<Turn>,
+): Promise<void> {
+  await ask("control", seconds.warm);
+  await ask("ours", seconds.warm);
+  for (let round = 0; round < rounds; round++) {
+    pairs.control.push(await ask("control", seconds.turn));
+    pairs.ours.push(await ask("ours", seconds.turn));
+  }
+}
+
+/** A bare server that sends so many bytes, for as long as `use` takes. */
+export async function withBareBytes<T>(
+  bytes: number,
+  launcher: readonly string[],
+  use: (bare: ServerProcess) => Promise<T>,
+): Promise<T> {
+  const directory = mkdtempSync(join(tmpdir(), "wherehouse-bare-"));
+  const file = join(directory, "body");
+  writeFileSync(file, Buffer.alloc(Math.round(bytes), " "));
+  try {
+    const bare = await startProcess([...launcher, ...bareServerCommand("bytes", file)]);
+    try {
+      return await use(bare);
+    } finally {
+      await bare.stop();
+    }
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}

@@ -1,0 +1,60 @@
+import { forSeconds, getRequest, type Load, measureLoad } from "../load.ts";
+import { readCpuSeconds } from "../peers/cpu.ts";
+import type { ServerProcess } from "../server.ts";
+import { type Answered, type Questions, runWrk } from "./wrk.ts";
+
+export const CONNECTIONS = 16;
+
+/** How a server did when it was asked for some seconds. */
+export interface Turn {
+  readonly requestsPerSecond: number;
+  /** Processor time of the server, all threads; null where the system doesn't tell. */
+  readonly cpuMicros: number | null;
+}
+
+/** Asks a server as fast as it answers. */
+export type Client = (server: ServerProcess, questions: Questions, seconds: number) => Promise<Turn>;
+
+/** wrk where it is installed and can, and the bench's own client elsewhere. */
+export function chooseClient(seconds: number): {
+  readonly isWrk: boolean;
+  readonly text: string;
+  ask: Client;
+} {
+  const wrk = Bun.which("wrk");
+  const isWrk = wrk !== null && Number.isInteger(seconds);
+  const why =
+    wrk === null ? "no wrk in the PATH; Debian: apt install wrk" : "wrk asks for whole seconds alone";
+  return {
+    isWrk,
+    text: isWrk
+      ? "client: wrk, one thread; every question was asked once before, with status 200, and wrk counts statuses above 399: none"
+      : `client: the bench's own (${why}); the control's figures may be bound by it`,
+    ask: (server, questions, seconds) =>
+      timed(server, () => {
+        const { url } = server;
+        if (isWrk) return runWrk({ program: wrk, url, questions, connections: CONNECTIONS, seconds });
+        return askWithOurs(url, questions, seconds);
+      }),
+  };
+}
+
+async function askWithOurs(url: string, { paths, headers }: Questions, seconds: number): Promise<Answered> {
+  const requests = paths.map((path) => getRequest(url + path, headers));
+  let sent = 0;
+  const next = forSeconds(seconds, () => requests[sent++ % requests.length]!);
+  return answeredOf(await measureLoad({ url, connections: CONNECTIONS, next }));
+}
+
+export function answeredOf({ requestsPerSecond, latenciesMs }: Load): Answered {
+  return { requests: latenciesMs.length, requestsPerSecond };
+}
+
+/** Adds the server's processor time to a load that is over when it resolves. */
+export async function timed({ pid }: ServerProcess, load: () => Promise<Answered>): Promise<Turn> {
+  const cpuBefore = readCpuSeconds(pid);
+  const { requests, requestsPerSecond } = await load();
+  const cpuAfter = readCpuSeconds(pid);
+  const isKnown = cpuBefore !== null && cpuAfter !== null;
+  return { requestsPerSecond, cpuMicros: isKnown ? ((cpuAfter - cpuBefore) / requests) * 1e6 : null };
+}
