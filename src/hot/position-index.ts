@@ -208,11 +208,11 @@ class PositionTree implements PositionIndex {
   }
 
   #split(node: PositionNode): void {
-    const { times, places, start, count } = node;
+    const { places, start, count } = node;
     for (let row = start; row < start + count; row++) {
       const device = places[row * PLACE.width + PLACE.device]!;
       const cell = cellOf(this.#latitudes[device]!, this.#longitudes[device]!);
-      this.#moveRow(times, places, row, node.childFor(cell, device, this.#cells, this.#pool));
+      this.#moveRow(node, row, node.childFor(cell, device, this.#cells, this.#pool));
     }
     node.release(this.#pool);
   }
@@ -222,16 +222,16 @@ class PositionTree implements PositionIndex {
     const leaves = leavesOf(node);
     node.empty(this.#cells, this.#pool);
     for (const leaf of leaves) {
-      const { times, places, start, count } = leaf;
-      for (let row = start; row < start + count; row++) this.#moveRow(times, places, row, node);
+      const { start, count } = leaf;
+      for (let row = start; row < start + count; row++) this.#moveRow(leaf, row, node);
     }
     for (const leaf of leaves) leaf.release(this.#pool);
   }
 
-  #moveRow(times: Float64Array, places: Float64Array, row: number, to: PositionNode): void {
+  #moveRow({ times, accuracies, places }: PositionNode, row: number, to: PositionNode): void {
     const timeMs = times[row]!;
+    const accuracy = accuracies[row]!;
     const at = row * PLACE.width;
-    const accuracy = places[at + PLACE.accuracy]!;
     const device = places[at + PLACE.device]!;
     const [x, y, z] = [places[at + PLACE.x]!, places[at + PLACE.y]!, places[at + PLACE.z]!];
     to.noteAdded(timeMs, accuracy);

@@ -24,7 +24,7 @@ const STEPS_MAX = 8;
 /**
  * A geohash cell with the positions in it, in order of time, or with up to four cells two bits finer that hold them.
  * It remembers how many were fresh at the last count, and for which questions that number still holds: those whose
- * cutoff of age lies between the same two positions, and whose bound of accuracy does.
+ * cutoff of age lies between the same two positions, under the same bound of accuracy.
  *
  * What a search asks for first comes first: objects lie in memory as they are declared.
  */
@@ -43,11 +43,11 @@ export class PositionNode {
   // No position is between the two; none remembered where the first is not below the second.
   #staleMs = Number.POSITIVE_INFINITY;
   #freshMs = Number.NEGATIVE_INFINITY;
-  #accurate = 0;
-  #vague = 0;
+  #accuracyMax = 0;
   /** Of a leaf: where its rows are. */
   start: number;
   times: Float64Array;
+  accuracies: Float64Array;
   places: Float64Array;
   readonly parent: PositionNode | null;
   /** Where it is among all cells. */
@@ -69,6 +69,7 @@ export class PositionNode {
     this.#block = block;
     this.start = block.start;
     this.times = block.times;
+    this.accuracies = block.accuracies;
     this.places = block.places;
 
     const box = geohashBox(cell, cellBits);
@@ -103,43 +104,26 @@ export class PositionNode {
 
   /** How many of its positions are fresh and accurate enough. */
   countFresh(oldestMs: number, accuracyMax: number): number {
-    if (
-      this.#staleMs < oldestMs &&
-      oldestMs <= this.#freshMs &&
-      this.#accurate <= accuracyMax &&
-      accuracyMax < this.#vague
-    )
-      return this.#fresh;
-    if (this.firstChild !== null) this.#countChildren(oldestMs, accuracyMax);
-    else if (accuracyMax === Number.MAX_VALUE) this.#countRows(oldestMs);
-    else this.#countAccurateRows(oldestMs, accuracyMax);
+    const isKnown =
+      this.#staleMs < oldestMs && oldestMs <= this.#freshMs && this.#accuracyMax === accuracyMax;
+    if (isKnown) return this.#fresh;
+    this.#accuracyMax = accuracyMax;
+    if (this.firstChild === null) this.#countRows(oldestMs, accuracyMax);
+    else this.#countChildren(oldestMs, accuracyMax);
     return this.#fresh;
   }
 
-  /** Rows from the first fresh one on; whatever comes is accurate enough. */
-  #countRows(oldestMs: number): void {
-    this.#fresh = this.count - this.#boundTimes(oldestMs);
-    this.#accurate = Number.MAX_VALUE;
-    this.#vague = Number.POSITIVE_INFINITY;
-  }
-
-  /** All rows are looked at, so that it is known of stale ones too on which side of the bound they are. */
-  #countAccurateRows(oldestMs: number, accuracyMax: number): void {
-    const { places, start, count } = this;
+  #countRows(oldestMs: number, accuracyMax: number): void {
+    const { accuracies, start } = this;
     const first = this.#boundTimes(oldestMs);
-    let accurate = Number.NEGATIVE_INFINITY;
-    let vague = Number.POSITIVE_INFINITY;
-    let fresh = 0;
-    for (let row = 0; row < count; row++) {
-      const accuracy = places[(start + row) * PLACE.width + PLACE.accuracy]!;
-      if (accuracy <= accuracyMax) {
-        if (accuracy > accurate) accurate = accuracy;
-        if (row >= first) fresh++;
-      } else if (accuracy < vague) vague = accuracy;
+    if (accuracyMax === Number.MAX_VALUE) {
+      this.#fresh = this.count - first;
+      return;
     }
+    const end = start + this.count;
+    let fresh = 0;
+    for (let row = start + first; row < end; row++) fresh += Number(accuracies[row]! <= accuracyMax);
     this.#fresh = fresh;
-    this.#accurate = accurate;
-    this.#vague = vague;
   }
 
   /** Remembers between which times the cutoff is; returns the first row after it. */
@@ -156,26 +140,20 @@ export class PositionNode {
     let fresh = 0;
     let staleMs = Number.NEGATIVE_INFINITY;
     let freshMs = Number.POSITIVE_INFINITY;
-    let accurate = Number.NEGATIVE_INFINITY;
-    let vague = Number.POSITIVE_INFINITY;
     for (let child = this.firstChild; child !== null; child = child.nextSibling) {
       fresh += child.countFresh(oldestMs, accuracyMax);
       if (child.#staleMs > staleMs) staleMs = child.#staleMs;
       if (child.#freshMs < freshMs) freshMs = child.#freshMs;
-      if (child.#accurate > accurate) accurate = child.#accurate;
-      if (child.#vague < vague) vague = child.#vague;
     }
     this.#fresh = fresh;
     this.#staleMs = staleMs;
     this.#freshMs = freshMs;
-    this.#accurate = accurate;
-    this.#vague = vague;
   }
 
   /** Of a leaf: the first row that is not older than this. */
   firstFresh(oldestMs: number): number {
     const isKnown =
-      this.#staleMs < oldestMs && oldestMs <= this.#freshMs && this.#accurate === Number.MAX_VALUE;
+      this.#staleMs < oldestMs && oldestMs <= this.#freshMs && this.#accuracyMax === Number.MAX_VALUE;
     if (isKnown) return this.count - this.#fresh;
     return this.#firstSince(oldestMs);
   }
@@ -212,13 +190,13 @@ export class PositionNode {
     this.count++;
     if (this.#staleMs >= this.#freshMs) return;
     if (timeMs > this.#staleMs && timeMs < this.#freshMs) this.#freshMs = timeMs;
-    if (accuracy > this.#accurate && accuracy < this.#vague) this.#accurate = accuracy;
-    if (timeMs >= this.#freshMs && accuracy <= this.#accurate) this.#fresh++;
+    if (timeMs >= this.#freshMs && accuracy <= this.#accuracyMax) this.#fresh++;
   }
 
   noteRemoved(timeMs: number, accuracy: number): void {
     this.count--;
-    if (this.#staleMs < this.#freshMs && timeMs >= this.#freshMs && accuracy <= this.#accurate) this.#fresh--;
+    if (this.#staleMs < this.#freshMs && timeMs >= this.#freshMs && accuracy <= this.#accuracyMax)
+      this.#fresh--;
   }
 
   /** Puts a row in its place by time. The caller has counted it. */
@@ -275,12 +253,13 @@ export class PositionNode {
   }
 
   accuracyAt(row: number): number {
-    return this.places[(this.start + row) * PLACE.width + PLACE.accuracy]!;
+    return this.accuracies[this.start + row]!;
   }
 
   #shift(from: number, end: number, to: number): void {
-    const { times, places, start } = this;
+    const { times, accuracies, places, start } = this;
     times.copyWithin(start + to, start + from, start + end);
+    accuracies.copyWithin(start + to, start + from, start + end);
     places.copyWithin((start + to) * PLACE.width, (start + from) * PLACE.width, (start + end) * PLACE.width);
   }
 
@@ -295,18 +274,19 @@ export class PositionNode {
   ): void {
     const { places } = this;
     this.times[this.start + row] = timeMs;
+    this.accuracies[this.start + row] = accuracy;
     const at = (this.start + row) * PLACE.width;
     places[at + PLACE.x] = x;
     places[at + PLACE.y] = y;
     places[at + PLACE.z] = z;
-    places[at + PLACE.accuracy] = accuracy;
     places[at + PLACE.device] = device;
   }
 
   #moveTo(block: RowBlock, rows: number, pool: RowPool): void {
-    const { times, places, start } = this;
+    const { times, accuracies, places, start } = this;
     const end = start + rows;
     block.times.set(times.subarray(start, end), block.start);
+    block.accuracies.set(accuracies.subarray(start, end), block.start);
     block.places.set(places.subarray(start * PLACE.width, end * PLACE.width), block.start * PLACE.width);
     pool.giveBack(this.#block);
     this.#hold(block);
@@ -316,6 +296,7 @@ export class PositionNode {
     this.#block = block;
     this.start = block.start;
     this.times = block.times;
+    this.accuracies = block.accuracies;
     this.places = block.places;
   }
 
@@ -377,4 +358,5 @@ export class PositionNode {
   }
 }
 
-const NO_ROWS: RowBlock = { times: new Float64Array(0), places: new Float64Array(0), start: 0, capacity: 0 };
+const NOTHING = new Float64Array(0);
+const NO_ROWS: RowBlock = { times: NOTHING, accuracies: NOTHING, places: NOTHING, start: 0, capacity: 0 };

@@ -19,8 +19,9 @@ export class PositionPage {
   readonly #leaves: readonly PositionNode[];
   readonly #places: DevicePlaces;
   readonly #compareDevices: (a: number, b: number) => number;
-  /** By number of a ring's entry, where distances had to be told by haversines. */
-  #haversines = new Float64Array(0);
+  /** Of entries at about one distance, in the ring's order: devices, and distances by haversines. */
+  #tiedDevices = new Uint32Array(0);
+  #tiedMeters = new Float64Array(0);
   #center = new Center(0, 0);
   #start = 0;
   #end = 0;
@@ -102,76 +103,91 @@ export class PositionPage {
 
   /** Entries at about one distance: haversines and devices decide. */
   #writeTied(from: number, to: number): void {
-    const ring = this.#ring;
+    const { order } = this.#ring;
     const { latitude, longitude } = this.#places;
-    if (this.#haversines.length < ring.count) this.#haversines = new Float64Array(ring.chords.length);
+    const count = to - from;
+    if (count > this.#tiedDevices.length) {
+      this.#tiedDevices = new Uint32Array(count);
+      this.#tiedMeters = new Float64Array(count);
+    }
     let lastLatitude = Number.NaN;
     let lastLongitude = Number.NaN;
     let meters = 0;
-    for (let place = from; place < to; place++) {
-      const entry = ring.order[place]!;
-      const device = this.#deviceAt(entry);
+    for (let tied = 0; tied < count; tied++) {
+      const device = this.#deviceAt(order[from + tied]!);
       // Thousands may be at one place.
       if (latitude[device] !== lastLatitude || longitude[device] !== lastLongitude) {
         lastLatitude = latitude[device]!;
         lastLongitude = longitude[device]!;
         meters = this.#center.metersTo(this.#places, device);
       }
-      this.#haversines[entry] = meters;
+      this.#tiedDevices[tied] = device;
+      this.#tiedMeters[tied] = meters;
     }
-    this.#sort(from, to - 1);
     const first = Math.max(from, this.#start);
     const end = Math.min(to, this.#end);
+    this.#sort(0, count - 1, from, first - from, end - from);
     this.#write(first, end);
     for (let place = first; place < end; place++)
-      this.meters[place - this.#start] = this.#haversines[ring.order[place]!]!;
+      this.meters[place - this.#start] = this.#tiedMeters[place - from]!;
   }
 
-  /** Quicksort as the ring's, of those parts that are on the page. */
-  #sort(first: number, last: number): void {
-    const { order } = this.#ring;
+  /** Quicksort as the ring's, of those parts that lie from `start` to before `end`; tied ones begin at a place of the ring. */
+  #sort(first: number, last: number, place: number, start: number, end: number): void {
+    const meters = this.#tiedMeters;
+    const devices = this.#tiedDevices;
     let low = first;
     let high = last;
-    while (high - low >= SPLIT_MIN && low < this.#end && high >= this.#start) {
-      const pivot = order[(low + high) >>> 1]!;
+    while (high - low >= SPLIT_MIN && low < end && high >= start) {
+      const pivot = (low + high) >>> 1;
+      const pivotMeters = meters[pivot]!;
+      const pivotDevice = devices[pivot]!;
       let left = low - 1;
       let right = high + 1;
       for (;;) {
         do left++;
-        while (this.#compare(order[left]!, pivot) < 0);
+        while (this.#compare(meters[left]!, devices[left]!, pivotMeters, pivotDevice) < 0);
         do right--;
-        while (this.#compare(order[right]!, pivot) > 0);
+        while (this.#compare(meters[right]!, devices[right]!, pivotMeters, pivotDevice) > 0);
         if (left >= right) break;
-        const entry = order[left]!;
-        order[left] = order[right]!;
-        order[right] = entry;
+        this.#swap(left, right, place);
       }
       if (right - low < high - right) {
-        this.#sort(low, right);
+        this.#sort(low, right, place, start, end);
         low = right + 1;
       } else {
-        this.#sort(right + 1, high);
+        this.#sort(right + 1, high, place, start, end);
         high = right;
       }
     }
-    if (high - low < SPLIT_MIN) this.#insert(low, high);
+    if (high - low < SPLIT_MIN) this.#insert(low, high, place);
   }
 
-  #insert(first: number, last: number): void {
+  #insert(first: number, last: number, place: number): void {
+    const meters = this.#tiedMeters;
+    const devices = this.#tiedDevices;
+    for (let next = first + 1; next <= last; next++)
+      for (let at = next; at > first; at--) {
+        if (this.#compare(meters[at - 1]!, devices[at - 1]!, meters[at]!, devices[at]!) <= 0) break;
+        this.#swap(at - 1, at, place);
+      }
+  }
+
+  #swap(a: number, b: number, place: number): void {
     const { order } = this.#ring;
-    for (let next = first + 1; next <= last; next++) {
-      const entry = order[next]!;
-      let at = next;
-      for (; at > first && this.#compare(order[at - 1]!, entry) > 0; at--) order[at] = order[at - 1]!;
-      order[at] = entry;
-    }
+    const meters = this.#tiedMeters;
+    const devices = this.#tiedDevices;
+    const [metersA, deviceA, entryA] = [meters[a]!, devices[a]!, order[place + a]!];
+    meters[a] = meters[b]!;
+    devices[a] = devices[b]!;
+    order[place + a] = order[place + b]!;
+    meters[b] = metersA;
+    devices[b] = deviceA;
+    order[place + b] = entryA;
   }
 
-  /** Of two entries of the ring. */
-  #compare(a: number, b: number): number {
-    const step = this.#haversines[a]! - this.#haversines[b]!;
-    if (step !== 0) return step;
-    return this.#compareDevices(this.#deviceAt(a), this.#deviceAt(b));
+  #compare(metersA: number, deviceA: number, metersB: number, deviceB: number): number {
+    return metersA === metersB ? this.#compareDevices(deviceA, deviceB) : metersA - metersB;
   }
 
   #deviceAt(entry: number): number {

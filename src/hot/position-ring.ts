@@ -1,4 +1,6 @@
 const ENTRIES_INITIAL = 1024;
+/** Of more, it is looked at first between which two they are. */
+const GUESSED_MAX = 4096;
 /** Below so many, putting each in its place beats splitting further. */
 const SPLIT_MIN = 16;
 
@@ -34,7 +36,7 @@ export class PositionRing {
    * as many parts of their range as entries put nearly all in their places at once.
    */
   sort(lowest: number, highest: number): void {
-    if (this.#sortByParts(lowest, highest)) return;
+    if (this.count <= GUESSED_MAX && this.#sortByParts(lowest, highest)) return;
     // Not spread at all evenly: perhaps all are at one place, or far away.
     const { chords, count } = this;
     let least = highest;
@@ -44,7 +46,8 @@ export class PositionRing {
       if (chord < least) least = chord;
       if (chord > most) most = chord;
     }
-    if (!this.#sortByParts(least, most) && least < most) this.#sortCrowded();
+    if (this.#sortByParts(least, most)) return;
+    if (least < most) this.#sortCrowded();
     this.#insert();
   }
 

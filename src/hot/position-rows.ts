@@ -2,6 +2,8 @@
 export interface RowBlock {
   /** In milliseconds. */
   readonly times: Float64Array;
+  /** In meters. */
+  readonly accuracies: Float64Array;
   /** `PLACE` columns a row. */
   readonly places: Float64Array;
   /** Where its rows begin, counted in rows. */
@@ -9,8 +11,8 @@ export interface RowBlock {
   readonly capacity: number;
 }
 
-/** A point of a sphere of radius 1, accuracy in meters, device number. */
-export const PLACE = { x: 0, y: 1, z: 2, accuracy: 3, device: 4, width: 5 } as const;
+/** A point of a sphere of radius 1, and whose it is. */
+export const PLACE = { x: 0, y: 1, z: 2, device: 3, width: 4 } as const;
 
 const CAPACITY_MIN = 4;
 /** The first columns are small, since an app may have few devices; further ones are as long as all before, up to this. */
@@ -24,6 +26,7 @@ const COLUMN_ROWS_MAX = 65_536;
 export class RowPool {
   readonly #freeByCapacity = new Map<number, RowBlock[]>();
   #times = new Float64Array(0);
+  #accuracies = new Float64Array(0);
   #places = new Float64Array(0);
   #columnRows = 0;
   #usedRows = 0;
@@ -46,6 +49,7 @@ export class RowPool {
     if (this.#usedRows + capacity > this.#columnRows) {
       const rows = Math.max(capacity, COLUMN_ROWS_MIN, Math.min(COLUMN_ROWS_MAX, this.#allRows));
       this.#times = new Float64Array(rows);
+      this.#accuracies = new Float64Array(rows);
       this.#places = new Float64Array(rows * PLACE.width);
       this.#columnRows = rows;
       this.#usedRows = 0;
@@ -53,6 +57,6 @@ export class RowPool {
     }
     const start = this.#usedRows;
     this.#usedRows += capacity;
-    return { times: this.#times, places: this.#places, start, capacity };
+    return { times: this.#times, accuracies: this.#accuracies, places: this.#places, start, capacity };
   }
 }

@@ -11,8 +11,10 @@ import { roundingOf, squaredChord, swapMax } from "./squared-chord.ts";
 const COLLECTED_MAX = 4096;
 /** How many more than the page are worth sorting to spare another count. */
 const SURPLUS = 64;
-/** Each narrowing cuts off a part of the ring that the page lies in; where it can't, many positions are one. */
+/** Each narrowing cuts off a part of the ring that the page lies in. */
 const NARROWINGS_MAX = 60;
+/** Of a circle, a ring so thin holds few, or many that are at one place and can't be told apart by narrowing. */
+const THIN_SHARE = 1e-4;
 /** Less than any distance. */
 const NOWHERE = Number.NEGATIVE_INFINITY;
 
@@ -260,11 +262,8 @@ export class PositionSearch {
   }
 
   #countMatches(leaf: PositionNode): number {
-    const { places } = leaf;
-    const end = (leaf.start + leaf.count) * PLACE.width;
     let matches = 0;
-    for (let at = (leaf.start + this.#firstFresh(leaf)) * PLACE.width; at < end; at += PLACE.width)
-      if (this.#isMatch(places, at)) matches++;
+    for (let row = this.#firstFresh(leaf); row < leaf.count; row++) if (this.#isMatch(leaf, row)) matches++;
     return matches;
   }
 
@@ -317,7 +316,7 @@ export class PositionSearch {
       if (chord <= pageStart) continue;
       if (isBounded || chord > innerEdge) {
         const leaf = this.#pageLeaves[row >>> ROW_BITS]!;
-        if (!this.#isMatch(leaf.places, (leaf.start + (row & ROW_MASK)) * PLACE.width)) continue;
+        if (!this.#isMatch(leaf, row & ROW_MASK)) continue;
       }
       chords[kept] = chord;
       rows[kept] = row;
@@ -326,8 +325,9 @@ export class PositionSearch {
     this.#ring.count = kept;
   }
 
-  #isMatch(places: Float64Array, at: number): boolean {
-    if (places[at + PLACE.accuracy]! > this.#accuracyMax) return false;
+  #isMatch({ accuracies, places, start }: PositionNode, row: number): boolean {
+    if (accuracies[start + row]! > this.#accuracyMax) return false;
+    const at = (start + row) * PLACE.width;
     const dx = places[at + PLACE.x]! - this.#x;
     const dy = places[at + PLACE.y]! - this.#y;
     const dz = places[at + PLACE.z]! - this.#z;
@@ -370,6 +370,7 @@ export class PositionSearch {
     for (let step = 0; step < NARROWINGS_MAX; step++) {
       if (wantsMore ? farCount <= wanted + SURPLUS : nearCount >= wanted - SURPLUS) break;
       const from = Math.max(0, near);
+      if (far - from <= far * THIN_SHARE) break;
       // As if they were spread evenly over the ring; every other step halves it, for when they are not.
       const aim = wanted + (wantsMore ? SURPLUS / 2 : -SURPLUS / 2) - nearCount;
       const share = step % 2 === 0 ? aim / (farCount - nearCount) : 0.5;
@@ -413,15 +414,15 @@ export class PositionSearch {
     const y = this.#y;
     const z = this.#z;
     const accuracyMax = this.#accuracyMax;
-    const { places } = leaf;
-    const end = (leaf.start + leaf.count) * PLACE.width;
+    const { places, accuracies } = leaf;
+    const end = leaf.start + leaf.count;
     let within = 0;
-    for (let at = (leaf.start + this.#firstFresh(leaf)) * PLACE.width; at < end; at += PLACE.width) {
+    for (let row = leaf.start + this.#firstFresh(leaf); row < end; row++) {
+      const at = row * PLACE.width;
       const dx = places[at + PLACE.x]! - x;
       const dy = places[at + PLACE.y]! - y;
       const dz = places[at + PLACE.z]! - z;
-      const isAccurate = Number(places[at + PLACE.accuracy]! <= accuracyMax);
-      within += isAccurate & Number(dx * dx + dy * dy + dz * dz <= bound);
+      within += Number(accuracies[row]! <= accuracyMax) & Number(dx * dx + dy * dy + dz * dz <= bound);
     }
     return within;
   }
