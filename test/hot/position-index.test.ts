@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+
 import { haversineMeters, initialBearingDegrees } from "../../src/geo/distance.ts";
 import { type CircleQuery, createPositionIndex, type Found } from "../../src/hot/position-index.ts";
 import { crowdedPlace, real } from "../support/crowded-places.ts";
+import { seededRandom } from "../support/seeded-random.ts";
 
 /*
  * Goal: the index answers as a scan of all positions does: devices, distances, order, totals, at any offset.
@@ -10,7 +12,8 @@ import { crowdedPlace, real } from "../support/crowded-places.ts";
  * ±180° and each other.
  */
 
-const DEVICES = 700; // Several leaves, where they crowd.
+const DEVICES = 700;
+const CROWD = 8000; // Many leaves, some of one place.
 const TIMES = 50; // So few that many positions are of one time, and at the cutoff.
 const ACCURACIES = 20;
 const MILE = 1609.344;
@@ -123,6 +126,55 @@ test("find() answers as a scan does, whatever moved and went in between", () => 
   );
   expect(matches).toBeGreaterThan(10_000); // Else the fleets lie apart from the searches.
   expect(deepRows).toBeGreaterThan(500);
+}, 60_000);
+
+test("find() answers as a scan does, while a fleet of many leaves comes, moves and goes", () => {
+  const random = seededRandom(11);
+  const index = createPositionIndex((a, b) => a - b);
+  const positions = new Map<number, Position>();
+  let timestampMs = 0;
+  const place = () => {
+    // A tenth each at two places; the rest around them, the closer the more.
+    const kind = random();
+    if (kind < 0.2) return { latitude: 42.35, longitude: kind < 0.1 ? -71.05 : -71.04 };
+    const spread = random() ** 3;
+    return { latitude: 42.35 + (random() - 0.5) * spread, longitude: -71.05 + (random() - 0.5) * spread };
+  };
+  const set = (device: number) => {
+    timestampMs += Math.floor(random() * 3);
+    const late = random() < 0.1 ? Math.floor(random() * timestampMs) : timestampMs;
+    const accuracyMeters = random() < 0.1 ? Number.NaN : Math.floor(random() * ACCURACIES);
+    const position = { device, ...place(), timestampMs: late, accuracyMeters };
+    index.set(device, position.latitude, position.longitude, late, accuracyMeters);
+    positions.set(device, position);
+  };
+  const search = () => {
+    const circle = {
+      ...place(),
+      radiusMeters: random() < 0.5 ? 50 * MILE : random() ** 2 * 30 * MILE,
+      oldestMs: random() < 0.3 ? 0 : random() * timestampMs,
+      accuracyMetersMax: random() < 0.5 ? Number.POSITIVE_INFINITY : Math.floor(random() * ACCURACIES),
+      offset: random() < 0.5 ? 0 : Math.floor(random() * positions.size),
+      limit: random() < 0.5 ? 100 : 1000,
+    };
+    expectSame(index.find(circle), scan(positions.values(), circle));
+  };
+
+  for (let device = 0; device < CROWD; device++) {
+    set(device);
+    if (device % 200 === 0) search();
+  }
+  for (let move = 0; move < CROWD; move++) {
+    set(Math.floor(random() * CROWD));
+    if (move % 150 === 0) search();
+  }
+  for (let device = 0; device < CROWD; device++) {
+    index.remove(device);
+    positions.delete(device);
+    if (device % 100 === 0) search();
+  }
+  set(1); // Into an index that is empty again.
+  search();
 }, 60_000);
 
 test("find() pages through thousands of one place in order of devices", () => {
