@@ -3,7 +3,7 @@ import { getRequest } from "../load.ts";
 import type { Point } from "../metropolis.ts";
 import { createRandom } from "../random.ts";
 import { median } from "../report.ts";
-import type { Questions } from "./wrk.ts";
+import type { Sized } from "./sized.ts";
 
 /** What is asked of nearby again and again, from another point each time. */
 export interface NearbyKind {
@@ -31,12 +31,6 @@ export const NEARBY_KINDS: readonly NearbyKind[] = [
   },
   { name: "nearby, 5 mi, best 100, random age", miles: 5, limit: 100, age: "random age" },
 ];
-
-/** Questions whose answers are alike in size. */
-export interface Sized extends Questions {
-  /** Of the median answer. */
-  readonly answerBytes: number;
-}
 
 /** Questions of one kind, and what they ask. */
 export interface NearbyQuestions extends Sized {

@@ -8,21 +8,21 @@ export const CONNECTIONS = 16;
 /** How a server did when it was asked for some seconds. */
 export interface Turn {
   readonly requestsPerSecond: number;
-  /** Processor time of the server, all threads; null where the system doesn't tell. */
+  /** Processor time of the server, all threads; null where the system doesn't tell, or the turn is too short to. */
   readonly cpuMicros: number | null;
 }
 
 /** Asks a server as fast as it answers. */
 export type Client = (server: ServerProcess, questions: Questions, seconds: number) => Promise<Turn>;
 
-/** wrk where it is installed and can, and the bench's own client elsewhere. */
-export function chooseClient(seconds: number): {
+/** For turns of these lengths: wrk where it is installed and can, and the bench's own client elsewhere. */
+export function chooseClient(seconds: readonly number[]): {
   readonly isWrk: boolean;
   readonly text: string;
   ask: Client;
 } {
   const wrk = Bun.which("wrk");
-  const isWrk = wrk !== null && Number.isInteger(seconds);
+  const isWrk = wrk !== null && seconds.every(Number.isInteger);
   const why =
     wrk === null ? "no wrk in the PATH; Debian: apt install wrk" : "wrk asks for whole seconds alone";
   return {
@@ -55,6 +55,6 @@ export async function timed({ pid }: ServerProcess, load: () => Promise<Answered
   const cpuBefore = readCpuSeconds(pid);
   const { requests, requestsPerSecond } = await load();
   const cpuAfter = readCpuSeconds(pid);
-  const isKnown = cpuBefore !== null && cpuAfter !== null;
+  const isKnown = cpuBefore !== null && cpuAfter !== null && cpuAfter > cpuBefore;
   return { requestsPerSecond, cpuMicros: isKnown ? ((cpuAfter - cpuBefore) / requests) * 1e6 : null };
 }

@@ -23,7 +23,7 @@ export class PairsByName {
   }
 
   /** Requests a second of both, what ours is of the control, and what a request costs either server. */
-  report(run: BenchRun, name: string, control: string, bound?: Bound): void {
+  report(run: BenchRun, name: string, bound?: Bound): void {
     const pairs = this.#pairs.get(name);
     if (pairs === undefined) return; // Left out of this run.
     const figure = (what: string, turns: readonly Turn[]): Figure => ({
@@ -31,10 +31,10 @@ export class PairsByName {
       unit: "requests/s",
       runs: turns.map(({ requestsPerSecond }) => requestsPerSecond),
     });
-    const figures: [Figure, Figure] = [figure("", pairs.ours), figure(`: ${control}`, pairs.control)];
+    const figures: [Figure, Figure] = [figure("", pairs.ours), figure(": bare", pairs.control)];
     const [ourCpu, controlCpu] = [
       cpuFigure(`${name}: processor`, pairs.ours),
-      cpuFigure(`${name}: processor, ${control}`, pairs.control),
+      cpuFigure(`${name}: processor, bare`, pairs.control),
     ];
     run.figures([...figures, ...[ourCpu, controlCpu].filter((cpu) => cpu !== null)]);
     run.ratio(`${name}: share of the bare server`, ...figures, bound);
@@ -70,17 +70,15 @@ export async function takePairs(
   }
 }
 
-/** A bare server that sends so many bytes, for as long as `use` takes. */
-export async function withBareBytes<T>(
-  bytes: number,
+/** A bare server that sends so many bytes, or that parses reports, for as long as `use` takes. */
+export async function withBareServer<T>(
+  mode: { readonly bytes: number } | "parse",
   launcher: readonly string[],
   use: (bare: ServerProcess) => Promise<T>,
 ): Promise<T> {
   const directory = mkdtempSync(join(tmpdir(), "wherehouse-bare-"));
-  const file = join(directory, "body");
-  writeFileSync(file, Buffer.alloc(Math.round(bytes), " "));
   try {
-    const bare = await startProcess([...launcher, ...bareServerCommand("bytes", file)]);
+    const bare = await startProcess([...launcher, ...bareCommand(mode, join(directory, "body"))]);
     try {
       return await use(bare);
     } finally {
@@ -89,4 +87,10 @@ export async function withBareBytes<T>(
   } finally {
     rmSync(directory, { recursive: true });
   }
+}
+
+function bareCommand(mode: { readonly bytes: number } | "parse", file: string): string[] {
+  if (mode === "parse") return bareServerCommand("parse");
+  writeFileSync(file, Buffer.alloc(Math.round(mode.bytes), " "));
+  return bareServerCommand("bytes", file);
 }

@@ -1,0 +1,85 @@
+/**
+ * The server without the finding: everything between the socket and the hot store is the real thing, but `nearby` hands
+ * out devices that were drawn before. Argument: a data directory that no other process has open.
+ */
+
+import { openKeyStore } from "../../../src/auth/key-store.ts";
+import { createRateLimit } from "../../../src/auth/rate-limit.ts";
+import { directoryPaths } from "../../../src/directory.ts";
+import { METERS_PER_MILE } from "../../../src/geo/distance.ts";
+import type { HotStore } from "../../../src/hot/hot-store.ts";
+import { createServer } from "../../../src/http/server.ts";
+import { assert } from "../../../src/lib/assert.ts";
+import { createPlatform } from "../../../src/runtime/platform.ts";
+import { createCurrentQueries } from "../../../src/service/current.ts";
+import { createHistoryQueries } from "../../../src/service/history.ts";
+import type { Nearby, NearbyAnswer } from "../../../src/service/nearby.ts";
+import { createUserDevices } from "../../../src/service/user-devices.ts";
+import { systemClock } from "../../../src/time/clock.ts";
+import { openBenchDirectory, SERVED_APP } from "../archived-directory.ts";
+import { createRandom } from "../random.ts";
+
+const SEED = 9;
+const PAGE = 100;
+const PAGES = 4096; // As many as there are questions, and more: no page is in the processor's caches when it comes again.
+const RADIUS_METERS = 5 * METERS_PER_MILE;
+const MATCHES = 2000;
+const CANDIDATES = 3000;
+
+const [dataDir] = process.argv.slice(2);
+const clock = systemClock;
+const platform = createPlatform();
+const directory = await openBenchDirectory(dataDir!, clock);
+const { files, acquireLock, pid } = platform;
+const keys = await openKeyStore({
+  files,
+  path: directoryPaths(dataDir!).keys,
+  clock,
+  acquireLock,
+  process: { pid, command: "bench" },
+});
+const queries = { hot: directory.hot, clock };
+const server = createServer({
+  version: "bench",
+  clock,
+  keys,
+  rateLimit: createRateLimit(),
+  corsOrigins: [],
+  readiness: () => ({ status: "ready" }),
+  countDamaged: () => Promise.resolve(0),
+  ingest: directory.ingest,
+  current: createCurrentQueries(queries),
+  history: createHistoryQueries({
+    ...queries,
+    archive: () => directory.archive,
+    acknowledgedParts: () => Promise.resolve(new Set()),
+  }),
+  nearby: createDrawnNearby(directory.hot),
+  userDevices: createUserDevices(queries),
+  readAsset: platform.readAsset,
+  onFault: (_requestId, error) => console.error(error),
+});
+process.on("SIGTERM", () => process.exit()); // Else a profiler would write nothing.
+console.log(platform.listen({ hostname: "127.0.0.1", port: 0, fetch: server.fetch }).url);
+
+/** Hands out one drawn page after the other, whatever is asked. */
+function createDrawnNearby(hot: HotStore): Nearby {
+  const app = hot.findApp(SERVED_APP);
+  assert(app !== null, "the directory has reports");
+  const random = createRandom(SEED);
+  const numbers = app.list.sorted().map(({ number }) => number);
+  const pages = Array.from({ length: PAGES }, (): NearbyAnswer => {
+    const meters = Float64Array.from({ length: PAGE }, () => random() * RADIUS_METERS).sort();
+    return {
+      records: app.newestRecords,
+      count: PAGE,
+      devices: Uint32Array.from({ length: PAGE }, () => numbers[Math.floor(random() * numbers.length)]!),
+      meters,
+      bearings: meters.map(() => random() * 360),
+      matches: MATCHES,
+      candidates: CANDIDATES,
+    };
+  });
+  let asked = 0;
+  return () => pages[asked++ % PAGES]!;
+}
