@@ -145,13 +145,15 @@ export class PositionSearch {
       if (child === null || child.count < wanted) break;
       node = child;
     }
-    let fresh = node.countFresh(this.#oldestMs, this.#accuracyMax);
-    while (fresh < wanted && node.parent !== null) {
-      node = node.parent;
-      fresh = node.countFresh(this.#oldestMs, this.#accuracyMax);
+    for (;;) {
+      const { count, area, parent } = node;
+      const fairShare = ((wanted + 4 * Math.sqrt(wanted)) * area) / Math.PI;
+      // Were all of them fresh, they would still be too far apart: no need to count.
+      if (fairShare >= this.#outerEdge * count) return this.#outerEdge;
+      const fresh = node.countFresh(this.#oldestMs, this.#accuracyMax);
+      if (fresh >= wanted || parent === null) return fresh === 0 ? this.#outerEdge : fairShare / fresh;
+      node = parent;
     }
-    if (fresh === 0) return this.#outerEdge;
-    return ((wanted + 4 * Math.sqrt(wanted)) / fresh) * (node.area / Math.PI);
   }
 
   /** Whether the ring holds the first `end` of all, with whatever rounding may have put behind them. */
