@@ -1,6 +1,7 @@
 import type { Bench, BenchRun } from "./support/bench.ts";
+import { type Growth, plotGrowth } from "./support/finding/growth-plot.ts";
 import { type GrowthProcess, type Measured, startGrowthProcess } from "./support/finding/growth-process.ts";
-import { type Figure, readable } from "./support/report.ts";
+import { type Figure, median, readable } from "./support/report.ts";
 
 const LIMIT = 100;
 
@@ -26,6 +27,7 @@ export const bench: Bench = {
     seed: { help: "of positions, ages, points that are asked from, and moves", smoke: 1, full: 1 },
   },
   async run(run) {
+    const growths: Growth[] = [];
     for (const { growth, text } of GROWTHS) {
       // All live at once and take turns, so that what else the machine does falls on all alike.
       const cities: GrowthProcess[] = [];
@@ -34,10 +36,12 @@ export const bench: Bench = {
         const rounds: (readonly Measured[])[] = [];
         for (let round = 0; round < run.size("rounds"); round++) rounds.push(await measureInTurns(cities));
         report(run, text, cities, rounds);
+        growths.push(growthOf(`${growth} city`, cities, rounds));
       } finally {
         for (const city of cities) await city.end();
       }
     }
+    run.attach(".svg", await plotGrowth(growths));
   },
 };
 
@@ -94,4 +98,23 @@ function report(
   const bound = run.isSmoke ? undefined : { atMost: GROWTH_MAX };
   run.ratio(`${text}: query, largest to smallest`, queries.at(-1)!, queries[0]!, bound);
   run.ratio(`${text}: move, largest to smallest`, moves.at(-1)!, moves[0]!);
+}
+
+/** What the plot shows: medians. */
+function growthOf(
+  title: string,
+  cities: readonly GrowthProcess[],
+  rounds: readonly (readonly Measured[])[],
+): Growth {
+  return {
+    title,
+    cities: cities.map(({ devices, built }, index) => ({
+      devices,
+      linearScanMicros: built.linearScanMicros,
+      queryMicros: median(rounds.map((round) => round[index]!.queryMicros)),
+      moveMicros: median(rounds.map((round) => round[index]!.moveMicros)),
+      heapBytesPerDevice: built.heapBytes / devices,
+      residentBytesPerDevice: built.residentBytes / devices,
+    })),
+  };
 }

@@ -14,7 +14,7 @@ import {
   temporaryDataDir,
 } from "./support/archived-directory.ts";
 import type { Bench, BenchRun } from "./support/bench.ts";
-import { plotDays } from "./support/plot.ts";
+import { drawPlot, type Panel } from "./support/plot.ts";
 import { createRandom, pick, type Random } from "./support/random.ts";
 import { median, readable } from "./support/report.ts";
 import { createYearFleet, type YearFleet } from "./support/year-fleet.ts";
@@ -74,7 +74,7 @@ export const bench: Bench = {
     }
     tellYear(run, samples, reopenMs);
     run.attach("-days.json", `${JSON.stringify(samples, null, 2)}\n`);
-    run.attach(".svg", plotYear(samples, run.size("devices")));
+    run.attach(".svg", await plotYear(samples, run.size("devices")));
   },
 };
 
@@ -254,26 +254,29 @@ function tellYear(run: BenchRun, samples: readonly DaySample[], reopenMs: number
   run.verdict(`log, ${name}`, log, "", { atMost: FLAT });
 }
 
-function plotYear(samples: readonly DaySample[], devices: number): string {
-  const megabytes = (of: (sample: DaySample) => number) => samples.map((sample) => of(sample) / 1e6);
-  return plotDays(`A service of ${devices} devices that report every minute, day after day`, [
-    {
-      title: "Memory after a collection",
-      unit: "MB",
-      lines: [
-        { name: "resident", values: megabytes(({ residentBytes }) => residentBytes) },
-        { name: "heap", values: megabytes(({ heapBytes }) => heapBytes) },
-      ],
-    },
-    {
-      title: "Log",
-      unit: "MB",
-      lines: [{ name: "log", values: megabytes(({ logBytes }) => logBytes) }],
-    },
-    {
-      title: "Archive",
-      unit: "MB",
-      lines: [{ name: "archive", values: megabytes(({ archiveBytes }) => archiveBytes) }],
-    },
-  ]);
+function plotYear(samples: readonly DaySample[], devices: number): Promise<string> {
+  const lineOf = (name: string, bytesOf: (sample: DaySample) => number) => ({
+    name,
+    points: samples.map((sample, day) => ({ x: day, y: bytesOf(sample) / 1e6 })),
+  });
+  const panelOf = (title: string, lines: Panel["lines"]): Panel => ({
+    title,
+    x: { title: "days", scale: "linear" },
+    y: { title: "MB", scale: "linear" },
+    lines,
+  });
+  return drawPlot({
+    title: `A service of ${devices} devices that report every minute, day after day`,
+    columns: 1,
+    panelWidth: 560,
+    panelHeight: 140,
+    panels: [
+      panelOf("Memory after a collection", [
+        lineOf("resident", ({ residentBytes }) => residentBytes),
+        lineOf("heap", ({ heapBytes }) => heapBytes),
+      ]),
+      panelOf("Log", [lineOf("log", ({ logBytes }) => logBytes)]),
+      panelOf("Archive", [lineOf("archive", ({ archiveBytes }) => archiveBytes)]),
+    ],
+  });
 }

@@ -1,85 +1,143 @@
-/** A line over a shared axis of days, in a panel of its own. */
-export interface Panel {
+import type { TopLevelSpec } from "vega-lite";
+
+/** Panels side by side and below each other, drawn by a library that only a bench with a plot loads. */
+export interface Plot {
   readonly title: string;
-  readonly unit: string;
+  /** How many panels lie side by side. */
+  readonly columns: number;
+  readonly panelWidth: number;
+  readonly panelHeight: number;
+  readonly panels: readonly Panel[];
+}
+
+export interface Panel {
+  /** Short: without a font the library takes it for half as long again, and makes room for that. */
+  readonly title: string;
+  readonly x: Axis;
+  readonly y: Axis;
+  /** Named above the panel, in their order. */
   readonly lines: readonly Line[];
+}
+
+export interface Axis {
+  readonly title: string;
+  /** Linear axes begin at 0. A logarithmic one has a mark at each power of ten. */
+  readonly scale: "linear" | "log";
+  /** Its ends, for panels that are to be compared; as wide as the lines where left out. */
+  readonly domain?: readonly [number, number];
 }
 
 export interface Line {
   readonly name: string;
-  /** One value a day. */
-  readonly values: readonly number[];
+  readonly points: readonly Point[];
 }
 
-const WIDTH = 760;
-const PANEL_HEIGHT = 150;
-const MARGIN = { top: 44, right: 130, bottom: 36, left: 64 };
-const PANEL_GAP = 44;
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+type PanelSpec = Extract<TopLevelSpec, { concat: unknown }>["concat"][number];
+
 const COLORS = ["#1f5fa8", "#c2571a", "#3c7d3f"];
-const TICKS = 3;
 
-/** An SVG of panels one above the other, each from 0 to its largest value. Text and lines alone, so that it diffs. */
-export function plotDays(title: string, panels: readonly Panel[]): string {
-  const plotWidth = WIDTH - MARGIN.left - MARGIN.right;
-  const height = MARGIN.top + panels.length * (PANEL_HEIGHT + PANEL_GAP) - PANEL_GAP + MARGIN.bottom;
-  const days = Math.max(...panels.flatMap(({ lines }) => lines.map(({ values }) => values.length)));
-  const x = (day: number) => MARGIN.left + (day / Math.max(1, days - 1)) * plotWidth;
-  const parts = panels.map((panel, index) =>
-    drawPanel(panel, MARGIN.top + index * (PANEL_HEIGHT + PANEL_GAP), plotWidth, x),
-  );
-  const axis = dayTicks(days).map((day) => text(x(day), height - 14, `${day}`, "middle"));
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="11" fill="#333">
-<title>${title}</title>
-<rect width="100%" height="100%" fill="#fff"/>
-${text(MARGIN.left, 18, title, "start", 'font-size="13" font-weight="bold"')}
-${parts.join("\n")}
-${axis.join("\n")}
-${text(WIDTH - MARGIN.right + 8, height - 14, "days", "start")}
-</svg>
-`;
+/** More points than this are a line without dots. */
+const DOTS_MAX = 30;
+
+/** An SVG, with a line for each element and no more than is drawn, so that it diffs. */
+export async function drawPlot(plot: Plot): Promise<string> {
+  const [{ compile }, { parse, View }] = await Promise.all([import("vega-lite"), import("vega")]);
+  const view = new View(parse(compile(specOf(plot)).spec), { renderer: "none" });
+  const svg = await view.toSVG();
+  view.finalize();
+  const drawn = svg.replaceAll(/ (?:class|role|aria-[a-z]+)="[^"]*"/g, "");
+  return `${drawn.replaceAll("><", ">\n<")}\n`;
 }
 
-function drawPanel(
-  { title, unit, lines }: Panel,
-  top: number,
-  plotWidth: number,
-  x: (day: number) => number,
-): string {
-  const largest = roundUp(Math.max(...lines.flatMap(({ values }) => values)));
-  const bottom = top + PANEL_HEIGHT;
-  const y = (value: number) => bottom - (value / largest) * PANEL_HEIGHT;
-  const grid = Array.from({ length: TICKS + 1 }, (_, tick) => (largest * tick) / TICKS).map(
-    (value) =>
-      `<path d="M${MARGIN.left} ${tenths(y(value))}h${plotWidth}" stroke="#ddd"/>${text(MARGIN.left - 6, y(value) + 4, short(value), "end")}`,
-  );
-  const drawn = lines.map(({ name, values }, index) => {
-    const color = COLORS[index % COLORS.length]!;
-    const points = values.map((value, day) => `${tenths(x(day))},${tenths(y(value))}`).join(" ");
-    const label = text(MARGIN.left + plotWidth + 8, y(values.at(-1)!) + 4, name, "start", `fill="${color}"`);
-    return `<polyline points="${points}" fill="none" stroke="${color}" stroke-width="1.5"/>${label}`;
-  });
-  return [text(MARGIN.left, top - 8, `${title}, ${unit}`, "start"), ...grid, ...drawn].join("\n");
+/** From the power of ten below all values to the one above; one decade at least. */
+export function decadesAround(values: readonly number[]): [number, number] {
+  const first = Math.floor(Math.log10(Math.min(...values)));
+  const last = Math.ceil(Math.log10(Math.max(...values)));
+  return [10 ** first, 10 ** Math.max(first + 1, last)];
 }
 
-function text(atX: number, atY: number, content: string, anchor: string, more = ""): string {
-  return `<text x="${tenths(atX)}" y="${tenths(atY)}" text-anchor="${anchor}" ${more}>${content}</text>`;
+function specOf({ title, columns, panelWidth, panelHeight, panels }: Plot): TopLevelSpec {
+  return {
+    title: { text: title, anchor: "start", offset: 16 },
+    padding: 12,
+    background: "#fff",
+    columns,
+    spacing: 28,
+    concat: panels.map((panel) => specOfPanel(panel, panelWidth, panelHeight)),
+    resolve: { scale: { color: "independent" }, legend: { color: "independent" } },
+    config: {
+      aria: false,
+      font: "sans-serif",
+      title: { fontSize: 13 },
+      axis: { labelFontSize: 11, titleFontSize: 11, titleFontWeight: "normal", gridColor: "#ddd" },
+      legend: {
+        orient: "top",
+        title: null,
+        offset: 6,
+        labelFontSize: 11,
+        symbolType: "stroke",
+        symbolStrokeWidth: 2,
+      },
+    },
+  };
 }
 
-function dayTicks(days: number): number[] {
-  const step = days > 60 ? 50 : Math.max(1, Math.ceil(days / 6));
-  return Array.from({ length: Math.floor((days - 1) / step) + 1 }, (_, index) => index * step);
+function specOfPanel({ title, x, y, lines }: Panel, width: number, height: number): PanelSpec {
+  const values = lines.flatMap(({ name, points }) => points.map((point) => ({ name, ...point })));
+  const names = lines.map(({ name }) => name);
+  const hasDots = lines.every(({ points }) => points.length <= DOTS_MAX);
+  return {
+    title: { text: title, anchor: "start", frame: "group", fontWeight: "normal", fontSize: 12 },
+    width,
+    height,
+    data: { values },
+    mark: { type: "line", strokeWidth: 1.5, point: hasDots ? { size: 24 } : false },
+    encoding: {
+      x: {
+        field: "x",
+        type: "quantitative",
+        ...axisOf(
+          x,
+          values.map((point) => point.x),
+          false,
+        ),
+      },
+      y: {
+        field: "y",
+        type: "quantitative",
+        ...axisOf(
+          y,
+          values.map((point) => point.y),
+          true,
+        ),
+      },
+      color: {
+        field: "name",
+        type: "nominal",
+        scale: { domain: names, range: names.map((_, index) => COLORS[index % COLORS.length]!) },
+        legend: names.length > 1 ? {} : null,
+      },
+    },
+  };
 }
 
-/** The next number that reads well: 3, 6 or 9 in its first place, so that thirds do too. */
-function roundUp(value: number): number {
-  const power = 10 ** Math.floor(Math.log10(Math.max(value, 1e-9)));
-  return [1.5, 3, 6, 9, 12].map((first) => first * power).find((rounded) => rounded >= value)!;
-}
-
-function short(value: number): string {
-  return String(Number(value.toPrecision(3)));
-}
-
-function tenths(value: number): string {
-  return String(Math.round(value * 10) / 10);
+function axisOf({ title, scale, domain }: Axis, values: readonly number[], grid: boolean) {
+  const axis = { title, grid, labelFlush: false };
+  if (scale === "linear") {
+    const ends = domain === undefined ? {} : { domain: [...domain] };
+    return { scale: { zero: true, nice: true, ...ends }, axis: { ...axis, tickCount: 5 } };
+  }
+  const [from, to] = domain ?? decadesAround(values);
+  const first = Math.round(Math.log10(from));
+  const decades = Math.round(Math.log10(to)) - first;
+  const powers = Array.from({ length: decades + 1 }, (_, step) => 10 ** (first + step));
+  return {
+    scale: { type: "log" as const, domain: [from, to], nice: false },
+    axis: { ...axis, values: powers, labelExpr: "format(datum.value, datum.value < 1 ? '~r' : '~s')" },
+  };
 }
