@@ -229,7 +229,7 @@ test("measureOpenLoad() charges a stall to all requests that came due meanwhile"
 
 test("the reply server answers as the real one does, with other devices each time", async () => {
   const copy = copyOf(dataDir);
-  const server = await startProcess([process.execPath, "bench/support/http/reply-server.ts", copy]);
+  const server = await startProcess([process.execPath, "bench/support/http/reply-server.ts", copy, "24"]);
   try {
     const { path } = nearbyQuestion(best100!, { latitude: 42.36, longitude: -71.06 }, 24);
     const ask = async (url: string) => {
@@ -245,6 +245,7 @@ test("the reply server answers as the real one does, with other devices each tim
     expect(one.results.length).toBe(100);
     expect(one.results).not.toEqual(other.results);
     for (const { device_id, location } of one.results) {
+      expect(city.live).toContain(Number(device_id.slice("device-".length)));
       const { timestamp, latitude, speed } = city.metropolis.report(
         Number(device_id.slice("device-".length)),
       );

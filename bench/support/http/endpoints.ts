@@ -70,7 +70,7 @@ export interface EndpointOptions {
   readonly seed: number;
 }
 
-/** Questions to every endpoint, each asked once to learn how long answers are. */
+/** Questions to every endpoint; some are asked to learn how long answers are. */
 export async function drawEndpointQuestions(options: EndpointOptions): Promise<EndpointQuestions[]> {
   const { url, headers, city, count, seed } = options;
   const random = createRandom(seed);

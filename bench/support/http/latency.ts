@@ -6,6 +6,7 @@ import type { Figure } from "../report.ts";
 import type { ServerProcess, WherehouseProcess } from "../server.ts";
 import type { Moves } from "./moves.ts";
 import { CONNECTIONS } from "./turn.ts";
+import { startWaitMeter } from "./wait-meter.ts";
 import type { Questions } from "./wrk.ts";
 
 const INGEST_CONNECTIONS = 2;
@@ -28,11 +29,14 @@ export interface LatencyOptions {
 /** Latencies of all rounds, from when a request was due: a server that stalls is charged for all it kept waiting. */
 export class Latencies {
   readonly #ms = new Map<string, number[]>();
+  readonly #serverWaits: number[] = [];
+  readonly #clientWaits: number[] = [];
 
   /** All three in turns, each at the same rate. */
   async addRound(options: LatencyOptions): Promise<void> {
     const { server, bare, moves, batchesPerSecond, seconds } = options;
     this.#add("bare", await ask(bare.url, options));
+    const waits = [startWaitMeter(server.pid), startWaitMeter(process.pid)] as const;
     this.#add("alone", await ask(server.url, options));
     const endMs = performance.now() + seconds * 1000;
     const [asked] = await Promise.all([
@@ -46,11 +50,20 @@ export class Latencies {
       }),
     ]);
     this.#add("with reports", asked);
+    const [serverWait, clientWait] = [waits[0](), waits[1]()];
+    if (serverWait !== null) this.#serverWaits.push(serverWait);
+    if (clientWait !== null) this.#clientWaits.push(clientWait);
     await checkMoved(server, moves);
   }
 
   report(run: BenchRun, bound?: Bound): void {
     if (this.#ms.size === 0) return; // Left out of this run.
+    if (this.#serverWaits.length > 0 && this.#clientWaits.length > 0) {
+      run.figures([
+        { name: "of the time of latencies, ours waited for its core", unit: "%", runs: this.#serverWaits },
+        { name: "of the time of latencies, the client did", unit: "%", runs: this.#clientWaits },
+      ]);
+    }
     for (const share of SHARES) run.figures(WHOM.map((whom) => this.#figure(whom, share)));
     for (const share of SHARES) {
       const [withReports, alone] = [this.#figure("with reports", share), this.#figure("alone", share)];

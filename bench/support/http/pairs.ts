@@ -42,6 +42,23 @@ export class PairsByName {
     // Steadier than the other where somebody else wants the server's core.
     run.ratio(`${name}: share by processor time`, perSecond(ourCpu), perSecond(controlCpu));
   }
+
+  /** How long servers were kept waiting by others who wanted their core. */
+  reportWaits(run: BenchRun): void {
+    const all = [...this.#pairs.values()];
+    const ours = all.flatMap((pairs) => pairs.ours);
+    const control = all.flatMap((pairs) => pairs.control);
+    run.figures([
+      ...waitFigure("of the time, ours waited for its core", ours),
+      ...waitFigure("of the time, the bare server did", control),
+    ]);
+  }
+}
+
+/** None where the system doesn't tell. */
+function waitFigure(name: string, turns: readonly Turn[]): Figure[] {
+  const runs = turns.map(({ waitPercent }) => waitPercent).filter((percent) => percent !== null);
+  return runs.length === 0 ? [] : [{ name, unit: "%", runs }];
 }
 
 /** Null where the system doesn't tell. */

@@ -1,6 +1,7 @@
 /**
  * The server without the finding: everything between the socket and the hot store is the real thing, but `nearby` hands
- * out devices that were drawn before. Argument: a data directory that no other process has open.
+ * out devices that were drawn before. Arguments: a data directory that no other process has open, and how recent the
+ * positions of the devices are that are drawn from, in hours.
  */
 
 import { openKeyStore } from "../../../src/auth/key-store.ts";
@@ -19,6 +20,7 @@ import { systemClock } from "../../../src/time/clock.ts";
 import { openBenchDirectory, SERVED_APP } from "../archived-directory.ts";
 import { createRandom } from "../random.ts";
 
+const MS_PER_HOUR = 3_600_000;
 const SEED = 9;
 const PAGE = 100;
 const PAGES = 4096; // As many as there are questions, and more: no page is in the processor's caches when it comes again.
@@ -26,7 +28,7 @@ const RADIUS_METERS = 5 * METERS_PER_MILE;
 const MATCHES = 2000;
 const CANDIDATES = 3000;
 
-const [dataDir] = process.argv.slice(2);
+const [dataDir, ageHours] = process.argv.slice(2);
 const clock = systemClock;
 const platform = createPlatform();
 const directory = await openBenchDirectory(dataDir!, clock);
@@ -67,7 +69,9 @@ function createDrawnNearby(hot: HotStore): Nearby {
   const app = hot.findApp(SERVED_APP);
   assert(app !== null, "the directory has reports");
   const random = createRandom(SEED);
-  const numbers = app.list.sorted().map(({ number }) => number);
+  const oldestMs = clock.nowMs() - Number(ageHours) * MS_PER_HOUR;
+  const drawnFrom = app.list.sorted().filter(({ newestMs }) => newestMs >= oldestMs);
+  const numbers = drawnFrom.map(({ number }) => number);
   const pages = Array.from({ length: PAGES }, (): NearbyAnswer => {
     const meters = Float64Array.from({ length: PAGE }, () => random() * RADIUS_METERS).sort();
     return {

@@ -9,11 +9,15 @@ export interface Sized extends Questions {
   readonly answerBytes: number;
 }
 
-/** Asks every question once; all must have status 200. */
+/** Answers of one kind differ little. */
+const ASKED_MAX = 100;
+
+/** Asks some of the questions once; all must have status 200. */
 export async function sized(url: string, { paths, headers }: Questions): Promise<Sized> {
   const client = await openHttpClient(url);
   const sizes: number[] = [];
-  for (const path of paths) sizes.push((await client.ask(getRequest(url + path, headers))).length);
+  for (const path of paths.slice(0, ASKED_MAX))
+    sizes.push((await client.ask(getRequest(url + path, headers))).length);
   client.close();
   return { paths, headers, answerBytes: median(sizes) };
 }

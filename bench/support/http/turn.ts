@@ -1,6 +1,7 @@
 import { forSeconds, getRequest, type Load, measureLoad } from "../load.ts";
 import { readCpuSeconds } from "../peers/cpu.ts";
 import type { ServerProcess } from "../server.ts";
+import { startWaitMeter } from "./wait-meter.ts";
 import { type Answered, type Questions, runWrk } from "./wrk.ts";
 
 export const CONNECTIONS = 16;
@@ -10,6 +11,8 @@ export interface Turn {
   readonly requestsPerSecond: number;
   /** Processor time of the server, all threads; null where the system doesn't tell, or the turn is too short to. */
   readonly cpuMicros: number | null;
+  /** Of the turn, how long the server's first thread was kept waiting for its core; null where the system doesn't tell. */
+  readonly waitPercent: number | null;
 }
 
 /** Asks a server as fast as it answers. */
@@ -28,7 +31,7 @@ export function chooseClient(seconds: readonly number[]): {
   return {
     isWrk,
     text: isWrk
-      ? "client: wrk, one thread; every question was asked once before, with status 200, and wrk counts statuses above 399: none"
+      ? "client: wrk, one thread; no status it got was above 399"
       : `client: the bench's own (${why}); the control's figures may be bound by it`,
     ask: (server, questions, seconds) =>
       timed(server, () => {
@@ -50,11 +53,14 @@ export function answeredOf({ requestsPerSecond, latenciesMs }: Load): Answered {
   return { requests: latenciesMs.length, requestsPerSecond };
 }
 
-/** Adds the server's processor time to a load that is over when it resolves. */
+/** Adds what the server took of the processor to a load that is over when it resolves. */
 export async function timed({ pid }: ServerProcess, load: () => Promise<Answered>): Promise<Turn> {
   const cpuBefore = readCpuSeconds(pid);
+  const waited = startWaitMeter(pid);
   const { requests, requestsPerSecond } = await load();
+  const waitPercent = waited();
   const cpuAfter = readCpuSeconds(pid);
   const isKnown = cpuBefore !== null && cpuAfter !== null && cpuAfter > cpuBefore;
-  return { requestsPerSecond, cpuMicros: isKnown ? ((cpuAfter - cpuBefore) / requests) * 1e6 : null };
+  const cpuMicros = isKnown ? ((cpuAfter - cpuBefore) / requests) * 1e6 : null;
+  return { requestsPerSecond, cpuMicros, waitPercent };
 }
