@@ -6,7 +6,7 @@ export const BALL = { x: 0, y: 1, z: 2, radius: 3, width: 4 } as const;
 /** A cell and its three siblings have numbers in a row. */
 export const SIBLINGS = 4;
 
-const CELLS_INITIAL = 32;
+const CELLS_INITIAL = 4;
 /** Where no circle gets: far from the sphere. */
 const NOWHERE = 10;
 export const NO_CHILDREN = -1;

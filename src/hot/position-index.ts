@@ -6,7 +6,7 @@ import { CELL_BITS_MAX, geohashBox, geohashCell } from "../geo/geohash.ts";
 import { PositionCells } from "./position-cells.ts";
 import { NO_ACCURACY, PositionNode } from "./position-node.ts";
 import { PLACE, RowPool } from "./position-rows.ts";
-import { PositionSearch } from "./position-search.ts";
+import { PositionSearch, type Positions } from "./position-search.ts";
 
 /** Where the devices of one app are, by device number. */
 export interface PositionIndex {
@@ -75,22 +75,26 @@ export function createPositionIndex(compareDevices: (a: number, b: number) => nu
   };
 }
 
+/** One search runs at a time, from its beginning to its end, so one serves all apps: its columns take more than a small app. */
+const search = new PositionSearch();
+
 class PositionTree implements PositionIndex {
   /** By number of the cell. */
-  readonly #buckets: (Bucket | undefined)[] = [];
+  readonly #buckets = new Map<number, Bucket>();
   readonly #occupied = new RBush<Bucket>();
   readonly #cells = new PositionCells();
   readonly #pool = new RowPool();
-  readonly #search: PositionSearch;
   // By device number.
   readonly #leaves: (PositionNode | undefined)[] = [];
   readonly #times: number[] = [];
   readonly #latitudes: number[] = [];
   readonly #longitudes: number[] = [];
 
+  readonly #positions: Positions;
+
   constructor(compareDevices: (a: number, b: number) => number) {
     const places = { latitude: this.#latitudes, longitude: this.#longitudes };
-    this.#search = new PositionSearch(this.#cells, places, compareDevices);
+    this.#positions = { cells: this.#cells, places, compareDevices };
   }
 
   set(
@@ -150,8 +154,8 @@ class PositionTree implements PositionIndex {
   find(circle: CircleQuery): Found {
     const { latitude, longitude } = circle;
     const cell = cellOf(latitude, longitude);
-    const home = this.#buckets[Math.floor(cell / COARSE_SPAN)]?.node ?? null;
-    return this.#search.find(circle, this.#touchedBuckets(circle), home, cell);
+    const home = this.#buckets.get(Math.floor(cell / COARSE_SPAN))?.node ?? null;
+    return search.find(this.#positions, circle, this.#touchedBuckets(circle), home, cell);
   }
 
   #touchedBuckets({ latitude, longitude, radiusMeters }: CircleQuery): readonly Bucket[] {
@@ -182,7 +186,7 @@ class PositionTree implements PositionIndex {
 
   #bucketFor(cell: number): PositionNode {
     const number = Math.floor(cell / COARSE_SPAN);
-    const known = this.#buckets[number];
+    const known = this.#buckets.get(number);
     if (known !== undefined) return known.node;
     const { minLatitude, minLongitude, maxLatitude, maxLongitude } = geohashBox(number, COARSE_BITS);
     const bucket: Bucket = {
@@ -193,7 +197,7 @@ class PositionTree implements PositionIndex {
       node: new PositionNode(null, number, COARSE_BITS, this.#cells.takeSiblings(), this.#pool.take(0)),
     };
     this.#cells.put(bucket.node.number, bucket.node);
-    this.#buckets[number] = bucket;
+    this.#buckets.set(number, bucket);
     this.#occupied.insert(bucket);
     return bucket.node;
   }
@@ -203,8 +207,8 @@ class PositionTree implements PositionIndex {
     for (const leaf of leavesOf(node)) leaf.release(this.#pool);
     node.dropChildren(this.#cells);
     this.#cells.giveBackSiblings(node.number);
-    this.#occupied.remove(this.#buckets[number]!);
-    this.#buckets[number] = undefined;
+    this.#occupied.remove(this.#buckets.get(number)!);
+    this.#buckets.delete(number);
   }
 
   #split(node: PositionNode): void {

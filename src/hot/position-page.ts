@@ -17,8 +17,8 @@ export class PositionPage {
   bearings = new Float64Array(ROWS_INITIAL);
   readonly #ring: PositionRing;
   readonly #leaves: readonly PositionNode[];
-  readonly #places: DevicePlaces;
-  readonly #compareDevices: (a: number, b: number) => number;
+  #places: DevicePlaces = { latitude: [], longitude: [] };
+  #compareDevices: (a: number, b: number) => number = () => 0;
   /** Of entries at about one distance, in the ring's order: devices, and distances by haversines. */
   #tiedDevices = new Uint32Array(0);
   #tiedMeters = new Float64Array(0);
@@ -27,21 +27,22 @@ export class PositionPage {
   #end = 0;
 
   /** Rows of the ring are of these leaves. */
-  constructor(
-    ring: PositionRing,
-    leaves: readonly PositionNode[],
-    places: DevicePlaces,
-    compareDevices: (a: number, b: number) => number,
-  ) {
+  constructor(ring: PositionRing, leaves: readonly PositionNode[]) {
     this.#ring = ring;
     this.#leaves = leaves;
-    this.#places = places;
-    this.#compareDevices = compareDevices;
   }
 
   /** Entries of the ring from `start` to before `end` in order of distance and then devices, as seen from a center. */
-  fill(start: number, end: number, center: Center): void {
+  fill(
+    start: number,
+    end: number,
+    center: Center,
+    places: DevicePlaces,
+    compareDevices: (a: number, b: number) => number,
+  ): void {
     this.#center = center;
+    this.#places = places;
+    this.#compareDevices = compareDevices;
     this.#start = start;
     this.#end = end;
     if (end - start > this.devices.length) this.#grow(end - start);

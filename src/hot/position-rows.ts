@@ -16,7 +16,7 @@ export const PLACE = { x: 0, y: 1, z: 2, device: 3, width: 4 } as const;
 
 const CAPACITY_MIN = 4;
 /** The first columns are small, since an app may have few devices; further ones are as long as all before, up to this. */
-const COLUMN_ROWS_MIN = 256;
+const COLUMN_ROWS_MIN = 16;
 const COLUMN_ROWS_MAX = 65_536;
 
 /**

@@ -1,4 +1,4 @@
-import { BALL, NO_CHILDREN, type PositionCells, SIBLINGS } from "./position-cells.ts";
+import { BALL, NO_CHILDREN, PositionCells, SIBLINGS } from "./position-cells.ts";
 import { Center, type DevicePlaces } from "./position-center.ts";
 import type { CircleQuery, Found } from "./position-index.ts";
 import { type PositionNode, ROW_BITS, ROW_MASK } from "./position-node.ts";
@@ -23,6 +23,20 @@ export interface PositionRoot {
   readonly node: PositionNode;
 }
 
+/** What a search looks into: one app's positions. */
+export interface Positions {
+  readonly cells: PositionCells;
+  readonly places: DevicePlaces;
+  /** The order of devices at one distance. */
+  compareDevices(a: number, b: number): number;
+}
+
+const NOTHING: Positions = {
+  cells: new PositionCells(),
+  places: { latitude: [], longitude: [] },
+  compareDevices: () => 0,
+};
+
 /**
  * Counts circles and finds pages of them. Chords between unit vectors order positions as their distances do, but for
  * rounding: wherever it could decide, at the circle's edge and within a page, distances are compared. Chords are
@@ -32,8 +46,6 @@ export interface PositionRoot {
  * guesses at jumps, and a guess about who is inside a circle is wrong every other time.
  */
 export class PositionSearch {
-  readonly #cells: PositionCells;
-  readonly #places: DevicePlaces;
   readonly #ring = new PositionRing();
   readonly #page: PositionPage;
   /** Leaves to count rows of, and those to collect rows of too: the first so many of each list. */
@@ -45,7 +57,10 @@ export class PositionSearch {
   #open = new Int32Array(0);
   #whole = new Int32Array(0);
   #edge = new Int32Array(0);
-  // The question.
+  // What is asked, and the question.
+  #cells: PositionCells = NOTHING.cells;
+  #places: DevicePlaces = NOTHING.places;
+  #compareDevices: Positions["compareDevices"] = NOTHING.compareDevices;
   #center = new Center(0, 0);
   #x = 0;
   #y = 0;
@@ -66,14 +81,13 @@ export class PositionSearch {
   #matches = 0;
   #candidates = 0;
 
-  constructor(cells: PositionCells, places: DevicePlaces, compareDevices: (a: number, b: number) => number) {
-    this.#cells = cells;
-    this.#places = places;
-    this.#page = new PositionPage(this.#ring, this.#pageLeaves, places, compareDevices);
+  constructor() {
+    this.#page = new PositionPage(this.#ring, this.#pageLeaves);
   }
 
   /** `roots` are those that may touch the circle, `home` the one that the center's cell lies in, if it holds anything. */
   find(
+    positions: Positions,
     circle: CircleQuery,
     roots: readonly PositionRoot[],
     home: PositionNode | null,
@@ -81,6 +95,9 @@ export class PositionSearch {
   ): Found {
     const { offset, limit } = circle;
     const end = offset + limit;
+    this.#cells = positions.cells;
+    this.#places = positions.places;
+    this.#compareDevices = positions.compareDevices;
     this.#ask(circle);
     const isNear = end <= COLLECTED_MAX && home !== null;
     this.#collectBetween(NOWHERE, isNear ? this.#guessEdge(home, homeCell, end) : NOWHERE);
@@ -97,7 +114,7 @@ export class PositionSearch {
 
   #found(start: number, count: number): Found {
     const page = this.#page;
-    page.fill(start, start + count, this.#center);
+    page.fill(start, start + count, this.#center, this.#places, this.#compareDevices);
     return {
       count,
       devices: page.devices,

@@ -1,0 +1,46 @@
+import { heapStats } from "bun:jsc";
+import { expect, test } from "bun:test";
+import { createHotStore } from "../../src/hot/hot-store.ts";
+import type { AppId } from "../../src/model/ids.ts";
+import { batchOf } from "../support/batches.ts";
+
+const APPS = 2000;
+const BYTES_AN_APP_MAX = 16_000;
+const NOW_MS = Date.UTC(2026, 2, 20, 12);
+
+function usedBytes(): number {
+  Bun.gc(true);
+  const { heapSize, extraMemorySize } = heapStats();
+  return heapSize + extraMemorySize;
+}
+
+test("many small apps cost little memory each", () => {
+  const hot = createHotStore();
+  const batch = batchOf(
+    [0, 1, 2].map((device) => ({
+      device_id: `d${device}`,
+      timestamp: NOW_MS,
+      latitude: 42 + device,
+      longitude: -71,
+    })),
+  );
+  const addApps = (from: number, to: number) => {
+    for (let app = from; app < to; app++) {
+      hot.apply(`app-${app}` as AppId, batch, app + 1);
+      const found = hot.findApp(`app-${app}` as AppId)!.positions.find({
+        latitude: 42,
+        longitude: -71,
+        radiusMeters: 1000,
+        oldestMs: 0,
+        accuracyMetersMax: Number.POSITIVE_INFINITY,
+        offset: 0,
+        limit: 10,
+      });
+      expect(found.matches).toBe(1);
+    }
+  };
+  addApps(0, 10);
+  const beforeBytes = usedBytes();
+  addApps(10, 10 + APPS);
+  expect((usedBytes() - beforeBytes) / APPS).toBeLessThan(BYTES_AN_APP_MAX);
+});
