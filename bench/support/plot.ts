@@ -51,7 +51,8 @@ export async function drawPlot(plot: Plot): Promise<string> {
   const svg = await view.toSVG();
   view.finalize();
   const drawn = svg.replaceAll(/ (?:class|role|aria-[a-z]+)="[^"]*"/g, "");
-  return `${drawn.replaceAll("><", ">\n<")}\n`;
+  const titled = drawn.replace(">", `><title>${plot.title}</title>`); // For those who hear the page.
+  return `${titled.replaceAll("><", ">\n<")}\n`;
 }
 
 /** From the power of ten below all values to the one above; one decade at least. */
