@@ -1,6 +1,7 @@
 import { promisify } from "node:util";
 import { constants, gzip, zstdCompress } from "node:zlib";
 import { answerError, type HttpError } from "./errors.ts";
+import { HeaderTemplates, type MoreHeaders } from "./header-templates.ts";
 
 /** A long body is compressed on another thread, which takes a promise; most bodies are short. */
 export type Answer = Response | Promise<Response>;
@@ -17,9 +18,6 @@ export interface Responder {
   preflight(request: Request, allow: string): Response | null;
   readonly answersOptions: boolean;
 }
-
-/** Headers by name, each in lower case. */
-export type MoreHeaders = Readonly<Record<string, string>>;
 
 export interface ResponderOptions {
   /** Origins whose pages may read answers, or `*`; none turns CORS off. */
@@ -121,30 +119,6 @@ export function createResponder({ corsOrigins, onFault }: ResponderOptions): Res
 }
 
 const NO_MORE: MoreHeaders = {};
-
-/**
- * Headers to write over, one object for each set of names that answers have: setting those that differ costs half
- * of making eight headers anew, which was a fifth of a short answer's time.
- */
-class HeaderTemplates {
-  readonly #byNames = new Map<string, Headers>();
-
-  of(more: MoreHeaders, isCompressible: boolean): Headers {
-    let names = isCompressible ? "+" : "";
-    for (const name in more) names += name;
-    let headers = this.#byNames.get(names);
-    if (headers === undefined) {
-      headers = new Headers({
-        "content-type": "application/json",
-        "cache-control": "no-store",
-        "x-content-type-options": "nosniff",
-      });
-      if (isCompressible) headers.set("vary", "Accept-Encoding");
-      this.#byNames.set(names, headers);
-    }
-    return headers;
-  }
-}
 
 const encoder = new TextEncoder();
 
