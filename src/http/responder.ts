@@ -1,7 +1,7 @@
 import { promisify } from "node:util";
 import { constants, gzip, zstdCompress } from "node:zlib";
 import { answerError, type HttpError } from "./errors.ts";
-import { HeaderTemplates, type MoreHeaders } from "./header-templates.ts";
+import { HARMLESS, HeaderTemplates, type MoreHeaders } from "./header-templates.ts";
 
 /** A long body is compressed on another thread, which takes a promise; most bodies are short. */
 export type Answer = Response | Promise<Response>;
@@ -106,6 +106,7 @@ export function createResponder({ corsOrigins, onFault }: ResponderOptions): Res
     preflight(request, allow) {
       if (corsOrigins.length === 0) return null;
       const headers = new Headers({
+        ...HARMLESS,
         allow,
         "access-control-allow-methods": allow,
         "access-control-allow-headers": "Authorization, Content-Type, Content-Encoding, X-Request-Id",

@@ -46,6 +46,13 @@ const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
+/** Other sites neither embed these files nor reach into the page's window, and learn of no address here. */
+const OURS_ALONE = {
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "referrer-policy": "no-referrer",
+};
+
 /** The OpenAPI document, and a page for people that shows it without asking any other host. */
 export function docsRoutes({ responder, readAsset, document }: DocsDependencies) {
   let documentBytes: Promise<Uint8Array<ArrayBuffer>> | null = null;
@@ -71,6 +78,7 @@ export function docsRoutes({ responder, readAsset, document }: DocsDependencies)
         responder.json(request, 200, await pageBody(), {
           "content-type": HTML,
           "content-security-policy": PAGE_POLICY,
+          ...OURS_ALONE,
         }),
       { detail: describeDocsPage },
     );
@@ -78,6 +86,7 @@ export function docsRoutes({ responder, readAsset, document }: DocsDependencies)
     const headers = {
       "content-type": contentType,
       "cache-control": versioned ? "public, max-age=31536000, immutable" : "no-cache",
+      ...OURS_ALONE,
     };
     routes.get(
       path,
