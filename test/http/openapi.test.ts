@@ -18,7 +18,7 @@ const OFFSET = { ...COUNT, default: 0 };
 const METERS = { type: "number", minimum: 0 };
 const METERS_TO_1000 = { ...METERS, maximum: 1000 };
 const DATE = { type: "string", format: "date" };
-const TEXT = { type: "string" };
+const ZONE = { type: "string", minLength: 1 };
 const TRAVELLED = { type: "string", enum: ["true", "false"], default: "false" };
 const ORDER = { type: "string", enum: ["asc", "desc"], default: "asc" };
 const USER_ID = { type: "string", pattern: "\\S", not: { enum: ["ANONYMOUS"] } };
@@ -35,7 +35,7 @@ const PARAMETERS: Readonly<Record<string, Readonly<Record<string, object>>>> = {
     "query max_age": COUNT,
     "query accuracy": COUNT,
     "query limit": LIMIT,
-    "query timezone": TEXT,
+    "query timezone": ZONE,
   },
   "GET /api/v1/users/{user_id}/locations/history": {
     "*path user_id": USER_ID,
@@ -43,7 +43,7 @@ const PARAMETERS: Readonly<Record<string, Readonly<Record<string, object>>>> = {
     "query end_date": DATE,
     "query limit": LIMIT,
     "query offset": OFFSET,
-    "query timezone": TEXT,
+    "query timezone": ZONE,
     "query distance_travelled": TRAVELLED,
     "query order": ORDER,
   },
@@ -54,7 +54,7 @@ const PARAMETERS: Readonly<Record<string, Readonly<Record<string, object>>>> = {
   },
   "GET /api/v1/devices/{deviceId}/locations/current": {
     "*path deviceId": DEVICE_ID,
-    "query timezone": TEXT,
+    "query timezone": ZONE,
   },
   "GET /api/v1/devices/{deviceId}/locations/history": {
     "*path deviceId": DEVICE_ID,
@@ -63,7 +63,7 @@ const PARAMETERS: Readonly<Record<string, Readonly<Record<string, object>>>> = {
     "query limit": LIMIT,
     "query offset": OFFSET,
     "query min_accuracy": METERS_TO_1000,
-    "query timezone": TEXT,
+    "query timezone": ZONE,
     "query distance_travelled": TRAVELLED,
     "query order": ORDER,
   },
@@ -72,7 +72,7 @@ const PARAMETERS: Readonly<Record<string, Readonly<Record<string, object>>>> = {
     "query offset": OFFSET,
     "query timestamp_after": INSTANT,
     "query timestamp_before": INSTANT,
-    "query timezone": TEXT,
+    "query timezone": ZONE,
   },
   "GET /api/v1/locations/history": {
     "query start_date": DATE,
@@ -80,7 +80,7 @@ const PARAMETERS: Readonly<Record<string, Readonly<Record<string, object>>>> = {
     "query limit": LIMIT,
     "query offset": OFFSET,
     "query min_accuracy": METERS_TO_1000,
-    "query timezone": TEXT,
+    "query timezone": ZONE,
     "query order": ORDER,
   },
   "GET /api/v1/devices/nearby": {
@@ -91,7 +91,7 @@ const PARAMETERS: Readonly<Record<string, Readonly<Record<string, object>>>> = {
     "query limit": LIMIT,
     "query offset": OFFSET,
     "query min_accuracy": METERS,
-    "query timezone": TEXT,
+    "query timezone": ZONE,
   },
   "POST /ingest/v1/locations": {
     "header Content-Encoding": { type: "string", enum: ["identity", "gzip", "zstd"], default: "identity" },

@@ -173,9 +173,16 @@ function parseNumber(
     return invalid(`${name} must be an integer`);
   if (Number.isNaN(value)) return invalid(`${name} must be a number in plain decimals`);
   const highest = maximum ?? (type === "integer" ? Number.MAX_SAFE_INTEGER : Number.MAX_VALUE);
-  if (value >= minimum && value <= highest) return ok(value);
+  if (value >= minimum && value <= highest && (type === "number" || fitsInt64(value, text))) return ok(value);
   if (maximum !== undefined) return invalid(`${name} must be between ${minimum} and ${maximum}`);
   return invalid(
     value < minimum ? `${name} must be at least ${minimum}` : `${name} must be at most ${highest}`,
   );
+}
+
+/** Doubles can't tell the greatest int64 from the integer after it, nor the least from the one before. */
+function fitsInt64(value: number, text: string): boolean {
+  if (Math.abs(value) < 2 ** 63) return true;
+  const exact = BigInt(text);
+  return exact === BigInt.asIntN(64, exact);
 }

@@ -25,7 +25,7 @@ const timezone: Parameter<Zone | null> = {
   description:
     "Adds local_time to each location, and makes dates days of this zone: an IANA name, an offset such as +05:30, or PST, EST, CST, MST, UTC, GMT.",
   required: false,
-  schema: { type: "string" },
+  schema: { type: "string", minLength: 1 },
   parse(_name, text) {
     if (text === null) return ok(null);
     const zone = parseZone(text);
