@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DEFAULT_ARCHIVE_CONFIG } from "../../src/config.ts";
 import { createHotStore } from "../../src/hot/hot-store.ts";
+import type { ReadAsset } from "../../src/http/routes/docs.ts";
 import { type OpenDirectory, type OpenDirectoryOptions, openDirectory } from "../../src/open-directory.ts";
 import { createNodeFiles } from "../../src/runtime/node-files.ts";
 import { createCurrentQueries } from "../../src/service/current.ts";
@@ -32,6 +33,8 @@ export interface ArchiveAppOptions {
   readonly dataDir?: string;
   /** Another disk than the machine's. */
   readonly disk?: Pick<OpenDirectoryOptions, "files" | "archiveDisk">;
+  /** For the files of the documents' page. */
+  readonly readAsset?: ReadAsset;
 }
 
 const directories: string[] = [];
@@ -71,6 +74,7 @@ export async function createArchiveApp(options: ArchiveAppOptions = {}): Promise
   const queries = { hot, clock };
   const app = await createTestApp({
     clock,
+    ...(options.readAsset === undefined ? {} : { readAsset: options.readAsset }),
     ingest: directory.ingest,
     current: createCurrentQueries(queries),
     history: createHistoryQueries({

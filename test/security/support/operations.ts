@@ -41,3 +41,13 @@ export function plainPath(named: NamedOperation, deviceId: string, userId: strin
   const query = neededQuery(named);
   return filledPath(named.path, deviceId, userId) + (query === "" ? "" : `?${query}`);
 }
+
+/** The operation that a path belongs to once `..` in it is resolved, as URLs do; null where there is none. */
+export function operationAt(path: string): NamedOperation | null {
+  const { pathname } = new URL(path, "http://localhost");
+  return OPERATIONS.find((named) => shapeOf(named.path).test(pathname)) ?? null;
+}
+
+function shapeOf(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}/?$`);
+}
