@@ -2,12 +2,16 @@ import manifest from "../package.json" with { type: "json" };
 import { type KeyStore, type NewKey, openKeyStore } from "./auth/key-store.ts";
 import { createRateLimit } from "./auth/rate-limit.ts";
 import { watchKeys } from "./auth/watch-keys.ts";
-import type { Config } from "./config.ts";
+import { type Config, INGEST_BODY_BYTES_MAX, INGEST_REQUESTS_MAX } from "./config.ts";
 import { directoryPaths } from "./directory.ts";
 import { createHotStore } from "./hot/hot-store.ts";
+import { createBodyBudget } from "./http/body-budget.ts";
+import type { Answered } from "./http/observe.ts";
 import type { Readiness } from "./http/routes/health.ts";
 import { createServer } from "./http/server.ts";
 import { assert } from "./lib/assert.ts";
+import { watchEventLoop } from "./metrics/event-loop-meter.ts";
+import { createMeters, type Meters } from "./metrics/meters.ts";
 import type { AppId } from "./model/ids.ts";
 import {
   type DirectoryEvents,
@@ -21,6 +25,7 @@ import type { Platform } from "./runtime/platform.ts";
 import { createCurrentQueries } from "./service/current.ts";
 import { createHistoryQueries } from "./service/history.ts";
 import { createNearby } from "./service/nearby.ts";
+import { createScrape } from "./service/scrape.ts";
 import { createUserDevices } from "./service/user-devices.ts";
 import { countUnacknowledged } from "./service/verify.ts";
 import { readAcknowledgedParts } from "./service/verify-acknowledged.ts";
@@ -34,6 +39,8 @@ export interface AppEvents extends DirectoryEvents {
   onKeyFile(reason: string): void;
   /** A request failed by our fault; the client knows the id. */
   onFault(requestId: string, error: unknown): void;
+  /** Every request; null where nobody listens, which costs nothing. */
+  readonly onAnswered: ((answered: Answered) => void) | null;
 }
 
 export interface App {
@@ -62,7 +69,10 @@ export async function openApp(
   let listener: Listener;
   let directory: OpenDirectory | null = null;
   let readiness: Readiness = { status: "starting", replayed: 0, total: 0 };
+  let start = { isReady: false, replayedBytes: 0, totalBytes: 0 };
   const hot = createHotStore();
+  const meters = createMeters();
+  const eventLoop = watchEventLoop();
   try {
     const paths = directoryPaths(dataDir);
     const keys = await openKeyStore({
@@ -81,7 +91,14 @@ export async function openApp(
       assert(directory !== null, "no question passes the gate before the directory is open");
       return directory;
     };
+    async function countDamaged(): Promise<number> {
+      const unsaved = directory?.recovery.damage.filter(({ savedAs }) => savedAs === null).length ?? 0;
+      const acknowledged = await readAcknowledgedParts(files, paths.damaged);
+      const parts = [...opened().archive.damaged.keys()].filter((file) => !acknowledged.has(file)).length;
+      return unsaved + parts + (await countUnacknowledged(files, paths.damaged));
+    }
     const queries = { hot, clock };
+    const bodies = createBodyBudget(INGEST_REQUESTS_MAX, INGEST_BODY_BYTES_MAX);
     const server = createServer({
       version: manifest.version,
       clock,
@@ -89,12 +106,20 @@ export async function openApp(
       rateLimit: createRateLimit(),
       corsOrigins: config.corsOrigins,
       readiness: () => readiness,
-      async countDamaged() {
-        const unsaved = directory?.recovery.damage.filter(({ savedAs }) => savedAs === null).length ?? 0;
-        const acknowledged = await readAcknowledgedParts(files, paths.damaged);
-        const parts = [...opened().archive.damaged.keys()].filter((file) => !acknowledged.has(file)).length;
-        return unsaved + parts + (await countUnacknowledged(files, paths.damaged));
-      },
+      countDamaged,
+      meters,
+      bodies,
+      scrape: createScrape({
+        version: manifest.version,
+        meters,
+        eventLoopDelays: eventLoop.delays,
+        hot,
+        stores: () => directory,
+        start: () => start,
+        bodies,
+        usage: platform.usage,
+        countDamaged,
+      }),
       ingest: (appId: AppId, batch) => opened().ingest(appId, batch),
       current: createCurrentQueries(queries),
       history: createHistoryQueries({
@@ -106,6 +131,7 @@ export async function openApp(
       userDevices: createUserDevices(queries),
       readAsset: platform.readAsset,
       onFault: events.onFault,
+      onAnswered: events.onAnswered,
     });
     listener = platform.listen({
       hostname: config.hostname,
@@ -115,12 +141,24 @@ export async function openApp(
     const watch = watchKeys(keys, KEY_RELOAD_MS, () => reportKeyFile(keys, events));
     const onProgress: OnReplayProgress = (replayed, total) => {
       readiness = { status: "starting", replayed, total };
+      start = { ...start, replayedBytes: replayed, totalBytes: total };
     };
-    const opening = openDirectory({ dataDir, files, clock, hot, config, events, onProgress, release });
+    const metered = meteredEvents(events, meters, clock);
+    const opening = openDirectory({
+      dataDir,
+      files,
+      clock,
+      hot,
+      config,
+      events: metered,
+      onProgress,
+      release,
+    });
     const ready = opening.then(async (found) => {
       directory = found;
       if (readiness.status !== "starting") return; // It was told to stop meanwhile.
       readiness = { status: "ready" };
+      start = { ...start, isReady: true };
       events.onReady(found);
       await found.inspect();
       found.schedule.start();
@@ -132,6 +170,7 @@ export async function openApp(
       async close() {
         readiness = { status: "stopping" };
         watch.stop();
+        eventLoop.stop();
         await listener.stop(STOP_GRACE_MS);
         await ready.catch(() => undefined); // Whoever waits for `ready` has heard of it.
         if (directory === null) release();
@@ -139,9 +178,37 @@ export async function openApp(
       },
     };
   } catch (error) {
+    eventLoop.stop();
     release();
     throw error;
   }
+}
+
+/** The same events, counted on their way. */
+function meteredEvents(events: DirectoryEvents, meters: Meters, clock: Clock): DirectoryEvents {
+  const { log, seals, refusals } = meters;
+  return {
+    ...events,
+    onRefusal(refusal) {
+      refusals.set(refusal.kind, (refusals.get(refusal.kind) ?? 0) + 1);
+      events.onRefusal(refusal);
+    },
+    onLogWritten({ entries, bytes, syncMs }) {
+      log.entries += entries;
+      log.writtenBytes += bytes;
+      log.syncs.add(syncMs);
+    },
+    onSealed(report) {
+      seals.durations.add(report.durationMs);
+      seals.records += report.records;
+      seals.lastMs = clock.nowMs();
+      events.onSealed(report);
+    },
+    onSealFailed(error) {
+      seals.failed++;
+      events.onSealFailed(error);
+    },
+  };
 }
 
 /** Only a directory with neither keys nor data gets a key by itself: a lost key file must not open a full one. */

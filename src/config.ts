@@ -31,6 +31,13 @@ export const SEGMENT_BYTES_MAX = 64 * 1024 * 1024;
 /** Reports that wait for the disk, encoded: a second or two of a fast disk, and a bound on memory. */
 export const LOG_QUEUE_BYTES_MAX = 64 * 1024 * 1024;
 
+/**
+ * Requests with reports that are under way at once, and the memory that their bodies may take together. Unpacking and
+ * joining may take as much again for a moment.
+ */
+export const INGEST_REQUESTS_MAX = 1024;
+export const INGEST_BODY_BYTES_MAX = 256 * 1024 * 1024;
+
 /** Records older than the window that begin a seal at once (about 200 MB), and that stop reports from being taken. */
 export const OLD_RECORDS_SEAL = 2_000_000;
 export const OLD_RECORDS_MAX = 4_000_000;

@@ -24,7 +24,7 @@ import { createSeal, type SealReport, sequencesOf } from "./service/seal.ts";
 import { createSealSchedule, type SealSchedule } from "./service/seal-schedule.ts";
 import { readAcknowledgedParts } from "./service/verify-acknowledged.ts";
 import type { Clock } from "./time/clock.ts";
-import { type LogRecovery, type LogRefusal, openWal, type Wal } from "./wal/wal.ts";
+import { type LogRecovery, type LogRefusal, type LogWrite, openWal, type Wal } from "./wal/wal.ts";
 
 /** Builds what a data directory holds, in order: archive, log, memory, and what moves records between them. */
 
@@ -48,6 +48,8 @@ export interface DirectoryPlatform {
 export interface DirectoryEvents {
   /** The log did not take a batch; its sender was told to try again. */
   onRefusal(refusal: LogRefusal): void;
+  /** The log took batches. */
+  onLogWritten?(write: LogWrite): void;
   /** Something is wrong with the archive, in a sentence. */
   onArchiveNote(note: string): void;
   onSealed(report: SealReport): void;
@@ -133,6 +135,7 @@ export async function openDirectory(options: OpenDirectoryOptions): Promise<Open
     sequenceMin: archive.manifest.lastSequence + 1,
     onEntry: ({ appId, batch, sequence }) => hot.apply(appId, batch, sequence),
     onProgress: ({ replayedBytes, totalBytes }) => onProgress(replayedBytes, totalBytes),
+    onWritten: (write) => events.onLogWritten?.(write),
   });
   const writers = createWriters(archiveDisk);
   const schedule = createSealSchedule({

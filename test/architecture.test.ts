@@ -14,7 +14,7 @@ const ROWS: readonly (readonly string[])[] = [
   ["open-directory"],
   ["http"],
   ["service"],
-  ["wal", "hot", "archive", "auth"],
+  ["wal", "hot", "archive", "auth", "metrics"],
   ["geo", "time"],
   ["model"],
   ["lib"],
@@ -24,7 +24,7 @@ const ROWS: readonly (readonly string[])[] = [
 const SHARED = ["config", "directory"];
 
 /** What everybody may import of `runtime`: interfaces in our words. */
-const RUNTIME_INTERFACES = ["runtime/files.ts", "runtime/listen.ts", "runtime/lock.ts"];
+const RUNTIME_INTERFACES = ["runtime/files.ts", "runtime/listen.ts", "runtime/lock.ts", "runtime/usage.ts"];
 
 const SOURCE = resolve(import.meta.dir, "../src");
 

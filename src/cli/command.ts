@@ -4,6 +4,7 @@ import { type Config, DEFAULT_DATA_DIR } from "../config.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
 import type { AppId, UserId } from "../model/ids.ts";
 import type { ImportFormat } from "../service/import-input.ts";
+import type { LogLevel } from "./event-log.ts";
 import { type FlagKinds, type Flags, noArguments, parseFlags, usage } from "./flags.ts";
 import { parseImport } from "./import-command.ts";
 import { parseKeysCreate } from "./keys-command.ts";
@@ -11,7 +12,7 @@ import { parseServe, SERVE_FLAGS } from "./serve-command.ts";
 
 /** What a command line asks for, in units and types. */
 export type Command =
-  | { readonly kind: "serve"; readonly config: Config }
+  | ServeCommand
   | KeysCreateCommand
   | { readonly kind: "keys-list"; readonly dataDir: string; readonly json: boolean }
   | { readonly kind: "keys-revoke"; readonly dataDir: string; readonly id: string }
@@ -20,6 +21,12 @@ export type Command =
   | VerifyCommand
   | { readonly kind: "help"; readonly topic: HelpTopic | null }
   | { readonly kind: "version" };
+
+export interface ServeCommand {
+  readonly kind: "serve";
+  readonly config: Config;
+  readonly logLevel: LogLevel;
+}
 
 export interface KeysCreateCommand {
   readonly kind: "keys-create";

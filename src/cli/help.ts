@@ -2,6 +2,7 @@ import { PERMISSIONS } from "../auth/permissions.ts";
 import { TIER_NAMES } from "../auth/tiers.ts";
 import { DEFAULT_DATA_DIR, DEFAULT_HOSTNAME, DEFAULT_PORT } from "../config.ts";
 import type { HelpTopic, UsageError } from "./command.ts";
+import { LOG_LEVELS } from "./event-log.ts";
 import { DEFAULT_TIER } from "./keys-command.ts";
 
 /** How the program is started. */
@@ -48,7 +49,8 @@ const TOPICS: Readonly<Record<HelpTopic, string>> = {
 
 Answers requests until it is told to stop (Ctrl-C, SIGTERM), finishes what it accepted, and exits with 0.
 In an empty data directory it makes a first key for the app "default": shown once on a terminal, else
-written to the file first-key in the data directory.
+written to the file first-key in the data directory. Events go to standard error, one line of JSON each (as
+sentences where that is a terminal).
 
   --port PORT            port to listen on; 0 lets the system choose (${DEFAULT_PORT}; WHEREHOUSE_PORT)
   --host HOST            name or address to listen on (${DEFAULT_HOSTNAME}; WHEREHOUSE_HOST)
@@ -56,6 +58,7 @@ written to the file first-key in the data directory.
   --seal-every TIME      how often what is due, and all late data, moves into the archive: 15m, 1h, 1d (1h)
   --archive-threads N    threads for questions about archived days (2)
   --archive-memory SIZE  memory for them: 500MB, 4GB (1GB)
+  --log-level LEVEL      ${LOG_LEVELS.join(", ")} (info; WHEREHOUSE_LOG_LEVEL); debug tells of each request
 ${DATA_DIR}
 
 Example:

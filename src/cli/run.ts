@@ -35,7 +35,7 @@ export async function runCommand(
 async function run(command: Command, platform: Platform, clock: Clock, terminal: Terminal): Promise<number> {
   switch (command.kind) {
     case "serve":
-      return serve(command.config, platform, terminal, stopRequested());
+      return serve(command, platform, terminal, stopRequested());
     case "keys-create":
       return createKey(
         await openKeys("keys create", command.dataDir, platform, clock),

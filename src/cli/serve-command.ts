@@ -2,6 +2,7 @@ import { type ArchiveConfig, DEFAULT_ARCHIVE_CONFIG, DEFAULT_HOSTNAME, DEFAULT_P
 import { parseDuration } from "../lib/duration.ts";
 import { ok, type Result } from "../lib/result.ts";
 import type { Command, Environment, UsageError } from "./command.ts";
+import { LOG_LEVELS, type LogLevel, parseLogLevel } from "./event-log.ts";
 import { type FlagKinds, type Flags, noArguments, usage } from "./flags.ts";
 
 export const SERVE_FLAGS = {
@@ -11,6 +12,7 @@ export const SERVE_FLAGS = {
   "seal-every": "value",
   "archive-threads": "value",
   "archive-memory": "value",
+  "log-level": "value",
 } as const satisfies FlagKinds;
 
 export function parseServe(
@@ -34,8 +36,15 @@ export function parseServe(
   }
   const archive = parseArchive(flags);
   if (!archive.ok) return archive;
-  return ok({ kind: "serve", config: { dataDir, hostname, port, corsOrigins, ...archive.value } });
+  const [levelName, levelText] = flagOrVariable("log-level", "WHEREHOUSE_LOG_LEVEL", flags, environment);
+  const logLevel = levelText === null ? DEFAULT_LOG_LEVEL : parseLogLevel(levelText);
+  if (logLevel === null) return usage(`${levelName} must be ${LOG_LEVELS.join(", ")}, not "${levelText}"`);
+  const config = { dataDir, hostname, port, corsOrigins, ...archive.value };
+  return ok({ kind: "serve", config, logLevel });
 }
+
+/** Starts, stops, seals and trouble; no line for a request. */
+const DEFAULT_LOG_LEVEL: LogLevel = "info";
 
 function parseArchive(flags: Flags): Result<ArchiveConfig, UsageError> {
   const intervalText = flags.value("seal-every");

@@ -7,17 +7,18 @@ import { rateLimitHeader, rateLimitPolicyHeader } from "../auth/rate-limit-heade
 import type { AppId } from "../model/ids.ts";
 import type { Clock } from "../time/clock.ts";
 import type { AccessError, HttpError } from "./errors.ts";
+import type { Handler, Observe } from "./observe.ts";
 import type { Answer, Responder } from "./responder.ts";
 
 /** Where every keyed request comes through: key, rate, permission, and whether the service is up. */
 export interface Gate {
-  /** Lets a request through to `answer`, or refuses it. `bearerToken` is what the bearer plugin read, where it was used. */
-  admit(
-    request: Request,
-    bearerToken: string | undefined,
+  /** What answers the requests of a route: lets them through to `answer`, or refuses them. */
+  keyed(
+    method: "GET" | "POST",
+    path: string,
     permission: Permission,
     answer: (call: Call) => Answer,
-  ): Answer;
+  ): Handler;
 }
 
 /** One admitted request: whose it is, when it came, and how to answer it. */
@@ -28,6 +29,7 @@ export interface Call {
   /** Milliseconds since the request came in, for `query_time_ms`. */
   elapsedMs(): number;
   json(body: Uint8Array<ArrayBuffer>, status?: number): Answer;
+  text(body: string, contentType: string): Answer;
   object(body: unknown, status: number): Answer;
   fail(error: HttpError): Answer;
 }
@@ -37,6 +39,7 @@ export interface GateDependencies {
   readonly rateLimit: RateLimit;
   readonly clock: Clock;
   readonly responder: Responder;
+  readonly observe: Observe;
   /** What keeps the service from answering (it is starting, or stopping), or null. */
   readonly unavailable: () => HttpError | null;
 }
@@ -48,48 +51,60 @@ export interface GateDependencies {
 export const bearerToken = () =>
   new Elysia().use(bearer({ extract: { header: "Bearer", query: "", body: "" } }));
 
-export function createGate({ keys, rateLimit, clock, responder, unavailable }: GateDependencies): Gate {
+export function createGate(dependencies: GateDependencies): Gate {
+  const { keys, rateLimit, clock, responder, observe, unavailable } = dependencies;
+
+  function admit(
+    request: Request,
+    bearerToken: string | undefined,
+    permission: Permission,
+    answer: (call: Call) => Answer,
+  ): Answer {
+    const startedMs = performance.now();
+    const keyText = presentedKey(request.headers.get("authorization"), bearerToken);
+    if (keyText === null) return responder.failure(request, { kind: "key_missing" });
+    const found = keys.find(keyText);
+    if (found.kind !== "known") return responder.failure(request, lookupError(found.kind));
+    const { id, tier, permissions, appId } = found.key;
+    const nowMs = clock.nowMs();
+    const decision = rateLimit.take(id, tier, nowMs);
+    const headers = {
+      ratelimit: rateLimitHeader(tier, decision),
+      "ratelimit-policy": rateLimitPolicyHeader(tier),
+    };
+    if (!decision.allowed) {
+      const { retryAfterSeconds } = decision;
+      return responder.failure(request, { kind: "rate_exceeded", retryAfterSeconds }, headers);
+    }
+    if (!permissions.includes(permission)) {
+      return responder.failure(request, { kind: "permission_missing", permission }, headers);
+    }
+    // Who operates the service wants to see it start and stop.
+    const obstacle = permission === "operate" ? null : unavailable();
+    if (obstacle !== null) return responder.failure(request, obstacle, headers);
+    const call: Call = {
+      request,
+      appId,
+      nowMs,
+      elapsedMs: () => performance.now() - startedMs,
+      json: (body, status = 200) => responder.json(request, status, body, headers),
+      text: (body, contentType) => responder.text(request, body, contentType, headers),
+      object: (body, status) => responder.object(request, status, body, headers),
+      fail: (error) => responder.failure(request, error, headers),
+    };
+    const fault = (error: unknown) =>
+      request.signal.aborted ? CLIENT_GONE.clone() : responder.fault(request, error, headers);
+    try {
+      const answered = answer(call);
+      return answered instanceof Promise ? answered.catch(fault) : answered;
+    } catch (error) {
+      return fault(error);
+    }
+  }
+
   return {
-    admit(request, token, permission, answer) {
-      const startedMs = performance.now();
-      const keyText = presentedKey(request.headers.get("authorization"), token);
-      if (keyText === null) return responder.failure(request, { kind: "key_missing" });
-      const found = keys.find(keyText);
-      if (found.kind !== "known") return responder.failure(request, lookupError(found.kind));
-      const { id, tier, permissions, appId } = found.key;
-      const nowMs = clock.nowMs();
-      const decision = rateLimit.take(id, tier, nowMs);
-      const headers = {
-        ratelimit: rateLimitHeader(tier, decision),
-        "ratelimit-policy": rateLimitPolicyHeader(tier),
-      };
-      if (!decision.allowed) {
-        const { retryAfterSeconds } = decision;
-        return responder.failure(request, { kind: "rate_exceeded", retryAfterSeconds }, headers);
-      }
-      if (!permissions.includes(permission)) {
-        return responder.failure(request, { kind: "permission_missing", permission }, headers);
-      }
-      const obstacle = unavailable();
-      if (obstacle !== null) return responder.failure(request, obstacle, headers);
-      const call: Call = {
-        request,
-        appId,
-        nowMs,
-        elapsedMs: () => performance.now() - startedMs,
-        json: (body, status = 200) => responder.json(request, status, body, headers),
-        object: (body, status) => responder.object(request, status, body, headers),
-        fail: (error) => responder.failure(request, error, headers),
-      };
-      const fault = (error: unknown) =>
-        request.signal.aborted ? CLIENT_GONE.clone() : responder.fault(request, error, headers);
-      try {
-        const answered = answer(call);
-        return answered instanceof Promise ? answered.catch(fault) : answered;
-      } catch (error) {
-        return fault(error);
-      }
-    },
+    keyed: (method, path, permission, answer) =>
+      observe(method, path, (request, bearerToken) => admit(request, bearerToken, permission, answer)),
   };
 }
 

@@ -11,6 +11,7 @@ export interface Responder {
   /** Copies the body before it returns, so that the caller may write over it. */
   json(request: Request, status: number, body: Uint8Array<ArrayBuffer>, more?: MoreHeaders): Answer;
   object(request: Request, status: number, body: unknown, more?: MoreHeaders): Answer;
+  text(request: Request, body: string, contentType: string, more?: MoreHeaders): Answer;
   failure(request: Request, error: HttpError, more?: MoreHeaders): Answer;
   /** Our mistake: the client learns its request's id and nothing of the inside. */
   fault(request: Request, error: unknown, more?: MoreHeaders): Answer;
@@ -82,6 +83,8 @@ export function createResponder({ corsOrigins, onFault }: ResponderOptions): Res
     answersOptions: corsOrigins.length > 0,
     json,
     object,
+    text: (request, body, contentType, more) =>
+      json(request, 200, encoder.encode(body), { ...more, "content-type": contentType }),
     failure(request, error, more) {
       const { status, body, headers } = answerError(error);
       if (status !== 500) return object(request, status, body, { ...more, ...headers });

@@ -1,14 +1,18 @@
 import { Elysia } from "elysia";
 import type { KeyStore } from "../auth/key-store.ts";
 import type { RateLimit } from "../auth/rate-limit.ts";
+import type { Meters } from "../metrics/meters.ts";
 import type { CurrentQueries } from "../service/current.ts";
 import type { HistoryQueries } from "../service/history.ts";
 import type { Ingest } from "../service/ingest.ts";
 import type { Nearby } from "../service/nearby.ts";
+import type { Scrape } from "../service/scrape.ts";
 import type { UserDevices } from "../service/user-devices.ts";
 import type { Clock } from "../time/clock.ts";
+import type { BodyBudget } from "./body-budget.ts";
 import type { HttpError } from "./errors.ts";
 import { createGate } from "./gate.ts";
+import { createObserve, type ObserveDependencies } from "./observe.ts";
 import { createOpenApiDocument } from "./openapi.ts";
 import { createResponder } from "./responder.ts";
 import { deviceRoutes } from "./routes/devices.ts";
@@ -16,6 +20,7 @@ import { docsRoutes, type ReadAsset } from "./routes/docs.ts";
 import { healthRoutes, type Readiness } from "./routes/health.ts";
 import { ingestRoutes } from "./routes/ingest.ts";
 import { locationRoutes } from "./routes/locations.ts";
+import { metricsRoutes } from "./routes/metrics.ts";
 import { nearbyRoutes } from "./routes/nearby.ts";
 import { userRoutes } from "./routes/users.ts";
 import { createUnrouted } from "./unrouted.ts";
@@ -34,36 +39,44 @@ export interface ServerDependencies {
   readonly nearby: Nearby;
   readonly userDevices: UserDevices;
   readonly readAsset: ReadAsset;
+  readonly meters: Pick<Meters, "requests" | "reports">;
+  readonly bodies: BodyBudget;
+  readonly scrape: Scrape;
+  readonly onAnswered: ObserveDependencies["onAnswered"];
   /** Told of every failure of ours, with the id that the client got. */
   readonly onFault: (requestId: string, error: unknown) => void;
 }
 
 /** Every route. `fetch` of what it returns answers any request, and never throws. */
 export function createServer(dependencies: ServerDependencies) {
-  const { version, readiness, current, history } = dependencies;
+  const { version, readiness, current, history, meters, onAnswered } = dependencies;
   const responder = createResponder(dependencies);
-  const gate = createGate({ ...dependencies, responder, unavailable: () => obstacleOf(readiness()) });
+  const observe = createObserve({ requests: meters.requests, onAnswered });
+  const unavailable = () => obstacleOf(readiness());
+  const gate = createGate({ ...dependencies, responder, observe, unavailable });
 
   const app = new Elysia({ precompile: true, handler: { standardHostname: false } })
     .onError(({ code, error, request }) =>
       code === "NOT_FOUND" ? unrouted(request) : responder.fault(request, error),
     )
-    .use(healthRoutes({ ...dependencies, responder })) // GET /health, /ready
+    .use(healthRoutes({ ...dependencies, responder, observe })) // GET /health, /ready
     // Before the bearer plugin, which serves all routes after the first that uses it, and costs nearby a third of its speed.
     .use(nearbyRoutes({ ...dependencies, gate })) // GET /api/v1/devices/nearby
     .use(userRoutes({ ...dependencies, gate })) // GET /api/v1/users/{user_id}/locations/current, .../history, /devices
     .use(deviceRoutes({ gate, current, history })) // GET /api/v1/devices/{deviceId}/locations/current, .../history
     .use(locationRoutes({ gate, current, history })) // GET /api/v1/locations/current, .../history
-    .use(ingestRoutes({ ...dependencies, gate })); // POST /ingest/v1/locations
+    .use(ingestRoutes({ ...dependencies, gate, reports: meters.reports })) // POST /ingest/v1/locations
+    .use(metricsRoutes({ ...dependencies, gate })); // GET /metrics
   // The document describes the routes above and itself; the page at /docs/ui shows it.
   app.use(
     docsRoutes({
       responder,
+      observe,
       readAsset: dependencies.readAsset,
       document: () => createOpenApiDocument(app, version),
     }),
   );
-  const unrouted = createUnrouted(app.routes, responder);
+  const unrouted = observe("any", "none", createUnrouted(app.routes, responder));
   return app;
 }
 

@@ -8,6 +8,7 @@ import type { AcquireLock } from "./lock.ts";
 import { createNodeFiles } from "./node-files.ts";
 import { type InputFile, openNodeInput } from "./node-input.ts";
 import { acquireSqliteLock } from "./sqlite-lock.ts";
+import type { ProcessUsage } from "./usage.ts";
 
 /** What the program needs of the machine; tests pass another. */
 export interface Platform {
@@ -15,6 +16,7 @@ export interface Platform {
   readonly acquireLock: AcquireLock;
   readonly listen: Listen;
   readonly pid: number;
+  usage(): ProcessUsage;
   /** A file to import from, or standard input for `-`. Throws a `FileError` where it can't be opened. */
   openInput(path: string): Promise<InputFile>;
   /** A file of an installed package, as `import.meta.resolve` names it. */
@@ -29,7 +31,19 @@ export function createPlatform(): Platform {
     acquireLock: acquireSqliteLock,
     listen: "Deno" in globalThis ? listenOnDeno : listenOnBun,
     pid: process.pid,
+    usage: processUsage,
     openInput: openNodeInput,
     readAsset: (specifier) => files.read(fileURLToPath(import.meta.resolve(specifier))),
+  };
+}
+
+function processUsage(): ProcessUsage {
+  const { rss, heapUsed } = process.memoryUsage();
+  const { user, system } = process.cpuUsage(); // Microseconds.
+  return {
+    residentBytes: rss,
+    heapUsedBytes: heapUsed,
+    cpuSeconds: (user + system) / 1e6,
+    startedMs: performance.timeOrigin,
   };
 }

@@ -7,6 +7,7 @@ export interface Terminal {
   /** Everything else. */
   error(text: string): void;
   readonly outIsTerminal: boolean;
+  readonly errorIsTerminal: boolean;
 }
 
 export function createTerminal(): Terminal {
@@ -19,6 +20,7 @@ export function createTerminal(): Terminal {
       process.stderr.write(text);
     },
     outIsTerminal: process.stdout.isTTY === true,
+    errorIsTerminal: process.stderr.isTTY === true,
   };
 }
 
@@ -37,4 +39,14 @@ export function stopRequested(): Promise<string> {
   return new Promise((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => resolve(signal));
   });
+}
+
+/** Tells of an error that nobody caught, then ends the process: what it was in the middle of is in no known state. */
+export function exitOnCrash(tell: (error: unknown) => void): void {
+  for (const event of ["uncaughtException", "unhandledRejection"] as const) {
+    process.on(event, (error: unknown) => {
+      tell(error);
+      process.exit(1);
+    });
+  }
 }

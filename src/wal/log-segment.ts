@@ -11,8 +11,12 @@ export interface LogSegment {
   readonly hasFrames: boolean;
   /** Of the reports in its frames. */
   readonly days: ReadonlySet<UtcDay>;
-  /** Resolves once the frames, with reports of these days, are on disk. */
-  append(frames: readonly Uint8Array[], frameBytes: number, frameDays: Iterable<UtcDay>): Promise<void>;
+  /** Resolves once the frames, with reports of these days, are on disk, with how long their sync took. */
+  append(
+    frames: readonly Uint8Array[],
+    frameBytes: number,
+    frameDays: Iterable<UtcDay>,
+  ): Promise<{ readonly syncMs: number }>;
   /** Takes back, on the disk too, what a failed `append` may have written. */
   cutBack(): Promise<void>;
   close(): Promise<void>;
@@ -42,9 +46,12 @@ function logSegment(number: number, file: AppendFile): LogSegment {
     },
     async append(frames, frameBytes, frameDays) {
       await file.append(frames);
+      const startedMs = performance.now();
       await file.sync();
+      const syncMs = performance.now() - startedMs;
       bytes += frameBytes;
       for (const day of frameDays) days.add(day);
+      return { syncMs };
     },
     async cutBack() {
       await file.truncate(bytes);

@@ -27,6 +27,8 @@ export interface Wal {
   readonly lastSequence: number;
   /** Of all segments, as far as they are on disk. */
   readonly bytes: number;
+  /** Of encoded entries that wait for the disk. */
+  readonly queueBytes: number;
   readonly state: "open" | "full" | "failed" | "closed";
   /** Of the reports in the segment that is being written, as far as they are on disk. */
   readonly currentDays: ReadonlySet<UtcDay>;
@@ -47,6 +49,14 @@ export interface Wal {
   close(): Promise<void>;
 }
 
+/** A group of entries that has come to the disk. */
+export interface LogWrite {
+  readonly entries: number;
+  readonly bytes: number;
+  /** How long the disk took to make it durable. */
+  readonly syncMs: number;
+}
+
 export interface LogWriterOptions {
   readonly files: Files;
   readonly directory: string;
@@ -60,6 +70,7 @@ export interface LogWriterOptions {
   readonly earlier: ClosedSegments;
   /** Why the log must not be appended to; null where it may. */
   readonly failure: unknown;
+  onWritten?(write: LogWrite): void;
 }
 
 /** An entry that waits for the disk. */
@@ -88,7 +99,7 @@ const NOTHING_TRIMMED: TrimmedLog = { segments: 0, bytes: 0 };
  * of its own, so that no bytes of unknown state lie before a new frame.
  */
 export function createLogWriter(options: LogWriterOptions): Wal {
-  const { files, directory, segmentBytesMax, queueBytesMax, earlier } = options;
+  const { files, directory, segmentBytesMax, queueBytesMax, earlier, onWritten } = options;
   const encoder = createEntryEncoder();
   let nextSequence = options.nextSequence;
   let failure = options.failure;
@@ -136,11 +147,9 @@ export function createLogWriter(options: LogWriterOptions): Wal {
       entries.forEach(({ frame }, index) => {
         sealFrame(frame, firstSequence + index);
       });
-      await segment.append(
-        entries.map(({ frame }) => frame),
-        bytes,
-        days,
-      );
+      const frames = entries.map(({ frame }) => frame);
+      const { syncMs } = await segment.append(frames, bytes, days);
+      onWritten?.({ entries: entries.length, bytes, syncMs });
     } catch (error) {
       return refusalOf(await cutBackAfter(error));
     }
@@ -216,6 +225,9 @@ export function createLogWriter(options: LogWriterOptions): Wal {
     },
     get bytes() {
       return earlier.bytes + (segment?.bytes ?? 0);
+    },
+    get queueBytes() {
+      return queueBytes;
     },
     get currentDays() {
       return segment?.days ?? NO_DAYS;

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { FileError, type Files } from "../runtime/files.ts";
 import { type ClosedSegment, createClosedSegments } from "./closed-segments.ts";
-import { createLogWriter, type Wal } from "./log-writer.ts";
+import { createLogWriter, type LogWrite, type Wal } from "./log-writer.ts";
 import { type LogDamage, repairLog } from "./repair.ts";
 import {
   type ReplayedLog,
@@ -14,7 +14,7 @@ import { segmentSize } from "./segment-reader.ts";
 
 export type { IsCovered, TrimmedLog } from "./closed-segments.ts";
 export type { LogEntry } from "./entry.ts";
-export type { LogRefusal, Wal } from "./log-writer.ts";
+export type { LogRefusal, LogWrite, Wal } from "./log-writer.ts";
 export type { LogDamage } from "./repair.ts";
 export type { ReplayProgress } from "./replay.ts";
 
@@ -33,6 +33,8 @@ export interface WalOptions extends ReplayOptions {
    * and new ones must not pass for them.
    */
   readonly sequenceMin: number;
+  /** Told of every group of entries that has come to the disk. */
+  onWritten?(write: LogWrite): void;
 }
 
 export interface LogRecovery {
@@ -69,9 +71,10 @@ export async function openWal(options: WalOptions): Promise<{ wal: Wal; recovery
 
   const found = await closedSegments(files, directory, segments, leftAsFound);
   const earlier = createClosedSegments(files, directory, found);
-  const { segmentBytesMax, queueBytesMax } = options;
+  const { segmentBytesMax, queueBytesMax, onWritten } = options;
   const limits = { segmentBytesMax, queueBytesMax };
-  const wal = createLogWriter({ files, directory, ...limits, nextSequence, earlier, failure });
+  const told = onWritten === undefined ? {} : { onWritten };
+  const wal = createLogWriter({ files, directory, ...limits, ...told, nextSequence, earlier, failure });
   const unreadable = segments.find(({ isReadable }) => !isReadable);
   const readUpTo = unreadable === undefined ? Number.POSITIVE_INFINITY : unreadable.number - 1;
   return { wal, recovery: { ...totalsOf(replayed), damage, tornTail, readUpTo } };

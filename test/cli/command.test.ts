@@ -31,10 +31,14 @@ const SERVE = {
 
 describe("parseCommand()", () => {
   test("knows what serve does by default, by environment and by option", () => {
-    expect(parsed("serve")).toEqual({ kind: "serve", config: SERVE });
+    expect(parsed("serve")).toEqual({ kind: "serve", config: SERVE, logLevel: "info" });
     const environment = { WHEREHOUSE_DATA_DIR: "/e", WHEREHOUSE_PORT: "81", WHEREHOUSE_HOST: "::1" };
     const fromEnvironment = { ...SERVE, dataDir: "/e", port: 81, hostname: "::1" };
-    expect(parsed("serve", environment)).toEqual({ kind: "serve", config: fromEnvironment });
+    expect(parsed("serve", environment)).toEqual({
+      kind: "serve",
+      config: fromEnvironment,
+      logLevel: "info",
+    });
     const line =
       "serve --port 82 --host=0.0.0.0 --data-dir /d --cors-origin https://a.example --cors-origin *";
     expect(parsed(line, environment)).toEqual({
@@ -46,6 +50,7 @@ describe("parseCommand()", () => {
         port: 82,
         corsOrigins: ["https://a.example", "*"],
       },
+      logLevel: "info",
     });
   });
 
@@ -53,6 +58,7 @@ describe("parseCommand()", () => {
     expect(parsed("serve --seal-every 15m --archive-threads 8 --archive-memory 4GB")).toEqual({
       kind: "serve",
       config: { ...SERVE, sealIntervalMs: 900_000, archiveThreads: 8, archiveMemoryBytes: 4e9 },
+      logLevel: "info",
     });
     for (const wrong of ["--seal-every 0m", "--seal-every soon", "--seal-every 25d", "--archive-threads 0"]) {
       expect(refusal(`serve ${wrong}`)).toContain(wrong.split(" ")[0]!);
@@ -67,7 +73,14 @@ describe("parseCommand()", () => {
 
   test("takes an empty variable for none", () => {
     const environment = { WHEREHOUSE_DATA_DIR: "", WHEREHOUSE_PORT: "", WHEREHOUSE_HOST: "" };
-    expect(parsed("serve", environment)).toEqual({ kind: "serve", config: SERVE });
+    expect(parsed("serve", environment)).toEqual({ kind: "serve", config: SERVE, logLevel: "info" });
+  });
+
+  test("knows how much serve logs, by environment and by option", () => {
+    const environment = { WHEREHOUSE_LOG_LEVEL: "warn" };
+    expect(parsed("serve", environment)).toMatchObject({ logLevel: "warn" });
+    expect(parsed("serve --log-level debug", environment)).toMatchObject({ logLevel: "debug" });
+    expect(refusal("serve --log-level loud")).toContain("error, warn, info, debug");
   });
 
   test("takes global options before the command and after it", () => {
@@ -253,7 +266,7 @@ test("usageErrorText() is one line about the mistake and one about help", () => 
 
 test("helpText() names every option that its command takes, and fits a terminal", () => {
   const options = {
-    serve: ["--port", "--host", "--cors-origin", "--data-dir"],
+    serve: ["--port", "--host", "--cors-origin", "--log-level", "--data-dir"],
     "keys create": ["--app", "--permission", "--tier", "--label", "--expires", "--data-dir"],
     "keys list": ["--json", "--data-dir"],
     "keys revoke": ["--data-dir"],

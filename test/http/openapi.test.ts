@@ -30,6 +30,7 @@ const PARAMETERS: Readonly<Record<string, Readonly<Record<string, object>>>> = {
   "GET /ready": {},
   "GET /docs": {},
   "GET /docs/ui": {},
+  "GET /metrics": {},
   "GET /api/v1/users/{user_id}/locations/current": {
     "*path user_id": USER_ID,
     "query max_age": COUNT,
@@ -115,6 +116,7 @@ const STATUSES: Readonly<Record<string, readonly string[]>> = {
   "GET /api/v1/locations/history": KEYED,
   "GET /api/v1/devices/nearby": KEYED,
   "POST /ingest/v1/locations": [...KEYED, "413", "415"],
+  "GET /metrics": ["200", "401", "403", "405", "429", "500"],
 };
 
 const ENDPOINTS = Object.keys(PARAMETERS);

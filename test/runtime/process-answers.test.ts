@@ -143,7 +143,7 @@ for (const runtime of RUNTIMES) {
       expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
 
       await promisify(execFile)("cp", [saved, path]);
-      await server.says(/^Ready after/m);
+      await server.says(/Ready after/);
       await expectRightAnswers(1);
       await server.stop();
     });

@@ -83,7 +83,7 @@ for (const runtime of RUNTIMES) {
       ]);
       key = created.out.trim();
       server = await startReady(runtime, place);
-      expect(server.error).toContain(" and 3 archived days.\n");
+      expect(server.error).toContain(" and 3 archived days.");
       await expectRightAnswers();
       expect(await Promise.all(AGES_DAYS.map(sourceOf))).toEqual(["archive", "archive", "archive", "hot"]);
     });

@@ -21,7 +21,7 @@ setDefaultTimeout(60_000);
 
 const KEYS_ACT_MS_MAX = 2000;
 const PATH = "/api/v1/locations/current";
-const KEY_FILE_TROUBLE = /^Keys: .*keys\.json.*every key is unknown/m;
+const KEY_FILE_TROUBLE = /"msg":"Keys: .*keys\.json.*every key is unknown/m;
 const A_KEY = /wh_[0-9A-Za-z]{40,}/;
 
 for (const runtime of RUNTIMES) {
@@ -62,7 +62,8 @@ for (const runtime of RUNTIMES) {
         ]) {
           const refused = await runCommand(other, place, args);
           expect([refused.code, refused.out]).toEqual([1, ""]);
-          expect(refused.error).toContain(`"${place.dataDir}" is in use by process ${server.pid} (serve).`);
+          expect(refused.error).toContain(`is in use by process ${server.pid} (serve).`);
+          expect(refused.error).toContain(place.dataDir);
         }
       }
       expect((await fetch(`${server.url}/ready`)).status).toBe(200);
@@ -121,10 +122,13 @@ for (const runtime of RUNTIMES) {
       const refused = await runCommand(runtime, place, ["serve", "--port", String(port)]);
       await holder.stop();
       expect([refused.code, refused.out]).toEqual([1, ""]);
-      expect(refused.error).toBe(
-        `Cannot listen on 127.0.0.1:${port}: the port is in use. ` +
-          "Stop the program that holds it, or choose another with --port.\n",
-      );
+      expect(JSON.parse(refused.error)).toMatchObject({
+        level: "error",
+        event: "failed",
+        msg:
+          `Cannot listen on 127.0.0.1:${port}: the port is in use. ` +
+          "Stop the program that holds it, or choose another with --port.",
+      });
     });
   });
 }

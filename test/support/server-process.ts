@@ -164,7 +164,7 @@ export async function startReady(
   args: readonly string[] = [],
 ): Promise<ServerProcess> {
   const server = await startServing(runtime, place, args);
-  await server.says(/^Ready after/m);
+  await server.says(/Ready after/);
   return server;
 }
 

@@ -2,16 +2,25 @@ import { openKeyStore } from "../../src/auth/key-store.ts";
 import type { Permission } from "../../src/auth/permissions.ts";
 import { createRateLimit } from "../../src/auth/rate-limit.ts";
 import type { TierName } from "../../src/auth/tiers.ts";
-import { LOG_QUEUE_BYTES_MAX, SEGMENT_BYTES_MAX } from "../../src/config.ts";
+import {
+  INGEST_BODY_BYTES_MAX,
+  INGEST_REQUESTS_MAX,
+  LOG_QUEUE_BYTES_MAX,
+  SEGMENT_BYTES_MAX,
+} from "../../src/config.ts";
 import { createHotStore } from "../../src/hot/hot-store.ts";
+import { createBodyBudget } from "../../src/http/body-budget.ts";
 import type { Readiness } from "../../src/http/routes/health.ts";
 import { createServer, type ServerDependencies } from "../../src/http/server.ts";
 import { assert } from "../../src/lib/assert.ts";
+import { DELAY_BOUNDS_SECONDS, Durations } from "../../src/metrics/durations.ts";
+import { createMeters } from "../../src/metrics/meters.ts";
 import type { AppId } from "../../src/model/ids.ts";
 import { createCurrentQueries } from "../../src/service/current.ts";
 import { createHistoryQueries } from "../../src/service/history.ts";
 import { createIngest } from "../../src/service/ingest.ts";
 import { createNearby } from "../../src/service/nearby.ts";
+import { createScrape } from "../../src/service/scrape.ts";
 import { createUserDevices } from "../../src/service/user-devices.ts";
 import { createManualClock, type ManualClock } from "../../src/time/clock.ts";
 import { openWal } from "../../src/wal/wal.ts";
@@ -122,6 +131,8 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
   const queries = { hot, clock };
   const archive = createEmptyArchive();
   const faults: unknown[] = [];
+  const meters = createMeters();
+  const bodies = options.bodies ?? createBodyBudget(INGEST_REQUESTS_MAX, INGEST_BODY_BYTES_MAX);
   let readiness: Readiness = { status: "ready" };
   const server = createServer({
     version: "1.2.3",
@@ -141,7 +152,21 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     nearby: createNearby(queries),
     userDevices: createUserDevices(queries),
     readAsset: async () => new Uint8Array(),
+    meters,
+    bodies,
+    scrape: createScrape({
+      version: "1.2.3",
+      meters,
+      eventLoopDelays: new Durations(DELAY_BOUNDS_SECONDS),
+      hot,
+      stores: () => ({ log, archive }),
+      start: () => ({ isReady: true, replayedBytes: 0, totalBytes: 0 }),
+      bodies,
+      usage: () => ({ residentBytes: 1, heapUsedBytes: 1, cpuSeconds: 1, startedMs: startMs }),
+      countDamaged: async () => 0,
+    }),
     onFault: (_requestId, error) => faults.push(error),
+    onAnswered: null,
     ...replaced,
   });
 

@@ -6,11 +6,14 @@
 
 import { openKeyStore } from "../../../src/auth/key-store.ts";
 import { createRateLimit } from "../../../src/auth/rate-limit.ts";
+import { INGEST_BODY_BYTES_MAX, INGEST_REQUESTS_MAX } from "../../../src/config.ts";
 import { directoryPaths } from "../../../src/directory.ts";
 import { METERS_PER_MILE } from "../../../src/geo/distance.ts";
 import type { HotStore } from "../../../src/hot/hot-store.ts";
+import { createBodyBudget } from "../../../src/http/body-budget.ts";
 import { createServer } from "../../../src/http/server.ts";
 import { assert } from "../../../src/lib/assert.ts";
+import { createMeters } from "../../../src/metrics/meters.ts";
 import { createPlatform } from "../../../src/runtime/platform.ts";
 import { createCurrentQueries } from "../../../src/service/current.ts";
 import { createHistoryQueries } from "../../../src/service/history.ts";
@@ -59,7 +62,11 @@ const server = createServer({
   nearby: createDrawnNearby(directory.hot),
   userDevices: createUserDevices(queries),
   readAsset: platform.readAsset,
+  meters: createMeters(),
+  bodies: createBodyBudget(INGEST_REQUESTS_MAX, INGEST_BODY_BYTES_MAX),
+  scrape: () => Promise.resolve(""),
   onFault: (_requestId, error) => console.error(error),
+  onAnswered: null,
 });
 process.on("SIGTERM", () => process.exit()); // Else a profiler would write nothing.
 console.log(platform.listen({ hostname: "127.0.0.1", port: 0, fetch: server.fetch }).url);

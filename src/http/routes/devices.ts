@@ -12,6 +12,9 @@ import { readQuery } from "../schema/parameter.ts";
 import { deviceCurrentParameters, deviceHistoryParameters } from "../schema/parameters.ts";
 import { readDeviceId } from "../schema/path-part.ts";
 
+const CURRENT = "/api/v1/devices/:deviceId/locations/current";
+const HISTORY = "/api/v1/devices/:deviceId/locations/history";
+
 export interface DeviceRoutesDependencies {
   readonly gate: Gate;
   readonly current: CurrentQueries;
@@ -53,16 +56,10 @@ export function deviceRoutes({ gate, current, history }: DeviceRoutesDependencie
     });
   }
 
+  const admitCurrent = gate.keyed("GET", CURRENT, "read", answerCurrent);
+  const admitHistory = gate.keyed("GET", HISTORY, "read", answerHistory);
   return new Elysia()
     .use(bearerToken())
-    .get(
-      "/api/v1/devices/:deviceId/locations/current",
-      ({ request, bearer }) => gate.admit(request, bearer, "read", answerCurrent),
-      { detail: describeDeviceCurrent },
-    )
-    .get(
-      "/api/v1/devices/:deviceId/locations/history",
-      ({ request, bearer }) => gate.admit(request, bearer, "read", answerHistory),
-      { detail: describeDeviceHistory },
-    );
+    .get(CURRENT, ({ request, bearer }) => admitCurrent(request, bearer), { detail: describeDeviceCurrent })
+    .get(HISTORY, ({ request, bearer }) => admitHistory(request, bearer), { detail: describeDeviceHistory });
 }

@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import swaggerUi from "swagger-ui-dist/package.json" with { type: "json" };
+import type { Observe } from "../observe.ts";
 import type { Responder } from "../responder.ts";
 import { describeDocs, describeDocsPage } from "../schema/describe.ts";
 
@@ -8,6 +9,7 @@ export type ReadAsset = (specifier: string) => Promise<Uint8Array>;
 
 export interface DocsDependencies {
   readonly responder: Responder;
+  readonly observe: Observe;
   readonly readAsset: ReadAsset;
   readonly document: () => Promise<object>;
 }
@@ -54,7 +56,7 @@ const OURS_ALONE = {
 };
 
 /** The OpenAPI document, and a page for people that shows it without asking any other host. */
-export function docsRoutes({ responder, readAsset, document }: DocsDependencies) {
+export function docsRoutes({ responder, observe, readAsset, document }: DocsDependencies) {
   let documentBytes: Promise<Uint8Array<ArrayBuffer>> | null = null;
 
   /** Made when first asked for, then kept. */
@@ -68,32 +70,29 @@ export function docsRoutes({ responder, readAsset, document }: DocsDependencies)
     return encode(page.replaceAll("{swagger-ui}", PACKAGE_PATH));
   }
 
+  const answerDocument = observe("GET", "/docs", async (request) =>
+    responder.json(request, 200, await documentBody()),
+  );
+  const answerPage = observe("GET", "/docs/ui", async (request) =>
+    responder.json(request, 200, await pageBody(), {
+      "content-type": HTML,
+      "content-security-policy": PAGE_POLICY,
+      ...OURS_ALONE,
+    }),
+  );
   const routes = new Elysia()
-    .get("/docs", async ({ request }) => responder.json(request, 200, await documentBody()), {
-      detail: describeDocs,
-    })
-    .get(
-      "/docs/ui",
-      async ({ request }) =>
-        responder.json(request, 200, await pageBody(), {
-          "content-type": HTML,
-          "content-security-policy": PAGE_POLICY,
-          ...OURS_ALONE,
-        }),
-      { detail: describeDocsPage },
-    );
+    .get("/docs", ({ request }) => answerDocument(request), { detail: describeDocs })
+    .get("/docs/ui", ({ request }) => answerPage(request), { detail: describeDocsPage });
   for (const { path, specifier, contentType, versioned } of ASSETS) {
     const headers = {
       "content-type": contentType,
       "cache-control": versioned ? "public, max-age=31536000, immutable" : "no-cache",
       ...OURS_ALONE,
     };
-    routes.get(
-      path,
-      async ({ request }) =>
-        responder.json(request, 200, new Uint8Array(await readAsset(specifier)), headers),
-      { detail: { hide: true } },
+    const answerAsset = observe("GET", path, async (request) =>
+      responder.json(request, 200, new Uint8Array(await readAsset(specifier)), headers),
     );
+    routes.get(path, ({ request }) => answerAsset(request), { detail: { hide: true } });
   }
   return routes;
 }

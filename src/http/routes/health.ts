@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import type { Clock } from "../../time/clock.ts";
+import type { Observe } from "../observe.ts";
 import type { Responder } from "../responder.ts";
 import { describeHealth, describeReady } from "../schema/describe.ts";
 
@@ -11,6 +12,7 @@ export type Readiness =
 
 export interface HealthDependencies {
   readonly responder: Responder;
+  readonly observe: Observe;
   readonly clock: Clock;
   readonly version: string;
   readonly readiness: () => Readiness;
@@ -19,26 +21,21 @@ export interface HealthDependencies {
 }
 
 /** Whether the process runs, and whether it knows all it was told. Both need no key. */
-export function healthRoutes({ responder, clock, version, readiness, countDamaged }: HealthDependencies) {
+export function healthRoutes(dependencies: HealthDependencies) {
+  const { responder, observe, clock, version, readiness, countDamaged } = dependencies;
   const startedMs = clock.nowMs();
+  const health = observe("GET", "/health", (request) => {
+    const uptimeSeconds = Math.max(0, clock.nowMs() - startedMs) / 1000;
+    return responder.object(request, 200, { status: "ok", version, uptime_seconds: uptimeSeconds });
+  });
+  const ready = observe("GET", "/ready", async (request) => {
+    const state = readiness();
+    if (state.status === "ready") {
+      return responder.object(request, 200, { ...state, damaged: await countDamaged() });
+    }
+    return responder.object(request, 503, state, { "retry-after": "1" });
+  });
   return new Elysia()
-    .get(
-      "/health",
-      ({ request }) => {
-        const uptimeSeconds = Math.max(0, clock.nowMs() - startedMs) / 1000;
-        return responder.object(request, 200, { status: "ok", version, uptime_seconds: uptimeSeconds });
-      },
-      { detail: describeHealth },
-    )
-    .get(
-      "/ready",
-      async ({ request }) => {
-        const state = readiness();
-        if (state.status === "ready") {
-          return responder.object(request, 200, { ...state, damaged: await countDamaged() });
-        }
-        return responder.object(request, 503, state, { "retry-after": "1" });
-      },
-      { detail: describeReady },
-    );
+    .get("/health", ({ request }) => health(request), { detail: describeHealth })
+    .get("/ready", ({ request }) => ready(request), { detail: describeReady });
 }

@@ -1,14 +1,36 @@
 import { Elysia } from "elysia";
+import type { Meters } from "../../metrics/meters.ts";
 import type { Ingest } from "../../service/ingest.ts";
 import { FUTURE_MAX_MS, retentionStartMs } from "../../time/retention.ts";
+import type { BodyBudget, BodyShare } from "../body-budget.ts";
 import { bearerToken, type Call, type Gate } from "../gate.ts";
-import { readBody } from "../read-body.ts";
+import { readBody, TOO_MANY_REPORTS } from "../read-body.ts";
 import { readReports, reportFormat } from "../read-reports.ts";
 import { describeIngest } from "../schema/describe.ts";
 
+const PATH = "/ingest/v1/locations";
+
+export interface IngestRoutesDependencies {
+  readonly gate: Gate;
+  readonly ingest: Ingest;
+  readonly bodies: BodyBudget;
+  /** Where reports are counted by what became of them. */
+  readonly reports: Meters["reports"];
+}
+
 /** The way in: reports of the key's own app. */
-export function ingestRoutes({ gate, ingest }: { readonly gate: Gate; readonly ingest: Ingest }) {
+export function ingestRoutes({ gate, ingest, bodies, reports: counts }: IngestRoutesDependencies) {
   async function answer(call: Call) {
+    const share = bodies.begin();
+    if (share === null) return call.fail(TOO_MANY_REPORTS);
+    try {
+      return await takeIn(call, share);
+    } finally {
+      share.end();
+    }
+  }
+
+  async function takeIn(call: Call, share: BodyShare) {
     const format = reportFormat(call.request.headers.get("content-type"));
     if (format === null) {
       return call.fail({
@@ -16,7 +38,7 @@ export function ingestRoutes({ gate, ingest }: { readonly gate: Gate; readonly i
         message: "content-type must be application/json or application/x-ndjson",
       });
     }
-    const body = await readBody(call.request);
+    const body = await readBody(call.request, share);
     if (!body.ok) return call.fail(body.error);
     const times = { oldestMs: retentionStartMs(call.nowMs), newestMs: call.nowMs + FUTURE_MAX_MS };
     const reports = readReports(body.value, format, times);
@@ -24,6 +46,9 @@ export function ingestRoutes({ gate, ingest }: { readonly gate: Gate; readonly i
     const stored = await ingest(call.appId, reports.value.batch);
     if (!stored.ok) return call.fail(stored.error);
     const { accepted, duplicates, sequence } = stored.value;
+    counts.accepted += accepted;
+    counts.duplicates += duplicates;
+    counts.rejected += reports.value.rejected.length;
     const rejected = reports.value.rejected.map(({ index, deviceId, message }) => ({
       index,
       device_id: deviceId,
@@ -32,10 +57,9 @@ export function ingestRoutes({ gate, ingest }: { readonly gate: Gate; readonly i
     return call.object({ success: true, accepted, duplicates, rejected, sequence }, 200);
   }
 
-  return new Elysia()
-    .use(bearerToken())
-    .post("/ingest/v1/locations", ({ request, bearer }) => gate.admit(request, bearer, "write", answer), {
-      parse: "none", // The body is read here, within its bounds.
-      detail: describeIngest,
-    });
+  const admit = gate.keyed("POST", PATH, "write", answer);
+  return new Elysia().use(bearerToken()).post(PATH, ({ request, bearer }) => admit(request, bearer), {
+    parse: "none", // The body is read here, within its bounds.
+    detail: describeIngest,
+  });
 }

@@ -10,6 +10,9 @@ import { readHistoryQuery } from "../schema/history-query.ts";
 import { readQuery } from "../schema/parameter.ts";
 import { appCurrentParameters, appHistoryParameters } from "../schema/parameters.ts";
 
+const CURRENT = "/api/v1/locations/current";
+const HISTORY = "/api/v1/locations/history";
+
 export interface LocationRoutesDependencies {
   readonly gate: Gate;
   readonly current: CurrentQueries;
@@ -39,16 +42,10 @@ export function locationRoutes({ gate, current, history }: LocationRoutesDepende
     });
   }
 
+  const admitCurrent = gate.keyed("GET", CURRENT, "read", answerCurrent);
+  const admitHistory = gate.keyed("GET", HISTORY, "read", answerHistory);
   return new Elysia()
     .use(bearerToken())
-    .get(
-      "/api/v1/locations/current",
-      ({ request, bearer }) => gate.admit(request, bearer, "read", answerCurrent),
-      { detail: describeAppCurrent },
-    )
-    .get(
-      "/api/v1/locations/history",
-      ({ request, bearer }) => gate.admit(request, bearer, "read", answerHistory),
-      { detail: describeAppHistory },
-    );
+    .get(CURRENT, ({ request, bearer }) => admitCurrent(request, bearer), { detail: describeAppCurrent })
+    .get(HISTORY, ({ request, bearer }) => admitHistory(request, bearer), { detail: describeAppHistory });
 }

@@ -8,6 +8,7 @@ import { readQuery } from "../schema/parameter.ts";
 import { nearbyParameters } from "../schema/parameters.ts";
 
 const MS_PER_HOUR = 3_600_000;
+const PATH = "/api/v1/devices/nearby";
 
 export function nearbyRoutes({ gate, nearby }: { readonly gate: Gate; readonly nearby: Nearby }) {
   function answer(call: Call) {
@@ -27,6 +28,7 @@ export function nearbyRoutes({ gate, nearby }: { readonly gate: Gate; readonly n
     return call.json(presentNearby(call.appId, found, read.value, timezone, call.elapsedMs()));
   }
 
-  const handle = ({ request }: { request: Request }) => gate.admit(request, undefined, "read", answer);
-  return new Elysia().get("/api/v1/devices/nearby", handle.bind(null), { detail: describeNearby });
+  const admit = gate.keyed("GET", PATH, "read", answer);
+  const handle = ({ request }: { request: Request }) => admit(request);
+  return new Elysia().get(PATH, handle.bind(null), { detail: describeNearby });
 }

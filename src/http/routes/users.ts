@@ -68,17 +68,12 @@ export function userRoutes({ gate, current, history, userDevices }: UserRoutesDe
     { path: "devices", answer: answerDevices, detail: describeUserDevices },
   ];
   for (const { path, answer, detail } of resources) {
-    routes.get(
-      `/api/v1/users/:user_id/${path}`,
-      ({ request, bearer }) => gate.admit(request, bearer, "read", answer),
-      { detail },
-    );
+    const whole = `/api/v1/users/:user_id/${path}`;
+    const admit = gate.keyed("GET", whole, "read", answer);
+    routes.get(whole, ({ request, bearer }) => admit(request, bearer), { detail });
     // An empty user id is a 400 of its own, but no router takes an empty part for a parameter.
-    routes.get(
-      `/api/v1/users//${path}`,
-      ({ request, bearer }) => gate.admit(request, bearer, "read", answer),
-      { detail: { hide: true } },
-    );
+    const empty = `/api/v1/users//${path}`;
+    routes.get(empty, ({ request, bearer }) => admit(request, bearer), { detail: { hide: true } });
   }
   return routes;
 }

@@ -32,8 +32,8 @@ export function describeDocument(version: string): object {
 
 const INTRODUCTION = `Where devices are, where they were, and who is near.
 
-**Keys.** All of \`/api/v1\` and \`/ingest/v1\` needs \`Authorization: Bearer <API_KEY>\`. A key has an app, the permissions
-\`read\`, \`write\` or both, and a tier that limits its requests; \`RateLimit\` and \`RateLimit-Policy\` say how far.
+**Keys.** All of \`/api/v1\`, \`/ingest/v1\` and \`/metrics\` needs \`Authorization: Bearer <API_KEY>\`. A key has an app, some of the
+permissions \`read\`, \`write\` and \`operate\`, and a tier that limits its requests; \`RateLimit\` and \`RateLimit-Policy\` say how far.
 
 **Parameters.** Numbers are plain decimals (\`1e2\` and \`0x10\` are errors), booleans \`true\` or \`false\`. A parameter given twice
 is an error, an unknown one is ignored. What is checked first answers first: path and method, key, rate, permission, user id,
@@ -51,5 +51,5 @@ const TAGS = [
   { name: "App", description: "Positions of all devices of the key's app." },
   { name: "Nearby", description: "Devices around a point." },
   { name: "Ingest", description: "The way in for reports." },
-  { name: "Service", description: "The server itself; none of these needs a key." },
+  { name: "Service", description: "The server itself; of these, metrics alone need a key." },
 ];

@@ -1,3 +1,4 @@
+import { TOO_MANY_REPORTS } from "../read-body.ts";
 import { ANSWERS, type AnswerName } from "./describe-answers.ts";
 import { type ErrorName, exampleOf } from "./describe-errors.ts";
 import { type Members, ref } from "./describe-schema.ts";
@@ -93,6 +94,9 @@ export const RESPONSES = {
   NoWrite: failure("The key lacks the permission `write`.", SENT_WITH_KEY, ["AuthError"], {
     forbidden: exampleOf({ kind: "permission_missing", permission: "write" }),
   }),
+  NoOperate: failure("The key lacks the permission `operate`.", SENT_WITH_KEY, ["AuthError"], {
+    forbidden: exampleOf({ kind: "permission_missing", permission: "operate" }),
+  }),
   NoSuchPath: failure(
     "There is nothing at this path. A `/` within its variable part must be percent-encoded.",
     ALWAYS_SENT,
@@ -119,6 +123,7 @@ export const RESPONSES = {
     starting: { success: false, message: "the server is starting: it reads its log" },
     stopping: { success: false, message: "the server is stopping" },
     busy: { success: false, message: "too many questions are waiting for the archive; ask again shortly" },
+    overloaded: { success: false, message: TOO_MANY_REPORTS.message },
   }),
 } satisfies Members;
 

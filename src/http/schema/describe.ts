@@ -249,6 +249,25 @@ export const describeReady = describeOperation({
   },
 });
 
+export const describeMetrics = describeOperation({
+  operationId: "getMetrics",
+  tag: "Service",
+  summary: "What the server counts and holds",
+  description:
+    "In Prometheus' text format, of all apps together. Answers also while the server starts. Needs the permission `operate`.",
+  needsKey: true,
+  responses: {
+    200: {
+      description: "The metrics, each with its help.",
+      headers: SENT_WITH_KEY,
+      content: { "text/plain": { schema: { type: "string" } } },
+    },
+    401: shared("Unauthorized"),
+    403: shared("NoOperate"),
+    429: shared("TooMany"),
+  },
+});
+
 export const describeDocs = describeOperation({
   operationId: "getDocument",
   tag: "Service",

@@ -1,0 +1,23 @@
+import { Durations, SEAL_BOUNDS_SECONDS, SYNC_BOUNDS_SECONDS } from "./durations.ts";
+import { RequestMeter } from "./request-meter.ts";
+
+/** What the service counts since it started; what it holds at the moment is asked of the stores. */
+export interface Meters {
+  readonly requests: RequestMeter;
+  /** Reports by what became of them. */
+  readonly reports: { accepted: number; duplicates: number; rejected: number };
+  /** Batches that were refused, by the reason's name. */
+  readonly refusals: Map<string, number>;
+  readonly log: { readonly syncs: Durations; writtenBytes: number; entries: number };
+  readonly seals: { readonly durations: Durations; failed: number; records: number; lastMs: number | null };
+}
+
+export function createMeters(): Meters {
+  return {
+    requests: new RequestMeter(),
+    reports: { accepted: 0, duplicates: 0, rejected: 0 },
+    refusals: new Map(),
+    log: { syncs: new Durations(SYNC_BOUNDS_SECONDS), writtenBytes: 0, entries: 0 },
+    seals: { durations: new Durations(SEAL_BOUNDS_SECONDS), failed: 0, records: 0, lastMs: null },
+  };
+}
