@@ -122,8 +122,8 @@ for (const runtime of RUNTIMES) {
         await Bun.sleep(afterMs);
         seal.kill(signal);
         const { code, error } = await seal.ended;
-        // It may have been quicker than the signal.
-        if (signal === "SIGINT" && code !== 0) expect(error).toContain("nothing lost");
+        // It may have been quicker than the signal, or slower to listen for it: then the signal itself ended it.
+        if (signal === "SIGINT" && code === 1) expect(error).toContain("nothing lost");
         await expectWhole();
       }
       expect((await runCommand(runtime, place, ["seal"])).code).toBe(0);
