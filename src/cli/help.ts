@@ -55,7 +55,7 @@ sentences where that is a terminal).
   --port PORT            port to listen on; 0 lets the system choose (${DEFAULT_PORT}; WHEREHOUSE_PORT)
   --host HOST            name or address to listen on (${DEFAULT_HOSTNAME}; WHEREHOUSE_HOST)
   --cors-origin ORIGIN   lets pages of this origin read answers; * is any; repeatable (none)
-  --seal-every TIME      how often what is due, and all late data, moves into the archive: 15m, 1h, 1d (1h)
+  --seal-every TIME      how often what is due, and all late data, moves into the archive: 30s, 15m, 1h, 1d (1h)
   --archive-threads N    threads for questions about archived days (2)
   --archive-memory SIZE  memory for them: 500MB, 4GB (1GB)
   --log-level LEVEL      ${LOG_LEVELS.join(", ")} (info; WHEREHOUSE_LOG_LEVEL); debug tells of each request

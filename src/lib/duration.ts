@@ -1,14 +1,15 @@
 /** Six digits reach 19,000 years in weeks, and keep every sum with a time of day a valid date. */
-const DURATION = /^(\d{1,6})([mhdw])$/;
+const DURATION = /^(\d{1,6})([smhdw])$/;
 
 const UNIT_MS: Readonly<Record<string, number>> = {
+  s: 1000,
   m: 60_000,
   h: 3_600_000,
   d: 86_400_000,
   w: 604_800_000,
 };
 
-/** Milliseconds of `90m`, `12h`, `30d` or `2w`; null for anything else, and for nothing at all (`0d`). */
+/** Milliseconds of `30s`, `90m`, `12h`, `30d` or `2w`; null for anything else, and for nothing at all (`0d`). */
 export function parseDuration(text: string): number | null {
   const [, count, unit] = DURATION.exec(text) ?? [];
   if (count === undefined || unit === undefined) return null;

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { parseDuration } from "../../src/lib/duration.ts";
 
-test("parseDuration() reads minutes, hours, days and weeks", () => {
+test("parseDuration() reads seconds, minutes, hours, days and weeks", () => {
+  expect(parseDuration("30s")).toBe(30_000);
   expect(parseDuration("90m")).toBe(90 * 60_000);
   expect(parseDuration("12h")).toBe(12 * 3_600_000);
   expect(parseDuration("30d")).toBe(30 * 86_400_000);
