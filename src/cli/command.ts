@@ -4,6 +4,7 @@ import { type Config, DEFAULT_DATA_DIR } from "../config.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
 import type { AppId, UserId } from "../model/ids.ts";
 import type { ImportFormat } from "../service/import-input.ts";
+import { parseBackup, parseRestore } from "./backup-command.ts";
 import type { LogLevel } from "./event-log.ts";
 import { type FlagKinds, type Flags, noArguments, parseFlags, usage } from "./flags.ts";
 import { parseImport } from "./import-command.ts";
@@ -18,6 +19,8 @@ export type Command =
   | { readonly kind: "keys-revoke"; readonly dataDir: string; readonly id: string }
   | ImportCommand
   | SealCommand
+  | BackupCommand
+  | RestoreCommand
   | VerifyCommand
   | { readonly kind: "help"; readonly topic: HelpTopic | null }
   | { readonly kind: "version" };
@@ -55,6 +58,22 @@ export type ImportTarget =
 export interface SealCommand {
   readonly kind: "seal";
   readonly dataDir: string;
+  readonly json: boolean;
+}
+
+export interface BackupCommand {
+  readonly kind: "backup";
+  readonly dataDir: string;
+  /** The backup's. */
+  readonly directory: string;
+  readonly json: boolean;
+}
+
+export interface RestoreCommand {
+  readonly kind: "restore";
+  readonly dataDir: string;
+  /** The backup's. */
+  readonly directory: string;
   readonly json: boolean;
 }
 
@@ -101,6 +120,8 @@ const SYNTAX = {
     parse: parseImport,
   },
   seal: { flags: { json: "switch" }, parse: parseSeal },
+  backup: { flags: { json: "switch" }, parse: parseBackup },
+  restore: { flags: { json: "switch" }, parse: parseRestore },
   verify: { flags: { json: "switch", acknowledge: "switch" }, parse: parseVerify },
 } as const satisfies Record<string, CommandSyntax>;
 

@@ -29,6 +29,8 @@ Usage: ${PROGRAM} COMMAND [options]
   keys revoke ID         end a key
   import FILE...         take in reports from files
   seal                   move what is due into the archive
+  backup DIR             copy the data directory, also beside a running server
+  restore DIR            make a data directory from a backup
   verify                 look through the data directory for damage
 
 Options of every command:
@@ -140,6 +142,35 @@ Exit code 1 if a day could not be sealed, since its part of the archive is damag
 
   --json                 what was done as JSON
 ${DATA_DIR}
+`,
+  backup: `Usage: ${PROGRAM} backup DIR [options]
+
+Copies the data directory to DIR, also beside a running server: every record that was acknowledged before it
+began is in it. The next backup to the same DIR copies only what is new. DIR must be new, empty or a backup,
+and lie outside the data directory. On the same file system files of the archive are linked, which takes no
+room, but is no second copy of them: for that DIR belongs on another disk.
+
+DIR is a data directory with a backup.json: verify --data-dir DIR reads it whole. Interrupted, or where the disk
+is full, the backup that was there before is as it was. Exit code 1 if there is no new backup, or if the data
+directory is damaged: it is then backed up as it is, and what is damaged is named.
+
+  --json                 what was done as JSON
+${DATA_DIR}
+
+Example:
+  ${PROGRAM} backup /mnt/backup/wherehouse
+`,
+  restore: `Usage: ${PROGRAM} restore DIR [options]
+
+Copies the backup in DIR to a new data directory, which must not be there or be empty. Every file is checked
+before the first is written, and the data directory gets its name when all of it is on the disk. A backup that
+is not whole is refused, and its bad files are named.
+
+  --json                 what was done as JSON
+${DATA_DIR}
+
+Example:
+  ${PROGRAM} restore /mnt/backup/wherehouse --data-dir data/restored
 `,
   verify: `Usage: ${PROGRAM} verify [options]
 

@@ -5,10 +5,12 @@ import { FileError } from "../runtime/files.ts";
 import type { Platform } from "../runtime/platform.ts";
 import { stopRequested, type Terminal } from "../runtime/process.ts";
 import { type Clock, systemClock } from "../time/clock.ts";
+import { backup } from "./backup.ts";
 import type { Command, UsageError } from "./command.ts";
 import { helpText, usageErrorText } from "./help.ts";
 import { importFiles } from "./import.ts";
 import { createKey, listKeys, openKeys, revokeKey } from "./keys.ts";
+import { restore } from "./restore.ts";
 import { seal } from "./seal.ts";
 import { serve } from "./serve.ts";
 import { verify } from "./verify.ts";
@@ -51,6 +53,10 @@ async function run(command: Command, platform: Platform, clock: Clock, terminal:
       return importFiles(command, platform, clock, terminal, stopSignal());
     case "seal":
       return seal(command, platform, clock, terminal, stopSignal());
+    case "backup":
+      return backup(command, platform, clock, terminal);
+    case "restore":
+      return restore(command, platform, clock, terminal);
     case "verify":
       return verify(command, platform, clock, terminal);
     case "help":

@@ -16,8 +16,13 @@ export interface Files {
   openAppend(path: string): Promise<AppendFile>;
   /** Puts a file in place whole or not at all: temporary file, fsync, rename, directory fsync. Mode 0600. */
   replace(path: string, bytes: Uint8Array): Promise<void>;
+  /** Renames a file, over another too, or a directory, where there is none of the new name or an empty one. */
   rename(from: string, to: string): Promise<void>;
+  /** Gives a file a second name. Throws `EXDEV` and the like where the file system can't; the caller then copies. */
+  link(from: string, to: string): Promise<void>;
   remove(path: string): Promise<void>;
+  /** Removes a file, or a directory with all that is in it; fine where it is missing. */
+  removeAll(path: string): Promise<void>;
   /** Makes created, renamed and removed names durable. */
   syncDirectory(path: string): Promise<void>;
 }

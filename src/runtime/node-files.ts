@@ -1,5 +1,16 @@
 import { randomUUID } from "node:crypto";
-import { type FileHandle, mkdir, open, readdir, readFile, rename, stat, unlink } from "node:fs/promises";
+import {
+  type FileHandle,
+  link,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  unlink,
+} from "node:fs/promises";
 import { dirname } from "node:path";
 import { type AppendFile, FileError, type Files } from "./files.ts";
 
@@ -30,7 +41,9 @@ export function createNodeFiles(): Files {
     openAppend: (path) => attempt("open", path, async () => appendFile(path, await open(path, "a", 0o600))),
     replace,
     rename: (from, to) => attempt("rename", from, () => rename(from, to)),
+    link: (from, to) => attempt("link", from, () => link(from, to)),
     remove: (path) => attempt("remove", path, () => unlink(path)),
+    removeAll: (path) => attempt("remove", path, () => rm(path, { recursive: true, force: true })),
     syncDirectory,
   };
 }

@@ -112,3 +112,33 @@ test.skipIf(process.platform !== "linux")("a full disk is told from other failur
   await full.close();
   expect(isDiskFull(error)).toBe(true);
 });
+
+test("link() gives a file a second name, and never takes one", async () => {
+  const [from, to] = [join(root, "linked"), join(root, "link")];
+  await files.replace(from, text("one"));
+  await files.link(from, to);
+  expect((await stat(to)).ino).toBe((await stat(from)).ino);
+  expect(await codeOf(files.link(from, to))).toBe("EEXIST");
+  expect(await codeOf(files.link(join(root, "none"), join(root, "other")))).toBe("ENOENT");
+  await files.replace(from, text("two"));
+  expect(Buffer.from(await files.read(to)).toString()).toBe("one");
+});
+
+test("removeAll() takes a directory with all in it, and what is missing for removed", async () => {
+  const directory = join(root, "whole");
+  await files.makeDirectory(join(directory, "inner"));
+  await files.replace(join(directory, "inner", "file"), text("x"));
+  for (let time = 0; time < 2; time++) await files.removeAll(directory);
+  expect(await files.exists(directory)).toBe(false);
+});
+
+test("rename() puts a directory in the place of an empty one, and of no other", async () => {
+  const [from, to] = [join(root, "made"), join(root, "place")];
+  await files.makeDirectory(from);
+  await files.replace(join(from, "file"), text("x"));
+  await files.makeDirectory(to);
+  await files.rename(from, to);
+  expect(await files.list(to)).toEqual(["file"]);
+  await files.makeDirectory(from);
+  expect(await codeOf(files.rename(from, to))).toBe("ENOTEMPTY");
+});

@@ -45,6 +45,10 @@ export function createSimulatedFiles(contents: ReadonlyMap<string, Uint8Array> =
   return simulatedFiles(names);
 }
 
+function isWithin(path: string, directory: string): boolean {
+  return path === directory || path.startsWith(`${directory}/`);
+}
+
 /** Counts on through crashes, so that a leftover is never written to. */
 let temporaryFiles = 0;
 
@@ -123,6 +127,26 @@ function simulatedFiles({ files, directories }: Names): SimulatedFiles {
     };
   }
 
+  function isEmpty(directory: string): boolean {
+    return ![...files.keys(), ...directories].some((path) => path.startsWith(`${directory}/`));
+  }
+
+  /** Directories last from the moment they are made; the names of the files in one change with a sync of its parent. */
+  function renameDirectory(from: string, to: string): void {
+    if (files.has(to)) throw new FileError("rename", from, "ENOTDIR");
+    if (!isEmpty(to)) throw new FileError("rename", from, "ENOTEMPTY");
+    for (const path of [...directories])
+      if (isWithin(path, from)) directories.add(to + path.slice(from.length));
+    change([dirname(from), dirname(to)], (all) => {
+      for (const [path, inode] of [...all]) {
+        if (!isWithin(path, from)) continue;
+        all.delete(path);
+        all.set(to + path.slice(from.length), inode);
+      }
+    });
+    for (const path of [...directories]) if (isWithin(path, from)) directories.delete(path);
+  }
+
   async function writeAndRename(temporary: string, path: string, bytes: Uint8Array): Promise<void> {
     const file = await disk.openAppend(temporary);
     await file.append([bytes]);
@@ -146,7 +170,9 @@ function simulatedFiles({ files, directories }: Names): SimulatedFiles {
         survivors.set(inode, createSimulatedInode(inode.survivor(random ?? null)));
       }
       const left = new Map([...durableFiles].map(([path, inode]) => [path, survivors.get(inode)!]));
-      return simulatedFiles({ files: left, directories: new Set(directories) });
+      const found = new Set(directories);
+      for (const path of left.keys()) addDirectories(found, dirname(path)); // Those that were removed are back with their files.
+      return simulatedFiles({ files: left, directories: found });
     },
     async read(path) {
       await beginOrFail("read", path);
@@ -188,16 +214,31 @@ function simulatedFiles({ files, directories }: Names): SimulatedFiles {
     },
     async rename(from, to) {
       await beginOrFail("rename", from);
+      if (directories.has(from)) return renameDirectory(from, to);
       const inode = find("rename", from);
       change([...new Set([dirname(from), dirname(to)])], (all) => {
         all.delete(from);
         all.set(to, inode);
       });
     },
+    async link(from, to) {
+      await beginOrFail("link", from);
+      const inode = find("link", from);
+      if (files.has(to)) throw new FileError("link", from, "EEXIST");
+      if (!directories.has(dirname(to))) throw new FileError("link", from, "ENOENT");
+      change([dirname(to)], (all) => all.set(to, inode));
+    },
     async remove(path) {
       await beginOrFail("remove", path);
       find("remove", path);
       change([dirname(path)], (all) => all.delete(path));
+    },
+    async removeAll(path) {
+      await beginOrFail("removeAll", path);
+      change([dirname(path)], (all) => {
+        for (const each of [...all.keys()]) if (isWithin(each, path)) all.delete(each);
+      });
+      for (const each of [...directories]) if (isWithin(each, path)) directories.delete(each);
     },
     async syncDirectory(path) {
       await beginOrFail("syncDirectory", path);

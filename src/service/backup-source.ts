@@ -1,0 +1,65 @@
+import { join } from "node:path";
+import type { Manifest, Part } from "../archive/manifest.ts";
+import { archivePaths, parseDayFolder, parsePartName } from "../archive/paths.ts";
+import type { Files } from "../runtime/files.ts";
+
+/** The manifest's place in a data directory. */
+export const MANIFEST = "archive/manifest.json";
+
+/** A file that a backup should have. */
+export interface WantedFile {
+  /** Its place in a data directory. */
+  readonly file: string;
+  /** Where it may be found there; a running server may move it from one to the other. */
+  readonly sources: readonly string[];
+  /** What the manifest says of a part; null for files of which nobody says anything. */
+  readonly expected: Pick<Part, "bytes" | "crc"> | null;
+}
+
+/** Every part that a manifest names, but for those that were given up. */
+export function partsOf({ days, latest, expired }: Manifest): WantedFile[] {
+  const sealed = [...days.values()].flatMap(({ parts }) => parts);
+  const aside = [...expired.values()].flatMap(({ parts, sinceMs }) =>
+    parts.map((part) => {
+      const file = `archive/expired/${sinceMs}/${part.file}`;
+      const home = `archive/${part.file}`;
+      return { file, sources: [file, home, file, home], expected: part };
+    }),
+  );
+  const inPlace = [...sealed, ...(latest ?? [])].map((part) => {
+    const file = `archive/${part.file}`;
+    return { file, sources: [file], expected: part };
+  });
+  return [...inPlace, ...aside];
+}
+
+/** Every file that may be a part, for an archive whose manifest is lost. */
+export async function findParts(files: Files, archiveDirectory: string): Promise<WantedFile[]> {
+  const found: WantedFile[] = [];
+  for (const folder of await files.list(archiveDirectory)) {
+    if (parseDayFolder(folder) === null) continue;
+    for (const name of await files.list(join(archiveDirectory, folder))) {
+      if (parsePartName(name) === null) continue;
+      const file = `archive/${folder}/${name}`;
+      found.push({ file, sources: [file], expected: null });
+    }
+  }
+  return found;
+}
+
+/** Whatever lies in some folders of a data directory, and some files of it. */
+export async function findOthers(files: Files, dataDir: string): Promise<WantedFile[]> {
+  const found = (await files.exists(join(dataDir, "keys.json"))) ? ["keys.json"] : [];
+  for (const folder of ["damaged", "imports"]) {
+    for (const name of await files.list(join(dataDir, folder))) {
+      if (!name.endsWith(".tmp")) found.push(`${folder}/${name}`);
+    }
+  }
+  return found.map((file) => ({ file, sources: [file], expected: null }));
+}
+
+/** The manifest's bytes; null where there is none. */
+export async function readManifestBytes(files: Files, archiveDirectory: string): Promise<Uint8Array | null> {
+  const path = archivePaths(archiveDirectory).manifest;
+  return (await files.exists(path)) ? files.read(path) : null;
+}
