@@ -25,6 +25,7 @@ const NAMES = [
   "memory",
   "device-page",
   "http",
+  "metering",
   "start",
   "archive",
   "seal",

@@ -1,0 +1,54 @@
+/**
+ * Nearby alone, behind the real gate, with its requests counted and told of as much as the last argument says: `bare`
+ * (neither, the control), `counted` (what a server does by default), or `told` (a line of the log for each, as with
+ * `--log-level debug`; nobody reads it). The first argument is a data directory that no other process has open.
+ */
+
+import { Elysia } from "elysia";
+import { openKeyStore } from "../../../src/auth/key-store.ts";
+import { createRateLimit } from "../../../src/auth/rate-limit.ts";
+import { createEventLog } from "../../../src/cli/event-log.ts";
+import { logEvents } from "../../../src/cli/server-events.ts";
+import { directoryPaths } from "../../../src/directory.ts";
+import { createGate } from "../../../src/http/gate.ts";
+import { createObserve, type Observe } from "../../../src/http/observe.ts";
+import { createResponder } from "../../../src/http/responder.ts";
+import { nearbyRoutes } from "../../../src/http/routes/nearby.ts";
+import { RequestMeter } from "../../../src/metrics/request-meter.ts";
+import { createPlatform } from "../../../src/runtime/platform.ts";
+import { createNearby } from "../../../src/service/nearby.ts";
+import { systemClock as clock } from "../../../src/time/clock.ts";
+import { openBenchDirectory } from "../archived-directory.ts";
+
+const [dataDir, mode] = process.argv.slice(2);
+const platform = createPlatform();
+const { files, acquireLock, pid } = platform;
+const { hot } = await openBenchDirectory(dataDir!, clock);
+const keys = await openKeyStore({
+  files,
+  path: directoryPaths(dataDir!).keys,
+  clock,
+  acquireLock,
+  process: { pid, command: "bench" },
+});
+const responder = createResponder({ corsOrigins: [], onFault: (_id, error) => console.error(error) });
+const gate = createGate({
+  keys,
+  rateLimit: createRateLimit(),
+  clock,
+  responder,
+  observe: observeAs(mode!),
+  unavailable: () => null,
+});
+const app = new Elysia({ precompile: true, handler: { standardHostname: false } }).use(
+  nearbyRoutes({ gate, nearby: createNearby({ hot, clock }) }),
+);
+process.on("SIGTERM", () => process.exit()); // Else a profiler would write nothing.
+console.log(platform.listen({ hostname: "127.0.0.1", port: 0, fetch: app.fetch }).url);
+
+function observeAs(mode: string): Observe {
+  if (mode === "bare") return (_method, _path, handler) => handler;
+  const log = createEventLog(mode === "told" ? "debug" : "info", { error() {}, errorIsTerminal: false });
+  const { onAnswered } = logEvents(log, performance.now());
+  return createObserve({ requests: new RequestMeter(), onAnswered });
+}
