@@ -35,8 +35,9 @@ export function createEventLog(
 
 /** The sentence of a line, and behind it where a failure came from. */
 function sentenceOf(line: string): string {
-  const { msg, err } = JSON.parse(line) as { msg: string; err?: { stack: string } };
-  return `${printable(err === undefined ? msg : `${msg}\n${err.stack}`)}\n`;
+  const { msg, err } = JSON.parse(line) as { msg: string; err?: string | { stack: string } };
+  if (err === undefined) return `${printable(msg)}\n`;
+  return `${printable(`${msg}\n${typeof err === "string" ? err : err.stack}`)}\n`;
 }
 
 /** Without what would move a terminal's cursor or change its colors: messages may quote names of files. */

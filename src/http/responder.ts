@@ -89,6 +89,7 @@ export function createResponder({ corsOrigins, onFault }: ResponderOptions): Res
       const { status, body, headers } = answerError(error);
       if (status !== 500) return object(request, status, body, { ...more, ...headers });
       const id = requestId(request);
+      onFault(id, body.message);
       return object(
         request,
         status,
