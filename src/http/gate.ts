@@ -115,7 +115,10 @@ const CLIENT_GONE = new Response(null, { status: 499 });
 function presentedKey(authorization: string | null, token: string | undefined): string | null {
   if (authorization === null || !/^bearer +\S/i.test(authorization)) return null;
   const isRead = token !== undefined && authorization.startsWith("Bearer ");
-  return (isRead ? token : authorization.slice("bearer ".length)).trim();
+  const credentials = isRead ? token : authorization.slice("bearer ".length);
+  let start = 0;
+  while (credentials[start] === " ") start++; // Not `trim`, which takes far more than HTTP's white space for none.
+  return credentials.slice(start);
 }
 
 function lookupError(kind: "unknown" | "revoked" | "expired"): AccessError {

@@ -72,8 +72,16 @@ export function listenOnDeno({ hostname, port, fetch }: ListenOptions): Listener
 function serve({ hostname, port, fetch }: ListenOptions): DenoServer {
   try {
     // Without `onListen` Deno writes a line of its own to stdout.
-    return Deno.serve({ hostname, port, onListen() {} }, (request) => fetch(request));
+    return Deno.serve({ hostname, port, onListen() {} }, (request) =>
+      fetch(request.url.startsWith("http://") ? request : withPlainOrigin(request)),
+    );
   } catch (cause) {
     throw new ListenError(hostname, port, cause);
   }
+}
+
+/** A target may be a whole URL of any scheme, which Deno hands on as it came, and the framework finds no path in. */
+function withPlainOrigin(request: Request): Request {
+  const pathStart = request.url.indexOf("/", request.url.indexOf("://") + 3);
+  return new Request(`http://localhost${pathStart < 0 ? "/" : request.url.slice(pathStart)}`, request);
 }
