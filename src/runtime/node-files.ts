@@ -11,6 +11,7 @@ import {
   stat,
   unlink,
 } from "node:fs/promises";
+import { constants } from "node:os";
 import { dirname } from "node:path";
 import { type AppendFile, FileError, type Files } from "./files.ts";
 
@@ -139,9 +140,16 @@ async function attempt<Value>(operation: string, path: string, act: () => Promis
   try {
     return await act();
   } catch (cause) {
-    const code = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
-    throw new FileError(operation, path, code, cause);
+    throw new FileError(operation, path, codeOf(cause), cause);
   }
+}
+
+/** Deno names only the commoner of the system's errors, and says the number of the others: a file size limit's, a quota's. */
+function codeOf(cause: unknown): string {
+  if (cause instanceof Error && "code" in cause) return String(cause.code);
+  const number = /\(os error (\d+)\)/.exec(String(cause))?.[1];
+  const named = Object.entries(constants.errno).find(([, value]) => value === Number(number));
+  return named?.[0] ?? String(cause);
 }
 
 async function unlessCode<Value>(code: string, work: Promise<Value>): Promise<Value | null> {
