@@ -1,4 +1,5 @@
 import manifest from "../../package.json" with { type: "json" };
+import { printableLine } from "../lib/printable.ts";
 import { DirectoryInUseError, takeDirectory } from "../open-directory.ts";
 import type { Platform } from "../runtime/platform.ts";
 import type { Terminal } from "../runtime/process.ts";
@@ -16,7 +17,7 @@ export async function backup(
   terminal: Terminal,
 ): Promise<number> {
   const { files } = platform;
-  const say = (line: string) => terminal.error(`${line}\n`);
+  const say = (line: string) => terminal.error(`${printableLine(line)}\n`);
   if (!(await files.exists(dataDir))) {
     say(`There is no data directory "${dataDir}".`);
     return 1;

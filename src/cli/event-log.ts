@@ -1,5 +1,6 @@
 import "../runtime/no-hostname.ts";
 import { type Logger, pino } from "pino";
+import { printable } from "../lib/printable.ts";
 import type { Terminal } from "../runtime/process.ts";
 
 /** How much is told: each level tells what those before it tell, and more. */
@@ -38,9 +39,4 @@ function sentenceOf(line: string): string {
   const { msg, err } = JSON.parse(line) as { msg: string; err?: string | { stack: string } };
   if (err === undefined) return `${printable(msg)}\n`;
   return `${printable(`${msg}\n${typeof err === "string" ? err : err.stack}`)}\n`;
-}
-
-/** Without what would move a terminal's cursor or change its colors: messages may quote names of files. */
-function printable(text: string): string {
-  return text.replace(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/g, "\ufffd");
 }

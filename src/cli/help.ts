@@ -1,6 +1,7 @@
 import { PERMISSIONS } from "../auth/permissions.ts";
 import { TIER_NAMES } from "../auth/tiers.ts";
 import { DEFAULT_DATA_DIR, DEFAULT_HOSTNAME, DEFAULT_PORT } from "../config.ts";
+import { printableLine } from "../lib/printable.ts";
 import type { HelpTopic, UsageError } from "./command.ts";
 import { LOG_LEVELS } from "./event-log.ts";
 import { DEFAULT_TIER } from "./keys-command.ts";
@@ -14,7 +15,7 @@ export function helpText(topic: HelpTopic | null): string {
 
 /** What is wrong with a command line, and where to look. */
 export function usageErrorText({ message, topic }: UsageError): string {
-  return `${message}.\nTry: ${PROGRAM} ${topic === null ? "" : `${topic} `}--help\n`;
+  return `${printableLine(message)}.\nTry: ${PROGRAM} ${topic === null ? "" : `${topic} `}--help\n`;
 }
 
 const DATA_DIR = `  --data-dir DIR         the data directory (${DEFAULT_DATA_DIR}; WHEREHOUSE_DATA_DIR)`;
@@ -57,7 +58,7 @@ sentences where that is a terminal).
   --port PORT            port to listen on; 0 lets the system choose (${DEFAULT_PORT}; WHEREHOUSE_PORT)
   --host HOST            name or address to listen on (${DEFAULT_HOSTNAME}; WHEREHOUSE_HOST)
   --cors-origin ORIGIN   lets pages of this origin read answers; * is any; repeatable (none)
-  --seal-every TIME      how often what is due, and all late data, moves into the archive: 30s, 15m, 1h, 1d (1h)
+  --seal-every TIME      how often what is due and all late data move into the archive: 30s, 15m, 1h, 1d (1h)
   --archive-threads N    threads for questions about archived days (2)
   --archive-memory SIZE  memory for them: 500MB, 4GB (1GB)
   --log-level LEVEL      ${LOG_LEVELS.join(", ")} (info; WHEREHOUSE_LOG_LEVEL); debug tells of each request
@@ -137,7 +138,7 @@ Example:
 
 Moves the days that have left the window of the last 7 days into the archive now, with all late data, deletes
 what the retention of 365 days has given up a day ago, and frees the log of what is archived. A running server
-does the same by itself; this needs the data directory for itself. Interrupted, it leaves everything as it was.
+does the same by itself; this needs the data directory for itself. Interrupted, it leaves all as it was.
 Exit code 1 if a day could not be sealed, since its part of the archive is damaged.
 
   --json                 what was done as JSON
@@ -150,8 +151,8 @@ began is in it. The next backup to the same DIR copies only what is new. DIR mus
 and lie outside the data directory. On the same file system files of the archive are linked, which takes no
 room, but is no second copy of them: for that DIR belongs on another disk.
 
-DIR is a data directory with a backup.json: verify --data-dir DIR reads it whole. Interrupted, or where the disk
-is full, the backup that was there before is as it was. Exit code 1 if there is no new backup, or if the data
+DIR is a data directory with a backup.json: verify --data-dir DIR reads it whole. Interrupted, or where the
+disk is full, the backup that was there before is as it was. Exit code 1 if there is no new backup, or if the data
 directory is damaged: it is then backed up as it is, and what is damaged is named.
 
   --json                 what was done as JSON

@@ -1,3 +1,4 @@
+import { printableLine } from "../lib/printable.ts";
 import type { Terminal } from "../runtime/process.ts";
 import type { ImportFile } from "../service/import.ts";
 import type { ImportProgress } from "../service/import-progress.ts";
@@ -23,7 +24,7 @@ export interface ImportScreen extends ImportRunEvents {
 }
 
 export function createImportScreen(files: readonly ImportFile[], terminal: Terminal): ImportScreen {
-  const names = files.map(({ input }) => input.name);
+  const names = files.map(({ input }) => printableLine(input.name));
   const sizes = files.map(({ input }) => input.sizeBytes);
   const totalBytes = sizes.every((size) => size !== null) ? sizes.reduce((sum, size) => sum + size, 0) : null;
   const rejectedRows = createRejectedRows();
@@ -46,7 +47,7 @@ export function createImportScreen(files: readonly ImportFile[], terminal: Termi
 
   function say(line: string): void {
     bar?.clear();
-    terminal.error(`${line}\n`);
+    terminal.error(`${printableLine(line)}\n`);
   }
 
   function noteBytes(fileIndex: number, bytesRead: number): void {
@@ -97,7 +98,7 @@ export function createImportScreen(files: readonly ImportFile[], terminal: Termi
     },
     finish() {
       bar?.clear();
-      for (const line of rejectedRows.summary()) terminal.error(`${line}\n`);
+      for (const line of rejectedRows.summary()) terminal.error(`${printableLine(line)}\n`);
     },
     get rows() {
       return rows;

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { DEFAULT_ARCHIVE_CONFIG } from "../config.ts";
 import { createHotStore } from "../hot/hot-store.ts";
 import { messageOf } from "../lib/message-of.ts";
+import { printableLine } from "../lib/printable.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
 import { DirectoryInUseError, type OpenDirectory, openDirectory, takeDirectory } from "../open-directory.ts";
 import { FileError } from "../runtime/files.ts";
@@ -65,7 +66,7 @@ async function openFiles(
       opened.push({ input: await platform.openInput(path), format });
     } catch (error) {
       if (!(error instanceof FileError)) throw error;
-      terminal.error(`${error.message}\n`);
+      terminal.error(`${printableLine(error.message)}\n`);
     }
   }
   return opened.length === files.length ? opened : null;
@@ -190,7 +191,7 @@ function conclude(
   terminal: Terminal,
 ): number {
   const names = files.map(({ input }) => input.name);
-  terminal.out(importSummary(names, progress, screen.rows, performance.now() - startedMs));
+  terminal.out(importSummary(names.map(printableLine), progress, screen.rows, performance.now() - startedMs));
   if (end.kind !== "finished") {
     if (end.kind === "failed") screen.say(`The import stopped: ${end.reason}`);
     else screen.say("The import was interrupted.");

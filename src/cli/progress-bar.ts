@@ -61,7 +61,7 @@ const REDRAW_MS = 100;
 
 export function createProgressBar(
   label: string,
-  { error }: Pick<Terminal, "error">,
+  { redraw }: Pick<Terminal, "redraw">,
   columns: () => number | null,
   nowMs: () => number = () => performance.now(),
 ): ProgressBar {
@@ -70,7 +70,7 @@ export function createProgressBar(
   let isShown = false;
 
   function clear(): void {
-    if (isShown) error("\r\u001b[K");
+    if (isShown) redraw("");
     isShown = false;
     drawnMs = Number.NEGATIVE_INFINITY;
   }
@@ -82,7 +82,7 @@ export function createProgressBar(
       if (width === null || now - drawnMs < REDRAW_MS) return;
       drawnMs = now;
       isShown = true;
-      error(`\r${progressLine(label, progress, now - startedMs, width)}\u001b[K`);
+      redraw(progressLine(label, progress, now - startedMs, width));
     },
     clear,
   };

@@ -1,3 +1,4 @@
+import { printableLine } from "../lib/printable.ts";
 import { DirectoryInUseError, takeDirectory } from "../open-directory.ts";
 import type { Platform } from "../runtime/platform.ts";
 import type { Terminal } from "../runtime/process.ts";
@@ -15,7 +16,7 @@ export async function restore(
   terminal: Terminal,
 ): Promise<number> {
   const { files } = platform;
-  const say = (line: string) => terminal.error(`${line}\n`);
+  const say = (line: string) => terminal.error(`${printableLine(line)}\n`);
   const bar = createProgressBar("Restoring", terminal, errorColumns);
   try {
     const restored = await restoreBackup({

@@ -1,5 +1,6 @@
 import manifest from "../../package.json" with { type: "json" };
 import { NewerFormatError } from "../lib/newer-format-error.ts";
+import { printableLine } from "../lib/printable.ts";
 import type { Result } from "../lib/result.ts";
 import { FileError } from "../runtime/files.ts";
 import type { Platform } from "../runtime/platform.ts";
@@ -29,7 +30,7 @@ export async function runCommand(
     return await run(parsed.value, platform, systemClock, terminal);
   } catch (error) {
     if (!(error instanceof FileError || error instanceof NewerFormatError)) throw error;
-    terminal.error(`${error.message}\n`); // Neither is a bug of ours, and their own words say enough.
+    terminal.error(`${printableLine(error.message)}\n`); // Neither is a bug of ours, and their own words say enough.
     return 1;
   }
 }

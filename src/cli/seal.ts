@@ -1,6 +1,7 @@
 import { DEFAULT_ARCHIVE_CONFIG } from "../config.ts";
 import { createHotStore } from "../hot/hot-store.ts";
 import { messageOf } from "../lib/message-of.ts";
+import { printableLine } from "../lib/printable.ts";
 import { DirectoryInUseError, openDirectory, takeDirectory } from "../open-directory.ts";
 import type { Platform } from "../runtime/platform.ts";
 import type { Terminal } from "../runtime/process.ts";
@@ -19,7 +20,7 @@ export async function seal(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<number> {
-  const say = (line: string) => terminal.error(`${line}\n`);
+  const say = (line: string) => terminal.error(`${printableLine(line)}\n`);
   if (!(await platform.files.exists(dataDir))) {
     say(`There is no data directory "${dataDir}".`);
     return 1;

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { openDatabase } from "../archive/duckdb.ts";
 import { DEFAULT_ARCHIVE_CONFIG } from "../config.ts";
 import { directoryPaths } from "../directory.ts";
+import { printableLine } from "../lib/printable.ts";
 import type { Platform } from "../runtime/platform.ts";
 import type { Terminal } from "../runtime/process.ts";
 import { createVerify, type DirectoryReport } from "../service/verify.ts";
@@ -81,8 +82,12 @@ function formatReport(
     ["damaged bytes set aside", describeSetAside(setAside)],
   ];
   const lines =
-    problems.length === 0 ? ["Nothing is damaged."] : ["Damaged:", ...problems.map((line) => `  ${line}`)];
-  return `${formatTable(["what", "found"], facts)}\n${lines.join("\n")}\n`;
+    problems.length === 0
+      ? ["Nothing is damaged."]
+      : ["Damaged:", ...problems.map((line) => `  ${printableLine(line)}`)];
+  // Some of it are names of files, which may be anything.
+  const rows = facts.map(([what, found]) => [what, printableLine(found)]);
+  return `${formatTable(["what", "found"], rows)}\n${lines.join("\n")}\n`;
 }
 
 function describeDays({ days, firstDay, lastDay }: DirectoryReport["archive"]): string {

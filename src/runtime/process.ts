@@ -1,26 +1,45 @@
 import process from "node:process";
+import { printable } from "../lib/printable.ts";
 
 /** Standard output and error, and whether a person watches them. */
 export interface Terminal {
   /** Results: what a pipe should carry. */
   out(text: string): void;
-  /** Everything else. */
+  /** Everything else, without control characters. */
   error(text: string): void;
+  /** Writes over the last line of standard error; for one that a person watches. */
+  redraw(line: string): void;
   readonly outIsTerminal: boolean;
   readonly errorIsTerminal: boolean;
 }
 
-export function createTerminal(): Terminal {
-  process.stdout.on("error", endForOutput);
+/** What is used of the process: two streams to write to. */
+export interface Streams {
+  readonly stdout: OutputStream & { on(event: "error", listener: (error: Error) => void): unknown };
+  readonly stderr: OutputStream;
+}
+
+interface OutputStream {
+  /** Left out where it is none. */
+  readonly isTTY?: boolean;
+  write(text: string): unknown;
+}
+
+export function createTerminal({ stdout, stderr }: Streams = process): Terminal {
+  stdout.on("error", endForOutput);
+  const outIsTerminal = stdout.isTTY === true;
   return {
     out: (text) => {
-      process.stdout.write(text);
+      stdout.write(outIsTerminal ? printable(text) : text); // A pipe gets results to the letter.
     },
     error: (text) => {
-      process.stderr.write(text);
+      stderr.write(printable(text));
     },
-    outIsTerminal: process.stdout.isTTY === true,
-    errorIsTerminal: process.stderr.isTTY === true,
+    redraw: (line) => {
+      stderr.write(`\r${printable(line)}\u001b[K`);
+    },
+    outIsTerminal,
+    errorIsTerminal: stderr.isTTY === true,
   };
 }
 

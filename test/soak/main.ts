@@ -1,5 +1,6 @@
 import { createProgressBar, type ProgressBar } from "../../src/cli/progress-bar.ts";
 import { errorColumns } from "../../src/cli/terminal.ts";
+import { createTerminal } from "../../src/runtime/process.ts";
 import type { Runtime } from "../support/server-process.ts";
 import { HELP, type MemoryCommand, parseSoakCommand, type RoundsCommand } from "./support/command-line.ts";
 import { soak } from "./support/crash-soak.ts";
@@ -56,5 +57,5 @@ async function runHour(runtime: Runtime, { durationMs, seed, save }: MemoryComma
 }
 
 function progressBar(label: string): ProgressBar {
-  return createProgressBar(label, { error: (text) => process.stderr.write(text) }, errorColumns);
+  return createProgressBar(label, createTerminal(), errorColumns);
 }
