@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { FileError, type Files } from "../runtime/files.ts";
+import { FileError, type Files, isDiskFull } from "../runtime/files.ts";
 import { type ClosedSegment, createClosedSegments } from "./closed-segments.ts";
 import { createLogWriter, type LogWrite, type Wal } from "./log-writer.ts";
 import { type LogDamage, repairLog } from "./repair.ts";
@@ -67,7 +67,7 @@ export async function openWal(options: WalOptions): Promise<{ wal: Wal; recovery
   const { damage, tornTail, leftAsFound } = await repairLog(repairOptions, segments, nextSequence);
   await removeTemporaryFiles(files, directory);
   await removeTemporaryFiles(files, damagedDirectory);
-  const failure = await syncNewest(files, replayed);
+  const failure = await rewriteNewest(files, replayed);
 
   const found = await closedSegments(files, directory, segments, leftAsFound);
   const earlier = createClosedSegments(files, directory, found);
@@ -98,22 +98,26 @@ async function removeTemporaryFiles(files: Files, directory: string): Promise<vo
 }
 
 /**
- * A process that died may have written entries and not synced them. They were replayed, a repeat of them will
- * be answered as known, so from here on they must be on disk. Returns why they are not, or null.
+ * A process that died may have written entries and not synced them, or synced in vain: after a failed sync the
+ * system takes what it still has in memory for written, and the next sync succeeds without writing it. They were
+ * replayed, a repeat of them will be answered as known, so from here on they must be on disk: the segment is put in
+ * place anew. A full disk has no room for that; a sync is all that is left then. Returns why they are not, or null.
  */
-async function syncNewest(files: Files, { segments }: ReplayedLog): Promise<unknown> {
+async function rewriteNewest(files: Files, { segments }: ReplayedLog): Promise<unknown> {
   const newest = segments.findLast(({ entries }) => entries > 0);
   if (newest === undefined) return null;
-  return unlessRefused(
-    (async () => {
-      const file = await files.openAppend(newest.path);
-      try {
-        await file.sync();
-      } finally {
-        await file.close();
-      }
-    })(),
-  );
+  const { path } = newest;
+  const failure = await unlessRefused(files.read(path).then((bytes) => files.replace(path, bytes)));
+  return isDiskFull(failure) ? unlessRefused(syncFile(files, path)) : failure;
+}
+
+async function syncFile(files: Files, path: string): Promise<void> {
+  const file = await files.openAppend(path);
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
 }
 
 /** The disk's refusal, or null. */

@@ -149,6 +149,29 @@ test("openWal() syncs what a dead process had written and not synced", async () 
   expect((await openTestWal(files.crash())).found).toEqual(["1 a", "2 b"]);
 });
 
+test("openWal() puts on the disk what a failed sync has left to be read, but not written", async () => {
+  const files = createSimulatedFiles();
+  const { wal } = await openTestWal(files);
+  await appendNamed(wal, ["a"]);
+  files.failNext("sync", "EIO");
+  expect((await wal.append(APP, namedBatch("b"))).ok).toBe(false);
+  expect((await openTestWal(files)).found).toEqual(["1 a", "2 b"]); // The system still has it in memory.
+  expect((await openTestWal(files.crash())).found).toEqual(["1 a", "2 b"]);
+});
+
+test("openWal() syncs what it replayed where a full disk has no room to write it anew", async () => {
+  const files = createSimulatedFiles();
+  const { wal } = await openTestWal(files);
+  await appendNamed(wal, ["a"]);
+  hold(files, "sync");
+  void wal.append(APP, namedBatch("b"));
+  await settle();
+  files.beforeOperation = null;
+  files.capacityBytes = 0;
+  expect((await openTestWal(files)).wal.state).toBe("open");
+  expect((await openTestWal(files.crash())).found).toEqual(["1 a", "2 b"]);
+});
+
 test("openWal() takes no appends where what it replayed can't be synced", async () => {
   const files = createSimulatedFiles();
   await appendNamed((await openTestWal(files)).wal, ["a"]);
