@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import type { Archive } from "./archive/archive.ts";
-import { openDatabase } from "./archive/duckdb.ts";
+import { type Database, type DatabaseOptions, openDatabase } from "./archive/duckdb.ts";
 import { inspectArchive, openArchive } from "./archive/open-archive.ts";
 import { createPartWriter, type PartWriter } from "./archive/part-writer.ts";
 import { archivePaths } from "./archive/paths.ts";
-import { createRowEncoder } from "./archive/row-encoder.ts";
+import { createRowEncoder, type RowEncoder } from "./archive/row-encoder.ts";
 import {
   ARCHIVE_QUERIES_MAX,
   ARCHIVE_QUEUE_MAX,
@@ -98,6 +98,9 @@ export interface OpenDirectoryOptions {
   readonly release: () => void;
   /** Where DuckDB finds the archive and may write drafts; left out, that is the archive itself. */
   readonly archiveDisk?: ArchiveDisk;
+  /** Left out, the directory has databases and a thread of its own. */
+  readonly archiveEngine?: ArchiveEngine;
+  readonly segmentBytesMax?: number;
 }
 
 export interface ArchiveDisk {
@@ -106,12 +109,21 @@ export interface ArchiveDisk {
   readonly files: Files;
 }
 
+/** What reads and makes the archive's files. */
+export interface ArchiveEngine {
+  openDatabase(options: DatabaseOptions): Promise<Database>;
+  createRowEncoder(): RowEncoder;
+}
+
+const OWN_ENGINE: ArchiveEngine = { openDatabase, createRowEncoder };
+
 /** Opens a directory that is locked already: reads what the archive says, then replays what it does not cover. */
 export async function openDirectory(options: OpenDirectoryOptions): Promise<OpenDirectory> {
   const { dataDir, files, clock, hot, config, events, onProgress, release } = options;
   const paths = directoryPaths(dataDir);
   const archiveDisk = options.archiveDisk ?? { directory: paths.archive, files };
-  const { archive, notes } = await openArchive({
+  const archiveEngine = options.archiveEngine ?? OWN_ENGINE;
+  const { archive, notes, hasAllNewest } = await openArchive({
     files,
     directory: paths.archive,
     damagedDirectory: paths.damaged,
@@ -122,6 +134,7 @@ export async function openDirectory(options: OpenDirectoryOptions): Promise<Open
       queueMax: ARCHIVE_QUEUE_MAX,
     },
     pathOf: (file) => join(archiveDisk.directory, file),
+    openDatabase: archiveEngine.openDatabase,
     onNewest: (appId, batch) => hot.restoreNewest(appId, batch),
   });
   for (const note of notes) events.onArchiveNote(note);
@@ -130,20 +143,21 @@ export async function openDirectory(options: OpenDirectoryOptions): Promise<Open
     files,
     directory: paths.log,
     damagedDirectory: paths.damaged,
-    segmentBytesMax: SEGMENT_BYTES_MAX,
+    segmentBytesMax: options.segmentBytesMax ?? SEGMENT_BYTES_MAX,
     queueBytesMax: LOG_QUEUE_BYTES_MAX,
     sequenceMin: archive.manifest.lastSequence + 1,
     onEntry: ({ appId, batch, sequence }) => hot.apply(appId, batch, sequence),
     onProgress: ({ replayedBytes, totalBytes }) => onProgress(replayedBytes, totalBytes),
     onWritten: (write) => events.onLogWritten?.(write),
   });
-  const writers = createWriters(archiveDisk);
+  const writers = createWriters(archiveDisk, archiveEngine);
   const schedule = createSealSchedule({
     seal: createSeal({
       hot,
       log,
       archive,
       readUpTo: recovery.readUpTo,
+      hasAllNewest,
       clock,
       openWriter: () => writers.open(),
       acknowledgedParts: () => readAcknowledgedParts(files, paths.damaged),
@@ -162,7 +176,13 @@ export async function openDirectory(options: OpenDirectoryOptions): Promise<Open
     archive,
     recovery,
     schedule,
-    ingest: createIngest({ log, hot, schedule, onRefusal: events.onRefusal }),
+    ingest: createIngest({
+      log,
+      hot,
+      schedule,
+      onRefusal: events.onRefusal,
+      hasWholeLog: recovery.readUpTo === Number.POSITIVE_INFINITY,
+    }),
     async inspect() {
       for (const note of await inspectArchive(files, paths.archive, archive)) events.onArchiveNote(note);
     },
@@ -177,11 +197,11 @@ export async function openDirectory(options: OpenDirectoryOptions): Promise<Open
 }
 
 /** Keeps a writer from one seal to the next: opening and closing DuckDB holds up requests for tens of milliseconds. */
-function createWriters(disk: ArchiveDisk) {
+function createWriters(disk: ArchiveDisk, engine: ArchiveEngine) {
   let current: PartWriter | null = null;
   return {
     async open(): Promise<PartWriter> {
-      if (current === null || current.isClosed) current = await openWriter(disk);
+      if (current === null || current.isClosed) current = await openWriter(disk, engine);
       return current;
     },
     close: () => current?.close(),
@@ -189,10 +209,10 @@ function createWriters(disk: ArchiveDisk) {
 }
 
 /** One thread: the others belong to requests. */
-async function openWriter({ files, directory }: ArchiveDisk): Promise<PartWriter> {
+async function openWriter({ files, directory }: ArchiveDisk, engine: ArchiveEngine): Promise<PartWriter> {
   const scratchDirectory = archivePaths(directory).scratch;
   await files.makeDirectory(scratchDirectory);
-  const database = await openDatabase({
+  const database = await engine.openDatabase({
     threads: 1,
     memoryBytes: SEAL_MEMORY_BYTES,
     directories: [directory],
@@ -203,7 +223,7 @@ async function openWriter({ files, directory }: ArchiveDisk): Promise<PartWriter
     files,
     scratchDirectory,
     pathOf: ({ file }) => join(directory, file),
-    encoder: createRowEncoder(),
+    encoder: engine.createRowEncoder(),
     database,
   });
 }

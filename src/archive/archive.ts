@@ -5,7 +5,7 @@ import type { UtcDay } from "../time/utc-day.ts";
 import { type ExpiredDay, encodeManifest, type Manifest, type Part } from "./manifest.ts";
 import type { PartReader } from "./part-reader.ts";
 import type { MadePart } from "./part-writer.ts";
-import { archivePaths, dayFolder, partName } from "./paths.ts";
+import { archivePaths, dayFolder, lostName, partName } from "./paths.ts";
 import { findStrayFiles } from "./stray-files.ts";
 
 /** What is wrong with a part, for people. */
@@ -162,11 +162,6 @@ export function createArchive(options: ArchiveOptions): Archive {
     },
     close: () => reader.close(),
   };
-}
-
-/** The name of a given-up part among damaged bytes, which lie in one folder. */
-export function lostName(file: string): string {
-  return `${file.replaceAll("/", "-")}.damaged`;
 }
 
 /** Removes the files of the folders in a folder. */

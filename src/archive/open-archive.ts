@@ -4,14 +4,14 @@ import { messageOf } from "../lib/message-of.ts";
 import { NewerFormatError } from "../lib/newer-format-error.ts";
 import type { AppId } from "../model/ids.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
-import { type Files, unlessFileError } from "../runtime/files.ts";
+import { FileError, type Files, isOutOfDescriptors, unlessFileError } from "../runtime/files.ts";
 import { utcDayName } from "../time/utc-day.ts";
 import { type Archive, createArchive } from "./archive.ts";
-import { type Database, loadDuckDb, openDatabase } from "./duckdb.ts";
+import { type Database, type DatabaseOptions, loadDuckDb } from "./duckdb.ts";
 import { EMPTY_MANIFEST, type Manifest, type Part, parseManifest } from "./manifest.ts";
 import { findNewest, readNewest } from "./newest-records.ts";
 import { createPartReader } from "./part-reader.ts";
-import { archivePaths, parseDayFolder } from "./paths.ts";
+import { archivePaths, parseDayFolder, parsePartName } from "./paths.ts";
 import { rebuildManifest } from "./rebuild-manifest.ts";
 import { findStrayFiles } from "./stray-files.ts";
 
@@ -23,6 +23,7 @@ export interface OpenArchiveOptions {
   readonly limits: ArchiveLimits;
   /** Where DuckDB finds a file of the archive, and the archive for an empty name. */
   pathOf(file: string): string;
+  openDatabase(options: DatabaseOptions): Promise<Database>;
   /** Takes in the newest sealed record of each device; where one comes twice, the later one counts. */
   onNewest(appId: AppId, batch: ReportBatch): void;
 }
@@ -42,6 +43,8 @@ export type ArchiveNotes = readonly string[];
 export interface OpenedArchive {
   readonly archive: Archive;
   readonly notes: ArchiveNotes;
+  /** Whether the newest record of every device was handed over: not where the checkpoint and a part can't be read. */
+  readonly hasAllNewest: boolean;
 }
 
 /**
@@ -50,7 +53,7 @@ export interface OpenedArchive {
  * newer program wrote the manifest.
  */
 export async function openArchive(options: OpenArchiveOptions): Promise<OpenedArchive> {
-  const { files, directory, damagedDirectory, limits, pathOf, onNewest } = options;
+  const { files, directory, damagedDirectory, limits, pathOf, openDatabase, onNewest } = options;
   const paths = archivePaths(directory);
   await loadDuckDb(); // Now, when nobody waits: it holds the event loop up for 60 to 160 ms.
   await files.makeDirectory(paths.scratch);
@@ -70,7 +73,7 @@ export async function openArchive(options: OpenArchiveOptions): Promise<OpenedAr
     return first;
   };
   const notes: string[] = [];
-  const found = await findManifest(files, directory, damagedDirectory, openFirst, notes);
+  const found = await findManifest(options, openFirst, notes);
   const reader = createPartReader({
     openDatabase() {
       const opened = first ?? openDatabase(databaseOptions);
@@ -82,8 +85,9 @@ export async function openArchive(options: OpenArchiveOptions): Promise<OpenedAr
     queueMax: limits.queueMax,
   });
   const archive = createArchive({ files, directory, damagedDirectory, manifest: found, reader });
-  if (found.days.size > 0) await restoreNewest(archive, await openFirst(), pathOf, onNewest, notes);
-  return { archive, notes };
+  const hasAllNewest =
+    found.days.size === 0 || (await restoreNewest(archive, await openFirst(), pathOf, onNewest, notes));
+  return { archive, notes, hasAllNewest };
 }
 
 async function emptyFolder(files: Files, folder: string): Promise<void> {
@@ -91,18 +95,16 @@ async function emptyFolder(files: Files, folder: string): Promise<void> {
 }
 
 async function findManifest(
-  files: Files,
-  directory: string,
-  damagedDirectory: string,
+  { files, directory, damagedDirectory, pathOf }: OpenArchiveOptions,
   openReading: () => Promise<Database>,
   notes: string[],
 ): Promise<Manifest> {
   const path = archivePaths(directory).manifest;
   if (await files.exists(path)) {
-    const bytes = await files.read(path);
-    const parsed = parseManifest(bytes);
-    if (parsed.ok) return parsed.value;
-    if (parsed.error.kind === "newer") {
+    const bytes = await readOrFault(files, path);
+    const parsed = bytes instanceof Uint8Array ? parseManifest(bytes) : null;
+    if (parsed?.ok) return parsed.value;
+    if (parsed?.error.kind === "newer") {
       throw new NewerFormatError(
         "the archive's manifest",
         path,
@@ -110,59 +112,106 @@ async function findManifest(
         String(parsed.error.version),
       );
     }
-    const savedAs = join(
-      damagedDirectory,
-      `manifest.json.${crc32(bytes).toString(16).padStart(8, "0")}.damaged`,
-    );
-    await files.makeDirectory(damagedDirectory);
-    await files.replace(savedAs, bytes);
-    notes.push(
-      `The archive's manifest is damaged: it was set aside as ${savedAs} and made anew from the files.`,
-    );
+    const fate =
+      bytes instanceof Uint8Array
+        ? `is damaged: it was ${await setAside(files, damagedDirectory, bytes)} and`
+        : `can't be read (${bytes.message}): it was`;
+    notes.push(`The archive's manifest ${fate} made anew from the files.`);
   } else {
-    const hasDays = (await files.list(directory)).some((name) => parseDayFolder(name) !== null);
-    if (!hasDays) return EMPTY_MANIFEST;
+    if (!(await hasParts(files, directory))) return EMPTY_MANIFEST;
     notes.push("The archive's manifest is missing: it was made anew from the files.");
   }
   const connection = await (await openReading()).connect();
   try {
-    return await rebuildManifest(files, directory, connection);
+    const { manifest, leftOut } = await rebuildManifest(
+      { files, directory, damagedDirectory, pathOf },
+      connection,
+    );
+    notes.push(...leftOut.map((file) => `archive/${file} can't be read: the new manifest goes without it.`));
+    return manifest;
   } finally {
     connection.close();
   }
 }
 
-/** Reads the checkpoint; where it is lost, every part says what it knows, the oldest first. */
+/** The file, or what the disk says instead. Without a file descriptor nothing is known of it: that is thrown. */
+async function readOrFault(files: Files, path: string): Promise<Uint8Array | FileError> {
+  try {
+    return await files.read(path);
+  } catch (error) {
+    if (!(error instanceof FileError) || isOutOfDescriptors(error)) throw error;
+    return error;
+  }
+}
+
+/** Keeps the bytes of a manifest that is damaged; tells what became of them. A full disk is no reason not to start. */
+async function setAside(files: Files, damagedDirectory: string, bytes: Uint8Array): Promise<string> {
+  const name = `manifest.json.${crc32(bytes).toString(16).padStart(8, "0")}.damaged`;
+  const savedAs = join(damagedDirectory, name);
+  try {
+    await files.makeDirectory(damagedDirectory);
+    await files.replace(savedAs, bytes);
+    return `set aside as ${savedAs}`;
+  } catch (error) {
+    unlessFileError(error);
+    return `not set aside (${messageOf(error)})`;
+  }
+}
+
+/** A first seal that failed leaves empty folders of days: they are no archive. */
+async function hasParts(files: Files, directory: string): Promise<boolean> {
+  for (const folder of await files.list(directory)) {
+    if (parseDayFolder(folder) === null) continue;
+    const names = await files.list(join(directory, folder));
+    if (names.some((name) => parsePartName(name) !== null)) return true;
+  }
+  return false;
+}
+
+/**
+ * Reads the checkpoint; where it is lost, every part says what it knows, the oldest first. Both are read only once
+ * their checksum is compared: DuckDB reads over most flipped bits without a word. Resolves with whether all was read.
+ */
 async function restoreNewest(
-  { manifest }: Archive,
+  archive: Archive,
   database: Database,
   pathOf: (file: string) => string,
   onNewest: OpenArchiveOptions["onNewest"],
   notes: string[],
-): Promise<void> {
+): Promise<boolean> {
+  const { manifest } = archive;
   const connection = await database.connect();
+  const expectGood = async (part: Part) => {
+    if (!(await archive.vouch([part]))) throw new Error(archive.damaged.get(part.file));
+  };
   try {
     if (manifest.latest !== null) {
       try {
+        for (const part of manifest.latest) await expectGood(part);
         for (const { file } of manifest.latest) {
           for await (const { appId, batch } of readNewest(connection, pathOf(file))) onNewest(appId, batch);
         }
-        return;
+        return true;
       } catch (error) {
         notes.push(
           `The newest positions are read from all of the archive, since their own file can't be used: ${messageOf(error)}`,
         );
       }
     }
+    let isWhole = true;
     for (const [day, { parts }] of [...manifest.days].sort(([a], [b]) => a - b)) {
-      for (const { file } of parts) {
+      for (const part of parts) {
         try {
-          for await (const { appId, batch } of findNewest(connection, pathOf(file))) onNewest(appId, batch);
+          await expectGood(part);
+          for await (const { appId, batch } of findNewest(connection, pathOf(part.file)))
+            onNewest(appId, batch);
         } catch (error) {
+          isWhole = false;
           notes.push(`The newest positions of ${utcDayName(day)} can't be read: ${messageOf(error)}`);
         }
       }
     }
+    return isWhole;
   } finally {
     connection.close();
   }

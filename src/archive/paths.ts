@@ -41,3 +41,8 @@ export function parsePartName(name: string): number | null {
   const match = /^(\d{8,15})-\d{3,}\.parquet$/.exec(name);
   return match === null ? null : Number(match[1]);
 }
+
+/** The name of a part among damaged bytes, which lie in one folder. */
+export function lostName(file: string): string {
+  return `${file.replaceAll("/", "-")}.damaged`;
+}

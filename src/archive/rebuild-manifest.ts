@@ -1,33 +1,57 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { crc32 } from "node:zlib";
 import type { AppId } from "../model/ids.ts";
-import type { Files } from "../runtime/files.ts";
+import { type Files, isOutOfDescriptors, unlessFileError } from "../runtime/files.ts";
 import type { UtcDay } from "../time/utc-day.ts";
 import type { Connection } from "./duckdb.ts";
 import type { Manifest, Part, SealedDay } from "./manifest.ts";
-import { parseDayFolder, parsePartName } from "./paths.ts";
+import { lostName, parseDayFolder, parsePartName } from "./paths.ts";
+
+export interface RebuildOptions {
+  readonly files: Files;
+  readonly directory: string;
+  /** Where files go that can't be read. */
+  readonly damagedDirectory: string;
+  /** Where DuckDB finds a file. */
+  pathOf(file: string): string;
+}
+
+export interface RebuiltManifest {
+  readonly manifest: Manifest;
+  /** Files of days that can't be read, and whose records are missing from it. */
+  readonly leftOut: readonly string[];
+}
 
 /**
  * Makes a manifest from the files alone, where the manifest is lost: each says which entries of the log it covers
  * and which files it replaced. A file that was written for a seal that never came to its swap counts too: it
- * says the same as the log. Files that can't be read are left out, and stay where they are.
+ * says the same as the log. Files that can't be read are set aside among damaged bytes: to the new manifest they would
+ * be leftovers, which are deleted one day.
  */
 export async function rebuildManifest(
-  files: Files,
-  directory: string,
+  options: RebuildOptions,
   connection: Connection,
-): Promise<Manifest> {
+): Promise<RebuiltManifest> {
+  const { files, directory } = options;
   const found: FoundPart[] = [];
+  const leftOut: string[] = [];
   for (const folder of await files.list(directory)) {
     const day = parseDayFolder(folder);
     if (day === null) continue;
     for (const name of await files.list(join(directory, folder))) {
       const seal = parsePartName(name);
       if (seal === null) continue;
-      const part = await describePart(files, directory, `${folder}/${name}`, connection);
-      if (part !== null) found.push({ ...part, day, seal });
+      const file = `${folder}/${name}`;
+      const part = await describePart(options, file, connection);
+      if (part === null) leftOut.push(file);
+      else found.push({ ...part, day, seal });
     }
   }
+  for (const file of leftOut) await setAside(options, file);
+  return { manifest: manifestOf(found), leftOut };
+}
+
+function manifestOf(found: readonly FoundPart[]): Manifest {
   const replaced = new Set(found.flatMap(({ replaces }) => replaces));
   const days = new Map<UtcDay, SealedDay>();
   for (const { part, day, sequence } of found.filter(({ part }) => !replaced.has(part.file))) {
@@ -54,15 +78,26 @@ interface FoundPart extends DescribedPart {
   readonly seal: number;
 }
 
+async function setAside({ files, directory, damagedDirectory }: RebuildOptions, file: string): Promise<void> {
+  const from = join(directory, file);
+  try {
+    await files.makeDirectory(damagedDirectory);
+    await files.rename(from, join(damagedDirectory, lostName(file)));
+    await files.syncDirectory(damagedDirectory);
+    await files.syncDirectory(dirname(from));
+  } catch (error) {
+    unlessFileError(error); // It stays where it is.
+  }
+}
+
 async function describePart(
-  files: Files,
-  directory: string,
+  { files, directory, pathOf }: RebuildOptions,
   file: string,
   connection: Connection,
 ): Promise<DescribedPart | null> {
-  const path = join(directory, file);
-  const bytes = await files.read(path);
+  const path = pathOf(file);
   try {
+    const bytes = await files.read(join(directory, file));
     const metadata = await connection.run(
       "SELECT decode(key), decode(value) FROM parquet_kv_metadata($path)",
       { path },
@@ -80,7 +115,8 @@ async function describePart(
     const rows = rowsOf.reduce((sum, count) => sum + count, 0);
     const replaces = JSON.parse(metadataOf("wherehouse_replaces") ?? "[]") as string[];
     return { part: { file, rows, bytes: bytes.length, crc: crc32(bytes), apps }, sequence, replaces };
-  } catch {
-    return null; // DuckDB can't read it: nobody knows what it says. `strayFiles` names it.
+  } catch (error) {
+    if (isOutOfDescriptors(error)) throw error;
+    return null; // Neither the disk nor DuckDB gives it back: nobody knows what it says.
   }
 }

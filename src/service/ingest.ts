@@ -13,6 +13,8 @@ export interface IngestDependencies {
   readonly schedule: Pick<SealSchedule, "noteReports" | "hasRoomFor">;
   /** Told of every batch that the log did not take. */
   readonly onRefusal: (refusal: LogRefusal) => void;
+  /** Whether memory has all of the log: a segment that can't be read for now may say otherwise than it does. */
+  readonly hasWholeLog: boolean;
 }
 
 export interface IngestAnswer {
@@ -28,14 +30,17 @@ export type Ingest = (appId: AppId, batch: ReportBatch) => Promise<Result<Ingest
  * Takes a batch in: onto the disk first, then into memory, then the answer, so that what is acknowledged is
  * durable and what is visible is durable too. Batches reach memory in the order of the log.
  */
-export function createIngest({ log, hot, schedule, onRefusal }: IngestDependencies): Ingest {
+export function createIngest(dependencies: IngestDependencies): Ingest {
+  const { log, hot, schedule, onRefusal, hasWholeLog } = dependencies;
   /** Batches of each app that the log has not confirmed: memory does not show yet what they change. */
   const waiting = new Map<AppId, number>();
 
   return async function ingest(appId, batch) {
     if (batch.count === 0) return ok({ accepted: 0, duplicates: 0, sequence: log.lastSequence });
     const waitingBefore = waiting.get(appId) ?? 0;
-    if (waitingBefore === 0 && hot.repeats(appId, batch)) {
+    // Of a log that has failed, perhaps at the start, memory may show what the disk has not.
+    const knowsDisk = waitingBefore === 0 && hasWholeLog && log.state !== "failed";
+    if (knowsDisk && hot.repeats(appId, batch)) {
       // Nothing to keep: all of it is on the disk already, and nothing under way could change that.
       return ok({ accepted: 0, duplicates: batch.count, sequence: log.lastSequence });
     }

@@ -40,6 +40,11 @@ export interface SealDependencies {
   readonly archive: Archive;
   /** Entries of the log after this one may be missing from memory: no day is covered further. */
   readonly readUpTo: number;
+  /**
+   * Whether memory has the newest sealed record of every device. Where it has not, a seal writes no checkpoint: the
+   * next start looks through the parts again.
+   */
+  readonly hasAllNewest: boolean;
   /** The same writer for all seals, or another after it was closed. */
   readonly openWriter: () => Promise<PartWriter>;
   readonly clock: Clock;
@@ -134,6 +139,7 @@ async function rotateLog({ rotate, currentDays }: SealDependencies["log"], nowMs
 /** What folding came to. */
 interface Folded {
   readonly days: ReadonlyMap<UtcDay, SealedDay>;
+  /** The checkpoint from now on. */
   readonly latest: readonly Part[] | null;
   readonly written: readonly Part[];
   /** Files that are no part of the archive once the manifest is swapped. */
@@ -145,7 +151,7 @@ interface Folded {
 }
 
 async function foldDays(
-  { hot, archive, readUpTo, openWriter }: SealDependencies,
+  { hot, archive, readUpTo, hasAllNewest, openWriter }: SealDependencies,
   sealing: Sealing,
   days: readonly UtcDay[],
   { restored }: RetentionPlan,
@@ -161,9 +167,10 @@ async function foldDays(
   const written: Part[] = [];
   const replaced: Part[] = [];
   const blocked: UtcDay[] = [];
-  let latest: Part[] | null = null;
+  const newest: Part[] = [];
   let records = 0;
-  if (days.length === 0) return { days: folded, latest, written, replaced, blocked, records, sequence };
+  const common = { days: folded, written, replaced, blocked, sequence };
+  if (days.length === 0) return { ...common, latest: manifest.latest, records };
 
   async function* counted(rows: Iterable<DayRows>): AsyncGenerator<DayRows> {
     for (const row of rows) {
@@ -178,7 +185,7 @@ async function foldDays(
   const writer = await openWriter();
   const breakOff = () => writer.close(); // A statement under way would take seconds.
   signal.addEventListener("abort", breakOff);
-  const discardWritten = () => archive.discard([...written, ...(latest ?? [])]);
+  const discardWritten = () => archive.discard([...written, ...newest]);
   try {
     for (const day of days) {
       const before: SealedDay = manifest.days.get(day) ?? restored.get(day) ?? NOTHING_SEALED;
@@ -206,11 +213,11 @@ async function foldDays(
         records = recordsBefore;
       }
     }
-    const newest: Part[] = [];
-    latest = newest;
-    await writer.writeLatest(sequence, paced(sealing.newest()), async (part) => {
-      newest.push(await archive.writePart({ day: "latest", seal, index: newest.length }, part));
-    });
+    if (hasAllNewest) {
+      await writer.writeLatest(sequence, paced(sealing.newest()), async (part) => {
+        newest.push(await archive.writePart({ day: "latest", seal, index: newest.length }, part));
+      });
+    }
   } catch (error) {
     writer.close(); // In whatever state the failure has left it.
     await discardWritten();
@@ -219,7 +226,7 @@ async function foldDays(
     signal.removeEventListener("abort", breakOff);
   }
   if (manifest.latest !== null) replaced.push(...manifest.latest);
-  return { days: folded, latest, written, replaced, blocked, records, sequence };
+  return { ...common, latest: hasAllNewest ? newest : null, records };
 }
 
 const NOTHING_SEALED: SealedDay = { sequence: 0, parts: [], lost: [] };
@@ -250,7 +257,7 @@ function nextManifest(
     seal: manifest.seal + 1,
     lastSequence: Math.max(manifest.lastSequence, sequence),
     days: retained,
-    latest: folded.latest ?? manifest.latest,
+    latest: folded.latest,
     expired: new Map([...kept, ...expired]),
   };
 }

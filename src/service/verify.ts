@@ -1,6 +1,6 @@
 import { basename, join } from "node:path";
-import { lostName } from "../archive/archive.ts";
 import type { Database } from "../archive/duckdb.ts";
+import { lostName } from "../archive/paths.ts";
 import {
   type ArchiveReport,
   archiveBytes,

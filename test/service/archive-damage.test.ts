@@ -1,8 +1,17 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { copyFileSync, existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { openDatabase } from "../../src/archive/duckdb.ts";
 import { directoryPaths } from "../../src/directory.ts";
+import { FileError } from "../../src/runtime/files.ts";
 import { createNodeFiles } from "../../src/runtime/node-files.ts";
 import { countUnacknowledged, createVerify } from "../../src/service/verify.ts";
 import { createManualClock } from "../../src/time/clock.ts";
@@ -215,4 +224,93 @@ test("a checkpoint that is lost is found anew from the parts", async () => {
   expect((await app.get("/api/v1/devices/b/locations/current")).body.location.timestamp).toBe(at(14));
   expect((await app.get("/api/v1/users/u/devices")).body.device_count).toBe(1);
   expect((await verify()).problems).toHaveLength(1);
+});
+
+test("a checkpoint with a flipped byte is found anew from the parts, and never shown", async () => {
+  const [latest] = app.directory.archive.manifest.latest!;
+  const good = readFileSync(pathOf(latest!.file));
+  const paths = ["/api/v1/locations/current", "/api/v1/users/u/devices"];
+  const answers = async () => Promise.all(paths.map(async (path) => (await app.get(path)).body));
+  const before = await answers();
+  for (let offset = 4; offset < good.length; offset += Math.ceil(good.length / 20)) {
+    const bad = Uint8Array.from(good);
+    bad[offset]! ^= 1;
+    writeFileSync(pathOf(latest!.file), bad);
+    app = await app.restart();
+    expect(app.notes.join()).toContain("its bytes are not those written");
+    expect(await answers()).toEqual(before);
+  }
+});
+
+test("a manifest or a part that the disk does not give back keeps no start from its end", async () => {
+  const day = history("a", 15);
+  const unreadable = new Set<string>();
+  const disk = {
+    files: {
+      ...files,
+      read(path: string) {
+        if (unreadable.has(path)) throw new FileError("read", path, "EIO");
+        return files.read(path);
+      },
+    },
+  };
+  const { clock, dataDir } = app;
+  await app.close();
+  unreadable.add(pathOf("manifest.json"));
+  app = await createArchiveApp({ clock, dataDir, disk });
+  expect(app.notes.join()).toContain("manifest can't be read");
+  expect((await app.get(day)).body.pagination.count).toBe(1);
+
+  const part = partOf(14);
+  unreadable.add(pathOf(part));
+  app = await app.restart();
+  expect(app.notes.join()).toContain(`archive/${part} can't be read`);
+  expect((await app.get(day)).body.pagination.count).toBe(1);
+  expect(existsSync(join(dataDir, "damaged", `${part.replace("/", "-")}.damaged`))).toBe(true);
+});
+
+test("a damaged manifest that a full disk has no room to set aside keeps no start from its end", async () => {
+  truncateSync(pathOf("manifest.json"), 200);
+  const { clock, dataDir } = app;
+  await app.close();
+  const disk = {
+    files: {
+      ...files,
+      replace: (path: string) => Promise.reject(new FileError("replace", path, "ENOSPC")),
+    },
+  };
+  app = await createArchiveApp({ clock, dataDir, disk });
+  expect(app.notes.join()).toContain("was not set aside");
+  expect((await app.get(history("a", 15))).body.pagination.count).toBe(1);
+});
+
+test("a first seal that failed leaves nothing that passes for an archive without its manifest", async () => {
+  const empty = await createArchiveApp({ clock: createManualClock(NOW_MS) });
+  await empty.close();
+  mkdirSync(join(empty.dataDir, "archive", "day=2026-01-14"));
+  const again = await createArchiveApp({ clock: createManualClock(NOW_MS), dataDir: empty.dataDir });
+  expect(again.notes).toEqual([]);
+  await again.close();
+});
+
+test("a seal writes no checkpoint while a start could not read every newest position", async () => {
+  const current = "/api/v1/devices/b/locations/current";
+  const [latest] = app.directory.archive.manifest.latest!;
+  const part = partOf(14);
+  const hidden = readFileSync(pathOf(part));
+  truncateSync(pathOf(latest!.file), 50);
+  rmSync(pathOf(part));
+  app = await app.restart();
+  expect((await app.get(current)).status).toBe(404);
+  await app.store([{ ...PLACE, device_id: "a", timestamp: at(15, 9) }]);
+  await app.seal();
+  writeFileSync(pathOf(part), hidden);
+  app = await app.restart();
+  expect((await app.get(current)).body.location.timestamp).toBe(at(14));
+  expect((await app.get(history("b", 14))).body.pagination.count).toBe(1);
+  await app.store([{ ...PLACE, device_id: "a", timestamp: at(15, 10) }]);
+  await app.seal();
+  app = await app.restart();
+  expect(app.notes).toEqual([]);
+  expect((await app.get(current)).body.location.timestamp).toBe(at(14));
 });

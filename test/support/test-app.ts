@@ -142,7 +142,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     corsOrigins: [],
     readiness: () => readiness,
     countDamaged: async () => 0,
-    ingest: createIngest({ log, hot, schedule: NO_SEALS, onRefusal: () => {} }),
+    ingest: createIngest({ log, hot, schedule: NO_SEALS, onRefusal: () => {}, hasWholeLog: true }),
     current: createCurrentQueries(queries),
     history: createHistoryQueries({
       ...queries,
