@@ -3,7 +3,7 @@
  * then starts the real thing under Bun. Plain JavaScript without packages, because it comes before them: it
  * runs on Node 20 or newer, and on Bun where there is no Node (`bun run start`).
  *
- *   launch.mjs start|cli|test|bench|soak|check|format ARGUMENTS
+ *   launch.mjs start|cli|test|bench|lives|soak|check|format ARGUMENTS
  *
  * Where nothing is missing it costs one hash and no child process but the one that was asked for.
  */
@@ -37,6 +37,7 @@ const COMMANDS = {
     programs: (bun, args) => [[bun, "test", `--timeout=${TEST_TIMEOUT_MS}`, ...args]],
   },
   bench: { development: true, programs: (bun, args) => [[bun, "bench/main.ts", ...args]] },
+  lives: { development: true, programs: (bun, args) => [[bun, "test/sim/life/main.ts", ...args]] },
   soak: { development: true, programs: (bun, args) => [[bun, "test/soak/main.ts", ...args]] },
   check: { development: true, programs: checks },
   format: {

@@ -15,9 +15,8 @@ export interface MirroredDisk {
 export const SIMULATED_DATA_DIR = "/data";
 const ARCHIVE = `${SIMULATED_DATA_DIR}/archive/`;
 
-export function createMirroredDisk(simulated: SimulatedFiles): MirroredDisk {
-  const directory = temporaryDataDir();
-
+/** The real directory is a new one, or an empty one that is given. */
+export function createMirroredDisk(simulated: SimulatedFiles, directory = temporaryDataDir()): MirroredDisk {
   function mirror(path: string): void {
     if (!path.startsWith(ARCHIVE)) return;
     const real = join(directory, path.slice(ARCHIVE.length));

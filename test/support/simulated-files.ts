@@ -13,8 +13,13 @@ export interface SimulatedFiles extends Files {
   capacityBytes: number;
   /** Runs before each operation, which waits for it and fails with what it throws. */
   beforeOperation: ((operation: FileOperation, path: string) => void | Promise<void>) | null;
-  /** The next such operation does nothing and fails; a failed `sync` loses what it should have written. */
-  failNext(operation: FileOperation, code: string): void;
+  /**
+   * The next such operation does nothing and fails; a failed `sync` loses what it should have written, a failed
+   * `append` may have written a beginning.
+   */
+  failNext(operation: FileOperation, code: string, writtenBytes?: number): void;
+  /** What `failNext` has left is not to fail any more. */
+  clearFaults(): void;
   /**
    * The power fails: every operation from now on fails, and the result is the disk as it is found again.
    * With `random`, some of what was not synced has survived; without, none of it.
@@ -33,6 +38,12 @@ interface Names {
 interface NameChange {
   readonly directories: readonly string[];
   apply(files: Map<string, SimulatedInode>): void;
+}
+
+interface Fault {
+  readonly operation: FileOperation;
+  readonly code: string;
+  readonly writtenBytes: number;
 }
 
 /** A disk that holds these files already. */
@@ -61,20 +72,20 @@ function simulatedFiles({ files, directories }: Names): SimulatedFiles {
   const durableFiles = new Map(files);
   let unsyncedNames: NameChange[] = [];
   let hasPower = true;
-  const faults: { operation: FileOperation; code: string }[] = [];
+  let faults: Fault[] = [];
 
-  /** Returns the code that the operation is to fail with, or null. */
-  async function begin(operation: FileOperation, path: string): Promise<string | null> {
+  /** Returns what the operation is to fail with, or null. */
+  async function begin(operation: FileOperation, path: string): Promise<Fault | null> {
     if (!hasPower) throw new FileError(operation, path, "EIO");
     await disk.beforeOperation?.(operation, path);
     if (!hasPower) throw new FileError(operation, path, "EIO");
     const index = faults.findIndex((fault) => fault.operation === operation);
-    return index < 0 ? null : faults.splice(index, 1)[0]!.code;
+    return index < 0 ? null : faults.splice(index, 1)[0]!;
   }
 
   async function beginOrFail(operation: FileOperation, path: string): Promise<void> {
-    const code = await begin(operation, path);
-    if (code !== null) throw new FileError(operation, path, code);
+    const fault = await begin(operation, path);
+    if (fault !== null) throw new FileError(operation, path, fault.code);
   }
 
   function find(operation: FileOperation, path: string): SimulatedInode {
@@ -106,18 +117,21 @@ function simulatedFiles({ files, directories }: Names): SimulatedFiles {
   function appendFile(path: string, inode: SimulatedInode): AppendFile {
     return {
       async append(parts) {
-        await beginOrFail("append", path);
+        const fault = await begin("append", path);
+        let room = fault?.writtenBytes ?? Number.POSITIVE_INFINITY;
         for (const part of parts) {
-          const fitting = part.subarray(0, freeBytes());
+          const fitting = part.subarray(0, Math.min(room, freeBytes()));
           inode.append(fitting);
-          if (fitting.length < part.length) throw new FileError("append", path, "ENOSPC");
+          room -= fitting.length;
+          if (fitting.length < part.length) throw new FileError("append", path, fault?.code ?? "ENOSPC");
         }
+        if (fault !== null) throw new FileError("append", path, fault.code);
       },
       async sync() {
-        const code = await begin("sync", path);
-        if (code === null) return inode.sync();
+        const fault = await begin("sync", path);
+        if (fault === null) return inode.sync();
         inode.failSync();
-        throw new FileError("sync", path, code);
+        throw new FileError("sync", path, fault.code);
       },
       async truncate(sizeBytes) {
         await beginOrFail("truncate", path);
@@ -158,7 +172,10 @@ function simulatedFiles({ files, directories }: Names): SimulatedFiles {
   const disk: SimulatedFiles = {
     capacityBytes: Number.POSITIVE_INFINITY,
     beforeOperation: null,
-    failNext: (operation, code) => void faults.push({ operation, code }),
+    failNext: (operation, code, writtenBytes = 0) => void faults.push({ operation, code, writtenBytes }),
+    clearFaults() {
+      faults = [];
+    },
     contents: () => new Map([...files].map(([path, inode]) => [path, inode.read()])),
     crash(random) {
       hasPower = false;

@@ -1,0 +1,55 @@
+/** What happened in a life, or in many. */
+export interface LifeTotals {
+  steps: number;
+  operations: number;
+  batches: number;
+  acknowledged: number;
+  refused: number;
+  starts: number;
+  powerFailures: number;
+  kills: number;
+  faults: number;
+  flips: number;
+  seals: number;
+  failedSeals: number;
+  /** Comparisons of all that the service answers with the model. */
+  checks: number;
+  records: number;
+}
+
+export function noTotals(): LifeTotals {
+  return {
+    steps: 0,
+    operations: 0,
+    batches: 0,
+    acknowledged: 0,
+    refused: 0,
+    starts: 0,
+    powerFailures: 0,
+    kills: 0,
+    faults: 0,
+    flips: 0,
+    seals: 0,
+    failedSeals: 0,
+    checks: 0,
+    records: 0,
+  };
+}
+
+export function addTotals(sum: LifeTotals, more: LifeTotals): void {
+  for (const name of Object.keys(sum) as (keyof LifeTotals)[]) sum[name] += more[name];
+}
+
+/** A life that ended as it must not. Its message says what was expected and what was found. */
+export class LifeFailure extends Error {
+  override readonly name = "LifeFailure";
+  readonly seed: number;
+  /** What happened in it, step by step. */
+  readonly story: readonly string[];
+
+  constructor(seed: number, reason: string, story: readonly string[], cause?: unknown) {
+    super(`life ${seed}: ${reason}`, { cause });
+    this.seed = seed;
+    this.story = story;
+  }
+}

@@ -1,0 +1,75 @@
+import { MS_PER_DAY } from "../../../src/time/retention.ts";
+import type { Draws } from "./draws.ts";
+
+/** What a life is like, before anything happens in it. */
+export interface LifePlan {
+  readonly seed: number;
+  /** Whether records move to the archive: such lives take DuckDB, and a hundred times as long. */
+  readonly hasSeals: boolean;
+  readonly steps: number;
+  readonly apps: readonly string[];
+  readonly devices: readonly string[];
+  /** Devices that only ever report of long ago. */
+  readonly silentDevices: readonly string[];
+  readonly users: readonly string[];
+  /** How long before the life's start its late reports are from, in days. */
+  readonly oldDays: readonly number[];
+  readonly segmentBytesMax: number;
+  /** How likely a step or a start is to meet a fault. */
+  readonly faultChance: number;
+  /** How likely bytes are to flip while the directory is closed. */
+  readonly flipChance: number;
+}
+
+export const LIFE_START_MS = Date.UTC(2026, 0, 15, 12);
+
+/** One life in so many seals. */
+const LIVES_A_SEALING_ONE = 5;
+
+export type LifeKind = "any" | "log" | "seals";
+
+/** What happens in a step, with how often it does. */
+const LOG_STEPS = { post: 8, burst: 5, clock: 2, restart: 4, ask: 2, acknowledge: 1 };
+const SEAL_STEPS = { post: 7, burst: 3, clock: 6, seal: 6, busySeal: 3, restart: 3, ask: 2, acknowledge: 2 };
+export type Step = keyof typeof SEAL_STEPS;
+
+export function planLife(seed: number, kind: LifeKind, draws: Draws): LifePlan {
+  const drawn = seed % LIVES_A_SEALING_ONE === 0;
+  const hasSeals = kind === "any" ? drawn : kind === "seals";
+  const some = (name: string, least: number, most: number) =>
+    Array.from({ length: draws.between(least, most) }, (_, i) => `${name}${i + 1}`);
+  return {
+    seed,
+    hasSeals,
+    steps: hasSeals ? draws.between(8, 22) : draws.between(10, 40),
+    apps: some("app", 1, hasSeals ? 2 : 3),
+    devices: some("bus", 1, hasSeals ? 2 : 4),
+    silentDevices: some("silent", 0, 1),
+    users: some("user", 1, 3),
+    oldDays: Array.from({ length: draws.between(1, 2) }, () =>
+      draws.chance(0.2) ? draws.between(355, 364) : draws.between(4, 40),
+    ),
+    segmentBytesMax: draws.chance(0.5) ? draws.between(500, 4000) : 64 * 1024 * 1024,
+    faultChance: draws.pick([0, 0.1, 0.25, 0.5]),
+    flipChance: draws.pick([0, 0, 0.2, 0.5]),
+  };
+}
+
+export function drawStep({ hasSeals }: LifePlan, draws: Draws): Step {
+  return hasSeals ? draws.weighted(SEAL_STEPS) : draws.weighted(LOG_STEPS);
+}
+
+/** By how much the clock is turned: mostly on, sometimes far, sometimes back. */
+export function drawClockTurnMs({ hasSeals }: LifePlan, draws: Draws): number {
+  const hourMs = MS_PER_DAY / 24;
+  switch (draws.weighted({ hours: 5, days: hasSeals ? 8 : 2, months: 1, back: 1 })) {
+    case "hours":
+      return draws.between(1, 30) * hourMs;
+    case "days":
+      return draws.between(1, 12) * MS_PER_DAY;
+    case "months":
+      return draws.between(30, 370) * MS_PER_DAY;
+    case "back":
+      return -draws.between(1, draws.pick([20, 400])) * hourMs;
+  }
+}

@@ -1,0 +1,87 @@
+import { DEFAULT_ARCHIVE_CONFIG } from "../../../src/config.ts";
+import { createHotStore, type HotStore } from "../../../src/hot/hot-store.ts";
+import { type OpenDirectory, openDirectory } from "../../../src/open-directory.ts";
+import type { Files } from "../../../src/runtime/files.ts";
+import { createCurrentQueries } from "../../../src/service/current.ts";
+import { createHistoryQueries } from "../../../src/service/history.ts";
+import { createUserDevices } from "../../../src/service/user-devices.ts";
+import { readAcknowledgedParts } from "../../../src/service/verify-acknowledged.ts";
+import type { ManualClock } from "../../../src/time/clock.ts";
+import { type MirroredDisk, SIMULATED_DATA_DIR } from "../../support/mirrored-disk.ts";
+import type { LifeEngine } from "./engine.ts";
+
+export const DAMAGED_DIRECTORY = `${SIMULATED_DATA_DIR}/damaged`;
+export const LOG_DIRECTORY = `${SIMULATED_DATA_DIR}/wal`;
+export const ARCHIVE_DIRECTORY = `${SIMULATED_DATA_DIR}/archive`;
+
+/** The real service over a simulated disk, from one start to the end of the process. */
+export interface LifeService {
+  readonly directory: OpenDirectory;
+  readonly hot: HotStore;
+  readonly files: Files;
+  readonly current: ReturnType<typeof createCurrentQueries>;
+  readonly history: ReturnType<typeof createHistoryQueries>;
+  readonly userDevices: ReturnType<typeof createUserDevices>;
+  /** What was said of the archive. */
+  readonly notes: readonly string[];
+}
+
+/** Parts of the service that a test replaces by broken ones. */
+export interface Planted {
+  files?(files: Files): Files;
+  hot?(hot: HotStore): HotStore;
+}
+
+export interface ServiceOptions {
+  readonly disk: MirroredDisk;
+  readonly clock: ManualClock;
+  readonly engine: LifeEngine;
+  readonly segmentBytesMax: number;
+  readonly planted: Planted;
+}
+
+export async function openService(options: ServiceOptions): Promise<LifeService> {
+  const { disk, clock, engine, segmentBytesMax, planted } = options;
+  const files = planted.files?.(disk.files) ?? disk.files;
+  const store = createHotStore();
+  const hot = planted.hot?.(store) ?? store;
+  const notes: string[] = [];
+  const directory = await openDirectory({
+    dataDir: SIMULATED_DATA_DIR,
+    files,
+    archiveDisk: disk.archiveDisk,
+    archiveEngine: engine.archive,
+    segmentBytesMax,
+    clock,
+    hot,
+    config: DEFAULT_ARCHIVE_CONFIG,
+    events: {
+      onRefusal: () => {},
+      onArchiveNote: (note) => notes.push(note),
+      onSealed: () => {},
+      onSealFailed: () => {},
+    },
+    onProgress: () => {},
+    release: () => {},
+  });
+  const queries = { hot, clock };
+  return {
+    directory,
+    hot,
+    files,
+    notes,
+    current: createCurrentQueries(queries),
+    history: createHistoryQueries({
+      ...queries,
+      archive: () => directory.archive,
+      acknowledgedParts: () => readAcknowledgedParts(files, DAMAGED_DIRECTORY),
+    }),
+    userDevices: createUserDevices(queries),
+  };
+}
+
+/** Ends it, on whatever is left of its disk. */
+export async function closeService({ directory }: LifeService): Promise<void> {
+  await directory.close().catch(() => undefined);
+  directory.archive.close();
+}
