@@ -37,6 +37,8 @@ export const LOG_QUEUE_BYTES_MAX = 64 * 1024 * 1024;
  */
 export const INGEST_REQUESTS_MAX = 1024;
 export const INGEST_BODY_BYTES_MAX = 256 * 1024 * 1024;
+/** How long a body may take to arrive, or clients that trickle would hold all of these for good. */
+export const INGEST_BODY_MS_MAX = 60_000;
 
 /** Records older than the window that begin a seal at once (about 200 MB), and that stop reports from being taken. */
 export const OLD_RECORDS_SEAL = 2_000_000;

@@ -10,13 +10,15 @@ export interface BodyBudget {
 
 /** What one request takes of the budget. */
 export interface BodyShare {
-  /** Takes more; false where there is not as much left, and then nothing is taken. */
+  /** How long its body may take to arrive. */
+  readonly arrivalMsMax: number;
+  /** Takes more; false where there is not as much left or the share has ended, and then nothing is taken. */
   take(bytes: number): boolean;
   /** Gives back all of it, once. */
   end(): void;
 }
 
-export function createBodyBudget(requestsMax: number, bytesMax: number): BodyBudget {
+export function createBodyBudget(requestsMax: number, bytesMax: number, arrivalMsMax: number): BodyBudget {
   let requests = 0;
   let bytes = 0;
   return {
@@ -32,14 +34,17 @@ export function createBodyBudget(requestsMax: number, bytesMax: number): BodyBud
       if (requests >= requestsMax) return null;
       requests++;
       let taken = 0;
+      let isEnded = false;
       return {
+        arrivalMsMax,
         take(more) {
-          if (bytes + more > bytesMax) return false;
+          if (isEnded || bytes + more > bytesMax) return false;
           bytes += more;
           taken += more;
           return true;
         },
         end() {
+          isEnded = true;
           requests--;
           bytes -= taken;
         },

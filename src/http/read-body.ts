@@ -42,7 +42,7 @@ export async function readBody(
       message: `content-encoding must be gzip or zstd, or left out; ${JSON.stringify(coding)} is not supported`,
     });
   }
-  const sent = await readSent(request, share);
+  const sent = await readInTime(request, share);
   if (!sent.ok || coding === "identity") return sent;
   try {
     return coding === "gzip" ? await unpackGzip(sent.value, share) : await unpackZstd(sent.value, share);
@@ -82,7 +82,27 @@ async function* inOnePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-async function readSent(request: Request, share: BodyShare): Promise<Result<Uint8Array, ServiceError>> {
+/** What is late is given up: its share is free again, and what still comes is dropped. */
+async function readInTime(request: Request, share: BodyShare): Promise<Result<Uint8Array, ServiceError>> {
+  const late = Promise.withResolvers<Result<never, ServiceError>>();
+  const giveUp = new AbortController();
+  const timer = setTimeout(() => {
+    giveUp.abort();
+    const message = `the body took longer than ${share.arrivalMsMax / 1000} s to arrive`;
+    late.resolve(fail({ kind: "body_unreadable", message }));
+  }, share.arrivalMsMax);
+  try {
+    return await Promise.race([late.promise, readSent(request, share, giveUp.signal)]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function readSent(
+  request: Request,
+  share: BodyShare,
+  givenUp: AbortSignal,
+): Promise<Result<Uint8Array, ServiceError>> {
   const declared = request.headers.get("content-length");
   if (declared !== null && Number(declared) > BODY_BYTES_MAX) return tooLarge();
   try {
@@ -91,9 +111,30 @@ async function readSent(request: Request, share: BodyShare): Promise<Result<Uint
       if (!share.take(Number(declared))) return fail(TOO_MANY_REPORTS);
       return ok(new Uint8Array(await request.arrayBuffer()));
     }
-    return request.body === null ? ok(new Uint8Array()) : await collect(request.body, share);
+    if (request.body === null) return ok(new Uint8Array());
+    return await collect(piecesUntil(request.body, givenUp), share);
   } catch {
     return fail({ kind: "body_unreadable", message: "the body ended before it was complete" });
+  }
+}
+
+/** The stream's pieces; whoever stops asking, or gives up while waiting, cancels the stream. */
+async function* piecesUntil(
+  stream: ReadableStream<Uint8Array>,
+  givenUp: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const reader = stream.getReader();
+  const cancel = () => reader.cancel().catch(() => undefined); // The connection may be gone by now.
+  givenUp.addEventListener("abort", cancel);
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    givenUp.removeEventListener("abort", cancel);
+    await cancel();
   }
 }
 

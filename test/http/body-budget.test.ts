@@ -4,8 +4,10 @@ import { createBodyBudget } from "../../src/http/body-budget.ts";
 import { createTestApp, NOON_MS, type TestApp } from "../support/test-app.ts";
 import { BUS, INGEST_PATH } from "./endpoints.ts";
 
+const HOUR_MS = 3_600_000;
+
 test("createBodyBudget() takes nothing beyond its bounds, and gets all of it back", () => {
-  const budget = createBodyBudget(2, 100);
+  const budget = createBodyBudget(2, 100, HOUR_MS);
   const [a, b] = [budget.begin()!, budget.begin()!];
   expect(budget.begin()).toBeNull();
   expect([a.take(60), b.take(50), b.take(40), a.take(1)]).toEqual([true, false, true, false]);
@@ -14,6 +16,7 @@ test("createBodyBudget() takes nothing beyond its bounds, and gets all of it bac
   expect([budget.requests, budget.bytes]).toEqual([1, 40]);
   b.end();
   expect([budget.requests, budget.bytes]).toEqual([0, 0]);
+  expect(b.take(1)).toBeFalse(); // Nobody would give it back.
   expect(budget.begin()).not.toBeNull();
 });
 
@@ -47,7 +50,7 @@ function heldBody(): { body: ReadableStream<Uint8Array>; finish(): void } {
 
 describe("reports beyond what may come in at once", () => {
   test("are a 503 with Retry-After while others are under way, and taken afterwards", async () => {
-    const bodies = createBodyBudget(1, 10_000);
+    const bodies = createBodyBudget(1, 10_000, HOUR_MS);
     const app = await createTestApp({ bodies });
     const { body, finish } = heldBody();
     const first = send(app, body);
@@ -74,11 +77,32 @@ describe("reports beyond what may come in at once", () => {
   ];
   for (const [how, body, headers] of packed) {
     test(`are a 503 where there is no memory for them, ${how}`, async () => {
-      const bodies = createBodyBudget(10, TEXT.length - 1);
+      const bodies = createBodyBudget(10, TEXT.length - 1, HOUR_MS);
       const app = await createTestApp({ bodies });
       expect((await send(app, body, headers)).status).toBe(503);
       expect([bodies.requests, bodies.bytes]).toEqual([0, 0]);
       expect((await app.get("/api/v1/devices/bus/locations/current")).status).toBe(404);
     });
+  }
+});
+
+test("readBody() gives a body up that takes too long to arrive, and frees what it took", async () => {
+  const bodies = createBodyBudget(1, 10_000, 50);
+  const app = await createTestApp({ bodies });
+  for (const headers of [{}, { "content-length": String(TEXT.length) }]) {
+    const { body, finish } = heldBody();
+    const late = await send(app, body, headers);
+    expect([late.status, await late.json()]).toEqual([
+      400,
+      { success: false, message: "the body took longer than 0.05 s to arrive" },
+    ]);
+    expect([bodies.requests, bodies.bytes]).toEqual([0, 0]);
+    try {
+      finish(); // What comes after it is dropped.
+    } catch {
+      // The stream was cancelled, as a runtime's would be.
+    }
+    expect((await send(app, TEXT)).status).toBe(200);
+    expect([bodies.requests, bodies.bytes]).toEqual([0, 0]);
   }
 });

@@ -4,6 +4,7 @@ import { createRateLimit } from "../../src/auth/rate-limit.ts";
 import type { TierName } from "../../src/auth/tiers.ts";
 import {
   INGEST_BODY_BYTES_MAX,
+  INGEST_BODY_MS_MAX,
   INGEST_REQUESTS_MAX,
   LOG_QUEUE_BYTES_MAX,
   SEGMENT_BYTES_MAX,
@@ -132,7 +133,8 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
   const archive = createEmptyArchive();
   const faults: unknown[] = [];
   const meters = createMeters();
-  const bodies = options.bodies ?? createBodyBudget(INGEST_REQUESTS_MAX, INGEST_BODY_BYTES_MAX);
+  const bodies =
+    options.bodies ?? createBodyBudget(INGEST_REQUESTS_MAX, INGEST_BODY_BYTES_MAX, INGEST_BODY_MS_MAX);
   let readiness: Readiness = { status: "ready" };
   const server = createServer({
     version: "1.2.3",

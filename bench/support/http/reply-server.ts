@@ -6,7 +6,7 @@
 
 import { openKeyStore } from "../../../src/auth/key-store.ts";
 import { createRateLimit } from "../../../src/auth/rate-limit.ts";
-import { INGEST_BODY_BYTES_MAX, INGEST_REQUESTS_MAX } from "../../../src/config.ts";
+import { INGEST_BODY_BYTES_MAX, INGEST_BODY_MS_MAX, INGEST_REQUESTS_MAX } from "../../../src/config.ts";
 import { directoryPaths } from "../../../src/directory.ts";
 import { METERS_PER_MILE } from "../../../src/geo/distance.ts";
 import type { HotStore } from "../../../src/hot/hot-store.ts";
@@ -63,7 +63,7 @@ const server = createServer({
   userDevices: createUserDevices(queries),
   readAsset: platform.readAsset,
   meters: createMeters(),
-  bodies: createBodyBudget(INGEST_REQUESTS_MAX, INGEST_BODY_BYTES_MAX),
+  bodies: createBodyBudget(INGEST_REQUESTS_MAX, INGEST_BODY_BYTES_MAX, INGEST_BODY_MS_MAX),
   scrape: () => Promise.resolve(""),
   onFault: (_requestId, error) => console.error(error),
   onAnswered: null,
