@@ -172,7 +172,12 @@ async function removeFiles(files: Files, folder: string): Promise<void> {
 }
 
 /** What tells that a file is not what was written. */
-async function faultOf(files: Files, path: string, part: Part, thorough: boolean): Promise<PartFault | null> {
+export async function faultOf(
+  files: Files,
+  path: string,
+  part: Part,
+  thorough: boolean,
+): Promise<PartFault | null> {
   try {
     const bytes = await files.size(path);
     if (bytes !== part.bytes) return `it has ${bytes} bytes instead of ${part.bytes}`;

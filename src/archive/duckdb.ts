@@ -46,6 +46,8 @@ export type SqlType = "VARCHAR" | "BIGINT" | "DOUBLE" | "BOOLEAN" | "UBIGINT";
 export interface Connection {
   /** Rejects with an `AbortError` where the signal ended the statement, else with DuckDB's own error. */
   run(sql: string, values?: SqlValues, signal?: AbortSignal): Promise<Rows>;
+  /** Hands the result over some thousand rows at a time: for those that are too large to hold. */
+  stream(sql: string, values: SqlValues): AsyncIterable<Rows>;
   /** Adds rows, given by column, to a temporary table; a value of a BIGINT or UBIGINT column is a bigint. */
   append(table: string, types: readonly SqlType[], columns: readonly (readonly SqlCell[])[]): Promise<void>;
   close(): void;
@@ -71,6 +73,9 @@ const PREPARED_MAX = 64;
 
 /** Rows of a chunk that is appended: what DuckDB's vectors hold. */
 const CHUNK_ROWS = 2048;
+
+/** Chunks of a streamed result that are handed over together. */
+const STREAM_CHUNKS = 8;
 
 /**
  * Opens a database that can't load extensions, reach the network, or touch a file outside the directories; the
@@ -154,6 +159,26 @@ function connectionOf(connection: DuckDBConnection, duckdb: DuckDb): Connection 
       } finally {
         signal?.removeEventListener("abort", interrupt);
         clearInterval(interrupting);
+      }
+    },
+    async *stream(sql, values) {
+      const statement = await connection.prepare(sql);
+      try {
+        statement.bind(bindable(values, duckdb));
+        const result = await statement.stream();
+        let chunks: DuckDBDataChunk[] = [];
+        for (;;) {
+          const chunk = await result.fetchChunk();
+          const isOver = chunk === null || chunk.rowCount === 0;
+          if (!isOver) chunks.push(chunk);
+          if (chunks.length > 0 && (isOver || chunks.length === STREAM_CHUNKS)) {
+            yield rowsOf(chunks);
+            chunks = [];
+          }
+          if (isOver) return;
+        }
+      } finally {
+        statement.destroySync();
       }
     },
     async append(table, types, columns) {

@@ -86,7 +86,16 @@ export async function openArchive(options: OpenArchiveOptions): Promise<OpenedAr
   });
   const archive = createArchive({ files, directory, damagedDirectory, manifest: found, reader });
   const hasAllNewest =
-    found.days.size === 0 || (await restoreNewest(archive, await openFirst(), pathOf, onNewest, notes));
+    found.days.size === 0 ||
+    (await restoreNewest({
+      manifest: found,
+      database: await openFirst(),
+      faultOf: async (part) =>
+        (await archive.vouch([part])) ? null : (archive.damaged.get(part.file) ?? ""),
+      pathOf,
+      onNewest,
+      notes,
+    }));
   return { archive, notes, hasAllNewest };
 }
 
@@ -168,21 +177,27 @@ async function hasParts(files: Files, directory: string): Promise<boolean> {
   return false;
 }
 
+export interface RestoreNewestOptions {
+  readonly manifest: Manifest;
+  readonly database: Database;
+  /** What is wrong with a part, read whole; null where it is as it was written. */
+  faultOf(part: Part): Promise<string | null>;
+  pathOf(file: string): string;
+  onNewest(appId: AppId, batch: ReportBatch): void;
+  /** What can't be read is said here. */
+  readonly notes: string[];
+}
+
 /**
  * Reads the checkpoint; where it is lost, every part says what it knows, the oldest first. Both are read only once
  * their checksum is compared: DuckDB reads over most flipped bits without a word. Resolves with whether all was read.
  */
-async function restoreNewest(
-  archive: Archive,
-  database: Database,
-  pathOf: (file: string) => string,
-  onNewest: OpenArchiveOptions["onNewest"],
-  notes: string[],
-): Promise<boolean> {
-  const { manifest } = archive;
+export async function restoreNewest(options: RestoreNewestOptions): Promise<boolean> {
+  const { manifest, database, faultOf, pathOf, onNewest, notes } = options;
   const connection = await database.connect();
   const expectGood = async (part: Part) => {
-    if (!(await archive.vouch([part]))) throw new Error(archive.damaged.get(part.file));
+    const fault = await faultOf(part);
+    if (fault !== null) throw new Error(fault);
   };
   try {
     if (manifest.latest !== null) {

@@ -66,6 +66,23 @@ export function recordsStatement(order: Order): ScanStatement {
   };
 }
 
+/**
+ * All records of an app in a range, by device and time: the device, the time, number fields, profile and state as a
+ * JSON array each. `isSorted` where the files are in this order already, read one after the other.
+ */
+export function orderedRecordsSql(
+  given: Pick<ScanShape, "hasFiles" | "hasLate" | "hasOldFiles" | "isSorted">,
+): string {
+  const shape = { ...given, ofDevice: false, ofUser: false, byAccuracy: false, shownIn: null };
+  const columns = [
+    ...["device_id", "timestamp::DOUBLE"],
+    ...NUMBER_FIELDS.map(({ name }) => `coalesce(${name}, 'NaN'::DOUBLE)`), // Nulls take a third longer to read.
+    ...[tupleJson(PROFILE_FIELDS, shape), tupleJson(STATE_FIELDS, shape)],
+  ].join(", ");
+  if (shape.isSorted && !shape.hasLate) return `SELECT ${columns} FROM ${archivedRows(shape)}`;
+  return `SELECT ${columns} FROM (SELECT * FROM ${matching(shape)} ORDER BY device_id, timestamp)`;
+}
+
 function tupleJson(fields: readonly LocationField[], shape: ScanShape): string {
   const texts = fields.map((field) => {
     if (!isShown(field, shape)) return "NULL::VARCHAR";

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
+import { assert } from "../lib/assert.ts";
 import { messageOf } from "../lib/message-of.ts";
 import { NewerFormatError } from "../lib/newer-format-error.ts";
 import { FileError, type Files } from "../runtime/files.ts";
@@ -41,50 +42,45 @@ export interface DamagedPart {
 export interface VerifyArchiveOptions {
   readonly files: Files;
   readonly directory: string;
+  readonly found: FoundManifest;
+  /** Whether the file was read before and is as it was written; asked before a file is read. */
+  isKnownGood(part: Part): boolean;
   /** Called where there is any part to open. */
   openDatabase(): Promise<Database>;
-  onRead(bytes: number): void;
+  onRead(part: Part): void;
 }
 
-/** A running server swaps the manifest now and then; what was read of an older one is read again, so often at most. */
-const ATTEMPTS_MAX = 5;
-
-/** Reads every part from its first byte to its last, and opens it. Throws a `NewerFormatError` for a newer manifest. */
+/** Reads every part from its first byte to its last, and opens it. */
 export async function verifyArchive(options: VerifyArchiveOptions): Promise<ArchiveReport> {
-  const { files, directory, openDatabase } = options;
-  let database: Database | null = null;
-  try {
-    for (let attempt = 1; ; attempt++) {
-      const { manifest, state } = await readManifest(files, directory);
-      const parts = partsOf(manifest);
-      if (parts.length > 0) database ??= await openDatabase();
-      const connection = (await database?.connect()) ?? null;
-      const damaged: DamagedPart[] = [];
-      for (const { part, day } of parts) {
-        const fault = connection === null ? null : await findFault(options, connection, part, day);
-        if (fault !== null) damaged.push(fault);
-      }
-      connection?.close();
-      const isCurrent = (await readManifest(files, directory)).manifest.seal === manifest.seal;
-      if (damaged.length > 0 && !isCurrent && attempt < ATTEMPTS_MAX) continue;
-      const { foreign } = await findStrayFiles(files, directory, manifest);
-      return { manifest: state, damaged, foreign, ...totalsOf(manifest) };
-    }
-  } finally {
-    database?.close();
+  const { files, directory, found, isKnownGood, openDatabase, onRead } = options;
+  const { manifest, state } = found;
+  const parts = partsOf(manifest).filter(({ part }) => !isKnownGood(part));
+  const connection = parts.length > 0 ? await (await openDatabase()).connect() : null;
+  const damaged: DamagedPart[] = [];
+  for (const { part, day } of parts) {
+    assert(connection !== null, "where there are parts there is a database");
+    const fault = await findFault(options, connection, part, day);
+    if (fault !== null) damaged.push(fault);
+    onRead(part);
   }
+  connection?.close();
+  const { foreign } = await findStrayFiles(files, directory, manifest);
+  return { manifest: state, damaged, foreign, ...totalsOf(manifest) };
 }
 
 /** Bytes of all parts, for who wants to know how far the reading is. */
-export async function archiveBytes(files: Files, directory: string): Promise<number> {
-  const { manifest } = await readManifest(files, directory);
+export function archiveBytes(manifest: Manifest): number {
   return partsOf(manifest).reduce((sum, { part }) => sum + part.bytes, 0);
 }
 
-async function readManifest(
-  files: Files,
-  directory: string,
-): Promise<{ manifest: Manifest; state: ArchiveReport["manifest"] }> {
+export interface FoundManifest {
+  /** Empty where there is none that can be used. */
+  readonly manifest: Manifest;
+  readonly state: ArchiveReport["manifest"];
+}
+
+/** Throws a `NewerFormatError` for a newer manifest. */
+export async function readManifest(files: Files, directory: string): Promise<FoundManifest> {
   const path = archivePaths(directory).manifest;
   if (!(await files.exists(path))) {
     const hasDays = (await files.list(directory)).some((name) => parseDayFolder(name) !== null);
@@ -102,7 +98,7 @@ async function readManifest(
 }
 
 /** Every part that answers need, with its day; null for the newest records. */
-function partsOf({ days, latest }: Manifest): { part: Part; day: UtcDay | null }[] {
+export function partsOf({ days, latest }: Manifest): { part: Part; day: UtcDay | null }[] {
   return [
     ...[...days].flatMap(([day, { parts }]) => parts.map((part) => ({ part, day }))),
     ...(latest ?? []).map((part) => ({ part, day: null })),
@@ -126,7 +122,7 @@ function totalsOf({ days, latest, expired }: Manifest) {
 }
 
 async function findFault(
-  { files, directory, onRead }: VerifyArchiveOptions,
+  { files, directory }: VerifyArchiveOptions,
   connection: Connection,
   part: Part,
   day: UtcDay | null,
@@ -140,7 +136,6 @@ async function findFault(
     const fault = error.code === "ENOENT" ? "it is missing" : error.message;
     return { file: part.file, bytes: 0, fault };
   }
-  onRead(bytes.length);
   const fault =
     bytes.length !== part.bytes
       ? `it has ${bytes.length} bytes instead of ${part.bytes}`

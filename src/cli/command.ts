@@ -82,6 +82,10 @@ export interface VerifyCommand {
   readonly dataDir: string;
   readonly json: boolean;
   readonly acknowledge: boolean;
+  /** Leaves out whether log and archive agree, record by record. */
+  readonly quick: boolean;
+  /** Whether to list what the records of each day come to. */
+  readonly days: boolean;
 }
 
 /** A command line that can't be followed: one line, and which help knows more. */
@@ -122,7 +126,10 @@ const SYNTAX = {
   seal: { flags: { json: "switch" }, parse: parseSeal },
   backup: { flags: { json: "switch" }, parse: parseBackup },
   restore: { flags: { json: "switch" }, parse: parseRestore },
-  verify: { flags: { json: "switch", acknowledge: "switch" }, parse: parseVerify },
+  verify: {
+    flags: { json: "switch", acknowledge: "switch", quick: "switch", days: "switch" },
+    parse: parseVerify,
+  },
 } as const satisfies Record<string, CommandSyntax>;
 
 export type HelpTopic = keyof typeof SYNTAX | "keys";
@@ -221,6 +228,8 @@ function parseVerify(flags: Flags, dataDir: string): Result<Command, UsageError>
     dataDir,
     json: flags.has("json"),
     acknowledge: flags.has("acknowledge"),
+    quick: flags.has("quick"),
+    days: flags.has("days"),
   } as const;
   return noArguments(flags) ?? ok(command);
 }

@@ -152,8 +152,8 @@ and lie outside the data directory. On the same file system files of the archive
 room, but is no second copy of them: for that DIR belongs on another disk.
 
 DIR is a data directory with a backup.json: verify --data-dir DIR reads it whole. Interrupted, or where the
-disk is full, the backup that was there before is as it was. Exit code 1 if there is no new backup, or if the data
-directory is damaged: it is then backed up as it is, and what is damaged is named.
+disk is full, the backup that was there before is as it was. Exit code 1 if there is no new backup, or if the
+data directory is damaged: it is then backed up as it is, and what is damaged is named.
 
   --json                 what was done as JSON
 ${DATA_DIR}
@@ -175,8 +175,13 @@ Example:
 `,
   verify: `Usage: ${PROGRAM} verify [options]
 
-Reads the whole data directory, also beside a running server, and changes nothing: what is there, and what is
-damaged. Exit code 1 if anything is damaged and not acknowledged.
+Reads the whole data directory, also beside a running server, and changes nothing: what is there, what is
+damaged, and whether log and archive agree. Exit code 1 if anything is damaged and not acknowledged, missing,
+or contradicts the rest.
+
+Every record is read as answers would show it, and each day of an app gets a SHA-256: directories with the
+same records have the same hashes, whether memory or the archive holds them. It takes memory for the records
+of the last week, as a server does. --quick leaves this out.
 
 Damaged bytes that a server set aside are files in damaged/; all that could be read was recovered, and they
 are kept for whoever wants to look. --acknowledge notes them as seen, in damaged/acknowledged.json, so that
@@ -189,6 +194,8 @@ up for good: answers go without its records then, and say that they are incomple
 
   --json                 the report as JSON
   --acknowledge          note what was set aside as seen
+  --days                 list the records and the SHA-256 of each app and day (--json always does)
+  --quick                read log and files, and leave out whether their records agree
 ${DATA_DIR}
 `,
 };

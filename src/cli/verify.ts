@@ -6,6 +6,7 @@ import { printableLine } from "../lib/printable.ts";
 import type { Platform } from "../runtime/platform.ts";
 import type { Terminal } from "../runtime/process.ts";
 import { createVerify, type DirectoryReport } from "../service/verify.ts";
+import type { AppDay } from "../service/verify-records.ts";
 import type { Clock } from "../time/clock.ts";
 import type { VerifyCommand } from "./command.ts";
 import { createProgressBar } from "./progress-bar.ts";
@@ -14,7 +15,7 @@ import { errorColumns } from "./terminal.ts";
 
 /** Looks through a data directory; returns 1 where anything is damaged and not acknowledged. */
 export async function verify(
-  { dataDir, json, acknowledge }: VerifyCommand,
+  { dataDir, json, acknowledge, quick, days }: VerifyCommand,
   { files, acquireLock, pid }: Pick<Platform, "files" | "acquireLock" | "pid">,
   clock: Clock,
   terminal: Terminal,
@@ -46,18 +47,18 @@ export async function verify(
   });
   let report: DirectoryReport;
   try {
-    report = await readDirectory(acknowledge);
+    report = await readDirectory({ acknowledge, quick });
   } finally {
     bar.clear();
   }
-  terminal.out(json ? `${JSON.stringify({ dataDir, ...report }, null, 2)}\n` : formatReport(dataDir, report));
+  terminal.out(
+    json ? `${JSON.stringify({ dataDir, ...report }, null, 2)}\n` : formatReport(dataDir, report, days),
+  );
   return report.problems.length === 0 ? 0 : 1;
 }
 
-function formatReport(
-  dataDir: string,
-  { owner, segments, totals, archive, keys, setAside, problems }: DirectoryReport,
-): string {
+function formatReport(dataDir: string, report: DirectoryReport, listsDays: boolean): string {
+  const { owner, segments, totals, archive, appDays, sha256, keys, setAside, problems } = report;
   const user =
     owner === null ? "nobody" : `process ${owner.pid} (${owner.command}) since ${formatTime(owner.sinceMs)}`;
   const tornTailBytes = segments.reduce((sum, segment) => sum + segment.tornTailBytes, 0);
@@ -78,6 +79,8 @@ function formatReport(
     ["expired days", count(archive.expiredDays)],
     ["given up", archive.lost.length === 0 ? "none" : archive.lost.join(", ")],
     ["other files in the archive", archive.foreign.length === 0 ? "none" : archive.foreign.join(", ")],
+    ["records", appDays === null ? "not looked at" : describeRecords(appDays)],
+    ["SHA-256 of all records", sha256 ?? "-"],
     ["keys", keys.state === "missing" ? "no key file" : count(keys.count)],
     ["damaged bytes set aside", describeSetAside(setAside)],
   ];
@@ -87,7 +90,18 @@ function formatReport(
       : ["Damaged:", ...problems.map((line) => `  ${printableLine(line)}`)];
   // Some of it are names of files, which may be anything.
   const rows = facts.map(([what, found]) => [what, printableLine(found)]);
-  return `${formatTable(["what", "found"], rows)}\n${lines.join("\n")}\n`;
+  const list = listsDays && appDays !== null ? `${formatDays(appDays)}\n` : "";
+  return `${formatTable(["what", "found"], rows)}\n${list}${lines.join("\n")}\n`;
+}
+
+function describeRecords(appDays: readonly AppDay[]): string {
+  const records = appDays.reduce((sum, day) => sum + day.records, 0);
+  return `${count(records)} on ${count(appDays.length)} days of ${count(new Set(appDays.map(({ app }) => app)).size)} apps`;
+}
+
+function formatDays(appDays: readonly AppDay[]): string {
+  const rows = appDays.map(({ app, day, records, sha256 }) => [app, day, count(records), sha256]);
+  return formatTable(["app", "day", ">records", "SHA-256"], rows);
 }
 
 function describeDays({ days, firstDay, lastDay }: DirectoryReport["archive"]): string {

@@ -40,6 +40,7 @@ export interface HotStore {
   /** Whether the whole batch repeats what memory knows, so that laying it over the store would change nothing. */
   repeats(appId: AppId, batch: ReportBatch): boolean;
   findApp(appId: AppId): AppDevices | null;
+  apps(): Iterable<AppDevices>;
   /** Records, without those of the archive. */
   readonly recordCount: number;
   readonly deviceCount: number;
@@ -232,6 +233,7 @@ export function createHotStore(): HotStore {
       return true;
     },
     findApp: (appId) => apps.get(appId) ?? null,
+    apps: () => apps.values(),
     get recordCount() {
       let count = 0;
       for (const app of apps.values()) count += app.recordCount;

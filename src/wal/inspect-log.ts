@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Files } from "../runtime/files.ts";
-import { createEntryDecoder } from "./entry.ts";
+import { createEntryDecoder, type LogEntry } from "./entry.ts";
 import { segmentNumbers } from "./replay.ts";
 import {
   LOG_START,
@@ -18,10 +18,14 @@ export interface InspectedSegment extends Omit<SegmentContents, "path" | "number
 }
 
 /**
- * Reads the whole log and changes nothing, also beside a process that appends to it. Throws a `NewerFormatError`
- * where a newer program wrote any of it.
+ * Reads the whole log and changes nothing, also beside a process that appends to it; hands over its entries in order.
+ * Throws a `NewerFormatError` where a newer program wrote any of it.
  */
-export async function inspectLog(files: Files, directory: string): Promise<InspectedSegment[]> {
+export async function inspectLog(
+  files: Files,
+  directory: string,
+  onEntry: (entry: LogEntry) => void = () => {},
+): Promise<InspectedSegment[]> {
   const decoder = createEntryDecoder();
   const found = segmentNumbers(await files.list(directory));
   const segments: InspectedSegment[] = [];
@@ -31,7 +35,7 @@ export async function inspectLog(files: Files, directory: string): Promise<Inspe
     const segmentBytes = await readSegment(files, path, await segmentSize(files, path));
     if (!segmentBytes.isReadable && !(await files.exists(path))) continue; // The server removed it since it was listed.
     const reader = new SegmentReader(path, number, segmentBytes, position, decoder);
-    while (reader.next() !== null);
+    for (let entry = reader.next(); entry !== null; entry = reader.next()) onEntry(entry);
     position = reader.position;
 
     const contents = reader.contents();

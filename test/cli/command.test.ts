@@ -149,8 +149,23 @@ describe("parseCommand()", () => {
       dataDir: "data/local",
       json: false,
       acknowledge: false,
+      quick: false,
+      days: false,
     });
     expect(parsed("verify --json --acknowledge")).toMatchObject({ json: true, acknowledge: true });
+    expect(parsed("verify --quick --days")).toMatchObject({ quick: true, days: true });
+  });
+
+  test("reads backup and restore, whose directories lie apart from the data", () => {
+    const told = { dataDir: "data/local", directory: "/mnt/b", json: false };
+    expect(parsed("backup /mnt/b")).toEqual({ kind: "backup", ...told });
+    expect(parsed("restore /mnt/b")).toEqual({ kind: "restore", ...told });
+    expect(parsed("backup x --data-dir y --json")).toMatchObject({
+      dataDir: "y",
+      directory: "x",
+      json: true,
+    });
+    expect(parsed("backup data/local2")).toMatchObject({ directory: "data/local2" });
   });
 
   test("finds help and version wherever they stand", () => {
@@ -221,6 +236,11 @@ describe("parseCommand()", () => {
       "keys create --app a --permission read --expires soon",
       '--expires must be a time such as 90m, 12h, 30d or 2w, not "soon"',
     ],
+    ["backup", "backup needs the directory of the backup"],
+    ["restore a b", 'restore takes one directory, and "b" is one more'],
+    ["backup data/local/x", 'The backup "data/local/x" and the data directory "data/local" must lie apart'],
+    ["backup a/.. --data-dir a", 'The backup "a/.." and the data directory "a" must lie apart'],
+    ["restore a --data-dir ./a", 'The backup "a" and the new data directory "./a" must lie apart'],
     ["keys revoke", "keys revoke needs the id of a key, as keys list shows it"],
     ["keys revoke a b", 'keys revoke takes one id, and "b" is one more'],
     ["import --app a", "import needs at least one file, or - for standard input"],
@@ -271,7 +291,9 @@ test("helpText() names every option that its command takes, and fits a terminal"
     "keys list": ["--json", "--data-dir"],
     "keys revoke": ["--data-dir"],
     import: ["--app", "--user", "--format", "--shift-to-now", "--url", "--key", "--data-dir"],
-    verify: ["--json", "--acknowledge", "--data-dir"],
+    backup: ["--json", "--data-dir"],
+    restore: ["--json", "--data-dir"],
+    verify: ["--json", "--acknowledge", "--days", "--quick", "--data-dir"],
   } as const;
   for (const [topic, names] of Object.entries(options)) {
     const text = helpText(topic as keyof typeof options);

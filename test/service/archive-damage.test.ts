@@ -9,15 +9,13 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { openDatabase } from "../../src/archive/duckdb.ts";
-import { directoryPaths } from "../../src/directory.ts";
 import { FileError } from "../../src/runtime/files.ts";
 import { createNodeFiles } from "../../src/runtime/node-files.ts";
-import { countUnacknowledged, createVerify } from "../../src/service/verify.ts";
+import { countUnacknowledged } from "../../src/service/verify.ts";
 import { createManualClock } from "../../src/time/clock.ts";
-import { createMemoryLock } from "../auth/memory-key-files.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../support/archive-app.ts";
 import type { KeyName } from "../support/test-app.ts";
+import { verifyDirectory } from "../support/verify-directory.ts";
 
 /**
  * Goal: a file of the archive that is lost or damaged is named, costs the answers that need it and no others, and
@@ -59,24 +57,7 @@ function pathOf(file: string): string {
 }
 
 function verify(acknowledge = false) {
-  const paths = directoryPaths(app.dataDir);
-  const readDirectory = createVerify({
-    files,
-    acquireLock: createMemoryLock(),
-    clock: app.clock,
-    pid: 1,
-    paths,
-    openDatabase: () =>
-      openDatabase({
-        threads: 1,
-        memoryBytes: 256_000_000,
-        directories: [paths.archive],
-        spillDirectory: join(paths.archive, "scratch"),
-        cachesFiles: false,
-      }),
-    onProgress: () => {},
-  });
-  return readDirectory(acknowledge);
+  return verifyDirectory(app.dataDir, app.clock, { acknowledge });
 }
 
 const DAMAGES: readonly [name: string, damage: (path: string) => void, fault: RegExp][] = [

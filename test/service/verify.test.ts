@@ -64,7 +64,7 @@ async function verify(files: SimulatedFiles, acknowledge = false, acquireLock = 
     openDatabase: () => Promise.reject(new Error("there is no archive to open")),
     onProgress: (...step) => progress.push(step),
   });
-  return { ...(await readDirectory(acknowledge)), progress };
+  return { ...(await readDirectory({ acknowledge, quick: false })), progress };
 }
 
 const logFiles = (files: SimulatedFiles) =>

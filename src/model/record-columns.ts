@@ -1,0 +1,37 @@
+import { PROFILE_FIELDS, STATE_FIELDS } from "./location-fields.ts";
+import { NOT_CARRIED, type ReportBatch } from "./report-batch.ts";
+
+/** Whole records of one app, in order of device (UTF-8 bytes) and time, in columns. */
+export interface RecordColumns {
+  readonly count: number;
+  readonly deviceIds: readonly string[];
+  readonly timestampMs: Float64Array;
+  /** One column for each of `NUMBER_FIELDS`, NaN where a record has no such field. */
+  readonly numbers: readonly Float64Array[];
+  /** By row, a JSON array of the texts of `PROFILE_FIELDS`, null where the record has none; booleans are texts. */
+  readonly profiles: readonly string[];
+  /** The same for `STATE_FIELDS`. */
+  readonly states: readonly string[];
+}
+
+/** A batch whose rows are records as they are, in that order. */
+export function recordColumns(batch: ReportBatch): RecordColumns {
+  const { count, texts, device, timestampMs, numbers } = batch;
+  const profiles = tuplesJson(batch.profiles, PROFILE_FIELDS.length, texts);
+  const states = tuplesJson(batch.states, STATE_FIELDS.length, texts);
+  return {
+    count,
+    deviceIds: Array.from(device, (text) => texts[text]!),
+    timestampMs,
+    numbers,
+    profiles: Array.from(batch.profile, (tuple) => profiles[tuple]!),
+    states: Array.from(batch.state, (tuple) => states[tuple]!),
+  };
+}
+
+function tuplesJson(tuples: Uint32Array, width: number, texts: readonly string[]): string[] {
+  return Array.from({ length: tuples.length / width }, (_, tuple) => {
+    const members = tuples.subarray(tuple * width, (tuple + 1) * width);
+    return JSON.stringify(Array.from(members, (text) => (text === NOT_CARRIED ? null : texts[text]!)));
+  });
+}
