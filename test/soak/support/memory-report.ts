@@ -1,7 +1,7 @@
 import { readMachine } from "../../../bench/support/machine.ts";
 import { drawPlot } from "../../../bench/support/plot.ts";
 import { type Results, saveResults } from "../../../bench/support/results.ts";
-import { GROWTH_MAX, growthOf, type MemoryRun } from "./memory-run.ts";
+import { GROWTH_MAX, growthOf, type MemoryRun, type MemorySample } from "./memory-run.ts";
 
 const MB = 1e6;
 const MS_PER_MINUTE = 60_000;
@@ -20,10 +20,9 @@ export function memoryText(runtime: string, run: MemoryRun): string {
     ["requests", `${run.requests.toLocaleString("en")}, ${run.skippedRequests} left out`],
     ["wrong answers", String(run.wrongAnswers.length)],
     ["seals", String(run.seals)],
-    [
-      "records in memory",
-      `${run.recordsBefore.toLocaleString("en")}, after ${run.recordsAfter.toLocaleString("en")}`,
-    ],
+    ["records in memory", between(run, ({ records }) => records.toLocaleString("en"))],
+    ["records archived", between(run, ({ archivedRecords }) => archivedRecords.toLocaleString("en"))],
+    ["heap", between(run, ({ heapBytes }) => megabytes(heapBytes))],
     ["resident", `${megabytes(warmBytes)} after ${minutes(warmUpMs)} min, ${megabytes(endBytes)} at the end`],
     ["  at most", megabytes(highest)],
     ["growth", `${growth.toFixed(3)} (wanted: below ${GROWTH_MAX})`],
@@ -33,6 +32,10 @@ export function memoryText(runtime: string, run: MemoryRun): string {
   const width = Math.max(...lines.map(([name]) => name.length));
   const rows = lines.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`);
   return [`${runtime}:`, ...rows, ...run.wrongAnswers.map((wrong) => `  wrong: ${wrong}`)].join("\n");
+}
+
+function between({ samples }: MemoryRun, value: (sample: MemorySample) => string): string {
+  return `${value(samples[0]!)} at first, ${value(samples.at(-1)!)} at the end`;
 }
 
 function minutes(durationMs: number): string {
@@ -53,10 +56,13 @@ export async function saveMemory(path: string, runtime: string, run: MemoryRun, 
     date: new Date().toISOString(),
     isSmoke: false,
     machine: readMachine(),
-    sizes: { minutes: run.durationMs / MS_PER_MINUTE, seed, records: run.recordsBefore },
+    sizes: { minutes: run.durationMs / MS_PER_MINUTE, seed, records: run.steadyRecords },
     figures: [
       figure("elapsed", "s", run, ({ elapsedMs }) => Math.round(elapsedMs / 1000)),
       figure("resident", "MB", run, ({ residentBytes }) => residentBytes / MB),
+      figure("heap", "MB", run, ({ heapBytes }) => heapBytes / MB),
+      figure("records in memory", "", run, ({ records }) => records),
+      figure("records archived", "", run, ({ archivedRecords }) => archivedRecords),
       figure("descriptors", "", run, ({ descriptors }) => descriptors),
       figure("threads", "", run, ({ threads }) => threads),
     ],
@@ -69,23 +75,17 @@ export async function saveMemory(path: string, runtime: string, run: MemoryRun, 
     notes: [
       `the server on ${runtime}`,
       `${run.requests} requests, ${run.skippedRequests} left out, ${run.wrongAnswers.length} wrong answers, ${run.seals} seals`,
-      `records in memory: ${run.recordsBefore} at the start, ${run.recordsAfter} at the end`,
     ],
   };
   saveResults(`${path}.json`, results, new Map([[".svg", await plot(runtime, run)]]));
 }
 
-function figure(
-  name: string,
-  unit: string,
-  { samples }: MemoryRun,
-  value: (sample: MemoryRun["samples"][number]) => number,
-) {
+function figure(name: string, unit: string, { samples }: MemoryRun, value: (sample: MemorySample) => number) {
   return { name, unit, runs: samples.map(value) };
 }
 
 function plot(runtime: string, { samples }: MemoryRun): Promise<string> {
-  const line = (name: string, value: (sample: MemoryRun["samples"][number]) => number) => ({
+  const line = (name: string, value: (sample: MemorySample) => number) => ({
     name,
     points: samples.map((sample) => ({ x: sample.elapsedMs / MS_PER_MINUTE, y: value(sample) })),
   });
@@ -93,13 +93,22 @@ function plot(runtime: string, { samples }: MemoryRun): Promise<string> {
     title: `Memory under a steady mixed load, on ${runtime}`,
     columns: 1,
     panelWidth: 640,
-    panelHeight: 200,
+    panelHeight: 160,
     panels: [
       {
-        title: "the process",
+        title: "memory of the process",
         x: { title: "minutes", scale: "linear" },
-        y: { title: "resident, MB", scale: "linear" },
-        lines: [line("resident", ({ residentBytes }) => residentBytes / MB)],
+        y: { title: "MB", scale: "linear" },
+        lines: [
+          line("resident", ({ residentBytes }) => residentBytes / MB),
+          line("heap", ({ heapBytes }) => heapBytes / MB),
+        ],
+      },
+      {
+        title: "what it holds",
+        x: { title: "minutes", scale: "linear" },
+        y: { title: "records", scale: "linear" },
+        lines: [line("in memory", ({ records }) => records)],
       },
     ],
   });

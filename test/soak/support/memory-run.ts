@@ -1,5 +1,5 @@
 import { median } from "../../../bench/support/report.ts";
-import { store } from "../../runtime/support/client.ts";
+import { type Client, get, store } from "../../runtime/support/client.ts";
 import { createPicker } from "../../runtime/support/random.ts";
 import { bostonTrack } from "../../runtime/support/track.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
@@ -8,11 +8,12 @@ import {
   openPlace,
   type Runtime,
   readFirstKey,
-  type ServerProcess,
+  runCommand,
   startServing,
 } from "../../support/server-process.ts";
+import { type OwnFigures, readOwnFigures } from "./own-figures.ts";
 import { type ProcessFigures, readProcessFigures } from "./process-figures.ts";
-import { createSteadyFleet } from "./steady-fleet.ts";
+import { createSteadyFleet, type SteadyFleet } from "./steady-fleet.ts";
 import { startSteadyLoad } from "./steady-load.ts";
 
 /*
@@ -27,7 +28,8 @@ export interface MemoryOptions {
   readonly onSample: (elapsedMs: number) => void;
 }
 
-export interface MemorySample extends ProcessFigures {
+/** The system's word on the process, and the process's own. */
+export interface MemorySample extends ProcessFigures, OwnFigures {
   readonly elapsedMs: number;
 }
 
@@ -38,9 +40,8 @@ export interface MemoryRun {
   readonly skippedRequests: number;
   readonly wrongAnswers: readonly string[];
   readonly seals: number;
-  /** In memory when the load began, and as the next start counts them. */
-  readonly recordsBefore: number;
-  readonly recordsAfter: number;
+  /** Records that memory holds all the time; what came since the last seal is on top. */
+  readonly steadyRecords: number;
 }
 
 const SAMPLE_MS = 10_000;
@@ -48,6 +49,9 @@ const SAMPLES_MIN = 60;
 const SEAL_SECONDS_MAX = 60;
 const SEALS_MIN = 12;
 const BATCH_REPORTS = 1000;
+const LONG_MS = 300_000;
+const TEXTS_BYTES = 135e6; // The ring of \`src/http/present/record-texts.ts\`.
+const OPERATOR_KEY = ["keys", "create", "--app", "default", "--permission", "operate", "--tier", "unlimited"];
 
 export async function runMemory({ runtime, durationMs, seed, onSample }: MemoryOptions): Promise<MemoryRun> {
   const pick = createPicker(seededRandom(seed));
@@ -63,31 +67,46 @@ export async function runMemory({ runtime, durationMs, seed, onSample }: MemoryO
     for (let from = 0; from < first.length; from += BATCH_REPORTS)
       await store(client, first.slice(from, from + BATCH_REPORTS));
     await server.says(/Archived /);
+    if (durationMs >= LONG_MS) await fillTexts(client, fleet);
 
+    const created = await runCommand(runtime, place, OPERATOR_KEY);
+    const operator = { ...client, key: created.out.trim() };
     const load = startSteadyLoad(client, fleet, pick);
-    const samples = await sample(server, durationMs, onSample);
+    const take = async (elapsedMs: number) => ({
+      elapsedMs,
+      ...readProcessFigures(server.pid),
+      ...(await readOwnFigures(operator)),
+    });
+    const samples = await takeSamples(take, durationMs, onSample);
     await load.stop();
-    const seals = server.error.match(/Archived /g)?.length ?? 0;
-    await server.stop();
-    const again = await startServing(runtime, place);
-    await again.says(/Ready after/);
     return {
       durationMs,
       samples,
       requests: load.sent,
       skippedRequests: load.skipped,
       wrongAnswers: load.wrong,
-      seals,
-      recordsBefore: fleet.liveRecords,
-      recordsAfter: recordsOf(again),
+      seals: server.error.match(/Archived /g)?.length ?? 0,
+      steadyRecords: fleet.liveRecords,
     };
   } finally {
     await closePlace(place);
   }
 }
 
-async function sample(
-  { pid }: ServerProcess,
+/**
+ * The server keeps texts of newest records in a ring, whose memory it touches as they are written: some hours of this
+ * load would pass before the first round is over.
+ */
+async function fillTexts(client: Client, fleet: SteadyFleet): Promise<void> {
+  for (let bytes = 0; bytes < TEXTS_BYTES; ) {
+    await store(client, fleet.newest());
+    const answer = await get(client, `/api/v1/locations/current?limit=${fleet.deviceIds.length}`);
+    bytes += (await answer.arrayBuffer()).byteLength;
+  }
+}
+
+async function takeSamples(
+  take: (elapsedMs: number) => Promise<MemorySample>,
   durationMs: number,
   onSample: MemoryOptions["onSample"],
 ): Promise<readonly MemorySample[]> {
@@ -96,36 +115,32 @@ async function sample(
   const samples: MemorySample[] = [];
   for (let dueMs = 0; dueMs <= durationMs; dueMs += intervalMs) {
     await Bun.sleep(Math.max(0, startedMs + dueMs - performance.now()));
-    const elapsedMs = performance.now() - startedMs;
-    samples.push({ elapsedMs, ...readProcessFigures(pid) });
-    onSample(elapsedMs);
+    const sample = await take(performance.now() - startedMs);
+    samples.push(sample);
+    onSample(sample.elapsedMs);
   }
   return samples;
-}
-
-function recordsOf({ error }: ServerProcess): number {
-  return Number(/with ([\d,]+) records/.exec(error)![1]!.replaceAll(",", ""));
 }
 
 /** What an hour may grow by after its first five minutes. */
 export const GROWTH_MAX = 1.1;
 
 const WARM_UP_SHARE = 1 / 12; // Five minutes of an hour.
-const WARM_UP_MS_MIN = 20_000;
-const WINDOW_SHARE = 1 / 60;
-const WINDOW_MS_MIN = 5000;
+const WARM_UP_MS_MIN = 10_000;
 
-/** Medians of what was resident when the warm-up was over and at the end, and how many times as much it became. */
+/**
+ * Medians of what was resident in as long a stretch after the warm-up as the warm-up took, and in as long a one at
+ * the end; and how many times as much it became. Collectors let memory rise and fall by half, so moments say nothing.
+ */
 export function growthOf({ samples, durationMs }: MemoryRun) {
   const warmUpMs = Math.max(durationMs * WARM_UP_SHARE, Math.min(WARM_UP_MS_MIN, durationMs / 3));
-  const windowMs = Math.max(durationMs * WINDOW_SHARE, Math.min(WINDOW_MS_MIN, durationMs / 3));
   const between = (startMs: number, endMs: number) =>
     median(
       samples
         .filter(({ elapsedMs }) => elapsedMs >= startMs && elapsedMs <= endMs)
         .map(({ residentBytes }) => residentBytes),
     );
-  const warmBytes = between(warmUpMs, warmUpMs + windowMs);
-  const endBytes = between(durationMs - windowMs, Number.POSITIVE_INFINITY);
+  const warmBytes = between(warmUpMs, 2 * warmUpMs);
+  const endBytes = between(durationMs - warmUpMs, Number.POSITIVE_INFINITY);
   return { warmUpMs, warmBytes, endBytes, growth: endBytes / warmBytes };
 }

@@ -26,6 +26,8 @@ export interface SteadyFleet {
   readonly liveRecords: number;
   /** Every live and every late instant once. */
   first(): readonly PlainReport[];
+  /** A new place for every device. */
+  newest(): readonly PlainReport[];
   live(): PlainReport;
   late(): PlainReport;
   aging(): PlainReport;
@@ -73,6 +75,7 @@ export function createSteadyFleet(places: readonly PlainReport[], pick: Picker, 
       }
       return reports;
     },
+    newest: () => deviceIds.map((_, device) => report(device, liveMs(0))),
     live() {
       const instant = pick.maybe(0.25, () => 0) ?? pick.integer(0, LIVE_INSTANTS - 1);
       return report(pick.integer(0, DEVICES - 1), liveMs(instant));

@@ -96,22 +96,22 @@ export function startSteadyLoad(client: Client, fleet: SteadyFleet, pick: Picker
   const here = () => ({ latitude: pick.decimal(42.2, 42.5, 4), longitude: pick.decimal(-71.3, -70.9, 4) });
 
   const kinds: readonly Kind[] = [
-    { perSecond: 2, send: () => store(fleet.live) },
-    { perSecond: 1, send: () => store(fleet.late) },
-    { perSecond: 1, send: () => store(fleet.aging) },
+    { perSecond: 3.2, send: () => store(fleet.live) },
+    { perSecond: 0.4, send: () => store(fleet.late) },
+    { perSecond: 0.4, send: () => store(fleet.aging) },
     {
-      perSecond: 15,
+      perSecond: 10,
       send: () => ask(pathOf("/api/v1/devices/nearby", { ...here(), radius_miles: pick.integer(1, 20) })),
     },
     { perSecond: 5, send: () => ask(pathOf("/api/v1/locations/current", { offset: pick.integer(0, 900) })) },
     { perSecond: 5, send: () => ask(`${device()}/current`) },
     { perSecond: 5, send: () => ask(pathOf(`${device()}/history`, { ...days(1, 0), limit: 1000 })) },
-    { perSecond: 1, send: () => ask(pathOf(`${device()}/history`, days(30, 0))) },
+    { perSecond: 0.5, send: () => ask(pathOf(`${device()}/history`, days(30, 0))) },
     {
-      perSecond: 0.5,
+      perSecond: 0.2,
       send: () =>
         ask(
-          pathOf("/api/v1/locations/history", { ...days(30, 8), offset: pick.integer(0, 3000), limit: 1000 }),
+          pathOf("/api/v1/locations/history", { ...days(12, 8), offset: pick.integer(0, 3000), limit: 1000 }),
         ),
     },
     { perSecond: 2, send: () => ask(`${user()}/devices`) },
