@@ -73,7 +73,10 @@ function parseTarget(flags: Flags, environment: Environment): Result<ImportTarge
 function parseServerUrl(text: string): string | null {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) return null;
-  return url.search === "" && url.hash === "" && url.username === "" ? url.href.replace(/\/+$/, "") : null;
+  if (url.search !== "" || url.hash !== "" || url.username !== "") return null;
+  let end = url.href.length;
+  while (url.href[end - 1] === "/") end--; // An expression for it takes the square of their number.
+  return url.href.slice(0, end);
 }
 
 /** What reports with this user would be told; null where they would be taken. */
