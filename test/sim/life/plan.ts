@@ -24,7 +24,7 @@ export interface LifePlan {
 export const LIFE_START_MS = Date.UTC(2026, 0, 15, 12);
 
 /** One life in so many seals. */
-const LIVES_A_SEALING_ONE = 5;
+const LIVES_A_SEALING_ONE = 6;
 
 export type LifeKind = "any" | "log" | "seals";
 
@@ -41,7 +41,7 @@ export function planLife(seed: number, kind: LifeKind, draws: Draws): LifePlan {
   return {
     seed,
     hasSeals,
-    steps: hasSeals ? draws.between(8, 22) : draws.between(10, 40),
+    steps: hasSeals ? draws.between(6, 16) : draws.between(10, 36),
     apps: some("app", 1, hasSeals ? 2 : 3),
     devices: some("bus", 1, hasSeals ? 2 : 4),
     silentDevices: some("silent", 0, 1),
