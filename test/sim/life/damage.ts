@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import { crc32 } from "node:zlib";
 import { RETENTION_DAYS, retentionStartMs } from "../../../src/time/retention.ts";
 import { type UtcDay, utcDayOf } from "../../../src/time/utc-day.ts";
 import { dayNames } from "./compare.ts";
@@ -28,7 +29,7 @@ export interface LifeDamage {
   /** A seal was tried: what it may have deleted, and what it had been told before. */
   noteSeal(nowMs: number, isWhole: boolean): void;
   /** An operator gives up these parts of the archive; `isSure` where that was surely written down. */
-  noteAcknowledged(parts: readonly HeldByPart[], isSure: boolean): void;
+  noteAcknowledged(files: readonly string[], parts: readonly HeldByPart[], isSure: boolean): void;
   /** Whether it may be missing right now, though not for good. */
   isLoose(service: LifeService, record: RecordHistory, contribution: Contribution): boolean;
   /** What the start should have named and did not, in a sentence; null where all is well. */
@@ -38,7 +39,11 @@ export interface LifeDamage {
     service: LifeService,
     appId: string,
     observed: ObservedApp,
-    at: { readonly nowMs: number; readonly mayFailReading: boolean },
+    at: {
+      readonly nowMs: number;
+      readonly mayFailReading: boolean;
+      readonly contents: ReadonlyMap<string, Uint8Array>;
+    },
   ): string | null;
   /** Whether the manifest or a part may be gone from where it was. */
   isFlipped(file: string): boolean;
@@ -142,12 +147,10 @@ export function createLifeDamage(model: LifeModel): LifeDamage {
       }
       if (deleted.size > 0) loosenDays(deleted);
     },
-    noteAcknowledged(given, isSure) {
+    noteAcknowledged(files, given, isSure) {
       isAcknowledgementSure = isSure;
-      for (const part of given) {
-        acknowledged.add(part.file);
-        loosenPart(part);
-      }
+      for (const file of files) acknowledged.add(file);
+      for (const part of given) loosenPart(part);
     },
     isLoose({ directory }, { timestampMs }, { batch }) {
       if (batch.sequence !== null && unread.has(batch.sequence)) return true;
@@ -157,7 +160,7 @@ export function createLifeDamage(model: LifeModel): LifeDamage {
       const silent = unnamed.splice(0).find((flip) => !isNamed(flip, service, contents));
       return silent === undefined ? null : `nobody names the damage at ${silent.offset} of ${silent.path}`;
     },
-    findWrongDays({ directory }, appId, observed, { nowMs, mayFailReading }) {
+    findWrongDays({ directory }, appId, observed, { nowMs, mayFailReading, contents }) {
       const firstDay = utcDayOf(retentionStartMs(nowMs));
       const wanted = new Set<UtcDay>();
       const allowed = new Set<UtcDay>();
@@ -165,6 +168,8 @@ export function createLifeDamage(model: LifeModel): LifeDamage {
       for (const [day, sealed] of directory.archive.manifest.days) {
         if (day < firstDay) continue;
         for (const part of sealed.parts.filter((each) => parts.has(each.file))) {
+          // A seal that was cut off may have left a file of this name, which a later one replaced.
+          if (crc32(contents.get(`${ARCHIVE_DIRECTORY}/${part.file}`) ?? "") === part.crc) continue;
           allowed.add(day);
           if (!part.apps.has(appId as never)) continue;
           if (!acknowledged.has(part.file)) wanted.add(day);

@@ -296,6 +296,7 @@ export async function live(options: LifeOptions): Promise<LivedLife> {
       const wrong = damage.findWrongDays(opened(), appId, observed, {
         nowMs: clock.nowMs(),
         mayFailReading: wasHindered(),
+        contents: disk.contents(),
       });
       if (wrong !== null) failed(`${appId}: ${wrong}`);
     }
@@ -418,6 +419,7 @@ export async function live(options: LifeOptions): Promise<LivedLife> {
       isSure = false;
     }
     damage.noteAcknowledged(
+      given,
       parts.filter((part) => part !== null),
       isSure,
     );
