@@ -38,6 +38,8 @@ export async function openLifeEngine(): Promise<LifeEngine> {
     spillDirectory: root,
     cachesFiles: false,
   });
+  const removeRoot = () => rmSync(root, { recursive: true, force: true });
+  process.once("exit", removeRoot);
   let connection: Connection | null = null;
   let directories = 0;
   return {
@@ -70,7 +72,8 @@ export async function openLifeEngine(): Promise<LifeEngine> {
     close() {
       connection?.close();
       database.close();
-      rmSync(root, { recursive: true, force: true });
+      process.off("exit", removeRoot);
+      removeRoot();
     },
   };
 }

@@ -2,6 +2,7 @@
  * `npm run lives`: lives of the service on a simulated disk, each from its seed alone. Says what happened in them, or
  * which promise was broken first and how to see it happen again.
  */
+import { constants } from "node:os";
 import { liveMany, liveOne } from "./lives.ts";
 import { LifeFailure, type LifeTotals } from "./outcome.ts";
 
@@ -20,6 +21,9 @@ must be there, and damage must be named. Stops at the first life that breaks a p
 
 const PROGRESS_MS = 2000;
 
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.once(signal, () => process.exit(128 + constants.signals[signal])); // What lies in memory is removed on the way.
+}
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(args: readonly string[]): Promise<number> {

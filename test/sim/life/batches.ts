@@ -1,0 +1,153 @@
+import type { AppId } from "../../../src/model/ids.ts";
+import { batchOf } from "../../support/batches.ts";
+import type { LifeContext } from "./context.ts";
+import { findFrames, type LogFrame } from "./log-frames.ts";
+import { possibleValues, type SentBatch } from "./model.ts";
+import { BATCH_MARK, createReportSource } from "./reports.ts";
+
+/** Sends batches, and keeps what became of them in the model. */
+export interface LifeBatches {
+  /** Resolves when the batch has its answer. */
+  send(): Promise<void>;
+  /** Sends one before an operation of the disk, so many from now. */
+  sendAt(afterOperations: number): void;
+  /** Resolves when none is on its way any more. */
+  settled(): Promise<void>;
+  /** Every choice of an app's open batches, that of the log's frames first: where answers can't tell, it counts. */
+  guesses(appId: string): Generator<readonly SentBatch[]>;
+  /** The service shows these of the open batches; `isFinal` where they can't be lost any more, nor the others come. */
+  noteShown(shown: readonly SentBatch[], isFinal: boolean): void;
+  /** Whether anything ever left bytes in the log that nobody vouches for. */
+  readonly hadOpen: boolean;
+}
+
+export function createLifeBatches(life: LifeContext): LifeBatches {
+  const { plan, draws, clock, disk, model, totals } = life;
+  const source = createReportSource(plan, draws);
+  let pending: Promise<void>[] = [];
+  let sequenceMax = 0;
+  /** Open batches that the service shows, while it may lose them yet. */
+  let shown: readonly SentBatch[] = [];
+  let hadOpen = false;
+
+  async function send(): Promise<void> {
+    const { log, ingest } = life.service.directory;
+    const appId = draws.pick(plan.apps);
+    const batch: SentBatch = { appId, reports: source.draw(appId, clock.nowMs()), sequence: null };
+    const { lastSequence, state } = log;
+    totals.batches++;
+    const outcome = await ingest(appId as AppId, batchOf(batch.reports));
+    if (!outcome.ok) {
+      const { error } = outcome;
+      noteRefusal(batch, error.kind === "unavailable" ? error.message : error.kind, state === "failed");
+      return;
+    }
+    const { accepted, duplicates, sequence } = outcome.value;
+    if (accepted + duplicates !== batch.reports.length)
+      life.fail(`${nameOf(batch)}: ${accepted} accepted, ${duplicates} duplicates`);
+    totals.acknowledged += batch.reports.length;
+    if (sequence === lastSequence) noteRepeat(batch);
+    else noteTaken(batch, sequence);
+  }
+
+  function noteTaken(batch: SentBatch, sequence: number): void {
+    life.tell(`${nameOf(batch)} is taken as entry ${sequence}`);
+    if (sequence <= sequenceMax) life.fail(`entry ${sequence} after entry ${sequenceMax}`);
+    sequenceMax = sequence;
+    batch.sequence = sequence;
+    model.take(batch);
+  }
+
+  /** Only a log that fails on the way leaves it open what is on the disk: all other refusals promise that nothing is. */
+  function noteRefusal(batch: SentBatch, message: string, hadFailed: boolean): void {
+    totals.refused++;
+    life.tell(`${nameOf(batch)} is refused: ${message}`);
+    if (hadFailed || !message.startsWith("the log failed")) return;
+    hadOpen = true;
+    model.leaveOpen(batch);
+  }
+
+  /** What is answered as known already must be there, and be what was sent. */
+  function noteRepeat(batch: SentBatch): void {
+    life.tell(`${nameOf(batch)} is known already`);
+    settle(
+      shown.filter(({ appId }) => appId === batch.appId),
+      [],
+    );
+    const histories = [...model.histories(batch.appId, [])];
+    for (const report of batch.reports) {
+      const record = histories.find(
+        (each) => each.deviceId === report.device_id && each.timestampMs === report.timestamp,
+      );
+      const values = record === undefined ? [] : possibleValues(record, (each) => each.isOptional);
+      const isKnown = values.some(
+        (value) => value !== null && Bun.deepEquals({ ...value, ...report }, value),
+      );
+      if (!isKnown) life.fail(`${nameOf(batch)} was called known, and ${JSON.stringify(report)} is not`);
+    }
+  }
+
+  function settle(found: readonly SentBatch[], gone: readonly SentBatch[]): void {
+    const frames = found.length > 0 ? findFrames(disk.contents()) : [];
+    for (const batch of found) {
+      const frame = frames.find((each) => isOf(each, batch));
+      if (frame === undefined) continue;
+      batch.sequence = frame.sequence;
+      sequenceMax = frame.sequence;
+    }
+    model.settle(found, gone);
+    shown = shown.filter((batch) => model.open.includes(batch));
+  }
+
+  /** Open batches come after all that were acknowledged before them. */
+  function isOf({ appId, mark, sequence }: LogFrame, batch: SentBatch): boolean {
+    return appId === batch.appId && mark === markOf(batch) && sequence > sequenceMax;
+  }
+
+  return {
+    send,
+    sendAt(afterOperations) {
+      disk.at(afterOperations, () => {
+        const sent = send();
+        sent.catch(() => undefined); // Told to who waits in `settled`.
+        pending.push(sent);
+      });
+    },
+    async settled() {
+      while (pending.length > 0) {
+        const waiting = pending;
+        pending = []; // Operations of these may begin others.
+        await Promise.all(waiting);
+      }
+    },
+    *guesses(appId) {
+      const open = model.open.filter((batch) => batch.appId === appId);
+      if (open.length > 0) {
+        const frames = findFrames(disk.contents());
+        yield open.filter((batch) => frames.some((frame) => isOf(frame, batch)));
+      }
+      for (let mask = 0; mask < 2 ** open.length; mask++)
+        yield open.filter((_, i) => ((mask >> i) & 1) === 1);
+    },
+    noteShown(visible, isFinal) {
+      shown = visible;
+      if (!isFinal) return;
+      settle(
+        visible,
+        model.open.filter((batch) => !visible.includes(batch)),
+      );
+    },
+    get hadOpen() {
+      return hadOpen;
+    },
+  };
+}
+
+function markOf({ reports }: SentBatch): number {
+  return Number(reports[0]![BATCH_MARK]);
+}
+
+export function nameOf(batch: SentBatch): string {
+  const devices = [...new Set(batch.reports.map(({ device_id }) => device_id))].join(", ");
+  return `batch ${markOf(batch)} of ${batch.appId} (${batch.reports.length} of ${devices})`;
+}

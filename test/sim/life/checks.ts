@@ -1,0 +1,84 @@
+import { type LifeBatches, nameOf } from "./batches.ts";
+import { findMismatch } from "./compare.ts";
+import type { LifeContext } from "./context.ts";
+import { hindersReading } from "./faults.ts";
+import type { SentBatch } from "./model.ts";
+import { type ObservedApp, observeApp } from "./observe.ts";
+
+export interface CheckOptions {
+  /** Asks each device and a user too, which takes an archive a while. */
+  readonly isThorough: boolean;
+  /** From here on open batches are there for good, or gone. */
+  readonly settles: boolean;
+}
+
+/** Compares all that the service answers with the model. */
+export async function checkAnswers(
+  life: LifeContext,
+  batches: LifeBatches,
+  { isThorough, settles }: CheckOptions,
+): Promise<void> {
+  const { plan, clock, disk, damage, totals } = life;
+  if (disk.isDead) return;
+  disk.pause(true);
+  totals.checks++;
+  const shown: SentBatch[] = [];
+  for (const appId of plan.apps) {
+    const observed = await observe(life, appId, isThorough);
+    shown.push(...matchOpen(life, batches, appId, observed));
+    const wrong = damage.findWrongDays(life.service, appId, observed, {
+      nowMs: clock.nowMs(),
+      mayFailReading: wasHindered(life),
+      contents: disk.contents(),
+    });
+    if (wrong !== null) life.fail(`${appId}: ${wrong}`);
+  }
+  disk.pause(false);
+  batches.noteShown(shown, settles);
+}
+
+/** Whether files may have seemed damaged since the last start that are not. */
+export function wasHindered({ disk }: LifeContext): boolean {
+  return disk.unreadable.size > 0 || disk.fired.some(hindersReading);
+}
+
+async function observe(life: LifeContext, appId: string, isThorough: boolean): Promise<ObservedApp> {
+  const { users, devices, silentDevices } = life.plan;
+  try {
+    return await observeApp(life.service, {
+      appId,
+      users,
+      devices: isThorough ? [...devices, ...silentDevices] : [],
+      historyUser: isThorough ? users[0]! : null,
+      nowMs: life.clock.nowMs(),
+    });
+  } catch (error) {
+    return life.fail(`${appId}: ${error}`, error);
+  }
+}
+
+/** Which of the open batches the answers show: whatever it is, each as a whole. */
+function matchOpen(
+  life: LifeContext,
+  batches: LifeBatches,
+  appId: string,
+  observed: ObservedApp,
+): readonly SentBatch[] {
+  const { model, damage, service, clock } = life;
+  let mismatch: string | null = null;
+  for (const shown of batches.guesses(appId)) {
+    mismatch = findMismatch(
+      {
+        histories: model.histories(appId, shown),
+        nowMs: clock.nowMs(),
+        isLoose: (record, each) => damage.isLoose(service, record, each),
+        mayLackNewest: service.notes.some((note) => note.startsWith("The newest positions of")),
+      },
+      observed,
+    );
+    if (mismatch === null) return shown;
+  }
+  const open = model.open.filter((batch) => batch.appId === appId);
+  const whichever = open.length > 0 ? `\n  whichever of ${open.map(nameOf).join("; ")} is there` : "";
+  return life.fail(`${appId}: ${mismatch}${whichever}`);
+}

@@ -1,0 +1,73 @@
+import { assert } from "../../../src/lib/assert.ts";
+import { createManualClock, type ManualClock } from "../../../src/time/clock.ts";
+import { createLifeDamage, type LifeDamage } from "./damage.ts";
+import { createLifeDisk, type LifeDisk } from "./disk.ts";
+import { createDraws, type Draws } from "./draws.ts";
+import type { LifeEngine } from "./engine.ts";
+import { createLifeModel, type LifeModel } from "./model.ts";
+import { LifeFailure, type LifeTotals, noTotals } from "./outcome.ts";
+import { LIFE_START_MS, type LifeKind, type LifePlan, planLife } from "./plan.ts";
+import type { LifeService, Planted } from "./service.ts";
+
+export interface LifeOptions {
+  readonly seed: number;
+  readonly engine: LifeEngine;
+  readonly kind?: LifeKind;
+  readonly planted?: Planted;
+  /** Flipped frames of the log check out again, which only the model can notice. */
+  readonly forgesChecksums?: boolean;
+}
+
+/** What all parts of a life share. */
+export interface LifeContext {
+  readonly engine: LifeEngine;
+  readonly planted: Planted;
+  readonly forgesChecksums: boolean;
+  readonly draws: Draws;
+  readonly plan: LifePlan;
+  readonly clock: ManualClock;
+  readonly disk: LifeDisk;
+  readonly model: LifeModel;
+  readonly damage: LifeDamage;
+  readonly totals: LifeTotals;
+  readonly story: readonly string[];
+  /** The service of the last start. */
+  readonly service: LifeService;
+  setService(service: LifeService): void;
+  tell(line: string): void;
+  /** A promise is broken: the life ends. */
+  fail(reason: string, cause?: unknown): never;
+}
+
+export function createLifeContext(options: LifeOptions): LifeContext {
+  const { seed, engine, kind = "any", planted = {}, forgesChecksums = false } = options;
+  const draws = createDraws(seed);
+  const clock = createManualClock(LIFE_START_MS);
+  const model = createLifeModel();
+  const story: string[] = [];
+  let service: LifeService | null = null;
+  return {
+    engine,
+    planted,
+    forgesChecksums,
+    draws,
+    plan: planLife(seed, kind, draws),
+    clock,
+    disk: createLifeDisk(engine),
+    model,
+    damage: createLifeDamage(model),
+    totals: noTotals(),
+    story,
+    get service() {
+      assert(service !== null, "the service was started");
+      return service;
+    },
+    setService(started) {
+      service = started;
+    },
+    tell: (line) => void story.push(`${new Date(clock.nowMs()).toISOString().slice(0, 16)}  ${line}`),
+    fail(reason, cause) {
+      throw new LifeFailure(seed, reason, story, cause);
+    },
+  };
+}
