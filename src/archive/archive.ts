@@ -15,6 +15,8 @@ export type PartFault = string;
 export interface Archive {
   /** What is sealed. Replaced as a whole, so that who holds on to it can tell whether anything has changed. */
   readonly manifest: Manifest;
+  /** Whether the disk has this manifest: not after a start that had to make one anew, until it is swapped. */
+  readonly isWritten: boolean;
   readonly reader: PartReader;
   /** Parts that can't be read, by file. */
   readonly damaged: ReadonlyMap<string, PartFault>;
@@ -62,6 +64,7 @@ export interface ArchiveOptions {
   readonly directory: string;
   readonly damagedDirectory: string;
   readonly manifest: Manifest;
+  readonly isWritten: boolean;
   readonly reader: PartReader;
 }
 
@@ -70,7 +73,7 @@ export function createArchive(options: ArchiveOptions): Archive {
   const paths = archivePaths(directory);
   const damaged = new Map<string, PartFault>();
   const vouched = new Set<string>();
-  let { manifest } = options;
+  let { manifest, isWritten } = options;
   const pathOf = ({ file }: Part) => join(directory, file);
   const asideOf = ({ file }: Part, { sinceMs }: ExpiredDay) => join(paths.expired, String(sinceMs), file);
 
@@ -103,6 +106,9 @@ export function createArchive(options: ArchiveOptions): Archive {
     get manifest() {
       return manifest;
     },
+    get isWritten() {
+      return isWritten;
+    },
     reader,
     damaged,
     examine,
@@ -130,6 +136,7 @@ export function createArchive(options: ArchiveOptions): Archive {
     async swap(next) {
       await files.replace(paths.manifest, encodeManifest(next));
       manifest = next;
+      isWritten = true;
     },
     async setAside(parts) {
       for (const part of parts) {

@@ -73,7 +73,7 @@ export async function openArchive(options: OpenArchiveOptions): Promise<OpenedAr
     return first;
   };
   const notes: string[] = [];
-  const found = await findManifest(options, openFirst, notes);
+  const { manifest, isWritten } = await findManifest(options, openFirst, notes);
   const reader = createPartReader({
     openDatabase() {
       const opened = first ?? openDatabase(databaseOptions);
@@ -84,11 +84,11 @@ export async function openArchive(options: OpenArchiveOptions): Promise<OpenedAr
     slots: limits.queriesMax,
     queueMax: limits.queueMax,
   });
-  const archive = createArchive({ files, directory, damagedDirectory, manifest: found, reader });
+  const archive = createArchive({ files, directory, damagedDirectory, manifest, isWritten, reader });
   const hasAllNewest =
-    found.days.size === 0 ||
+    manifest.days.size === 0 ||
     (await restoreNewest({
-      manifest: found,
+      manifest,
       database: await openFirst(),
       faultOf: async (part) =>
         (await archive.vouch([part])) ? null : (archive.damaged.get(part.file) ?? ""),
@@ -107,12 +107,12 @@ async function findManifest(
   { files, directory, damagedDirectory, pathOf }: OpenArchiveOptions,
   openReading: () => Promise<Database>,
   notes: string[],
-): Promise<Manifest> {
+): Promise<Pick<Archive, "manifest" | "isWritten">> {
   const path = archivePaths(directory).manifest;
   if (await files.exists(path)) {
     const bytes = await readOrFault(files, path);
     const parsed = bytes instanceof Uint8Array ? parseManifest(bytes) : null;
-    if (parsed?.ok) return parsed.value;
+    if (parsed?.ok) return { manifest: parsed.value, isWritten: true };
     if (parsed?.error.kind === "newer") {
       throw new NewerFormatError(
         "the archive's manifest",
@@ -127,7 +127,7 @@ async function findManifest(
         : `can't be read (${bytes.message}): it was`;
     notes.push(`The archive's manifest ${fate} made anew from the files.`);
   } else {
-    if (!(await hasParts(files, directory))) return EMPTY_MANIFEST;
+    if (!(await hasParts(files, directory))) return { manifest: EMPTY_MANIFEST, isWritten: true };
     notes.push("The archive's manifest is missing: it was made anew from the files.");
   }
   const connection = await (await openReading()).connect();
@@ -137,7 +137,7 @@ async function findManifest(
       connection,
     );
     notes.push(...leftOut.map((file) => `archive/${file} can't be read: the new manifest goes without it.`));
-    return manifest;
+    return { manifest, isWritten: false };
   } finally {
     connection.close();
   }

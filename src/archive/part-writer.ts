@@ -53,8 +53,9 @@ export type KeepPart = (made: MadePart) => Promise<void>;
 
 export interface FoldRequest {
   readonly day: UtcDay;
-  /** The entry of the log up to which the day is covered. */
+  /** The entry of the log up to which the day is covered by its new parts together, and without them. */
   readonly sequence: number;
+  readonly sequenceBefore: number;
   /** What is sealed of the day already. */
   readonly parts: readonly Part[];
   /** What memory holds of the day: laid over what is sealed. */
@@ -63,7 +64,10 @@ export interface FoldRequest {
 
 /** Rejects with the disk's or DuckDB's own error, or one that names a damaged part. */
 export interface PartWriter {
-  /** Makes the day's new parts; resolves with the parts that nobody needs any more. */
+  /**
+   * Makes the day's new parts; resolves with the parts that nobody needs any more. Only the last says that the day is
+   * covered up to the new entry: where a crash leaves some of them and the manifest is lost, the log has the rest.
+   */
   fold(request: FoldRequest, keep: KeepPart): Promise<{ readonly replaced: readonly Part[] }>;
   /** The checkpoint: the newest sealed record of each device. Rows are written as they are, without a place too. */
   writeLatest(sequence: number, rows: AsyncIterable<DayRows>, keep: KeepPart): Promise<void>;
@@ -103,25 +107,29 @@ export function createPartWriter(options: PartWriterOptions): PartWriter {
   }
 
   return {
-    async fold({ day, sequence, parts, rows }, keep) {
+    async fold({ day, sequence, sequenceBefore, parts, rows }, keep) {
       const replaced: Part[] = [];
+      const sequenceOf = (isLast: boolean) => (isLast ? sequence : sequenceBefore);
       await runJob(async (job) => {
         if (parts.length === 0) {
-          await job.writeStaged(rows, true, { day, sequence, replaces: [] }, keep);
+          const originOf = (isLast: boolean) => ({ day, sequence: sequenceOf(isLast), replaces: [] });
+          await job.writeStaged(rows, true, originOf, keep);
           return;
         }
         if (!(await job.loadStaged(rows))) return;
         const { found, newRowCount } = await job.compare(parts);
-        for (const output of planFold(found, newRowCount, job.partRowsMax)) {
+        const outputs = planFold(found, newRowCount, job.partRowsMax);
+        for (const output of outputs) {
           const replaces = output.sources.map(({ part }) => part);
-          await job.writeOutput(output, { day, sequence, replaces }, keep);
+          const origin = { day, sequence: sequenceOf(output === outputs.at(-1)), replaces };
+          await job.writeOutput(output, origin, keep);
           replaced.push(...replaces);
         }
       });
       return { replaced };
     },
     writeLatest: (sequence, rows, keep) =>
-      runJob((job) => job.writeStaged(rows, false, { day: null, sequence, replaces: [] }, keep)),
+      runJob((job) => job.writeStaged(rows, false, () => ({ day: null, sequence, replaces: [] }), keep)),
     get isClosed() {
       return closing.signal.aborted;
     },
@@ -172,8 +180,8 @@ function createPartJob(
     return connection.run(sql, undefined, signal);
   }
 
-  /** Paths of CSV files, each complete when it is given, of no more rows than a part has. */
-  async function* stage(rows: AsyncIterable<DayRows>): AsyncGenerator<string> {
+  /** CSV files, each complete when it is given, of no more rows than a part has. */
+  async function* stage(rows: AsyncIterable<DayRows>): AsyncGenerator<{ path: string; isLast: boolean }> {
     let staged: StagedFile | null = null;
     try {
       for await (const { appId, batch } of rows) {
@@ -183,7 +191,7 @@ function createPartJob(
           await staged.file.close();
           const { path }: StagedFile = staged;
           staged = null;
-          yield path;
+          yield { path, isLast: false };
         }
         staged ??= await openStaged();
         staged.rows += batch.count;
@@ -192,7 +200,7 @@ function createPartJob(
     } finally {
       await staged?.file.close();
     }
-    if (staged !== null) yield staged.path;
+    if (staged !== null) yield { path: staged.path, isLast: true };
   }
 
   async function openStaged(): Promise<StagedFile> {
@@ -232,16 +240,22 @@ function createPartJob(
     partRowsMax,
 
     /** Rows that lie over nothing become parts as they come. */
-    async writeStaged(rows: AsyncIterable<DayRows>, asRecords: boolean, origin: PartOrigin, keep: KeepPart) {
-      for await (const path of stage(rows)) {
-        await writePart(`SELECT ${columnsSql(asRecords)} FROM ${readStagedSql([path])}`, origin, keep);
+    async writeStaged(
+      rows: AsyncIterable<DayRows>,
+      asRecords: boolean,
+      originOf: (isLast: boolean) => PartOrigin,
+      keep: KeepPart,
+    ) {
+      for await (const { path, isLast } of stage(rows)) {
+        const query = `SELECT ${columnsSql(asRecords)} FROM ${readStagedSql([path])}`;
+        await writePart(query, originOf(isLast), keep);
         await files.remove(path);
       }
     },
 
     /** Makes the table `staged`; false where there are no rows. */
     async loadStaged(rows: AsyncIterable<DayRows>): Promise<boolean> {
-      const paths = await Array.fromAsync(stage(rows));
+      const paths = await Array.fromAsync(stage(rows), ({ path }) => path);
       if (paths.length === 0) return false;
       await run(`CREATE TEMP TABLE staged AS SELECT ${columnsSql(false)} FROM ${readStagedSql(paths)}`);
       for (const path of paths) await files.remove(path);

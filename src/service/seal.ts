@@ -70,6 +70,8 @@ export function createSeal(dependencies: SealDependencies): Seal {
     const startedMs = performance.now();
     const nowMs = clock.nowMs();
     await writeOffLost(dependencies);
+    // What an earlier seal left must not lie beside new parts, should the manifest be made anew from all of them.
+    if (archive.isWritten) await archive.tidy(nowMs, ASIDE_KEEP_MS);
     await rotateLog(log, nowMs);
     const days = planSeal(hot.daysInMemory(), nowMs);
     const retention = planRetention(archive.manifest, new Set(days), nowMs);
@@ -81,7 +83,7 @@ export function createSeal(dependencies: SealDependencies): Seal {
     try {
       folded = await foldDays(dependencies, sealing, days, retention, signal, onProgress);
       next = nextManifest(archive.manifest, folded, retention, sealing.sequence, nowMs);
-      if (!isSame(archive.manifest, next)) await archive.swap(next);
+      if (!archive.isWritten || !isSame(archive.manifest, next)) await archive.swap(next);
     } catch (error) {
       sealing.abandon();
       throw error;
@@ -192,13 +194,19 @@ async function foldDays(
       const made: Part[] = [];
       const recordsBefore = records;
       try {
-        const request = { day, sequence, parts: before.parts, rows: counted(sealing.rows(day)) };
+        const request = {
+          day,
+          sequence: Math.max(before.sequence, sequence),
+          sequenceBefore: before.sequence,
+          parts: before.parts,
+          rows: counted(sealing.rows(day)),
+        };
         const gone = await writer.fold(request, async (part) => {
           made.push(await archive.writePart({ day, seal, index: made.length }, part));
         });
         const kept = before.parts.filter((part) => !gone.replaced.includes(part));
         folded.set(day, {
-          sequence: Math.max(before.sequence, sequence),
+          sequence: request.sequence,
           parts: [...kept, ...made],
           lost: before.lost,
         });

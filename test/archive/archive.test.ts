@@ -18,7 +18,14 @@ function archiveOn(files: SimulatedFiles, manifest: Manifest = EMPTY_MANIFEST) {
     renew: () => {},
     close: () => {},
   };
-  return createArchive({ files, directory: "/a", damagedDirectory: "/damaged", manifest, reader });
+  return createArchive({
+    files,
+    directory: "/a",
+    damagedDirectory: "/damaged",
+    manifest,
+    isWritten: true,
+    reader,
+  });
 }
 
 function names(files: SimulatedFiles): string[] {

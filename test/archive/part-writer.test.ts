@@ -102,7 +102,7 @@ class Day {
   async fold(reports: readonly AppReport[], by = writer): Promise<MadePart[]> {
     const made: MadePart[] = [];
     const added: Part[] = [];
-    const request = { day: DAY, sequence: 7, parts: this.parts, rows: dayRows(reports) };
+    const request = { day: DAY, sequence: 7, sequenceBefore: 3, parts: this.parts, rows: dayRows(reports) };
     const { replaced } = await by.fold(request, async (part) => {
       expect(scratchFiles().filter((name) => name.endsWith(".parquet"))).toEqual([]); // One at a time.
       expect(scratchFiles().length).toBeLessThanOrEqual(1);
@@ -271,6 +271,20 @@ describe("fold()", () => {
     expect(await metadataOf(second!)).toMatchObject({ wherehouse_replaces: "[]" });
   });
 
+  test("says that the day is covered in the last of its new parts alone", async () => {
+    const day = new Day();
+    const sequences = async (made: readonly MadePart[]) => {
+      const metadata = await Promise.all(day.parts.slice(-made.length).map(metadataOf));
+      return metadata.map((each) => each.wherehouse_sequence);
+    };
+    const many = await day.fold(Array.from({ length: 2 * PART_ROWS_MAX + 1 }, (_, step) => bus("a", step)));
+    expect(many.length).toBeGreaterThan(2);
+    expect(await sequences(many)).toEqual([...Array(many.length - 1).fill("3"), "7"]);
+    const two = await day.fold([bus("a", 1, { speed: 3 }), bus("b", 1)]); // A part that changes, and a new one.
+    expect(two.length).toBe(2);
+    expect(await sequences(two)).toEqual(["3", "7"]);
+  });
+
   test("keeps what a late report leaves out, and moves the cell with the place", async () => {
     const day = new Day();
     await day.fold([bus("a", 1, { user_id: "u", speed: 3, type: "" })]);
@@ -297,9 +311,9 @@ describe("fold()", () => {
       yield nothing;
     }
     const keep = () => Promise.reject(new Error("nothing is to be kept"));
-    await writer.fold({ day: DAY, sequence: 7, parts: [], rows: noRows() }, keep);
+    await writer.fold({ day: DAY, sequence: 7, sequenceBefore: 3, parts: [], rows: noRows() }, keep);
     await day.fold([bus("a", 1, { speed: 3 }), bus("b", 1)]);
-    await writer.fold({ day: DAY, sequence: 7, parts: day.parts, rows: noRows() }, keep);
+    await writer.fold({ day: DAY, sequence: 7, sequenceBefore: 3, parts: day.parts, rows: noRows() }, keep);
     expect(await day.fold([])).toEqual([]);
     expect(await day.fold([bus("a", 1), bus("b", 1)])).toEqual([]);
   });
@@ -347,7 +361,7 @@ describe("fold()", () => {
     await day.fold([bus("a", 1)]);
     const full = new FileError("replace", "x", "ENOSPC");
     for (const parts of [[], day.parts]) {
-      const request = { day: DAY, sequence: 7, parts, rows: dayRows([bus("b", 1)]) };
+      const request = { day: DAY, sequence: 7, sequenceBefore: 3, parts, rows: dayRows([bus("b", 1)]) };
       await expect(writer.fold(request, () => Promise.reject(full))).rejects.toBe(full);
       expect(scratchFiles()).toEqual([]);
     }
@@ -358,7 +372,7 @@ describe("fold()", () => {
       yield* dayRows([bus("a", 1)]);
       throw new Error("no more rows");
     }
-    const request = { day: DAY, sequence: 7, parts: [] };
+    const request = { day: DAY, sequence: 7, sequenceBefore: 3, parts: [] };
     const keep = () => Promise.reject(new Error("nothing is to be kept"));
     await expect(writer.fold({ ...request, rows: failing() }, keep)).rejects.toThrow("no more rows");
     expect(scratchFiles()).toEqual([]);
@@ -394,7 +408,7 @@ describe("fold()", () => {
 
   test("is broken off by close()", async () => {
     const reports = Array.from({ length: 40 }, (_, step) => bus("a", step));
-    const request = { day: DAY, sequence: 7, parts: [], rows: dayRows(reports) };
+    const request = { day: DAY, sequence: 7, sequenceBefore: 3, parts: [], rows: dayRows(reports) };
     let kept = 0;
     const folding = writer.fold(request, async () => {
       if (++kept === 2) writer.close();

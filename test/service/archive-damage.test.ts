@@ -295,3 +295,13 @@ test("a seal writes no checkpoint while a start could not read every newest posi
   expect(app.notes).toEqual([]);
   expect((await app.get(current)).body.location.timestamp).toBe(at(14));
 });
+
+test("a manifest that was made anew is written by the next seal, before anything is tidied away", async () => {
+  const manifest = pathOf("manifest.json");
+  rmSync(manifest);
+  app = await app.restart();
+  await app.seal();
+  expect(existsSync(manifest)).toBe(true);
+  app = await app.restart();
+  expect(app.notes.join()).not.toContain("manifest");
+});

@@ -14,6 +14,7 @@ export function createEmptyArchive(): Archive {
     directory: "/data/archive",
     damagedDirectory: "/data/damaged",
     manifest: EMPTY_MANIFEST,
+    isWritten: true,
     reader: { withSession: unasked, running: 0, waiting: 0, renew: () => {}, close: () => {} },
   });
 }
