@@ -27,7 +27,7 @@ export function createSimulatedInode(contents: Uint8Array = new Uint8Array()): S
     },
     read: () => seen.slice(),
     append(bytes) {
-      const change = { at: seen.length, bytes: bytes.slice() };
+      const change = { at: seen.length, bytes: new Uint8Array(bytes) }; // A Buffer's slice would be no copy.
       unsynced.push(change);
       seen = changed(seen, change);
     },
