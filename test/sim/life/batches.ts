@@ -88,20 +88,22 @@ export function createLifeBatches(life: LifeContext): LifeBatches {
   }
 
   function settle(found: readonly SentBatch[], gone: readonly SentBatch[]): void {
-    const frames = found.length > 0 ? findFrames(disk.contents()) : [];
-    for (const batch of found) {
-      const frame = frames.find((each) => isOf(each, batch));
-      if (frame === undefined) continue;
-      batch.sequence = frame.sequence;
-      sequenceMax = frame.sequence;
-    }
+    for (const { sequence } of withFrames(found)) sequenceMax = Math.max(sequenceMax, sequence!);
     model.settle(found, gone);
     shown = shown.filter((batch) => model.open.includes(batch));
   }
 
-  /** Open batches come after all that were acknowledged before them. */
-  function isOf({ appId, mark, sequence }: LogFrame, batch: SentBatch): boolean {
-    return appId === batch.appId && mark === markOf(batch) && sequence > sequenceMax;
+  /** Those of the open batches that the log has, if in a segment that can't be read for now; with their sequences. */
+  function withFrames(open: readonly SentBatch[]): readonly SentBatch[] {
+    let after = sequenceMax; // They come after all that were acknowledged before, each after the one before.
+    const frames = open.length > 0 ? findFrames(disk.contents()) : [];
+    return open.filter((batch) => {
+      const frame = frames.find((each) => isOf(each, batch) && each.sequence > after);
+      if (frame === undefined) return false;
+      batch.sequence = frame.sequence;
+      after = frame.sequence;
+      return true;
+    });
   }
 
   return {
@@ -122,10 +124,7 @@ export function createLifeBatches(life: LifeContext): LifeBatches {
     },
     *guesses(appId) {
       const open = model.open.filter((batch) => batch.appId === appId);
-      if (open.length > 0) {
-        const frames = findFrames(disk.contents());
-        yield open.filter((batch) => frames.some((frame) => isOf(frame, batch)));
-      }
+      if (open.length > 0) yield withFrames(open);
       for (let mask = 0; mask < 2 ** open.length; mask++)
         yield open.filter((_, i) => ((mask >> i) & 1) === 1);
     },
@@ -141,6 +140,10 @@ export function createLifeBatches(life: LifeContext): LifeBatches {
       return hadOpen;
     },
   };
+}
+
+function isOf({ appId, mark }: LogFrame, batch: SentBatch): boolean {
+  return appId === batch.appId && mark === markOf(batch);
 }
 
 function markOf({ reports }: SentBatch): number {
