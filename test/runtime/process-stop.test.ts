@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { seededRandom } from "../support/seeded-random.ts";
 import {
   closePlace,
@@ -6,6 +8,7 @@ import {
   type Place,
   RUNTIMES,
   readFirstKey,
+  runCommand,
   type ServerProcess,
   startReady,
 } from "../support/server-process.ts";
@@ -13,6 +16,7 @@ import { type Client, store } from "./support/client.ts";
 import { createBatches, findReported, keyOf, postWhileItLasts } from "./support/load.ts";
 import type { PlainReport } from "./support/plain-fleet.ts";
 import { createPicker } from "./support/random.ts";
+import { openRaw } from "./support/raw-connection.ts";
 import { beginUpload, type SlowUpload } from "./support/slow-upload.ts";
 
 /*
@@ -70,6 +74,37 @@ for (const runtime of RUNTIMES) {
       });
     }
 
+    test("questions that were taken in are answered whole, with idle connections open and a seal running", async () => {
+      await server.stop();
+      server = await startReady(runtime, place, ["--seal-every", "1s"]);
+      client = { ...client, url: server.url };
+      const old = oldReports(0);
+      await store(client, old, "ndjson.zst");
+      await server.says(/Archived /);
+      const idle = await Promise.all(Array.from({ length: 50 }, () => openRaw(server.url)));
+      for (const connection of idle) await connection.send(`GET /health HTTP/1.1\r\nHost: a\r\n\r\n`);
+      await Promise.all(idle.map((connection) => connection.says(/uptime_seconds/)));
+
+      await store(client, oldReports(1), "ndjson.zst");
+      await untilSealing(place);
+      const asked = questionsOf(old).map(async (path) => {
+        const headers = { authorization: `Bearer ${client.key}`, "accept-encoding": "gzip" };
+        const response = await fetch(`${client.url}${path}`, { headers });
+        const body = (await response.json()) as { locations?: unknown[]; results?: unknown[] };
+        const encoding = response.headers.get("content-encoding");
+        return [response.status, encoding, (body.locations ?? body.results)?.length];
+      });
+      await Bun.sleep(TAKEN_IN_MS);
+      const signalledMs = performance.now();
+      server.kill("SIGTERM");
+      for (const answer of await Promise.all(asked)) expect(answer).toEqual([200, "gzip", PAGE]);
+      const { code, error } = await server.ended;
+      expect(code).toBe(0);
+      expect(performance.now() - signalledMs).toBeLessThan(STOP_MS_MAX);
+      expect(error).not.toContain("Failed to answer");
+      expect((await runCommand(runtime, place, ["verify"])).code).toBe(0);
+    });
+
     test("a client that never finishes keeps the server for less than 5 s", async () => {
       const stuck: SlowUpload = await beginUpload(client, slowReport(1));
       await store(client, [slowReport(2)]); // Answered after the other has arrived.
@@ -80,6 +115,41 @@ for (const runtime of RUNTIMES) {
       expect(await stuck.answer).not.toStartWith("HTTP/1.1 200");
     });
   });
+}
+
+const PAGE = 500;
+const TAKEN_IN_MS = 100; // Long enough for a server that is busy to have read what was sent.
+const OLD_DAYS = [9, 10, 11, 40];
+const OLD_DEVICES = 600;
+const MS_PER_DAY = 86_400_000;
+
+/** Of days that belong into the archive; another shift makes other records of the same days. */
+function oldReports(shiftMs: number): readonly PlainReport[] {
+  return OLD_DAYS.flatMap((days) =>
+    Array.from({ length: OLD_DEVICES }, (_, device) => ({
+      device_id: `old-${device}`,
+      timestamp: startedMs - days * MS_PER_DAY + shiftMs,
+      latitude: 42 + device / 10_000,
+      longitude: -71,
+    })),
+  );
+}
+
+/** About archived days, about everybody, and about who is near: each has more to tell than a page. */
+function questionsOf(reports: readonly PlainReport[]): readonly string[] {
+  const date = (report: PlainReport) => new Date(report.timestamp).toISOString().slice(0, 10);
+  const range = `start_date=${date(reports.at(-1)!)}&end_date=${date(reports[0]!)}`;
+  const histories = [0, 1, 2, 3, 4, 5].map(
+    (page) => `/api/v1/locations/history?${range}&limit=${PAGE}&offset=${page * 100}`,
+  );
+  const current = `/api/v1/locations/current?limit=${PAGE}`;
+  const nearby = `/api/v1/devices/nearby?latitude=42&longitude=-71&max_age_hours=8760&radius_miles=50&limit=${PAGE}`;
+  return [...histories, current, nearby];
+}
+
+async function untilSealing({ dataDir }: Place): Promise<void> {
+  const scratch = join(dataDir, "archive/scratch");
+  while (!existsSync(scratch) || readdirSync(scratch).length === 0) await Bun.sleep(1);
 }
 
 const startedMs = Date.now();
