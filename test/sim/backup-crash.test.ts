@@ -99,8 +99,6 @@ function createDisk(): SimulatedFiles {
   return createSimulatedFiles(contents);
 }
 
-const take = async () => () => {};
-
 function runBackup(files: SimulatedFiles) {
   return backUp({
     files,
@@ -116,16 +114,22 @@ function runBackup(files: SimulatedFiles) {
   });
 }
 
-/** What restoring gives: one of the two moments by its number, or all that is wrong. */
-async function restoredMoment(files: SimulatedFiles): Promise<unknown> {
-  const options = { files, directory: BACKUP, dataDir: RESTORED, onProgress: () => {} };
-  const restored = await restore({
-    ...options,
+function runRestore(files: SimulatedFiles) {
+  return restore({
+    files,
+    directory: BACKUP,
+    dataDir: RESTORED,
     async take(directory) {
       await files.makeDirectory(directory);
       return () => {};
     },
+    onProgress: () => {},
   });
+}
+
+/** What restoring gives: one of the two moments by its number, or all that is wrong. */
+async function restoredMoment(files: SimulatedFiles): Promise<unknown> {
+  const restored = await runRestore(files);
   if (!restored.ok) return restored.error;
   const data = dataOf(files.contents(), RESTORED);
   if (Bun.deepEquals(data, firstData)) return 1;
@@ -245,6 +249,33 @@ test("a backup on a disk without room leaves the former one, and takes no room i
   expect(await restoredMoment(disk)).toBe(1);
 });
 
+test("a restore during which the power fails makes nothing or all, and can be repeated; one that is done lasts", async () => {
+  const disks = () => createSimulatedFiles(afterFirst);
+  const trial = disks();
+  let count = 0;
+  trial.beforeOperation = () => void count++;
+  expect((await runRestore(trial)).ok).toBe(true);
+  for (const survives of [false, true]) {
+    for (let index = 0; index <= count; index++) {
+      const where = `power fails before operation ${index} of ${count}`;
+      const disk = disks();
+      let done = 0;
+      let found: SimulatedFiles | null = null;
+      const crash = () => disk.crash(survives ? seededRandom(index) : undefined);
+      disk.beforeOperation = () => {
+        if (done++ === index) found = crash();
+      };
+      const outcome = await runRestore(disk).catch(() => ({ ok: false }));
+      const left = found ?? crash();
+      expect([where, outcome.ok]).toEqual([where, index === count]);
+      const data = dataOf(left.contents(), RESTORED);
+      if (outcome.ok || data.size > 0) expect([where, data]).toEqual([where, firstData]);
+      await left.removeAll(RESTORED);
+      expect([where, await restoredMoment(left)]).toEqual([where, 1]);
+    }
+  }
+}, 60_000);
+
 test("a seal at any moment of a backup changes nothing of what is restored", async () => {
   const paths = [
     "/api/v1/locations/history?start_date=2026-01-15&end_date=2026-01-25&limit=1000",
@@ -281,8 +312,7 @@ test("a seal at any moment of a backup changes nothing of what is restored", asy
     expect(await answersOf(app)).toEqual(expected);
     await app.close();
 
-    const options = { files: disk, directory: BACKUP, dataDir: RESTORED, take, onProgress: () => {} };
-    expect([sealed, (await restore(options)).ok]).toEqual([sealed, true]);
+    expect([sealed, (await runRestore(disk)).ok]).toEqual([sealed, true]);
     const restored = [...dataOf(disk.contents(), RESTORED)];
     const copy = createSimulatedFiles(
       new Map(restored.map(([file, bytes]) => [`${SIMULATED_DATA_DIR}/${file}`, bytes])),
