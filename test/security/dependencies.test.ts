@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
 
@@ -86,3 +86,13 @@ const HOSTS = [
   "http/schema/describe-document.ts opensource.org", // The licence, in the document.
   "model/record-id.ts github.com", // A comment.
 ];
+
+test("SECURITY.md names tests that exist, and every test of this folder", () => {
+  const text = readFileSync(join(ROOT, "SECURITY.md"), "utf8");
+  const named = [...text.matchAll(/`(test\/)?([\w/-]+\.test\.ts)`/g)].map(([, folder, path]) =>
+    folder === undefined ? `test/security/${path}` : `test/${path}`,
+  );
+  for (const path of named) expect(existsSync(join(ROOT, path)), path).toBeTrue();
+  const here = readdirSync(import.meta.dir).filter((name) => name.endsWith(".test.ts"));
+  expect(here.filter((name) => !named.includes(`test/security/${name}`))).toEqual([]);
+});
