@@ -18,8 +18,6 @@ export interface SimulatedFiles extends Files {
    * `append` may have written a beginning.
    */
   failNext(operation: FileOperation, code: string, writtenBytes?: number): void;
-  /** What `failNext` has left is not to fail any more. */
-  clearFaults(): void;
   /**
    * The power fails: every operation from now on fails, and the result is the disk as it is found again.
    * With `random`, some of what was not synced has survived; without, none of it.
@@ -72,7 +70,7 @@ function simulatedFiles({ files, directories }: Names): SimulatedFiles {
   const durableFiles = new Map(files);
   let unsyncedNames: NameChange[] = [];
   let hasPower = true;
-  let faults: Fault[] = [];
+  const faults: Fault[] = [];
 
   /** Returns what the operation is to fail with, or null. */
   async function begin(operation: FileOperation, path: string): Promise<Fault | null> {
@@ -173,9 +171,6 @@ function simulatedFiles({ files, directories }: Names): SimulatedFiles {
     capacityBytes: Number.POSITIVE_INFINITY,
     beforeOperation: null,
     failNext: (operation, code, writtenBytes = 0) => void faults.push({ operation, code, writtenBytes }),
-    clearFaults() {
-      faults = [];
-    },
     contents: () => new Map([...files].map(([path, inode]) => [path, inode.read()])),
     crash(random) {
       hasPower = false;

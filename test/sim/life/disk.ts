@@ -68,6 +68,7 @@ export function createLifeDisk(engine: LifeEngine): LifeDisk {
   let armed: Fault[] = [];
   let acts: { readonly at: number; readonly act: () => void }[] = [];
   let fired: Fault[] = [];
+  let refusals: Extract<Fault, { kind: "refusal" }>[] = [];
   let fullUntil = 0;
   let descriptorsUntil = 0;
   const unreadable = new Set<string>();
@@ -94,7 +95,7 @@ export function createLifeDisk(engine: LifeEngine): LifeDisk {
         die("kill");
         return;
       case "refusal":
-        simulated.failNext(fault.operation, fault.code, fault.writtenBytes);
+        refusals.push(fault);
         return;
       case "full":
         simulated.capacityBytes = usedBytes() + fault.roomBytes;
@@ -122,11 +123,17 @@ export function createLifeDisk(engine: LifeEngine): LifeDisk {
     if (isDead) throw new FileError(operation, path, "EIO");
     if (operations < descriptorsUntil && OPENING.has(operation))
       throw new FileError(operation, path, "EMFILE");
+    const refusal = refusals.find((each) => each.operation === operation);
+    if (refusal !== undefined) {
+      refusals = refusals.filter((each) => each !== refusal);
+      simulated.failNext(operation, refusal.code, refusal.writtenBytes); // This very one.
+    }
   }
 
   function disarm(): void {
     armed = [];
     acts = [];
+    refusals = [];
     fullUntil = 0;
     descriptorsUntil = 0;
     simulated.capacityBytes = Number.POSITIVE_INFINITY;
@@ -144,7 +151,6 @@ export function createLifeDisk(engine: LifeEngine): LifeDisk {
       isPaused = false;
       fired = [];
       disarm();
-      simulated.clearFaults();
       simulated.beforeOperation = beforeOperation;
       if (mirror !== null) engine.removeDirectory(mirror);
       mirror = engine.makeDirectory();
@@ -152,10 +158,7 @@ export function createLifeDisk(engine: LifeEngine): LifeDisk {
     },
     die,
     arm: (fault) => void armed.push({ ...fault, afterOperations: operations + fault.afterOperations }),
-    disarm() {
-      disarm();
-      simulated.clearFaults();
-    },
+    disarm,
     at: (afterOperations, act) => void acts.push({ at: operations + afterOperations, act }),
     pause(paused) {
       isPaused = paused;
