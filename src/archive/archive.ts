@@ -32,7 +32,10 @@ export interface Archive {
   vouch(parts: readonly Part[]): Promise<boolean>;
   /** Writes a file, durably, that is not yet part of the archive. */
   writePart(place: PartPlace, made: Pick<MadePart, "bytes" | "rows" | "apps">): Promise<Part>;
-  /** Removes files that are not, or no longer, part of the archive; what the disk refuses stays. */
+  /**
+   * Removes files that are not, or no longer, part of the archive; what the disk refuses stays. The last goes first:
+   * of a seal's parts of a day it says what all of them hold, so that a crash must not leave it alone.
+   */
   discard(parts: readonly Part[]): Promise<void>;
   /** Makes this the archive, durably, in one step. */
   swap(manifest: Manifest): Promise<void>;
@@ -127,7 +130,7 @@ export function createArchive(options: ArchiveOptions): Archive {
       return { file, rows, bytes: bytes.length, crc: crc32(bytes), apps };
     },
     async discard(parts) {
-      for (const part of parts) {
+      for (const part of parts.toReversed()) {
         damaged.delete(part.file);
         vouched.delete(part.file);
         await files.remove(pathOf(part)).catch(unlessFileError);
@@ -159,7 +162,7 @@ export function createArchive(options: ArchiveOptions): Archive {
     },
     async tidy(nowMs, keepMs) {
       const { leftover } = await findStrayFiles(files, directory, manifest);
-      for (const file of leftover)
+      for (const file of leftover.toReversed()) // As in `discard`.
         await move(join(directory, file), join(paths.expired, String(nowMs), file));
       const named = new Set([...manifest.expired.values()].map(({ sinceMs }) => String(sinceMs)));
       for (const since of await files.list(paths.expired)) {

@@ -65,6 +65,22 @@ test("examine() names parts that are missing or of another size, once, and forge
   expect([...archive.damaged.keys()]).toEqual([gone!.file]);
 });
 
+test("discard() and tidy() take the parts of a cut-off seal from the last to the first", async () => {
+  for (const way of ["discard", "tidy"] as const) {
+    const files = createSimulatedFiles();
+    const archive = archiveOn(files);
+    const parts: Part[] = [];
+    for (let index = 0; index < 3; index++)
+      parts.push(await archive.writePart({ day: DAY, seal: 1, index }, MADE));
+    const gone: string[] = [];
+    files.beforeOperation = (operation, path) => {
+      if (operation === "remove" || operation === "rename") gone.push(path);
+    };
+    await (way === "discard" ? archive.discard(parts) : archive.tidy(5, 1));
+    expect([way, ...gone]).toEqual([way, ...parts.map(({ file }) => `/a/${file}`).reverse()]);
+  }
+});
+
 test("vouch() reads each part once, and knows flipped bits from what was written", async () => {
   const files = createSimulatedFiles();
   const archive = archiveOn(files);
