@@ -76,7 +76,11 @@ async function repairSegment(
     const bytes = await files.read(path);
     for (const [index, range] of ranges.entries()) {
       const lost = bytes.subarray(range.offset, range.offset + range.bytes);
-      if (range === torn && lost.every((byte) => byte === 0)) continue; // Never written: only its length was.
+      if (range === torn && lost.every((byte) => byte === 0)) {
+        // Never written: only its length was. That it was there tells where the sequences went that it may have taken.
+        await save(files, damagedDirectory, path, range, lost.subarray(0, 0), TORN_SUFFIX);
+        continue;
+      }
       if (lost.length === 0) continue;
       damage[index] = {
         ...damage[index]!,

@@ -42,14 +42,17 @@ test("openWal() keeps the bytes of a torn tail, cuts it and leaves its sequences
   await expectClean(files, [...written, "8 f"]);
 });
 
-test("openWal() cuts a tail of zeros without keeping it", async () => {
+test("openWal() cuts a tail of zeros, and keeps no more than where it was", async () => {
   const { written, contents, newest } = await twoSegments();
   const whole = contents.get(newest)!;
   contents.set(newest, new Uint8Array([...whole, ...new Uint8Array(100)]));
   const files = createSimulatedFiles(contents);
   const { recovery } = await openTestWal(files);
   expect(recovery.tornTail).toEqual({ file: newest, offset: whole.length, bytes: 100, savedAs: null });
-  expect(await files.list(DAMAGED)).toEqual([]);
+  expect(files.contents().get(`${newest.replace(LOG, DAMAGED)}.at-${whole.length}.00000000.torn`)).toEqual(
+    new Uint8Array(),
+  );
+  expect((await files.list(DAMAGED)).length).toBe(1);
   await expectClean(files, written);
 });
 
