@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdirSync, readdirSync } from "node:fs";
+import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { LOCATION_FIELDS } from "../../src/model/location-fields.ts";
 import { INGEST_PATH } from "../http/endpoints.ts";
@@ -200,6 +200,21 @@ describe("data directories", () => {
       await again.close();
     },
   );
+});
+
+test("a data directory that a link leads to holds an archive like any other", async () => {
+  const parent = temporaryDataDir();
+  mkdirSync(join(parent, "disk", "data"), { recursive: true });
+  symlinkSync(join(parent, "disk"), join(parent, "link"));
+  const app = await createArchiveApp({ dataDir: join(parent, "link", "data") });
+  const reports = reportsOf(["bus"], app.clock.nowMs());
+  await app.store(reports);
+  await app.seal();
+  expect(app.directory.hot.recordCount).toBe(0);
+  const { status, body } = await app.get(`/api/v1/devices/bus/locations/history?${WIDE}`);
+  expect([status, body.locations]).toMatchObject([200, [reports[0]!]]);
+  expect([app.notes, app.faults]).toEqual([[], []]);
+  await app.close();
 });
 
 test("a body's text reaches no place but its field: the log's and archive's files hold it as data", async () => {
