@@ -77,6 +77,8 @@ export function createArchive(options: ArchiveOptions): Archive {
   const damaged = new Map<string, PartFault>();
   const vouched = new Set<string>();
   let { manifest, isWritten } = options;
+  let named = namedFiles(manifest);
+  let discarded = 0;
   const pathOf = ({ file }: Part) => join(directory, file);
   const asideOf = ({ file }: Part, { sinceMs }: ExpiredDay) => join(paths.expired, String(sinceMs), file);
 
@@ -93,6 +95,7 @@ export function createArchive(options: ArchiveOptions): Archive {
     for (const part of parts) {
       const fault = await faultOf(files, pathOf(part), part, thorough);
       if (fault !== null) {
+        if (!named.has(part.file)) continue; // A seal has taken its place meanwhile.
         foundNew ||= !damaged.has(part.file);
         damaged.set(part.file, fault);
         vouched.delete(part.file);
@@ -135,10 +138,16 @@ export function createArchive(options: ArchiveOptions): Archive {
         vouched.delete(part.file);
         await files.remove(pathOf(part)).catch(unlessFileError);
       }
+      discarded += parts.length;
+      if (discarded < REMEMBERED_FILES_MAX) return;
+      discarded = 0;
+      reader.renew();
     },
     async swap(next) {
       await files.replace(paths.manifest, encodeManifest(next));
       manifest = next;
+      named = namedFiles(next);
+      for (const file of damaged.keys()) if (!named.has(file)) damaged.delete(file);
       isWritten = true;
     },
     async setAside(parts) {
@@ -172,6 +181,18 @@ export function createArchive(options: ArchiveOptions): Archive {
     },
     close: () => reader.close(),
   };
+}
+
+/**
+ * DuckDB remembers some 60 KB of each file it read, also after the file is gone; this bounds it to 15 MB. Forgetting
+ * costs the next question some milliseconds.
+ */
+const REMEMBERED_FILES_MAX = 256;
+
+/** Every file that belongs to the archive. */
+function namedFiles({ days, latest, expired }: Manifest): ReadonlySet<string> {
+  const parts = [...days.values(), ...expired.values()].flatMap((day) => day.parts);
+  return new Set([...parts, ...(latest ?? [])].map(({ file }) => file));
 }
 
 /** Removes the files of the folders in a folder. */

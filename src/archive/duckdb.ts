@@ -96,7 +96,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   });
   const setup = await instance.connect();
   await setup.run(`SET allowed_directories = [${directories.map(quoted).join(", ")}]`);
-  await setup.run("SET parquet_metadata_cache = true");
+  await setup.run(`SET parquet_metadata_cache = ${cachesFiles}`);
   await setup.run("SET enable_external_access = false");
   await setup.run("SET lock_configuration = true");
   setup.closeSync();

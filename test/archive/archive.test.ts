@@ -10,12 +10,12 @@ const DAY_MS = 86_400_000;
 const BYTES = new TextEncoder().encode("a part");
 const MADE = { bytes: BYTES, rows: 3, apps: new Map([["app" as AppId, 3]]) };
 
-function archiveOn(files: SimulatedFiles, manifest: Manifest = EMPTY_MANIFEST) {
+function archiveOn(files: SimulatedFiles, manifest: Manifest = EMPTY_MANIFEST, renew = () => {}) {
   const reader = {
     withSession: () => Promise.reject(),
     running: 0,
     waiting: 0,
-    renew: () => {},
+    renew,
     close: () => {},
   };
   return createArchive({
@@ -26,6 +26,10 @@ function archiveOn(files: SimulatedFiles, manifest: Manifest = EMPTY_MANIFEST) {
     isWritten: true,
     reader,
   });
+}
+
+function manifestOf(parts: readonly Part[]): Manifest {
+  return { ...EMPTY_MANIFEST, seal: 1, days: new Map([[DAY, { sequence: 7, parts, lost: [] }]]) };
 }
 
 function names(files: SimulatedFiles): string[] {
@@ -52,6 +56,7 @@ test("examine() names parts that are missing or of another size, once, and forge
   const [good, cut, gone] = await Promise.all(
     [0, 1, 2].map((index) => archive.writePart({ day: DAY, seal: 1, index }, MADE)),
   );
+  await archive.swap(manifestOf([good!, cut!, gone!]));
   await files.replace(`/a/${cut!.file}`, BYTES.subarray(1));
   await files.remove(`/a/${gone!.file}`);
   expect(await archive.examine([good!, cut!, gone!])).toBe(true);
@@ -63,6 +68,35 @@ test("examine() names parts that are missing or of another size, once, and forge
   await files.replace(`/a/${cut!.file}`, BYTES);
   await archive.examine([cut!]);
   expect([...archive.damaged.keys()]).toEqual([gone!.file]);
+});
+
+test("examine() calls no part damaged that a seal has taken off the manifest", async () => {
+  const files = createSimulatedFiles();
+  const archive = archiveOn(files);
+  const parts = await Promise.all(
+    [0, 1].map((index) => archive.writePart({ day: DAY, seal: 1, index }, MADE)),
+  );
+  const [before, after] = parts as [Part, Part];
+  await archive.swap(manifestOf([before]));
+  await archive.swap(manifestOf([after]));
+  await archive.discard([before]);
+  expect(await archive.vouch([before])).toBe(false); // A question that began before the seal.
+  expect([...archive.damaged]).toEqual([]);
+
+  await files.remove(`/a/${after.file}`);
+  await archive.examine([after]);
+  expect([...archive.damaged.keys()]).toEqual([after.file]);
+  await archive.swap(EMPTY_MANIFEST);
+  expect([...archive.damaged]).toEqual([]);
+});
+
+test("discard() lets the reader forget files when many are gone", async () => {
+  const files = createSimulatedFiles();
+  let renewals = 0;
+  const archive = archiveOn(files, EMPTY_MANIFEST, () => renewals++);
+  const part = await archive.writePart({ day: DAY, seal: 1, index: 0 }, MADE);
+  for (let time = 0; time < 600; time++) await archive.discard([part]);
+  expect(renewals).toBe(2);
 });
 
 test("discard() and tidy() take the parts of a cut-off seal from the last to the first", async () => {
@@ -88,6 +122,7 @@ test("vouch() reads each part once, and knows flipped bits from what was written
     [0, 1].map((index) => archive.writePart({ day: DAY, seal: 1, index }, MADE)),
   );
   const [good, flipped] = parts as [Part, Part];
+  await archive.swap(manifestOf(parts));
   const bytes = BYTES.slice();
   bytes[3]! ^= 1;
   await files.replace(`/a/${flipped.file}`, bytes);
