@@ -36,7 +36,7 @@ test("every dependency is asked for in one exact version, and the lockfile says 
 
 test("no package comes from a host that the lockfile names, and each is known by its hash", () => {
   expect(installed.length).toBeGreaterThan(50);
-  // The lockfile names no host, so packages come from the registry that npm is set to.
+  // The lockfile names no host: packages come from where npm is told to look for them.
   expect(installed.filter(([, { resolved, link }]) => resolved !== undefined || link === true)).toEqual([]);
   const versions = installed.filter(([, { version }]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version ?? ""));
   expect(versions).toEqual([]);
