@@ -38,7 +38,7 @@ async function open(nowMs = START_MS): Promise<ArchiveApp> {
   return app;
 }
 
-/** Records as README's canonical form has them, by the simplest means. */
+/** Records in the canonical form of ARCHITECTURE.md, by the simplest means. */
 function plainAppDays(app: string, reports: readonly Report[]): AppDay[] {
   const records = new Map<string, Record<string, unknown>>();
   for (const report of reports) {
