@@ -1,21 +1,12 @@
 import { basename, join } from "node:path";
 import type { Database } from "../archive/duckdb.ts";
-import type { Manifest } from "../archive/manifest.ts";
 import { lostName } from "../archive/paths.ts";
-import {
-  type ArchiveReport,
-  archiveBytes,
-  type DamagedPart,
-  type FoundManifest,
-  partsOf,
-  readManifest,
-  verifyArchive,
-} from "../archive/verify-archive.ts";
+import type { ArchiveReport, DamagedPart } from "../archive/verify-archive.ts";
 import { type KeyFileState, openKeyStore } from "../auth/key-store.ts";
 import { FileError, type Files } from "../runtime/files.ts";
 import type { AcquireLock, LockOwner } from "../runtime/lock.ts";
 import type { Clock } from "../time/clock.ts";
-import { type InspectedSegment, inspectLog } from "../wal/inspect-log.ts";
+import type { InspectedSegment } from "../wal/inspect-log.ts";
 import { TORN_SUFFIX } from "../wal/repair.ts";
 import {
   type Acknowledged,
@@ -23,14 +14,8 @@ import {
   readAcknowledgedParts,
   writeAcknowledged,
 } from "./verify-acknowledged.ts";
-import { findLogGaps } from "./verify-log.ts";
-import {
-  type AppDay,
-  createMemory,
-  type KnownDays,
-  type RecordsReport,
-  verifyRecords,
-} from "./verify-records.ts";
+import { verifyData } from "./verify-data.ts";
+import type { AppDay } from "./verify-records.ts";
 
 /** What lies in a data directory, and what of it is damaged. */
 export interface DirectoryReport {
@@ -88,16 +73,13 @@ export interface VerifyRequest {
   readonly quick: boolean;
 }
 
-/** A running server swaps the manifest now and then; what was read of an older one is read again, so often at most. */
-const ATTEMPTS_MAX = 5;
-
 /** Reads a whole data directory, also one that is in use. Only an acknowledgement is ever written. */
 export function createVerify(dependencies: VerifyDependencies) {
   const { files, paths } = dependencies;
 
   return async function verify({ acknowledge, quick }: VerifyRequest): Promise<DirectoryReport> {
     const owner = await findOwner(dependencies);
-    const data = await readData(dependencies, quick);
+    const data = await verifyData(dependencies, quick);
     const { segments, archive } = data;
     const keys = await readKeys(dependencies);
     if (acknowledge) await acknowledgeAll(files, paths.damaged, archive.damaged);
@@ -114,90 +96,6 @@ export function createVerify(dependencies: VerifyDependencies) {
     const totals = totalsOf(segments);
     return { owner, segments, totals, archive, appDays, sha256, keys, setAside, problems };
   };
-}
-
-/** Log and archive as they were at one moment, and where they do not agree. */
-interface ReadData {
-  readonly segments: readonly InspectedSegment[];
-  readonly archive: ArchiveReport;
-  readonly records: RecordsReport | null;
-  readonly problems: readonly string[];
-}
-
-async function readData(dependencies: VerifyDependencies, quick: boolean): Promise<ReadData> {
-  const { files, paths } = dependencies;
-  let database: Promise<Database> | null = null;
-  const openDatabase = () => {
-    database ??= dependencies.openDatabase();
-    return database;
-  };
-  const reading: Reading = { quick, openDatabase, goodParts: new Map(), knownDays: new Map() };
-  try {
-    for (let attempt = 1; ; attempt++) {
-      const found = await readManifest(files, paths.archive);
-      const data = await readBy(dependencies, reading, found);
-      const isSound = data.problems.length + data.archive.damaged.length === 0;
-      if (isSound || attempt === ATTEMPTS_MAX || (await isCurrent(dependencies, found))) return data;
-    }
-  } finally {
-    await (database as Promise<Database> | null)?.then((opened) => opened.close()).catch(() => undefined);
-  }
-}
-
-/** Whether nothing was sealed since this manifest was read. */
-async function isCurrent(
-  { files, paths }: VerifyDependencies,
-  { manifest }: FoundManifest,
-): Promise<boolean> {
-  return (await readManifest(files, paths.archive)).manifest.seal === manifest.seal;
-}
-
-/** What stays known from one attempt to the next. */
-interface Reading {
-  readonly quick: boolean;
-  openDatabase(): Promise<Database>;
-  /** CRC-32 of files that are as they were written. */
-  readonly goodParts: Map<string, number>;
-  readonly knownDays: KnownDays;
-}
-
-async function readBy(
-  dependencies: VerifyDependencies,
-  { quick, openDatabase, goodParts, knownDays }: Reading,
-  found: FoundManifest,
-): Promise<ReadData> {
-  const { files, paths, clock } = dependencies;
-  const { manifest, state } = found;
-  const progress = await createProgress(dependencies, manifest, quick ? 1 : 2);
-  const pathOf = (file: string) => join(paths.archive, file);
-  const isReadable = state === "ok" || state === "none";
-  const hot = quick || !isReadable ? null : await createMemory(manifest, files, { openDatabase, pathOf });
-  const segments = await inspectLog(progress.counted, paths.log, (entry) =>
-    hot?.apply(entry.appId, entry.batch, entry.sequence),
-  );
-  // Once a seal has swapped the manifest it takes from the log what only the new one covers.
-  const isWholeLog = await isCurrent(dependencies, found);
-  const archive = await verifyArchive({
-    files,
-    directory: paths.archive,
-    found,
-    isKnownGood: ({ file, crc }) => goodParts.get(file) === crc,
-    openDatabase,
-    onRead: ({ bytes }) => progress.add(bytes),
-  });
-  const damaged = new Set(archive.damaged.map(({ file }) => file));
-  for (const { part } of partsOf(manifest)) if (!damaged.has(part.file)) goodParts.set(part.file, part.crc);
-  const problems = isReadable ? findLogGaps(segments, manifest, await files.list(paths.damaged)) : [];
-  if (!isWholeLog) problems.push("The archive changed while the log was read: look again");
-  if (hot === null) return { segments, archive, records: null, problems };
-  const isDamaged = (file: string) => damaged.has(file);
-  const onRead = progress.add;
-  const nowMs = clock.nowMs();
-  const known = knownDays;
-  const options = { manifest, hot, nowMs, openDatabase, pathOf, isDamaged, known, onRead };
-  const records = await verifyRecords(options, problems);
-  progress.finish();
-  return { segments, archive, records, problems };
 }
 
 /** Notes all that is damaged now as seen, and parts of the archive as given up. */
@@ -247,41 +145,6 @@ async function findOwner({
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
     return null; // A directory that may only be read, such as a backup.
-  }
-}
-
-/** How much of log and archive is read, the archive so many times, and a disk that counts what is read of the log. */
-async function createProgress(
-  { files, paths, onProgress }: VerifyDependencies,
-  manifest: Manifest,
-  archiveReads: number,
-) {
-  const names = await files.list(paths.log);
-  const sizes = await Promise.all(names.map((name) => sizeUnlessGone(files, join(paths.log, name))));
-  const totalBytes = sizes.reduce((sum, size) => sum + size, 0) + archiveReads * archiveBytes(manifest);
-  let bytesRead = 0;
-  function add(bytes: number): void {
-    bytesRead += bytes;
-    onProgress(Math.min(bytesRead, totalBytes), totalBytes);
-  }
-  const counted: Files = {
-    ...files,
-    async read(path) {
-      const bytes = await files.read(path);
-      add(bytes.length);
-      return bytes;
-    },
-  };
-  return { counted, add, finish: () => onProgress(totalBytes, totalBytes) };
-}
-
-/** A running server may remove what was listed a moment ago. */
-async function sizeUnlessGone(files: Files, path: string): Promise<number> {
-  try {
-    return await files.size(path);
-  } catch (error) {
-    if (error instanceof FileError && error.code === "ENOENT") return 0;
-    throw error;
   }
 }
 
