@@ -157,7 +157,12 @@ export function createLifeDamage(model: LifeModel): LifeDamage {
       return directory.archive.manifest.expired.has(utcDayOf(timestampMs));
     },
     findUnnamed(service, contents) {
-      const silent = unnamed.splice(0).find((flip) => !isNamed(flip, service, contents));
+      const looked = unnamed.splice(0);
+      // Of a segment that nobody could look into, or set anything aside from, the next start tells.
+      const isLeft = ({ path }: Flip) =>
+        service.directory.recovery.damage.some(({ file, savedAs }) => file === path && savedAs === null);
+      unnamed.push(...looked.filter(isLeft));
+      const silent = looked.find((flip) => !isLeft(flip) && !isNamed(flip, service, contents));
       return silent === undefined ? null : `nobody names the damage at ${silent.offset} of ${silent.path}`;
     },
     findWrongDays({ directory }, appId, observed, { nowMs, mayFailReading, contents }) {
