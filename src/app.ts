@@ -39,6 +39,8 @@ export interface AppEvents extends DirectoryEvents {
   onKeyFile(reason: string): void;
   /** A request failed by our fault; the client knows the id. */
   onFault(requestId: string, error: unknown): void;
+  /** Nothing could be answered for so long. */
+  onHeldUp(delayMs: number): void;
   /** Every request; null where nobody listens, which costs nothing. */
   readonly onAnswered: ((answered: Answered) => void) | null;
 }
@@ -72,7 +74,7 @@ export async function openApp(
   let start = { isReady: false, replayedBytes: 0, totalBytes: 0 };
   const hot = createHotStore();
   const meters = createMeters();
-  const eventLoop = watchEventLoop();
+  const eventLoop = watchEventLoop(events.onHeldUp);
   try {
     const paths = directoryPaths(dataDir);
     const keys = await openKeyStore({

@@ -17,6 +17,12 @@ export function logEvents(log: EventLog, startedMs: number): AppEvents {
     onKeyFile: (reason) => log.warn({ event: "keys" }, `Keys: ${reason}`),
     onFault: (requestId, err) =>
       log.error({ event: "fault", request_id: requestId, err }, `Failed to answer request ${requestId}`),
+    onHeldUp: atMostEvery(REPEAT_NOTICE_MS, (delayMs: number) =>
+      log.warn(
+        { event: "held_up", seconds: delayMs / 1000 },
+        `Nothing could be answered for ${(delayMs / 1000).toFixed(1)} s: the machine is busy, or the server was.`,
+      ),
+    ),
     onAnswered: log.isLevelEnabled("debug") ? (answered) => logRequest(log, answered) : null,
   };
 }
@@ -87,6 +93,15 @@ function createRefusalNotice(log: EventLog): (refusal: LogRefusal) => void {
     const err = "cause" in refusal ? refusal.cause : undefined;
     const cause = err === undefined ? "" : `: ${messageOf(err)}`;
     log.warn({ event: refusal.kind, err }, `Reports are refused, ${REFUSAL_TEXTS[refusal.kind]}${cause}`);
+  };
+}
+
+function atMostEvery<Value>(intervalMs: number, say: (value: Value) => void): (value: Value) => void {
+  let saidMs = Number.NEGATIVE_INFINITY;
+  return (value) => {
+    if (performance.now() - saidMs < intervalMs) return;
+    saidMs = performance.now();
+    say(value);
   };
 }
 

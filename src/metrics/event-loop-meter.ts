@@ -9,14 +9,20 @@ export interface EventLoopMeter {
 /** A look each so often sees every wait that is longer, and costs a thousandth of a percent. */
 const LOOK_MS = 50;
 
-export function watchEventLoop(): EventLoopMeter {
+/** Longer than anything that requests do by themselves: something is wrong with the machine, or with us. */
+const HELD_UP_MS = 1000;
+
+/** `onHeldUp` hears of every wait of more than a second, when it is over. */
+export function watchEventLoop(onHeldUp: (delayMs: number) => void): EventLoopMeter {
   const delays = new Durations(DELAY_BOUNDS_SECONDS);
   let timer = setTimeout(look, LOOK_MS);
   let dueMs = performance.now() + LOOK_MS;
 
   function look(): void {
     const nowMs = performance.now();
-    delays.add(Math.max(0, nowMs - dueMs));
+    const delayMs = Math.max(0, nowMs - dueMs);
+    delays.add(delayMs);
+    if (delayMs > HELD_UP_MS) onHeldUp(delayMs);
     dueMs = nowMs + LOOK_MS;
     timer = setTimeout(look, LOOK_MS);
   }

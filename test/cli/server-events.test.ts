@@ -34,6 +34,12 @@ describe("logEvents()", () => {
     expect(lines[1]!.msg).toEndWith('until a restart: Cannot sync "/data/wal/1.wal": EIO');
   });
 
+  test("says that nothing could be answered for a while, once a minute", () => {
+    const { events, lines } = eventsTo("info");
+    for (const delayMs of [1500, 2500]) events.onHeldUp(delayMs);
+    expect(lines).toMatchObject([{ level: "warn", event: "held_up", seconds: 1.5 }]);
+  });
+
   test("tells of requests at debug alone, and nobody is asked to listen else", () => {
     expect(eventsTo("info").events.onAnswered).toBeNull();
     const { events, lines } = eventsTo("debug");
