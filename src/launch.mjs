@@ -28,13 +28,20 @@ const STAMP = join(MODULES, ".wherehouse.json");
 
 const IN_BUN = process.versions.bun !== undefined;
 
-/** Every command: whether it needs the development packages, and the programs it runs in order. */
+/** Tests that keep a core busy; the others wait for processes most of the time, so both run at once. */
+const SIMULATED = "./test/sim";
+
+/**
+ * Every command: whether it needs the development packages, the programs it runs in order, and one that runs
+ * meanwhile, whose output comes last.
+ */
 const COMMANDS = {
   start: { development: false, programs: (bun, args) => [[bun, "src/main.ts", "serve", ...args]] },
   cli: { development: false, programs: (bun, args) => [[bun, "src/main.ts", ...args]] },
   test: {
     development: true,
-    programs: (bun, args) => [[bun, "test", `--timeout=${TEST_TIMEOUT_MS}`, ...args]],
+    programs: (bun, args) => [testProgram(bun, args.length > 0 ? args : testsBeside(SIMULATED))],
+    meanwhile: (bun, args) => (args.length > 0 ? null : testProgram(bun, [SIMULATED])),
   },
   bench: { development: true, programs: (bun, args) => [[bun, "bench/main.ts", ...args]] },
   lives: { development: true, programs: (bun, args) => [[bun, "test/sim/life/main.ts", ...args]] },
@@ -71,13 +78,31 @@ async function main(name, args) {
     console.error(`Usage: launch.mjs ${Object.keys(COMMANDS).join("|")} [arguments]`);
     return 2;
   }
-  const { development, programs } = COMMANDS[name];
+  const { development, programs, meanwhile = () => null } = COMMANDS[name];
   const bun = await ensureInstalled(development);
+  const beside = meanwhile(bun, args);
+  const running = beside === null ? null : runQuietly(beside);
+  let exitCode = 0;
   for (const program of programs(bun, args)) {
-    const code = await run(program);
-    if (code !== 0) return code;
+    exitCode = await run(program);
+    if (exitCode !== 0) break;
   }
-  return 0;
+  if (running === null) return exitCode;
+  const { code, output } = await running;
+  process.stdout.write(output);
+  return Math.max(exitCode, code);
+}
+
+function testProgram(bun, words) {
+  return [bun, "test", `--timeout=${TEST_TIMEOUT_MS}`, ...words];
+}
+
+/** All folders and files of tests but one. */
+function testsBeside(folder) {
+  return fs
+    .readdirSync(join(ROOT, "test"))
+    .map((name) => `./test/${name}`)
+    .filter((path) => path !== folder);
 }
 
 function checks() {
@@ -136,7 +161,7 @@ async function install(digest, development) {
   const [program, ...args] = installer(development, canRun);
   console.error("Installing packages ...");
   fs.rmSync(STAMP, { force: true });
-  const { code, output } = await runQuietly(program, args);
+  const { code, output } = await runQuietly([program, ...args]);
   if (code !== 0) {
     process.stderr.write(output);
     throw new LaunchError(`Installing packages failed: ${[program, ...args].join(" ")}`);
@@ -240,8 +265,8 @@ async function run([program, ...args]) {
   return 128 + constants.signals[signal]; // Where the signal doesn't end us.
 }
 
-/** Runs a program for its exit code; its output is kept, for use if it fails. */
-async function runQuietly(program, args) {
+/** Runs a program for its exit code; its output is kept. */
+async function runQuietly([program, ...args]) {
   const child = spawn(program, args, { cwd: ROOT, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {

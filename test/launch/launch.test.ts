@@ -56,7 +56,11 @@ afterEach(() => rmSync(project, { recursive: true }));
 
 describe.skipIf(NODE === null)("launch.mjs", () => {
   test("installs before the first start, and not before the second", async () => {
-    expect(await launch("start", "--port", "1")).toEqual({ code: 0, out: "serve --port 1\n" });
+    expect(await launch("start", "--port", "1")).toEqual({
+      code: 0,
+      out: "serve --port 1\n",
+      err: "Installing packages ...\n",
+    });
     expect(npmCalls()).toEqual(["ci --omit=dev --include=optional --ignore-scripts --no-audit --no-fund"]);
     await launch("start");
     expect(npmCalls()).toHaveLength(1);
@@ -130,6 +134,31 @@ describe.skipIf(NODE === null)("launch.mjs", () => {
     expect(launcher.signalCode).toBe("SIGKILL");
   });
 
+  test("runs the simulated tests beside all others, and fails where either does", async () => {
+    for (const [simulated, other] of [
+      [true, true],
+      [false, true],
+      [true, false],
+    ] as const) {
+      for (const [folder, passes] of [
+        ["sim", simulated],
+        ["other", other],
+      ] as const) {
+        mkdirSync(join(project, "test", folder), { recursive: true });
+        const text = `import { expect, test } from "bun:test"; test("${folder} ran", () => expect(1).toBe(${passes ? 1 : 2}));`;
+        put(`test/${folder}/a.test.ts`, text);
+      }
+      const { code, out, err } = await launch("test");
+      const said = out + err;
+      expect([simulated, other, code]).toEqual([simulated, other, simulated && other ? 0 : 1]);
+      for (const folder of ["sim", "other"])
+        expect(said.split(`${folder} ran`).length - 1).toBeGreaterThan(0);
+      expect(said.match(/^Ran 1 test across 1 file\b/gm)).toHaveLength(2);
+    }
+    const { out, err } = await launch("test", "./test/other");
+    expect(out + err).not.toContain("sim ran");
+  });
+
   test("refuses an unknown command without installing for it", async () => {
     expect(await launch("stop")).toMatchObject({ code: 2 });
     expect(existsSync(join(project, "npm.log"))).toBe(false);
@@ -166,11 +195,11 @@ function spawnLauncher(args: string[]) {
   return Bun.spawn(command, { env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
 }
 
-async function launch(...args: string[]): Promise<{ code: number; out: string; err?: string }> {
+async function launch(...args: string[]): Promise<{ code: number; out: string; err: string }> {
   const launcher = spawnLauncher(args);
   const [out, err] = await Promise.all([textOf(launcher.stdout), textOf(launcher.stderr)]);
   const code = await launcher.exited;
-  return code === 0 ? { code, out } : { code, out, err };
+  return { code, out, err };
 }
 
 /** A launcher whose child runs until it is told to end. */
