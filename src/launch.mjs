@@ -29,7 +29,7 @@ const STAMP = join(MODULES, ".wherehouse.json");
 const IN_BUN = process.versions.bun !== undefined;
 
 /** Tests that keep a core busy; the others wait for processes most of the time, so both run at once. */
-const SIMULATED = "./test/sim";
+const BUSY = ["./test/sim", "./test/property"];
 
 /**
  * Every command: whether it needs the development packages, the programs it runs in order, and one that runs
@@ -40,8 +40,8 @@ const COMMANDS = {
   cli: { development: false, programs: (bun, args) => [[bun, "src/main.ts", ...args]] },
   test: {
     development: true,
-    programs: (bun, args) => [testProgram(bun, args.length > 0 ? args : testsBeside(SIMULATED))],
-    meanwhile: (bun, args) => (args.length > 0 ? null : testProgram(bun, [SIMULATED])),
+    programs: (bun, args) => [testProgram(bun, args.length > 0 ? args : testsBesideBusy())],
+    meanwhile: (bun, args) => (args.length > 0 ? null : testProgram(bun, BUSY)),
   },
   bench: { development: true, programs: (bun, args) => [[bun, "bench/main.ts", ...args]] },
   lives: { development: true, programs: (bun, args) => [[bun, "test/sim/life/main.ts", ...args]] },
@@ -97,12 +97,12 @@ function testProgram(bun, words) {
   return [bun, "test", `--timeout=${TEST_TIMEOUT_MS}`, ...words];
 }
 
-/** All folders and files of tests but one. */
-function testsBeside(folder) {
+/** All other folders and files of tests. */
+function testsBesideBusy() {
   return fs
     .readdirSync(join(ROOT, "test"))
     .map((name) => `./test/${name}`)
-    .filter((path) => path !== folder);
+    .filter((path) => !BUSY.includes(path));
 }
 
 function checks() {

@@ -134,7 +134,7 @@ describe.skipIf(NODE === null)("launch.mjs", () => {
     expect(launcher.signalCode).toBe("SIGKILL");
   });
 
-  test("runs the simulated tests beside all others, and fails where either does", async () => {
+  test("runs the tests that keep a core busy beside all others, and fails where either does", async () => {
     for (const [simulated, other] of [
       [true, true],
       [false, true],
