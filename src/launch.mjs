@@ -29,7 +29,7 @@ const STAMP = join(MODULES, ".wherehouse.json");
 const IN_BUN = process.versions.bun !== undefined;
 
 /** Tests that keep a core busy; the others wait for processes most of the time, so both run at once. */
-const BUSY = ["./test/sim", "./test/property"];
+const BUSY = ["sim", "property", "archive", "service", "http", "security"].map((name) => `./test/${name}`);
 
 /**
  * Every command: whether it needs the development packages, the programs it runs in order, and one that runs
