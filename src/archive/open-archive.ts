@@ -1,17 +1,17 @@
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { messageOf } from "../lib/message-of.ts";
-import { NewerFormatError } from "../lib/newer-format-error.ts";
 import type { AppId } from "../model/ids.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
 import { FileError, type Files, isOutOfDescriptors, unlessFileError } from "../runtime/files.ts";
 import { utcDayName } from "../time/utc-day.ts";
 import { type Archive, createArchive } from "./archive.ts";
 import { type Database, type DatabaseOptions, loadDuckDb } from "./duckdb.ts";
-import { EMPTY_MANIFEST, type Manifest, type Part, parseManifest } from "./manifest.ts";
+import { listPartFiles } from "./list-part-files.ts";
+import { EMPTY_MANIFEST, type Manifest, type Part, readManifest } from "./manifest.ts";
 import { findNewest, readNewest } from "./newest-records.ts";
 import { createPartReader } from "./part-reader.ts";
-import { archivePaths, parseDayFolder, parsePartName } from "./paths.ts";
+import { archivePaths } from "./paths.ts";
 import { rebuildManifest } from "./rebuild-manifest.ts";
 import { findStrayFiles } from "./stray-files.ts";
 
@@ -111,23 +111,16 @@ async function findManifest(
   const path = archivePaths(directory).manifest;
   if (await files.exists(path)) {
     const bytes = await readOrFault(files, path);
-    const parsed = bytes instanceof Uint8Array ? parseManifest(bytes) : null;
-    if (parsed?.ok) return { manifest: parsed.value, isWritten: true };
-    if (parsed?.error.kind === "newer") {
-      throw new NewerFormatError(
-        "the archive's manifest",
-        path,
-        "format version 1",
-        String(parsed.error.version),
-      );
-    }
+    const manifest = bytes instanceof Uint8Array ? readManifest(bytes, path) : null;
+    if (manifest !== null) return { manifest, isWritten: true };
     const fate =
       bytes instanceof Uint8Array
         ? `is damaged: it was ${await setAside(files, damagedDirectory, bytes)} and`
         : `can't be read (${bytes.message}): it was`;
     notes.push(`The archive's manifest ${fate} made anew from the files.`);
   } else {
-    if (!(await hasParts(files, directory))) return { manifest: EMPTY_MANIFEST, isWritten: true };
+    if ((await listPartFiles(files, directory)).length === 0)
+      return { manifest: EMPTY_MANIFEST, isWritten: true };
     notes.push("The archive's manifest is missing: it was made anew from the files.");
   }
   const connection = await (await openReading()).connect();
@@ -165,16 +158,6 @@ async function setAside(files: Files, damagedDirectory: string, bytes: Uint8Arra
     unlessFileError(error);
     return `not set aside (${messageOf(error)})`;
   }
-}
-
-/** A first seal that failed leaves empty folders of days: they are no archive. */
-async function hasParts(files: Files, directory: string): Promise<boolean> {
-  for (const folder of await files.list(directory)) {
-    if (parseDayFolder(folder) === null) continue;
-    const names = await files.list(join(directory, folder));
-    if (names.some((name) => parsePartName(name) !== null)) return true;
-  }
-  return false;
 }
 
 export interface RestoreNewestOptions {

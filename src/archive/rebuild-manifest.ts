@@ -4,8 +4,9 @@ import type { AppId } from "../model/ids.ts";
 import { type Files, isOutOfDescriptors, unlessFileError } from "../runtime/files.ts";
 import type { UtcDay } from "../time/utc-day.ts";
 import type { Connection } from "./duckdb.ts";
+import { listPartFiles, type PartFile } from "./list-part-files.ts";
 import type { Manifest, Part, SealedDay } from "./manifest.ts";
-import { lostName, parseDayFolder, parsePartName } from "./paths.ts";
+import { lostName } from "./paths.ts";
 
 export interface RebuildOptions {
   readonly files: Files;
@@ -35,17 +36,10 @@ export async function rebuildManifest(
   const { files, directory } = options;
   const found: FoundPart[] = [];
   const leftOut: string[] = [];
-  for (const folder of await files.list(directory)) {
-    const day = parseDayFolder(folder);
-    if (day === null) continue;
-    for (const name of await files.list(join(directory, folder))) {
-      const seal = parsePartName(name);
-      if (seal === null) continue;
-      const file = `${folder}/${name}`;
-      const part = await describePart(options, file, connection);
-      if (part === null) leftOut.push(file);
-      else found.push({ ...part, day, seal });
-    }
+  for (const partFile of await listPartFiles(files, directory)) {
+    const part = await describePart(options, partFile.file, connection);
+    if (part === null) leftOut.push(partFile.file);
+    else found.push({ ...part, ...partFile });
   }
   for (const file of leftOut) await setAside(options, file);
   return { manifest: manifestOf(found), leftOut };
@@ -73,10 +67,7 @@ interface DescribedPart {
   readonly replaces: readonly string[];
 }
 
-interface FoundPart extends DescribedPart {
-  readonly day: UtcDay;
-  readonly seal: number;
-}
+interface FoundPart extends DescribedPart, PartFile {}
 
 async function setAside({ files, directory, damagedDirectory }: RebuildOptions, file: string): Promise<void> {
   const from = join(directory, file);

@@ -2,12 +2,12 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { assert } from "../lib/assert.ts";
 import { messageOf } from "../lib/message-of.ts";
-import { NewerFormatError } from "../lib/newer-format-error.ts";
 import { FileError, type Files } from "../runtime/files.ts";
 import { nextUtcDay, type UtcDay, utcDayName, utcDayStartMs } from "../time/utc-day.ts";
 import type { Connection, Database } from "./duckdb.ts";
-import { EMPTY_MANIFEST, type Manifest, type Part, parseManifest } from "./manifest.ts";
-import { archivePaths, parseDayFolder } from "./paths.ts";
+import { listPartFiles } from "./list-part-files.ts";
+import { EMPTY_MANIFEST, type Manifest, type Part, readManifest } from "./manifest.ts";
+import { archivePaths } from "./paths.ts";
 import { findStrayFiles } from "./stray-files.ts";
 
 /** What lies in an archive, and what of it is damaged. */
@@ -80,21 +80,14 @@ export interface FoundManifest {
 }
 
 /** Throws a `NewerFormatError` for a newer manifest. */
-export async function readManifest(files: Files, directory: string): Promise<FoundManifest> {
+export async function findManifest(files: Files, directory: string): Promise<FoundManifest> {
   const path = archivePaths(directory).manifest;
   if (!(await files.exists(path))) {
-    const hasDays = (await files.list(directory)).some((name) => parseDayFolder(name) !== null);
-    return { manifest: EMPTY_MANIFEST, state: hasDays ? "missing" : "none" };
+    const hasParts = (await listPartFiles(files, directory)).length > 0;
+    return { manifest: EMPTY_MANIFEST, state: hasParts ? "missing" : "none" };
   }
-  const parsed = parseManifest(await files.read(path));
-  if (parsed.ok) return { manifest: parsed.value, state: "ok" };
-  if (parsed.error.kind === "damaged") return { manifest: EMPTY_MANIFEST, state: "damaged" };
-  throw new NewerFormatError(
-    "the archive's manifest",
-    path,
-    "format version 1",
-    String(parsed.error.version),
-  );
+  const manifest = readManifest(await files.read(path), path);
+  return manifest === null ? { manifest: EMPTY_MANIFEST, state: "damaged" } : { manifest, state: "ok" };
 }
 
 /** Every part that answers need, with its day; null for the newest records. */

@@ -1,9 +1,8 @@
 import { join } from "node:path";
-import { type Manifest, parseManifest } from "../archive/manifest.ts";
+import { type Manifest, readManifest } from "../archive/manifest.ts";
 import { archivePaths } from "../archive/paths.ts";
 import { parseKeyFile } from "../auth/key-file.ts";
 import { directoryPaths } from "../directory.ts";
-import { NewerFormatError } from "../lib/newer-format-error.ts";
 import { FileError, type Files } from "../runtime/files.ts";
 import { segmentNumbers } from "../wal/replay.ts";
 import { scanSegment } from "../wal/scan-segment.ts";
@@ -73,15 +72,9 @@ async function describeManifest(
     if (hasParts) problems.push(`${MANIFEST} is missing`);
     return null;
   }
-  const parsed = parseManifest(bytes);
-  if (parsed.ok) return parsed.value;
-  if (parsed.error.kind === "newer") {
-    const { manifest } = archivePaths(archiveDirectory);
-    const { version } = parsed.error;
-    throw new NewerFormatError("the archive's manifest", manifest, "format version 1", String(version));
-  }
-  problems.push(`${MANIFEST} is damaged`);
-  return null;
+  const manifest = readManifest(bytes, archivePaths(archiveDirectory).manifest);
+  if (manifest === null) problems.push(`${MANIFEST} is damaged`);
+  return manifest;
 }
 
 /** Copies the segments as far as they are, the newest too; returns the greatest sequence in them. */
@@ -150,5 +143,5 @@ function createProgress({ onProgress }: GatherOptions, expectedBytes: number): P
 
 function isSame(a: Uint8Array | null, b: Uint8Array | null): boolean {
   if (a === null || b === null) return a === b;
-  return a.length === b.length && a.every((byte, index) => byte === b[index]);
+  return Buffer.compare(a, b) === 0;
 }

@@ -1,6 +1,7 @@
 import { join } from "node:path";
+import { listPartFiles } from "../archive/list-part-files.ts";
 import type { Manifest, Part } from "../archive/manifest.ts";
-import { archivePaths, parseDayFolder, parsePartName } from "../archive/paths.ts";
+import { archivePaths } from "../archive/paths.ts";
 import type { Files } from "../runtime/files.ts";
 
 /** The manifest's place in a data directory. */
@@ -35,16 +36,8 @@ export function partsOf({ days, latest, expired }: Manifest): WantedFile[] {
 
 /** Every file that may be a part, for an archive whose manifest is lost. */
 export async function findParts(files: Files, archiveDirectory: string): Promise<WantedFile[]> {
-  const found: WantedFile[] = [];
-  for (const folder of await files.list(archiveDirectory)) {
-    if (parseDayFolder(folder) === null) continue;
-    for (const name of await files.list(join(archiveDirectory, folder))) {
-      if (parsePartName(name) === null) continue;
-      const file = `archive/${folder}/${name}`;
-      found.push({ file, sources: [file], expected: null });
-    }
-  }
-  return found;
+  const names = (await listPartFiles(files, archiveDirectory)).map(({ file }) => `archive/${file}`);
+  return names.map((file) => ({ file, sources: [file], expected: null }));
 }
 
 /** Whatever lies in some folders of a data directory, and some files of it. */

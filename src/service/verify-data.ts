@@ -5,8 +5,8 @@ import {
   type ArchiveReport,
   archiveBytes,
   type FoundManifest,
+  findManifest,
   partsOf,
-  readManifest,
   verifyArchive,
 } from "../archive/verify-archive.ts";
 import { FileError, type Files } from "../runtime/files.ts";
@@ -46,7 +46,7 @@ export async function verifyData(options: VerifyDataOptions, quick: boolean): Pr
   const reading: Reading = { quick, openDatabase, goodParts: new Map(), knownDays: new Map() };
   try {
     for (let attempt = 1; ; attempt++) {
-      const found = await readManifest(files, paths.archive);
+      const found = await findManifest(files, paths.archive);
       const data = await readBy(options, reading, found);
       const isSound = data.problems.length + data.archive.damaged.length === 0;
       if (isSound || attempt === ATTEMPTS_MAX || (await isCurrent(options, found))) return data;
@@ -58,7 +58,7 @@ export async function verifyData(options: VerifyDataOptions, quick: boolean): Pr
 
 /** Whether nothing was sealed since this manifest was read. */
 async function isCurrent({ files, paths }: VerifyDataOptions, { manifest }: FoundManifest): Promise<boolean> {
-  return (await readManifest(files, paths.archive)).manifest.seal === manifest.seal;
+  return (await findManifest(files, paths.archive)).manifest.seal === manifest.seal;
 }
 
 /** What stays known from one attempt to the next. */

@@ -106,6 +106,14 @@ describe("createVerify()", () => {
     }
   });
 
+  test("takes the empty folder of a day, left by a first seal that failed, for no archive", async () => {
+    const files = await createLog();
+    await files.makeDirectory(`${PATHS.archive}/day=2026-11-14`);
+    const report = await verify(files);
+    expect(report.problems).toEqual([]);
+    expect(report.archive.manifest).toBe("none");
+  });
+
   test("takes an unfinished write at the end for what it is", async () => {
     const files = await createLog();
     const contents = files.contents();
