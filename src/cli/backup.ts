@@ -6,6 +6,7 @@ import type { Terminal } from "../runtime/process.ts";
 import { type BackupReport, backUp } from "../service/backup.ts";
 import type { Clock } from "../time/clock.ts";
 import type { BackupCommand } from "./command.ts";
+import { countOf, formatCount } from "./counts.ts";
 import { createProgressBar } from "./progress-bar.ts";
 import { errorColumns } from "./terminal.ts";
 
@@ -55,12 +56,8 @@ export async function backup(
 function summary(report: BackupReport): string {
   const { files, bytes, lastSequence, copiedFiles, copiedBytes, linkedFiles, linkedBytes, durationMs } =
     report;
-  const all = `Backed up ${count(files)} files, ${count(bytes)} bytes, up to sequence ${lastSequence}`;
-  const copied = `${count(copiedFiles)} copied (${count(copiedBytes)} bytes)`;
-  const linked = `${count(linkedFiles)} linked (${count(linkedBytes)} bytes)`;
+  const all = `Backed up ${countOf(files, "file")}, ${countOf(bytes, "byte")}, up to sequence ${lastSequence}`;
+  const copied = `${formatCount(copiedFiles)} copied (${countOf(copiedBytes, "byte")})`;
+  const linked = `${formatCount(linkedFiles)} linked (${countOf(linkedBytes, "byte")})`;
   return `${all}: ${copied}, ${linked}, in ${(durationMs / 1000).toFixed(1)} s.\n`;
-}
-
-function count(value: number): string {
-  return value.toLocaleString("en");
 }

@@ -1,5 +1,6 @@
 import type { ImportProgress } from "../service/import-progress.ts";
 import type { RejectedRow } from "../service/import-reader.ts";
+import { formatCount } from "./counts.ts";
 import { formatTable } from "./table.ts";
 
 const SHOWN_MAX = 20;
@@ -28,8 +29,8 @@ export function createRejectedRows(): RejectedRows {
       if (total <= SHOWN_MAX) return [];
       const byCount = [...counts].sort(([, a], [, b]) => b - a);
       return [
-        `The first ${SHOWN_MAX} of ${total.toLocaleString("en")} rejected rows are above. All of them:`,
-        ...byCount.map(([message, count]) => `${count.toLocaleString("en").padStart(12)}  ${message}`),
+        `The first ${SHOWN_MAX} of ${formatCount(total)} rejected rows are above. All of them:`,
+        ...byCount.map(([message, count]) => `${formatCount(count).padStart(12)}  ${message}`),
       ];
     },
   };
@@ -49,8 +50,4 @@ export function importSummary(
   const seconds = elapsedMs / 1000;
   const rate = Math.round(rows / seconds);
   return `${formatTable(["file", ">accepted", ">duplicates", ">rejected"], shown)}${formatCount(rows)} rows in ${seconds.toFixed(1)} s (${formatCount(rate)} rows/s)\n`;
-}
-
-function formatCount(count: number): string {
-  return count.toLocaleString("en");
 }

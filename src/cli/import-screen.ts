@@ -5,6 +5,7 @@ import type { ImportProgress } from "../service/import-progress.ts";
 import type { ImportRunEvents } from "../service/import-run.ts";
 import type { SealProgress } from "../service/seal.ts";
 import { MS_PER_DAY } from "../time/retention.ts";
+import { countOf, formatCount } from "./counts.ts";
 import { createRejectedRows } from "./import-report.ts";
 import { createProgressBar, type ProgressBar } from "./progress-bar.ts";
 import { errorColumns } from "./terminal.ts";
@@ -70,12 +71,12 @@ export function createImportScreen(files: readonly ImportFile[], terminal: Termi
     onShift(fileIndex, shiftMs) {
       const days = shiftMs / MS_PER_DAY;
       if (days === 0) return;
-      say(`${names[fileIndex]}: moving all times by ${days > 0 ? "+" : ""}${days.toLocaleString("en")} days`);
+      say(`${names[fileIndex]}: moving all times by ${days > 0 ? "+" : ""}${countOf(days, "day")}`);
     },
     onResumed({ startedMs, progress }) {
       rowsBefore = countRows(progress);
       const start = new Date(startedMs).toISOString().slice(0, 19);
-      say(`Going on with the import that began at ${start}Z, after ${rowsBefore.toLocaleString("en")} rows.`);
+      say(`Going on with the import that began at ${start}Z, after ${formatCount(rowsBefore)} rows.`);
     },
     onRead(fileIndex, bytesRead) {
       noteBytes(fileIndex, bytesRead);

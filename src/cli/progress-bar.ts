@@ -1,4 +1,5 @@
 import type { Terminal } from "../runtime/process.ts";
+import { formatCount } from "./counts.ts";
 
 /** Where work stands. Both counts are in the same unit, bytes mostly. */
 export interface Progress {
@@ -18,8 +19,8 @@ export function progressLine(
 ): string {
   const seconds = elapsedMs / 1000;
   const isSteady = elapsedMs >= STEADY_MS;
-  const rate = count === null || !isSteady ? "" : `  ${Math.round(count / seconds).toLocaleString("en")}/s`;
-  if (total === null) return fitted(`${label} ${(count ?? done).toLocaleString("en")}${rate}`, columns);
+  const rate = count === null || !isSteady ? "" : `  ${formatCount(Math.round(count / seconds))}/s`;
+  if (total === null) return fitted(`${label} ${formatCount(count ?? done)}${rate}`, columns);
   const share = total > 0 ? Math.min(1, done / total) : 1;
   const percent = `${Math.floor(share * 100)}%`.padStart(4);
   const isForeseeable = isSteady && share > 0;

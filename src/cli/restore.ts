@@ -5,6 +5,7 @@ import type { Terminal } from "../runtime/process.ts";
 import { type RestoreReport, restore as restoreBackup } from "../service/restore.ts";
 import type { Clock } from "../time/clock.ts";
 import type { RestoreCommand } from "./command.ts";
+import { countOf } from "./counts.ts";
 import { createProgressBar } from "./progress-bar.ts";
 import { errorColumns } from "./terminal.ts";
 
@@ -49,7 +50,7 @@ function summary(
   dataDir: string,
   { takenMs, files, bytes, lastSequence, durationMs }: RestoreReport,
 ): string {
-  const what = `${files.toLocaleString("en")} files, ${bytes.toLocaleString("en")} bytes`;
+  const what = `${countOf(files, "file")}, ${countOf(bytes, "byte")}`;
   const when = `${new Date(takenMs).toISOString().slice(0, 19)}Z`;
   return [
     `Restored the backup of ${when} (${what}, up to sequence ${lastSequence}) to "${dataDir}" in ${(durationMs / 1000).toFixed(1)} s.`,

@@ -1,4 +1,5 @@
 import type { SealReport } from "../service/seal.ts";
+import { countOf } from "./counts.ts";
 
 /** Whether there was anything to do. */
 export function didAnything({ days, blocked, expired, deleted, logBytes }: SealReport): boolean {
@@ -9,7 +10,7 @@ export function didAnything({ days, blocked, expired, deleted, logBytes }: SealR
 export function sealSummary(report: SealReport): string {
   const { days, records, bytes, blocked, expired, deleted, logBytes, durationMs } = report;
   const parts = [
-    `Archived ${count(records)} records of ${range(days)} as ${megabytes(bytes)} in ${(durationMs / 1000).toFixed(1)} s`,
+    `Archived ${countOf(records, "record")} of ${range(days)} as ${megabytes(bytes)} in ${(durationMs / 1000).toFixed(1)} s`,
     blocked.length > 0 ? `not ${range(blocked)}, whose archive is damaged` : null,
     expired.length > 0 ? `${range(expired)} went out of the retention` : null,
     deleted.length > 0 ? `${range(deleted)} deleted` : null,
@@ -21,13 +22,9 @@ export function sealSummary(report: SealReport): string {
 function range(days: readonly string[]): string {
   if (days.length === 0) return "no day";
   if (days.length === 1) return days[0]!;
-  return `${count(days.length)} days (${days[0]} to ${days.at(-1)})`;
+  return `${countOf(days.length, "day")} (${days[0]} to ${days.at(-1)})`;
 }
 
 function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(1)} MB`;
-}
-
-function count(value: number): string {
-  return value.toLocaleString("en");
 }

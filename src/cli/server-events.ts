@@ -3,6 +3,7 @@ import { messageOf } from "../lib/message-of.ts";
 import type { OpenDirectory } from "../open-directory.ts";
 import type { SealReport } from "../service/seal.ts";
 import type { LogRefusal } from "../wal/wal.ts";
+import { countOf } from "./counts.ts";
 import type { EventLog } from "./event-log.ts";
 import { didAnything, sealSummary } from "./seal-report.ts";
 
@@ -30,10 +31,10 @@ export function logEvents(log: EventLog, startedMs: number): AppEvents {
 function logReady(log: EventLog, { recovery, hot, archive }: OpenDirectory, seconds: number): void {
   const { recordCount: records, deviceCount: devices } = hot;
   const days = archive.manifest.days.size;
-  const sealed = days === 0 ? "" : ` and ${days} archived day${days === 1 ? "" : "s"}`;
+  const sealed = days === 0 ? "" : ` and ${countOf(days, "archived day")}`;
   log.info(
     { event: "ready", seconds, records, devices, archived_days: days },
-    `Ready after ${seconds.toFixed(1)} s with ${count(records)} records of ${count(devices)} devices${sealed}.`,
+    `Ready after ${seconds.toFixed(1)} s with ${countOf(records, "record")} of ${countOf(devices, "device")}${sealed}.`,
   );
   const { tornTail } = recovery;
   if (tornTail !== null) {
@@ -112,7 +113,3 @@ const REFUSAL_TEXTS: Readonly<Record<LogRefusal["kind"], string>> = {
   log_queue_full: "more wait for the disk than memory is meant to hold",
   log_closed: "the server is stopping",
 };
-
-function count(value: number): string {
-  return value.toLocaleString("en");
-}

@@ -9,6 +9,7 @@ import { createVerify, type DirectoryReport } from "../service/verify.ts";
 import type { AppDay } from "../service/verify-records.ts";
 import type { Clock } from "../time/clock.ts";
 import type { VerifyCommand } from "./command.ts";
+import { countOf, formatCount } from "./counts.ts";
 import { createProgressBar } from "./progress-bar.ts";
 import { formatTable } from "./table.ts";
 import { errorColumns } from "./terminal.ts";
@@ -65,23 +66,23 @@ function formatReport(dataDir: string, report: DirectoryReport, listsDays: boole
   const facts: [string, string][] = [
     ["data directory", dataDir],
     ["in use by", user],
-    ["log segments", count(segments.length)],
-    ["entries", count(totals.entries)],
-    ["reports", count(totals.records)],
-    ["bytes of the log", count(totals.bytes)],
+    ["log segments", formatCount(segments.length)],
+    ["entries", formatCount(totals.entries)],
+    ["reports", formatCount(totals.records)],
+    ["bytes of the log", formatCount(totals.bytes)],
     ["sequences", totals.firstSequence === null ? "-" : `${totals.firstSequence} to ${totals.lastSequence}`],
     // Not acknowledged to anybody: what a crash cut short, or what a running server writes just now.
-    ["unfinished bytes at the end", count(tornTailBytes)],
+    ["unfinished bytes at the end", formatCount(tornTailBytes)],
     ["archived days", describeDays(archive)],
-    ["archived records", count(archive.records)],
-    ["archived devices", count(archive.devices)],
-    ["archive files", `${count(archive.parts)}, ${count(archive.bytes)} bytes`],
-    ["expired days", count(archive.expiredDays)],
+    ["archived records", formatCount(archive.records)],
+    ["archived devices", formatCount(archive.devices)],
+    ["archive files", `${formatCount(archive.parts)}, ${countOf(archive.bytes, "byte")}`],
+    ["expired days", formatCount(archive.expiredDays)],
     ["given up", archive.lost.length === 0 ? "none" : archive.lost.join(", ")],
     ["other files in the archive", archive.foreign.length === 0 ? "none" : archive.foreign.join(", ")],
     ["records", appDays === null ? "not looked at" : describeRecords(appDays)],
     ["SHA-256 of all records", sha256 ?? "-"],
-    ["keys", keys.state === "missing" ? "no key file" : count(keys.count)],
+    ["keys", keys.state === "missing" ? "no key file" : formatCount(keys.count)],
     ["damaged bytes set aside", describeSetAside(setAside)],
   ];
   const lines =
@@ -96,27 +97,24 @@ function formatReport(dataDir: string, report: DirectoryReport, listsDays: boole
 
 function describeRecords(appDays: readonly AppDay[]): string {
   const records = appDays.reduce((sum, day) => sum + day.records, 0);
-  return `${count(records)} on ${count(appDays.length)} days of ${count(new Set(appDays.map(({ app }) => app)).size)} apps`;
+  const apps = new Set(appDays.map(({ app }) => app));
+  return `${formatCount(records)} on ${countOf(appDays.length, "day")} of ${countOf(apps.size, "app")}`;
 }
 
 function formatDays(appDays: readonly AppDay[]): string {
-  const rows = appDays.map(({ app, day, records, sha256 }) => [app, day, count(records), sha256]);
+  const rows = appDays.map(({ app, day, records, sha256 }) => [app, day, formatCount(records), sha256]);
   return formatTable(["app", "day", ">records", "SHA-256"], rows);
 }
 
 function describeDays({ days, firstDay, lastDay }: DirectoryReport["archive"]): string {
-  return days === 0 ? "none" : `${count(days)}, ${firstDay} to ${lastDay}`;
+  return days === 0 ? "none" : `${formatCount(days)}, ${firstDay} to ${lastDay}`;
 }
 
 function describeSetAside(setAside: DirectoryReport["setAside"]): string {
   if (setAside.length === 0) return "none";
   const bytes = setAside.reduce((sum, file) => sum + file.bytes, 0);
   const seen = setAside.filter(({ acknowledged }) => acknowledged).length;
-  return `${count(bytes)} in ${count(setAside.length)} files, ${count(seen)} of them acknowledged`;
-}
-
-function count(value: number): string {
-  return value.toLocaleString("en");
+  return `${formatCount(bytes)} in ${countOf(setAside.length, "file")}, ${formatCount(seen)} of them acknowledged`;
 }
 
 function formatTime(timeMs: number): string {
