@@ -1,12 +1,13 @@
 import manifest from "../../package.json" with { type: "json" };
 import { printableLine } from "../lib/printable.ts";
-import { DirectoryInUseError, takeDirectory } from "../open-directory.ts";
+import { takeDirectory } from "../open-directory.ts";
 import type { Platform } from "../runtime/platform.ts";
 import type { Terminal } from "../runtime/process.ts";
 import { type BackupReport, backUp } from "../service/backup.ts";
 import type { Clock } from "../time/clock.ts";
 import type { BackupCommand } from "./command.ts";
 import { countOf, formatCount } from "./counts.ts";
+import { expectDataDirectory } from "./explained-error.ts";
 import { createProgressBar } from "./progress-bar.ts";
 import { errorColumns } from "./terminal.ts";
 
@@ -19,10 +20,7 @@ export async function backup(
 ): Promise<number> {
   const { files } = platform;
   const say = (line: string) => terminal.error(`${printableLine(line)}\n`);
-  if (!(await files.exists(dataDir))) {
-    say(`There is no data directory "${dataDir}".`);
-    return 1;
-  }
+  await expectDataDirectory(files, dataDir);
   const bar = createProgressBar("Backing up", terminal, errorColumns);
   let made: Awaited<ReturnType<typeof backUp>>;
   try {
@@ -36,10 +34,6 @@ export async function backup(
       take: (path) => takeDirectory(path, "backup", platform, clock),
       onProgress: (done, total) => bar.show({ done, total, count: null }),
     });
-  } catch (error) {
-    if (!(error instanceof DirectoryInUseError)) throw error;
-    say(error.message);
-    return 1;
   } finally {
     bar.clear();
   }

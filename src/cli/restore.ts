@@ -1,5 +1,5 @@
 import { printableLine } from "../lib/printable.ts";
-import { DirectoryInUseError, takeDirectory } from "../open-directory.ts";
+import { takeDirectory } from "../open-directory.ts";
 import type { Platform } from "../runtime/platform.ts";
 import type { Terminal } from "../runtime/process.ts";
 import { type RestoreReport, restore as restoreBackup } from "../service/restore.ts";
@@ -37,10 +37,6 @@ export async function restore(
     const text = summary(dataDir, restored.value);
     terminal.out(json ? `${JSON.stringify({ dataDir, directory, ...restored.value }, null, 2)}\n` : text);
     return 0;
-  } catch (error) {
-    if (!(error instanceof DirectoryInUseError)) throw error;
-    say(error.message);
-    return 1;
   } finally {
     bar.clear();
   }

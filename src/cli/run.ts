@@ -1,13 +1,12 @@
 import manifest from "../../package.json" with { type: "json" };
-import { NewerFormatError } from "../lib/newer-format-error.ts";
 import { printableLine } from "../lib/printable.ts";
 import type { Result } from "../lib/result.ts";
-import { FileError } from "../runtime/files.ts";
 import type { Platform } from "../runtime/platform.ts";
 import { stopRequested, type Terminal } from "../runtime/process.ts";
 import { type Clock, systemClock } from "../time/clock.ts";
 import { backup } from "./backup.ts";
 import type { Command, UsageError } from "./command.ts";
+import { isExplained } from "./explained-error.ts";
 import { helpText, usageErrorText } from "./help.ts";
 import { importFiles } from "./import.ts";
 import { createKey, listKeys, openKeys, revokeKey } from "./keys.ts";
@@ -29,8 +28,8 @@ export async function runCommand(
   try {
     return await run(parsed.value, platform, systemClock, terminal);
   } catch (error) {
-    if (!(error instanceof FileError || error instanceof NewerFormatError)) throw error;
-    terminal.error(`${printableLine(error.message)}\n`); // Neither is a bug of ours, and their own words say enough.
+    if (!isExplained(error)) throw error;
+    terminal.error(`${printableLine(error.message)}\n`);
     return 1;
   }
 }

@@ -8,6 +8,7 @@ import type { Terminal } from "../runtime/process.ts";
 import type { SealReport } from "../service/seal.ts";
 import type { Clock } from "../time/clock.ts";
 import type { SealCommand } from "./command.ts";
+import { expectDataDirectory } from "./explained-error.ts";
 import { createProgressBar, type ProgressBar } from "./progress-bar.ts";
 import { sealSummary } from "./seal-report.ts";
 import { errorColumns } from "./terminal.ts";
@@ -21,10 +22,7 @@ export async function seal(
   signal: AbortSignal,
 ): Promise<number> {
   const say = (line: string) => terminal.error(`${printableLine(line)}\n`);
-  if (!(await platform.files.exists(dataDir))) {
-    say(`There is no data directory "${dataDir}".`);
-    return 1;
-  }
+  await expectDataDirectory(platform.files, dataDir);
   let release: () => void;
   try {
     release = await takeDirectory(dataDir, "seal", platform, clock);

@@ -2,15 +2,13 @@ import { type App, openApp } from "../app.ts";
 import type { NewKey } from "../auth/key-store.ts";
 import type { Config } from "../config.ts";
 import { directoryPaths } from "../directory.ts";
-import { NewerFormatError } from "../lib/newer-format-error.ts";
-import { DirectoryInUseError } from "../open-directory.ts";
-import { FileError, type Files } from "../runtime/files.ts";
-import { ListenError } from "../runtime/listen.ts";
+import type { Files } from "../runtime/files.ts";
 import type { Platform } from "../runtime/platform.ts";
 import { exitOnCrash, type Terminal } from "../runtime/process.ts";
 import { systemClock } from "../time/clock.ts";
 import type { ServeCommand } from "./command.ts";
 import { createEventLog, type EventLog } from "./event-log.ts";
+import { isExplained } from "./explained-error.ts";
 import { logEvents } from "./server-events.ts";
 
 /** Serves until it is asked to stop; returns the exit code. */
@@ -30,13 +28,6 @@ export async function serve(
     log.error({ event: "failed" }, error.message);
     return 1;
   }
-}
-
-/** Failures of the machine or of a neighbour, whose own words say enough. */
-function isExplained(error: unknown): error is Error {
-  return [DirectoryInUseError, ListenError, FileError, NewerFormatError].some(
-    (kind) => error instanceof kind,
-  );
 }
 
 /** Rejects with what kept the server from starting, once it has stopped again. */

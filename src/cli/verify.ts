@@ -10,6 +10,7 @@ import type { AppDay } from "../service/verify-records.ts";
 import type { Clock } from "../time/clock.ts";
 import type { VerifyCommand } from "./command.ts";
 import { countOf, formatCount } from "./counts.ts";
+import { expectDataDirectory } from "./explained-error.ts";
 import { createProgressBar } from "./progress-bar.ts";
 import { formatTable } from "./table.ts";
 import { errorColumns } from "./terminal.ts";
@@ -21,10 +22,7 @@ export async function verify(
   clock: Clock,
   terminal: Terminal,
 ): Promise<number> {
-  if (!(await files.exists(dataDir))) {
-    terminal.error(`There is no data directory "${dataDir}".\n`);
-    return 1;
-  }
+  await expectDataDirectory(files, dataDir);
   const bar = createProgressBar("Reading the directory", terminal, errorColumns);
   const readDirectory = createVerify({
     files,
