@@ -9,9 +9,10 @@ import {
   partsOf,
   verifyArchive,
 } from "../archive/verify-archive.ts";
-import { FileError, type Files } from "../runtime/files.ts";
+import type { Files } from "../runtime/files.ts";
 import type { Clock } from "../time/clock.ts";
 import { type InspectedSegment, inspectLog } from "../wal/inspect-log.ts";
+import { segmentSize } from "../wal/segment-reader.ts";
 import { findLogGaps } from "./verify-log.ts";
 import { createMemory, type KnownDays, type RecordsReport, verifyRecords } from "./verify-records.ts";
 
@@ -118,7 +119,7 @@ async function createProgress(
   archiveReads: number,
 ) {
   const names = await files.list(paths.log);
-  const sizes = await Promise.all(names.map((name) => sizeUnlessGone(files, join(paths.log, name))));
+  const sizes = await Promise.all(names.map((name) => segmentSize(files, join(paths.log, name))));
   const totalBytes = sizes.reduce((sum, size) => sum + size, 0) + archiveReads * archiveBytes(manifest);
   let bytesRead = 0;
   function add(bytes: number): void {
@@ -134,14 +135,4 @@ async function createProgress(
     },
   };
   return { counted, add, finish: () => onProgress(totalBytes, totalBytes) };
-}
-
-/** A running server may remove what was listed a moment ago. */
-async function sizeUnlessGone(files: Files, path: string): Promise<number> {
-  try {
-    return await files.size(path);
-  } catch (error) {
-    if (error instanceof FileError && error.code === "ENOENT") return 0;
-    throw error;
-  }
 }

@@ -1,6 +1,20 @@
 import { type DamagedRange, FrameScanner } from "./frame.ts";
 import { hasGoodHeader, SEGMENT_HEADER_BYTES } from "./segment.ts";
-import { viewsOf } from "./views.ts";
+import { type Views, viewsOf } from "./views.ts";
+
+/** A scanner at a segment's first frame; a damaged header counts as damage. Throws a `NewerFormatError`. */
+export function openFrames(
+  path: string,
+  number: number,
+  views: Views,
+  sequenceBefore: number,
+): { readonly scanner: FrameScanner; readonly goodHeader: boolean } {
+  const goodHeader = hasGoodHeader(views, number, path);
+  const start = Math.min(SEGMENT_HEADER_BYTES, views.bytes.length);
+  const damagedFrom = goodHeader ? start : 0;
+  const scanner = new FrameScanner(views, start, damagedFrom, Math.max(sequenceBefore, number - 1));
+  return { scanner, goodHeader };
+}
 
 /** What the checksums of a segment's frames tell, without a look into its entries. */
 export interface ScannedSegment {
@@ -16,10 +30,7 @@ export function scanSegment(
   bytes: Uint8Array,
   sequenceBefore: number,
 ): ScannedSegment {
-  const views = viewsOf(bytes);
-  const start = Math.min(SEGMENT_HEADER_BYTES, bytes.length);
-  const damagedFrom = hasGoodHeader(views, number, path) ? start : 0;
-  const scanner = new FrameScanner(views, start, damagedFrom, Math.max(sequenceBefore, number - 1));
+  const { scanner } = openFrames(path, number, viewsOf(bytes), sequenceBefore);
   while (scanner.next());
   return { damage: scanner.damage, lastSequence: scanner.sequence };
 }

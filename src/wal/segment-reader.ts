@@ -1,7 +1,8 @@
 import { FileError, type Files } from "../runtime/files.ts";
 import type { EntryDecoder, LogEntry } from "./entry.ts";
-import { type DamagedRange, FRAME_HEADER_BYTES, FrameScanner } from "./frame.ts";
-import { hasGoodHeader, SEGMENT_HEADER_BYTES } from "./segment.ts";
+import { type DamagedRange, FRAME_HEADER_BYTES, type FrameScanner } from "./frame.ts";
+import { openFrames } from "./scan-segment.ts";
+import { SEGMENT_HEADER_BYTES } from "./segment.ts";
 import { type Views, viewsOf } from "./views.ts";
 
 /** What a segment holds, as read from its first byte to its last. */
@@ -83,12 +84,10 @@ export class SegmentReader {
     this.#number = number;
     this.#views = viewsOf(bytes);
     this.#decoder = decoder;
-    this.#goodHeader = hasGoodHeader(this.#views, number, path);
+    const { scanner, goodHeader } = openFrames(path, number, this.#views, from.lastSequence);
+    this.#scanner = scanner;
+    this.#goodHeader = goodHeader;
     this.#nextSequence = Math.max(from.nextSequence, number);
-    const start = Math.min(SEGMENT_HEADER_BYTES, bytes.length);
-    const lastSequence = Math.max(from.lastSequence, number - 1);
-    const damagedFrom = this.#goodHeader ? start : 0;
-    this.#scanner = new FrameScanner(this.#views, start, damagedFrom, lastSequence);
   }
 
   get readBytes(): number {
