@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { fail, ok, type Result } from "../lib/result.ts";
 import { Turns } from "../lib/turns.ts";
-import { unzstd } from "../lib/unzstd.ts";
+import { unzstdFrames } from "../lib/unzstd.ts";
 import type { ServiceError } from "../model/errors.ts";
 import type { BodyShare } from "./body-budget.ts";
 
@@ -14,8 +14,8 @@ export const BODY_BYTES_MAX = 16 * 1024 * 1024;
 const AT_ONCE_BYTES_MAX = 1024 * 1024;
 
 /**
- * Only the end of a gzip body tells its size, so some are unpacked before the share is asked: as many at once as there
- * are threads for it. What is unpacked while the event loop is busy would pile up else.
+ * What a body unpacks to is known afterwards, and then the share is asked: as many are unpacked at once as there are
+ * threads for it. What is unpacked while the event loop is busy would pile up else.
  */
 const unpacking = new Turns(4);
 
@@ -23,13 +23,11 @@ const gunzipAsync = promisify(gunzip);
 
 /** Frames of a zstd body: each costs a decompressor, and a client makes one, or one for each of its buffers. */
 const ZSTD_FRAMES_MAX = 1000;
-const ZSTD_CHUNK_BYTES = 64 * 1024;
 /** What every frame begins with, and what every skippable one has behind its first byte; RFC 8878 §3.1. */
 const ZSTD_MAGICS = [Uint8Array.of(0x28, 0xb5, 0x2f, 0xfd), Uint8Array.of(0x2a, 0x4d, 0x18)];
 
 /**
- * A request's body, unpacked; bounded while it is read and while it is unpacked, so that a bomb stays small. The
- * share is asked before memory is taken, but for gzip.
+ * A request's body, unpacked; bounded while it is read and while it is unpacked, so that a bomb stays small.
  */
 export async function readBody(
   request: Request,
@@ -44,30 +42,26 @@ export async function readBody(
   }
   const sent = await readInTime(request, share);
   if (!sent.ok || coding === "identity") return sent;
+  const unpack = coding === "gzip" ? unpackGzip : unpackZstd;
   try {
-    return coding === "gzip" ? await unpackGzip(sent.value, share) : await unpackZstd(sent.value, share);
-  } catch {
+    return await unpacking.run(() => unpack(sent.value, share));
+  } catch (error) {
+    if ((error as { code?: string }).code === "ERR_BUFFER_TOO_LARGE") return tooLarge();
     return fail({ kind: "body_unreadable", message: `the body is not valid ${coding}` });
   }
 }
 
 async function unpackGzip(packed: Uint8Array, share: BodyShare): Promise<Result<Uint8Array, ServiceError>> {
-  try {
-    const unpacked = await unpacking.run(() => gunzipAsync(packed, { maxOutputLength: BODY_BYTES_MAX }));
-    return share.take(unpacked.length) ? ok(unpacked) : fail(TOO_MANY_REPORTS);
-  } catch (error) {
-    if ((error as { code?: string }).code === "ERR_BUFFER_TOO_LARGE") return tooLarge();
-    throw error;
-  }
+  const unpacked = await gunzipAsync(packed, { maxOutputLength: BODY_BYTES_MAX });
+  return share.take(unpacked.length) ? ok(unpacked) : fail(TOO_MANY_REPORTS);
 }
 
-/** Throws where the data is cut off, which `node:zlib` passes over in silence. */
 async function unpackZstd(packed: Uint8Array, share: BodyShare): Promise<Result<Uint8Array, ServiceError>> {
   if (packed.length === 0) throw new Error("zstd data has at least one frame");
   let frames = 0;
   for (const magic of ZSTD_MAGICS) frames += occurrences(packed, magic);
   if (frames > ZSTD_FRAMES_MAX) throw new Error("the zstd data has too many frames");
-  return collect(unzstd(inOnePiece(packed), ZSTD_CHUNK_BYTES), share);
+  return collect(unzstdFrames(inOnePiece(packed), BODY_BYTES_MAX), share);
 }
 
 function occurrences(bytes: Uint8Array, pattern: Uint8Array): number {
@@ -151,6 +145,7 @@ async function collect(
     if (!share.take(part.length)) return fail(TOO_MANY_REPORTS);
     parts.push(part);
   }
+  if (parts.length === 1) return ok(parts[0]!);
   const whole = new Uint8Array(size);
   let at = 0;
   for (const part of parts) {
