@@ -56,7 +56,7 @@ export interface App {
 }
 
 const KEY_RELOAD_MS = 1000; // Half of what the contract allows.
-const STOP_GRACE_MS = 4000;
+const STOP_GRACE_MS = 3000; // Of the 5 s that a stop may take: what comes after it takes most of a second on a busy machine.
 
 /** Opens the data directory and serves it: listening at once, answering about data once the log is replayed. */
 export async function openApp(
