@@ -33,15 +33,15 @@ const zstdDecompressAsync = promisify(zstdDecompress);
 
 /**
  * The text of zstd data that is small enough to lie in memory, frame by frame; throws as `unzstd` does, and with the
- * code `ERR_BUFFER_TOO_LARGE` where a frame has more text than that. For a small body it takes half the time of a
- * stream, and leaves less for Deno's collector: 15 KB rather than 70.
+ * code `ERR_BUFFER_TOO_LARGE` where a frame has more text than `maxOutputLength`. For a small body it takes half the
+ * time of a stream, and leaves less for Deno's collector: 15 KB rather than 70.
  */
 export async function* unzstdFrames(
   pieces: AsyncIterable<Uint8Array>,
-  frameBytesMax: number,
+  limits: { readonly maxOutputLength: number; readonly chunkSize: number },
 ): AsyncGenerator<Uint8Array> {
   for await (const frame of framesOf(pieces)) {
-    yield await zstdDecompressAsync(await wholeOf(frame), { maxOutputLength: frameBytesMax });
+    yield await zstdDecompressAsync(await wholeOf(frame), limits);
   }
 }
 
