@@ -3,11 +3,9 @@ import type {
   DuckDBDataChunk,
   DuckDBPreparedStatement,
   DuckDBResult,
-  DuckDBType,
   DuckDBValue,
 } from "@duckdb/node-api";
 import { assert } from "../lib/assert.ts";
-import { nextTurn } from "../lib/next-turn.ts";
 
 /*
  * The one importer of DuckDB. It runs statements on threads of its own, off the event loop; only copying a
@@ -40,7 +38,6 @@ export interface Database {
 export type SqlValue = string | number | bigint | boolean | null | readonly string[];
 /** Values of `$name` parameters: they are always bound, never part of a statement's text. */
 export type SqlValues = Readonly<Record<string, SqlValue>>;
-export type SqlType = "VARCHAR" | "BIGINT" | "DOUBLE" | "BOOLEAN" | "UBIGINT";
 
 /** Runs one statement at a time. */
 export interface Connection {
@@ -48,12 +45,8 @@ export interface Connection {
   run(sql: string, values?: SqlValues, signal?: AbortSignal): Promise<Rows>;
   /** Hands the result over some thousand rows at a time: for those that are too large to hold. */
   stream(sql: string, values: SqlValues): AsyncIterable<Rows>;
-  /** Adds rows, given by column, to a temporary table; a value of a BIGINT or UBIGINT column is a bigint. */
-  append(table: string, types: readonly SqlType[], columns: readonly (readonly SqlCell[])[]): Promise<void>;
   close(): void;
 }
-
-export type SqlCell = string | number | bigint | boolean | null;
 
 /** A result in columns, by position. */
 export interface Rows {
@@ -70,9 +63,6 @@ const INTERRUPT_MS = 10;
 
 /** Statements with values that a connection keeps ready, which saves 0.3 ms each time: all there are, in practice. */
 const PREPARED_MAX = 64;
-
-/** Rows of a chunk that is appended: what DuckDB's vectors hold. */
-const CHUNK_ROWS = 2048;
 
 /** Chunks of a streamed result that are handed over together. */
 const STREAM_CHUNKS = 8;
@@ -112,13 +102,6 @@ function quoted(text: string): string {
 }
 
 function connectionOf(connection: DuckDBConnection, duckdb: DuckDb): Connection {
-  const typeOf: Readonly<Record<SqlType, DuckDBType>> = {
-    VARCHAR: duckdb.VARCHAR,
-    BIGINT: duckdb.BIGINT,
-    DOUBLE: duckdb.DOUBLE,
-    BOOLEAN: duckdb.BOOLEAN,
-    UBIGINT: duckdb.UBIGINT,
-  };
   const prepared = new Map<string, DuckDBPreparedStatement>();
 
   function forget(): void {
@@ -180,17 +163,6 @@ function connectionOf(connection: DuckDBConnection, duckdb: DuckDb): Connection 
       } finally {
         statement.destroySync();
       }
-    },
-    async append(table, types, columns) {
-      const appender = await connection.createAppender(table);
-      const count = columns[0]?.length ?? 0;
-      for (let start = 0; start < count; start += CHUNK_ROWS) {
-        const chunk = duckdb.DuckDBDataChunk.create(types.map((type) => typeOf[type]));
-        chunk.setColumns(columns.map((column) => column.slice(start, start + CHUNK_ROWS)));
-        appender.appendDataChunk(chunk);
-        if (start + CHUNK_ROWS < count) await nextTurn();
-      }
-      appender.closeSync();
     },
     close() {
       forget();
