@@ -149,14 +149,7 @@ async function collect(
     if (!share.take(part.length)) return fail(TOO_MANY_REPORTS);
     parts.push(part);
   }
-  if (parts.length === 1) return ok(parts[0]!);
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return ok(whole);
+  return ok(parts.length === 1 ? parts[0]! : Buffer.concat(parts, size));
 }
 
 /** The budget for bodies is spent on those of other requests. */

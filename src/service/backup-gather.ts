@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import { join } from "node:path";
 import { type Manifest, readManifest } from "../archive/manifest.ts";
 import { archivePaths } from "../archive/paths.ts";
