@@ -172,6 +172,14 @@ export function readFirstKey({ dataDir }: Place): string {
   return readFileSync(join(dataDir, "first-key"), "utf8").trim();
 }
 
+/** Makes a key that opens `/metrics`; a running server knows it within 2 s. */
+export async function createOperatorKey(runtime: Runtime, place: Place): Promise<string> {
+  const flags = ["--app", "default", "--permission", "operate", "--tier", "unlimited"];
+  const { code, out, error } = await runCommand(runtime, place, ["keys", "create", ...flags]);
+  if (code !== 0) throw new Error(error);
+  return out.trim();
+}
+
 function spawn(command: readonly string[]) {
   const { WHEREHOUSE_DATA_DIR, WHEREHOUSE_PORT, WHEREHOUSE_HOST, WHEREHOUSE_KEY, ...env } = process.env;
   const child = Bun.spawn([...command], {

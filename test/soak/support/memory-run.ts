@@ -5,10 +5,10 @@ import { bostonTrack } from "../../runtime/support/track.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import {
   closePlace,
+  createOperatorKey,
   openPlace,
   type Runtime,
   readFirstKey,
-  runCommand,
   startServing,
 } from "../../support/server-process.ts";
 import { type OwnFigures, readOwnFigures } from "./own-figures.ts";
@@ -51,7 +51,6 @@ const SEALS_MIN = 12;
 const BATCH_REPORTS = 1000;
 const LONG_MS = 300_000;
 const TEXTS_BYTES = 135e6; // The ring of `src/http/present/record-texts.ts`.
-const OPERATOR_KEY = ["keys", "create", "--app", "default", "--permission", "operate", "--tier", "unlimited"];
 
 export async function runMemory({ runtime, durationMs, seed, onSample }: MemoryOptions): Promise<MemoryRun> {
   const pick = createPicker(seededRandom(seed));
@@ -69,8 +68,7 @@ export async function runMemory({ runtime, durationMs, seed, onSample }: MemoryO
     await server.says(/Archived /);
     if (durationMs >= LONG_MS) await fillTexts(client, fleet);
 
-    const created = await runCommand(runtime, place, OPERATOR_KEY);
-    const operator = { ...client, key: created.out.trim() };
+    const operator = { ...client, key: await createOperatorKey(runtime, place) };
     const load = startSteadyLoad(client, fleet, pick);
     const take = async (elapsedMs: number) => ({
       elapsedMs,
