@@ -1,14 +1,14 @@
-import { LOCATION_FIELDS, type LocationField } from "../model/location-fields.ts";
+import { STORED_FIELDS, type StoredField } from "../model/location-fields.ts";
 
 /**
  * The columns of every Parquet file of the archive, in order: whose record it is and when, then the fields of a
- * report in the order of the table, then `h3_cell`. A column that a later program appends is null in older files.
+ * report in the order of their column numbers, then `h3_cell`. A column that a later program has is null in older files.
  */
 export interface ArchiveColumn {
   readonly name: string;
   readonly type: "VARCHAR" | "BIGINT" | "DOUBLE" | "BOOLEAN" | "UBIGINT";
   /** The field of a report behind it; null for what follows from the record. */
-  readonly field: LocationField | null;
+  readonly field: StoredField | null;
 }
 
 /** What tells records apart, and what files are sorted by. */
@@ -17,9 +17,7 @@ export const KEY_COLUMNS = ["app_id", "device_id", "timestamp"] as const;
 /** H3 cells of this resolution have edges of about 1.4 km: a coarse grid to count and join by. */
 export const H3_RESOLUTION = 7;
 
-const VALUE_FIELDS: readonly LocationField[] = LOCATION_FIELDS.filter(({ column }) =>
-  ["number", "profile", "state"].includes(column),
-);
+const VALUE_FIELDS = STORED_FIELDS.filter(({ column }) => ["number", "profile", "state"].includes(column));
 
 /** What a report carries besides its key. */
 export const VALUE_COLUMNS: readonly ArchiveColumn[] = VALUE_FIELDS.map((field) => ({
@@ -36,7 +34,13 @@ export const ARCHIVE_COLUMNS: readonly ArchiveColumn[] = [
   { name: "h3_cell", type: "UBIGINT", field: null },
 ];
 
-function typeOf({ column, type }: LocationField): ArchiveColumn["type"] {
+/**
+ * A statement that names all columns and gives no row. What follows it behind `UNION ALL BY NAME` has every column:
+ * those that a file is too old to have are null.
+ */
+export const NO_RECORDS_SQL = `SELECT ${ARCHIVE_COLUMNS.map(({ name, type }) => `NULL::${type} AS ${name}`).join(", ")} WHERE false`;
+
+function typeOf({ column, type }: StoredField): ArchiveColumn["type"] {
   if (column === "number") return "DOUBLE";
   return type === "boolean" ? "BOOLEAN" : "VARCHAR";
 }

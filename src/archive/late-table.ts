@@ -1,4 +1,4 @@
-import { type LocationField, NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../model/location-fields.ts";
+import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS, type StoredField } from "../model/location-fields.ts";
 import { NOT_CARRIED, type ReportBatch } from "../model/report-batch.ts";
 import { VALUE_COLUMNS } from "./columns.ts";
 import type { Connection } from "./duckdb.ts";
@@ -65,7 +65,7 @@ function createRowsText(batch: ReportBatch): (start: number, end: number) => str
   };
 }
 
-function cellReader(batch: ReportBatch, field: LocationField): (row: number) => Cell {
+function cellReader(batch: ReportBatch, field: StoredField): (row: number) => Cell {
   const { texts, numbers, profiles, profile, states, state } = batch;
   if (field.column === "number") {
     const column = numbers[NUMBER_FIELDS.indexOf(field)]!;

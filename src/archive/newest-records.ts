@@ -1,7 +1,7 @@
 import type { AppId } from "../model/ids.ts";
 import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../model/location-fields.ts";
 import { createReportBatchBuilder, type ReportBatch } from "../model/report-batch.ts";
-import { VALUE_COLUMNS } from "./columns.ts";
+import { NO_RECORDS_SQL, VALUE_COLUMNS } from "./columns.ts";
 import type { Connection, Rows } from "./duckdb.ts";
 
 /** Newest records of some devices of one app, all their fields carried. */
@@ -17,11 +17,16 @@ const COLUMNS = ["app_id", "device_id", "timestamp::DOUBLE", ...VALUE_COLUMNS.ma
   ", ",
 );
 
+/** A file as a table of all columns: those that it is too old to have are null. */
+function fileTable(options: string): string {
+  return `(FROM (${NO_RECORDS_SQL}) UNION ALL BY NAME FROM read_parquet($path, hive_partitioning = false${options}))`;
+}
+
 /** Reads the checkpoint: each file has the newest sealed record of each device once. */
 export async function* readNewest(connection: Connection, path: string): AsyncGenerator<NewestRecords> {
   for (let from = 0; ; from += ROWS_A_BATCH) {
     const rows = await connection.run(
-      `SELECT ${COLUMNS} FROM read_parquet($path, file_row_number = true)
+      `SELECT ${COLUMNS} FROM ${fileTable(", file_row_number = true")}
        WHERE file_row_number >= $from AND file_row_number < $to ORDER BY file_row_number`,
       { path, from: BigInt(from), to: BigInt(from + ROWS_A_BATCH) },
     );
@@ -33,7 +38,7 @@ export async function* readNewest(connection: Connection, path: string): AsyncGe
 /** Finds the newest record of each device in a part of a day: what the checkpoint would say, were it there. */
 export async function* findNewest(connection: Connection, path: string): AsyncGenerator<NewestRecords> {
   const rows = await connection.run(
-    `SELECT ${COLUMNS} FROM read_parquet($path)
+    `SELECT ${COLUMNS} FROM ${fileTable("")}
      QUALIFY row_number() OVER (PARTITION BY app_id, device_id ORDER BY timestamp DESC) = 1 ORDER BY app_id`,
     { path },
   );

@@ -1,6 +1,7 @@
 import { ANONYMOUS } from "../model/ids.ts";
+import { STORED_FIELDS } from "../model/location-fields.ts";
 import { type UtcDay, utcDayName } from "../time/utc-day.ts";
-import { ARCHIVE_COLUMNS, KEY_COLUMNS, VALUE_COLUMNS } from "./columns.ts";
+import { ARCHIVE_COLUMNS, KEY_COLUMNS, NO_RECORDS_SQL, VALUE_COLUMNS } from "./columns.ts";
 import { overlaidColumns } from "./overlay-sql.ts";
 
 /*
@@ -14,10 +15,8 @@ const KEYS = KEY_COLUMNS.join(", ");
 
 /** A part as a table of all columns: those that a file is too old to have are null. */
 function partTable(path: string): string {
-  return `(SELECT ${NAMES} FROM (FROM (${NO_ROWS}) UNION ALL BY NAME FROM read_parquet(${textSql(path)}, hive_partitioning = false)))`;
+  return `(SELECT ${NAMES} FROM (FROM (${NO_RECORDS_SQL}) UNION ALL BY NAME FROM read_parquet(${textSql(path)}, hive_partitioning = false)))`;
 }
-
-const NO_ROWS = `SELECT ${ARCHIVE_COLUMNS.map(({ name, type }) => `NULL::${type} AS ${name}`).join(", ")} WHERE false`;
 
 /** Rows as they are, or as new records of a day: one that nobody claimed is nobody's. */
 export function columnsSql(asRecords: boolean): string {
@@ -84,6 +83,9 @@ export interface PartMetadata {
   readonly replaces: readonly { readonly file: string }[];
 }
 
+/** Column numbers as Parquet has a place for them, so that a file says by itself which field each column is. */
+const FIELD_IDS = STORED_FIELDS.map(({ name, columnNumber }) => `${name}: ${columnNumber}`).join(", ");
+
 /** Writes the rows of a query as a Parquet file, in the query's order, which must be that of the keys. */
 export function copySql(query: string, path: string, { day, sequence, replaces }: PartMetadata): string {
   const metadata = {
@@ -93,7 +95,7 @@ export function copySql(query: string, path: string, { day, sequence, replaces }
     wherehouse_replaces: JSON.stringify(replaces.map(({ file }) => file)),
   };
   const pairs = Object.entries(metadata).map(([key, value]) => `${key}: ${textSql(value)}`);
-  return `COPY (${query}) TO ${textSql(path)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 20480, PARQUET_VERSION v2, USE_TMP_FILE false, KV_METADATA {${pairs.join(", ")}})`;
+  return `COPY (${query}) TO ${textSql(path)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 20480, PARQUET_VERSION v2, USE_TMP_FILE false, FIELD_IDS {${FIELD_IDS}}, KV_METADATA {${pairs.join(", ")}})`;
 }
 
 /** Rows of a part by app. */

@@ -6,7 +6,7 @@ import {
   STATE_FIELDS,
 } from "../model/location-fields.ts";
 import type { Order } from "../time/range.ts";
-import { ARCHIVE_COLUMNS, VALUE_COLUMNS } from "./columns.ts";
+import { NO_RECORDS_SQL, VALUE_COLUMNS } from "./columns.ts";
 import { LATE_TABLE } from "./late-table.ts";
 import { overlaidColumns } from "./overlay-sql.ts";
 
@@ -163,15 +163,12 @@ function archivedRecords(shape: ScanShape): string {
 
 /** The same as a table, with all columns of the files. */
 function archivedRows(shape: ScanShape): string {
-  if (!shape.hasFiles) return `(${NO_RECORDS}) WHERE true`;
+  if (!shape.hasFiles) return `(${NO_RECORDS_SQL}) WHERE true`;
   const table = shape.hasOldFiles
-    ? `(FROM (${NO_RECORDS}) UNION ALL BY NAME FROM read_parquet($files, hive_partitioning = false, union_by_name = true))`
+    ? `(FROM (${NO_RECORDS_SQL}) UNION ALL BY NAME FROM read_parquet($files, hive_partitioning = false, union_by_name = true))`
     : "read_parquet($files, hive_partitioning = false)";
   return `${table} WHERE app_id = $app AND ${keyFilters(shape)}`;
 }
-
-/** Names all columns, for files that are too old to have them. */
-const NO_RECORDS = `SELECT ${ARCHIVE_COLUMNS.map(({ name, type }) => `NULL::${type} AS ${name}`).join(", ")} WHERE false`;
 
 function lateRows(shape: ScanShape): string {
   return `SELECT * FROM ${LATE_TABLE} WHERE ${keyFilters(shape)}`;

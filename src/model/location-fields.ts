@@ -1,6 +1,8 @@
+import { assert } from "../lib/assert.ts";
+
 /**
  * The one table of a location record's fields. Request checks, memory and log columns, responses and
- * OpenAPI all derive from it; a new field is a new line here.
+ * OpenAPI all derive from it; a new field is a new line here, anywhere, with the next free column number.
  *
  * Sources: the interface specification, §2.1 and §4, and the contract, §1 ("Which fields which response
  * carries") and §4 (accepted values).
@@ -16,11 +18,10 @@ export type ResponseKind = "current" | "deviceCurrent" | "userHistory" | "device
  */
 export type FieldColumn = "device" | "timestamp" | "number" | "profile" | "state" | "derived";
 
-export interface LocationField {
+interface FieldTraits {
   /** The wire name. */
   readonly name: string;
   readonly type: "string" | "integer" | "number" | "boolean";
-  readonly column: FieldColumn;
   readonly required?: true;
   /** Bounds of a number, both included, in the field's unit. */
   readonly minimum?: number;
@@ -33,6 +34,26 @@ export interface LocationField {
   readonly example: string | number | boolean;
   readonly responses: readonly ResponseKind[];
 }
+
+export interface StoredField extends FieldTraits {
+  readonly column: Exclude<FieldColumn, "derived">;
+  /**
+   * What the field is called on the disk, for ever: log entries, parts of the archive and hashes of records know it
+   * by this number, wherever its line stands in the table.
+   */
+  readonly columnNumber: number;
+}
+
+export interface DerivedField extends FieldTraits {
+  readonly column: "derived";
+}
+
+export type LocationField = StoredField | DerivedField;
+
+/** Numbers of fields that are no more. They are never given again: old files may still carry them. */
+const RETIRED_COLUMN_NUMBERS: readonly number[] = [];
+/** One byte names a column in the log; 0 names none. */
+const COLUMN_NUMBER_MAX = 255;
 
 const EVERY: readonly ResponseKind[] = [
   "current",
@@ -55,6 +76,7 @@ export const LOCATION_FIELDS = [
     ...IDENTIFIER,
     name: "device_id",
     column: "device",
+    columnNumber: 1,
     required: true,
     description: "Device identifier, unique within an app.",
     example: "bus-4836",
@@ -88,6 +110,7 @@ export const LOCATION_FIELDS = [
     ...IDENTIFIER,
     name: "user_id",
     column: "profile",
+    columnNumber: 2,
     description: "User who held the device at that time; ANONYMOUS where the report named none.",
     example: "driver-7",
     responses: EVERY,
@@ -96,6 +119,7 @@ export const LOCATION_FIELDS = [
     name: "timestamp",
     type: "integer",
     column: "timestamp",
+    columnNumber: 3,
     required: true,
     description: "Time of the fix, Unix milliseconds.",
     example: 1769442912000,
@@ -105,6 +129,7 @@ export const LOCATION_FIELDS = [
     name: "latitude",
     type: "number",
     column: "number",
+    columnNumber: 4,
     required: true,
     minimum: -90,
     maximum: 90,
@@ -116,6 +141,7 @@ export const LOCATION_FIELDS = [
     name: "longitude",
     type: "number",
     column: "number",
+    columnNumber: 5,
     required: true,
     minimum: -180,
     maximum: 180,
@@ -127,6 +153,7 @@ export const LOCATION_FIELDS = [
     name: "horizontal_accuracy",
     type: "number",
     column: "number",
+    columnNumber: 6,
     minimum: 0,
     maximum: 10_000_000,
     description: "Horizontal accuracy, meters.",
@@ -137,6 +164,7 @@ export const LOCATION_FIELDS = [
     name: "vertical_accuracy",
     type: "number",
     column: "number",
+    columnNumber: 7,
     minimum: 0,
     maximum: 10_000_000,
     description: "Vertical accuracy, meters.",
@@ -147,6 +175,7 @@ export const LOCATION_FIELDS = [
     name: "altitude",
     type: "number",
     column: "number",
+    columnNumber: 8,
     minimum: -20_000,
     maximum: 100_000_000,
     description: "Altitude, meters.",
@@ -157,6 +186,7 @@ export const LOCATION_FIELDS = [
     name: "speed",
     type: "number",
     column: "number",
+    columnNumber: 9,
     minimum: 0,
     maximum: 1_000_000,
     description: "Speed, meters per second.",
@@ -167,6 +197,7 @@ export const LOCATION_FIELDS = [
     name: "bearing",
     type: "number",
     column: "number",
+    columnNumber: 10,
     minimum: 0,
     maximum: 360,
     description: "Heading, degrees clockwise from true north.",
@@ -177,6 +208,7 @@ export const LOCATION_FIELDS = [
     name: "battery_level",
     type: "number",
     column: "number",
+    columnNumber: 11,
     minimum: 0,
     maximum: 100,
     description: "Battery charge, percent.",
@@ -187,6 +219,7 @@ export const LOCATION_FIELDS = [
     ...OPEN_TEXT,
     name: "type",
     column: "state",
+    columnNumber: 12,
     description: "Kind of movement, such as STATIONARY or MOVING.",
     example: "MOVING",
     responses: EVERY,
@@ -195,6 +228,7 @@ export const LOCATION_FIELDS = [
     ...OPEN_TEXT,
     name: "battery_status",
     column: "state",
+    columnNumber: 13,
     description: "Such as Charging or Not Charging.",
     example: "Not Charging",
     responses: EVERY,
@@ -203,6 +237,7 @@ export const LOCATION_FIELDS = [
     name: "network_status",
     type: "boolean",
     column: "state",
+    columnNumber: 14,
     description: "Whether the device had a network.",
     example: true,
     responses: ALL_BUT_APP_HISTORY,
@@ -211,6 +246,7 @@ export const LOCATION_FIELDS = [
     name: "location_permission",
     type: "boolean",
     column: "state",
+    columnNumber: 15,
     description: "Whether the device's app was allowed to read the location.",
     example: true,
     responses: ALL_BUT_APP_HISTORY,
@@ -219,6 +255,7 @@ export const LOCATION_FIELDS = [
     name: "is_mock",
     type: "boolean",
     column: "state",
+    columnNumber: 16,
     description: "Whether the position came from a mock provider.",
     example: false,
     responses: ALL_BUT_APP_HISTORY,
@@ -227,6 +264,7 @@ export const LOCATION_FIELDS = [
     ...OPEN_TEXT,
     name: "tracking_mode",
     column: "state",
+    columnNumber: 17,
     description: "Such as PRECISE or BALANCED.",
     example: "PRECISE",
     responses: ALL_BUT_APP_HISTORY,
@@ -235,6 +273,7 @@ export const LOCATION_FIELDS = [
     name: "tz_offset",
     type: "string",
     column: "profile",
+    columnNumber: 18,
     charactersMin: 1,
     charactersMax: 7,
     pattern: /^[+-]?\d{1,6}$/,
@@ -246,6 +285,7 @@ export const LOCATION_FIELDS = [
     ...OPEN_TEXT,
     name: "brand",
     column: "profile",
+    columnNumber: 19,
     description: "Device brand.",
     example: "Google",
     responses: OWN_HISTORY,
@@ -254,6 +294,7 @@ export const LOCATION_FIELDS = [
     ...OPEN_TEXT,
     name: "model",
     column: "profile",
+    columnNumber: 20,
     description: "Device model.",
     example: "Pixel 8",
     responses: OWN_HISTORY,
@@ -262,6 +303,7 @@ export const LOCATION_FIELDS = [
     ...OPEN_TEXT,
     name: "os",
     column: "profile",
+    columnNumber: 21,
     description: "Operating system, such as android.",
     example: "android",
     responses: OWN_HISTORY,
@@ -270,6 +312,7 @@ export const LOCATION_FIELDS = [
     ...OPEN_TEXT,
     name: "os_version",
     column: "profile",
+    columnNumber: 22,
     description: "Operating system version.",
     example: "15",
     responses: OWN_HISTORY,
@@ -278,6 +321,7 @@ export const LOCATION_FIELDS = [
     ...OPEN_TEXT,
     name: "sdk_version",
     column: "profile",
+    columnNumber: 23,
     description: "Version of the tracking SDK.",
     example: "3.2.1",
     responses: DEVICE_HISTORY,
@@ -286,6 +330,7 @@ export const LOCATION_FIELDS = [
     ...OPEN_TEXT,
     name: "app_version_name",
     column: "profile",
+    columnNumber: 24,
     description: "Version name of the device's app.",
     example: "5.4.0",
     responses: DEVICE_HISTORY,
@@ -294,6 +339,7 @@ export const LOCATION_FIELDS = [
     ...OPEN_TEXT,
     name: "app_version_code",
     column: "profile",
+    columnNumber: 25,
     description: "Version code of the device's app.",
     example: "50400",
     responses: DEVICE_HISTORY,
@@ -303,21 +349,34 @@ export const LOCATION_FIELDS = [
 type TableRow = (typeof LOCATION_FIELDS)[number];
 type NamesIn<Column extends FieldColumn> = Extract<TableRow, { column: Column }>["name"];
 
-function fieldsIn(column: FieldColumn): readonly LocationField[] {
-  return LOCATION_FIELDS.filter((field) => field.column === column);
-}
-
-/** Columns of doubles, latitude and longitude first. The order is part of the log format. */
-export const NUMBER_FIELDS = fieldsIn("number");
-/** Members of the profile tuple. The order is part of the log format. */
-export const PROFILE_FIELDS = fieldsIn("profile");
-/** Members of the state tuple. The order is part of the log format. */
-export const STATE_FIELDS = fieldsIn("state");
-
-/** Fields a report may carry. */
-export const REPORT_FIELDS: readonly LocationField[] = LOCATION_FIELDS.filter(
+/** Fields a report may carry, in the order of the table. */
+export const REPORT_FIELDS: readonly StoredField[] = LOCATION_FIELDS.filter(
   (field) => field.column !== "derived",
 );
+
+/** The same in the order of their column numbers, which no later program changes. */
+export const STORED_FIELDS: readonly StoredField[] = byColumnNumber(REPORT_FIELDS);
+
+/** Columns of doubles, latitude and longitude first. */
+export const NUMBER_FIELDS = storedIn("number");
+/** Members of the profile tuple. */
+export const PROFILE_FIELDS = storedIn("profile");
+/** Members of the state tuple. */
+export const STATE_FIELDS = storedIn("state");
+
+function byColumnNumber(fields: readonly StoredField[]): readonly StoredField[] {
+  const known = new Set(RETIRED_COLUMN_NUMBERS);
+  for (const { name, columnNumber } of fields) {
+    const isOne = Number.isInteger(columnNumber) && columnNumber > 0 && columnNumber <= COLUMN_NUMBER_MAX;
+    assert(isOne && !known.has(columnNumber), `column number ${columnNumber} of ${name} is its own`);
+    known.add(columnNumber);
+  }
+  return fields.toSorted((a, b) => a.columnNumber - b.columnNumber);
+}
+
+function storedIn(column: FieldColumn): readonly StoredField[] {
+  return STORED_FIELDS.filter((field) => field.column === column);
+}
 
 export function numberIndex(name: NamesIn<"number">): number {
   return NUMBER_FIELDS.findIndex((field) => field.name === name);

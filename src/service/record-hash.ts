@@ -16,8 +16,8 @@ import type { RecordColumns } from "../model/record-columns.ts";
 /*
  * The canonical form of a record is a line of JSON without blanks, in UTF-8: `device_id` and `timestamp`, then what
  * the record has of the number fields, the profile and the state, each group in the order of
- * model/location-fields.ts, texts and numbers as JSON.stringify writes them. A later field changes the
- * lines of no record that lacks it.
+ * its column numbers (model/location-fields.ts), texts and numbers as JSON.stringify writes them. A later field
+ * changes the lines of no record that lacks it.
  */
 
 /** What records came to: equal records give equal hashes, wherever they are kept. */

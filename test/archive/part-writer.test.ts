@@ -26,6 +26,7 @@ import {
 import { createInlineRowEncoder } from "../../src/archive/row-encoder.ts";
 import { compareUtf8 } from "../../src/lib/utf8.ts";
 import type { AppId } from "../../src/model/ids.ts";
+import { STORED_FIELDS } from "../../src/model/location-fields.ts";
 import { createReportBatchBuilder } from "../../src/model/report-batch.ts";
 import { FileError, type Files } from "../../src/runtime/files.ts";
 import { createNodeFiles } from "../../src/runtime/node-files.ts";
@@ -269,6 +270,20 @@ describe("fold()", () => {
       wherehouse_replaces: JSON.stringify([first!.file]),
     });
     expect(await metadataOf(second!)).toMatchObject({ wherehouse_replaces: "[]" });
+  });
+
+  test("names each column of a field by its number in the file", async () => {
+    const day = new Day();
+    await day.fold([bus("a", 1)]);
+    const schema = await connection.run(
+      "SELECT name, field_id::DOUBLE FROM parquet_schema($path) WHERE field_id IS NOT NULL",
+      { path: join(directory, day.parts[0]!.file) },
+    );
+    const ids = schema.numbers(1);
+    const found = schema.texts(0).map((name, column) => [name, ids[column]]);
+    expect(new Map(found as [string, number][])).toEqual(
+      new Map(STORED_FIELDS.map(({ name, columnNumber }) => [name, columnNumber])),
+    );
   });
 
   test("says that the day is covered in the last of its new parts alone", async () => {
