@@ -59,10 +59,12 @@ export interface ArchiveSession {
 /** Reads parts for some questions at a time. */
 export interface PartReader {
   /**
-   * Answers a question as soon as a slot is free; fails where too many wait already. Rejects with an `AbortError`
-   * once the signal comes, whether the question waits or its statement runs. The session ends with the promise.
+   * Answers a question of an app as soon as a slot is free; fails where too many wait already. Rejects with an
+   * `AbortError` once the signal comes, whether the question waits or its statement runs. The session ends with the
+   * promise.
    */
   withSession<Value>(
+    appId: AppId,
     signal: AbortSignal,
     use: (session: ArchiveSession) => Promise<Value>,
   ): Promise<Result<Value, ServiceError>>;
@@ -151,9 +153,9 @@ export function createPartReader({ openDatabase, pathOf, slots, queueMax }: Part
   }
 
   return {
-    async withSession(signal, use) {
+    async withSession(appId, signal, use) {
       try {
-        return await queue.run(signal, () => answer(signal, use));
+        return await queue.run(appId, signal, () => answer(signal, use));
       } finally {
         closeOnceUnused();
       }

@@ -34,7 +34,7 @@ export function createArchiveHistory(dependencies: HistoryDependencies) {
       if (gaps.unacknowledged.length > 0) return fail({ kind: "archive_damaged", days: gaps.unacknowledged });
       if (archive.manifest !== manifest) continue;
       try {
-        const answered = await archive.reader.withSession(client.signal, async (session) => {
+        const answered = await archive.reader.withSession(question.appId, client.signal, async (session) => {
           const [answer, isVouchedFor] = await Promise.all([
             readStretches(hot, archive, session, question, stretches, gaps),
             archive.vouch(remaining(parts, gaps)),

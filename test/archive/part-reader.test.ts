@@ -38,6 +38,7 @@ const DEVICES = ["a", "'; DROP TABLE late; --", 'q"uote', "$1", "$device", "ä",
 const USERS = ["u", "v", "' OR true --"];
 const ALL: TimeRange = { startMs: FIRST_MS, endMs: FIRST_MS + 12 * MS_PER_DAY };
 const PATIENT = new AbortController().signal;
+const APP = APPS[0]!;
 
 const random = seededRandom(Number(process.env.SEED ?? 7));
 const pick = <Value>(values: readonly Value[]): Value => values[Math.floor(random() * values.length)]!;
@@ -131,7 +132,7 @@ function openReader(folder: string, { slots = 2, queueMax = 8 } = {}): PartReade
 }
 
 async function ask<Value>(use: (session: ArchiveSession) => Promise<Value>, of = reader): Promise<Value> {
-  const answer = await of.withSession(PATIENT, use);
+  const answer = await of.withSession(APP, PATIENT, use);
   if (!answer.ok) throw new Error(`refused: ${answer.error.kind}`);
   return answer.value;
 }
@@ -465,7 +466,9 @@ describe("withSession()", () => {
     const alone = openReader("days", { slots: 1 });
     const gone = new AbortController();
     const slow = scanOf({ parts: Array.from({ length: 400 }, () => parts).flat() });
-    const asked = alone.withSession(gone.signal, (session) => session.path(slow)).catch((error) => error);
+    const asked = alone
+      .withSession(APP, gone.signal, (session) => session.path(slow))
+      .catch((error) => error);
     await Bun.sleep(30);
     expect(alone.running).toBe(1);
     const startMs = performance.now();
@@ -486,9 +489,9 @@ describe("withSession()", () => {
       order.push(name);
       return (await session.devices(scanOf())).length;
     };
-    const answers = [1, 2, 3].map((name) => alone.withSession(PATIENT, question(name)));
+    const answers = [1, 2, 3].map((name) => alone.withSession(APP, PATIENT, question(name)));
     expect([alone.running, alone.waiting]).toEqual([1, 2]);
-    expect(await alone.withSession(PATIENT, question(4))).toMatchObject({
+    expect(await alone.withSession(APP, PATIENT, question(4))).toMatchObject({
       ok: false,
       error: { kind: "unavailable", retryAfterSeconds: 1 },
     });
@@ -510,7 +513,7 @@ describe("withSession()", () => {
       const file = `${dayFolder((FIRST_DAY + 40) as UtcDay)}/${name}.parquet`;
       const ofFile = scanOf({ parts: [{ ...parts[0]!, file }], range: { startMs: 0, endMs: 2e12 } });
       const failed = await damaged
-        .withSession(PATIENT, (session) => session.page(ofFile, "asc", 0, 9))
+        .withSession(APP, PATIENT, (session) => session.page(ofFile, "asc", 0, 9))
         .then(
           () => "answered",
           () => "rejected",
@@ -553,7 +556,7 @@ describe("withSession()", () => {
     });
     expect(opened).toBe(0);
     const question = (session: ArchiveSession) => session.devices(scanOf());
-    expect(await lazy.withSession(PATIENT, question).catch(({ message }) => message)).toBe("not yet");
+    expect(await lazy.withSession(APP, PATIENT, question).catch(({ message }) => message)).toBe("not yet");
     await Promise.all([1, 2, 3, 4].map(() => ask(question, lazy)));
     expect(opened).toBe(2);
     lazy.close();
@@ -569,7 +572,7 @@ describe("withSession()", () => {
         return openDatabase({ ...options, cachesFiles: true, spillDirectory: join(directory, "spill") });
       },
       pathOf: ({ file }) => join(directory, file),
-      slots: 2,
+      slots: 3,
       queueMax: 2,
     });
     await ask(async (session) => {
@@ -592,6 +595,8 @@ describe("withSession()", () => {
       return (await session.devices(scanOf())).length;
     }, closed);
     expect(await running).toBe(DEVICES.length);
-    expect(closed.withSession(PATIENT, (session) => session.devices(scanOf()))).rejects.toThrow("closed");
+    expect(closed.withSession(APP, PATIENT, (session) => session.devices(scanOf()))).rejects.toThrow(
+      "closed",
+    );
   });
 });

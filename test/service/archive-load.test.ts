@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
 import { ARCHIVE_QUERIES_MAX, ARCHIVE_QUEUE_MAX } from "../../src/config.ts";
+import type { AppId } from "../../src/model/ids.ts";
 import { createManualClock } from "../../src/time/clock.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../support/archive-app.ts";
 
@@ -23,7 +24,7 @@ beforeEach(async () => {
 afterEach(() => app.close());
 afterAll(removeArchiveApps);
 
-/** Takes slots of the archive until the result is called. */
+/** Takes slots of the archive for other apps until the result is called. */
 function occupy(count: number): () => Promise<unknown> {
   const { reader } = app.directory.archive;
   let leave = () => {};
@@ -31,7 +32,9 @@ function occupy(count: number): () => Promise<unknown> {
     leave = resolve;
   });
   const { signal } = new AbortController();
-  const held = Array.from({ length: count }, () => reader.withSession(signal, () => left));
+  const held = Array.from({ length: count }, (_, other) =>
+    reader.withSession(`other-${other}` as AppId, signal, () => left),
+  );
   return () => {
     leave();
     return Promise.all(held);
