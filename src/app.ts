@@ -114,7 +114,7 @@ export async function openApp(
       scrape: createScrape({
         version: manifest.version,
         meters,
-        eventLoopDelays: eventLoop.delays,
+        eventLoop,
         hot,
         stores: () => directory,
         start: () => start,

@@ -3,11 +3,16 @@ import { DELAY_BOUNDS_SECONDS, Durations } from "./durations.ts";
 /** How late timers fire: what every request waits before anything is done for it. */
 export interface EventLoopMeter {
   readonly delays: Durations;
+  /** The longest delay since this was last asked, in milliseconds; one that is not over yet counts as far as it got. */
+  takeLongestMs(): number;
   stop(): void;
 }
 
-/** A look each so often sees every wait that is longer, and costs a thousandth of a percent. */
-const LOOK_MS = 50;
+/**
+ * How often to look: whatever holds the loop for longer is seen, and told up to this much too short, since it may begin
+ * right after a look. Each look wakes an idle process, so looking twice as often would cost a percent of a core.
+ */
+const LOOK_MS = 10;
 
 /** Longer than anything that requests do by themselves: something is wrong with the machine, or with us. */
 const HELD_UP_MS = 1000;
@@ -17,15 +22,25 @@ export function watchEventLoop(onHeldUp: (delayMs: number) => void): EventLoopMe
   const delays = new Durations(DELAY_BOUNDS_SECONDS);
   let timer = setTimeout(look, LOOK_MS);
   let dueMs = performance.now() + LOOK_MS;
+  let longestMs = 0;
 
   function look(): void {
     const nowMs = performance.now();
     const delayMs = Math.max(0, nowMs - dueMs);
     delays.add(delayMs);
+    longestMs = Math.max(longestMs, delayMs);
     if (delayMs > HELD_UP_MS) onHeldUp(delayMs);
     dueMs = nowMs + LOOK_MS;
     timer = setTimeout(look, LOOK_MS);
   }
 
-  return { delays, stop: () => clearTimeout(timer) };
+  return {
+    delays,
+    takeLongestMs() {
+      const taken = Math.max(longestMs, performance.now() - dueMs);
+      longestMs = 0;
+      return taken;
+    },
+    stop: () => clearTimeout(timer),
+  };
 }

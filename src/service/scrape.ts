@@ -2,6 +2,7 @@ import { Counter, Gauge, Registry } from "prom-client";
 import type { Archive } from "../archive/archive.ts";
 import type { HotStore } from "../hot/hot-store.ts";
 import type { Durations } from "../metrics/durations.ts";
+import type { EventLoopMeter } from "../metrics/event-loop-meter.ts";
 import { MeteredHistogram } from "../metrics/metered-histogram.ts";
 import type { Meters } from "../metrics/meters.ts";
 import type { ProcessUsage } from "../runtime/usage.ts";
@@ -15,7 +16,7 @@ export const METRICS_CONTENT_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
 export interface ScrapeDependencies {
   readonly version: string;
   readonly meters: Meters;
-  readonly eventLoopDelays: Durations;
+  readonly eventLoop: Pick<EventLoopMeter, "delays" | "takeLongestMs">;
   readonly hot: Pick<HotStore, "recordCount" | "deviceCount">;
   /** Log and archive; null until they are open. */
   readonly stores: () => OpenStores | null;
@@ -290,12 +291,17 @@ function sealMetrics({ meters: { seals } }: ScrapeDependencies): Metric[] {
   ];
 }
 
-function processMetrics({ version, eventLoopDelays, usage }: ScrapeDependencies): Metric[] {
+function processMetrics({ version, eventLoop, usage }: ScrapeDependencies): Metric[] {
   return [
     {
       name: "wherehouse_event_loop_delay_seconds",
-      help: "How late a timer fired, looked at 20 times a second: what requests wait before they are looked at.",
-      durations: eventLoopDelays,
+      help: "How late a timer fired, looked at 100 times a second: what requests wait before they are looked at.",
+      durations: eventLoop.delays,
+    },
+    {
+      name: "wherehouse_event_loop_delay_max_seconds",
+      help: "The longest of these delays since the last scrape, whoever made it.",
+      look: () => eventLoop.takeLongestMs() / 1000,
     },
     {
       name: "wherehouse_build_info",

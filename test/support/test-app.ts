@@ -159,7 +159,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     scrape: createScrape({
       version: "1.2.3",
       meters,
-      eventLoopDelays: new Durations(DELAY_BOUNDS_SECONDS),
+      eventLoop: { delays: new Durations(DELAY_BOUNDS_SECONDS), takeLongestMs: () => 0 },
       hot,
       stores: () => ({ log, archive }),
       start: () => ({ isReady: true, replayedBytes: 0, totalBytes: 0 }),
