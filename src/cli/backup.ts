@@ -7,7 +7,7 @@ import { type BackupReport, backUp } from "../service/backup.ts";
 import type { Clock } from "../time/clock.ts";
 import type { BackupCommand } from "./command.ts";
 import { countOf, formatCount } from "./counts.ts";
-import { expectDataDirectory } from "./explained-error.ts";
+import { expectDataDirectory } from "./data-directory.ts";
 import { createProgressBar } from "./progress-bar.ts";
 import { errorColumns } from "./terminal.ts";
 

@@ -15,8 +15,8 @@ import { parseServe, SERVE_FLAGS } from "./serve-command.ts";
 export type Command =
   | ServeCommand
   | KeysCreateCommand
-  | { readonly kind: "keys-list"; readonly dataDir: string; readonly json: boolean }
-  | { readonly kind: "keys-revoke"; readonly dataDir: string; readonly id: string }
+  | KeysListCommand
+  | KeysRevokeCommand
   | ImportCommand
   | SealCommand
   | BackupCommand
@@ -40,6 +40,18 @@ export interface KeysCreateCommand {
   readonly label: string;
   /** From now on; null is for ever. */
   readonly lifetimeMs: number | null;
+}
+
+export interface KeysListCommand {
+  readonly kind: "keys-list";
+  readonly dataDir: string;
+  readonly json: boolean;
+}
+
+export interface KeysRevokeCommand {
+  readonly kind: "keys-revoke";
+  readonly dataDir: string;
+  readonly id: string;
 }
 
 export interface ImportCommand {

@@ -20,6 +20,7 @@ import { createImportRun } from "../service/import-run.ts";
 import type { Ingest } from "../service/ingest.ts";
 import type { Clock } from "../time/clock.ts";
 import type { ImportCommand } from "./command.ts";
+import { newDirectoryText } from "./data-directory.ts";
 import { importSummary } from "./import-report.ts";
 import { createImportScreen, type ImportScreen } from "./import-screen.ts";
 
@@ -35,6 +36,8 @@ export async function importFiles(
   if (files === null) return 1;
   const screen = createImportScreen(files, terminal);
   const records = await openRecords(command, files, platform);
+  if (command.target.kind === "directory" && !(await platform.files.exists(command.dataDir)))
+    screen.say(newDirectoryText(command.dataDir));
   const target = await openTarget(command, platform, clock, screen, signal);
   if (!target.ok) {
     screen.say(target.error);

@@ -4,31 +4,27 @@ import { directoryPaths } from "../directory.ts";
 import type { Platform } from "../runtime/platform.ts";
 import type { Terminal } from "../runtime/process.ts";
 import type { Clock } from "../time/clock.ts";
-import type { KeysCreateCommand } from "./command.ts";
+import type { KeysCreateCommand, KeysListCommand, KeysRevokeCommand } from "./command.ts";
+import { expectDataDirectory, newDirectoryText } from "./data-directory.ts";
 import { formatTable } from "./table.ts";
 
-/** The key commands share a file with the server and need nothing else of the directory. */
-export function openKeys(
-  command: string,
-  dataDir: string,
-  { files, acquireLock, pid }: Pick<Platform, "files" | "acquireLock" | "pid">,
-  clock: Clock,
-): Promise<KeyStore> {
-  const { keys: path } = directoryPaths(dataDir);
-  return openKeyStore({ files, path, clock, acquireLock, process: { pid, command } });
-}
+type KeysPlatform = Pick<Platform, "files" | "acquireLock" | "pid">;
 
+/** Makes a key, and the directory where there is none: a server may start from it. */
 export async function createKey(
-  keys: KeyStore,
-  { appId, permissions, tier, label, lifetimeMs }: KeysCreateCommand,
+  { dataDir, appId, permissions, tier, label, lifetimeMs }: KeysCreateCommand,
+  platform: KeysPlatform,
   clock: Clock,
   terminal: Terminal,
 ): Promise<number> {
+  const isNew = !(await platform.files.exists(dataDir));
+  const keys = await openKeys("keys create", dataDir, platform, clock);
   const expiresMs = lifetimeMs === null ? null : clock.nowMs() + lifetimeMs;
   const created = await keys.create({ appId, permissions, tier, label, expiresMs });
   if (!created.ok) return refuse(created.error, terminal);
   const { key, text } = created.value;
   const until = expiresMs === null ? "" : ` until ${formatTime(expiresMs)}`;
+  if (isNew) terminal.error(`${newDirectoryText(dataDir)}\n`);
   terminal.error(
     `Key ${key.id} of app ${appId} may ${permissions.join(" and ")}${until}. It is shown this once:\n`,
   );
@@ -36,7 +32,14 @@ export async function createKey(
   return 0;
 }
 
-export function listKeys(keys: KeyStore, json: boolean, terminal: Terminal): number {
+export async function listKeys(
+  { dataDir, json }: KeysListCommand,
+  platform: KeysPlatform,
+  clock: Clock,
+  terminal: Terminal,
+): Promise<number> {
+  await expectDataDirectory(platform.files, dataDir);
+  const keys = await openKeys("keys list", dataDir, platform, clock);
   if (typeof keys.state === "object") return refuse(damaged(keys.state.damaged), terminal);
   if (json) {
     terminal.out(`${JSON.stringify(keys.list().map(withoutHash), null, 2)}\n`);
@@ -48,11 +51,29 @@ export function listKeys(keys: KeyStore, json: boolean, terminal: Terminal): num
   return 0;
 }
 
-export async function revokeKey(keys: KeyStore, id: string, terminal: Terminal): Promise<number> {
+export async function revokeKey(
+  { dataDir, id }: KeysRevokeCommand,
+  platform: KeysPlatform,
+  clock: Clock,
+  terminal: Terminal,
+): Promise<number> {
+  await expectDataDirectory(platform.files, dataDir);
+  const keys = await openKeys("keys revoke", dataDir, platform, clock);
   const revoked = await keys.revoke(id);
   if (!revoked.ok) return refuse(revoked.error, terminal);
   terminal.error(`Key ${id} of app ${revoked.value.appId} is revoked.\n`);
   return 0;
+}
+
+/** The key commands share a file with the server and need nothing else of the directory. */
+function openKeys(
+  command: string,
+  dataDir: string,
+  { files, acquireLock, pid }: KeysPlatform,
+  clock: Clock,
+): Promise<KeyStore> {
+  const { keys: path } = directoryPaths(dataDir);
+  return openKeyStore({ files, path, clock, acquireLock, process: { pid, command } });
 }
 
 const HEADER = ["id", "app", "permissions", "tier", "label", "created", "last four", "expires", "revoked"];

@@ -9,7 +9,7 @@ import type { Command, UsageError } from "./command.ts";
 import { isExplained } from "./explained-error.ts";
 import { helpText, usageErrorText } from "./help.ts";
 import { importFiles } from "./import.ts";
-import { createKey, listKeys, openKeys, revokeKey } from "./keys.ts";
+import { createKey, listKeys, revokeKey } from "./keys.ts";
 import { restore } from "./restore.ts";
 import { seal } from "./seal.ts";
 import { serve } from "./serve.ts";
@@ -39,16 +39,11 @@ async function run(command: Command, platform: Platform, clock: Clock, terminal:
     case "serve":
       return serve(command, platform, terminal, stopRequested());
     case "keys-create":
-      return createKey(
-        await openKeys("keys create", command.dataDir, platform, clock),
-        command,
-        clock,
-        terminal,
-      );
+      return createKey(command, platform, clock, terminal);
     case "keys-list":
-      return listKeys(await openKeys("keys list", command.dataDir, platform, clock), command.json, terminal);
+      return listKeys(command, platform, clock, terminal);
     case "keys-revoke":
-      return revokeKey(await openKeys("keys revoke", command.dataDir, platform, clock), command.id, terminal);
+      return revokeKey(command, platform, clock, terminal);
     case "import":
       return importFiles(command, platform, clock, terminal, stopSignal());
     case "seal":

@@ -8,7 +8,7 @@ import type { Terminal } from "../runtime/process.ts";
 import type { SealReport } from "../service/seal.ts";
 import type { Clock } from "../time/clock.ts";
 import type { SealCommand } from "./command.ts";
-import { expectDataDirectory } from "./explained-error.ts";
+import { expectDataDirectory } from "./data-directory.ts";
 import { createProgressBar, type ProgressBar } from "./progress-bar.ts";
 import { sealSummary } from "./seal-report.ts";
 import { errorColumns } from "./terminal.ts";

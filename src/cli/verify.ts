@@ -10,7 +10,7 @@ import type { AppDay } from "../service/verify-records.ts";
 import type { Clock } from "../time/clock.ts";
 import type { VerifyCommand } from "./command.ts";
 import { countOf, formatCount } from "./counts.ts";
-import { expectDataDirectory } from "./explained-error.ts";
+import { expectDataDirectory } from "./data-directory.ts";
 import { createProgressBar } from "./progress-bar.ts";
 import { formatTable } from "./table.ts";
 import { errorColumns } from "./terminal.ts";

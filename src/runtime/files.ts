@@ -1,6 +1,8 @@
 /**
  * The disk, in our words. Paths use `/`. Every failure throws a `FileError` whose `code` is the system's
  * (`ENOENT`, `ENOSPC`, ...). `test/support/simulated-files.ts` implements it with crashes and faults.
+ *
+ * What is made belongs to whom the directory belongs that it is made in, whoever this process is.
  */
 export interface Files {
   /** The whole file. */
@@ -10,11 +12,17 @@ export interface Files {
   exists(path: string): Promise<boolean>;
   /** Names (not paths) of a directory's entries, sorted; none where the directory is missing. */
   list(directory: string): Promise<string[]>;
-  /** Makes a directory with its parents (0700) and syncs the parent; fine where it exists. */
-  makeDirectory(path: string): Promise<void>;
+  /**
+   * Makes a directory with its parents (0700) and syncs the parent; fine where it exists. It belongs to whom the
+   * directory belongs that it shall replace, where that is there.
+   */
+  makeDirectory(path: string, toReplace?: string): Promise<void>;
   /** Opens for appending, creating the file (0600) where it is missing. The caller syncs the directory. */
   openAppend(path: string): Promise<AppendFile>;
-  /** Puts a file in place whole or not at all: temporary file, fsync, rename, directory fsync. Mode 0600. */
+  /**
+   * Puts a file in place whole or not at all: temporary file, fsync, rename, directory fsync. It has the mode of the
+   * file it replaces, or 0600.
+   */
   replace(path: string, bytes: Uint8Array): Promise<void>;
   /** Renames a file, over another too, or a directory, where there is none of the new name or an empty one. */
   rename(from: string, to: string): Promise<void>;
@@ -42,8 +50,9 @@ export class FileError extends Error {
   override readonly name = "FileError";
   readonly code: string;
 
-  constructor(operation: string, path: string, code: string, cause?: unknown) {
-    super(`Cannot ${operation} "${path}": ${code}`, { cause });
+  /** `advice` says what can be done about it. */
+  constructor(operation: string, path: string, code: string, cause?: unknown, advice: string | null = null) {
+    super(`Cannot ${operation} "${path}": ${code}${advice === null ? "" : `. ${advice}`}`, { cause });
     this.code = code;
   }
 }

@@ -1,19 +1,10 @@
 import { randomUUID } from "node:crypto";
-import {
-  type FileHandle,
-  link,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  unlink,
-} from "node:fs/promises";
-import { constants } from "node:os";
+import type { Stats } from "node:fs";
+import { type FileHandle, link, open, readdir, readFile, rename, rm, stat, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { type AppendFile, FileError, type Files } from "./files.ts";
+import { codeOf, fileErrorOf } from "./node-error.ts";
+import { createDirectory, createFile } from "./owner.ts";
 
 /** Linux takes at most this many parts in one `writev`. */
 const PARTS_MAX = 1024;
@@ -23,14 +14,7 @@ export function createNodeFiles(): Files {
   return {
     read: (path) => attempt("read", path, () => readFile(path)),
     size: (path) => attempt("measure", path, async () => (await stat(path)).size),
-    async exists(path) {
-      return (
-        (await unlessCode(
-          "ENOENT",
-          attempt("look up", path, () => stat(path)),
-        )) !== null
-      );
-    },
+    exists: async (path) => (await find(path)) !== null,
     async list(directory) {
       const names = await unlessCode(
         "ENOENT",
@@ -39,7 +23,7 @@ export function createNodeFiles(): Files {
       return names?.sort() ?? [];
     },
     makeDirectory,
-    openAppend: (path) => attempt("open", path, async () => appendFile(path, await open(path, "a", 0o600))),
+    openAppend: (path) => attempt("open", path, async () => appendFile(path, await openOrCreate(path))),
     replace,
     rename: (from, to) => attempt("rename", from, () => rename(from, to)),
     link: (from, to) => attempt("link", from, () => link(from, to)),
@@ -47,6 +31,15 @@ export function createNodeFiles(): Files {
     removeAll: (path) => attempt("remove", path, () => rm(path, { recursive: true, force: true })),
     syncDirectory,
   };
+}
+
+async function openOrCreate(path: string): Promise<FileHandle> {
+  try {
+    return await createFile(path, "ax");
+  } catch (error) {
+    if (codeOf(error) !== "EEXIST") throw error;
+    return open(path, "a");
+  }
 }
 
 function appendFile(path: string, handle: FileHandle): AppendFile {
@@ -81,7 +74,7 @@ async function replace(path: string, bytes: Uint8Array): Promise<void> {
   const temporary = `${path}.${randomUUID().slice(0, 8)}.tmp`;
   await attempt("replace", path, async () => {
     try {
-      await writeWhole(temporary, bytes);
+      await writeWhole(temporary, bytes, await find(path));
       await rename(temporary, path);
     } catch (error) {
       await unlink(temporary).catch(() => undefined); // What failed first is what counts.
@@ -91,8 +84,8 @@ async function replace(path: string, bytes: Uint8Array): Promise<void> {
   await syncDirectory(dirname(path));
 }
 
-async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
-  const handle = await open(path, "wx", 0o600);
+async function writeWhole(path: string, bytes: Uint8Array, former: Stats | null): Promise<void> {
+  const handle = await createFile(path, "wx", former);
   try {
     await handle.writeFile(bytes);
     await handle.sync();
@@ -101,7 +94,7 @@ async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
   }
 }
 
-async function makeDirectory(path: string): Promise<void> {
+async function makeDirectory(path: string, toReplace: string | null = null): Promise<void> {
   const parent = dirname(path);
   if (await isDirectory(path)) {
     // Whoever made it may have died before this. A parent that may not be read is not ours to sync.
@@ -109,20 +102,25 @@ async function makeDirectory(path: string): Promise<void> {
     return;
   }
   if (parent !== path) await makeDirectory(parent);
+  const replaced = toReplace === null ? null : await find(toReplace);
   await unlessCode(
     "EEXIST",
-    attempt("make directory", path, () => mkdir(path, 0o700)),
+    attempt("make directory", path, () => createDirectory(path, replaced)),
   );
   await syncDirectory(parent);
 }
 
 async function isDirectory(path: string): Promise<boolean> {
-  const found = await unlessCode(
+  const found = await find(path);
+  if (found === null || found.isDirectory()) return found !== null;
+  throw new FileError("make directory", path, "ENOTDIR");
+}
+
+function find(path: string): Promise<Stats | null> {
+  return unlessCode(
     "ENOENT",
     attempt("look up", path, () => stat(path)),
   );
-  if (found === null || found.isDirectory()) return found !== null;
-  throw new FileError("make directory", path, "ENOTDIR");
 }
 
 function syncDirectory(path: string): Promise<void> {
@@ -140,16 +138,8 @@ async function attempt<Value>(operation: string, path: string, act: () => Promis
   try {
     return await act();
   } catch (cause) {
-    throw new FileError(operation, path, codeOf(cause), cause);
+    throw await fileErrorOf(operation, path, cause);
   }
-}
-
-/** Deno names only the commoner of the system's errors, and says the number of the others: a file size limit's, a quota's. */
-function codeOf(cause: unknown): string {
-  if (cause instanceof Error && "code" in cause) return String(cause.code);
-  const number = /\(os error (\d+)\)/.exec(String(cause))?.[1];
-  const named = Object.entries(constants.errno).find(([, value]) => value === Number(number));
-  return named?.[0] ?? String(cause);
 }
 
 async function unlessCode<Value>(code: string, work: Promise<Value>): Promise<Value | null> {

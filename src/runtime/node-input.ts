@@ -1,6 +1,7 @@
 import { open } from "node:fs/promises";
 import process from "node:process";
 import { FileError } from "./files.ts";
+import { fileErrorOf } from "./node-error.ts";
 
 /** A file, or standard input, read from its start as often as wanted. */
 export interface InputFile {
@@ -30,7 +31,7 @@ export async function openNodeInput(path: string): Promise<InputFile> {
     try {
       return await open(path, "r");
     } catch (cause) {
-      throw new FileError("open", path, codeOf(cause), cause);
+      throw await fileErrorOf("open", path, cause);
     }
   }
 
@@ -58,8 +59,4 @@ export async function openNodeInput(path: string): Promise<InputFile> {
       await handle.close();
     }
   }
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : String(error);
 }

@@ -1,7 +1,9 @@
-import { closeSync, openSync, truncateSync } from "node:fs";
+import { truncateSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { FileError } from "./files.ts";
 import type { LockAttempt, LockOwner } from "./lock.ts";
+import { codeOf, fileErrorOf } from "./node-error.ts";
+import { createEmptyFile } from "./owner.ts";
 
 /*
  * SQLite's write lock, which is the operating system's lock on a byte of the file: it ends with its process
@@ -30,7 +32,7 @@ const held = new Set<DatabaseSync>();
 export async function acquireSqliteLock(path: string, owner: LockOwner): Promise<LockAttempt> {
   const giveUpAt = performance.now() + SETTLE_MS;
   for (;;) {
-    const database = openDatabase(path);
+    const database = await openDatabase(path);
     const outcome = tryHold(path, database, owner);
     if (outcome === "held") {
       held.add(database);
@@ -44,22 +46,22 @@ export async function acquireSqliteLock(path: string, owner: LockOwner): Promise
   }
 }
 
-function openDatabase(path: string): DatabaseSync {
+async function openDatabase(path: string): Promise<DatabaseSync> {
   try {
-    createPrivately(path);
+    createOnce(path);
     return new DatabaseSync(path);
   } catch (cause) {
-    throw new FileError("open lock", path, codeOf(cause), cause);
+    throw await fileErrorOf("open lock", path, cause);
   }
 }
 
 /**
- * Creates the file with mode 0600 where it is missing. Only then may it be opened and closed here: closing any
- * descriptor of a file ends every POSIX lock that this process has on it.
+ * Creates the file where it is missing. Only then may it be opened and closed here: closing any descriptor of a
+ * file ends every POSIX lock that this process has on it.
  */
-function createPrivately(path: string): void {
+function createOnce(path: string): void {
   try {
-    closeSync(openSync(path, "wx", 0o600));
+    createEmptyFile(path);
   } catch (error) {
     if (codeOf(error) !== "EEXIST") throw error;
   }
@@ -104,8 +106,4 @@ function parseOwner(json: unknown): LockOwner | null {
   const { pid, command, sinceMs } = owner;
   if (typeof pid !== "number" || typeof command !== "string" || typeof sinceMs !== "number") return null;
   return { pid, command, sinceMs };
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : String(error);
 }

@@ -82,6 +82,7 @@ async function restoreFrom(
 
   const place = resolve(dataDir);
   const unfinished = `${place}.restoring`;
+  await files.makeDirectory(unfinished, place);
   const release = await take(unfinished);
   try {
     await clear(files, unfinished);

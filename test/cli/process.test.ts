@@ -111,6 +111,30 @@ test("keys: a key is printed alone, listed without its text, and revoked", () =>
     });
   }));
 
+test("a directory that nobody had is named by those who begin it, and by those who look for one", () =>
+  withDirectory(async (directory) => {
+    const none = ["--data-dir", join(directory, "none")];
+    for (const args of [["list"], ["revoke", "k_00000000"]]) {
+      expect(await runCli("keys", ...args, ...none)).toEqual({
+        code: 1,
+        out: "",
+        error: `There is no data directory "${join(directory, "none")}".\n`,
+      });
+    }
+    const file = join(directory, "one.csv");
+    writeFileSync(file, `device_id,timestamp,latitude,longitude\na,${Date.now()},1,2\n`);
+    const begins = [
+      ["import", file, "--app", "shop"],
+      ["keys", "create", "--app", "shop", "--permission", "read"],
+    ];
+    for (const [index, args] of begins.entries()) {
+      const at = ["--data-dir", join(directory, String(index))];
+      const words = `There was no data directory "${at[1]}", and now there is.`;
+      expect(await runCli(...args, ...at)).toMatchObject({ code: 0, error: expect.stringContaining(words) });
+      expect((await runCli(...args, ...at)).error).not.toContain("There was no");
+    }
+  }));
+
 test("verify: a directory that is not there is said to be missing, and not made", () =>
   withDirectory(async (directory) => {
     const dataDir = join(directory, "none");

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtemp, rm, stat } from "node:fs/promises";
+import { chmod, mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FileError, isDiskFull } from "../../src/runtime/files.ts";
@@ -76,6 +76,14 @@ test("replace() puts the new file in place and leaves no other", async () => {
   expect(await codeOf(files.replace(directory, text("x")))).toMatch(/EISDIR|ENOTEMPTY/);
   expect(await files.list(directory)).toEqual(["file"]);
   expect(await files.list(root)).not.toContainEqual(expect.stringContaining(".tmp"));
+});
+
+test("replace() keeps the mode that the file has been given", async () => {
+  const path = join(root, "shared");
+  await files.replace(path, text("before"));
+  await chmod(path, 0o640);
+  await files.replace(path, text("after"));
+  expect(await modeOf(path)).toBe("640");
 });
 
 test("list() is sorted, and empty where there is no directory", async () => {
