@@ -30,6 +30,7 @@ const NAMES = [
   "archive",
   "seal",
   "ready",
+  "fairness",
   "year",
 ];
 
@@ -93,10 +94,10 @@ async function answer(
   command: RunCommand,
   earlier: ReadonlyMap<string, Results>,
 ): Promise<void> {
-  const { isSmoke, given, against, isProfiled } = command;
+  const { isSmoke, given, chosen, against, isProfiled } = command;
   const date = new Date().toISOString();
   console.log(`\n${name}: ${bench.question}`);
-  const { attachments, ...kept } = await runBench({ bench, isSmoke, given, print: console.log });
+  const { attachments, ...kept } = await runBench({ bench, isSmoke, given, chosen, print: console.log });
   const machine = readMachine();
   const results: Results = { bench: name, question: bench.question, date, isSmoke, machine, ...kept };
   const path = savePath(name, bench, command, kept.sizes);
@@ -107,19 +108,20 @@ async function answer(
   const before = earlier.get(name);
   if (before !== undefined) printAll(comparisonLines(before, results));
   else if (against !== null) printAll([`${against} has no results of ${name}`]);
-  if (isProfiled) printAll(await profileBench({ name, isSmoke, given: [...given] }));
+  if (isProfiled) printAll(await profileBench({ name, isSmoke, given: [...given], chosen: [...chosen] }));
 }
 
-/** Results of full sizes are the project's; those of sizes that somebody chose must not replace them. */
+/** Results of full sizes are the project's; those of sizes or parts that somebody chose must not replace them. */
 function savePath(
   name: string,
   bench: Bench,
-  { isSmoke, save }: RunCommand,
+  { isSmoke, save, chosen }: RunCommand,
   sizes: Kept["sizes"],
 ): string | null {
   if (save !== null) return resultsFileIn(save, name);
   if (isSmoke) return null;
-  const isFull = Object.entries(bench.sizes).every(([size, { full }]) => sizes[size] === full);
+  const isWhole = Object.keys(bench.choices ?? {}).every((choice) => !chosen.has(choice));
+  const isFull = isWhole && Object.entries(bench.sizes).every(([size, { full }]) => sizes[size] === full);
   return join(RESULTS, ...(isFull ? [] : ["local"]), `${name}.json`);
 }
 

@@ -39,11 +39,14 @@ export interface BenchRunOptions {
   readonly isSmoke: boolean;
   /** Sizes by flag. Those that the bench does not know are another bench's. */
   readonly given: ReadonlyMap<string, number>;
+  /** Values by flag, as `given`. */
+  readonly chosen?: ReadonlyMap<string, readonly string[]>;
   print(line: string): void;
 }
 
 /** Runs a bench; prints what it finds as it comes, and returns it. */
-export async function runBench({ bench, isSmoke, given, print }: BenchRunOptions): Promise<Kept> {
+export async function runBench(options: BenchRunOptions): Promise<Kept> {
+  const { bench, isSmoke, given, chosen = new Map(), print } = options;
   const sizes = Object.fromEntries(
     Object.entries(bench.sizes).map(([name, { smoke, full }]) => [
       name,
@@ -63,6 +66,12 @@ export async function runBench({ bench, isSmoke, given, print }: BenchRunOptions
       const value = sizes[name];
       assert(value !== undefined, `"${name}" is among the bench's sizes`);
       return value;
+    },
+    chosen(name) {
+      const choice = bench.choices?.[name];
+      assert(choice !== undefined, `"${name}" is among the bench's choices`);
+      const wanted = chosen.get(name) ?? (isSmoke ? choice.smoke : undefined);
+      return wanted === undefined ? choice.values : choice.values.filter((value) => wanted.includes(value));
     },
     figures(measured) {
       for (const figure of measured) {

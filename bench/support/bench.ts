@@ -5,6 +5,8 @@ export interface Bench {
   readonly question: string;
   /** Sizes and seeds. Each is a flag: `devices` is `--devices 200000`, `dayMinutes` is `--day-minutes 60`. */
   readonly sizes: Readonly<Record<string, BenchSize>>;
+  /** What a run may be narrowed to. Each is a flag that may be given several times: `shape` is `--shape deep-offsets`. */
+  readonly choices?: Readonly<Record<string, BenchChoice>>;
   run(run: BenchRun): Promise<void>;
 }
 
@@ -16,6 +18,14 @@ export interface BenchSize {
   readonly full: number;
 }
 
+/** Parts of a bench that somebody may want alone. */
+export interface BenchChoice {
+  readonly help: string;
+  readonly values: readonly string[];
+  /** Where none is chosen, a smoke run takes these; left out, it takes all. */
+  readonly smoke?: readonly string[];
+}
+
 /**
  * What a bench gets: its sizes, and where its figures go. They are printed at once and kept for the results file,
  * where a later run finds them by their names: two figures, ratios or verdicts of a bench differ in name.
@@ -24,6 +34,8 @@ export interface BenchRun {
   readonly isSmoke: boolean;
   /** The flag's value, or the size of this kind of run. Throws for a name that is not in `sizes`. */
   size(name: string): number;
+  /** The values that were chosen, in the order of the bench; all where none was. Throws as `size` does. */
+  chosen(name: string): readonly string[];
   /** Prints medians with min and max, aligned. */
   figures(figures: readonly Figure[]): void;
   /**

@@ -18,6 +18,8 @@ export interface RunCommand {
   readonly isProfiled: boolean;
   /** Sizes by flag, under the names that benches use. */
   readonly given: ReadonlyMap<string, number>;
+  /** Values by flag, of those that were given. */
+  readonly chosen: ReadonlyMap<string, readonly string[]>;
   /** Files, or folders with a file for each bench; null where none was named. */
   readonly save: string | null;
   readonly against: string | null;
@@ -35,7 +37,9 @@ const COMMON_FLAGS: Readonly<Record<string, FlagKind>> = {
 export function parseCommandLine(args: readonly string[], benches: Benches): Result<BenchCommand, string> {
   const sizeNames = new Set([...benches.values()].flatMap(({ sizes }) => Object.keys(sizes)));
   const sizeFlags = Object.fromEntries([...sizeNames].map((name) => [flagOf(name), "value"] as const));
-  const parsed = parseFlags(args, { ...sizeFlags, ...COMMON_FLAGS });
+  const choiceNames = new Set([...benches.values()].flatMap(({ choices = {} }) => Object.keys(choices)));
+  const choiceFlags = Object.fromEntries([...choiceNames].map((name) => [flagOf(name), "values"] as const));
+  const parsed = parseFlags(args, { ...sizeFlags, ...choiceFlags, ...COMMON_FLAGS });
   if (!parsed.ok) return fail(`${parsed.error.message}. See --help.`);
   const flags = parsed.value;
   const named = [...new Set(flags.positionals)];
@@ -47,6 +51,8 @@ export function parseCommandLine(args: readonly string[], benches: Benches): Res
   const names = named.length > 0 ? named : [...benches.keys()];
   const given = parseSizes(flags, sizeNames, names, benches);
   if (!given.ok) return given;
+  const chosen = parseChoices(flags, choiceNames, names, benches);
+  if (!chosen.ok) return chosen;
   for (const flag of ["save", "against"]) {
     const path = flags.value(flag);
     if (path !== null && names.length > 1 && !isFolder(path)) {
@@ -61,6 +67,7 @@ export function parseCommandLine(args: readonly string[], benches: Benches): Res
     isSmoke: flags.has("smoke"),
     isProfiled: flags.has("profile"),
     given: given.value,
+    chosen: chosen.value,
     save: flags.value("save"),
     against: flags.value("against"),
   });
@@ -79,12 +86,37 @@ function parseSizes(
     if (text === null) continue;
     if (!/^\d+(\.\d+)?$/.test(text)) return fail(`--${flag} takes a number, and "${text}" is none.`);
     const owners = [...benches].filter(([, { sizes }]) => size in sizes).map(([name]) => name);
-    if (!names.some((name) => owners.includes(name))) {
-      return fail(`--${flag} is no flag of ${names.join(", ")}, but of ${owners.join(", ")}.`);
-    }
+    if (!names.some((name) => owners.includes(name))) return fail(notOf(flag, names, owners));
     given.set(size, Number(text));
   }
   return ok(given);
+}
+
+function parseChoices(
+  flags: Flags,
+  choiceNames: ReadonlySet<string>,
+  names: readonly string[],
+  benches: Benches,
+): Result<ReadonlyMap<string, readonly string[]>, string> {
+  const chosen = new Map<string, readonly string[]>();
+  for (const choice of choiceNames) {
+    const flag = flagOf(choice);
+    const wanted = flags.values(flag);
+    if (wanted.length === 0) continue;
+    const owners = [...benches].filter(([, { choices = {} }]) => choice in choices).map(([name]) => name);
+    if (!names.some((name) => owners.includes(name))) return fail(notOf(flag, names, owners));
+    const values = owners.flatMap((name) => benches.get(name)!.choices![choice]!.values);
+    const stranger = wanted.find((value) => !values.includes(value));
+    if (stranger !== undefined) {
+      return fail(`--${flag} takes ${values.join(", ")}, and "${stranger}" is none of them.`);
+    }
+    chosen.set(choice, wanted);
+  }
+  return ok(chosen);
+}
+
+function notOf(flag: string, names: readonly string[], owners: readonly string[]): string {
+  return `--${flag} is no flag of ${names.join(", ")}, but of ${owners.join(", ")}.`;
 }
 
 /** `dayMinutes` is `--day-minutes`. */

@@ -29,20 +29,29 @@ ${COMMON}
 `;
 }
 
-/** The question of one bench, and its sizes and seeds. */
+/** The question of one bench, its sizes and seeds, and what it can be narrowed to. */
 export function benchHelpText(name: string, benches: Benches): string {
-  const { question, sizes } = benches.get(name)!;
+  const { question, sizes, choices = {} } = benches.get(name)!;
   const flags = Object.entries(sizes).map(([size, { help, smoke, full }]) => ({
     flag: `--${flagOf(size)} N`,
     text: `${help} (${full}; smoke ${smoke})`,
   }));
+  for (const [choice, { help }] of Object.entries(choices)) {
+    flags.push({ flag: `--${flagOf(choice)} NAME`, text: help });
+  }
   const width = Math.max(...flags.map(({ flag }) => flag.length));
+  const lists = Object.entries(choices).map(
+    ([choice, { values }]) =>
+      `\n${flagOf(choice)}:\n${wrapped(values.join(", "), WIDTH - 2)
+        .map((line) => `  ${line}\n`)
+        .join("")}`,
+  );
   return `Usage: bun run bench ${name} [flags]
 
 ${wrapped(question, WIDTH).join("\n")}
 
 ${flags.map(({ flag, text }) => `  ${flag.padEnd(width)}  ${text}`).join("\n")}
-
+${lists.join("")}
 ${COMMON}
 `;
 }

@@ -3,6 +3,6 @@ import type { Bench } from "./bench.ts";
 import { runBench } from "./bench-run.ts";
 import type { ProfiledBench } from "./profiling.ts";
 
-const { name, isSmoke, given } = JSON.parse(process.argv[2]!) as ProfiledBench;
+const { name, isSmoke, given, chosen } = JSON.parse(process.argv[2]!) as ProfiledBench;
 const { bench } = (await import(`../${name}.ts`)) as { bench: Bench };
-await runBench({ bench, isSmoke, given: new Map(given), print: () => {} });
+await runBench({ bench, isSmoke, given: new Map(given), chosen: new Map(chosen), print: () => {} });

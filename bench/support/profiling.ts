@@ -30,6 +30,7 @@ export interface ProfiledBench {
   readonly isSmoke: boolean;
   /** Sizes by flag. */
   readonly given: readonly (readonly [name: string, value: number])[];
+  readonly chosen: readonly (readonly [name: string, values: readonly string[]])[];
 }
 
 /** Runs a bench once more, under the profiler; returns lines that say where the time went. */

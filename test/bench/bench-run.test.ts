@@ -37,6 +37,21 @@ test("runBench() gives the size of the run, or the flag's, and keeps it", async 
   expect(tell((run) => run.size("seed"))).rejects.toThrow('"seed" is among the bench\'s sizes');
 });
 
+test("runBench() gives the parts that were chosen, in the order of the bench, else those of the run", async () => {
+  const parts: (readonly string[])[] = [];
+  const bench = {
+    question: "does it work?",
+    sizes: {},
+    choices: { part: { help: "of it", values: ["first", "second", "third"], smoke: ["second"] } },
+    run: async (run: BenchRun) => void parts.push(run.chosen("part")),
+  };
+  const common = { bench, given: new Map(), print: () => {} };
+  await runBench({ ...common, isSmoke: false });
+  await runBench({ ...common, isSmoke: true });
+  await runBench({ ...common, isSmoke: true, chosen: new Map([["part", ["third", "first"]]]) });
+  expect(parts).toEqual([["first", "second", "third"], ["second"], ["first", "third"]]);
+});
+
 test("runBench() prints figures aligned, with their spread", async () => {
   const { lines, kept } = await tell((run) =>
     run.figures([OURS, CONTROL, { ...OURS, name: "one", runs: [4] }]),

@@ -10,7 +10,12 @@ const size = (help: string) => ({ help, smoke: 0.2, full: 4 });
 const BENCHES = new Map<string, Bench>([
   [
     "first",
-    { question: "is it first?", sizes: { devices: size("how many"), dayMinutes: size("minutes") }, run },
+    {
+      question: "is it first?",
+      sizes: { devices: size("how many"), dayMinutes: size("minutes") },
+      choices: { dayPart: { help: "when", values: ["morning", "night"] } },
+      run,
+    },
   ],
   ["second", { question: "is it second?", sizes: { devices: size("of them"), seconds: size("long") }, run }],
 ]);
@@ -33,6 +38,7 @@ test("parseCommandLine() takes all benches where none is named, and each once", 
       isSmoke: false,
       isProfiled: false,
       given: new Map(),
+      chosen: new Map(),
       save: null,
       against: null,
     },
@@ -45,6 +51,7 @@ test("parseCommandLine() takes all benches where none is named, and each once", 
       isSmoke: true,
       isProfiled: true,
       given: new Map(),
+      chosen: new Map(),
       save: "a.json",
       against: "b.json",
     },
@@ -64,6 +71,13 @@ test("parseCommandLine() takes a size for the benches that know it", () => {
   });
 });
 
+test("parseCommandLine() takes parts of the benches that have them, several of a kind", () => {
+  expect(parse("first", "--day-part", "night", "--day-part=morning")).toMatchObject({
+    ok: true,
+    value: { chosen: new Map([["dayPart", ["night", "morning"]]]) },
+  });
+});
+
 test("parseCommandLine() explains a mistake in a line", () => {
   expect(errorOf("third")).toBe("There is no bench third. There are: first, second.");
   expect(errorOf("--devises", "7")).toBe("Unknown option --devises. See --help.");
@@ -72,6 +86,8 @@ test("parseCommandLine() explains a mistake in a line", () => {
   expect(errorOf("--devices", "seven")).toBe('--devices takes a number, and "seven" is none.');
   expect(errorOf("--devices=-7")).toBe('--devices takes a number, and "-7" is none.');
   expect(errorOf("first", "--seconds", "7")).toBe("--seconds is no flag of first, but of second.");
+  expect(errorOf("second", "--day-part", "night")).toBe("--day-part is no flag of second, but of first.");
+  expect(errorOf("--day-part", "noon")).toBe('--day-part takes morning, night, and "noon" is none of them.');
   expect(errorOf("--save", "a.json")).toStartWith("--save needs a folder for several benches");
   expect(errorOf("--against", "a.json")).toStartWith("--against needs a folder for several benches");
   expect(errorOf("--save", "new/", "--against", tmpdir())).toBeNull();
@@ -101,7 +117,8 @@ test("helpText() lists every question, and benchHelpText() every size", () => {
   const text = benchHelpText("first", BENCHES);
   expect(text).toContain("is it first?\n");
   expect(text).toContain(
-    "  --devices N      how many (4; smoke 0.2)\n  --day-minutes N  minutes (4; smoke 0.2)\n",
+    "  --devices N      how many (4; smoke 0.2)\n  --day-minutes N  minutes (4; smoke 0.2)\n  --day-part NAME  when\n",
   );
+  expect(text).toContain("\nday-part:\n  morning, night\n");
   for (const flag of ["--smoke", "--save FILE", "--against FILE", "--profile"]) expect(text).toContain(flag);
 });

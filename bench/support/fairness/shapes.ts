@@ -1,0 +1,36 @@
+import type { Shape } from "./shape.ts";
+import { JSON_BODIES } from "./shapes/json-bodies.ts";
+import { PACKED_BODIES } from "./shapes/packed-bodies.ts";
+import { QUESTIONS } from "./shapes/questions.ts";
+import { REPORT_BODIES } from "./shapes/report-bodies.ts";
+import { SLOW_BODIES } from "./shapes/slow-bodies.ts";
+import { STRANGERS } from "./shapes/strangers.ts";
+
+/** Nobody attacks: what the others are held against. */
+const QUIET: Shape = {
+  name: "quiet",
+  title: "nothing",
+  directory: "plain",
+  arm: (target) => async () => {
+    while (target.goesOn()) await Bun.sleep(50);
+  },
+};
+
+/** All that are tried, the control first. */
+export const SHAPES: readonly Shape[] = [
+  QUIET,
+  ...PACKED_BODIES,
+  ...JSON_BODIES,
+  ...REPORT_BODIES,
+  ...SLOW_BODIES,
+  ...QUESTIONS,
+  ...STRANGERS,
+];
+
+export const CONTROL = QUIET.name;
+
+export function findShape(name: string): Shape {
+  const shape = SHAPES.find((each) => each.name === name);
+  if (shape === undefined) throw new Error(`there is no shape ${name}`);
+  return shape;
+}

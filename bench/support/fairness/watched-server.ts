@@ -1,0 +1,54 @@
+import { hasProcessFigures, readProcessFigures } from "../../../test/soak/support/process-figures.ts";
+import { RUNTIMES } from "../../../test/support/server-process.ts";
+import { bunForServer } from "../profiling.ts";
+import { type ServerProcess, startProcess } from "../server.ts";
+
+export const RUNTIME_NAMES = ["bun", "deno"] as const;
+export type RuntimeName = (typeof RUNTIME_NAMES)[number];
+
+const RETRY_MS = 100;
+/** A server that is silent for longer is not coming back. */
+const STALL_MS_MAX = 600_000;
+
+/** A server under attack, and what can be seen of it. */
+export interface WatchedServer extends ServerProcess {
+  /** The longest that nothing could be answered, since this was last asked; in milliseconds. */
+  takeLongestHoldMs(): Promise<number>;
+  /** Memory of the process; zero where the system does not tell. */
+  residentBytes(): number;
+}
+
+export async function startWatched(
+  runtime: RuntimeName,
+  directory: string,
+  operatorKey: string,
+): Promise<WatchedServer> {
+  const { command } = RUNTIMES.find(({ name }) => name.toLowerCase() === runtime)!;
+  const [program, ...words] = command({ directory });
+  // No line for each stall, and no seal that takes the late rows away.
+  const flags = ["--port", "0", "--data-dir", directory, "--log-level", "error", "--seal-every", "20d"];
+  const launcher = runtime === "bun" ? bunForServer() : [program!];
+  const server = await startProcess([...launcher, ...words, "serve", ...flags]);
+  while ((await fetch(`${server.url}/ready`)).status !== 200) await Bun.sleep(10);
+  return {
+    ...server,
+    async takeLongestHoldMs() {
+      const text = await scrape(server.url, operatorKey);
+      return Number(/^wherehouse_event_loop_delay_max_seconds (\S+)$/m.exec(text)![1]) * 1000;
+    },
+    residentBytes: () => (hasProcessFigures ? readProcessFigures(server.pid).residentBytes : 0),
+  };
+}
+
+/** Asks again for as long as nobody answers: how long that was is what is asked for. */
+async function scrape(url: string, operatorKey: string): Promise<string> {
+  const headers = { authorization: `Bearer ${operatorKey}` };
+  for (const startMs = performance.now(); ; await Bun.sleep(RETRY_MS)) {
+    try {
+      const answer = await fetch(`${url}/metrics`, { headers });
+      if (answer.status === 200) return await answer.text();
+    } catch (error) {
+      if (performance.now() - startMs > STALL_MS_MAX) throw error;
+    }
+  }
+}
