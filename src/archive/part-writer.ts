@@ -88,9 +88,11 @@ export interface PartWriterOptions {
   readonly partRowsMax?: number;
 }
 
+/** Counts on from writer to writer: rows must never be appended to what one before could not remove. */
+let jobs = 0;
+
 export function createPartWriter(options: PartWriterOptions): PartWriter {
   const closing = new AbortController();
-  let jobs = 0;
 
   /** Runs a job on a connection and scratch files of its own; both are gone when it ends, however it ends. */
   async function runJob(work: (job: PartJob) => Promise<void>): Promise<void> {

@@ -404,6 +404,23 @@ describe("fold()", () => {
     expect(scratchFiles()).toEqual([]);
   });
 
+  test("adds no row to what a writer before it could not remove", async () => {
+    const real = createNodeFiles();
+    const withoutDescriptors = async (path: string) => {
+      throw new FileError("open", path, "EMFILE");
+    };
+    const reports = [bus("a", 1), bus("b", 2)];
+    const failing = writerOver({ ...real, read: withoutDescriptors, list: withoutDescriptors });
+    const day = new Day();
+    await expect(day.fold(reports, failing)).rejects.toThrow("EMFILE");
+    expect(scratchFiles()).not.toEqual([]);
+
+    const made: MadePart[] = [];
+    const request = { day: DAY, sequence: 7, sequenceBefore: 3, parts: [], rows: dayRows(reports) };
+    await writerOver(real).fold(request, async (part) => void made.push(part));
+    expect(made.map(({ rows }) => rows)).toEqual([2]);
+  });
+
   test("rejects where a part is cut short, has a flipped bit, or is gone", async () => {
     const day = new Day();
     await day.fold([bus("a", 1, { brand: "Google" })]);
