@@ -1,5 +1,6 @@
 import { rmSync } from "node:fs";
 import type { Manifest } from "../src/archive/manifest.ts";
+import { LATE_WINDOW } from "../src/config.ts";
 import type { ReportBatch } from "../src/model/report-batch.ts";
 import type { OpenDirectory } from "../src/open-directory.ts";
 import { createHistoryQueries, type HistoryQuery } from "../src/service/history.ts";
@@ -212,6 +213,7 @@ async function timesOf(
     clock,
     archive: () => archive,
     acknowledgedParts: async () => new Set(),
+    lateWindow: LATE_WINDOW,
   });
   const query: HistoryQuery = {
     range: { startMs: dayStartMs, endMs: dayStartMs + MS_PER_DAY },

@@ -2,7 +2,13 @@ import manifest from "../package.json" with { type: "json" };
 import { type KeyStore, type NewKey, openKeyStore } from "./auth/key-store.ts";
 import { createRateLimit } from "./auth/rate-limit.ts";
 import { watchKeys } from "./auth/watch-keys.ts";
-import { type Config, INGEST_BODY_BYTES_MAX, INGEST_BODY_MS_MAX, INGEST_REQUESTS_MAX } from "./config.ts";
+import {
+  type Config,
+  INGEST_BODY_BYTES_MAX,
+  INGEST_BODY_MS_MAX,
+  INGEST_REQUESTS_MAX,
+  LATE_WINDOW,
+} from "./config.ts";
 import { directoryPaths } from "./directory.ts";
 import { createHotStore } from "./hot/hot-store.ts";
 import { createBodyBudget } from "./http/body-budget.ts";
@@ -128,6 +134,7 @@ export async function openApp(
         ...queries,
         archive: () => opened().archive,
         acknowledgedParts: () => readAcknowledgedParts(files, paths.damaged),
+        lateWindow: LATE_WINDOW,
       }),
       nearby: createNearby(queries),
       userDevices: createUserDevices(queries),

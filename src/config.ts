@@ -49,5 +49,11 @@ export const ARCHIVE_QUERIES_MAX = 4;
 /** Questions that wait for their turn; a few seconds' worth. */
 export const ARCHIVE_QUEUE_MAX = 64;
 
+/**
+ * Late rows that are laid over archived records at once: few at first, since most pages need few, then so many that a
+ * statement takes some tenths of a second.
+ */
+export const LATE_WINDOW = { firstRows: 1024, rowsMax: 16_384 };
+
 /** What DuckDB may use to make Parquet files; what does not fit goes to the disk. */
 export const SEAL_MEMORY_BYTES = 512_000_000;

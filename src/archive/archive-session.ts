@@ -1,13 +1,19 @@
 import type { DeviceId } from "../model/ids.ts";
-import type { Connection } from "./duckdb.ts";
+import type { Connection, Rows } from "./duckdb.ts";
 import { findRecords, stretchOf } from "./find-records.ts";
-import { withLateTable } from "./late-table.ts";
+import { createLateTable, dropLateTable } from "./late-table.ts";
 import { createPageDictionary } from "./page-dictionary.ts";
 import type { ArchiveScan, ArchiveSession } from "./part-reader.ts";
 import { deviceIdsOf, recordPage } from "./record-rows.ts";
 import { scanDays } from "./scan-days.ts";
-import { createScanRunner, type SharedResources } from "./scan-runner.ts";
-import { COUNT_STATEMENT, DEVICES_STATEMENT, PATH_STATEMENT } from "./scan-sql.ts";
+import { columnsOf, createScanRunner, type SharedResources } from "./scan-runner.ts";
+import {
+  COUNT_STATEMENT,
+  DEVICES_STATEMENT,
+  PATH_STATEMENT,
+  recordsStatement,
+  type ScanStatement,
+} from "./scan-sql.ts";
 
 /** Answers questions over one connection, until the signal comes. */
 export function createArchiveSession(
@@ -17,51 +23,67 @@ export function createArchiveSession(
 ): ArchiveSession {
   const runner = createScanRunner(connection, signal, shared);
 
-  function overLate<Value>({ late }: ArchiveScan, work: () => Promise<Value>): Promise<Value> {
+  /** Does the work while the connection has late rows as a table, with all that the statement looks at. */
+  async function* overLate<Value>(
+    scan: ArchiveScan,
+    statement: ScanStatement,
+    work: () => AsyncIterable<Value>,
+  ): AsyncIterable<Value> {
     signal.throwIfAborted();
-    return late === null ? work() : withLateTable(connection, late, work);
+    const { late } = scan;
+    if (late === null) {
+      yield* work();
+      return;
+    }
+    try {
+      await createLateTable(connection, late, statement.columns(columnsOf(scan)), signal);
+      yield* work();
+    } finally {
+      await dropLateTable(connection);
+    }
+  }
+
+  /** What a statement says of all days. */
+  async function* read(scan: ArchiveScan, statement: ScanStatement): AsyncIterable<Rows> {
+    const days = scanDays(scan);
+    if (days.length === 0) return;
+    yield* overLate(scan, statement, () => runner.stream(stretchOf(scan, days), statement));
   }
 
   return {
     async page(scan, order, offset, limit) {
-      const results = await overLate(scan, () => findRecords(runner, scan, order, offset, limit));
+      const results: Rows[] = [];
+      const records = () => findRecords(runner, scan, order, offset, limit);
+      for await (const rows of overLate(scan, recordsStatement(order), records)) results.push(rows);
       if (shared.dictionary.isFull) shared.dictionary = createPageDictionary();
       return recordPage(results, scan.deviceId, shared.dictionary);
     },
     async count(scan) {
       const days = scanDays(scan);
-      const told = days.reduce((sum, { matching }) => sum + (matching ?? 0), 0);
+      let count = days.reduce((sum, { matching }) => sum + (matching ?? 0), 0);
       const untold = days.filter(({ matching }) => matching === null);
-      if (untold.length === 0) return told;
-      const rows = await overLate(scan, () => runner.run(stretchOf(scan, untold), COUNT_STATEMENT));
-      return told + rows.numbers(0)[0]!;
-    },
-    async devices(scan) {
-      const days = scanDays(scan);
-      if (days.length === 0) return [];
-      const rows = await overLate(scan, () => runner.run(stretchOf(scan, days), DEVICES_STATEMENT));
-      return rows.texts(0) as DeviceId[];
-    },
-    async path(scan) {
-      const days = scanDays(scan);
-      if (days.length === 0) return NO_PATH;
-      const rows = await overLate(scan, () => runner.run(stretchOf(scan, days), PATH_STATEMENT));
-      return {
-        count: rows.count,
-        deviceIds: deviceIdsOf(rows, 2, scan.deviceId),
-        latitude: rows.numbers(0),
-        longitude: rows.numbers(1),
+      if (untold.length === 0) return count;
+      const counted = async function* () {
+        yield await runner.run(stretchOf(scan, untold), COUNT_STATEMENT);
       };
+      for await (const rows of overLate(scan, COUNT_STATEMENT, counted)) count += rows.numbers(0)[0]!;
+      return count;
+    },
+    async *devices(scan) {
+      for await (const rows of read(scan, DEVICES_STATEMENT)) yield rows.texts(0) as DeviceId[];
+    },
+    async *path(scan) {
+      for await (const rows of read(scan, PATH_STATEMENT)) {
+        yield {
+          count: rows.count,
+          deviceIds: deviceIdsOf(rows, 2, scan.deviceId),
+          latitude: rows.numbers(0),
+          longitude: rows.numbers(1),
+        };
+      }
     },
     get scannedBytes() {
       return runner.scannedBytes;
     },
   };
 }
-
-const NO_PATH = {
-  count: 0,
-  deviceIds: [],
-  latitude: new Float64Array(0),
-  longitude: new Float64Array(0),
-} as const;

@@ -43,8 +43,8 @@ export type SqlValues = Readonly<Record<string, SqlValue>>;
 export interface Connection {
   /** Rejects with an `AbortError` where the signal ended the statement, else with DuckDB's own error. */
   run(sql: string, values?: SqlValues, signal?: AbortSignal): Promise<Rows>;
-  /** Hands the result over some thousand rows at a time: for those that are too large to hold. */
-  stream(sql: string, values: SqlValues): AsyncIterable<Rows>;
+  /** The same, some thousand rows at a time: for results that are too large to hold, or to copy in one piece. */
+  stream(sql: string, values: SqlValues, signal?: AbortSignal): AsyncIterable<Rows>;
   close(): void;
 }
 
@@ -123,16 +123,25 @@ function connectionOf(connection: DuckDBConnection, duckdb: DuckDb): Connection 
     }
   }
 
+  /** Ends what the connection does once the signal comes; the result stops the watch. */
+  function interruptOn(signal: AbortSignal | undefined): () => void {
+    signal?.throwIfAborted();
+    let interrupting: ReturnType<typeof setInterval> | undefined;
+    const interrupt = () => {
+      connection.interrupt();
+      // Between preparing and running a statement there is nothing to interrupt yet.
+      interrupting = setInterval(() => connection.interrupt(), INTERRUPT_MS);
+    };
+    signal?.addEventListener("abort", interrupt);
+    return () => {
+      signal?.removeEventListener("abort", interrupt);
+      clearInterval(interrupting);
+    };
+  }
+
   return {
     async run(sql, values, signal) {
-      signal?.throwIfAborted();
-      let interrupting: ReturnType<typeof setInterval> | undefined;
-      const interrupt = () => {
-        connection.interrupt();
-        // Between preparing and running a statement there is nothing to interrupt yet.
-        interrupting = setInterval(() => connection.interrupt(), INTERRUPT_MS);
-      };
-      signal?.addEventListener("abort", interrupt);
+      const stopWatching = interruptOn(signal);
       try {
         const result = await execute(sql, values);
         return rowsOf(await result.fetchAllChunks());
@@ -140,13 +149,14 @@ function connectionOf(connection: DuckDBConnection, duckdb: DuckDb): Connection 
         signal?.throwIfAborted();
         throw error;
       } finally {
-        signal?.removeEventListener("abort", interrupt);
-        clearInterval(interrupting);
+        stopWatching();
       }
     },
-    async *stream(sql, values) {
-      const statement = await connection.prepare(sql);
+    async *stream(sql, values, signal) {
+      const stopWatching = interruptOn(signal);
+      let statement: DuckDBPreparedStatement | null = null;
       try {
+        statement = await connection.prepare(sql);
         statement.bind(bindable(values, duckdb));
         const result = await statement.stream();
         let chunks: DuckDBDataChunk[] = [];
@@ -160,8 +170,12 @@ function connectionOf(connection: DuckDBConnection, duckdb: DuckDb): Connection 
           }
           if (isOver) return;
         }
+      } catch (error) {
+        signal?.throwIfAborted();
+        throw error;
       } finally {
-        statement.destroySync();
+        stopWatching();
+        statement?.destroySync();
       }
     },
     close() {

@@ -13,12 +13,11 @@ import { countBySpanStatement, recordsStatement, timesStatement } from "./scan-s
 
 /** From so many records on, one statement more to learn the time of the page is repaid. */
 const LOCATED_ROWS_MIN = 20_000;
-/** To skip more than this many, minutes are counted instead of looking at every time. */
+/** To skip more than this many, spans of time are counted instead of looking at every time: ever shorter ones. */
 const TIMES_MAX = 2_500;
-const MS_PER_MINUTE = 60_000;
+const SPANS_MS = [60_000, 200, 1];
 
 const COUNT_BY_DAY = countBySpanStatement(MS_PER_DAY);
-const COUNT_BY_MINUTE = countBySpanStatement(MS_PER_MINUTE);
 
 /** Where a page begins: records of the stretch before it, in order. */
 interface Place {
@@ -26,31 +25,29 @@ interface Place {
   readonly offset: number;
 }
 
-/** Resolves with rows of records, of one statement after another. */
-export async function findRecords(
+/** Rows of records, of one statement after another. */
+export async function* findRecords(
   runner: ScanRunner,
   scan: ArchiveScan,
   order: Order,
   offset: number,
   limit: number,
-): Promise<Rows[]> {
+): AsyncIterable<Rows> {
   const inTime = scanDays(scan);
   const inOrder = order === "asc" ? inTime : inTime.reverse();
   let { days, skip } = await skipDays(runner, scan, inOrder, offset);
-  const results: Rows[] = [];
   let room = limit;
   // How far a device's days reach shows only as they are read, so that each statement takes more of them.
   for (let unknownMax = 1; days.length > 0 && room > 0; ) {
     const next = days.slice(0, countDaysHolding(days, skip + room, unknownMax));
     const place = { stretch: stretchOf(scan, next), offset: skip };
     const rows = await readRecords(runner, place, order, room);
-    results.push(rows);
+    yield rows;
     room -= rows.count;
     skip = 0;
     days = days.slice(next.length);
     unknownMax = nextDays(next.length, rows.count, room);
   }
-  return results;
 }
 
 /** How many days to look at next, after some had this many records and more are wanted: as it went on, or twice as many. */
@@ -139,8 +136,13 @@ function isWorthLocating({ scan, days }: Stretch): boolean {
  * which are what remains of the offset.
  */
 async function locate(runner: ScanRunner, place: Place, order: Order, limit: number): Promise<Place> {
-  const near = place.offset + limit > TIMES_MAX ? await locateMinutes(runner, place, order, limit) : place;
+  let near = place;
+  for (const spanMs of SPANS_MS) {
+    if (near.offset + limit <= TIMES_MAX) break;
+    near = await locateSpans(runner, near, order, limit, spanMs);
+  }
   const { stretch, offset } = near;
+  if (offset + limit > TIMES_MAX) return near; // So many of one millisecond.
   const rows = await runner.run(stretch, timesStatement(order), { limit: BigInt(offset + limit) });
   const times = rows.numbers(0);
   if (times.length <= offset) return near; // Nothing there: the page is empty wherever it is looked for.
@@ -149,29 +151,30 @@ async function locate(runner: ScanRunner, place: Place, order: Order, limit: num
   return { stretch: narrowed(stretch, range), offset: offset - times.indexOf(first) };
 }
 
-/** Narrows the stretch to the minutes of the page. */
-async function locateMinutes(
+/** Narrows the stretch to the spans of the page: minutes, say. */
+async function locateSpans(
   runner: ScanRunner,
   { stretch, offset }: Place,
   order: Order,
   limit: number,
+  spanMs: number,
 ): Promise<Place> {
-  const rows = await runner.run(stretch, COUNT_BY_MINUTE);
-  const [minutes, counts] = [rows.numbers(0), rows.numbers(1)];
+  const rows = await runner.run(stretch, countBySpanStatement(spanMs));
+  const [spans, counts] = [rows.numbers(0), rows.numbers(1)];
   if (order === "desc") {
-    minutes.reverse();
+    spans.reverse();
     counts.reverse();
   }
   let skip = offset;
   let at = 0;
-  while (at < minutes.length && counts[at]! <= skip) skip -= counts[at++]!;
-  if (at === minutes.length) return { stretch, offset };
-  const first = minutes[at]!;
-  for (let room = skip + limit - counts[at]!; room > 0 && at + 1 < minutes.length; ) room -= counts[++at]!;
-  const last = minutes[at]!;
+  while (at < spans.length && counts[at]! <= skip) skip -= counts[at++]!;
+  if (at === spans.length) return { stretch, offset };
+  const first = spans[at]!;
+  for (let room = skip + limit - counts[at]!; room > 0 && at + 1 < spans.length; ) room -= counts[++at]!;
+  const last = spans[at]!;
   const range = {
-    startMs: Math.min(first, last) * MS_PER_MINUTE,
-    endMs: (Math.max(first, last) + 1) * MS_PER_MINUTE,
+    startMs: Math.min(first, last) * spanMs,
+    endMs: (Math.max(first, last) + 1) * spanMs,
   };
   return { stretch: narrowed(stretch, range), offset: skip };
 }

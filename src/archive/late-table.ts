@@ -1,7 +1,17 @@
+import { nextTurn } from "../lib/next-turn.ts";
 import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS, type StoredField } from "../model/location-fields.ts";
 import { NOT_CARRIED, type ReportBatch } from "../model/report-batch.ts";
+import type { UtcDay } from "../time/utc-day.ts";
 import { VALUE_COLUMNS } from "./columns.ts";
 import type { Connection } from "./duckdb.ts";
+
+/** Rows of memory that lie over archived records. */
+export interface LateRows {
+  /** Days that may have any, in order. */
+  readonly days: readonly UtcDay[];
+  /** All of them, a few thousand at a time. */
+  slices(): Iterable<ReportBatch>;
+}
 
 /** The temporary table that late rows are in while a statement lays them over archived records. */
 export const LATE_TABLE = "late";
@@ -22,47 +32,56 @@ const INSERT = `INSERT INTO ${LATE_TABLE}
   SELECT ${COLUMNS.map(({ name }) => `unnest(rows.${name})`).join(", ")}
   FROM (SELECT from_json($rows, '${SHAPE}') AS rows)`;
 
-/** What one text holds: less than a MB mostly, and a few milliseconds of the event loop. */
-const TEXT_ROWS_MAX = 4096;
-
-/** Does the work while the connection has these rows as a table. */
-export async function withLateTable<Value>(
+/**
+ * Gives the connection these rows as a table, with their keys and those of `columns` that statements look at; the
+ * others stay null. A slice is a few milliseconds of the event loop.
+ */
+export async function createLateTable(
   connection: Connection,
-  late: ReportBatch,
-  work: () => Promise<Value>,
-): Promise<Value> {
+  late: LateRows,
+  columns: readonly string[],
+  signal?: AbortSignal,
+): Promise<void> {
   await connection.run(CREATE);
-  try {
-    const textOf = createRowsText(late);
-    for (let start = 0; start < late.count; start += TEXT_ROWS_MAX) {
-      await connection.run(INSERT, { rows: textOf(start, start + TEXT_ROWS_MAX) });
-    }
-    return await work();
-  } finally {
-    await connection.run(`DROP TABLE ${LATE_TABLE}`);
+  for (const slice of late.slices()) {
+    signal?.throwIfAborted();
+    if (slice.count === 0) await nextTurn();
+    else await connection.run(INSERT, { rows: textOf(slice, columns) });
   }
+}
+
+/** Takes it away, where it is there. */
+export async function dropLateTable(connection: Connection): Promise<void> {
+  await connection.run(`DROP TABLE IF EXISTS ${LATE_TABLE}`);
 }
 
 /** JSON writes NaN, which stands for no number, as null. */
 type Cell = string | number | boolean | null;
 
-/** The text of the rows from `start` to before `end`, as `INSERT` takes it. A column that no row carries is left out. */
-function createRowsText(batch: ReportBatch): (start: number, end: number) => string {
+/** The rows as `INSERT` takes them. A column that no row carries is left out. */
+function textOf(batch: ReportBatch, wanted: readonly string[]): string {
   const { count, device, timestampMs, texts } = batch;
-  const readers: [string, (row: number) => Cell][] = [
-    ["device_id", (row) => texts[device[row]!]!],
-    ["timestamp", (row) => timestampMs[row]!],
-    ...VALUE_COLUMNS.map(
-      ({ name, field }) => [name, cellReader(batch, field!)] as [string, (row: number) => Cell],
-    ),
-  ];
-  return (start, end) => {
-    const rows = Array.from({ length: Math.min(end, count) - start }, (_, index) => start + index);
-    const columns = readers
-      .map(([name, cellOf]) => [name, rows.map(cellOf)] as const)
-      .filter(([, cells]) => cells.some((cell) => cell !== null && !Number.isNaN(cell)));
-    return JSON.stringify(Object.fromEntries(columns));
+  const columns: Record<string, Cell[]> = {
+    device_id: cellsOf(count, (row) => texts[device[row]!]!)!,
+    timestamp: cellsOf(count, (row) => timestampMs[row]!)!,
   };
+  for (const { name, field } of VALUE_COLUMNS) {
+    const cells = wanted.includes(name) ? cellsOf(count, cellReader(batch, field!)) : null;
+    if (cells !== null) columns[name] = cells;
+  }
+  return JSON.stringify(columns);
+}
+
+/** The cells of a column; null where no row carries any. */
+function cellsOf(count: number, cellOf: (row: number) => Cell): Cell[] | null {
+  const cells = new Array<Cell>(count);
+  let isCarried = false;
+  for (let row = 0; row < count; row++) {
+    const cell = cellOf(row);
+    cells[row] = cell;
+    isCarried ||= cell !== null && !Number.isNaN(cell);
+  }
+  return isCarried ? cells : null;
 }
 
 function cellReader(batch: ReportBatch, field: StoredField): (row: number) => Cell {

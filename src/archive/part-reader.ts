@@ -4,10 +4,10 @@ import type { ServiceError } from "../model/errors.ts";
 import type { AppId, DeviceId, UserId } from "../model/ids.ts";
 import type { ResponseKind } from "../model/location-fields.ts";
 import type { RecordPage } from "../model/record-page.ts";
-import type { ReportBatch } from "../model/report-batch.ts";
 import type { Order, TimeRange } from "../time/range.ts";
 import { createArchiveSession } from "./archive-session.ts";
 import type { Connection, Database } from "./duckdb.ts";
+import type { LateRows } from "./late-table.ts";
 import type { Part } from "./manifest.ts";
 import { createPageDictionary } from "./page-dictionary.ts";
 import { createQuerySlots } from "./query-slots.ts";
@@ -30,12 +30,12 @@ export interface ArchiveScan {
    * Rows of memory that lie over the files' records, already those of the app, the device and the range. The user
    * and the accuracy are looked at after they are laid over.
    */
-  readonly late: ReportBatch | null;
+  readonly late: LateRows | null;
   /** The response that shows the records: a page may leave out what it does not show. Without it, all is read. */
   readonly shownIn?: ResponseKind;
 }
 
-/** Positions ordered by device, then time. */
+/** Positions, ordered by device, then time. */
 export interface PathPoints {
   readonly count: number;
   readonly deviceIds: readonly DeviceId[];
@@ -48,10 +48,10 @@ export interface ArchiveSession {
   /** Records ordered by time, then device id as UTF-8; newest first reverses both. */
   page(scan: ArchiveScan, order: Order, offset: number, limit: number): Promise<RecordPage>;
   count(scan: ArchiveScan): Promise<number>;
-  /** Devices with a matching record, in order of UTF-8. */
-  devices(scan: ArchiveScan): Promise<readonly DeviceId[]>;
-  /** All matching positions. */
-  path(scan: ArchiveScan): Promise<PathPoints>;
+  /** Devices with a matching record, in order of UTF-8, some thousand at a time. */
+  devices(scan: ArchiveScan): AsyncIterable<readonly DeviceId[]>;
+  /** All matching positions, some thousand at a time. */
+  path(scan: ArchiveScan): AsyncIterable<PathPoints>;
   /** Compressed bytes of the column chunks that the session had to read, each counted once. */
   readonly scannedBytes: number;
 }

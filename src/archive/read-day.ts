@@ -1,11 +1,13 @@
 import type { AppId } from "../model/ids.ts";
 import { NUMBER_FIELDS } from "../model/location-fields.ts";
 import type { RecordColumns } from "../model/record-columns.ts";
-import type { ReportBatch } from "../model/report-batch.ts";
 import { nextUtcDay, type UtcDay, utcDayStartMs } from "../time/utc-day.ts";
+import { VALUE_COLUMNS } from "./columns.ts";
 import type { Connection, Rows } from "./duckdb.ts";
-import { withLateTable } from "./late-table.ts";
+import { createLateTable, dropLateTable, type LateRows } from "./late-table.ts";
 import { orderedRecordsSql } from "./scan-sql.ts";
+
+const ALL_COLUMNS = VALUE_COLUMNS.map(({ name }) => name);
 
 /** One app's records of a sealed day. */
 export interface DayOfApp {
@@ -14,7 +16,7 @@ export interface DayOfApp {
   /** Where the parts are that have records of the app. */
   readonly paths: readonly string[];
   /** Rows of memory that lie over them. */
-  readonly late: ReportBatch | null;
+  readonly late: LateRows | null;
 }
 
 /** Hands over the records as answers would show them, some at a time. */
@@ -24,8 +26,12 @@ export async function readDay(
   onRecords: (records: RecordColumns) => void,
 ): Promise<void> {
   const { late } = request;
-  if (late === null) await readRecords(connection, request, onRecords);
-  else await withLateTable(connection, late, () => readRecords(connection, request, onRecords));
+  try {
+    if (late !== null) await createLateTable(connection, late, ALL_COLUMNS);
+    await readRecords(connection, request, onRecords);
+  } finally {
+    await dropLateTable(connection);
+  }
 }
 
 async function readRecords(

@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { assert } from "../lib/assert.ts";
 import type { TimeRange } from "../time/range.ts";
-import { nextUtcDay, type UtcDay, utcDayOf, utcDayStartMs } from "../time/utc-day.ts";
+import { nextUtcDay, type UtcDay, utcDayStartMs } from "../time/utc-day.ts";
 import type { Part } from "./manifest.ts";
 import type { ArchiveScan } from "./part-reader.ts";
 import { parseDayFolder } from "./paths.ts";
@@ -27,7 +27,7 @@ export function scanDays(scan: ArchiveScan): ScanDay[] {
     if (ofDay === undefined) parts.set(day, [part]);
     else ofDay.push(part);
   }
-  const late = new Set(scan.late === null ? [] : Array.from(scan.late.timestampMs, utcDayOf));
+  const late = new Set(scan.late?.days);
   return [...new Set([...parts.keys(), ...late])]
     .sort((a, b) => a - b)
     .map((day) => scanDay(scan, day, parts.get(day) ?? [], late.has(day)));

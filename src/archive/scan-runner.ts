@@ -4,7 +4,7 @@ import type { Part } from "./manifest.ts";
 import type { PageDictionary } from "./page-dictionary.ts";
 import type { ArchiveScan } from "./part-reader.ts";
 import type { ScanDay } from "./scan-days.ts";
-import type { ScanShape, ScanStatement } from "./scan-sql.ts";
+import type { ScanColumns, ScanShape, ScanStatement } from "./scan-sql.ts";
 import { type ChunkSizes, ScannedBytes } from "./scanned-bytes.ts";
 
 /** Some days of a scan, and a range that lies within them. */
@@ -18,6 +18,8 @@ export interface Stretch {
 export interface ScanRunner {
   /** Runs a statement over a stretch, with values that the stretch does not give. */
   run(stretch: Stretch, statement: ScanStatement, values?: SqlValues): Promise<Rows>;
+  /** The same, some thousand rows at a time. */
+  stream(stretch: Stretch, statement: ScanStatement): AsyncIterable<Rows>;
   readonly scannedBytes: number;
 }
 
@@ -44,7 +46,7 @@ export function createScanRunner(
     try {
       return await connection.run(sql(shape), values, signal);
     } catch (error) {
-      if (signal.aborted || !shape.hasFiles || shape.hasOldFiles) throw error;
+      if (!mayBeOld(shape)) throw error;
       const rows = await connection.run(sql({ ...shape, hasOldFiles: true }), values, signal).catch(() => {
         throw error;
       });
@@ -53,21 +55,68 @@ export function createScanRunner(
     }
   }
 
-  return {
-    async run(stretch, statement, values) {
-      const { scan, days, range } = stretch;
-      const paths = days.flatMap(({ parts }) => parts.map(shared.pathOf));
-      const shape = shapeOf(stretch, shared.hasOldFiles);
-      const learned = sizes.learn(paths); // On a connection of its own, meanwhile.
-      learned.catch(() => undefined); // Told below, unless the statement fails as well.
-      const rows = await runOverOld(shape, statement, { ...valuesOf(stretch, shape, paths), ...values });
+  async function* streamOverOld(
+    shape: ScanShape,
+    { sql }: ScanStatement,
+    values: SqlValues,
+  ): AsyncIterable<Rows> {
+    let isBegun = false;
+    let failure: unknown;
+    try {
+      for await (const rows of connection.stream(sql(shape), values, signal)) {
+        isBegun = true;
+        yield rows;
+      }
+      return;
+    } catch (error) {
+      if (isBegun || !mayBeOld(shape)) throw error;
+      failure = error;
+    }
+    try {
+      for await (const rows of connection.stream(sql({ ...shape, hasOldFiles: true }), values, signal)) {
+        isBegun = true;
+        yield rows;
+      }
+    } catch (error) {
+      throw isBegun ? error : failure;
+    }
+    shared.hasOldFiles = true;
+  }
+
+  function mayBeOld({ hasFiles, hasOldFiles }: ScanShape): boolean {
+    return !signal.aborted && hasFiles && !hasOldFiles;
+  }
+
+  /** Counts what a statement reads, learning what is not known of its files on a connection of its own meanwhile. */
+  function meter({ scan, days, range }: Stretch, { columns }: ScanStatement): () => Promise<void> {
+    const paths = pathsOf(days);
+    const learned = sizes.learn(paths);
+    learned.catch(() => undefined); // Told below, unless the statement fails as well.
+    return async () => {
       await learned;
-      const columns = statement.columns(shape);
       for (const path of paths) {
         const chunks = sizes.find(path);
-        if (chunks !== null) scanned.add(chunks, { ...scan, range }, columns);
+        if (chunks !== null) scanned.add(chunks, { ...scan, range }, columns(columnsOf(scan)));
       }
+    };
+  }
+
+  const pathsOf = (days: readonly ScanDay[]) => days.flatMap(({ parts }) => parts.map(shared.pathOf));
+
+  return {
+    async run(stretch, statement, values) {
+      const shape = shapeOf(stretch, shared.hasOldFiles);
+      const count = meter(stretch, statement);
+      const bound = { ...valuesOf(stretch, shape, pathsOf(stretch.days)), ...values };
+      const rows = await runOverOld(shape, statement, bound);
+      await count();
       return rows;
+    },
+    async *stream(stretch, statement) {
+      const shape = shapeOf(stretch, shared.hasOldFiles);
+      const count = meter(stretch, statement);
+      yield* streamOverOld(shape, statement, valuesOf(stretch, shape, pathsOf(stretch.days)));
+      await count();
     },
     get scannedBytes() {
       return scanned.sum;
@@ -75,16 +124,19 @@ export function createScanRunner(
   };
 }
 
+/** What of a scan decides which columns its statements look at. */
+export function columnsOf({ userId, accuracyMetersMax, shownIn }: ArchiveScan): ScanColumns {
+  return { ofUser: userId !== null, byAccuracy: accuracyMetersMax !== null, shownIn: shownIn ?? null };
+}
+
 function shapeOf({ scan, days }: Stretch, hasOldFiles: boolean): ScanShape {
   return {
+    ...columnsOf(scan),
     ofDevice: scan.deviceId !== null,
-    ofUser: scan.userId !== null,
-    byAccuracy: scan.accuracyMetersMax !== null,
     hasFiles: days.some(({ parts }) => parts.length > 0),
     hasLate: days.some(({ hasLate }) => hasLate),
     hasOldFiles,
     isSorted: days.every(({ parts, day }, index) => parts.length <= 1 && day > (days[index - 1]?.day ?? -1)),
-    shownIn: scan.shownIn ?? null,
   };
 }
 

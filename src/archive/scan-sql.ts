@@ -30,10 +30,13 @@ export interface ScanShape {
   readonly shownIn: ResponseKind | null;
 }
 
+/** What decides which columns a statement looks at. */
+export type ScanColumns = Pick<ScanShape, "ofUser" | "byAccuracy" | "shownIn">;
+
 export interface ScanStatement {
   sql(shape: ScanShape): string;
-  /** The columns of files that it reads. */
-  columns(shape: ScanShape): readonly string[];
+  /** The columns that it reads. */
+  columns(shape: ScanColumns): readonly string[];
 }
 
 /**
@@ -91,7 +94,7 @@ function tupleJson(fields: readonly LocationField[], shape: ScanShape): string {
   return `to_json([${texts.join(", ")}])::VARCHAR`;
 }
 
-function isShown({ responses }: LocationField, { shownIn }: ScanShape): boolean {
+function isShown({ responses }: LocationField, { shownIn }: Pick<ScanShape, "shownIn">): boolean {
   return shownIn === null || responses.includes(shownIn);
 }
 
@@ -136,7 +139,7 @@ export const PATH_STATEMENT: ScanStatement = {
 };
 
 /** Columns that tell whether a record matches. */
-function filterColumns({ ofUser, byAccuracy }: ScanShape): string[] {
+function filterColumns({ ofUser, byAccuracy }: ScanColumns): string[] {
   const columns = ["app_id", "device_id", "timestamp"];
   if (ofUser) columns.push("user_id");
   if (byAccuracy) columns.push("horizontal_accuracy");

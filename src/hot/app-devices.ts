@@ -4,6 +4,7 @@ import type { AppId, DeviceId } from "../model/ids.ts";
 import type { RecordDictionary } from "../model/record-page.ts";
 import { Device } from "./device.ts";
 import { DeviceList } from "./device-list.ts";
+import { LateMinutes } from "./late-minutes.ts";
 import { NewestOfApp } from "./newest-of-app.ts";
 import { createPositionIndex } from "./position-index.ts";
 import { SealedRows } from "./sealed-rows.ts";
@@ -20,6 +21,7 @@ export class AppDevices {
   readonly positions = createPositionIndex((a, b) => compareUtf8(this.byNumber(a).id, this.byNumber(b).id));
   readonly sealed = new SealedRows();
   readonly newestRecords: NewestOfApp;
+  readonly lateMinutes = new LateMinutes(this);
   recordCount = 0;
   readonly #byId = new Map<string, Device>();
   readonly #byNumber: (Device | undefined)[] = [];
@@ -48,6 +50,11 @@ export class AppDevices {
 
   byNumber(number: number): Device {
     return this.#byNumber[number]!;
+  }
+
+  /** Null where the number is nobody's any more. */
+  findByNumber(number: number): Device | null {
+    return this.#byNumber[number] ?? null;
   }
 
   /** Numbers in use are below this. */

@@ -1,7 +1,6 @@
 import type { AppId, DeviceId } from "../model/ids.ts";
 import { NUMBER_FIELDS, numberIndex } from "../model/location-fields.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
-import type { TimeRange } from "../time/range.ts";
 import type { UtcDay } from "../time/utc-day.ts";
 import { AppDevices } from "./app-devices.ts";
 import {
@@ -17,7 +16,7 @@ import {
 import { DayLedger, isSealed, type LedgerDay, noteChange } from "./day-ledger.ts";
 import type { Device } from "./device.ts";
 import { createDictionary, type Dictionary, type TranslatedTuples } from "./dictionary.ts";
-import { collectLateRows, holdsLate } from "./late-rows.ts";
+import { holdsLate, LateScan } from "./late-rows.ts";
 import { Sealing } from "./sealing.ts";
 import type { RowRef } from "./track.ts";
 
@@ -57,8 +56,8 @@ export interface HotStore {
   seal(days: readonly UtcDay[]): Sealing;
   /** Whether memory holds late rows of this sealed day, of any app. */
   holdsLate(day: UtcDay): boolean;
-  /** The late rows of these devices in a range of sealed days; null where there are none. */
-  lateRows(devices: readonly Device[], range: TimeRange): ReportBatch | null;
+  /** The late rows of an app, or of one of its devices. */
+  lateRows(app: AppDevices, device: Device | null): LateScan;
   /** Forgets devices that have nothing newer than this and nothing in memory, some a step. */
   forgetDevices(beforeMs: number): Iterable<void>;
 }
@@ -143,6 +142,7 @@ export function createHotStore(): HotStore {
     setTuples(place.chunk, place.row, profile, state);
     app.recordCount++;
     day.count++;
+    app.lateMinutes.note(day.day, timestampMs, device.number);
     const user = dictionary.userOf(profile);
     app.countRecord(device, user);
     if (isNewest) showNewest(app, device, place, user);
@@ -267,7 +267,7 @@ export function createHotStore(): HotStore {
       ledger.withRecords().map((day) => ({ day: day.day, records: day.count, isSealed: isSealed(day) })),
     seal: (days) => new Sealing(apps, ledger, dictionary, days, appliedSequence),
     holdsLate: (day) => holdsLate(ledger.of(day)),
-    lateRows: (devices, range) => collectLateRows(devices, range, ledger, dictionary),
+    lateRows: (app, device) => new LateScan(app, device, ledger, dictionary),
     *forgetDevices(beforeMs) {
       let looked = 0;
       for (const app of apps.values()) {

@@ -116,6 +116,7 @@ export class Sealing {
         looks = 0;
         yield;
       }
+      for (const { day } of this.#days) app.lateMinutes.forget(day);
     }
     for (const day of this.#days) {
       day.isLeaving = false;

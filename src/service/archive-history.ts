@@ -1,18 +1,16 @@
 import type { Archive } from "../archive/archive.ts";
 import type { Part } from "../archive/manifest.ts";
-import type { ArchiveScan, ArchiveSession } from "../archive/part-reader.ts";
+import type { ArchiveSession } from "../archive/part-reader.ts";
 import type { HotStore } from "../hot/hot-store.ts";
-import { assert } from "../lib/assert.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
 import type { ServiceError } from "../model/errors.ts";
 import type { DeviceId } from "../model/ids.ts";
 import type { RecordPage } from "../model/record-page.ts";
-import type { Order, TimeRange } from "../time/range.ts";
-import { nextUtcDay, type UtcDay, utcDayName, utcDayStartMs } from "../time/utc-day.ts";
+import { type UtcDay, utcDayName } from "../time/utc-day.ts";
 import type { Client, HistoryAnswer, HistoryDependencies, HistoryQuestion } from "./history.ts";
 import { daysWithin, type HistoryStretch, planHistory } from "./history-plan.ts";
-import { memoryFilter, readMemory } from "./memory-history.ts";
 import { PathMeter } from "./path-meter.ts";
+import { createStretchReader, type StretchReader } from "./stretch-reader.ts";
 
 /** Answers questions about ranges with sealed days, from the archive and from memory. */
 export function createArchiveHistory(dependencies: HistoryDependencies) {
@@ -36,7 +34,7 @@ export function createArchiveHistory(dependencies: HistoryDependencies) {
       try {
         const answered = await archive.reader.withSession(question.appId, client.signal, async (session) => {
           const [answer, isVouchedFor] = await Promise.all([
-            readStretches(hot, archive, session, question, stretches, gaps),
+            readStretches(dependencies, session, question, stretches, gaps),
             archive.vouch(remaining(parts, gaps)),
           ]);
           return isVouchedFor ? answer : null;
@@ -100,37 +98,16 @@ function partsOf({ manifest }: Archive, { appId }: HistoryQuestion, days: readon
   return days.flatMap((day) => manifest.days.get(day)?.parts.filter(({ apps }) => apps.has(appId)) ?? []);
 }
 
-/** One stretch of the range as something to read from. */
-interface StretchReader {
-  page(order: Order, offset: number, limit: number): Promise<RecordPage>;
-  count(): Promise<number>;
-  /** Adds the devices that have a matching record. */
-  addDevices(devices: Set<DeviceId>): Promise<void>;
-  addPath(meter: PathMeter): Promise<void>;
-  bytesRead(): number;
-  readonly readsMemory: boolean;
-  readonly readsArchive: boolean;
-}
-
 async function readStretches(
-  hot: HotStore,
-  archive: Archive,
+  { hot, archive, lateWindow }: HistoryDependencies,
   session: ArchiveSession,
   question: HistoryQuestion,
   stretches: readonly HistoryStretch[],
   gaps: Gaps,
 ): Promise<HistoryAnswer> {
-  const readers = stretches.map((stretch) =>
-    stretch.kind === "memory"
-      ? memoryReader(hot, question, stretch.range)
-      : archiveReader(
-          hot,
-          session,
-          question,
-          stretch,
-          remaining(partsOf(archive, question, stretch.days), gaps),
-        ),
-  );
+  const partsOfDay = (day: UtcDay) => remaining(partsOf(archive(), question, [day]), gaps);
+  const sources = { hot, session, question, lateWindow, partsOfDay };
+  const readers = stretches.map((stretch) => createStretchReader(sources, stretch));
   const { query, wants, devicesQueried } = question;
   const pages = await readPages(readers, question);
   const count = pages.reduce((sum, page) => sum + page.count, 0);
@@ -166,12 +143,14 @@ async function readPages(
   let skip = offset;
   let room = limit + 1;
   for (const reader of order === "asc" ? readers : readers.toReversed()) {
-    if (room === 0) break;
-    const page = await reader.page(order, skip, room);
-    pages.push(page);
-    room -= page.count;
-    // Where nothing came the offset may reach beyond the stretch; how far, only counting tells.
-    skip = page.count > 0 || skip === 0 ? 0 : Math.max(0, skip - (await reader.count()));
+    for await (const window of reader.windows(order)) {
+      const page = await window.page(order, skip, room);
+      pages.push(page);
+      room -= page.count;
+      if (room === 0) return pages;
+      // Where nothing came the offset may reach beyond the window; how far, only counting tells.
+      skip = page.count > 0 || skip === 0 ? 0 : Math.max(0, skip - (await window.count()));
+    }
   }
   return pages;
 }
@@ -210,99 +189,4 @@ function sourceOf(readers: readonly StretchReader[]): HistoryAnswer["source"] {
   const archive = readers.some(({ readsArchive }) => readsArchive);
   const memory = readers.some(({ readsMemory }) => readsMemory);
   return archive ? (memory ? "hot+archive" : "archive") : "hot";
-}
-
-/** Looks into memory anew for each question, since reports come in between. */
-function memoryReader(hot: HotStore, question: HistoryQuestion, range: TimeRange): StretchReader {
-  const look = () => readMemory(hot, question.inMemory, range, memoryFilter(hot, question));
-  let bytesRead = 0;
-  return {
-    async page(order, offset, limit) {
-      const stretch = look();
-      const page = stretch.page(order, offset, limit);
-      bytesRead += stretch.bytesRead();
-      return page;
-    },
-    count: async () => look().total,
-    async addDevices(devices) {
-      for (const { device } of look().slices) devices.add(device.id);
-    },
-    async addPath(meter) {
-      const stretch = look();
-      stretch.addPath(meter);
-      bytesRead += stretch.bytesRead();
-    },
-    bytesRead: () => bytesRead,
-    readsMemory: true,
-    readsArchive: false,
-  };
-}
-
-function archiveReader(
-  hot: HotStore,
-  session: ArchiveSession,
-  question: HistoryQuestion,
-  { kind, range, days }: HistoryStretch,
-  parts: readonly Part[],
-): StretchReader {
-  const { appId, userId, query, device } = question;
-  const late = kind === "both" ? hot.lateRows(question.ofApp, range) : null;
-  const { accuracyMetersMax } = query;
-  const scan: ArchiveScan = {
-    appId,
-    deviceId: device?.id ?? null,
-    userId,
-    range,
-    accuracyMetersMax,
-    parts,
-    late,
-    shownIn: device !== null ? "deviceHistory" : userId !== null ? "userHistory" : "appHistory",
-  };
-  const isEmpty = parts.length === 0 && late === null;
-  const isWhole = device === null && userId === null && accuracyMetersMax === null && late === null;
-
-  return {
-    page: async (order, offset, limit) => (isEmpty ? emptyPage() : session.page(scan, order, offset, limit)),
-    async count() {
-      if (isEmpty) return 0;
-      if (isWhole && coversDays(range, days)) return countRows(parts, question);
-      return session.count(scan);
-    },
-    async addDevices(devices) {
-      if (isEmpty) return;
-      for (const deviceId of await session.devices(scan)) devices.add(deviceId);
-    },
-    async addPath(meter) {
-      if (isEmpty) return;
-      const { count, deviceIds, latitude, longitude } = await session.path(scan);
-      for (let row = 0; row < count; row++) meter.add(deviceIds[row]!, latitude[row]!, longitude[row]!);
-    },
-    bytesRead: () => 0, // The session counts them.
-    readsMemory: late !== null,
-    readsArchive: parts.length > 0,
-  };
-}
-
-function coversDays({ startMs, endMs }: TimeRange, days: readonly UtcDay[]): boolean {
-  const [first, last] = [days[0], days.at(-1)];
-  assert(first !== undefined && last !== undefined, "a stretch has days");
-  return startMs === utcDayStartMs(first) && endMs === utcDayStartMs(nextUtcDay(last));
-}
-
-function countRows(parts: readonly Part[], { appId }: HistoryQuestion): number {
-  return parts.reduce((rows, { apps }) => rows + (apps.get(appId) ?? 0), 0);
-}
-
-const NO_TEXTS = { profileText: () => null, stateText: () => null };
-
-function emptyPage(): RecordPage {
-  return {
-    count: 0,
-    deviceIds: [],
-    timestampMs: new Float64Array(0),
-    numbers: new Float64Array(0),
-    profile: new Uint32Array(0),
-    state: new Uint32Array(0),
-    dictionary: NO_TEXTS,
-  };
 }

@@ -11,6 +11,7 @@ import { createArchiveHistory } from "./archive-history.ts";
 import { findDevice, type QueryDependencies, retainedDevices } from "./find-device.ts";
 import { touchesSealed } from "./history-plan.ts";
 import { answerFromMemory } from "./memory-history.ts";
+import type { LateWindowSize } from "./stretch-reader.ts";
 
 export interface HistoryQuery {
   readonly range: TimeRange;
@@ -66,8 +67,6 @@ export interface HistoryQuestion {
   readonly userId: UserId | null;
   /** Devices that memory is asked about. */
   readonly inMemory: readonly Device[];
-  /** Devices whose late rows may take part. */
-  readonly ofApp: readonly Device[];
   readonly devicesQueried: number;
   /** What the answer needs besides a page. */
   readonly wants: "page" | "total" | "devices";
@@ -78,6 +77,7 @@ export interface HistoryDependencies extends QueryDependencies {
   readonly archive: () => Archive;
   /** Files of parts whose loss an operator has acknowledged. */
   readonly acknowledgedParts: () => Promise<ReadonlySet<string>>;
+  readonly lateWindow: LateWindowSize;
 }
 
 /** Where devices were: one device, the reports made under a user, a whole app. */
@@ -104,21 +104,20 @@ export function createHistoryQueries(dependencies: HistoryDependencies): History
       const devices = [device];
       const range = retainedRange(query);
       const common = { appId, query, range, userId: null, wants: "page" } as const;
-      return answer({ ...common, device, inMemory: devices, ofApp: devices, devicesQueried: 1 }, client);
+      return answer({ ...common, device, inMemory: devices, devicesQueried: 1 }, client);
     },
     ofUser(appId, userId, query, client) {
       const app = hot.findApp(appId);
       const inMemory = app?.heldDevices(hot.dictionary.findUser(userId)) ?? [];
-      const ofApp = app?.list.sorted() ?? [];
       const range = retainedRange(query);
       const common = { appId, query, range, device: null, wants: "total" } as const;
-      return answer({ ...common, userId, inMemory, ofApp, devicesQueried: inMemory.length }, client);
+      return answer({ ...common, userId, inMemory, devicesQueried: inMemory.length }, client);
     },
     ofApp(appId, query, client) {
       const devices = retainedDevices(hot.findApp(appId), clock.nowMs());
       const range = retainedRange(query);
       const common = { appId, query, range, device: null, userId: null, wants: "devices" } as const;
-      return answer({ ...common, inMemory: devices, ofApp: devices, devicesQueried: devices.length }, client);
+      return answer({ ...common, inMemory: devices, devicesQueried: devices.length }, client);
     },
   };
 }

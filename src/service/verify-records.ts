@@ -6,11 +6,11 @@ import type { Manifest, SealedDay } from "../archive/manifest.ts";
 import { restoreNewest } from "../archive/open-archive.ts";
 import { readDay } from "../archive/read-day.ts";
 import { createHotStore, type HotStore } from "../hot/hot-store.ts";
+import type { LateRows } from "../hot/late-rows.ts";
 import { messageOf } from "../lib/message-of.ts";
 import { compareUtf8 } from "../lib/utf8.ts";
 import type { AppId } from "../model/ids.ts";
 import { recordColumns } from "../model/record-columns.ts";
-import type { ReportBatch } from "../model/report-batch.ts";
 import type { Files } from "../runtime/files.ts";
 import { retentionStartMs } from "../time/retention.ts";
 import { nextUtcDay, type UtcDay, utcDayName, utcDayOf, utcDayStartMs } from "../time/utc-day.ts";
@@ -133,7 +133,7 @@ async function hashSealedDay(
     onRead(bytes);
     return before ?? [];
   }
-  const late = lateRowsOf(hot, day);
+  const late = await lateRowsOf(hot, day);
   const apps = new Set<AppId>([...parts.flatMap((part) => [...part.apps.keys()]), ...late.keys()]);
   const appDays: AppDay[] = [];
   const connection = await (await openDatabase()).connect();
@@ -161,12 +161,12 @@ async function hashSealedDay(
   }
 }
 
-function lateRowsOf(hot: HotStore, day: UtcDay): Map<AppId, ReportBatch> {
-  const late = new Map<AppId, ReportBatch>();
+async function lateRowsOf(hot: HotStore, day: UtcDay): Promise<Map<AppId, LateRows>> {
+  const late = new Map<AppId, LateRows>();
   if (!hot.holdsLate(day)) return late;
   const range = { startMs: utcDayStartMs(day), endMs: utcDayStartMs(nextUtcDay(day)) };
   for (const app of hot.apps()) {
-    const rows = hot.lateRows(app.list.sorted(), range);
+    const rows = await hot.lateRows(app, null).whole(range);
     if (rows !== null) late.set(app.appId, rows);
   }
   return late;

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDatabase } from "../../src/archive/duckdb.ts";
-import { LATE_TABLE, withLateTable } from "../../src/archive/late-table.ts";
+import { createLateTable, dropLateTable, LATE_TABLE, type LateRows } from "../../src/archive/late-table.ts";
 import { batchOf, type Report } from "../support/batches.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "wherehouse-late-"));
@@ -36,12 +36,23 @@ const REPORTS: readonly Report[] = Array.from({ length: 10_000 }, (_, row) => ({
   ...(row === 9_999 ? { is_mock: false, battery_status: "Charging" } : {}),
 }));
 
-test("withLateTable() holds every row as it is while the work is done, and nothing afterwards", async () => {
-  const rows = await withLateTable(connection, batchOf(REPORTS), () =>
-    connection.run(
-      `SELECT device_id, timestamp::VARCHAR, brand, battery_status, model, altitude, speed, is_mock FROM ${LATE_TABLE}`,
-    ),
+const LATE: LateRows = {
+  days: [],
+  *slices() {
+    for (let start = 0; start < REPORTS.length; start += 3000)
+      yield batchOf(REPORTS.slice(start, start + 3000));
+  },
+};
+
+const read = (columns: string) => connection.run(`SELECT ${columns} FROM ${LATE_TABLE}`);
+
+test("createLateTable() holds every row as it is, until dropLateTable()", async () => {
+  const columns = ["brand", "battery_status", "model", "altitude", "speed", "is_mock"];
+  await createLateTable(connection, LATE, columns);
+  const rows = await read(
+    "device_id, timestamp::VARCHAR, brand, battery_status, model, altitude, speed, is_mock",
   );
+  await dropLateTable(connection);
   const carried = (name: string) =>
     REPORTS.map((report) => (report as Record<string, unknown>)[name] ?? null);
   expect(rows.texts(0)).toEqual(carried("device_id") as string[]);
@@ -52,5 +63,18 @@ test("withLateTable() holds every row as it is while the work is done, and nothi
   expect([...rows.numbers(5)]).toEqual(carried("altitude") as number[]);
   expect([...rows.numbers(6)]).toEqual(REPORTS.map(() => Number.NaN));
   expect(rows.booleans(7)).toEqual(carried("is_mock") as boolean[]);
-  await expect(connection.run(`SELECT 1 FROM ${LATE_TABLE}`)).rejects.toThrow(/does not exist/);
+  await expect(read("1")).rejects.toThrow(/does not exist/);
+});
+
+test("createLateTable() leaves columns that nobody looks at empty, and ends with its client", async () => {
+  await createLateTable(connection, LATE, ["brand"]);
+  const rows = await read(
+    "count(*)::DOUBLE, count(timestamp)::DOUBLE, count(brand)::DOUBLE, count(altitude)::DOUBLE",
+  );
+  await dropLateTable(connection);
+  const counts = [0, 1, 2, 3].map((column) => rows.numbers(column)[0]!);
+  expect(counts).toEqual([10_000, 10_000, 3334, 0]);
+  const gone = AbortSignal.abort();
+  await expect(createLateTable(connection, LATE, [], gone)).rejects.toThrow("abort");
+  await dropLateTable(connection);
 });

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { type Database, openDatabase } from "../../src/archive/duckdb.ts";
+import type { LateRows } from "../../src/archive/late-table.ts";
 import type { Part } from "../../src/archive/manifest.ts";
 import {
   type ArchiveScan,
@@ -137,6 +138,31 @@ async function ask<Value>(use: (session: ArchiveSession) => Promise<Value>, of =
   return answer.value;
 }
 
+async function devicesOf(session: ArchiveSession, scan: ArchiveScan): Promise<readonly DeviceId[]> {
+  return (await Array.fromAsync(session.devices(scan))).flat();
+}
+
+async function pathOf(session: ArchiveSession, scan: ArchiveScan) {
+  const pieces = await Array.fromAsync(session.path(scan));
+  return {
+    count: pieces.reduce((sum, { count }) => sum + count, 0),
+    deviceIds: pieces.flatMap(({ deviceIds }) => deviceIds),
+    latitude: pieces.flatMap(({ latitude }) => [...latitude]),
+    longitude: pieces.flatMap(({ longitude }) => [...longitude]),
+  };
+}
+
+/** Late rows in slices of a few. */
+function lateOf(reports: readonly Report[]): LateRows {
+  return {
+    days: [...new Set(reports.map((report) => utcDayOf(timeOf(report))))].sort((a, b) => a - b),
+    *slices() {
+      for (let start = 0; start < reports.length; start += 7) yield batchOf(reports.slice(start, start + 7));
+      yield batchOf([]);
+    },
+  };
+}
+
 function scanOf(scan: Partial<ArchiveScan> = {}): ArchiveScan {
   const filters = { appId: APPS[0]!, deviceId: null, userId: null, accuracyMetersMax: null };
   return { ...filters, range: ALL, parts, late: null, ...scan };
@@ -170,7 +196,7 @@ function arbitraryScan(lateRows: readonly Report[]): { scan: ArchiveScan; late: 
     userId: pick([null, null, ...USERS, "ANONYMOUS", "nobody"]) as UserId | null,
     accuracyMetersMax: pick([null, null, 0, 4.8, 49.9]),
     parts: partsWithin(range),
-    late: late.length === 0 ? null : batchOf(late),
+    late: late.length === 0 ? null : lateOf(late),
   });
   return { scan, late };
 }
@@ -196,8 +222,8 @@ async function expectAgreement(scan: ArchiveScan, late: readonly Report[]): Prom
   const found = await ask(async (session) => ({
     page: await session.page(scan, order, from, limit),
     count: await session.count(scan),
-    devices: await session.devices(scan),
-    path: await session.path(scan),
+    devices: await devicesOf(session, scan),
+    path: await pathOf(session, scan),
   }));
   expect(recordsOf(found.page)).toEqual(all.slice(from, from + limit));
   expect(found.count).toBe(all.length);
@@ -225,9 +251,7 @@ describe("a session agrees with a loop over all rows", () => {
 
   test("where nothing but late rows is there", async () => {
     const late = [{ device_id: "a", timestamp: FIRST_MS, latitude: 1, longitude: 2 }];
-    const page = await ask((session) =>
-      session.page(scanOf({ parts: [], late: batchOf(late) }), "asc", 0, 9),
-    );
+    const page = await ask((session) => session.page(scanOf({ parts: [], late: lateOf(late) }), "asc", 0, 9));
     expect(recordsOf(page)).toEqual([{ ...late[0]!, user_id: "ANONYMOUS" }]);
   });
 
@@ -330,7 +354,7 @@ test("page(), count() and path() agree with a loop over a night of Boston's buse
   const device = scanOf({ ...scan, deviceId: "G-10167" as DeviceId });
   const track = plainScan(night, device, [], "asc");
   const [count, path] = await ask(
-    async (session) => [await session.count(device), await session.path(device)] as const,
+    async (session) => [await session.count(device), await pathOf(session, device)] as const,
     boston,
   );
   expect(count).toBe(track.length);
@@ -422,10 +446,10 @@ describe("scannedBytes", () => {
     const records = await sizeOf("path_in_schema <> 'h3_cell'");
     expect(await bytesOf((session) => session.page(scan, "asc", 0, 10))).toBe(records);
     const keys = await sizeOf("path_in_schema IN ('app_id', 'device_id', 'timestamp')");
-    expect(await bytesOf((session) => session.devices(scan))).toBe(keys);
+    expect(await bytesOf((session) => devicesOf(session, scan))).toBe(keys);
     expect(
       await bytesOf(async (session) => {
-        await session.devices(scan);
+        await devicesOf(session, scan);
         await session.page(scan, "asc", 0, 10);
         await session.page(scan, "desc", 5, 10);
       }),
@@ -439,8 +463,8 @@ describe("scannedBytes", () => {
     expect(ofDevice).toBeGreaterThan(0);
     expect(ofDevice).toBeLessThan(all / 4);
     const early = { ...scan, range: { startMs: FIRST_MS, endMs: FIRST_MS + 10 } };
-    expect(await bytesOf((session) => session.path(early))).toBeLessThan(all / 4);
-    expect(await bytesOf((session) => session.devices({ ...scan, appId: "zzz" as AppId }))).toBe(0);
+    expect(await bytesOf((session) => pathOf(session, early))).toBeLessThan(all / 4);
+    expect(await bytesOf((session) => devicesOf(session, { ...scan, appId: "zzz" as AppId }))).toBe(0);
   });
 
   test("leaves out no row group for an id too long for its statistics", async () => {
@@ -467,7 +491,7 @@ describe("withSession()", () => {
     const gone = new AbortController();
     const slow = scanOf({ parts: Array.from({ length: 400 }, () => parts).flat() });
     const asked = alone
-      .withSession(APP, gone.signal, (session) => session.path(slow))
+      .withSession(APP, gone.signal, (session) => pathOf(session, slow))
       .catch((error) => error);
     await Bun.sleep(30);
     expect(alone.running).toBe(1);
@@ -487,7 +511,7 @@ describe("withSession()", () => {
     const order: number[] = [];
     const question = (name: number) => async (session: ArchiveSession) => {
       order.push(name);
-      return (await session.devices(scanOf())).length;
+      return (await devicesOf(session, scanOf())).length;
     };
     const answers = [1, 2, 3].map((name) => alone.withSession(APP, PATIENT, question(name)));
     expect([alone.running, alone.waiting]).toEqual([1, 2]);
@@ -519,19 +543,19 @@ describe("withSession()", () => {
           () => "rejected",
         );
       expect([name, failed]).toEqual([name, "rejected"]);
-      expect(await ask((session) => session.devices(scanOf()), damaged)).toHaveLength(DEVICES.length);
+      expect(await ask((session) => devicesOf(session, scanOf()), damaged)).toHaveLength(DEVICES.length);
     }
     damaged.close();
   });
 
   test("leaves nothing of late rows behind, even where their statement failed", async () => {
     const alone = openReader("days", { slots: 1 });
-    const late = batchOf([{ device_id: "a", timestamp: FIRST_MS, latitude: 1, longitude: 2 }]);
+    const late = lateOf([{ device_id: "a", timestamp: FIRST_MS, latitude: 1, longitude: 2 }]);
     const missing = { ...parts[0]!, file: fileName(FIRST_DAY, 9) };
     await ask(async (session) => {
-      await session.devices(scanOf({ parts: [missing], late })).catch(() => undefined);
-      await session.devices(scanOf({ late }));
-      await session.devices(scanOf({ late }));
+      await devicesOf(session, scanOf({ parts: [missing], late })).catch(() => undefined);
+      await devicesOf(session, scanOf({ late }));
+      await devicesOf(session, scanOf({ late }));
     }, alone);
     alone.close();
   });
@@ -555,7 +579,7 @@ describe("withSession()", () => {
       queueMax: 3,
     });
     expect(opened).toBe(0);
-    const question = (session: ArchiveSession) => session.devices(scanOf());
+    const question = (session: ArchiveSession) => devicesOf(session, scanOf());
     expect(await lazy.withSession(APP, PATIENT, question).catch(({ message }) => message)).toBe("not yet");
     await Promise.all([1, 2, 3, 4].map(() => ask(question, lazy)));
     expect(opened).toBe(2);
@@ -576,13 +600,13 @@ describe("withSession()", () => {
       queueMax: 2,
     });
     await ask(async (session) => {
-      await session.devices(scanOf({ parts: parts.slice(0, 1) }));
+      await devicesOf(session, scanOf({ parts: parts.slice(0, 1) }));
       renewed.renew();
-      expect(await session.devices(scanOf())).toHaveLength(DEVICES.length);
-      expect(await ask((other) => other.devices(scanOf()), renewed)).toHaveLength(DEVICES.length);
+      expect(await devicesOf(session, scanOf())).toHaveLength(DEVICES.length);
+      expect(await ask((other) => devicesOf(other, scanOf()), renewed)).toHaveLength(DEVICES.length);
       expect(opened).toBe(2);
     }, renewed);
-    expect(await ask((session) => session.devices(scanOf()), renewed)).toHaveLength(DEVICES.length);
+    expect(await ask((session) => devicesOf(session, scanOf()), renewed)).toHaveLength(DEVICES.length);
     expect(opened).toBe(2);
     renewed.close();
   });
@@ -590,12 +614,12 @@ describe("withSession()", () => {
   test("lets a running question end after close(), and takes no more", async () => {
     const closed = openReader("days", { slots: 1 });
     const running = ask(async (session) => {
-      await session.devices(scanOf());
+      await devicesOf(session, scanOf());
       closed.close();
-      return (await session.devices(scanOf())).length;
+      return (await devicesOf(session, scanOf())).length;
     }, closed);
     expect(await running).toBe(DEVICES.length);
-    expect(closed.withSession(APP, PATIENT, (session) => session.devices(scanOf()))).rejects.toThrow(
+    expect(closed.withSession(APP, PATIENT, (session) => devicesOf(session, scanOf()))).rejects.toThrow(
       "closed",
     );
   });

@@ -3,6 +3,8 @@ import { createHotStore, type HotStore } from "../../src/hot/hot-store.ts";
 import type { AppRows } from "../../src/hot/sealing.ts";
 import type { AppId } from "../../src/model/ids.ts";
 import { PROFILE_FIELDS, profileIndex } from "../../src/model/location-fields.ts";
+import type { ReportBatch } from "../../src/model/report-batch.ts";
+import type { TimeRange } from "../../src/time/range.ts";
 import { type UtcDay, utcDayOf } from "../../src/time/utc-day.ts";
 import { APP, batchOf, type Report } from "../support/batches.ts";
 
@@ -34,6 +36,11 @@ function commitAndDrop(hot: HotStore, days: readonly UtcDay[]): void {
   const sealing = hot.seal(days);
   sealing.commit(new Set(days), new Map(days.map((day) => [day, sealing.sequence])));
   drain(sealing.drop());
+}
+
+async function lateBatches(hot: HotStore, range: TimeRange): Promise<ReportBatch[]> {
+  const late = await hot.lateRows(hot.findApp(APP)!, null).whole(range);
+  return late === null ? [] : [...late.slices()];
 }
 
 function newestOf(hot: HotStore, deviceId: string): number {
@@ -70,7 +77,7 @@ test("rows() goes on where it was while reports come in between its batches", ()
   expect(new Set(keys).size).toBe(keys.length);
 });
 
-test("drop() frees what was moved and keeps what changed meanwhile, newest positions too", () => {
+test("drop() frees what was moved and keeps what changed meanwhile, newest positions too", async () => {
   const hot = createHotStore();
   apply(hot, [
     report("a", BASE_MS),
@@ -82,14 +89,12 @@ test("drop() frees what was moved and keeps what changed meanwhile, newest posit
   apply(hot, [report("a", BASE_MS, { speed: 3 }), report("c", BASE_MS + 7)]);
   sealing.commit(new Set([OLD]), new Map([[OLD, sealing.sequence]]));
   const range = { startMs: BASE_MS, endMs: BASE_MS + DAY_MS };
-  const lateKeys = () => {
-    const batch = hot.lateRows(hot.findApp(APP)!.list.sorted(), range);
-    return batch === null ? [] : keysOf([{ appId: APP, batch }]);
-  };
+  const lateKeys = async () =>
+    keysOf((await lateBatches(hot, range)).map((batch) => ({ appId: APP, batch })));
   const late = [`app a ${BASE_MS}`, `app c ${BASE_MS + 7}`];
-  expect(lateKeys()).toEqual(late); // The archive has the others, though memory still holds them.
+  expect(await lateKeys()).toEqual(late); // The archive has the others, though memory still holds them.
   drain(sealing.drop());
-  expect(lateKeys()).toEqual(late);
+  expect(await lateKeys()).toEqual(late);
   expect(hot.recordCount).toBe(3); // Two late rows, and the newer day's record.
   expect(newestOf(hot, "a")).toBe(BASE_MS + 1);
   expect(newestOf(hot, "b")).toBe(BASE_MS + DAY_MS);
@@ -119,7 +124,7 @@ test("apply() leaves out what the archive covers, and devices that it alone know
   expect(hot.recordCount).toBe(2);
 });
 
-test("a late row carries its report and no more, where the archive may hold a record of the instant", () => {
+test("a late row carries its report and no more, where the archive may hold a record of the instant", async () => {
   const hot = createHotStore();
   apply(hot, [report("a", BASE_MS, { user_id: "u" }), report("a", BASE_MS + 9, { user_id: "u", speed: 4 })]);
   commitAndDrop(hot, [OLD]);
@@ -128,7 +133,7 @@ test("a late row carries its report and no more, where the archive may hold a re
     report("a", BASE_MS + 9, { altitude: 6 }),
     report("z", BASE_MS),
   ]);
-  const batch = hot.lateRows(hot.findApp(APP)!.list.sorted(), { startMs: BASE_MS, endMs: BASE_MS + DAY_MS })!;
+  const [batch] = (await lateBatches(hot, { startMs: BASE_MS, endMs: BASE_MS + DAY_MS })) as [ReportBatch];
   const userOf = (profile: number) =>
     batch.profiles[profile * PROFILE_FIELDS.length + profileIndex("user_id")]!;
   const users = Array.from(batch.profile, (profile) => batch.texts[userOf(profile)]);

@@ -7,7 +7,8 @@ import { expectSameAnswers } from "../support/same-answers.ts";
 
 /**
  * Goal: nobody can tell where a record is kept. The same reports go to three services: one keeps everything in
- * memory, one seals after every step, one seals, restarts and waits as chance has it. Late, repeated and replacing
+ * memory, one seals after every step, one seals, restarts and waits as chance has it, and lays late rows over archived
+ * ones a few at a time. Late, repeated and replacing
  * reports come in between. Then every endpoint is asked the same questions of all three: the answers must be the
  * same bytes, apart from `query_info` and `total_estimated`.
  */
@@ -103,7 +104,8 @@ test("answers are the same bytes whether records lie in memory, in the archive o
   await fc.assert(
     fc.asyncProperty(steps, questions, async (story, asked) => {
       const clock = createManualClock(AT_WINDOW_EDGE_MS);
-      const apps = await Promise.all([1, 2, 3].map(() => createArchiveApp({ clock })));
+      const tight = { lateWindow: { firstRows: 1, rowsMax: 3 } };
+      const apps = await Promise.all([{}, {}, tight].map((more) => createArchiveApp({ clock, ...more })));
       let [memory, sealed, mixed] = apps as [ArchiveApp, ArchiveApp, ArchiveApp];
       try {
         for (const step of story) {

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { LATE_WINDOW } from "../../src/config.ts";
 import { haversineMeters, initialBearingDegrees } from "../../src/geo/distance.ts";
 import { createHotStore } from "../../src/hot/hot-store.ts";
 import { compareUtf8 } from "../../src/lib/utf8.ts";
@@ -101,7 +102,8 @@ function expectedHistory(records: ReturnType<PlainStore["records"]>, query: Hist
 
 function historyDependencies(dependencies: QueryDependencies): HistoryDependencies {
   const archive = createEmptyArchive();
-  return { ...dependencies, archive: () => archive, acknowledgedParts: async () => new Set() };
+  const acknowledgedParts = async () => new Set<string>();
+  return { ...dependencies, archive: () => archive, acknowledgedParts, lateWindow: LATE_WINDOW };
 }
 
 const NOBODY = { signal: new AbortController().signal };

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DEFAULT_ARCHIVE_CONFIG } from "../../src/config.ts";
+import { DEFAULT_ARCHIVE_CONFIG, LATE_WINDOW } from "../../src/config.ts";
 import { createHotStore } from "../../src/hot/hot-store.ts";
 import type { ReadAsset } from "../../src/http/routes/docs.ts";
 import { type OpenDirectory, type OpenDirectoryOptions, openDirectory } from "../../src/open-directory.ts";
@@ -10,6 +10,7 @@ import { createCurrentQueries } from "../../src/service/current.ts";
 import { createHistoryQueries } from "../../src/service/history.ts";
 import { createNearby } from "../../src/service/nearby.ts";
 import type { SealReport } from "../../src/service/seal.ts";
+import type { LateWindowSize } from "../../src/service/stretch-reader.ts";
 import { createUserDevices } from "../../src/service/user-devices.ts";
 import { readAcknowledgedParts } from "../../src/service/verify-acknowledged.ts";
 import { createManualClock, type ManualClock } from "../../src/time/clock.ts";
@@ -33,6 +34,8 @@ export interface ArchiveAppOptions {
   readonly dataDir?: string;
   /** Another disk than the machine's. */
   readonly disk?: Pick<OpenDirectoryOptions, "files" | "archiveDisk">;
+  /** Of another size than usual, so that few late rows fill many. */
+  readonly lateWindow?: LateWindowSize;
   /** For the files of the documents' page. */
   readonly readAsset?: ReadAsset;
 }
@@ -81,6 +84,7 @@ export async function createArchiveApp(options: ArchiveAppOptions = {}): Promise
       ...queries,
       archive: () => directory.archive,
       acknowledgedParts: () => readAcknowledgedParts(disk.files, join(dataDir, "damaged")),
+      lateWindow: options.lateWindow ?? LATE_WINDOW,
     }),
     nearby: createNearby(queries),
     userDevices: createUserDevices(queries),

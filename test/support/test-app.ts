@@ -6,6 +6,7 @@ import {
   INGEST_BODY_BYTES_MAX,
   INGEST_BODY_MS_MAX,
   INGEST_REQUESTS_MAX,
+  LATE_WINDOW,
   LOG_QUEUE_BYTES_MAX,
   SEGMENT_BYTES_MAX,
 } from "../../src/config.ts";
@@ -150,6 +151,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
       ...queries,
       archive: () => archive,
       acknowledgedParts: async () => new Set(),
+      lateWindow: LATE_WINDOW,
     }),
     nearby: createNearby(queries),
     userDevices: createUserDevices(queries),

@@ -6,7 +6,12 @@
 
 import { openKeyStore } from "../../../src/auth/key-store.ts";
 import { createRateLimit } from "../../../src/auth/rate-limit.ts";
-import { INGEST_BODY_BYTES_MAX, INGEST_BODY_MS_MAX, INGEST_REQUESTS_MAX } from "../../../src/config.ts";
+import {
+  INGEST_BODY_BYTES_MAX,
+  INGEST_BODY_MS_MAX,
+  INGEST_REQUESTS_MAX,
+  LATE_WINDOW,
+} from "../../../src/config.ts";
 import { directoryPaths } from "../../../src/directory.ts";
 import { METERS_PER_MILE } from "../../../src/geo/distance.ts";
 import type { HotStore } from "../../../src/hot/hot-store.ts";
@@ -58,6 +63,7 @@ const server = createServer({
     ...queries,
     archive: () => directory.archive,
     acknowledgedParts: () => Promise.resolve(new Set()),
+    lateWindow: LATE_WINDOW,
   }),
   nearby: createDrawnNearby(directory.hot),
   userDevices: createUserDevices(queries),

@@ -75,6 +75,7 @@ export async function openService(options: ServiceOptions): Promise<LifeService>
       ...queries,
       archive: () => directory.archive,
       acknowledgedParts: () => readAcknowledgedParts(files, DAMAGED_DIRECTORY),
+      lateWindow: { firstRows: 2, rowsMax: 5 },
     }),
     userDevices: createUserDevices(queries),
   };

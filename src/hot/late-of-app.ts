@@ -1,0 +1,96 @@
+import { nextTurn } from "../lib/next-turn.ts";
+import type { Order, TimeRange } from "../time/range.ts";
+import { type UtcDay, utcDayOf } from "../time/utc-day.ts";
+import type { AppDevices } from "./app-devices.ts";
+import { timestampAt } from "./chunk.ts";
+import type { Device } from "./device.ts";
+import { type Cut, type LateSource, partBefore } from "./late-source.ts";
+import { type Minute, MS_PER_MINUTE } from "./minute-index.ts";
+
+const LOOKS_A_TURN = 4096;
+
+/** An app's rows of sealed days: an index tells where they lie, by minute. */
+export class LateOfApp implements LateSource {
+  readonly #app: AppDevices;
+  /** How many rows each millisecond of a crowded minute has, of the minute that was asked for last. */
+  #crowded: { readonly startMs: number; readonly rows: Uint32Array } | null = null;
+
+  constructor(app: AppDevices) {
+    this.#app = app;
+  }
+
+  know(range: TimeRange): Promise<void> {
+    return this.#app.lateMinutes.know(range);
+  }
+
+  async cut(range: TimeRange, order: Order, rowsMax: number): Promise<Cut> {
+    await this.know(range);
+    let rows = 0;
+    for (const minute of this.#app.lateMinutes.minutes(range, order)) {
+      const before = partBefore(
+        range,
+        order,
+        clamped(range, order === "asc" ? minute.startMs : minute.endMs),
+      );
+      if (rows === 0 && before.endMs - before.startMs >= MS_PER_MINUTE)
+        return { part: before, isEmpty: true };
+      if (rows === 0 && minute.rows > rowsMax) return this.#cutWithin(minute, range, order, rowsMax);
+      if (rows + minute.rows > rowsMax) return { part: before, isEmpty: false };
+      rows += minute.rows;
+    }
+    return { part: range, isEmpty: rows === 0 };
+  }
+
+  days(range: TimeRange): UtcDay[] {
+    const days = new Set<UtcDay>();
+    for (const { startMs } of this.#app.lateMinutes.minutes(range, "asc")) days.add(utcDayOf(startMs));
+    return [...days];
+  }
+
+  *devices(range: TimeRange): Iterable<Device> {
+    for (const number of this.#app.lateMinutes.devices(range)) {
+      const device = this.#app.findByNumber(number);
+      if (device !== null) yield device;
+    }
+  }
+
+  /** A part of the range's first minute, in order. */
+  async #cutWithin(minute: Minute, range: TimeRange, order: Order, rowsMax: number): Promise<Cut> {
+    const counts = await this.#countByMs(minute);
+    const firstMs = Math.max(range.startMs, minute.startMs);
+    const lastMs = Math.min(range.endMs, minute.endMs) - 1;
+    let rows = 0;
+    for (let step = 0; step <= lastMs - firstMs; step++) {
+      const ms = order === "asc" ? firstMs + step : lastMs - step;
+      const more = counts[ms - minute.startMs]!;
+      if (rows > 0 && rows + more > rowsMax) {
+        return { part: partBefore(range, order, order === "asc" ? ms : ms + 1), isEmpty: false };
+      }
+      rows += more;
+    }
+    const border = clamped(range, order === "asc" ? minute.endMs : minute.startMs);
+    return { part: partBefore(range, order, border), isEmpty: false };
+  }
+
+  async #countByMs({ startMs, endMs }: Minute): Promise<Uint32Array> {
+    if (this.#crowded?.startMs === startMs) return this.#crowded.rows;
+    const rows = new Uint32Array(MS_PER_MINUTE);
+    let looks = 0;
+    for (const { track } of this.devices({ startMs, endMs })) {
+      const from = track.countBefore(startMs);
+      track.runs(from, track.countBefore(endMs), (chunk, rowFrom, rowTo) => {
+        for (let row = rowFrom; row < rowTo; row++) rows[timestampAt(chunk, row) - startMs]!++;
+        looks += rowTo - rowFrom;
+      });
+      if (++looks < LOOKS_A_TURN) continue;
+      looks = 0;
+      await nextTurn();
+    }
+    this.#crowded = { startMs, rows };
+    return rows;
+  }
+}
+
+function clamped({ startMs, endMs }: TimeRange, ms: number): number {
+  return Math.min(Math.max(ms, startMs), endMs);
+}

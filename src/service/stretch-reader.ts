@@ -1,0 +1,135 @@
+import type { Part } from "../archive/manifest.ts";
+import type { ArchiveSession } from "../archive/part-reader.ts";
+import type { HotStore } from "../hot/hot-store.ts";
+import type { LateScan } from "../hot/late-rows.ts";
+import type { DeviceId } from "../model/ids.ts";
+import type { RecordPage } from "../model/record-page.ts";
+import type { Order, TimeRange } from "../time/range.ts";
+import type { UtcDay } from "../time/utc-day.ts";
+import { type ArchiveWindow, createArchiveWindow } from "./archive-window.ts";
+import type { HistoryQuestion } from "./history.ts";
+import type { HistoryStretch } from "./history-plan.ts";
+import { memoryFilter, readMemory } from "./memory-history.ts";
+import type { PathMeter } from "./path-meter.ts";
+
+/** A part of the range: its records come one after the other. */
+export interface Window {
+  page(order: Order, offset: number, limit: number): Promise<RecordPage>;
+  count(): Promise<number>;
+}
+
+/** One stretch of the range as something to read from. */
+export interface StretchReader {
+  /** The stretch in parts that can each be read, in order. */
+  windows(order: Order): AsyncIterable<Window>;
+  count(): Promise<number>;
+  /** Adds the devices that have a matching record. */
+  addDevices(devices: Set<DeviceId>): Promise<void>;
+  addPath(meter: PathMeter): Promise<void>;
+  /** What was read of memory; the session counts what was read of files. */
+  bytesRead(): number;
+  readonly readsMemory: boolean;
+  readonly readsArchive: boolean;
+}
+
+/** How many late rows are laid over at once. */
+export interface LateWindowSize {
+  readonly firstRows: number;
+  readonly rowsMax: number;
+}
+
+export interface StretchSources {
+  readonly hot: HotStore;
+  readonly session: ArchiveSession;
+  readonly question: HistoryQuestion;
+  readonly lateWindow: LateWindowSize;
+  /** Parts with records of the app that can be read. */
+  readonly partsOfDay: (day: UtcDay) => readonly Part[];
+}
+
+export function createStretchReader(sources: StretchSources, stretch: HistoryStretch): StretchReader {
+  const { hot, question } = sources;
+  if (stretch.kind === "memory") return memoryReader(hot, question, stretch.range);
+  const app = stretch.kind === "both" ? hot.findApp(question.appId) : null;
+  return archiveReader(sources, stretch, app === null ? null : hot.lateRows(app, question.device));
+}
+
+/** Looks into memory anew for each question, since reports come in between. */
+function memoryReader(hot: HotStore, question: HistoryQuestion, range: TimeRange): StretchReader {
+  const look = () => readMemory(hot, question.inMemory, range, memoryFilter(hot, question));
+  let bytesRead = 0;
+  const window: Window = {
+    async page(order, offset, limit) {
+      const stretch = look();
+      const page = stretch.page(order, offset, limit);
+      bytesRead += stretch.bytesRead();
+      return page;
+    },
+    count: async () => look().total,
+  };
+  return {
+    async *windows() {
+      yield window;
+    },
+    count: window.count,
+    async addDevices(devices) {
+      for (const { device } of look().slices) devices.add(device.id);
+    },
+    async addPath(meter) {
+      const stretch = look();
+      stretch.addPath(meter);
+      bytesRead += stretch.bytesRead();
+    },
+    bytesRead: () => bytesRead,
+    readsMemory: true,
+    readsArchive: false,
+  };
+}
+
+/** Sealed days, with the late rows that lie over them. */
+function archiveReader(
+  { session, question, lateWindow, partsOfDay }: StretchSources,
+  { range, days }: HistoryStretch,
+  late: LateScan | null,
+): StretchReader {
+  const archived = (part: TimeRange) =>
+    createArchiveWindow(session, question, { range: part, late: null }, days, partsOfDay);
+
+  async function* windows(order: Order, firstRows = lateWindow.rowsMax): AsyncIterable<ArchiveWindow> {
+    if (late === null) {
+      yield archived(range);
+      return;
+    }
+    let rowsMax = firstRows;
+    for (let rest = range; rest.startMs < rest.endMs; ) {
+      const window = await late.window(rest, order, rowsMax);
+      yield createArchiveWindow(session, question, window, days, partsOfDay);
+      const { startMs, endMs } = window.range;
+      rest = order === "asc" ? { ...rest, startMs: endMs } : { ...rest, endMs: startMs };
+      if (window.late !== null) rowsMax = Math.min(4 * rowsMax, lateWindow.rowsMax);
+    }
+  }
+
+  return {
+    windows: (order) => windows(order, lateWindow.firstRows),
+    async count() {
+      let count = 0;
+      for await (const window of windows("asc")) count += await window.count();
+      return count;
+    },
+    async addDevices(devices) {
+      if (late === null || question.query.accuracyMetersMax === null) {
+        await archived(range).addDevices(devices);
+        await late?.addDevices(range, devices); // A late row makes a record, whatever lies below it.
+      } else {
+        for await (const window of windows("asc")) await window.addDevices(devices);
+      }
+    },
+    async addPath(meter) {
+      for await (const window of windows("asc")) await window.addPath(meter);
+    },
+    bytesRead: () => late?.bytesRead ?? 0,
+    readsMemory: late !== null,
+    readsArchive: days.some((day) => partsOfDay(day).length > 0),
+  };
+}
