@@ -48,9 +48,13 @@ export function bareServerCommand(...args: readonly string[]): string[] {
   return [process.execPath, "bench/support/bare-server.ts", ...args];
 }
 
-/** A program that says its address in a line once it listens, in the project's folder. */
-export async function startProcess(argv: readonly string[]): Promise<ServerProcess> {
-  const child = Bun.spawn([...argv], { cwd: ROOT, stdout: "pipe", stderr: "inherit" });
+/** A program that says its address in a line once it listens, in the project's folder; `variables` are added to ours. */
+export async function startProcess(
+  argv: readonly string[],
+  variables: Readonly<Record<string, string>> = {},
+): Promise<ServerProcess> {
+  const env = { ...process.env, ...variables };
+  const child = Bun.spawn([...argv], { cwd: ROOT, env, stdout: "pipe", stderr: "inherit" });
   let said = "";
   for await (const bytes of child.stdout) {
     said += new TextDecoder().decode(bytes);

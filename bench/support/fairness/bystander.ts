@@ -1,3 +1,4 @@
+import { getRequest } from "../load.ts";
 import { createRandom, pick } from "../random.ts";
 import { ARCHIVED_DAYS_AGO_MIN, dayName } from "./attacked-data.ts";
 
@@ -38,6 +39,19 @@ type Kind = (typeof KINDS)[number];
 
 /** Longer than anybody waits. */
 const PATIENCE_MS = 30_000;
+
+/** Requests that nothing is special about, for a server to get warm by. */
+export function ordinaryQuestions(url: string, key: string): readonly Uint8Array[] {
+  const { latitude, longitude } = BYSTANDER_PLACE;
+  const device = bystanderDevice(0);
+  const paths = [
+    `/api/v1/devices/nearby?latitude=${latitude}&longitude=${longitude}&max_age_hours=72`,
+    `/api/v1/devices/${device}/locations/current`,
+    `/api/v1/devices/${device}/locations/history?start_date=${dayName(2, Date.now())}`,
+    "/api/v1/locations/current?limit=1000",
+  ];
+  return paths.map((path) => getRequest(url + path, { authorization: `Bearer ${key}` }));
+}
 
 export interface BystanderOptions {
   readonly url: string;

@@ -14,6 +14,8 @@ export interface Shape {
   /** What the attacker does, for the table. */
   readonly title: string;
   readonly directory: DirectoryName;
+  /** How many times as long as others it attacks; once where left out. */
+  readonly attackTimes?: number;
   /** Makes what is to be sent before the clock runs. What it returns goes on until the target says no. */
   arm(target: Target): Attack | Promise<Attack>;
 }

@@ -1,8 +1,9 @@
 import { startWaitMeter } from "../http/wait-meter.ts";
+import { forSeconds, measureLoad } from "../load.ts";
 import { percentile } from "../open-load.ts";
 import { median } from "../report.ts";
 import { armAttack, type Outcomes } from "./attack.ts";
-import { type Asked, startBystander } from "./bystander.ts";
+import { type Asked, ordinaryQuestions, startBystander } from "./bystander.ts";
 import type { Keys } from "./directories.ts";
 import type { WatchedServer } from "./watched-server.ts";
 
@@ -21,15 +22,23 @@ export interface Trial {
   readonly before: Stretch;
   readonly during: Stretch;
   readonly after: Stretch;
-  /** Longest holds of the event loop: alone, and from the attack's first byte until its traces are gone. */
-  readonly quietHoldMs: number;
-  readonly longestHoldMs: number;
+  /** The event loop, alone, and from the attack's first byte until its traces are gone. */
+  readonly quietLoop: LoopHolds;
+  readonly loop: LoopHolds;
   readonly residentBytes: { readonly before: number; readonly peak: number; readonly after: number };
   /** From the attack's end until memory was back below what it may keep, or until nobody waited any more. */
   readonly settledMs: number;
   /** Of the time, how much the server could have run but had no core, in percent; null where the system doesn't tell. */
   readonly waitPercent: number | null;
   readonly outcomes: Outcomes;
+}
+
+/** What kept the event loop from looking at requests. */
+export interface LoopHolds {
+  /** By the clock, and as the server itself tells: what requests waited. */
+  readonly longestHoldMs: number;
+  /** By processor time: what of it was the server's own work. */
+  readonly longestTurnMs: number;
 }
 
 export interface TrialOptions {
@@ -49,6 +58,7 @@ export interface TrialOptions {
 /** Memory that may be left above that of before, in shares of it. */
 export const RESIDENT_TIMES_MAX = 1.2;
 
+const WARM_CONNECTIONS = 8;
 const SAMPLE_MS = 50;
 /** The last samples of a stretch say what memory is; it swings from one to the next. */
 const SAMPLES_SETTLED = 20;
@@ -60,15 +70,17 @@ export async function runTrial(options: TrialOptions): Promise<Trial> {
   const bystander = startBystander({ url, key: keys.bystander, requestsPerSecond, seed: 1 });
   const memory = watchMemory(server);
   try {
-    await Bun.sleep(options.warmSeconds * 1000);
+    await warmUp(options);
     await server.takeLongestHoldMs();
+    const quietSinceMs = Date.now();
     const readWait = startWaitMeter(server.pid);
     const startMs = performance.now();
     await Bun.sleep(options.quietSeconds * 1000);
-    const quietHoldMs = await server.takeLongestHoldMs();
+    const quietLoop = await loopSince(server, quietSinceMs);
     const before = memory.settledBytes();
 
     const beginMs = performance.now();
+    const sinceMs = Date.now();
     attack.begin();
     await Bun.sleep(options.attackSeconds * 1000);
     const endMs = performance.now();
@@ -85,8 +97,8 @@ export async function runTrial(options: TrialOptions): Promise<Trial> {
       before: stretchOf(asked, startMs, beginMs),
       during: stretchOf(asked, beginMs, endMs),
       after: stretchOf(asked, endMs, overMs),
-      quietHoldMs,
-      longestHoldMs: await server.takeLongestHoldMs(),
+      quietLoop,
+      loop: await loopSince(server, sinceMs),
       residentBytes: { before, peak: memory.peakBytesSince(beginMs), after: memory.settledBytes() },
       settledMs,
       waitPercent: readWait(),
@@ -96,6 +108,18 @@ export async function runTrial(options: TrialOptions): Promise<Trial> {
     memory.stop();
     await bystander.stop();
   }
+}
+
+/** As many ordinary questions as it answers: a server that was never busy has not taken what memory it works in. */
+async function warmUp({ server, keys, warmSeconds }: TrialOptions): Promise<void> {
+  const questions = ordinaryQuestions(server.url, keys.bystander);
+  let asked = 0;
+  const next = forSeconds(warmSeconds, () => questions[asked++ % questions.length]!);
+  await measureLoad({ url: server.url, connections: WARM_CONNECTIONS, next });
+}
+
+async function loopSince(server: WatchedServer, sinceMs: number): Promise<LoopHolds> {
+  return { longestHoldMs: await server.takeLongestHoldMs(), longestTurnMs: server.longestTurnMs(sinceMs) };
 }
 
 function watchMemory(server: WatchedServer) {

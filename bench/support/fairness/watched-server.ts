@@ -1,7 +1,9 @@
+import { join } from "node:path";
 import { hasProcessFigures, readProcessFigures } from "../../../test/soak/support/process-figures.ts";
 import { RUNTIMES } from "../../../test/support/server-process.ts";
 import { bunForServer } from "../profiling.ts";
 import { type ServerProcess, startProcess } from "../server.ts";
+import { longestTurnMs, TURNS_FILE } from "./long-turns.ts";
 
 export const RUNTIME_NAMES = ["bun", "deno"] as const;
 export type RuntimeName = (typeof RUNTIME_NAMES)[number];
@@ -14,6 +16,8 @@ const STALL_MS_MAX = 600_000;
 export interface WatchedServer extends ServerProcess {
   /** The longest that nothing could be answered, since this was last asked; in milliseconds. */
   takeLongestHoldMs(): Promise<number>;
+  /** The longest turn of the event loop since then (Unix ms), in milliseconds of processor time. */
+  longestTurnMs(sinceMs: number): number;
   /** Memory of the process; zero where the system does not tell. */
   residentBytes(): number;
 }
@@ -25,10 +29,15 @@ export async function startWatched(
 ): Promise<WatchedServer> {
   const { command } = RUNTIMES.find(({ name }) => name.toLowerCase() === runtime)!;
   const [program, ...words] = command({ directory });
+  const turnsFile = join(directory, "turns.txt");
   // No line for each stall, and no seal that takes the late rows away.
   const flags = ["--port", "0", "--data-dir", directory, "--log-level", "error", "--seal-every", "20d"];
-  const launcher = runtime === "bun" ? bunForServer() : [program!];
-  const server = await startProcess([...launcher, ...words, "serve", ...flags]);
+  const recorded = ["--preload", join(import.meta.dir, "turn-recorder.ts")];
+  const launcher =
+    runtime === "bun"
+      ? [...bunForServer(), ...recorded, ...words]
+      : [program!, words[0]!, ...recorded, ...words.slice(1)];
+  const server = await startProcess([...launcher, "serve", ...flags], { [TURNS_FILE]: turnsFile });
   while ((await fetch(`${server.url}/ready`)).status !== 200) await Bun.sleep(10);
   return {
     ...server,
@@ -36,6 +45,7 @@ export async function startWatched(
       const text = await scrape(server.url, operatorKey);
       return Number(/^wherehouse_event_loop_delay_max_seconds (\S+)$/m.exec(text)![1]) * 1000;
     },
+    longestTurnMs: (sinceMs) => longestTurnMs(turnsFile, sinceMs),
     residentBytes: () => (hasProcessFigures ? readProcessFigures(server.pid).residentBytes : 0),
   };
 }

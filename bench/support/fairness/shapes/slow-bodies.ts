@@ -5,6 +5,7 @@ import { hold } from "../sending.ts";
 import type { Shape, Target } from "../shape.ts";
 
 const CHUNKED = { "transfer-encoding": "chunked" };
+const SILENT = { "content-length": String(2 ** 20) };
 const ONE_BYTE_CHUNK = "1\r\n \r\n";
 const CHUNKS_A_WRITE = 10_000;
 const TRICKLE_MS = 100;
@@ -25,7 +26,11 @@ export const SLOW_BODIES: readonly Shape[] = [
         await connection.write(piece);
     },
   ),
-  slow("silent-bodies", "bodies that are announced and never come", declared, async () => {}),
+  {
+    // What is announced beyond a mebibyte is not taken at once, so it takes hundreds to fill what all bodies may have.
+    ...slow("silent-bodies", "hundreds of bodies that are announced and never come", SILENT, async () => {}),
+    attackTimes: 5,
+  },
   slow("trickled-bodies", "bodies that come a byte at a time", declared, async (connection, target) => {
     while (target.goesOn() && !connection.isClosed) {
       await connection.write(" ");
