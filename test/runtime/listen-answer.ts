@@ -1,8 +1,14 @@
-/** Answers at once, after a moment (`/slow`), or never (`/hang`). */
+/** Longer than the idle timeout of the tests, also where a runtime looks only every few seconds. */
+export const SLOWEST_MS = 6000;
+
+/** Answers at once, after a moment (`/slow`), after many (`/slowest`), or never (`/hang`). */
 export function answer(request: Request): Response | Promise<Response> {
   const { pathname } = new URL(request.url);
   if (pathname === "/slow") {
     return new Promise((resolve) => setTimeout(() => resolve(new Response("slow")), 300));
+  }
+  if (pathname === "/slowest") {
+    return new Promise((resolve) => setTimeout(() => resolve(new Response("slowest")), SLOWEST_MS));
   }
   return pathname === "/hang" ? new Promise(() => {}) : new Response("quick");
 }

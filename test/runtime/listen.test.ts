@@ -9,6 +9,9 @@ interface Server {
   stop(): Promise<void>;
 }
 
+/** The shortest that Bun takes. */
+const IDLE_SECONDS = 1;
+
 const RUNTIMES = { Bun: startOnBun, Deno: startOnDeno };
 
 for (const [name, start] of Object.entries(RUNTIMES)) {
@@ -33,6 +36,12 @@ for (const [name, start] of Object.entries(RUNTIMES)) {
       expect(await running).toBe("refused");
     });
 
+    test("an answer that takes longer than a connection may be idle arrives", async () => {
+      const server = await start(0, 100);
+      expect(await fetchText(`${server.url}/slowest`)).toBe("slowest");
+      await server.stop();
+    });
+
     test("a port in use is named, with what to do", async () => {
       const first = listenOnBun({ hostname: "127.0.0.1", port: 0, fetch: answer });
       await expect(start(first.port, 0)).rejects.toThrow(
@@ -43,6 +52,25 @@ for (const [name, start] of Object.entries(RUNTIMES)) {
     });
   });
 }
+
+test("listenOnBun() closes a connection that is silent after its answer", async () => {
+  const listener = listenOnBun({ hostname: "127.0.0.1", port: 0, fetch: answer }, IDLE_SECONDS);
+  const closed = Promise.withResolvers<string>();
+  let said = "";
+  const socket = await Bun.connect({
+    hostname: "127.0.0.1",
+    port: listener.port,
+    socket: {
+      data: (_socket, bytes) => {
+        said += bytes.toString();
+      },
+      close: () => closed.resolve(said),
+    },
+  });
+  socket.write("GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  expect(await closed.promise).toEndWith("slow");
+  await listener.stop(0);
+});
 
 test("listenOnBun() hands over bodies beyond Bun's own limit of 128 MiB, for routes to refuse", async () => {
   const fetchBody = async (request: Request) =>
@@ -69,7 +97,7 @@ async function fetchText(url: string): Promise<string> {
 }
 
 async function startOnBun(port: number, graceMs: number): Promise<Server> {
-  const listener = listenOnBun({ hostname: "127.0.0.1", port, fetch: answer });
+  const listener = listenOnBun({ hostname: "127.0.0.1", port, fetch: answer }, IDLE_SECONDS);
   return { url: listener.url, stop: () => listener.stop(graceMs) };
 }
 
