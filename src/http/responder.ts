@@ -1,7 +1,8 @@
-import { promisify } from "node:util";
-import { constants, gzip, zstdCompress } from "node:zlib";
+import { whenThere } from "../lib/eventually.ts";
+import { compress, preferredCoding } from "./coding.ts";
 import { answerError, type HttpError } from "./errors.ts";
 import { HARMLESS, HeaderTemplates, type MoreHeaders } from "./header-templates.ts";
+import type { KeptBody } from "./kept-body.ts";
 
 /** A long body is compressed on another thread, which takes a promise; most bodies are short. */
 export type Answer = Response | Promise<Response>;
@@ -11,6 +12,8 @@ export interface Responder {
   /** Copies the body before it returns, so that the caller may write over it. */
   json(request: Request, status: number, body: Uint8Array<ArrayBuffer>, more?: MoreHeaders): Answer;
   object(request: Request, status: number, body: unknown, more?: MoreHeaders): Answer;
+  /** A body that is the same for everybody, or a 304 to who has it already. */
+  kept(request: Request, body: KeptBody, more: MoreHeaders): Answer;
   text(request: Request, body: string, contentType: string, more?: MoreHeaders): Answer;
   failure(request: Request, error: HttpError, more?: MoreHeaders): Answer;
   /** Our mistake: the client learns its request's id and nothing of the inside. */
@@ -79,10 +82,25 @@ export function createResponder({ corsOrigins, onFault }: ResponderOptions): Res
     return json(request, status, encoder.encode(JSON.stringify(body)), more);
   }
 
+  function kept(request: Request, body: KeptBody, more: MoreHeaders): Answer {
+    const coding = preferredCoding(request.headers.get("accept-encoding"));
+    return whenThere(body.in(coding), ({ bytes, tag }) => {
+      const headers = headersFor(request, { ...more, etag: tag }, true);
+      if (namesTag(request.headers.get("if-none-match"), tag)) {
+        return new Response(null, { status: 304, headers });
+      }
+      if (coding === null) return new Response(bytes, { headers });
+      const coded = new Headers(headers);
+      coded.set("content-encoding", coding);
+      return new Response(bytes, { headers: coded });
+    });
+  }
+
   return {
     answersOptions: corsOrigins.length > 0,
     json,
     object,
+    kept,
     text: (request, body, contentType, more) =>
       json(request, 200, encoder.encode(body), { ...more, "content-type": contentType }),
     failure(request, error, more) {
@@ -125,40 +143,10 @@ export function createResponder({ corsOrigins, onFault }: ResponderOptions): Res
 
 const NO_MORE: MoreHeaders = {};
 
+/** Whether a list of `If-None-Match` has a tag; weak ones count, RFC 9110 §13.1.2. */
+function namesTag(list: string | null, tag: string): boolean {
+  const known = list?.split(",").map((item) => item.trim()) ?? [];
+  return ["*", tag, `W/${tag}`].some((name) => known.includes(name));
+}
+
 const encoder = new TextEncoder();
-
-type Coding = "gzip" | "zstd";
-
-const gzipAsync = promisify(gzip);
-const zstdAsync = promisify(zstdCompress);
-
-async function compress(coding: Coding, body: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
-  // The fastest levels: records repeat their member names, so even these shrink a page eightfold.
-  const packed =
-    coding === "gzip"
-      ? await gzipAsync(body, { level: constants.Z_BEST_SPEED })
-      : await zstdAsync(body, { params: { [constants.ZSTD_c_compressionLevel]: 1 } });
-  return new Uint8Array(packed.buffer as ArrayBuffer, packed.byteOffset, packed.byteLength);
-}
-
-/** The coding a client's `Accept-Encoding` allows: zstd before gzip where it likes both equally; null for none. */
-export function preferredCoding(accepted: string | null): Coding | null {
-  if (accepted === null) return null;
-  let best: Coding | null = null;
-  let bestWeight = 0;
-  const weights = new Map<string, number>();
-  for (const item of accepted.split(",")) {
-    const [name = "", ...parameters] = item.split(";").map((part) => part.trim().toLowerCase());
-    const quality = parameters.find((parameter) => parameter.startsWith("q="));
-    const weight = quality === undefined ? 1 : Number(quality.slice(2));
-    weights.set(name, Number.isFinite(weight) ? weight : 0);
-  }
-  for (const coding of ["zstd", "gzip"] as const) {
-    const weight = weights.get(coding) ?? weights.get("*") ?? 0;
-    if (weight > bestWeight) {
-      best = coding;
-      bestWeight = weight;
-    }
-  }
-  return best;
-}

@@ -26,6 +26,27 @@ describe("/docs", () => {
     expect(unpacked.openapi).toBe("3.0.3");
   });
 
+  test("is not sent again to who has it, plain or packed", async () => {
+    for (const coding of ["identity", "gzip", "zstd"]) {
+      const headers = { "accept-encoding": coding };
+      const first = await app.fetch("/docs", { headers });
+      const tag = first.headers.get("etag")!;
+      for (const known of [tag, `W/${tag}`, `"other", ${tag}`, "*"]) {
+        const again = await app.fetch("/docs", { headers: { ...headers, "if-none-match": known } });
+        expect([again.status, again.headers.get("etag"), await again.text()]).toEqual([304, tag, ""]);
+      }
+      const other = await app.fetch("/docs", { headers: { ...headers, "if-none-match": '"other"' } });
+      expect(other.status).toBe(200);
+      expect(await other.bytes()).toEqual(await first.bytes());
+    }
+    const tags = await Promise.all(
+      ["identity", "gzip", "zstd"].map(async (coding) =>
+        (await app.fetch("/docs", { headers: { "accept-encoding": coding } })).headers.get("etag"),
+      ),
+    );
+    expect(new Set(tags).size).toBe(3); // Bodies that differ have tags that differ.
+  });
+
   test("answers while the server starts", async () => {
     const starting = await createTestApp();
     starting.setReadiness({ status: "starting", replayed: 1, total: 2 });
@@ -106,5 +127,28 @@ describe("/docs/ui", () => {
     expect(read).toEqual([]);
     await watched.fetch("/docs/ui/page.css");
     expect(read).toEqual([expect.stringMatching(/^file:.*\/docs-page\/page\.css$/)]);
+  });
+
+  test("reads and packs each file once, however often and in whatever coding it is asked for", async () => {
+    const read: string[] = [];
+    let failures = 1;
+    const watched = await createTestApp({
+      readAsset: async (specifier) => {
+        read.push(specifier);
+        if (failures-- > 0) throw new Error("no descriptor is left");
+        return readAsset(specifier);
+      },
+    });
+    const path = addresses.find((address) => address.endsWith("bundle.js"))!;
+    expect((await watched.fetch(path)).status).toBe(500);
+    const bodies = await Promise.all(
+      ["identity", "gzip", "zstd", "identity", "gzip", "zstd"].map(async (coding) =>
+        (await watched.fetch(path, { headers: { "accept-encoding": coding } })).bytes(),
+      ),
+    );
+    expect(read).toHaveLength(2); // What failed is tried again.
+    expect(bodies.slice(0, 3)).toEqual(bodies.slice(3));
+    expect(Bun.gunzipSync(bodies[1]!)).toEqual(bodies[0]!);
+    expect(Buffer.compare(Bun.zstdDecompressSync(bodies[2]!), bodies[0]!)).toBe(0);
   });
 });

@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import swaggerUi from "swagger-ui-dist/package.json" with { type: "json" };
+import { KeptBody } from "../kept-body.ts";
 import type { Observe } from "../observe.ts";
 import type { Responder } from "../responder.ts";
 import { describeDocs, describeDocsPage } from "../schema/describe.ts";
@@ -48,6 +49,10 @@ const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
+/** A browser may keep these, and asks each time whether they are still the same. */
+const ASK_AGAIN = { "cache-control": "no-cache" };
+const FOR_GOOD = { "cache-control": "public, max-age=31536000, immutable" };
+
 /** Other sites neither embed these files nor reach into the page's window, and learn of no address here. */
 const OURS_ALONE = {
   "cross-origin-opener-policy": "same-origin",
@@ -57,24 +62,15 @@ const OURS_ALONE = {
 
 /** The OpenAPI document, and a page for people that shows it without asking any other host. */
 export function docsRoutes({ responder, observe, readAsset, document }: DocsDependencies) {
-  let documentBytes: Promise<Uint8Array<ArrayBuffer>> | null = null;
-
-  /** Made when first asked for, then kept. */
-  function documentBody(): Promise<Uint8Array<ArrayBuffer>> {
-    documentBytes ??= document().then((whole) => encode(JSON.stringify(whole)));
-    return documentBytes;
-  }
-
-  async function pageBody(): Promise<Uint8Array<ArrayBuffer>> {
+  const documentBody = new KeptBody(async () => encode(JSON.stringify(await document())));
+  const pageBody = new KeptBody(async () => {
     const page = new TextDecoder().decode(await readAsset(ownFile("page.html")));
     return encode(page.replaceAll("{swagger-ui}", PACKAGE_PATH));
-  }
-
-  const answerDocument = observe("GET", "/docs", async (request) =>
-    responder.json(request, 200, await documentBody()),
-  );
-  const answerPage = observe("GET", "/docs/ui", async (request) =>
-    responder.json(request, 200, await pageBody(), {
+  });
+  const answerDocument = observe("GET", "/docs", (request) => responder.kept(request, documentBody, {}));
+  const answerPage = observe("GET", "/docs/ui", (request) =>
+    responder.kept(request, pageBody, {
+      ...ASK_AGAIN,
       "content-type": HTML,
       "content-security-policy": PAGE_POLICY,
       ...OURS_ALONE,
@@ -84,14 +80,9 @@ export function docsRoutes({ responder, observe, readAsset, document }: DocsDepe
     .get("/docs", ({ request }) => answerDocument(request), { detail: describeDocs })
     .get("/docs/ui", ({ request }) => answerPage(request), { detail: describeDocsPage });
   for (const { path, specifier, contentType, versioned } of ASSETS) {
-    const headers = {
-      "content-type": contentType,
-      "cache-control": versioned ? "public, max-age=31536000, immutable" : "no-cache",
-      ...OURS_ALONE,
-    };
-    const answerAsset = observe("GET", path, async (request) =>
-      responder.json(request, 200, new Uint8Array(await readAsset(specifier)), headers),
-    );
+    const body = new KeptBody(async () => new Uint8Array(await readAsset(specifier)));
+    const headers = { ...(versioned ? FOR_GOOD : ASK_AGAIN), "content-type": contentType, ...OURS_ALONE };
+    const answerAsset = observe("GET", path, (request) => responder.kept(request, body, headers));
     routes.get(path, ({ request }) => answerAsset(request), { detail: { hide: true } });
   }
   return routes;
