@@ -53,7 +53,7 @@ export interface DirectoryEvents {
   /** Something is wrong with the archive, in a sentence. */
   onArchiveNote(note: string): void;
   onSealed(report: SealReport): void;
-  /** Nothing was sealed, and nothing lost; the next seal tries again. */
+  /** Nothing is lost, and log and memory keep what they had; the next seal tries again. */
   onSealFailed(error: unknown): void;
 }
 
@@ -138,7 +138,7 @@ export async function openDirectory(options: OpenDirectoryOptions): Promise<Open
     onNewest: (appId, batch) => hot.restoreNewest(appId, batch),
   });
   for (const note of notes) events.onArchiveNote(note);
-  hot.setSealed(sequencesOf(archive.manifest));
+  hot.setSealed(sequencesOf(archive.manifest), hasAllNewest);
   const { wal: log, recovery } = await openWal({
     files,
     directory: paths.log,

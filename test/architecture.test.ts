@@ -23,8 +23,14 @@ const ROWS: readonly (readonly string[])[] = [
 /** Files of the root that are small enough to stand beside any layer. */
 const SHARED = ["config", "directory"];
 
-/** What everybody may import of `runtime`: interfaces in our words. */
-const RUNTIME_INTERFACES = ["runtime/files.ts", "runtime/listen.ts", "runtime/lock.ts", "runtime/usage.ts"];
+/** What everybody may import of `runtime`: interfaces in our words, and what is built on them alone. */
+const RUNTIME_INTERFACES = [
+  "runtime/durable-names.ts",
+  "runtime/files.ts",
+  "runtime/listen.ts",
+  "runtime/lock.ts",
+  "runtime/usage.ts",
+];
 
 const SOURCE = resolve(import.meta.dir, "../src");
 

@@ -1,8 +1,11 @@
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { crc32 } from "node:zlib";
+import { assert } from "../lib/assert.ts";
+import { moveDurably } from "../runtime/durable-names.ts";
 import { FileError, type Files, unlessFileError } from "../runtime/files.ts";
 import type { UtcDay } from "../time/utc-day.ts";
-import { type ExpiredDay, encodeManifest, type Manifest, type Part } from "./manifest.ts";
+import { listAside } from "./list-aside.ts";
+import { encodeManifest, type Manifest, type Part } from "./manifest.ts";
 import type { PartReader } from "./part-reader.ts";
 import type { MadePart } from "./part-writer.ts";
 import { archivePaths, dayFolder, lostName, partName } from "./paths.ts";
@@ -15,7 +18,11 @@ export type PartFault = string;
 export interface Archive {
   /** What is sealed. Replaced as a whole, so that who holds on to it can tell whether anything has changed. */
   readonly manifest: Manifest;
-  /** Whether the disk has this manifest: not after a start that had to make one anew, until it is swapped. */
+  /**
+   * Whether the disk is known to have this manifest, and will have it after a power failure. Not after a start, which
+   * may have read what the disk never got, or made one anew; nor after a swap that failed, of which the disk may have
+   * either side. Until it is known nothing may be removed that any manifest may name.
+   */
   readonly isWritten: boolean;
   readonly reader: PartReader;
   /** Parts that can't be read, by file. */
@@ -37,16 +44,10 @@ export interface Archive {
    * of a seal's parts of a day it says what all of them hold, so that a crash must not leave it alone.
    */
   discard(parts: readonly Part[]): Promise<void>;
-  /** Makes this the archive, durably, in one step. */
+  /** Makes this the archive, durably, in one step. Where it fails, the archive is what it was, and not `isWritten`. */
   swap(manifest: Manifest): Promise<void>;
   /** Moves the files of parts that are given up to where damaged bytes are kept. */
   setAside(parts: readonly Part[]): Promise<void>;
-  /** Moves an expired day's files out of the way. Repeats what a crash cut short. */
-  moveAside(expired: ExpiredDay): Promise<void>;
-  /** Moves the files of a day back that are still there. */
-  moveBack(expired: ExpiredDay): Promise<void>;
-  /** Deletes an expired day's files. */
-  deleteExpired(expired: ExpiredDay): Promise<void>;
   /**
    * Moves what a cut-off seal left in the folders of days out of the way, and deletes what was moved so
    * `keepMs` ago.
@@ -80,14 +81,10 @@ export function createArchive(options: ArchiveOptions): Archive {
   let named = namedFiles(manifest);
   let discarded = 0;
   const pathOf = ({ file }: Part) => join(directory, file);
-  const asideOf = ({ file }: Part, { sinceMs }: ExpiredDay) => join(paths.expired, String(sinceMs), file);
 
   async function move(from: string, to: string): Promise<void> {
     if (!(await files.exists(from))) return; // Moved before a crash, or lost: `examine` tells.
-    await files.makeDirectory(dirname(to));
-    await files.rename(from, to);
-    await files.syncDirectory(dirname(to));
-    await files.syncDirectory(dirname(from));
+    await moveDurably(files, from, to);
   }
 
   async function examine(parts: readonly Part[], thorough = false): Promise<boolean> {
@@ -144,6 +141,7 @@ export function createArchive(options: ArchiveOptions): Archive {
       reader.renew();
     },
     async swap(next) {
+      isWritten = false;
       await files.replace(paths.manifest, encodeManifest(next));
       manifest = next;
       named = namedFiles(next);
@@ -156,27 +154,13 @@ export function createArchive(options: ArchiveOptions): Archive {
         await move(pathOf(part), join(damagedDirectory, lostName(part.file)));
       }
     },
-    async moveAside(expired) {
-      for (const part of expired.parts) await move(pathOf(part), asideOf(part, expired));
-    },
-    async moveBack(expired) {
-      for (const part of expired.parts) await move(asideOf(part, expired), pathOf(part));
-    },
-    async deleteExpired(expired) {
-      for (const part of expired.parts) {
-        for (const path of [asideOf(part, expired), pathOf(part)]) {
-          if (await files.exists(path)) await files.remove(path);
-        }
-      }
-    },
     async tidy(nowMs, keepMs) {
+      assert(isWritten, "files are removed only where the disk has the manifest that does not name them");
       const { leftover } = await findStrayFiles(files, directory, manifest);
       for (const file of leftover.toReversed()) // As in `discard`.
         await move(join(directory, file), join(paths.expired, String(nowMs), file));
-      const named = new Set([...manifest.expired.values()].map(({ sinceMs }) => String(sinceMs)));
-      for (const since of await files.list(paths.expired)) {
-        const isOver = /^\d+$/.test(since) && nowMs - Number(since) >= keepMs;
-        if (isOver && !named.has(since)) await removeFiles(files, join(paths.expired, since));
+      for (const { sinceMs, folder, file } of await listAside(files, paths.expired)) {
+        if (nowMs - sinceMs >= keepMs && !named.has(file)) await files.remove(join(folder, file));
       }
     },
     close: () => reader.close(),
@@ -193,13 +177,6 @@ const REMEMBERED_FILES_MAX = 256;
 function namedFiles({ days, latest, expired }: Manifest): ReadonlySet<string> {
   const parts = [...days.values(), ...expired.values()].flatMap((day) => day.parts);
   return new Set([...parts, ...(latest ?? [])].map(({ file }) => file));
-}
-
-/** Removes the files of the folders in a folder. */
-async function removeFiles(files: Files, folder: string): Promise<void> {
-  for (const inner of await files.list(folder)) {
-    for (const name of await files.list(join(folder, inner))) await files.remove(join(folder, inner, name));
-  }
 }
 
 /** What tells that a file is not what was written. */

@@ -14,7 +14,10 @@ export interface Manifest {
   readonly days: ReadonlyMap<UtcDay, SealedDay>;
   /** The newest sealed record of every device; null before the first seal. */
   readonly latest: readonly Part[] | null;
-  /** Days past the retention: out of answers, their files out of the way, until they are deleted. */
+  /**
+   * Days past the retention: their files are where they were until they are deleted, so that a clock that is set back
+   * finds them. Retention is by the clock of each answer, so while it says that a day has not expired the day is shown.
+   */
   readonly expired: ReadonlyMap<UtcDay, ExpiredDay>;
 }
 
@@ -28,7 +31,7 @@ export interface SealedDay {
 }
 
 export interface ExpiredDay extends SealedDay {
-  /** When it was moved aside, Unix ms. */
+  /** When it was found to be expired, and after that when its files were deleted, Unix ms. */
   readonly sinceMs: number;
 }
 
@@ -42,6 +45,11 @@ export interface Part {
   readonly crc: number;
   /** Rows by app. */
   readonly apps: ReadonlyMap<AppId, number>;
+}
+
+/** What is sealed of a day, whether or not it was found to be expired. */
+export function findSealed({ days, expired }: Manifest, day: UtcDay): SealedDay | undefined {
+  return days.get(day) ?? expired.get(day);
 }
 
 export const EMPTY_MANIFEST: Manifest = {

@@ -3,10 +3,12 @@ import { crc32 } from "node:zlib";
 import { messageOf } from "../lib/message-of.ts";
 import type { AppId } from "../model/ids.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
+import { moveDurably } from "../runtime/durable-names.ts";
 import { FileError, type Files, isOutOfDescriptors, unlessFileError } from "../runtime/files.ts";
 import { utcDayName } from "../time/utc-day.ts";
 import { type Archive, createArchive } from "./archive.ts";
 import { type Database, type DatabaseOptions, loadDuckDb } from "./duckdb.ts";
+import { listAside } from "./list-aside.ts";
 import { listPartFiles } from "./list-part-files.ts";
 import { EMPTY_MANIFEST, type Manifest, type Part, readManifest } from "./manifest.ts";
 import { findNewest, readNewest } from "./newest-records.ts";
@@ -74,6 +76,7 @@ export async function openArchive(options: OpenArchiveOptions): Promise<OpenedAr
   };
   const notes: string[] = [];
   const { manifest, isWritten } = await findManifest(options, openFirst, notes);
+  await bringHome(files, directory, manifest);
   const reader = createPartReader({
     openDatabase() {
       const opened = first ?? openDatabase(databaseOptions);
@@ -86,7 +89,7 @@ export async function openArchive(options: OpenArchiveOptions): Promise<OpenedAr
   });
   const archive = createArchive({ files, directory, damagedDirectory, manifest, isWritten, reader });
   const hasAllNewest =
-    manifest.days.size === 0 ||
+    manifest.days.size + manifest.expired.size === 0 ||
     (await restoreNewest({
       manifest,
       database: await openFirst(),
@@ -103,6 +106,17 @@ async function emptyFolder(files: Files, folder: string): Promise<void> {
   for (const name of await files.list(folder)) await files.remove(join(folder, name)).catch(unlessFileError);
 }
 
+/** Version 0.1 moved the files of expired days out of the way. What the disk refuses is missing to who asks for it. */
+async function bringHome(files: Files, directory: string, manifest: Manifest): Promise<void> {
+  const expired = new Set(
+    [...manifest.expired.values()].flatMap(({ parts }) => parts.map(({ file }) => file)),
+  );
+  for (const { folder, file } of await listAside(files, archivePaths(directory).expired)) {
+    if (!expired.has(file)) continue;
+    await moveDurably(files, join(folder, file), join(directory, file)).catch(unlessFileError);
+  }
+}
+
 async function findManifest(
   { files, directory, damagedDirectory, pathOf }: OpenArchiveOptions,
   openReading: () => Promise<Database>,
@@ -112,7 +126,8 @@ async function findManifest(
   if (await files.exists(path)) {
     const bytes = await readOrFault(files, path);
     const manifest = bytes instanceof Uint8Array ? readManifest(bytes, path) : null;
-    if (manifest !== null) return { manifest, isWritten: true };
+    // That the system shows a file does not mean that the disk has it: an earlier process may not have come to its sync.
+    if (manifest !== null) return { manifest, isWritten: false };
     const fate =
       bytes instanceof Uint8Array
         ? `is damaged: it was ${await setAside(files, damagedDirectory, bytes)} and`
@@ -197,7 +212,7 @@ export async function restoreNewest(options: RestoreNewestOptions): Promise<bool
       }
     }
     let isWhole = true;
-    for (const [day, { parts }] of [...manifest.days].sort(([a], [b]) => a - b)) {
+    for (const [day, { parts }] of [...manifest.expired, ...manifest.days].sort(([a], [b]) => a - b)) {
       for (const part of parts) {
         try {
           await expectGood(part);

@@ -8,7 +8,7 @@ import { parseUtcDayName, type UtcDay, utcDayName } from "../time/utc-day.ts";
  *   manifest.json                      what is sealed
  *   day=2026-11-14/00000012-000.parquet    records of a UTC day
  *   latest/00000012-000.parquet            the newest sealed record of every device
- *   expired/day=2025-11-13/...             days past the retention, for a day more
+ *   expired/1763078400000/day=2025-11-13/...   what a seal left that was cut off, for a day from that time on
  *   scratch/                           work under way; emptied at each start
  */
 

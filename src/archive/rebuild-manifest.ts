@@ -1,6 +1,7 @@
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import type { AppId } from "../model/ids.ts";
+import { moveDurably } from "../runtime/durable-names.ts";
 import { type Files, isOutOfDescriptors, unlessFileError } from "../runtime/files.ts";
 import type { UtcDay } from "../time/utc-day.ts";
 import type { Connection } from "./duckdb.ts";
@@ -27,7 +28,7 @@ export interface RebuiltManifest {
  * Makes a manifest from the files alone, where the manifest is lost: each says which entries of the log it covers
  * and which files it replaced. A file that was written for a seal that never came to its swap counts too: it
  * says the same as the log. Files that can't be read are set aside among damaged bytes: to the new manifest they would
- * be leftovers, which are deleted one day.
+ * be leftovers, which are deleted one day. Where the disk refuses that, the manifest names them among what is lost.
  */
 export async function rebuildManifest(
   options: RebuildOptions,
@@ -35,21 +36,26 @@ export async function rebuildManifest(
 ): Promise<RebuiltManifest> {
   const { files, directory } = options;
   const found: FoundPart[] = [];
-  const leftOut: string[] = [];
+  const unreadable: PartFile[] = [];
   for (const partFile of await listPartFiles(files, directory)) {
     const part = await describePart(options, partFile.file, connection);
-    if (part === null) leftOut.push(partFile.file);
+    if (part === null) unreadable.push(partFile);
     else found.push({ ...part, ...partFile });
   }
-  for (const file of leftOut) await setAside(options, file);
-  return { manifest: manifestOf(found), leftOut };
+  const inTheWay: PartFile[] = [];
+  for (const partFile of unreadable) if (!(await setAside(options, partFile.file))) inTheWay.push(partFile);
+  return { manifest: manifestOf(found, inTheWay), leftOut: unreadable.map(({ file }) => file) };
 }
 
-function manifestOf(found: readonly FoundPart[]): Manifest {
+function manifestOf(found: readonly FoundPart[], inTheWay: readonly PartFile[]): Manifest {
   const replaced = new Set(found.flatMap(({ replaces }) => replaces));
   const days = new Map<UtcDay, SealedDay>();
+  for (const { file, day } of inTheWay) {
+    const known = days.get(day) ?? NOTHING_KNOWN;
+    days.set(day, { ...known, lost: [...known.lost, { file, rows: 0, bytes: 0, crc: 0, apps: new Map() }] });
+  }
   for (const { part, day, sequence } of found.filter(({ part }) => !replaced.has(part.file))) {
-    const known = days.get(day) ?? { sequence: 0, parts: [], lost: [] };
+    const known = days.get(day) ?? NOTHING_KNOWN;
     days.set(day, { ...known, sequence: Math.max(known.sequence, sequence), parts: [...known.parts, part] });
   }
   return {
@@ -61,6 +67,8 @@ function manifestOf(found: readonly FoundPart[]): Manifest {
   };
 }
 
+const NOTHING_KNOWN: SealedDay = { sequence: 0, parts: [], lost: [] };
+
 interface DescribedPart {
   readonly part: Part;
   readonly sequence: number;
@@ -69,15 +77,17 @@ interface DescribedPart {
 
 interface FoundPart extends DescribedPart, PartFile {}
 
-async function setAside({ files, directory, damagedDirectory }: RebuildOptions, file: string): Promise<void> {
-  const from = join(directory, file);
+/** Whether the file is out of the way for good. */
+async function setAside(
+  { files, directory, damagedDirectory }: RebuildOptions,
+  file: string,
+): Promise<boolean> {
   try {
-    await files.makeDirectory(damagedDirectory);
-    await files.rename(from, join(damagedDirectory, lostName(file)));
-    await files.syncDirectory(damagedDirectory);
-    await files.syncDirectory(dirname(from));
+    await moveDurably(files, join(directory, file), join(damagedDirectory, lostName(file)));
+    return true;
   } catch (error) {
-    unlessFileError(error); // It stays where it is.
+    unlessFileError(error);
+    return false;
   }
 }
 

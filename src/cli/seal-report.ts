@@ -2,19 +2,22 @@ import type { SealReport } from "../service/seal.ts";
 import { countOf } from "./counts.ts";
 
 /** Whether there was anything to do. */
-export function didAnything({ days, blocked, expired, deleted, logBytes }: SealReport): boolean {
-  return days.length + blocked.length + expired.length + deleted.length + logBytes > 0;
+export function didAnything({ days, blocked, expired, deleted, logBytes, unfinished }: SealReport): boolean {
+  return days.length + blocked.length + expired.length + deleted.length + logBytes > 0 || unfinished !== null;
 }
 
 /** What a seal did, in a line for a log. */
 export function sealSummary(report: SealReport): string {
-  const { days, records, bytes, blocked, expired, deleted, logBytes, durationMs } = report;
+  const { days, records, bytes, blocked, expired, deleted, logBytes, unfinished, durationMs } = report;
   const parts = [
     `Archived ${countOf(records, "record")} of ${range(days)} as ${megabytes(bytes)} in ${(durationMs / 1000).toFixed(1)} s`,
     blocked.length > 0 ? `not ${range(blocked)}, whose archive is damaged` : null,
     expired.length > 0 ? `${range(expired)} went out of the retention` : null,
     deleted.length > 0 ? `${range(deleted)} deleted` : null,
     logBytes > 0 ? `${megabytes(logBytes)} of the log freed` : null,
+    unfinished !== null
+      ? `what that made superfluous is not all removed, the next seal goes on: ${unfinished}`
+      : null,
   ];
   return `${parts.filter((part) => part !== null).join("; ")}.`;
 }

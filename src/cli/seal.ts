@@ -60,15 +60,15 @@ export async function seal(
     );
   } catch (error) {
     bars.sealing.clear();
-    if (signal.aborted) say("Interrupted: nothing was archived, and nothing lost.");
-    else say(`Nothing was archived, and nothing lost: ${messageOf(error)}`);
+    if (signal.aborted) say("Interrupted: nothing is lost, the next seal begins anew.");
+    else say(`The seal failed, and nothing is lost: ${messageOf(error)}`);
     return 1;
   } finally {
     await directory.close();
   }
   bars.sealing.clear();
   terminal.out(json ? `${JSON.stringify(report, null, 2)}\n` : `${sealSummary(report)}\n`);
-  return report.blocked.length === 0 ? 0 : 1;
+  return report.blocked.length === 0 && report.unfinished === null ? 0 : 1;
 }
 
 function createBar(label: string, terminal: Terminal): ProgressBar {

@@ -14,7 +14,7 @@ export function logEvents(log: EventLog, startedMs: number): AppEvents {
     onRefusal: createRefusalNotice(log),
     onArchiveNote: (note) => log.warn({ event: "archive" }, `Archive: ${note}`),
     onSealed: (report) => logSeal(log, report),
-    onSealFailed: (err) => log.error({ event: "seal_failed", err }, "Nothing was archived, and nothing lost"),
+    onSealFailed: (err) => log.error({ event: "seal_failed", err }, SEAL_FAILED),
     onKeyFile: (reason) => log.warn({ event: "keys" }, `Keys: ${reason}`),
     onFault: (requestId, err) =>
       log.error({ event: "fault", request_id: requestId, err }, `Failed to answer request ${requestId}`),
@@ -52,10 +52,15 @@ function logReady(log: EventLog, { recovery, hot, archive }: OpenDirectory, seco
   }
 }
 
+/** True of every failure, also where only the disk knows whether it has the archive's new manifest. */
+const SEAL_FAILED =
+  "Sealing failed, and nothing is lost: log and memory keep their records, the next seal tries again";
+
 function logSeal(log: EventLog, report: SealReport): void {
   if (!didAnything(report)) return;
-  const { records, bytes, parts, durationMs, logBytes } = report;
-  log.info(
+  const { records, bytes, parts, durationMs, logBytes, unfinished } = report;
+  const level = unfinished === null ? "info" : "warn";
+  log[level](
     {
       event: "sealed",
       seconds: durationMs / 1000,
@@ -65,6 +70,7 @@ function logSeal(log: EventLog, report: SealReport): void {
       bytes,
       log_bytes_freed: logBytes,
       blocked: report.blocked,
+      unfinished,
     },
     sealSummary(report),
   );

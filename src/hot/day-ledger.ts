@@ -16,8 +16,8 @@ export interface LedgerDay {
   isLeaving: boolean;
 }
 
-/** Sequences count from 1, so no entry is covered. */
-export const UNSEALED = 0;
+/** Sequences count from 1, and a day whose archive covers no entry is sealed all the same: files may hold records of it. */
+export const UNSEALED = -1;
 
 /** Timestamps of changed records, by device. */
 export type ChangedRecords = Map<Device, Set<number>>;

@@ -46,8 +46,11 @@ export interface HotStore {
   /** The last entry that was laid over the store, or 0. */
   readonly appliedSequence: number;
 
-  /** Says which days the archive holds, and up to which entry of the log. Before the first `apply`. */
-  setSealed(sequences: ReadonlyMap<UtcDay, number>): void;
+  /**
+   * Says which days the archive holds, up to which entry of the log, and whether the newest sealed record of every
+   * device was restored. Before the first `apply`.
+   */
+  setSealed(sequences: ReadonlyMap<UtcDay, number>, hasAllNewest: boolean): void;
   /** Takes in the newest sealed record of each device. Before the first `apply`. */
   restoreNewest(appId: AppId, batch: ReportBatch): void;
   /** Days that memory holds records of, in order. */
@@ -81,6 +84,7 @@ export function createHotStore(): HotStore {
   const apps = new Map<AppId, AppDevices>();
   const ledger = new DayLedger();
   let appliedSequence = 0;
+  let hasAllNewest = true;
 
   function findOrAddApp(appId: AppId): AppDevices {
     let app = apps.get(appId);
@@ -126,7 +130,7 @@ export function createHotStore(): HotStore {
   ): void {
     const timestampMs = batch.timestampMs[row]!;
     const isNewest = timestampMs >= device.newestMs;
-    const mayHaveBase = isSealed(day) && timestampMs < device.sealedNewestMs;
+    const mayHaveBase = isSealed(day) && (timestampMs < device.sealedNewestMs || !hasAllNewest);
     let { profile, state } = carried;
     let mask = maskOf(batch.numbers, row);
     if (base !== null) {
@@ -248,7 +252,10 @@ export function createHotStore(): HotStore {
       return appliedSequence;
     },
 
-    setSealed: (sequences) => ledger.setSealed(sequences),
+    setSealed(sequences, hasAll) {
+      ledger.setSealed(sequences);
+      hasAllNewest = hasAll;
+    },
     restoreNewest(appId, batch) {
       const app = findOrAddApp(appId);
       const tuples = dictionary.translate(batch);

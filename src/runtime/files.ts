@@ -21,10 +21,14 @@ export interface Files {
   openAppend(path: string): Promise<AppendFile>;
   /**
    * Puts a file in place whole or not at all: temporary file, fsync, rename, directory fsync. It has the mode of the
-   * file it replaces, or 0600.
+   * file it replaces, or 0600. Where it fails the former file is in place, or the new one is and a power failure may
+   * bring the former back (durable-names.ts).
    */
   replace(path: string, bytes: Uint8Array): Promise<void>;
-  /** Renames a file, over another too, or a directory, where there is none of the new name or an empty one. */
+  /**
+   * Renames a file, over another too, or a directory, where there is none of the new name or an empty one. It lasts once
+   * both directories are synced, which `moveDurably` does.
+   */
   rename(from: string, to: string): Promise<void>;
   /** Gives a file a second name. Throws `EXDEV` and the like where the file system can't; the caller then copies. */
   link(from: string, to: string): Promise<void>;

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Stats } from "node:fs";
 import { type FileHandle, link, open, readdir, readFile, rename, rm, stat, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
+import { putDurably } from "./durable-names.ts";
 import { type AppendFile, FileError, type Files } from "./files.ts";
 import { codeOf, fileErrorOf } from "./node-error.ts";
 import { createDirectory, createFile } from "./owner.ts";
@@ -70,18 +71,22 @@ function withoutFirst(parts: readonly Uint8Array[], bytes: number): Uint8Array[]
 }
 
 /** The temporary file's name ends in `.tmp`; a crash may leave it behind. */
-async function replace(path: string, bytes: Uint8Array): Promise<void> {
+function replace(path: string, bytes: Uint8Array): Promise<void> {
+  return putDurably(
+    () => attempt("replace", path, () => putInPlace(path, bytes)),
+    () => syncDirectory(dirname(path)),
+  );
+}
+
+async function putInPlace(path: string, bytes: Uint8Array): Promise<void> {
   const temporary = `${path}.${randomUUID().slice(0, 8)}.tmp`;
-  await attempt("replace", path, async () => {
-    try {
-      await writeWhole(temporary, bytes, await find(path));
-      await rename(temporary, path);
-    } catch (error) {
-      await unlink(temporary).catch(() => undefined); // What failed first is what counts.
-      throw error;
-    }
-  });
-  await syncDirectory(dirname(path));
+  try {
+    await writeWhole(temporary, bytes, await find(path));
+    await rename(temporary, path);
+  } catch (error) {
+    await unlink(temporary).catch(() => undefined); // What failed first is what counts.
+    throw error;
+  }
 }
 
 async function writeWhole(path: string, bytes: Uint8Array, former: Stats | null): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Archive } from "../archive/archive.ts";
-import type { Part } from "../archive/manifest.ts";
+import { findSealed, type Part } from "../archive/manifest.ts";
 import type { ArchiveSession } from "../archive/part-reader.ts";
 import type { HotStore } from "../hot/hot-store.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
@@ -54,8 +54,9 @@ export function createArchiveHistory(dependencies: HistoryDependencies) {
 
 function planStretches(hot: HotStore, { manifest }: Archive, { range }: HistoryQuestion): HistoryStretch[] {
   const inMemory = hot.daysInMemory().map(({ day }) => day);
-  return planHistory(range, daysWithin(range, [...manifest.days.keys(), ...inMemory]), {
-    isSealed: (day) => manifest.days.has(day),
+  const sealed = [...manifest.days.keys(), ...manifest.expired.keys()];
+  return planHistory(range, daysWithin(range, [...sealed, ...inMemory]), {
+    isSealed: (day) => findSealed(manifest, day) !== undefined,
     holdsLate: (day) => hot.holdsLate(day),
   });
 }
@@ -80,7 +81,7 @@ async function findGaps(
   const damagedDays = new Map<string, string>();
   let isIncomplete = false;
   for (const day of days) {
-    const sealed = archive.manifest.days.get(day)!;
+    const sealed = findSealed(archive.manifest, day)!;
     if (sealed.lost.some(({ apps }) => apps.has(appId))) isIncomplete = true;
     for (const { file, apps } of sealed.parts) {
       if (!archive.damaged.has(file) || !apps.has(appId)) continue;
@@ -95,7 +96,7 @@ async function findGaps(
 }
 
 function partsOf({ manifest }: Archive, { appId }: HistoryQuestion, days: readonly UtcDay[]): Part[] {
-  return days.flatMap((day) => manifest.days.get(day)?.parts.filter(({ apps }) => apps.has(appId)) ?? []);
+  return days.flatMap((day) => findSealed(manifest, day)?.parts.filter(({ apps }) => apps.has(appId)) ?? []);
 }
 
 async function readStretches(

@@ -113,15 +113,15 @@ export function createBackupDirectory(files: Files, directory: string): BackupDi
   /** The log comes first and the manifest last, so that the directory is a data directory at any moment. */
   async function moveIntoPlace({ files: all }: Backup, isGood: (file: BackupFile) => Promise<boolean>) {
     const waiting = new Set(await files.list(next));
-    const touched = new Set<string>();
     for (const wanted of inOrder(all)) {
       if (!waiting.has(waitingName(wanted.file)) || !(await isGood(wanted))) continue;
       const to = join(directory, wanted.file);
       await files.makeDirectory(dirname(to));
       await files.rename(join(next, waitingName(wanted.file)), to);
-      touched.add(dirname(to));
     }
-    for (const folder of touched) await files.syncDirectory(folder);
+    // Not only of those that were moved now: an earlier backup may have failed before its own sync.
+    const folders = new Set(all.map(({ file }) => dirname(join(directory, file))));
+    for (const folder of folders) if (await files.exists(folder)) await files.syncDirectory(folder);
   }
 
   return {

@@ -20,18 +20,18 @@ export interface WantedFile {
 /** Every part that a manifest names, but for those that were given up. */
 export function partsOf({ days, latest, expired }: Manifest): WantedFile[] {
   const sealed = [...days.values()].flatMap(({ parts }) => parts);
-  const aside = [...expired.values()].flatMap(({ parts, sinceMs }) =>
-    parts.map((part) => {
-      const file = `archive/expired/${sinceMs}/${part.file}`;
-      const home = `archive/${part.file}`;
-      return { file, sources: [file, home, file, home], expected: part };
-    }),
-  );
   const inPlace = [...sealed, ...(latest ?? [])].map((part) => {
     const file = `archive/${part.file}`;
     return { file, sources: [file], expected: part };
   });
-  return [...inPlace, ...aside];
+  const expiring = [...expired.values()].flatMap(({ parts, sinceMs }) =>
+    parts.map((part) => {
+      const file = `archive/${part.file}`;
+      // Version 0.1 moved them aside, and the next start brings them back, perhaps just now.
+      return { file, sources: [file, `archive/expired/${sinceMs}/${part.file}`, file], expected: part };
+    }),
+  );
+  return [...inPlace, ...expiring];
 }
 
 /** Every file that may be a part, for an archive whose manifest is lost. */

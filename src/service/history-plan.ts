@@ -1,4 +1,4 @@
-import type { Manifest } from "../archive/manifest.ts";
+import { findSealed, type Manifest } from "../archive/manifest.ts";
 import type { TimeRange } from "../time/range.ts";
 import { nextUtcDay, type UtcDay, utcDayOf, utcDayStartMs } from "../time/utc-day.ts";
 
@@ -48,9 +48,10 @@ export function planHistory(
 }
 
 /** Whether any sealed day lies in the range. Most questions are about days after the last of them. */
-export function touchesSealed({ days }: Manifest, range: TimeRange): boolean {
+export function touchesSealed(manifest: Manifest, range: TimeRange): boolean {
   const [first, last] = [utcDayOf(range.startMs), utcDayOf(range.endMs - 1)];
-  for (let day = last; day >= first; day = (day - 1) as UtcDay) if (days.has(day)) return true;
+  for (let day = last; day >= first; day = (day - 1) as UtcDay)
+    if (findSealed(manifest, day) !== undefined) return true;
   return false;
 }
 

@@ -1,6 +1,7 @@
 import { dirname, join, resolve } from "node:path";
 import { messageOf } from "../lib/message-of.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
+import { moveDurably } from "../runtime/durable-names.ts";
 import { FileError, type Files, unlessFileError } from "../runtime/files.ts";
 import { findFile, LOCK, readBackup, writeDurably } from "./backup-directory.ts";
 import type { Backup, BackupFile } from "./backup-file.ts";
@@ -87,10 +88,13 @@ async function restoreFrom(
   try {
     await clear(files, unfinished);
     await copy(options, backup, unfinished, progress);
-    await files.rename(unfinished, place); // The lock goes with it.
-    await files.syncDirectory(dirname(place));
+    await moveDurably(files, unfinished, place); // The lock goes with it.
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
+    if (await isInPlace(files, unfinished))
+      return refuse(
+        `${messageOf(error)}. "${place}" is restored and whole, but a power failure may take it away.`,
+      );
     await files.removeAll(unfinished).catch(unlessFileError);
     return refuse(`${messageOf(error)}. Nothing was restored.`);
   } finally {
@@ -105,6 +109,16 @@ async function restoreFrom(
     problems,
     durationMs: performance.now() - startedMs,
   });
+}
+
+/** Whether it was only its name that could not be made to last. */
+async function isInPlace(files: Files, unfinished: string): Promise<boolean> {
+  try {
+    return !(await files.exists(unfinished));
+  } catch (error) {
+    unlessFileError(error);
+    return false;
+  }
 }
 
 function refuse(message: string): Result<never, RestoreFault> {

@@ -6,7 +6,7 @@ import { type UtcDay, utcDayOf } from "../time/utc-day.ts";
 /** Whole UTC days before today that stay in memory: history of the last week never waits for a disk. */
 export const WINDOW_DAYS = 7;
 
-/** Files are deleted this long after they were moved aside. */
+/** Files are deleted this long after their day was found to be expired, or they were moved aside. */
 export const ASIDE_KEEP_MS = MS_PER_DAY;
 
 /** The first day of the window: earlier ones are due to be sealed. */
@@ -21,12 +21,12 @@ export function planSeal(inMemory: readonly DayInMemory[], nowMs: number): UtcDa
 }
 
 /**
- * What becomes of days past the end of the retention. Nothing is deleted that was not aside for a day. A deleted day
+ * What becomes of days past the end of the retention. Nothing is deleted that was not found to be expired a day before. A deleted day
  * stays on the list without parts for a day more, so that reports of it which the log may still hold stay covered.
  */
 export interface RetentionPlan {
   /** Expired days that come back: the clock was set back, or memory holds something of them. */
-  readonly restored: ReadonlyMap<UtcDay, ExpiredDay>;
+  readonly restored: ReadonlyMap<UtcDay, SealedDay>;
   /** Days whose files are to be deleted. */
   readonly deleted: ReadonlyMap<UtcDay, ExpiredDay>;
   /** What is expired from now on, besides days that leave the retention only now. */
@@ -39,16 +39,19 @@ export function planRetention(
   nowMs: number,
 ): RetentionPlan {
   const start = retentionDay(nowMs);
-  const plan = { restored: new Map(), deleted: new Map(), kept: new Map<UtcDay, ExpiredDay>() };
+  const restored = new Map<UtcDay, SealedDay>();
+  const deleted = new Map<UtcDay, ExpiredDay>();
+  const kept = new Map<UtcDay, ExpiredDay>();
   for (const [day, entry] of expired) {
-    if (day >= start || sealing.has(day)) plan.restored.set(day, entry);
-    else if (nowMs - entry.sinceMs < ASIDE_KEEP_MS) plan.kept.set(day, entry);
+    const { sinceMs, ...sealed } = entry;
+    if (day >= start || sealing.has(day)) restored.set(day, sealed);
+    else if (nowMs - sinceMs < ASIDE_KEEP_MS) kept.set(day, entry);
     else if (entry.parts.length > 0) {
-      plan.deleted.set(day, entry);
-      plan.kept.set(day, { ...entry, parts: [], sinceMs: nowMs });
+      deleted.set(day, entry);
+      kept.set(day, { ...entry, parts: [], sinceMs: nowMs });
     }
   }
-  return plan;
+  return { restored, deleted, kept };
 }
 
 /** Parts sealed days at the end of the retention. */

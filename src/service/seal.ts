@@ -1,9 +1,11 @@
 import type { Archive } from "../archive/archive.ts";
-import type { ExpiredDay, Manifest, Part, SealedDay } from "../archive/manifest.ts";
+import { findSealed, type Manifest, type Part, type SealedDay } from "../archive/manifest.ts";
 import type { DayRows, PartWriter } from "../archive/part-writer.ts";
 import type { HotStore } from "../hot/hot-store.ts";
 import type { Sealing } from "../hot/sealing.ts";
+import { messageOf } from "../lib/message-of.ts";
 import { nextTurn } from "../lib/next-turn.ts";
+import { unlessFileError } from "../runtime/files.ts";
 import type { Clock } from "../time/clock.ts";
 import { retentionStartMs } from "../time/retention.ts";
 import { type UtcDay, utcDayName, utcDayOf, utcDayStartMs } from "../time/utc-day.ts";
@@ -25,6 +27,8 @@ export interface SealReport {
   readonly deleted: readonly string[];
   /** Of the log, freed. */
   readonly logBytes: number;
+  /** What the disk refused once all of this was archived, and the next seal does again; null where it refused nothing. */
+  readonly unfinished: string | null;
   readonly durationMs: number;
 }
 
@@ -52,7 +56,10 @@ export interface SealDependencies {
   readonly acknowledgedParts: () => Promise<ReadonlySet<string>>;
 }
 
-/** Rejects with what the disk or DuckDB said, or an `AbortError` where the signal broke it off. */
+/**
+ * Rejects with what the disk or DuckDB said, or an `AbortError` where the signal broke it off: memory and log then keep
+ * all they had. Once the archive has the records, it resolves.
+ */
 export type Seal = (
   signal: AbortSignal,
   onProgress?: (progress: SealProgress) => void,
@@ -61,7 +68,9 @@ export type Seal = (
 /**
  * Moves what is due from memory into the archive. Every file is durable before the manifest names it; the
  * manifest is swapped in one step; only then do memory and log give up what it covers. A failure before the swap
- * leaves everything as it was, and one after it is made good by the next seal. One seal at a time.
+ * leaves everything as it was, and one after it is made good by the next seal. Where the swap itself fails, the disk may
+ * have either manifest: nothing is removed until the next seal has put the one in place that memory goes by. One seal at
+ * a time.
  */
 export function createSeal(dependencies: SealDependencies): Seal {
   const { hot, log, archive, clock } = dependencies;
@@ -69,21 +78,22 @@ export function createSeal(dependencies: SealDependencies): Seal {
   return async function seal(signal, onProgress = () => {}) {
     const startedMs = performance.now();
     const nowMs = clock.nowMs();
+    if (!archive.isWritten) await archive.swap(archive.manifest);
     await writeOffLost(dependencies);
     // What an earlier seal left must not lie beside new parts, should the manifest be made anew from all of them.
-    if (archive.isWritten) await archive.tidy(nowMs, ASIDE_KEEP_MS);
+    await archive.tidy(nowMs, ASIDE_KEEP_MS);
     await rotateLog(log, nowMs);
+
+    // In one turn: a report that came between would be covered by the sealing's sequence and be of no day that is folded.
     const days = planSeal(hot.daysInMemory(), nowMs);
     const retention = planRetention(archive.manifest, new Set(days), nowMs);
-    for (const expired of retention.restored.values()) await archive.moveBack(expired);
-
     const sealing = hot.seal(days);
+
     let folded: Folded;
-    let next: Manifest;
     try {
       folded = await foldDays(dependencies, sealing, days, retention, signal, onProgress);
-      next = nextManifest(archive.manifest, folded, retention, sealing.sequence, nowMs);
-      if (!archive.isWritten || !isSame(archive.manifest, next)) await archive.swap(next);
+      const next = nextManifest(archive.manifest, folded, retention, sealing.sequence, nowMs);
+      if (folded.days.size > 0 || !isSame(archive.manifest, next)) await archive.swap(next);
     } catch (error) {
       sealing.abandon();
       throw error;
@@ -92,11 +102,7 @@ export function createSeal(dependencies: SealDependencies): Seal {
     await yielding(sealing.drop());
     await yielding(hot.forgetDevices(oldestNeededMs(archive.manifest, nowMs)));
 
-    for (const expired of retention.deleted.values()) await archive.deleteExpired(expired);
-    for (const expired of archive.manifest.expired.values()) await archive.moveAside(expired);
-    await archive.discard(folded.replaced);
-    await archive.tidy(nowMs, ASIDE_KEEP_MS);
-    const trimmed = await log.trim((day, lastSequence) => isCovered(archive.manifest, day, lastSequence));
+    const { logBytes, unfinished } = await giveUpCovered(dependencies, folded, retention, nowMs);
     return {
       days: names(folded.days.keys()),
       records: folded.records,
@@ -105,10 +111,40 @@ export function createSeal(dependencies: SealDependencies): Seal {
       blocked: names(folded.blocked),
       expired: names([...archive.manifest.expired.keys()].filter((day) => !retention.kept.has(day))),
       deleted: names(retention.deleted.keys()),
-      logBytes: trimmed.bytes,
+      logBytes,
+      unfinished,
       durationMs: performance.now() - startedMs,
     };
   };
+}
+
+/** Removes what the swapped manifest made superfluous. Each step is tried; what the disk refuses, the next seal does. */
+async function giveUpCovered(
+  { archive, log }: SealDependencies,
+  { replaced }: Folded,
+  { deleted }: RetentionPlan,
+  nowMs: number,
+): Promise<Pick<SealReport, "logBytes" | "unfinished">> {
+  let logBytes = 0;
+  let unfinished: string | null = null;
+  const steps = [
+    () => archive.discard([...deleted.values()].flatMap(({ parts }) => parts)),
+    () => archive.discard(replaced),
+    () => archive.tidy(nowMs, ASIDE_KEEP_MS),
+    async () => {
+      const trimmed = await log.trim((day, lastSequence) => isCovered(archive.manifest, day, lastSequence));
+      logBytes = trimmed.bytes;
+    },
+  ];
+  for (const step of steps) {
+    try {
+      await step();
+    } catch (error) {
+      unlessFileError(error);
+      unfinished ??= messageOf(error);
+    }
+  }
+  return { logBytes, unfinished };
 }
 
 /** Damaged parts that an operator has given up are none of the archive any more; the manifest remembers them. */
@@ -240,8 +276,8 @@ async function foldDays(
 const NOTHING_SEALED: SealedDay = { sequence: 0, parts: [], lost: [] };
 
 /**
- * All sealed days are covered up to this seal's entry, folded or not: of those that were not, memory held
- * nothing. Only where a day is blocked does it stay behind.
+ * All sealed days are covered up to this seal's entry, folded or not, expired or not: of those that were not folded
+ * memory held nothing when the sequence was taken. Only where a day is blocked does it stay behind.
  */
 function nextManifest(
   manifest: Manifest,
@@ -251,30 +287,25 @@ function nextManifest(
   nowMs: number,
 ): Manifest {
   const days = new Map<UtcDay, SealedDay>();
-  for (const [day, sealed] of [...manifest.days, ...withoutSince(restored)]) {
-    days.set(
-      day,
-      folded.blocked.includes(day)
-        ? sealed
-        : { ...sealed, sequence: Math.max(sealed.sequence, folded.sequence) },
-    );
-  }
+  for (const [day, sealed] of [...manifest.days, ...restored])
+    days.set(day, folded.blocked.includes(day) ? sealed : coveredUpTo(sealed, folded.sequence));
   for (const [day, sealed] of folded.days) days.set(day, sealed);
   const { retained, expired } = splitExpired(days, nowMs);
+  const expiredBefore = [...kept].map(([day, entry]) => [day, coveredUpTo(entry, folded.sequence)] as const);
   return {
     seal: manifest.seal + 1,
     lastSequence: Math.max(manifest.lastSequence, sequence),
     days: retained,
     latest: folded.latest,
-    expired: new Map([...kept, ...expired]),
+    expired: new Map([...expiredBefore, ...expired]),
   };
 }
 
-function withoutSince(expired: ReadonlyMap<UtcDay, ExpiredDay>): [UtcDay, SealedDay][] {
-  return [...expired].map(([day, { sequence, parts, lost }]) => [day, { sequence, parts, lost }]);
+function coveredUpTo<Day extends SealedDay>(day: Day, sequence: number): Day {
+  return { ...day, sequence: Math.max(day.sequence, sequence) };
 }
 
-/** Whether a seal found nothing to do, apart from covering entries that hold nothing of sealed days. */
+/** Whether a seal that folded no day found nothing else to do, apart from covering entries that hold nothing of sealed days. */
 function isSame(before: Manifest, after: Manifest): boolean {
   return (
     before.latest === after.latest &&
@@ -294,8 +325,8 @@ export function sequencesOf({ days, expired }: Manifest): ReadonlyMap<UtcDay, nu
 }
 
 /** Whether the archive has every report of the day in entries up to this one. */
-function isCovered({ days, expired }: Manifest, day: UtcDay, lastSequence: number): boolean {
-  const sealed = days.get(day) ?? expired.get(day);
+function isCovered(manifest: Manifest, day: UtcDay, lastSequence: number): boolean {
+  const sealed = findSealed(manifest, day);
   return sealed !== undefined && sealed.sequence >= lastSequence;
 }
 

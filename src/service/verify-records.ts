@@ -61,17 +61,17 @@ export async function createMemory(
   { openDatabase, pathOf }: Pick<VerifyRecordsOptions, "openDatabase" | "pathOf">,
 ): Promise<HotStore> {
   const hot = createHotStore();
-  if (manifest.days.size > 0) {
-    await restoreNewest({
+  const hasAllNewest =
+    manifest.days.size + manifest.expired.size === 0 ||
+    (await restoreNewest({
       manifest,
       database: await openDatabase(),
       faultOf: (part) => faultOf(files, pathOf(part.file), part, true),
       pathOf,
       onNewest: (appId, batch) => hot.restoreNewest(appId, batch),
       notes: [], // Whatever can't be read is named by who reads the parts.
-    });
-  }
-  hot.setSealed(sequencesOf(manifest));
+    }));
+  hot.setSealed(sequencesOf(manifest), hasAllNewest);
   return hot;
 }
 
@@ -83,7 +83,7 @@ export async function verifyRecords(
   const { manifest, hot, nowMs } = options;
   const firstDay = utcDayOf(retentionStartMs(nowMs));
   const appDays: AppDay[] = [];
-  for (const [day, sealed] of manifest.days) {
+  for (const [day, sealed] of [...manifest.days, ...manifest.expired]) {
     if (day >= firstDay) appDays.push(...(await hashSealedDay(options, day, sealed, problems)));
   }
   const inMemory = hot.daysInMemory().filter(({ day, isSealed }) => !isSealed && day >= firstDay);

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { createArchive } from "../../src/archive/archive.ts";
 import { EMPTY_MANIFEST, type Manifest, type Part, parseManifest } from "../../src/archive/manifest.ts";
+import { ok } from "../../src/lib/result.ts";
 import type { AppId } from "../../src/model/ids.ts";
 import { parseUtcDayName } from "../../src/time/utc-day.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../support/simulated-files.ts";
@@ -138,18 +139,17 @@ test("vouch() reads each part once, and knows flipped bits from what was written
   expect(reads).toBe(0);
 });
 
-test("moveAside(), moveBack() and deleteExpired() can be repeated from any point", async () => {
-  const files = createSimulatedFiles();
+test("a swap that failed leaves the archive what it was; nothing is removed before one of them is on the disk", async () => {
+  const files = createSimulatedFiles(new Map([["/a/manifest.json", BYTES]]));
   const archive = archiveOn(files);
-  const part = await archive.writePart({ day: DAY, seal: 1, index: 0 }, MADE);
-  const expired = { sequence: 7, parts: [part], lost: [], sinceMs: 5 };
-  for (let time = 0; time < 2; time++) await archive.moveAside(expired);
-  expect(names(files)).toEqual([`/a/expired/5/${part.file}`]);
-  for (let time = 0; time < 2; time++) await archive.moveBack(expired);
-  expect(names(files)).toEqual([`/a/${part.file}`]);
-  await archive.moveAside(expired);
-  for (let time = 0; time < 2; time++) await archive.deleteExpired(expired);
-  expect(names(files)).toEqual([]);
+  const manifest = { ...EMPTY_MANIFEST, seal: 1 };
+  await archive.swap(manifest);
+  for (let time = 0; time < 2; time++) files.failNext("syncDirectory", "EIO");
+  await expect(archive.swap({ ...manifest, seal: 2 })).rejects.toThrow("EIO");
+  expect([archive.manifest, archive.isWritten]).toEqual([manifest, false]);
+  await expect(archive.tidy(0, DAY_MS)).rejects.toThrow();
+  await archive.swap(archive.manifest);
+  expect(parseManifest(files.crash().contents().get("/a/manifest.json")!)).toEqual(ok(manifest));
 });
 
 test("tidy() moves leftovers of a cut-off seal aside, deletes them a day later, and touches nothing else", async () => {

@@ -115,7 +115,7 @@ test("abandon() leaves everything as it was", () => {
 
 test("apply() leaves out what the archive covers, and devices that it alone knows", () => {
   const hot = createHotStore();
-  hot.setSealed(new Map([[OLD, 10]]));
+  hot.setSealed(new Map([[OLD, 10]]), true);
   const batch = batchOf([report("a", BASE_MS), report("b", BASE_MS + DAY_MS)]);
   hot.apply(APP, batch, 10);
   expect(hot.recordCount).toBe(1);

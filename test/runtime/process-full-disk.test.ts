@@ -76,7 +76,7 @@ for (const kind of kinds) {
         for (const day of [...OLD_DAYS, 30]) await keep(reportsOf(50, day));
         disk.fill(server.pid);
         await postUntil(503);
-        await server.says(/Nothing was archived, and nothing lost/);
+        await server.says(/Sealing failed, and nothing is lost/);
         await expectRightAnswers();
 
         const failedBefore = sealsFailed();
@@ -134,7 +134,7 @@ for (const kind of kinds) {
       }
 
       const archivedLines = () => server.error.match(/Archived /g)?.length ?? 0;
-      const sealsFailed = () => server.error.match(/Nothing was archived/g)?.length ?? 0;
+      const sealsFailed = () => server.error.match(/Sealing failed/g)?.length ?? 0;
     });
   }
 }

@@ -23,6 +23,7 @@ const REPORT: SealReport = {
   expired: [],
   deleted: [],
   logBytes: 0,
+  unfinished: null,
   durationMs: 0,
 };
 

@@ -146,15 +146,14 @@ async function expectGood(disk: SimulatedFiles, where: string): Promise<void> {
   await app.seal();
   expect([where, ...(await answersOf(app))]).toEqual([where, ...expected]);
   const { days, latest, expired } = app.directory.archive.manifest;
-  const named = [...[...days.values()].flatMap(({ parts }) => parts), ...(latest ?? [])].map(
-    ({ file }) => file,
-  );
+  const ofDays = [...days.values(), ...expired.values()].flatMap(({ parts }) => parts);
+  const named = [...ofDays, ...(latest ?? [])].map(({ file }) => file);
   const inFolders = [...disk.contents().keys()]
     .filter((path) => /^\/data\/archive\/(day=|latest)/.test(path))
     .map((path) => path.slice("/data/archive/".length));
   expect([where, ...inFolders.sort()]).toEqual([where, ...named.sort()]);
-  const aside = [...expired.values()].filter(({ parts }) => parts.length > 0);
-  expect([where, aside.length]).toEqual([where, 1]);
+  const expiring = [...expired.values()].filter(({ parts }) => parts.length > 0);
+  expect([where, expiring.length]).toEqual([where, 1]);
   expect(app.directory.hot.recordCount).toBe(2); // Of the window: all else is sealed.
   await app.close();
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { parseManifest } from "../../src/archive/manifest.ts";
 import { fail } from "../../src/lib/result.ts";
 import { FileError } from "../../src/runtime/files.ts";
 import { backUp } from "../../src/service/backup.ts";
@@ -62,7 +63,10 @@ beforeAll(async () => {
   secondData = dataOf(disk.contents(), SIMULATED_DATA_DIR);
   await app.close();
   const parts = (data: Contents) => [...data.keys()].filter((path) => path.endsWith(".parquet"));
-  expect([...secondData.keys()].some((path) => path.startsWith("archive/expired/"))).toBe(true);
+  const manifest = parseManifest(secondData.get("archive/manifest.json")!);
+  expect(
+    manifest.ok && [...manifest.value.expired.values()].some(({ parts: { length } }) => length > 0),
+  ).toBe(true);
   expect(parts(firstData).every((path) => secondData.has(path))).toBe(false);
 });
 afterAll(removeArchiveApps);

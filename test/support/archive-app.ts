@@ -33,7 +33,7 @@ export interface ArchiveAppOptions {
   readonly startMs?: number;
   readonly dataDir?: string;
   /** Another disk than the machine's. */
-  readonly disk?: Pick<OpenDirectoryOptions, "files" | "archiveDisk">;
+  readonly disk?: Pick<OpenDirectoryOptions, "files" | "archiveDisk" | "archiveEngine">;
   /** Of another size than usual, so that few late rows fill many. */
   readonly lateWindow?: LateWindowSize;
   /** For the files of the documents' page. */

@@ -1,4 +1,5 @@
 import { dirname } from "node:path";
+import { putDurably } from "../../src/runtime/durable-names.ts";
 import { type AppendFile, FileError, type Files } from "../../src/runtime/files.ts";
 import { createSimulatedInode, type SimulatedInode } from "./simulated-inode.ts";
 
@@ -159,12 +160,18 @@ function simulatedFiles({ files, directories }: Names): SimulatedFiles {
     for (const path of [...directories]) if (isWithin(path, from)) directories.delete(path);
   }
 
-  async function writeAndRename(temporary: string, path: string, bytes: Uint8Array): Promise<void> {
-    const file = await disk.openAppend(temporary);
-    await file.append([bytes]);
-    await file.sync();
-    await file.close();
-    await disk.rename(temporary, path);
+  async function writeAndRename(path: string, bytes: Uint8Array): Promise<void> {
+    const temporary = `${path}.${++temporaryFiles}.tmp`;
+    try {
+      const file = await disk.openAppend(temporary);
+      await file.append([bytes]);
+      await file.sync();
+      await file.close();
+      await disk.rename(temporary, path);
+    } catch (error) {
+      if (hasPower && files.has(temporary)) change([dirname(path)], (all) => all.delete(temporary));
+      throw error;
+    }
   }
 
   const disk: SimulatedFiles = {
@@ -215,14 +222,10 @@ function simulatedFiles({ files, directories }: Names): SimulatedFiles {
     },
     async replace(path, bytes) {
       await beginOrFail("replace", path);
-      const temporary = `${path}.${++temporaryFiles}.tmp`;
-      try {
-        await writeAndRename(temporary, path, bytes);
-      } catch (error) {
-        if (hasPower && files.has(temporary)) change([dirname(path)], (all) => all.delete(temporary));
-        throw error;
-      }
-      await disk.syncDirectory(dirname(path));
+      await putDurably(
+        () => writeAndRename(path, bytes),
+        () => disk.syncDirectory(dirname(path)),
+      );
     },
     async rename(from, to) {
       await beginOrFail("rename", from);

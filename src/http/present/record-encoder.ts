@@ -9,7 +9,7 @@ import {
   writeInteger,
   writeReading,
 } from "../../lib/json-writer.ts";
-import type { AppId, DeviceId } from "../../model/ids.ts";
+import { ANONYMOUS, type AppId, type DeviceId } from "../../model/ids.ts";
 import {
   LOCATION_FIELDS,
   type LocationField,
@@ -90,8 +90,10 @@ export function createRecordEncoder(kind: ResponseKind): RecordEncoder {
   /** All members of a profile and a state that are shown, with a comma before each. */
   function encodeTuples(dictionary: RecordDictionary, profile: number, state: number): Uint8Array {
     const json =
-      encodeMembers(profileMembers, (member) => dictionary.profileText(profile, member)) +
-      encodeMembers(stateMembers, (member) => dictionary.stateText(state, member));
+      encodeMembers(
+        profileMembers,
+        (member) => dictionary.profileText(profile, member) ?? UNCLAIMED[member]!,
+      ) + encodeMembers(stateMembers, (member) => dictionary.stateText(state, member));
     return new TextEncoder().encode(json);
   }
 
@@ -165,6 +167,9 @@ export function createRecordEncoder(kind: ResponseKind): RecordEncoder {
     writeRest,
   };
 }
+
+/** What a record shows that carries no such member, as a late report whose archived record can't be read. */
+const UNCLAIMED = PROFILE_FIELDS.map(({ name }) => (name === "user_id" ? ANONYMOUS : null));
 
 /** Room for the timestamp, all numbers with their keys, and the local time. */
 const NUMBERS_ROOM = (NUMBER_FIELDS.length + 2) * (NUMBER_BYTES_MAX + 32) + LOCAL_TIME_BYTES;

@@ -71,7 +71,7 @@ function matchOpen(
       {
         histories: model.histories(appId, shown),
         nowMs: clock.nowMs(),
-        isLoose: (record, each) => damage.isLoose(service, record, each),
+        isLoose: (each) => damage.isLoose(each),
         mayLackNewest: service.notes.some((note) => note.startsWith("The newest positions of")),
       },
       observed,

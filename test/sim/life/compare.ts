@@ -13,7 +13,7 @@ export interface Expectation {
   readonly histories: Iterable<RecordHistory>;
   readonly nowMs: number;
   /** Whether it may be missing right now. */
-  isLoose(record: RecordHistory, contribution: Contribution): boolean;
+  isLoose(contribution: Contribution): boolean;
   /** Whether the service has said that it does not know all newest positions. */
   readonly mayLackNewest: boolean;
 }
@@ -27,7 +27,7 @@ export function findMismatch(expected: Expectation, observed: ObservedApp): stri
   const newestMs = new Map<string, number>();
   for (const record of expected.histories) {
     const { deviceId, timestampMs } = record;
-    const values = possibleValues(record, (each) => each.isOptional || expected.isLoose(record, each));
+    const values = possibleValues(record, (each) => each.isOptional || expected.isLoose(each));
     const key = recordKey(deviceId, timestampMs);
     known.set(key, values);
     if (!values.includes(null) && !expected.mayLackNewest) {

@@ -6,7 +6,7 @@ import { dayNames } from "./compare.ts";
 import type { PartRecord } from "./engine.ts";
 import { type Flip, type HeldByPart, isPart } from "./flips.ts";
 import { findFrames, type LogFrame } from "./log-frames.ts";
-import { type Contribution, type LifeModel, type RecordHistory, recordKey } from "./model.ts";
+import { type Contribution, type LifeModel, recordKey } from "./model.ts";
 import type { ObservedApp } from "./observe.ts";
 import { ARCHIVE_DIRECTORY, DAMAGED_DIRECTORY, type LifeService } from "./service.ts";
 
@@ -31,7 +31,7 @@ export interface LifeDamage {
   /** An operator gives up these parts of the archive; `isSure` where that was surely written down. */
   noteAcknowledged(files: readonly string[], parts: readonly HeldByPart[], isSure: boolean): void;
   /** Whether it may be missing right now, though not for good. */
-  isLoose(service: LifeService, record: RecordHistory, contribution: Contribution): boolean;
+  isLoose(contribution: Contribution): boolean;
   /** What the start should have named and did not, in a sentence; null where all is well. */
   findUnnamed(service: LifeService, contents: ReadonlyMap<string, Uint8Array>): string | null;
   /** How an answer is wrong about damaged days, in a sentence; null where it is not. */
@@ -119,7 +119,6 @@ export function createLifeDamage(model: LifeModel): LifeDamage {
     noteStart({ directory, notes }, contents) {
       if (notes.some((note) => note.includes("manifest"))) {
         hasLostManifest = true;
-        loosenDays(new Set(expiredSinceMs.keys())); // Only the manifest knew where their files are.
       }
       const isIn = ({ path, start }: LogFrame) =>
         directory.recovery.damage.some(
@@ -152,10 +151,7 @@ export function createLifeDamage(model: LifeModel): LifeDamage {
       for (const file of files) acknowledged.add(file);
       for (const part of given) loosenPart(part);
     },
-    isLoose({ directory }, { timestampMs }, { batch }) {
-      if (batch.sequence !== null && unread.has(batch.sequence)) return true;
-      return directory.archive.manifest.expired.has(utcDayOf(timestampMs));
-    },
+    isLoose: ({ batch: { sequence } }) => sequence !== null && unread.has(sequence),
     findUnnamed(service, contents) {
       const looked = unnamed.splice(0);
       // Of a segment that nobody could look into, or set anything aside from, the next start tells.
@@ -170,7 +166,8 @@ export function createLifeDamage(model: LifeModel): LifeDamage {
       const wanted = new Set<UtcDay>();
       const allowed = new Set<UtcDay>();
       let isIncomplete = false;
-      for (const [day, sealed] of directory.archive.manifest.days) {
+      const { days, expired } = directory.archive.manifest;
+      for (const [day, sealed] of [...days, ...expired]) {
         if (day < firstDay) continue;
         for (const part of sealed.parts.filter((each) => parts.has(each.file))) {
           // A seal that was cut off may have left a file of this name, which a later one replaced.

@@ -1,3 +1,4 @@
+import type { Manifest } from "../../../src/archive/manifest.ts";
 import { utcDayOf } from "../../../src/time/utc-day.ts";
 import type { LifeDisk } from "./disk.ts";
 import { findFrames } from "./log-frames.ts";
@@ -15,8 +16,7 @@ export function findMissingPart(
   isGone: (file: string) => boolean,
 ): string | null {
   const contents = disk.contents();
-  const { days, latest } = directory.archive.manifest;
-  for (const { file } of [...[...days.values()].flatMap(({ parts }) => parts), ...(latest ?? [])]) {
+  for (const file of namedFiles(directory.archive.manifest)) {
     if (contents.has(`${ARCHIVE_DIRECTORY}/${file}`) || isGone(file)) continue;
     return `the manifest names ${file}, which is not there`;
   }
@@ -25,16 +25,18 @@ export function findMissingPart(
 
 /** After a whole seal the folders of days hold what the manifest names and nothing else. */
 export function findStrayPart({ directory }: LifeService, disk: LifeDisk): string | null {
-  const { days, latest } = directory.archive.manifest;
-  const named = new Set(
-    [...[...days.values()].flatMap(({ parts }) => parts), ...(latest ?? [])].map(({ file }) => file),
-  );
+  const named = namedFiles(directory.archive.manifest);
   for (const path of disk.contents().keys()) {
     const file = path.slice(ARCHIVE_DIRECTORY.length + 1);
     if (!path.startsWith(ARCHIVE_DIRECTORY) || !/^(day=|latest\/)/.test(file)) continue;
     if (!named.has(file)) return `${file} lies among the archive's files and is none of them`;
   }
   return null;
+}
+
+function namedFiles({ days, expired, latest }: Manifest): ReadonlySet<string> {
+  const ofDays = [...days.values(), ...expired.values()].flatMap(({ parts }) => parts);
+  return new Set([...ofDays, ...(latest ?? [])].map(({ file }) => file));
 }
 
 /** What the archive does not cover is in the log: no segment went before its time. */
