@@ -3,7 +3,7 @@
  * then starts the real thing under Bun. Plain JavaScript without packages, because it comes before them: it
  * runs on Node 20 or newer, and on Bun where there is no Node (`bun run start`).
  *
- *   launch.mjs start|cli|test|bench|lives|soak|check|format ARGUMENTS
+ *   launch.mjs start|cli|test|bench|lives|soak|fuzz|check|format ARGUMENTS
  *
  * Where nothing is missing it costs one hash and no child process but the one that was asked for.
  */
@@ -46,12 +46,15 @@ const COMMANDS = {
   bench: { development: true, programs: (bun, args) => [[bun, "bench/main.ts", ...args]] },
   lives: { development: true, programs: (bun, args) => [[bun, "test/sim/life/main.ts", ...args]] },
   soak: { development: true, programs: (bun, args) => [[bun, "test/soak/main.ts", ...args]] },
+  fuzz: { development: true, programs: fuzzers },
   check: { development: true, programs: checks },
   format: {
     development: true,
     programs: (_bun, args) => [[process.execPath, BIOME, "check", "--write", ".", ...args]],
   },
 };
+
+const FUZZ = join(ROOT, "test/fuzz");
 
 /** Both are scripts that start the binary of their platform; whichever runtime we are runs them. */
 const BIOME = join(MODULES, "@biomejs/biome/bin/biome");
@@ -110,10 +113,34 @@ function checks() {
     [process.execPath, BIOME, "ci", "."],
     [process.execPath, TSC, "--noEmit", "-p", "."],
   ];
-  const deno = findNative("@deno", `${process.platform}-${process.arch}`, "deno");
-  if (deno !== null) all.push([join(ROOT, deno), "check", "src/main.ts"]);
+  const deno = findDeno();
+  if (deno !== null) all.push([deno, "check", "src/main.ts"]);
   else console.error(`Left out: deno check, since there is no Deno for ${process.platform} ${process.arch}.`);
   return all;
+}
+
+/** On Deno, since V8 says what code has run. */
+function fuzzers(_bun, args) {
+  const deno = findDeno();
+  if (deno === null) throw new LaunchError(`There is no Deno for ${process.platform} ${process.arch}.`);
+  return [
+    [
+      deno,
+      "run",
+      "--no-prompt",
+      "--allow-env",
+      "--allow-sys",
+      "--allow-read",
+      `--allow-write=${FUZZ}`,
+      join(FUZZ, "main.ts"),
+      ...args,
+    ],
+  ];
+}
+
+function findDeno() {
+  const deno = findNative("@deno", `${process.platform}-${process.arch}`, "deno");
+  return deno === null ? null : join(ROOT, deno);
 }
 
 /* Packages */

@@ -56,5 +56,5 @@ async function readContent(files: Files, directory: string): Promise<Record<stri
 
 function isAcknowledged(value: unknown): value is Acknowledged {
   const { name, bytes } = (value ?? {}) as Record<string, unknown>;
-  return typeof name === "string" && typeof bytes === "number";
+  return typeof name === "string" && Number.isSafeInteger(bytes) && (bytes as number) >= 0;
 }

@@ -1,0 +1,28 @@
+import type { Target } from "./support/target.ts";
+import { jsonBodies, ndjsonBodies } from "./targets/bodies.ts";
+import { indexColumns, numberColumns, textColumns } from "./targets/columns.ts";
+import { acknowledgedFiles, backups, importRecords, keyFiles, manifests } from "./targets/json-files.ts";
+import { packedBodies } from "./targets/packed.ts";
+import { keyTexts, paths, queries } from "./targets/requests.ts";
+import { csvFiles, csvRows, lineFiles } from "./targets/text-files.ts";
+
+/** Everything that decodes what may be anybody's, or damaged. */
+export const TARGETS: readonly Target[] = [
+  numberColumns,
+  indexColumns,
+  textColumns,
+  manifests,
+  keyFiles,
+  backups,
+  acknowledgedFiles,
+  importRecords,
+  jsonBodies,
+  ndjsonBodies,
+  packedBodies,
+  csvFiles,
+  csvRows,
+  lineFiles,
+  queries,
+  paths,
+  keyTexts,
+];

@@ -1,0 +1,168 @@
+import { createKeyText, hashKey, isWellFormedKey } from "../../../src/auth/api-key.ts";
+import { pathnameOf } from "../../../src/http/pathname.ts";
+import { type Parameter, readQuery } from "../../../src/http/schema/parameter.ts";
+import * as sets from "../../../src/http/schema/parameters.ts";
+import { readDeviceId, readUserId } from "../../../src/http/schema/path-part.ts";
+import { parseDate } from "../../../src/time/range.ts";
+import { createDraw, type Draw } from "../support/draw.ts";
+import { must, mustEqual, type Target } from "../support/target.ts";
+
+/** What a request says before its body: path, query and key. All of it is a stranger's. */
+
+const ORIGIN = "http://127.0.0.1:3000";
+const SETS: readonly Readonly<Record<string, Parameter<unknown>>>[] = Object.values(sets);
+const VALUES = [
+  ...[
+    "",
+    "0",
+    "-0",
+    "007",
+    "1.5",
+    "1e2",
+    "0x10",
+    "+5",
+    " 5",
+    "NaN",
+    "Infinity",
+    "90.0000001",
+    "9223372036854775807",
+  ],
+  ...[
+    "9223372036854775808",
+    "-9223372036854775808",
+    "true",
+    "asc",
+    "Europe/Berlin",
+    "+05:30",
+    "UTC",
+    "2026-02-29",
+  ],
+  ...[
+    "2024-02-29",
+    "0000-00-00",
+    "9999-12-31",
+    "2026-1-2",
+    "0000000000000000005",
+    "00000000000000000.5",
+    "0000000000000000e1",
+  ],
+];
+
+export const queries: Target = {
+  name: "queries",
+  bytesMax: 1024,
+  seeds: () => [],
+  check(input) {
+    const draw = createDraw(input);
+    const set = draw.pick(SETS);
+    const names = Object.keys(set);
+    const pair = () =>
+      `${draw.pick([...names, "unknown"])}=${draw.chance(2) ? draw.pick(VALUES) : rawText(draw)}`;
+    const query = draw.list(6, pair).join("&");
+    const read = readQuery(`${ORIGIN}/api?${query}`, set);
+    const given = new URLSearchParams(query.split("#", 1)[0]);
+    if (!read.ok)
+      return must(
+        ["invalid_parameter", "invalid_timezone"].includes(read.error.kind),
+        "a fault is a 400",
+        () => read,
+      );
+    for (const name of names) {
+      const texts = given.getAll(name);
+      must(texts.length <= 1, "a parameter is given once", () => [query, name]);
+      const value = (read.value as Record<string, unknown>)[name];
+      if (typeof value === "number") mustBeWithin(value, texts[0], set[name]!, query);
+      if (typeof value === "string" && name.endsWith("_date"))
+        mustEqual(parseDate(value), texts[0], "a date is itself");
+    }
+  },
+};
+
+/** What a number parameter says is a plain decimal within the bounds that the document shows. */
+function mustBeWithin(
+  value: number,
+  text: string | undefined,
+  { schema }: Parameter<unknown>,
+  query: string,
+): void {
+  const {
+    minimum = Number.NEGATIVE_INFINITY,
+    maximum = Number.POSITIVE_INFINITY,
+    type,
+  } = schema as Record<string, number>;
+  must(value >= minimum && value <= maximum, "a number is within its bounds", () => [value, query]);
+  if (text === undefined) return;
+  must(/^-?\d+(\.\d+)?$/.test(text), "a number is written in plain decimals", () => [value, query]);
+  mustEqual(value, Number(text), "a number is the one that was written");
+  must(String(type) !== "integer" || Number.isInteger(value), "an integer is one", () => [value, query]);
+}
+
+export const paths: Target = {
+  name: "paths",
+  bytesMax: 512,
+  seeds: () => [],
+  check(input) {
+    const draw = createDraw(input);
+    const id = draw.text(40);
+    const part = draw.chance(2) ? encodeURIComponent(id) : rawText(draw);
+    const url = `${draw.pick([ORIGIN, "http://", "http://[", "https://a.b"])}/api/v1/devices/${part}/locations/current`;
+    const pathname = pathnameOf(url);
+    must(pathname.startsWith("/") && !/[?#]/.test(pathname), "a path is that and no more", () => [
+      url,
+      pathname,
+    ]);
+    for (const read of [readDeviceId(url), readUserId(url)]) {
+      if (read.ok) must(read.value.isWellFormed(), "an id is well formed", () => [url, read]);
+      else must(/^invalid/.test(read.error.kind), "a fault is a 400", () => read);
+    }
+    const isWhole = part === encodeURIComponent(id) && part !== "";
+    if (!isWhole) return;
+    const device = readDeviceId(url);
+    if (device.ok) mustEqual(device.value, id, "an id in a path is itself");
+    else must(id === "." || id === "..", "only dots are no ids", () => [id, device]);
+  },
+};
+
+/** Bytes as a runtime may hand them over: some percent-encoded, some as they are. */
+function rawText(draw: Draw): string {
+  return draw
+    .list(12, () =>
+      draw.pick([
+        "%",
+        "%2",
+        "%00",
+        "%E9",
+        "%F0%9F%9A%8C",
+        "+",
+        "&",
+        "=",
+        ";",
+        "a",
+        "é",
+        "?",
+        "#",
+        "%2E",
+        ".",
+      ]),
+    )
+    .join("");
+}
+
+const KEY = createKeyText();
+const KEY_CHARACTERS = "0129AZaz_-wh \n\u00E9";
+
+export const keyTexts: Target = {
+  name: "key-texts",
+  bytesMax: 256,
+  seeds: () => [],
+  check(input) {
+    const draw = createDraw(input);
+    let text = draw.chance(4) ? draw.text(60) : KEY;
+    for (let changes = draw.upTo(3); changes > 0; changes--) {
+      const at = draw.upTo(text.length);
+      text = text.slice(0, at) + draw.pick([...KEY_CHARACTERS, ""]) + text.slice(at + draw.upTo(2));
+    }
+    mustEqual(isWellFormedKey(text), text === KEY, `a key with any change is none: ${text}`);
+    mustEqual(hashKey(text) === hashKey(KEY), text === KEY, "no other text has its hash");
+  },
+};
