@@ -22,11 +22,15 @@ export interface DatabaseOptions {
   readonly cachesFiles: boolean;
 }
 
-type DuckDb = typeof import("@duckdb/node-api");
+type DuckDb = Awaited<ReturnType<typeof loadDuckDb>>;
 
-/** Loads the library itself; commands that need no archive never do. */
-export function loadDuckDb(): Promise<DuckDb> {
-  return import("@duckdb/node-api");
+/** Loads the library itself, and what it is built on; commands that need no archive never do. */
+export async function loadDuckDb() {
+  const [duckdb, { default: bindings }] = await Promise.all([
+    import("@duckdb/node-api"),
+    import("@duckdb/node-bindings"),
+  ]);
+  return { ...duckdb, bindings };
 }
 
 /** DuckDB in memory: it holds no data of its own, only reads and writes files. */
@@ -53,7 +57,7 @@ export interface Rows {
   readonly count: number;
   /** A DOUBLE column; NaN stands for null. */
   numbers(column: number): Float64Array;
-  /** A VARCHAR column. */
+  /** A VARCHAR column, byte for byte. */
   texts(column: number): (string | null)[];
   /** A BOOLEAN column. */
   booleans(column: number): (boolean | null)[];
@@ -144,7 +148,7 @@ function connectionOf(connection: DuckDBConnection, duckdb: DuckDb): Connection 
       const stopWatching = interruptOn(signal);
       try {
         const result = await execute(sql, values);
-        return rowsOf(await result.fetchAllChunks());
+        return rowsOf(await result.fetchAllChunks(), duckdb);
       } catch (error) {
         signal?.throwIfAborted();
         throw error;
@@ -165,7 +169,7 @@ function connectionOf(connection: DuckDBConnection, duckdb: DuckDb): Connection 
           const isOver = chunk === null || chunk.rowCount === 0;
           if (!isOver) chunks.push(chunk);
           if (chunks.length > 0 && (isOver || chunks.length === STREAM_CHUNKS)) {
-            yield rowsOf(chunks);
+            yield rowsOf(chunks, duckdb);
             chunks = [];
           }
           if (isOver) return;
@@ -194,18 +198,11 @@ function bindable(values: SqlValues, duckdb: DuckDb): Record<string, DuckDBValue
   );
 }
 
-function rowsOf(chunks: readonly DuckDBDataChunk[]): Rows {
+/** The library's own decoder takes a byte order mark at the start of a text for none of it. */
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+function rowsOf(chunks: readonly DuckDBDataChunk[], duckdb: DuckDb): Rows {
   const count = chunks.reduce((rows, chunk) => rows + chunk.rowCount, 0);
-  function column<Value>(index: number): (Value | null)[] {
-    const values: (Value | null)[] = new Array(count);
-    let at = 0;
-    for (const chunk of chunks) {
-      const vector = chunk.getColumnVector(index);
-      for (let row = 0; row < chunk.rowCount; row++) values[at++] = vector.getItem(row) as Value | null;
-    }
-    assert(at === count, "chunks hold as many rows as they say");
-    return values;
-  }
   return {
     count,
     numbers(index) {
@@ -221,7 +218,34 @@ function rowsOf(chunks: readonly DuckDBDataChunk[]): Rows {
       }
       return numbers;
     },
-    texts: (index) => column<string>(index),
-    booleans: (index) => column<boolean>(index),
+    texts(index) {
+      const texts: (string | null)[] = new Array(count);
+      let at = 0;
+      for (const chunk of chunks) {
+        const { typeId } = chunk.getColumnVector(index).type;
+        assert(typeId === duckdb.DuckDBTypeId.VARCHAR, "a column read as texts is VARCHAR");
+        // A text and its bytes lie alike in a vector.
+        const raw = duckdb.bindings.data_chunk_get_vector(chunk.chunk, index);
+        const vector = duckdb.DuckDBBlobVector.fromRawVector(raw, chunk.rowCount);
+        for (let row = 0; row < chunk.rowCount; row++) {
+          const bytes = vector.getItemBytes(row);
+          texts[at++] = bytes === null ? null : decoder.decode(bytes);
+        }
+      }
+      return texts;
+    },
+    booleans(index) {
+      const booleans: (boolean | null)[] = new Array(count);
+      let at = 0;
+      for (const chunk of chunks) {
+        const vector = chunk.getColumnVector(index);
+        for (let row = 0; row < chunk.rowCount; row++) {
+          const value = vector.getItem(row);
+          assert(value === null || typeof value === "boolean", "a column read as booleans is BOOLEAN");
+          booleans[at++] = value;
+        }
+      }
+      return booleans;
+    },
   };
 }
