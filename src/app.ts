@@ -16,6 +16,7 @@ import type { Answered } from "./http/observe.ts";
 import type { Readiness } from "./http/routes/health.ts";
 import { createServer } from "./http/server.ts";
 import { assert } from "./lib/assert.ts";
+import { LoopShare } from "./lib/loop-share.ts";
 import { watchEventLoop } from "./metrics/event-loop-meter.ts";
 import { createMeters, type Meters } from "./metrics/meters.ts";
 import type { AppId } from "./model/ids.ts";
@@ -79,6 +80,7 @@ export async function openApp(
   let readiness: Readiness = { status: "starting", replayed: 0, total: 0 };
   let start = { isReady: false, replayedBytes: 0, totalBytes: 0 };
   const hot = createHotStore();
+  const loop = new LoopShare();
   const meters = createMeters();
   const eventLoop = watchEventLoop(events.onHeldUp);
   try {
@@ -128,6 +130,7 @@ export async function openApp(
         usage: platform.usage,
         countDamaged,
       }),
+      loop,
       ingest: (appId: AppId, batch) => opened().ingest(appId, batch),
       current: createCurrentQueries(queries),
       history: createHistoryQueries({
@@ -162,6 +165,7 @@ export async function openApp(
       events: metered,
       onProgress,
       release,
+      loop,
     });
     const ready = opening.then(async (found) => {
       directory = found;

@@ -17,6 +17,7 @@ import {
 } from "./config.ts";
 import { directoryPaths } from "./directory.ts";
 import type { HotStore } from "./hot/hot-store.ts";
+import { LoopShare } from "./lib/loop-share.ts";
 import type { Files } from "./runtime/files.ts";
 import type { AcquireLock, LockOwner } from "./runtime/lock.ts";
 import { createIngest, type Ingest } from "./service/ingest.ts";
@@ -101,6 +102,8 @@ export interface OpenDirectoryOptions {
   /** Left out, the directory has databases and a thread of its own. */
   readonly archiveEngine?: ArchiveEngine;
   readonly segmentBytesMax?: number;
+  /** Whose time it takes to lay reports over memory; left out, they have a loop to themselves. */
+  readonly loop?: LoopShare;
 }
 
 export interface ArchiveDisk {
@@ -182,6 +185,7 @@ export async function openDirectory(options: OpenDirectoryOptions): Promise<Open
       schedule,
       onRefusal: events.onRefusal,
       hasWholeLog: recovery.readUpTo === Number.POSITIVE_INFINITY,
+      loop: options.loop ?? new LoopShare(),
     }),
     async inspect() {
       for (const note of await inspectArchive(files, paths.archive, archive)) events.onArchiveNote(note);

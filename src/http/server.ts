@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import type { KeyStore } from "../auth/key-store.ts";
 import type { RateLimit } from "../auth/rate-limit.ts";
+import type { LoopShare } from "../lib/loop-share.ts";
 import type { Meters } from "../metrics/meters.ts";
 import type { CurrentQueries } from "../service/current.ts";
 import type { HistoryQueries } from "../service/history.ts";
@@ -34,6 +35,7 @@ export interface ServerDependencies {
   readonly readiness: () => Readiness;
   readonly countDamaged: () => Promise<number>;
   readonly ingest: Ingest;
+  readonly loop: LoopShare;
   readonly current: CurrentQueries;
   readonly history: HistoryQueries;
   readonly nearby: Nearby;

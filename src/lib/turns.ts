@@ -1,22 +1,24 @@
-/** Lets so many pieces of work run at once; the others wait, first come, first served. */
+import { FairQueue } from "./fair-queue.ts";
+
+/** Lets so many pieces of work run at once; the others wait, each owner's in their order and owners by turns. */
 export class Turns {
   readonly #runningMax: number;
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting = new FairQueue<string, () => void>();
   #running = 0;
 
   constructor(runningMax: number) {
     this.#runningMax = runningMax;
   }
 
-  async run<Value>(work: () => Promise<Value>): Promise<Value> {
+  async run<Value>(owner: string, work: () => Promise<Value>): Promise<Value> {
     if (this.#running < this.#runningMax) this.#running++;
-    else await new Promise<void>((enter) => this.#waiting.push(enter)); // Who leaves hands its turn over.
+    else await new Promise<void>((enter) => this.#waiting.add(owner, enter)); // Who leaves hands its turn over.
     try {
       return await work();
     } finally {
-      const enter = this.#waiting.shift();
-      if (enter === undefined) this.#running--;
-      else enter();
+      const next = this.#waiting.take();
+      if (next === null) this.#running--;
+      else next[1]();
     }
   }
 }

@@ -45,7 +45,8 @@ export async function* readText(
 }
 
 function decompressed(name: string, pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-  if (name.endsWith(".zst")) return unzstd(pieces, CHUNK_BYTES);
+  if (name.endsWith(".zst"))
+    return unzstd(pieces, { chunkBytes: CHUNK_BYTES, framesMax: Number.POSITIVE_INFINITY });
   if (!name.endsWith(".gz")) return pieces;
   return pipeline(Readable.from(pieces), createGunzip({ chunkSize: CHUNK_BYTES }), () => undefined);
 }

@@ -1,9 +1,11 @@
 import type { HotStore } from "../hot/hot-store.ts";
+import { inOneStep, type LoopShare } from "../lib/loop-share.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
 import type { ServiceError } from "../model/errors.ts";
 import type { AppId } from "../model/ids.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
 import type { LogRefusal, Wal } from "../wal/wal.ts";
+import { IngestLane } from "./ingest-lane.ts";
 import type { SealSchedule } from "./seal-schedule.ts";
 
 export interface IngestDependencies {
@@ -15,6 +17,8 @@ export interface IngestDependencies {
   readonly onRefusal: (refusal: LogRefusal) => void;
   /** Whether memory has all of the log: a segment that can't be read for now may say otherwise than it does. */
   readonly hasWholeLog: boolean;
+  /** Whose time it takes to lay batches over memory. */
+  readonly loop: LoopShare;
 }
 
 export interface IngestAnswer {
@@ -27,19 +31,27 @@ export interface IngestAnswer {
 export type Ingest = (appId: AppId, batch: ReportBatch) => Promise<Result<IngestAnswer, ServiceError>>;
 
 /**
+ * Reports and distinct texts of one app that are on their way to disk and memory, some microseconds of work each.
+ * Memory takes in all apps' batches in the order of the log, so others wait for as much. Sixteen batches of a fleet share
+ * one sync; of reports whose every text is new there are three.
+ */
+const UNDER_WAY_MAX = 40_000;
+
+/** Who waits for memory, all apps together: its order is that of the log. */
+const MEMORY = "memory";
+
+/**
  * Takes a batch in: onto the disk first, then into memory, then the answer, so that what is acknowledged is
  * durable and what is visible is durable too. Batches reach memory in the order of the log.
  */
 export function createIngest(dependencies: IngestDependencies): Ingest {
-  const { log, hot, schedule, onRefusal, hasWholeLog } = dependencies;
-  /** Batches of each app that the log has not confirmed: memory does not show yet what they change. */
-  const waiting = new Map<AppId, number>();
+  const { log, hot, schedule, onRefusal, hasWholeLog, loop } = dependencies;
+  /** Batches of each app that memory does not show yet. */
+  const lanes = new Map<AppId, IngestLane>();
 
-  return async function ingest(appId, batch) {
-    if (batch.count === 0) return ok({ accepted: 0, duplicates: 0, sequence: log.lastSequence });
-    const waitingBefore = waiting.get(appId) ?? 0;
+  async function store(appId: AppId, batch: ReportBatch, isAlone: boolean): ReturnType<Ingest> {
     // Of a log that has failed, perhaps at the start, memory may show what the disk has not.
-    const knowsDisk = waitingBefore === 0 && hasWholeLog && log.state !== "failed";
+    const knowsDisk = isAlone && hasWholeLog && log.state !== "failed";
     if (knowsDisk && hot.repeats(appId, batch)) {
       // Nothing to keep: all of it is on the disk already, and nothing under way could change that.
       return ok({ accepted: 0, duplicates: batch.count, sequence: log.lastSequence });
@@ -47,21 +59,34 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
     if (!schedule.hasRoomFor(batch)) {
       return fail(unavailable("old reports arrive faster than they are archived; send again shortly", 2));
     }
-    waiting.set(appId, waitingBefore + 1);
     const appended = await log.append(appId, batch);
-    const left = waiting.get(appId)! - 1;
-    if (left === 0) waiting.delete(appId);
-    else waiting.set(appId, left);
     if (!appended.ok) {
       onRefusal(appended.error);
       return fail(refusalError(appended.error));
     }
-    const applied = hot.apply(appId, batch, appended.value);
+    const sequence = appended.value;
+    const applied = await loop.run(
+      MEMORY,
+      inOneStep(() => hot.apply(appId, batch, sequence)),
+    );
     schedule.noteReports();
-    return ok({ ...applied, sequence: appended.value });
+    return ok({ ...applied, sequence });
+  }
+
+  return async function ingest(appId, batch) {
+    if (batch.count === 0) return ok({ accepted: 0, duplicates: 0, sequence: log.lastSequence });
+    const lane = lanes.get(appId) ?? new IngestLane(UNDER_WAY_MAX);
+    lanes.set(appId, lane);
+    const size = batch.count + batch.texts.length;
+    const isAlone = await lane.enter(size);
+    try {
+      return await store(appId, batch, isAlone);
+    } finally {
+      lane.leave(size);
+      if (lane.isEmpty) lanes.delete(appId);
+    }
   };
 }
-
 function refusalError(refusal: LogRefusal): ServiceError {
   switch (refusal.kind) {
     case "log_full":

@@ -6,7 +6,7 @@ test("Turns runs so many at once, the others in their order, and goes on after a
   const begun: number[] = [];
   const gates = Array.from({ length: 5 }, () => Promise.withResolvers<number>());
   const results = gates.map(({ promise }, index) =>
-    turns.run(() => {
+    turns.run("a", () => {
       begun.push(index);
       return promise;
     }),
@@ -20,5 +20,13 @@ test("Turns runs so many at once, the others in their order, and goes on after a
   for (const { resolve } of gates) resolve(7);
   expect(await Promise.all(results.toSpliced(1, 1))).toEqual([7, 7, 7, 7]);
   expect(begun).toEqual([0, 1, 2, 3, 4]);
-  expect(await turns.run(async () => 8)).toBe(8);
+  expect(await turns.run("a", async () => 8)).toBe(8);
+});
+
+test("Turns gives owners their turns one after the other, however many pieces one of them has", async () => {
+  const turns = new Turns(1);
+  const begun: string[] = [];
+  const run = (owner: string) => turns.run(owner, async () => begun.push(owner));
+  await Promise.all([run("a"), run("a"), run("a"), run("a"), run("b"), run("b")]);
+  expect(begun.join("")).toBe("aababa");
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHotStore } from "../../src/hot/hot-store.ts";
+import { LoopShare } from "../../src/lib/loop-share.ts";
 import { FileError } from "../../src/runtime/files.ts";
 import { createIngest } from "../../src/service/ingest.ts";
 import { APP, batchOf } from "../support/batches.ts";
@@ -17,7 +18,14 @@ async function openIngest(files: SimulatedFiles) {
     onEntry: ({ appId, batch, sequence }) => hot.apply(appId, batch, sequence),
   });
   const hasWholeLog = recovery.readUpTo === Number.POSITIVE_INFINITY;
-  const ingest = createIngest({ log, hot, schedule: NO_SEALS, onRefusal: () => {}, hasWholeLog });
+  const ingest = createIngest({
+    log,
+    hot,
+    schedule: NO_SEALS,
+    onRefusal: () => {},
+    hasWholeLog,
+    loop: new LoopShare(),
+  });
   return { ingest, log, hot };
 }
 
@@ -45,4 +53,55 @@ test("ingest() logs what memory knows while a segment can't be read, which may s
   expect(repeated.ok).toBe(true);
   files.beforeOperation = null;
   expect((await openIngest(files)).hot.repeats(APP, BATCH)).toBe(true); // It was said last.
+});
+
+test("ingest() has so much of an app under way and no more, and takes all in, in the order of the log", async () => {
+  const { log, hot } = await openIngest(createSimulatedFiles());
+  const underWay = new Map<string, number>();
+  let most = 0;
+  const applied: number[] = [];
+  const ingest = createIngest({
+    log: {
+      ...log,
+      state: "open",
+      lastSequence: 0,
+      async append(appId, batch) {
+        const size = batch.count + batch.texts.length;
+        underWay.set(appId, (underWay.get(appId) ?? 0) + size);
+        most = Math.max(most, ...underWay.values());
+        const appended = await log.append(appId, batch);
+        underWay.set(appId, underWay.get(appId)! - size);
+        return appended;
+      },
+    },
+    hot: {
+      ...hot,
+      apply(appId, batch, sequence) {
+        applied.push(sequence);
+        return hot.apply(appId, batch, sequence);
+      },
+    },
+    schedule: NO_SEALS,
+    onRefusal: () => {},
+    hasWholeLog: true,
+    loop: new LoopShare(),
+  });
+  const answers = await Promise.all(
+    Array.from({ length: 24 }, (_, index) => {
+      const reports = Array.from({ length: 1000 }, (_, row) => ({
+        ...REPORT,
+        timestamp: REPORT.timestamp + index * 1000 + row,
+        brand: `${index}-${row}`,
+        model: `${row}-${index}`,
+        os: `${row}+${index}`,
+      }));
+      return ingest((index % 2 === 0 ? APP : "other") as typeof APP, batchOf(reports));
+    }),
+  );
+  expect(most).toBeWithin(36_000, 40_000); // Nine of 1,000 reports and 3,000 texts.
+  expect(answers.map((answer) => (answer.ok ? answer.value.accepted : answer.error))).toEqual(
+    answers.map(() => 1000),
+  );
+  expect(applied).toEqual(applied.map((_, index) => index + 1));
+  expect(hot.recordCount).toBe(24_000);
 });

@@ -15,6 +15,7 @@ import { createBodyBudget } from "../../src/http/body-budget.ts";
 import type { Readiness } from "../../src/http/routes/health.ts";
 import { createServer, type ServerDependencies } from "../../src/http/server.ts";
 import { assert } from "../../src/lib/assert.ts";
+import { LoopShare } from "../../src/lib/loop-share.ts";
 import { DELAY_BOUNDS_SECONDS, Durations } from "../../src/metrics/durations.ts";
 import { createMeters } from "../../src/metrics/meters.ts";
 import type { AppId } from "../../src/model/ids.ts";
@@ -136,6 +137,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
   const meters = createMeters();
   const bodies =
     options.bodies ?? createBodyBudget(INGEST_REQUESTS_MAX, INGEST_BODY_BYTES_MAX, INGEST_BODY_MS_MAX);
+  const loop = new LoopShare();
   let readiness: Readiness = { status: "ready" };
   const server = createServer({
     version: "1.2.3",
@@ -145,7 +147,8 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     corsOrigins: [],
     readiness: () => readiness,
     countDamaged: async () => 0,
-    ingest: createIngest({ log, hot, schedule: NO_SEALS, onRefusal: () => {}, hasWholeLog: true }),
+    ingest: createIngest({ log, hot, schedule: NO_SEALS, onRefusal: () => {}, hasWholeLog: true, loop }),
+    loop,
     current: createCurrentQueries(queries),
     history: createHistoryQueries({
       ...queries,

@@ -18,6 +18,7 @@ import type { HotStore } from "../../../src/hot/hot-store.ts";
 import { createBodyBudget } from "../../../src/http/body-budget.ts";
 import { createServer } from "../../../src/http/server.ts";
 import { assert } from "../../../src/lib/assert.ts";
+import { LoopShare } from "../../../src/lib/loop-share.ts";
 import { createMeters } from "../../../src/metrics/meters.ts";
 import { createPlatform } from "../../../src/runtime/platform.ts";
 import { createCurrentQueries } from "../../../src/service/current.ts";
@@ -58,6 +59,7 @@ const server = createServer({
   readiness: () => ({ status: "ready" }),
   countDamaged: () => Promise.resolve(0),
   ingest: directory.ingest,
+  loop: new LoopShare(),
   current: createCurrentQueries(queries),
   history: createHistoryQueries({
     ...queries,

@@ -1,6 +1,11 @@
 import { Elysia } from "elysia";
+import type { LoopShare } from "../../lib/loop-share.ts";
+import { ok, type Result } from "../../lib/result.ts";
 import type { Meters } from "../../metrics/meters.ts";
-import type { Ingest } from "../../service/ingest.ts";
+import type { ServiceError } from "../../model/errors.ts";
+import type { AppId } from "../../model/ids.ts";
+import type { ReportBatch } from "../../model/report-batch.ts";
+import type { Ingest, IngestAnswer } from "../../service/ingest.ts";
 import { FUTURE_MAX_MS, retentionStartMs } from "../../time/retention.ts";
 import type { BodyBudget, BodyShare } from "../body-budget.ts";
 import { bearerToken, type Call, type Gate } from "../gate.ts";
@@ -12,6 +17,8 @@ const PATH = "/ingest/v1/locations";
 
 export interface IngestRoutesDependencies {
   readonly gate: Gate;
+  /** Whose time the reading of large bodies takes. */
+  readonly loop: LoopShare;
   readonly ingest: Ingest;
   readonly bodies: BodyBudget;
   /** Where reports are counted by what became of them. */
@@ -19,7 +26,7 @@ export interface IngestRoutesDependencies {
 }
 
 /** The way in: reports of the key's own app. */
-export function ingestRoutes({ gate, ingest, bodies, reports: counts }: IngestRoutesDependencies) {
+export function ingestRoutes({ gate, loop, ingest, bodies, reports: counts }: IngestRoutesDependencies) {
   async function answer(call: Call) {
     const share = bodies.begin();
     if (share === null) return call.fail(TOO_MANY_REPORTS);
@@ -38,12 +45,12 @@ export function ingestRoutes({ gate, ingest, bodies, reports: counts }: IngestRo
         message: "content-type must be application/json or application/x-ndjson",
       });
     }
-    const body = await readBody(call.request, share);
+    const body = await readBody(call.request, share, call.appId);
     if (!body.ok) return call.fail(body.error);
     const times = { oldestMs: retentionStartMs(call.nowMs), newestMs: call.nowMs + FUTURE_MAX_MS };
-    const reports = readReports(body.value, format, times);
+    const reports = await loop.run(call.appId, readReports(body.value, format, times));
     if (!reports.ok) return call.fail(reports.error);
-    const stored = await ingest(call.appId, reports.value.batch);
+    const stored = await ingestAll(call.appId, reports.value.batches);
     if (!stored.ok) return call.fail(stored.error);
     const { accepted, duplicates, sequence } = stored.value;
     counts.accepted += accepted;
@@ -55,6 +62,25 @@ export function ingestRoutes({ gate, ingest, bodies, reports: counts }: IngestRo
       message,
     }));
     return call.object({ success: true, accepted, duplicates, rejected, sequence }, 200);
+  }
+
+  /**
+   * One entry of the log after the other, since each is a piece of work by itself. Where one fails, those before it
+   * are kept, as they would be if the answer had got lost: whoever sends all again is told that they are duplicates.
+   */
+  async function ingestAll(
+    appId: AppId,
+    batches: readonly ReportBatch[],
+  ): Promise<Result<IngestAnswer, ServiceError>> {
+    const all = { accepted: 0, duplicates: 0, sequence: 0 };
+    for (const batch of batches) {
+      const stored = await ingest(appId, batch);
+      if (!stored.ok) return stored;
+      all.accepted += stored.value.accepted;
+      all.duplicates += stored.value.duplicates;
+      all.sequence = stored.value.sequence;
+    }
+    return ok(all);
   }
 
   const admit = gate.keyed("POST", PATH, "write", answer);

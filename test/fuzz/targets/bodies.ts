@@ -1,4 +1,6 @@
-import { readReports } from "../../../src/http/read-reports.ts";
+import type { ReadReports } from "../../../src/http/collect-reports.ts";
+import { PIECE_BYTES_MAX } from "../../../src/http/long-json.ts";
+import { type ReportFormat, readReports } from "../../../src/http/read-reports.ts";
 import { addReport } from "../../../src/model/report.ts";
 import { createReportBatchBuilder } from "../../../src/model/report-batch.ts";
 import { rowsOf } from "../support/batch-rows.ts";
@@ -20,11 +22,23 @@ export const jsonBodies: Target = {
     asBody("[[[["),
   ],
   check(input) {
-    const body = bodyOf(createDraw(input), (reports, draw) =>
+    const draw = createDraw(input);
+    const body = bodyOf(draw, (reports) =>
       JSON.stringify(reports.length === 1 && draw.chance(2) ? reports[0] : { locations: reports }),
     );
     const expected = plainJson(body);
-    const read = readReports(body, "json", TIMES);
+    const read = readWhole(body, "json");
+    mustEqual(
+      readWhole(Buffer.concat([body, BLANKS]), "json"),
+      body.length === 0 ? BLANK : read,
+      "blanks behind it are nothing",
+    );
+    if (body[0] !== MARK)
+      mustEqual(
+        readWhole(Buffer.concat([BLANKS, body]), "json"),
+        body.length === 0 ? BLANK : read,
+        "nor are blanks before it",
+      );
     if (expected === null)
       return must(!read.ok && read.error.kind === "body_unreadable", "a body is refused");
     must(read.ok, "a body is read", () => read);
@@ -40,12 +54,25 @@ export const ndjsonBodies: Target = {
     const body = bodyOf(createDraw(input), (reports, draw) =>
       reports.map((report) => JSON.stringify(report)).join(draw.pick(["\n", "\r\n", "\n \n"])),
     );
-    const read = readReports(body, "ndjson", TIMES);
+    const read = readWhole(body, "ndjson");
     if (body.length === 0) return must(!read.ok, "an empty body is refused");
     must(read.ok, "a body is read", () => read);
     mustBeReports(read.value, plainNdjson(body));
   },
 };
+
+/** They make a body too long to be parsed at once. */
+const BLANKS = Buffer.alloc(PIECE_BYTES_MAX, " ");
+const BLANK = readWhole(BLANKS, "json");
+const MARK = 0xef; // A byte order mark is one at the beginning alone.
+
+function readWhole(body: Uint8Array, format: ReportFormat) {
+  const steps = readReports(body, format, TIMES);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
 
 function bodyOf(
   draw: Draw,
@@ -88,10 +115,7 @@ function parse(bytes: Uint8Array): unknown {
   }
 }
 
-function mustBeReports(
-  { batch, rejected }: { batch: Parameters<typeof rowsOf>[0]; rejected: readonly { index: number }[] },
-  expected: readonly unknown[],
-): void {
+function mustBeReports({ batches, rejected }: ReadReports, expected: readonly unknown[]): void {
   const builder = createReportBatchBuilder(1);
   const bad = expected.flatMap((report, index) =>
     addReport(report, TIMES, builder) === null ? [] : [index],
@@ -101,7 +125,7 @@ function mustBeReports(
     bad,
     "reports that can't be taken are rejected",
   );
-  mustEqual(rowsOf(batch), rowsOf(builder.build()), "reports are what they say");
+  mustEqual(batches.flatMap(rowsOf), rowsOf(builder.build()), "reports are what they say");
 }
 
 function asBody(text: string): Uint8Array {

@@ -2,6 +2,7 @@ import { gunzipSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { createBodyBudget } from "../../../src/http/body-budget.ts";
 import { BODY_BYTES_MAX, readBody } from "../../../src/http/read-body.ts";
 import { unzstd } from "../../../src/lib/unzstd.ts";
+import type { AppId } from "../../../src/model/ids.ts";
 import { createDraw, type Draw } from "../support/draw.ts";
 import { pieces } from "../support/pieces.ts";
 import { must, mustEqual, type Target } from "../support/target.ts";
@@ -104,7 +105,7 @@ async function unpackedBody(draw: Draw, coding: Coding, packed: Uint8Array) {
     body: streamOf(pieces(draw, packed)),
     duplex: "half",
   } as RequestInit);
-  const body = await readBody(request, share);
+  const body = await readBody(request, share, "fuzz" as AppId);
   share.end();
   mustEqual(budget.bytes, 0, "a body that ended holds nothing of the budget");
   return body;
@@ -126,7 +127,7 @@ async function unpackedFile(draw: Draw, packed: Uint8Array): Promise<Uint8Array 
   }
   const parts: Uint8Array[] = [];
   try {
-    for await (const part of unzstd(read(), 64 * 1024)) parts.push(part);
+    for await (const part of unzstd(read(), { chunkBytes: 64 * 1024, framesMax: 1000 })) parts.push(part);
   } catch {
     return null;
   }

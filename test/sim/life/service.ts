@@ -1,5 +1,6 @@
 import { DEFAULT_ARCHIVE_CONFIG } from "../../../src/config.ts";
 import { createHotStore, type HotStore } from "../../../src/hot/hot-store.ts";
+import { LoopShare } from "../../../src/lib/loop-share.ts";
 import { type OpenDirectory, openDirectory } from "../../../src/open-directory.ts";
 import type { Files } from "../../../src/runtime/files.ts";
 import { createCurrentQueries } from "../../../src/service/current.ts";
@@ -52,6 +53,7 @@ export async function openService(options: ServiceOptions): Promise<LifeService>
     archiveDisk: disk.archiveDisk,
     archiveEngine: engine.archive,
     segmentBytesMax,
+    loop: new LoopShare(() => 0), // What the machine's speed decides can't be repeated by a seed.
     clock,
     hot,
     config: DEFAULT_ARCHIVE_CONFIG,

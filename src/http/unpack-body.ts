@@ -1,0 +1,77 @@
+import { pipeline, Readable } from "node:stream";
+import { promisify } from "node:util";
+import { createGunzip, gunzip } from "node:zlib";
+import { nextTurn } from "../lib/next-turn.ts";
+import { Turns } from "../lib/turns.ts";
+import { unzstd, unzstdShort } from "../lib/unzstd.ts";
+
+export type Coding = "gzip" | "zstd";
+
+/**
+ * What a body unpacks to is known afterwards, and then the share is asked: as many are unpacked at once as there are
+ * threads for it. What is unpacked while the event loop is busy would pile up else.
+ */
+const unpacking = new Turns(4);
+
+/** A turn of the event loop each: in pieces of the usual 16 KiB a large body takes a third longer, a bomb twice as long. */
+const PIECE_BYTES = 64 * 1024;
+
+/** Frames of a zstd body: a client makes one, or one for each of its buffers. */
+const FRAMES_MAX = 1000;
+
+/**
+ * Packed bodies up to this are unpacked by one call, which is faster. Longer ones are fed to it in pieces: Deno works
+ * on a piece on the event loop, and 64 KiB of empty blocks or members take a millisecond.
+ */
+const AT_ONCE_BYTES_MAX = 64 * 1024;
+
+/**
+ * Lets `take` have the text of a packed body, piece by piece, when the owner's turn has come. Throws where the body is
+ * not what its coding says, and with the code `ERR_BUFFER_TOO_LARGE` where it is short and its text longer than `bytesMax`.
+ */
+export function unpackBody<Value>(
+  packed: Uint8Array,
+  coding: Coding,
+  bytesMax: number,
+  owner: string,
+  take: (text: AsyncIterable<Uint8Array>) => Promise<Value>,
+): Promise<Value> {
+  const unpack = coding === "gzip" ? unpackGzip : unpackZstd;
+  return unpacking.run(owner, () => take(unpack(packed, bytesMax)));
+}
+
+const gunzipAsync = promisify(gunzip);
+
+async function* unpackGzip(packed: Uint8Array, maxOutputLength: number): AsyncGenerator<Uint8Array> {
+  if (packed.length <= AT_ONCE_BYTES_MAX) {
+    yield await gunzipAsync(packed, { maxOutputLength, chunkSize: PIECE_BYTES });
+    return;
+  }
+  const decompress = createGunzip({ chunkSize: PIECE_BYTES });
+  yield* inTurns(pipeline(Readable.from(inTurns(piecesOf(packed))), decompress, () => undefined));
+}
+
+function unpackZstd(packed: Uint8Array, maxOutputLength: number): AsyncGenerator<Uint8Array> {
+  if (packed.length === 0) throw new Error("zstd data has at least one frame");
+  const framesMax = FRAMES_MAX;
+  return packed.length <= AT_ONCE_BYTES_MAX
+    ? unzstdShort(packed, { maxOutputLength, chunkSize: PIECE_BYTES, framesMax })
+    : inTurns(unzstd(inTurns(piecesOf(packed)), { chunkBytes: PIECE_BYTES, framesMax }));
+}
+
+function* piecesOf(packed: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < packed.length; at += PIECE_BYTES) yield packed.subarray(at, at + PIECE_BYTES);
+}
+
+/** A turn of the event loop between any two pieces. */
+async function* inTurns(
+  pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) {
+    yield piece;
+    await nextTurn(TURN_MS);
+  }
+}
+
+/** What may be unpacked in turns that follow each other at once. */
+const TURN_MS = 5;

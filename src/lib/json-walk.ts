@@ -1,0 +1,213 @@
+/*
+ * Walks a JSON text byte by byte without making anything of it, as far at a time as it is told: what a parser would
+ * make of 16 MiB of brackets takes it a second in one piece, and a gigabyte. It is the pushdown automaton of RFC 8259,
+ * one table of state by byte: bits that say "object" or "array" are its stack, and only the six structural characters
+ * touch it. That the bytes are UTF-8 has to be checked elsewhere.
+ */
+
+/** Where the next byte stands. Strings and numbers have states of their own, made below. */
+const START = 0;
+const AFTER = 1; // A value has ended, and nothing else may follow but what closes, parts, or is white.
+const OBJECT = 2; // After {
+const NAME = 3; // After a comma in an object.
+const COLON = 4;
+const VALUE = 5;
+const ARRAY = 6; // After [
+const FIRST_FREE = 7;
+
+/** In the table's cells from here on: what a structural character does. */
+const OPEN_OBJECT = 200;
+const OPEN_ARRAY = 201;
+const CLOSE_OBJECT = 202;
+const CLOSE_ARRAY = 203;
+const COMMA = 204;
+const PAIR = 205;
+const WRONG = 255;
+
+const WHITE = " \t\r\n";
+const DIGITS = "0123456789";
+const HEX = `${DIGITS}abcdefABCDEF`;
+
+const { table: TABLE, numberEnds: NUMBER_ENDS } = createTable();
+
+function createTable() {
+  const cells = new Uint8Array(64 * 256).fill(WRONG);
+  const numberEnds = new Set<number>();
+  let free = FIRST_FREE;
+  const state = () => free++;
+  const on = (from: number, characters: string, to: number) => {
+    for (const character of characters) cells[from * 256 + character.charCodeAt(0)] = to;
+  };
+
+  function text(after: number): number {
+    const [inside, escaped] = [state(), state()];
+    cells.fill(inside, inside * 256 + 0x20, inside * 256 + 256);
+    on(inside, '"', after);
+    on(inside, "\\", escaped);
+    on(escaped, '"\\/bfnrt', inside);
+    let digits = inside;
+    for (let left = 4; left > 0; left--) {
+      const before = state();
+      on(before, HEX, digits);
+      digits = before;
+    }
+    on(escaped, "u", digits);
+    return inside;
+  }
+
+  function word(from: number, letters: string): void {
+    let at = from;
+    for (const letter of letters.slice(0, -1)) {
+      const next = state();
+      on(at, letter, next);
+      at = next;
+    }
+    on(at, letters.at(-1)!, AFTER);
+  }
+
+  function afterValue(from: number): void {
+    on(from, WHITE, AFTER);
+    on(from, ",", COMMA);
+    on(from, "}", CLOSE_OBJECT);
+    on(from, "]", CLOSE_ARRAY);
+  }
+
+  /** A state in which a number may end. */
+  function digits(): number {
+    const number = state();
+    afterValue(number);
+    numberEnds.add(number);
+    return number;
+  }
+
+  const [minus, zero, integer, point, fraction] = [state(), digits(), digits(), state(), digits()];
+  const [exponent, sign, power] = [state(), state(), digits()];
+  on(minus, "0", zero);
+  on(minus, "123456789", integer);
+  on(integer, DIGITS, integer);
+  for (const before of [zero, integer]) on(before, ".", point);
+  on(point, DIGITS, fraction);
+  on(fraction, DIGITS, fraction);
+  for (const before of [zero, integer, fraction]) on(before, "eE", exponent);
+  on(exponent, "+-", sign);
+  for (const before of [exponent, sign, power]) on(before, DIGITS, power);
+
+  const [value, name] = [text(AFTER), text(COLON)];
+  for (const wanted of [START, VALUE, ARRAY]) {
+    on(wanted, WHITE, wanted);
+    on(wanted, "{", OPEN_OBJECT);
+    on(wanted, "[", OPEN_ARRAY);
+    on(wanted, '"', value);
+    on(wanted, "-", minus);
+    on(wanted, "0", zero);
+    on(wanted, "123456789", integer);
+    for (const each of ["true", "false", "null"]) word(wanted, each);
+  }
+  on(ARRAY, "]", CLOSE_ARRAY);
+  for (const wanted of [OBJECT, NAME]) {
+    on(wanted, WHITE, wanted);
+    on(wanted, '"', name);
+  }
+  on(OBJECT, "}", CLOSE_OBJECT);
+  on(COLON, WHITE, COLON);
+  on(COLON, ":", PAIR);
+  afterValue(AFTER);
+  return { table: cells.slice(0, free * 256), numberEnds };
+}
+
+/** What is wrong with a text: it is no JSON, or values lie in values more often than the walk was told to follow. */
+export type JsonFault = "syntax" | "depth";
+
+/**
+ * Hears of what the outermost array or object holds, in order: where each value lies, and before it, in an object, its
+ * name with its quotation marks. White space around both is theirs.
+ */
+export type OnChild = (start: number, end: number, nameStart: number, nameEnd: number) => void;
+
+export class JsonWalk {
+  readonly #bytes: Uint8Array;
+  readonly #end: number;
+  readonly #onChild: OnChild;
+  readonly #depthMax: number;
+  /** By depth from 1, whether it is an object. */
+  readonly #isObject: Uint8Array;
+  #at: number;
+  #state = START;
+  #depth = 0;
+  #nameStart = 0;
+  #nameEnd = 0;
+  #childStart = 0;
+  #fault: JsonFault | null = null;
+
+  constructor(bytes: Uint8Array, start: number, end: number, depthMax: number, onChild: OnChild) {
+    this.#bytes = bytes;
+    this.#at = start;
+    this.#end = end;
+    this.#depthMax = depthMax;
+    this.#isObject = new Uint8Array(depthMax + 1);
+    this.#onChild = onChild;
+  }
+
+  /** Walks so many bytes on, to the end at most; false once there is no more to walk, or something is wrong. */
+  walk(byteCount: number): boolean {
+    const bytes = this.#bytes;
+    const isObject = this.#isObject;
+    const until = Math.min(this.#at + byteCount, this.#end);
+    let state = this.#state;
+    let depth = this.#depth;
+    let at = this.#at;
+    for (; at < until; at++) {
+      const next = TABLE[(state << 8) | bytes[at]!]!;
+      if (next < OPEN_OBJECT) {
+        state = next;
+        continue;
+      }
+      if (next === COMMA) {
+        if (depth === 0) return this.#fail("syntax");
+        if (depth === 1) this.#endChild(at);
+        state = isObject[depth] === 1 ? NAME : VALUE;
+      } else if (next === PAIR) {
+        if (depth === 1) this.#endName(at);
+        state = VALUE;
+      } else if (next <= OPEN_ARRAY) {
+        if (depth === this.#depthMax) return this.#fail("depth");
+        if (depth === 0) this.#childStart = at + 1;
+        state = next === OPEN_OBJECT ? OBJECT : ARRAY;
+        isObject[++depth] = next === OPEN_OBJECT ? 1 : 0;
+      } else if (next <= CLOSE_ARRAY) {
+        if (depth === 0 || isObject[depth] !== (next === CLOSE_OBJECT ? 1 : 0)) return this.#fail("syntax");
+        if (depth === 1 && state !== OBJECT && state !== ARRAY) this.#endChild(at);
+        depth--;
+        state = AFTER;
+      } else {
+        return this.#fail("syntax");
+      }
+    }
+    this.#at = at;
+    this.#state = state;
+    this.#depth = depth;
+    if (at < this.#end) return true;
+    return depth === 0 && (state === AFTER || NUMBER_ENDS.has(state)) ? false : this.#fail("syntax");
+  }
+
+  /** Null where all that was walked is JSON. */
+  get fault(): JsonFault | null {
+    return this.#fault;
+  }
+
+  #fail(fault: JsonFault): false {
+    this.#fault = fault;
+    return false;
+  }
+
+  #endName(at: number): void {
+    this.#nameStart = this.#childStart;
+    this.#nameEnd = at;
+    this.#childStart = at + 1;
+  }
+
+  #endChild(at: number): void {
+    this.#onChild(this.#childStart, at, this.#nameStart, this.#nameEnd);
+    this.#childStart = at + 1;
+  }
+}

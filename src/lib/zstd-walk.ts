@@ -1,0 +1,109 @@
+/*
+ * A zstd file is a row of frames (RFC 8878):
+ *
+ *   magic 4 | descriptor 1 | window 0-1, dictionary 0-4, size 0-8 | blocks: header 3, bytes | checksum 0 or 4
+ *   magic 4 | size 4 | bytes that mean nothing to us              ("skippable")
+ */
+const FRAME_MAGIC = 0xfd2fb528;
+const SKIPPABLE_MAGIC = 0x184d2a50;
+const DICTIONARY_BYTES = [0, 1, 2, 4];
+const SIZE_BYTES = [0, 2, 4, 8];
+const RUN_BLOCK = 1; // One byte that is repeated; its size is that of the run.
+
+export const MAGIC_BYTES = 4;
+
+/** What a byte counts for at each place of a little-endian number; the longest row of sizes has 14 bytes. */
+const PLACES = Array.from({ length: 16 }, (_, place) => 2 ** (8 * place));
+
+/** What the next few bytes are that say how to go on. */
+type Part = "magic" | "descriptor" | "sizes" | "block" | "checksum" | "skippable";
+
+/** Finds where frames end, in bytes that come in pieces cut anywhere. Throws where they are no zstd data. */
+export class ZstdWalk {
+  #part: Part = "magic";
+  #wanted = MAGIC_BYTES;
+  /** Of those, the ones that have come, as a little-endian number; sizes are too long for one and mean nothing to us. */
+  #number = 0;
+  #come = 0;
+  #skip = 0;
+  #hasChecksum = false;
+  #isLast = false;
+
+  /** Nothing of a next frame was seen. */
+  get isBetween(): boolean {
+    return this.#part === "magic" && this.#come === 0;
+  }
+
+  /** Walks on from `at` to the end of the frame, or of the piece; returns where it stands. */
+  walk(piece: Uint8Array, from: number): number {
+    let at = from;
+    while (at < piece.length) {
+      if (this.#skip > 0) {
+        const skipped = Math.min(this.#skip, piece.length - at);
+        this.#skip -= skipped;
+        at += skipped;
+      } else {
+        this.#number += piece[at++]! * PLACES[this.#come]!;
+        if (++this.#come < this.#wanted) continue;
+        const number = this.#number;
+        this.#number = 0;
+        this.#come = 0;
+        this.#read(number);
+      }
+      if (this.#isLast && this.#skip === 0) {
+        this.#isLast = false;
+        this.#expect("magic", MAGIC_BYTES);
+        return at;
+      }
+    }
+    return at;
+  }
+
+  #expect(part: Part, bytes: number): void {
+    this.#part = part;
+    this.#wanted = bytes;
+  }
+
+  #read(number: number): void {
+    switch (this.#part) {
+      case "magic":
+        if (number === FRAME_MAGIC) this.#expect("descriptor", 1);
+        else if (isSkippableMagic(number)) this.#expect("skippable", 4);
+        else throw new Error("it is not zstd data");
+        return;
+      case "descriptor": {
+        const isSingleSegment = (number & 0x20) !== 0;
+        const sizeBytes = SIZE_BYTES[number >> 6]! || (isSingleSegment ? 1 : 0);
+        this.#hasChecksum = (number & 4) !== 0;
+        this.#expect("sizes", (isSingleSegment ? 0 : 1) + DICTIONARY_BYTES[number & 3]! + sizeBytes);
+        return;
+      }
+      case "sizes":
+        this.#expect("block", 3);
+        return;
+      case "block":
+        this.#skip = ((number >> 1) & 3) === RUN_BLOCK ? 1 : number >> 3;
+        if ((number & 1) === 0) return;
+        if (this.#hasChecksum) this.#expect("checksum", 4);
+        else this.#isLast = true;
+        return;
+      case "skippable":
+        this.#skip = number;
+        this.#isLast = true;
+        return;
+      case "checksum":
+        this.#isLast = true;
+    }
+  }
+}
+
+/** Whether the frame that begins with these bytes holds none of the text. */
+export function isSkippable(start: Uint8Array): boolean {
+  let number = 0;
+  for (let i = MAGIC_BYTES - 1; i >= 0; i--) number = number * 256 + start[i]!;
+  return isSkippableMagic(number);
+}
+
+function isSkippableMagic(number: number): boolean {
+  return number - (number % 16) === SKIPPABLE_MAGIC;
+}
