@@ -15,6 +15,7 @@ import { createBodyBudget } from "./http/body-budget.ts";
 import type { Answered } from "./http/observe.ts";
 import type { Readiness } from "./http/routes/health.ts";
 import { createServer } from "./http/server.ts";
+import { inShortTurns } from "./http/short-turns.ts";
 import { assert } from "./lib/assert.ts";
 import { LoopShare } from "./lib/loop-share.ts";
 import { watchEventLoop } from "./metrics/event-loop-meter.ts";
@@ -148,7 +149,7 @@ export async function openApp(
     listener = platform.listen({
       hostname: config.hostname,
       port: config.port,
-      fetch: server.fetch,
+      fetch: inShortTurns(server.fetch),
     });
     const watch = watchKeys(keys, KEY_RELOAD_MS, () => reportKeyFile(keys, events));
     const onProgress: OnReplayProgress = (replayed, total) => {

@@ -44,6 +44,7 @@ function runConnection(socket: Socket, next: () => Uint8Array | null, latenciesM
   return new Promise((resolve, reject) => {
     let sentMs = 0;
     let missing = 0; // Bytes of the body that are still to come.
+    let begun: Buffer | null = null; // A head that came in part: rare.
     const send = () => {
       const bytes = next();
       if (bytes === null) {
@@ -59,9 +60,15 @@ function runConnection(socket: Socket, next: () => Uint8Array | null, latenciesM
     };
     socket.on("connect", send);
     socket.on("error", reject);
-    socket.on("data", (bytes: Buffer) => {
+    socket.on("data", (piece: Buffer) => {
+      const bytes: Buffer = begun === null ? piece : Buffer.concat([begun, piece]);
+      begun = null;
       if (missing === 0) {
         const headEnd = bytes.indexOf("\r\n\r\n");
+        if (headEnd < 0) {
+          begun = bytes;
+          return;
+        }
         const head = bytes.toString("latin1", 0, headEnd);
         if (!head.startsWith("HTTP/1.1 200")) {
           reject(new Error(`not a 200: ${bytes.toString("utf8", 0, 400)}`));
