@@ -25,7 +25,14 @@ import { createSeal, type SealReport, sequencesOf } from "./service/seal.ts";
 import { createSealSchedule, type SealSchedule } from "./service/seal-schedule.ts";
 import { readAcknowledgedParts } from "./service/verify-acknowledged.ts";
 import type { Clock } from "./time/clock.ts";
-import { type LogRecovery, type LogRefusal, type LogWrite, openWal, type Wal } from "./wal/wal.ts";
+import {
+  type CreateSalt,
+  type LogRecovery,
+  type LogRefusal,
+  type LogWrite,
+  openWal,
+  type Wal,
+} from "./wal/wal.ts";
 
 /** Builds what a data directory holds, in order: archive, log, memory, and what moves records between them. */
 
@@ -104,6 +111,8 @@ export interface OpenDirectoryOptions {
   readonly segmentBytesMax?: number;
   /** Whose time it takes to lay reports over memory; left out, they have a loop to themselves. */
   readonly loop?: LoopShare;
+  /** Left out, salts of the log are random. */
+  readonly createSalt?: CreateSalt;
 }
 
 export interface ArchiveDisk {
@@ -149,6 +158,7 @@ export async function openDirectory(options: OpenDirectoryOptions): Promise<Open
     segmentBytesMax: options.segmentBytesMax ?? SEGMENT_BYTES_MAX,
     queueBytesMax: LOG_QUEUE_BYTES_MAX,
     sequenceMin: archive.manifest.lastSequence + 1,
+    ...(options.createSalt === undefined ? {} : { createSalt: options.createSalt }),
     onEntry: ({ appId, batch, sequence }) => hot.apply(appId, batch, sequence),
     onProgress: ({ replayedBytes, totalBytes }) => onProgress(replayedBytes, totalBytes),
     onWritten: (write) => events.onLogWritten?.(write),

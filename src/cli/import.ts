@@ -117,7 +117,8 @@ async function openTarget(
   try {
     const directory = await openToImport(dataDir, platform, clock, screen);
     for (const { file, offset, bytes, savedAs } of directory.recovery.damage) {
-      screen.say(`Damaged: ${bytes} bytes of ${file} at ${offset}, set aside as ${savedAs}.`);
+      const kept = savedAs === null ? "left as they are" : `set aside as ${savedAs}`;
+      screen.say(`Damaged: ${bytes} bytes of ${file} at ${offset}, ${kept}.`);
     }
     const deliver: Deliver = (batch) => deliverTo(directory, screen, target.appId, batch);
     return ok({ deliver, close: () => directory.close() });

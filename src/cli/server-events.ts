@@ -45,9 +45,10 @@ function logReady(log: EventLog, { recovery, hot, archive }: OpenDirectory, seco
     );
   }
   for (const { file, offset, bytes, savedAs } of recovery.damage) {
+    const kept = savedAs === null ? "left as they are" : `set aside as ${savedAs}`;
     log.warn(
       { event: "damage", file, offset, bytes, saved_as: savedAs },
-      `Damaged: ${bytes} bytes of ${file} at ${offset}, set aside as ${savedAs}. The rest is served.`,
+      `Damaged: ${bytes} bytes of ${file} at ${offset}, ${kept}. The rest is served.`,
     );
   }
 }

@@ -1,3 +1,4 @@
+import { assert } from "../lib/assert.ts";
 import { NUMBER_FIELDS } from "../model/location-fields.ts";
 
 /**
@@ -30,6 +31,7 @@ const CHUNK_ROWS_MIN = 4;
 const FIXED_FIELDS = 2;
 const FIELDS = NUMBER_FIELDS.length;
 const OPTIONAL_FIELDS = FIELDS - FIXED_FIELDS;
+assert(OPTIONAL_FIELDS <= 16, "the tables below, one line a mask, stay small");
 
 /** The mask of a chunk with a cell for every field. */
 export const ALL_FIELDS = (1 << OPTIONAL_FIELDS) - 1;

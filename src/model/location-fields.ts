@@ -51,7 +51,7 @@ export interface DerivedField extends FieldTraits {
 export type LocationField = StoredField | DerivedField;
 
 /** Numbers of fields that are no more. They are never given again: old files may still carry them. */
-const RETIRED_COLUMN_NUMBERS: readonly number[] = [];
+export const RETIRED_COLUMN_NUMBERS: readonly number[] = [];
 /** One byte names a column in the log; 0 names none. */
 const COLUMN_NUMBER_MAX = 255;
 

@@ -5,9 +5,8 @@ import { archivePaths } from "../archive/paths.ts";
 import { parseKeyFile } from "../auth/key-file.ts";
 import { directoryPaths } from "../directory.ts";
 import { FileError, type Files } from "../runtime/files.ts";
-import { segmentNumbers } from "../wal/replay.ts";
 import { scanSegment } from "../wal/scan-segment.ts";
-import { SEGMENT_HEADER_BYTES } from "../wal/segment.ts";
+import { misnamedSegments, segmentNumbers } from "../wal/segment-name.ts";
 import { segmentSize } from "../wal/segment-reader.ts";
 import type { BackupDirectory } from "./backup-directory.ts";
 import type { Backup } from "./backup-file.ts";
@@ -86,7 +85,10 @@ async function bringLog(
   problems: string[],
 ): Promise<number> {
   const directory = directoryPaths(dataDir).log;
-  const segments = segmentNumbers(await files.list(directory));
+  const names = await files.list(directory);
+  const segments = segmentNumbers(names);
+  for (const name of misnamedSegments(names))
+    problems.push(`wal/${name}: no segment of the log has such a name, so the backup goes without it`);
   for (const { name } of segments) progress.expect(await segmentSize(files, join(directory, name)));
   let sequence = 0;
   for (const [index, { name, number }] of segments.entries()) {
@@ -103,10 +105,10 @@ async function bringLog(
       await backupFiles.keep(file);
       continue;
     }
-    const { damage, lastSequence } = scanSegment(path, number, bytes, sequence);
+    const { damage, lastSequence, headBytes } = scanSegment(path, number, bytes, sequence);
     sequence = lastSequence;
     for (const { offset, bytes: count } of damage) {
-      const isUnfinished = index === segments.length - 1 && offset >= SEGMENT_HEADER_BYTES;
+      const isUnfinished = index === segments.length - 1 && offset >= headBytes;
       const isTail = isUnfinished && offset + count === bytes.length; // A write that is under way, or was cut short.
       if (!isTail) problems.push(`${file}: ${count} damaged bytes at ${offset}`);
     }

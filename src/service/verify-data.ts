@@ -12,6 +12,7 @@ import {
 import type { Files } from "../runtime/files.ts";
 import type { Clock } from "../time/clock.ts";
 import { type InspectedSegment, inspectLog } from "../wal/inspect-log.ts";
+import { misnamedSegments } from "../wal/segment-name.ts";
 import { segmentSize } from "../wal/segment-reader.ts";
 import { findLogGaps } from "./verify-log.ts";
 import { createMemory, type KnownDays, type RecordsReport, verifyRecords } from "./verify-records.ts";
@@ -98,6 +99,10 @@ async function readBy(
   const damaged = new Set(archive.damaged.map(({ file }) => file));
   for (const { part } of partsOf(manifest)) if (!damaged.has(part.file)) goodParts.set(part.file, part.crc);
   const problems = isReadable ? findLogGaps(segments, manifest, await files.list(paths.damaged)) : [];
+  for (const name of misnamedSegments(await files.list(paths.log)))
+    problems.push(
+      `${join(paths.log, name)}: no segment of the log has such a name, so nothing of it was read`,
+    );
   if (!isWholeLog) problems.push("The archive changed while the log was read: look again");
   if (hot === null) return { segments, archive, records: null, problems };
   const isDamaged = (file: string) => damaged.has(file);

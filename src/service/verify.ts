@@ -189,9 +189,9 @@ function totalsOf(segments: readonly InspectedSegment[]): LogTotals {
   };
 }
 
-function segmentProblems({ file, bytes, damage, isReadable, goodHeader }: InspectedSegment): string[] {
+function segmentProblems({ file, bytes, damage, isReadable, goodHead }: InspectedSegment): string[] {
   if (!isReadable) return [`${file} can't be read`];
-  if (!goodHeader && bytes === 0) return [`${file} is empty`];
+  if (!goodHead && bytes === 0) return [`${file} is empty`];
   return damage.map(({ offset, bytes }) => `${file}: ${bytes} damaged bytes at ${offset}`);
 }
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { FileError, type Files } from "../runtime/files.ts";
 import type { UtcDay } from "../time/utc-day.ts";
-import { segmentName } from "./segment.ts";
+import { segmentName } from "./segment-name.ts";
 
 /** A segment that is not written any more. */
 export interface ClosedSegment {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Files } from "../runtime/files.ts";
-import { createEntryDecoder, type LogEntry } from "./entry.ts";
-import { segmentNumbers } from "./replay.ts";
+import type { LogEntry } from "./entry.ts";
+import { segmentNumbers } from "./segment-name.ts";
 import {
   LOG_START,
   readSegment,
@@ -10,8 +10,9 @@ import {
   segmentSize,
   tornTail,
 } from "./segment-reader.ts";
+import { createTextColumnReader } from "./text-column.ts";
 
-export interface InspectedSegment extends Omit<SegmentContents, "path" | "number"> {
+export interface InspectedSegment extends Omit<SegmentContents, "path" | "number" | "head"> {
   readonly file: string;
   /** Bytes after the last good frame of the newest segment: beside a running server, a write under way. */
   readonly tornTailBytes: number;
@@ -26,7 +27,7 @@ export async function inspectLog(
   directory: string,
   onEntry: (entry: LogEntry) => void = () => {},
 ): Promise<InspectedSegment[]> {
-  const decoder = createEntryDecoder();
+  const texts = createTextColumnReader();
   const found = segmentNumbers(await files.list(directory));
   const segments: InspectedSegment[] = [];
   let position = LOG_START;
@@ -34,13 +35,13 @@ export async function inspectLog(
     const path = join(directory, name);
     const segmentBytes = await readSegment(files, path, await segmentSize(files, path));
     if (!segmentBytes.isReadable && !(await files.exists(path))) continue; // The server removed it since it was listed.
-    const reader = new SegmentReader(path, number, segmentBytes, position, decoder);
+    const reader = new SegmentReader(path, number, segmentBytes, position, texts);
     for (let entry = reader.next(); entry !== null; entry = reader.next()) onEntry(entry);
     position = reader.position;
 
     const contents = reader.contents();
     const tail = contents.isReadable ? tornTail(contents, index === found.length - 1) : null;
-    const { path: file, number: _, damage, ...rest } = contents;
+    const { path: file, number: _, head: __, damage, ...rest } = contents;
     const tornTailBytes = tail?.bytes ?? 0;
     segments.push({ ...rest, file, damage: damage.filter((range) => range !== tail), tornTailBytes });
   }

@@ -1,11 +1,15 @@
 import { join } from "node:path";
 import type { AppendFile, Files } from "../runtime/files.ts";
 import type { UtcDay } from "../time/utc-day.ts";
-import { encodeSegmentHeader, SEGMENT_HEADER_BYTES, segmentName } from "./segment.ts";
+import { createSaltedFrames, type SaltedFrames } from "./frame.ts";
+import { encodeSegmentHead, SEGMENT_HEAD_BYTES } from "./segment.ts";
+import { segmentName } from "./segment-name.ts";
 
 /** The segment that is being written. */
 export interface LogSegment {
   readonly number: number;
+  /** What completes frames for this segment and no other. */
+  readonly frames: SaltedFrames;
   /** All of them on disk. */
   readonly bytes: number;
   readonly hasFrames: boolean;
@@ -23,29 +27,35 @@ export interface LogSegment {
 }
 
 /**
- * Puts a new segment in place, header and name on disk. `replace` does so whole or not at all: where the disk
+ * Puts a new segment in place, head and name on disk. `replace` does so whole or not at all: where the disk
  * is full, no half of a segment is left. A segment of this number that already exists has never held a frame.
  */
-export async function createSegment(files: Files, directory: string, number: number): Promise<LogSegment> {
+export async function createSegment(
+  files: Files,
+  directory: string,
+  number: number,
+  salt: Uint8Array,
+): Promise<LogSegment> {
   const path = join(directory, segmentName(number));
-  await files.replace(path, encodeSegmentHeader(number));
-  return logSegment(number, await files.openAppend(path));
+  await files.replace(path, encodeSegmentHead(number, salt));
+  return logSegment(number, createSaltedFrames(salt), await files.openAppend(path));
 }
 
-function logSegment(number: number, file: AppendFile): LogSegment {
+function logSegment(number: number, frames: SaltedFrames, file: AppendFile): LogSegment {
   const days = new Set<UtcDay>();
-  let bytes = SEGMENT_HEADER_BYTES;
+  let bytes = SEGMENT_HEAD_BYTES;
   return {
     number,
+    frames,
     days,
     get bytes() {
       return bytes;
     },
     get hasFrames() {
-      return bytes > SEGMENT_HEADER_BYTES;
+      return bytes > SEGMENT_HEAD_BYTES;
     },
-    async append(frames, frameBytes, frameDays) {
-      await file.append(frames);
+    async append(written, frameBytes, frameDays) {
+      await file.append(written);
       const startedMs = performance.now();
       await file.sync();
       const syncMs = performance.now() - startedMs;

@@ -6,8 +6,9 @@ import type { UtcDay } from "../time/utc-day.ts";
 import { addBatchDays } from "./batch-days.ts";
 import type { ClosedSegments, IsCovered, TrimmedLog } from "./closed-segments.ts";
 import { createEntryEncoder } from "./entry.ts";
-import { FRAME_HEADER_BYTES, sealFrame } from "./frame.ts";
+import { FRAME_HEADER_BYTES } from "./frame.ts";
 import { createSegment, type LogSegment } from "./log-segment.ts";
+import { type CreateSalt, SEGMENT_SEQUENCES_MAX } from "./segment.ts";
 
 /** Why a batch was not taken in. None of it is in the log, as far as the log can tell. */
 export type LogRefusal =
@@ -60,6 +61,7 @@ export interface LogWrite {
 export interface LogWriterOptions {
   readonly files: Files;
   readonly directory: string;
+  readonly createSalt: CreateSalt;
   /** A segment that would exceed this with the next group is left as it is, and another begun. */
   readonly segmentBytesMax: number;
   /** Of encoded entries not on disk yet. A larger one is taken when nothing else waits. */
@@ -99,7 +101,7 @@ const NOTHING_TRIMMED: TrimmedLog = { segments: 0, bytes: 0 };
  * of its own, so that no bytes of unknown state lie before a new frame.
  */
 export function createLogWriter(options: LogWriterOptions): Wal {
-  const { files, directory, segmentBytesMax, queueBytesMax, earlier, onWritten } = options;
+  const { files, directory, createSalt, segmentBytesMax, queueBytesMax, earlier, onWritten } = options;
   const encoder = createEntryEncoder();
   let nextSequence = options.nextSequence;
   let failure = options.failure;
@@ -142,10 +144,12 @@ export function createLogWriter(options: LogWriterOptions): Wal {
     if (failure !== null) return { kind: "log_failed", cause: failure };
     const firstSequence = nextSequence;
     try {
-      if (segment?.hasFrames && segment.bytes + bytes > segmentBytesMax) await leaveSegment(segment);
+      if (segment !== null && !hasRoom(segment, firstSequence, bytes, entries.length))
+        await leaveSegment(segment);
       segment ??= await beginSegment(firstSequence);
+      const { seal } = segment.frames;
       entries.forEach(({ frame }, index) => {
-        sealFrame(frame, firstSequence + index);
+        seal(frame, firstSequence + index);
       });
       const frames = entries.map(({ frame }) => frame);
       const { syncMs } = await segment.append(frames, bytes, days);
@@ -159,6 +163,12 @@ export function createLogWriter(options: LogWriterOptions): Wal {
       resolve(ok(firstSequence + index));
     });
     return null;
+  }
+
+  function hasRoom(written: LogSegment, sequence: number, bytes: number, count: number): boolean {
+    if (!written.hasFrames) return true;
+    const sequenceEnd = written.number + SEGMENT_SEQUENCES_MAX;
+    return written.bytes + bytes <= segmentBytesMax && sequence + count <= sequenceEnd;
   }
 
   /** What stands in the way now: a full disk that left the log as it was, or what went wrong for good. */
@@ -182,7 +192,7 @@ export function createLogWriter(options: LogWriterOptions): Wal {
   }
 
   async function beginSegment(number: number): Promise<LogSegment> {
-    const begun = await createSegment(files, directory, number);
+    const begun = await createSegment(files, directory, number, createSalt());
     earlier.forget(number); // One of this number never held a frame.
     return begun;
   }

@@ -2,8 +2,10 @@ import { Buffer } from "node:buffer";
 import { basename, join } from "node:path";
 import { crc32 } from "node:zlib";
 import { FileError, type Files } from "../runtime/files.ts";
-import type { DamagedRange } from "./frame.ts";
-import { encodeSegmentHeader, SEGMENT_HEADER_BYTES, segmentName } from "./segment.ts";
+import type { DamagedRange } from "./frame-scanner.ts";
+import type { CreateSalt } from "./segment.ts";
+import { emptySegment } from "./segment-format.ts";
+import { segmentName } from "./segment-name.ts";
 import { type SegmentContents, tornTail } from "./segment-reader.ts";
 
 /** Bytes that were no good frame, and where they are kept now. */
@@ -21,10 +23,11 @@ export interface RepairOptions {
   readonly files: Files;
   readonly directory: string;
   readonly damagedDirectory: string;
+  readonly createSalt: CreateSalt;
 }
 
 export interface RepairedLog {
-  readonly damage: readonly LogDamage[];
+  readonly damage: LogDamage[];
   /** The unfinished write of a process that died, in the newest segment. */
   readonly tornTail: LogDamage | null;
   /** Paths of the segments that should have been repaired and were not: they hold bytes that may be kept nowhere else. */
@@ -51,7 +54,7 @@ export async function repairLog(
       leftAsFound.add(segment.path);
       continue;
     }
-    if (segment.damage.length === 0 && segment.goodHeader) continue;
+    if (segment.damage.length === 0 && segment.goodHead) continue;
     const torn = tornTail(segment, index === segments.length - 1);
     const claim = index === segments.length - 1 ? nextSequence : null;
     const { ranges, isRepaired } = await repairSegment(options, segment, torn, claim);
@@ -64,12 +67,12 @@ export async function repairLog(
 
 /** `claim` is the sequence that goes on after the newest segment; null for the others. */
 async function repairSegment(
-  { files, directory, damagedDirectory }: RepairOptions,
+  { files, directory, damagedDirectory, createSalt }: RepairOptions,
   segment: SegmentContents,
   torn: DamagedRange | null,
   claim: number | null,
 ): Promise<{ ranges: LogDamage[]; isRepaired: boolean }> {
-  const { path, goodHeader } = segment;
+  const { path, version, goodHead } = segment;
   const ranges = segment.damage.length > 0 ? segment.damage : [{ offset: 0, bytes: 0 }]; // An empty file.
   const damage: LogDamage[] = ranges.map((range) => ({ ...range, file: path, savedAs: null }));
   try {
@@ -97,9 +100,9 @@ async function repairSegment(
     if (claim !== null && endsDamaged(segment)) {
       // The sequences that were lost with the end of the log stay unused: the next segment begins after them.
       const next = join(directory, segmentName(claim));
-      await files.replace(next, encodeSegmentHeader(claim));
+      await files.replace(next, emptySegment(version, claim, createSalt));
     }
-    if (torn !== null && ranges.length === 1 && goodHeader) await cut(files, path, torn.offset);
+    if (torn !== null && ranges.length === 1 && goodHead) await cut(files, path, torn.offset);
     else await files.replace(path, withoutDamage(bytes, segment));
     return { ranges: damage, isRepaired: true };
   } catch (error) {
@@ -139,11 +142,10 @@ async function cut(files: Files, path: string, sizeBytes: number): Promise<void>
   }
 }
 
-/** The segment with a good header and its good frames alone. */
-function withoutDamage(bytes: Uint8Array, { number, goodHeader, damage }: SegmentContents): Uint8Array {
-  const header = goodHeader ? bytes.subarray(0, SEGMENT_HEADER_BYTES) : encodeSegmentHeader(number);
-  const parts = [header];
-  let from = SEGMENT_HEADER_BYTES;
+/** The segment with a good head and its good frames alone. */
+function withoutDamage(bytes: Uint8Array, { head, damage }: SegmentContents): Uint8Array {
+  const parts = [head];
+  let from = head.length;
   for (const range of damage) {
     if (range.offset > from) parts.push(bytes.subarray(from, range.offset));
     from = Math.max(from, range.offset + range.bytes);

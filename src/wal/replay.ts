@@ -3,8 +3,8 @@ import { nextTurn } from "../lib/next-turn.ts";
 import type { Files } from "../runtime/files.ts";
 import type { UtcDay } from "../time/utc-day.ts";
 import { addBatchDays } from "./batch-days.ts";
-import { createEntryDecoder, type LogEntry } from "./entry.ts";
-import { parseSegmentName } from "./segment.ts";
+import type { LogEntry } from "./entry.ts";
+import { misnamedSegments, segmentNumbers } from "./segment-name.ts";
 import {
   LOG_START,
   readSegment,
@@ -12,6 +12,7 @@ import {
   SegmentReader,
   segmentSize,
 } from "./segment-reader.ts";
+import { createTextColumnReader } from "./text-column.ts";
 
 export interface ReplayOptions {
   readonly files: Files;
@@ -38,6 +39,8 @@ export interface ReplayedLog {
   readonly segments: readonly ReplayedSegment[];
   /** The sequence for the next entry: above all that were ever given. */
   readonly nextSequence: number;
+  /** Files that were meant to be segments and can't be read as such, by name. */
+  readonly misnamed: readonly string[];
 }
 
 const SLICE_MS = 10;
@@ -47,10 +50,11 @@ const CLOCK_STEP_BYTES = 64 * 1024;
 /** Reads the whole log and changes nothing. Throws a `NewerFormatError` where a newer program wrote any of it. */
 export async function replayLog(options: ReplayOptions): Promise<ReplayedLog> {
   const { files, directory, onEntry, onProgress, yieldToRequests = nextTurn } = options;
-  const found = segmentNumbers(await files.list(directory));
+  const names = await files.list(directory);
+  const found = segmentNumbers(names);
   const sizes = await Promise.all(found.map(({ name }) => segmentSize(files, join(directory, name))));
   const totalBytes = sizes.reduce((sum, size) => sum + size, 0);
-  const decoder = createEntryDecoder();
+  const texts = createTextColumnReader();
   const segments: ReplayedSegment[] = [];
   let position = LOG_START;
   let replayedBytes = 0;
@@ -60,7 +64,7 @@ export async function replayLog(options: ReplayOptions): Promise<ReplayedLog> {
   for (const [index, { name, number }] of found.entries()) {
     const path = join(directory, name);
     const segmentBytes = await readSegment(files, path, sizes[index]!);
-    const reader = new SegmentReader(path, number, segmentBytes, position, decoder);
+    const reader = new SegmentReader(path, number, segmentBytes, position, texts);
     const days = new Set<UtcDay>();
     let clockAt = CLOCK_STEP_BYTES;
     for (let entry = reader.next(); entry !== null; entry = reader.next()) {
@@ -80,15 +84,5 @@ export async function replayLog(options: ReplayOptions): Promise<ReplayedLog> {
     records += reader.records;
   }
   onProgress?.({ replayedBytes, totalBytes, records });
-  return { segments, nextSequence: position.nextSequence };
-}
-
-/** The segments among a directory's names, in log order. */
-export function segmentNumbers(names: readonly string[]): { name: string; number: number }[] {
-  const segments: { name: string; number: number }[] = [];
-  for (const name of names) {
-    const number = parseSegmentName(name);
-    if (number !== null) segments.push({ name, number });
-  }
-  return segments.sort((a, b) => a.number - b.number);
+  return { segments, nextSequence: position.nextSequence, misnamed: misnamedSegments(names) };
 }

@@ -1,8 +1,10 @@
 import { FileError, type Files } from "../runtime/files.ts";
 import type { EntryDecoder, LogEntry } from "./entry.ts";
-import { type DamagedRange, FRAME_HEADER_BYTES, type FrameScanner } from "./frame.ts";
+import { FRAME_HEADER_BYTES } from "./frame.ts";
+import type { DamagedRange, FrameScanner } from "./frame-scanner.ts";
 import { openFrames } from "./scan-segment.ts";
-import { SEGMENT_HEADER_BYTES } from "./segment.ts";
+import type { SegmentFormat } from "./segment-format.ts";
+import type { TextColumnReader } from "./text-column.ts";
 import { type Views, viewsOf } from "./views.ts";
 
 /** What a segment holds, as read from its first byte to its last. */
@@ -14,7 +16,10 @@ export interface SegmentContents {
   readonly records: number;
   readonly firstSequence: number | null;
   readonly lastSequence: number | null;
-  readonly goodHeader: boolean;
+  readonly version: 1 | 2;
+  /** What it should begin with, and whether it does. */
+  readonly head: Uint8Array;
+  readonly goodHead: boolean;
   /** False where the disk gave none of it back: all of it then counts as damage, and none of it is touched. */
   readonly isReadable: boolean;
   readonly damage: readonly DamagedRange[];
@@ -65,7 +70,7 @@ export class SegmentReader {
   readonly #views: Views;
   readonly #decoder: EntryDecoder;
   readonly #scanner: FrameScanner;
-  readonly #goodHeader: boolean;
+  readonly #format: SegmentFormat;
   readonly #isReadable: boolean;
   #nextSequence: number;
   #firstSequence: number | null = null;
@@ -77,16 +82,16 @@ export class SegmentReader {
     number: number,
     { bytes, isReadable }: SegmentBytes,
     from: LogPosition,
-    decoder: EntryDecoder,
+    texts: TextColumnReader,
   ) {
     this.#isReadable = isReadable;
     this.#path = path;
     this.#number = number;
     this.#views = viewsOf(bytes);
-    this.#decoder = decoder;
-    const { scanner, goodHeader } = openFrames(path, number, this.#views, from.lastSequence);
+    const { scanner, format } = openFrames(path, number, this.#views, from.lastSequence);
     this.#scanner = scanner;
-    this.#goodHeader = goodHeader;
+    this.#format = format;
+    this.#decoder = format.createDecoder(texts, path);
     this.#nextSequence = Math.max(from.nextSequence, number);
   }
 
@@ -130,7 +135,9 @@ export class SegmentReader {
       records: this.records,
       firstSequence: this.#firstSequence,
       lastSequence: this.#lastSequence,
-      goodHeader: this.#goodHeader,
+      version: this.#format.version,
+      head: this.#format.head,
+      goodHead: this.#format.goodHead,
       isReadable: this.#isReadable,
       damage: this.#scanner.damage,
     };
@@ -145,8 +152,8 @@ export class SegmentReader {
 }
 
 /** Bad bytes after the last good frame, where a write was cut short; none in a segment that isn't the newest. */
-export function tornTail({ bytes, damage }: SegmentContents, isNewest: boolean): DamagedRange | null {
+export function tornTail({ bytes, head, damage }: SegmentContents, isNewest: boolean): DamagedRange | null {
   const last = damage.at(-1);
-  if (!isNewest || last === undefined || last.offset < SEGMENT_HEADER_BYTES) return null;
+  if (!isNewest || last === undefined || last.offset < head.length) return null;
   return last.offset + last.bytes === bytes ? last : null;
 }

@@ -1,72 +1,85 @@
+import { randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
-import { NewerFormatError } from "../lib/newer-format-error.ts";
-import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../model/location-fields.ts";
+import { FRAME_SALT_BYTES } from "./frame.ts";
 import { type Views, viewsOf } from "./views.ts";
 
 /*
- * One file of the log, named by its number: a header, then frames (frame.ts).
+ * One file of the log in version 2 of the format, which is written now (segment-v1.ts has the one before):
  *
- *    0  "WHEREWAL"
- *    8  u32  format version
- *   12  u8   number columns, profile fields, state fields of its entries; u8 0
- *   16  u64  number
+ *    0     header
+ *   48     zeros
+ *   4096   the header again
+ *   4144   frames (frame.ts)
+ *
+ * The header:
+ *
+ *    0  "WHEREWAL"                       28  u32  CRC-32 of bytes 0 to 28
+ *    8  u32  format version              32  salt of the frames, 8 bytes
+ *   12  u32  0                           40  u32  0
+ *   16  u64  number                      44  u32  CRC-32 of bytes 0 to 44
  *   24  u32  0
- *   28  u32  CRC-32 of bytes 0 to 28
  *
- * A segment's number is the first sequence that it may contain. So the newest name alone says from where
- * sequences go on, also when every frame is gone, and no number is given twice.
+ * Without the salt no frame can be told from what clients sent, so it stands in two blocks of the disk. The first 32
+ * bytes are as in version 1, whose programs go no further than to the version.
  */
-export const SEGMENT_HEADER_BYTES = 32;
+const SEGMENT_HEADER_BYTES = 48;
+/** Where the header stands. */
+export const SEGMENT_HEADERS_AT = [0, 4096] as const;
+/** Both headers and what lies between: frames begin behind. */
+export const SEGMENT_HEAD_BYTES = SEGMENT_HEADERS_AT[1] + SEGMENT_HEADER_BYTES;
+
+/**
+ * A segment's sequences begin at its number and lie below that and this: a frame that says otherwise is damage, and
+ * can't make the log count past what it reads back. A segment of 64 MiB, or one group of entries, has far fewer.
+ */
+export const SEGMENT_SEQUENCES_MAX = 2 ** 24;
+
+export const SEGMENT_VERSION = 2;
 
 const MAGIC = "WHEREWAL";
-const FORMAT_VERSION = 1;
-const CRC_OFFSET = 28;
+const COMMON_HEADER_BYTES = 32;
+const VERSION_OFFSET = 8;
+const COMMON_CRC_OFFSET = 28;
+const SALT_OFFSET = 32;
+const HEADER_CRC_OFFSET = 44;
 const TWO_32 = 2 ** 32;
-const NAME_DIGITS = 20;
-/** More than a million entries a second for eight years; a greater number is no name of ours, and leaves room to count on. */
-const NUMBER_MAX = 2 ** 48;
-const NAME = /^(\d{20})\.wal$/;
-const FIELD_COUNTS = [NUMBER_FIELDS.length, PROFILE_FIELDS.length, STATE_FIELDS.length];
 
-export function segmentName(number: number): string {
-  return `${String(number).padStart(NAME_DIGITS, "0")}.wal`;
+/** For each new segment another, which nobody can know or guess. */
+export type CreateSalt = () => Uint8Array;
+
+export const createRandomSalt: CreateSalt = () => randomBytes(FRAME_SALT_BYTES);
+
+/** What a segment begins with. */
+export function encodeSegmentHead(number: number, salt: Uint8Array): Uint8Array {
+  const head = new Uint8Array(SEGMENT_HEAD_BYTES);
+  const { bytes, u32 } = viewsOf(head);
+  writeCommonHeader(bytes, u32, SEGMENT_VERSION, number);
+  bytes.set(salt, SALT_OFFSET);
+  u32[HEADER_CRC_OFFSET >> 2] = crc32(bytes.subarray(0, HEADER_CRC_OFFSET));
+  bytes.copyWithin(SEGMENT_HEADERS_AT[1], 0, SEGMENT_HEADER_BYTES);
+  return head;
 }
 
-/** The segment's number, or null where the file is no segment. */
-export function parseSegmentName(name: string): number | null {
-  const number = Number(NAME.exec(name)?.[1] ?? Number.NaN);
-  return number > 0 && number <= NUMBER_MAX ? number : null;
+/** The salt in a header at a position; null where there is no good one. */
+export function readSalt({ bytes, u32 }: Views, at: number): Uint8Array | null {
+  if (bytes.length < at + SEGMENT_HEADER_BYTES) return null;
+  const isGood = crc32(bytes.subarray(at, at + HEADER_CRC_OFFSET)) === u32[(at + HEADER_CRC_OFFSET) >> 2];
+  return isGood ? bytes.subarray(at + SALT_OFFSET, at + SALT_OFFSET + FRAME_SALT_BYTES) : null;
 }
 
-export function encodeSegmentHeader(number: number): Uint8Array {
-  const header = new Uint8Array(SEGMENT_HEADER_BYTES);
-  const { bytes, u32 } = viewsOf(header);
+/** The version in the header at a position, which all versions have in one place; null where there is no good one. */
+export function readVersion({ bytes, u32 }: Views, at: number): number | null {
+  if (bytes.length < at + COMMON_HEADER_BYTES) return null;
+  if (bytes.toString("latin1", at, at + MAGIC.length) !== MAGIC) return null;
+  const isGood = crc32(bytes.subarray(at, at + COMMON_CRC_OFFSET)) === u32[(at + COMMON_CRC_OFFSET) >> 2];
+  return isGood ? u32[(at + VERSION_OFFSET) >> 2]! : null;
+}
+
+/** The part of a header that all versions share. */
+export function writeCommonHeader(bytes: Views["bytes"], u32: Uint32Array, version: number, number: number) {
   bytes.write(MAGIC, 0, "latin1");
-  u32[2] = FORMAT_VERSION;
-  bytes.set(FIELD_COUNTS, 12);
+  u32[VERSION_OFFSET >> 2] = version;
   u32[4] = number % TWO_32;
   u32[5] = Math.floor(number / TWO_32);
-  u32[7] = crc32(bytes.subarray(0, CRC_OFFSET));
-  return header;
-}
-
-/** Whether the bytes begin with the header of this segment. Throws a `NewerFormatError` where a newer program wrote it. */
-export function hasGoodHeader({ bytes, u32 }: Views, number: number, path: string): boolean {
-  if (bytes.length < SEGMENT_HEADER_BYTES || bytes.toString("latin1", 0, MAGIC.length) !== MAGIC)
-    return false;
-  if (crc32(bytes.subarray(0, CRC_OFFSET)) !== u32[7]) return false;
-  const version = u32[2]!;
-  const fieldCounts = [...bytes.subarray(12, 15)];
-  if (version > FORMAT_VERSION) {
-    throw new NewerFormatError("log segment", path, `format version ${FORMAT_VERSION}`, `${version}`);
-  }
-  if (fieldCounts.some((count, i) => count > FIELD_COUNTS[i]!)) {
-    throw new NewerFormatError(
-      "log segment",
-      path,
-      `at most ${FIELD_COUNTS.join(", ")} fields`,
-      fieldCounts.join(", "),
-    );
-  }
-  return u32[4]! + u32[5]! * TWO_32 === number;
+  u32[COMMON_CRC_OFFSET >> 2] = crc32(bytes.subarray(0, COMMON_CRC_OFFSET));
 }

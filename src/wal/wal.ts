@@ -3,13 +3,9 @@ import { FileError, type Files, isDiskFull } from "../runtime/files.ts";
 import { type ClosedSegment, createClosedSegments } from "./closed-segments.ts";
 import { createLogWriter, type LogWrite, type Wal } from "./log-writer.ts";
 import { type LogDamage, repairLog } from "./repair.ts";
-import {
-  type ReplayedLog,
-  type ReplayedSegment,
-  type ReplayOptions,
-  replayLog,
-  segmentNumbers,
-} from "./replay.ts";
+import { type ReplayedLog, type ReplayedSegment, type ReplayOptions, replayLog } from "./replay.ts";
+import { type CreateSalt, createRandomSalt } from "./segment.ts";
+import { segmentNumbers } from "./segment-name.ts";
 import { segmentSize } from "./segment-reader.ts";
 
 export type { IsCovered, TrimmedLog } from "./closed-segments.ts";
@@ -17,6 +13,7 @@ export type { LogEntry } from "./entry.ts";
 export type { LogRefusal, LogWrite, Wal } from "./log-writer.ts";
 export type { LogDamage } from "./repair.ts";
 export type { ReplayProgress } from "./replay.ts";
+export type { CreateSalt } from "./segment.ts";
 
 /**
  * The log of everything that was acknowledged: segments (segment.ts) of frames (frame.ts), each with one entry
@@ -33,6 +30,8 @@ export interface WalOptions extends ReplayOptions {
    * and new ones must not pass for them.
    */
   readonly sequenceMin: number;
+  /** Left out, salts are random. */
+  readonly createSalt?: CreateSalt;
   /** Told of every group of entries that has come to the disk. */
   onWritten?(write: LogWrite): void;
 }
@@ -58,13 +57,14 @@ export interface LogRecovery {
  * program wrote any of it, and a `FileError` where it can't be read.
  */
 export async function openWal(options: WalOptions): Promise<{ wal: Wal; recovery: LogRecovery }> {
-  const { files, directory, damagedDirectory } = options;
+  const { files, directory, damagedDirectory, createSalt = createRandomSalt } = options;
   await files.makeDirectory(directory);
   const replayed = await replayLog(options);
   const { segments } = replayed;
   const nextSequence = Math.max(replayed.nextSequence, options.sequenceMin);
-  const repairOptions = { files, directory, damagedDirectory };
+  const repairOptions = { files, directory, damagedDirectory, createSalt };
   const { damage, tornTail, leftAsFound } = await repairLog(repairOptions, segments, nextSequence);
+  damage.push(...(await unreadMisnamed(files, directory, replayed.misnamed)));
   await removeTemporaryFiles(files, directory);
   await removeTemporaryFiles(files, damagedDirectory);
   const failure = await rewriteNewest(files, replayed);
@@ -72,7 +72,7 @@ export async function openWal(options: WalOptions): Promise<{ wal: Wal; recovery
   const found = await closedSegments(files, directory, segments, leftAsFound);
   const earlier = createClosedSegments(files, directory, found);
   const { segmentBytesMax, queueBytesMax, onWritten } = options;
-  const limits = { segmentBytesMax, queueBytesMax };
+  const limits = { createSalt, segmentBytesMax, queueBytesMax };
   const told = onWritten === undefined ? {} : { onWritten };
   const wal = createLogWriter({ files, directory, ...limits, ...told, nextSequence, earlier, failure });
   const unreadable = segments.find(({ isReadable }) => !isReadable);
@@ -88,6 +88,16 @@ function totalsOf({ segments }: ReplayedLog) {
     totals.bytes += bytes;
   }
   return totals;
+}
+
+/** Nobody can tell what these hold, so they stay as they are and count as damage until somebody looks. */
+function unreadMisnamed(files: Files, directory: string, names: readonly string[]): Promise<LogDamage[]> {
+  return Promise.all(
+    names.map(async (name) => {
+      const file = join(directory, name);
+      return { file, offset: 0, bytes: await segmentSize(files, file), savedAs: null };
+    }),
+  );
 }
 
 /** What a crash left of files on their way to another name. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { assert } from "../../src/lib/assert.ts";
 import { createVerify } from "../../src/service/verify.ts";
 import { createManualClock } from "../../src/time/clock.ts";
+import { SEGMENT_HEAD_BYTES } from "../../src/wal/segment.ts";
 import { openWal } from "../../src/wal/wal.ts";
 import { createMemoryLock } from "../auth/memory-key-files.ts";
 import { APP, batchOf } from "../support/batches.ts";
@@ -21,7 +22,7 @@ function openLog(files: SimulatedFiles) {
     files,
     directory: PATHS.log,
     damagedDirectory: PATHS.damaged,
-    segmentBytesMax: 4096,
+    segmentBytesMax: SEGMENT_HEAD_BYTES + 4096,
     queueBytesMax: 1e9,
     sequenceMin: 1,
     onEntry: () => undefined,
@@ -94,11 +95,20 @@ describe("createVerify()", () => {
     expect(files.contents()).toEqual(before);
   });
 
+  test("names a file of the log that no segment can be", async () => {
+    const files = await createLog();
+    const misnamed = `${PATHS.log}/00000000000000000000.wal`;
+    const report = await verify(createSimulatedFiles(files.contents().set(misnamed, new Uint8Array(9))));
+    expect(report.problems).toEqual([
+      `${misnamed}: no segment of the log has such a name, so nothing of it was read`,
+    ]);
+  });
+
   test("finds any flipped byte of an older segment, and everything around it", async () => {
     const files = await createLog();
     const [oldest] = logFiles(files);
     const length = files.contents().get(oldest!)!.length;
-    for (let offset = 40; offset < length; offset += 97) {
+    for (let offset = SEGMENT_HEAD_BYTES + 8; offset < length; offset += 97) {
       const report = await verify(withFlippedByte(files, oldest!, offset));
       expect(report.problems.length).toBe(1);
       expect(report.problems[0]).toStartWith(`${oldest}: `);

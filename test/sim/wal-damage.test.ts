@@ -1,10 +1,19 @@
 // Goal: whatever happens to the bytes of a log, it opens, every frame that was not touched is there, and the next
-// start finds nothing new. Method: a small log of three segments, cut at every length and flipped at every byte.
+// start finds nothing new. Method: a small log of three segments, cut at every length and flipped at every byte of its frames,
+// and at many of their heads.
 import { expect, test } from "bun:test";
 import { FRAME_HEADER_BYTES } from "../../src/wal/frame.ts";
-import { SEGMENT_HEADER_BYTES } from "../../src/wal/segment.ts";
+import { SEGMENT_HEAD_BYTES } from "../../src/wal/segment.ts";
 import { createSimulatedFiles } from "../support/simulated-files.ts";
 import { APP, appendNamed, namedBatch, openTestWal, segmentPaths } from "../wal/fixture.ts";
+
+const SEGMENT_BYTES = SEGMENT_HEAD_BYTES + 768;
+
+/** Positions in a segment: its headers, some between them, and each of its frames. */
+function positionsUpTo(bytes: number): number[] {
+  const all = Array.from({ length: bytes }, (_, position) => position);
+  return all.filter((at) => at < 48 || at >= 4096 || at % 97 === 0);
+}
 
 /** Where each entry's frame lies. */
 interface Placed {
@@ -16,7 +25,7 @@ interface Placed {
 
 async function threeSegments() {
   const files = createSimulatedFiles();
-  const { wal } = await openTestWal(files, { segmentBytesMax: 900 });
+  const { wal } = await openTestWal(files, { segmentBytesMax: SEGMENT_BYTES });
   const placed: Placed[] = [];
   for (const [name, reports] of [
     ["a", 1],
@@ -34,7 +43,7 @@ async function threeSegments() {
     placed.push({
       entry: `${appended.ok && appended.value} ${name}`,
       path,
-      start: before?.end ?? SEGMENT_HEADER_BYTES,
+      start: before?.end ?? SEGMENT_HEAD_BYTES,
       end,
     });
   }
@@ -45,10 +54,10 @@ async function threeSegments() {
 /** The log opens with exactly these entries, takes another, and opens again with no damage. */
 async function expectRecovered(contents: ReadonlyMap<string, Uint8Array>, expected: readonly string[]) {
   const files = createSimulatedFiles(contents);
-  const opened = await openTestWal(files, { segmentBytesMax: 900 });
+  const opened = await openTestWal(files, { segmentBytesMax: SEGMENT_BYTES });
   expect(opened.found).toEqual([...expected]);
   const repaired = files.contents();
-  const second = await openTestWal(files.crash(), { segmentBytesMax: 900 });
+  const second = await openTestWal(files.crash(), { segmentBytesMax: SEGMENT_BYTES });
   expect(second.found).toEqual([...expected]);
   expect(second.recovery).toMatchObject({ damage: [], tornTail: null });
 
@@ -65,7 +74,7 @@ test("openWal() recovers every whole frame of a log cut at any length", async ()
   expect(paths.length).toBe(3);
   for (const path of paths) {
     const whole = contents.get(path)!;
-    for (let length = 0; length <= whole.length; length++) {
+    for (const length of [...positionsUpTo(whole.length), whole.length]) {
       const cut = new Map(contents).set(path, whole.slice(0, length));
       const left = placed.filter((frame) => frame.path !== path || frame.end <= length);
       const { damage, tornTail } = await expectRecovered(
@@ -74,9 +83,9 @@ test("openWal() recovers every whole frame of a log cut at any length", async ()
       );
       const end = Math.max(0, ...left.filter((frame) => frame.path === path).map((frame) => frame.end));
       const isNewest = path === paths.at(-1);
-      const badBytes = length === SEGMENT_HEADER_BYTES || length === end ? 0 : length - Math.max(end, 0);
-      if (length > SEGMENT_HEADER_BYTES && isNewest) {
-        const from = Math.max(end, SEGMENT_HEADER_BYTES);
+      const badBytes = length === SEGMENT_HEAD_BYTES || length === end ? 0 : length - Math.max(end, 0);
+      if (length > SEGMENT_HEAD_BYTES && isNewest) {
+        const from = Math.max(end, SEGMENT_HEAD_BYTES);
         expect(damage).toEqual([]);
         expect(tornTail?.bytes ?? 0).toBe(length - from);
       } else {
@@ -91,7 +100,7 @@ test("openWal() loses one frame at most to any flipped byte", async () => {
   const { contents, paths, placed } = await threeSegments();
   for (const path of paths) {
     const whole = contents.get(path)!;
-    for (let position = 0; position < whole.length; position++) {
+    for (const position of positionsUpTo(whole.length)) {
       const flipped = whole.slice();
       flipped[position]! ^= 1 << (position % 8);
       const lost = placed.find(
@@ -107,7 +116,7 @@ test("openWal() loses one frame at most to any flipped byte", async () => {
       expect(range).toMatchObject({
         file: path,
         offset: lost?.start ?? 0,
-        bytes: (lost?.end ?? SEGMENT_HEADER_BYTES) - (lost?.start ?? 0),
+        bytes: (lost?.end ?? SEGMENT_HEAD_BYTES) - (lost?.start ?? 0),
       });
       expect(recovery.appendedSequence).toBeGreaterThan(placed.length);
       expect(recovery.appendedSequence).toBeLessThanOrEqual(

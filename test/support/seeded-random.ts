@@ -1,3 +1,5 @@
+import { FRAME_SALT_BYTES } from "../../src/wal/frame.ts";
+
 /** Numbers from 0 to below 1, the same for the same seed (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
@@ -7,4 +9,10 @@ export function seededRandom(seed: number): () => number {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
+}
+
+/** Salts for segments of the log, the same for the same seed. */
+export function seededSalts(seed: number): () => Uint8Array {
+  const next = seededRandom(seed);
+  return () => Uint8Array.from({ length: FRAME_SALT_BYTES }, () => next() * 256);
 }

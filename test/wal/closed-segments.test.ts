@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { FileError } from "../../src/runtime/files.ts";
 import type { UtcDay } from "../../src/time/utc-day.ts";
-import { SEGMENT_HEADER_BYTES } from "../../src/wal/segment.ts";
+import { SEGMENT_HEAD_BYTES } from "../../src/wal/segment.ts";
 import type { IsCovered } from "../../src/wal/wal.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../support/simulated-files.ts";
 import { APP, appendNamed, dayBatch, LOG, openTestWal, segmentPaths } from "./fixture.ts";
@@ -126,12 +126,12 @@ test("trim() removes what has no good frame, once it is not the newest", async (
   await wal.close();
   const contents = files.contents();
   const [, newest] = await segmentPaths(files);
-  contents.set(newest!, contents.get(newest!)!.slice(0, SEGMENT_HEADER_BYTES));
+  contents.set(newest!, contents.get(newest!)!.slice(0, SEGMENT_HEAD_BYTES));
   const cut = createSimulatedFiles(contents);
   const { wal: again } = await openTestWal(cut, { sequenceMin: 10 });
   expect(await again.trim(() => false)).toEqual({ segments: 0, bytes: 0 });
   expect(await appendNamed(again, ["c"])).toEqual(["10 c"]);
-  expect(await again.trim(() => false)).toEqual({ segments: 1, bytes: SEGMENT_HEADER_BYTES });
+  expect(await again.trim(() => false)).toEqual({ segments: 1, bytes: SEGMENT_HEAD_BYTES });
   await expectLeft(cut, again, ["1 a", "10 c"]);
 });
 
@@ -141,7 +141,7 @@ test("trim() counts the days of good frames alone", async () => {
   const contents = files.contents();
   const [older] = await segmentPaths(files);
   const bytes = contents.get(older!)!;
-  bytes[Math.floor(bytes.length / 2)]! ^= 1;
+  bytes[Math.floor((SEGMENT_HEAD_BYTES + bytes.length) / 2)]! ^= 1;
   const damaged = createSimulatedFiles(contents);
   const { wal: again, recovery, found } = await openTestWal(damaged);
   expect(found).toEqual([written[0]!, ...written.slice(2)]);
@@ -156,7 +156,7 @@ test("trim() leaves a segment alone that could not be read or repaired at the st
     await wal.close();
     const contents = files.contents();
     const [, middle, newest] = await segmentPaths(files);
-    contents.get(middle!)![SEGMENT_HEADER_BYTES + 50]! ^= 1;
+    contents.get(middle!)![SEGMENT_HEAD_BYTES + 50]! ^= 1;
     const found = createSimulatedFiles(contents);
     found.beforeOperation = (name, path) => {
       const isMeant = name === "read" ? path === middle : path !== newest; // Which every start puts in place anew.

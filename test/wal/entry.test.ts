@@ -1,14 +1,17 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { NewerFormatError } from "../../src/lib/newer-format-error.ts";
 import type { AppId } from "../../src/model/ids.ts";
-import { NUMBER_FIELDS, PROFILE_FIELDS } from "../../src/model/location-fields.ts";
+import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../../src/model/location-fields.ts";
 import { createReportBatchBuilder, type ReportBatch } from "../../src/model/report-batch.ts";
 import { createEntryDecoder, createEntryEncoder, type LogEntry } from "../../src/wal/entry.ts";
+import { createTextColumnReader } from "../../src/wal/text-column.ts";
 import { viewsOf } from "../../src/wal/views.ts";
 import { APP, namedBatch } from "./fixture.ts";
 
+const PATH = "/data/wal/00000000000000000001.wal";
 const encoder = createEntryEncoder();
-const decoder = createEntryDecoder();
+const decoder = createEntryDecoder(createTextColumnReader(), PATH);
 
 function decode(bytes: Uint8Array, sequence = 7) {
   return decoder.decode(viewsOf(bytes), 0, bytes.length, sequence);
@@ -100,49 +103,77 @@ test("EntryEncoder leaves room in front", () => {
   expect(decoder.decode(viewsOf(behind), 24, behind.length, 1)?.appId).toBe("a.b-c_D9" as AppId);
 });
 
-test("EntryDecoder takes fields that an earlier program lacked as not carried", () => {
+/** Where the column numbers of an entry begin: behind its head and the app id. */
+const NAMES_AT = 24 + APP.length;
+
+/** An entry of one report that carries all fields, with one of its columns under another number. */
+function renamed(index: number, column: number): Uint8Array {
   const builder = createReportBatchBuilder(1);
   builder.begin();
-  builder.numbers.set([1.5, 2.5]);
+  builder.numbers.fill(1.5);
+  builder.profile.fill(builder.text("profile"));
+  builder.state.fill(builder.text("state"));
   builder.add(builder.text("d"), 5);
-  const batch = builder.build();
-  const bytes = encoder.encode(APP, batch, 0);
-  // Of one report, a column that isn't carried takes 8 bytes, and so do the 4 columns of profiles and states.
-  const lastNumbers = bytes.length - 40;
-  const older = new Uint8Array([...bytes.subarray(0, lastNumbers), ...bytes.subarray(lastNumbers + 8)]);
-  older[20] = NUMBER_FIELDS.length - 1;
-  older[21] = PROFILE_FIELDS.length - 1;
-  older[22] = 4;
-  expect(plain(decode(older))).toMatchObject(plainBatch(batch));
+  const bytes = encoder.encode(APP, builder.build(), 0);
+  bytes[NAMES_AT + index] = column;
+  return bytes;
+}
+
+test("EntryEncoder names the columns by their numbers, those that nobody carries left out", () => {
+  const builder = createReportBatchBuilder(2);
+  for (const latitude of [Number.NaN, 2.5]) {
+    builder.begin();
+    builder.numbers[0] = latitude;
+    builder.add(builder.text("d"), 5);
+  }
+  const bytes = encoder.encode(APP, builder.build(), 0);
+  const tuples = [...PROFILE_FIELDS, ...STATE_FIELDS].map(({ columnNumber }) => columnNumber);
+  expect([...bytes.subarray(20, 23)]).toEqual([1, PROFILE_FIELDS.length, STATE_FIELDS.length]);
+  expect([...bytes.subarray(NAMES_AT, NAMES_AT + 1 + tuples.length)]).toEqual([
+    NUMBER_FIELDS[0]!.columnNumber,
+    ...tuples,
+  ]);
 });
 
-test("EntryDecoder widens the profiles of an earlier program one by one", () => {
+test("EntryDecoder takes columns that are not named as not carried", () => {
   const builder = createReportBatchBuilder(2);
   for (const user of ["u", "v"]) {
     builder.begin();
+    builder.numbers.set([1.5, 2.5]);
     builder.profile.fill(builder.text(user), 0, PROFILE_FIELDS.length - 1);
     builder.add(builder.text("d"), 5);
   }
   const batch = builder.build();
   const narrow = PROFILE_FIELDS.length - 1;
-  const profiles = Uint32Array.from({ length: 2 * narrow }, (_, i) => (i < narrow ? 1 : 3));
+  const profiles = Uint8Array.from({ length: 2 * narrow }, (_, i) => (i < narrow ? 1 : 3));
   // Behind the 24 bytes of 2 * 9 indexes come the profile of each report (16 bytes), the states and theirs (8 each).
   const bytes = encoder.encode(APP, batch, 0);
   const at = bytes.length - 8 - 8 - 16 - 24;
   const older = new Uint8Array([...bytes.subarray(0, at), ...profiles, ...bytes.subarray(at + 24)]);
   older[21] = narrow;
+  older.copyWithin(NAMES_AT + 2 + narrow, NAMES_AT + 2 + PROFILE_FIELDS.length, NAMES_AT + 24);
   expect(plain(decode(older))).toMatchObject(plainBatch(batch));
 });
 
-test("EntryDecoder refuses fields of a later program", () => {
-  for (const position of [20, 21, 22]) {
-    const bytes = encoder.encode(APP, namedBatch("d"), 0);
-    bytes[position]!++;
-    expect(decode(bytes)).toBeNull();
+test("EntryDecoder refuses columns of a later program, naming the file, and does not take them for damage", () => {
+  const last = NUMBER_FIELDS.length - 1;
+  for (const index of [
+    last,
+    last + PROFILE_FIELDS.length,
+    last + PROFILE_FIELDS.length + STATE_FIELDS.length,
+  ]) {
+    expect(() => decode(renamed(index, 200))).toThrow(
+      new NewerFormatError("log segment", PATH, "known columns", "column 200"),
+    );
   }
 });
 
-test("EntryDecoder reads nothing beyond its end and never throws, whatever the bytes", () => {
+test("EntryDecoder takes columns out of order as no entry", () => {
+  expect(decode(renamed(1, NUMBER_FIELDS[0]!.columnNumber))).toBeNull();
+  expect(decode(renamed(1, NUMBER_FIELDS[2]!.columnNumber))).toBeNull();
+});
+
+test("EntryDecoder reads nothing beyond its end, whatever the bytes, and throws for unknown columns alone", () => {
   const edits = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 6 });
   fc.assert(
     fc.property(batches, edits, fc.nat(), (batch, changes, cut) => {
@@ -150,7 +181,13 @@ test("EntryDecoder reads nothing beyond its end and never throws, whatever the b
       for (const [position, value] of changes)
         bytes[position % (position % 3 === 0 ? 24 : bytes.length)] = value;
       const end = cut % 4 === 0 ? (cut % (bytes.length + 1)) & ~7 : bytes.length;
-      const alone = decode(bytes.slice(0, end));
+      let alone: LogEntry | null;
+      try {
+        alone = decode(bytes.slice(0, end));
+      } catch (error) {
+        expect(error).toBeInstanceOf(NewerFormatError);
+        return;
+      }
       const followed = decoder.decode(viewsOf(bytes), 0, end, 7);
       expect(plain(followed)).toEqual(plain(alone));
       if (alone === null) return;

@@ -2,6 +2,7 @@ import type { AppId } from "../../src/model/ids.ts";
 import { createReportBatchBuilder, type ReportBatch } from "../../src/model/report-batch.ts";
 import type { Files } from "../../src/runtime/files.ts";
 import { type UtcDay, utcDayStartMs } from "../../src/time/utc-day.ts";
+import { SEGMENT_HEAD_BYTES } from "../../src/wal/segment.ts";
 import { openWal, type WalOptions } from "../../src/wal/wal.ts";
 
 export const APP = "app" as AppId;
@@ -42,7 +43,7 @@ export async function openTestWal(files: Files, options: Partial<WalOptions> = {
     files,
     directory: LOG,
     damagedDirectory: DAMAGED,
-    segmentBytesMax: 800, // Three entries of one report.
+    segmentBytesMax: SEGMENT_HEAD_BYTES + 768, // Three entries of one report.
     queueBytesMax: 1_000_000,
     sequenceMin: 1,
     onEntry: ({ sequence, batch }) => found.push(`${sequence} ${batch.texts[batch.device[0]!]}`),

@@ -1,17 +1,29 @@
 import { expect, test } from "bun:test";
-import { FRAME_HEADER_BYTES, FrameScanner, sealFrame } from "../../src/wal/frame.ts";
+import { createSaltedFrames, FRAME_HEADER_BYTES, FRAME_SALT_BYTES } from "../../src/wal/frame.ts";
+import { FrameScanner } from "../../src/wal/frame-scanner.ts";
 import { viewsOf } from "../../src/wal/views.ts";
 
-function frame(sequence: number, payload: string): Uint8Array {
+const FRAMES = createSaltedFrames(new Uint8Array(FRAME_SALT_BYTES).fill(0xa5));
+const SEQUENCE_END = 2 ** 53;
+
+function frame(sequence: number, payload: string, frames = FRAMES): Uint8Array {
   const bytes = new Uint8Array(FRAME_HEADER_BYTES + Math.ceil(payload.length / 8) * 8);
   bytes.set(new TextEncoder().encode(payload), FRAME_HEADER_BYTES);
-  sealFrame(bytes, sequence);
+  frames.seal(bytes, sequence);
   return bytes;
 }
 
+function scannerOf(views: ReturnType<typeof viewsOf>, sequenceEnd = SEQUENCE_END) {
+  return new FrameScanner(views, FRAMES, { start: 0, damagedFrom: 0, sequenceBefore: 0, sequenceEnd });
+}
+
 function scan(...parts: readonly Uint8Array[]) {
+  return scanBelow(SEQUENCE_END, ...parts);
+}
+
+function scanBelow(sequenceEnd: number, ...parts: readonly Uint8Array[]) {
   const views = viewsOf(new Uint8Array(Buffer.concat(parts)));
-  const scanner = new FrameScanner(views, 0, 0, 0);
+  const scanner = scannerOf(views, sequenceEnd);
   const frames: string[] = [];
   while (scanner.next()) {
     const payload = views.bytes.toString("latin1", scanner.payloadStart, scanner.payloadEnd);
@@ -26,7 +38,10 @@ const noise = new Uint8Array(13).fill(0xf7);
 test("FrameScanner finds the frames that were sealed", () => {
   const large = 2 ** 53 - 1;
   expect(scan(one, two, three)).toEqual({ frames: ["1 one", "2 the second", "3 "], damage: [] });
-  expect(scan(frame(2 ** 40 + 5, "x"), frame(large, "y")).frames).toEqual([`${2 ** 40 + 5} x`, `${large} y`]);
+  expect(scan(frame(2 ** 40 + 5, "x"), frame(large - 1, "y")).frames).toEqual([
+    `${2 ** 40 + 5} x`,
+    `${large - 1} y`,
+  ]);
   expect(scan()).toEqual({ frames: [], damage: [] });
 });
 
@@ -56,15 +71,33 @@ test("FrameScanner takes bytes too few for a header as damage", () => {
   expect(scan(noise.subarray(0, 3)).damage).toEqual([{ offset: 0, bytes: 3 }]);
 });
 
-test("FrameScanner takes a sequence that does not rise as damage", () => {
+test("FrameScanner takes a sequence that does not rise, or jumps too far, as damage", () => {
   const { frames, damage } = scan(one, two, one, two, three);
   expect(frames).toEqual(["1 one", "2 the second", "3 "]);
   expect(damage).toEqual([{ offset: one.length + two.length, bytes: one.length + two.length }]);
+  expect(scanBelow(3, one, two, three)).toEqual({
+    frames: ["1 one", "2 the second"],
+    damage: [{ offset: one.length + two.length, bytes: three.length }],
+  });
+});
+
+test("FrameScanner takes frames of another salt as damage", () => {
+  const other = createSaltedFrames(new Uint8Array(FRAME_SALT_BYTES).fill(0xa4));
+  const stranger = frame(2, "stranger", other);
+  expect(scan(one, stranger, three)).toEqual({
+    frames: ["1 one", "3 "],
+    damage: [{ offset: one.length, bytes: stranger.length }],
+  });
+  // The salt alone does not do: the checksum is over it too.
+  const disguised = stranger.slice();
+  disguised.set(one.subarray(0, FRAME_SALT_BYTES));
+  expect(scan(one, disguised, three).frames).toEqual(["1 one", "3 "]);
 });
 
 test("FrameScanner joins a rejected frame with the damage on either side", () => {
-  const views = viewsOf(new Uint8Array(Buffer.concat([new Uint8Array(8), one, new Uint8Array(8), two])));
-  const scanner = new FrameScanner(views, 0, 0, 0);
+  const scanner = scannerOf(
+    viewsOf(new Uint8Array(Buffer.concat([new Uint8Array(8), one, new Uint8Array(8), two]))),
+  );
   expect(scanner.next()).toBe(true);
   scanner.reject();
   expect(scanner.next()).toBe(true);

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { FileError } from "../../src/runtime/files.ts";
 import { inspectLog } from "../../src/wal/inspect-log.ts";
+import { SEGMENT_HEAD_BYTES } from "../../src/wal/segment.ts";
 import { createSimulatedFiles } from "../support/simulated-files.ts";
 import { APP, appendNamed, LOG, namedBatch, openTestWal, segmentPaths } from "./fixture.ts";
 
@@ -15,10 +16,10 @@ test("inspectLog() counts what each segment holds and changes nothing", async ()
   await wal.append(APP, namedBatch("d", 50));
   const contents = files.contents();
   const [older, newest] = await segmentPaths(files);
-  contents.get(older!)![100]! ^= 1;
+  contents.get(older!)![SEGMENT_HEAD_BYTES + 68]! ^= 1;
   const olderBytes = contents.get(older!)!.length;
   const inspected = createSimulatedFiles(contents);
-  const frameBytes = (olderBytes - 32) / 3;
+  const frameBytes = (olderBytes - SEGMENT_HEAD_BYTES) / 3;
   expect(await inspectLog(inspected, LOG)).toEqual([
     {
       file: older!,
@@ -27,9 +28,10 @@ test("inspectLog() counts what each segment holds and changes nothing", async ()
       records: 2,
       firstSequence: 2,
       lastSequence: 3,
-      goodHeader: true,
+      version: 2,
+      goodHead: true,
       isReadable: true,
-      damage: [{ offset: 32, bytes: frameBytes }],
+      damage: [{ offset: SEGMENT_HEAD_BYTES, bytes: frameBytes }],
       tornTailBytes: 0,
     },
     {
@@ -39,7 +41,8 @@ test("inspectLog() counts what each segment holds and changes nothing", async ()
       records: 50,
       firstSequence: 4,
       lastSequence: 4,
-      goodHeader: true,
+      version: 2,
+      goodHead: true,
       isReadable: true,
       damage: [],
       tornTailBytes: 0,

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
-import { FRAME_HEADER_BYTES, sealFrame } from "../../src/wal/frame.ts";
-import { SEGMENT_HEADER_BYTES } from "../../src/wal/segment.ts";
+import { createSaltedFrames, FRAME_HEADER_BYTES } from "../../src/wal/frame.ts";
+import { readSalt, SEGMENT_HEAD_BYTES } from "../../src/wal/segment.ts";
+import { viewsOf } from "../../src/wal/views.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../support/simulated-files.ts";
 import { appendNamed, DAMAGED, LOG, openTestWal, segmentPaths } from "./fixture.ts";
 
@@ -12,7 +13,7 @@ async function twoSegments() {
   await wal.close();
   const contents = files.contents();
   const [older, newest] = (await segmentPaths(files)) as [string, string];
-  const frameBytes = (contents.get(older)!.length - SEGMENT_HEADER_BYTES) / 3;
+  const frameBytes = (contents.get(older)!.length - SEGMENT_HEAD_BYTES) / 3;
   return { written, contents, older, newest, frameBytes };
 }
 
@@ -61,14 +62,14 @@ test("openWal() keeps damage in the middle aside and replays every frame around 
     const { written, contents, frameBytes, ...paths } = await twoSegments();
     const path = paths[segment];
     const bytes = contents.get(path)!;
-    bytes[SEGMENT_HEADER_BYTES + 50]! ^= 1;
-    const lost = bytes.slice(SEGMENT_HEADER_BYTES, SEGMENT_HEADER_BYTES + frameBytes);
+    bytes[SEGMENT_HEAD_BYTES + 50]! ^= 1;
+    const lost = bytes.slice(SEGMENT_HEAD_BYTES, SEGMENT_HEAD_BYTES + frameBytes);
     const files = createSimulatedFiles(contents);
     const { recovery, found } = await openTestWal(files);
     const left = written.filter((entry) => entry !== (segment === "older" ? "1 a" : "4 d"));
     expect(found).toEqual(left);
     expect(recovery.tornTail).toBeNull();
-    expect(recovery.damage).toMatchObject([{ file: path, offset: SEGMENT_HEADER_BYTES, bytes: frameBytes }]);
+    expect(recovery.damage).toMatchObject([{ file: path, offset: SEGMENT_HEAD_BYTES, bytes: frameBytes }]);
     expect(files.contents().get(recovery.damage[0]!.savedAs!)).toEqual(lost);
     await expectClean(files, left);
   }
@@ -86,18 +87,29 @@ test("openWal() takes a bad tail of an older segment as damage", async () => {
   await expectClean(files, left);
 });
 
-test("openWal() recovers the frames behind a damaged header", async () => {
+test("openWal() recovers the frames behind either header alone", async () => {
   const { written, contents, older, newest } = await twoSegments();
-  contents.get(older)!.fill(0xff, 0, SEGMENT_HEADER_BYTES);
-  contents.get(newest)!.fill(0, 0, 8);
+  contents.get(older)!.fill(0xff, 0, 4096);
+  contents.get(newest)!.fill(0, 4096, SEGMENT_HEAD_BYTES);
   const files = createSimulatedFiles(contents);
   const { recovery, found } = await openTestWal(files);
   expect(found).toEqual(written);
   expect(recovery.damage.map(({ offset, bytes }) => [offset, bytes])).toEqual([
-    [0, SEGMENT_HEADER_BYTES],
-    [0, SEGMENT_HEADER_BYTES],
+    [0, SEGMENT_HEAD_BYTES],
+    [0, SEGMENT_HEAD_BYTES],
   ]);
   await expectClean(files, written);
+});
+
+test("openWal() sets a segment aside as a whole whose headers are both lost, and believes nothing in it", async () => {
+  const { written, contents, older } = await twoSegments();
+  const whole = contents.get(older)!.fill(0xff, 0, SEGMENT_HEAD_BYTES).slice();
+  const files = createSimulatedFiles(contents);
+  const { recovery, found } = await openTestWal(files);
+  expect(found).toEqual(written.slice(3));
+  expect(recovery.damage).toMatchObject([{ file: older, offset: 0, bytes: whole.length }]);
+  expect(files.contents().get(recovery.damage[0]!.savedAs!)).toEqual(whole);
+  await expectClean(files, written.slice(3));
 });
 
 test("openWal() keeps sequences rising where nothing of the newest segment is left", async () => {
@@ -127,8 +139,9 @@ test("openWal() takes in no frame twice where a segment was copied", async () =>
 test("openWal() sets a good frame aside whose entry can't be read", async () => {
   const { written, contents, newest } = await twoSegments();
   const odd = new Uint8Array(FRAME_HEADER_BYTES + 64).fill(0xff);
-  sealFrame(odd, 9);
-  contents.set(newest, new Uint8Array([...contents.get(newest)!, ...odd]));
+  const whole = contents.get(newest)!;
+  createSaltedFrames(readSalt(viewsOf(whole), 0)!).seal(odd, 9);
+  contents.set(newest, new Uint8Array([...whole, ...odd]));
   const files = createSimulatedFiles(contents);
   const { recovery, found } = await openTestWal(files);
   expect(found).toEqual(written);
@@ -139,7 +152,7 @@ test("openWal() sets a good frame aside whose entry can't be read", async () => 
 test("openWal() starts where the disk refuses the repair, and repairs at the next start", async () => {
   for (const operation of ["makeDirectory", "replace", "append", "sync", "rename", "truncate"] as const) {
     const { written, contents, older, newest } = await twoSegments();
-    contents.get(older)![SEGMENT_HEADER_BYTES + 50]! ^= 1;
+    contents.get(older)![SEGMENT_HEAD_BYTES + 50]! ^= 1;
     contents.set(newest, new Uint8Array([...contents.get(newest)!, 1, 2, 3]));
     const files = createSimulatedFiles(contents);
     let refused = 0;

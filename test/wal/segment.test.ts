@@ -1,78 +1,105 @@
 import { expect, test } from "bun:test";
 import { crc32 } from "node:zlib";
 import { NewerFormatError } from "../../src/lib/newer-format-error.ts";
-import { encodeSegmentHeader, hasGoodHeader, parseSegmentName, segmentName } from "../../src/wal/segment.ts";
+import {
+  createRandomSalt,
+  encodeSegmentHead,
+  readSalt,
+  readVersion,
+  SEGMENT_HEAD_BYTES,
+} from "../../src/wal/segment.ts";
+import { formatOf } from "../../src/wal/segment-format.ts";
 import { viewsOf } from "../../src/wal/views.ts";
 import { createSimulatedFiles } from "../support/simulated-files.ts";
 import { appendNamed, openTestWal, segmentPaths } from "./fixture.ts";
 
 const PATH = "/data/wal/00000000000000000007.wal";
+const SECOND = 4096;
 
-/** The header as another program would have written it, with its own good CRC. */
+/** Both headers as another program would have written them, with good checksums. */
 function rewritten(bytes: Uint8Array, change: (header: DataView) => void): Uint8Array {
   const copy = bytes.slice();
-  const header = new DataView(copy.buffer);
-  change(header);
-  header.setUint32(28, crc32(copy.subarray(0, 28)), true);
+  for (const at of [0, SECOND]) {
+    const header = new DataView(copy.buffer, at, 48);
+    change(header);
+    header.setUint32(28, crc32(copy.subarray(at, at + 28)), true);
+    header.setUint32(44, crc32(copy.subarray(at, at + 44)), true);
+  }
   return copy;
 }
 
-test("parseSegmentName() reads what segmentName() writes, and nothing else", () => {
-  for (const number of [1, 7, 2 ** 32 + 1, 2 ** 48]) {
-    expect(parseSegmentName(segmentName(number))).toBe(number);
-  }
-  expect(segmentName(7)).toBe("00000000000000000007.wal");
-  for (const name of [
-    "7.wal",
-    `${segmentName(7)}.tmp`,
-    segmentName(0),
-    segmentName(2 ** 48 + 1), // A name of that kind once made the log count past what it reads back.
-    `${"9".repeat(20)}.wal`,
-    "",
-    "x.wal",
-  ]) {
-    expect(parseSegmentName(name)).toBeNull();
-  }
+/** As 0.1 reads it, line by line (src/wal/segment.ts of commit 157082b): the version of a header that it takes for good. */
+function versionSeenBy01(segment: Uint8Array): number | null {
+  const { bytes, u32 } = viewsOf(segment);
+  if (bytes.length < 32 || bytes.toString("latin1", 0, 8) !== "WHEREWAL") return null;
+  if (crc32(bytes.subarray(0, 28)) !== u32[7]) return null;
+  return u32[2]!;
+}
+
+test("encodeSegmentHead() says to 0.1 that a newer program wrote the segment", () => {
+  for (const number of [1, 7, 2 ** 50])
+    expect(versionSeenBy01(encodeSegmentHead(number, createRandomSalt()))).toBe(2);
 });
 
-test("hasGoodHeader() holds for the segment's own header alone", () => {
+test("encodeSegmentHead() gives each segment a salt of its own, twice", () => {
+  const salts = [1, 1, 2].map((number) => {
+    const views = viewsOf(encodeSegmentHead(number, createRandomSalt()));
+    expect([readVersion(views, 0), readVersion(views, SECOND)]).toEqual([2, 2]);
+    expect(readSalt(views, 0)).toEqual(readSalt(views, SECOND)!);
+    return Buffer.from(readSalt(views, 0)!).toString("hex");
+  });
+  expect(new Set(salts).size).toBe(3);
+});
+
+/** Whether the salt is known, and whether any damage is. */
+function read(segment: Uint8Array, number: number, whole: Uint8Array) {
+  const { version, head, goodHead } = formatOf(viewsOf(segment), number, PATH);
+  return { isKnown: version === 2 && Buffer.compare(head, whole) === 0, goodHead };
+}
+
+test("formatOf() reads the salt where either header is damaged, and tells any damage", () => {
   for (const number of [1, 2 ** 40 + 3]) {
-    const header = encodeSegmentHeader(number);
-    expect(hasGoodHeader(viewsOf(header), number, PATH)).toBe(true);
-    expect(hasGoodHeader(viewsOf(header), number + 1, PATH)).toBe(false);
-    expect(hasGoodHeader(viewsOf(header.subarray(0, 31)), number, PATH)).toBe(false);
-    for (let position = 0; position < header.length; position++) {
-      const flipped = header.slice();
+    const head = encodeSegmentHead(number, createRandomSalt());
+    expect(read(head, number, head)).toEqual({ isKnown: true, goodHead: true });
+    expect(formatOf(viewsOf(head), number + 1, PATH)).toMatchObject({ version: 2, goodHead: false });
+    for (let position = 0; position < head.length; position++) {
+      const flipped = head.slice();
       flipped[position]! ^= 4;
-      expect(hasGoodHeader(viewsOf(flipped), number, PATH)).toBe(false);
+      expect(read(flipped, number, head)).toEqual({ isKnown: true, goodHead: false });
+    }
+    for (const [from, to] of [
+      [0, SECOND],
+      [48, SEGMENT_HEAD_BYTES],
+    ]) {
+      const lost = head.slice().fill(0xee, from, to);
+      expect(read(lost, number, head)).toEqual({ isKnown: true, goodHead: false });
     }
   }
 });
 
-test("hasGoodHeader() refuses a newer version, naming the file and both versions", () => {
-  const newer = rewritten(encodeSegmentHeader(7), (header) => header.setUint32(8, 2, true));
-  expect(() => hasGoodHeader(viewsOf(newer), 7, PATH)).toThrow(
-    new NewerFormatError("log segment", PATH, "format version 1", "2"),
-  );
+test("formatOf() refuses a newer version in either header, naming the file and both versions", () => {
+  const newer = rewritten(encodeSegmentHead(7, createRandomSalt()), (header) => header.setUint32(8, 3, true));
+  const fault = new NewerFormatError("log segment", PATH, "format version 2", "3");
+  expect(() => formatOf(viewsOf(newer), 7, PATH)).toThrow(fault);
+  expect(() => formatOf(viewsOf(newer.slice().fill(0, 0, 100)), 7, PATH)).toThrow(fault);
 });
 
 test("openWal() refuses a log of a newer program as a whole and touches nothing", async () => {
-  const newerVersion = (header: DataView) => header.setUint32(8, 9, true);
-  const moreFields = (header: DataView) => header.setUint8(13, header.getUint8(13) + 1);
-  for (const change of [newerVersion, moreFields]) {
-    const files = createSimulatedFiles();
-    const { wal } = await openTestWal(files);
-    await appendNamed(wal, ["a", "b", "c", "d", "e"]);
-    const contents = files.contents();
-    const [first, second] = await segmentPaths(files);
-    contents.get(first!)![60]! ^= 1; // Damage that would be repaired otherwise.
-    contents.set(second!, rewritten(contents.get(second!)!, change));
+  const files = createSimulatedFiles();
+  const { wal } = await openTestWal(files);
+  await appendNamed(wal, ["a", "b", "c", "d", "e"]);
+  const contents = files.contents();
+  const [first, second] = await segmentPaths(files);
+  contents.get(first!)![SEGMENT_HEAD_BYTES + 28]! ^= 1; // Damage that would be repaired otherwise.
+  contents.set(
+    second!,
+    rewritten(contents.get(second!)!, (header) => header.setUint32(8, 9, true)),
+  );
 
-    const newer = createSimulatedFiles(contents);
-    newer.beforeOperation = (operation) => {
-      expect(["makeDirectory", "list", "size", "read"]).toContain(operation);
-    };
-    expect(openTestWal(newer)).rejects.toThrow(NewerFormatError);
-    expect(newer.contents()).toEqual(contents);
-  }
+  const newer = createSimulatedFiles(contents);
+  newer.beforeOperation = (operation) => {
+    expect(["makeDirectory", "list", "size", "read"]).toContain(operation);
+  };
+  expect(openTestWal(newer)).rejects.toThrow(NewerFormatError);
+  expect(newer.contents()).toEqual(contents);
 });

@@ -1,5 +1,7 @@
 import { assert } from "../../../src/lib/assert.ts";
 import { createManualClock, type ManualClock } from "../../../src/time/clock.ts";
+import type { CreateSalt } from "../../../src/wal/wal.ts";
+import { seededSalts } from "../../support/seeded-random.ts";
 import { createLifeDamage, type LifeDamage } from "./damage.ts";
 import { createLifeDisk, type LifeDisk } from "./disk.ts";
 import { createDraws, type Draws } from "./draws.ts";
@@ -26,6 +28,8 @@ export interface LifeContext {
   readonly draws: Draws;
   readonly plan: LifePlan;
   readonly clock: ManualClock;
+  /** The same salts for the same seed. */
+  readonly createSalt: CreateSalt;
   readonly disk: LifeDisk;
   readonly model: LifeModel;
   readonly damage: LifeDamage;
@@ -53,6 +57,7 @@ export function createLifeContext(options: LifeOptions): LifeContext {
     draws,
     plan: planLife(seed, kind, draws),
     clock,
+    createSalt: seededSalts(seed),
     disk: createLifeDisk(engine),
     model,
     damage: createLifeDamage(model),

@@ -2,6 +2,7 @@ import { crc32 } from "node:zlib";
 import { type Manifest, parseManifest } from "../../../src/archive/manifest.ts";
 import { parseDayFolder } from "../../../src/archive/paths.ts";
 import type { UtcDay } from "../../../src/time/utc-day.ts";
+import { FRAME_SALT_BYTES } from "../../../src/wal/frame.ts";
 import type { LifeDisk } from "./disk.ts";
 import type { Draws } from "./draws.ts";
 import type { LifeEngine, PartRecord } from "./engine.ts";
@@ -160,5 +161,6 @@ function dayOf(path: string): UtcDay | null {
 
 function forgeChecksum(bytes: Uint8Array, { start, end }: LogFrame): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset);
-  view.setUint32(start + 4, crc32(bytes.subarray(start + 8, end)), true);
+  const saltCrc = crc32(bytes.subarray(start, start + FRAME_SALT_BYTES));
+  view.setUint32(start + 8, crc32(bytes.subarray(start + 12, end), saltCrc), true);
 }

@@ -1,8 +1,8 @@
 import { basename } from "node:path";
 import { numberIndex } from "../../../src/model/location-fields.ts";
-import { createEntryDecoder } from "../../../src/wal/entry.ts";
-import { FrameScanner } from "../../../src/wal/frame.ts";
-import { parseSegmentName, SEGMENT_HEADER_BYTES } from "../../../src/wal/segment.ts";
+import { openFrames } from "../../../src/wal/scan-segment.ts";
+import { parseSegmentName } from "../../../src/wal/segment-name.ts";
+import { createTextColumnReader } from "../../../src/wal/text-column.ts";
 import { viewsOf } from "../../../src/wal/views.ts";
 import { BATCH_MARK } from "./reports.ts";
 
@@ -25,12 +25,12 @@ export function isSegment(path: string): boolean {
 
 /** The good frames of a disk's log: only to know what lies where, never what must be there. */
 export function findFrames(contents: ReadonlyMap<string, Uint8Array>): LogFrame[] {
-  const decoder = createEntryDecoder();
+  const texts = createTextColumnReader();
   const frames: LogFrame[] = [];
   for (const path of [...contents.keys()].filter(isSegment).sort()) {
     const views = viewsOf(contents.get(path)!);
-    const start = Math.min(SEGMENT_HEADER_BYTES, views.bytes.length);
-    const scanner = new FrameScanner(views, start, start, 0);
+    const { scanner, format } = openFrames(path, parseSegmentName(basename(path)) ?? 0, views, 0);
+    const decoder = format.createDecoder(texts, path);
     while (scanner.next()) {
       const { sequence, payloadStart, payloadEnd } = scanner;
       const entry = decoder.decode(views, payloadStart, payloadEnd, sequence);

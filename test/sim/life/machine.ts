@@ -26,7 +26,7 @@ const START_FAULT_OPERATIONS = 25;
 const CALM_START = 4;
 
 export function createLifeMachine(life: LifeContext, batches: LifeBatches): LifeMachine {
-  const { draws, plan, clock, disk, engine, damage, totals } = life;
+  const { draws, plan, clock, createSalt, disk, engine, damage, totals } = life;
   /** Whether a seal ever came to its swap. */
   let hadManifest = false;
 
@@ -46,7 +46,7 @@ export function createLifeMachine(life: LifeContext, batches: LifeBatches): Life
     totals.starts++;
     try {
       life.setService(
-        await openService({ disk: disks, clock, engine, segmentBytesMax, planted: life.planted }),
+        await openService({ disk: disks, clock, engine, segmentBytesMax, createSalt, planted: life.planted }),
       );
     } catch (error) {
       if (disk.isDead) life.tell("the start is cut off");

@@ -1,4 +1,5 @@
 import { MS_PER_DAY } from "../../../src/time/retention.ts";
+import { SEGMENT_HEAD_BYTES } from "../../../src/wal/segment.ts";
 import type { Draws } from "./draws.ts";
 
 /** What a life is like, before anything happens in it. */
@@ -49,7 +50,7 @@ export function planLife(seed: number, kind: LifeKind, draws: Draws): LifePlan {
     oldDays: Array.from({ length: draws.between(1, 2) }, () =>
       draws.chance(0.2) ? draws.between(355, 364) : draws.between(4, 40),
     ),
-    segmentBytesMax: draws.chance(0.5) ? draws.between(500, 4000) : 64 * 1024 * 1024,
+    segmentBytesMax: draws.chance(0.5) ? SEGMENT_HEAD_BYTES + draws.between(500, 4000) : 64 * 1024 * 1024,
     faultChance: draws.pick([0, 0.1, 0.25, 0.5]),
     flipChance: draws.pick([0, 0, 0.2, 0.5]),
   };

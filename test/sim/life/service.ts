@@ -8,6 +8,7 @@ import { createHistoryQueries } from "../../../src/service/history.ts";
 import { createUserDevices } from "../../../src/service/user-devices.ts";
 import { readAcknowledgedParts } from "../../../src/service/verify-acknowledged.ts";
 import type { ManualClock } from "../../../src/time/clock.ts";
+import type { CreateSalt } from "../../../src/wal/wal.ts";
 import { type MirroredDisk, SIMULATED_DATA_DIR } from "../../support/mirrored-disk.ts";
 import type { LifeEngine } from "./engine.ts";
 
@@ -38,11 +39,12 @@ export interface ServiceOptions {
   readonly clock: ManualClock;
   readonly engine: LifeEngine;
   readonly segmentBytesMax: number;
+  readonly createSalt: CreateSalt;
   readonly planted: Planted;
 }
 
 export async function openService(options: ServiceOptions): Promise<LifeService> {
-  const { disk, clock, engine, segmentBytesMax, planted } = options;
+  const { disk, clock, engine, segmentBytesMax, createSalt, planted } = options;
   const files = planted.files?.(disk.files) ?? disk.files;
   const store = createHotStore();
   const hot = planted.hot?.(store) ?? store;
@@ -54,6 +56,7 @@ export async function openService(options: ServiceOptions): Promise<LifeService>
     archiveEngine: engine.archive,
     segmentBytesMax,
     loop: new LoopShare(() => 0), // What the machine's speed decides can't be repeated by a seed.
+    createSalt,
     clock,
     hot,
     config: DEFAULT_ARCHIVE_CONFIG,
