@@ -1,9 +1,9 @@
 import { assert } from "../lib/assert.ts";
 import { compareUtf8 } from "../lib/utf8.ts";
 import type { AppId, DeviceId } from "../model/ids.ts";
-import type { RecordDictionary } from "../model/record-page.ts";
 import { Device } from "./device.ts";
 import { DeviceList } from "./device-list.ts";
+import type { Dictionary } from "./dictionary.ts";
 import { LateMinutes } from "./late-minutes.ts";
 import { NewestOfApp } from "./newest-of-app.ts";
 import { createPositionIndex } from "./position-index.ts";
@@ -19,7 +19,7 @@ export class AppDevices {
   readonly list = new DeviceList();
   /** Newest positions, those of equal distance in order of device ids (UTF-8 bytes). */
   readonly positions = createPositionIndex((a, b) => compareUtf8(this.byNumber(a).id, this.byNumber(b).id));
-  readonly sealed = new SealedRows();
+  readonly sealed: SealedRows;
   readonly newestRecords: NewestOfApp;
   readonly lateMinutes = new LateMinutes(this);
   recordCount = 0;
@@ -29,8 +29,9 @@ export class AppDevices {
   readonly #freeNumbers: number[] = [];
   readonly #users = new Map<number, UserDevices>();
 
-  constructor(appId: AppId, dictionary: RecordDictionary) {
+  constructor(appId: AppId, dictionary: Dictionary) {
     this.appId = appId;
+    this.sealed = new SealedRows(dictionary);
     this.newestRecords = new NewestOfApp(this, dictionary);
   }
 
@@ -66,6 +67,11 @@ export class AppDevices {
     return this.#byId.size;
   }
 
+  /** Users with any device or record. */
+  get userCount(): number {
+    return this.#users.size;
+  }
+
   /** The newest record of a device that has one, wherever it is. */
   newest(device: Device): RowRef {
     return device.track.newestMs >= device.sealedNewestMs
@@ -82,7 +88,8 @@ export class AppDevices {
     this.list.delete(device);
     this.positions.remove(device.number);
     this.newestRecords.changed(device.number);
-    this.#users.get(device.currentUser)?.current.delete(device);
+    this.#leaveCurrentUser(device);
+    this.sealed.remove(device);
   }
 
   /** Devices whose newest record is this user's. */
@@ -98,31 +105,34 @@ export class AppDevices {
   /** The device's newest record is now this user's. */
   setCurrentUser(device: Device, user: number): void {
     if (device.currentUser === user) return;
-    this.#users.get(device.currentUser)?.current.delete(device);
+    this.#leaveCurrentUser(device);
     device.currentUser = user;
     this.#userDevices(user).current.add(device);
   }
 
   /** One more record of the device's is this user's. */
   countRecord(device: Device, user: number): void {
-    for (const holder of device.holders) {
-      if (holder.user === user) {
-        holder.records++;
-        return;
-      }
-    }
-    device.holders.push({ user, records: 1 });
-    if (user !== NO_USER) this.#userDevices(user).held.add(device);
+    if (device.holders.add(user) && user !== NO_USER) this.#userDevices(user).held.add(device);
   }
 
   /** One record fewer of the device's is this user's: a report changed its holder. */
   discountRecord(device: Device, user: number): void {
-    const index = device.holders.findIndex((holder) => holder.user === user);
-    const holder = device.holders[index]!;
-    holder.records--;
-    if (holder.records > 0) return;
-    device.holders.splice(index, 1);
-    if (user !== NO_USER) this.#userDevices(user).held.delete(device);
+    if (!device.holders.remove(user) || user === NO_USER) return;
+    const devices = this.#userDevices(user);
+    devices.held.delete(device);
+    this.#forgetIfNone(user, devices);
+  }
+
+  #leaveCurrentUser(device: Device): void {
+    const devices = this.#users.get(device.currentUser);
+    if (devices === undefined) return; // A device that has just come.
+    devices.current.delete(device);
+    this.#forgetIfNone(device.currentUser, devices);
+  }
+
+  /** A user is a number that means another user once no record names this one. */
+  #forgetIfNone(user: number, { current, held }: UserDevices): void {
+    if (current.size === 0 && held.size === 0) this.#users.delete(user);
   }
 
   #userDevices(user: number): UserDevices {

@@ -7,32 +7,48 @@ import type { Device } from "./device.ts";
  * one by one costs no insertion each.
  */
 export class DeviceList {
-  #sorted: Device[] = [];
-  readonly #added = new Set<Device>();
-  readonly #removed = new Set<Device>();
+  #sorted: Device[] = NO_DEVICES;
+  #added: Set<Device> = NO_CHANGES;
+  #removed: Set<Device> = NO_CHANGES;
+
+  get size(): number {
+    return this.#sorted.length + this.#added.size - this.#removed.size;
+  }
 
   /** Adds a device that is not in the list. */
   add(device: Device): void {
-    if (!this.#removed.delete(device)) this.#added.add(device);
+    if (this.#removed.delete(device)) return;
+    if (this.#added === NO_CHANGES) this.#added = new Set();
+    this.#added.add(device);
   }
 
   /** Takes out a device that is in the list. */
   delete(device: Device): void {
-    if (!this.#added.delete(device)) this.#removed.add(device);
+    if (this.#added.delete(device)) return;
+    if (this.#removed === NO_CHANGES) this.#removed = new Set();
+    this.#removed.add(device);
+    // Nobody may ever read again, and what is gone should not be held.
+    if (this.#removed.size * 2 > this.#sorted.length) this.#takeOutRemoved();
   }
 
   sorted(): readonly Device[] {
-    if (this.#removed.size > 0) {
-      this.#sorted = this.#sorted.filter((device) => !this.#removed.has(device));
-      this.#removed.clear();
-    }
+    if (this.#removed.size > 0) this.#takeOutRemoved();
     if (this.#added.size > 0) {
       this.#sorted = merge(this.#sorted, [...this.#added].sort(byId));
-      this.#added.clear();
+      this.#added = NO_CHANGES;
     }
     return this.#sorted;
   }
+
+  #takeOutRemoved(): void {
+    this.#sorted = this.#sorted.filter((device) => !this.#removed.has(device));
+    this.#removed = NO_CHANGES;
+  }
 }
+
+/** Most lists are of a user with one device, and wait for no change: what they would hold is shared. */
+const NO_DEVICES: Device[] = [];
+const NO_CHANGES = new Set<Device>();
 
 function byId(a: Device, b: Device): number {
   return compareUtf8(a.id, b.id);

@@ -1,4 +1,5 @@
 import type { DeviceId } from "../model/ids.ts";
+import { Holders } from "./holders.ts";
 import { Track } from "./track.ts";
 
 /** One device of one app, with all its records in memory. Devices are numbered from 0 within their app. */
@@ -11,7 +12,7 @@ export class Device {
   /** Timestamp of the newest record that the archive holds; -Infinity where it holds none. */
   sealedNewestMs = Number.NEGATIVE_INFINITY;
   /** Who made how many of the records in memory; 0 for those that may lie over a record of somebody's in the archive. */
-  readonly holders: Holder[] = [];
+  readonly holders = new Holders();
 
   constructor(id: DeviceId, number: number) {
     this.id = id;
@@ -22,14 +23,4 @@ export class Device {
   get newestMs(): number {
     return Math.max(this.track.newestMs, this.sealedNewestMs);
   }
-
-  /** How many of the records in memory this user made. */
-  recordsOf(user: number): number {
-    return this.holders.find((holder) => holder.user === user)?.records ?? 0;
-  }
-}
-
-export interface Holder {
-  readonly user: number;
-  records: number;
 }

@@ -79,8 +79,7 @@ export interface DayInMemory {
 
 const DEVICES_A_STEP = 1000; // Looking at a device to forget it costs well under a microsecond.
 
-export function createHotStore(): HotStore {
-  const dictionary = createDictionary();
+export function createHotStore(dictionary: Dictionary = createDictionary()): HotStore {
   const apps = new Map<AppId, AppDevices>();
   const ledger = new DayLedger();
   let appliedSequence = 0;
@@ -111,8 +110,14 @@ export function createHotStore(): HotStore {
         isSealed(day) && timestampMs === device.sealedNewestMs ? app.sealed.at(device.number) : null;
       insert(app, device, day, base, batch, row, carried);
     } else {
-      if (!differs(dictionary, stored, batch, row, carried)) return false;
-      replace(app, device, stored, batch, row, carried);
+      const profile = dictionary.mergeProfiles(profileAt(stored.chunk, stored.row), carried.profile);
+      const state = dictionary.mergeStates(stateAt(stored.chunk, stored.row), carried.state);
+      const isSame =
+        profile === profileAt(stored.chunk, stored.row) &&
+        state === stateAt(stored.chunk, stored.row) &&
+        !carriesOtherNumbers(batch, row, stored);
+      if (isSame) return false;
+      replace(app, device, stored, batch, row, profile, state);
     }
     noteChange(day, device, timestampMs);
     return true;
@@ -144,6 +149,7 @@ export function createHotStore(): HotStore {
     writeRow(place.chunk, place.row, timestampMs, batch.numbers, row);
     if (base !== null) fillNumbers(place, base);
     setTuples(place.chunk, place.row, profile, state);
+    dictionary.retain(profile, state);
     app.recordCount++;
     day.count++;
     app.lateMinutes.note(day.day, timestampMs, device.number);
@@ -152,14 +158,15 @@ export function createHotStore(): HotStore {
     if (isNewest) showNewest(app, device, place, user);
   }
 
-  /** Lays what the report carries over the stored record, which keeps the rest. */
+  /** Lays what the report carries over the stored record, which keeps the rest; its tuples become these. */
   function replace(
     app: AppDevices,
     device: Device,
     stored: RowRef,
     batch: ReportBatch,
     row: number,
-    carried: Tuples,
+    profile: number,
+    state: number,
   ): void {
     const place = device.track.widen(stored, maskOf(batch.numbers, row));
     for (let field = 0; field < NUMBER_FIELDS.length; field++) {
@@ -167,8 +174,8 @@ export function createHotStore(): HotStore {
       if (!Number.isNaN(value)) setNumber(place.chunk, place.row, field, value);
     }
     const oldProfile = profileAt(place.chunk, place.row);
-    const profile = dictionary.mergeProfiles(oldProfile, carried.profile);
-    const state = dictionary.mergeStates(stateAt(place.chunk, place.row), carried.state);
+    dictionary.retain(profile, state);
+    dictionary.release(oldProfile, stateAt(place.chunk, place.row));
     setTuples(place.chunk, place.row, profile, state);
     const oldUser = dictionary.userOf(oldProfile);
     const user = dictionary.userOf(profile);
@@ -218,21 +225,17 @@ export function createHotStore(): HotStore {
         readTuples(tuples, batch, row, carried);
         if (applyRow(app, device, day, batch, row, carried)) accepted++;
       }
+      dictionary.collect();
       appliedSequence = sequence;
       return { accepted, duplicates: batch.count - accepted };
     },
     repeats(appId, batch) {
       const app = apps.get(appId);
       if (app === undefined) return false;
-      let tuples: TranslatedTuples | null = null; // Most batches are new from their first row on.
-      const carried = { profile: 0, state: 0 };
       for (let row = 0; row < batch.count; row++) {
         const device = app.find(batch.texts[batch.device[row]!]!);
         const stored = device === null ? null : findRecord(app, device, batch.timestampMs[row]!);
-        if (stored === null) return false;
-        tuples ??= dictionary.translate(batch);
-        readTuples(tuples, batch, row, carried);
-        if (differs(dictionary, stored, batch, row, carried)) return false;
+        if (stored === null || carriesOther(dictionary, batch, row, stored)) return false;
       }
       return true;
     },
@@ -265,10 +268,10 @@ export function createHotStore(): HotStore {
         if (batch.timestampMs[row]! < device.sealedNewestMs) continue;
         readTuples(tuples, batch, row, carried);
         const profile = dictionary.asStored(carried.profile);
-        const place = app.sealed.write(device.number, batch, row, profile, carried.state);
-        device.sealedNewestMs = batch.timestampMs[row]!;
+        const place = app.sealed.write(device, batch, row, profile, carried.state);
         showNewest(app, device, place, dictionary.userOf(profile));
       }
+      dictionary.collect();
     },
     daysInMemory: () =>
       ledger.withRecords().map((day) => ({ day: day.day, records: day.count, isSealed: isSealed(day) })),
@@ -280,10 +283,13 @@ export function createHotStore(): HotStore {
       for (const app of apps.values()) {
         for (const device of app.list.sorted()) {
           if (device.track.count === 0 && device.sealedNewestMs < beforeMs) app.remove(device);
-          if (++looked % DEVICES_A_STEP === 0) yield;
+          if (++looked % DEVICES_A_STEP > 0) continue;
+          dictionary.collect();
+          yield;
         }
         if (app.deviceCount === 0) apps.delete(app.appId);
       }
+      dictionary.collect();
     },
   };
 }
@@ -309,21 +315,15 @@ function fillNumbers({ chunk, row }: RowRef, base: RowRef): void {
 }
 
 /** Whether the report carries anything that the stored record has not, or has otherwise. */
-function differs(
-  dictionary: Dictionary,
-  { chunk, row: storedRow }: RowRef,
-  batch: ReportBatch,
-  row: number,
-  carried: Tuples,
-): boolean {
+function carriesOther(dictionary: Dictionary, batch: ReportBatch, row: number, stored: RowRef): boolean {
+  const [profile, state] = [profileAt(stored.chunk, stored.row), stateAt(stored.chunk, stored.row)];
+  return carriesOtherNumbers(batch, row, stored) || dictionary.carriesOtherTexts(batch, row, profile, state);
+}
+
+function carriesOtherNumbers(batch: ReportBatch, row: number, stored: RowRef): boolean {
   for (let field = 0; field < NUMBER_FIELDS.length; field++) {
     const value = batch.numbers[field]![row]!;
-    if (!Number.isNaN(value) && value !== numberAt(chunk, storedRow, field)) return true;
+    if (!Number.isNaN(value) && value !== numberAt(stored.chunk, stored.row, field)) return true;
   }
-  const profile = profileAt(chunk, storedRow);
-  const state = stateAt(chunk, storedRow);
-  return (
-    dictionary.mergeProfiles(profile, carried.profile) !== profile ||
-    dictionary.mergeStates(state, carried.state) !== state
-  );
+  return false;
 }

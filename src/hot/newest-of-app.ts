@@ -1,8 +1,9 @@
 import type { AppId, DeviceId } from "../model/ids.ts";
 import type { NewestRecords } from "../model/newest-records.ts";
-import type { RecordDictionary, RecordPage } from "../model/record-page.ts";
+import type { RecordPage } from "../model/record-page.ts";
 import type { AppDevices } from "./app-devices.ts";
 import { DeviceNotes } from "./device-notes.ts";
+import type { Dictionary } from "./dictionary.ts";
 import { PageBuilder } from "./page-builder.ts";
 
 /** An app's newest records, as answers read them. */
@@ -12,7 +13,7 @@ export class NewestOfApp implements NewestRecords {
   readonly #notes = new DeviceNotes();
   readonly #page: PageBuilder;
 
-  constructor(app: AppDevices, dictionary: RecordDictionary) {
+  constructor(app: AppDevices, dictionary: Dictionary) {
     this.appId = app.appId;
     this.#app = app;
     this.#page = new PageBuilder(1, dictionary);

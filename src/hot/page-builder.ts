@@ -1,22 +1,23 @@
 import type { DeviceId } from "../model/ids.ts";
 import { NUMBER_FIELDS } from "../model/location-fields.ts";
-import type { RecordDictionary, RecordPage } from "../model/record-page.ts";
+import type { RecordPage } from "../model/record-page.ts";
 import type { AppDevices } from "./app-devices.ts";
 import { type Chunk, copyNumbers, profileAt, stateAt, timestampAt } from "./chunk.ts";
 import type { Device } from "./device.ts";
+import type { Dictionary } from "./dictionary.ts";
 
 const FIELDS = NUMBER_FIELDS.length;
 
 /** Copies records out of the store one by one, so that the page stays true whatever is reported next. */
 export class PageBuilder {
-  readonly #dictionary: RecordDictionary;
+  readonly #dictionary: Dictionary;
   readonly #deviceIds: DeviceId[] = [];
   readonly #timestampMs: Float64Array;
   readonly #numbers: Float64Array;
   readonly #profile: Uint32Array;
   readonly #state: Uint32Array;
 
-  constructor(rowsMax: number, dictionary: RecordDictionary) {
+  constructor(rowsMax: number, dictionary: Dictionary) {
     this.#dictionary = dictionary;
     this.#timestampMs = new Float64Array(rowsMax);
     this.#numbers = new Float64Array(rowsMax * FIELDS);
@@ -61,7 +62,7 @@ export class PageBuilder {
       numbers: this.#numbers,
       profile: this.#profile,
       state: this.#state,
-      dictionary: this.#dictionary,
+      dictionary: this.#dictionary.edition,
     };
   }
 }

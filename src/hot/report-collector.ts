@@ -1,5 +1,6 @@
 import type { DeviceId } from "../model/ids.ts";
 import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../model/location-fields.ts";
+import type { RecordDictionary } from "../model/record-page.ts";
 import { NOT_CARRIED, type ReportBatch } from "../model/report-batch.ts";
 import { type Chunk, numberAt, profileAt, stateAt, timestampAt } from "./chunk.ts";
 import type { Dictionary } from "./dictionary.ts";
@@ -7,6 +8,7 @@ import type { Dictionary } from "./dictionary.ts";
 /** Collects records of one app as the reports they could have come from: the way out of memory, as a batch is the way in. */
 export class ReportCollector {
   readonly #dictionary: Dictionary;
+  #edition: RecordDictionary;
   readonly #texts: string[] = [""];
   readonly #textIndexes = new Map<string, number>();
   readonly #device: Uint32Array;
@@ -22,6 +24,7 @@ export class ReportCollector {
 
   constructor(rowsMax: number, dictionary: Dictionary) {
     this.#dictionary = dictionary;
+    this.#edition = dictionary.edition;
     this.#device = new Uint32Array(rowsMax);
     this.#timestampMs = new Float64Array(rowsMax);
     this.#numbers = NUMBER_FIELDS.map(() => new Float64Array(rowsMax));
@@ -45,6 +48,7 @@ export class ReportCollector {
   }
 
   add(deviceId: DeviceId, chunk: Chunk, row: number): void {
+    if (this.#dictionary.edition !== this.#edition) this.#turnEdition();
     const at = this.#count++;
     this.#device[at] = this.#deviceText(deviceId);
     this.#timestampMs[at] = timestampAt(chunk, row);
@@ -70,6 +74,13 @@ export class ReportCollector {
     };
   }
 
+  /** Rows may come over many turns, and a number may mean another profile by now. */
+  #turnEdition(): void {
+    this.#edition = this.#dictionary.edition;
+    this.#profiles.numbers.clear();
+    this.#states.numbers.clear();
+  }
+
   #deviceText(deviceId: DeviceId): number {
     if (deviceId !== this.#lastDeviceId) {
       this.#lastDeviceId = deviceId;
@@ -82,7 +93,7 @@ export class ReportCollector {
     const known = this.#profiles.numbers.get(profile);
     if (known !== undefined) return known;
     return addTuple(this.#profiles, profile, PROFILE_FIELDS.length, (member) =>
-      this.#textOrNothing(this.#dictionary.profileText(profile, member)),
+      this.#textOrNothing(this.#edition.profileText(profile, member)),
     );
   }
 
@@ -90,7 +101,7 @@ export class ReportCollector {
     const known = this.#states.numbers.get(state);
     if (known !== undefined) return known;
     return addTuple(this.#states, state, STATE_FIELDS.length, (member) =>
-      this.#textOrNothing(this.#dictionary.stateText(state, member)),
+      this.#textOrNothing(this.#edition.stateText(state, member)),
     );
   }
 
@@ -114,7 +125,7 @@ interface Tuples {
 }
 
 function addTuple(tuples: Tuples, tuple: number, width: number, textOf: (member: number) => number): number {
-  const number = tuples.numbers.size;
+  const number = tuples.members.length / width;
   tuples.numbers.set(tuple, number);
   for (let member = 0; member < width; member++) tuples.members.push(textOf(member));
   return number;

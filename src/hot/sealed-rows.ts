@@ -14,6 +14,8 @@ import {
   timestampAt,
   writeRow,
 } from "./chunk.ts";
+import type { Device } from "./device.ts";
+import type { Dictionary } from "./dictionary.ts";
 import type { RowRef } from "./track.ts";
 
 /**
@@ -23,6 +25,11 @@ import type { RowRef } from "./track.ts";
 export class SealedRows {
   #chunk: Chunk = createChunk(0, ALL_FIELDS);
   readonly #numbers = new Float64Array(NUMBER_FIELDS.length);
+  readonly #dictionary: Dictionary;
+
+  constructor(dictionary: Dictionary) {
+    this.#dictionary = dictionary;
+  }
 
   /** The device's row; void once any row is set. */
   at(device: number): RowRef {
@@ -30,22 +37,42 @@ export class SealedRows {
   }
 
   /** Writes a row from a batch, with the dictionary's numbers of its profile and state. */
-  write(device: number, batch: ReportBatch, row: number, profile: number, state: number): RowRef {
-    this.#grow(device);
-    writeRow(this.#chunk, device, batch.timestampMs[row]!, batch.numbers, row);
-    setTuples(this.#chunk, device, profile, state);
-    return this.at(device);
+  write(device: Device, batch: ReportBatch, row: number, profile: number, state: number): RowRef {
+    const timestampMs = batch.timestampMs[row]!;
+    this.#grow(device.number);
+    writeRow(this.#chunk, device.number, timestampMs, batch.numbers, row);
+    this.#setTuples(device, profile, state);
+    device.sealedNewestMs = timestampMs;
+    return this.at(device.number);
   }
 
-  set(device: number, { chunk, row }: RowRef): void {
-    this.#grow(device);
+  /** Copies a row from wherever it is. */
+  set(device: Device, { chunk, row }: RowRef): void {
+    const timestampMs = timestampAt(chunk, row);
+    this.#grow(device.number);
     const target = this.#chunk;
     copyNumbers(chunk, row, this.#numbers, 0);
-    setTimestamp(target, device, timestampAt(chunk, row));
+    setTimestamp(target, device.number, timestampMs);
     this.#numbers.forEach((value, field) => {
-      setNumber(target, device, field, value);
+      setNumber(target, device.number, field, value);
     });
-    setTuples(target, device, profileAt(chunk, row), stateAt(chunk, row));
+    this.#setTuples(device, profileAt(chunk, row), stateAt(chunk, row));
+    device.sealedNewestMs = timestampMs;
+  }
+
+  /** Forgets the device's row, where it has one. */
+  remove(device: Device): void {
+    if (device.sealedNewestMs === Number.NEGATIVE_INFINITY) return;
+    const { chunk, row } = this.at(device.number);
+    this.#dictionary.release(profileAt(chunk, row), stateAt(chunk, row));
+    device.sealedNewestMs = Number.NEGATIVE_INFINITY;
+  }
+
+  /** In place of those of the row that the device had, if any. */
+  #setTuples(device: Device, profile: number, state: number): void {
+    this.#dictionary.retain(profile, state);
+    this.remove(device);
+    setTuples(this.#chunk, device.number, profile, state);
   }
 
   #grow(device: number): void {

@@ -2,9 +2,10 @@ import { assert } from "../lib/assert.ts";
 import { compareUtf8 } from "../lib/utf8.ts";
 import type { AppId } from "../model/ids.ts";
 import { createReportBatchBuilder, type ReportBatch } from "../model/report-batch.ts";
+import type { TimeRange } from "../time/range.ts";
 import type { UtcDay } from "../time/utc-day.ts";
 import type { AppDevices } from "./app-devices.ts";
-import { profileAt, timestampAt } from "./chunk.ts";
+import { profileAt, stateAt, timestampAt } from "./chunk.ts";
 import type { DayLedger, LedgerDay } from "./day-ledger.ts";
 import type { Device } from "./device.ts";
 import type { Dictionary } from "./dictionary.ts";
@@ -19,7 +20,7 @@ export interface AppRows {
 
 /** A part of a millisecond of work: requests are answered between two batches. */
 const ROWS_A_BATCH = 1024;
-/** The same, of looking for a device's rows of a day. */
+/** The same, of looking for a device's rows of a day, and of dropping them. */
 const LOOKS_A_STEP = 1024;
 
 const NO_RECORDS = createReportBatchBuilder(0).build();
@@ -106,18 +107,23 @@ export class Sealing {
     this.#ledger.setSealed(sequences);
   }
 
-  /** Frees the memory of what was moved, some devices a step. */
+  /** Frees the memory of what was moved, some rows and devices a step. */
   *drop(): Iterable<void> {
     let looks = 0;
     for (const app of this.#sortedApps()) {
       for (const device of app.list.sorted()) {
-        looks += 1 + this.#dropRows(app, device);
-        if (looks < LOOKS_A_STEP) continue;
-        looks = 0;
-        yield;
+        if (device.track.count > 0) this.#keepNewest(app, device);
+        for (const piece of this.#piecesOf(device)) {
+          looks += 1 + this.#dropRows(app, device, piece);
+          if (looks < LOOKS_A_STEP) continue;
+          looks = 0;
+          this.#dictionary.collect();
+          yield;
+        }
       }
       for (const { day } of this.#days) app.lateMinutes.forget(day);
     }
+    this.#dictionary.collect();
     for (const day of this.#days) {
       day.isLeaving = false;
       day.changed = null;
@@ -129,32 +135,45 @@ export class Sealing {
     for (const day of this.#days) day.changed = null;
   }
 
-  /** Returns how many rows and days were looked at. */
-  #dropRows(app: AppDevices, device: Device): number {
-    if (device.track.count === 0) return 0;
+  #keepNewest(app: AppDevices, device: Device): void {
     const newest = this.#newestSealed(app, device);
-    if (newest !== null && timestampAt(newest.chunk, newest.row) >= device.sealedNewestMs) {
-      app.sealed.set(device.number, newest);
-      device.sealedNewestMs = timestampAt(newest.chunk, newest.row);
+    if (newest !== null && timeOf(newest) >= device.sealedNewestMs) {
+      app.sealed.set(device, newest);
     }
-    let looks = this.#days.length;
+  }
+
+  /** The days cut where a device has many rows in one: reports may come between two pieces. */
+  *#piecesOf({ track }: Device): Iterable<Piece> {
     for (const day of this.#days) {
-      const { track } = device;
-      const [from, to] = [track.countBefore(day.startMs), track.countBefore(day.endMs)];
-      if (from === to) continue;
-      const changed = day.changed!.get(device);
-      track.runs(from, to, (chunk, rowFrom, rowTo) => {
-        for (let row = rowFrom; row < rowTo; row++) {
-          if (changed?.has(timestampAt(chunk, row))) continue;
-          app.discountRecord(device, this.#dictionary.userOf(profileAt(chunk, row)));
-          app.recordCount--;
-          day.count--;
-        }
-      });
-      track.remove(day, (timestampMs) => changed?.has(timestampMs) === true);
-      looks += to - from;
+      for (let startMs = day.startMs; startMs < day.endMs; ) {
+        const next = track.countBefore(startMs) + LOOKS_A_STEP;
+        const isLast = next >= track.countBefore(day.endMs);
+        const endMs = isLast ? day.endMs : timeOf(track.at(next));
+        yield { day, startMs, endMs };
+        startMs = endMs;
+      }
     }
-    return looks;
+  }
+
+  /** Returns how many rows were looked at. */
+  #dropRows(app: AppDevices, device: Device, piece: Piece): number {
+    const { track } = device;
+    const { day, startMs, endMs } = piece;
+    const [from, to] = [track.countBefore(startMs), track.countBefore(endMs)];
+    if (from === to) return 0;
+    const changed = day.changed!.get(device);
+    track.runs(from, to, (chunk, rowFrom, rowTo) => {
+      for (let row = rowFrom; row < rowTo; row++) {
+        if (changed?.has(timestampAt(chunk, row))) continue;
+        const profile = profileAt(chunk, row);
+        app.discountRecord(device, this.#dictionary.userOf(profile));
+        this.#dictionary.release(profile, stateAt(chunk, row));
+        app.recordCount--;
+        day.count--;
+      }
+    });
+    track.remove(piece, (timestampMs) => changed?.has(timestampMs) === true);
+    return to - from;
   }
 
   /**
@@ -167,7 +186,7 @@ export class Sealing {
       const before = device.track.countBefore(day.endMs);
       if (before === device.track.countBefore(day.startMs)) continue;
       const at = device.track.at(before - 1);
-      if (timestampAt(at.chunk, at.row) < device.sealedNewestMs) break;
+      if (timeOf(at) < device.sealedNewestMs) break;
       return at;
     }
     return device.sealedNewestMs === Number.NEGATIVE_INFINITY ? null : app.sealed.at(device.number);
@@ -176,6 +195,15 @@ export class Sealing {
   #sortedApps(): readonly AppDevices[] {
     return [...this.#apps.values()].sort((a, b) => compareUtf8(a.appId, b.appId));
   }
+}
+
+/** A part of a day. */
+interface Piece extends TimeRange {
+  readonly day: LedgerDay;
+}
+
+function timeOf({ chunk, row }: RowRef): number {
+  return timestampAt(chunk, row);
 }
 
 /** Adds the device's rows from an instant on until the collector is full; returns from where to go on. */

@@ -35,7 +35,7 @@ export class Slice {
     this.#dictionary = dictionary;
     // A device held by one user all the time needs no look at each record's user.
     const user =
-      filter.user !== null && device.recordsOf(filter.user) < device.track.count ? filter.user : null;
+      filter.user !== null && device.holders.recordsOf(filter.user) < device.track.count ? filter.user : null;
     const needed = filter.accuracyMetersMax !== null || user !== null;
     this.#filter = needed ? { accuracyMetersMax: filter.accuracyMetersMax, user } : null;
   }

@@ -1,3 +1,5 @@
+import { hashTuple } from "./hash.ts";
+
 /**
  * Distinct tuples of 32-bit numbers, numbered from 0 in order of first appearance: an open hash table
  * over one packed array, so a tuple costs its numbers and one table slot.
@@ -64,13 +66,4 @@ export function createTupleSet(width: number): TupleSet {
     at: (index, member) => packed[index * width + member]!,
     tuples: () => packed.subarray(0, size * width),
   };
-}
-
-/** FNV-1a over whole numbers with a final mix, so that neighbouring numbers spread over the table. */
-function hashTuple(tuple: ArrayLike<number>, start: number, width: number): number {
-  let hash = 0x811c9dc5;
-  for (let m = 0; m < width; m++) hash = Math.imul(hash ^ tuple[start + m]!, 0x01000193);
-  hash ^= hash >>> 15;
-  hash = Math.imul(hash, 0x2c1b3c6d);
-  return hash ^ (hash >>> 12);
 }

@@ -15,7 +15,10 @@ export interface RecordPage {
   readonly dictionary: RecordDictionary;
 }
 
-/** The texts behind profile and state numbers. A number keeps its meaning for the life of the dictionary. */
+/**
+ * The texts behind profile and state numbers. A number keeps its meaning for the life of the dictionary; that of memory
+ * ends with any report, so a page of it is read in the turn it was made in, or made lasting.
+ */
 export interface RecordDictionary {
   /** The text of a member (an index of `PROFILE_FIELDS`), or null where the record has no such field. */
   profileText(profile: number, member: number): string | null;

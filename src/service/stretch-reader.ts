@@ -3,6 +3,7 @@ import type { ArchiveSession } from "../archive/part-reader.ts";
 import type { HotStore } from "../hot/hot-store.ts";
 import type { LateScan } from "../hot/late-rows.ts";
 import type { DeviceId } from "../model/ids.ts";
+import { lastingPage } from "../model/lasting-page.ts";
 import type { RecordPage } from "../model/record-page.ts";
 import type { Order, TimeRange } from "../time/range.ts";
 import type { UtcDay } from "../time/utc-day.ts";
@@ -61,7 +62,7 @@ function memoryReader(hot: HotStore, question: HistoryQuestion, range: TimeRange
   const window: Window = {
     async page(order, offset, limit) {
       const stretch = look();
-      const page = stretch.page(order, offset, limit);
+      const page = lastingPage(stretch.page(order, offset, limit));
       bytesRead += stretch.bytesRead();
       return page;
     },
