@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { assert } from "../lib/assert.ts";
 import { moveDurably } from "../runtime/durable-names.ts";
-import { FileError, type Files, unlessFileError } from "../runtime/files.ts";
+import { FileError, type Files, isOutOfDescriptors, unlessFileError } from "../runtime/files.ts";
 import type { UtcDay } from "../time/utc-day.ts";
 import { listAside } from "./list-aside.ts";
 import { encodeManifest, type Manifest, type Part } from "./manifest.ts";
@@ -179,7 +179,7 @@ function namedFiles({ days, latest, expired }: Manifest): ReadonlySet<string> {
   return new Set([...parts, ...(latest ?? [])].map(({ file }) => file));
 }
 
-/** What tells that a file is not what was written. */
+/** What tells that a file is not what was written. Without a file descriptor nothing is known of it: that is thrown. */
 export async function faultOf(
   files: Files,
   path: string,
@@ -191,7 +191,7 @@ export async function faultOf(
     if (bytes !== part.bytes) return `it has ${bytes} bytes instead of ${part.bytes}`;
     return thorough && crc32(await files.read(path)) !== part.crc ? "its bytes are not those written" : null;
   } catch (error) {
-    if (!(error instanceof FileError)) throw error;
+    if (!(error instanceof FileError) || isOutOfDescriptors(error)) throw error;
     return error.code === "ENOENT" ? "it is missing" : error.message;
   }
 }

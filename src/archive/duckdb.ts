@@ -6,6 +6,7 @@ import type {
   DuckDBValue,
 } from "@duckdb/node-api";
 import { assert } from "../lib/assert.ts";
+import { FileError } from "../runtime/files.ts";
 
 /*
  * The one importer of DuckDB. It runs statements on threads of its own, off the event loop; only copying a
@@ -151,7 +152,7 @@ function connectionOf(connection: DuckDBConnection, duckdb: DuckDb): Connection 
         return rowsOf(await result.fetchAllChunks(), duckdb);
       } catch (error) {
         signal?.throwIfAborted();
-        throw error;
+        throw explained(error);
       } finally {
         stopWatching();
       }
@@ -176,7 +177,7 @@ function connectionOf(connection: DuckDBConnection, duckdb: DuckDb): Connection 
         }
       } catch (error) {
         signal?.throwIfAborted();
-        throw error;
+        throw explained(error);
       } finally {
         stopWatching();
         statement?.destroySync();
@@ -187,6 +188,12 @@ function connectionOf(connection: DuckDBConnection, duckdb: DuckDb): Connection 
       connection.closeSync();
     },
   };
+}
+
+/** DuckDB has no codes for what the system says: that no file descriptor is left says nothing about a file. */
+function explained(error: unknown): unknown {
+  const isPassing = error instanceof Error && error.message.includes("Too many open files");
+  return isPassing ? new FileError("open", "the archive", "EMFILE", error) : error;
 }
 
 function bindable(values: SqlValues, duckdb: DuckDb): Record<string, DuckDBValue> {

@@ -206,6 +206,7 @@ export async function restoreNewest(options: RestoreNewestOptions): Promise<bool
         }
         return true;
       } catch (error) {
+        if (isOutOfDescriptors(error)) throw error;
         notes.push(
           `The newest positions are read from all of the archive, since their own file can't be used: ${messageOf(error)}`,
         );
@@ -219,6 +220,7 @@ export async function restoreNewest(options: RestoreNewestOptions): Promise<bool
           for await (const { appId, batch } of findNewest(connection, pathOf(part.file)))
             onNewest(appId, batch);
         } catch (error) {
+          if (isOutOfDescriptors(error)) throw error;
           isWhole = false;
           notes.push(`The newest positions of ${utcDayName(day)} can't be read: ${messageOf(error)}`);
         }
@@ -237,8 +239,14 @@ export async function inspectArchive(
   archive: Archive,
 ): Promise<ArchiveNotes> {
   const { manifest } = archive;
-  await archive.examine([...manifest.days.values()].flatMap(({ parts }) => parts));
-  const { foreign } = await findStrayFiles(files, directory, manifest);
+  let foreign: readonly string[] = [];
+  try {
+    await archive.examine([...manifest.days.values()].flatMap(({ parts }) => parts));
+    ({ foreign } = await findStrayFiles(files, directory, manifest));
+  } catch (error) {
+    unlessFileError(error);
+    return [`The archive's files could not be looked at: ${messageOf(error)}.`]; // Each is before it is believed.
+  }
   return [
     ...[...archive.damaged].map(([file, fault]) => `archive/${file} can't be used: ${fault}.`),
     ...foreign.map((file) => `archive/${file} is none of the archive's files, and is left alone.`),

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { assert } from "../lib/assert.ts";
 import { messageOf } from "../lib/message-of.ts";
-import { FileError, type Files } from "../runtime/files.ts";
+import { FileError, type Files, isOutOfDescriptors } from "../runtime/files.ts";
 import { nextUtcDay, type UtcDay, utcDayName, utcDayStartMs } from "../time/utc-day.ts";
 import type { Connection, Database } from "./duckdb.ts";
 import { listPartFiles } from "./list-part-files.ts";
@@ -125,7 +125,7 @@ async function findFault(
   try {
     bytes = await files.read(path);
   } catch (error) {
-    if (!(error instanceof FileError)) throw error;
+    if (!(error instanceof FileError) || isOutOfDescriptors(error)) throw error;
     const fault = error.code === "ENOENT" ? "it is missing" : error.message;
     return { file: part.file, bytes: 0, fault };
   }
@@ -174,6 +174,7 @@ async function findWrongContent(
     const isWithin = oldest.every((each) => each >= startMs) && newest.every((each) => each < endMs);
     return isWithin ? null : "it has records of other days";
   } catch (error) {
+    if (isOutOfDescriptors(error)) throw error;
     return messageOf(error);
   }
 }

@@ -6,6 +6,7 @@ import { fail, ok, type Result } from "../lib/result.ts";
 import type { ServiceError } from "../model/errors.ts";
 import type { DeviceId } from "../model/ids.ts";
 import type { RecordPage } from "../model/record-page.ts";
+import { isOutOfDescriptors } from "../runtime/files.ts";
 import { type UtcDay, utcDayName } from "../time/utc-day.ts";
 import type { Client, HistoryAnswer, HistoryDependencies, HistoryQuestion } from "./history.ts";
 import { daysWithin, type HistoryStretch, planHistory } from "./history-plan.ts";
@@ -18,38 +19,57 @@ export function createArchiveHistory(dependencies: HistoryDependencies) {
     question: HistoryQuestion,
     client: Client,
   ): Promise<Result<HistoryAnswer, ServiceError>> {
-    const { hot } = dependencies;
-    const archive = dependencies.archive();
-    for (;;) {
-      // A seal moves records from one store to the other: an answer that began before it starts over.
-      const { manifest } = archive;
-      const stretches = planStretches(hot, archive, question);
-      const days = stretches.filter(({ kind }) => kind !== "memory").flatMap((stretch) => stretch.days);
-      const parts = partsOf(archive, question, days);
-      const suspects = parts.filter(({ file }) => archive.damaged.has(file));
-      if (suspects.length > 0) await archive.examine(suspects, true); // Somebody may have put them back.
-      const gaps = await findGaps(dependencies, archive, question, days);
-      if (gaps.unacknowledged.length > 0) return fail({ kind: "archive_damaged", days: gaps.unacknowledged });
-      if (archive.manifest !== manifest) continue;
-      try {
-        const answered = await archive.reader.withSession(question.appId, client.signal, async (session) => {
-          const [answer, isVouchedFor] = await Promise.all([
-            readStretches(dependencies, session, question, stretches, gaps),
-            archive.vouch(remaining(parts, gaps)),
-          ]);
-          return isVouchedFor ? answer : null;
-        });
-        if (!answered.ok) return answered;
-        if (answered.value !== null && archive.manifest === manifest) return ok(answered.value);
-      } catch (error) {
-        if (client.signal.aborted) throw error;
-        if (archive.manifest !== manifest) continue; // Its files may be gone.
-        // Damage that nobody knew of becomes known here, unless the vouching beside it has just found it.
-        await archive.examine(parts, true);
-        if (!parts.some(({ file }) => archive.damaged.has(file) && !gaps.files.has(file))) throw error;
-      }
+    try {
+      return await answer(dependencies, question, client);
+    } catch (error) {
+      if (isOutOfDescriptors(error)) return fail(OUT_OF_DESCRIPTORS);
+      throw error;
     }
   };
+}
+
+const OUT_OF_DESCRIPTORS: ServiceError = {
+  kind: "unavailable",
+  message: "too many files are open: archived days can't be read until some are closed",
+  retryAfterSeconds: 5,
+};
+
+async function answer(
+  dependencies: HistoryDependencies,
+  question: HistoryQuestion,
+  client: Client,
+): Promise<Result<HistoryAnswer, ServiceError>> {
+  const { hot } = dependencies;
+  const archive = dependencies.archive();
+  for (;;) {
+    // A seal moves records from one store to the other: an answer that began before it starts over.
+    const { manifest } = archive;
+    const stretches = planStretches(hot, archive, question);
+    const days = stretches.filter(({ kind }) => kind !== "memory").flatMap((stretch) => stretch.days);
+    const parts = partsOf(archive, question, days);
+    const suspects = parts.filter(({ file }) => archive.damaged.has(file));
+    if (suspects.length > 0) await archive.examine(suspects, true); // Somebody may have put them back.
+    const gaps = await findGaps(dependencies, archive, question, days);
+    if (gaps.unacknowledged.length > 0) return fail({ kind: "archive_damaged", days: gaps.unacknowledged });
+    if (archive.manifest !== manifest) continue;
+    try {
+      const answered = await archive.reader.withSession(question.appId, client.signal, async (session) => {
+        const [answer, isVouchedFor] = await Promise.all([
+          readStretches(dependencies, session, question, stretches, gaps),
+          archive.vouch(remaining(parts, gaps)),
+        ]);
+        return isVouchedFor ? answer : null;
+      });
+      if (!answered.ok) return answered;
+      if (answered.value !== null && archive.manifest === manifest) return ok(answered.value);
+    } catch (error) {
+      if (client.signal.aborted) throw error;
+      if (archive.manifest !== manifest) continue; // Its files may be gone.
+      // Damage that nobody knew of becomes known here, unless the vouching beside it has just found it.
+      await archive.examine(parts, true);
+      if (!parts.some(({ file }) => archive.damaged.has(file) && !gaps.files.has(file))) throw error;
+    }
+  }
 }
 
 function planStretches(hot: HotStore, { manifest }: Archive, { range }: HistoryQuestion): HistoryStretch[] {

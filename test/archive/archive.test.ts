@@ -139,6 +139,21 @@ test("vouch() reads each part once, and knows flipped bits from what was written
   expect(reads).toBe(0);
 });
 
+test("that no file descriptor is left says nothing of a part", async () => {
+  const files = createSimulatedFiles();
+  const archive = archiveOn(files);
+  const part = await archive.writePart({ day: DAY, seal: 1, index: 0 }, MADE);
+  await archive.swap(manifestOf([part]));
+  for (const code of ["EMFILE", "ENFILE"]) {
+    for (const operation of ["read", "size"] as const) {
+      files.failNext(operation, code);
+      await expect(archive.vouch([part])).rejects.toMatchObject({ code });
+      expect([...archive.damaged]).toEqual([]);
+    }
+  }
+  expect(await archive.vouch([part])).toBe(true);
+});
+
 test("a swap that failed leaves the archive what it was; nothing is removed before one of them is on the disk", async () => {
   const files = createSimulatedFiles(new Map([["/a/manifest.json", BYTES]]));
   const archive = archiveOn(files);

@@ -6,6 +6,7 @@ import { FileError, type Files } from "../../src/runtime/files.ts";
 import { createNodeFiles } from "../../src/runtime/node-files.ts";
 import { createManualClock } from "../../src/time/clock.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../support/archive-app.ts";
+import { verifyDirectory } from "../support/verify-directory.ts";
 
 /** Goal: a seal that the disk fails at any point, or the clock leads astray, says what is true and loses nothing. */
 
@@ -29,6 +30,10 @@ const files: Files = {
   async openAppend(path) {
     fault("openAppend", path);
     return real.openAppend(path);
+  },
+  async read(path) {
+    fault("read", path);
+    return real.read(path);
   },
   async list(path) {
     fault("list", path);
@@ -111,6 +116,39 @@ test("a seal that can't clean up after its swap says so, and that the records ar
   expect(await app.seal()).toMatchObject({ days: [], unfinished: null });
   app = await app.restart();
   expect(await shown()).toEqual(["a"]);
+});
+
+describe("where no file descriptor is left", () => {
+  const refuseParts: typeof fault = (operation, path) => {
+    if (operation === "read" && path.endsWith(".parquet")) throw new FileError("read", path, "EMFILE");
+  };
+
+  beforeEach(async () => {
+    await app.store([{ ...PLACE, device_id: "a", timestamp: OLD_MS }]);
+    await app.seal();
+  });
+
+  test("a question to the archive is told to come again, and no part passes for damaged", async () => {
+    const path = "/api/v1/locations/history?start_date=2026-01-08&end_date=2026-01-08";
+    fault = refuseParts;
+    const { status, headers } = await app.get(path);
+    expect([status, headers.get("retry-after")]).toEqual([503, "5"]);
+    expect(app.directory.archive.damaged.size).toBe(0);
+    fault = () => {};
+    expect((await app.get(path)).body.locations).toHaveLength(1);
+  });
+
+  test("a start fails rather than go without the newest positions, and verify without calling parts damaged", async () => {
+    await app.close();
+    fault = refuseParts;
+    await expect(verifyDirectory(app.dataDir, app.clock, {}, files)).rejects.toThrow("EMFILE");
+    const { clock, dataDir } = app;
+    await expect(createArchiveApp({ clock, dataDir, disk: { files } })).rejects.toThrow("EMFILE");
+    fault = () => {};
+    app = await createArchiveApp({ clock, dataDir, disk: { files } });
+    expect(app.notes).toEqual([]);
+    expect(await shown()).toEqual(["a"]);
+  });
 });
 
 describe("a clock that is set back over midnight", () => {
