@@ -13,6 +13,8 @@ import { errorColumns } from "./terminal.ts";
 /** What a person sees of an import while it runs. */
 export interface ImportScreen extends ImportRunEvents {
   say(line: string): void;
+  /** A first reading, to tell whether this import was begun before. */
+  onFingerprinted(fileIndex: number, bytesRead: number): void;
   /** Bytes of the data directory's log that were read. */
   onReplayed(done: number, total: number): void;
   /** Old records that went from memory to the archive, and all that do. */
@@ -58,6 +60,10 @@ export function createImportScreen(files: readonly ImportFile[], terminal: Termi
 
   return {
     say,
+    onFingerprinted(fileIndex, bytesRead) {
+      noteBytes(fileIndex, bytesRead);
+      barOf("Looking at the files").show({ done: bytesDone, total: totalBytes, count: null });
+    },
     onReplayed(done, total) {
       if (total > 0) barOf("Reading the log").show({ done, total, count: null });
     },

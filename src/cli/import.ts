@@ -35,7 +35,7 @@ export async function importFiles(
   const files = await openFiles(command, platform, terminal);
   if (files === null) return 1;
   const screen = createImportScreen(files, terminal);
-  const records = await openRecords(command, files, platform);
+  const records = await openRecords(command, files, platform, screen, signal);
   if (command.target.kind === "directory" && !(await platform.files.exists(command.dataDir)))
     screen.say(newDirectoryText(command.dataDir));
   const target = await openTarget(command, platform, clock, screen, signal);
@@ -75,17 +75,20 @@ async function openFiles(
   return opened.length === files.length ? opened : null;
 }
 
-/** The record of this very import; null where a pipe is among the files, which can't be read again. */
+/** The record of this very import; null where a file has no fingerprint: a pipe can't be read again. */
 async function openRecords(
   { dataDir, target, userId, shiftToNow }: ImportCommand,
   files: readonly ImportFile[],
   platform: Platform,
+  screen: ImportScreen,
+  signal: AbortSignal,
 ): Promise<ImportRecordStore | null> {
   const parts: (string | boolean | null)[] = [userId, shiftToNow];
   // The key stands for its app. Only a hash of it goes into the record's name.
   parts.push(...(target.kind === "server" ? [target.url, target.key] : [target.appId]));
-  for (const { input, format } of files) {
-    const fingerprint = await fingerprintOf(input);
+  for (const [fileIndex, { input, format }] of files.entries()) {
+    const onRead = (bytesRead: number) => screen.onFingerprinted(fileIndex, bytesRead);
+    const fingerprint = await fingerprintOf(input, onRead, signal);
     if (fingerprint === null) return null;
     parts.push(format, fingerprint);
   }

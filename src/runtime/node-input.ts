@@ -9,20 +9,18 @@ export interface InputFile {
   /** Null for a pipe, which can be read once and has no size. */
   readonly sizeBytes: number | null;
   pieces(): AsyncIterable<Uint8Array>;
-  /** Up to `length` bytes from `offset` on; not of a pipe. */
-  readAt(offset: number, length: number): Promise<Uint8Array>;
 }
 
 const PIECE_BYTES = 256 * 1024;
 
 /** A file to import from, or standard input for `-`. Throws a `FileError` where it can't be opened. */
 export async function openNodeInput(path: string): Promise<InputFile> {
-  if (path === "-") return { name: "-", sizeBytes: null, pieces: () => process.stdin, readAt };
+  if (path === "-") return { name: "-", sizeBytes: null, pieces: () => process.stdin };
   const handle = await openFile();
   try {
     const found = await handle.stat();
     if (found.isDirectory()) throw new FileError("read", path, "EISDIR");
-    return { name: path, sizeBytes: found.isFile() ? found.size : null, pieces, readAt };
+    return { name: path, sizeBytes: found.isFile() ? found.size : null, pieces };
   } finally {
     await handle.close();
   }
@@ -44,17 +42,6 @@ export async function openNodeInput(path: string): Promise<InputFile> {
         if (bytesRead === 0) return;
         yield piece.subarray(0, bytesRead);
       }
-    } finally {
-      await handle.close();
-    }
-  }
-
-  async function readAt(offset: number, length: number): Promise<Uint8Array> {
-    const handle = await openFile();
-    try {
-      const bytes = new Uint8Array(length);
-      const { bytesRead } = await handle.read(bytes, 0, length, offset);
-      return bytes.subarray(0, bytesRead);
     } finally {
       await handle.close();
     }

@@ -10,8 +10,6 @@ export interface ImportInput {
   readonly sizeBytes: number | null;
   /** All bytes from the start. Throws where they can't be read. */
   pieces(): AsyncIterable<Uint8Array>;
-  /** Up to `length` bytes from `offset` on; never asked of a pipe. */
-  readAt(offset: number, length: number): Promise<Uint8Array>;
 }
 
 export type ImportFormat = "csv" | "ndjson";

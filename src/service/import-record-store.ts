@@ -46,17 +46,28 @@ export function createImportRecordStore(files: RecordFiles, path: string): Impor
   };
 }
 
-/** Bytes read at each end of a file: more than enough to tell files apart that are alike in between. */
-const FINGERPRINT_BYTES = 64 * 1024;
-
-/** Tells a file by its content, wherever it lies and whenever it was written; null for a pipe. */
-export async function fingerprintOf(input: ImportInput): Promise<string | null> {
-  const { sizeBytes } = input;
-  if (sizeBytes === null) return null;
-  const hash = createHash("sha256").update(`${sizeBytes} `);
-  hash.update(await input.readAt(0, Math.min(sizeBytes, FINGERPRINT_BYTES)));
-  const tail = Math.max(0, sizeBytes - FINGERPRINT_BYTES);
-  hash.update(await input.readAt(tail, sizeBytes - tail));
+/**
+ * Tells a file by every byte of it, wherever it lies and whenever it was written: one that was edited since is another, and
+ * its import begins anew. Null for a pipe, and where the signal came or the file can't be read, which its import tells.
+ */
+export async function fingerprintOf(
+  input: ImportInput,
+  onRead: (bytesRead: number) => void,
+  signal: AbortSignal,
+): Promise<string | null> {
+  if (input.sizeBytes === null) return null;
+  const hash = createHash("sha256");
+  let bytesRead = 0;
+  try {
+    for await (const piece of input.pieces()) {
+      if (signal.aborted) return null;
+      hash.update(piece);
+      bytesRead += piece.length;
+      onRead(bytesRead);
+    }
+  } catch {
+    return null;
+  }
   return hash.digest("hex");
 }
 

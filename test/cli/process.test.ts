@@ -3,6 +3,7 @@ import { readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { zstdCompressSync } from "node:zlib";
 import manifest from "../../package.json" with { type: "json" };
+import { fleetCsv } from "../service/import-inputs.ts";
 import { testDataPath } from "../support/test-data.ts";
 import { finished, runCli, startCli, withDirectory } from "./support/run-cli.ts";
 
@@ -12,6 +13,8 @@ setDefaultTimeout(60_000); // Dozens of processes, on a machine that may be busy
 
 const BOSTON = "tracks/gtfsrt_mbta_20221122.csv.gz";
 const BOSTON_ROWS = 498_840;
+/** Enough for an import that can be stopped on its way. */
+const EDITED_ROWS = 300_000;
 
 /** The counts of a summary's last table row. */
 function countsOf(out: string): number[] {
@@ -241,6 +244,26 @@ describe("import", () => {
       expect(countsOf(first.out)).toEqual([2965 + 1533 + 2144, 0, 0]);
       expect(await recordCount(dataDir)).toBe(2965 + 1533 + 2144);
       expect(readdirSync(join(dataDir, "imports"))).toEqual([]);
+    }));
+
+  test("begins anew where the file was edited since, be it one byte in its middle", () =>
+    withDirectory(async (dataDir) => {
+      const file = join(dataDir, "fleet.csv");
+      const text = fleetCsv(EDITED_ROWS, Date.now() - 5 * 86_400_000);
+      writeFileSync(file, text);
+      const args = ["import", file, "--app", "shop", "--data-dir", dataDir];
+      const child = startCli(args);
+      await untilLogHas(dataDir, 300_000);
+      child.kill("SIGINT");
+      expect((await finished(child)).error).toContain("Give the same command again");
+      const rowInTheMiddle = "\nd1,";
+      const at = text.indexOf(rowInTheMiddle, 100_000);
+      writeFileSync(file, `${text.slice(0, at)}\nx1,${text.slice(at + rowInTheMiddle.length)}`);
+      const rest = await runCli(...args);
+      expect([rest.code, rest.error.includes("Going on")]).toEqual([0, false]);
+      const { appDays } = JSON.parse((await runCli("verify", "--json", "--data-dir", dataDir)).out);
+      const records = (appDays as { records: number }[]).reduce((sum, day) => sum + day.records, 0);
+      expect(records).toBe(EDITED_ROWS + 1);
     }));
 
   for (const signal of ["SIGKILL", "SIGINT"] as const) {

@@ -13,7 +13,6 @@ export function inputOf(name: string, bytes: Uint8Array | string, pieceBytes = 6
     async *pieces() {
       for (let at = 0; at < content.length; at += pieceBytes) yield content.subarray(at, at + pieceBytes);
     },
-    readAt: async (offset, length) => content.subarray(offset, offset + length),
   };
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import fc from "fast-check";
 import type { ImportFile, ImportOutcome } from "../../src/service/import.ts";
+import type { ImportInput } from "../../src/service/import-input.ts";
 import { createImportRecordStore, fingerprintOf } from "../../src/service/import-record-store.ts";
 import { createImportRun } from "../../src/service/import-run.ts";
 import { planShiftMs } from "../../src/service/import-shift.ts";
@@ -283,12 +284,22 @@ test("planShiftMs() keeps the time of day and ends within the last 24 hours", ()
   );
 });
 
-test("fingerprintOf() tells files apart by size, beginning and end", async () => {
-  const bytes = new Uint8Array(300_000);
+test("fingerprintOf() tells files apart by every byte, and nothing else", async () => {
+  const bytes = new Uint8Array(1_000_000);
   const changedAt = (place: number) => bytes.with(place, 1);
-  const prints = [bytes, bytes.subarray(1), changedAt(0), changedAt(299_999), new Uint8Array(10)];
-  const all = await Promise.all(prints.map((content) => fingerprintOf(inputOf("a", content))));
-  expect(new Set(all).size).toBe(5);
-  expect(await fingerprintOf(inputOf("elsewhere", bytes))).toBe(all[0]!);
-  expect(await fingerprintOf({ ...inputOf("-", bytes), sizeBytes: null })).toBeNull();
+  const fingerprint = (input: ImportInput, signal = new AbortController().signal) =>
+    fingerprintOf(input, () => {}, signal);
+  const prints = [
+    bytes,
+    bytes.subarray(1),
+    changedAt(0),
+    changedAt(500_000),
+    changedAt(999_999),
+    new Uint8Array(10),
+  ];
+  const all = await Promise.all(prints.map((content) => fingerprint(inputOf("a", content))));
+  expect(new Set(all).size).toBe(6);
+  expect(await fingerprint(inputOf("elsewhere", bytes, 999))).toBe(all[0]!);
+  expect(await fingerprint({ ...inputOf("-", bytes), sizeBytes: null })).toBeNull();
+  expect(await fingerprint(inputOf("a", bytes), AbortSignal.abort())).toBeNull();
 });
