@@ -2,13 +2,7 @@ import manifest from "../package.json" with { type: "json" };
 import { type KeyStore, type NewKey, openKeyStore } from "./auth/key-store.ts";
 import { createRateLimit } from "./auth/rate-limit.ts";
 import { watchKeys } from "./auth/watch-keys.ts";
-import {
-  type Config,
-  INGEST_BODY_BYTES_MAX,
-  INGEST_BODY_MS_MAX,
-  INGEST_REQUESTS_MAX,
-  LATE_WINDOW,
-} from "./config.ts";
+import { type Config, INGEST_LIMITS, LATE_WINDOW } from "./config.ts";
 import { directoryPaths } from "./directory.ts";
 import { createHotStore } from "./hot/hot-store.ts";
 import { createBodyBudget } from "./http/body-budget.ts";
@@ -109,7 +103,7 @@ export async function openApp(
       return unsaved + parts + (await countUnacknowledged(files, paths.damaged));
     }
     const queries = { hot, clock };
-    const bodies = createBodyBudget(INGEST_REQUESTS_MAX, INGEST_BODY_BYTES_MAX, INGEST_BODY_MS_MAX);
+    const bodies = createBodyBudget(INGEST_LIMITS);
     const server = createServer({
       version: manifest.version,
       clock,

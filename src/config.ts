@@ -31,14 +31,16 @@ export const SEGMENT_BYTES_MAX = 64 * 1024 * 1024;
 /** Reports that wait for the disk, encoded: a second or two of a fast disk, and a bound on memory. */
 export const LOG_QUEUE_BYTES_MAX = 64 * 1024 * 1024;
 
-/**
- * Requests with reports that are under way at once, and the memory that their bodies may take together. Unpacking and
- * joining may take as much again for a moment.
- */
-export const INGEST_REQUESTS_MAX = 1024;
-export const INGEST_BODY_BYTES_MAX = 256 * 1024 * 1024;
-/** How long a body may take to arrive, or clients that trickle would hold all of these for good. */
-export const INGEST_BODY_MS_MAX = 60_000;
+/** Requests with reports that are under way at once, and the memory of their bodies; shares of keys and apps are parts of these. */
+export const INGEST_LIMITS = {
+  requestsMax: 2048,
+  /** Unpacking and joining may take as much again for a moment. */
+  bytesMax: 256 * 1024 * 1024,
+  /** Bodies of up to a megabyte are read at once where this has room for what they say their length is. */
+  expectedBytesMax: 64 * 1024 * 1024,
+  /** How long a body may take to arrive, or clients that trickle would hold all of these for good. */
+  arrivalMsMax: 60_000,
+} as const;
 
 /** Records older than the window that begin a seal at once (about 200 MB), and that stop reports from being taken. */
 export const OLD_RECORDS_SEAL = 2_000_000;

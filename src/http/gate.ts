@@ -25,6 +25,7 @@ export interface Gate {
 export interface Call {
   readonly request: Request;
   readonly appId: AppId;
+  readonly keyId: string;
   readonly nowMs: number;
   /** Milliseconds since the request came in, for `query_time_ms`. */
   elapsedMs(): number;
@@ -85,6 +86,7 @@ export function createGate(dependencies: GateDependencies): Gate {
     const call: Call = {
       request,
       appId,
+      keyId: id,
       nowMs,
       elapsedMs: () => performance.now() - startedMs,
       json: (body, status = 200) => responder.json(request, status, body, headers),

@@ -2,7 +2,6 @@ import { GrowingBytes } from "../lib/growing-bytes.ts";
 import { nextTurn } from "../lib/next-turn.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
 import type { ServiceError } from "../model/errors.ts";
-import type { AppId } from "../model/ids.ts";
 import type { BodyShare } from "./body-budget.ts";
 import { unpackBody } from "./unpack-body.ts";
 
@@ -26,7 +25,6 @@ const SMALL_PIECES_A_TURN = 16;
 export async function readBody(
   request: Request,
   share: BodyShare,
-  appId: AppId,
 ): Promise<Result<Uint8Array, ServiceError>> {
   const coding = request.headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
   if (coding !== "identity" && coding !== "gzip" && coding !== "zstd") {
@@ -38,7 +36,9 @@ export async function readBody(
   const sent = await readInTime(request, share);
   if (!sent.ok || coding === "identity") return sent;
   try {
-    return await unpackBody(sent.value, coding, BODY_BYTES_MAX, appId, (text) => collect(text, share));
+    return await unpackBody(sent.value, coding, BODY_BYTES_MAX, share.holder.appId, (text) =>
+      collect(text, share),
+    );
   } catch (error) {
     if ((error as { code?: string }).code === "ERR_BUFFER_TOO_LARGE") return tooLarge();
     return fail({ kind: "body_unreadable", message: `the body is not valid ${coding}` });
@@ -69,10 +69,10 @@ async function readSent(
   const declared = request.headers.get("content-length");
   if (declared !== null && Number(declared) > BODY_BYTES_MAX) return tooLarge();
   try {
-    // Both runtimes keep to a declared length, but Deno sets that much memory aside before the first byte.
     if (declared !== null && Number(declared) <= AT_ONCE_BYTES_MAX) {
-      if (!share.take(Number(declared))) return fail(TOO_MANY_REPORTS);
-      return ok(new Uint8Array(await request.arrayBuffer()));
+      // Both runtimes keep to a declared length, but Deno sets that much memory aside before the first byte.
+      const whole = share.whole(Number(declared), async () => new Uint8Array(await request.arrayBuffer()));
+      if (whole !== null) return counted(await whole, share);
     }
     if (request.body === null) return ok(new Uint8Array());
     return await collect(piecesUntil(request.body, givenUp), share);
@@ -114,6 +114,10 @@ async function collect(
     body.add(piece);
   }
   return ok(body.bytes());
+}
+
+function counted(body: Uint8Array, share: BodyShare): Result<Uint8Array, ServiceError> {
+  return share.take(body.length) ? ok(body) : fail(TOO_MANY_REPORTS);
 }
 
 /** The budget for bodies is spent on those of other requests. */

@@ -43,6 +43,8 @@ export interface BodyUsage {
   readonly requestsMax: number;
   readonly bytes: number;
   readonly bytesMax: number;
+  readonly apps: number;
+  readonly refused: { readonly requests: number; readonly bytes: number };
 }
 
 const LOG_STATES: readonly Wal["state"][] = ["open", "full", "failed", "closed"];
@@ -151,13 +153,24 @@ function reportMetrics({ meters, bodies }: ScrapeDependencies): Metric[] {
     },
     {
       name: "wherehouse_ingest_body_bytes",
-      help: "Memory of their bodies; those beyond wherehouse_ingest_body_bytes_max get a 503.",
+      help: "Memory of their bodies, as far as they have arrived; those beyond wherehouse_ingest_body_bytes_max get a 503.",
       look: () => bodies.bytes,
     },
     {
       name: "wherehouse_ingest_body_bytes_max",
       help: "Memory that their bodies may take.",
       look: () => bodies.bytesMax,
+    },
+    {
+      name: "wherehouse_ingest_apps",
+      help: "Apps with reports under way. Each may have as much of both bounds as is left, a key half of that.",
+      look: () => bodies.apps,
+    },
+    {
+      name: "wherehouse_ingest_refused_total",
+      help: "Requests with reports that got a 503 at the door, by what was spent, of all or of their key's or app's share.",
+      label: "spent",
+      lookAll: () => ({ ...bodies.refused }),
     },
     {
       name: "wherehouse_reports_total",

@@ -2,14 +2,7 @@ import { openKeyStore } from "../../src/auth/key-store.ts";
 import type { Permission } from "../../src/auth/permissions.ts";
 import { createRateLimit } from "../../src/auth/rate-limit.ts";
 import type { TierName } from "../../src/auth/tiers.ts";
-import {
-  INGEST_BODY_BYTES_MAX,
-  INGEST_BODY_MS_MAX,
-  INGEST_REQUESTS_MAX,
-  LATE_WINDOW,
-  LOG_QUEUE_BYTES_MAX,
-  SEGMENT_BYTES_MAX,
-} from "../../src/config.ts";
+import { INGEST_LIMITS, LATE_WINDOW, LOG_QUEUE_BYTES_MAX, SEGMENT_BYTES_MAX } from "../../src/config.ts";
 import { createHotStore } from "../../src/hot/hot-store.ts";
 import { createBodyBudget } from "../../src/http/body-budget.ts";
 import type { Readiness } from "../../src/http/routes/health.ts";
@@ -135,8 +128,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
   const archive = createEmptyArchive();
   const faults: unknown[] = [];
   const meters = createMeters();
-  const bodies =
-    options.bodies ?? createBodyBudget(INGEST_REQUESTS_MAX, INGEST_BODY_BYTES_MAX, INGEST_BODY_MS_MAX);
+  const bodies = options.bodies ?? createBodyBudget(INGEST_LIMITS);
   const loop = new LoopShare();
   let readiness: Readiness = { status: "ready" };
   const server = createServer({

@@ -6,12 +6,7 @@
 
 import { openKeyStore } from "../../../src/auth/key-store.ts";
 import { createRateLimit } from "../../../src/auth/rate-limit.ts";
-import {
-  INGEST_BODY_BYTES_MAX,
-  INGEST_BODY_MS_MAX,
-  INGEST_REQUESTS_MAX,
-  LATE_WINDOW,
-} from "../../../src/config.ts";
+import { INGEST_LIMITS, LATE_WINDOW } from "../../../src/config.ts";
 import { directoryPaths } from "../../../src/directory.ts";
 import { METERS_PER_MILE } from "../../../src/geo/distance.ts";
 import type { HotStore } from "../../../src/hot/hot-store.ts";
@@ -71,7 +66,7 @@ const server = createServer({
   userDevices: createUserDevices(queries),
   readAsset: platform.readAsset,
   meters: createMeters(),
-  bodies: createBodyBudget(INGEST_REQUESTS_MAX, INGEST_BODY_BYTES_MAX, INGEST_BODY_MS_MAX),
+  bodies: createBodyBudget(INGEST_LIMITS),
   scrape: () => Promise.resolve(""),
   onFault: (_requestId, error) => console.error(error),
   onAnswered: null,

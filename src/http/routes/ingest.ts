@@ -28,7 +28,7 @@ export interface IngestRoutesDependencies {
 /** The way in: reports of the key's own app. */
 export function ingestRoutes({ gate, loop, ingest, bodies, reports: counts }: IngestRoutesDependencies) {
   async function answer(call: Call) {
-    const share = bodies.begin();
+    const share = bodies.begin(call);
     if (share === null) return call.fail(TOO_MANY_REPORTS);
     try {
       return await takeIn(call, share);
@@ -45,7 +45,7 @@ export function ingestRoutes({ gate, loop, ingest, bodies, reports: counts }: In
         message: "content-type must be application/json or application/x-ndjson",
       });
     }
-    const body = await readBody(call.request, share, call.appId);
+    const body = await readBody(call.request, share);
     if (!body.ok) return call.fail(body.error);
     const times = { oldestMs: retentionStartMs(call.nowMs), newestMs: call.nowMs + FUTURE_MAX_MS };
     const reports = await loop.run(call.appId, readReports(body.value, format, times));

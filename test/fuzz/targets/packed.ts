@@ -2,7 +2,6 @@ import { gunzipSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { createBodyBudget } from "../../../src/http/body-budget.ts";
 import { BODY_BYTES_MAX, readBody } from "../../../src/http/read-body.ts";
 import { unzstd } from "../../../src/lib/unzstd.ts";
-import type { AppId } from "../../../src/model/ids.ts";
 import { createDraw, type Draw } from "../support/draw.ts";
 import { pieces } from "../support/pieces.ts";
 import { must, mustEqual, type Target } from "../support/target.ts";
@@ -97,15 +96,20 @@ async function mustBeSane(draw: Draw, coding: Coding, packed: Uint8Array): Promi
 }
 
 async function unpackedBody(draw: Draw, coding: Coding, packed: Uint8Array) {
-  const budget = createBodyBudget(1, BUDGET_BYTES, 60_000);
-  const share = budget.begin()!;
+  const budget = createBodyBudget({
+    requestsMax: 1,
+    bytesMax: BUDGET_BYTES,
+    expectedBytesMax: BUDGET_BYTES,
+    arrivalMsMax: 60_000,
+  });
+  const share = budget.begin({ appId: "fuzz", keyId: "fuzz" })!;
   const request = new Request("http://127.0.0.1/", {
     method: "POST",
     headers: { "content-encoding": coding },
     body: streamOf(pieces(draw, packed)),
     duplex: "half",
   } as RequestInit);
-  const body = await readBody(request, share, "fuzz" as AppId);
+  const body = await readBody(request, share);
   share.end();
   mustEqual(budget.bytes, 0, "a body that ended holds nothing of the budget");
   return body;
