@@ -92,7 +92,7 @@ function report(run: BenchRun, name: string, trial: Trial): void {
     unit,
     runs: [value],
   });
-  run.note(`${name}: the attacker got ${outcomesText(trial.outcomes)}`);
+  run.note(`${name}: the attacker counts ${outcomesText(trial.outcomes)}`);
   run.figures([
     ...Object.entries({ before, during, after }).flatMap(([when, { p50Ms, p99Ms, maxMs }]) => [
       figure(`p50 ${when}`, "ms", p50Ms),

@@ -9,7 +9,7 @@ export interface AttackOrder {
   readonly devices: number;
 }
 
-/** How the attacker's requests ended, counted by status or in a word. */
+/** What the attacker did and how it ended, counted in a word or by status. */
 export type Outcomes = Readonly<Record<string, number>>;
 
 /** An attacker that has made what it will send. */

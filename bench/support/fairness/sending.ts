@@ -35,6 +35,7 @@ async function send(
           await Bun.sleep(RETRY_MS);
           continue;
         }
+        target.count("sent");
         void connection.write(next()); // A server may answer before it has read all.
         target.count(String((await connection.answer()) ?? "cut off"));
       }

@@ -33,6 +33,6 @@ export interface Target {
   goesOn(): boolean;
   /** A connection that ends with the attack; null where the server takes none. */
   open(options?: { readonly reads?: boolean }): Promise<HostileConnection | null>;
-  /** Counts how a request ended: by its status, or in a word. */
+  /** Counts what was done, and how it ended: by the status, or in a word. */
   count(outcome: string): void;
 }
