@@ -23,6 +23,7 @@ import {
   takeDirectory,
 } from "./open-directory.ts";
 import type { Listener } from "./runtime/listen.ts";
+import { createPatientFiles } from "./runtime/patient-files.ts";
 import type { Platform } from "./runtime/platform.ts";
 import { createCurrentQueries } from "./service/current.ts";
 import { createHistoryQueries } from "./service/history.ts";
@@ -38,6 +39,8 @@ import type { Clock } from "./time/clock.ts";
 /** What an operator should know, as it happens. */
 export interface AppEvents extends DirectoryEvents {
   onReady(opened: OpenDirectory): void;
+  /** The start can't open a file for now, and tries again. */
+  onWaiting(error: unknown): void;
   onKeyFile(reason: string): void;
   /** A request failed by our fault; the client knows the id. */
   onFault(requestId: string, error: unknown): void;
@@ -68,11 +71,15 @@ export async function openApp(
   events: AppEvents,
 ): Promise<App> {
   const { dataDir } = config;
-  const { files, acquireLock, pid } = platform;
-  const release = await takeDirectory(dataDir, "serve", platform, clock);
+  const { acquireLock, pid } = platform;
   let listener: Listener;
   let directory: OpenDirectory | null = null;
   let readiness: Readiness = { status: "starting", replayed: 0, total: 0 };
+  const files = createPatientFiles(platform.files, {
+    isWanted: () => readiness.status === "starting",
+    onWaiting: events.onWaiting,
+  });
+  const release = await takeDirectory(dataDir, "serve", { files, acquireLock, pid }, clock);
   let start = { isReady: false, replayedBytes: 0, totalBytes: 0 };
   const hot = createHotStore();
   const loop = new LoopShare();

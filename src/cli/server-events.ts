@@ -11,6 +11,9 @@ import { didAnything, sealSummary } from "./seal-report.ts";
 export function logEvents(log: EventLog, startedMs: number): AppEvents {
   return {
     onReady: (opened) => logReady(log, opened, (performance.now() - startedMs) / 1000),
+    onWaiting: atMostEvery(REPEAT_NOTICE_MS, (err: unknown) =>
+      log.warn({ event: "start_waits", err }, `The start waits and tries again: ${messageOf(err)}`),
+    ),
     onRefusal: createRefusalNotice(log),
     onArchiveNote: (note) => log.warn({ event: "archive" }, `Archive: ${note}`),
     onSealed: (report) => logSeal(log, report),

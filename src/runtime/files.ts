@@ -71,6 +71,12 @@ export function isOutOfDescriptors(error: unknown): boolean {
   return error instanceof FileError && ["EMFILE", "ENFILE"].includes(error.code);
 }
 
+/** The machine could not do it now, for want of descriptors or memory or since it was interrupted: it says nothing of the disk. */
+export function isPassing(error: unknown): boolean {
+  const codes = ["ENOMEM", "EAGAIN", "EINTR"];
+  return isOutOfDescriptors(error) || (error instanceof FileError && codes.includes(error.code));
+}
+
 /** For what may be left undone where the disk refuses; any other error is thrown again. */
 export function unlessFileError(error: unknown): void {
   if (!(error instanceof FileError)) throw error;

@@ -4,7 +4,7 @@ import { type Manifest, readManifest } from "../archive/manifest.ts";
 import { archivePaths } from "../archive/paths.ts";
 import { parseKeyFile } from "../auth/key-file.ts";
 import { directoryPaths } from "../directory.ts";
-import { FileError, type Files } from "../runtime/files.ts";
+import { FileError, type Files, isPassing } from "../runtime/files.ts";
 import { scanSegment } from "../wal/scan-segment.ts";
 import { misnamedSegments, segmentNumbers } from "../wal/segment-name.ts";
 import { segmentSize } from "../wal/segment-reader.ts";
@@ -98,7 +98,7 @@ async function bringLog(
     try {
       bytes = await files.read(path);
     } catch (error) {
-      if (!(error instanceof FileError)) throw error;
+      if (!(error instanceof FileError) || isPassing(error)) throw error;
       // Gone since it was listed: covered by this manifest, or there is another one by now.
       if (error.code === "ENOENT") continue;
       problems.push(`${file}: it can't be read: ${error.code}`);

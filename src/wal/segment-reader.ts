@@ -1,4 +1,4 @@
-import { FileError, type Files } from "../runtime/files.ts";
+import { FileError, type Files, isPassing } from "../runtime/files.ts";
 import type { EntryDecoder, LogEntry } from "./entry.ts";
 import { FRAME_HEADER_BYTES } from "./frame.ts";
 import type { DamagedRange, FrameScanner } from "./frame-scanner.ts";
@@ -31,12 +31,15 @@ export interface SegmentBytes {
   readonly isReadable: boolean;
 }
 
-/** Reads a segment whole; one that can't be read is no reason to do without the others. */
+/**
+ * Reads a segment whole; one that can't be read is no reason to do without the others. What passes is no fault of the
+ * segment, and is thrown.
+ */
 export async function readSegment(files: Files, path: string, sizeBytes: number): Promise<SegmentBytes> {
   try {
     return { bytes: await files.read(path), isReadable: true };
   } catch (error) {
-    if (!(error instanceof FileError)) throw error;
+    if (!(error instanceof FileError) || isPassing(error)) throw error;
     return { bytes: new Uint8Array(sizeBytes), isReadable: false };
   }
 }

@@ -373,3 +373,15 @@ test("rotate() leaves a failed log as it is", async () => {
   expect((await refused).ok).toBe(false);
   expect([wal.state, (await segmentPaths(files)).length]).toEqual(["failed", 1]);
 });
+
+test("openWal() takes no segment for unreadable that there is only no descriptor for", async () => {
+  const files = createSimulatedFiles();
+  const written = await appendNamed((await openTestWal(files)).wal, ["a", "b", "c", "d"]);
+  for (const code of ["EMFILE", "ENFILE", "ENOMEM", "EAGAIN", "EINTR"]) {
+    const again = createSimulatedFiles(files.contents());
+    again.failNext("read", code);
+    expect(await openTestWal(again).catch((error: FileError) => error.code)).toBe(code);
+    expect(again.contents()).toEqual(files.contents());
+    expect((await openTestWal(again)).found).toEqual(written);
+  }
+});
