@@ -3,7 +3,8 @@ import { promisify } from "node:util";
 import { createGunzip, gunzip } from "node:zlib";
 import { nextTurn } from "../lib/next-turn.ts";
 import { Turns } from "../lib/turns.ts";
-import { unzstd, unzstdShort } from "../lib/unzstd.ts";
+import { shortFrames, unzstd, unzstdShort } from "../lib/unzstd.ts";
+import { BATCH_REPORTS_MAX } from "../model/report-batch.ts";
 
 export type Coding = "gzip" | "zstd";
 
@@ -16,8 +17,8 @@ const unpacking = new Turns(4);
 /** A turn of the event loop each: in pieces of the usual 16 KiB a large body takes a third longer, a bomb twice as long. */
 const PIECE_BYTES = 64 * 1024;
 
-/** Frames of a zstd body: a client makes one, or one for each of its buffers. */
-const FRAMES_MAX = 1000;
+/** Of a zstd body: a client makes one frame, or one for each of its buffers, and may end a block after each report. */
+const ZSTD_LIMITS = { framesMax: 1000, blocksMax: 2 * BATCH_REPORTS_MAX };
 
 /**
  * Packed bodies up to this are unpacked by one call, which is faster. Longer ones are fed to it in pieces: Deno works
@@ -51,12 +52,10 @@ async function* unpackGzip(packed: Uint8Array, maxOutputLength: number): AsyncGe
   yield* inTurns(pipeline(Readable.from(inTurns(piecesOf(packed))), decompress, () => undefined));
 }
 
-function unpackZstd(packed: Uint8Array, maxOutputLength: number): AsyncGenerator<Uint8Array> {
+function unpackZstd(packed: Uint8Array): AsyncGenerator<Uint8Array> {
   if (packed.length === 0) throw new Error("zstd data has at least one frame");
-  const framesMax = FRAMES_MAX;
-  return packed.length <= AT_ONCE_BYTES_MAX
-    ? unzstdShort(packed, { maxOutputLength, chunkSize: PIECE_BYTES, framesMax })
-    : inTurns(unzstd(inTurns(piecesOf(packed)), { chunkBytes: PIECE_BYTES, framesMax }));
+  const frames = packed.length <= AT_ONCE_BYTES_MAX ? shortFrames(packed, ZSTD_LIMITS) : null;
+  return frames === null ? inTurns(unzstd(inTurns(piecesOf(packed)), ZSTD_LIMITS)) : unzstdShort(frames);
 }
 
 function* piecesOf(packed: Uint8Array): Generator<Uint8Array> {

@@ -12,6 +12,9 @@ const RUN_BLOCK = 1; // One byte that is repeated; its size is that of the run.
 
 export const MAGIC_BYTES = 4;
 
+/** No block holds more of a text; RFC 8878 §3.1.1.2.4. */
+export const BLOCK_TEXT_BYTES_MAX = 128 * 1024;
+
 /** What a byte counts for at each place of a little-endian number; the longest row of sizes has 14 bytes. */
 const PLACES = Array.from({ length: 16 }, (_, place) => 2 ** (8 * place));
 
@@ -28,13 +31,17 @@ export class ZstdWalk {
   #skip = 0;
   #hasChecksum = false;
   #isLast = false;
+  #isBlock = false;
 
   /** Nothing of a next frame was seen. */
   get isBetween(): boolean {
     return this.#part === "magic" && this.#come === 0;
   }
 
-  /** Walks on from `at` to the end of the frame, or of the piece; returns where it stands. */
+  /** Blocks seen that hold any of a text. */
+  blocks = 0;
+
+  /** Walks on to the end of a block that is not empty, of the frame, or of the piece; returns where it stands. */
   walk(piece: Uint8Array, from: number): number {
     let at = from;
     while (at < piece.length) {
@@ -52,7 +59,12 @@ export class ZstdWalk {
       }
       if (this.#isLast && this.#skip === 0) {
         this.#isLast = false;
+        this.#isBlock = false;
         this.#expect("magic", MAGIC_BYTES);
+        return at;
+      }
+      if (this.#isBlock && this.#skip === 0) {
+        this.#isBlock = false;
         return at;
       }
     }
@@ -83,6 +95,8 @@ export class ZstdWalk {
         return;
       case "block":
         this.#skip = ((number >> 1) & 3) === RUN_BLOCK ? 1 : number >> 3;
+        this.#isBlock = this.#skip > 0;
+        if (this.#isBlock) this.blocks++;
         if ((number & 1) === 0) return;
         if (this.#hasChecksum) this.#expect("checksum", 4);
         else this.#isLast = true;
@@ -102,6 +116,18 @@ export function isSkippable(start: Uint8Array): boolean {
   let number = 0;
   for (let i = MAGIC_BYTES - 1; i >= 0; i--) number = number * 256 + start[i]!;
   return isSkippableMagic(number);
+}
+
+/** How long a whole frame says that its text is; null where it does not. */
+export function declaredTextBytes(frame: Uint8Array): number | null {
+  const descriptor = frame[MAGIC_BYTES]!;
+  const isSingleSegment = (descriptor & 0x20) !== 0;
+  const sizeBytes = SIZE_BYTES[descriptor >> 6]! || (isSingleSegment ? 1 : 0);
+  if (sizeBytes === 0) return null;
+  const start = MAGIC_BYTES + 1 + (isSingleSegment ? 0 : 1) + DICTIONARY_BYTES[descriptor & 3]!;
+  let number = 0;
+  for (let i = sizeBytes - 1; i >= 0; i--) number = number * 256 + frame[start + i]!;
+  return sizeBytes === 2 ? number + 256 : number; // Lesser ones fit into one byte.
 }
 
 function isSkippableMagic(number: number): boolean {

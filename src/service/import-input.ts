@@ -42,9 +42,11 @@ export async function* readText(
   }
 }
 
+/** A file is the operator's: it may have any number of them. */
+const ANY_NUMBER = { framesMax: Number.POSITIVE_INFINITY, blocksMax: Number.POSITIVE_INFINITY };
+
 function decompressed(name: string, pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-  if (name.endsWith(".zst"))
-    return unzstd(pieces, { chunkBytes: CHUNK_BYTES, framesMax: Number.POSITIVE_INFINITY });
+  if (name.endsWith(".zst")) return unzstd(pieces, ANY_NUMBER);
   if (!name.endsWith(".gz")) return pieces;
   return pipeline(Readable.from(pieces), createGunzip({ chunkSize: CHUNK_BYTES }), () => undefined);
 }

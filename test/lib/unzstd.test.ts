@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { zstdCompressSync } from "node:zlib";
 import fc from "fast-check";
-import { unzstd, unzstdShort } from "../../src/lib/unzstd.ts";
+import { shortFrames, unzstd, unzstdShort } from "../../src/lib/unzstd.ts";
 import { ZstdWalk } from "../../src/lib/zstd-walk.ts";
 
 /*
@@ -9,7 +9,7 @@ import { ZstdWalk } from "../../src/lib/zstd-walk.ts";
  * too many is refused. Method: frames of the platform's compressor and hand-made ones, read in pieces of every size.
  */
 
-const LIMITS = { chunkBytes: 1024, framesMax: 50 };
+const LIMITS = { framesMax: 50, blocksMax: 1000 };
 const HEADER = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58];
 const skippable = (bytes: number) =>
   Buffer.concat([Buffer.from([0x5a, 0x2a, 0x4d, 0x18, bytes, 0, 0, 0]), Buffer.alloc(bytes, 9)]);
@@ -27,8 +27,11 @@ async function textOf(pieces: AsyncIterable<Uint8Array>): Promise<string> {
 }
 
 const readLong = (bytes: Uint8Array, pieceBytes: number) => textOf(unzstd(cut(bytes, pieceBytes), LIMITS));
-const readShort = (bytes: Uint8Array) =>
-  textOf(unzstdShort(bytes, { maxOutputLength: 1e6, chunkSize: 1024, framesMax: LIMITS.framesMax }));
+async function readShort(bytes: Uint8Array): Promise<string> {
+  const frames = shortFrames(bytes, LIMITS);
+  if (frames === null) throw new Error("a frame is long");
+  return textOf(unzstdShort(frames));
+}
 
 const frame = fc.oneof(
   fc
@@ -81,6 +84,21 @@ describe("zstd data", () => {
       await expect(readLong(more, 100)).rejects.toThrow("too many frames");
       await expect(readShort(more)).rejects.toThrow("too many frames");
     }
+  });
+
+  test("has no more blocks with text than it may", async () => {
+    const blocks = (count: number) =>
+      Buffer.concat([
+        Buffer.from(HEADER),
+        Buffer.alloc(count * 4, Buffer.from([0x0a, 0, 0, 0x61])),
+        Buffer.from([1, 0, 0]),
+      ]);
+    const most = blocks(LIMITS.blocksMax);
+    expect(await readLong(most, 100)).toBe("a".repeat(LIMITS.blocksMax));
+    const more = blocks(LIMITS.blocksMax + 1);
+    await expect(readLong(more, 100)).rejects.toThrow("too many blocks");
+    expect(shortFrames(blocks(1), LIMITS)?.length).toBe(1);
+    expect(shortFrames(blocks(2), LIMITS)).toBeNull();
   });
 
   test("of millions of empty blocks is walked in pieces, each in one call", () => {

@@ -131,7 +131,7 @@ async function unpackedFile(draw: Draw, packed: Uint8Array): Promise<Uint8Array 
   }
   const parts: Uint8Array[] = [];
   try {
-    for await (const part of unzstd(read(), { chunkBytes: 64 * 1024, framesMax: 1000 })) parts.push(part);
+    for await (const part of unzstd(read(), { framesMax: 1000, blocksMax: 20_000 })) parts.push(part);
   } catch {
     return null;
   }
