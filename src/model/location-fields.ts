@@ -30,6 +30,8 @@ interface FieldTraits {
   readonly charactersMin?: number;
   readonly charactersMax?: number;
   readonly pattern?: RegExp;
+  /** Texts that it may not be. */
+  readonly refused?: readonly string[];
   readonly description: string;
   readonly example: string | number | boolean;
   readonly responses: readonly ResponseKind[];
@@ -69,7 +71,8 @@ const OWN_HISTORY: readonly ResponseKind[] = ["userHistory", "deviceHistory"];
 const DEVICE_HISTORY: readonly ResponseKind[] = ["deviceHistory"];
 
 const OPEN_TEXT = { type: "string", charactersMin: 0, charactersMax: 128 } as const;
-const IDENTIFIER = { type: "string", charactersMin: 1, charactersMax: 128 } as const;
+/** Ids are parts of paths, where these two name other places, percent-encoded or not (WHATWG URL, "dot segments"). */
+const IDENTIFIER = { type: "string", charactersMin: 1, charactersMax: 128, refused: [".", ".."] } as const;
 
 export const LOCATION_FIELDS = [
   {

@@ -122,6 +122,9 @@ function textFault(field: LocationField, value: unknown): string | null {
     if (value.length < charactersMin || tooLong) {
       return `${field.name} must have ${charactersMin} to ${charactersMax} characters`;
     }
+    if (field.refused?.includes(value)) {
+      return `${field.name} must not be ${field.refused.join(" or ")}, which no path can name`;
+    }
     if (CONTROL_CHARACTERS.test(value)) return `${field.name} must not contain control characters`;
     if (!value.isWellFormed()) return `${field.name} must be valid Unicode, without lone surrogates`;
     return null;

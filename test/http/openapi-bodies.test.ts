@@ -199,6 +199,7 @@ describe("bodies of failures", () => {
 describe("the way in", () => {
   const pattern = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$";
   const open = { type: "string", maxLength: 128, pattern, nullable: true };
+  const id = { type: "string", minLength: 1, maxLength: 128, pattern, not: { enum: [".", ".."] } };
   const flag = { type: "boolean", nullable: true };
   const between = (minimum: number, maximum: number) => ({
     type: "number",
@@ -207,8 +208,8 @@ describe("the way in", () => {
     nullable: true,
   });
   const REPORT: Readonly<Record<string, object>> = {
-    device_id: { type: "string", minLength: 1, maxLength: 128, pattern },
-    user_id: { type: "string", minLength: 1, maxLength: 128, pattern, nullable: true },
+    device_id: id,
+    user_id: { ...id, nullable: true },
     timestamp: { type: "integer", format: "int64" },
     latitude: { type: "number", minimum: -90, maximum: 90 },
     longitude: { type: "number", minimum: -180, maximum: 180 },

@@ -115,3 +115,15 @@ test("addReport() refuses what is no object, and is not fooled by prototype memb
   expect(faultOf(JSON.parse('{"__proto__":{"device_id":"d"},"timestamp":1}'))).toBe("device_id is required");
   expect(faultOf({ ...GOOD, constructor: 1, toString: 2, unknown: {} })).toBeNull();
 });
+
+test("addReport() refuses ids that no path can name, and takes those that only look like them", () => {
+  for (const name of ["device_id", "user_id"]) {
+    for (const id of [".", ".."]) {
+      expect(faultOf({ ...GOOD, [name]: id })).toBe(`${name} must not be . or .., which no path can name`);
+    }
+    for (const id of ["...", ".a", "a..", "%2E%2E", "\u2024", "/", "../.."]) {
+      expect(faultOf({ ...GOOD, [name]: id })).toBeNull();
+    }
+  }
+  expect(faultOf({ ...GOOD, type: ".", brand: ".." })).toBeNull();
+});

@@ -78,6 +78,7 @@ function reportMember(field: LocationField): Schema {
   return {
     ...schema,
     ...(patterned ? { pattern: NO_CONTROL_CHARACTERS } : {}),
+    ...(field.refused === undefined ? {} : { not: { enum: field.refused } }),
     ...(field.required ? {} : { nullable: true }),
     ...(field.column === "timestamp" ? { description: `${field.description} ${ACCEPTED_TIMES}` } : {}),
   };

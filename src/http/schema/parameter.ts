@@ -174,10 +174,17 @@ function parseNumber(
   if (Number.isNaN(value)) return invalid(`${name} must be a number in plain decimals`);
   const highest = maximum ?? (type === "integer" ? Number.MAX_SAFE_INTEGER : Number.MAX_VALUE);
   if (value >= minimum && value <= highest && (type === "number" || fitsInt64(value, text))) return ok(value);
-  if (maximum !== undefined) return invalid(`${name} must be between ${minimum} and ${maximum}`);
+  if (maximum !== undefined) {
+    return invalid(`${name} must be between ${boundText(minimum)} and ${boundText(maximum)}`);
+  }
   return invalid(
     value < minimum ? `${name} must be at least ${minimum}` : `${name} must be at most ${highest}`,
   );
+}
+
+/** The bound as it is meant: the greatest int64 is no double, and its neighbour shows too few digits. */
+function boundText(bound: number): string {
+  return Math.abs(bound) < 2 ** 63 ? String(bound) : String(BigInt(bound) - (bound > 0 ? 1n : 0n));
 }
 
 /** Doubles can't tell the greatest int64 from the integer after it, nor the least from the one before. */
