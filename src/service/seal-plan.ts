@@ -22,7 +22,8 @@ export function planSeal(inMemory: readonly DayInMemory[], nowMs: number): UtcDa
 
 /**
  * What becomes of days past the end of the retention. Nothing is deleted that was not found to be expired a day before. A deleted day
- * stays on the list without parts for a day more, so that reports of it which the log may still hold stay covered.
+ * stays on the list without parts for as long as the log may hold reports of it, however old: they stay covered, or the next
+ * start would archive them once more, and segments that hold them would never go.
  */
 export interface RetentionPlan {
   /** Expired days that come back: the clock was set back, or memory holds something of them. */
@@ -36,6 +37,7 @@ export interface RetentionPlan {
 export function planRetention(
   { expired }: Manifest,
   sealing: ReadonlySet<UtcDay>,
+  logMayHold: (day: UtcDay) => boolean,
   nowMs: number,
 ): RetentionPlan {
   const start = retentionDay(nowMs);
@@ -49,7 +51,7 @@ export function planRetention(
     else if (entry.parts.length > 0) {
       deleted.set(day, entry);
       kept.set(day, { ...entry, parts: [], sinceMs: nowMs });
-    }
+    } else if (logMayHold(day)) kept.set(day, entry);
   }
   return { restored, deleted, kept };
 }

@@ -40,7 +40,7 @@ export interface SealProgress {
 
 export interface SealDependencies {
   readonly hot: HotStore;
-  readonly log: Pick<Wal, "rotate" | "trim" | "currentDays">;
+  readonly log: Pick<Wal, "rotate" | "trim" | "currentDays" | "mayHold">;
   readonly archive: Archive;
   /** Entries of the log after this one may be missing from memory: no day is covered further. */
   readonly readUpTo: number;
@@ -86,7 +86,7 @@ export function createSeal(dependencies: SealDependencies): Seal {
 
     // In one turn: a report that came between would be covered by the sealing's sequence and be of no day that is folded.
     const days = planSeal(hot.daysInMemory(), nowMs);
-    const retention = planRetention(archive.manifest, new Set(days), nowMs);
+    const retention = planRetention(archive.manifest, new Set(days), (day) => log.mayHold(day), nowMs);
     const sealing = hot.seal(days);
 
     let folded: Folded;
@@ -169,7 +169,10 @@ async function writeOffLost({ archive, acknowledgedParts }: SealDependencies): P
 }
 
 /** A segment goes as a whole, so none should hold reports of many days. */
-async function rotateLog({ rotate, currentDays }: SealDependencies["log"], nowMs: number): Promise<void> {
+async function rotateLog(
+  { rotate, currentDays }: Pick<Wal, "rotate" | "currentDays">,
+  nowMs: number,
+): Promise<void> {
   const today = utcDayOf(nowMs);
   if ([...currentDays].some((day) => day < today)) await rotate();
 }

@@ -27,6 +27,8 @@ export interface TrimmedLog {
 /** The segments of a log but the one that is being written, in log order. */
 export interface ClosedSegments {
   readonly bytes: number;
+  /** Whether any may hold reports of the day, or be back with them after a power failure. */
+  mayHold(day: UtcDay): boolean;
   /** Adds a segment newer than all others. */
   add(segment: ClosedSegment): void;
   /** Another segment of this number was put in the place of what may be here. */
@@ -45,6 +47,8 @@ export function createClosedSegments(
   found: readonly ClosedSegment[],
 ): ClosedSegments {
   const segments = [...found];
+  /** Removed, and their directory not synced since. */
+  let unsynced: ClosedSegment[] = [];
   let bytes = segments.reduce((sum, segment) => sum + segment.bytes, 0);
 
   function forget(number: number): void {
@@ -58,6 +62,10 @@ export function createClosedSegments(
     get bytes() {
       return bytes;
     },
+    mayHold(day) {
+      const isSuspect = ({ isRemovable, days }: ClosedSegment) => !isRemovable || days.has(day);
+      return segments.some(isSuspect) || unsynced.some(isSuspect);
+    },
     add(segment) {
       segments.push(segment);
       bytes += segment.bytes;
@@ -70,13 +78,15 @@ export function createClosedSegments(
         try {
           await removeFile(files, join(directory, segmentName(segment.number)));
           forget(segment.number);
+          unsynced.push(segment);
           removed.segments++;
           removed.bytes += segment.bytes;
         } catch (error) {
           failure ??= error;
         }
       }
-      if (removed.segments > 0) await files.syncDirectory(directory);
+      if (unsynced.length > 0) await files.syncDirectory(directory);
+      unsynced = [];
       if (failure !== null) throw failure;
       return removed;
     },

@@ -33,6 +33,8 @@ export interface Wal {
   readonly state: "open" | "full" | "failed" | "closed";
   /** Of the reports in the segment that is being written, as far as they are on disk. */
   readonly currentDays: ReadonlySet<UtcDay>;
+  /** Whether a start may find reports of the day, be it ones that are covered. */
+  mayHold(day: UtcDay): boolean;
   /**
    * What is appended from now on goes to a new segment; what waits already may too. Resolves when the one written
    * so far is closed, at once where it holds nothing. Where closing it fails the `FileError` is thrown, and nothing
@@ -239,6 +241,7 @@ export function createLogWriter(options: LogWriterOptions): Wal {
     get queueBytes() {
       return queueBytes;
     },
+    mayHold: (day) => segment?.days.has(day) === true || earlier.mayHold(day),
     get currentDays() {
       return segment?.days ?? NO_DAYS;
     },

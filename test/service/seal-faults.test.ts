@@ -234,3 +234,23 @@ describe("an archive that has lost the checkpoint and a part", () => {
     }
   });
 });
+
+test("days of a segment that also holds a newer one don't come back once they are deleted, however late it goes", async () => {
+  const ages = [365, 364, 363, 362, 0];
+  await app.store(ages.map((age) => ({ ...PLACE, device_id: "a", timestamp: NOW_MS - age * DAY_MS })));
+  const first = readdirSync(join(app.dataDir, "wal"))[0]!;
+  for (let day = 1; day <= 12; day++) {
+    app.clock.advance(DAY_MS);
+    await app.store([{ ...PLACE, device_id: "b", timestamp: app.clock.nowMs() }]);
+    await app.seal();
+    if (day % 3 === 0) app = await app.restart();
+    const expired = app.directory.hot
+      .daysInMemory()
+      .filter((each) => each.day * DAY_MS < NOW_MS - 300 * DAY_MS);
+    const { days } = app.directory.archive.manifest;
+    const archived = [...days.keys()].filter((each) => each * DAY_MS < NOW_MS - 300 * DAY_MS);
+    expect([day, expired.length, archived.length]).toEqual([day, 0, Math.max(0, 4 - day)]);
+  }
+  expect(readdirSync(join(app.dataDir, "wal"))).not.toContain(first);
+  expect(app.directory.archive.manifest.expired.size).toBe(0);
+});

@@ -39,7 +39,12 @@ describe("planRetention()", () => {
   const PART = { file: "day=2025-01-10/00000001-000.parquet", rows: 1, bytes: 1, crc: 1, apps: new Map() };
   const expired = (sinceMs: number, parts = [PART]): ExpiredDay => ({ ...SEALED, parts, sinceMs });
   const plan = (sinceMs: number, atMs = nowMs, sealing: UtcDay[] = []) =>
-    planRetention({ ...EMPTY_MANIFEST, expired: new Map([[old, expired(sinceMs)]]) }, new Set(sealing), atMs);
+    planRetention(
+      { ...EMPTY_MANIFEST, expired: new Map([[old, expired(sinceMs)]]) },
+      new Set(sealing),
+      () => false,
+      atMs,
+    );
 
   test("deletes what was aside for a day, not a moment before", () => {
     const due = plan(nowMs - DAY_MS);
@@ -49,11 +54,18 @@ describe("planRetention()", () => {
     expect([early.deleted.size, early.kept.get(old)]).toEqual([0, expired(nowMs - DAY_MS + 1)]);
   });
 
-  test("forgets a deleted day another day later", () => {
-    const planFor = (sinceMs: number) =>
-      planRetention({ ...EMPTY_MANIFEST, expired: new Map([[old, expired(sinceMs, [])]]) }, new Set(), nowMs);
-    expect(planFor(nowMs - DAY_MS + 1).kept.size).toBe(1);
-    expect([planFor(nowMs - DAY_MS).kept.size, planFor(nowMs - DAY_MS).deleted.size]).toEqual([0, 0]);
+  test("forgets a deleted day another day later, and not before the log surely holds nothing of it", () => {
+    const planFor = (sinceMs: number, mayHold: boolean) =>
+      planRetention(
+        { ...EMPTY_MANIFEST, expired: new Map([[old, expired(sinceMs, [])]]) },
+        new Set(),
+        () => mayHold,
+        nowMs,
+      );
+    expect(planFor(nowMs - DAY_MS + 1, false).kept.size).toBe(1);
+    expect(planFor(nowMs - DAY_MS, false)).toMatchObject({ kept: new Map(), deleted: new Map() });
+    const { kept, deleted } = planFor(nowMs - 99 * DAY_MS, true);
+    expect([kept.get(old), deleted.size]).toEqual([expired(nowMs - 99 * DAY_MS, []), 0]);
   });
 
   test("keeps what a clock says it will move aside in the future", () => {
