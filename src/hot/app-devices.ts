@@ -18,7 +18,12 @@ export class AppDevices {
   readonly appId: AppId;
   readonly list = new DeviceList();
   /** Newest positions, those of equal distance in order of device ids (UTF-8 bytes). */
-  readonly positions = createPositionIndex((a, b) => compareUtf8(this.byNumber(a).id, this.byNumber(b).id));
+  readonly positions = createPositionIndex({
+    compare: (a, b) => compareUtf8(this.byNumber(a).id, this.byNumber(b).id),
+    visit: (show) => {
+      for (const device of this.list.sorted()) if (!show(device.number)) return;
+    },
+  });
   readonly sealed: SealedRows;
   readonly newestRecords: NewestOfApp;
   readonly lateMinutes = new LateMinutes(this);

@@ -3,6 +3,7 @@ import type { Box } from "../geo/box.ts";
 import { circleBoxes } from "../geo/circle-boxes.ts";
 import { RADIANS_PER_DEGREE } from "../geo/distance.ts";
 import { CELL_BITS_MAX, geohashBox, geohashCell } from "../geo/geohash.ts";
+import type { DeviceOrder } from "./device-order.ts";
 import { PositionCells } from "./position-cells.ts";
 import { NO_ACCURACY, PositionNode } from "./position-node.ts";
 import { PLACE, RowPool } from "./position-rows.ts";
@@ -65,8 +66,8 @@ interface Bucket {
  * split as they fill. Cells inside a circle are counted without a look at their positions, and only cells at its
  * edge, and around the page, are looked into.
  */
-export function createPositionIndex(compareDevices: (a: number, b: number) => number): PositionIndex {
-  const tree = new PositionTree(compareDevices);
+export function createPositionIndex(deviceOrder: DeviceOrder): PositionIndex {
+  const tree = new PositionTree(deviceOrder);
   return {
     set: (device, latitude, longitude, timestampMs, accuracyMeters) =>
       tree.set(device, latitude, longitude, timestampMs, accuracyMeters),
@@ -92,9 +93,9 @@ class PositionTree implements PositionIndex {
 
   readonly #positions: Positions;
 
-  constructor(compareDevices: (a: number, b: number) => number) {
+  constructor(deviceOrder: DeviceOrder) {
     const places = { latitude: this.#latitudes, longitude: this.#longitudes };
-    this.#positions = { cells: this.#cells, places, compareDevices };
+    this.#positions = { cells: this.#cells, places, deviceOrder };
   }
 
   set(

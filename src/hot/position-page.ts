@@ -1,3 +1,4 @@
+import type { DeviceOrder } from "./device-order.ts";
 import { Center, type DevicePlaces } from "./position-center.ts";
 import { type PositionNode, ROW_BITS, ROW_MASK } from "./position-node.ts";
 import type { PositionRing } from "./position-ring.ts";
@@ -7,6 +8,8 @@ import { arcMeters, bearingDegrees, CHORD_MAX, CHORD_MIN, swapMax } from "./squa
 const ROWS_INITIAL = 128;
 /** Below so many, putting each in its place beats splitting further. */
 const SPLIT_MIN = 16;
+/** More at one place are not sorted: whoever is on the page is found by going through all devices in order. */
+const SORTED_TIES_MAX = 4096;
 /** A bearing so near to a meridian, as a slope, is told by degrees: due north is 0, not a hair below 360. */
 const MERIDIAN_SLOPE = 1e-9;
 
@@ -18,10 +21,12 @@ export class PositionPage {
   readonly #ring: PositionRing;
   readonly #leaves: readonly PositionNode[];
   #places: DevicePlaces = { latitude: [], longitude: [] };
-  #compareDevices: (a: number, b: number) => number = () => 0;
+  #deviceOrder: DeviceOrder = { compare: () => 0, visit: () => {} };
   /** Of entries at about one distance, in the ring's order: devices, and distances by haversines. */
   #tiedDevices = new Uint32Array(0);
   #tiedMeters = new Float64Array(0);
+  /** By device at one place, its entry of the ring and 1 more; 0 for all others. */
+  #entryOf = new Uint32Array(0);
   #center = new Center(0, 0);
   #start = 0;
   #end = 0;
@@ -33,16 +38,10 @@ export class PositionPage {
   }
 
   /** Entries of the ring from `start` to before `end` in order of distance and then devices, as seen from a center. */
-  fill(
-    start: number,
-    end: number,
-    center: Center,
-    places: DevicePlaces,
-    compareDevices: (a: number, b: number) => number,
-  ): void {
+  fill(start: number, end: number, center: Center, places: DevicePlaces, deviceOrder: DeviceOrder): void {
     this.#center = center;
     this.#places = places;
-    this.#compareDevices = compareDevices;
+    this.#deviceOrder = deviceOrder;
     this.#start = start;
     this.#end = end;
     if (end - start > this.devices.length) this.#grow(end - start);
@@ -104,33 +103,61 @@ export class PositionPage {
 
   /** Entries at about one distance: haversines and devices decide. */
   #writeTied(from: number, to: number): void {
-    const { order } = this.#ring;
+    const { order, rows } = this.#ring;
     const { latitude, longitude } = this.#places;
+    const leaves = this.#leaves;
     const count = to - from;
     if (count > this.#tiedDevices.length) {
       this.#tiedDevices = new Uint32Array(count);
       this.#tiedMeters = new Float64Array(count);
     }
+    const tiedDevices = this.#tiedDevices;
+    const tiedMeters = this.#tiedMeters;
     let lastLatitude = Number.NaN;
     let lastLongitude = Number.NaN;
     let meters = 0;
+    let places = 0;
     for (let tied = 0; tied < count; tied++) {
-      const device = this.#deviceAt(order[from + tied]!);
+      const row = rows[order[from + tied]!]!;
+      const leaf = leaves[row >>> ROW_BITS]!;
+      const device = leaf.places[(leaf.start + (row & ROW_MASK)) * PLACE.width + PLACE.device]!;
       // Thousands may be at one place.
       if (latitude[device] !== lastLatitude || longitude[device] !== lastLongitude) {
         lastLatitude = latitude[device]!;
         lastLongitude = longitude[device]!;
         meters = this.#center.metersTo(this.#places, device);
+        places++;
       }
-      this.#tiedDevices[tied] = device;
-      this.#tiedMeters[tied] = meters;
+      tiedDevices[tied] = device;
+      tiedMeters[tied] = meters;
     }
     const first = Math.max(from, this.#start);
     const end = Math.min(to, this.#end);
-    this.#sort(0, count - 1, from, first - from, end - from);
+    if (places === 1 && count > SORTED_TIES_MAX) this.#pick(count, from, first - from, end - from);
+    else this.#sort(0, count - 1, from, first - from, end - from);
     this.#write(first, end);
     for (let place = first; place < end; place++)
       this.meters[place - this.#start] = this.#tiedMeters[place - from]!;
+  }
+
+  /** Puts those that come from `start` to before `end` into their places, of many at one place. */
+  #pick(count: number, place: number, start: number, end: number): void {
+    const { order } = this.#ring;
+    const devices = this.#tiedDevices;
+    let most = 0;
+    for (let tied = 0; tied < count; tied++) most = Math.max(most, devices[tied]!);
+    if (most >= this.#entryOf.length) this.#entryOf = new Uint32Array(2 * most);
+    const entryOf = this.#entryOf;
+    for (let tied = 0; tied < count; tied++) entryOf[devices[tied]!] = order[place + tied]! + 1;
+    let passed = 0;
+    this.#deviceOrder.visit((device) => {
+      const entry = device < entryOf.length ? entryOf[device]! : 0;
+      if (entry === 0) return true;
+      if (passed >= start) order[place + passed] = entry - 1;
+      passed++;
+      return passed < end;
+    });
+    entryOf.fill(0);
   }
 
   /** Quicksort as the ring's, of those parts that lie from `start` to before `end`; tied ones begin at a place of the ring. */
@@ -188,12 +215,6 @@ export class PositionPage {
   }
 
   #compare(metersA: number, deviceA: number, metersB: number, deviceB: number): number {
-    return metersA === metersB ? this.#compareDevices(deviceA, deviceB) : metersA - metersB;
-  }
-
-  #deviceAt(entry: number): number {
-    const row = this.#ring.rows[entry]!;
-    const leaf = this.#leaves[row >>> ROW_BITS]!;
-    return leaf.places[(leaf.start + (row & ROW_MASK)) * PLACE.width + PLACE.device]!;
+    return metersA === metersB ? this.#deviceOrder.compare(deviceA, deviceB) : metersA - metersB;
   }
 }

@@ -46,8 +46,12 @@ export class PositionRing {
       if (chord < least) least = chord;
       if (chord > most) most = chord;
     }
+    if (least === most) {
+      this.#keepOrder();
+      return;
+    }
     if (this.#sortByParts(least, most)) return;
-    if (least < most) this.#sortCrowded();
+    this.#sortCrowded();
     this.#insert();
   }
 
@@ -78,15 +82,28 @@ export class PositionRing {
     return true;
   }
 
+  /** All are at one distance. */
+  #keepOrder(): void {
+    const { order, sorted, chords, count } = this;
+    for (let entry = 0; entry < count; entry++) order[entry] = entry;
+    sorted.set(chords.subarray(0, count));
+  }
+
   /** Orders the parts that many entries are in, where they are not spread evenly. */
   #sortCrowded(): void {
     const ends = this.#ends;
     let start = 0;
     for (let part = 0; start < this.count; part++) {
       const end = ends[part]!;
-      if (end - start > SPLIT_MIN) this.#sort(start, end - 1);
+      if (end - start > SPLIT_MIN && !this.#isOneDistance(start, end)) this.#sort(start, end - 1);
       start = end;
     }
+  }
+
+  #isOneDistance(start: number, end: number): boolean {
+    const { sorted } = this;
+    for (let place = start + 1; place < end; place++) if (sorted[place] !== sorted[start]) return false;
+    return true;
   }
 
   /** Quicksort by the middle entry, as C. A. R. Hoare has it: equal chords, of which there may be thousands, split evenly. */

@@ -1,3 +1,4 @@
+import type { DeviceOrder } from "./device-order.ts";
 import { BALL, NO_CHILDREN, PositionCells, SIBLINGS } from "./position-cells.ts";
 import { Center, type DevicePlaces } from "./position-center.ts";
 import type { CircleQuery, Found } from "./position-index.ts";
@@ -13,6 +14,8 @@ const COLLECTED_MAX = 4096;
 const SURPLUS = 64;
 /** Each narrowing cuts off a part of the ring that the page lies in. */
 const NARROWINGS_MAX = 60;
+/** Rows that narrowing may look at: it goes through many only where they are at one place, and there it leads to nothing. */
+const NARROWING_ROWS_MAX = 250_000;
 /** Of a circle, a ring so thin holds few, or many that are at one place and can't be told apart by narrowing. */
 const THIN_SHARE = 1e-4;
 /** Less than any distance. */
@@ -27,14 +30,14 @@ export interface PositionRoot {
 export interface Positions {
   readonly cells: PositionCells;
   readonly places: DevicePlaces;
-  /** The order of devices at one distance. */
-  compareDevices(a: number, b: number): number;
+  /** Of those at one distance. */
+  readonly deviceOrder: DeviceOrder;
 }
 
 const NOTHING: Positions = {
   cells: new PositionCells(),
   places: { latitude: [], longitude: [] },
-  compareDevices: () => 0,
+  deviceOrder: { compare: () => 0, visit: () => {} },
 };
 
 /**
@@ -60,7 +63,7 @@ export class PositionSearch {
   // What is asked, and the question.
   #cells: PositionCells = NOTHING.cells;
   #places: DevicePlaces = NOTHING.places;
-  #compareDevices: Positions["compareDevices"] = NOTHING.compareDevices;
+  #deviceOrder = NOTHING.deviceOrder;
   #center = new Center(0, 0);
   #x = 0;
   #y = 0;
@@ -80,6 +83,8 @@ export class PositionSearch {
   #collectsAll = false;
   #matches = 0;
   #candidates = 0;
+  /** By narrowing, for this question. */
+  #rowsLookedAt = 0;
 
   constructor() {
     this.#page = new PositionPage(this.#ring, this.#pageLeaves);
@@ -97,7 +102,7 @@ export class PositionSearch {
     const end = offset + limit;
     this.#cells = positions.cells;
     this.#places = positions.places;
-    this.#compareDevices = positions.compareDevices;
+    this.#deviceOrder = positions.deviceOrder;
     this.#ask(circle);
     const isNear = end <= COLLECTED_MAX && home !== null;
     this.#collectBetween(NOWHERE, isNear ? this.#guessEdge(home, homeCell, end) : NOWHERE);
@@ -114,7 +119,7 @@ export class PositionSearch {
 
   #found(start: number, count: number): Found {
     const page = this.#page;
-    page.fill(start, start + count, this.#center, this.#places, this.#compareDevices);
+    page.fill(start, start + count, this.#center, this.#places, this.#deviceOrder);
     return {
       count,
       devices: page.devices,
@@ -141,6 +146,7 @@ export class PositionSearch {
     this.#outerReach = Math.sqrt(this.#outerEdge);
     this.#matches = 0;
     this.#candidates = 0;
+    this.#rowsLookedAt = 0;
     this.#edgeLeafCount = 0;
   }
 
@@ -388,6 +394,7 @@ export class PositionSearch {
     let farCount = this.#matches;
     for (let step = 0; step < NARROWINGS_MAX; step++) {
       if (wantsMore ? farCount <= wanted + SURPLUS : nearCount >= wanted - SURPLUS) break;
+      if (this.#rowsLookedAt > NARROWING_ROWS_MAX) break;
       const from = Math.max(0, near);
       if (far - from <= far * THIN_SHARE) break;
       // As if they were spread evenly over the ring; every other step halves it, for when they are not.
@@ -436,6 +443,7 @@ export class PositionSearch {
     const { places, accuracies } = leaf;
     const end = leaf.start + leaf.count;
     let within = 0;
+    this.#rowsLookedAt += leaf.count;
     for (let row = leaf.start + this.#firstFresh(leaf); row < end; row++) {
       const at = row * PLACE.width;
       const dx = places[at + PLACE.x]! - x;

@@ -6,6 +6,7 @@ import { EARTH_RADIUS_METERS, haversineMeters } from "../../src/geo/distance.ts"
 import { geohashBox, geohashCell } from "../../src/geo/geohash.ts";
 import { createPositionIndex, type PositionIndex } from "../../src/hot/position-index.ts";
 import { crowdedPlace, real } from "../support/crowded-places.ts";
+import { numberOrder } from "../support/number-order.ts";
 
 /*
  * Goal: the index finds whom geokdbush finds, in the same order, through pages of any size.
@@ -147,7 +148,7 @@ test("find() finds whom geokdbush finds, nearest first, whoever moved, left or g
   let ties = 0;
   fc.assert(
     fc.property(story, ({ hubs, steps }) => {
-      const index = createPositionIndex((a, b) => a - b);
+      const index = createPositionIndex(numberOrder(DEVICES + 1));
       const positions = new Map<number, Position>();
       let nowMs = 0;
       let oldestMs = 0;

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { haversineMeters, initialBearingDegrees } from "../../src/geo/distance.ts";
 import { type CircleQuery, createPositionIndex, type Found } from "../../src/hot/position-index.ts";
 import { crowdedPlace, real } from "../support/crowded-places.ts";
+import { numberOrder } from "../support/number-order.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 
 /*
@@ -102,7 +103,7 @@ test("find() answers as a scan does, whatever moved and went in between", () => 
   let deepRows = 0;
   fc.assert(
     fc.property(steps, (sequence) => {
-      const index = createPositionIndex((a, b) => a - b);
+      const index = createPositionIndex(numberOrder(CROWD));
       const positions = new Map<number, Position>();
       for (const step of sequence) {
         if (step.kind === "move") {
@@ -130,7 +131,7 @@ test("find() answers as a scan does, whatever moved and went in between", () => 
 
 test("find() answers as a scan does, while a fleet of many leaves comes, moves and goes", () => {
   const random = seededRandom(11);
-  const index = createPositionIndex((a, b) => a - b);
+  const index = createPositionIndex(numberOrder(CROWD));
   const positions = new Map<number, Position>();
   let timestampMs = 0;
   const place = () => {
@@ -177,26 +178,49 @@ test("find() answers as a scan does, while a fleet of many leaves comes, moves a
   search();
 }, 60_000);
 
-test("find() pages through thousands of one place in order of devices", () => {
-  const index = createPositionIndex((a, b) => b - a);
-  for (let device = 0; device < 3000; device++) index.set(device, 42.35, -71.05, device, Number.NaN);
-  const circle = {
-    latitude: 42.36,
-    longitude: -71.05,
-    radiusMeters: MILE,
-    oldestMs: 0,
-    accuracyMetersMax: 0,
-    limit: 1000,
-  };
-  const devices = [0, 1000, 2000, 3000].flatMap((offset) => {
-    const found = index.find({ ...circle, offset });
-    return [...found.devices.subarray(0, found.count)];
+test.each([
+  ["thousands of one place", 3000, 1],
+  ["so many of one place that they are not sorted", 30_000, 1],
+  ["so many that counting does not narrow them down, of two places", 300_000, 2],
+])("find() pages through %s, nearest first and then in order of devices", (_, count, places) => {
+  const ascending = numberOrder(count);
+  let compared = 0;
+  const index = createPositionIndex({
+    compare(a, b) {
+      compared++;
+      return b - a;
+    },
+    visit: (show) => ascending.visit((device) => show(count - 1 - device)),
   });
-  expect(devices).toEqual(Array.from({ length: 3000 }, (_, row) => 2999 - row));
+  const placeOf = (device: number) => device % places;
+  for (let device = 0; device < count; device++)
+    index.set(device, 42.35 - placeOf(device) * 1e-3, -71.05, device, device % 3);
+  for (const [oldestMs, accuracyMetersMax] of [
+    [0, 1],
+    [count / 5, Number.POSITIVE_INFINITY],
+  ] as const) {
+    const expected = Array.from({ length: count }, (_, row) => count - 1 - row)
+      .filter((device) => device >= oldestMs && device % 3 <= accuracyMetersMax)
+      .sort((a, b) => placeOf(a) - placeOf(b) || b - a);
+    for (const offset of [0, 1000, Math.floor(count / 3), expected.length - 500, expected.length]) {
+      const found = index.find({
+        latitude: 42.36,
+        longitude: -71.05,
+        radiusMeters: MILE,
+        oldestMs,
+        accuracyMetersMax,
+        offset,
+        limit: 1000,
+      });
+      expect(found.matches).toBe(expected.length);
+      expect([...found.devices.subarray(0, found.count)]).toEqual(expected.slice(offset, offset + 1000));
+    }
+  }
+  expect(compared).toBeLessThan(400_000); // To sort 30,000 for each page takes a million.
 });
 
 test("find() tells counts again after positions age, without a move", () => {
-  const index = createPositionIndex((a, b) => a - b);
+  const index = createPositionIndex(numberOrder(CROWD));
   for (let device = 0; device < 1000; device++)
     index.set(device, 42.35 + (device % 40) * 1e-4, -71.05 + device * 1e-5, device, Number.NaN);
   const matchesFrom = (oldestMs: number) =>

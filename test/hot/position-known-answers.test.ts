@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createPositionIndex } from "../../src/hot/position-index.ts";
+import { numberOrder } from "../support/number-order.ts";
 import { csvRows, readTestData } from "../support/test-data.ts";
 
 /** What other people's software answers about positions that everybody can look up. */
@@ -14,7 +15,7 @@ interface Place {
 
 /** Every place is a device, with its row for a number. */
 function indexOf(places: readonly Place[]) {
-  const index = createPositionIndex((a, b) => a - b);
+  const index = createPositionIndex(numberOrder(10_000));
   places.forEach(({ latitude, longitude }, device) => {
     index.set(device, latitude, longitude, 0, Number.NaN);
   });

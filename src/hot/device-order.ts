@@ -1,0 +1,6 @@
+/** The order of an app's devices in answers, by device number. */
+export interface DeviceOrder {
+  compare(a: number, b: number): number;
+  /** Shows all devices, the first first, until `show` says no. */
+  visit(show: (device: number) => boolean): void;
+}
