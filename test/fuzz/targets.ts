@@ -2,6 +2,7 @@ import type { Target } from "./support/target.ts";
 import { jsonBodies, ndjsonBodies } from "./targets/bodies.ts";
 import { indexColumns, numberColumns, textColumns } from "./targets/columns.ts";
 import { acknowledgedFiles, backups, importRecords, keyFiles, manifests } from "./targets/json-files.ts";
+import { logEntries, logSegments } from "./targets/log.ts";
 import { packedBodies } from "./targets/packed.ts";
 import { keyTexts, paths, queries } from "./targets/requests.ts";
 import { csvFiles, csvRows, lineFiles } from "./targets/text-files.ts";
@@ -11,6 +12,8 @@ export const TARGETS: readonly Target[] = [
   numberColumns,
   indexColumns,
   textColumns,
+  logEntries,
+  logSegments,
   manifests,
   keyFiles,
   backups,
