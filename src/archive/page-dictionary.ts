@@ -12,8 +12,10 @@ export interface PageDictionary extends RecordDictionary {
   readonly isFull: boolean;
 }
 
-/** About 8 MB. Presenters keep a cache by dictionary, so few large ones are better than one a page. */
+/** About 8 MB of texts as they come in practice. Presenters keep a cache by dictionary, so few large ones are better than one a page. */
 const TUPLES_MAX = 16_384;
+/** Where texts are as long as they may be. */
+const CHARACTERS_MAX = 4_000_000;
 
 export function createPageDictionary(): PageDictionary {
   const profiles = new TupleTexts();
@@ -24,19 +26,24 @@ export function createPageDictionary(): PageDictionary {
     profileText: (profile, member) => profiles.text(profile, member),
     stateText: (state, member) => states.text(state, member),
     get isFull() {
-      return profiles.size + states.size >= TUPLES_MAX;
+      return (
+        profiles.size + states.size >= TUPLES_MAX || profiles.characters + states.characters >= CHARACTERS_MAX
+      );
     },
   };
 }
 
 class TupleTexts {
   readonly #numbers = new Map<string, number>();
+  /** Of all JSON texts. */
+  characters = 0;
   readonly #tuples: (readonly (string | null)[])[] = [];
 
   numberOf(json: string): number {
     const known = this.#numbers.get(json);
     if (known !== undefined) return known;
     this.#tuples.push(JSON.parse(json) as (string | null)[]);
+    this.characters += json.length;
     this.#numbers.set(json, this.#tuples.length - 1);
     return this.#tuples.length - 1;
   }

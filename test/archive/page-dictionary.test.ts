@@ -24,3 +24,13 @@ test("isFull comes before the presenters' caches by dictionary grow without end"
   expect(dictionary.isFull).toBe(true);
   expect(dictionary.profileText(5, 0)).toBe("5"); // Pages that name it go on reading it.
 });
+
+test("isFull comes earlier where texts are long", () => {
+  const dictionary = createPageDictionary();
+  const long = "x".repeat(3990);
+  for (let tuple = 0; tuple < 1000; tuple++) {
+    expect(dictionary.isFull).toBe(false);
+    dictionary.profileOf(JSON.stringify([`${tuple}`.padStart(6, "0"), long]));
+  }
+  expect(dictionary.isFull).toBe(true);
+});

@@ -1,7 +1,6 @@
 import { assert } from "../../lib/assert.ts";
 import {
   createFragment,
-  type Fragment,
   fragmentRoom,
   type JsonWriter,
   NUMBER_BYTES_MAX,
@@ -18,9 +17,10 @@ import {
   type ResponseKind,
   STATE_FIELDS,
 } from "../../model/location-fields.ts";
-import { deviceDigest, RECORD_ID_TIME_CHARACTERS, writeRecordIdTime } from "../../model/record-id.ts";
+import { RECORD_ID_TIME_CHARACTERS, writeRecordIdTime } from "../../model/record-id.ts";
 import type { RecordDictionary, RecordPage } from "../../model/record-page.ts";
 import { LOCAL_TIME_BYTES, type LocalTimeFormatter } from "../../time/local-time.ts";
+import { type DeviceFragment, DeviceFragments, NO_DEVICE } from "./device-fragments.ts";
 
 /** Writes records as one kind of response shows them: its fields, its spelling of the app. */
 export interface RecordEncoder {
@@ -40,8 +40,8 @@ export interface RecordEncoder {
  * Parts of a record repeat: its device, its profile and its state are encoded once and copied from then on,
  * which leaves the numbers.
  */
-const DEVICES_CACHED = 65_536; // About 20 MB with ids as long as they come in practice; all go when it is full.
-const TUPLES_CACHED = 16_384; // A power of two. About 8 MB with all members of both.
+const TUPLES_CACHED = 16_384; // A power of two. About 8 MB with all members of both as they come in practice,
+const TUPLE_BYTES_CACHED = 1024; // and 16 MB at most: members as long as they may be are encoded anew each time.
 
 export function createRecordEncoder(kind: ResponseKind): RecordEncoder {
   const shown = (field: LocationField) => field.responses.includes(kind);
@@ -51,32 +51,8 @@ export function createRecordEncoder(kind: ResponseKind): RecordEncoder {
   const keys = encodeNumberKeys(shown);
   const profileMembers = membersShown(PROFILE_FIELDS, shown);
   const stateMembers = membersShown(STATE_FIELDS, shown);
-  const devices = new Map<AppId, Map<DeviceId, DeviceFragment>>();
-  let deviceCount = 0;
+  const devices = new DeviceFragments(appMember, showsId);
   const tuples = new WeakMap<RecordDictionary, TupleTextCache>();
-
-  function deviceFragment(appId: AppId, deviceId: DeviceId): DeviceFragment {
-    let ofApp = devices.get(appId);
-    const known = ofApp?.get(deviceId);
-    if (known !== undefined) return known;
-    if (deviceCount === DEVICES_CACHED) {
-      devices.clear();
-      deviceCount = 0;
-      ofApp = undefined;
-    }
-    if (ofApp === undefined) {
-      ofApp = new Map();
-      devices.set(appId, ofApp);
-    }
-    const members = `{"device_id":${JSON.stringify(deviceId)},"${appMember}":${JSON.stringify(appId)}`;
-    const fragment = {
-      head: createFragment(showsId ? `${members},"id":"` : members),
-      tail: createFragment(showsId ? `${deviceDigest(appId, deviceId)}"` : ""),
-    };
-    ofApp.set(deviceId, fragment);
-    deviceCount++;
-    return fragment;
-  }
 
   function tupleTexts(dictionary: RecordDictionary): TupleTextCache {
     let texts = tuples.get(dictionary);
@@ -105,7 +81,7 @@ export function createRecordEncoder(kind: ResponseKind): RecordEncoder {
   /** Neighbours are often of one device. */
   function deviceOf(appId: AppId, deviceId: DeviceId): DeviceFragment {
     if (deviceId !== lastDeviceId || appId !== lastAppId) {
-      lastDevice = deviceFragment(appId, deviceId);
+      lastDevice = devices.of(appId, deviceId);
       lastDeviceId = deviceId;
       lastAppId = appId;
     }
@@ -174,13 +150,6 @@ const UNCLAIMED = PROFILE_FIELDS.map(({ name }) => (name === "user_id" ? ANONYMO
 /** Room for the timestamp, all numbers with their keys, and the local time. */
 const NUMBERS_ROOM = (NUMBER_FIELDS.length + 2) * (NUMBER_BYTES_MAX + 32) + LOCAL_TIME_BYTES;
 
-interface DeviceFragment {
-  /** The object from its brace to where the time of the id goes, or to the end of the app. */
-  readonly head: Fragment;
-  /** The end of the id, where it is shown. */
-  readonly tail: Fragment;
-}
-
 /** What goes before each number: `KEY_WORDS` words a field, and how many of their bytes count; 0 is not shown. */
 interface NumberKeys {
   readonly words: Float64Array;
@@ -243,6 +212,7 @@ class TupleTextCache {
   }
 
   put(profile: number, state: number, text: Uint8Array): Uint8Array {
+    if (text.length > TUPLE_BYTES_CACHED) return text;
     const slot = slotOf(profile, state);
     this.#profiles[slot] = profile;
     this.#states[slot] = state;
@@ -256,8 +226,6 @@ function slotOf(profile: number, state: number): number {
   return (Math.imul(profile, 0x9e3779b1) + state) & (TUPLES_CACHED - 1);
 }
 
-const NOTHING = createFragment("");
-const NO_DEVICE: DeviceFragment = { head: NOTHING, tail: NOTHING };
 const TIMESTAMP = createFragment(',"timestamp":');
 const LOCAL_TIME = createFragment(',"local_time":"');
 const QUOTE_AND_BRACE = createFragment('"}');
