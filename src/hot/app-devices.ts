@@ -21,7 +21,7 @@ export class AppDevices {
   readonly positions = createPositionIndex({
     compare: (a, b) => compareUtf8(this.byNumber(a).id, this.byNumber(b).id),
     visit: (show) => {
-      for (const device of this.list.sorted()) if (!show(device.number)) return;
+      for (const block of this.list.blocks()) for (const { number } of block) if (!show(number)) return;
     },
   });
   readonly sealed: SealedRows;
@@ -98,13 +98,13 @@ export class AppDevices {
   }
 
   /** Devices whose newest record is this user's. */
-  currentDevices(user: number): readonly Device[] {
-    return this.#users.get(user)?.current.sorted() ?? [];
+  currentDevices(user: number): DeviceList {
+    return this.#users.get(user)?.current ?? NO_DEVICES;
   }
 
   /** Devices with any record of this user's. */
-  heldDevices(user: number): readonly Device[] {
-    return this.#users.get(user)?.held.sorted() ?? [];
+  heldDevices(user: number): DeviceList {
+    return this.#users.get(user)?.held ?? NO_DEVICES;
   }
 
   /** The device's newest record is now this user's. */
@@ -149,6 +149,8 @@ export class AppDevices {
     return devices;
   }
 }
+
+const NO_DEVICES = new DeviceList();
 
 interface UserDevices {
   readonly current: DeviceList;

@@ -70,7 +70,7 @@ export class LateMinutes {
     await nextTurn(); // From here on the day is noted.
     const [startMs, endMs] = [utcDayStartMs(day), utcDayStartMs(nextUtcDay(day))];
     let looks = 0;
-    for (const { number, track } of this.#app.list.sorted()) {
+    for (const { number, track } of this.#app.list) {
       const from = track.countBefore(startMs);
       const to = track.countBefore(endMs);
       track.runs(from, to, (chunk, rowFrom, rowTo) => {

@@ -1,6 +1,6 @@
 import { numberIndex } from "../model/location-fields.ts";
 import type { TimeRange } from "../time/range.ts";
-import { type Chunk, numberAt, profileAt, rowBytes } from "./chunk.ts";
+import { type Chunk, numberAt, profileAt, rowBytes, timestampAt } from "./chunk.ts";
 import type { Device } from "./device.ts";
 import type { Dictionary } from "./dictionary.ts";
 import type { RowRef } from "./track.ts";
@@ -80,10 +80,15 @@ export class Slice {
     return at;
   }
 
-  /** Visits the positions of all matching records, in degrees, oldest first. */
-  visitPositions(visit: (latitude: number, longitude: number) => void): void {
-    this.visit(this.from, this.to, (chunk, row) => {
+  /** Visits the places of the matching records at positions `from` to `to`, in degrees, oldest first. */
+  visitPlaces(from: number, to: number, visit: (latitude: number, longitude: number) => void): void {
+    this.visit(from, to, (chunk, row) => {
       visit(numberAt(chunk, row, LATITUDE), numberAt(chunk, row, LONGITUDE));
     });
+  }
+
+  timeAt(position: number): number {
+    const { chunk, row } = this.device.track.at(position);
+    return timestampAt(chunk, row);
   }
 }

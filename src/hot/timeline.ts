@@ -1,183 +1,181 @@
-import { createMinHeap } from "../lib/heap.ts";
-import type { Order } from "../time/range.ts";
+import type { Steps } from "../lib/in-turns.ts";
+import type { RecordPage } from "../model/record-page.ts";
+import type { Order, TimeRange } from "../time/range.ts";
 import { timestampAt } from "./chunk.ts";
-import type { PageBuilder } from "./page-builder.ts";
-import type { Slice } from "./slice.ts";
-import type { RowRef } from "./track.ts";
+import { FirstRecords, type RecordKey } from "./first-records.ts";
+import { type MemoryScan, OneDevice, visitSlices } from "./memory-scan.ts";
+import { PageBuilder } from "./page-builder.ts";
+import { Slice } from "./slice.ts";
+import { TimeBins } from "./time-bins.ts";
 
-/** Offsets up to this are skipped record by record; beyond it, bisecting time is cheaper. */
-const SKIP_ONE_BY_ONE_MAX = 2048;
-
-/**
- * Adds to the page the slices' records from `offset` on until it is full, ordered by time and then by the
- * slices' own order, or all of it reversed. Slices must come in the order of their device ids.
+/*
+ * A page of many devices' records without a list of them: each device is looked at once, and what comes first is kept.
+ * A deep page is looked for in spans of time, which are counted first. Where looking takes several turns, a report
+ * that comes meanwhile is seen or not; the page is in order, and every record on it is there and matches.
  */
-export function fillPage(page: PageBuilder, slices: readonly Slice[], order: Order, offset: number): void {
-  const [only] = slices;
-  if (slices.length === 1 && only !== undefined && !only.isFiltered) {
-    fillFromRun(page, only, order, offset);
-    return;
-  }
-  const cursors = slices.map((slice, rank) => new Cursor(slice, rank, order));
-  let skip = offset;
-  if (skip > SKIP_ONE_BY_ONE_MAX) skip -= bisect(cursors, skip);
 
-  const heap = createMinHeap<Cursor>(order === "asc" ? oldestFirst : newestFirst);
-  for (const cursor of cursors) if (cursor.settle()) heap.push(cursor);
-  while (heap.size > 0 && !page.isFull) {
-    const cursor = heap.peek()!;
-    if (skip > 0) skip--;
-    else cursor.addTo(page);
-    if (cursor.step()) heap.siftRoot();
-    else heap.pop();
+/** Records up to the end of a page that are kept while looking; beyond it, counting them by time is cheaper. */
+const KEPT_MAX = 4096;
+
+/** A page in order of time, then of devices, or all of it reversed. It is made last, and good until reports come in. */
+export interface Timeline {
+  readonly page: RecordPage;
+  /** Matching records before paging. */
+  readonly total: number;
+  /** Devices with a matching record. */
+  readonly devices: number;
+  /** Bytes of records that were read. */
+  readonly bytesRead: number;
+}
+
+/** What looking at all devices of a scan comes to. */
+class Tally {
+  total = 0;
+  devices = 0;
+  bytesRead = 0;
+  #last: unknown = null;
+
+  add({ device, bytesRead }: Slice, matching: number): void {
+    this.bytesRead += bytesRead;
+    this.total += matching;
+    if (matching === 0 || device === this.#last) return;
+    this.#last = device;
+    this.devices++;
   }
 }
 
-/** The same of a single device whose records all take part: a page is a run of its rows. */
-function fillFromRun(page: PageBuilder, slice: Slice, order: Order, offset: number): void {
-  const { device } = slice;
-  if (order === "desc") {
-    for (let position = slice.to - offset - 1; position >= slice.from && !page.isFull; position--) {
-      const { chunk, row } = slice.at(position);
+/** The records from an offset on, up to a limit. */
+export function* findTimeline(
+  scan: MemoryScan,
+  order: Order,
+  offset: number,
+  limit: number,
+): Steps<Timeline> {
+  const run = readRun(scan, order, offset, limit);
+  if (run !== null) return run;
+  for (;;) {
+    const tally = new Tally();
+    const keys = yield* findKeys(scan, scan.range, order, offset, limit, tally);
+    const page = readRecords(scan, keys);
+    // What changed since it was found, or left memory, may not belong there any more.
+    if (page !== null)
+      return { page, total: tally.total, devices: tally.devices, bytesRead: tally.bytesRead };
+  }
+}
+
+/** The same of a single device whose records all take part: a page is a run of its rows. Null where it isn't that. */
+function readRun(
+  { devices, range, filter, dictionary }: MemoryScan,
+  order: Order,
+  offset: number,
+  limit: number,
+): Timeline | null {
+  if (!(devices instanceof OneDevice)) return null;
+  const { device } = devices;
+  const slice = new Slice(device, range, filter(), dictionary);
+  if (slice.isFiltered) return null;
+  const total = slice.to - slice.from;
+  const rows = Math.max(0, Math.min(limit, total - offset));
+  const page = new PageBuilder(rows, dictionary);
+  if (order === "asc") {
+    const from = slice.from + offset;
+    slice.visit(from, from + rows, (chunk, row) => page.add(device, chunk, row));
+  } else {
+    for (let step = 0; step < rows; step++) {
+      const { chunk, row } = slice.at(slice.to - 1 - offset - step);
       page.add(device, chunk, row);
     }
-    return;
   }
-  const from = slice.from + offset;
-  slice.visit(from, Math.min(slice.to, from + page.room), (chunk, row) => page.add(device, chunk, row));
+  return { page: page.build(), total, devices: total > 0 ? 1 : 0, bytesRead: slice.bytesRead };
 }
 
-/**
- * Moves all cursors past whole milliseconds until the next one would pass more than `skip` records; returns
- * how many they passed. Each round halves the span of time and counts only what lies in one half of it, so
- * even where records must be looked at, none is read more than about twice.
- */
-function bisect(cursors: readonly Cursor[], skip: number): number {
-  let [startMs, endMs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const cursor of cursors) {
-    if (cursor.isDone) continue;
-    startMs = Math.min(startMs, cursor.oldestMs());
-    endMs = Math.max(endMs, cursor.newestMs() + 1);
-  }
-  let passed = 0;
-  while (endMs - startMs > 1) {
-    const middleMs = Math.floor((startMs + endMs) / 2);
-    let count = 0;
-    for (const cursor of cursors) count += cursor.countTo(middleMs);
-    const fits = passed + count <= skip;
-    if (fits) {
-      passed += count;
-      for (const cursor of cursors) cursor.passTo(middleMs);
-    } else {
-      for (const cursor of cursors) cursor.stopAt(middleMs);
-    }
-    const keepsLater = fits === (cursors[0]!.order === "asc");
-    if (keepsLater) startMs = middleMs;
-    else endMs = middleMs;
-  }
-  for (const cursor of cursors) cursor.unstop();
-  return passed;
+/** How many records match. */
+export function* countRecords(scan: MemoryScan): Steps<number> {
+  const tally = new Tally();
+  yield* visitSlices(scan, scan.range, false, (slice, to) => tally.add(slice, slice.count(slice.from, to)));
+  return tally.total;
 }
 
-/** Where the answer stands in one slice, moving with the order asked for. */
-class Cursor {
-  readonly order: Order;
-  readonly #slice: Slice;
-  readonly rank: number;
-  /** Time of the record the cursor is at, valid after `settle` or `step` said there is one. */
-  timestampMs = 0;
-  /** Positions still ahead; `low` leads in ascending order, `high` in descending. */
-  #low: number;
-  #high: number;
-  #at: RowRef | null = null;
-
-  constructor(slice: Slice, rank: number, order: Order) {
-    this.#slice = slice;
-    this.rank = rank;
-    this.order = order;
-    this.#low = slice.from;
-    this.#high = slice.to;
+function* findKeys(
+  scan: MemoryScan,
+  range: TimeRange,
+  order: Order,
+  offset: number,
+  limit: number,
+  tally: Tally,
+): Steps<RecordKey[]> {
+  if (offset + limit <= KEPT_MAX)
+    return (yield* keepFirst(scan, range, order, offset + limit, tally)).slice(offset);
+  const bins = new TimeBins(range);
+  yield* visitSlices(scan, range, true, (slice, to) => {
+    let matching = 0;
+    slice.visit(slice.from, to, (chunk, row) => {
+      bins.add(timestampAt(chunk, row));
+      matching++;
+    });
+    tally.add(slice, matching);
+  });
+  const found = bins.find(order, offset);
+  if (found === null) return [];
+  const within = {
+    offset: offset - found.before,
+    limit: Math.min(limit, found.before + found.count - offset),
+  };
+  const none = new Tally(); // Everything has been counted.
+  const keys =
+    found.span.endMs - found.span.startMs === 1
+      ? yield* keepOfInstant(scan, found.span, order, found.count, within)
+      : yield* findKeys(scan, found.span, order, within.offset, within.limit, none);
+  if (keys.length < limit && found.rest.startMs < found.rest.endMs) {
+    keys.push(...(yield* findKeys(scan, found.rest, order, 0, limit - keys.length, none)));
   }
-
-  get isDone(): boolean {
-    return this.#low >= this.#high;
-  }
-
-  oldestMs(): number {
-    const { chunk, row } = this.#slice.device.track.at(this.#low);
-    return timestampAt(chunk, row);
-  }
-
-  newestMs(): number {
-    const { chunk, row } = this.#slice.device.track.at(this.#high - 1);
-    return timestampAt(chunk, row);
-  }
-
-  /** Matching records between the cursor and an instant. */
-  countTo(instantMs: number): number {
-    const split = this.#split(instantMs);
-    return this.order === "asc" ? this.#slice.count(this.#low, split) : this.#slice.count(split, this.#high);
-  }
-
-  passTo(instantMs: number): void {
-    const split = this.#split(instantMs);
-    if (this.order === "asc") this.#low = split;
-    else this.#high = split;
-  }
-
-  /** Narrows the bisection to this side of an instant; `unstop` widens it again. */
-  stopAt(instantMs: number): void {
-    const split = this.#split(instantMs);
-    if (this.order === "asc") this.#high = split;
-    else this.#low = split;
-  }
-
-  unstop(): void {
-    if (this.order === "asc") this.#high = this.#slice.to;
-    else this.#low = this.#slice.from;
-  }
-
-  /** Moves onto the first matching record at or after the cursor; false where none is left. */
-  settle(): boolean {
-    while (this.#low < this.#high) {
-      const at = this.#slice.at(this.order === "asc" ? this.#low : this.#high - 1);
-      if (this.#slice.matches(at.chunk, at.row)) {
-        this.timestampMs = timestampAt(at.chunk, at.row);
-        this.#at = at;
-        return true;
-      }
-      this.#advance();
-    }
-    return false;
-  }
-
-  /** Moves on to the next matching record; false where none is left. */
-  step(): boolean {
-    this.#advance();
-    return this.settle();
-  }
-
-  /** Adds the record the cursor is at. */
-  addTo(page: PageBuilder): void {
-    page.add(this.#slice.device, this.#at!.chunk, this.#at!.row);
-  }
-
-  #advance(): void {
-    if (this.order === "asc") this.#low++;
-    else this.#high--;
-  }
-
-  /** The position that parts what is before the instant from the rest, within what is ahead. */
-  #split(instantMs: number): number {
-    const before = this.#slice.device.track.countBefore(instantMs);
-    return Math.min(Math.max(before, this.#low), this.#high);
-  }
+  return keys;
 }
 
-function oldestFirst(a: Cursor, b: Cursor): number {
-  return a.timestampMs - b.timestampMs || a.rank - b.rank;
+/** The first records in order. */
+function* keepFirst(
+  scan: MemoryScan,
+  range: TimeRange,
+  order: Order,
+  count: number,
+  tally: Tally,
+): Steps<RecordKey[]> {
+  const first = new FirstRecords(order, count);
+  yield* visitSlices(scan, range, false, (slice, to) => tally.add(slice, first.addSlice(slice, to)));
+  return first.inOrder();
 }
 
-function newestFirst(a: Cursor, b: Cursor): number {
-  return b.timestampMs - a.timestampMs || b.rank - a.rank;
+/** Of the records of one millisecond, of which there are so many. They come in the order of devices. */
+function* keepOfInstant(
+  scan: MemoryScan,
+  instant: TimeRange,
+  order: Order,
+  count: number,
+  { offset, limit }: { readonly offset: number; readonly limit: number },
+): Steps<RecordKey[]> {
+  const from = order === "asc" ? offset : count - offset - limit;
+  const keys: RecordKey[] = [];
+  let index = 0;
+  yield* visitSlices(scan, instant, false, (slice, to) => {
+    if (slice.count(slice.from, to) === 0) return;
+    if (index >= from && index < from + limit)
+      keys.push({ device: slice.device, timestampMs: instant.startMs });
+    index++;
+  });
+  return order === "asc" ? keys : keys.reverse();
+}
+
+/** Copies records; null where one is not there any more, or doesn't match. */
+function readRecords(scan: MemoryScan, keys: readonly RecordKey[]): RecordPage | null {
+  const { dictionary } = scan;
+  const filter = scan.filter();
+  const page = new PageBuilder(keys.length, dictionary);
+  for (const { device, timestampMs } of keys) {
+    const range = { startMs: timestampMs, endMs: timestampMs + 1 };
+    const slice = new Slice(device, range, filter, dictionary);
+    if (slice.count(slice.from, slice.to) === 0) return null;
+    const { chunk, row } = slice.at(slice.from);
+    page.add(device, chunk, row);
+  }
+  return page.build();
 }

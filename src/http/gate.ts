@@ -30,6 +30,8 @@ export interface Call {
   /** Milliseconds since the request came in, for `query_time_ms`. */
   elapsedMs(): number;
   json(body: Uint8Array<ArrayBuffer>, status?: number): Answer;
+  /** A body of JSON that may be too long to be made, or held, in one piece. */
+  pieces(body: Iterable<Uint8Array<ArrayBuffer>>): Answer;
   text(body: string, contentType: string): Answer;
   object(body: unknown, status: number): Answer;
   fail(error: HttpError): Answer;
@@ -90,6 +92,7 @@ export function createGate(dependencies: GateDependencies): Gate {
       nowMs,
       elapsedMs: () => performance.now() - startedMs,
       json: (body, status = 200) => responder.json(request, status, body, headers),
+      pieces: (body) => responder.pieces(request, appId, body, headers),
       text: (body, contentType) => responder.text(request, body, contentType, headers),
       object: (body, status) => responder.object(request, status, body, headers),
       fail: (error) => responder.failure(request, error, headers),

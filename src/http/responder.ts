@@ -3,6 +3,7 @@ import { compress, preferredCoding } from "./coding.ts";
 import { answerError, type HttpError } from "./errors.ts";
 import { HARMLESS, HeaderTemplates, type MoreHeaders } from "./header-templates.ts";
 import type { KeptBody } from "./kept-body.ts";
+import { beginPiecewise, streamOf } from "./piecewise.ts";
 
 /** A long body is compressed on another thread, which takes a promise; most bodies are short. */
 export type Answer = Response | Promise<Response>;
@@ -12,6 +13,8 @@ export interface Responder {
   /** Copies the body before it returns, so that the caller may write over it. */
   json(request: Request, status: number, body: Uint8Array<ArrayBuffer>, more?: MoreHeaders): Answer;
   object(request: Request, status: number, body: unknown, more?: MoreHeaders): Answer;
+  /** A body of JSON that is made as fast as the client takes it, in turns with other work of its owner. */
+  pieces(request: Request, owner: string, body: Iterable<Uint8Array<ArrayBuffer>>, more: MoreHeaders): Answer;
   /** A body that is the same for everybody, or a 304 to who has it already. */
   kept(request: Request, body: KeptBody, more: MoreHeaders): Answer;
   text(request: Request, body: string, contentType: string, more?: MoreHeaders): Answer;
@@ -96,10 +99,26 @@ export function createResponder({ corsOrigins, onFault }: ResponderOptions): Res
     });
   }
 
+  function pieces(
+    request: Request,
+    owner: string,
+    body: Iterable<Uint8Array<ArrayBuffer>>,
+    more: MoreHeaders,
+  ): Answer {
+    return whenThere(beginPiecewise(owner, request.signal, body), (begun) => {
+      if (begun.whole !== null) return json(request, 200, begun.whole, more);
+      const headers = new Headers(headersFor(request, more, true));
+      const coding = preferredCoding(request.headers.get("accept-encoding"));
+      if (coding !== null) headers.set("content-encoding", coding);
+      return new Response(streamOf(begun, coding), { headers });
+    });
+  }
+
   return {
     answersOptions: corsOrigins.length > 0,
     json,
     object,
+    pieces,
     kept,
     text: (request, body, contentType, more) =>
       json(request, 200, encoder.encode(body), { ...more, "content-type": contentType }),

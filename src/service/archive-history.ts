@@ -2,13 +2,15 @@ import type { Archive } from "../archive/archive.ts";
 import { findSealed, type Part } from "../archive/manifest.ts";
 import type { ArchiveSession } from "../archive/part-reader.ts";
 import type { HotStore } from "../hot/hot-store.ts";
+import { inTurns, type Steps } from "../lib/in-turns.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
 import type { ServiceError } from "../model/errors.ts";
 import type { DeviceId } from "../model/ids.ts";
 import type { RecordPage } from "../model/record-page.ts";
 import { isOutOfDescriptors } from "../runtime/files.ts";
 import { type UtcDay, utcDayName } from "../time/utc-day.ts";
-import type { Client, HistoryAnswer, HistoryDependencies, HistoryQuestion } from "./history.ts";
+import type { Client } from "./find-device.ts";
+import type { HistoryAnswer, HistoryDependencies, HistoryQuestion } from "./history.ts";
 import { daysWithin, type HistoryStretch, planHistory } from "./history-plan.ts";
 import { PathMeter } from "./path-meter.ts";
 import { createStretchReader, type StretchReader } from "./stretch-reader.ts";
@@ -55,7 +57,7 @@ async function answer(
     try {
       const answered = await archive.reader.withSession(question.appId, client.signal, async (session) => {
         const [answer, isVouchedFor] = await Promise.all([
-          readStretches(dependencies, session, question, stretches, gaps),
+          readStretches(dependencies, session, question, client, stretches, gaps),
           archive.vouch(remaining(parts, gaps)),
         ]);
         return isVouchedFor ? answer : null;
@@ -123,26 +125,28 @@ async function readStretches(
   { hot, archive, lateWindow }: HistoryDependencies,
   session: ArchiveSession,
   question: HistoryQuestion,
+  client: Client,
   stretches: readonly HistoryStretch[],
   gaps: Gaps,
 ): Promise<HistoryAnswer> {
+  const steps = <Value>(work: Steps<Value>) => inTurns(question.appId, client.signal, work);
   const partsOfDay = (day: UtcDay) => remaining(partsOf(archive(), question, [day]), gaps);
-  const sources = { hot, session, question, lateWindow, partsOfDay };
+  const sources = { hot, session, question, lateWindow, partsOfDay, steps };
   const readers = stretches.map((stretch) => createStretchReader(sources, stretch));
-  const { query, wants, devicesQueried } = question;
+  const { query, wants } = question;
   const pages = await readPages(readers, question);
   const count = pages.reduce((sum, page) => sum + page.count, 0);
   const hasMore = count > query.limit;
   const total = wants === "total" ? await countAll(readers, query.offset, count, hasMore) : null;
   const devicesMatching = wants === "devices" ? await countDevices(readers) : null;
-  const pathMeters = query.withDistance ? await measurePaths(readers) : null;
+  const pathMeters = query.withDistance ? await steps((await measurePaths(readers)).meters()) : null;
   return {
     pages: hasMore ? withoutLast(pages) : pages,
     count: Math.min(count, query.limit),
     hasMore,
     total,
     devicesMatching,
-    devicesQueried,
+    devicesQueried: await steps(question.countQueried()),
     pathMeters,
     bytesRead: readers.reduce((bytes, reader) => bytes + reader.bytesRead(), 0) + session.scannedBytes,
     source: sourceOf(readers),
@@ -200,10 +204,10 @@ async function countDevices(readers: readonly StretchReader[]): Promise<number> 
   return devices.size;
 }
 
-async function measurePaths(readers: readonly StretchReader[]): Promise<ReadonlyMap<DeviceId, number>> {
+async function measurePaths(readers: readonly StretchReader[]): Promise<PathMeter> {
   const meter = new PathMeter();
   for (const reader of readers) await reader.addPath(meter);
-  return meter.meters();
+  return meter;
 }
 
 function sourceOf(readers: readonly StretchReader[]): HistoryAnswer["source"] {

@@ -1,11 +1,16 @@
+import type { AppDevices } from "../hot/app-devices.ts";
 import { numberAt } from "../hot/chunk.ts";
+import type { Device } from "../hot/device.ts";
+import type { DeviceList } from "../hot/device-list.ts";
+import { type Eventually, whenThere } from "../lib/eventually.ts";
+import { inTurns, type Steps } from "../lib/in-turns.ts";
 import { ok, type Result } from "../lib/result.ts";
 import type { ServiceError } from "../model/errors.ts";
 import type { AppId, UserId } from "../model/ids.ts";
 import { numberIndex } from "../model/location-fields.ts";
 import type { NewestRecords } from "../model/newest-records.ts";
 import { retentionStartMs } from "../time/retention.ts";
-import { findDevice, isRetained, type QueryDependencies, retainedDevices } from "./find-device.ts";
+import { type Client, findDevice, isRetained, type QueryDependencies } from "./find-device.ts";
 
 const ACCURACY = numberIndex("horizontal_accuracy");
 
@@ -41,11 +46,19 @@ export interface AppCurrentAnswer {
 export interface CurrentQueries {
   ofDevice(appId: AppId, deviceId: string): Result<DevicesFound, ServiceError>;
   /** Null where nobody ever reported for the app. */
-  ofUser(appId: AppId, userId: UserId, query: UserCurrentQuery): DevicesFound | null;
-  ofApp(appId: AppId, query: AppCurrentQuery): AppCurrentAnswer;
+  ofUser(
+    appId: AppId,
+    userId: UserId,
+    query: UserCurrentQuery,
+    client: Client,
+  ): Eventually<DevicesFound | null>;
+  ofApp(appId: AppId, query: AppCurrentQuery, client: Client): Eventually<AppCurrentAnswer>;
 }
 
-/** Latest positions: of a device, of the devices whose latest report is a user's, of all devices of an app. */
+/**
+ * Latest positions: of a device, of the devices whose latest report is a user's, of all devices of an app. Answers
+ * about many devices are promised, others are there at once.
+ */
 export function createCurrentQueries(dependencies: QueryDependencies): CurrentQueries {
   const { hot, clock } = dependencies;
   return {
@@ -55,39 +68,73 @@ export function createCurrentQueries(dependencies: QueryDependencies): CurrentQu
       const { app, device } = found.value;
       return ok({ records: app.newestRecords, devices: [device.number] });
     },
-    ofUser(appId, userId, { ageMsMax, accuracyMetersMax, limit }) {
-      const nowMs = clock.nowMs();
-      const oldestMs = Math.max(
-        retentionStartMs(nowMs),
-        ageMsMax === null ? Number.NEGATIVE_INFINITY : nowMs - ageMsMax,
-      );
+    ofUser(appId, userId, { ageMsMax, accuracyMetersMax, limit }, { signal }) {
       const app = hot.findApp(appId);
       if (app === null) return null;
-      const devices: number[] = [];
-      for (const device of app.currentDevices(hot.dictionary.findUser(userId))) {
-        if (devices.length === limit) break;
-        if (!isRetained(device, oldestMs)) continue;
+      const nowMs = clock.nowMs();
+      const youngEnoughMs = ageMsMax === null ? Number.NEGATIVE_INFINITY : nowMs - ageMsMax;
+      const startMs = Math.max(retentionStartMs(nowMs), youngEnoughMs);
+      const matches = (device: Device) => {
+        if (!isRetained(device, startMs)) return false;
+        if (accuracyMetersMax === null) return true;
         const newest = app.newest(device);
         // A position without an accuracy reads as NaN, which is never greater.
-        if (accuracyMetersMax !== null && numberAt(newest.chunk, newest.row, ACCURACY) > accuracyMetersMax)
-          continue;
-        devices.push(device.number);
-      }
-      return { records: app.newestRecords, devices };
+        return !(numberAt(newest.chunk, newest.row, ACCURACY) > accuracyMetersMax);
+      };
+      const list = app.currentDevices(hot.dictionary.findUser(userId));
+      const page = findPage(app, list, matches, { offset: 0, limit, countsAll: false });
+      return whenThere(inTurns(appId, signal, page), ({ found }) => found);
     },
-    ofApp(appId, { afterMs, beforeMs, offset, limit }) {
+    ofApp(appId, { afterMs, beforeMs, offset, limit }, { signal }) {
       const app = hot.findApp(appId);
       if (app === null) return { found: null, total: 0 };
-      const devices: number[] = [];
-      let total = 0;
-      for (const device of retainedDevices(app, clock.nowMs())) {
+      const startMs = retentionStartMs(clock.nowMs());
+      const matches = (device: Device) => {
         const { newestMs } = device;
-        if (afterMs !== null && newestMs <= afterMs) continue;
-        if (beforeMs !== null && newestMs >= beforeMs) continue;
-        if (total >= offset && devices.length < limit) devices.push(device.number);
-        total++;
-      }
-      return { found: { records: app.newestRecords, devices }, total };
+        if (newestMs < startMs || (afterMs !== null && newestMs <= afterMs)) return false;
+        return beforeMs === null || newestMs < beforeMs;
+      };
+      return inTurns(appId, signal, findPage(app, app.list, matches, { offset, limit, countsAll: true }));
     },
+  };
+}
+
+interface PageOptions {
+  readonly offset: number;
+  readonly limit: number;
+  /** Whether to go on behind the page, for the total. */
+  readonly countsAll: boolean;
+}
+
+interface PageFound {
+  readonly found: DevicesFound;
+  readonly total: number;
+}
+
+/**
+ * Looks at each device once, a block a step. What was found early on may have another position by the end, which is
+ * then the one that is shown, or left out where it doesn't match.
+ */
+function* findPage(
+  app: AppDevices,
+  list: DeviceList,
+  matches: (device: Device) => boolean,
+  { offset, limit, countsAll }: PageOptions,
+): Steps<PageFound> {
+  const devices: Device[] = [];
+  let total = 0;
+  for (const block of list.blocks()) {
+    for (const device of block) {
+      if (!matches(device)) continue;
+      if (total >= offset && devices.length < limit) devices.push(device);
+      total++;
+    }
+    if (!countsAll && devices.length === limit) break;
+    yield;
+  }
+  const still = devices.filter((device) => app.find(device.id) === device && matches(device));
+  return {
+    found: { records: app.newestRecords, devices: still.map(({ number }) => number) },
+    total: total - (devices.length - still.length),
   };
 }

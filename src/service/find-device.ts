@@ -13,16 +13,14 @@ export interface QueryDependencies {
   readonly clock: Clock;
 }
 
+/** Who asks: once the signal comes, nobody waits for the answer any more. */
+export interface Client {
+  readonly signal: AbortSignal;
+}
+
 /** A device that was silent for the whole retention is gone, with its data. */
 export function isRetained(device: Device, startMs: number): boolean {
   return device.newestMs >= startMs;
-}
-
-/** The app's devices that are not gone, in order of their ids. */
-export function retainedDevices(app: AppDevices | null, nowMs: number): readonly Device[] {
-  if (app === null) return [];
-  const startMs = retentionStartMs(nowMs);
-  return app.list.sorted().filter((device) => isRetained(device, startMs));
 }
 
 export function findDevice(

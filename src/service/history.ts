@@ -1,6 +1,8 @@
 import type { Archive } from "../archive/archive.ts";
 import type { Device } from "../hot/device.ts";
-import type { Eventually } from "../lib/eventually.ts";
+import { type DeviceBlocks, OneDevice } from "../hot/memory-scan.ts";
+import { type Eventually, whenThere } from "../lib/eventually.ts";
+import { inTurns, type Steps } from "../lib/in-turns.ts";
 import { ok, type Result } from "../lib/result.ts";
 import type { ServiceError } from "../model/errors.ts";
 import type { AppId, DeviceId, UserId } from "../model/ids.ts";
@@ -8,9 +10,9 @@ import type { RecordPage } from "../model/record-page.ts";
 import type { Order, TimeRange } from "../time/range.ts";
 import { retentionStartMs } from "../time/retention.ts";
 import { createArchiveHistory } from "./archive-history.ts";
-import { findDevice, type QueryDependencies, retainedDevices } from "./find-device.ts";
+import { type Client, findDevice, isRetained, type QueryDependencies } from "./find-device.ts";
 import { touchesSealed } from "./history-plan.ts";
-import { answerFromMemory } from "./memory-history.ts";
+import { answerFromMemory, lastingAnswer } from "./memory-history.ts";
 import type { LateWindowSize } from "./stretch-reader.ts";
 
 export interface HistoryQuery {
@@ -44,12 +46,7 @@ export interface HistoryAnswer {
 
 export type HistoryOutcome = Eventually<Result<HistoryAnswer, ServiceError>>;
 
-/** Who asks: once the signal comes, nobody waits for the answer any more. */
-export interface Client {
-  readonly signal: AbortSignal;
-}
-
-/** Answers from memory are there at once; others are promised. */
+/** Answers from memory are there at once where they are short work; others are promised. */
 export interface HistoryQueries {
   ofDevice(appId: AppId, deviceId: string, query: HistoryQuery, client: Client): HistoryOutcome;
   ofUser(appId: AppId, userId: UserId, query: HistoryQuery, client: Client): HistoryOutcome;
@@ -66,8 +63,9 @@ export interface HistoryQuestion {
   readonly device: Device | null;
   readonly userId: UserId | null;
   /** Devices that memory is asked about. */
-  readonly inMemory: readonly Device[];
-  readonly devicesQueried: number;
+  readonly devices: DeviceBlocks;
+  /** How many devices are asked. */
+  countQueried(): Steps<number>;
   /** What the answer needs besides a page. */
   readonly wants: "page" | "total" | "devices";
 }
@@ -86,9 +84,12 @@ export function createHistoryQueries(dependencies: HistoryDependencies): History
   const answerFromArchive = createArchiveHistory(dependencies);
 
   function answer(question: HistoryQuestion, client: Client): HistoryOutcome {
-    if (!touchesSealed(dependencies.archive().manifest, question.range))
-      return ok(answerFromMemory(hot, question));
-    return answerFromArchive(question, client);
+    const { manifest } = dependencies.archive();
+    if (touchesSealed(manifest, question.range)) return answerFromArchive(question, client);
+    const answered = inTurns(question.appId, client.signal, answerFromMemory(hot, question), lastingAnswer);
+    // Meanwhile a seal may have moved records to the archive.
+    const isWhole = () => dependencies.archive().manifest === manifest;
+    return whenThere(answered, (found) => (isWhole() ? ok(found) : answer(question, client)));
   }
 
   function retainedRange({ range }: HistoryQuery): TimeRange {
@@ -101,23 +102,44 @@ export function createHistoryQueries(dependencies: HistoryDependencies): History
       const found = findDevice(dependencies, appId, deviceId);
       if (!found.ok) return found;
       const { device } = found.value;
-      const devices = [device];
       const range = retainedRange(query);
       const common = { appId, query, range, userId: null, wants: "page" } as const;
-      return answer({ ...common, device, inMemory: devices, devicesQueried: 1 }, client);
+      return answer({ ...common, device, devices: new OneDevice(device), countQueried: () => one() }, client);
     },
     ofUser(appId, userId, query, client) {
-      const app = hot.findApp(appId);
-      const inMemory = app?.heldDevices(hot.dictionary.findUser(userId)) ?? [];
+      const devices = hot.findApp(appId)?.heldDevices(hot.dictionary.findUser(userId)) ?? NO_DEVICES;
       const range = retainedRange(query);
       const common = { appId, query, range, device: null, wants: "total" } as const;
-      return answer({ ...common, userId, inMemory, devicesQueried: inMemory.length }, client);
+      return answer({ ...common, userId, devices, countQueried: () => sizeOf(devices) }, client);
     },
     ofApp(appId, query, client) {
-      const devices = retainedDevices(hot.findApp(appId), clock.nowMs());
+      const devices = hot.findApp(appId)?.list ?? NO_DEVICES;
       const range = retainedRange(query);
       const common = { appId, query, range, device: null, userId: null, wants: "devices" } as const;
-      return answer({ ...common, inMemory: devices, devicesQueried: devices.length }, client);
+      const startMs = retentionStartMs(clock.nowMs());
+      return answer({ ...common, devices, countQueried: () => countRetained(devices, startMs) }, client);
     },
   };
+}
+
+const NO_DEVICES: DeviceBlocks & { readonly size: number } = { size: 0, blocks: () => [] };
+
+// biome-ignore lint/correctness/useYield: it is done before a step is.
+function* one(): Steps<number> {
+  return 1;
+}
+
+// biome-ignore lint/correctness/useYield: it is done before a step is.
+function* sizeOf({ size }: { readonly size: number }): Steps<number> {
+  return size;
+}
+
+/** Devices that are not gone. */
+function* countRetained(devices: DeviceBlocks, startMs: number): Steps<number> {
+  let count = 0;
+  for (const block of devices.blocks()) {
+    for (const device of block) if (isRetained(device, startMs)) count++;
+    yield;
+  }
+  return count;
 }

@@ -1,6 +1,10 @@
 import { haversineMeters } from "../geo/distance.ts";
+import type { Steps } from "../lib/in-turns.ts";
+import { sortInSteps } from "../lib/sort-in-steps.ts";
 import { compareUtf8 } from "../lib/utf8.ts";
 import type { DeviceId } from "../model/ids.ts";
+
+const STEP_DEVICES = 1024;
 
 /** Adds up the lengths of devices' paths, position by position in time order, wherever the positions come from. */
 export class PathMeter {
@@ -18,9 +22,14 @@ export class PathMeter {
   }
 
   /** Meters by device, in order of their ids. */
-  meters(): ReadonlyMap<DeviceId, number> {
-    const sorted = [...this.#paths].sort(([a], [b]) => compareUtf8(a, b));
-    return new Map(sorted.map(([deviceId, { meters }]) => [deviceId, meters]));
+  *meters(): Steps<ReadonlyMap<DeviceId, number>> {
+    const sorted = yield* sortInSteps([...this.#paths.keys()], compareUtf8);
+    const meters = new Map<DeviceId, number>();
+    for (const deviceId of sorted) {
+      meters.set(deviceId, this.#paths.get(deviceId)!.meters);
+      if (meters.size % STEP_DEVICES === 0) yield;
+    }
+    return meters;
   }
 }
 

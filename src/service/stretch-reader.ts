@@ -2,6 +2,10 @@ import type { Part } from "../archive/manifest.ts";
 import type { ArchiveSession } from "../archive/part-reader.ts";
 import type { HotStore } from "../hot/hot-store.ts";
 import type { LateScan } from "../hot/late-rows.ts";
+import type { MemoryScan } from "../hot/memory-scan.ts";
+import { countRecords, findTimeline, type Timeline } from "../hot/timeline.ts";
+import type { Eventually } from "../lib/eventually.ts";
+import type { Steps } from "../lib/in-turns.ts";
 import type { DeviceId } from "../model/ids.ts";
 import { lastingPage } from "../model/lasting-page.ts";
 import type { RecordPage } from "../model/record-page.ts";
@@ -10,7 +14,7 @@ import type { UtcDay } from "../time/utc-day.ts";
 import { type ArchiveWindow, createArchiveWindow } from "./archive-window.ts";
 import type { HistoryQuestion } from "./history.ts";
 import type { HistoryStretch } from "./history-plan.ts";
-import { memoryFilter, readMemory } from "./memory-history.ts";
+import { addDevices, addPaths, memoryScan } from "./memory-history.ts";
 import type { PathMeter } from "./path-meter.ts";
 
 /** A part of the range: its records come one after the other. */
@@ -46,45 +50,48 @@ export interface StretchSources {
   readonly lateWindow: LateWindowSize;
   /** Parts with records of the app that can be read. */
   readonly partsOfDay: (day: UtcDay) => readonly Part[];
+  /** Does work on memory without keeping others waiting. */
+  readonly steps: <Value>(work: Steps<Value>) => Eventually<Value>;
 }
 
 export function createStretchReader(sources: StretchSources, stretch: HistoryStretch): StretchReader {
   const { hot, question } = sources;
-  if (stretch.kind === "memory") return memoryReader(hot, question, stretch.range);
+  if (stretch.kind === "memory") return memoryReader(sources, stretch.range);
   const app = stretch.kind === "both" ? hot.findApp(question.appId) : null;
   return archiveReader(sources, stretch, app === null ? null : hot.lateRows(app, question.device));
 }
 
 /** Looks into memory anew for each question, since reports come in between. */
-function memoryReader(hot: HotStore, question: HistoryQuestion, range: TimeRange): StretchReader {
-  const look = () => readMemory(hot, question.inMemory, range, memoryFilter(hot, question));
+function memoryReader({ hot, question, steps }: StretchSources, range: TimeRange): StretchReader {
+  const scan = memoryScan(hot, question, range);
   let bytesRead = 0;
   const window: Window = {
     async page(order, offset, limit) {
-      const stretch = look();
-      const page = lastingPage(stretch.page(order, offset, limit));
-      bytesRead += stretch.bytesRead();
-      return page;
+      const found = await steps(lastingTimeline(scan, order, offset, limit));
+      bytesRead += found.bytesRead;
+      return found.page;
     },
-    count: async () => look().total,
+    count: async () => steps(countRecords(scan)),
   };
   return {
     async *windows() {
       yield window;
     },
     count: window.count,
-    async addDevices(devices) {
-      for (const { device } of look().slices) devices.add(device.id);
-    },
+    addDevices: async (devices) => steps(addDevices(scan, devices)),
     async addPath(meter) {
-      const stretch = look();
-      stretch.addPath(meter);
-      bytesRead += stretch.bytesRead();
+      bytesRead += await steps(addPaths(scan, meter));
     },
     bytesRead: () => bytesRead,
     readsMemory: true,
     readsArchive: false,
   };
+}
+
+/** The page has to wait for the rest of the answer. */
+function* lastingTimeline(scan: MemoryScan, order: Order, offset: number, limit: number): Steps<Timeline> {
+  const timeline = yield* findTimeline(scan, order, offset, limit);
+  return { ...timeline, page: lastingPage(timeline.page) };
 }
 
 /** Sealed days, with the late rows that lie over them. */

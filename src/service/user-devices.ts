@@ -9,22 +9,27 @@ export interface UserDevicesQuery {
   readonly ageMsMax: number | null;
 }
 
-export type UserDevices = (appId: AppId, userId: UserId, query: UserDevicesQuery) => RecordPage;
+/**
+ * Some devices after the other, since a user may have a million: each as it is when it is asked for. A page is good
+ * until the next one is taken, or memory changes.
+ */
+export type UserDevices = (appId: AppId, userId: UserId, query: UserDevicesQuery) => Iterable<RecordPage>;
 
 /** The newest record of each device whose latest report is the user's. */
 export function createUserDevices({ hot, clock }: QueryDependencies): UserDevices {
-  return function userDevices(appId, userId, { ageMsMax }) {
+  return function* userDevices(appId, userId, { ageMsMax }) {
     const nowMs = clock.nowMs();
     const retainedMs = retentionStartMs(nowMs);
     const newerThanMs = ageMsMax === null ? Number.NEGATIVE_INFINITY : nowMs - ageMsMax;
     const app = hot.findApp(appId);
-    if (app === null) return new PageBuilder(0, hot.dictionary).build();
-    const devices = app.currentDevices(hot.dictionary.findUser(userId));
-    const listed = devices.filter(
-      (device) => isRetained(device, retainedMs) && device.newestMs > newerThanMs,
-    );
-    const page = new PageBuilder(listed.length, hot.dictionary);
-    for (const device of listed) page.addNewest(app, device);
-    return page.build();
+    if (app === null) return;
+    for (const block of app.currentDevices(hot.dictionary.findUser(userId)).blocks()) {
+      const listed = block.filter(
+        (device) => isRetained(device, retainedMs) && device.newestMs > newerThanMs,
+      );
+      const page = new PageBuilder(listed.length, hot.dictionary);
+      for (const device of listed) page.addNewest(app, device);
+      yield page.build();
+    }
   };
 }

@@ -8,7 +8,7 @@ export function namedByRows(hot: HotStore): HotStore["dictionary"]["sizes"] {
   const profiles = new Set<number>();
   const states = new Set<number>();
   for (const app of hot.apps()) {
-    for (const device of app.list.sorted()) {
+    for (const device of app.list) {
       const { track } = device;
       track.runs(0, track.count, (chunk, rowFrom, rowTo) => {
         for (let row = rowFrom; row < rowTo; row++) {

@@ -165,7 +165,7 @@ function userDevices({ user, query, newest, nowMs }: Asked): PlainAnswer {
   const devices = newest
     .filter(({ user_id, timestamp }) => user_id === user && timestamp > nowMs - ageSeconds * 1000)
     .map(shownDevice);
-  return ok({ user_id: user, device_count: devices.length, devices });
+  return ok({ user_id: user, devices, device_count: devices.length });
 }
 
 function appCurrent(asked: Asked): PlainAnswer {

@@ -80,7 +80,7 @@ function createDrawnNearby(hot: HotStore): Nearby {
   assert(app !== null, "the directory has reports");
   const random = createRandom(SEED);
   const oldestMs = clock.nowMs() - Number(ageHours) * MS_PER_HOUR;
-  const drawnFrom = app.list.sorted().filter(({ newestMs }) => newestMs >= oldestMs);
+  const drawnFrom = [...app.list].filter(({ newestMs }) => newestMs >= oldestMs);
   const numbers = drawnFrom.map(({ number }) => number);
   const pages = Array.from({ length: PAGES }, (): NearbyAnswer => {
     const meters = Float64Array.from({ length: PAGE }, () => random() * RADIUS_METERS).sort();

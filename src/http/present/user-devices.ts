@@ -10,11 +10,27 @@ const NETWORK_STATUS = stateIndex("network_status");
 const MODEL = profileIndex("model");
 const OS_VERSION = profileIndex("os_version");
 
-/** The device summaries of §2.2, one for each device's newest record. Members without a value are left out. */
-export function presentUserDevices(userId: UserId, page: RecordPage): Uint8Array<ArrayBuffer> {
-  const devices = Array.from({ length: page.count }, (_, row) => summaryOf(page, row));
-  return new TextEncoder().encode(JSON.stringify({ user_id: userId, device_count: page.count, devices }));
+/**
+ * The device summaries of §2.2, one for each device's newest record, a page after the other: there may be a million.
+ * Members without a value are left out.
+ */
+export function* presentUserDevices(
+  userId: UserId,
+  pages: Iterable<RecordPage>,
+): Iterable<Uint8Array<ArrayBuffer>> {
+  let text = `{"user_id":${JSON.stringify(userId)},"devices":[`;
+  let count = 0;
+  for (const page of pages) {
+    for (let row = 0; row < page.count; row++) {
+      text += `${count++ === 0 ? "" : ","}${JSON.stringify(summaryOf(page, row))}`;
+    }
+    yield encoder.encode(text);
+    text = "";
+  }
+  yield encoder.encode(`${text}],"device_count":${count}}`);
 }
+
+const encoder = new TextEncoder();
 
 function summaryOf(page: RecordPage, row: number) {
   const { dictionary } = page;

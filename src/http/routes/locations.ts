@@ -26,7 +26,9 @@ export function locationRoutes({ gate, current, history }: LocationRoutesDepende
     if (!read.ok) return call.fail(read.error);
     const { limit, offset, timestamp_after, timestamp_before, timezone } = read.value;
     const query = { limit, offset, afterMs: timestamp_after, beforeMs: timestamp_before };
-    return call.json(presentAppCurrent(call.appId, current.ofApp(call.appId, query), query, timezone));
+    return whenThere(current.ofApp(call.appId, query, call.request), (answer) =>
+      call.json(presentAppCurrent(call.appId, answer, query, timezone)),
+    );
   }
 
   function answerHistory(call: Call) {

@@ -30,8 +30,10 @@ export function userRoutes({ gate, current, history, userDevices }: UserRoutesDe
     if (!read.ok) return call.fail(read.error);
     const { max_age, accuracy, limit, timezone } = read.value;
     const ageMsMax = max_age === null ? null : max_age * MS_PER_SECOND;
-    const found = current.ofUser(call.appId, userId.value, { ageMsMax, accuracyMetersMax: accuracy, limit });
-    return call.json(presentUserCurrent(userId.value, found, timezone));
+    const query = { ageMsMax, accuracyMetersMax: accuracy, limit };
+    return whenThere(current.ofUser(call.appId, userId.value, query, call.request), (found) =>
+      call.json(presentUserCurrent(userId.value, found, timezone)),
+    );
   }
 
   function answerHistory(call: Call) {
@@ -55,10 +57,10 @@ export function userRoutes({ gate, current, history, userDevices }: UserRoutesDe
     const read = readQuery(call.request.url, userDevicesParameters);
     if (!read.ok) return call.fail(read.error);
     const { active_only, max_age } = read.value;
-    const page = userDevices(call.appId, userId.value, {
+    const pages = userDevices(call.appId, userId.value, {
       ageMsMax: active_only ? max_age * MS_PER_SECOND : null,
     });
-    return call.json(presentUserDevices(userId.value, page));
+    return call.pieces(presentUserDevices(userId.value, pages));
   }
 
   const routes = new Elysia().use(bearerToken());

@@ -60,7 +60,7 @@ export function userDevices(fleet: PlainFleet, userId: string, query: Query, now
       os_version,
     });
   }
-  return { status: 200, body: { user_id: userId, device_count: devices.length, devices } };
+  return { status: 200, body: { user_id: userId, devices, device_count: devices.length } };
 }
 
 export function appCurrent(fleet: PlainFleet, query: Query): PlainAnswer {

@@ -74,7 +74,7 @@ export async function observeApp(service: LifeService, asked: Asked): Promise<Ob
   return {
     records: ofApp.records,
     whole: ofDevices.records,
-    newest: observeNewest(service, asked),
+    newest: await observeNewest(service, asked),
     damagedDays: new Set([...ofApp.damagedDays, ...ofDevices.damagedDays]),
     isIncomplete: ofApp.isIncomplete(),
   };
@@ -122,21 +122,21 @@ function createCollector(nowMs: number) {
   };
 }
 
-function observeNewest(service: LifeService, { appId, users }: Asked): Map<string, PlainRecord> {
+async function observeNewest(
+  service: LifeService,
+  { appId, users }: Asked,
+): Promise<Map<string, PlainRecord>> {
   const newest = new Map<string, PlainRecord>();
   for (const user of [...users, "ANONYMOUS"]) {
-    for (const record of recordsOf(service.userDevices(appId as AppId, user as UserId, { ageMsMax: null }))) {
+    const pages = service.userDevices(appId as AppId, user as UserId, { ageMsMax: null });
+    for (const record of Array.from(pages, recordsOf).flat()) {
       assert(record.user_id === user, "a user's devices are the user's");
       if (newest.has(String(record.device_id))) throw new Error(`${record.device_id} is of two users`);
       newest.set(String(record.device_id), record);
     }
   }
-  const { total } = service.current.ofApp(appId as AppId, {
-    afterMs: null,
-    beforeMs: null,
-    offset: 0,
-    limit: 0,
-  });
+  const all = { afterMs: null, beforeMs: null, offset: 0, limit: 0 };
+  const { total } = await service.current.ofApp(appId as AppId, all, NOBODY);
   if (total !== newest.size)
     throw new Error(`${total} current positions of the app, ${newest.size} of its users`);
   return newest;

@@ -1,0 +1,76 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { Device } from "../../src/hot/device.ts";
+import { DeviceList } from "../../src/hot/device-list.ts";
+import { compareUtf8 } from "../../src/lib/utf8.ts";
+import type { DeviceId } from "../../src/model/ids.ts";
+
+/** Thousands of ids that share beginnings, in whatever order, so that blocks fill, split and empty. */
+const DEVICES = Array.from(
+  { length: 12_000 },
+  (_, number) =>
+    new Device(`${["a", "\uFF21", "\u{1F68C}"][number % 3]}${(number * 7919) % 12_000}` as DeviceId, number),
+);
+
+const byId = (a: Device, b: Device) => compareUtf8(a.id, b.id);
+const idsOf = (devices: Iterable<Device>) => Array.from(devices, ({ id }) => id);
+
+const change = fc.record({
+  act: fc.constantFrom("add", "add", "delete", "read"),
+  from: fc.nat(DEVICES.length - 1),
+  count: fc.constantFrom(1, 3, 600, 5000),
+});
+
+test("a list has what was added and not taken out, in order", () => {
+  fc.assert(
+    fc.property(fc.array(change, { maxLength: 12 }), (changes) => {
+      const list = new DeviceList();
+      const plain = new Set<Device>();
+      for (const { act, from, count } of changes) {
+        for (const device of DEVICES.slice(from, from + count)) {
+          if (act === "add" && !plain.has(device)) {
+            list.add(device);
+            plain.add(device);
+          } else if (act === "delete" && plain.delete(device)) list.delete(device);
+        }
+        expect(list.size).toBe(plain.size);
+        if (act === "read") expect(idsOf(list)).toEqual(idsOf([...plain].sort(byId)));
+      }
+      expect(idsOf(list)).toEqual(idsOf([...plain].sort(byId)));
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("blocks() meets once whoever stays, in order, whatever comes and goes between two of them", () => {
+  fc.assert(
+    fc.property(fc.array(change, { maxLength: 30 }), fc.nat(DEVICES.length), (changes, start) => {
+      const list = new DeviceList();
+      const there = new Set(DEVICES.slice(0, start));
+      for (const device of there) list.add(device);
+      const stayed = new Set(there);
+      const everThere = new Set(there);
+      const met: Device[] = [];
+      const rest = [...changes];
+      for (const block of list.blocks()) {
+        met.push(...block);
+        const { act, from, count } = rest.pop() ?? { act: "read", from: 0, count: 0 };
+        for (const device of DEVICES.slice(from, from + count)) {
+          if (act === "add" && !there.has(device)) {
+            list.add(device);
+            there.add(device);
+            everThere.add(device);
+          } else if (act === "delete" && there.delete(device)) {
+            list.delete(device);
+            stayed.delete(device);
+          }
+        }
+      }
+      expect(idsOf(met)).toEqual(idsOf([...new Set(met)].sort(byId)));
+      const metOnes = new Set(met);
+      expect([...stayed].filter((device) => !metOnes.has(device))).toEqual([]);
+      expect(met.filter((device) => !everThere.has(device))).toEqual([]);
+    }),
+    { numRuns: 60 },
+  );
+});
