@@ -57,7 +57,7 @@ export async function verify(
 }
 
 function formatReport(dataDir: string, report: DirectoryReport, listsDays: boolean): string {
-  const { owner, segments, totals, archive, appDays, sha256, keys, setAside, problems } = report;
+  const { owner, segments, totals, archive, pastDays, appDays, sha256, keys, setAside, problems } = report;
   const user =
     owner === null ? "nobody" : `process ${owner.pid} (${owner.command}) since ${formatTime(owner.sinceMs)}`;
   const tornTailBytes = segments.reduce((sum, segment) => sum + segment.tornTailBytes, 0);
@@ -76,6 +76,7 @@ function formatReport(dataDir: string, report: DirectoryReport, listsDays: boole
     ["archived devices", formatCount(archive.devices)],
     ["archive files", `${formatCount(archive.parts)}, ${countOf(archive.bytes, "byte")}`],
     ["expired days", formatCount(archive.expiredDays)],
+    ["older than the retention", describePastDays(pastDays)],
     ["given up", archive.lost.length === 0 ? "none" : archive.lost.join(", ")],
     ["other files in the archive", archive.foreign.length === 0 ? "none" : archive.foreign.join(", ")],
     ["records", appDays === null ? "not looked at" : describeRecords(appDays)],
@@ -91,6 +92,16 @@ function formatReport(dataDir: string, report: DirectoryReport, listsDays: boole
   const rows = facts.map(([what, found]) => [what, printableLine(found)]);
   const list = listsDays && appDays !== null ? `${formatDays(appDays)}\n` : "";
   return `${formatTable(["what", "found"], rows)}\n${list}${lines.join("\n")}\n`;
+}
+
+function describePastDays(pastDays: DirectoryReport["pastDays"]): string {
+  if (pastDays.length === 0) return "none";
+  return pastDays
+    .map(({ day, archivedRecords, loggedReports }) => {
+      const archived = `${countOf(archivedRecords, "record")} in the archive`;
+      return `${day} (${archived}, ${countOf(loggedReports, "report")} in the log)`;
+    })
+    .join(", ");
 }
 
 function describeRecords(appDays: readonly AppDay[]): string {

@@ -68,6 +68,6 @@ export function splitExpired(days: ReadonlyMap<UtcDay, SealedDay>, nowMs: number
 }
 
 /** The first day that answers still show. */
-function retentionDay(nowMs: number): UtcDay {
+export function retentionDay(nowMs: number): UtcDay {
   return utcDayOf(retentionStartMs(nowMs));
 }

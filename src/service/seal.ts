@@ -10,7 +10,14 @@ import type { Clock } from "../time/clock.ts";
 import { retentionStartMs } from "../time/retention.ts";
 import { type UtcDay, utcDayName, utcDayOf, utcDayStartMs } from "../time/utc-day.ts";
 import type { Wal } from "../wal/wal.ts";
-import { ASIDE_KEEP_MS, planRetention, planSeal, type RetentionPlan, splitExpired } from "./seal-plan.ts";
+import {
+  ASIDE_KEEP_MS,
+  planRetention,
+  planSeal,
+  type RetentionPlan,
+  retentionDay,
+  splitExpired,
+} from "./seal-plan.ts";
 
 /** What a seal did. */
 export interface SealReport {
@@ -132,7 +139,11 @@ async function giveUpCovered(
     () => archive.discard(replaced),
     () => archive.tidy(nowMs, ASIDE_KEEP_MS),
     async () => {
-      const trimmed = await log.trim((day, lastSequence) => isCovered(archive.manifest, day, lastSequence));
+      const expiredBefore = retentionDay(nowMs);
+      const trimmed = await log.trim({
+        isCovered: (day, lastSequence) => isCovered(archive.manifest, day, lastSequence),
+        isExpired: (day) => day < expiredBefore,
+      });
       logBytes = trimmed.bytes;
     },
   ];
@@ -168,7 +179,7 @@ async function writeOffLost({ archive, acknowledgedParts }: SealDependencies): P
   await archive.setAside(lost);
 }
 
-/** A segment goes as a whole, so none should hold reports of many days. */
+/** What leaves a segment costs least where it goes as a whole, so none should hold reports of many days. */
 async function rotateLog(
   { rotate, currentDays }: Pick<Wal, "rotate" | "currentDays">,
   nowMs: number,

@@ -11,11 +11,14 @@ import {
 } from "../archive/verify-archive.ts";
 import type { Files } from "../runtime/files.ts";
 import type { Clock } from "../time/clock.ts";
+import type { UtcDay } from "../time/utc-day.ts";
+import { addBatchDays } from "../wal/batch-days.ts";
 import { type InspectedSegment, inspectLog } from "../wal/inspect-log.ts";
 import { misnamedSegments } from "../wal/segment-name.ts";
 import { segmentSize } from "../wal/segment-reader.ts";
 import { findLogGaps } from "./verify-log.ts";
 import { createMemory, type KnownDays, type RecordsReport, verifyRecords } from "./verify-records.ts";
+import { findPastDays, type PastDay } from "./verify-retention.ts";
 
 export interface VerifyDataOptions {
   readonly files: Files;
@@ -33,6 +36,7 @@ const ATTEMPTS_MAX = 5;
 export interface VerifiedData {
   readonly segments: readonly InspectedSegment[];
   readonly archive: ArchiveReport;
+  readonly pastDays: readonly PastDay[];
   readonly records: RecordsReport | null;
   readonly problems: readonly string[];
 }
@@ -83,9 +87,13 @@ async function readBy(
   const pathOf = (file: string) => join(paths.archive, file);
   const isReadable = state === "ok" || state === "none";
   const hot = quick || !isReadable ? null : await createMemory(manifest, files, { openDatabase, pathOf });
-  const segments = await inspectLog(progress.counted, paths.log, (entry) =>
-    hot?.apply(entry.appId, entry.batch, entry.sequence),
-  );
+  const logged = new Map<UtcDay, number>();
+  const segments = await inspectLog(progress.counted, paths.log, ({ appId, batch, sequence }) => {
+    addBatchDays(batch, logged);
+    hot?.apply(appId, batch, sequence);
+  });
+  const nowMs = clock.nowMs();
+  const pastDays = findPastDays(manifest, logged, nowMs);
   // Once a seal has swapped the manifest it takes from the log what only the new one covers.
   const isWholeLog = await isCurrent(options, found);
   const archive = await verifyArchive({
@@ -104,17 +112,16 @@ async function readBy(
       `${join(paths.log, name)}: no segment of the log has such a name, so nothing of it was read`,
     );
   if (!isWholeLog) problems.push("The archive changed while the log was read: look again");
-  if (hot === null) return { segments, archive, records: null, problems };
+  if (hot === null) return { segments, archive, pastDays, records: null, problems };
   const isDamaged = (file: string) => damaged.has(file);
   const onRead = progress.add;
-  const nowMs = clock.nowMs();
   const known = knownDays;
   const records = await verifyRecords(
     { manifest, hot, nowMs, openDatabase, pathOf, isDamaged, known, onRead },
     problems,
   );
   progress.finish();
-  return { segments, archive, records, problems };
+  return { segments, archive, pastDays, records, problems };
 }
 
 /** How much of log and archive is read, the archive so many times, and a disk that counts what is read of the log. */

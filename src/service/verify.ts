@@ -16,6 +16,7 @@ import {
 } from "./verify-acknowledged.ts";
 import { verifyData } from "./verify-data.ts";
 import type { AppDay } from "./verify-records.ts";
+import type { PastDay } from "./verify-retention.ts";
 
 /** What lies in a data directory, and what of it is damaged. */
 export interface DirectoryReport {
@@ -25,6 +26,8 @@ export interface DirectoryReport {
   /** Of all segments. */
   readonly totals: LogTotals;
   readonly archive: ArchiveReport;
+  /** Days before the retention of which the disk still has anything, until the next seals have deleted it. */
+  readonly pastDays: readonly PastDay[];
   /** What all records come to; null where only a quick look was asked for, or the manifest can't be used. */
   readonly appDays: readonly AppDay[] | null;
   readonly sha256: string | null;
@@ -80,7 +83,7 @@ export function createVerify(dependencies: VerifyDependencies) {
   return async function verify({ acknowledge, quick }: VerifyRequest): Promise<DirectoryReport> {
     const owner = await findOwner(dependencies);
     const data = await verifyData(dependencies, quick);
-    const { segments, archive } = data;
+    const { segments, archive, pastDays } = data;
     const keys = await readKeys(dependencies);
     if (acknowledge) await acknowledgeAll(files, paths.damaged, archive.damaged);
     const acknowledged = await readAcknowledged(files, paths.damaged);
@@ -94,7 +97,7 @@ export function createVerify(dependencies: VerifyDependencies) {
     ];
     const { appDays = null, sha256 = null } = data.records ?? {};
     const totals = totalsOf(segments);
-    return { owner, segments, totals, archive, appDays, sha256, keys, setAside, problems };
+    return { owner, segments, totals, archive, pastDays, appDays, sha256, keys, setAside, problems };
   };
 }
 

@@ -1,22 +1,31 @@
 import { join } from "node:path";
 import { FileError, type Files } from "../runtime/files.ts";
 import type { UtcDay } from "../time/utc-day.ts";
+import type { ReportsByDay } from "./batch-days.ts";
+import { rewriteSegment } from "./rewrite-segment.ts";
+import type { CreateSalt } from "./segment.ts";
 import { segmentName } from "./segment-name.ts";
 
 /** A segment that is not written any more. */
 export interface ClosedSegment {
   readonly number: number;
+  readonly version: 1 | 2;
   readonly bytes: number;
-  /** Of the reports in its good frames. */
-  readonly days: ReadonlySet<UtcDay>;
+  /** In its good frames. */
+  readonly reports: ReportsByDay;
   /** None of its entries has a greater one. */
   readonly lastSequence: number;
   /** False where its contents are not fully known, or not known to be kept elsewhere: it then stays. */
   readonly isRemovable: boolean;
 }
 
-/** Whether all reports of the day in entries up to this sequence are kept elsewhere, or wanted no more. */
-export type IsCovered = (day: UtcDay, lastSequence: number) => boolean;
+/** What the log may give up. */
+export interface Coverage {
+  /** Whether all reports of the day in entries up to this sequence are kept elsewhere, or wanted no more. */
+  isCovered(day: UtcDay, lastSequence: number): boolean;
+  /** Whether the day's reports, once covered, must go, whatever that costs. */
+  isExpired(day: UtcDay): boolean;
+}
 
 /** What left the log. */
 export interface TrimmedLog {
@@ -29,21 +38,25 @@ export interface ClosedSegments {
   readonly bytes: number;
   /** Whether any may hold reports of the day, or be back with them after a power failure. */
   mayHold(day: UtcDay): boolean;
+  /** Whether any is of the format that is written now. */
+  readonly hasNewFormat: boolean;
   /** Adds a segment newer than all others. */
   add(segment: ClosedSegment): void;
   /** Another segment of this number was put in the place of what may be here. */
   forget(number: number): void;
   /**
-   * Removes the covered segments, at once from the disk's directory, for good when it resolves. The newest stays
-   * where `keepsNewest`. Tries all of them, then throws the first `FileError`; what is still there is tried again
-   * the next time. After a crash some may be back: nothing in them is new.
+   * Removes the covered segments, and from others what is covered where that is much of them or expired. The newest is
+   * never removed where `keepsNewest`, and one of an older format never written anew unless `rewritesAll`. For good
+   * when it resolves. Tries all of them, then throws the first `FileError`; what is still there is tried again the
+   * next time. After a crash some may be back: nothing in them is new.
    */
-  remove(isCovered: IsCovered, keepsNewest: boolean): Promise<TrimmedLog>;
+  trim(coverage: Coverage, keepsNewest: boolean, rewritesAll: boolean): Promise<TrimmedLog>;
 }
 
 export function createClosedSegments(
   files: Files,
   directory: string,
+  createSalt: CreateSalt,
   found: readonly ClosedSegment[],
 ): ClosedSegments {
   const segments = [...found];
@@ -51,11 +64,26 @@ export function createClosedSegments(
   let unsynced: ClosedSegment[] = [];
   let bytes = segments.reduce((sum, segment) => sum + segment.bytes, 0);
 
-  function forget(number: number): void {
+  function put(number: number, other: ClosedSegment | null): void {
     const index = segments.findIndex((segment) => segment.number === number);
     if (index < 0) return;
-    bytes -= segments[index]!.bytes;
-    segments.splice(index, 1);
+    bytes += (other?.bytes ?? 0) - segments[index]!.bytes;
+    segments.splice(index, 1, ...(other === null ? [] : [other]));
+  }
+
+  async function remove(segment: ClosedSegment): Promise<number> {
+    await removeFile(files, join(directory, segmentName(segment.number)));
+    put(segment.number, null);
+    unsynced.push(segment);
+    return segment.bytes;
+  }
+
+  async function rewrite(segment: ClosedSegment, covered: ReadonlySet<UtcDay>): Promise<number> {
+    const { number, lastSequence } = segment;
+    const rewritten = await rewriteSegment(files, directory, number, covered, lastSequence, createSalt);
+    if (rewritten === null) return 0;
+    put(number, { ...segment, ...rewritten, version: 2 });
+    return segment.bytes - rewritten.bytes;
   }
 
   return {
@@ -63,24 +91,34 @@ export function createClosedSegments(
       return bytes;
     },
     mayHold(day) {
-      const isSuspect = ({ isRemovable, days }: ClosedSegment) => !isRemovable || days.has(day);
+      const isSuspect = ({ isRemovable, reports }: ClosedSegment) => !isRemovable || reports.has(day);
       return segments.some(isSuspect) || unsynced.some(isSuspect);
+    },
+    get hasNewFormat() {
+      return segments.some(({ version }) => version === 2);
     },
     add(segment) {
       segments.push(segment);
       bytes += segment.bytes;
     },
-    forget,
-    async remove(isCovered, keepsNewest) {
-      const removed = { segments: 0, bytes: 0 };
+    forget: (number) => put(number, null),
+    async trim(coverage, keepsNewest, rewritesAll) {
+      const trimmed = { segments: 0, bytes: 0 };
+      const newest = keepsNewest ? segments.at(-1) : undefined;
+      const mayRewrite = ({ version }: ClosedSegment) => rewritesAll || version === 2;
       let failure: unknown = null;
-      for (const segment of planRemoval(segments, isCovered, keepsNewest)) {
+      for (const segment of [...segments]) {
+        const covered = coveredDays(segment, coverage);
         try {
-          await removeFile(files, join(directory, segmentName(segment.number)));
-          forget(segment.number);
-          unsynced.push(segment);
-          removed.segments++;
-          removed.bytes += segment.bytes;
+          if (segment !== newest && isAllCovered(segment, covered)) {
+            trimmed.bytes += await remove(segment);
+            trimmed.segments++;
+          } else if (
+            mayRewrite(segment) &&
+            isWorthRewriting(segment, covered, coverage, segment === newest)
+          ) {
+            trimmed.bytes += await rewrite(segment, covered);
+          }
         } catch (error) {
           failure ??= error;
         }
@@ -88,21 +126,38 @@ export function createClosedSegments(
       if (unsynced.length > 0) await files.syncDirectory(directory);
       unsynced = [];
       if (failure !== null) throw failure;
-      return removed;
+      return trimmed;
     },
   };
 }
 
-function planRemoval(
-  segments: readonly ClosedSegment[],
-  isCovered: IsCovered,
-  keepsNewest: boolean,
-): ClosedSegment[] {
-  const candidates = keepsNewest ? segments.slice(0, -1) : segments;
-  return candidates.filter(
-    ({ isRemovable, days, lastSequence }) =>
-      isRemovable && [...days].every((day) => isCovered(day, lastSequence)),
-  );
+/** Of a segment that is fully known; of another none. */
+function coveredDays(segment: ClosedSegment, { isCovered }: Coverage): ReadonlySet<UtcDay> {
+  const { isRemovable, reports, lastSequence } = segment;
+  return new Set(isRemovable ? [...reports.keys()].filter((day) => isCovered(day, lastSequence)) : []);
+}
+
+function isAllCovered({ isRemovable, reports }: ClosedSegment, covered: ReadonlySet<UtcDay>): boolean {
+  return isRemovable && covered.size === reports.size;
+}
+
+/**
+ * To write a segment anew costs as much as what stays: half of it at most, unless something has to go. The newest leaves
+ * as a whole soon.
+ */
+function isWorthRewriting(
+  { reports }: ClosedSegment,
+  covered: ReadonlySet<UtcDay>,
+  { isExpired }: Coverage,
+  isNewest: boolean,
+): boolean {
+  let all = 0;
+  let leaving = 0;
+  for (const [day, count] of reports) {
+    all += count;
+    if (covered.has(day)) leaving += count;
+  }
+  return [...covered].some(isExpired) || (!isNewest && leaving > 0 && leaving * 2 >= all);
 }
 
 /** Fine where the file is gone already. */

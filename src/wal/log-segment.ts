@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { AppendFile, Files } from "../runtime/files.ts";
 import type { UtcDay } from "../time/utc-day.ts";
+import { addDays, type ReportsByDay } from "./batch-days.ts";
 import { createSaltedFrames, type SaltedFrames } from "./frame.ts";
 import { encodeSegmentHead, SEGMENT_HEAD_BYTES } from "./segment.ts";
 import { segmentName } from "./segment-name.ts";
@@ -13,13 +14,13 @@ export interface LogSegment {
   /** All of them on disk. */
   readonly bytes: number;
   readonly hasFrames: boolean;
-  /** Of the reports in its frames. */
-  readonly days: ReadonlySet<UtcDay>;
-  /** Resolves once the frames, with reports of these days, are on disk, with how long their sync took. */
+  /** In its frames. */
+  readonly reports: ReportsByDay;
+  /** Resolves once the frames, with these reports, are on disk, with how long their sync took. */
   append(
     frames: readonly Uint8Array[],
     frameBytes: number,
-    frameDays: Iterable<UtcDay>,
+    frameReports: ReportsByDay,
   ): Promise<{ readonly syncMs: number }>;
   /** Takes back, on the disk too, what a failed `append` may have written. */
   cutBack(): Promise<void>;
@@ -42,25 +43,25 @@ export async function createSegment(
 }
 
 function logSegment(number: number, frames: SaltedFrames, file: AppendFile): LogSegment {
-  const days = new Set<UtcDay>();
+  const reports = new Map<UtcDay, number>();
   let bytes = SEGMENT_HEAD_BYTES;
   return {
     number,
     frames,
-    days,
+    reports,
     get bytes() {
       return bytes;
     },
     get hasFrames() {
       return bytes > SEGMENT_HEAD_BYTES;
     },
-    async append(written, frameBytes, frameDays) {
+    async append(written, frameBytes, frameReports) {
       await file.append(written);
       const startedMs = performance.now();
       await file.sync();
       const syncMs = performance.now() - startedMs;
       bytes += frameBytes;
-      for (const day of frameDays) days.add(day);
+      addDays(frameReports, reports);
       return { syncMs };
     },
     async cutBack() {

@@ -4,7 +4,7 @@ import type { ReportBatch } from "../model/report-batch.ts";
 import { type Files, isDiskFull, isOutOfDescriptors } from "../runtime/files.ts";
 import type { UtcDay } from "../time/utc-day.ts";
 import { addBatchDays } from "./batch-days.ts";
-import type { ClosedSegments, IsCovered, TrimmedLog } from "./closed-segments.ts";
+import type { ClosedSegments, Coverage, TrimmedLog } from "./closed-segments.ts";
 import { createEntryEncoder } from "./entry.ts";
 import { FRAME_HEADER_BYTES } from "./frame.ts";
 import { createSegment, type LogSegment } from "./log-segment.ts";
@@ -42,12 +42,12 @@ export interface Wal {
    */
   rotate(): Promise<void>;
   /**
-   * Removes every segment whose days are all covered at its last sequence. Never the one that is being written,
-   * the newest (it says from where sequences go on), or one that could not be read or repaired at the start. Does
-   * nothing once the log has failed or is closed. All are tried before the first `FileError` is thrown; what is
-   * left is tried again the next time.
+   * Removes every segment whose days are all covered at its last sequence, and from others what is covered where that is
+   * much of them or expired (`ClosedSegments.trim`). Never the one that is being written, the newest (it says from where
+   * sequences go on), or one that could not be read or repaired at the start. A log that has no report in the format
+   * that is written now stays one that an earlier program reads. Does nothing once the log has failed or is closed.
    */
-  trim(isCovered: IsCovered): Promise<TrimmedLog>;
+  trim(coverage: Coverage): Promise<TrimmedLog>;
   /** Finishes what was appended, then takes no more. */
   close(): Promise<void>;
 }
@@ -86,16 +86,14 @@ interface Waiting {
 /** Entries that are written at once. */
 interface Group {
   readonly entries: Waiting[];
-  /** Of their reports. */
-  readonly days: Set<UtcDay>;
+  readonly reports: Map<UtcDay, number>;
   bytes: number;
 }
 
 function emptyGroup(): Group {
-  return { entries: [], days: new Set(), bytes: 0 };
+  return { entries: [], reports: new Map(), bytes: 0 };
 }
 
-const NO_DAYS: ReadonlySet<UtcDay> = new Set();
 const NOTHING_TRIMMED: TrimmedLog = { segments: 0, bytes: 0 };
 
 /**
@@ -142,7 +140,7 @@ export function createLogWriter(options: LogWriterOptions): Wal {
     }
   }
 
-  async function writeGroup({ entries, days, bytes }: Group): Promise<LogRefusal | null> {
+  async function writeGroup({ entries, reports, bytes }: Group): Promise<LogRefusal | null> {
     if (failure !== null) return { kind: "log_failed", cause: failure };
     const firstSequence = nextSequence;
     try {
@@ -154,7 +152,7 @@ export function createLogWriter(options: LogWriterOptions): Wal {
         seal(frame, firstSequence + index);
       });
       const frames = entries.map(({ frame }) => frame);
-      const { syncMs } = await segment.append(frames, bytes, days);
+      const { syncMs } = await segment.append(frames, bytes, reports);
       onWritten?.({ entries: entries.length, bytes, syncMs });
     } catch (error) {
       return refusalOf(await cutBackAfter(error));
@@ -201,14 +199,14 @@ export function createLogWriter(options: LogWriterOptions): Wal {
 
   async function leaveSegment(left: LogSegment): Promise<void> {
     segment = null;
-    const { number, bytes, days } = left;
-    earlier.add({ number, bytes, days, lastSequence: nextSequence - 1, isRemovable: true });
+    const { number, bytes, reports } = left;
+    earlier.add({ number, version: 2, bytes, reports, lastSequence: nextSequence - 1, isRemovable: true });
     await left.close();
   }
 
-  async function trim(isCovered: IsCovered): Promise<TrimmedLog> {
+  async function trim(coverage: Coverage): Promise<TrimmedLog> {
     if (closed !== null || failure !== null) return NOTHING_TRIMMED;
-    return earlier.remove(isCovered, segment === null);
+    return earlier.trim(coverage, segment === null, segment !== null || earlier.hasNewFormat);
   }
 
   async function finish(): Promise<void> {
@@ -228,7 +226,7 @@ export function createLogWriter(options: LogWriterOptions): Wal {
         waiting.entries.push({ frame, resolve });
       });
       waiting.bytes += frame.length;
-      addBatchDays(batch, waiting.days);
+      addBatchDays(batch, waiting.reports);
       if (!isWriting) writing = writeAll();
       return outcome;
     },
@@ -241,9 +239,9 @@ export function createLogWriter(options: LogWriterOptions): Wal {
     get queueBytes() {
       return queueBytes;
     },
-    mayHold: (day) => segment?.days.has(day) === true || earlier.mayHold(day),
+    mayHold: (day) => segment?.reports.has(day) === true || earlier.mayHold(day),
     get currentDays() {
-      return segment?.days ?? NO_DAYS;
+      return new Set(segment?.reports.keys());
     },
     get state() {
       if (closed !== null) return "closed";
@@ -257,8 +255,8 @@ export function createLogWriter(options: LogWriterOptions): Wal {
       if (!isWriting) writing = writeAll();
       await promise;
     },
-    trim(isCovered) {
-      const trimmed = trimming.then(() => trim(isCovered)); // One after the other: each file is removed once.
+    trim(coverage) {
+      const trimmed = trimming.then(() => trim(coverage)); // One after the other: each file is removed once.
       trimming = trimmed.catch(() => undefined);
       return trimmed;
     },

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { nextTurn } from "../lib/next-turn.ts";
 import type { Files } from "../runtime/files.ts";
 import type { UtcDay } from "../time/utc-day.ts";
-import { addBatchDays } from "./batch-days.ts";
+import { addBatchDays, type ReportsByDay } from "./batch-days.ts";
 import type { LogEntry } from "./entry.ts";
 import { misnamedSegments, segmentNumbers } from "./segment-name.ts";
 import {
@@ -31,8 +31,8 @@ export interface ReplayProgress {
 }
 
 export interface ReplayedSegment extends SegmentContents {
-  /** Of the reports in its good frames. */
-  readonly days: ReadonlySet<UtcDay>;
+  /** In its good frames. */
+  readonly reports: ReportsByDay;
 }
 
 export interface ReplayedLog {
@@ -65,10 +65,10 @@ export async function replayLog(options: ReplayOptions): Promise<ReplayedLog> {
     const path = join(directory, name);
     const segmentBytes = await readSegment(files, path, sizes[index]!);
     const reader = new SegmentReader(path, number, segmentBytes, position, texts);
-    const days = new Set<UtcDay>();
+    const reports = new Map<UtcDay, number>();
     let clockAt = CLOCK_STEP_BYTES;
     for (let entry = reader.next(); entry !== null; entry = reader.next()) {
-      addBatchDays(entry.batch, days);
+      addBatchDays(entry.batch, reports);
       onEntry(entry);
       if (reader.readBytes < clockAt) continue;
       clockAt = reader.readBytes + CLOCK_STEP_BYTES;
@@ -78,7 +78,7 @@ export async function replayLog(options: ReplayOptions): Promise<ReplayedLog> {
       await yieldToRequests();
       sliceEndMs = performance.now() + SLICE_MS;
     }
-    segments.push({ ...reader.contents(), days });
+    segments.push({ ...reader.contents(), reports });
     position = reader.position;
     replayedBytes += reader.readBytes;
     records += reader.records;

@@ -8,7 +8,7 @@ import { type CreateSalt, createRandomSalt } from "./segment.ts";
 import { segmentNumbers } from "./segment-name.ts";
 import { segmentSize } from "./segment-reader.ts";
 
-export type { IsCovered, TrimmedLog } from "./closed-segments.ts";
+export type { Coverage, TrimmedLog } from "./closed-segments.ts";
 export type { LogEntry } from "./entry.ts";
 export type { LogRefusal, LogWrite, Wal } from "./log-writer.ts";
 export type { LogDamage } from "./repair.ts";
@@ -70,7 +70,7 @@ export async function openWal(options: WalOptions): Promise<{ wal: Wal; recovery
   const failure = await rewriteNewest(files, replayed);
 
   const found = await closedSegments(files, directory, segments, leftAsFound);
-  const earlier = createClosedSegments(files, directory, found);
+  const earlier = createClosedSegments(files, directory, createSalt, found);
   const { segmentBytesMax, queueBytesMax, onWritten } = options;
   const limits = { createSalt, segmentBytesMax, queueBytesMax };
   const told = onWritten === undefined ? {} : { onWritten };
@@ -156,7 +156,8 @@ async function closedSegments(
     closed.push({
       number,
       bytes: await segmentSize(files, path),
-      days: segment?.days ?? new Set(),
+      version: segment?.version ?? 1,
+      reports: segment?.reports ?? new Map(),
       lastSequence: segment?.lastSequence ?? number - 1,
       isRemovable: segment !== undefined && !leftAsFound.has(path),
     });

@@ -3,9 +3,11 @@
 // covered as they go; the power fails before operation 0, 1, 2, ... until none is left, and what the disk kept of
 // unsynced bytes and names is drawn from a seed. Then the log is opened again, trimmed and appended to.
 import { expect, test } from "bun:test";
+import { utcDayOf } from "../../src/time/utc-day.ts";
+import type { Coverage } from "../../src/wal/wal.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../support/simulated-files.ts";
-import { APP, appendNamed, dayBatch, openTestWal } from "../wal/fixture.ts";
+import { APP, appendNamed, dayBatch, NOTHING_LEFT, openTestWal } from "../wal/fixture.ts";
 
 const ROUNDS = 7;
 
@@ -19,6 +21,19 @@ interface Known {
 
 function isCovered({ covered }: Known, days: readonly number[], sequence: number): boolean {
   return days.every((day) => sequence <= (covered.get(day) ?? 0));
+}
+
+/** Days go for good two days later, so that segments are written anew for a few reports too. */
+function coverageOf(known: Known, today: number): Coverage {
+  return {
+    isCovered: (day, lastSequence) => isCovered(known, [day], lastSequence),
+    isExpired: (day) => day < today - 2,
+  };
+}
+
+/** Every report of an entry, as it is known outside. */
+function reportsOf(entry: string, days: readonly number[]): string[] {
+  return days.map((day) => `${entry} ${day}`);
 }
 
 async function appendAndTrim(files: SimulatedFiles, known: Known): Promise<void> {
@@ -36,7 +51,7 @@ async function appendAndTrim(files: SimulatedFiles, known: Known): Promise<void>
       await wal.rotate();
       known.covered.set(day, wal.lastSequence); // Of which everything is kept elsewhere by now.
       if (day % 2 === 1) known.covered.set(0, wal.lastSequence); // What was late for day 0 too.
-      await wal.trim((of, lastSequence) => isCovered(known, [of], lastSequence));
+      await wal.trim(coverageOf(known, day));
     }
   }
   // Writer `x` goes with the days, `y` is late every other time.
@@ -67,20 +82,31 @@ test("rotate() and trim() keep what is not covered through a power loss at any o
       crashed = disk !== null;
       const after = disk ?? files.crash(random);
 
-      const again = await openTestWal(after);
-      const uncovered = [...known.acknowledged]
-        .filter(([, { sequence, days }]) => !isCovered(known, days, sequence))
-        .map(([entry]) => entry);
-      expect(again.found).toEqual(expect.arrayContaining(uncovered));
-      const gone = [...known.acknowledged.keys()].filter((entry) => !again.found.includes(entry));
+      const reports: string[] = [];
+      const found: string[] = [];
+      const again = await openTestWal(after, {
+        onEntry({ sequence, batch: { texts, device, timestampMs } }) {
+          const entry = `${sequence} ${texts[device[0]!] ?? NOTHING_LEFT}`;
+          found.push(entry);
+          reports.push(...reportsOf(entry, Array.from(timestampMs, utcDayOf)));
+        },
+      });
+      const uncovered = [...known.acknowledged].filter(
+        ([, { sequence, days }]) => !isCovered(known, days, sequence),
+      );
+      for (const [entry, { sequence, days }] of uncovered) {
+        const wanted = days.filter((day) => !isCovered(known, [day], sequence));
+        expect(reports).toEqual(expect.arrayContaining(reportsOf(entry, wanted)));
+      }
+      const gone = [...known.acknowledged.keys()].filter((entry) => !found.includes(entry));
       trimmed += gone.length;
 
-      await again.wal.trim((day, lastSequence) => isCovered(known, [day], lastSequence));
+      await again.wal.trim(coverageOf(known, ROUNDS));
       const [appended] = await appendNamed(again.wal, ["after"]);
       const sequences = [...known.acknowledged.values()].map(({ sequence }) => sequence);
       expect(Number.parseInt(appended!, 10)).toBeGreaterThan(Math.max(0, ...sequences));
       const last = await openTestWal(after.crash());
-      expect(last.found).toEqual(expect.arrayContaining([...uncovered, appended!]));
+      expect(last.found).toEqual(expect.arrayContaining([...uncovered.map(([entry]) => entry), appended!]));
       expect(last.recovery).toMatchObject({ damage: [], tornTail: null });
       runs++;
     }

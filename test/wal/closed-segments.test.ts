@@ -1,11 +1,15 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { NUMBER_FIELDS } from "../../src/model/location-fields.ts";
 import { FileError } from "../../src/runtime/files.ts";
-import type { UtcDay } from "../../src/time/utc-day.ts";
+import { type UtcDay, utcDayOf } from "../../src/time/utc-day.ts";
+import { inspectLog } from "../../src/wal/inspect-log.ts";
 import { SEGMENT_HEAD_BYTES } from "../../src/wal/segment.ts";
-import type { IsCovered } from "../../src/wal/wal.ts";
+import { segmentName } from "../../src/wal/segment-name.ts";
+import type { Coverage } from "../../src/wal/wal.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../support/simulated-files.ts";
-import { APP, appendNamed, dayBatch, LOG, openTestWal, segmentPaths } from "./fixture.ts";
+import { APP, appendNamed, COVERS_ALL, covers, dayBatch, LOG, openTestWal, segmentPaths } from "./fixture.ts";
+import { frameV1, segmentV1 } from "./v1-segment.ts";
 
 type TestWal = Awaited<ReturnType<typeof openTestWal>>["wal"];
 
@@ -32,11 +36,6 @@ async function createLog(segments: readonly (readonly (readonly number[])[])[]) 
   return { files, wal, written };
 }
 
-/** Covered up to any sequence. */
-function covers(...days: readonly number[]): IsCovered {
-  return (day) => days.includes(day);
-}
-
 function bytesOnDisk(files: SimulatedFiles): number {
   const segments = [...files.contents()].filter(([path]) => path.startsWith(`${LOG}/`));
   return segments.reduce((sum, [, { length }]) => sum + length, 0);
@@ -53,8 +52,18 @@ async function expectLeft(files: SimulatedFiles, wal: TestWal, left: readonly st
   return disk;
 }
 
+/** Every report of a log, as `sequence name day`. */
+async function reportsIn(files: SimulatedFiles): Promise<string[]> {
+  const reports: string[] = [];
+  await inspectLog(files, LOG, ({ sequence, batch: { texts, device, timestampMs } }) => {
+    const found = Array.from(timestampMs, (atMs, row) => `${texts[device[row]!]} ${utcDayOf(atMs)}`);
+    reports.push(...found.map((report) => `${sequence} ${report}`));
+  });
+  return reports;
+}
+
 test("trim() removes the segments all of whose days are covered, and tells how much", async () => {
-  const { files, wal, written } = await createLog([[[1], [1]], [[1, 2]], [[2], [1]], [[3]], [[1]]]);
+  const { files, wal, written } = await createLog([[[1], [1]], [[1, 2, 2]], [[2, 2], [1]], [[3]], [[1]]]);
   const before = wal.bytes;
   const [first] = await segmentPaths(files);
   const firstBytes = files.contents().get(first!)!.length;
@@ -68,37 +77,115 @@ test("trim() removes the segments all of whose days are covered, and tells how m
 test("trim() asks for each day at the segment's last sequence", async () => {
   const { wal } = await createLog([[[1], [1, 2]], [[5], [3], [5]], [[4]]]);
   const asked: string[] = [];
-  await wal.trim((day, lastSequence) => asked.push(`${day} at ${lastSequence}`) > 0);
+  const isCovered: Coverage["isCovered"] = (day, lastSequence) => asked.push(`${day} at ${lastSequence}`) > 0;
+  await wal.trim({ isCovered, isExpired: () => false });
   expect(asked).toEqual(["1 at 2", "2 at 2", "5 at 5", "3 at 5"]);
 });
 
-test("trim() keeps a segment for one late report", async () => {
+test("trim() keeps a segment for one late report, and of it that report alone", async () => {
   const { files, wal, written } = await createLog([[[8]], [[8], [8, 8, 1, 8], [8]], [[8]], [[9]]]);
+  const before = wal.bytes;
   // Day 1 was sealed before its late report arrived with sequence 3.
-  const isCovered: IsCovered = (day, lastSequence) => lastSequence <= (day === 1 ? 2 : 100);
-  expect((await wal.trim(isCovered)).segments).toBe(2);
-  await expectLeft(files, wal, [...written.slice(1, 4), ...written.slice(5)]);
+  const isCovered: Coverage["isCovered"] = (day, lastSequence) => lastSequence <= (day === 1 ? 2 : 100);
+  const trimmed = await wal.trim({ isCovered, isExpired: () => false });
+  expect(trimmed).toEqual({ segments: 2, bytes: before - wal.bytes });
+  const disk = await expectLeft(files, wal, [written[2]!, "4 -", ...written.slice(5)]);
+  expect(await reportsIn(disk)).toEqual(["3 c 1", "6 f 9"]);
+});
+
+test("trim() writes a segment anew where half of its reports are covered", async () => {
+  for (const [uncovered, isWorth] of [
+    [2, true],
+    [3, false],
+  ] as const) {
+    const { files, wal } = await createLog([[[1, 1], Array(uncovered).fill(2)], [[9]]]);
+    const before = wal.bytes;
+    const { segments, bytes } = await wal.trim(covers(1));
+    expect([segments, bytes > 0, before - wal.bytes]).toEqual([0, isWorth, bytes]);
+    expect((await reportsIn(files)).includes("1 a 1")).toBe(!isWorth);
+    expect(await wal.trim(covers(1))).toEqual({ segments: 0, bytes: 0 });
+  }
+});
+
+test("trim() leaves nothing that is expired, however much else a segment holds, the newest too", async () => {
+  const texts = (files: SimulatedFiles) =>
+    [...files.contents()].map(([, bytes]) => Buffer.from(bytes).toString("latin1")).join();
+  for (const isNewest of [false, true]) {
+    const { files, wal } = await createLog([[[5, 5, 5, 5, 5, 5], [1], [5, 1, 6]]]);
+    if (isNewest) await wal.rotate();
+    else await appendSegments(wal, [[[5]]]);
+    await wal.trim(covers(1, 5));
+    expect(wal.mayHold(1 as UtcDay)).toBe(isNewest);
+    await wal.trim({ ...covers(1), isExpired: (day) => day === 1 });
+    expect(wal.mayHold(1 as UtcDay)).toBe(false);
+    expect(wal.mayHold(6 as UtcDay)).toBe(true);
+    expect((await reportsIn(files)).filter((report) => report.endsWith(" 1"))).toEqual([]);
+    expect(texts(files)).not.toContain("user of b"); // Nor do the texts of what went stay behind.
+    expect(texts(files)).toContain("user of c");
+  }
+});
+
+test("trim() leaves an expired report that is not covered", async () => {
+  const { files, wal, written } = await createLog([[[1], [2]], [[3]]]);
+  await wal.trim({ isCovered: (day) => day === 2, isExpired: () => true });
+  await expectLeft(files, wal, [written[0]!, "2 -", written[2]!]);
+});
+
+test("trim() leaves a log of version 1 as it is until something is written in version 2", async () => {
+  const full = (day: number) => {
+    const batch = dayBatch(`of day ${day}`, [day]);
+    return { ...batch, numbers: NUMBER_FIELDS.map(() => new Float64Array([1])) };
+  };
+  const [first, second] = [1, 4].map((number) => [
+    `${LOG}/${segmentName(number)}`,
+    segmentV1(
+      number,
+      [1, 2, 3].map((day) => frameV1(number + day - 1, APP, full(day))),
+    ),
+  ]) as [[string, Uint8Array], [string, Uint8Array]];
+  const files = createSimulatedFiles(new Map([first, second]));
+  const { wal } = await openTestWal(files);
+  const coverage = { ...covers(1, 2), isExpired: (day: UtcDay) => day === 1 };
+  expect(await wal.trim(coverage)).toEqual({ segments: 0, bytes: 0 });
+  expect(files.contents()).toEqual(new Map([first, second]));
+  expect(wal.mayHold(1 as UtcDay)).toBe(true);
+
+  await appendNamed(wal, ["new"]);
+  await wal.trim(coverage);
+  const { found, recovery } = await openTestWal(files.crash());
+  expect(found).toEqual(["3 of day 3", "6 of day 3", "7 new"]);
+  expect(recovery.damage).toEqual([]);
+});
+
+test("trim() leaves a segment as it is that changed behind its back", async () => {
+  const { files, wal } = await createLog([[[1], [2]], [[3]]]);
+  const [path] = await segmentPaths(files);
+  const damaged = files.contents().get(path!)!;
+  damaged[SEGMENT_HEAD_BYTES + 40]! ^= 1;
+  await files.replace(path!, damaged);
+  expect(await wal.trim({ ...covers(1), isExpired: () => true })).toEqual({ segments: 0, bytes: 0 });
+  expect(files.contents().get(path!)).toEqual(damaged);
 });
 
 test("trim() keeps the segment being written and, where there is none, the newest", async () => {
   const { files, wal, written } = await createLog([[[1]], [[1]]]);
-  expect((await wal.trim(() => true)).segments).toBe(1);
+  expect((await wal.trim(COVERS_ALL)).segments).toBe(1);
   await wal.rotate();
-  expect((await wal.trim(() => true)).segments).toBe(0);
+  expect((await wal.trim(COVERS_ALL)).segments).toBe(0);
   const disk = await expectLeft(files, wal, written.slice(1));
   const { wal: again } = await openTestWal(disk);
-  expect((await again.trim(() => true)).segments).toBe(0);
+  expect((await again.trim(COVERS_ALL)).segments).toBe(0);
   written.push(...(await appendNamed(again, ["c"])));
-  expect((await again.trim(() => true)).segments).toBe(1);
+  expect((await again.trim(COVERS_ALL)).segments).toBe(1);
   await expectLeft(disk, again, ["3 c"]);
 });
 
 test("trim() of an empty log, and of one that is closed, removes nothing", async () => {
   const { wal } = await openTestWal(createSimulatedFiles());
-  expect(await wal.trim(() => true)).toEqual({ segments: 0, bytes: 0 });
+  expect(await wal.trim(COVERS_ALL)).toEqual({ segments: 0, bytes: 0 });
   const closing = await createLog([[[1]], [[1]]]);
   await closing.wal.close();
-  expect(await closing.wal.trim(() => true)).toEqual({ segments: 0, bytes: 0 });
+  expect(await closing.wal.trim(COVERS_ALL)).toEqual({ segments: 0, bytes: 0 });
   expect((await segmentPaths(closing.files)).length).toBe(2);
 });
 
@@ -112,7 +199,7 @@ test("trim() knows the days that a start has replayed, and sequences go on above
   const disk = await expectLeft(files, again, written.slice(2));
   for (let start = 0; start < 2; start++) {
     const { wal: idle } = await openTestWal(disk); // Trimmed again, and nothing appended.
-    expect(await idle.trim(() => true)).toEqual({ segments: 0, bytes: 0 });
+    expect(await idle.trim(COVERS_ALL)).toEqual({ segments: 0, bytes: 0 });
     expect(idle.lastSequence).toBe(4);
     await idle.close();
   }
@@ -129,9 +216,9 @@ test("trim() removes what has no good frame, once it is not the newest", async (
   contents.set(newest!, contents.get(newest!)!.slice(0, SEGMENT_HEAD_BYTES));
   const cut = createSimulatedFiles(contents);
   const { wal: again } = await openTestWal(cut, { sequenceMin: 10 });
-  expect(await again.trim(() => false)).toEqual({ segments: 0, bytes: 0 });
+  expect(await again.trim(covers())).toEqual({ segments: 0, bytes: 0 });
   expect(await appendNamed(again, ["c"])).toEqual(["10 c"]);
-  expect(await again.trim(() => false)).toEqual({ segments: 1, bytes: SEGMENT_HEAD_BYTES });
+  expect(await again.trim(covers())).toEqual({ segments: 1, bytes: SEGMENT_HEAD_BYTES });
   await expectLeft(cut, again, ["1 a", "10 c"]);
 });
 
@@ -165,7 +252,7 @@ test("trim() leaves a segment alone that could not be read or repaired at the st
     const { wal: again, recovery } = await openTestWal(found);
     expect(recovery.damage).toMatchObject([{ file: middle!, savedAs: null }]);
     found.beforeOperation = null;
-    expect((await again.trim(() => true)).segments).toBe(1);
+    expect((await again.trim(COVERS_ALL)).segments).toBe(1);
     expect(found.contents().get(middle!)).toEqual(contents.get(middle!)!);
     expect(again.bytes).toBe(bytesOnDisk(found));
   }
@@ -213,7 +300,7 @@ test("trim() leaves a segment alone that was not there to be replayed", async ()
   await wal.close();
   const late = `${LOG}/00000000000000000002.wal`;
   const { wal: again } = await openTestWal(files, { onEntry: () => void files.openAppend(late) });
-  expect((await again.trim(() => true)).segments).toBe(2);
+  expect((await again.trim(COVERS_ALL)).segments).toBe(2);
   expect(files.contents().has(late)).toBe(true);
 });
 
@@ -229,7 +316,7 @@ test("trim() removes nothing where the log has failed", async () => {
   files.failNext("sync", "EIO");
   await wal.append(APP, dayBatch("c", [1]));
   expect(wal.state).toBe("failed");
-  expect(await wal.trim(() => true)).toEqual({ segments: 0, bytes: 0 });
+  expect(await wal.trim(COVERS_ALL)).toEqual({ segments: 0, bytes: 0 });
   expect((await segmentPaths(files)).length).toBe(2);
 });
 
@@ -243,7 +330,7 @@ test("trim() makes room for a log that is full", async () => {
   await expectLeft(files, wal, ["2 b", "3 d"]);
 });
 
-test("trim() leaves whole segments with every report that is not covered, whatever the days", async () => {
+test("trim() leaves every report that is not covered, and none that is covered and expired", async () => {
   const logs = fc.array(
     fc.array(fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 3 }), {
       minLength: 1,
@@ -252,28 +339,43 @@ test("trim() leaves whole segments with every report that is not covered, whatev
     { minLength: 1, maxLength: 6 },
   );
   const coverages = fc.array(fc.nat(20), { minLength: 5, maxLength: 5 }); // By day, the sequence covered.
+  const expiries = fc.uniqueArray(fc.integer({ min: 1, max: 4 }));
   await fc.assert(
-    fc.asyncProperty(logs, coverages, fc.boolean(), async (segments, covered, isReopened) => {
-      const { files, wal: first, written } = await createLog(segments);
-      const sequenceOf = (entry: string) => Number.parseInt(entry, 10);
-      if (isReopened) await first.close();
-      const wal = isReopened ? (await openTestWal(files)).wal : first;
-      await wal.trim((day, lastSequence) => lastSequence <= covered[day]!);
+    fc.asyncProperty(
+      logs,
+      coverages,
+      expiries,
+      fc.boolean(),
+      async (segments, covered, expired, isReopened) => {
+        const { files, wal: first, written } = await createLog(segments);
+        if (isReopened) await first.close();
+        const wal = isReopened ? (await openTestWal(files)).wal : first;
+        await wal.trim({
+          isCovered: (day, lastSequence) => lastSequence <= covered[day]!,
+          isExpired: (day) => expired.includes(day),
+        });
 
-      const names = written.values();
-      const placed = segments.map((entries) => entries.map((days) => ({ days, entry: names.next().value! })));
-      const kept = placed.filter((entries, index) => {
-        const last = sequenceOf(entries.at(-1)!.entry);
-        const isCovered = entries.every(({ days }) => days.every((day) => last <= covered[day]!));
-        return index === placed.length - 1 || !isCovered;
-      });
-      const left = kept.flat().map(({ entry }) => entry);
-      await expectLeft(files, wal, left);
-      const uncovered = placed.flat().filter(({ days, entry }) => {
-        return days.some((day) => sequenceOf(entry) > covered[day]!);
-      });
-      expect(left).toEqual(expect.arrayContaining(uncovered.map(({ entry }) => entry)));
-    }),
+        const names = written.values();
+        const placed = segments.map((entries) =>
+          entries.map((days) => ({ days, entry: names.next().value! })),
+        );
+        const left = await reportsIn(files.crash());
+        expect(wal.bytes).toBe(bytesOnDisk(files));
+        placed.forEach((entries, index) => {
+          const last = Number.parseInt(entries.at(-1)!.entry, 10);
+          const isOpen = index === placed.length - 1 && !isReopened;
+          for (const { days, entry } of entries) {
+            for (const day of days) {
+              const isGone = !left.includes(`${entry} ${day}`);
+              if (last > covered[day]! || isOpen) expect([entry, day, isGone]).toEqual([entry, day, false]);
+              else if (expired.includes(day)) expect([entry, day, isGone]).toEqual([entry, day, true]);
+            }
+          }
+        });
+        const { recovery } = await openTestWal(files.crash());
+        expect(recovery).toMatchObject({ damage: [], tornTail: null });
+      },
+    ),
   );
 });
 

@@ -3,7 +3,7 @@ import { createReportBatchBuilder, type ReportBatch } from "../../src/model/repo
 import type { Files } from "../../src/runtime/files.ts";
 import { type UtcDay, utcDayStartMs } from "../../src/time/utc-day.ts";
 import { SEGMENT_HEAD_BYTES } from "../../src/wal/segment.ts";
-import { openWal, type WalOptions } from "../../src/wal/wal.ts";
+import { type Coverage, openWal, type WalOptions } from "../../src/wal/wal.ts";
 
 export const APP = "app" as AppId;
 export const LOG = "/data/wal";
@@ -36,6 +36,9 @@ function batchAt(name: string, timestampsMs: readonly number[]): ReportBatch {
   return builder.build();
 }
 
+/** The name of an entry all of whose reports have left. */
+export const NOTHING_LEFT = "-";
+
 /** What a replay found: `sequence name` of each entry. */
 export async function openTestWal(files: Files, options: Partial<WalOptions> = {}) {
   const found: string[] = [];
@@ -46,7 +49,8 @@ export async function openTestWal(files: Files, options: Partial<WalOptions> = {
     segmentBytesMax: SEGMENT_HEAD_BYTES + 768, // Three entries of one report.
     queueBytesMax: 1_000_000,
     sequenceMin: 1,
-    onEntry: ({ sequence, batch }) => found.push(`${sequence} ${batch.texts[batch.device[0]!]}`),
+    onEntry: ({ sequence, batch }) =>
+      found.push(`${sequence} ${batch.texts[batch.device[0]!] ?? NOTHING_LEFT}`),
     ...options,
   });
   return { wal, recovery, found };
@@ -65,6 +69,13 @@ export async function appendNamed(
   }
   return written;
 }
+
+/** Covered up to any sequence, and not expired. */
+export function covers(...days: readonly number[]): Coverage {
+  return { isCovered: (day) => days.includes(day), isExpired: () => false };
+}
+
+export const COVERS_ALL: Coverage = { isCovered: () => true, isExpired: () => false };
 
 /** The paths of the log's segments, oldest first. */
 export async function segmentPaths(files: Files): Promise<string[]> {

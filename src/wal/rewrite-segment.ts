@@ -1,0 +1,57 @@
+import { Buffer } from "node:buffer";
+import { join } from "node:path";
+import { nextTurn } from "../lib/next-turn.ts";
+import type { Files } from "../runtime/files.ts";
+import type { UtcDay } from "../time/utc-day.ts";
+import { addBatchDays, type ReportsByDay } from "./batch-days.ts";
+import { createEntryEncoder } from "./entry.ts";
+import { createSaltedFrames, FRAME_HEADER_BYTES } from "./frame.ts";
+import { withoutDays } from "./keep-days.ts";
+import { type CreateSalt, encodeSegmentHead } from "./segment.ts";
+import { segmentName } from "./segment-name.ts";
+import { SegmentReader } from "./segment-reader.ts";
+import { createTextColumnReader } from "./text-column.ts";
+
+export interface RewrittenSegment {
+  readonly bytes: number;
+  readonly reports: ReportsByDay;
+}
+
+/**
+ * Puts a segment in place anew without the reports of some days, in the format that is written now. Entries keep their
+ * sequences; those without a report go, but for the last, which says how far the segment's sequences went. Null, and the
+ * segment as it was, where not all of it could be read.
+ */
+export async function rewriteSegment(
+  files: Files,
+  directory: string,
+  number: number,
+  days: ReadonlySet<UtcDay>,
+  lastSequence: number,
+  createSalt: CreateSalt,
+): Promise<RewrittenSegment | null> {
+  const path = join(directory, segmentName(number));
+  const source = { bytes: await files.read(path), isReadable: true };
+  const start = { lastSequence: number - 1, nextSequence: number };
+  const reader = new SegmentReader(path, number, source, start, createTextColumnReader());
+  const encoder = createEntryEncoder();
+  const salt = createSalt();
+  const frames = createSaltedFrames(salt);
+  const parts = [encodeSegmentHead(number, salt)];
+  const reports = new Map<UtcDay, number>();
+  for (let entry = reader.next(); entry !== null; entry = reader.next()) {
+    const batch = withoutDays(entry.batch, days);
+    if (batch.count > 0 || entry.sequence === lastSequence) {
+      const frame = encoder.encode(entry.appId, batch, FRAME_HEADER_BYTES);
+      frames.seal(frame, entry.sequence);
+      parts.push(frame);
+      addBatchDays(batch, reports);
+    }
+    await nextTurn();
+  }
+  const { damage, goodHead } = reader.contents();
+  if (damage.length > 0 || !goodHead) return null;
+  const bytes = Buffer.concat(parts);
+  await files.replace(path, bytes);
+  return { bytes: bytes.length, reports };
+}
