@@ -20,6 +20,8 @@ const DEPTH_MAX = PIECE_BYTES_MAX;
 /** Some 0.1 ms of walking, and 0.2 ms of looking for bytes that are no UTF-8. */
 const WALK_BYTES = 16 * 1024;
 const UTF8_BYTES = 64 * 1024;
+/** As long. */
+const WHITE_BYTES = 64 * 1024;
 
 /** Where a value lies in a body, without white space around it. */
 export interface Place {
@@ -139,8 +141,24 @@ export function trimmed(body: Uint8Array, start: number, end: number): Place {
   return { start: from, end: to };
 }
 
+/** The first place from here on that is not white; a body may be megabytes of blanks. */
+export function* skipWhite(body: Uint8Array, start: number): Steps<number> {
+  for (let from = start; ; from += WHITE_BYTES) {
+    const end = Math.min(from + WHITE_BYTES, body.length);
+    const at = afterWhite(body, from, end);
+    if (at < end || end === body.length) return at;
+    yield;
+  }
+}
+
+function afterWhite(body: Uint8Array, from: number, end: number): number {
+  let at = from;
+  while (at < end && isWhite(body[at]!)) at++;
+  return at;
+}
+
 /** JSON's white space, line ends included. */
-export function isWhite(byte: number): boolean {
+function isWhite(byte: number): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 

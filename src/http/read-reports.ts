@@ -5,12 +5,12 @@ import { type AcceptedTimes, TOO_MANY_REPORTS } from "../model/report.ts";
 import { BATCH_REPORTS_MAX } from "../model/report-batch.ts";
 import { CollectedReports, type ReadReports } from "./collect-reports.ts";
 import {
-  isWhite,
   kindAt,
   PIECE_BYTES_MAX,
   type Place,
   readMembersAt,
   readReportAt,
+  skipWhite,
   trimmed,
   walkElements,
   walkMembers,
@@ -70,8 +70,8 @@ function addAll(reports: readonly unknown[], expected: number, collected: Collec
  * else, which costs no more than what was read of it.
  */
 function* readPlainList(body: Uint8Array, times: AcceptedTimes): Steps<Read | null> {
-  const head = LIST_HEAD.exec(latin1(body, LIST_HEAD_BYTES_MAX));
-  const listEnd = endOfList(body);
+  const head = LIST_HEAD.exec(latin1(body, LIST_EDGE_BYTES_MAX));
+  const listEnd = head === null ? null : endOfList(body);
   if (head === null || listEnd === null) return null;
   const collected = new CollectedReports(times);
   for (let open = head[0].length - 1; ; ) {
@@ -88,13 +88,14 @@ function* readPlainList(body: Uint8Array, times: AcceptedTimes): Steps<Read | nu
 }
 
 const LIST_HEAD = /^(?:\u00ef\u00bb\u00bf)?[ \t\r\n]*\{[ \t\r\n]*"locations"[ \t\r\n]*:[ \t\r\n]*\[/;
-const LIST_HEAD_BYTES_MAX = 64;
+/** So much before the first report and behind the last is looked at; it is mostly blanks. */
+const LIST_EDGE_BYTES_MAX = 64;
 
 /** Where the bracket lies that is the last of the body but for a brace; null where it ends in something else. */
 function endOfList(body: Uint8Array): number | null {
-  const brace = trimmed(body, 0, body.length).end - 1;
+  const brace = trimmed(body, body.length - LIST_EDGE_BYTES_MAX, body.length).end - 1;
   if (body[brace] !== CLOSE_BRACE) return null;
-  const bracket = trimmed(body, 0, brace).end - 1;
+  const bracket = trimmed(body, body.length - LIST_EDGE_BYTES_MAX, brace).end - 1;
   return body[bracket] === CLOSE_BRACKET ? bracket : null;
 }
 
@@ -129,7 +130,8 @@ const COMMA = 0x2c;
 
 /** Any other long body: walked over whole before anything of it is parsed. */
 function* readLongJson(body: Uint8Array, times: AcceptedTimes): Steps<Read> {
-  const whole = trimmed(body, startsWithMark(body, 0) ? MARK_BYTES : 0, body.length);
+  const start = yield* skipWhite(body, startsWithMark(body, 0) ? MARK_BYTES : 0);
+  const whole = { start, end: body.length };
   if (!(yield* walkUtf8(body, whole))) return unreadable(NO_UTF8);
   const { places, fault } = yield* walkMembers(body, whole);
   if (fault !== null) return unreadable(fault === "depth" ? TOO_DEEP : NO_JSON);
@@ -198,11 +200,7 @@ function* findLines(body: Uint8Array): Steps<Place[]> {
   const lines: Place[] = [];
   let start = 0;
   while (lines.length <= BATCH_REPORTS_MAX) {
-    for (let from = start; ; from = start) {
-      start = afterBlanks(body, from, from + BLANK_BYTES);
-      if (start < from + BLANK_BYTES) break;
-      yield; // A body may be megabytes of blank lines.
-    }
+    start = yield* skipWhite(body, start);
     if (start === body.length) break;
     const newline = body.indexOf(LF, start);
     const end = newline < 0 ? body.length : newline;
@@ -212,17 +210,7 @@ function* findLines(body: Uint8Array): Steps<Place[]> {
   return lines;
 }
 
-function afterBlanks(body: Uint8Array, from: number, to: number): number {
-  const end = Math.min(to, body.length);
-  let at = from;
-  while (at < end && isWhite(body[at]!)) at++;
-  return at;
-}
-
 const LF = 0x0a;
-
-/** Some 0.2 ms. */
-const BLANK_BYTES = 64 * 1024;
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 

@@ -4,6 +4,7 @@ import { createGunzip, gunzip } from "node:zlib";
 import { nextTurn } from "../lib/next-turn.ts";
 import { Turns } from "../lib/turns.ts";
 import { shortFrames, unzstd, unzstdShort } from "../lib/unzstd.ts";
+import { ZstdWalk } from "../lib/zstd-walk.ts";
 import { BATCH_REPORTS_MAX } from "../model/report-batch.ts";
 
 export type Coding = "gzip" | "zstd";
@@ -55,7 +56,20 @@ async function* unpackGzip(packed: Uint8Array, maxOutputLength: number): AsyncGe
 function unpackZstd(packed: Uint8Array): AsyncGenerator<Uint8Array> {
   if (packed.length === 0) throw new Error("zstd data has at least one frame");
   const frames = packed.length <= AT_ONCE_BYTES_MAX ? shortFrames(packed, ZSTD_LIMITS) : null;
-  return frames === null ? inTurns(unzstd(inTurns(piecesOf(packed)), ZSTD_LIMITS)) : unzstdShort(frames);
+  return frames === null ? unpackLongZstd(packed) : unzstdShort(frames);
+}
+
+/** Frames are counted before anything is unpacked: each costs a decompressor of its own, a million of them seconds. */
+async function* unpackLongZstd(packed: Uint8Array): AsyncGenerator<Uint8Array> {
+  const walk = new ZstdWalk();
+  let frames = 0;
+  for await (const piece of inTurns(piecesOf(packed))) {
+    for (let at = 0; at < piece.length; ) {
+      at = walk.walk(piece, at);
+      if (walk.isBetween && ++frames > ZSTD_LIMITS.framesMax) throw new Error("there are too many frames");
+    }
+  }
+  yield* inTurns(unzstd(inTurns(piecesOf(packed)), ZSTD_LIMITS));
 }
 
 function* piecesOf(packed: Uint8Array): Generator<Uint8Array> {

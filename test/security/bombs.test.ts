@@ -1,4 +1,5 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
+import { randomBytes } from "node:crypto";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { createTestApp, NOON_MS } from "../support/test-app.ts";
 
@@ -82,6 +83,18 @@ test("many frames and members are taken within the limits of one body, and bombs
     expect(await send(own(pieces), coding)).toBe(413);
     const empty = Buffer.concat(Array.from({ length: 100_000 }, () => pack(new Uint8Array())));
     expect([200, 400, 413]).toContain(await send(own(empty), coding));
+  }
+});
+
+test("a thousand frames of zstd are taken, with text and without, and no more", async () => {
+  const skippable = Buffer.from([0x50, 0x2a, 0x4d, 0x18, 1, 0, 0, 0, 7]);
+  for (const frame of [skippable, zstdCompressSync(""), zstdCompressSync("\n")]) {
+    const most = Buffer.concat(Array.from({ length: 999 }, () => frame));
+    const line = zstdCompressSync(report);
+    expect(await send(own(Buffer.concat([most, line])), "zstd", "application/x-ndjson")).toBe(200);
+    expect(await send(own(Buffer.concat([most, frame, line])), "zstd", "application/x-ndjson")).toBe(400);
+    const long = Buffer.concat([most, frame, zstdCompressSync(randomBytes(100_000)), line]);
+    expect(await send(own(long), "zstd", "application/x-ndjson")).toBe(400);
   }
 });
 
