@@ -40,7 +40,8 @@ function reportsOf(texts: readonly string[], nowMs: number) {
 }
 
 describe("texts of every field", () => {
-  const usable = NASTY_TEXTS.filter((text) => text.trim() !== "");
+  /** Those that ids may be: no path can name a device "..". */
+  const usable = NASTY_TEXTS.filter((text) => text.trim() !== "" && text !== "..");
 
   /** Answers by `devices TEXT`, `users TEXT` and `all`: the status, and the records. */
   async function histories(app: ArchiveApp): Promise<Map<string, [number, readonly Members[]]>> {
@@ -50,7 +51,6 @@ describe("texts of every field", () => {
       found.set(name, [status, body.locations]);
     };
     for (const text of usable) {
-      if (text === "..") continue; // Resolved as URLs do, so that device can't be asked for by path.
       for (const kind of ["devices", "users"]) {
         await ask(`${kind} ${text}`, `/api/v1/${kind}/${encodeURIComponent(text)}`);
       }
@@ -66,7 +66,6 @@ describe("texts of every field", () => {
     const fromMemory = await histories(app);
     expect(fromMemory.get("all")![1]).toHaveLength(usable.length);
     for (const [index, text] of usable.entries()) {
-      if (text === "..") continue;
       expect(fromMemory.get(`devices ${text}`)).toMatchObject([200, [reports[index]!]]);
       expect(fromMemory.get(`users ${text}`)).toMatchObject([200, [{ device_id: text }]]);
     }
