@@ -1,4 +1,5 @@
 import { assert } from "../lib/assert.ts";
+import { inTurns, type Steps } from "../lib/in-turns.ts";
 import { compareUtf8 } from "../lib/utf8.ts";
 import type { AppId, DeviceId } from "../model/ids.ts";
 import { Device } from "./device.ts";
@@ -13,6 +14,8 @@ import type { RowRef } from "./track.ts";
 /** The user of a late row that carries none: whoever made the record it lies over. Also, nobody. */
 const NO_USER = 0;
 
+const ALWAYS = new AbortController().signal;
+
 /** What memory knows of one app: its devices by id and by user, and where they are. */
 export class AppDevices {
   readonly appId: AppId;
@@ -20,6 +23,7 @@ export class AppDevices {
   /** Newest positions, those of equal distance in order of device ids (UTF-8 bytes). */
   readonly positions = createPositionIndex({
     compare: (a, b) => compareUtf8(this.byNumber(a).id, this.byNumber(b).id),
+    isReady: () => this.#isListReady(),
     visit: (show) => {
       for (const block of this.list.blocks()) for (const { number } of block) if (!show(number)) return;
     },
@@ -28,6 +32,7 @@ export class AppDevices {
   readonly newestRecords: NewestOfApp;
   readonly lateMinutes = new LateMinutes(this);
   recordCount = 0;
+  #isListing = false;
   readonly #byId = new Map<string, Device>();
   readonly #byNumber: (Device | undefined)[] = [];
   /** Numbers of devices that are gone, to be given again. */
@@ -52,6 +57,24 @@ export class AppDevices {
     this.#byNumber[device.number] = device;
     this.list.add(device);
     return device;
+  }
+
+  /** Where many devices are new, nobody waits for them to be put in order: it is done in turns, for those who ask later. */
+  #isListReady(): boolean {
+    if (!this.list.isSettled && !this.#isListing) {
+      this.#isListing = true;
+      void Promise.resolve(inTurns(this.appId, ALWAYS, this.#putInOrder())).finally(() => {
+        this.#isListing = false;
+      });
+    }
+    return this.list.isSettled;
+  }
+
+  *#putInOrder(): Steps<void> {
+    for (const block of this.list.blocks()) {
+      if (block.length > 0) return;
+      yield;
+    }
   }
 
   byNumber(number: number): Device {

@@ -1,27 +1,36 @@
+import type { Steps } from "../lib/in-turns.ts";
+import { sortInSteps } from "../lib/sort-in-steps.ts";
 import { compareUtf8 } from "../lib/utf8.ts";
 import type { Device } from "./device.ts";
 
 /** Devices that lie together: few, so that putting one among them moves little. */
 const BLOCK_MAX = 512;
-/** Changes that are put in place together: some milliseconds of work. */
-const CHANGES_MAX = 4096;
+/** Changes that are put in place one by one, which takes a few milliseconds; more of them, in steps. */
+const CHANGES_MAX = 1024;
 
 type Block = readonly Device[];
 
 /**
- * Devices of an app or a user in the order of answers (UTF-8 bytes of their ids), in blocks. Changes wait until
- * somebody reads or until there are some thousand, so a fleet that arrives or changes hands one by one costs no
- * insertion each, and a million of them make no question wait.
+ * Devices of an app or a user in the order of answers (UTF-8 bytes of their ids), in blocks. Changes wait until somebody
+ * reads, so a fleet that arrives or changes hands one by one costs no insertion each. Where a million wait, the first
+ * who reads them sorts them, in steps.
  */
 export class DeviceList {
   /** In order, none empty. A block never changes: another takes its place. */
   #blocks: Block[] = NO_BLOCKS;
   #added: Set<Device> = NO_CHANGES;
   #removed: Set<Device> = NO_CHANGES;
+  /** Puts the changes before it in place, while new ones wait: whoever reads does some of it. */
+  #settling: Steps<void> | null = null;
   #size = 0;
 
   get size(): number {
     return this.#size;
+  }
+
+  /** Whether reading begins at once. */
+  get isSettled(): boolean {
+    return this.#settling === null && this.#added.size + this.#removed.size <= CHANGES_MAX;
   }
 
   /** Adds a device that is not in the list. */
@@ -30,7 +39,6 @@ export class DeviceList {
     if (this.#removed.delete(device)) return;
     if (this.#added === NO_CHANGES) this.#added = new Set();
     this.#added.add(device);
-    if (this.#added.size === CHANGES_MAX) this.#settle();
   }
 
   /** Takes out a device that is in the list. */
@@ -40,16 +48,30 @@ export class DeviceList {
     if (this.#removed === NO_CHANGES) this.#removed = new Set();
     this.#removed.add(device);
     // Nobody may ever read again, and what is gone should not be held.
-    if (this.#removed.size >= Math.min(CHANGES_MAX, this.#size)) this.#settle();
+    if (this.#removed.size > this.#size && this.isSettled) this.#putInPlace();
   }
 
   /**
-   * All devices, a block after the other. The list may change between two blocks: every device that stays is met
-   * once, in order, and one that comes or goes meanwhile is met or not.
+   * All devices, a block after the other; empty blocks while changes are put in place. The list may change between two
+   * blocks: every device that stays is met once, in order, and one that comes or goes meanwhile is met or not.
    */
   *blocks(): Iterable<Block> {
-    for (let block = this.#blockAfter(null); block !== null; block = this.#blockAfter(block.at(-1)!))
+    let last: Device | null = null;
+    for (;;) {
+      while (!this.#settleSome()) yield [];
+      const block = this.#blockAfter(last);
+      if (block === null) return;
       yield block;
+      last = block.at(-1)!;
+    }
+  }
+
+  /** The same one by one; null where others should have their turn while changes are put in place. */
+  *devices(): Iterable<Device | null> {
+    for (const block of this.blocks()) {
+      if (block.length === 0) yield null;
+      else yield* block;
+    }
   }
 
   *[Symbol.iterator](): Iterator<Device> {
@@ -58,7 +80,6 @@ export class DeviceList {
 
   /** The first devices behind one that may be gone by now. */
   #blockAfter(device: Device | null): Block | null {
-    this.#settle();
     if (device === null) return this.#blocks[0] ?? null;
     for (let index = this.#indexFor(device); index < this.#blocks.length; index++) {
       const block = this.#blocks[index]!;
@@ -68,9 +89,22 @@ export class DeviceList {
     return null;
   }
 
-  /** Puts all changes in place. */
-  #settle(): void {
-    if (this.#added.size === 0 && this.#removed.size === 0) return;
+  /** Takes a step towards having all changes in place; true where they are. */
+  #settleSome(): boolean {
+    if (this.#settling === null) {
+      if (this.#added.size + this.#removed.size === 0) return true;
+      if (this.isSettled) {
+        this.#putInPlace();
+        return true;
+      }
+      this.#settling = this.#mergeAll();
+    }
+    if (this.#settling.next().done === true) this.#settling = null;
+    return false;
+  }
+
+  /** Puts few changes in place. */
+  #putInPlace(): void {
     const additions = new Map<number, Device[]>();
     for (const device of this.#removed) additions.set(this.#indexFor(device), []);
     for (const device of [...this.#added].sort(byId)) {
@@ -82,8 +116,9 @@ export class DeviceList {
     if (this.#blocks === NO_BLOCKS) this.#blocks = [];
     // From the last block on, so that those before it keep their places.
     for (const index of [...additions.keys()].sort((a, b) => b - a)) {
-      const block = this.#blocks[index] ?? [];
-      const changed = split(merge(this.#without(block), additions.get(index)!));
+      const block = (this.#blocks[index] ?? []).filter((device) => !this.#removed.has(device));
+      for (const device of additions.get(index)!) block.splice(countUpTo(block, device), 0, device);
+      const changed = split(block);
       if (changed.length === 1) this.#blocks[index] = changed[0]!;
       else this.#blocks.splice(index, 1, ...changed);
     }
@@ -91,8 +126,30 @@ export class DeviceList {
     this.#removed = NO_CHANGES;
   }
 
-  #without(block: Block): Block {
-    return this.#removed.size === 0 ? block : block.filter((device) => !this.#removed.has(device));
+  /** Makes all blocks anew. What changes meanwhile waits, as a change to what this makes. */
+  *#mergeAll(): Steps<void> {
+    const [added, removed] = [this.#added, this.#removed];
+    this.#added = NO_CHANGES;
+    this.#removed = NO_CHANGES;
+    const sorted = yield* sortInSteps([...added], byId);
+    const blocks: Block[] = [];
+    let block: Device[] = [];
+    let at = 0;
+    for (const old of [...this.#blocks, NO_MORE]) {
+      for (let from = 0; from < old.length || (old === NO_MORE && at < sorted.length); ) {
+        const next = sorted[at];
+        const isOld = from < old.length && (next === undefined || byId(old[from]!, next) < 0);
+        const device = isOld ? old[from++]! : sorted[at++]!;
+        if (isOld && removed.has(device)) continue;
+        block.push(device);
+        if (block.length < BLOCK_MAX / 2) continue;
+        blocks.push(block);
+        block = [];
+        yield;
+      }
+    }
+    if (block.length > 0) blocks.push(block);
+    this.#blocks = blocks;
   }
 
   /** The first block that ends with the device or behind it. */
@@ -111,14 +168,16 @@ export class DeviceList {
 /** Most lists are of a user with one device, and wait for no change: what they would hold is shared. */
 const NO_BLOCKS: Block[] = [];
 const NO_CHANGES = new Set<Device>();
+/** Comes behind the last block. */
+const NO_MORE: Block = [];
 
 function byId(a: Device, b: Device): number {
   return compareUtf8(a.id, b.id);
 }
 
 /** How many of a block come no later than the device. */
-function countUpTo(block: Block, device: Device, from = 0): number {
-  let low = from;
+function countUpTo(block: Block, device: Device): number {
+  let low = 0;
   let high = block.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
@@ -126,19 +185,6 @@ function countUpTo(block: Block, device: Device, from = 0): number {
     else high = middle;
   }
   return low;
-}
-
-/** A block with some more devices, both in order. */
-function merge(block: Block, additions: Block): Block {
-  const merged: Device[] = [];
-  let from = 0;
-  for (const device of additions) {
-    const to = countUpTo(block, device, from);
-    while (from < to) merged.push(block[from++]!);
-    merged.push(device);
-  }
-  while (from < block.length) merged.push(block[from++]!);
-  return merged;
 }
 
 /** None where there is nothing left, and blocks with room for more where there is too much for one. */

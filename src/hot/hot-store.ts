@@ -281,9 +281,9 @@ export function createHotStore(dictionary: Dictionary = createDictionary()): Hot
     *forgetDevices(beforeMs) {
       let looked = 0;
       for (const app of apps.values()) {
-        for (const device of app.list) {
-          if (device.track.count === 0 && device.sealedNewestMs < beforeMs) app.remove(device);
-          if (++looked % DEVICES_A_STEP > 0) continue;
+        for (const device of app.list.devices()) {
+          if (device?.track.count === 0 && device.sealedNewestMs < beforeMs) app.remove(device);
+          if (device !== null && ++looked % DEVICES_A_STEP > 0) continue;
           dictionary.collect();
           yield;
         }

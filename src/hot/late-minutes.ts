@@ -70,7 +70,12 @@ export class LateMinutes {
     await nextTurn(); // From here on the day is noted.
     const [startMs, endMs] = [utcDayStartMs(day), utcDayStartMs(nextUtcDay(day))];
     let looks = 0;
-    for (const { number, track } of this.#app.list) {
+    for (const device of this.#app.list.devices()) {
+      if (device === null) {
+        await nextTurn();
+        continue;
+      }
+      const { number, track } = device;
       const from = track.countBefore(startMs);
       const to = track.countBefore(endMs);
       track.runs(from, to, (chunk, rowFrom, rowTo) => {

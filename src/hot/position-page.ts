@@ -21,7 +21,7 @@ export class PositionPage {
   readonly #ring: PositionRing;
   readonly #leaves: readonly PositionNode[];
   #places: DevicePlaces = { latitude: [], longitude: [] };
-  #deviceOrder: DeviceOrder = { compare: () => 0, visit: () => {} };
+  #deviceOrder: DeviceOrder = { compare: () => 0, isReady: () => false, visit: () => {} };
   /** Of entries at about one distance, in the ring's order: devices, and distances by haversines. */
   #tiedDevices = new Uint32Array(0);
   #tiedMeters = new Float64Array(0);
@@ -133,7 +133,8 @@ export class PositionPage {
     }
     const first = Math.max(from, this.#start);
     const end = Math.min(to, this.#end);
-    if (places === 1 && count > SORTED_TIES_MAX) this.#pick(count, from, first - from, end - from);
+    const isCrowd = places === 1 && count > SORTED_TIES_MAX;
+    if (isCrowd && this.#deviceOrder.isReady()) this.#pick(count, from, first - from, end - from);
     else this.#sort(0, count - 1, from, first - from, end - from);
     this.#write(first, end);
     for (let place = first; place < end; place++)

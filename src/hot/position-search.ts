@@ -37,7 +37,7 @@ export interface Positions {
 const NOTHING: Positions = {
   cells: new PositionCells(),
   places: { latitude: [], longitude: [] },
-  deviceOrder: { compare: () => 0, visit: () => {} },
+  deviceOrder: { compare: () => 0, isReady: () => false, visit: () => {} },
 };
 
 /**

@@ -65,7 +65,11 @@ export class Sealing {
     for (const app of this.#sortedApps()) {
       let collector = new ReportCollector(ROWS_A_BATCH, this.#dictionary);
       let looks = 0;
-      for (const device of app.list) {
+      for (const device of app.list.devices()) {
+        if (device === null) {
+          yield { appId: app.appId, batch: NO_RECORDS };
+          continue;
+        }
         if (++looks % LOOKS_A_STEP === 0) yield { appId: app.appId, batch: NO_RECORDS };
         // A report may come between two batches, so the place in the track is found anew by time.
         for (let fromMs = startMs; fromMs < endMs; ) {
@@ -83,7 +87,11 @@ export class Sealing {
   *newest(): Iterable<AppRows> {
     for (const app of this.#sortedApps()) {
       let collector = new ReportCollector(ROWS_A_BATCH, this.#dictionary);
-      for (const device of app.list) {
+      for (const device of app.list.devices()) {
+        if (device === null) {
+          yield { appId: app.appId, batch: NO_RECORDS };
+          continue;
+        }
         const newest = this.#newestSealed(app, device);
         if (newest !== null) collector.add(device.id, newest.chunk, newest.row);
         if (!collector.isFull) continue;
@@ -111,7 +119,11 @@ export class Sealing {
   *drop(): Iterable<void> {
     let looks = 0;
     for (const app of this.#sortedApps()) {
-      for (const device of app.list) {
+      for (const device of app.list.devices()) {
+        if (device === null) {
+          yield;
+          continue;
+        }
         if (device.track.count > 0) this.#keepNewest(app, device);
         for (const piece of this.#piecesOf(device)) {
           looks += 1 + this.#dropRows(app, device, piece);

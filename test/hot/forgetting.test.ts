@@ -124,6 +124,7 @@ test("rows() tells each record's own texts, though their numbers meant others wh
   apply(hot, ...ids.map((id) => report(id, BASE_MS + DAY_MS)));
   apply(hot, report(ids[0]!, BASE_MS, { brand: "before" }));
   const brands = new Map<string, string>();
+  expect([...hot.findApp(APP)!.list]).toHaveLength(2100); // In order from here on, which takes no step below.
   for (const { batch } of hot.seal([NEW]).rows(NEW)) {
     for (let row = 0; row < batch.count; row++) {
       const brand = batch.profiles[batch.profile[row]! * PROFILE_FIELDS.length + profileIndex("brand")]!;

@@ -190,6 +190,7 @@ test.each([
       compared++;
       return b - a;
     },
+    isReady: () => true,
     visit: (show) => ascending.visit((device) => show(count - 1 - device)),
   });
   const placeOf = (device: number) => device % places;

@@ -4,6 +4,7 @@ import type { DeviceOrder } from "../../src/hot/device-order.ts";
 export function numberOrder(devices: number): DeviceOrder {
   return {
     compare: (a, b) => a - b,
+    isReady: () => true,
     visit: (show) => {
       for (let device = 0; device < devices; device++) if (!show(device)) return;
     },
