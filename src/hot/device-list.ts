@@ -131,7 +131,9 @@ export class DeviceList {
     const [added, removed] = [this.#added, this.#removed];
     this.#added = NO_CHANGES;
     this.#removed = NO_CHANGES;
-    const sorted = yield* sortInSteps([...added], byId);
+    const items: Device[] = [];
+    for (const device of added) if (items.push(device) % BLOCK_MAX === 0) yield;
+    const sorted = yield* sortInSteps(items, byId);
     const blocks: Block[] = [];
     let block: Device[] = [];
     let at = 0;

@@ -48,18 +48,23 @@ export function* visitSlices(
   let filter = filterNow();
   let work = 0;
   for (const block of devices.blocks()) {
+    if (block.length === 0) {
+      yield; // The list has taken a step of its own.
+      filter = filterNow();
+    }
     for (const device of block) {
       for (let fromMs = startMs; fromMs < endMs; ) {
+        if (work >= STEP_ROWS) {
+          work = 0;
+          yield;
+          filter = filterNow();
+        }
         const slice = new Slice(device, { startMs: fromMs, endMs }, filter, dictionary);
         const isRead = readsAll || slice.isFiltered;
         const to = isRead ? Math.min(slice.to, slice.from + STEP_ROWS) : slice.to;
         if (slice.from < to) visit(slice, to);
         fromMs = to < slice.to ? slice.timeAt(to) : endMs;
         work += LOOK_ROWS + (isRead ? to - slice.from : 0);
-        if (work < STEP_ROWS) continue;
-        work = 0;
-        yield;
-        filter = filterNow();
       }
     }
   }

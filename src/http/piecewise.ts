@@ -7,7 +7,7 @@ import { type Coding, GZIP_FASTEST, ZSTD_FASTEST } from "./coding.ts";
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /** Answers up to this are sent whole, with their length. */
-const WHOLE_BYTES_MAX = 256 * 1024;
+const WHOLE_BYTES_MAX = 1024 * 1024;
 /** What is made of a longer one before the client has taken what was sent. */
 const PIECE_BYTES = 64 * 1024;
 

@@ -139,7 +139,7 @@ async function readStretches(
   const hasMore = count > query.limit;
   const total = wants === "total" ? await countAll(readers, query.offset, count, hasMore) : null;
   const devicesMatching = wants === "devices" ? await countDevices(readers) : null;
-  const pathMeters = query.withDistance ? await steps((await measurePaths(readers)).meters()) : null;
+  const paths = query.withDistance ? await steps((await measurePaths(readers)).lengths()) : null;
   return {
     pages: hasMore ? withoutLast(pages) : pages,
     count: Math.min(count, query.limit),
@@ -147,7 +147,7 @@ async function readStretches(
     total,
     devicesMatching,
     devicesQueried: await steps(question.countQueried()),
-    pathMeters,
+    paths,
     bytesRead: readers.reduce((bytes, reader) => bytes + reader.bytesRead(), 0) + session.scannedBytes,
     source: sourceOf(readers),
     isIncomplete: gaps.isIncomplete,

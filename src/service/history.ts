@@ -5,7 +5,7 @@ import { type Eventually, whenThere } from "../lib/eventually.ts";
 import { inTurns, type Steps } from "../lib/in-turns.ts";
 import { ok, type Result } from "../lib/result.ts";
 import type { ServiceError } from "../model/errors.ts";
-import type { AppId, DeviceId, UserId } from "../model/ids.ts";
+import type { AppId, UserId } from "../model/ids.ts";
 import type { RecordPage } from "../model/record-page.ts";
 import type { Order, TimeRange } from "../time/range.ts";
 import { retentionStartMs } from "../time/retention.ts";
@@ -13,6 +13,7 @@ import { createArchiveHistory } from "./archive-history.ts";
 import { type Client, findDevice, isRetained, type QueryDependencies } from "./find-device.ts";
 import { touchesSealed } from "./history-plan.ts";
 import { answerFromMemory, lastingAnswer } from "./memory-history.ts";
+import type { PathLength } from "./path-meter.ts";
 import type { LateWindowSize } from "./stretch-reader.ts";
 
 export interface HistoryQuery {
@@ -36,8 +37,8 @@ export interface HistoryAnswer {
   readonly devicesMatching: number | null;
   /** Devices that were asked. */
   readonly devicesQueried: number;
-  /** Length of each device's path in meters, in order of device ids; null where it was not asked for. */
-  readonly pathMeters: ReadonlyMap<DeviceId, number> | null;
+  /** Length of each device's path, in order of device ids; null where it was not asked for. */
+  readonly paths: readonly PathLength[] | null;
   readonly bytesRead: number;
   readonly source: "hot" | "archive" | "hot+archive";
   /** Whether records are missing that an operator has acknowledged as lost. */

@@ -14,7 +14,7 @@ export function* answerFromMemory(hot: HotStore, question: HistoryQuestion): Ste
   const scan = memoryScan(hot, question, question.range);
   const meter = new PathMeter();
   const pathBytes = query.withDistance ? yield* addPaths(scan, meter) : 0;
-  const pathMeters = query.withDistance ? yield* meter.meters() : null;
+  const paths = query.withDistance ? yield* meter.lengths() : null;
   const devicesQueried = yield* question.countQueried();
   // Last, since the page is good until reports come in.
   const timeline = yield* findTimeline(scan, query.order, query.offset, query.limit);
@@ -26,7 +26,7 @@ export function* answerFromMemory(hot: HotStore, question: HistoryQuestion): Ste
     total,
     devicesMatching: devices,
     devicesQueried,
-    pathMeters,
+    paths,
     bytesRead: bytesRead + pathBytes,
     source: "hot",
     isIncomplete: false,

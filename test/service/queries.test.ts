@@ -111,12 +111,12 @@ const NOBODY = { signal: new AbortController().signal };
 async function shown(asked: HistoryOutcome) {
   const outcome = await asked;
   if (!outcome.ok) throw new Error("memory has an answer");
-  const { pages, total, devicesMatching, pathMeters } = outcome.value;
+  const { pages, total, devicesMatching, paths } = outcome.value;
   return {
     records: pages.flatMap(recordsOf),
     total,
     devicesMatching,
-    pathMeters: pathMeters === null ? null : ([...pathMeters] as [string, number][]),
+    pathMeters: paths as readonly (readonly [string, number])[] | null,
   };
 }
 

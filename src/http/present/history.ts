@@ -1,6 +1,8 @@
 import { METERS_PER_MILE } from "../../geo/distance.ts";
-import type { AppId, DeviceId, UserId } from "../../model/ids.ts";
+import type { JsonWriter } from "../../lib/json-writer.ts";
+import type { AppId, UserId } from "../../model/ids.ts";
 import type { HistoryAnswer, HistoryQuery } from "../../service/history.ts";
+import type { PathLength } from "../../service/path-meter.ts";
 import type { TimeRange } from "../../time/range.ts";
 import type { Zone } from "../../time/zone.ts";
 import { beginAnswer } from "./answer.ts";
@@ -28,9 +30,9 @@ export function presentDeviceHistory(deviceId: string, answer: HistoryAnswer, fr
   json.value(deviceId);
   json.text(',"locations":');
   writeRecords(json, deviceEncoder, frame.appId, answer.pages, formatterOf(frame.zone));
-  if (answer.pathMeters !== null) {
+  if (answer.paths !== null) {
     json.text(',"distance_travelled":');
-    json.value(lengthOf(totalMeters(answer.pathMeters)));
+    json.value(lengthOf(totalMeters(answer.paths)));
   }
   json.text(',"pagination":');
   json.value(countOf(answer));
@@ -41,29 +43,64 @@ export function presentDeviceHistory(deviceId: string, answer: HistoryAnswer, fr
 }
 
 export function presentUserHistory(userId: UserId, answer: HistoryAnswer, frame: HistoryFrame) {
-  const { offset, limit } = frame.query;
+  const json = beginUserHistory(userId, answer, frame);
+  json.text(userHistoryEnd(answer, frame));
+  return json.written();
+}
+
+/**
+ * The same with the length of each device's path, piece by piece: a user may have a million devices. Records are
+ * written at once, while their page is good.
+ */
+export function presentUserPaths(
+  userId: UserId,
+  answer: HistoryAnswer,
+  paths: readonly PathLength[],
+  frame: HistoryFrame,
+): Iterable<Uint8Array<ArrayBuffer>> {
+  const json = beginUserHistory(userId, answer, frame);
+  const { meters, miles } = lengthOf(totalMeters(paths));
+  json.text(`,"distance_travelled":{"meters":${meters},"miles":${miles},"by_device":{`);
+  const start = json.written().slice(); // The next answer is written over it.
+  return piecesOf(start, paths, `}}${userHistoryEnd(answer, frame)}`);
+}
+
+function* piecesOf(
+  start: Uint8Array<ArrayBuffer>,
+  paths: readonly PathLength[],
+  end: string,
+): Iterable<Uint8Array<ArrayBuffer>> {
+  yield start;
+  for (let first = 0; first < paths.length; first += PATHS_A_PIECE) {
+    // Written by hand: an object would sort ids that look like numbers first, and lose `__proto__`.
+    const texts = paths
+      .slice(first, first + PATHS_A_PIECE)
+      .map(([deviceId, meters]) => `${JSON.stringify(deviceId)}:${meters}`);
+    yield encoder.encode(`${first === 0 ? "" : ","}${texts.join(",")}`);
+  }
+  yield encoder.encode(end);
+}
+
+const PATHS_A_PIECE = 1024;
+
+const encoder = new TextEncoder();
+
+function beginUserHistory(userId: UserId, answer: HistoryAnswer, frame: HistoryFrame): JsonWriter {
   const json = beginAnswer();
   json.text('{"user_id":');
   json.value(userId);
   json.text(',"locations":');
   writeRecords(json, userEncoder, frame.appId, answer.pages, formatterOf(frame.zone));
-  if (answer.pathMeters !== null) {
-    json.text(',"distance_travelled":');
-    const byDevice = [...answer.pathMeters].map(
-      ([deviceId, meters]) => `${JSON.stringify(deviceId)}:${meters}`,
-    );
-    const { meters, miles } = lengthOf(totalMeters(answer.pathMeters));
-    // Written by hand: an object would sort ids that look like numbers first, and lose `__proto__`.
-    json.text(`{"meters":${meters},"miles":${miles},"by_device":{${byDevice.join(",")}}}`);
-  }
-  json.text(',"pagination":');
+  return json;
+}
+
+function userHistoryEnd(answer: HistoryAnswer, frame: HistoryFrame): string {
+  const { offset, limit } = frame.query;
   // Exact, but never below what an offset past the end claims.
   const totalEstimated = Math.max(answer.total ?? 0, offset + answer.count);
-  json.value({ ...countOf(answer), total_estimated: totalEstimated, offset, limit });
-  json.text(',"query_info":');
-  json.value({ ...infoOf(answer, frame), source: answer.source });
-  json.text("}");
-  return json.written();
+  const pagination = { ...countOf(answer), total_estimated: totalEstimated, offset, limit };
+  const info = { ...infoOf(answer, frame), source: answer.source };
+  return `,"pagination":${JSON.stringify(pagination)},"query_info":${JSON.stringify(info)}}`;
 }
 
 export function presentAppHistory(answer: HistoryAnswer, frame: HistoryFrame) {
@@ -114,10 +151,8 @@ export function roundedMs(elapsedMs: number): number {
   return Math.round(elapsedMs * 1000) / 1000;
 }
 
-function totalMeters(pathMeters: ReadonlyMap<DeviceId, number>): number {
-  let total = 0;
-  for (const meters of pathMeters.values()) total += meters;
-  return total;
+function totalMeters(paths: readonly PathLength[]): number {
+  return paths.reduce((total, [, meters]) => total + meters, 0);
 }
 
 function lengthOf(meters: number) {

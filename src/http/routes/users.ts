@@ -5,7 +5,7 @@ import type { HistoryQueries } from "../../service/history.ts";
 import type { UserDevices } from "../../service/user-devices.ts";
 import { bearerToken, type Call, type Gate } from "../gate.ts";
 import { presentUserCurrent } from "../present/current.ts";
-import { presentUserHistory } from "../present/history.ts";
+import { presentUserHistory, presentUserPaths } from "../present/history.ts";
 import { presentUserDevices } from "../present/user-devices.ts";
 import { describeUserCurrent, describeUserDevices, describeUserHistory } from "../schema/describe.ts";
 import { readHistoryQuery } from "../schema/history-query.ts";
@@ -47,7 +47,9 @@ export function userRoutes({ gate, current, history, userDevices }: UserRoutesDe
     return whenThere(history.ofUser(call.appId, userId.value, query, call.request), (found) => {
       if (!found.ok) return call.fail(found.error);
       const frame = { appId: call.appId, query, zone: read.value.timezone, elapsedMs: call.elapsedMs() };
-      return call.json(presentUserHistory(userId.value, found.value, frame));
+      const { paths } = found.value;
+      if (paths === null) return call.json(presentUserHistory(userId.value, found.value, frame));
+      return call.pieces(presentUserPaths(userId.value, found.value, paths, frame));
     });
   }
 
