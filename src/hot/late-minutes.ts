@@ -1,9 +1,8 @@
 import { nextTurn } from "../lib/next-turn.ts";
-import type { Order, TimeRange } from "../time/range.ts";
-import { nextUtcDay, type UtcDay, utcDayOf, utcDayStartMs } from "../time/utc-day.ts";
+import { nextUtcDay, type UtcDay, utcDayStartMs } from "../time/utc-day.ts";
 import type { AppDevices } from "./app-devices.ts";
 import { timestampAt } from "./chunk.ts";
-import { type Minute, MinuteIndex } from "./minute-index.ts";
+import { MinuteIndex } from "./minute-index.ts";
 
 /** Some milliseconds of work. */
 const LOOKS_A_TURN = 4096;
@@ -30,39 +29,19 @@ export class LateMinutes {
     this.#days.delete(day);
   }
 
-  /** Resolves when all days of a range are known. */
-  async know(range: TimeRange): Promise<void> {
-    for (const day of daysOf(range)) {
-      let known = this.#days.get(day);
-      if (known === undefined) {
-        const index = new MinuteIndex();
-        known = { index, isWhole: this.#lookThrough(day, index) };
-        this.#days.set(day, known);
-      }
-      await known.isWhole;
+  /**
+   * Where the day's rows lie, once all of them are known. Whoever asks holds on to it: it stays true of the rows that
+   * were there, also where they leave memory meanwhile.
+   */
+  async indexOf(day: UtcDay): Promise<MinuteIndex> {
+    let known = this.#days.get(day);
+    if (known === undefined) {
+      const index = new MinuteIndex();
+      known = { index, isWhole: this.#lookThrough(day, index) };
+      this.#days.set(day, known);
     }
-  }
-
-  /** Minutes that may have rows in a range of known days. */
-  *minutes(range: TimeRange, order: Order): Iterable<Minute> {
-    const days = daysOf(range);
-    for (const day of order === "asc" ? days : days.reverse()) {
-      const minutes = this.#days.get(day)?.index.minutes(range) ?? [];
-      yield* order === "asc" ? minutes : minutes.reverse();
-    }
-  }
-
-  /** Numbers of the devices that may have rows in a range of known days, each once. */
-  *devices(range: TimeRange): Iterable<number> {
-    let seen = new Uint8Array(this.#app.deviceNumbers);
-    for (const day of daysOf(range)) {
-      for (const device of this.#days.get(day)?.index.devices(range) ?? []) {
-        if (device >= seen.length) seen = lengthened(seen, 2 * device + 1);
-        if (seen[device] === 1) continue;
-        seen[device] = 1;
-        yield device;
-      }
-    }
+    await known.isWhole;
+    return known.index;
   }
 
   /** Adds the day's rows. What comes in meanwhile is noted by both of us, which does no harm. */
@@ -93,15 +72,4 @@ interface KnownDay {
   readonly index: MinuteIndex;
   /** Resolves when all rows of the day are in the index. */
   readonly isWhole: Promise<void>;
-}
-
-function daysOf({ startMs, endMs }: TimeRange): UtcDay[] {
-  const [first, last] = [utcDayOf(startMs), utcDayOf(endMs - 1)];
-  return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => (first + index) as UtcDay);
-}
-
-function lengthened(bytes: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> {
-  const longer = new Uint8Array(length);
-  longer.set(bytes);
-  return longer;
 }

@@ -5,13 +5,15 @@ import type { AppDevices } from "./app-devices.ts";
 import { timestampAt } from "./chunk.ts";
 import type { Device } from "./device.ts";
 import { type Cut, type LateSource, partBefore } from "./late-source.ts";
-import { type Minute, MS_PER_MINUTE } from "./minute-index.ts";
+import { type Minute, type MinuteIndex, MS_PER_MINUTE } from "./minute-index.ts";
 
 const LOOKS_A_TURN = 4096;
 
 /** An app's rows of sealed days: an index tells where they lie, by minute. */
 export class LateOfApp implements LateSource {
   readonly #app: AppDevices;
+  /** As they were when they were first asked for: a seal that drops rows of a day takes its index away from others. */
+  readonly #days = new Map<UtcDay, MinuteIndex>();
   /** How many rows each millisecond of a crowded minute has, of the minute that was asked for last. */
   #crowded: { readonly startMs: number; readonly rows: Uint32Array } | null = null;
 
@@ -19,14 +21,16 @@ export class LateOfApp implements LateSource {
     this.#app = app;
   }
 
-  know(range: TimeRange): Promise<void> {
-    return this.#app.lateMinutes.know(range);
+  async know(range: TimeRange): Promise<void> {
+    for (const day of daysOf(range)) {
+      if (!this.#days.has(day)) this.#days.set(day, await this.#app.lateMinutes.indexOf(day));
+    }
   }
 
   async cut(range: TimeRange, order: Order, rowsMax: number): Promise<Cut> {
     await this.know(range);
     let rows = 0;
-    for (const minute of this.#app.lateMinutes.minutes(range, order)) {
+    for (const minute of this.#minutes(range, order)) {
       const before = partBefore(
         range,
         order,
@@ -43,14 +47,29 @@ export class LateOfApp implements LateSource {
 
   days(range: TimeRange): UtcDay[] {
     const days = new Set<UtcDay>();
-    for (const { startMs } of this.#app.lateMinutes.minutes(range, "asc")) days.add(utcDayOf(startMs));
+    for (const { startMs } of this.#minutes(range, "asc")) days.add(utcDayOf(startMs));
     return [...days];
   }
 
   *devices(range: TimeRange): Iterable<Device> {
-    for (const number of this.#app.lateMinutes.devices(range)) {
-      const device = this.#app.findByNumber(number);
-      if (device !== null) yield device;
+    let seen = new Uint8Array(this.#app.deviceNumbers);
+    for (const day of daysOf(range)) {
+      for (const number of this.#days.get(day)?.devices(range) ?? []) {
+        if (number >= seen.length) seen = lengthened(seen, 2 * number + 1);
+        if (seen[number] === 1) continue;
+        seen[number] = 1;
+        const device = this.#app.findByNumber(number);
+        if (device !== null) yield device;
+      }
+    }
+  }
+
+  /** Minutes that may have rows in a range of known days. */
+  *#minutes(range: TimeRange, order: Order): Iterable<Minute> {
+    const days = daysOf(range);
+    for (const day of order === "asc" ? days : days.reverse()) {
+      const minutes = this.#days.get(day)?.minutes(range) ?? [];
+      yield* order === "asc" ? minutes : minutes.reverse();
     }
   }
 
@@ -93,4 +112,15 @@ export class LateOfApp implements LateSource {
 
 function clamped({ startMs, endMs }: TimeRange, ms: number): number {
   return Math.min(Math.max(ms, startMs), endMs);
+}
+
+function daysOf({ startMs, endMs }: TimeRange): UtcDay[] {
+  const [first, last] = [utcDayOf(startMs), utcDayOf(endMs - 1)];
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => (first + index) as UtcDay);
+}
+
+function lengthened(bytes: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> {
+  const longer = new Uint8Array(length);
+  longer.set(bytes);
+  return longer;
 }

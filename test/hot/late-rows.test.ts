@@ -150,3 +150,22 @@ test("a million late rows cost a page as little as some thousand do", async () =
   expect(first.startMs).toBe(BASE_MS);
   expect(scan.bytesRead).toBeLessThan(200_000);
 });
+
+test("a question that began while a seal drops what it moved has the rows that stay", async () => {
+  const hot = createHotStore();
+  const [gone, stays] = [BASE_MS, BASE_MS + 3_600_000];
+  const row = { device_id: "a", latitude: 1, longitude: 2 };
+  hot.apply(APP, batchOf([gone, stays].map((timestamp) => ({ ...row, timestamp }))), 1);
+  const [day] = SEALED;
+  const sealing = hot.seal([day!]);
+  hot.apply(APP, batchOf([{ ...row, timestamp: stays, speed: 5 }]), 2);
+  sealing.commit(new Set([day!]), new Map([[day!, 1]]));
+  const range = { startMs: BASE_MS, endMs: BASE_MS + DAY_MS };
+  const scan = hot.lateRows(hot.findApp(APP)!, null);
+  const begun = await scan.whole(range);
+  for (const _ of sealing.drop());
+  expect(keysOf(begun)).toEqual([`a ${stays}`]);
+  const devices = new Set<DeviceId>();
+  await scan.addDevices(range, devices);
+  expect([...devices]).toEqual(["a" as DeviceId]);
+});
