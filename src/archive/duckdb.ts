@@ -50,6 +50,7 @@ export interface Connection {
   run(sql: string, values?: SqlValues, signal?: AbortSignal): Promise<Rows>;
   /** The same, some thousand rows at a time: for results that are too large to hold, or to copy in one piece. */
   stream(sql: string, values: SqlValues, signal?: AbortSignal): AsyncIterable<Rows>;
+  /** Breaks off what is under way, which rejects. */
   close(): void;
 }
 
@@ -108,6 +109,8 @@ function quoted(text: string): string {
 
 function connectionOf(connection: DuckDBConnection, duckdb: DuckDb): Connection {
   const prepared = new Map<string, DuckDBPreparedStatement>();
+  const closing = new AbortController();
+  let running = 0;
 
   function forget(): void {
     for (const statement of prepared.values()) statement.destroySync();
@@ -128,25 +131,37 @@ function connectionOf(connection: DuckDBConnection, duckdb: DuckDb): Connection 
     }
   }
 
-  /** Ends what the connection does once the signal comes; the result stops the watch. */
-  function interruptOn(signal: AbortSignal | undefined): () => void {
+  /** Says that a statement begins, which the signal ends, or a close; the result says that it has ended. */
+  function begin(signal: AbortSignal | undefined): () => void {
     signal?.throwIfAborted();
+    closing.signal.throwIfAborted();
+    running++;
     let interrupting: ReturnType<typeof setInterval> | undefined;
     const interrupt = () => {
       connection.interrupt();
       // Between preparing and running a statement there is nothing to interrupt yet.
-      interrupting = setInterval(() => connection.interrupt(), INTERRUPT_MS);
+      interrupting ??= setInterval(() => connection.interrupt(), INTERRUPT_MS);
     };
-    signal?.addEventListener("abort", interrupt);
+    const signals = signal === undefined ? [closing.signal] : [closing.signal, signal];
+    for (const each of signals) each.addEventListener("abort", interrupt);
     return () => {
-      signal?.removeEventListener("abort", interrupt);
+      for (const each of signals) each.removeEventListener("abort", interrupt);
       clearInterval(interrupting);
+      running--;
+      if (closing.signal.aborted) closeOnceUnused();
     };
+  }
+
+  /** Closed under a running statement, a connection keeps the thread that runs it for ever: there are as many as cores. */
+  function closeOnceUnused(): void {
+    if (running > 0) return;
+    forget();
+    connection.closeSync();
   }
 
   return {
     async run(sql, values, signal) {
-      const stopWatching = interruptOn(signal);
+      const end = begin(signal);
       try {
         const result = await execute(sql, values);
         return rowsOf(await result.fetchAllChunks(), duckdb);
@@ -154,11 +169,11 @@ function connectionOf(connection: DuckDBConnection, duckdb: DuckDb): Connection 
         signal?.throwIfAborted();
         throw explained(error);
       } finally {
-        stopWatching();
+        end();
       }
     },
     async *stream(sql, values, signal) {
-      const stopWatching = interruptOn(signal);
+      const end = begin(signal);
       let statement: DuckDBPreparedStatement | null = null;
       try {
         statement = await connection.prepare(sql);
@@ -179,13 +194,13 @@ function connectionOf(connection: DuckDBConnection, duckdb: DuckDb): Connection 
         signal?.throwIfAborted();
         throw explained(error);
       } finally {
-        stopWatching();
         statement?.destroySync();
+        end();
       }
     },
     close() {
-      forget();
-      connection.closeSync();
+      closing.abort();
+      closeOnceUnused();
     },
   };
 }
