@@ -135,7 +135,7 @@ export class AppDevices {
     if (device.currentUser === user) return;
     this.#leaveCurrentUser(device);
     device.currentUser = user;
-    this.#userDevices(user).current.add(device);
+    if (user !== NO_USER) this.#userDevices(user).current.add(device);
   }
 
   /** One more record of the device's is this user's. */

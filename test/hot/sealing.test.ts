@@ -143,6 +143,18 @@ test("a late row carries its report and no more, where the archive may hold a re
   expect(new Set(users.slice(1))).toEqual(new Set(["u", "ANONYMOUS"]));
 });
 
+test("a newest record whose owner the archive may know is no unknown user's meanwhile", () => {
+  const hot = createHotStore();
+  hot.setSealed(new Map([[OLD, 0]]), false);
+  apply(hot, [report("a", BASE_MS, { user_id: "u" })]);
+  apply(hot, [report("a", BASE_MS + 1)]);
+  const { dictionary } = hot;
+  const shown = (user: string) => hot.findApp(APP)!.currentDevices(dictionary.findUser(user)).size;
+  expect([shown("u"), shown("nobody")]).toEqual([0, 0]);
+  apply(hot, [report("a", BASE_MS + 2, { user_id: "u" })]);
+  expect(shown("u")).toBe(1);
+});
+
 test("forgetDevices() forgets who has nothing left, and gives their numbers to others", () => {
   const hot = createHotStore();
   apply(hot, [report("a", BASE_MS), report("b", BASE_MS), report("b", BASE_MS + DAY_MS)]);
