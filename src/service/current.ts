@@ -82,7 +82,10 @@ export function createCurrentQueries(dependencies: QueryDependencies): CurrentQu
         return !(numberAt(newest.chunk, newest.row, ACCURACY) > accuracyMetersMax);
       };
       const list = app.currentDevices(hot.dictionary.findUser(userId));
-      const page = findPage(app, list, matches, { offset: 0, limit, countsAll: false });
+      // By name, since the number of a text may be another's by then.
+      const isTheirs = (device: Device) => device.currentUser === hot.dictionary.findUser(userId);
+      const isListed = (device: Device) => isTheirs(device) && app.find(device.id) === device;
+      const page = findPage(app, { list, isListed }, matches, { offset: 0, limit, countsAll: false });
       return whenThere(inTurns(appId, signal, page), ({ found }) => found);
     },
     ofApp(appId, { afterMs, beforeMs, offset, limit }, { signal }) {
@@ -94,9 +97,16 @@ export function createCurrentQueries(dependencies: QueryDependencies): CurrentQu
         if (newestMs < startMs || (afterMs !== null && newestMs <= afterMs)) return false;
         return beforeMs === null || newestMs < beforeMs;
       };
-      return inTurns(appId, signal, findPage(app, app.list, matches, { offset, limit, countsAll: true }));
+      const listed = { list: app.list, isListed: (device: Device) => app.find(device.id) === device };
+      return inTurns(appId, signal, findPage(app, listed, matches, { offset, limit, countsAll: true }));
     },
   };
+}
+
+interface ListedDevices {
+  readonly list: DeviceList;
+  /** Whether a device that was in the list is still in it. */
+  readonly isListed: (device: Device) => boolean;
 }
 
 interface PageOptions {
@@ -113,11 +123,11 @@ interface PageFound {
 
 /**
  * Looks at each device once, a block a step. What was found early on may have another position by the end, which is
- * then the one that is shown, or left out where it doesn't match.
+ * then the one that is shown, or left out where it doesn't match or is another's.
  */
 function* findPage(
   app: AppDevices,
-  list: DeviceList,
+  { list, isListed }: ListedDevices,
   matches: (device: Device) => boolean,
   { offset, limit, countsAll }: PageOptions,
 ): Steps<PageFound> {
@@ -132,7 +142,7 @@ function* findPage(
     if (!countsAll && devices.length === limit) break;
     yield;
   }
-  const still = devices.filter((device) => app.find(device.id) === device && matches(device));
+  const still = devices.filter((device) => isListed(device) && matches(device));
   return {
     found: { records: app.newestRecords, devices: still.map(({ number }) => number) },
     total: total - (devices.length - still.length),

@@ -284,3 +284,24 @@ test("a deep page is found by counting spans of time, whatever the order and the
     }
   }
 });
+
+test("a device that goes to another user while the devices of one are looked at is not shown as theirs", async () => {
+  const hot = createHotStore();
+  const reportOf = (device: number, user_id: string, timestamp: number) => {
+    return { device_id: `d${1e6 + device}`, user_id, timestamp, latitude: 1, longitude: 2 };
+  };
+  for (let first = 0, sequence = 0; first < 150_000; first += 10_000) {
+    const reports = Array.from({ length: 10_000 }, (_, row) => reportOf(first + row, "ann", BASE_MS));
+    hot.apply(APP, batchOf(reports), ++sequence);
+  }
+  const { ofUser } = createCurrentQueries({ hot, clock: createManualClock(BASE_MS) });
+  const query = { ageMsMax: null, accuracyMetersMax: 5, limit: 150_000 };
+  const client = { signal: new AbortController().signal };
+  await ofUser(APP, "ann" as UserId, query, client); // Their list is in order from here on.
+  const found = ofUser(APP, "ann" as UserId, query, client);
+  expect(found).toBeInstanceOf(Promise); // It takes more than a turn.
+  hot.apply(APP, batchOf([reportOf(0, "bob", BASE_MS + 1)]), 100);
+  const page = await found;
+  const users = new Set(page!.devices.map((device) => hot.findApp(APP)!.byNumber(device).currentUser));
+  expect([...users]).toEqual([hot.dictionary.findUser("ann")]);
+});
