@@ -16,6 +16,9 @@ export const NUMBER_COLUMNS = columnNumbersOf(NUMBER_FIELDS);
 export const PROFILE_COLUMNS = columnNumbersOf(PROFILE_FIELDS);
 export const STATE_COLUMNS = columnNumbersOf(STATE_FIELDS);
 
+/** Of profiles, then of states. */
+export const TUPLE_COLUMNS = Uint8Array.of(...PROFILE_COLUMNS, ...STATE_COLUMNS);
+
 function columnNumbersOf(fields: readonly StoredField[]): Uint8Array {
   return Uint8Array.from(fields, ({ columnNumber }) => columnNumber);
 }
@@ -42,30 +45,36 @@ export function readColumns(
   const device = reader.indexes(count, textCount);
   const timestampMs = reader.numbers();
   const numbers = readNumbers(reader, names, numberColumns, count);
-  const profilesAt = names.at + numberColumns;
   const profiles = reader.indexes(profileCount * profileFields, textCount);
   const profile = reader.indexes(count, profileCount);
   const states = reader.indexes(stateCount * stateFields, textCount);
   const state = reader.indexes(count, stateCount);
   if (reader.at !== end) return null;
+  const batch = { count, texts, device, timestampMs, numbers, profiles, profile, states, state };
+  if (hasOwnTuples(head, names)) return batch;
+  const profilesAt = names.at + numberColumns;
+  const statesAt = profilesAt + profileFields;
   return {
-    count,
-    texts,
-    device,
-    timestampMs,
-    numbers,
-    profiles: ownTuples(profiles, profileCount, names.bytes, profilesAt, profileFields, PROFILE_COLUMNS),
-    profile,
+    ...batch,
+    profiles: ownTuples(profiles, profileCount, names.bytes.subarray(profilesAt, statesAt), PROFILE_COLUMNS),
     states: ownTuples(
       states,
       stateCount,
-      names.bytes,
-      profilesAt + profileFields,
-      stateFields,
+      names.bytes.subarray(statesAt, statesAt + stateFields),
       STATE_COLUMNS,
     ),
-    state,
   };
+}
+
+/** Whether profiles and states have just our fields, as nearly all entries do. */
+export function hasOwnTuples(
+  { numberColumns, profileFields, stateFields }: EntryHead,
+  { bytes, at }: ColumnNames,
+): boolean {
+  if (profileFields !== PROFILE_COLUMNS.length || stateFields !== STATE_COLUMNS.length) return false;
+  const from = at + numberColumns;
+  for (let i = 0; i < TUPLE_COLUMNS.length; i++) if (bytes[from + i] !== TUPLE_COLUMNS[i]) return false;
+  return true;
 }
 
 /** Our number columns, out of the named ones. */
@@ -88,22 +97,12 @@ function readNumbers(
 }
 
 /** Tuples of our fields out of tuples of the named ones. */
-function ownTuples(
-  tuples: Uint32Array,
-  tupleCount: number,
-  names: Uint8Array,
-  at: number,
-  named: number,
-  own: Uint8Array,
-): Uint32Array {
-  let isOwn = named === own.length;
-  for (let i = 0; isOwn && i < named; i++) isOwn = names[at + i] === own[i];
-  if (isOwn) return tuples;
-  const members = Array.from(own, (column) => names.subarray(at, at + named).indexOf(column));
+function ownTuples(tuples: Uint32Array, tupleCount: number, named: Uint8Array, own: Uint8Array): Uint32Array {
+  const members = Array.from(own, (column) => named.indexOf(column));
   const result = new Uint32Array(tupleCount * own.length);
   for (let tuple = 0; tuple < tupleCount; tuple++) {
     members.forEach((member, i) => {
-      if (member >= 0) result[tuple * own.length + i] = tuples[tuple * named + member]!;
+      if (member >= 0) result[tuple * own.length + i] = tuples[tuple * named.length + member]!;
     });
   }
   return result;

@@ -3,7 +3,15 @@ import { NewerFormatError } from "../lib/newer-format-error.ts";
 import type { AppId } from "../model/ids.ts";
 import { RETIRED_COLUMN_NUMBERS } from "../model/location-fields.ts";
 import { BATCH_REPORTS_MAX, type ReportBatch } from "../model/report-batch.ts";
-import { NUMBER_COLUMNS, PROFILE_COLUMNS, readColumns, STATE_COLUMNS } from "./entry-columns.ts";
+import {
+  type ColumnNames,
+  hasOwnTuples,
+  NUMBER_COLUMNS,
+  PROFILE_COLUMNS,
+  readColumns,
+  STATE_COLUMNS,
+  TUPLE_COLUMNS,
+} from "./entry-columns.ts";
 import { ENTRY_HEAD_BYTES, type EntryHead, readEntryHead, TEXTS_MAX, writeEntryHead } from "./entry-head.ts";
 import { encodeIndexColumn, indexColumnBytesMax } from "./index-column.ts";
 import { encodeNumberColumn, numberColumnBytesMax } from "./number-column.ts";
@@ -33,7 +41,7 @@ export interface LogEntry {
 const SCRATCH_BYTES_MAX = 4 * 1024 * 1024;
 const SCRATCH_BYTES_INITIAL = 64 * 1024;
 
-const NAMES_BYTES_MAX = padded(NUMBER_COLUMNS.length + PROFILE_COLUMNS.length + STATE_COLUMNS.length);
+const NAMES_BYTES_MAX = padded(NUMBER_COLUMNS.length + TUPLE_COLUMNS.length);
 
 export interface EntryEncoder {
   /** The entry after `headroomBytes` left for the caller, a multiple of 8. */
@@ -85,9 +93,8 @@ function writeEntry(target: Views, at: number, appId: AppId, batch: ReportBatch)
   let name = namesAt;
   for (let c = 0; c < numbers.length; c++) if (isCarried(numbers[c]!)) bytes[name++] = NUMBER_COLUMNS[c]!;
   const numberColumns = name - namesAt;
-  bytes.set(PROFILE_COLUMNS, name);
-  bytes.set(STATE_COLUMNS, name + PROFILE_COLUMNS.length);
-  const afterNames = pad(target, name + PROFILE_COLUMNS.length + STATE_COLUMNS.length);
+  for (let i = 0; i < TUPLE_COLUMNS.length; i++) bytes[name++] = TUPLE_COLUMNS[i]!; // So few that `set` takes longer.
+  const afterNames = pad(target, name);
   const [afterTexts, textBytes] = encodeTextColumn(target, afterNames, texts);
   writeEntryHead(target, at, {
     count,
@@ -135,7 +142,7 @@ export function createEntryDecoder(texts: TextColumnReader, path: string): Entry
       if (head === null) return null;
       const names = { bytes: source.bytes, at: head.end };
       const namesEnd = head.end + head.numberColumns + head.profileFields + head.stateFields;
-      if (namesEnd > end || !areNames(names.bytes, head, path)) return null;
+      if (namesEnd > end || !areNames(names, head, path)) return null;
       const batch = readColumns(source, padded(namesEnd), end, head, names, texts);
       return batch === null ? null : { sequence, appId: head.appId, batch };
     },
@@ -152,11 +159,13 @@ function knownColumns(columns: Uint8Array): Uint8Array {
   return known;
 }
 
-function areNames(bytes: Uint8Array, head: EntryHead, path: string): boolean {
-  const profilesAt = head.end + head.numberColumns;
+function areNames(names: ColumnNames, head: EntryHead, path: string): boolean {
+  const { bytes, at } = names;
+  const profilesAt = at + head.numberColumns;
+  if (!areKnown(bytes, at, profilesAt, KNOWN_NUMBER_COLUMNS, path)) return false;
+  if (hasOwnTuples(head, names)) return true;
   const statesAt = profilesAt + head.profileFields;
   return (
-    areKnown(bytes, head.end, profilesAt, KNOWN_NUMBER_COLUMNS, path) &&
     areKnown(bytes, profilesAt, statesAt, KNOWN_PROFILE_COLUMNS, path) &&
     areKnown(bytes, statesAt, statesAt + head.stateFields, KNOWN_STATE_COLUMNS, path)
   );
