@@ -72,7 +72,7 @@ export async function openApp(
 ): Promise<App> {
   const { dataDir } = config;
   const { acquireLock, pid } = platform;
-  let listener: Listener;
+  let listener: Listener | null = null;
   let directory: OpenDirectory | null = null;
   let readiness: Readiness = { status: "starting", replayed: 0, total: 0 };
   const files = createPatientFiles(platform.files, {
@@ -94,11 +94,6 @@ export async function openApp(
       acquireLock,
       process: { pid, command: "serve" },
     });
-    const firstKey = await createFirstKey(keys, [
-      ...(await files.list(paths.log)),
-      ...(await files.list(paths.archive)),
-    ]);
-    reportKeyFile(keys, events);
     const opened = () => {
       assert(directory !== null, "no question passes the gate before the directory is open");
       return directory;
@@ -152,6 +147,12 @@ export async function openApp(
       port: config.port,
       fetch: inShortTurns(server.fetch),
     });
+    // Only now: where the port is in use nobody would be told of the key, and the next start would make none.
+    const firstKey = await createFirstKey(keys, [
+      ...(await files.list(paths.log)),
+      ...(await files.list(paths.archive)),
+    ]);
+    reportKeyFile(keys, events);
     const watch = watchKeys(keys, KEY_RELOAD_MS, () => reportKeyFile(keys, events));
     const onProgress: OnReplayProgress = (replayed, total) => {
       readiness = { status: "starting", replayed, total };
@@ -186,7 +187,7 @@ export async function openApp(
         readiness = { status: "stopping" };
         watch.stop();
         eventLoop.stop();
-        await listener.stop(STOP_GRACE_MS);
+        await listener?.stop(STOP_GRACE_MS);
         await ready.catch(() => undefined); // Whoever waits for `ready` has heard of it.
         if (directory === null) release();
         else await directory.close();
@@ -194,6 +195,7 @@ export async function openApp(
     };
   } catch (error) {
     eventLoop.stop();
+    await listener?.stop(0);
     release();
     throw error;
   }

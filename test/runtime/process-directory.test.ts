@@ -130,6 +130,15 @@ for (const runtime of RUNTIMES) {
           "Stop the program that holds it, or choose another with --port.",
       });
     });
+
+    test("a start that found its port in use keeps the first key for the next one", async () => {
+      const holder = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
+      const refused = await runCommand(runtime, place, ["serve", "--port", String(holder.port)]);
+      await holder.stop();
+      expect(refused.code).toBe(1);
+      const server = await startReady(runtime, place);
+      expect((await get({ url: server.url, key: readFirstKey(place) }, PATH)).status).toBe(200);
+    });
   });
 }
 
