@@ -28,11 +28,11 @@ export const bench: Bench = {
   },
   choices: {
     shape: {
-      help: "alone, instead of all; may be given several times",
+      help: "alone, instead of all (smoke: six of them); may be given several times",
       values: SHAPES.map(({ name }) => name),
       smoke: [CONTROL, "gzip-brackets", "silent-bodies", "app-wide-current", "late-rows", "preflights"],
     },
-    runtime: { help: "bun or deno, instead of both", values: RUNTIME_NAMES, smoke: ["bun"] },
+    runtime: { help: "bun or deno, instead of both (smoke: bun)", values: RUNTIME_NAMES, smoke: ["bun"] },
   },
   async run(run) {
     const directories = new Map<DirectoryName, Directory>();

@@ -307,8 +307,7 @@ async function runQuietly([program, ...args]) {
 }
 
 /**
- * How the child ended. Until then signals are its to answer. An interrupt from the terminal reaches the whole
- * group, the child included, so there we only wait; everything else was meant for us alone and is passed on.
+ * How the child ended. Until then signals are its to answer, and each is passed on.
  */
 function ended(child, program) {
   // A terminal tells the whole group, so the child may hear twice; it acts on the first.

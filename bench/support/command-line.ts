@@ -33,7 +33,7 @@ const COMMON_FLAGS: Readonly<Record<string, FlagKind>> = {
   help: "switch",
 };
 
-/** What the words after `bun run bench` ask for; the error is one line. */
+/** What the words after `npm run bench --` ask for; the error is one line. */
 export function parseCommandLine(args: readonly string[], benches: Benches): Result<BenchCommand, string> {
   const sizeNames = new Set([...benches.values()].flatMap(({ sizes }) => Object.keys(sizes)));
   const sizeFlags = Object.fromEntries([...sizeNames].map((name) => [flagOf(name), "value"] as const));

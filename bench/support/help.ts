@@ -18,7 +18,7 @@ export function helpText(benches: Benches): string {
     const [first, ...others] = wrapped(question, WIDTH - width);
     return [`  ${name}`.padEnd(width) + first, ...others.map((line) => " ".repeat(width) + line)].join("\n");
   });
-  return `Usage: bun run bench [NAME ...] [flags]
+  return `Usage: npm run bench -- [NAME ...] [flags]
 
 Runs the benches named, or all. Each asks a question, times the obvious way beside ours in the same run,
 checks that the answers are right, and prints medians and ratios.
@@ -46,7 +46,7 @@ export function benchHelpText(name: string, benches: Benches): string {
         .map((line) => `  ${line}\n`)
         .join("")}`,
   );
-  return `Usage: bun run bench ${name} [flags]
+  return `Usage: npm run bench -- ${name} [flags]
 
 ${wrapped(question, WIDTH).join("\n")}
 

@@ -16,7 +16,7 @@ must be there, and damage must be named. Stops at the first life that breaks a p
   --count N     so many lives (1000)
   --from SEED   the first one's seed (1); the others follow
   --seed SEED   this one alone, step by step
-  --help
+  --help        this text
 `;
 
 const PROGRESS_MS = 2000;
