@@ -1,6 +1,6 @@
 import type { ImportProgress } from "../service/import-progress.ts";
 import type { RejectedRow } from "../service/import-reader.ts";
-import { formatCount } from "./counts.ts";
+import { countOf, formatCount } from "./counts.ts";
 import { formatTable } from "./table.ts";
 
 const SHOWN_MAX = 20;
@@ -49,5 +49,5 @@ export function importSummary(
   if (names.length > 1) shown.push(["total", ...total.map(formatCount)]);
   const seconds = elapsedMs / 1000;
   const rate = Math.round(rows / seconds);
-  return `${formatTable(["file", ">accepted", ">duplicates", ">rejected"], shown)}${formatCount(rows)} rows in ${seconds.toFixed(1)} s (${formatCount(rate)} rows/s)\n`;
+  return `${formatTable(["file", ">accepted", ">duplicates", ">rejected"], shown)}${countOf(rows, "row")} in ${seconds.toFixed(1)} s (${formatCount(rate)} rows/s)\n`;
 }

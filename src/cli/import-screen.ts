@@ -97,7 +97,9 @@ export function createImportScreen(files: readonly ImportFile[], terminal: Termi
     },
     onUnreadable(fileIndex, reason) {
       unreadableCount++;
-      say(`"${names[fileIndex]}" can't be read to its end: ${reason}. What came before that was imported.`);
+      say(
+        `"${names[fileIndex]}" can't be read to its end: ${reason}. Only what came before that was imported.`,
+      );
     },
     onProgress(progress) {
       rows = countRows(progress) - rowsBefore;

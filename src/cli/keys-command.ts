@@ -22,12 +22,13 @@ export function parseKeysCreate(flags: Flags, dataDir: string): Result<Command, 
   const names = flags.values("permission");
   if (names.length === 0) return usage(`keys create needs --permission: ${PERMISSIONS.join(", ")}`);
   const wrong = names.find((name) => parsePermission(name) === null);
-  if (wrong !== undefined) return usage(`--permission must be ${PERMISSIONS.join(", ")}, not "${wrong}"`);
+  if (wrong !== undefined)
+    return usage(`--permission must be one of ${PERMISSIONS.join(", ")}, not "${wrong}"`);
   const permissions = PERMISSIONS.filter((permission) => names.includes(permission));
 
   const tierText = flags.value("tier") ?? DEFAULT_TIER;
   const tier = parseTierName(tierText);
-  if (tier === null) return usage(`--tier must be ${TIER_NAMES.join(", ")}, not "${tierText}"`);
+  if (tier === null) return usage(`--tier must be one of ${TIER_NAMES.join(", ")}, not "${tierText}"`);
   const label = parseLabel(flags.value("label") ?? "");
   if (label === null) {
     return usage(

@@ -10,7 +10,9 @@ export function didAnything({ days, blocked, expired, deleted, logBytes, unfinis
 export function sealSummary(report: SealReport): string {
   const { days, records, bytes, blocked, expired, deleted, logBytes, unfinished, durationMs } = report;
   const parts = [
-    `Archived ${countOf(records, "record")} of ${range(days)} as ${megabytes(bytes)} in ${(durationMs / 1000).toFixed(1)} s`,
+    days.length > 0
+      ? `Archived ${countOf(records, "record")} of ${range(days)} as ${megabytes(bytes)} in ${(durationMs / 1000).toFixed(1)} s`
+      : "Archived nothing new",
     blocked.length > 0 ? `not ${range(blocked)}, whose archive is damaged` : null,
     expired.length > 0 ? `${range(expired)} went out of the retention` : null,
     deleted.length > 0 ? `${range(deleted)} deleted` : null,
@@ -23,7 +25,6 @@ export function sealSummary(report: SealReport): string {
 }
 
 function range(days: readonly string[]): string {
-  if (days.length === 0) return "no day";
   if (days.length === 1) return days[0]!;
   return `${countOf(days.length, "day")} (${days[0]} to ${days.at(-1)})`;
 }

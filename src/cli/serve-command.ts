@@ -38,7 +38,8 @@ export function parseServe(
   if (!archive.ok) return archive;
   const [levelName, levelText] = flagOrVariable("log-level", "WHEREHOUSE_LOG_LEVEL", flags, environment);
   const logLevel = levelText === null ? DEFAULT_LOG_LEVEL : parseLogLevel(levelText);
-  if (logLevel === null) return usage(`${levelName} must be ${LOG_LEVELS.join(", ")}, not "${levelText}"`);
+  if (logLevel === null)
+    return usage(`${levelName} must be one of ${LOG_LEVELS.join(", ")}, not "${levelText}"`);
   const config = { dataDir, hostname, port, corsOrigins, ...archive.value };
   return ok({ kind: "serve", config, logLevel });
 }

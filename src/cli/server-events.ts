@@ -10,7 +10,7 @@ import { didAnything, sealSummary } from "./seal-report.ts";
 /** What happens in the server, as events of the log. Nothing that a client sent is told but its request's id. */
 export function logEvents(log: EventLog, startedMs: number): AppEvents {
   return {
-    onReady: (opened) => logReady(log, opened, (performance.now() - startedMs) / 1000),
+    onReady: (opened) => logReady(log, opened, secondsOf(performance.now() - startedMs)),
     onWaiting: atMostEvery(REPEAT_NOTICE_MS, (err: unknown) =>
       log.warn({ event: "start_waits", err }, `The start waits and tries again: ${messageOf(err)}`),
     ),
@@ -23,7 +23,7 @@ export function logEvents(log: EventLog, startedMs: number): AppEvents {
       log.error({ event: "fault", request_id: requestId, err }, `Failed to answer request ${requestId}`),
     onHeldUp: atMostEvery(REPEAT_NOTICE_MS, (delayMs: number) =>
       log.warn(
-        { event: "held_up", seconds: delayMs / 1000 },
+        { event: "held_up", seconds: secondsOf(delayMs) },
         `Nothing could be answered for ${(delayMs / 1000).toFixed(1)} s: the machine is busy, or the server was.`,
       ),
     ),
@@ -67,7 +67,7 @@ function logSeal(log: EventLog, report: SealReport): void {
   log[level](
     {
       event: "sealed",
-      seconds: durationMs / 1000,
+      seconds: secondsOf(durationMs),
       days: report.days.length,
       records,
       parts,
@@ -84,11 +84,16 @@ function logRequest(
   log: EventLog,
   { requestId, method, route, status, durationMs }: Parameters<NonNullable<AppEvents["onAnswered"]>>[0],
 ): void {
-  const seconds = durationMs / 1000;
+  const seconds = secondsOf(durationMs);
   log.debug(
     { event: "request", request_id: requestId, method, route, status, seconds },
     `${method} ${route} ${status} in ${durationMs.toFixed(1)} ms`,
   );
+}
+
+/** To the microsecond: all that is left of a difference below that is noise in its last digits. */
+function secondsOf(durationMs: number): number {
+  return Math.round(durationMs * 1000) / 1e6;
 }
 
 const REPEAT_NOTICE_MS = 60_000;

@@ -227,10 +227,10 @@ describe("parseCommand()", () => {
       '--app must have 1 to 64 letters, digits, dots, dashes and underscores, not "a/b"',
     ],
     ["keys create --app a", "keys create needs --permission: read, write, operate"],
-    ["keys create --app a --permission own", '--permission must be read, write, operate, not "own"'],
+    ["keys create --app a --permission own", '--permission must be one of read, write, operate, not "own"'],
     [
       "keys create --app a --permission read --tier gold",
-      '--tier must be free, standard, unlimited, not "gold"',
+      '--tier must be one of free, standard, unlimited, not "gold"',
     ],
     [
       "keys create --app a --permission read --expires soon",

@@ -9,7 +9,7 @@ function eventsTo(level: LogLevel) {
   return { events: logEvents(createEventLog(level, { error, errorIsTerminal: false }), 0), lines };
 }
 
-const ANSWERED = { requestId: "r-1", method: "GET", route: "/health", status: 200, durationMs: 2.5 };
+const ANSWERED = { requestId: "r-1", method: "GET", route: "/health", status: 200, durationMs: 2.5000001 };
 
 describe("logEvents()", () => {
   test("names the request that failed, and why", () => {
