@@ -1,4 +1,4 @@
-import { Readable } from "node:stream";
+import { pipeline, Readable } from "node:stream";
 import { createGzip, createZstdCompress } from "node:zlib";
 import { type Eventually, whenThere } from "../lib/eventually.ts";
 import { inTurns, type Steps } from "../lib/in-turns.ts";
@@ -68,12 +68,10 @@ export function streamOf({ pieces }: Piecewise, coding: Coding | null): Readable
   return readableFrom(coding === null ? pieces() : packed(pieces(), coding));
 }
 
-function packed(body: AsyncIterable<Bytes>, coding: Coding): AsyncIterable<Uint8Array> {
-  const source = Readable.from(body, { objectMode: false });
+/** Begins with the first piece that is asked for: from then on somebody hears of what fails. */
+async function* packed(body: AsyncIterable<Bytes>, coding: Coding): AsyncGenerator<Uint8Array> {
   const packer = coding === "gzip" ? createGzip(GZIP_FASTEST) : createZstdCompress(ZSTD_FASTEST);
-  source.on("error", (error) => packer.destroy(error));
-  packer.on("close", () => source.destroy());
-  return source.pipe(packer);
+  yield* pipeline(Readable.from(body, { objectMode: false }), packer, () => undefined);
 }
 
 function readableFrom(body: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { gunzipSync, zstdDecompressSync } from "node:zlib";
 import { beginPiecewise, streamOf } from "../../src/http/piecewise.ts";
+import { inTurns, type Steps } from "../../src/lib/in-turns.ts";
 import { createTestApp, NOON_MS } from "../support/test-app.ts";
 
 const PATIENT = new AbortController().signal;
@@ -57,6 +58,32 @@ test("no more is made than the client takes, and nothing once it has gone", asyn
     expect(state).toEqual({ made, isClosed: true });
   }
 });
+
+test("a client that goes before it has taken anything ends its own answer alone", async () => {
+  const uncaught: unknown[] = [];
+  const note = (error: unknown) => uncaught.push(error);
+  process.on("uncaughtException", note);
+  for (const coding of [null, "gzip", "zstd"] as const) {
+    const client = new AbortController();
+    const begun = await beginPiecewise("app", client.signal, createBody(10_000).pieces);
+    const others = Promise.resolve(inTurns("others", PATIENT, turns(20))); // So that its next pieces wait.
+    const stream = streamOf(begun, coding);
+    client.abort();
+    await others;
+    await stream.cancel();
+  }
+  process.off("uncaughtException", note);
+  expect(uncaught).toEqual([]);
+});
+
+/** Work that takes so many turns of the event loop. */
+function* turns(count: number): Steps<void> {
+  for (let turn = 0; turn < count; turn++) {
+    const endMs = performance.now() + 5;
+    while (performance.now() < endMs);
+    yield;
+  }
+}
 
 test("a body fails where a piece does, rather than ending early", async () => {
   function* pieces() {
