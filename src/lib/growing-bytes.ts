@@ -13,6 +13,11 @@ export class GrowingBytes {
     return this.#size;
   }
 
+  /** Whether so many more can be added without moving those that are there. */
+  hasRoomFor(bytes: number): boolean {
+    return this.#size + bytes <= this.#buffer.length;
+  }
+
   add(piece: Uint8Array): void {
     const size = this.#size + piece.length;
     if (size > this.#buffer.length) this.#grow(size);
