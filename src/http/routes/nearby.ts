@@ -2,6 +2,7 @@ import { Elysia } from "elysia";
 import { METERS_PER_MILE } from "../../geo/distance.ts";
 import type { Nearby } from "../../service/nearby.ts";
 import type { Call, Gate } from "../gate.ts";
+import { LongAnswers } from "../long-answers.ts";
 import { presentNearby } from "../present/nearby.ts";
 import { describeNearby } from "../schema/describe.ts";
 import { readQuery } from "../schema/parameter.ts";
@@ -11,12 +12,14 @@ const MS_PER_HOUR = 3_600_000;
 const PATH = "/api/v1/devices/nearby";
 
 export function nearbyRoutes({ gate, nearby }: { readonly gate: Gate; readonly nearby: Nearby }) {
+  const long = new LongAnswers();
+
   function answer(call: Call) {
     const read = readQuery(call.request.url, nearbyParameters);
     if (!read.ok) return call.fail(read.error);
     const { latitude, longitude, radius_miles, max_age_hours, limit, offset, min_accuracy, timezone } =
       read.value;
-    const found = nearby(call.appId, {
+    const query = {
       latitude,
       longitude,
       radiusMeters: radius_miles * METERS_PER_MILE,
@@ -24,8 +27,11 @@ export function nearbyRoutes({ gate, nearby }: { readonly gate: Gate; readonly n
       accuracyMetersMax: min_accuracy,
       offset,
       limit,
+    };
+    return long.make(call.appId, () => {
+      const found = nearby(call.appId, query);
+      return call.json(presentNearby(call.appId, found, read.value, timezone, call.elapsedMs()));
     });
-    return call.json(presentNearby(call.appId, found, read.value, timezone, call.elapsedMs()));
   }
 
   const admit = gate.keyed("GET", PATH, "read", answer);
