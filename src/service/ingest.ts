@@ -37,8 +37,8 @@ export type Ingest = (appId: AppId, batch: ReportBatch) => Promise<Result<Ingest
  */
 const UNDER_WAY_MAX = 40_000;
 
-/** Who waits for memory, all apps together: its order is that of the log. */
-const MEMORY = "memory";
+/** Who waits for memory, all apps together: its order is that of the log. No app is called so. */
+const MEMORY = "";
 
 /**
  * Takes a batch in: onto the disk first, then into memory, then the answer, so that what is acknowledged is

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHotStore } from "../../src/hot/hot-store.ts";
-import { LoopShare } from "../../src/lib/loop-share.ts";
+import { LoopShare, type Steps } from "../../src/lib/loop-share.ts";
 import { FileError } from "../../src/runtime/files.ts";
 import { createIngest } from "../../src/service/ingest.ts";
 import { APP, batchOf } from "../support/batches.ts";
@@ -12,7 +12,7 @@ const REPORT = { device_id: "bus", timestamp: 1_769_442_912_000, latitude: 1, lo
 const BATCH = batchOf([REPORT]);
 
 /** A start over whatever is on the disk. */
-async function openIngest(files: SimulatedFiles) {
+async function openIngest(files: SimulatedFiles, loop = new LoopShare()) {
   const hot = createHotStore();
   const { wal: log, recovery } = await openTestWal(files, {
     onEntry: ({ appId, batch, sequence }) => hot.apply(appId, batch, sequence),
@@ -24,7 +24,7 @@ async function openIngest(files: SimulatedFiles) {
     schedule: NO_SEALS,
     onRefusal: () => {},
     hasWholeLog,
-    loop: new LoopShare(),
+    loop,
   });
   return { ingest, log, hot };
 }
@@ -53,6 +53,23 @@ test("ingest() logs what memory knows while a segment can't be read, which may s
   expect(repeated.ok).toBe(true);
   files.beforeOperation = null;
   expect((await openIngest(files)).hot.repeats(APP, BATCH)).toBe(true); // It was said last.
+});
+
+test("ingest() waits for a step of each app and no more, whatever they are called", async () => {
+  let nowMs = 0;
+  const loop = new LoopShare(() => nowMs);
+  function* long(): Steps<void> {
+    for (let step = 0; step < 3; step++) {
+      nowMs += 6;
+      yield;
+    }
+  }
+  const { ingest } = await openIngest(createSimulatedFiles(), loop);
+  const all = Array.from({ length: 1000 }, () => loop.run("memory", long()));
+  const startMs = nowMs;
+  expect((await ingest(APP, BATCH)).ok).toBe(true);
+  expect(nowMs - startMs).toBeLessThan(500 * 6); // Some turns pass until the disk has it.
+  await Promise.all(all);
 });
 
 test("ingest() has so much of an app under way and no more, and takes all in, in the order of the log", async () => {
