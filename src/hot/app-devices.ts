@@ -32,7 +32,8 @@ export class AppDevices {
   readonly newestRecords: NewestOfApp;
   readonly lateMinutes = new LateMinutes(this);
   recordCount = 0;
-  #isListing = false;
+  /** Lists that are being put in order. */
+  readonly #ordering = new Set<DeviceList>();
   readonly #byId = new Map<string, Device>();
   readonly #byNumber: (Device | undefined)[] = [];
   /** Numbers of devices that are gone, to be given again. */
@@ -59,22 +60,19 @@ export class AppDevices {
     return device;
   }
 
-  /** Where many devices are new, nobody waits for them to be put in order: it is done in turns, for those who ask later. */
+  /** Where many devices are new, nobody waits for them to be put in order: it is done for those who ask later. */
   #isListReady(): boolean {
-    if (!this.list.isSettled && !this.#isListing) {
-      this.#isListing = true;
-      void Promise.resolve(inTurns(this.appId, ALWAYS, this.#putInOrder())).finally(() => {
-        this.#isListing = false;
-      });
-    }
+    if (!this.list.isSettled) this.#putInOrder(this.list);
     return this.list.isSettled;
   }
 
-  *#putInOrder(): Steps<void> {
-    for (const block of this.list.blocks()) {
-      if (block.length > 0) return;
-      yield;
-    }
+  /** Puts a list in order in turns, whether or not anybody reads it. */
+  #putInOrder(list: DeviceList): void {
+    if (this.#ordering.has(list)) return;
+    this.#ordering.add(list);
+    void Promise.resolve(inTurns(this.appId, ALWAYS, untilInOrder(list))).finally(() => {
+      this.#ordering.delete(list);
+    });
   }
 
   byNumber(number: number): Device {
@@ -147,15 +145,20 @@ export class AppDevices {
   discountRecord(device: Device, user: number): void {
     if (!device.holders.remove(user) || user === NO_USER) return;
     const devices = this.#userDevices(user);
-    devices.held.delete(device);
+    this.#takeOut(devices.held, device);
     this.#forgetIfNone(user, devices);
   }
 
   #leaveCurrentUser(device: Device): void {
     const devices = this.#users.get(device.currentUser);
     if (devices === undefined) return; // A device that has just come.
-    devices.current.delete(device);
+    this.#takeOut(devices.current, device);
     this.#forgetIfNone(device.currentUser, devices);
+  }
+
+  #takeOut(list: DeviceList, device: Device): void {
+    list.delete(device);
+    if (list.holdsGone) this.#putInOrder(list);
   }
 
   /** A user is a number that means another user once no record names this one. */
@@ -174,6 +177,13 @@ export class AppDevices {
 }
 
 const NO_DEVICES = new DeviceList();
+
+function* untilInOrder(list: DeviceList): Steps<void> {
+  for (const block of list.blocks()) {
+    if (block.length > 0) return;
+    yield;
+  }
+}
 
 interface UserDevices {
   readonly current: DeviceList;

@@ -33,6 +33,11 @@ export class DeviceList {
     return this.#settling === null && this.#added.size + this.#removed.size <= CHANGES_MAX;
   }
 
+  /** Whether it keeps more that is gone than that is there, until somebody reads it: which should be soon, then. */
+  get holdsGone(): boolean {
+    return this.#removed.size > this.#size && !this.isSettled;
+  }
+
   /** Adds a device that is not in the list. */
   add(device: Device): void {
     this.#size++;

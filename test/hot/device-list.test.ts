@@ -2,8 +2,10 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { Device } from "../../src/hot/device.ts";
 import { DeviceList } from "../../src/hot/device-list.ts";
+import { createHotStore } from "../../src/hot/hot-store.ts";
 import { compareUtf8 } from "../../src/lib/utf8.ts";
 import type { DeviceId } from "../../src/model/ids.ts";
+import { APP, batchOf } from "../support/batches.ts";
 
 /** Thousands of ids that share beginnings, in whatever order, so that blocks fill, split and empty. */
 const DEVICES = Array.from(
@@ -73,4 +75,26 @@ test("blocks() meets once whoever stays, in order, whatever comes and goes betwe
     }),
     { numRuns: 60 },
   );
+});
+
+test("who was a user's and is no more is not kept by the user's list, though nobody reads it again", async () => {
+  const hot = createHotStore();
+  const hand = (user_id: string, from: number, sequence: number) => {
+    for (let first = from; first < 20_000; first += 1000) {
+      const ids = Array.from({ length: Math.min(1000, 20_000 - first) }, (_, row) => `d${first + row}`);
+      const place = { timestamp: Date.UTC(2026, 0, 14), latitude: 1, longitude: 2 };
+      hot.apply(APP, batchOf(ids.map((device_id) => ({ ...place, device_id, user_id }))), sequence);
+    }
+  };
+  hand("ann", 0, 1);
+  const user = hot.dictionary.findUser("ann");
+  const app = hot.findApp(APP)!;
+  const lists = [app.currentDevices(user), app.heldDevices(user)];
+  for (const list of lists) for (const _ of list.blocks());
+  hand("bob", 1, 2);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(lists.map(({ size, holdsGone }) => [size, holdsGone])).toEqual([
+    [1, false],
+    [1, false],
+  ]);
 });
