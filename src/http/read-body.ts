@@ -44,11 +44,8 @@ export async function readBody(
   const sent = await readInTime(request, share);
   if (!sent.ok || coding === "identity") return sent;
   try {
-    return await unpackBody(sent.value, coding, BODY_BYTES_MAX, share.holder.appId, (text) =>
-      collect(text, share),
-    );
-  } catch (error) {
-    if ((error as { code?: string }).code === "ERR_BUFFER_TOO_LARGE") return tooLarge();
+    return await unpackBody(sent.value, coding, share.holder.appId, (text) => collect(text, share));
+  } catch {
     return fail({ kind: "body_unreadable", message: `the body is not valid ${coding}` });
   }
 }
