@@ -8,6 +8,7 @@ import { FRAMES_V1 } from "./frame-v1.ts";
 import {
   type CreateSalt,
   encodeSegmentHead,
+  readNumber,
   readSalt,
   readVersion,
   SEGMENT_HEADERS_AT,
@@ -41,11 +42,13 @@ export function formatOf(views: Views, number: number, path: string): SegmentFor
   }
   // A place that holds a frame of version 1 was never the second header's: what is there came from a client.
   if (version === null && isSegmentV1(views)) return formatV1(views, number, FRAMES_V1);
-  const written = version ?? readVersion(views, second) ?? SEGMENT_VERSION;
+  // Nor was it where it names another segment: 4 KiB into one of version 1 lie texts and numbers of clients.
+  const hasSecond = readNumber(views, second) === number;
+  const written = version ?? (hasSecond ? readVersion(views, second) : null) ?? SEGMENT_VERSION;
   if (written > SEGMENT_VERSION) {
     throw new NewerFormatError("log segment", path, `format version ${SEGMENT_VERSION}`, `${written}`);
   }
-  const salt = readSalt(views, first) ?? readSalt(views, second);
+  const salt = readSalt(views, first) ?? (hasSecond ? readSalt(views, second) : null);
   // Whatever it was, an empty segment that any program reads takes its place.
   if (salt === null) return formatV1(views, number, NO_FRAMES);
   const head = encodeSegmentHead(number, salt);

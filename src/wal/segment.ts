@@ -39,6 +39,7 @@ export const SEGMENT_VERSION = 2;
 const MAGIC = "WHEREWAL";
 const COMMON_HEADER_BYTES = 32;
 const VERSION_OFFSET = 8;
+const NUMBER_OFFSET = 16;
 const COMMON_CRC_OFFSET = 28;
 const SALT_OFFSET = 32;
 const HEADER_CRC_OFFSET = 44;
@@ -75,11 +76,18 @@ export function readVersion({ bytes, u32 }: Views, at: number): number | null {
   return isGood ? u32[(at + VERSION_OFFSET) >> 2]! : null;
 }
 
+/** The number in the header at a position; null where there is no good one. */
+export function readNumber(views: Views, at: number): number | null {
+  if (readVersion(views, at) === null) return null;
+  const number = (at + NUMBER_OFFSET) >> 2;
+  return views.u32[number]! + views.u32[number + 1]! * TWO_32;
+}
+
 /** The part of a header that all versions share. */
 export function writeCommonHeader(bytes: Views["bytes"], u32: Uint32Array, version: number, number: number) {
   bytes.write(MAGIC, 0, "latin1");
   u32[VERSION_OFFSET >> 2] = version;
-  u32[4] = number % TWO_32;
-  u32[5] = Math.floor(number / TWO_32);
+  u32[NUMBER_OFFSET >> 2] = number % TWO_32;
+  u32[(NUMBER_OFFSET >> 2) + 1] = Math.floor(number / TWO_32);
   u32[COMMON_CRC_OFFSET >> 2] = crc32(bytes.subarray(0, COMMON_CRC_OFFSET));
 }

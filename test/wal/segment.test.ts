@@ -84,6 +84,19 @@ test("formatOf() refuses a newer version in either header, naming the file and b
   expect(() => formatOf(viewsOf(newer.slice().fill(0, 0, 100)), 7, PATH)).toThrow(fault);
 });
 
+test("formatOf() takes nothing 4 KiB into a file for a header that names another segment", () => {
+  // In a segment of 0.1 whose first block is lost, a client may have put it there.
+  const planted = encodeSegmentHead(999, createRandomSalt());
+  const newer = rewritten(planted, (header) => header.setUint32(8, 3, true));
+  for (const head of [planted, newer]) {
+    const segment = new Uint8Array(4 * SECOND);
+    segment.set(head.subarray(SECOND), SECOND);
+    const { frames, version } = formatOf(viewsOf(segment), 7, PATH);
+    expect(version).toBe(1);
+    expect(frames.payloadBytes(viewsOf(segment), SEGMENT_HEAD_BYTES)).toBe(-1);
+  }
+});
+
 test("openWal() refuses a log of a newer program as a whole and touches nothing", async () => {
   const files = createSimulatedFiles();
   const { wal } = await openTestWal(files);
