@@ -28,6 +28,7 @@ const NAMES = [
   "metering",
   "start",
   "archive",
+  "late",
   "seal",
   "ready",
   "fairness",

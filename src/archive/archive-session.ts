@@ -10,6 +10,7 @@ import { columnsOf, createScanRunner, type SharedResources } from "./scan-runner
 import {
   COUNT_STATEMENT,
   DEVICES_STATEMENT,
+  KEYS_STATEMENT,
   PATH_STATEMENT,
   recordsStatement,
   type ScanStatement,
@@ -71,6 +72,11 @@ export function createArchiveSession(
     },
     async *devices(scan) {
       for await (const rows of read(scan, DEVICES_STATEMENT)) yield rows.texts(0) as DeviceId[];
+    },
+    async *keys(scan) {
+      for await (const rows of read(scan, KEYS_STATEMENT)) {
+        yield { count: rows.count, deviceIds: rows.texts(0) as DeviceId[], timestampMs: rows.numbers(1) };
+      }
     },
     async *path(scan) {
       for await (const rows of read(scan, PATH_STATEMENT)) {

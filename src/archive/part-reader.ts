@@ -35,6 +35,13 @@ export interface ArchiveScan {
   readonly shownIn?: ResponseKind;
 }
 
+/** What tells records of an app from each other. */
+export interface RecordKeys {
+  readonly count: number;
+  readonly deviceIds: readonly DeviceId[];
+  readonly timestampMs: Float64Array;
+}
+
 /** Positions, ordered by device, then time. */
 export interface PathPoints {
   readonly count: number;
@@ -50,6 +57,8 @@ export interface ArchiveSession {
   count(scan: ArchiveScan): Promise<number>;
   /** Devices with a matching record, in order of UTF-8, some thousand at a time. */
   devices(scan: ArchiveScan): AsyncIterable<readonly DeviceId[]>;
+  /** Devices and times of all matching records, in no order, some thousand at a time. */
+  keys(scan: ArchiveScan): AsyncIterable<RecordKeys>;
   /** All matching positions, some thousand at a time. */
   path(scan: ArchiveScan): AsyncIterable<PathPoints>;
   /** Compressed bytes of the column chunks that the session had to read, each counted once. */

@@ -129,6 +129,12 @@ export const DEVICES_STATEMENT: ScanStatement = {
   columns: filterColumns,
 };
 
+/** Devices and times of all matching records, in no order. */
+export const KEYS_STATEMENT: ScanStatement = {
+  sql: (shape) => `SELECT device_id, timestamp::DOUBLE FROM ${matching(shape)}`,
+  columns: filterColumns,
+};
+
 /** Positions by device and time, then the device where the shape leaves it open. */
 export const PATH_STATEMENT: ScanStatement = {
   sql: (shape) =>

@@ -16,6 +16,10 @@ import {
 import { DayLedger, isSealed, type LedgerDay, noteChange } from "./day-ledger.ts";
 import type { Device } from "./device.ts";
 import { createDictionary, type Dictionary, type TranslatedTuples } from "./dictionary.ts";
+import type { RecordKey } from "./first-records.ts";
+import { LateOfApp } from "./late-of-app.ts";
+import { LateOfDevice } from "./late-of-device.ts";
+import { LateOfKeys } from "./late-of-keys.ts";
 import { holdsLate, LateScan } from "./late-rows.ts";
 import { Sealing } from "./sealing.ts";
 import type { RowRef } from "./track.ts";
@@ -61,6 +65,8 @@ export interface HotStore {
   holdsLate(day: UtcDay): boolean;
   /** The late rows of an app, or of one of its devices. */
   lateRows(app: AppDevices, device: Device | null): LateScan;
+  /** Those of these rows that are late; in order of time, each once. */
+  lateRowsAt(keys: readonly RecordKey[]): LateScan;
   /** Forgets devices that have nothing newer than this and nothing in memory, some a step. */
   forgetDevices(beforeMs: number): Iterable<void>;
 }
@@ -277,7 +283,9 @@ export function createHotStore(dictionary: Dictionary = createDictionary()): Hot
       ledger.withRecords().map((day) => ({ day: day.day, records: day.count, isSealed: isSealed(day) })),
     seal: (days) => new Sealing(apps, ledger, dictionary, days, appliedSequence),
     holdsLate: (day) => holdsLate(ledger.of(day)),
-    lateRows: (app, device) => new LateScan(app, device, ledger, dictionary),
+    lateRows: (app, device) =>
+      new LateScan(device === null ? new LateOfApp(app) : new LateOfDevice(device), ledger, dictionary),
+    lateRowsAt: (keys) => new LateScan(new LateOfKeys(keys), ledger, dictionary),
     *forgetDevices(beforeMs) {
       let looked = 0;
       for (const app of apps.values()) {

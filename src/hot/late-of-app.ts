@@ -3,8 +3,7 @@ import type { Order, TimeRange } from "../time/range.ts";
 import { type UtcDay, utcDayOf } from "../time/utc-day.ts";
 import type { AppDevices } from "./app-devices.ts";
 import { timestampAt } from "./chunk.ts";
-import type { Device } from "./device.ts";
-import { type Cut, type LateSource, partBefore } from "./late-source.ts";
+import { type Cut, type LatePlace, type LateSource, partBefore } from "./late-source.ts";
 import { type Minute, type MinuteIndex, MS_PER_MINUTE } from "./minute-index.ts";
 
 const LOOKS_A_TURN = 4096;
@@ -51,7 +50,7 @@ export class LateOfApp implements LateSource {
     return [...days];
   }
 
-  *devices(range: TimeRange): Iterable<Device> {
+  *places(range: TimeRange): Iterable<LatePlace> {
     let seen = new Uint8Array(this.#app.deviceNumbers);
     for (const day of daysOf(range)) {
       for (const number of this.#days.get(day)?.devices(range) ?? []) {
@@ -59,7 +58,7 @@ export class LateOfApp implements LateSource {
         if (seen[number] === 1) continue;
         seen[number] = 1;
         const device = this.#app.findByNumber(number);
-        if (device !== null) yield device;
+        if (device !== null) yield { ...range, device };
       }
     }
   }
@@ -95,7 +94,8 @@ export class LateOfApp implements LateSource {
     if (this.#crowded?.startMs === startMs) return this.#crowded.rows;
     const rows = new Uint32Array(MS_PER_MINUTE);
     let looks = 0;
-    for (const { track } of this.devices({ startMs, endMs })) {
+    for (const { device } of this.places({ startMs, endMs })) {
+      const { track } = device;
       const from = track.countBefore(startMs);
       track.runs(from, track.countBefore(endMs), (chunk, rowFrom, rowTo) => {
         for (let row = rowFrom; row < rowTo; row++) rows[timestampAt(chunk, row) - startMs]!++;

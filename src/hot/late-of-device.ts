@@ -2,7 +2,7 @@ import type { Order, TimeRange } from "../time/range.ts";
 import { nextUtcDay, type UtcDay, utcDayOf, utcDayStartMs } from "../time/utc-day.ts";
 import { timestampAt } from "./chunk.ts";
 import type { Device } from "./device.ts";
-import { type Cut, type LateSource, partBefore } from "./late-source.ts";
+import { type Cut, type LatePlace, type LateSource, partBefore } from "./late-source.ts";
 import { MS_PER_MINUTE } from "./minute-index.ts";
 
 /** One device's rows of sealed days: its track tells where they lie. */
@@ -36,8 +36,8 @@ export class LateOfDevice implements LateSource {
     return days;
   }
 
-  devices(): Iterable<Device> {
-    return [this.#device];
+  places(range: TimeRange): Iterable<LatePlace> {
+    return [{ ...range, device: this.#device }];
   }
 
   /** The instant that parts the row at a position from those before it, in order. */

@@ -3,13 +3,10 @@ import type { DeviceId } from "../model/ids.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
 import type { Order, TimeRange } from "../time/range.ts";
 import type { UtcDay } from "../time/utc-day.ts";
-import type { AppDevices } from "./app-devices.ts";
 import { type Chunk, rowBytes, timestampAt } from "./chunk.ts";
 import type { DayLedger, LedgerDay } from "./day-ledger.ts";
 import type { Device } from "./device.ts";
 import type { Dictionary } from "./dictionary.ts";
-import { LateOfApp } from "./late-of-app.ts";
-import { LateOfDevice } from "./late-of-device.ts";
 import type { LateSource } from "./late-source.ts";
 import { ReportCollector } from "./report-collector.ts";
 
@@ -38,7 +35,7 @@ export interface LateRows {
 }
 
 /**
- * Late rows of an app, or of one of its devices, a window of time after the other: there may be millions, and
+ * Late rows of an app, of one of its devices, or some of them, a window of time after the other: there may be millions, and
  * most questions need few of them.
  */
 export class LateScan {
@@ -48,8 +45,8 @@ export class LateScan {
   readonly #ledger: DayLedger;
   readonly #dictionary: Dictionary;
 
-  constructor(app: AppDevices, device: Device | null, ledger: DayLedger, dictionary: Dictionary) {
-    this.#source = device === null ? new LateOfApp(app) : new LateOfDevice(device);
+  constructor(source: LateSource, ledger: DayLedger, dictionary: Dictionary) {
+    this.#source = source;
     this.#ledger = ledger;
     this.#dictionary = dictionary;
   }
@@ -74,8 +71,9 @@ export class LateScan {
   async addDevices(range: TimeRange, devices: Set<DeviceId>): Promise<void> {
     await this.#source.know(range);
     let looks = 0;
-    for (const { id, track } of this.#source.devices(range)) {
-      if (track.countBefore(range.startMs) < track.countBefore(range.endMs)) devices.add(id);
+    for (const { device, startMs, endMs } of this.#source.places(range)) {
+      const { id, track } = device;
+      if (track.countBefore(startMs) < track.countBefore(endMs)) devices.add(id);
       if (++looks % LOOKS_A_SLICE === 0) await nextTurn();
     }
   }
@@ -84,10 +82,10 @@ export class LateScan {
     return { days: this.#source.days(range), slices: () => this.#slices(range) };
   }
 
-  *#slices({ startMs, endMs }: TimeRange): Iterable<ReportBatch> {
+  *#slices(range: TimeRange): Iterable<ReportBatch> {
     let collector = new ReportCollector(ROWS_A_SLICE, this.#dictionary);
     let looks = 0;
-    for (const device of this.#source.devices({ startMs, endMs })) {
+    for (const { device, startMs, endMs } of this.#source.places(range)) {
       // A report may come between two slices, so the place in the track is found anew by time.
       for (let fromMs = startMs; fromMs < endMs; ) {
         fromMs = this.#collect(collector, device, fromMs, endMs);

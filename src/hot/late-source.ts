@@ -13,8 +13,12 @@ export interface LateSource {
   cut(range: TimeRange, order: Order, rowsMax: number): Promise<Cut>;
   /** Days of a range that may have rows, in order. */
   days(range: TimeRange): UtcDay[];
-  /** Devices that may have rows in a range. */
-  devices(range: TimeRange): Iterable<Device>;
+  /** Where rows of a range may be: devices, each with the part of the range that is looked at. */
+  places(range: TimeRange): Iterable<LatePlace>;
+}
+
+export interface LatePlace extends TimeRange {
+  readonly device: Device;
 }
 
 export interface Cut {

@@ -1,6 +1,6 @@
 import type { LateRows } from "../archive/late-table.ts";
 import type { Part } from "../archive/manifest.ts";
-import type { ArchiveScan, ArchiveSession } from "../archive/part-reader.ts";
+import type { ArchiveScan, ArchiveSession, RecordKeys } from "../archive/part-reader.ts";
 import type { DeviceId } from "../model/ids.ts";
 import type { RecordPage } from "../model/record-page.ts";
 import type { Order, TimeRange } from "../time/range.ts";
@@ -15,6 +15,8 @@ export interface ArchiveWindow {
   /** Adds the devices that have a matching record. */
   addDevices(devices: Set<DeviceId>): Promise<void>;
   addPath(meter: PathMeter): Promise<void>;
+  /** What tells the matching records from others, in no order. */
+  keys(): AsyncIterable<RecordKeys>;
 }
 
 export function createArchiveWindow(
@@ -56,6 +58,9 @@ export function createArchiveWindow(
     async addDevices(devices) {
       if (isEmpty) return;
       for await (const some of session.devices(scan)) for (const deviceId of some) devices.add(deviceId);
+    },
+    async *keys() {
+      if (!isEmpty) yield* session.keys(scan);
     },
     async addPath(meter) {
       if (isEmpty) return;

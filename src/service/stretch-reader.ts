@@ -1,5 +1,6 @@
 import type { Part } from "../archive/manifest.ts";
 import type { ArchiveSession } from "../archive/part-reader.ts";
+import type { AppDevices } from "../hot/app-devices.ts";
 import type { HotStore } from "../hot/hot-store.ts";
 import type { LateScan } from "../hot/late-rows.ts";
 import type { MemoryScan } from "../hot/memory-scan.ts";
@@ -14,6 +15,7 @@ import type { UtcDay } from "../time/utc-day.ts";
 import { type ArchiveWindow, createArchiveWindow } from "./archive-window.ts";
 import type { HistoryQuestion } from "./history.ts";
 import type { HistoryStretch } from "./history-plan.ts";
+import { findLateOfUser } from "./late-of-user.ts";
 import { addDevices, addPaths, memoryScan } from "./memory-history.ts";
 import type { PathMeter } from "./path-meter.ts";
 
@@ -51,14 +53,15 @@ export interface StretchSources {
   /** Parts with records of the app that can be read. */
   readonly partsOfDay: (day: UtcDay) => readonly Part[];
   /** Does work on memory without keeping others waiting. */
-  readonly steps: <Value>(work: Steps<Value>) => Eventually<Value>;
+  readonly steps: DoSteps;
 }
+
+export type DoSteps = <Value>(work: Steps<Value>) => Eventually<Value>;
 
 export function createStretchReader(sources: StretchSources, stretch: HistoryStretch): StretchReader {
   const { hot, question } = sources;
   if (stretch.kind === "memory") return memoryReader(sources, stretch.range);
-  const app = stretch.kind === "both" ? hot.findApp(question.appId) : null;
-  return archiveReader(sources, stretch, app === null ? null : hot.lateRows(app, question.device));
+  return archiveReader(sources, stretch, stretch.kind === "both" ? hot.findApp(question.appId) : null);
 }
 
 /** Looks into memory anew for each question, since reports come in between. */
@@ -94,20 +97,34 @@ function* lastingTimeline(scan: MemoryScan, order: Order, offset: number, limit:
   return { ...timeline, page: lastingPage(timeline.page) };
 }
 
-/** Sealed days, with the late rows that lie over them. */
+/** Sealed days, with the late rows of an app that lie over them; null where there are none. */
 function archiveReader(
-  { session, question, lateWindow, partsOfDay }: StretchSources,
+  { hot, session, question, lateWindow, partsOfDay, steps }: StretchSources,
   { range, days }: HistoryStretch,
-  late: LateScan | null,
+  app: AppDevices | null,
 ): StretchReader {
-  const archived = (part: TimeRange) =>
-    createArchiveWindow(session, question, { range: part, late: null }, days, partsOfDay);
+  const archived = createArchiveWindow(session, question, { range, late: null }, days, partsOfDay);
+  let bytesRead = () => 0;
+  let scan: Promise<LateScan> | null = null;
+
+  /** What lies over the records, or over those of the user. */
+  async function scanOf(app: AppDevices): Promise<LateScan> {
+    const { device, userId } = question;
+    const ofUser = memoryScan(hot, question, range);
+    const keys =
+      userId === null ? null : await findLateOfUser(app, ofUser, archived, 2 * lateWindow.rowsMax, steps);
+    const late = keys === null ? hot.lateRows(app, device) : hot.lateRowsAt(keys);
+    bytesRead = () => late.bytesRead;
+    return late;
+  }
 
   async function* windows(order: Order, firstRows = lateWindow.rowsMax): AsyncIterable<ArchiveWindow> {
-    if (late === null) {
-      yield archived(range);
+    if (app === null) {
+      yield archived;
       return;
     }
+    scan ??= scanOf(app);
+    const late = await scan;
     let rowsMax = firstRows;
     for (let rest = range; rest.startMs < rest.endMs; ) {
       const window = await late.window(rest, order, rowsMax);
@@ -126,9 +143,10 @@ function archiveReader(
       return count;
     },
     async addDevices(devices) {
-      if (late === null || question.query.accuracyMetersMax === null) {
-        await archived(range).addDevices(devices);
-        await late?.addDevices(range, devices); // A late row makes a record, whatever lies below it.
+      if (app === null || question.query.accuracyMetersMax === null) {
+        await archived.addDevices(devices);
+        // A late row makes a record, whatever lies below it.
+        if (app !== null) await hot.lateRows(app, question.device).addDevices(range, devices);
       } else {
         for await (const window of windows("asc")) await window.addDevices(devices);
       }
@@ -136,8 +154,8 @@ function archiveReader(
     async addPath(meter) {
       for await (const window of windows("asc")) await window.addPath(meter);
     },
-    bytesRead: () => late?.bytesRead ?? 0,
-    readsMemory: late !== null,
+    bytesRead: () => bytesRead(),
+    readsMemory: app !== null,
     readsArchive: days.some((day) => partsOfDay(day).length > 0),
   };
 }
