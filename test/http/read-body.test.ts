@@ -49,3 +49,28 @@ test("readBody() moves one large body in a turn of the event loop, however many 
   }
   expect(turns).toBeGreaterThanOrEqual(BODIES * MOVES);
 });
+
+test("readBody() takes one small piece of a body in a turn of the event loop", async () => {
+  const pieces = 100;
+  let taken = 0;
+  let most = 0;
+  const count = () => {
+    most = Math.max(most, taken);
+    taken = 0;
+    timer = setImmediate(count);
+  };
+  let timer = setImmediate(count);
+  const sendSlowly = () => {
+    let left = pieces;
+    const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+      taken++;
+      if (left-- > 0) controller.enqueue(new Uint8Array(1));
+      else controller.close();
+    };
+    return new Request("http://localhost/", { method: "POST", body: new ReadableStream({ pull }) });
+  };
+  const bodies = await Promise.all(Array.from({ length: BODIES }, () => readBody(sendSlowly(), SHARE)));
+  clearImmediate(timer);
+  for (const body of bodies) expect(body.ok && body.value.length).toBe(pieces);
+  expect(most).toBeLessThanOrEqual(3 * BODIES); // A stream asks for two more than were read.
+});
