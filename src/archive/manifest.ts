@@ -146,11 +146,11 @@ interface ManifestJson {
 
 function manifestOf({ seal, lastSequence, days, latest, expired }: ManifestJson): Manifest {
   return {
-    seal,
-    lastSequence,
+    seal: wholeOf(seal),
+    lastSequence: wholeOf(lastSequence),
     days: new Map(days.map((day) => [dayOf(day), sealedOf(day)])),
     latest: latest?.map(partOf) ?? null,
-    expired: new Map(expired.map((day) => [dayOf(day), { ...sealedOf(day), sinceMs: day.sinceMs }])),
+    expired: new Map(expired.map((day) => [dayOf(day), { ...sealedOf(day), sinceMs: wholeOf(day.sinceMs) }])),
   };
 }
 
@@ -161,9 +161,20 @@ function dayOf({ day }: DayJson): UtcDay {
 }
 
 function sealedOf({ sequence, parts, lost }: DayJson): SealedDay {
-  return { sequence, parts: parts.map(partOf), lost: lost.map(partOf) };
+  return { sequence: wholeOf(sequence), parts: parts.map(partOf), lost: lost.map(partOf) };
 }
 
 function partOf({ file, rows, bytes, crc, apps }: PartJson): Part {
-  return { file, rows, bytes, crc, apps: new Map(apps) };
+  return {
+    file,
+    rows: wholeOf(rows),
+    bytes: wholeOf(bytes),
+    crc: wholeOf(crc),
+    apps: new Map(apps.map(([appId, rowsOfApp]) => [appId, wholeOf(rowsOfApp)])),
+  };
+}
+
+function wholeOf(value: unknown): number {
+  if (!Number.isSafeInteger(value)) throw new Error(`${value} is no whole number`);
+  return value as number;
 }
