@@ -1,22 +1,22 @@
 /**
  * Compares two checkouts by runs that alternate, so that what else the machine does meets both:
- * `bun bench/pairs.ts BEFORE BENCH PAIRS [flags of the bench]`, from the project's directory. BEFORE is the directory of
+ * `bun bench/tools/pairs.ts BEFORE BENCH PAIRS [flags of the bench]`, from the project's directory. BEFORE is the directory of
  * the other checkout, with its packages installed. A figure's cost is how much less of it the later checkout did, in
  * percent of the pair's other run; the median over the pairs is what counts.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { median } from "./support/report.ts";
-import { readResults } from "./support/results.ts";
+import { median } from "../support/report.ts";
+import { readResults } from "../support/results.ts";
 
 const [before, name, pairsText, ...flags] = process.argv.slice(2);
 const pairs = Number(pairsText);
 if (before === undefined || name === undefined || !(pairs > 0)) {
-  console.error("Usage: bun bench/pairs.ts BEFORE BENCH PAIRS [flags of the bench]");
+  console.error("Usage: bun bench/tools/pairs.ts BEFORE BENCH PAIRS [flags of the bench]");
   process.exit(2);
 }
-const checkouts = { before: resolve(before), after: resolve(import.meta.dir, "..") };
+const checkouts = { before: resolve(before), after: resolve(import.meta.dir, "../..") };
 
 const costs = new Map<string, number[]>();
 for (let pair = 0; pair < pairs; pair++) {
