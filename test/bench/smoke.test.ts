@@ -40,7 +40,7 @@ test("every bench runs, finds the answers it times equal, and leaves results tha
     expect(results.value.figures.length).toBeGreaterThan(0);
   }
   expect(existsSync(join(folder, "all", "year.svg"))).toBe(true);
-}, 180_000);
+}, 300_000);
 
 test("every file that is a bench is in the list", async () => {
   const files = readdirSync(join(MAIN, "..")).filter((file) => file.endsWith(".ts") && file !== "main.ts");
