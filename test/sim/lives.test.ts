@@ -1,16 +1,17 @@
 /*
- * Goal: whatever happens to a disk over the life of a data directory, what was acknowledged is there with exactly its
- * fields, nothing is invented or there twice, damage is named, and no start is refused over it. Method: lives drawn
- * from seeds (life/plan.ts) drive the real service over a simulated disk and a clock turned by hand; a plain map says
- * what must be there, through the service's own questions, after every restart and at the end. A failure names its
- * seed: `npm run lives -- --seed N` shows that life step by step, `--count N` lives more of them.
+ * Goal: whatever happens to a disk, a clock and a client over the life of a data directory, what was acknowledged is
+ * there with exactly its fields, in its app alone, nothing is invented, there twice or back from the dead, damage is
+ * named, and no start is refused over it. Method: lives drawn from seeds (life/plan.ts) drive the real service over a
+ * simulated disk and a clock turned by hand; a plain map says what must be there, through the service's own questions,
+ * after every restart and at the end. A failure names its seed: `npm run lives -- --seed N` shows that life step by step,
+ * `--count N` lives more of them.
  */
 import { expect, test } from "bun:test";
 import { openLifeEngine } from "./life/engine.ts";
 import { live } from "./life/life.ts";
 import { liveMany } from "./life/lives.ts";
 
-const LIVES = 1000;
+const LIVES = 500;
 const LIVES_A_TEST = 100;
 
 for (let from = 1; from <= LIVES; from += LIVES_A_TEST) {
@@ -20,6 +21,9 @@ for (let from = 1; from <= LIVES; from += LIVES_A_TEST) {
     expect(totals.seals).toBeGreaterThan(LIVES_A_TEST / 5);
     expect(totals.flips).toBeGreaterThan(LIVES_A_TEST / 5);
     expect(totals.acknowledged).toBeGreaterThan(20 * LIVES_A_TEST);
+    expect(totals.forgeries).toBeGreaterThan(LIVES_A_TEST / 5);
+    expect(totals.clockTurns).toBeGreaterThan(LIVES_A_TEST);
+    expect(totals.backups).toBeGreaterThan(LIVES_A_TEST / 5);
   }, 120_000);
 }
 

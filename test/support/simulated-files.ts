@@ -15,8 +15,8 @@ export interface SimulatedFiles extends Files {
   /** Runs before each operation, which waits for it and fails with what it throws. */
   beforeOperation: ((operation: FileOperation, path: string) => void | Promise<void>) | null;
   /**
-   * The next such operation does nothing and fails; a failed `sync` loses what it should have written, a failed
-   * `append` may have written a beginning.
+   * The next such operation does nothing and fails; a `sync` that fails, or a `syncDirectory` with EIO, loses what it
+   * should have written, a failed `append` may have written a beginning.
    */
   failNext(operation: FileOperation, code: string, writtenBytes?: number): void;
   /**
@@ -33,10 +33,14 @@ interface Names {
   readonly directories: Set<string>;
 }
 
-/** A change of names that lasts from the next sync of any of its directories. */
+/**
+ * A change of names. It lasts from the next sync of any of its directories; where that sync fails nobody knows whether
+ * it lasts, and no later sync brings it to the disk: the system takes it for written.
+ */
 interface NameChange {
   readonly directories: readonly string[];
   apply(files: Map<string, SimulatedInode>): void;
+  state: "new" | "doubtful" | "durable";
 }
 
 interface Fault {
@@ -69,22 +73,29 @@ function addDirectories(directories: Set<string>, path: string): void {
 
 function simulatedFiles({ files, directories }: Names): SimulatedFiles {
   const durableFiles = new Map(files);
-  let unsyncedNames: NameChange[] = [];
+  /** Since then, in order; the first is not durable. */
+  let nameChanges: NameChange[] = [];
   let hasPower = true;
   const faults: Fault[] = [];
 
-  /** Returns what the operation is to fail with, or null. */
-  async function begin(operation: FileOperation, path: string): Promise<Fault | null> {
+  /** Lets the operation happen at one instant, told what it is to fail with; after it the power may fail, or before. */
+  async function perform<Result>(
+    operation: FileOperation,
+    path: string,
+    act: (fault: Fault | null) => Result,
+  ): Promise<Result> {
     if (!hasPower) throw new FileError(operation, path, "EIO");
     await disk.beforeOperation?.(operation, path);
     if (!hasPower) throw new FileError(operation, path, "EIO");
     const index = faults.findIndex((fault) => fault.operation === operation);
-    return index < 0 ? null : faults.splice(index, 1)[0]!;
+    return act(index < 0 ? null : faults.splice(index, 1)[0]!);
   }
 
-  async function beginOrFail(operation: FileOperation, path: string): Promise<void> {
-    const fault = await begin(operation, path);
-    if (fault !== null) throw new FileError(operation, path, fault.code);
+  function performOrFail<Result>(operation: FileOperation, path: string, act: () => Result): Promise<Result> {
+    return perform(operation, path, (fault) => {
+      if (fault !== null) throw new FileError(operation, path, fault.code);
+      return act();
+    });
   }
 
   function find(operation: FileOperation, path: string): SimulatedInode {
@@ -95,8 +106,28 @@ function simulatedFiles({ files, directories }: Names): SimulatedFiles {
   }
 
   function change(directoriesOfIt: readonly string[], apply: NameChange["apply"]): void {
-    unsyncedNames.push({ directories: directoriesOfIt, apply });
+    nameChanges.push({ directories: directoriesOfIt, apply, state: "new" });
     apply(files);
+  }
+
+  /** What became of the names of a directory that were not synced before. */
+  function settleNames(directory: string, state: NameChange["state"]): void {
+    for (const each of nameChanges)
+      if (each.state === "new" && each.directories.includes(directory)) each.state = state;
+    const left = nameChanges.findIndex((each) => each.state !== "durable");
+    const settled = left < 0 ? nameChanges : nameChanges.slice(0, left);
+    for (const each of settled) each.apply(durableFiles);
+    nameChanges = nameChanges.slice(settled.length);
+  }
+
+  /** Names of a directory change in order, so what survives of new ones is a beginning. */
+  function survivingNames(random: (() => number) | undefined): NameChange[] {
+    let left = nameChanges.filter(({ state }) => state === "new").length;
+    left = random === undefined ? 0 : Math.floor(random() * (left + 1));
+    return nameChanges.filter(({ state }) => {
+      if (state === "new") return left-- > 0;
+      return state === "durable" || (random !== undefined && random() < 0.5);
+    });
   }
 
   function freeBytes(): number {
@@ -115,28 +146,25 @@ function simulatedFiles({ files, directories }: Names): SimulatedFiles {
 
   function appendFile(path: string, inode: SimulatedInode): AppendFile {
     return {
-      async append(parts) {
-        const fault = await begin("append", path);
-        let room = fault?.writtenBytes ?? Number.POSITIVE_INFINITY;
-        for (const part of parts) {
-          const fitting = part.subarray(0, Math.min(room, freeBytes()));
-          inode.append(fitting);
-          room -= fitting.length;
-          if (fitting.length < part.length) throw new FileError("append", path, fault?.code ?? "ENOSPC");
-        }
-        if (fault !== null) throw new FileError("append", path, fault.code);
-      },
-      async sync() {
-        const fault = await begin("sync", path);
-        if (fault === null) return inode.sync();
-        inode.failSync();
-        throw new FileError("sync", path, fault.code);
-      },
-      async truncate(sizeBytes) {
-        await beginOrFail("truncate", path);
-        inode.truncate(sizeBytes);
-      },
-      close: () => beginOrFail("close", path),
+      append: (parts) =>
+        perform("append", path, (fault) => {
+          let room = fault?.writtenBytes ?? Number.POSITIVE_INFINITY;
+          for (const part of parts) {
+            const fitting = part.subarray(0, Math.min(room, freeBytes()));
+            inode.append(fitting);
+            room -= fitting.length;
+            if (fitting.length < part.length) throw new FileError("append", path, fault?.code ?? "ENOSPC");
+          }
+          if (fault !== null) throw new FileError("append", path, fault.code);
+        }),
+      sync: () =>
+        perform("sync", path, (fault) => {
+          if (fault === null) return inode.sync();
+          inode.failSync();
+          throw new FileError("sync", path, fault.code);
+        }),
+      truncate: (sizeBytes) => performOrFail("truncate", path, () => inode.truncate(sizeBytes)),
+      close: () => performOrFail("close", path, () => {}),
     };
   }
 
@@ -181,9 +209,7 @@ function simulatedFiles({ files, directories }: Names): SimulatedFiles {
     contents: () => new Map([...files].map(([path, inode]) => [path, inode.read()])),
     crash(random) {
       hasPower = false;
-      // Names of a directory change in order, so what survives of them is a beginning.
-      const kept = random === undefined ? 0 : Math.floor(random() * (unsyncedNames.length + 1));
-      for (const name of unsyncedNames.slice(0, kept)) name.apply(durableFiles);
+      for (const name of survivingNames(random)) name.apply(durableFiles);
       const survivors = new Map<SimulatedInode, SimulatedInode>();
       for (const inode of durableFiles.values()) {
         survivors.set(inode, createSimulatedInode(inode.survivor(random ?? null)));
@@ -193,73 +219,59 @@ function simulatedFiles({ files, directories }: Names): SimulatedFiles {
       for (const path of left.keys()) addDirectories(found, dirname(path)); // Those that were removed are back with their files.
       return simulatedFiles({ files: left, directories: found });
     },
-    async read(path) {
-      await beginOrFail("read", path);
-      return find("read", path).read();
-    },
-    async size(path) {
-      await beginOrFail("size", path);
-      return find("size", path).size;
-    },
-    async exists(path) {
-      await beginOrFail("exists", path);
-      return files.has(path) || directories.has(path);
-    },
-    async list(directory) {
-      await beginOrFail("list", directory);
-      const all = [...files.keys(), ...directories].filter(
-        (path) => dirname(path) === directory && path !== "/",
-      );
-      return all.map((path) => path.slice(directory === "/" ? 1 : directory.length + 1)).sort();
-    },
-    async makeDirectory(path) {
-      await beginOrFail("makeDirectory", path);
-      addDirectories(directories, path);
-    },
-    async openAppend(path) {
-      await beginOrFail("openAppend", path);
-      return appendFile(path, open(path));
-    },
+    read: (path) => performOrFail("read", path, () => find("read", path).read()),
+    size: (path) => performOrFail("size", path, () => find("size", path).size),
+    exists: (path) => performOrFail("exists", path, () => files.has(path) || directories.has(path)),
+    list: (directory) =>
+      performOrFail("list", directory, () => {
+        const all = [...files.keys(), ...directories].filter(
+          (path) => dirname(path) === directory && path !== "/",
+        );
+        return all.map((path) => path.slice(directory === "/" ? 1 : directory.length + 1)).sort();
+      }),
+    makeDirectory: (path) => performOrFail("makeDirectory", path, () => addDirectories(directories, path)),
+    openAppend: (path) => performOrFail("openAppend", path, () => appendFile(path, open(path))),
     async replace(path, bytes) {
-      await beginOrFail("replace", path);
+      await performOrFail("replace", path, () => {});
       await putDurably(
         () => writeAndRename(path, bytes),
         () => disk.syncDirectory(dirname(path)),
       );
     },
-    async rename(from, to) {
-      await beginOrFail("rename", from);
-      if (directories.has(from)) return renameDirectory(from, to);
-      const inode = find("rename", from);
-      change([...new Set([dirname(from), dirname(to)])], (all) => {
-        all.delete(from);
-        all.set(to, inode);
-      });
-    },
-    async link(from, to) {
-      await beginOrFail("link", from);
-      const inode = find("link", from);
-      if (files.has(to)) throw new FileError("link", from, "EEXIST");
-      if (!directories.has(dirname(to))) throw new FileError("link", from, "ENOENT");
-      change([dirname(to)], (all) => all.set(to, inode));
-    },
-    async remove(path) {
-      await beginOrFail("remove", path);
-      find("remove", path);
-      change([dirname(path)], (all) => all.delete(path));
-    },
-    async removeAll(path) {
-      await beginOrFail("removeAll", path);
-      change([dirname(path)], (all) => {
-        for (const each of [...all.keys()]) if (isWithin(each, path)) all.delete(each);
-      });
-      for (const each of [...directories]) if (isWithin(each, path)) directories.delete(each);
-    },
-    async syncDirectory(path) {
-      await beginOrFail("syncDirectory", path);
-      for (const name of unsyncedNames) if (name.directories.includes(path)) name.apply(durableFiles);
-      unsyncedNames = unsyncedNames.filter((name) => !name.directories.includes(path));
-    },
+    rename: (from, to) =>
+      performOrFail("rename", from, () => {
+        if (directories.has(from)) return renameDirectory(from, to);
+        const inode = find("rename", from);
+        change([...new Set([dirname(from), dirname(to)])], (all) => {
+          all.delete(from);
+          all.set(to, inode);
+        });
+      }),
+    link: (from, to) =>
+      performOrFail("link", from, () => {
+        const inode = find("link", from);
+        if (files.has(to)) throw new FileError("link", from, "EEXIST");
+        if (!directories.has(dirname(to))) throw new FileError("link", from, "ENOENT");
+        change([dirname(to)], (all) => all.set(to, inode));
+      }),
+    remove: (path) =>
+      performOrFail("remove", path, () => {
+        find("remove", path);
+        change([dirname(path)], (all) => all.delete(path));
+      }),
+    removeAll: (path) =>
+      performOrFail("removeAll", path, () => {
+        change([dirname(path)], (all) => {
+          for (const each of [...all.keys()]) if (isWithin(each, path)) all.delete(each);
+        });
+        for (const each of [...directories]) if (isWithin(each, path)) directories.delete(each);
+      }),
+    syncDirectory: (path) =>
+      perform("syncDirectory", path, (fault) => {
+        if (fault === null) return settleNames(path, "durable");
+        if (fault.code === "EIO") settleNames(path, "doubtful"); // Any other leaves all as it was.
+        throw new FileError("syncDirectory", path, fault.code);
+      }),
   };
   return disk;
 }

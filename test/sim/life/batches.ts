@@ -1,16 +1,21 @@
 import type { AppId } from "../../../src/model/ids.ts";
+import { segmentName } from "../../../src/wal/segment-name.ts";
 import { batchOf } from "../../support/batches.ts";
+import { frameV1, segmentV1 } from "../../wal/v1-segment.ts";
 import type { LifeContext } from "./context.ts";
 import { findFrames, type LogFrame } from "./log-frames.ts";
 import { possibleValues, type SentBatch } from "./model.ts";
-import { BATCH_MARK, createReportSource } from "./reports.ts";
+import { BATCH_MARK, createReportSource, READINGS } from "./reports.ts";
+import { LOG_DIRECTORY } from "./service.ts";
 
 /** Sends batches, and keeps what became of them in the model. */
 export interface LifeBatches {
+  /** Batches that version 0.1 took in: a segment of its own, for the first start to find. */
+  sendToEarlierVersion(): void;
   /** Resolves when the batch has its answer. */
   send(): Promise<void>;
-  /** Sends one before an operation of the disk, so many from now. */
-  sendAt(afterOperations: number): void;
+  /** Sends one on its way, for `settled` to wait for. */
+  sendAside(): void;
   /** Resolves when none is on its way any more. */
   settled(): Promise<void>;
   /** Every choice of an app's open batches, that of the log's frames first: where answers can't tell, it counts. */
@@ -21,6 +26,9 @@ export interface LifeBatches {
   readonly hadOpen: boolean;
 }
 
+/** How long a batch may take from the door to the log. */
+const LET_IN_BEFORE_MS = 10 * 60_000;
+
 export function createLifeBatches(life: LifeContext): LifeBatches {
   const { plan, draws, clock, disk, model, totals } = life;
   const source = createReportSource(plan, draws);
@@ -30,12 +38,22 @@ export function createLifeBatches(life: LifeContext): LifeBatches {
   let shown: readonly SentBatch[] = [];
   let hadOpen = false;
 
+  function draw(lastSequence: number): SentBatch {
+    const appId = draws.pick(plan.apps);
+    // Reports may be let in right before midnight, and taken in after it.
+    const nowMs = clock.nowMs() - (draws.chance(0.2) ? LET_IN_BEFORE_MS : 0);
+    const forgedBefore = source.forged;
+    const reports = source.draw(appId, { nowMs, days: life.sealedDays(), sequence: lastSequence });
+    totals.forgeries += source.forged - forgedBefore;
+    totals.batches++;
+    return { appId, reports, sequence: null };
+  }
+
   async function send(): Promise<void> {
     const { log, ingest } = life.service.directory;
-    const appId = draws.pick(plan.apps);
-    const batch: SentBatch = { appId, reports: source.draw(appId, clock.nowMs()), sequence: null };
-    const { lastSequence, state } = log;
-    totals.batches++;
+    const batch = draw(log.lastSequence);
+    const { appId } = batch;
+    const { state } = log;
     const outcome = await ingest(appId as AppId, batchOf(batch.reports));
     if (!outcome.ok) {
       const { error } = outcome;
@@ -46,8 +64,14 @@ export function createLifeBatches(life: LifeContext): LifeBatches {
     if (accepted + duplicates !== batch.reports.length)
       life.fail(`${nameOf(batch)}: ${accepted} accepted, ${duplicates} duplicates`);
     totals.acknowledged += batch.reports.length;
-    if (sequence === lastSequence) noteRepeat(batch);
+    if (accepted === 0 && !isLogged(batch, sequence)) noteRepeat(batch);
     else noteTaken(batch, sequence);
+  }
+
+  /** What changes nothing may be logged all the same, while others are under way or a part of the log can't be read. */
+  function isLogged(batch: SentBatch, sequence: number): boolean {
+    const isThis = (frame: LogFrame) => frame.sequence === sequence && isOf(frame, batch);
+    return sequence > sequenceMax && findFrames(disk.contents()).some(isThis);
   }
 
   function noteTaken(batch: SentBatch, sequence: number): void {
@@ -79,7 +103,7 @@ export function createLifeBatches(life: LifeContext): LifeBatches {
       const record = histories.find(
         (each) => each.deviceId === report.device_id && each.timestampMs === report.timestamp,
       );
-      const values = record === undefined ? [] : possibleValues(record, (each) => each.isOptional);
+      const values = record === undefined ? [] : possibleValues(record, () => false);
       const isKnown = values.some(
         (value) => value !== null && Bun.deepEquals({ ...value, ...report }, value),
       );
@@ -107,13 +131,22 @@ export function createLifeBatches(life: LifeContext): LifeBatches {
   }
 
   return {
-    send,
-    sendAt(afterOperations) {
-      disk.at(afterOperations, () => {
-        const sent = send();
-        sent.catch(() => undefined); // Told to who waits in `settled`.
-        pending.push(sent);
+    sendToEarlierVersion() {
+      const taken = Array.from({ length: draws.between(1, 6) }, (_, index): SentBatch => {
+        const batch = draw(index);
+        return { ...batch, reports: batch.reports.map((report) => ({ ...READINGS, ...report })) };
       });
+      const frames = taken.map(({ appId, reports }, index) =>
+        frameV1(index + 1, appId as AppId, batchOf(reports)),
+      );
+      disk.damage(`${LOG_DIRECTORY}/${segmentName(1)}`, segmentV1(1, frames));
+      for (const [index, batch] of taken.entries()) noteTaken(batch, index + 1);
+    },
+    send,
+    sendAside() {
+      const sent = send();
+      sent.catch(() => undefined); // Told to who waits in `settled`.
+      pending.push(sent);
     },
     async settled() {
       while (pending.length > 0) {

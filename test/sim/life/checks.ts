@@ -1,3 +1,5 @@
+import type { TimeRange } from "../../../src/time/range.ts";
+import { FUTURE_MAX_MS, retentionStartMs } from "../../../src/time/retention.ts";
 import { type LifeBatches, nameOf } from "./batches.ts";
 import { findMismatch } from "./compare.ts";
 import type { LifeContext } from "./context.ts";
@@ -6,7 +8,7 @@ import type { SentBatch } from "./model.ts";
 import { type ObservedApp, observeApp } from "./observe.ts";
 
 export interface CheckOptions {
-  /** Asks each device and a user too, which takes an archive a while. */
+  /** Asks all apps, each device and a user too, which takes an archive a while. */
   readonly isThorough: boolean;
   /** From here on open batches are there for good, or gone. */
   readonly settles: boolean;
@@ -23,7 +25,7 @@ export async function checkAnswers(
   disk.pause(true);
   totals.checks++;
   const shown: SentBatch[] = [];
-  for (const appId of plan.apps) {
+  for (const appId of isThorough ? plan.apps : appsOfLightCheck(life)) {
     const observed = await observe(life, appId, isThorough);
     shown.push(...matchOpen(life, batches, appId, observed));
     const wrong = damage.findWrongDays(life.service, appId, observed, {
@@ -37,9 +39,21 @@ export async function checkAnswers(
   batches.noteShown(shown, settles);
 }
 
+/** One, and those of which the answers alone tell what is there. */
+function appsOfLightCheck({ plan, draws, model }: LifeContext): readonly string[] {
+  const drawn = draws.pick(plan.apps);
+  return plan.apps.filter((appId) => appId === drawn || model.open.some((batch) => batch.appId === appId));
+}
+
 /** Whether files may have seemed damaged since the last start that are not. */
 export function wasHindered({ disk }: LifeContext): boolean {
   return disk.unreadable.size > 0 || disk.fired.some(hindersReading);
+}
+
+/** All that may be answered: clocks are set back, and then reports lie ahead. */
+export function answeredRange({ clock, model }: LifeContext): TimeRange {
+  const nowMs = clock.nowMs();
+  return { startMs: retentionStartMs(nowMs), endMs: Math.max(nowMs + FUTURE_MAX_MS, model.newestMs) + 1 };
 }
 
 async function observe(life: LifeContext, appId: string, isThorough: boolean): Promise<ObservedApp> {
@@ -50,7 +64,7 @@ async function observe(life: LifeContext, appId: string, isThorough: boolean): P
       users,
       devices: isThorough ? [...devices, ...silentDevices] : [],
       historyUser: isThorough ? users[0]! : null,
-      nowMs: life.clock.nowMs(),
+      range: answeredRange(life),
     });
   } catch (error) {
     return life.fail(`${appId}: ${error}`, error);
@@ -71,8 +85,8 @@ function matchOpen(
       {
         histories: model.histories(appId, shown),
         nowMs: clock.nowMs(),
-        isLoose: (each) => damage.isLoose(each),
-        mayLackNewest: service.notes.some((note) => note.startsWith("The newest positions of")),
+        isLoose: damage.isUnread,
+        mayLackNewest: service.mayLackNewest(),
       },
       observed,
     );

@@ -27,7 +27,7 @@ export function findMismatch(expected: Expectation, observed: ObservedApp): stri
   const newestMs = new Map<string, number>();
   for (const record of expected.histories) {
     const { deviceId, timestampMs } = record;
-    const values = possibleValues(record, (each) => each.isOptional || expected.isLoose(each));
+    const values = possibleValues(record, expected.isLoose);
     const key = recordKey(deviceId, timestampMs);
     known.set(key, values);
     if (!values.includes(null) && !expected.mayLackNewest) {
@@ -82,7 +82,7 @@ function isOneOf(found: PlainRecord | null, values: readonly (PlainRecord | null
 }
 
 function differs(what: string, values: readonly (PlainRecord | null)[], found: PlainRecord | null): string {
-  const expected = values.map(textOf).join("\n           or ");
+  const expected = [...new Set(values.map(textOf))].join("\n           or ");
   return `${what}\n  expected ${expected}\n  found    ${textOf(found)}`;
 }
 

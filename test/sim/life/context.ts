@@ -1,14 +1,15 @@
 import { assert } from "../../../src/lib/assert.ts";
-import { createManualClock, type ManualClock } from "../../../src/time/clock.ts";
+import type { UtcDay } from "../../../src/time/utc-day.ts";
 import type { CreateSalt } from "../../../src/wal/wal.ts";
 import { seededSalts } from "../../support/seeded-random.ts";
+import { createLifeClock, type LifeClock } from "./clock.ts";
 import { createLifeDamage, type LifeDamage } from "./damage.ts";
 import { createLifeDisk, type LifeDisk } from "./disk.ts";
 import { createDraws, type Draws } from "./draws.ts";
 import type { LifeEngine } from "./engine.ts";
 import { createLifeModel, type LifeModel } from "./model.ts";
 import { LifeFailure, type LifeTotals, noTotals } from "./outcome.ts";
-import { LIFE_START_MS, type LifeKind, type LifePlan, planLife } from "./plan.ts";
+import { type LifeKind, type LifePlan, planLife } from "./plan.ts";
 import type { LifeService, Planted } from "./service.ts";
 
 export interface LifeOptions {
@@ -27,7 +28,7 @@ export interface LifeContext {
   readonly forgesChecksums: boolean;
   readonly draws: Draws;
   readonly plan: LifePlan;
-  readonly clock: ManualClock;
+  readonly clock: LifeClock;
   /** The same salts for the same seed. */
   readonly createSalt: CreateSalt;
   readonly disk: LifeDisk;
@@ -37,6 +38,8 @@ export interface LifeContext {
   readonly story: readonly string[];
   /** The service of the last start. */
   readonly service: LifeService;
+  /** Days that are sealed, or past the retention and not forgotten. */
+  sealedDays(): readonly UtcDay[];
   setService(service: LifeService): void;
   tell(line: string): void;
   /** A promise is broken: the life ends. */
@@ -46,7 +49,8 @@ export interface LifeContext {
 export function createLifeContext(options: LifeOptions): LifeContext {
   const { seed, engine, kind = "any", planted = {}, forgesChecksums = false } = options;
   const draws = createDraws(seed);
-  const clock = createManualClock(LIFE_START_MS);
+  const plan = planLife(seed, kind, draws);
+  const clock = createLifeClock(plan, draws);
   const model = createLifeModel();
   const story: string[] = [];
   let service: LifeService | null = null;
@@ -55,7 +59,7 @@ export function createLifeContext(options: LifeOptions): LifeContext {
     planted,
     forgesChecksums,
     draws,
-    plan: planLife(seed, kind, draws),
+    plan,
     clock,
     createSalt: seededSalts(seed),
     disk: createLifeDisk(engine),
@@ -66,6 +70,11 @@ export function createLifeContext(options: LifeOptions): LifeContext {
     get service() {
       assert(service !== null, "the service was started");
       return service;
+    },
+    sealedDays() {
+      if (service === null) return [];
+      const { days, expired } = service.directory.archive.manifest;
+      return [...days.keys(), ...expired.keys()].sort((a, b) => a - b);
     },
     setService(started) {
       service = started;

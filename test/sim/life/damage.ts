@@ -1,7 +1,8 @@
 import { basename } from "node:path";
 import { crc32 } from "node:zlib";
+import type { SealReport } from "../../../src/service/seal.ts";
 import { RETENTION_DAYS, retentionStartMs } from "../../../src/time/retention.ts";
-import { type UtcDay, utcDayOf } from "../../../src/time/utc-day.ts";
+import { parseUtcDayName, type UtcDay, utcDayOf } from "../../../src/time/utc-day.ts";
 import { dayNames } from "./compare.ts";
 import type { PartRecord } from "./engine.ts";
 import { type Flip, type HeldByPart, isPart } from "./flips.ts";
@@ -26,12 +27,12 @@ export interface LifeDamage {
   noteStart(service: LifeService, contents: ReadonlyMap<string, Uint8Array>): void;
   /** The manifest had to be made anew, and could not take in the part that holds these. */
   noteLeftOut(records: readonly PartRecord[]): void;
-  /** A seal was tried: what it may have deleted, and what it had been told before. */
-  noteSeal(nowMs: number, isWhole: boolean): void;
+  /** A seal was tried at this time: what it may have deleted, or surely has where it says so. */
+  noteSeal(service: LifeService, nowMs: number, report: SealReport | null): void;
   /** An operator gives up these parts of the archive; `isSure` where that was surely written down. */
   noteAcknowledged(files: readonly string[], parts: readonly HeldByPart[], isSure: boolean): void;
-  /** Whether it may be missing right now, though not for good. */
-  isLoose(contribution: Contribution): boolean;
+  /** Whether it is in a segment that can't be read: it may be missing right now, though not for good. */
+  isUnread(contribution: Contribution): boolean;
   /** What the start should have named and did not, in a sentence; null where all is well. */
   findUnnamed(service: LifeService, contents: ReadonlyMap<string, Uint8Array>): string | null;
   /** How an answer is wrong about damaged days, in a sentence; null where it is not. */
@@ -119,6 +120,7 @@ export function createLifeDamage(model: LifeModel): LifeDamage {
     noteStart({ directory, notes }, contents) {
       if (notes.some((note) => note.includes("manifest"))) {
         hasLostManifest = true;
+        model.recall(); // Files that were deleted may be back, and only the manifest knew.
       }
       const isIn = ({ path, start }: LogFrame) =>
         directory.recovery.damage.some(
@@ -134,24 +136,30 @@ export function createLifeDamage(model: LifeModel): LifeDamage {
       );
     },
     noteLeftOut: (records) => loosenRecords(records, Number.POSITIVE_INFINITY),
-    noteSeal(nowMs, isWhole) {
+    noteSeal({ directory }, nowMs, report) {
       const retained = Math.floor(nowMs / DAY_MS) - RETENTION_DAYS;
       const deleted = new Set<UtcDay>();
       for (const day of model.days()) {
         const sinceMs = expiredSinceMs.get(day);
         if (day >= retained) {
-          if (isWhole) expiredSinceMs.delete(day);
+          if (report !== null) expiredSinceMs.delete(day);
         } else if (sinceMs === undefined) expiredSinceMs.set(day, nowMs);
         else if (nowMs - sinceMs >= DAY_MS) deleted.add(day);
       }
       if (deleted.size > 0) loosenDays(deleted);
+      if (report === null || report.deleted.length === 0) return;
+      const { expired } = directory.archive.manifest;
+      const sure = new Map(
+        report.deleted.map(parseUtcDayName).map((day) => [day, expired.get(day!)?.sequence ?? 0]),
+      );
+      model.forget((day, { batch }) => (batch.sequence ?? Number.POSITIVE_INFINITY) <= (sure.get(day) ?? 0));
     },
     noteAcknowledged(files, given, isSure) {
       isAcknowledgementSure = isSure;
       for (const file of files) acknowledged.add(file);
       for (const part of given) loosenPart(part);
     },
-    isLoose: ({ batch: { sequence } }) => sequence !== null && unread.has(sequence),
+    isUnread: ({ batch }) => batch.sequence !== null && unread.has(batch.sequence),
     findUnnamed(service, contents) {
       const looked = unnamed.splice(0);
       // Of a segment that nobody could look into, or set anything aside from, the next start tells.
@@ -166,8 +174,10 @@ export function createLifeDamage(model: LifeModel): LifeDamage {
       const wanted = new Set<UtcDay>();
       const allowed = new Set<UtcDay>();
       let isIncomplete = false;
-      const { days, expired } = directory.archive.manifest;
-      for (const [day, sealed] of [...days, ...expired]) {
+      for (const [day, sealed] of [
+        ...directory.archive.manifest.days,
+        ...directory.archive.manifest.expired,
+      ]) {
         if (day < firstDay) continue;
         for (const part of sealed.parts.filter((each) => parts.has(each.file))) {
           // A seal that was cut off may have left a file of this name, which a later one replaced.

@@ -1,22 +1,29 @@
 import { crc32 } from "node:zlib";
+import type { ArchiveEngine } from "../../../src/open-directory.ts";
 import { FileError } from "../../../src/runtime/files.ts";
-import { createMirroredDisk, type MirroredDisk } from "../../support/mirrored-disk.ts";
+import { createMirroredDisk, type MirroredDisk, SIMULATED_DATA_DIR } from "../../support/mirrored-disk.ts";
 import {
   createSimulatedFiles,
   type FileOperation,
   type SimulatedFiles,
 } from "../../support/simulated-files.ts";
+import { watchedEngine, watchedFiles } from "../../support/watched-disk.ts";
 import type { LifeEngine } from "./engine.ts";
+
+/** What can go wrong, and what reports can come before: the disk's operations, and statements of DuckDB. */
+export type LifeOperation = FileOperation | "statement";
 
 /** Something that goes wrong, so many operations of the disk from now. */
 export type Fault = { readonly afterOperations: number } & (
   | { readonly kind: "power"; readonly survivors: (() => number) | undefined }
   /** The process dies, the machine does not: what was written is there, synced or not. */
   | { readonly kind: "kill" }
-  /** The next operation of this name fails; an append may have written a beginning. */
+  /** The next operations of this name on such a path fail, so many; an append may have written a beginning. */
   | {
       readonly kind: "refusal";
-      readonly operation: FileOperation;
+      readonly times: number;
+      readonly operation: LifeOperation;
+      readonly path: RegExp;
       readonly code: string;
       readonly writtenBytes: number;
     }
@@ -26,19 +33,27 @@ export type Fault = { readonly afterOperations: number } & (
   | { readonly kind: "descriptors"; readonly operations: number }
 );
 
+type Refusal = Extract<Fault, { kind: "refusal" }>;
+
+/** The machine as a process finds it at its start. */
+export interface Booted extends MirroredDisk {
+  /** Whose statements are operations of the disk too. */
+  readonly engine: ArchiveEngine;
+}
+
 /** The disk of a life, through all its crashes and restarts. */
 export interface LifeDisk {
   /** Whether the process is dead, of a power failure or otherwise: every operation fails until the next boot. */
   readonly isDead: boolean;
   /** Lets the machine start again: the disk as it is found. */
-  boot(): MirroredDisk;
+  boot(): Booted;
   /** The process dies now. */
   die(how: "kill" | "power", survivors?: () => number): void;
   arm(fault: Fault): void;
   /** Nothing goes wrong any more, but for files that can't be read. */
   disarm(): void;
-  /** Does something before an operation so many from now. */
-  at(afterOperations: number, act: () => void): void;
+  /** Does something before each operation from now on; null ends it. */
+  watch(act: (() => void) | null): void;
   /** While it is paused nothing goes wrong, and operations don't count. */
   pause(isPaused: boolean): void;
   /** These can't be read until they are taken off. */
@@ -55,7 +70,11 @@ export interface LifeDisk {
   close(): void;
 }
 
-const OPENING: ReadonlySet<FileOperation> = new Set(["read", "openAppend", "list"]);
+/** What a process counts from its first life to its last: of temporary files, and of DuckDB's. */
+const COUNTED_NAME = /\.\d+(?=\.tmp$)|(?<=\/parts-)\d+/;
+
+/** What takes a file descriptor: a directory is opened to be listed and to be synced. */
+const OPENING: ReadonlySet<LifeOperation> = new Set(["read", "openAppend", "list", "syncDirectory"]);
 
 export function createLifeDisk(engine: LifeEngine): LifeDisk {
   let simulated = createSimulatedFiles();
@@ -66,9 +85,9 @@ export function createLifeDisk(engine: LifeEngine): LifeDisk {
   let operations = 0;
   let digest = 0;
   let armed: Fault[] = [];
-  let acts: { readonly at: number; readonly act: () => void }[] = [];
+  let watching: (() => void) | null = null;
   let fired: Fault[] = [];
-  let refusals: Extract<Fault, { kind: "refusal" }>[] = [];
+  let refusals: { readonly fault: Refusal; left: number }[] = [];
   let fullUntil = 0;
   let descriptorsUntil = 0;
   const unreadable = new Set<string>();
@@ -85,54 +104,70 @@ export function createLifeDisk(engine: LifeEngine): LifeDisk {
     if (how === "power") found = simulated.crash(survivors);
   }
 
-  function fire(fault: Fault): void {
-    fired.push(fault);
+  function begin(fault: Fault): void {
     switch (fault.kind) {
       case "power":
         die("power", fault.survivors);
-        return;
+        break;
       case "kill":
         die("kill");
-        return;
+        break;
       case "refusal":
-        refusals.push(fault);
-        return;
+        refusals.push({ fault, left: fault.times });
+        return; // It takes effect with the operation that is refused.
       case "full":
         simulated.capacityBytes = usedBytes() + fault.roomBytes;
         fullUntil = operations + fault.operations;
-        return;
+        break;
       case "descriptors":
         descriptorsUntil = operations + fault.operations;
     }
+    fired.push(fault);
   }
 
-  function beforeOperation(operation: FileOperation, path: string): void {
+  /** What the operation is to fail with, or null. Throws where it must not even be begun. */
+  function interfere(operation: LifeOperation, path: string): Refusal | null {
     if (isDead) throw new FileError(operation, path, "EIO");
     if (unreadable.has(path) && operation === "read") throw new FileError(operation, path, "EIO");
-    if (isPaused) return;
+    if (isPaused) return null;
     operations++;
-    digest = crc32(`${operation} ${path.replace(/\.\d+\.tmp$/, ".tmp")}`, digest);
+    digest = crc32(`${operation} ${path.replace(COUNTED_NAME, "")}`, digest);
     if (operations === fullUntil) simulated.capacityBytes = Number.POSITIVE_INFINITY;
-    const due = acts.filter(({ at }) => at <= operations);
-    acts = acts.filter((each) => !due.includes(each));
-    for (const { act } of due) act();
+    watching?.();
     for (const fault of armed.filter(({ afterOperations }) => afterOperations <= operations)) {
       armed = armed.filter((each) => each !== fault);
-      fire(fault);
+      begin(fault);
     }
     if (isDead) throw new FileError(operation, path, "EIO");
     if (operations < descriptorsUntil && OPENING.has(operation))
       throw new FileError(operation, path, "EMFILE");
-    const refusal = refusals.find((each) => each.operation === operation);
-    if (refusal !== undefined) {
-      refusals = refusals.filter((each) => each !== refusal);
-      simulated.failNext(operation, refusal.code, refusal.writtenBytes); // This very one.
-    }
+    const refusal = refusals.find(({ fault }) => fault.operation === operation && fault.path.test(path));
+    if (refusal === undefined) return null;
+    if (--refusal.left === 0) refusals = refusals.filter((each) => each !== refusal);
+    if (!fired.includes(refusal.fault)) fired.push(refusal.fault);
+    return refusal.fault;
+  }
+
+  function beforeOperation(operation: FileOperation, path: string): void {
+    const refusal = interfere(operation, path);
+    if (refusal !== null) simulated.failNext(operation, refusal.code, refusal.writtenBytes); // This very one.
+  }
+
+  /** Of the files that DuckDB shares with the service, by the names that the service knows them under. */
+  async function beforeReal(operation: string, path: string): Promise<void> {
+    const name = operation as FileOperation;
+    const refusal = interfere(name, path.replace(mirror!, `${SIMULATED_DATA_DIR}/archive`));
+    if (refusal !== null) throw new FileError(operation, path, refusal.code);
+  }
+
+  async function beforeStatement(): Promise<void> {
+    const refusal = interfere("statement", "");
+    if (refusal !== null) throw new Error("Out of Memory Error: failed to allocate data");
   }
 
   function disarm(): void {
     armed = [];
-    acts = [];
+    watching = null;
     refusals = [];
     fullUntil = 0;
     descriptorsUntil = 0;
@@ -154,12 +189,19 @@ export function createLifeDisk(engine: LifeEngine): LifeDisk {
       simulated.beforeOperation = beforeOperation;
       if (mirror !== null) engine.removeDirectory(mirror);
       mirror = engine.makeDirectory();
-      return createMirroredDisk(simulated, mirror);
+      const { files, archiveDisk } = createMirroredDisk(simulated, mirror);
+      return {
+        files,
+        archiveDisk: { ...archiveDisk, files: watchedFiles(archiveDisk.files, beforeReal) },
+        engine: watchedEngine(engine.archive, beforeStatement),
+      };
     },
     die,
     arm: (fault) => void armed.push({ ...fault, afterOperations: operations + fault.afterOperations }),
     disarm,
-    at: (afterOperations, act) => void acts.push({ at: operations + afterOperations, act }),
+    watch(act) {
+      watching = act;
+    },
     pause(paused) {
       isPaused = paused;
     },

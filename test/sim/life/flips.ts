@@ -67,7 +67,7 @@ export async function flipByte({
   const kind = draws.weighted(kinds);
   const { path } = draws.pick(files.filter((file) => file.kind === kind));
   const before = contents.get(path)!;
-  const offset = draws.between(0, before.length - 1);
+  const offset = drawOffset(path, kind, before, draws);
   if (kind === "acknowledged" && isVersion(before, offset)) return null;
   const bytes = before.slice();
   bytes[offset]! ^= 1 << draws.between(0, 7);
@@ -77,6 +77,15 @@ export async function flipByte({
   disk.damage(path, bytes);
   return flip;
 }
+
+/** A segment is mostly its head: one flip in four hits any byte of it, the others its frames. */
+function drawOffset(path: string, kind: FileKind, bytes: Uint8Array, draws: Draws): number {
+  const frames = kind === "log" ? findFrames(new Map([[path, bytes]])) : [];
+  const { start, end } = frames.length > 0 && draws.chance(0.75) ? draws.pick(frames) : WHOLE;
+  return draws.between(start, Math.min(end, bytes.length) - 1);
+}
+
+const WHOLE = { start: 0, end: Number.POSITIVE_INFINITY };
 
 function kindOf(path: string): FileKind | null {
   if (isSegment(path)) return "log";
@@ -119,11 +128,20 @@ async function describe(
   if (kind === "log") {
     const frames = findFrames(contents);
     const frame = frames.find((each) => each.path === path && offset >= each.start && offset < each.end);
+    if (frame?.version === 1 && isLengthV1(offset - frame.start)) return null;
     return { path, offset, kind, frame: frame ?? null };
   }
   if (kind !== "part") return { path, offset, kind };
   const part = await heldByPart(path, contents, engine);
   return part === null ? null : { path, offset, kind, part };
+}
+
+/**
+ * Where the length of a frame of version 1 is damaged, nobody can tell where the next begins, or one that a client made
+ * from one of the log's.
+ */
+function isLengthV1(offset: number): boolean {
+  return offset >= 16 && offset < 20;
 }
 
 /** What a part holds; null where that can't be told, so that nothing can be expected of it. */
@@ -148,7 +166,8 @@ export async function heldByPart(
   }
 }
 
-function manifestOf(contents: ReadonlyMap<string, Uint8Array>): Manifest | null {
+/** The manifest that a disk has; null where it has none that can be read. */
+export function manifestOf(contents: ReadonlyMap<string, Uint8Array>): Manifest | null {
   const bytes = contents.get(MANIFEST);
   const parsed = bytes === undefined ? null : parseManifest(bytes);
   return parsed?.ok ? parsed.value : null;

@@ -1,31 +1,50 @@
-import type { Manifest } from "../../../src/archive/manifest.ts";
+import { findSealed, type Manifest } from "../../../src/archive/manifest.ts";
+import { retentionStartMs } from "../../../src/time/retention.ts";
 import { utcDayOf } from "../../../src/time/utc-day.ts";
 import type { LifeDisk } from "./disk.ts";
+import { manifestOf } from "./flips.ts";
 import { findFrames } from "./log-frames.ts";
-import type { Contribution } from "./model.ts";
+import { type Contribution, recordKey } from "./model.ts";
+import type { LifeReport } from "./reports.ts";
 import { ARCHIVE_DIRECTORY, type LifeService } from "./service.ts";
 
 /*
  * What must hold of the files, whatever happened before. Each finds what breaks it, in a sentence, or null.
  */
 
-/** Every file that the manifest names is there; `isGone` tells of those that damage took. */
+/** Every file that a manifest names is there, memory's or the disk's; `isGone` tells of those that damage took. */
 export function findMissingPart(
   { directory }: LifeService,
   disk: LifeDisk,
   isGone: (file: string) => boolean,
 ): string | null {
   const contents = disk.contents();
-  for (const file of namedFiles(directory.archive.manifest)) {
-    if (contents.has(`${ARCHIVE_DIRECTORY}/${file}`) || isGone(file)) continue;
-    return `the manifest names ${file}, which is not there`;
+  const onDisk = manifestOf(contents);
+  for (const manifest of [directory.archive.manifest, ...(onDisk === null ? [] : [onDisk])]) {
+    for (const file of filesOf(manifest)) {
+      if (contents.has(`${ARCHIVE_DIRECTORY}/${file}`) || isGone(file)) continue;
+      return `the manifest names ${file}, which is not there`;
+    }
   }
   return null;
 }
 
+function filesOf({ days, latest, expired }: Manifest): string[] {
+  const parts = [...days.values(), ...expired.values()].flatMap((day) => day.parts);
+  return [...parts, ...(latest ?? [])].map(({ file }) => file);
+}
+
+/** Where the service takes the disk's manifest for its own, it is: files go by what it says. */
+export function findSecondOpinion({ directory }: LifeService, disk: LifeDisk): string | null {
+  const onDisk = manifestOf(disk.contents());
+  const { isWritten, manifest } = directory.archive;
+  if (onDisk === null || !isWritten || Bun.deepEquals(onDisk, manifest)) return null;
+  return `the disk has the manifest of seal ${onDisk.seal}, and memory that of seal ${manifest.seal}`;
+}
+
 /** After a whole seal the folders of days hold what the manifest names and nothing else. */
 export function findStrayPart({ directory }: LifeService, disk: LifeDisk): string | null {
-  const named = namedFiles(directory.archive.manifest);
+  const named = new Set(filesOf(directory.archive.manifest));
   for (const path of disk.contents().keys()) {
     const file = path.slice(ARCHIVE_DIRECTORY.length + 1);
     if (!path.startsWith(ARCHIVE_DIRECTORY) || !/^(day=|latest\/)/.test(file)) continue;
@@ -34,25 +53,53 @@ export function findStrayPart({ directory }: LifeService, disk: LifeDisk): strin
   return null;
 }
 
-function namedFiles({ days, expired, latest }: Manifest): ReadonlySet<string> {
-  const ofDays = [...days.values(), ...expired.values()].flatMap(({ parts }) => parts);
-  return new Set([...ofDays, ...(latest ?? [])].map(({ file }) => file));
-}
-
-/** What the archive does not cover is in the log: no segment went before its time. */
+/** What the archive does not cover is in the log: no report went before its time. */
 export function findTrimmedReport(
   { directory }: LifeService,
   disk: LifeDisk,
   contributions: Iterable<Contribution>,
 ): string | null {
-  const { days, expired } = directory.archive.manifest;
-  const logged = new Set(findFrames(disk.contents()).map(({ sequence }) => sequence));
-  for (const { batch, report, isOptional } of contributions) {
-    if (isOptional || batch.sequence === null || logged.has(batch.sequence)) continue;
-    const day = utcDayOf(report.timestamp);
-    const covered = (days.get(day) ?? expired.get(day))?.sequence ?? 0;
+  const { manifest } = directory.archive;
+  const logged = new Map(findFrames(disk.contents()).map(({ sequence, reports }) => [sequence, reports]));
+  for (const { batch, report, fate } of contributions) {
+    if (fate !== "kept" || batch.sequence === null) continue;
+    if (logged.get(batch.sequence)?.has(keyOf(report))) continue;
+    const covered = findSealed(manifest, utcDayOf(report.timestamp))?.sequence ?? 0;
     if (covered >= batch.sequence) continue;
-    return `entry ${batch.sequence} of the log is gone, and its day is covered up to ${covered} only`;
+    return `a report of entry ${batch.sequence} left the log, and its day is covered up to ${covered} only`;
   }
   return null;
+}
+
+/**
+ * After a whole seal the log holds nothing that is sealed and past the retention, nor what was deleted: but for segments
+ * that were written while it ran, and for what version 0.1 wrote as long as it may be gone back to.
+ */
+export function findExpiredReport(
+  { directory }: LifeService,
+  disk: LifeDisk,
+  sealedAtMs: number,
+  contributions: readonly Contribution[],
+): string | null {
+  const { manifest } = directory.archive;
+  const retained = utcDayOf(retentionStartMs(sealedAtMs));
+  const frames = findFrames(disk.contents());
+  const lastSequences = new Map(frames.map(({ path, sequence }) => [path, sequence]));
+  const isNew = frames.some(({ version }) => version === 2);
+  const deleted = contributions.filter(({ fate }) => fate === "deleted");
+  for (const { path, version, sequence, reports } of frames) {
+    if (path === frames.at(-1)!.path || (version === 1 && !isNew)) continue;
+    for (const [key, day] of reports) {
+      const covered = findSealed(manifest, day)?.sequence ?? 0;
+      if (day < retained && lastSequences.get(path)! <= covered)
+        return `entry ${sequence} still has a report past the retention: ${key}`;
+    }
+    if (deleted.some(({ batch, report }) => batch.sequence === sequence && reports.has(keyOf(report))))
+      return `entry ${sequence} still has a report of a day that was deleted`;
+  }
+  return null;
+}
+
+function keyOf({ device_id, timestamp }: LifeReport): string {
+  return recordKey(device_id, timestamp);
 }

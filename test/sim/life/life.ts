@@ -1,12 +1,14 @@
 import { readAcknowledged, writeAcknowledged } from "../../../src/service/verify-acknowledged.ts";
+import { createLifeBackups } from "./backups.ts";
 import { createLifeBatches } from "./batches.ts";
 import { checkAnswers } from "./checks.ts";
+import { turnClock } from "./clock.ts";
 import { createLifeContext, type LifeOptions } from "./context.ts";
 import { heldByPart } from "./flips.ts";
-import { findMissingPart, findStrayPart, findTrimmedReport } from "./invariants.ts";
 import { createLifeMachine } from "./machine.ts";
 import type { LifeTotals } from "./outcome.ts";
-import { drawClockTurnMs, drawStep, type Step } from "./plan.ts";
+import { drawStep, type Step } from "./plan.ts";
+import { createLifeSeals } from "./seals.ts";
 import { ARCHIVE_DIRECTORY, closeService, DAMAGED_DIRECTORY } from "./service.ts";
 
 export interface LivedLife {
@@ -22,9 +24,11 @@ const STEP_FAULT_OPERATIONS = 60;
 /** Lives a life from its seed; throws a `LifeFailure` where the service breaks a promise. */
 export async function live(options: LifeOptions): Promise<LivedLife> {
   const life = createLifeContext(options);
-  const { draws, plan, clock, disk, engine, model, damage, totals, story } = life;
+  const { draws, plan, disk, engine, model, damage, totals, story } = life;
   const batches = createLifeBatches(life);
   const machine = createLifeMachine(life, batches);
+  const backups = createLifeBackups(life, batches, machine);
+  const seals = createLifeSeals(life, batches, machine);
   /** Each question to the archive takes milliseconds, so only the end of a life that has one asks them all. */
   let isThorough = !plan.hasSeals;
 
@@ -33,52 +37,9 @@ export async function live(options: LifeOptions): Promise<LivedLife> {
   async function restart(): Promise<void> {
     await machine.end();
     await machine.start();
-    await check(life.service.directory.log.state !== "failed");
-  }
-
-  async function seal(): Promise<void> {
-    const nowMs = clock.nowMs();
-    const isWhole = await trySeal();
-    await batches.settled();
-    damage.noteSeal(nowMs, isWhole);
-    if (isWhole) machine.noteSealed();
-    if (disk.isDead) return;
-    expectNone(findMissingPart(life.service, disk, damage.isFlipped));
-    if (isWhole && hasBeenCalm()) expectNone(findStrayPart(life.service, disk));
-    const records = plan.apps.flatMap((appId) => [...model.histories(appId, [])]);
-    expectNone(
-      findTrimmedReport(
-        life.service,
-        disk,
-        records.flatMap(({ contributions }) => contributions),
-      ),
-    );
-  }
-
-  async function trySeal(): Promise<boolean> {
-    try {
-      const sealed = await life.service.directory.schedule.sealNow();
-      const { days, records, expired, deleted, blocked, logBytes } = sealed;
-      life.tell(
-        `sealed ${records} records of ${days.join(", ") || "no day"}; expired ${expired.length}, deleted ${deleted.length}, blocked ${blocked.length}, ${logBytes} bytes off the log`,
-      );
-      totals.seals++;
-      return true;
-    } catch (error) {
-      life.tell(`the seal fails: ${error}`);
-      if (hasBeenCalm()) life.fail(`the seal failed: ${error}`, error);
-      totals.failedSeals++;
-      return false;
-    }
-  }
-
-  /** Whether nothing went wrong since the last start. */
-  function hasBeenCalm(): boolean {
-    return disk.fired.length === 0 && disk.unreadable.size === 0;
-  }
-
-  function expectNone(broken: string | null): void {
-    if (broken !== null) life.fail(broken);
+    const { log, recovery } = life.service.directory;
+    // What could not be read was not put in place anew either: a power failure may take it yet.
+    await check(log.state !== "failed" && recovery.readUpTo === Number.POSITIVE_INFINITY);
   }
 
   /** As `verify --acknowledge` does. */
@@ -113,13 +74,17 @@ export async function live(options: LifeOptions): Promise<LivedLife> {
         await Promise.all(Array.from({ length: draws.between(2, 4) }, batches.send));
         return;
       case "clock":
-        clock.advance(drawClockTurnMs(plan, draws));
-        return life.tell("the clock was turned");
+        return turnClock(life);
       case "seal":
-        return seal();
+        return seals.seal();
       case "busySeal":
-        for (let left = draws.between(1, 3); left > 0; left--) batches.sendAt(draws.between(1, 60));
-        return seal();
+        return seals.sealBusily();
+      case "badSeal":
+        return seals.sealBadly();
+      case "wrongSeal":
+        return seals.sealAtWrongTime();
+      case "backup":
+        return backups.backUp();
       case "restart":
         return restart();
       case "ask":
@@ -141,20 +106,22 @@ export async function live(options: LifeOptions): Promise<LivedLife> {
     if (totals.refused > refused) life.fail("a batch is refused where nothing is wrong");
     await check(false);
     if (plan.hasSeals) {
-      await seal();
+      await seals.seal();
       await check(false);
     }
     await machine.restartCalmly();
     await check(true);
     await closeService(life.service);
+    await backups.expectRestored();
   }
 
   try {
+    if (plan.beginsEarlier) batches.sendToEarlierVersion();
     await machine.start();
     for (let step = 0; step < plan.steps; step++) {
       totals.steps++;
       const name = drawStep(plan, draws);
-      if (draws.chance(plan.faultChance)) machine.arm(STEP_FAULT_OPERATIONS);
+      while (draws.chance(plan.faultChance)) machine.arm(STEP_FAULT_OPERATIONS);
       await take(name);
       await batches.settled();
       if (disk.isDead) await restart();

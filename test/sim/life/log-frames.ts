@@ -1,26 +1,34 @@
-import { basename } from "node:path";
+import { basename, dirname } from "node:path";
 import { numberIndex } from "../../../src/model/location-fields.ts";
+import type { ReportBatch } from "../../../src/model/report-batch.ts";
+import { type UtcDay, utcDayOf } from "../../../src/time/utc-day.ts";
 import { openFrames } from "../../../src/wal/scan-segment.ts";
 import { parseSegmentName } from "../../../src/wal/segment-name.ts";
 import { createTextColumnReader } from "../../../src/wal/text-column.ts";
 import { viewsOf } from "../../../src/wal/views.ts";
+import { recordKey } from "./model.ts";
 import { BATCH_MARK } from "./reports.ts";
+import { LOG_DIRECTORY } from "./service.ts";
 
 /** Where the log holds an entry. */
 export interface LogFrame {
   readonly path: string;
   readonly start: number;
   readonly end: number;
+  /** Of the segment's format. */
+  readonly version: 1 | 2;
   readonly sequence: number;
   readonly appId: string;
-  /** The number of its batch. */
+  /** The number of its batch; NaN where all its reports are kept elsewhere by now. */
   readonly mark: number;
+  /** The reports that it has, by device and time. */
+  readonly reports: ReadonlyMap<string, UtcDay>;
 }
 
 const MARK = numberIndex(BATCH_MARK);
 
 export function isSegment(path: string): boolean {
-  return parseSegmentName(basename(path)) !== null;
+  return dirname(path) === LOG_DIRECTORY && parseSegmentName(basename(path)) !== null;
 }
 
 /** The good frames of a disk's log: only to know what lies where, never what must be there. */
@@ -40,11 +48,20 @@ export function findFrames(contents: ReadonlyMap<string, Uint8Array>): LogFrame[
         path,
         start: scanner.start,
         end: payloadEnd,
+        version: format.version,
         sequence,
         appId,
-        mark: batch.numbers[MARK]![0]!,
+        mark: batch.numbers[MARK]![0] ?? Number.NaN,
+        reports: reportsOf(batch),
       });
     }
   }
   return frames;
+}
+
+function reportsOf({ count, texts, device, timestampMs }: ReportBatch): Map<string, UtcDay> {
+  const reports = new Map<string, UtcDay>();
+  for (let row = 0; row < count; row++)
+    reports.set(recordKey(texts[device[row]!]!, timestampMs[row]!), utcDayOf(timestampMs[row]!));
+  return reports;
 }

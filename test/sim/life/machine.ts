@@ -1,9 +1,9 @@
 import { lostName } from "../../../src/archive/paths.ts";
-import type { MirroredDisk } from "../../support/mirrored-disk.ts";
 import type { LifeBatches } from "./batches.ts";
 import { wasHindered } from "./checks.ts";
 import type { LifeContext } from "./context.ts";
-import { drawFault, faultText, hindersReading, mayRefuseStart } from "./faults.ts";
+import type { Booted } from "./disk.ts";
+import { drawFault, faultText, hindersReading, isPassing, mayRefuseStart, type Occasion } from "./faults.ts";
 import { flipByte, MANIFEST } from "./flips.ts";
 import { ARCHIVE_DIRECTORY, closeService, DAMAGED_DIRECTORY, openService } from "./service.ts";
 
@@ -16,7 +16,7 @@ export interface LifeMachine {
   /** Ends it as it should, and starts it once, with nothing that goes wrong. */
   restartCalmly(): Promise<void>;
   /** Something will go wrong within so many operations. */
-  arm(withinOperations: number): void;
+  arm(withinOperations: number, occasion?: Occasion): void;
   /** A seal came to its end, and there may be a manifest. */
   noteSealed(): void;
 }
@@ -32,21 +32,21 @@ export function createLifeMachine(life: LifeContext, batches: LifeBatches): Life
 
   async function start(): Promise<void> {
     for (let attempt = 1; ; attempt++) {
-      const mirrored = disk.boot();
+      const booted = disk.boot();
       if (attempt < CALM_START && draws.chance(plan.faultChance)) arm(START_FAULT_OPERATIONS);
       if (attempt >= CALM_START) disk.unreadable.clear();
-      if (await tryStart(mirrored)) break;
+      if (await tryStart(booted)) break;
       countEnd();
     }
     await noteStart();
   }
 
-  async function tryStart(disks: MirroredDisk): Promise<boolean> {
+  async function tryStart(booted: Booted): Promise<boolean> {
     const { segmentBytesMax } = plan;
     totals.starts++;
     try {
       life.setService(
-        await openService({ disk: disks, clock, engine, segmentBytesMax, createSalt, planted: life.planted }),
+        await openService({ machine: booted, clock, segmentBytesMax, createSalt, planted: life.planted }),
       );
     } catch (error) {
       if (disk.isDead) life.tell("the start is cut off");
@@ -67,6 +67,7 @@ export function createLifeMachine(life: LifeContext, batches: LifeBatches): Life
     const end = tornTail === null ? "" : ", a torn end";
     life.tell(`started: ${entries} entries, ${damaged.length} damaged places${end}`);
     const contents = disk.contents();
+    expectRead();
     damage.noteStart(life.service, contents);
     await noteLeftOut(contents);
     const unnamed = damage.findUnnamed(life.service, contents);
@@ -75,6 +76,15 @@ export function createLifeMachine(life: LifeContext, batches: LifeBatches): Life
     if (!batches.hadOpen && damaged.length > 0)
       life.fail(`damage where nothing was damaged: ${JSON.stringify(damaged)}`);
     if (hadManifest && notes.length > 0) life.fail(`the archive says: ${notes.join(" ")}`);
+  }
+
+  /** A start that could not open its files for a moment has to wait or to end: it knows nothing of them. */
+  function expectRead(): void {
+    const { readUpTo } = life.service.directory.recovery;
+    const isHindered =
+      disk.unreadable.size > 0 || disk.fired.some((fault) => hindersReading(fault) && !isPassing(fault));
+    if (readUpTo !== Number.POSITIVE_INFINITY && !isHindered)
+      life.fail(`ready without the log after entry ${readUpTo}, which nothing is wrong with`);
   }
 
   /** Parts that a new manifest had to do without. */
@@ -89,8 +99,8 @@ export function createLifeMachine(life: LifeContext, batches: LifeBatches): Life
     }
   }
 
-  function arm(withinOperations: number): void {
-    const fault = drawFault(draws, withinOperations);
+  function arm(withinOperations: number, occasion: Occasion = "any"): void {
+    const fault = drawFault(draws, withinOperations, occasion);
     if (damage.hasFlippedPart(disk.contents()) && hindersReading(fault)) return; // See `isBeyondTelling`.
     life.tell(`fault: ${faultText(fault)}`);
     disk.arm(fault);
@@ -118,7 +128,8 @@ export function createLifeMachine(life: LifeContext, batches: LifeBatches): Life
     const entry =
       flipped.kind === "log" && flipped.frame !== null ? `, in entry ${flipped.frame.sequence}` : "";
     life.tell(`a byte flips: ${offset} of ${path}${entry}`);
-    if (!(forgesChecksums && flipped.kind === "log")) damage.noteFlip(flipped);
+    const isForged = forgesChecksums && flipped.kind === "log" && flipped.frame !== null;
+    if (!isForged) damage.noteFlip(flipped);
   }
 
   function hideFile(): void {

@@ -9,9 +9,12 @@ import { LifeFailure, type LifeTotals } from "./outcome.ts";
 const HELP = `Usage: npm run lives -- [--count N] [--from SEED]
        npm run lives -- --seed SEED
 
-Lives of the real log, hot store, seals and recovery on a simulated disk: power failures, failed and short writes,
-full disks, unreadable files and flipped bytes, all drawn from a seed. After each restart everything acknowledged
-must be there, and damage must be named. Stops at the first life that breaks a promise, with exit code 1.
+Lives of the real log, hot store, seals, backups and recovery on a simulated disk: power failures, failed and short
+writes, failed reads, renames and syncs, full disks, no descriptors, unreadable files and flipped bytes, clocks turned
+over midnight and over the retention, reports at any moment of a seal, and clients that put frames of the log into
+their reports, all drawn from a seed. After each restart every app has everything of its own that was acknowledged and
+nothing else, what was deleted stays so, and damage is named. Stops at the first life that breaks a promise, with
+exit code 1.
 
   --count N     so many lives (1000)
   --from SEED   the first one's seed (1); the others follow
@@ -97,19 +100,22 @@ function summary(count: number, totals: LifeTotals, seconds: number): string {
     ["reports acknowledged", totals.acknowledged],
     ["batches sent", totals.batches],
     ["  refused", totals.refused],
+    ["  with a forged frame of the log", totals.forgeries],
     ["starts", totals.starts],
     ["power failures", totals.powerFailures],
     ["processes killed", totals.kills],
     ["faults of the disk", totals.faults],
     ["bytes flipped", totals.flips],
+    ["turns of the clock", totals.clockTurns],
     ["seals", totals.seals],
     ["  failed, and made good", totals.failedSeals],
+    ["backups", totals.backups],
     ["operations of the disk", totals.operations],
     ["comparisons with the model", totals.checks],
   ];
   const width = Math.max(...lines.map(([, value]) => value.toLocaleString("en").length));
   return [
-    `${count.toLocaleString("en")} lives in ${Math.round(seconds)} s: no acknowledged report was lost, no start refused over damage`,
+    `${count.toLocaleString("en")} lives in ${Math.round(seconds)} s: no acknowledged report was lost, none was forged or came back, no start was refused over damage`,
     ...lines.map(([name, value]) => `  ${value.toLocaleString("en").padStart(width)}  ${name}`),
   ].join("\n");
 }

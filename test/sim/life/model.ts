@@ -13,9 +13,14 @@ export interface SentBatch {
 export interface Contribution {
   readonly batch: SentBatch;
   readonly report: LifeReport;
-  /** Whether damage may have taken it, or the end of the retention: it may be missing, and nothing else. */
-  isOptional: boolean;
+  fate: Fate;
 }
+
+/**
+ * Whether it must be there; may be missing, and nothing else, since damage may have taken it or the end of the retention;
+ * or must be missing, since the end of the retention has surely taken it.
+ */
+export type Fate = "kept" | "optional" | "deleted";
 
 /** One (app, device, timestamp), and all that was reported of it, in the order of the log. */
 export interface RecordHistory {
@@ -43,9 +48,15 @@ export interface LifeModel {
   histories(appId: string, withOpen: readonly SentBatch[]): Iterable<RecordHistory>;
   /** Contributions that may be missing from now on. */
   loosen(isLost: (appId: string, record: RecordHistory, contribution: Contribution) => boolean): void;
+  /** The retention deleted these: nobody sees them again. */
+  forget(isDeleted: (day: UtcDay, contribution: Contribution) => boolean): void;
+  /** What was deleted may have come back, with a manifest that was made anew. */
+  recall(): void;
   /** The days of all records. */
   days(): ReadonlySet<UtcDay>;
   readonly recordCount: number;
+  /** Of all that was ever reported; minus infinity where nothing was. */
+  readonly newestMs: number;
 }
 
 interface MutableHistory extends RecordHistory {
@@ -61,6 +72,7 @@ type AppRecords = Map<string, MutableHistory>;
 export function createLifeModel(): LifeModel {
   const apps = new Map<string, AppRecords>();
   let open: SentBatch[] = [];
+  let newestMs = Number.NEGATIVE_INFINITY;
 
   function recordsOf(appId: string): AppRecords {
     const known = apps.get(appId) ?? new Map<string, MutableHistory>();
@@ -68,12 +80,29 @@ export function createLifeModel(): LifeModel {
     return known;
   }
 
+  function noteTimes({ reports }: SentBatch): void {
+    for (const { timestamp } of reports) newestMs = Math.max(newestMs, timestamp);
+  }
+
+  function forEach(visit: (appId: string, record: RecordHistory, contribution: Contribution) => void): void {
+    for (const [appId, records] of apps) {
+      for (const record of records.values())
+        for (const each of record.contributions) visit(appId, record, each);
+    }
+  }
+
   return {
     get open() {
       return open;
     },
-    take: (batch) => lay(recordsOf(batch.appId), batch),
-    leaveOpen: (batch) => void open.push(batch),
+    take(batch) {
+      noteTimes(batch);
+      lay(recordsOf(batch.appId), batch);
+    },
+    leaveOpen(batch) {
+      noteTimes(batch);
+      open.push(batch);
+    },
     settle(found, gone) {
       for (const batch of found) lay(recordsOf(batch.appId), batch);
       open = open.filter((batch) => !found.includes(batch) && !gone.includes(batch));
@@ -89,13 +118,24 @@ export function createLifeModel(): LifeModel {
       return copied.values();
     },
     loosen(isLost) {
-      for (const [appId, records] of apps) {
-        for (const record of records.values()) {
-          for (const each of record.contributions) each.isOptional ||= isLost(appId, record, each);
-        }
-      }
+      forEach((appId, record, each) => {
+        if (each.fate === "kept" && isLost(appId, record, each)) each.fate = "optional";
+      });
+    },
+    forget(isDeleted) {
+      forEach((_, record, each) => {
+        if (isDeleted(dayOf(record), each)) each.fate = "deleted";
+      });
+    },
+    recall() {
+      forEach((_, __, each) => {
+        if (each.fate === "deleted") each.fate = "optional";
+      });
     },
     days: () => new Set([...apps.values()].flatMap((records) => [...records.values()].map(dayOf))),
+    get newestMs() {
+      return newestMs;
+    },
     get recordCount() {
       return [...apps.values()].reduce((sum, records) => sum + records.size, 0);
     },
@@ -111,7 +151,7 @@ function lay(records: AppRecords, batch: SentBatch): void {
     const { device_id: deviceId, timestamp: timestampMs } = report;
     const key = recordKey(deviceId, timestampMs);
     const record = records.get(key) ?? { deviceId, timestampMs, contributions: [] };
-    record.contributions.push({ batch, report, isOptional: false });
+    record.contributions.push({ batch, report, fate: "kept" });
     records.set(key, record);
   }
 }
@@ -124,12 +164,13 @@ const OPTIONAL_MAX = 8;
  * where it may be missing altogether.
  */
 export function possibleValues(
-  { contributions }: RecordHistory,
+  { contributions: all }: RecordHistory,
   isLoose: (contribution: Contribution) => boolean,
 ): readonly (PlainRecord | null)[] {
-  const loose = contributions.map(isLoose);
+  const contributions = all.filter(({ fate }) => fate !== "deleted");
+  const loose = contributions.map((each) => each.fate === "optional" || isLoose(each));
   const count = loose.filter(Boolean).length;
-  if (count === 0) return [laidOver(contributions)];
+  if (count === 0) return [valueOrNone(contributions)];
   if (count > OPTIONAL_MAX) {
     const isFixed = (index: number) => !loose[index];
     return Array.from({ length: contributions.length + 1 }, (_, from) =>

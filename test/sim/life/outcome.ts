@@ -4,14 +4,18 @@ export interface LifeTotals {
   operations: number;
   batches: number;
   acknowledged: number;
+  /** Batches that held a whole frame of the log. */
+  forgeries: number;
   refused: number;
   starts: number;
   powerFailures: number;
   kills: number;
   faults: number;
   flips: number;
+  clockTurns: number;
   seals: number;
   failedSeals: number;
+  backups: number;
   /** Comparisons of all that the service answers with the model. */
   checks: number;
   records: number;
@@ -23,14 +27,17 @@ export function noTotals(): LifeTotals {
     operations: 0,
     batches: 0,
     acknowledged: 0,
+    forgeries: 0,
     refused: 0,
     starts: 0,
     powerFailures: 0,
     kills: 0,
     faults: 0,
     flips: 0,
+    clockTurns: 0,
     seals: 0,
     failedSeals: 0,
+    backups: 0,
     checks: 0,
     records: 0,
   };

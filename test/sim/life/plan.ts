@@ -1,6 +1,6 @@
-import { MS_PER_DAY } from "../../../src/time/retention.ts";
 import { SEGMENT_HEAD_BYTES } from "../../../src/wal/segment.ts";
 import type { Draws } from "./draws.ts";
+import { drawAlikes } from "./odd-texts.ts";
 
 /** What a life is like, before anything happens in it. */
 export interface LifePlan {
@@ -8,6 +8,7 @@ export interface LifePlan {
   /** Whether records move to the archive: such lives take DuckDB, and a hundred times as long. */
   readonly hasSeals: boolean;
   readonly steps: number;
+  /** Their devices and users have the same names. */
   readonly apps: readonly string[];
   readonly devices: readonly string[];
   /** Devices that only ever report of long ago. */
@@ -15,6 +16,10 @@ export interface LifePlan {
   readonly users: readonly string[];
   /** How long before the life's start its late reports are from, in days. */
   readonly oldDays: readonly number[];
+  /** Whether version 0.1 had the directory before. */
+  readonly beginsEarlier: boolean;
+  /** Whether clients put whole frames of the log into their batches. */
+  readonly isHostile: boolean;
   readonly segmentBytesMax: number;
   /** How likely a step or a start is to meet a fault. */
   readonly faultChance: number;
@@ -30,8 +35,20 @@ const LIVES_A_SEALING_ONE = 6;
 export type LifeKind = "any" | "log" | "seals";
 
 /** What happens in a step, with how often it does. */
-const LOG_STEPS = { post: 8, burst: 5, clock: 2, restart: 4, ask: 2, acknowledge: 1 };
-const SEAL_STEPS = { post: 7, burst: 3, clock: 6, seal: 6, busySeal: 3, restart: 3, ask: 2, acknowledge: 2 };
+const LOG_STEPS = { post: 8, burst: 5, clock: 2, restart: 4, backup: 1, ask: 2, acknowledge: 1 };
+const SEAL_STEPS = {
+  post: 7,
+  burst: 3,
+  clock: 6,
+  seal: 3,
+  busySeal: 3,
+  badSeal: 3,
+  wrongSeal: 2,
+  restart: 3,
+  backup: 1,
+  ask: 2,
+  acknowledge: 2,
+};
 export type Step = keyof typeof SEAL_STEPS;
 
 export function planLife(seed: number, kind: LifeKind, draws: Draws): LifePlan {
@@ -43,13 +60,15 @@ export function planLife(seed: number, kind: LifeKind, draws: Draws): LifePlan {
     seed,
     hasSeals,
     steps: hasSeals ? draws.between(6, 16) : draws.between(10, 36),
-    apps: some("app", 1, hasSeals ? 2 : 3),
-    devices: some("bus", 1, hasSeals ? 2 : 4),
-    silentDevices: some("silent", 0, 1),
-    users: some("user", 1, 3),
+    apps: some("app", 3, hasSeals ? 3 : 4),
+    devices: drawAlikes("bus", draws.between(1, hasSeals ? 3 : 4), draws),
+    silentDevices: draws.chance(0.5) ? ["silent"] : [],
+    users: drawAlikes("user", draws.between(1, 3), draws),
     oldDays: Array.from({ length: draws.between(1, 2) }, () =>
       draws.chance(0.2) ? draws.between(355, 364) : draws.between(4, 40),
     ),
+    beginsEarlier: draws.chance(0.2),
+    isHostile: draws.chance(0.5),
     segmentBytesMax: draws.chance(0.5) ? SEGMENT_HEAD_BYTES + draws.between(500, 4000) : 64 * 1024 * 1024,
     faultChance: draws.pick([0, 0.1, 0.25, 0.5]),
     flipChance: draws.pick([0, 0, 0.2, 0.5]),
@@ -58,19 +77,4 @@ export function planLife(seed: number, kind: LifeKind, draws: Draws): LifePlan {
 
 export function drawStep({ hasSeals }: LifePlan, draws: Draws): Step {
   return hasSeals ? draws.weighted(SEAL_STEPS) : draws.weighted(LOG_STEPS);
-}
-
-/** By how much the clock is turned: mostly on, sometimes far, sometimes back. */
-export function drawClockTurnMs({ hasSeals }: LifePlan, draws: Draws): number {
-  const hourMs = MS_PER_DAY / 24;
-  switch (draws.weighted({ hours: 5, days: hasSeals ? 8 : 2, months: 1, back: 1 })) {
-    case "hours":
-      return draws.between(1, 30) * hourMs;
-    case "days":
-      return draws.between(1, 12) * MS_PER_DAY;
-    case "months":
-      return draws.between(30, 370) * MS_PER_DAY;
-    case "back":
-      return -draws.between(1, draws.pick([20, 400])) * hourMs;
-  }
 }

@@ -1,9 +1,16 @@
-import { dirname } from "node:path";
-import type { HotStore } from "../../../src/hot/hot-store.ts";
-import type { AppendFile, Files } from "../../../src/runtime/files.ts";
-import { isPart, MANIFEST } from "./flips.ts";
-import { isSegment } from "./log-frames.ts";
+import { KNOWN_SALT } from "./forgery.ts";
 import type { LifeKind } from "./plan.ts";
+import {
+  plantEarlyPlan,
+  plantUncheckedParts,
+  plantWithoutExpiredDays,
+  withForgottenSwap,
+  withGraveRefusals,
+  withLateManifest,
+  withoutByteOrderMarks,
+  withoutLateRows,
+} from "./planted-archive.ts";
+import { syncedLater, withAppends, withBelievedJumps, withReplace } from "./planted-log.ts";
 import type { Planted } from "./service.ts";
 
 /** A bug to be found by lives. */
@@ -14,6 +21,8 @@ export interface PlantedBug {
   /** A new one for each life. */
   plant(): Planted;
   readonly forgesChecksums?: boolean;
+  /** Lives before this one are known not to find it. */
+  readonly near?: number;
 }
 
 /*
@@ -70,116 +79,51 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     }),
   },
   {
+    name: "a frame that a client made is taken for the log's own",
+    kind: "log",
+    near: 50,
+    plant: () => ({ createSalt: () => KNOWN_SALT }),
+  },
+  {
+    name: "a jump of sequences is believed, and the segments after it are passed over",
+    kind: "log",
+    plant: () => ({ files: withBelievedJumps }),
+  },
+  {
     name: "replaced parts are discarded and the log is trimmed before the manifest is on the disk",
     kind: "seals",
     plant: () => ({ files: withLateManifest }),
   },
-  { name: "the checksums of parts are not compared", kind: "seals", plant: plantUncheckedParts },
+  { name: "the checksums of parts are not compared", kind: "seals", near: 65, plant: plantUncheckedParts },
   {
     name: "a seal drops late rows that it did not write",
     kind: "seals",
     plant: () => ({ hot: withoutLateRows }),
   },
+  {
+    name: "a swap whose last sync fails is taken for one that never was",
+    kind: "seals",
+    near: 70,
+    plant: () => ({ files: withForgottenSwap }),
+  },
+  {
+    name: "a seal takes the log's sequence later than it looks for what is due",
+    kind: "seals",
+    plant: plantEarlyPlan,
+  },
+  {
+    name: "a mark of the byte order is dropped on the way out of DuckDB",
+    kind: "seals",
+    plant: () => ({ engine: withoutByteOrderMarks }),
+  },
+  {
+    name: "a seal that archived fails over a file that it could not remove",
+    kind: "seals",
+    plant: () => ({ files: withGraveRefusals }),
+  },
+  {
+    name: "answers lack the expired days when the clock is set back",
+    kind: "seals",
+    plant: plantWithoutExpiredDays,
+  },
 ];
-
-/** Replaces the files of the log's segments. */
-function withAppends(files: Files, replace: (file: AppendFile) => AppendFile): Files {
-  return {
-    ...files,
-    async openAppend(path) {
-      const file = await files.openAppend(path);
-      return isSegment(path) ? replace(file) : file;
-    },
-  };
-}
-
-/** So many turns of the microtask queue are a few operations of the simulated disk. */
-const LATE_TURNS = 60;
-
-function syncedLater(file: AppendFile): AppendFile {
-  let syncing: Promise<void> = Promise.resolve();
-  return {
-    ...file,
-    async sync() {
-      await syncing; // Of the group before.
-      syncing = afterTurns(LATE_TURNS).then(file.sync);
-      syncing.catch(() => undefined);
-    },
-    async close() {
-      await syncing;
-      await file.close();
-    },
-  };
-}
-
-async function afterTurns(turns: number): Promise<void> {
-  for (let turn = 0; turn < turns; turn++) await undefined;
-}
-
-/** Takes `replace` apart, for its steps to be done in another order. */
-function withReplace(
-  files: Files,
-  finish: (
-    file: AppendFile,
-    rename: () => Promise<void>,
-    syncDirectory: () => Promise<void>,
-  ) => Promise<void>,
-): Files {
-  return {
-    ...files,
-    async replace(path, bytes) {
-      const temporary = `${path}.1.tmp`;
-      const file = await files.openAppend(temporary);
-      await file.append([bytes]);
-      await finish(
-        file,
-        () => files.rename(temporary, path),
-        () => files.syncDirectory(dirname(path)),
-      );
-      await file.close();
-    },
-  };
-}
-
-function withLateManifest(files: Files): Files {
-  let replacing: Promise<void> = Promise.resolve();
-  return {
-    ...files,
-    async replace(path, bytes) {
-      if (path !== MANIFEST) return files.replace(path, bytes);
-      await replacing;
-      replacing = afterTurns(LATE_TURNS).then(() => files.replace(path, bytes));
-      replacing.catch(() => undefined);
-    },
-  };
-}
-
-/** Whoever reads a part gets what was written, whatever has become of it. */
-function plantUncheckedParts(): Planted {
-  const written = new Map<string, Uint8Array>();
-  return {
-    files: (files) => ({
-      ...files,
-      async replace(path, bytes) {
-        if (isPart(path)) written.set(path, bytes);
-        await files.replace(path, bytes);
-      },
-      async read(path) {
-        const bytes = await files.read(path);
-        return written.get(path) ?? bytes;
-      },
-    }),
-  };
-}
-
-function withoutLateRows(hot: HotStore): HotStore {
-  const seal: HotStore["seal"] = (days) => {
-    const inMemory = hot.daysInMemory();
-    const sealing = hot.seal(days);
-    const rows = sealing.rows.bind(sealing);
-    const isSealed = (day: number) => inMemory.some((each) => each.day === day && each.isSealed);
-    sealing.rows = (day) => (isSealed(day) ? [] : rows(day));
-    return sealing;
-  };
-  return Object.create(hot, { seal: { value: seal } }) as HotStore;
-}

@@ -1,12 +1,27 @@
 import { FUTURE_MAX_MS, MS_PER_DAY, retentionStartMs } from "../../../src/time/retention.ts";
+import { type UtcDay, utcDayStartMs } from "../../../src/time/utc-day.ts";
 import type { Report } from "../../support/batches.ts";
 import type { Draws } from "./draws.ts";
+import { HUGE_SEQUENCES, hideFrame } from "./forgery.ts";
+import { drawOddText } from "./odd-texts.ts";
 import { LIFE_START_MS, type LifePlan } from "./plan.ts";
 
-/** Batches of reports as clients send them: new, late, replacing, again, and silent devices heard once more. */
+/** Batches of reports as clients send them: new, late, replacing, again, forged, and silent devices heard once more. */
 export interface ReportSource {
   /** A batch of one app. */
-  draw(appId: string, nowMs: number): readonly LifeReport[];
+  draw(appId: string, at: Moment): readonly LifeReport[];
+  /** Batches so far that hold a whole frame of the log. */
+  readonly forged: number;
+}
+
+/** What a client may know of the moment at which it sends. */
+export interface Moment {
+  /** When its reports are let in. */
+  readonly nowMs: number;
+  /** Days that the service has something to do with: sealed ones, and those past the retention. */
+  readonly days: readonly UtcDay[];
+  /** The last entry of the log, or near it. */
+  readonly sequence: number;
 }
 
 export interface LifeReport extends Report {
@@ -19,17 +34,26 @@ export const BATCH_MARK = "altitude";
 
 const REPORTS_MAX = 5;
 const HOUR_MS = 3_600_000;
+/** Of forged batches, which are long and would hide everything else. */
+const FORGED_BATCHES_MAX = 2;
 
 export function createReportSource(plan: LifePlan, draws: Draws): ReportSource {
   const sent = new Map<string, LifeReport[][]>();
   let batches = 0;
+  let forged = 0;
 
-  function drawTime(isSilent: boolean, nowMs: number): number {
-    const oldDay = LIFE_START_MS - draws.pick(plan.oldDays) * MS_PER_DAY;
-    const late = draws.chance(plan.hasSeals ? 0.5 : 0.2);
-    // Few distinct instants a day, so that some are reported of again.
-    const around = isSilent || late ? oldDay + draws.between(-4, 4) * 2 * HOUR_MS : recent();
-    return Math.min(nowMs + FUTURE_MAX_MS, Math.max(retentionStartMs(nowMs), around));
+  function drawTime(isSilent: boolean, { nowMs, days }: Moment): number {
+    const late = isSilent || draws.chance(plan.hasSeals ? 0.5 : 0.2);
+    return Math.min(nowMs + FUTURE_MAX_MS, Math.max(retentionStartMs(nowMs), late ? old() : recent()));
+
+    /** Few distinct instants a day, so that some are reported of again. */
+    function old(): number {
+      const hours = draws.between(-4, 4) * 2;
+      if (days.length > 0 && draws.chance(0.6))
+        return utcDayStartMs(draws.pick(days)) + (12 + hours) * HOUR_MS;
+      if (draws.chance(0.1)) return retentionStartMs(nowMs) + draws.between(0, 1) * 12 * HOUR_MS;
+      return LIFE_START_MS - draws.pick(plan.oldDays) * MS_PER_DAY + hours * HOUR_MS;
+    }
 
     function recent(): number {
       const backMs = draws.chance(0.7)
@@ -39,15 +63,15 @@ export function createReportSource(plan: LifePlan, draws: Draws): ReportSource {
     }
   }
 
-  function drawReport(nowMs: number, earlier: readonly LifeReport[]): LifeReport {
+  function drawReport(at: Moment, earlier: readonly LifeReport[]): LifeReport {
     const isSilent = plan.silentDevices.length > 0 && draws.chance(0.1);
     const again = earlier.length > 0 && draws.chance(0.25) ? draws.pick(earlier) : null;
-    const isKept = again !== null && isAccepted(again, nowMs);
+    const isKept = again !== null && isAccepted(again, at.nowMs);
     const { device_id, timestamp } = isKept
       ? again
       : {
           device_id: draws.pick(isSilent ? plan.silentDevices : plan.devices),
-          timestamp: drawTime(isSilent, nowMs),
+          timestamp: drawTime(isSilent, at),
         };
     return {
       device_id,
@@ -60,12 +84,31 @@ export function createReportSource(plan: LifePlan, draws: Draws): ReportSource {
       ...(draws.chance(0.3) ? { battery_level: draws.between(0, 100) } : {}),
       ...(draws.chance(0.2) ? { is_mock: draws.chance(0.5) } : {}),
       ...(draws.chance(0.2) ? { type: draws.pick(["moving", "stopped", ""]) } : {}),
-      ...(draws.chance(0.2) ? { model: draws.pick(["Pixel 9", 'odd, "name"', "ünï"]) } : {}),
+      ...(draws.chance(0.2) ? { model: drawOddText(draws) } : {}),
     };
   }
 
+  /** A batch that holds a frame with a report of another app. */
+  function drawForged(appId: string, { nowMs, sequence }: Moment): LifeReport[] {
+    forged++;
+    const timestamp = Math.floor(nowMs / 60_000) * 60_000 - draws.between(1, 5) * 60_000;
+    const place = { timestamp, latitude: 1, longitude: 2, [BATCH_MARK]: batches };
+    const frame = {
+      appId: draws.pick(plan.apps.filter((each) => each !== appId)),
+      report: {
+        ...place,
+        ...READINGS,
+        device_id: draws.pick(["nobody", ...plan.devices]),
+        user_id: draws.pick(plan.users),
+      },
+      sequence: draws.chance(0.5) ? sequence + draws.between(1, 40) : draws.pick(HUGE_SEQUENCES),
+    };
+    return hideFrame(frame, { ...place, device_id: draws.pick(plan.devices) }, draws);
+  }
+
   return {
-    draw(appId, nowMs) {
+    draw(appId, at) {
+      const { nowMs } = at;
       const before = sent.get(appId) ?? [];
       sent.set(appId, before);
       const repeatable = before
@@ -73,13 +116,26 @@ export function createReportSource(plan: LifePlan, draws: Draws): ReportSource {
         .filter((reports) => reports.every((report) => isAccepted(report, nowMs)));
       if (repeatable.length > 0 && draws.chance(0.15)) return draws.pick(repeatable);
       batches++;
+      if (plan.isHostile && forged < FORGED_BATCHES_MAX && draws.chance(0.1)) return drawForged(appId, at);
       const earlier = before.flat();
-      const reports = Array.from({ length: draws.between(1, REPORTS_MAX) }, () => drawReport(nowMs, earlier));
+      const reports = Array.from({ length: draws.between(1, REPORTS_MAX) }, () => drawReport(at, earlier));
       before.push(reports);
       return reports;
     },
+    get forged() {
+      return forged;
+    },
   };
 }
+
+/** The number fields that other reports leave out at times: all of them, since version 1 of the log left out no column. */
+export const READINGS = {
+  horizontal_accuracy: 1,
+  vertical_accuracy: 1,
+  speed: 1,
+  bearing: 1,
+  battery_level: 1,
+};
 
 function isAccepted({ timestamp }: LifeReport, nowMs: number): boolean {
   return timestamp >= retentionStartMs(nowMs) && timestamp <= nowMs + FUTURE_MAX_MS;

@@ -1,16 +1,17 @@
+import type { Archive } from "../../../src/archive/archive.ts";
 import { DEFAULT_ARCHIVE_CONFIG } from "../../../src/config.ts";
 import { createHotStore, type HotStore } from "../../../src/hot/hot-store.ts";
 import { LoopShare } from "../../../src/lib/loop-share.ts";
-import { type OpenDirectory, openDirectory } from "../../../src/open-directory.ts";
+import { type ArchiveEngine, type OpenDirectory, openDirectory } from "../../../src/open-directory.ts";
 import type { Files } from "../../../src/runtime/files.ts";
 import { createCurrentQueries } from "../../../src/service/current.ts";
 import { createHistoryQueries } from "../../../src/service/history.ts";
 import { createUserDevices } from "../../../src/service/user-devices.ts";
 import { readAcknowledgedParts } from "../../../src/service/verify-acknowledged.ts";
-import type { ManualClock } from "../../../src/time/clock.ts";
+import type { Clock } from "../../../src/time/clock.ts";
 import type { CreateSalt } from "../../../src/wal/wal.ts";
-import { type MirroredDisk, SIMULATED_DATA_DIR } from "../../support/mirrored-disk.ts";
-import type { LifeEngine } from "./engine.ts";
+import { SIMULATED_DATA_DIR } from "../../support/mirrored-disk.ts";
+import type { Booted } from "./disk.ts";
 
 export const DAMAGED_DIRECTORY = `${SIMULATED_DATA_DIR}/damaged`;
 export const LOG_DIRECTORY = `${SIMULATED_DATA_DIR}/wal`;
@@ -26,37 +27,42 @@ export interface LifeService {
   readonly userDevices: ReturnType<typeof createUserDevices>;
   /** What was said of the archive. */
   readonly notes: readonly string[];
+  /** Whether it has said that it does not know all newest positions: then nor whose all of those are that it knows. */
+  mayLackNewest(): boolean;
 }
 
 /** Parts of the service that a test replaces by broken ones. */
 export interface Planted {
   files?(files: Files): Files;
   hot?(hot: HotStore): HotStore;
+  engine?(engine: ArchiveEngine): ArchiveEngine;
+  readonly createSalt?: CreateSalt;
+  /** As questions see it. */
+  archive?(archive: Archive): Archive;
 }
 
 export interface ServiceOptions {
-  readonly disk: MirroredDisk;
-  readonly clock: ManualClock;
-  readonly engine: LifeEngine;
+  readonly machine: Booted;
+  readonly clock: Clock;
   readonly segmentBytesMax: number;
   readonly createSalt: CreateSalt;
   readonly planted: Planted;
 }
 
 export async function openService(options: ServiceOptions): Promise<LifeService> {
-  const { disk, clock, engine, segmentBytesMax, createSalt, planted } = options;
-  const files = planted.files?.(disk.files) ?? disk.files;
+  const { machine, clock, segmentBytesMax, createSalt, planted } = options;
+  const files = planted.files?.(machine.files) ?? machine.files;
   const store = createHotStore();
   const hot = planted.hot?.(store) ?? store;
   const notes: string[] = [];
   const directory = await openDirectory({
     dataDir: SIMULATED_DATA_DIR,
     files,
-    archiveDisk: disk.archiveDisk,
-    archiveEngine: engine.archive,
+    archiveDisk: machine.archiveDisk,
+    archiveEngine: planted.engine?.(machine.engine) ?? machine.engine,
     segmentBytesMax,
     loop: new LoopShare(() => 0), // What the machine's speed decides can't be repeated by a seed.
-    createSalt,
+    createSalt: planted.createSalt ?? createSalt,
     clock,
     hot,
     config: DEFAULT_ARCHIVE_CONFIG,
@@ -75,10 +81,11 @@ export async function openService(options: ServiceOptions): Promise<LifeService>
     hot,
     files,
     notes,
+    mayLackNewest: () => notes.some((note) => note.startsWith("The newest positions of")),
     current: createCurrentQueries(queries),
     history: createHistoryQueries({
       ...queries,
-      archive: () => directory.archive,
+      archive: () => planted.archive?.(directory.archive) ?? directory.archive,
       acknowledgedParts: () => readAcknowledgedParts(files, DAMAGED_DIRECTORY),
       lateWindow: { firstRows: 2, rowsMax: 5 },
     }),
