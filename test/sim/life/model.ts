@@ -151,9 +151,16 @@ function lay(records: AppRecords, batch: SentBatch): void {
     const { device_id: deviceId, timestamp: timestampMs } = report;
     const key = recordKey(deviceId, timestampMs);
     const record = records.get(key) ?? { deviceId, timestampMs, contributions: [] };
-    record.contributions.push({ batch, report, fate: "kept" });
+    const later = record.contributions.findIndex((other) => isBefore(batch, other.batch));
+    const at = later < 0 ? record.contributions.length : later;
+    record.contributions.splice(at, 0, { batch, report, fate: "kept" });
     records.set(key, record);
   }
+}
+
+/** What was left open may be found in the log before what was taken since. */
+function isBefore({ sequence }: SentBatch, other: SentBatch): boolean {
+  return sequence !== null && other.sequence !== null && sequence < other.sequence;
 }
 
 /** More than this are never missing independently of each other: the oldest then go first. */
