@@ -3,6 +3,7 @@ import { readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { zstdCompressSync } from "node:zlib";
 import manifest from "../../package.json" with { type: "json" };
+import { untilKnown } from "../runtime/support/client.ts";
 import { fleetCsv } from "../service/import-inputs.ts";
 import { testDataPath } from "../support/test-data.ts";
 import { finished, runCli, startCli, withDirectory } from "./support/run-cli.ts";
@@ -211,7 +212,7 @@ describe("import", () => {
           "--data-dir",
           join(dataDir, "client"),
         ];
-        await new Promise((resolve) => setTimeout(resolve, 2000)); // How long a running server may take to see a key.
+        await untilKnown({ url, key: made.out.trim() });
         expect(countsOf((await runCli(...through)).out)).toEqual([1, 0, 1]);
         expect(countsOf((await runCli(...through)).out)).toEqual([0, 1, 1]);
         const seen = await fetch(`${url}/api/v1/devices/a/locations/current`, {

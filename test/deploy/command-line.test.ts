@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { get } from "../runtime/support/client.ts";
+import { get, untilKnown } from "../runtime/support/client.ts";
 import { asUser, canBeOthers, giveTo, OWNER_UID, ownersBelow } from "../runtime/support/other-user.ts";
 import { closePlace, openPlace, RUNTIMES, startReady } from "../support/server-process.ts";
 
@@ -10,7 +10,6 @@ import { closePlace, openPlace, RUNTIMES, startReady } from "../support/server-p
 const ROOT = join(import.meta.dir, "../..");
 const README = readFileSync(join(ROOT, "deploy/README.md"), "utf8");
 const BUN_OF_UNIT = join(ROOT, "node_modules/@oven/bun-linux-x64/bin/bun");
-const KEYS_ACT_MS = 2000;
 
 const canTry = canBeOthers() && existsSync(BUN_OF_UNIT);
 if (!canTry)
@@ -36,8 +35,8 @@ test.if(canTry)(
       expect.stringContaining("Nothing is damaged."),
     ]);
     expect(ownersBelow(place.dataDir).filter((entry) => !entry.startsWith(`${OWNER_UID}:`))).toEqual([]);
-    await Bun.sleep(KEYS_ACT_MS);
     const client = { url: server.url, key: readFileSync(key, "utf8").trim() };
+    await untilKnown(client);
     expect((await get(client, "/metrics")).status).toBe(200);
     expect((await server.stop()).code).toBe(0);
     await closePlace(place);

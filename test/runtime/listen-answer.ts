@@ -1,3 +1,6 @@
+/** Longer than a server takes to hear that it should stop. */
+const SLOW_MS = 800;
+
 /** Longer than the idle timeout of the tests, also where a runtime looks only every few seconds. */
 export const SLOWEST_MS = 6000;
 
@@ -5,7 +8,7 @@ export const SLOWEST_MS = 6000;
 export function answer(request: Request): Response | Promise<Response> {
   const { pathname } = new URL(request.url);
   if (pathname === "/slow") {
-    return new Promise((resolve) => setTimeout(() => resolve(new Response("slow")), 300));
+    return new Promise((resolve) => setTimeout(() => resolve(new Response("slow")), SLOW_MS));
   }
   if (pathname === "/slowest") {
     return new Promise((resolve) => setTimeout(() => resolve(new Response("slowest")), SLOWEST_MS));

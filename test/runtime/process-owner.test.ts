@@ -12,7 +12,7 @@ import {
   type ServerProcess,
   startReady,
 } from "../support/server-process.ts";
-import { get, store } from "./support/client.ts";
+import { get, store, untilKnown } from "./support/client.ts";
 import {
   asRootWithoutChown,
   asUser,
@@ -33,7 +33,6 @@ setDefaultTimeout(60_000);
 
 const PATH = "/api/v1/locations/current";
 const MS_PER_DAY = 86_400_000;
-const KEYS_ACT_MS = 2000;
 const OWNERS = new RegExp(`^${OWNER_UID}:${OWNER_UID} [67]00 `);
 const CREATE_KEY = ["keys", "create", "--app", "default", "--permission", "read"];
 
@@ -81,7 +80,7 @@ for (const runtime of RUNTIMES) {
       const first = await startFilled();
       const key = (await asRoot(...CREATE_KEY)).trim();
       await asRoot("backup", join(place.directory, "backup"));
-      await Bun.sleep(KEYS_ACT_MS);
+      await untilKnown({ url: first.url, key });
       await expectAnswers(first, key, 1);
       await expectAnswers(first, readFirstKey(place), 1);
       await first.stop();

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { untilKnown } from "../runtime/support/client.ts";
 import {
   closePlace,
   openPlace,
@@ -49,7 +50,7 @@ describe.each([...RUNTIMES])("on $name", (runtime) => {
     keys.push(readFirstKey(place));
     const writer = await createKey("write");
     const operator = await createKey("operate");
-    await Bun.sleep(2100); // A running server knows new keys within two seconds.
+    for (const key of [writer, operator]) await untilKnown({ url: server.url, key });
 
     expect(readFileSync(`/proc/${server.pid}/cmdline`, "utf8")).not.toContain("wh_");
     expect(readFileSync(`/proc/${server.pid}/environ`, "utf8")).not.toContain("wh_");
@@ -102,7 +103,7 @@ describe.each([...RUNTIMES])("on $name", (runtime) => {
     server = await startReady(runtime, place, ["--log-level", "debug"]);
     const start = new Date(Date.now() - 20 * MS_PER_DAY).toISOString().slice(0, 10);
     const reader = await createKey("read");
-    await Bun.sleep(2100);
+    await untilKnown({ url: server.url, key: reader });
     const failed = await ask(`/api/v1/locations/history?start_date=${start}`, reader);
     expect(failed.status).toBe(500);
     expect(answers.at(-1)).not.toMatch(/parquet|\.ts\b|\/tmp|\bat \w+|duckdb/i);

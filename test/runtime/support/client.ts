@@ -23,6 +23,11 @@ export function get({ url, key }: Client, path: string): Promise<Response> {
   return fetch(`${url}${path}`, { headers: { authorization: `Bearer ${key}` } });
 }
 
+/** Resolves once a running server knows a key that was made beside it. */
+export async function untilKnown(client: Client): Promise<void> {
+  while ((await get(client, "/api/v1/locations/current")).status === 401) await Bun.sleep(50);
+}
+
 export function post(
   { url, key }: Client,
   reports: readonly PlainReport[],
