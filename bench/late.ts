@@ -8,7 +8,7 @@ import {
   type HistoryAnswer,
   type HistoryOutcome,
   type HistoryQuery,
-} from "../src/service/history.ts";
+} from "../src/service/history/history.ts";
 import { systemClock } from "../src/time/clock.ts";
 import { MS_PER_DAY, startOfUtcDayMs } from "../src/time/retention.ts";
 import { openBenchDirectory, report, SERVED_APP, temporaryDataDir } from "./support/archived-directory.ts";

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { KEY_COLUMNS } from "../src/archive/columns.ts";
+import { KEY_COLUMNS } from "../src/archive/database/columns.ts";
 import { SEAL_MEMORY_BYTES } from "../src/config.ts";
-import { directoryPaths } from "../src/directory.ts";
-import { WINDOW_DAYS } from "../src/service/seal-plan.ts";
+import { directoryPaths } from "../src/directory/paths.ts";
+import { WINDOW_DAYS } from "../src/service/seal/plan.ts";
 import { createManualClock, systemClock } from "../src/time/clock.ts";
 import { MS_PER_DAY, startOfUtcDayMs } from "../src/time/retention.ts";
 import { utcDayName, utcDayOf } from "../src/time/utc-day.ts";

@@ -1,9 +1,9 @@
 import { rmSync } from "node:fs";
-import type { Manifest } from "../src/archive/manifest.ts";
+import type { Manifest } from "../src/archive/files/manifest.ts";
 import { LATE_WINDOW } from "../src/config.ts";
 import type { ReportBatch } from "../src/model/report-batch.ts";
 import type { OpenDirectory } from "../src/open-directory.ts";
-import { createHistoryQueries, type HistoryQuery } from "../src/service/history.ts";
+import { createHistoryQueries, type HistoryQuery } from "../src/service/history/history.ts";
 import { createManualClock, type ManualClock } from "../src/time/clock.ts";
 import { MS_PER_DAY, RETENTION_DAYS } from "../src/time/retention.ts";
 import {

@@ -3,17 +3,19 @@ import { type KeyStore, type NewKey, openKeyStore } from "./auth/key-store.ts";
 import { createRateLimit } from "./auth/rate-limit.ts";
 import { watchKeys } from "./auth/watch-keys.ts";
 import { type Config, INGEST_LIMITS, LATE_WINDOW } from "./config.ts";
-import { directoryPaths } from "./directory.ts";
+import { readAcknowledgedParts } from "./directory/acknowledged.ts";
+import { directoryPaths } from "./directory/paths.ts";
 import { createHotStore } from "./hot/hot-store.ts";
-import { createBodyBudget } from "./http/body-budget.ts";
+import { inShortTurns } from "./http/answer/short-turns.ts";
+import { createBodyBudget } from "./http/body/body-budget.ts";
 import type { Answered } from "./http/observe.ts";
 import type { Readiness } from "./http/routes/health.ts";
 import { createServer } from "./http/server.ts";
-import { inShortTurns } from "./http/short-turns.ts";
 import { assert } from "./lib/assert.ts";
-import { LoopShare } from "./lib/loop-share.ts";
+import { LoopShare } from "./lib/schedule/loop-share.ts";
 import { watchEventLoop } from "./metrics/event-loop-meter.ts";
 import { createMeters, type Meters } from "./metrics/meters.ts";
+import { createScrape } from "./metrics/scrape.ts";
 import type { AppId } from "./model/ids.ts";
 import {
   type DirectoryEvents,
@@ -26,12 +28,10 @@ import type { Listener } from "./runtime/listen.ts";
 import { createPatientFiles } from "./runtime/patient-files.ts";
 import type { Platform } from "./runtime/platform.ts";
 import { createCurrentQueries } from "./service/current.ts";
-import { createHistoryQueries } from "./service/history.ts";
+import { createHistoryQueries } from "./service/history/history.ts";
 import { createNearby } from "./service/nearby.ts";
-import { createScrape } from "./service/scrape.ts";
 import { createUserDevices } from "./service/user-devices.ts";
-import { countUnacknowledged } from "./service/verify.ts";
-import { readAcknowledgedParts } from "./service/verify-acknowledged.ts";
+import { countUnacknowledged } from "./service/verify/verify.ts";
 import type { Clock } from "./time/clock.ts";
 
 /** Builds the program from its parts, in order. It holds no rules of its own. */

@@ -1,5 +1,5 @@
 import process from "node:process";
-import { parseCommand } from "./cli/command.ts";
+import { parseCommand } from "./cli/arguments/command.ts";
 import { runCommand } from "./cli/run.ts";
 import { createPlatform } from "./runtime/platform.ts";
 import { createTerminal } from "./runtime/process.ts";

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import type { Archive } from "./archive/archive.ts";
-import { type Database, type DatabaseOptions, openDatabase } from "./archive/duckdb.ts";
+import { type Database, type DatabaseOptions, openDatabase } from "./archive/database/duckdb.ts";
+import { archivePaths } from "./archive/files/paths.ts";
 import { inspectArchive, openArchive } from "./archive/open-archive.ts";
-import { createPartWriter, type PartWriter } from "./archive/part-writer.ts";
-import { archivePaths } from "./archive/paths.ts";
-import { createRowEncoder, type RowEncoder } from "./archive/row-encoder.ts";
+import { createPartWriter, type PartWriter } from "./archive/write/part-writer.ts";
+import { createRowEncoder, type RowEncoder } from "./archive/write/row-encoder.ts";
 import {
   ARCHIVE_QUERIES_MAX,
   ARCHIVE_QUEUE_MAX,
@@ -15,15 +15,15 @@ import {
   SEAL_MEMORY_BYTES,
   SEGMENT_BYTES_MAX,
 } from "./config.ts";
-import { directoryPaths } from "./directory.ts";
+import { readAcknowledgedParts } from "./directory/acknowledged.ts";
+import { directoryPaths } from "./directory/paths.ts";
 import type { HotStore } from "./hot/hot-store.ts";
-import { LoopShare } from "./lib/loop-share.ts";
+import { LoopShare } from "./lib/schedule/loop-share.ts";
 import type { Files } from "./runtime/files.ts";
 import type { AcquireLock, LockOwner } from "./runtime/lock.ts";
 import { createIngest, type Ingest } from "./service/ingest.ts";
-import { createSeal, type SealReport, sequencesOf } from "./service/seal.ts";
-import { createSealSchedule, type SealSchedule } from "./service/seal-schedule.ts";
-import { readAcknowledgedParts } from "./service/verify-acknowledged.ts";
+import { createSealSchedule, type SealSchedule } from "./service/seal/schedule.ts";
+import { createSeal, type SealReport, sequencesOf } from "./service/seal/seal.ts";
 import type { Clock } from "./time/clock.ts";
 import {
   type CreateSalt,

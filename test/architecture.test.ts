@@ -13,15 +13,17 @@ const ROWS: readonly (readonly string[])[] = [
   ["app"],
   ["open-directory"],
   ["http"],
+  ["metrics"],
   ["service"],
-  ["wal", "hot", "archive", "auth", "metrics"],
+  ["wal", "hot", "archive", "auth"],
+  ["spatial", "directory"],
   ["geo", "time"],
   ["model"],
   ["lib"],
 ];
 
 /** Files of the root that are small enough to stand beside any layer. */
-const SHARED = ["config", "directory"];
+const SHARED = ["config"];
 
 /** What everybody may import of `runtime`: interfaces in our words, and what is built on them alone. */
 const RUNTIME_INTERFACES = [

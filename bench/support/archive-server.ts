@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { directoryPaths } from "../../src/directory.ts";
+import { directoryPaths } from "../../src/directory/paths.ts";
 import { bunForServer } from "./profiling.ts";
 
 const ROOT = join(import.meta.dir, "../..");

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type FlagKind, type Flags, parseFlags } from "../../src/cli/flags.ts";
+import { type FlagKind, type Flags, parseFlags } from "../../src/cli/arguments/flags.ts";
 import { fail, ok, type Result } from "../../src/lib/result.ts";
 import type { Bench } from "./bench.ts";
 

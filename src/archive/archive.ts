@@ -4,12 +4,12 @@ import { assert } from "../lib/assert.ts";
 import { moveDurably } from "../runtime/durable-names.ts";
 import { FileError, type Files, isOutOfDescriptors, unlessFileError } from "../runtime/files.ts";
 import type { UtcDay } from "../time/utc-day.ts";
-import { listAside } from "./list-aside.ts";
-import { encodeManifest, type Manifest, type Part } from "./manifest.ts";
-import type { PartReader } from "./part-reader.ts";
-import type { MadePart } from "./part-writer.ts";
-import { archivePaths, dayFolder, lostName, partName } from "./paths.ts";
-import { findStrayFiles } from "./stray-files.ts";
+import { listAside } from "./files/list-aside.ts";
+import { encodeManifest, type Manifest, type Part } from "./files/manifest.ts";
+import { archivePaths, dayFolder, lostName, partName } from "./files/paths.ts";
+import { findStrayFiles } from "./files/stray-files.ts";
+import type { PartReader } from "./read/part-reader.ts";
+import type { MadePart } from "./write/part-writer.ts";
 
 /** What is wrong with a part, for people. */
 export type PartFault = string;

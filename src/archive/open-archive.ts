@@ -7,15 +7,15 @@ import { moveDurably } from "../runtime/durable-names.ts";
 import { FileError, type Files, isOutOfDescriptors, unlessFileError } from "../runtime/files.ts";
 import { utcDayName } from "../time/utc-day.ts";
 import { type Archive, createArchive } from "./archive.ts";
-import { type Database, type DatabaseOptions, loadDuckDb } from "./duckdb.ts";
-import { listAside } from "./list-aside.ts";
-import { listPartFiles } from "./list-part-files.ts";
-import { EMPTY_MANIFEST, type Manifest, type Part, readManifest } from "./manifest.ts";
+import { type Database, type DatabaseOptions, loadDuckDb } from "./database/duckdb.ts";
+import { listAside } from "./files/list-aside.ts";
+import { listPartFiles } from "./files/list-part-files.ts";
+import { EMPTY_MANIFEST, type Manifest, type Part, readManifest } from "./files/manifest.ts";
+import { archivePaths } from "./files/paths.ts";
+import { rebuildManifest } from "./files/rebuild-manifest.ts";
+import { findStrayFiles } from "./files/stray-files.ts";
 import { findNewest, readNewest } from "./newest-records.ts";
-import { createPartReader } from "./part-reader.ts";
-import { archivePaths } from "./paths.ts";
-import { rebuildManifest } from "./rebuild-manifest.ts";
-import { findStrayFiles } from "./stray-files.ts";
+import { createPartReader } from "./read/part-reader.ts";
 
 export interface OpenArchiveOptions {
   readonly files: Files;

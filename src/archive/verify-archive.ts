@@ -4,11 +4,11 @@ import { assert } from "../lib/assert.ts";
 import { messageOf } from "../lib/message-of.ts";
 import { FileError, type Files, isOutOfDescriptors } from "../runtime/files.ts";
 import { nextUtcDay, type UtcDay, utcDayName, utcDayStartMs } from "../time/utc-day.ts";
-import type { Connection, Database } from "./duckdb.ts";
-import { listPartFiles } from "./list-part-files.ts";
-import { EMPTY_MANIFEST, type Manifest, type Part, readManifest } from "./manifest.ts";
-import { archivePaths } from "./paths.ts";
-import { findStrayFiles } from "./stray-files.ts";
+import type { Connection, Database } from "./database/duckdb.ts";
+import { listPartFiles } from "./files/list-part-files.ts";
+import { EMPTY_MANIFEST, type Manifest, type Part, readManifest } from "./files/manifest.ts";
+import { archivePaths } from "./files/paths.ts";
+import { findStrayFiles } from "./files/stray-files.ts";
 
 /** What lies in an archive, and what of it is damaged. */
 export interface ArchiveReport {

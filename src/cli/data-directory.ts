@@ -1,4 +1,4 @@
-import { printableLine } from "../lib/printable.ts";
+import { printableLine } from "../lib/text/printable.ts";
 import type { Files } from "../runtime/files.ts";
 
 /** There is nothing where a command should find its data. */

@@ -1,19 +1,19 @@
 import manifest from "../../package.json" with { type: "json" };
-import { printableLine } from "../lib/printable.ts";
 import type { Result } from "../lib/result.ts";
+import { printableLine } from "../lib/text/printable.ts";
 import type { Platform } from "../runtime/platform.ts";
 import { stopRequested, type Terminal } from "../runtime/process.ts";
 import { type Clock, systemClock } from "../time/clock.ts";
-import { backup } from "./backup.ts";
-import type { Command, UsageError } from "./command.ts";
+import type { Command, UsageError } from "./arguments/command.ts";
+import { helpText, usageErrorText } from "./arguments/help.ts";
+import { backup } from "./commands/backup.ts";
+import { importFiles } from "./commands/import.ts";
+import { createKey, listKeys, revokeKey } from "./commands/keys.ts";
+import { restore } from "./commands/restore.ts";
+import { seal } from "./commands/seal.ts";
+import { serve } from "./commands/serve.ts";
+import { verify } from "./commands/verify.ts";
 import { isExplained } from "./explained-error.ts";
-import { helpText, usageErrorText } from "./help.ts";
-import { importFiles } from "./import.ts";
-import { createKey, listKeys, revokeKey } from "./keys.ts";
-import { restore } from "./restore.ts";
-import { seal } from "./seal.ts";
-import { serve } from "./serve.ts";
-import { verify } from "./verify.ts";
 
 /** Does what the command line asks for; returns the exit code. */
 export async function runCommand(

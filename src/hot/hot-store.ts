@@ -2,7 +2,13 @@ import type { AppId, DeviceId } from "../model/ids.ts";
 import { NUMBER_FIELDS, numberIndex } from "../model/location-fields.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
 import type { UtcDay } from "../time/utc-day.ts";
-import { AppDevices } from "./app-devices.ts";
+import { DayLedger, isSealed, type LedgerDay, noteChange } from "./day-ledger.ts";
+import { AppDevices } from "./devices/app-devices.ts";
+import type { Device } from "./devices/device.ts";
+import { LateOfApp } from "./late/late-of-app.ts";
+import { LateOfDevice } from "./late/late-of-device.ts";
+import { LateOfKeys } from "./late/late-of-keys.ts";
+import { holdsLate, LateScan } from "./late/late-rows.ts";
 import {
   maskOf,
   numberAt,
@@ -12,17 +18,11 @@ import {
   stateAt,
   timestampAt,
   writeRow,
-} from "./chunk.ts";
-import { DayLedger, isSealed, type LedgerDay, noteChange } from "./day-ledger.ts";
-import type { Device } from "./device.ts";
-import { createDictionary, type Dictionary, type TranslatedTuples } from "./dictionary.ts";
-import type { RecordKey } from "./first-records.ts";
-import { LateOfApp } from "./late-of-app.ts";
-import { LateOfDevice } from "./late-of-device.ts";
-import { LateOfKeys } from "./late-of-keys.ts";
-import { holdsLate, LateScan } from "./late-rows.ts";
+} from "./records/chunk.ts";
+import { createDictionary, type Dictionary, type TranslatedTuples } from "./records/dictionary.ts";
+import type { RowRef } from "./records/track.ts";
+import type { RecordKey } from "./scan/first-records.ts";
 import { Sealing } from "./sealing.ts";
-import type { RowRef } from "./track.ts";
 
 const LATITUDE = numberIndex("latitude");
 const LONGITUDE = numberIndex("longitude");

@@ -1,16 +1,16 @@
 import { assert } from "../lib/assert.ts";
-import { compareUtf8 } from "../lib/utf8.ts";
+import { compareUtf8 } from "../lib/text/utf8.ts";
 import type { AppId } from "../model/ids.ts";
 import { createReportBatchBuilder, type ReportBatch } from "../model/report-batch.ts";
 import type { TimeRange } from "../time/range.ts";
 import type { UtcDay } from "../time/utc-day.ts";
-import type { AppDevices } from "./app-devices.ts";
-import { profileAt, stateAt, timestampAt } from "./chunk.ts";
 import type { DayLedger, LedgerDay } from "./day-ledger.ts";
-import type { Device } from "./device.ts";
-import type { Dictionary } from "./dictionary.ts";
-import { ReportCollector } from "./report-collector.ts";
-import type { RowRef } from "./track.ts";
+import type { AppDevices } from "./devices/app-devices.ts";
+import type { Device } from "./devices/device.ts";
+import { profileAt, stateAt, timestampAt } from "./records/chunk.ts";
+import type { Dictionary } from "./records/dictionary.ts";
+import type { RowRef } from "./records/track.ts";
+import { ReportCollector } from "./scan/report-collector.ts";
 
 /** Records of one app, in order of device ids (UTF-8 bytes) and time; none where a large fleet has few. */
 export interface AppRows {

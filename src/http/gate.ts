@@ -3,12 +3,12 @@ import { Elysia } from "elysia";
 import type { KeyStore } from "../auth/key-store.ts";
 import type { Permission } from "../auth/permissions.ts";
 import type { RateLimit } from "../auth/rate-limit.ts";
-import { rateLimitHeader, rateLimitPolicyHeader } from "../auth/rate-limit-headers.ts";
 import type { AppId } from "../model/ids.ts";
 import type { Clock } from "../time/clock.ts";
+import type { Answer, Responder } from "./answer/responder.ts";
 import type { AccessError, HttpError } from "./errors.ts";
 import type { Handler, Observe } from "./observe.ts";
-import type { Answer, Responder } from "./responder.ts";
+import { rateLimitHeader, rateLimitPolicyHeader } from "./rate-limit-headers.ts";
 
 /** Where every keyed request comes through: key, rate, permission, and whether the service is up. */
 export interface Gate {

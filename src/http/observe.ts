@@ -1,5 +1,5 @@
 import type { RequestMeter, RouteMeter } from "../metrics/request-meter.ts";
-import type { Answer } from "./responder.ts";
+import type { Answer } from "./answer/responder.ts";
 
 /** A request and what became of it; nothing that the client sent but its request's id. */
 export interface Answered {

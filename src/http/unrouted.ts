@@ -1,5 +1,5 @@
+import type { Answer, Responder } from "./answer/responder.ts";
 import { pathnameOf } from "./pathname.ts";
-import type { Answer, Responder } from "./responder.ts";
 
 export interface RoutedPath {
   readonly method: string;

@@ -1,4 +1,4 @@
-import { createTupleSet } from "../lib/tuple-set.ts";
+import { createTupleSet } from "../lib/tables/tuple-set.ts";
 import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "./location-fields.ts";
 
 /**

@@ -1,10 +1,10 @@
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { restBetweenTurns } from "../lib/next-turn.ts";
-import { listenOnBun } from "./bun-listen.ts";
-import { listenOnDeno } from "./deno-listen.ts";
+import { restBetweenTurns } from "../lib/schedule/next-turn.ts";
 import type { Files } from "./files.ts";
 import type { Listen } from "./listen.ts";
+import { listenOnBun } from "./listeners/bun-listen.ts";
+import { listenOnDeno } from "./listeners/deno-listen.ts";
 import type { AcquireLock } from "./lock.ts";
 import { createNodeFiles } from "./node-files.ts";
 import { type InputFile, openNodeInput } from "./node-input.ts";

@@ -1,5 +1,5 @@
 import process from "node:process";
-import { printable } from "../lib/printable.ts";
+import { printable } from "../lib/text/printable.ts";
 
 /** Standard output and error, and whether a person watches them. */
 export interface Terminal {

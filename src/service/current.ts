@@ -1,10 +1,10 @@
-import type { AppDevices } from "../hot/app-devices.ts";
-import { numberAt } from "../hot/chunk.ts";
-import type { Device } from "../hot/device.ts";
-import type { DeviceList } from "../hot/device-list.ts";
-import { type Eventually, whenThere } from "../lib/eventually.ts";
-import { inTurns, type Steps } from "../lib/in-turns.ts";
+import type { AppDevices } from "../hot/devices/app-devices.ts";
+import type { Device } from "../hot/devices/device.ts";
+import type { DeviceList } from "../hot/devices/device-list.ts";
+import { numberAt } from "../hot/records/chunk.ts";
 import { ok, type Result } from "../lib/result.ts";
+import { inTurns, type Steps } from "../lib/schedule/in-turns.ts";
+import { type MaybePromise, whenThere } from "../lib/schedule/maybe-promise.ts";
 import type { ServiceError } from "../model/errors.ts";
 import type { AppId, UserId } from "../model/ids.ts";
 import { numberIndex } from "../model/location-fields.ts";
@@ -51,8 +51,8 @@ export interface CurrentQueries {
     userId: UserId,
     query: UserCurrentQuery,
     client: Client,
-  ): Eventually<DevicesFound | null>;
-  ofApp(appId: AppId, query: AppCurrentQuery, client: Client): Eventually<AppCurrentAnswer>;
+  ): MaybePromise<DevicesFound | null>;
+  ofApp(appId: AppId, query: AppCurrentQuery, client: Client): MaybePromise<AppCurrentAnswer>;
 }
 
 /**

@@ -1,12 +1,12 @@
 import type { HotStore } from "../hot/hot-store.ts";
-import { inOneStep, type LoopShare } from "../lib/loop-share.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
+import { inOneStep, type LoopShare } from "../lib/schedule/loop-share.ts";
 import type { ServiceError } from "../model/errors.ts";
 import type { AppId } from "../model/ids.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
 import type { LogRefusal, Wal } from "../wal/wal.ts";
 import { IngestLane } from "./ingest-lane.ts";
-import type { SealSchedule } from "./seal-schedule.ts";
+import type { SealSchedule } from "./seal/schedule.ts";
 
 export interface IngestDependencies {
   readonly log: Wal;

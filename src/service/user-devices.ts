@@ -1,4 +1,4 @@
-import { PageBuilder } from "../hot/page-builder.ts";
+import { PageBuilder } from "../hot/scan/page-builder.ts";
 import type { AppId, UserId } from "../model/ids.ts";
 import type { RecordPage } from "../model/record-page.ts";
 import { retentionStartMs } from "../time/retention.ts";

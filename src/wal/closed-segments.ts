@@ -3,8 +3,8 @@ import { FileError, type Files } from "../runtime/files.ts";
 import type { UtcDay } from "../time/utc-day.ts";
 import type { ReportsByDay } from "./batch-days.ts";
 import { rewriteSegment } from "./rewrite-segment.ts";
-import type { CreateSalt } from "./segment.ts";
-import { segmentName } from "./segment-name.ts";
+import type { CreateSalt } from "./segment/segment.ts";
+import { segmentName } from "./segment/segment-name.ts";
 
 /** A segment that is not written any more. */
 export interface ClosedSegment {

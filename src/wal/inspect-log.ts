@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import type { Files } from "../runtime/files.ts";
-import type { LogEntry } from "./entry.ts";
-import { segmentNumbers } from "./segment-name.ts";
+import type { LogEntry } from "./entry/entry.ts";
+import { createTextColumnReader } from "./entry/text-column.ts";
+import { segmentNumbers } from "./segment/segment-name.ts";
 import {
   LOG_START,
   readSegment,
@@ -9,8 +10,7 @@ import {
   SegmentReader,
   segmentSize,
   tornTail,
-} from "./segment-reader.ts";
-import { createTextColumnReader } from "./text-column.ts";
+} from "./segment/segment-reader.ts";
 
 export interface InspectedSegment extends Omit<SegmentContents, "path" | "number" | "head"> {
   readonly file: string;

@@ -2,9 +2,9 @@ import { join } from "node:path";
 import type { AppendFile, Files } from "../runtime/files.ts";
 import type { UtcDay } from "../time/utc-day.ts";
 import { addDays, type ReportsByDay } from "./batch-days.ts";
-import { createSaltedFrames, type SaltedFrames } from "./frame.ts";
-import { encodeSegmentHead, SEGMENT_HEAD_BYTES } from "./segment.ts";
-import { segmentName } from "./segment-name.ts";
+import { createSaltedFrames, type SaltedFrames } from "./segment/frame.ts";
+import { encodeSegmentHead, SEGMENT_HEAD_BYTES } from "./segment/segment.ts";
+import { segmentName } from "./segment/segment-name.ts";
 
 /** The segment that is being written. */
 export interface LogSegment {

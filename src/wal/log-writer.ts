@@ -5,10 +5,10 @@ import { type Files, isDiskFull, isOutOfDescriptors } from "../runtime/files.ts"
 import type { UtcDay } from "../time/utc-day.ts";
 import { addBatchDays } from "./batch-days.ts";
 import type { ClosedSegments, Coverage, TrimmedLog } from "./closed-segments.ts";
-import { createEntryEncoder } from "./entry.ts";
-import { FRAME_HEADER_BYTES } from "./frame.ts";
+import { createEntryEncoder } from "./entry/entry.ts";
 import { createSegment, type LogSegment } from "./log-segment.ts";
-import { type CreateSalt, SEGMENT_SEQUENCES_MAX } from "./segment.ts";
+import { FRAME_HEADER_BYTES } from "./segment/frame.ts";
+import { type CreateSalt, SEGMENT_SEQUENCES_MAX } from "./segment/segment.ts";
 
 /** Why a batch was not taken in. None of it is in the log, as far as the log can tell. */
 export type LogRefusal =

@@ -2,11 +2,11 @@ import { Buffer } from "node:buffer";
 import { basename, join } from "node:path";
 import { crc32 } from "node:zlib";
 import { FileError, type Files } from "../runtime/files.ts";
-import type { DamagedRange } from "./frame-scanner.ts";
-import type { CreateSalt } from "./segment.ts";
-import { emptySegment } from "./segment-format.ts";
-import { segmentName } from "./segment-name.ts";
-import { type SegmentContents, tornTail } from "./segment-reader.ts";
+import type { DamagedRange } from "./segment/frame-scanner.ts";
+import type { CreateSalt } from "./segment/segment.ts";
+import { emptySegment } from "./segment/segment-format.ts";
+import { segmentName } from "./segment/segment-name.ts";
+import { type SegmentContents, tornTail } from "./segment/segment-reader.ts";
 
 /** Bytes that were no good frame, and where they are kept now. */
 export interface LogDamage extends DamagedRange {

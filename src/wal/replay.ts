@@ -1,18 +1,18 @@
 import { join } from "node:path";
-import { nextTurn } from "../lib/next-turn.ts";
+import { nextTurn } from "../lib/schedule/next-turn.ts";
 import type { Files } from "../runtime/files.ts";
 import type { UtcDay } from "../time/utc-day.ts";
 import { addBatchDays, type ReportsByDay } from "./batch-days.ts";
-import type { LogEntry } from "./entry.ts";
-import { misnamedSegments, segmentNumbers } from "./segment-name.ts";
+import type { LogEntry } from "./entry/entry.ts";
+import { createTextColumnReader } from "./entry/text-column.ts";
+import { misnamedSegments, segmentNumbers } from "./segment/segment-name.ts";
 import {
   LOG_START,
   readSegment,
   type SegmentContents,
   SegmentReader,
   segmentSize,
-} from "./segment-reader.ts";
-import { createTextColumnReader } from "./text-column.ts";
+} from "./segment/segment-reader.ts";
 
 export interface ReplayOptions {
   readonly files: Files;

@@ -1,16 +1,16 @@
 import { Buffer } from "node:buffer";
 import { join } from "node:path";
-import { nextTurn } from "../lib/next-turn.ts";
+import { nextTurn } from "../lib/schedule/next-turn.ts";
 import type { Files } from "../runtime/files.ts";
 import type { UtcDay } from "../time/utc-day.ts";
 import { addBatchDays, type ReportsByDay } from "./batch-days.ts";
-import { createEntryEncoder } from "./entry.ts";
-import { createSaltedFrames, FRAME_HEADER_BYTES } from "./frame.ts";
+import { createEntryEncoder } from "./entry/entry.ts";
+import { createTextColumnReader } from "./entry/text-column.ts";
 import { withoutDays } from "./keep-days.ts";
-import { type CreateSalt, encodeSegmentHead } from "./segment.ts";
-import { segmentName } from "./segment-name.ts";
-import { SegmentReader } from "./segment-reader.ts";
-import { createTextColumnReader } from "./text-column.ts";
+import { createSaltedFrames, FRAME_HEADER_BYTES } from "./segment/frame.ts";
+import { type CreateSalt, encodeSegmentHead } from "./segment/segment.ts";
+import { segmentName } from "./segment/segment-name.ts";
+import { SegmentReader } from "./segment/segment-reader.ts";
 
 export interface RewrittenSegment {
   readonly bytes: number;

@@ -4,16 +4,16 @@ import { type ClosedSegment, createClosedSegments } from "./closed-segments.ts";
 import { createLogWriter, type LogWrite, type Wal } from "./log-writer.ts";
 import { type LogDamage, repairLog } from "./repair.ts";
 import { type ReplayedLog, type ReplayedSegment, type ReplayOptions, replayLog } from "./replay.ts";
-import { type CreateSalt, createRandomSalt } from "./segment.ts";
-import { segmentNumbers } from "./segment-name.ts";
-import { segmentSize } from "./segment-reader.ts";
+import { type CreateSalt, createRandomSalt } from "./segment/segment.ts";
+import { segmentNumbers } from "./segment/segment-name.ts";
+import { segmentSize } from "./segment/segment-reader.ts";
 
 export type { Coverage, TrimmedLog } from "./closed-segments.ts";
-export type { LogEntry } from "./entry.ts";
+export type { LogEntry } from "./entry/entry.ts";
 export type { LogRefusal, LogWrite, Wal } from "./log-writer.ts";
 export type { LogDamage } from "./repair.ts";
 export type { ReplayProgress } from "./replay.ts";
-export type { CreateSalt } from "./segment.ts";
+export type { CreateSalt } from "./segment/segment.ts";
 
 /**
  * The log of everything that was acknowledged: segments (segment.ts) of frames (frame.ts), each with one entry

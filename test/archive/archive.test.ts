@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createArchive } from "../../src/archive/archive.ts";
-import { EMPTY_MANIFEST, type Manifest, type Part, parseManifest } from "../../src/archive/manifest.ts";
+import { EMPTY_MANIFEST, type Manifest, type Part, parseManifest } from "../../src/archive/files/manifest.ts";
 import { ok } from "../../src/lib/result.ts";
 import type { AppId } from "../../src/model/ids.ts";
 import { parseUtcDayName } from "../../src/time/utc-day.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { createRateLimit } from "../../src/auth/rate-limit.ts";
-import { rateLimitHeader, rateLimitPolicyHeader } from "../../src/auth/rate-limit-headers.ts";
+import { rateLimitHeader, rateLimitPolicyHeader } from "../../src/http/rate-limit-headers.ts";
 
 const START_MS = 1_700_000_000_000;
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { zstdCompressSync } from "node:zlib";
 import manifest from "../../package.json" with { type: "json" };
 import { untilKnown } from "../runtime/support/client.ts";
-import { fleetCsv } from "../service/import-inputs.ts";
+import { fleetCsv } from "../service/import/inputs.ts";
 import { testDataPath } from "../support/test-data.ts";
 import { finished, runCli, startCli, withDirectory } from "./support/run-cli.ts";
 

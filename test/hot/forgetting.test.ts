@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { profileAt } from "../../src/hot/chunk.ts";
-import type { Device } from "../../src/hot/device.ts";
-import { createDictionary } from "../../src/hot/dictionary.ts";
+import type { Device } from "../../src/hot/devices/device.ts";
 import { createHotStore, type HotStore } from "../../src/hot/hot-store.ts";
+import { profileAt } from "../../src/hot/records/chunk.ts";
+import { createDictionary } from "../../src/hot/records/dictionary.ts";
 import type { Sealing } from "../../src/hot/sealing.ts";
 import { lastingPage } from "../../src/model/lasting-page.ts";
 import { PROFILE_FIELDS, profileIndex } from "../../src/model/location-fields.ts";

@@ -1,5 +1,5 @@
 /** A server on Deno with one slow answer, for `listen.test.ts`: says its port, stops with a line on stdin. */
-import { listenOnDeno } from "../../src/runtime/deno-listen.ts";
+import { listenOnDeno } from "../../src/runtime/listeners/deno-listen.ts";
 import { answer } from "./listen-answer.ts";
 
 const [port = "0", graceMs = "0"] = process.argv.slice(2);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { listenOnBun } from "../../src/runtime/bun-listen.ts";
+import { listenOnBun } from "../../src/runtime/listeners/bun-listen.ts";
 import { answer } from "./listen-answer.ts";
 import { nativeDeno } from "./native-deno.ts";
 

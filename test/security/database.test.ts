@@ -6,7 +6,7 @@ import {
   type Database,
   type DatabaseOptions,
   openDatabase,
-} from "../../src/archive/duckdb.ts";
+} from "../../src/archive/database/duckdb.ts";
 import { removeArchiveApps, temporaryDataDir } from "../support/archive-app.ts";
 
 /*
@@ -168,7 +168,7 @@ test("every place that opens DuckDB goes through openDatabase(), and gives it di
   );
   const texts = files.map((path) => [path, readFileSync(join(source, path), "utf8")] as const);
   const opening = texts.filter(([, text]) => /DuckDBInstance\.|@duckdb/.test(text)).map(([path]) => path);
-  expect(opening).toEqual(["archive/duckdb.ts"]);
+  expect(opening).toEqual(["archive/database/duckdb.ts"]);
   const directories = texts.flatMap(([path, text]) =>
     [...text.matchAll(/^\s+directories: (\[.*\]),$/gm)].map(([, value]) => `${path} ${value}`),
   );
@@ -178,6 +178,6 @@ test("every place that opens DuckDB goes through openDatabase(), and gives it di
 /** What each opener may reach; a new one has to be looked at, and added here. */
 const DIRECTORIES = [
   'archive/open-archive.ts [pathOf("")]',
-  "cli/verify.ts [archive]",
+  "cli/commands/verify.ts [archive]",
   "open-directory.ts [directory]",
 ];

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { printable, printableLine } from "../../src/lib/printable.ts";
+import { printable, printableLine } from "../../src/lib/text/printable.ts";
 import { createTerminal } from "../../src/runtime/process.ts";
 import {
   closePlace,

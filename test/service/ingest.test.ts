@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHotStore } from "../../src/hot/hot-store.ts";
-import { LoopShare, type Steps } from "../../src/lib/loop-share.ts";
+import { LoopShare, type Steps } from "../../src/lib/schedule/loop-share.ts";
 import { FileError } from "../../src/runtime/files.ts";
 import { createIngest } from "../../src/service/ingest.ts";
 import { APP, batchOf } from "../support/batches.ts";

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { LATE_WINDOW } from "../../src/config.ts";
 import { haversineMeters, initialBearingDegrees } from "../../src/geo/distance.ts";
 import { createHotStore } from "../../src/hot/hot-store.ts";
-import { compareUtf8 } from "../../src/lib/utf8.ts";
+import { compareUtf8 } from "../../src/lib/text/utf8.ts";
 import type { UserId } from "../../src/model/ids.ts";
 import { createCurrentQueries, type DevicesFound } from "../../src/service/current.ts";
 import type { QueryDependencies } from "../../src/service/find-device.ts";
@@ -12,7 +12,7 @@ import {
   type HistoryDependencies,
   type HistoryOutcome,
   type HistoryQuery,
-} from "../../src/service/history.ts";
+} from "../../src/service/history/history.ts";
 import { createNearby } from "../../src/service/nearby.ts";
 import { createManualClock } from "../../src/time/clock.ts";
 import { arbitraryReport, BASE_MS } from "../support/arbitrary-reports.ts";

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { parseManifest } from "../../src/archive/manifest.ts";
+import { parseManifest } from "../../src/archive/files/manifest.ts";
 import { fail } from "../../src/lib/result.ts";
 import { FileError } from "../../src/runtime/files.ts";
-import { backUp } from "../../src/service/backup.ts";
-import { restore } from "../../src/service/restore.ts";
+import { backUp } from "../../src/service/backup/backup.ts";
+import { restore } from "../../src/service/backup/restore.ts";
 import { createManualClock } from "../../src/time/clock.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../support/archive-app.ts";
 import type { Report } from "../support/batches.ts";

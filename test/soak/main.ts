@@ -1,5 +1,5 @@
-import { createProgressBar, type ProgressBar } from "../../src/cli/progress-bar.ts";
-import { errorColumns } from "../../src/cli/terminal.ts";
+import { createProgressBar, type ProgressBar } from "../../src/cli/screen/progress-bar.ts";
+import { errorColumns } from "../../src/cli/screen/terminal.ts";
 import { createTerminal } from "../../src/runtime/process.ts";
 import type { Runtime } from "../support/server-process.ts";
 import { HELP, type MemoryCommand, parseSoakCommand, type RoundsCommand } from "./support/command-line.ts";

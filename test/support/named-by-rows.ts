@@ -1,5 +1,5 @@
-import { profileAt, stateAt } from "../../src/hot/chunk.ts";
 import type { HotStore } from "../../src/hot/hot-store.ts";
+import { profileAt, stateAt } from "../../src/hot/records/chunk.ts";
 import { ANONYMOUS } from "../../src/model/ids.ts";
 import { PROFILE_FIELDS, STATE_FIELDS } from "../../src/model/location-fields.ts";
 

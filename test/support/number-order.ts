@@ -1,4 +1,4 @@
-import type { DeviceOrder } from "../../src/hot/device-order.ts";
+import type { DeviceOrder } from "../../src/spatial/device-order.ts";
 
 /** Devices in order of their numbers, which are below `devices`. */
 export function numberOrder(devices: number): DeviceOrder {

@@ -1,5 +1,5 @@
 import { haversineMeters, initialBearingDegrees } from "../../src/geo/distance.ts";
-import { compareUtf8 } from "../../src/lib/utf8.ts";
+import { compareUtf8 } from "../../src/lib/text/utf8.ts";
 import type { Report } from "./batches.ts";
 import {
   localDate,

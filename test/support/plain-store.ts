@@ -1,4 +1,4 @@
-import { compareUtf8 } from "../../src/lib/utf8.ts";
+import { compareUtf8 } from "../../src/lib/text/utf8.ts";
 import type { Report } from "./batches.ts";
 
 type PlainRecord = Record<string, unknown> & { device_id: string; timestamp: number };

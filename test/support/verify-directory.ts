@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import { openDatabase } from "../../src/archive/duckdb.ts";
-import { directoryPaths } from "../../src/directory.ts";
+import { openDatabase } from "../../src/archive/database/duckdb.ts";
+import { directoryPaths } from "../../src/directory/paths.ts";
 import type { Files } from "../../src/runtime/files.ts";
 import { createNodeFiles } from "../../src/runtime/node-files.ts";
-import { createVerify, type DirectoryReport, type VerifyRequest } from "../../src/service/verify.ts";
+import { createVerify, type DirectoryReport, type VerifyRequest } from "../../src/service/verify/verify.ts";
 import type { Clock } from "../../src/time/clock.ts";
 import { createMemoryLock } from "../auth/memory-key-files.ts";
 

@@ -4,12 +4,12 @@ import { NUMBER_FIELDS } from "../../src/model/location-fields.ts";
 import { FileError } from "../../src/runtime/files.ts";
 import { type UtcDay, utcDayOf } from "../../src/time/utc-day.ts";
 import { inspectLog } from "../../src/wal/inspect-log.ts";
-import { SEGMENT_HEAD_BYTES } from "../../src/wal/segment.ts";
-import { segmentName } from "../../src/wal/segment-name.ts";
+import { SEGMENT_HEAD_BYTES } from "../../src/wal/segment/segment.ts";
+import { segmentName } from "../../src/wal/segment/segment-name.ts";
 import type { Coverage } from "../../src/wal/wal.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../support/simulated-files.ts";
 import { APP, appendNamed, COVERS_ALL, covers, dayBatch, LOG, openTestWal, segmentPaths } from "./fixture.ts";
-import { frameV1, segmentV1 } from "./v1-segment.ts";
+import { frameV1, segmentV1 } from "./segment/v1-segment.ts";
 
 type TestWal = Awaited<ReturnType<typeof openTestWal>>["wal"];
 

@@ -2,7 +2,7 @@ import type { AppId } from "../../src/model/ids.ts";
 import { createReportBatchBuilder, type ReportBatch } from "../../src/model/report-batch.ts";
 import type { Files } from "../../src/runtime/files.ts";
 import { type UtcDay, utcDayStartMs } from "../../src/time/utc-day.ts";
-import { SEGMENT_HEAD_BYTES } from "../../src/wal/segment.ts";
+import { SEGMENT_HEAD_BYTES } from "../../src/wal/segment/segment.ts";
 import { type Coverage, openWal, type WalOptions } from "../../src/wal/wal.ts";
 
 export const APP = "app" as AppId;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { createSaltedFrames, FRAME_HEADER_BYTES } from "../../src/wal/frame.ts";
-import { readSalt, SEGMENT_HEAD_BYTES } from "../../src/wal/segment.ts";
-import { viewsOf } from "../../src/wal/views.ts";
+import { viewsOf } from "../../src/wal/entry/views.ts";
+import { createSaltedFrames, FRAME_HEADER_BYTES } from "../../src/wal/segment/frame.ts";
+import { readSalt, SEGMENT_HEAD_BYTES } from "../../src/wal/segment/segment.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../support/simulated-files.ts";
 import { appendNamed, DAMAGED, LOG, openTestWal, segmentPaths } from "./fixture.ts";
 

@@ -2,7 +2,7 @@
 import { type KeyStore, openKeyStore } from "../../../src/auth/key-store.ts";
 import type { Permission } from "../../../src/auth/permissions.ts";
 import type { TierName } from "../../../src/auth/tiers.ts";
-import { directoryPaths } from "../../../src/directory.ts";
+import { directoryPaths } from "../../../src/directory/paths.ts";
 import type { AppId } from "../../../src/model/ids.ts";
 import { createPlatform } from "../../../src/runtime/platform.ts";
 import { systemClock } from "../../../src/time/clock.ts";

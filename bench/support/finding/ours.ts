@@ -1,4 +1,4 @@
-import { createPositionIndex } from "../../../src/hot/position-index.ts";
+import { createPositionIndex } from "../../../src/spatial/position-index.ts";
 import { numberOrder } from "../../../test/support/number-order.ts";
 import type { Contestant } from "./contestant.ts";
 import type { PositionColumns } from "./positions.ts";

@@ -1,4 +1,4 @@
-import { createCsvReader } from "../../../src/lib/csv.ts";
+import { createCsvReader } from "../../../src/lib/text/csv.ts";
 import { MS_PER_DAY } from "../../../src/time/retention.ts";
 import { readTestData } from "../../../test/support/test-data.ts";
 import { createMetropolis, drawPoints, type Point } from "../metropolis.ts";

@@ -7,12 +7,12 @@
 import { Elysia } from "elysia";
 import { openKeyStore } from "../../../src/auth/key-store.ts";
 import { createRateLimit } from "../../../src/auth/rate-limit.ts";
-import { createEventLog } from "../../../src/cli/event-log.ts";
-import { logEvents } from "../../../src/cli/server-events.ts";
-import { directoryPaths } from "../../../src/directory.ts";
+import { createEventLog } from "../../../src/cli/screen/event-log.ts";
+import { logEvents } from "../../../src/cli/screen/server-events.ts";
+import { directoryPaths } from "../../../src/directory/paths.ts";
+import { createResponder } from "../../../src/http/answer/responder.ts";
 import { createGate } from "../../../src/http/gate.ts";
 import { createObserve, type Observe } from "../../../src/http/observe.ts";
-import { createResponder } from "../../../src/http/responder.ts";
 import { nearbyRoutes } from "../../../src/http/routes/nearby.ts";
 import { RequestMeter } from "../../../src/metrics/request-meter.ts";
 import { createPlatform } from "../../../src/runtime/platform.ts";

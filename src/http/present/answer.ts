@@ -1,4 +1,4 @@
-import { JsonWriter } from "../../lib/json-writer.ts";
+import { JsonWriter } from "../../lib/text/json-writer.ts";
 import { RecordTexts } from "./record-texts.ts";
 
 /** What most answers fit in; longer ones get memory of their own. */

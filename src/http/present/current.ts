@@ -1,4 +1,4 @@
-import type { JsonWriter } from "../../lib/json-writer.ts";
+import type { JsonWriter } from "../../lib/text/json-writer.ts";
 import type { AppId, UserId } from "../../model/ids.ts";
 import type { AppCurrentAnswer, AppCurrentQuery, DevicesFound } from "../../service/current.ts";
 import { createLocalTimeFormatter, type LocalTimeFormatter } from "../../time/local-time.ts";

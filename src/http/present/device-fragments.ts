@@ -1,4 +1,4 @@
-import { createFragment, type Fragment } from "../../lib/json-writer.ts";
+import { createFragment, type Fragment } from "../../lib/text/json-writer.ts";
 import type { AppId, DeviceId } from "../../model/ids.ts";
 import { deviceDigest } from "../../model/record-id.ts";
 

@@ -1,8 +1,8 @@
 import { METERS_PER_MILE } from "../../geo/distance.ts";
-import type { JsonWriter } from "../../lib/json-writer.ts";
+import type { JsonWriter } from "../../lib/text/json-writer.ts";
 import type { AppId, UserId } from "../../model/ids.ts";
-import type { HistoryAnswer, HistoryQuery } from "../../service/history.ts";
-import type { PathLength } from "../../service/path-meter.ts";
+import type { HistoryAnswer, HistoryQuery } from "../../service/history/history.ts";
+import type { PathLength } from "../../service/history/path-meter.ts";
 import type { TimeRange } from "../../time/range.ts";
 import type { Zone } from "../../time/zone.ts";
 import { beginAnswer } from "./answer.ts";

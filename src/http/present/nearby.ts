@@ -1,4 +1,4 @@
-import { createFragment } from "../../lib/json-writer.ts";
+import { createFragment } from "../../lib/text/json-writer.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { NearbyAnswer } from "../../service/nearby.ts";
 import type { Zone } from "../../time/zone.ts";

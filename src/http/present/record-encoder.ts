@@ -7,7 +7,7 @@ import {
   writeFragment,
   writeInteger,
   writeReading,
-} from "../../lib/json-writer.ts";
+} from "../../lib/text/json-writer.ts";
 import { ANONYMOUS, type AppId, type DeviceId } from "../../model/ids.ts";
 import {
   LOCATION_FIELDS,

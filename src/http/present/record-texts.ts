@@ -1,6 +1,6 @@
 import { METERS_PER_MILE } from "../../geo/distance.ts";
 import { assert } from "../../lib/assert.ts";
-import { createFragment, JsonWriter, writeFourDigits } from "../../lib/json-writer.ts";
+import { createFragment, JsonWriter, writeFourDigits } from "../../lib/text/json-writer.ts";
 import type { NewestRecords } from "../../model/newest-records.ts";
 import { deviceDigest, RECORD_ID_TIME_CHARACTERS, writeRecordIdTime } from "../../model/record-id.ts";
 import { LOCAL_TIME_BYTES, type LocalTimeFormatter } from "../../time/local-time.ts";

@@ -1,4 +1,4 @@
-import type { JsonWriter } from "../../lib/json-writer.ts";
+import type { JsonWriter } from "../../lib/text/json-writer.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { RecordPage } from "../../model/record-page.ts";
 import type { LocalTimeFormatter } from "../../time/local-time.ts";

@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
-import { whenThere } from "../../lib/eventually.ts";
+import { whenThere } from "../../lib/schedule/maybe-promise.ts";
 import type { CurrentQueries } from "../../service/current.ts";
-import type { HistoryQueries } from "../../service/history.ts";
+import type { HistoryQueries } from "../../service/history/history.ts";
 import { DEVICE_NOT_FOUND, timezoneMessage } from "../errors.ts";
 import { bearerToken, type Call, type Gate } from "../gate.ts";
 import { presentDeviceCurrent } from "../present/current.ts";

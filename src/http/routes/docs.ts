@@ -1,8 +1,8 @@
 import { Elysia } from "elysia";
 import swaggerUi from "swagger-ui-dist/package.json" with { type: "json" };
-import { KeptBody } from "../kept-body.ts";
+import type { Responder } from "../answer/responder.ts";
+import { KeptBody } from "../body/kept-body.ts";
 import type { Observe } from "../observe.ts";
-import type { Responder } from "../responder.ts";
 import { describeDocs, describeDocsPage } from "../schema/describe.ts";
 
 /** Reads a file by its URL, or a file of an installed package as `import.meta.resolve` names it. */

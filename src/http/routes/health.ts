@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import type { Clock } from "../../time/clock.ts";
+import type { Responder } from "../answer/responder.ts";
 import type { Observe } from "../observe.ts";
-import type { Responder } from "../responder.ts";
 import { describeHealth, describeReady } from "../schema/describe.ts";
 
 /** How far the service is: it starts, it serves, it stops. */

@@ -1,16 +1,16 @@
 import { Elysia } from "elysia";
-import type { LoopShare } from "../../lib/loop-share.ts";
 import { ok, type Result } from "../../lib/result.ts";
+import type { LoopShare } from "../../lib/schedule/loop-share.ts";
 import type { Meters } from "../../metrics/meters.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 import type { Ingest, IngestAnswer } from "../../service/ingest.ts";
 import { FUTURE_MAX_MS, retentionStartMs } from "../../time/retention.ts";
-import type { BodyBudget, BodyShare } from "../body-budget.ts";
+import type { BodyBudget, BodyShare } from "../body/body-budget.ts";
+import { readBody, TOO_MANY_REPORTS } from "../body/read-body.ts";
+import { readReports, reportFormat } from "../body/read-reports.ts";
 import { bearerToken, type Call, type Gate } from "../gate.ts";
-import { readBody, TOO_MANY_REPORTS } from "../read-body.ts";
-import { readReports, reportFormat } from "../read-reports.ts";
 import { describeIngest } from "../schema/describe.ts";
 
 const PATH = "/ingest/v1/locations";

@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { METRICS_CONTENT_TYPE, type Scrape } from "../../service/scrape.ts";
+import { METRICS_CONTENT_TYPE, type Scrape } from "../../metrics/scrape.ts";
 import { bearerToken, type Call, type Gate } from "../gate.ts";
 import { describeMetrics } from "../schema/describe.ts";
 

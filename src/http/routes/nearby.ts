@@ -1,8 +1,8 @@
 import { Elysia } from "elysia";
 import { METERS_PER_MILE } from "../../geo/distance.ts";
 import type { Nearby } from "../../service/nearby.ts";
+import { LongAnswers } from "../answer/long-answers.ts";
 import type { Call, Gate } from "../gate.ts";
-import { LongAnswers } from "../long-answers.ts";
 import { presentNearby } from "../present/nearby.ts";
 import { describeNearby } from "../schema/describe.ts";
 import { readQuery } from "../schema/parameter.ts";

@@ -1,4 +1,4 @@
-import { TOO_MANY_REPORTS } from "../read-body.ts";
+import { TOO_MANY_REPORTS } from "../body/read-body.ts";
 import { ANSWERS, type AnswerName } from "./describe-answers.ts";
 import { type ErrorName, exampleOf } from "./describe-errors.ts";
 import { type Members, ref } from "./describe-schema.ts";

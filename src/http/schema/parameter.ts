@@ -1,5 +1,5 @@
-import { parsePlainDecimal } from "../../lib/decimal.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
+import { parsePlainDecimal } from "../../lib/text/decimal.ts";
 import type { ServiceError } from "../../model/errors.ts";
 
 /** A JSON Schema, as OpenAPI 3.0 writes it. */

@@ -1,4 +1,4 @@
-import { type FlagKinds, parseFlags } from "../../../src/cli/flags.ts";
+import { type FlagKinds, parseFlags } from "../../../src/cli/arguments/flags.ts";
 import { fail, ok, type Result } from "../../../src/lib/result.ts";
 
 /** What the words after `npm run fuzz --` ask for. */

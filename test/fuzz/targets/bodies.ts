@@ -1,6 +1,6 @@
-import type { ReadReports } from "../../../src/http/collect-reports.ts";
-import { PIECE_BYTES_MAX } from "../../../src/http/long-json.ts";
-import { type ReportFormat, readReports } from "../../../src/http/read-reports.ts";
+import type { ReadReports } from "../../../src/http/body/collect-reports.ts";
+import { PIECE_BYTES_MAX } from "../../../src/http/body/long-json.ts";
+import { type ReportFormat, readReports } from "../../../src/http/body/read-reports.ts";
 import { addReport } from "../../../src/model/report.ts";
 import { createReportBatchBuilder } from "../../../src/model/report-batch.ts";
 import { rowsOf } from "../support/batch-rows.ts";

@@ -1,16 +1,20 @@
 import { Buffer } from "node:buffer";
-import { decodeIndexColumn, encodeIndexColumn, indexColumnBytesMax } from "../../../src/wal/index-column.ts";
+import {
+  decodeIndexColumn,
+  encodeIndexColumn,
+  indexColumnBytesMax,
+} from "../../../src/wal/entry/index-column.ts";
 import {
   decodeNumberColumn,
   encodeNumberColumn,
   numberColumnBytesMax,
-} from "../../../src/wal/number-column.ts";
+} from "../../../src/wal/entry/number-column.ts";
 import {
   createTextColumnReader,
   encodeTextColumn,
   textColumnBytesMax,
-} from "../../../src/wal/text-column.ts";
-import { padded, viewsOf } from "../../../src/wal/views.ts";
+} from "../../../src/wal/entry/text-column.ts";
+import { padded, viewsOf } from "../../../src/wal/entry/views.ts";
 import { damage } from "../support/damage.ts";
 import { createDraw, type Draw } from "../support/draw.ts";
 import { must, mustEqual, type Target } from "../support/target.ts";

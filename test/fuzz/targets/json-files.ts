@@ -5,19 +5,19 @@ import {
   type Part,
   parseManifest,
   readManifest,
-} from "../../../src/archive/manifest.ts";
+} from "../../../src/archive/files/manifest.ts";
 import { encodeKeyFile, type KeyRecord, parseKeyFile } from "../../../src/auth/key-file.ts";
 import { PERMISSIONS } from "../../../src/auth/permissions.ts";
 import { TIER_NAMES } from "../../../src/auth/tiers.ts";
+import { readAcknowledged, writeAcknowledged } from "../../../src/directory/acknowledged.ts";
 import { NewerFormatError } from "../../../src/lib/newer-format-error.ts";
 import type { AppId } from "../../../src/model/ids.ts";
-import { type Backup, encodeBackup, parseBackup } from "../../../src/service/backup-file.ts";
+import { type Backup, encodeBackup, parseBackup } from "../../../src/service/backup/file.ts";
 import {
   encodeImportRecord,
   type ImportRecord,
   parseImportRecord,
-} from "../../../src/service/import-progress.ts";
-import { readAcknowledged, writeAcknowledged } from "../../../src/service/verify-acknowledged.ts";
+} from "../../../src/service/import/progress.ts";
 import type { UtcDay } from "../../../src/time/utc-day.ts";
 import { createSimulatedFiles } from "../../support/simulated-files.ts";
 import { changeJson } from "../support/change-json.ts";

@@ -1,7 +1,7 @@
 import { gunzipSync, gzipSync, zstdCompressSync } from "node:zlib";
-import { createBodyBudget } from "../../../src/http/body-budget.ts";
-import { BODY_BYTES_MAX, readBody } from "../../../src/http/read-body.ts";
-import { unzstd } from "../../../src/lib/unzstd.ts";
+import { createBodyBudget } from "../../../src/http/body/body-budget.ts";
+import { BODY_BYTES_MAX, readBody } from "../../../src/http/body/read-body.ts";
+import { unzstd } from "../../../src/lib/bytes/unzstd.ts";
 import { createDraw, type Draw } from "../support/draw.ts";
 import { pieces } from "../support/pieces.ts";
 import { must, mustEqual, type Target } from "../support/target.ts";

@@ -1,10 +1,10 @@
-import { CSV_FIELDS_MAX, type CsvReader, createCsvReader } from "../../../src/lib/csv.ts";
-import { createLineReader } from "../../../src/lib/lines.ts";
+import { CSV_FIELDS_MAX, type CsvReader, createCsvReader } from "../../../src/lib/text/csv.ts";
+import { createLineReader } from "../../../src/lib/text/lines.ts";
 import { NUMBER_FIELDS, REPORT_FIELDS } from "../../../src/model/location-fields.ts";
 import { addReport } from "../../../src/model/report.ts";
 import { createReportBatchBuilder } from "../../../src/model/report-batch.ts";
-import { createCsvReports } from "../../../src/service/import-csv.ts";
-import type { ImportPart } from "../../../src/service/import-reader.ts";
+import { createCsvReports } from "../../../src/service/import/csv.ts";
+import type { ImportPart } from "../../../src/service/import/reader.ts";
 import { rowsOf } from "../support/batch-rows.ts";
 import { createDraw, type Draw } from "../support/draw.ts";
 import { drawReport, TIMES } from "../support/draw-reports.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { DeviceFragments } from "../../../src/http/present/device-fragments.ts";
 import { createRecordEncoder } from "../../../src/http/present/record-encoder.ts";
-import { JsonWriter } from "../../../src/lib/json-writer.ts";
+import { JsonWriter } from "../../../src/lib/text/json-writer.ts";
 import type { AppId, DeviceId } from "../../../src/model/ids.ts";
 import { NUMBER_FIELDS, profileIndex } from "../../../src/model/location-fields.ts";
 import type { RecordPage } from "../../../src/model/record-page.ts";

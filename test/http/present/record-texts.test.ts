@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { METERS_PER_MILE } from "../../../src/geo/distance.ts";
 import { createRecordEncoder } from "../../../src/http/present/record-encoder.ts";
 import { RecordTexts } from "../../../src/http/present/record-texts.ts";
-import { JsonWriter } from "../../../src/lib/json-writer.ts";
+import { JsonWriter } from "../../../src/lib/text/json-writer.ts";
 import type { AppId, DeviceId } from "../../../src/model/ids.ts";
 import { NUMBER_FIELDS } from "../../../src/model/location-fields.ts";
 import type { NewestRecords } from "../../../src/model/newest-records.ts";

@@ -1,6 +1,6 @@
 import type { Files } from "../../../src/runtime/files.ts";
-import { type BackupReport, backUp } from "../../../src/service/backup.ts";
-import { restore } from "../../../src/service/restore.ts";
+import { type BackupReport, backUp } from "../../../src/service/backup/backup.ts";
+import { restore } from "../../../src/service/backup/restore.ts";
 import { createMirroredDisk, SIMULATED_DATA_DIR } from "../../support/mirrored-disk.ts";
 import { createSimulatedFiles } from "../../support/simulated-files.ts";
 import type { LifeBatches } from "./batches.ts";

@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { crc32 } from "node:zlib";
-import type { SealReport } from "../../../src/service/seal.ts";
+import type { SealReport } from "../../../src/service/seal/seal.ts";
 import { RETENTION_DAYS, retentionStartMs } from "../../../src/time/retention.ts";
 import { parseUtcDayName, type UtcDay, utcDayOf } from "../../../src/time/utc-day.ts";
 import { dayNames } from "./compare.ts";

@@ -1,8 +1,8 @@
 import { crc32 } from "node:zlib";
-import { type Manifest, parseManifest } from "../../../src/archive/manifest.ts";
-import { parseDayFolder } from "../../../src/archive/paths.ts";
+import { type Manifest, parseManifest } from "../../../src/archive/files/manifest.ts";
+import { parseDayFolder } from "../../../src/archive/files/paths.ts";
 import type { UtcDay } from "../../../src/time/utc-day.ts";
-import { FRAME_SALT_BYTES } from "../../../src/wal/frame.ts";
+import { FRAME_SALT_BYTES } from "../../../src/wal/segment/frame.ts";
 import type { LifeDisk } from "./disk.ts";
 import type { Draws } from "./draws.ts";
 import type { LifeEngine, PartRecord } from "./engine.ts";

@@ -1,4 +1,4 @@
-import { findSealed, type Manifest } from "../../../src/archive/manifest.ts";
+import { findSealed, type Manifest } from "../../../src/archive/files/manifest.ts";
 import { retentionStartMs } from "../../../src/time/retention.ts";
 import { utcDayOf } from "../../../src/time/utc-day.ts";
 import type { LifeDisk } from "./disk.ts";

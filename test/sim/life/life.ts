@@ -1,4 +1,4 @@
-import { readAcknowledged, writeAcknowledged } from "../../../src/service/verify-acknowledged.ts";
+import { readAcknowledged, writeAcknowledged } from "../../../src/directory/acknowledged.ts";
 import { createLifeBackups } from "./backups.ts";
 import { createLifeBatches } from "./batches.ts";
 import { checkAnswers } from "./checks.ts";

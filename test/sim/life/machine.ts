@@ -1,4 +1,4 @@
-import { lostName } from "../../../src/archive/paths.ts";
+import { lostName } from "../../../src/archive/files/paths.ts";
 import type { LifeBatches } from "./batches.ts";
 import { wasHindered } from "./checks.ts";
 import type { LifeContext } from "./context.ts";

@@ -1,6 +1,6 @@
 import { assert } from "../../../src/lib/assert.ts";
 import type { AppId, UserId } from "../../../src/model/ids.ts";
-import type { HistoryOutcome } from "../../../src/service/history.ts";
+import type { HistoryOutcome } from "../../../src/service/history/history.ts";
 import type { TimeRange } from "../../../src/time/range.ts";
 import { MS_PER_DAY } from "../../../src/time/retention.ts";
 import { parseUtcDayName, type UtcDay, utcDayStartMs } from "../../../src/time/utc-day.ts";

@@ -1,4 +1,4 @@
-import { SEGMENT_HEAD_BYTES } from "../../../src/wal/segment.ts";
+import { SEGMENT_HEAD_BYTES } from "../../../src/wal/segment/segment.ts";
 import type { Draws } from "./draws.ts";
 import { drawAlikes } from "./odd-texts.ts";
 

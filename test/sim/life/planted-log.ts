@@ -1,9 +1,9 @@
 import { dirname } from "node:path";
 import type { AppendFile, Files } from "../../../src/runtime/files.ts";
-import { createSaltedFrames } from "../../../src/wal/frame.ts";
-import { readSalt, SEGMENT_HEADERS_AT } from "../../../src/wal/segment.ts";
-import { parseSegmentName } from "../../../src/wal/segment-name.ts";
-import { viewsOf } from "../../../src/wal/views.ts";
+import { viewsOf } from "../../../src/wal/entry/views.ts";
+import { createSaltedFrames } from "../../../src/wal/segment/frame.ts";
+import { readSalt, SEGMENT_HEADERS_AT } from "../../../src/wal/segment/segment.ts";
+import { parseSegmentName } from "../../../src/wal/segment/segment-name.ts";
 import { HUGE_SEQUENCES } from "./forgery.ts";
 import { findFrames, isSegment } from "./log-frames.ts";
 import { LOG_DIRECTORY } from "./service.ts";

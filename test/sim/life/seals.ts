@@ -1,4 +1,4 @@
-import type { SealReport } from "../../../src/service/seal.ts";
+import type { SealReport } from "../../../src/service/seal/seal.ts";
 import type { LifeBatches } from "./batches.ts";
 import { checkAnswers } from "./checks.ts";
 import { turnClock } from "./clock.ts";

@@ -1,13 +1,13 @@
 import type { Archive } from "../../../src/archive/archive.ts";
 import { DEFAULT_ARCHIVE_CONFIG } from "../../../src/config.ts";
+import { readAcknowledgedParts } from "../../../src/directory/acknowledged.ts";
 import { createHotStore, type HotStore } from "../../../src/hot/hot-store.ts";
-import { LoopShare } from "../../../src/lib/loop-share.ts";
+import { LoopShare } from "../../../src/lib/schedule/loop-share.ts";
 import { type ArchiveEngine, type OpenDirectory, openDirectory } from "../../../src/open-directory.ts";
 import type { Files } from "../../../src/runtime/files.ts";
 import { createCurrentQueries } from "../../../src/service/current.ts";
-import { createHistoryQueries } from "../../../src/service/history.ts";
+import { createHistoryQueries } from "../../../src/service/history/history.ts";
 import { createUserDevices } from "../../../src/service/user-devices.ts";
-import { readAcknowledgedParts } from "../../../src/service/verify-acknowledged.ts";
 import type { Clock } from "../../../src/time/clock.ts";
 import type { CreateSalt } from "../../../src/wal/wal.ts";
 import { SIMULATED_DATA_DIR } from "../../support/mirrored-disk.ts";

@@ -1,6 +1,6 @@
-import { type FlagKinds, parseFlags } from "../../../src/cli/flags.ts";
-import { parseDuration } from "../../../src/lib/duration.ts";
+import { type FlagKinds, parseFlags } from "../../../src/cli/arguments/flags.ts";
 import { fail, ok, type Result } from "../../../src/lib/result.ts";
+import { parseDuration } from "../../../src/lib/text/duration.ts";
 import { RUNTIMES, type Runtime } from "../../support/server-process.ts";
 
 /** What the words after `npm run soak --` ask for. */

@@ -1,0 +1,180 @@
+import { crc32 } from "node:zlib";
+import { NewerFormatError } from "../../lib/newer-format-error.ts";
+import { fail, ok, type Result } from "../../lib/result.ts";
+import type { AppId } from "../../model/ids.ts";
+import { parseUtcDayName, type UtcDay, utcDayName } from "../../time/utc-day.ts";
+
+/** What is sealed, and where it is. Replaced as a whole, so that a seal happens at one instant or not at all. */
+export interface Manifest {
+  /** Counts seals; the next one's files are named by the next number. */
+  readonly seal: number;
+  /** No entry of the log below or at it may come again: days claim to cover it. */
+  readonly lastSequence: number;
+  /** Sealed days, the oldest first. */
+  readonly days: ReadonlyMap<UtcDay, SealedDay>;
+  /** The newest sealed record of every device; null before the first seal. */
+  readonly latest: readonly Part[] | null;
+  /**
+   * Days past the retention: their files are where they were until they are deleted, so that a clock that is set back
+   * finds them. Retention is by the clock of each answer, so while it says that a day has not expired the day is shown.
+   */
+  readonly expired: ReadonlyMap<UtcDay, ExpiredDay>;
+}
+
+export interface SealedDay {
+  /** Every report of the day in entries of the log up to this one is in the parts. */
+  readonly sequence: number;
+  /** Parts share no record. */
+  readonly parts: readonly Part[];
+  /** Parts whose loss an operator has acknowledged: answers go without them, and say so. */
+  readonly lost: readonly Part[];
+}
+
+export interface ExpiredDay extends SealedDay {
+  /** When it was found to be expired, and after that when its files were deleted, Unix ms. */
+  readonly sinceMs: number;
+}
+
+/** One Parquet file, as it was written. */
+export interface Part {
+  /** Its place under the archive directory, with `/`. */
+  readonly file: string;
+  readonly rows: number;
+  readonly bytes: number;
+  /** CRC-32 of the whole file. */
+  readonly crc: number;
+  /** Rows by app. */
+  readonly apps: ReadonlyMap<AppId, number>;
+}
+
+/** What is sealed of a day, whether or not it was found to be expired. */
+export function findSealed({ days, expired }: Manifest, day: UtcDay): SealedDay | undefined {
+  return days.get(day) ?? expired.get(day);
+}
+
+export const EMPTY_MANIFEST: Manifest = {
+  seal: 0,
+  lastSequence: 0,
+  days: new Map(),
+  latest: null,
+  expired: new Map(),
+};
+
+const FORMAT_VERSION = 1;
+
+/*
+ * {"version": 1, "crc": ..., "manifest": {...}}: the checksum is of the JSON text of `manifest` as this program
+ * writes it, so that a bit that flipped in a number is noticed. A later version has another checksum, so that a bit
+ * that flipped in the version is noticed too, and passes for no newer program's file.
+ */
+export function encodeManifest({ seal, lastSequence, days, latest, expired }: Manifest): Uint8Array {
+  const body = {
+    seal,
+    lastSequence,
+    days: [...days].sort(byDay).map(([day, sealed]) => ({ day: utcDayName(day), ...sealedJson(sealed) })),
+    latest: latest?.map(partJson) ?? null,
+    expired: [...expired]
+      .sort(byDay)
+      .map(([day, sealed]) => ({ day: utcDayName(day), ...sealedJson(sealed), sinceMs: sealed.sinceMs })),
+  };
+  const text = JSON.stringify(body);
+  return new TextEncoder().encode(`{"version":${FORMAT_VERSION},"crc":${crc32(text)},"manifest":${text}}\n`);
+}
+
+function byDay([a]: [UtcDay, unknown], [b]: [UtcDay, unknown]): number {
+  return a - b;
+}
+
+function sealedJson({ sequence, parts, lost }: SealedDay) {
+  return { sequence, parts: parts.map(partJson), lost: lost.map(partJson) };
+}
+
+function partJson({ file, rows, bytes, crc, apps }: Part) {
+  return { file, rows, bytes, crc, apps: [...apps] };
+}
+
+/** Why a manifest can't be used. */
+export type ManifestFault =
+  | { readonly kind: "newer"; readonly version: number }
+  | { readonly kind: "damaged" };
+
+export function parseManifest(bytes: Uint8Array): Result<Manifest, ManifestFault> {
+  try {
+    const content = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as {
+      version: unknown;
+      crc: unknown;
+      manifest: ManifestJson;
+    };
+    const { version, crc, manifest } = content;
+    const isOurs = manifest !== undefined && crc32(JSON.stringify(manifest)) === crc;
+    if (typeof version === "number" && version > FORMAT_VERSION && !isOurs)
+      return fail({ kind: "newer", version });
+    if (version !== FORMAT_VERSION || !isOurs) return fail({ kind: "damaged" });
+    return ok(manifestOf(manifest));
+  } catch {
+    return fail({ kind: "damaged" }); // No JSON, or not of this shape: what the checksum admits is ours.
+  }
+}
+
+/** The manifest in a file; null where it is damaged. Throws a `NewerFormatError` where a newer program wrote it. */
+export function readManifest(bytes: Uint8Array, path: string): Manifest | null {
+  const parsed = parseManifest(bytes);
+  if (parsed.ok) return parsed.value;
+  if (parsed.error.kind === "damaged") return null;
+  const expected = `format version ${FORMAT_VERSION}`;
+  throw new NewerFormatError("the archive's manifest", path, expected, String(parsed.error.version));
+}
+
+interface PartJson extends Omit<Part, "apps"> {
+  readonly apps: readonly [AppId, number][];
+}
+
+interface DayJson {
+  readonly day: string;
+  readonly sequence: number;
+  readonly parts: readonly PartJson[];
+  readonly lost: readonly PartJson[];
+}
+
+interface ManifestJson {
+  readonly seal: number;
+  readonly lastSequence: number;
+  readonly days: readonly DayJson[];
+  readonly latest: readonly PartJson[] | null;
+  readonly expired: readonly (DayJson & { readonly sinceMs: number })[];
+}
+
+function manifestOf({ seal, lastSequence, days, latest, expired }: ManifestJson): Manifest {
+  return {
+    seal: wholeOf(seal),
+    lastSequence: wholeOf(lastSequence),
+    days: new Map(days.map((day) => [dayOf(day), sealedOf(day)])),
+    latest: latest?.map(partOf) ?? null,
+    expired: new Map(expired.map((day) => [dayOf(day), { ...sealedOf(day), sinceMs: wholeOf(day.sinceMs) }])),
+  };
+}
+
+function dayOf({ day }: DayJson): UtcDay {
+  const parsed = parseUtcDayName(day);
+  if (parsed === null) throw new Error(`"${day}" is no day`);
+  return parsed;
+}
+
+function sealedOf({ sequence, parts, lost }: DayJson): SealedDay {
+  return { sequence: wholeOf(sequence), parts: parts.map(partOf), lost: lost.map(partOf) };
+}
+
+function partOf({ file, rows, bytes, crc, apps }: PartJson): Part {
+  return {
+    file,
+    rows: wholeOf(rows),
+    bytes: wholeOf(bytes),
+    crc: wholeOf(crc),
+    apps: new Map(apps.map(([appId, rowsOfApp]) => [appId, wholeOf(rowsOfApp)])),
+  };
+}
+
+function wholeOf(value: unknown): number {
+  if (!Number.isSafeInteger(value)) throw new Error(`${value} is no whole number`);
+  return value as number;
+}

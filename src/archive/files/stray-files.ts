@@ -1,0 +1,43 @@
+import { join } from "node:path";
+import type { Files } from "../../runtime/files.ts";
+import type { Manifest } from "./manifest.ts";
+import { parseDayFolder, parsePartName } from "./paths.ts";
+
+/** Files among the archive's that the manifest does not name. */
+export interface StrayFiles {
+  /** Named as ours: what a seal left that a crash cut short, or could not remove. */
+  readonly leftover: readonly string[];
+  /** Parquet files that are not ours, or of seals that this manifest knows nothing of; never touched. */
+  readonly foreign: readonly string[];
+}
+
+/** Looks through the folders of days and of the newest records. Paths are relative to the archive, with `/`. */
+export async function findStrayFiles(
+  files: Files,
+  directory: string,
+  manifest: Manifest,
+): Promise<StrayFiles> {
+  const named = new Set(
+    [
+      ...[...manifest.days.values(), ...manifest.expired.values()].flatMap(({ parts, lost }) => [
+        ...parts,
+        ...lost,
+      ]),
+      ...(manifest.latest ?? []),
+    ].map(({ file }) => file),
+  );
+  const stray = { leftover: [] as string[], foreign: [] as string[] };
+  for (const folder of await files.list(directory)) {
+    if (folder.endsWith(".parquet")) stray.foreign.push(folder);
+    if (folder !== "latest" && parseDayFolder(folder) === null) continue;
+    for (const name of await files.list(join(directory, folder))) {
+      const file = `${folder}/${name}`;
+      if (named.has(file)) continue;
+      const seal = parsePartName(name);
+      // One seal at most was under way when the manifest was written last.
+      if (name.endsWith(".tmp") || (seal !== null && seal <= manifest.seal + 1)) stray.leftover.push(file);
+      else if (name.endsWith(".parquet")) stray.foreign.push(file);
+    }
+  }
+  return stray;
+}

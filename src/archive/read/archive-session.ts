@@ -1,0 +1,95 @@
+import type { DeviceId } from "../../model/ids.ts";
+import type { Connection, Rows } from "../database/duckdb.ts";
+import { findRecords, stretchOf } from "./find-records.ts";
+import { createLateTable, dropLateTable } from "./late-table.ts";
+import { createPageDictionary } from "./page-dictionary.ts";
+import type { ArchiveScan, ArchiveSession } from "./part-reader.ts";
+import { deviceIdsOf, recordPage } from "./record-rows.ts";
+import { scanDays } from "./scan-days.ts";
+import { columnsOf, createScanRunner, type SharedResources } from "./scan-runner.ts";
+import {
+  COUNT_STATEMENT,
+  DEVICES_STATEMENT,
+  KEYS_STATEMENT,
+  PATH_STATEMENT,
+  recordsStatement,
+  type ScanStatement,
+} from "./scan-sql.ts";
+
+/** Answers questions over one connection, until the signal comes. */
+export function createArchiveSession(
+  connection: Connection,
+  signal: AbortSignal,
+  shared: SharedResources,
+): ArchiveSession {
+  const runner = createScanRunner(connection, signal, shared);
+
+  /** Does the work while the connection has late rows as a table, with all that the statement looks at. */
+  async function* overLate<Value>(
+    scan: ArchiveScan,
+    statement: ScanStatement,
+    work: () => AsyncIterable<Value>,
+  ): AsyncIterable<Value> {
+    signal.throwIfAborted();
+    const { late } = scan;
+    if (late === null) {
+      yield* work();
+      return;
+    }
+    try {
+      await createLateTable(connection, late, statement.columns(columnsOf(scan)), signal);
+      yield* work();
+    } finally {
+      await dropLateTable(connection);
+    }
+  }
+
+  /** What a statement says of all days. */
+  async function* read(scan: ArchiveScan, statement: ScanStatement): AsyncIterable<Rows> {
+    const days = scanDays(scan);
+    if (days.length === 0) return;
+    yield* overLate(scan, statement, () => runner.stream(stretchOf(scan, days), statement));
+  }
+
+  return {
+    async page(scan, order, offset, limit) {
+      const results: Rows[] = [];
+      const records = () => findRecords(runner, scan, order, offset, limit);
+      for await (const rows of overLate(scan, recordsStatement(order), records)) results.push(rows);
+      if (shared.dictionary.isFull) shared.dictionary = createPageDictionary();
+      return recordPage(results, scan.deviceId, shared.dictionary);
+    },
+    async count(scan) {
+      const days = scanDays(scan);
+      let count = days.reduce((sum, { matching }) => sum + (matching ?? 0), 0);
+      const untold = days.filter(({ matching }) => matching === null);
+      if (untold.length === 0) return count;
+      const counted = async function* () {
+        yield await runner.run(stretchOf(scan, untold), COUNT_STATEMENT);
+      };
+      for await (const rows of overLate(scan, COUNT_STATEMENT, counted)) count += rows.numbers(0)[0]!;
+      return count;
+    },
+    async *devices(scan) {
+      for await (const rows of read(scan, DEVICES_STATEMENT)) yield rows.texts(0) as DeviceId[];
+    },
+    async *keys(scan) {
+      for await (const rows of read(scan, KEYS_STATEMENT)) {
+        yield { count: rows.count, deviceIds: rows.texts(0) as DeviceId[], timestampMs: rows.numbers(1) };
+      }
+    },
+    async *path(scan) {
+      for await (const rows of read(scan, PATH_STATEMENT)) {
+        yield {
+          count: rows.count,
+          deviceIds: deviceIdsOf(rows, 2, scan.deviceId),
+          latitude: rows.numbers(0),
+          longitude: rows.numbers(1),
+        };
+      }
+    },
+    get scannedBytes() {
+      return runner.scannedBytes;
+    },
+  };
+}

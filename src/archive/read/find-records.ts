@@ -1,0 +1,194 @@
+import type { Order, TimeRange } from "../../time/range.ts";
+import { MS_PER_DAY } from "../../time/retention.ts";
+import type { Rows } from "../database/duckdb.ts";
+import type { ArchiveScan } from "./part-reader.ts";
+import { rangeOfDays, type ScanDay, scanDays } from "./scan-days.ts";
+import type { ScanRunner, Stretch } from "./scan-runner.ts";
+import { countBySpanStatement, recordsStatement, timesStatement } from "./scan-sql.ts";
+
+/*
+ * Finds the records of a page without reading what lies before and after them: days at a time, and on busy days
+ * times before whole records, since times alone cost a tenth.
+ */
+
+/** From so many records on, one statement more to learn the time of the page is repaid. */
+const LOCATED_ROWS_MIN = 20_000;
+/** To skip more than this many, spans of time are counted instead of looking at every time: ever shorter ones. */
+const TIMES_MAX = 2_500;
+const SPANS_MS = [60_000, 200, 1];
+
+const COUNT_BY_DAY = countBySpanStatement(MS_PER_DAY);
+
+/** Where a page begins: records of the stretch before it, in order. */
+interface Place {
+  readonly stretch: Stretch;
+  readonly offset: number;
+}
+
+/** Rows of records, of one statement after another. */
+export async function* findRecords(
+  runner: ScanRunner,
+  scan: ArchiveScan,
+  order: Order,
+  offset: number,
+  limit: number,
+): AsyncIterable<Rows> {
+  const inTime = scanDays(scan);
+  const inOrder = order === "asc" ? inTime : inTime.reverse();
+  let { days, skip } = await skipDays(runner, scan, inOrder, offset);
+  let room = limit;
+  // How far a device's days reach shows only as they are read, so that each statement takes more of them.
+  for (let unknownMax = 1; days.length > 0 && room > 0; ) {
+    const next = days.slice(0, countDaysHolding(days, skip + room, unknownMax));
+    const place = { stretch: stretchOf(scan, next), offset: skip };
+    const rows = await readRecords(runner, place, order, room);
+    yield rows;
+    room -= rows.count;
+    skip = 0;
+    days = days.slice(next.length);
+    unknownMax = nextDays(next.length, rows.count, room);
+  }
+}
+
+/** How many days to look at next, after some had this many records and more are wanted: as it went on, or twice as many. */
+function nextDays(days: number, records: number, wanted: number): number {
+  return Math.max(2 * days, records === 0 ? 0 : Math.ceil((wanted * days) / records));
+}
+
+/** Leaves out the first days, as far as the offset reaches over all of their records. */
+async function skipDays(
+  runner: ScanRunner,
+  scan: ArchiveScan,
+  days: readonly ScanDay[],
+  offset: number,
+): Promise<{ days: readonly ScanDay[]; skip: number }> {
+  let rest = days;
+  let skip = offset;
+  let countMax = 1;
+  for (;;) {
+    const [first] = rest;
+    if (first === undefined || skip === 0) return { days: rest, skip };
+    if (first.matching === null) {
+      if (rest.length === 1) return { days: rest, skip }; // The page is there or nowhere.
+      const counted = await countDays(runner, scan, firstUnknown(rest, countMax));
+      rest = [...counted, ...rest.slice(counted.length)];
+      const records = counted.reduce((sum, { matching }) => sum + matching, 0);
+      countMax = nextDays(counted.length, records, skip - records);
+    } else if (first.matching > skip) {
+      return { days: rest, skip };
+    } else {
+      skip -= first.matching;
+      rest = rest.slice(1);
+    }
+  }
+}
+
+function firstUnknown(days: readonly ScanDay[], max: number): readonly ScanDay[] {
+  const known = days.findIndex(({ matching }) => matching !== null);
+  return days.slice(0, known === -1 ? max : Math.min(max, known));
+}
+
+interface CountedDay extends ScanDay {
+  readonly matching: number;
+}
+
+/** The same days with the number of their matching records. */
+async function countDays(
+  runner: ScanRunner,
+  scan: ArchiveScan,
+  days: readonly ScanDay[],
+): Promise<CountedDay[]> {
+  const rows = await runner.run(stretchOf(scan, days), COUNT_BY_DAY);
+  const [spans, counts] = [rows.numbers(0), rows.numbers(1)];
+  return days.map((day) => ({ ...day, matching: counts[spans.indexOf(day.day)] ?? 0 }));
+}
+
+/** How many of the days to read in one go: as few as hold the wanted records, as far as anybody knows. */
+function countDaysHolding(days: readonly ScanDay[], wanted: number, unknownMax: number): number {
+  let records = 0;
+  let unknown = 0;
+  let count = 0;
+  for (const { matching } of days) {
+    if (records >= wanted || unknown === unknownMax) break;
+    if (matching === null) unknown++;
+    else records += matching;
+    count++;
+  }
+  return count;
+}
+
+async function readRecords(runner: ScanRunner, place: Place, order: Order, limit: number): Promise<Rows> {
+  const { stretch, offset } = isWorthLocating(place.stretch)
+    ? await locate(runner, place, order, limit)
+    : place;
+  return runner.run(stretch, recordsStatement(order), { limit: BigInt(limit), offset: BigInt(offset) });
+}
+
+function isWorthLocating({ scan, days }: Stretch): boolean {
+  if (days.some(({ hasLate }) => hasLate)) return false; // Late rows are laid over anew by each statement.
+  const isOfAll = scan.deviceId === null && scan.userId === null;
+  const records = days.reduce((sum, { matching, appRows }) => sum + (matching ?? (isOfAll ? appRows : 0)), 0);
+  return records >= LOCATED_ROWS_MIN;
+}
+
+/**
+ * Narrows the stretch to the time of the page. Its first millisecond may be that of records before the page too,
+ * which are what remains of the offset.
+ */
+async function locate(runner: ScanRunner, place: Place, order: Order, limit: number): Promise<Place> {
+  let near = place;
+  for (const spanMs of SPANS_MS) {
+    if (near.offset + limit <= TIMES_MAX) break;
+    near = await locateSpans(runner, near, order, limit, spanMs);
+  }
+  const { stretch, offset } = near;
+  if (offset + limit > TIMES_MAX) return near; // So many of one millisecond.
+  const rows = await runner.run(stretch, timesStatement(order), { limit: BigInt(offset + limit) });
+  const times = rows.numbers(0);
+  if (times.length <= offset) return near; // Nothing there: the page is empty wherever it is looked for.
+  const [first, last] = [times[offset]!, times.at(-1)!];
+  const range = { startMs: Math.min(first, last), endMs: Math.max(first, last) + 1 };
+  return { stretch: narrowed(stretch, range), offset: offset - times.indexOf(first) };
+}
+
+/** Narrows the stretch to the spans of the page: minutes, say. */
+async function locateSpans(
+  runner: ScanRunner,
+  { stretch, offset }: Place,
+  order: Order,
+  limit: number,
+  spanMs: number,
+): Promise<Place> {
+  const rows = await runner.run(stretch, countBySpanStatement(spanMs));
+  const [spans, counts] = [rows.numbers(0), rows.numbers(1)];
+  if (order === "desc") {
+    spans.reverse();
+    counts.reverse();
+  }
+  let skip = offset;
+  let at = 0;
+  while (at < spans.length && counts[at]! <= skip) skip -= counts[at++]!;
+  if (at === spans.length) return { stretch, offset };
+  const first = spans[at]!;
+  for (let room = skip + limit - counts[at]!; room > 0 && at + 1 < spans.length; ) room -= counts[++at]!;
+  const last = spans[at]!;
+  const range = {
+    startMs: Math.min(first, last) * spanMs,
+    endMs: (Math.max(first, last) + 1) * spanMs,
+  };
+  return { stretch: narrowed(stretch, range), offset: skip };
+}
+
+export function stretchOf(scan: ArchiveScan, days: readonly ScanDay[]): Stretch {
+  return { scan, days, range: rangeOfDays(scan.range, days) };
+}
+
+function narrowed({ scan, days, range }: Stretch, within: TimeRange): Stretch {
+  const both = {
+    startMs: Math.max(range.startMs, within.startMs),
+    endMs: Math.min(range.endMs, within.endMs),
+  };
+  const isWithin = ({ day }: ScanDay) =>
+    day * MS_PER_DAY < both.endMs && (day + 1) * MS_PER_DAY > both.startMs;
+  return { scan, days: days.filter(isWithin), range: both };
+}

@@ -1,0 +1,72 @@
+import type { DeviceId } from "../../model/ids.ts";
+import { NUMBER_FIELDS } from "../../model/location-fields.ts";
+import type { RecordPage } from "../../model/record-page.ts";
+import type { Rows } from "../database/duckdb.ts";
+import type { PageDictionary } from "./page-dictionary.ts";
+
+/** Where `recordsStatement` puts what, by column. */
+const TIMESTAMP = 0;
+const FIRST_NUMBER = 1;
+const PROFILE = FIRST_NUMBER + NUMBER_FIELDS.length;
+const STATE = PROFILE + 1;
+const DEVICE = STATE + 1;
+
+/** Rows of `recordsStatement`, one statement's after another's, as a page. The device is null where rows name theirs. */
+export function recordPage(
+  results: readonly Rows[],
+  deviceId: DeviceId | null,
+  dictionary: PageDictionary,
+): RecordPage {
+  const count = results.reduce((sum, rows) => sum + rows.count, 0);
+  const page = {
+    count,
+    deviceIds: results.flatMap((rows) => deviceIdsOf(rows, DEVICE, deviceId)),
+    timestampMs: new Float64Array(count),
+    numbers: new Float64Array(count * NUMBER_FIELDS.length),
+    profile: new Uint32Array(count),
+    state: new Uint32Array(count),
+    dictionary,
+  };
+  let start = 0;
+  for (const rows of results) {
+    page.timestampMs.set(rows.numbers(TIMESTAMP), start);
+    putNumbers(rows, page.numbers, start);
+    putTuples(rows.texts(PROFILE), page.profile, start, dictionary.profileOf);
+    putTuples(rows.texts(STATE), page.state, start, dictionary.stateOf);
+    start += rows.count;
+  }
+  return page;
+}
+
+/** The device of each row: all the one that was asked for, or the texts of a column. */
+export function deviceIdsOf(rows: Rows, column: number, deviceId: DeviceId | null): DeviceId[] {
+  if (deviceId !== null) return new Array<DeviceId>(rows.count).fill(deviceId);
+  return rows.texts(column) as DeviceId[];
+}
+
+function putNumbers(rows: Rows, numbers: Float64Array, start: number): void {
+  const width = NUMBER_FIELDS.length;
+  for (let field = 0; field < width; field++) {
+    const column = rows.numbers(FIRST_NUMBER + field);
+    for (let row = 0; row < column.length; row++) numbers[(start + row) * width + field] = column[row]!;
+  }
+}
+
+/** Neighbours are mostly alike, and comparing two texts costs less than looking one up. */
+function putTuples(
+  texts: readonly (string | null)[],
+  numbers: Uint32Array,
+  start: number,
+  numberOf: (json: string) => number,
+): void {
+  let last: string | null = null;
+  let number = 0;
+  for (let row = 0; row < texts.length; row++) {
+    const text = texts[row]!;
+    if (text !== last) {
+      number = numberOf(text);
+      last = text;
+    }
+    numbers[start + row] = number;
+  }
+}

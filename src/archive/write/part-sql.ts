@@ -1,0 +1,109 @@
+import { ANONYMOUS } from "../../model/ids.ts";
+import { STORED_FIELDS } from "../../model/location-fields.ts";
+import { type UtcDay, utcDayName } from "../../time/utc-day.ts";
+import { ARCHIVE_COLUMNS, KEY_COLUMNS, NO_RECORDS_SQL, VALUE_COLUMNS } from "../database/columns.ts";
+import { overlaidColumns } from "../database/overlay-sql.ts";
+
+/*
+ * The statements that make parts. Two temporary tables take part: `staged`, the rows to lay over a day, and
+ * `shared`, which of them a part has already: `(part, staged, changes)`, the latter two a `rowid` and whether
+ * laying it over changes the record.
+ */
+
+const NAMES = ARCHIVE_COLUMNS.map(({ name }) => name).join(", ");
+const KEYS = KEY_COLUMNS.join(", ");
+
+/** A part as a table of all columns: those that a file is too old to have are null. */
+function partTable(path: string): string {
+  return `(SELECT ${NAMES} FROM (FROM (${NO_RECORDS_SQL}) UNION ALL BY NAME FROM read_parquet(${textSql(path)}, hive_partitioning = false)))`;
+}
+
+/** Rows as they are, or as new records of a day: one that nobody claimed is nobody's. */
+export function columnsSql(asRecords: boolean): string {
+  if (!asRecords) return NAMES;
+  return ARCHIVE_COLUMNS.map(({ name }) =>
+    name === "user_id" ? `coalesce(${name}, '${ANONYMOUS}') AS ${name}` : name,
+  ).join(", ");
+}
+
+export const CREATE_SHARED = "CREATE TEMP TABLE shared (part INTEGER, staged BIGINT, changes BOOLEAN)";
+
+/** Finds the rows of `staged` that part number `index` has. */
+export function insertSharedSql(index: number, path: string): string {
+  return `INSERT INTO shared SELECT ${index}, n.rowid, ${CHANGES} FROM staged n JOIN ${partTable(path)} o ON ${sameKey("n", "o")}`;
+}
+
+const CHANGES = VALUE_COLUMNS.map(
+  ({ name }) => `(n.${name} IS NOT NULL AND n.${name} IS DISTINCT FROM o.${name})`,
+).join(" OR ");
+
+/** Numbers of the parts that change. */
+export const SELECT_CHANGED_PARTS = "SELECT DISTINCT part::DOUBLE FROM shared WHERE changes";
+
+/** How many rows of `staged` no part has. */
+export const COUNT_NEW = "SELECT ((SELECT count(*) FROM staged) - (SELECT count(*) FROM shared))::DOUBLE";
+
+/** The `rowid` of one of the rows that no part has, counted from 0. */
+export function selectNewRowSql(index: number): string {
+  return `SELECT rowid::DOUBLE FROM staged WHERE ${IS_NEW} ORDER BY rowid LIMIT 1 OFFSET ${index}`;
+}
+
+const IS_NEW = "rowid NOT IN (SELECT staged FROM shared)";
+
+/** Records of a part as they are. */
+export function partRecordsSql(path: string): string {
+  return `SELECT ${NAMES} FROM ${partTable(path)}`;
+}
+
+/** Records of part number `index` with the rows of `staged` laid over them. */
+export function overlaidRecordsSql(index: number, path: string): string {
+  const keys = KEY_COLUMNS.map((name) => `o.${name}`).join(", ");
+  const changes = `SELECT * FROM staged WHERE rowid IN (SELECT staged FROM shared WHERE part = ${index} AND changes)`;
+  return `SELECT ${keys}, ${overlaidColumns("n", "o")}, coalesce(n.h3_cell, o.h3_cell) AS h3_cell FROM ${partTable(path)} o LEFT JOIN (${changes}) n ON ${sameKey("n", "o")}`;
+}
+
+/** New records: rows of `staged` that no part has, between two `rowid`s, both included. */
+export function newRecordsSql(first: number, last: number): string {
+  return `SELECT ${columnsSql(true)} FROM staged WHERE ${IS_NEW} AND rowid BETWEEN ${first} AND ${last}`;
+}
+
+/** All records of some queries, in the order of a part. */
+export function sortedSql(queries: readonly string[]): string {
+  return `FROM (${queries.join(" UNION ALL ")}) ORDER BY ${KEYS}`;
+}
+
+function sameKey(a: string, b: string): string {
+  return KEY_COLUMNS.map((name) => `${a}.${name} = ${b}.${name}`).join(" AND ");
+}
+
+export interface PartMetadata {
+  /** Null for the checkpoint. */
+  readonly day: UtcDay | null;
+  readonly sequence: number;
+  readonly replaces: readonly { readonly file: string }[];
+}
+
+/** Column numbers as Parquet has a place for them, so that a file says by itself which field each column is. */
+const FIELD_IDS = STORED_FIELDS.map(({ name, columnNumber }) => `${name}: ${columnNumber}`).join(", ");
+
+/** Writes the rows of a query as a Parquet file, in the query's order, which must be that of the keys. */
+export function copySql(query: string, path: string, { day, sequence, replaces }: PartMetadata): string {
+  const metadata = {
+    wherehouse_format: "1",
+    wherehouse_day: day === null ? "latest" : utcDayName(day),
+    wherehouse_sequence: String(sequence),
+    wherehouse_replaces: JSON.stringify(replaces.map(({ file }) => file)),
+  };
+  const pairs = Object.entries(metadata).map(([key, value]) => `${key}: ${textSql(value)}`);
+  return `COPY (${query}) TO ${textSql(path)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 20480, PARQUET_VERSION v2, USE_TMP_FILE false, FIELD_IDS {${FIELD_IDS}}, KV_METADATA {${pairs.join(", ")}})`;
+}
+
+/** Rows of a part by app. */
+export function countAppsSql(path: string): string {
+  return `SELECT app_id, count(*)::DOUBLE FROM read_parquet(${textSql(path)}) GROUP BY app_id ORDER BY app_id`;
+}
+
+/** A text of ours, such as a path, in SQL: file names and metadata take no bound values. */
+export function textSql(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}

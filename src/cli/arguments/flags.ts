@@ -1,0 +1,69 @@
+import { parseArgs } from "node:util";
+import { fail, ok, type Result } from "../../lib/result.ts";
+import type { UsageError } from "./command.ts";
+
+/** How an option is written: alone, with a value, or with a value as often as one likes. */
+export type FlagKind = "switch" | "value" | "values";
+export type FlagKinds = Readonly<Record<string, FlagKind>>;
+
+/** The options and arguments of a command line, by name without the dashes. */
+export interface Flags {
+  has(name: string): boolean;
+  /** The one value; null where the option was not given. */
+  value(name: string): string | null;
+  values(name: string): readonly string[];
+  readonly positionals: readonly string[];
+}
+
+/** Options may stand anywhere, as `--name value` or `--name=value`; `--` ends them. `-h` is `--help`. */
+export function parseFlags(args: readonly string[], kinds: FlagKinds): Result<Flags, UsageError> {
+  const options = Object.fromEntries(
+    Object.entries(kinds).map(([name, kind]) => [
+      name,
+      { type: kind === "switch" ? "boolean" : "string", ...(name === "help" ? { short: "h" } : {}) } as const,
+    ]),
+  );
+  // As strict as `strict`, whose messages differ between runtimes and don't fit in a line.
+  const { tokens } = parseArgs({
+    args: [...args],
+    options,
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
+  });
+  const given = new Map<string, string[]>();
+  const positionals: string[] = [];
+  for (const token of tokens) {
+    if (token.kind === "positional") positionals.push(token.value);
+    if (token.kind !== "option") continue;
+    const { name, rawName, value } = token;
+    const kind = Object.hasOwn(kinds, name) ? kinds[name]! : null;
+    if (kind === null) return usage(`Unknown option ${rawName}`);
+    const before = given.get(name);
+    if (kind === "switch") {
+      if (value !== undefined) return usage(`${rawName} takes no value`);
+    } else {
+      // A value that looks like an option is a forgotten one; `--label=-x` says that it is meant.
+      const isForgotten =
+        value === undefined || (!token.inlineValue && value.startsWith("-") && value !== "-");
+      if (isForgotten) return usage(`${rawName} needs a value`);
+      if (kind === "value" && before !== undefined) return usage(`${rawName} is given twice`);
+    }
+    given.set(name, [...(before ?? []), value ?? ""]);
+  }
+  return ok({
+    positionals,
+    has: (name) => given.has(name),
+    value: (name) => given.get(name)?.[0] ?? null,
+    values: (name) => given.get(name) ?? [],
+  });
+}
+
+export function usage(message: string): { readonly ok: false; readonly error: UsageError } {
+  return fail({ message, topic: null });
+}
+
+/** The error of a command that takes options only, where a word is left over; else null. */
+export function noArguments({ positionals }: Flags) {
+  return positionals[0] === undefined ? null : usage(`Unexpected argument "${positionals[0]}"`);
+}

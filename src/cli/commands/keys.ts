@@ -1,0 +1,127 @@
+import type { KeyRecord } from "../../auth/key-file.ts";
+import { type KeyStore, type KeyStoreError, openKeyStore } from "../../auth/key-store.ts";
+import { directoryPaths } from "../../directory/paths.ts";
+import type { Platform } from "../../runtime/platform.ts";
+import type { Terminal } from "../../runtime/process.ts";
+import type { Clock } from "../../time/clock.ts";
+import type { KeysCreateCommand, KeysListCommand, KeysRevokeCommand } from "../arguments/command.ts";
+import { expectDataDirectory, newDirectoryText } from "../data-directory.ts";
+import { formatTable } from "../screen/table.ts";
+
+type KeysPlatform = Pick<Platform, "files" | "acquireLock" | "pid">;
+
+/** Makes a key, and the directory where there is none: a server may start from it. */
+export async function createKey(
+  { dataDir, appId, permissions, tier, label, lifetimeMs }: KeysCreateCommand,
+  platform: KeysPlatform,
+  clock: Clock,
+  terminal: Terminal,
+): Promise<number> {
+  const isNew = !(await platform.files.exists(dataDir));
+  const keys = await openKeys("keys create", dataDir, platform, clock);
+  const expiresMs = lifetimeMs === null ? null : clock.nowMs() + lifetimeMs;
+  const created = await keys.create({ appId, permissions, tier, label, expiresMs });
+  if (!created.ok) return refuse(created.error, terminal);
+  const { key, text } = created.value;
+  const until = expiresMs === null ? "" : ` until ${formatTime(expiresMs)}`;
+  if (isNew) terminal.error(`${newDirectoryText(dataDir)}\n`);
+  terminal.error(
+    `Key ${key.id} of app ${appId} may ${permissions.join(" and ")}${until}. It is shown this once:\n`,
+  );
+  terminal.out(`${text}\n`);
+  return 0;
+}
+
+export async function listKeys(
+  { dataDir, json }: KeysListCommand,
+  platform: KeysPlatform,
+  clock: Clock,
+  terminal: Terminal,
+): Promise<number> {
+  await expectDataDirectory(platform.files, dataDir);
+  const keys = await openKeys("keys list", dataDir, platform, clock);
+  if (typeof keys.state === "object") return refuse(damaged(keys.state.damaged), terminal);
+  if (json) {
+    terminal.out(`${JSON.stringify(keys.list().map(withoutHash), null, 2)}\n`);
+  } else if (keys.list().length === 0) {
+    terminal.error("There are no keys. keys create makes one.\n");
+  } else {
+    terminal.out(formatTable(HEADER, keys.list().map(tableRow)));
+  }
+  return 0;
+}
+
+export async function revokeKey(
+  { dataDir, id }: KeysRevokeCommand,
+  platform: KeysPlatform,
+  clock: Clock,
+  terminal: Terminal,
+): Promise<number> {
+  await expectDataDirectory(platform.files, dataDir);
+  const keys = await openKeys("keys revoke", dataDir, platform, clock);
+  const revoked = await keys.revoke(id);
+  if (!revoked.ok) return refuse(revoked.error, terminal);
+  terminal.error(`Key ${id} of app ${revoked.value.appId} is revoked.\n`);
+  return 0;
+}
+
+/** The key commands share a file with the server and need nothing else of the directory. */
+function openKeys(
+  command: string,
+  dataDir: string,
+  { files, acquireLock, pid }: KeysPlatform,
+  clock: Clock,
+): Promise<KeyStore> {
+  const { keys: path } = directoryPaths(dataDir);
+  return openKeyStore({ files, path, clock, acquireLock, process: { pid, command } });
+}
+
+const HEADER = ["id", "app", "permissions", "tier", "label", "created", "last four", "expires", "revoked"];
+
+function tableRow({
+  id,
+  appId,
+  permissions,
+  tier,
+  label,
+  createdMs,
+  lastFour,
+  expiresMs,
+  revokedMs,
+}: KeyRecord) {
+  const times = [expiresMs, revokedMs].map((timeMs) => (timeMs === null ? "-" : formatTime(timeMs)));
+  return [id, appId, permissions.join(","), tier, label || "-", formatTime(createdMs), lastFour, ...times];
+}
+
+/** The hash is no secret that opens anything, but nobody needs it either. */
+function withoutHash({ sha256: _, ...shown }: KeyRecord): Omit<KeyRecord, "sha256"> {
+  return shown;
+}
+
+/** UTC to the second. */
+function formatTime(timeMs: number): string {
+  return `${new Date(timeMs).toISOString().slice(0, 19)}Z`;
+}
+
+function damaged(reason: string): KeyStoreError {
+  return { kind: "key_file_damaged", reason };
+}
+
+function refuse(error: KeyStoreError, terminal: Terminal): number {
+  terminal.error(`${describe(error)}\n`);
+  return 1;
+}
+
+function describe(error: KeyStoreError): string {
+  switch (error.kind) {
+    case "key_file_damaged":
+      return `keys.json can't be used: ${error.reason}. It is left as it is.`;
+    case "key_file_busy": {
+      const holder =
+        error.owner === null ? "another process" : `process ${error.owner.pid} (${error.owner.command})`;
+      return `The keys are being changed by ${holder}; try again.`;
+    }
+    case "key_not_found":
+      return `There is no key "${error.id}". keys list shows them.`;
+  }
+}

@@ -1,0 +1,76 @@
+import { DEFAULT_ARCHIVE_CONFIG } from "../../config.ts";
+import { createHotStore } from "../../hot/hot-store.ts";
+import { messageOf } from "../../lib/message-of.ts";
+import { printableLine } from "../../lib/text/printable.ts";
+import { DirectoryInUseError, openDirectory, takeDirectory } from "../../open-directory.ts";
+import type { Platform } from "../../runtime/platform.ts";
+import type { Terminal } from "../../runtime/process.ts";
+import type { SealReport } from "../../service/seal/seal.ts";
+import type { Clock } from "../../time/clock.ts";
+import type { SealCommand } from "../arguments/command.ts";
+import { expectDataDirectory } from "../data-directory.ts";
+import { createProgressBar, type ProgressBar } from "../screen/progress-bar.ts";
+import { sealSummary } from "../screen/seal-report.ts";
+import { errorColumns } from "../screen/terminal.ts";
+
+/** Seals what is due, once; returns the exit code. The signal breaks it off, which changes nothing. */
+export async function seal(
+  { dataDir, json }: SealCommand,
+  platform: Platform,
+  clock: Clock,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<number> {
+  const say = (line: string) => terminal.error(`${printableLine(line)}\n`);
+  await expectDataDirectory(platform.files, dataDir);
+  let release: () => void;
+  try {
+    release = await takeDirectory(dataDir, "seal", platform, clock);
+  } catch (error) {
+    if (!(error instanceof DirectoryInUseError)) throw error;
+    say(`${error.message} A running server seals by itself.`);
+    return 1;
+  }
+  const bars = { reading: createBar("Reading the log", terminal), sealing: createBar("Archiving", terminal) };
+  const directory = await openDirectory({
+    dataDir,
+    files: platform.files,
+    clock,
+    hot: createHotStore(),
+    config: DEFAULT_ARCHIVE_CONFIG,
+    events: {
+      onRefusal: () => {}, // Nobody reports.
+      onArchiveNote: (note) => say(`Archive: ${note}`),
+      onSealed: () => {}, // Only seals by schedule are told of.
+      onSealFailed: () => {},
+    },
+    onProgress: (done, total) => bars.reading.show({ done, total, count: null }),
+    release,
+  }).catch((error: unknown) => {
+    release();
+    throw error;
+  });
+  bars.reading.clear();
+  signal.addEventListener("abort", () => void directory.schedule.stop());
+  let report: SealReport;
+  try {
+    await directory.inspect();
+    report = await directory.schedule.sealNow(({ records, recordsTotal }) =>
+      bars.sealing.show({ done: records, total: recordsTotal, count: records }),
+    );
+  } catch (error) {
+    bars.sealing.clear();
+    if (signal.aborted) say("Interrupted: nothing is lost, the next seal begins anew.");
+    else say(`The seal failed, and nothing is lost: ${messageOf(error)}`);
+    return 1;
+  } finally {
+    await directory.close();
+  }
+  bars.sealing.clear();
+  terminal.out(json ? `${JSON.stringify(report, null, 2)}\n` : `${sealSummary(report)}\n`);
+  return report.blocked.length === 0 && report.unfinished === null ? 0 : 1;
+}
+
+function createBar(label: string, terminal: Terminal): ProgressBar {
+  return createProgressBar(label, terminal, errorColumns);
+}

@@ -1,0 +1,83 @@
+import { type App, openApp } from "../../app.ts";
+import type { NewKey } from "../../auth/key-store.ts";
+import type { Config } from "../../config.ts";
+import { directoryPaths } from "../../directory/paths.ts";
+import type { Files } from "../../runtime/files.ts";
+import type { Platform } from "../../runtime/platform.ts";
+import { exitOnCrash, type Terminal } from "../../runtime/process.ts";
+import { systemClock } from "../../time/clock.ts";
+import type { ServeCommand } from "../arguments/command.ts";
+import { isExplained } from "../explained-error.ts";
+import { createEventLog, type EventLog } from "../screen/event-log.ts";
+import { logEvents } from "../screen/server-events.ts";
+
+/** Serves until it is asked to stop; returns the exit code. */
+export async function serve(
+  { config, logLevel }: ServeCommand,
+  platform: Platform,
+  terminal: Terminal,
+  stopRequested: Promise<unknown>,
+): Promise<number> {
+  const log = createEventLog(logLevel, terminal);
+  exitOnCrash((err) => log.fatal({ event: "crash", err }, "A bug stopped the server"));
+  try {
+    await serveUntil(stopRequested, config, platform, terminal, log);
+    return 0;
+  } catch (error) {
+    if (!isExplained(error)) throw error;
+    log.error({ event: "failed" }, error.message);
+    return 1;
+  }
+}
+
+/** Rejects with what kept the server from starting, once it has stopped again. */
+async function serveUntil(
+  stopRequested: Promise<unknown>,
+  config: Config,
+  platform: Platform,
+  terminal: Terminal,
+  log: EventLog,
+): Promise<void> {
+  const app = await openApp(config, platform, systemClock, logEvents(log, performance.now()));
+  await announce(app, config.dataDir, platform.files, terminal);
+  const failed = app.ready.then(
+    () => new Promise<never>(() => undefined),
+    (error: unknown) => ({ error }),
+  );
+  const failure = await Promise.race([stopRequested.then(() => null), failed]);
+  log.info({ event: "stopping" }, "Stopping: what was accepted is answered first.");
+  await app.close();
+  log.info({ event: "stopped" }, "Stopped.");
+  if (failure !== null) throw failure.error;
+}
+
+/** The address, the key that nobody has yet, and a line to paste. */
+async function announce(
+  { url, firstKey }: App,
+  dataDir: string,
+  files: Files,
+  terminal: Terminal,
+): Promise<void> {
+  const lines = [`Wherehouse listens at ${url} (its interface: ${url}/docs/ui)`];
+  let shownKey = "$WHEREHOUSE_KEY";
+  if (firstKey !== null) {
+    const { line, shown } = await handOver(firstKey, dataDir, files, terminal);
+    lines.push(line);
+    shownKey = shown;
+  }
+  lines.push(
+    "Ask it where all devices are:",
+    `  curl -H "Authorization: Bearer ${shownKey}" ${url}/api/v1/locations/current`,
+  );
+  terminal.out(`${lines.join("\n")}\n`);
+}
+
+/** Shows the key to a person, or leaves it in a file that only its owner can read: output to a pipe may be a log. */
+async function handOver(firstKey: NewKey, dataDir: string, files: Files, terminal: Terminal) {
+  if (terminal.outIsTerminal) {
+    return { line: `The first key, shown this once: ${firstKey.text}`, shown: firstKey.text };
+  }
+  const path = directoryPaths(dataDir).firstKey;
+  await files.replace(path, new TextEncoder().encode(`${firstKey.text}\n`));
+  return { line: `The first key is in ${path}`, shown: `$(cat '${path}')` };
+}

@@ -1,0 +1,42 @@
+import "../../runtime/listeners/no-hostname.ts";
+import { type Logger, pino } from "pino";
+import { printable } from "../../lib/text/printable.ts";
+import type { Terminal } from "../../runtime/process.ts";
+
+/** How much is told: each level tells what those before it tell, and more. */
+export const LOG_LEVELS = ["error", "warn", "info", "debug"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export function parseLogLevel(text: string): LogLevel | null {
+  return LOG_LEVELS.find((level) => level === text) ?? null;
+}
+
+/** `log.info({ event: "ready", records }, "Ready after ...")`: members for programs, a sentence for people. */
+export type EventLog = Logger;
+
+/**
+ * What the server has to say, on standard error: one line of JSON an event, or the sentence alone where a person
+ * watches. JSON escapes whatever a client may have put into a member, so that a line stays a line.
+ */
+export function createEventLog(
+  level: LogLevel,
+  terminal: Pick<Terminal, "error" | "errorIsTerminal">,
+): EventLog {
+  const options = {
+    level,
+    base: null, // The process and its host are known to whoever collects the lines.
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+  };
+  const write = terminal.errorIsTerminal
+    ? (line: string) => terminal.error(sentenceOf(line))
+    : (line: string) => terminal.error(line);
+  return pino(options, { write });
+}
+
+/** The sentence of a line, and behind it where a failure came from. */
+function sentenceOf(line: string): string {
+  const { msg, err } = JSON.parse(line) as { msg: string; err?: string | { stack: string } };
+  if (err === undefined) return `${printable(msg)}\n`;
+  return `${printable(`${msg}\n${typeof err === "string" ? err : err.stack}`)}\n`;
+}

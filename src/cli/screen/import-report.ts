@@ -1,0 +1,53 @@
+import type { ImportProgress } from "../../service/import/progress.ts";
+import type { RejectedRow } from "../../service/import/reader.ts";
+import { countOf, formatCount } from "./counts.ts";
+import { formatTable } from "./table.ts";
+
+const SHOWN_MAX = 20;
+const MESSAGES_MAX = 100; // There are few different ones; a stranger's server may make up more.
+
+/** Rejected rows: the first one by one, all of them by what is wrong. */
+export interface RejectedRows {
+  /** The line to show for this row; null where enough were shown. */
+  add(fileName: string, row: RejectedRow): string | null;
+  /** Lines for the end; none where every row was shown. */
+  summary(): string[];
+}
+
+export function createRejectedRows(): RejectedRows {
+  const counts = new Map<string, number>();
+  let shown = 0;
+  let total = 0;
+  return {
+    add(fileName, { line, message }) {
+      const known = counts.has(message) || counts.size < MESSAGES_MAX ? message : "other reasons";
+      counts.set(known, (counts.get(known) ?? 0) + 1);
+      total++;
+      return shown++ < SHOWN_MAX ? `${fileName}:${line}: ${message}` : null;
+    },
+    summary() {
+      if (total <= SHOWN_MAX) return [];
+      const byCount = [...counts].sort(([, a], [, b]) => b - a);
+      return [
+        `The first ${SHOWN_MAX} of ${formatCount(total)} rejected rows are above. All of them:`,
+        ...byCount.map(([message, count]) => `${formatCount(count).padStart(12)}  ${message}`),
+      ];
+    },
+  };
+}
+
+/** What became of every file's rows, and how long it took. `rows` are those of this run. */
+export function importSummary(
+  names: readonly string[],
+  { counts }: ImportProgress,
+  rows: number,
+  elapsedMs: number,
+): string {
+  const table = counts.map(({ accepted, duplicates, rejected }) => [accepted, duplicates, rejected]);
+  const total = [0, 1, 2].map((c) => table.reduce((sum, row) => sum + row[c]!, 0));
+  const shown = table.map((row, file) => [names[file]!, ...row.map(formatCount)]);
+  if (names.length > 1) shown.push(["total", ...total.map(formatCount)]);
+  const seconds = elapsedMs / 1000;
+  const rate = Math.round(rows / seconds);
+  return `${formatTable(["file", ">accepted", ">duplicates", ">rejected"], shown)}${countOf(rows, "row")} in ${seconds.toFixed(1)} s (${formatCount(rate)} rows/s)\n`;
+}

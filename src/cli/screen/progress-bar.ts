@@ -1,0 +1,90 @@
+import type { Terminal } from "../../runtime/process.ts";
+import { formatCount } from "./counts.ts";
+
+/** Where work stands. Both counts are in the same unit, bytes mostly. */
+export interface Progress {
+  readonly done: number;
+  /** Null where that is not known. */
+  readonly total: number | null;
+  /** Things done so far, whose rate is shown, such as rows; null shows no rate. */
+  readonly count: number | null;
+}
+
+/** Width is in columns; the bar takes what the words leave, and is left out where that is too little. */
+export function progressLine(
+  label: string,
+  { done, total, count }: Progress,
+  elapsedMs: number,
+  columns: number,
+): string {
+  const seconds = elapsedMs / 1000;
+  const isSteady = elapsedMs >= STEADY_MS;
+  const rate = count === null || !isSteady ? "" : `  ${formatCount(Math.round(count / seconds))}/s`;
+  if (total === null) return fitted(`${label} ${formatCount(count ?? done)}${rate}`, columns);
+  const share = total > 0 ? Math.min(1, done / total) : 1;
+  const percent = `${Math.floor(share * 100)}%`.padStart(4);
+  const isForeseeable = isSteady && share > 0;
+  const left = isForeseeable ? `  ${formatSeconds((seconds * (1 - share)) / share)} left` : "";
+  const words = `${label} ${percent}${rate}${left}`;
+  const width = Math.min(BAR_COLUMNS_MAX, columns - words.length - 4); // Two brackets, a blank, the cursor.
+  if (width < BAR_COLUMNS_MIN) return fitted(words, columns);
+  const filled = Math.round(share * width);
+  return `${label} [${"#".repeat(filled)}${"-".repeat(width - filled)}]${percent}${rate}${left}`;
+}
+
+const BAR_COLUMNS_MIN = 10;
+const BAR_COLUMNS_MAX = 30;
+const STEADY_MS = 500; // Before that a rate says more about the start than about the work.
+
+/** A line that fills the last column would wrap. */
+function fitted(line: string, columns: number): string {
+  return line.slice(0, Math.max(0, columns - 1));
+}
+
+/** `42 s`, `3 min 05 s`, `2 h 07 min`. */
+export function formatSeconds(seconds: number): string {
+  const whole = Math.ceil(seconds);
+  if (whole < 60) return `${whole} s`;
+  const twoDigits = (value: number) => String(value).padStart(2, "0");
+  const minutes = Math.floor(whole / 60);
+  if (minutes < 60) return `${minutes} min ${twoDigits(whole % 60)} s`;
+  return `${Math.floor(minutes / 60)} h ${twoDigits(minutes % 60)} min`;
+}
+
+/** One line on the terminal that is written over and over; nothing at all where no person watches. */
+export interface ProgressBar {
+  show(progress: Progress): void;
+  /** Takes the bar away. */
+  clear(): void;
+}
+
+const REDRAW_MS = 100;
+
+export function createProgressBar(
+  label: string,
+  { redraw }: Pick<Terminal, "redraw">,
+  columns: () => number | null,
+  nowMs: () => number = () => performance.now(),
+): ProgressBar {
+  const startedMs = nowMs();
+  let drawnMs = Number.NEGATIVE_INFINITY;
+  let isShown = false;
+
+  function clear(): void {
+    if (isShown) redraw("");
+    isShown = false;
+    drawnMs = Number.NEGATIVE_INFINITY;
+  }
+
+  return {
+    show(progress) {
+      const width = columns();
+      const now = nowMs();
+      if (width === null || now - drawnMs < REDRAW_MS) return;
+      drawnMs = now;
+      isShown = true;
+      redraw(progressLine(label, progress, now - startedMs, width));
+    },
+    clear,
+  };
+}

@@ -1,0 +1,130 @@
+import type { AppEvents } from "../../app.ts";
+import { messageOf } from "../../lib/message-of.ts";
+import type { OpenDirectory } from "../../open-directory.ts";
+import type { SealReport } from "../../service/seal/seal.ts";
+import type { LogRefusal } from "../../wal/wal.ts";
+import { countOf } from "./counts.ts";
+import type { EventLog } from "./event-log.ts";
+import { didAnything, sealSummary } from "./seal-report.ts";
+
+/** What happens in the server, as events of the log. Nothing that a client sent is told but its request's id. */
+export function logEvents(log: EventLog, startedMs: number): AppEvents {
+  return {
+    onReady: (opened) => logReady(log, opened, secondsOf(performance.now() - startedMs)),
+    onWaiting: atMostEvery(REPEAT_NOTICE_MS, (err: unknown) =>
+      log.warn({ event: "start_waits", err }, `The start waits and tries again: ${messageOf(err)}`),
+    ),
+    onRefusal: createRefusalNotice(log),
+    onArchiveNote: (note) => log.warn({ event: "archive" }, `Archive: ${note}`),
+    onSealed: (report) => logSeal(log, report),
+    onSealFailed: (err) => log.error({ event: "seal_failed", err }, SEAL_FAILED),
+    onKeyFile: (reason) => log.warn({ event: "keys" }, `Keys: ${reason}`),
+    onFault: (requestId, err) =>
+      log.error({ event: "fault", request_id: requestId, err }, `Failed to answer request ${requestId}`),
+    onHeldUp: atMostEvery(REPEAT_NOTICE_MS, (delayMs: number) =>
+      log.warn(
+        { event: "held_up", seconds: secondsOf(delayMs) },
+        `Nothing could be answered for ${(delayMs / 1000).toFixed(1)} s: the machine is busy, or the server was.`,
+      ),
+    ),
+    onAnswered: log.isLevelEnabled("debug") ? (answered) => logRequest(log, answered) : null,
+  };
+}
+
+function logReady(log: EventLog, { recovery, hot, archive }: OpenDirectory, seconds: number): void {
+  const { recordCount: records, deviceCount: devices } = hot;
+  const days = archive.manifest.days.size;
+  const sealed = days === 0 ? "" : ` and ${countOf(days, "archived day")}`;
+  log.info(
+    { event: "ready", seconds, records, devices, archived_days: days },
+    `Ready after ${seconds.toFixed(1)} s with ${countOf(records, "record")} of ${countOf(devices, "device")}${sealed}.`,
+  );
+  const { tornTail } = recovery;
+  if (tornTail !== null) {
+    const { file, offset, bytes } = tornTail;
+    log.info(
+      { event: "torn_write", file, offset, bytes },
+      `Cut off: the last write to ${file} was never finished, nor acknowledged.`,
+    );
+  }
+  for (const { file, offset, bytes, savedAs } of recovery.damage) {
+    const kept = savedAs === null ? "left as they are" : `set aside as ${savedAs}`;
+    log.warn(
+      { event: "damage", file, offset, bytes, saved_as: savedAs },
+      `Damaged: ${bytes} bytes of ${file} at ${offset}, ${kept}. The rest is served.`,
+    );
+  }
+}
+
+/** True of every failure, also where only the disk knows whether it has the archive's new manifest. */
+const SEAL_FAILED =
+  "Sealing failed, and nothing is lost: log and memory keep their records, the next seal tries again";
+
+function logSeal(log: EventLog, report: SealReport): void {
+  if (!didAnything(report)) return;
+  const { records, bytes, parts, durationMs, logBytes, unfinished } = report;
+  const level = unfinished === null ? "info" : "warn";
+  log[level](
+    {
+      event: "sealed",
+      seconds: secondsOf(durationMs),
+      days: report.days.length,
+      records,
+      parts,
+      bytes,
+      log_bytes_freed: logBytes,
+      blocked: report.blocked,
+      unfinished,
+    },
+    sealSummary(report),
+  );
+}
+
+function logRequest(
+  log: EventLog,
+  { requestId, method, route, status, durationMs }: Parameters<NonNullable<AppEvents["onAnswered"]>>[0],
+): void {
+  const seconds = secondsOf(durationMs);
+  log.debug(
+    { event: "request", request_id: requestId, method, route, status, seconds },
+    `${method} ${route} ${status} in ${durationMs.toFixed(1)} ms`,
+  );
+}
+
+/** To the microsecond: all that is left of a difference below that is noise in its last digits. */
+function secondsOf(durationMs: number): number {
+  return Math.round(durationMs * 1000) / 1e6;
+}
+
+const REPEAT_NOTICE_MS = 60_000;
+
+/** Says why reports are refused: when it begins, when the reason changes, and once a minute while it lasts. */
+function createRefusalNotice(log: EventLog): (refusal: LogRefusal) => void {
+  let saidKind = "";
+  let saidMs = Number.NEGATIVE_INFINITY;
+  return (refusal) => {
+    if (refusal.kind === saidKind && performance.now() - saidMs < REPEAT_NOTICE_MS) return;
+    saidKind = refusal.kind;
+    saidMs = performance.now();
+    const err = "cause" in refusal ? refusal.cause : undefined;
+    const cause = err === undefined ? "" : `: ${messageOf(err)}`;
+    log.warn({ event: refusal.kind, err }, `Reports are refused, ${REFUSAL_TEXTS[refusal.kind]}${cause}`);
+  };
+}
+
+function atMostEvery<Value>(intervalMs: number, say: (value: Value) => void): (value: Value) => void {
+  let saidMs = Number.NEGATIVE_INFINITY;
+  return (value) => {
+    if (performance.now() - saidMs < intervalMs) return;
+    saidMs = performance.now();
+    say(value);
+  };
+}
+
+const REFUSAL_TEXTS: Readonly<Record<LogRefusal["kind"], string>> = {
+  log_full: "the disk is full; they are taken again once there is room",
+  log_unopened: "no file can be opened; they are taken again once one can",
+  log_failed: "the disk failed and can't be trusted until a restart",
+  log_queue_full: "more wait for the disk than memory is meant to hold",
+  log_closed: "the server is stopping",
+};

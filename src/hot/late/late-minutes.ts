@@ -1,0 +1,75 @@
+import { nextTurn } from "../../lib/schedule/next-turn.ts";
+import { nextUtcDay, type UtcDay, utcDayStartMs } from "../../time/utc-day.ts";
+import type { AppDevices } from "../devices/app-devices.ts";
+import { timestampAt } from "../records/chunk.ts";
+import { MinuteIndex } from "./minute-index.ts";
+
+/** Some milliseconds of work. */
+const LOOKS_A_TURN = 4096;
+
+/**
+ * Where an app's rows of sealed days lie, by minute. A day is looked through when it is first asked for; from then on
+ * it follows what comes in, until its rows leave memory. Costs up to 4 bytes a row.
+ */
+export class LateMinutes {
+  readonly #app: AppDevices;
+  readonly #days = new Map<UtcDay, KnownDay>();
+
+  constructor(app: AppDevices) {
+    this.#app = app;
+  }
+
+  /** A row has come in. */
+  note(day: UtcDay, timestampMs: number, device: number): void {
+    if (this.#days.size > 0) this.#days.get(day)?.index.add(timestampMs, device);
+  }
+
+  /** Rows of the day have left memory: it is looked through anew when it is asked for again. */
+  forget(day: UtcDay): void {
+    this.#days.delete(day);
+  }
+
+  /**
+   * Where the day's rows lie, once all of them are known. Whoever asks holds on to it: it stays true of the rows that
+   * were there, also where they leave memory meanwhile.
+   */
+  async indexOf(day: UtcDay): Promise<MinuteIndex> {
+    let known = this.#days.get(day);
+    if (known === undefined) {
+      const index = new MinuteIndex();
+      known = { index, isWhole: this.#lookThrough(day, index) };
+      this.#days.set(day, known);
+    }
+    await known.isWhole;
+    return known.index;
+  }
+
+  /** Adds the day's rows. What comes in meanwhile is noted by both of us, which does no harm. */
+  async #lookThrough(day: UtcDay, index: MinuteIndex): Promise<void> {
+    await nextTurn(); // From here on the day is noted.
+    const [startMs, endMs] = [utcDayStartMs(day), utcDayStartMs(nextUtcDay(day))];
+    let looks = 0;
+    for (const device of this.#app.list.devices()) {
+      if (device === null) {
+        await nextTurn();
+        continue;
+      }
+      const { number, track } = device;
+      const from = track.countBefore(startMs);
+      const to = track.countBefore(endMs);
+      track.runs(from, to, (chunk, rowFrom, rowTo) => {
+        for (let row = rowFrom; row < rowTo; row++) index.add(timestampAt(chunk, row), number);
+      });
+      looks += 1 + (to - from) / 16; // Rows that lie together cost less than devices.
+      if (looks < LOOKS_A_TURN) continue;
+      looks = 0;
+      await nextTurn();
+    }
+  }
+}
+
+interface KnownDay {
+  readonly index: MinuteIndex;
+  /** Resolves when all rows of the day are in the index. */
+  readonly isWhole: Promise<void>;
+}

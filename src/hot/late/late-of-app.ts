@@ -1,0 +1,126 @@
+import { nextTurn } from "../../lib/schedule/next-turn.ts";
+import type { Order, TimeRange } from "../../time/range.ts";
+import { type UtcDay, utcDayOf } from "../../time/utc-day.ts";
+import type { AppDevices } from "../devices/app-devices.ts";
+import { timestampAt } from "../records/chunk.ts";
+import { type Cut, type LatePlace, type LateSource, partBefore } from "./late-source.ts";
+import { type Minute, type MinuteIndex, MS_PER_MINUTE } from "./minute-index.ts";
+
+const LOOKS_A_TURN = 4096;
+
+/** An app's rows of sealed days: an index tells where they lie, by minute. */
+export class LateOfApp implements LateSource {
+  readonly #app: AppDevices;
+  /** As they were when they were first asked for: a seal that drops rows of a day takes its index away from others. */
+  readonly #days = new Map<UtcDay, MinuteIndex>();
+  /** How many rows each millisecond of a crowded minute has, of the minute that was asked for last. */
+  #crowded: { readonly startMs: number; readonly rows: Uint32Array } | null = null;
+
+  constructor(app: AppDevices) {
+    this.#app = app;
+  }
+
+  async know(range: TimeRange): Promise<void> {
+    for (const day of daysOf(range)) {
+      if (!this.#days.has(day)) this.#days.set(day, await this.#app.lateMinutes.indexOf(day));
+    }
+  }
+
+  async cut(range: TimeRange, order: Order, rowsMax: number): Promise<Cut> {
+    await this.know(range);
+    let rows = 0;
+    for (const minute of this.#minutes(range, order)) {
+      const before = partBefore(
+        range,
+        order,
+        clamped(range, order === "asc" ? minute.startMs : minute.endMs),
+      );
+      if (rows === 0 && before.endMs - before.startMs >= MS_PER_MINUTE)
+        return { part: before, isEmpty: true };
+      if (rows === 0 && minute.rows > rowsMax) return this.#cutWithin(minute, range, order, rowsMax);
+      if (rows + minute.rows > rowsMax) return { part: before, isEmpty: false };
+      rows += minute.rows;
+    }
+    return { part: range, isEmpty: rows === 0 };
+  }
+
+  days(range: TimeRange): UtcDay[] {
+    const days = new Set<UtcDay>();
+    for (const { startMs } of this.#minutes(range, "asc")) days.add(utcDayOf(startMs));
+    return [...days];
+  }
+
+  *places(range: TimeRange): Iterable<LatePlace> {
+    let seen = new Uint8Array(this.#app.deviceNumbers);
+    for (const day of daysOf(range)) {
+      for (const number of this.#days.get(day)?.devices(range) ?? []) {
+        if (number >= seen.length) seen = lengthened(seen, 2 * number + 1);
+        if (seen[number] === 1) continue;
+        seen[number] = 1;
+        const device = this.#app.findByNumber(number);
+        if (device !== null) yield { ...range, device };
+      }
+    }
+  }
+
+  /** Minutes that may have rows in a range of known days. */
+  *#minutes(range: TimeRange, order: Order): Iterable<Minute> {
+    const days = daysOf(range);
+    for (const day of order === "asc" ? days : days.reverse()) {
+      const minutes = this.#days.get(day)?.minutes(range) ?? [];
+      yield* order === "asc" ? minutes : minutes.reverse();
+    }
+  }
+
+  /** A part of the range's first minute, in order. */
+  async #cutWithin(minute: Minute, range: TimeRange, order: Order, rowsMax: number): Promise<Cut> {
+    const counts = await this.#countByMs(minute);
+    const firstMs = Math.max(range.startMs, minute.startMs);
+    const lastMs = Math.min(range.endMs, minute.endMs) - 1;
+    let rows = 0;
+    for (let step = 0; step <= lastMs - firstMs; step++) {
+      const ms = order === "asc" ? firstMs + step : lastMs - step;
+      const more = counts[ms - minute.startMs]!;
+      if (rows > 0 && rows + more > rowsMax) {
+        return { part: partBefore(range, order, order === "asc" ? ms : ms + 1), isEmpty: false };
+      }
+      rows += more;
+    }
+    const border = clamped(range, order === "asc" ? minute.endMs : minute.startMs);
+    return { part: partBefore(range, order, border), isEmpty: false };
+  }
+
+  async #countByMs({ startMs, endMs }: Minute): Promise<Uint32Array> {
+    if (this.#crowded?.startMs === startMs) return this.#crowded.rows;
+    const rows = new Uint32Array(MS_PER_MINUTE);
+    let looks = 0;
+    for (const { device } of this.places({ startMs, endMs })) {
+      const { track } = device;
+      const from = track.countBefore(startMs);
+      track.runs(from, track.countBefore(endMs), (chunk, rowFrom, rowTo) => {
+        for (let row = rowFrom; row < rowTo; row++) rows[timestampAt(chunk, row) - startMs]!++;
+        looks += rowTo - rowFrom;
+      });
+      if (++looks < LOOKS_A_TURN) continue;
+      looks = 0;
+      await nextTurn();
+    }
+    this.#crowded = { startMs, rows };
+    return rows;
+  }
+}
+
+function clamped({ startMs, endMs }: TimeRange, ms: number): number {
+  return Math.min(Math.max(ms, startMs), endMs);
+}
+
+function daysOf({ startMs, endMs }: TimeRange): UtcDay[] {
+  const [first, last] = [utcDayOf(startMs), utcDayOf(endMs - 1)];
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => (first + index) as UtcDay);
+}
+
+function lengthened(bytes: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> {
+  const longer = new Uint8Array(length);
+  longer.set(bytes);
+  return longer;
+}

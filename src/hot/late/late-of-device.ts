@@ -1,0 +1,57 @@
+import type { Order, TimeRange } from "../../time/range.ts";
+import { nextUtcDay, type UtcDay, utcDayOf, utcDayStartMs } from "../../time/utc-day.ts";
+import type { Device } from "../devices/device.ts";
+import { timestampAt } from "../records/chunk.ts";
+import { type Cut, type LatePlace, type LateSource, partBefore } from "./late-source.ts";
+import { MS_PER_MINUTE } from "./minute-index.ts";
+
+/** One device's rows of sealed days: its track tells where they lie. */
+export class LateOfDevice implements LateSource {
+  readonly #device: Device;
+
+  constructor(device: Device) {
+    this.#device = device;
+  }
+
+  async know(): Promise<void> {}
+
+  async cut(range: TimeRange, order: Order, rowsMax: number): Promise<Cut> {
+    const { from, to } = this.#rows(range);
+    if (from === to) return { part: range, isEmpty: true };
+    const gap = partBefore(range, order, this.#borderMs(order, order === "asc" ? from : to - 1));
+    if (gap.endMs - gap.startMs >= MS_PER_MINUTE) return { part: gap, isEmpty: true };
+    if (to - from <= rowsMax) return { part: range, isEmpty: false };
+    const next = order === "asc" ? from + rowsMax : to - 1 - rowsMax;
+    return { part: partBefore(range, order, this.#borderMs(order, next)), isEmpty: false };
+  }
+
+  days(range: TimeRange): UtcDay[] {
+    const { from, to } = this.#rows(range);
+    const days: UtcDay[] = [];
+    for (let row = from; row < to; ) {
+      const day = utcDayOf(this.#timeAt(row));
+      days.push(day);
+      row = this.#device.track.countBefore(utcDayStartMs(nextUtcDay(day)));
+    }
+    return days;
+  }
+
+  places(range: TimeRange): Iterable<LatePlace> {
+    return [{ ...range, device: this.#device }];
+  }
+
+  /** The instant that parts the row at a position from those before it, in order. */
+  #borderMs(order: Order, position: number): number {
+    return order === "asc" ? this.#timeAt(position) : this.#timeAt(position) + 1;
+  }
+
+  #rows({ startMs, endMs }: TimeRange) {
+    const { track } = this.#device;
+    return { from: track.countBefore(startMs), to: track.countBefore(endMs) };
+  }
+
+  #timeAt(position: number): number {
+    const { chunk, row } = this.#device.track.at(position);
+    return timestampAt(chunk, row);
+  }
+}

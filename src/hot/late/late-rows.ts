@@ -1,0 +1,123 @@
+import { nextTurn } from "../../lib/schedule/next-turn.ts";
+import type { DeviceId } from "../../model/ids.ts";
+import type { ReportBatch } from "../../model/report-batch.ts";
+import type { Order, TimeRange } from "../../time/range.ts";
+import type { UtcDay } from "../../time/utc-day.ts";
+import type { DayLedger, LedgerDay } from "../day-ledger.ts";
+import type { Device } from "../devices/device.ts";
+import { type Chunk, rowBytes, timestampAt } from "../records/chunk.ts";
+import type { Dictionary } from "../records/dictionary.ts";
+import { ReportCollector } from "../scan/report-collector.ts";
+import type { LateSource } from "./late-source.ts";
+
+/** A millisecond of work to collect, and some to write as text. */
+const ROWS_A_SLICE = 2048;
+const LOOKS_A_SLICE = 4096;
+
+/** Whether memory holds anything of a sealed day that the archive does not. */
+export function holdsLate({ count, isLeaving, changed }: LedgerDay): boolean {
+  return isLeaving ? changed!.size > 0 : count > 0;
+}
+
+/** A range of sealed days, and what lies over its archived records. */
+export interface LateWindow {
+  readonly range: TimeRange;
+  /** Null where there is nothing. */
+  readonly late: LateRows | null;
+}
+
+/** The late rows of a range. */
+export interface LateRows {
+  /** Days that may have any, in order. */
+  readonly days: readonly UtcDay[];
+  /** All of them, a short piece of work after the other; what comes in meanwhile may be among them. */
+  slices(): Iterable<ReportBatch>;
+}
+
+/**
+ * Late rows of an app, of one of its devices, or some of them, a window of time after the other: there may be millions, and
+ * most questions need few of them.
+ */
+export class LateScan {
+  /** Bytes of late rows that were read so far. */
+  bytesRead = 0;
+  readonly #source: LateSource;
+  readonly #ledger: DayLedger;
+  readonly #dictionary: Dictionary;
+
+  constructor(source: LateSource, ledger: DayLedger, dictionary: Dictionary) {
+    this.#source = source;
+    this.#ledger = ledger;
+    this.#dictionary = dictionary;
+  }
+
+  /**
+   * The first part of a range of sealed days, or its last in descending order: one without any late row, or one with
+   * about `rowsMax` of them at most, and more only where they share a millisecond.
+   */
+  async window(range: TimeRange, order: Order, rowsMax: number): Promise<LateWindow> {
+    const { part, isEmpty } = await this.#source.cut(range, order, rowsMax);
+    return { range: part, late: isEmpty ? null : this.#lateRows(part) };
+  }
+
+  /** All of a range of sealed days; null where there are none. */
+  async whole(range: TimeRange): Promise<LateRows | null> {
+    await this.#source.know(range);
+    const rows = this.#lateRows(range);
+    return rows.days.length === 0 ? null : rows;
+  }
+
+  /** Adds the devices with a record in memory in a range of sealed days. */
+  async addDevices(range: TimeRange, devices: Set<DeviceId>): Promise<void> {
+    await this.#source.know(range);
+    let looks = 0;
+    for (const { device, startMs, endMs } of this.#source.places(range)) {
+      const { id, track } = device;
+      if (track.countBefore(startMs) < track.countBefore(endMs)) devices.add(id);
+      if (++looks % LOOKS_A_SLICE === 0) await nextTurn();
+    }
+  }
+
+  #lateRows(range: TimeRange): LateRows {
+    return { days: this.#source.days(range), slices: () => this.#slices(range) };
+  }
+
+  *#slices(range: TimeRange): Iterable<ReportBatch> {
+    let collector = new ReportCollector(ROWS_A_SLICE, this.#dictionary);
+    let looks = 0;
+    for (const { device, startMs, endMs } of this.#source.places(range)) {
+      // A report may come between two slices, so the place in the track is found anew by time.
+      for (let fromMs = startMs; fromMs < endMs; ) {
+        fromMs = this.#collect(collector, device, fromMs, endMs);
+        if (++looks < LOOKS_A_SLICE && !collector.isFull) continue;
+        yield collector.build();
+        collector = new ReportCollector(ROWS_A_SLICE, this.#dictionary);
+        looks = 0;
+      }
+    }
+    if (collector.count > 0) yield collector.build();
+  }
+
+  /** Adds a device's late rows from an instant on until the collector is full; returns from where to go on. */
+  #collect(collector: ReportCollector, device: Device, fromMs: number, endMs: number): number {
+    const { id, track } = device;
+    const from = track.countBefore(fromMs);
+    const to = Math.min(track.countBefore(endMs), from + collector.room);
+    let nextMs = endMs;
+    track.runs(from, to, (chunk, rowFrom, rowTo) => {
+      this.bytesRead += (rowTo - rowFrom) * rowBytes(chunk);
+      for (let row = rowFrom; row < rowTo; row++) {
+        if (isLate(this.#ledger, device, chunk, row)) collector.add(id, chunk, row);
+      }
+      nextMs = timestampAt(chunk, rowTo - 1) + 1;
+    });
+    return track.countBefore(endMs) > to ? nextMs : endMs;
+  }
+}
+
+/** A row of a day that is leaving is in the archive as it is, unless it has changed. */
+function isLate(ledger: DayLedger, device: Device, chunk: Chunk, row: number): boolean {
+  const timestampMs = timestampAt(chunk, row);
+  const { isLeaving, changed } = ledger.at(timestampMs);
+  return !isLeaving || changed!.get(device)?.has(timestampMs) === true;
+}

@@ -1,0 +1,32 @@
+import type { Order, TimeRange } from "../../time/range.ts";
+import type { UtcDay } from "../../time/utc-day.ts";
+import type { Device } from "../devices/device.ts";
+
+/** Whose rows of sealed days, and where they lie. */
+export interface LateSource {
+  /** Resolves when the others can be asked about a range. */
+  know(range: TimeRange): Promise<void>;
+  /**
+   * The first part of a range, or its last in descending order: as far as there is no row, where that is a minute or
+   * more, or as far as there are about `rowsMax`.
+   */
+  cut(range: TimeRange, order: Order, rowsMax: number): Promise<Cut>;
+  /** Days of a range that may have rows, in order. */
+  days(range: TimeRange): UtcDay[];
+  /** Where rows of a range may be: devices, each with the part of the range that is looked at. */
+  places(range: TimeRange): Iterable<LatePlace>;
+}
+
+export interface LatePlace extends TimeRange {
+  readonly device: Device;
+}
+
+export interface Cut {
+  readonly part: TimeRange;
+  readonly isEmpty: boolean;
+}
+
+/** What comes before an instant, in order. */
+export function partBefore({ startMs, endMs }: TimeRange, order: Order, borderMs: number): TimeRange {
+  return order === "asc" ? { startMs, endMs: borderMs } : { startMs: borderMs, endMs };
+}

@@ -1,0 +1,178 @@
+import { assert } from "../../lib/assert.ts";
+import { NUMBER_FIELDS } from "../../model/location-fields.ts";
+
+/**
+ * Up to `CHUNK_ROWS_MAX` records of one device in time order, one row after another in a single buffer of
+ * 8-byte cells:
+ *
+ *   | timestampMs | latitude | longitude | ... number fields in `mask` | profile u32, state u32 |  × capacity
+ *
+ * A plain record (time and place) takes 32 bytes, one with all number fields 80. Rows lie whole, since taking a
+ * report in, and reading a page, touch all fields of a record and few records of a device: by column, every
+ * field would be a cache miss of its own.
+ */
+export interface Chunk {
+  count: number;
+  readonly capacity: number;
+  /** Bit `f - FIXED_FIELDS` is set where number field `f` has a cell in each row. */
+  readonly mask: number;
+  /** Cells of a row. */
+  readonly width: number;
+  readonly f64: Float64Array;
+  /** The same buffer, for profile and state: two to a cell. */
+  readonly u32: Uint32Array;
+}
+
+/** 256 rows keep the slack of a half-filled chunk small beside a device-day and a late insert cheap. */
+export const CHUNK_ROWS_MAX = 256;
+const CHUNK_ROWS_MIN = 4;
+
+/** Latitude and longitude: number fields that every record has. */
+const FIXED_FIELDS = 2;
+const FIELDS = NUMBER_FIELDS.length;
+const OPTIONAL_FIELDS = FIELDS - FIXED_FIELDS;
+assert(OPTIONAL_FIELDS <= 16, "the tables below, one line a mask, stay small");
+
+/** The mask of a chunk with a cell for every field. */
+export const ALL_FIELDS = (1 << OPTIONAL_FIELDS) - 1;
+
+/** By mask and number field, its cell in a row, or 0 (which is the timestamp's) where the row has none. */
+const CELL_OF = new Uint8Array((1 << OPTIONAL_FIELDS) * FIELDS);
+/** By mask, cells of a row. */
+const WIDTH_OF = new Uint8Array(1 << OPTIONAL_FIELDS);
+for (let mask = 0; mask < WIDTH_OF.length; mask++) {
+  let cell = 1; // Cell 0 is the timestamp.
+  for (let field = 0; field < FIELDS; field++) {
+    const present = field < FIXED_FIELDS || (mask >> (field - FIXED_FIELDS)) & 1;
+    if (present) CELL_OF[mask * FIELDS + field] = cell++;
+  }
+  WIDTH_OF[mask] = cell + 1; // The last cell holds profile and state.
+}
+
+const BYTES_PER_CELL = 8;
+
+export function createChunk(capacity: number, mask: number): Chunk {
+  const width = WIDTH_OF[mask]!;
+  const buffer = new ArrayBuffer(width * capacity * BYTES_PER_CELL);
+  return { count: 0, capacity, mask, width, f64: new Float64Array(buffer), u32: new Uint32Array(buffer) };
+}
+
+/** The smallest chunk that takes a device's first row: most devices of a large fleet have few. */
+export function createFirstChunk(mask: number): Chunk {
+  return createChunk(CHUNK_ROWS_MIN, mask);
+}
+
+/** The mask of the optional fields that row `row` of these columns carries. */
+export function maskOf(numbers: readonly Float64Array[], row: number): number {
+  let mask = 0;
+  for (let field = FIXED_FIELDS; field < FIELDS; field++) {
+    if (!Number.isNaN(numbers[field]![row]!)) mask |= 1 << (field - FIXED_FIELDS);
+  }
+  return mask;
+}
+
+/** Bytes that one row of the chunk takes. */
+export function rowBytes(chunk: Chunk): number {
+  return chunk.width * BYTES_PER_CELL;
+}
+
+export function timestampAt(chunk: Chunk, row: number): number {
+  return chunk.f64[row * chunk.width]!;
+}
+
+/** The field's value, NaN where the record has none. */
+export function numberAt(chunk: Chunk, row: number, field: number): number {
+  const cell = CELL_OF[chunk.mask * FIELDS + field]!;
+  return cell === 0 ? Number.NaN : chunk.f64[row * chunk.width + cell]!;
+}
+
+export function setTimestamp(chunk: Chunk, row: number, timestampMs: number): void {
+  chunk.f64[row * chunk.width] = timestampMs;
+}
+
+/** Writes a field that the chunk has cells for. */
+export function setNumber(chunk: Chunk, row: number, field: number, value: number): void {
+  chunk.f64[row * chunk.width + CELL_OF[chunk.mask * FIELDS + field]!] = value;
+}
+
+/** Writes all number fields of a row, in order, to `out` from `start`; NaN where the record has none. */
+export function copyNumbers(chunk: Chunk, row: number, out: Float64Array, start: number): void {
+  const { f64, width, mask } = chunk;
+  const from = row * width;
+  const cells = mask * FIELDS;
+  for (let field = 0; field < FIELDS; field++) {
+    const cell = CELL_OF[cells + field]!;
+    out[start + field] = cell === 0 ? Number.NaN : f64[from + cell]!;
+  }
+}
+
+export function profileAt(chunk: Chunk, row: number): number {
+  return chunk.u32[((row + 1) * chunk.width - 1) * 2]!;
+}
+
+export function stateAt(chunk: Chunk, row: number): number {
+  return chunk.u32[((row + 1) * chunk.width - 1) * 2 + 1]!;
+}
+
+export function setTuples(chunk: Chunk, row: number, profile: number, state: number): void {
+  const at = ((row + 1) * chunk.width - 1) * 2;
+  chunk.u32[at] = profile;
+  chunk.u32[at + 1] = state;
+}
+
+/** Rows with a timestamp before `timestampMs`. */
+export function rowsBefore(chunk: Chunk, timestampMs: number): number {
+  const { f64, width } = chunk;
+  let low = 0;
+  let high = chunk.count;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (f64[middle * width]! < timestampMs) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Makes room at `row`; the caller writes it. The chunk must have capacity left. */
+export function openRow(chunk: Chunk, row: number): void {
+  const { f64, width, count } = chunk;
+  if (row < count) f64.copyWithin((row + 1) * width, row * width, count * width);
+  chunk.count = count + 1;
+}
+
+/** A new chunk with rows `from` to `to` of this one, of this capacity and with at least these fields. */
+export function copyRows(chunk: Chunk, from: number, to: number, capacity: number, mask: number): Chunk {
+  const copy = createChunk(capacity, mask);
+  copy.count = to - from;
+  if (mask === chunk.mask) {
+    copy.f64.set(chunk.f64.subarray(from * chunk.width, to * chunk.width));
+    return copy;
+  }
+  for (let row = from; row < to; row++) {
+    const into = row - from;
+    copy.f64[into * copy.width] = timestampAt(chunk, row);
+    for (let field = 0; field < FIELDS; field++) {
+      if (CELL_OF[mask * FIELDS + field] !== 0) setNumber(copy, into, field, numberAt(chunk, row, field));
+    }
+    setTuples(copy, into, profileAt(chunk, row), stateAt(chunk, row));
+  }
+  return copy;
+}
+
+/** Writes row `row` of the batch's columns into row `into`, whose fields the chunk must have. */
+export function writeRow(
+  chunk: Chunk,
+  into: number,
+  timestampMs: number,
+  numbers: readonly Float64Array[],
+  row: number,
+): void {
+  const { f64, width, mask } = chunk;
+  const start = into * width;
+  const cells = mask * FIELDS;
+  f64[start] = timestampMs;
+  for (let field = 0; field < FIELDS; field++) {
+    const cell = CELL_OF[cells + field]!;
+    if (cell !== 0) f64[start + cell] = numbers[field]![row]!;
+  }
+}

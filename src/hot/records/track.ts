@@ -1,0 +1,202 @@
+import type { TimeRange } from "../../time/range.ts";
+import {
+  CHUNK_ROWS_MAX,
+  type Chunk,
+  copyRows,
+  createChunk,
+  createFirstChunk,
+  openRow,
+  rowsBefore,
+  timestampAt,
+} from "./chunk.ts";
+
+/** A place in a track: a row of a chunk. Any insert into the track makes it void. */
+export interface RowRef {
+  readonly chunk: Chunk;
+  readonly row: number;
+}
+
+/**
+ * All records of one device in time order: a list of chunks, found by binary search. Records are counted
+ * from 0, the oldest, so a time range is a range of positions. A class, since closures for each of a
+ * million devices would cost more than their records.
+ */
+export class Track {
+  #count = 0;
+  #newestMs = Number.NEGATIVE_INFINITY;
+  readonly #chunks: Chunk[] = [];
+  /** Position of each chunk's first row. */
+  readonly #starts: number[] = [];
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Timestamp of the newest record; -Infinity while there is none. */
+  get newestMs(): number {
+    return this.#newestMs;
+  }
+
+  /** How many records are older than this. */
+  countBefore(timestampMs: number): number {
+    if (timestampMs > this.#newestMs) return this.#count;
+    const c = this.#chunkFor(timestampMs);
+    return this.#starts[c]! + rowsBefore(this.#chunks[c]!, timestampMs);
+  }
+
+  /** The record at a position. */
+  at(position: number): RowRef {
+    const c = this.#chunkAt(position);
+    return { chunk: this.#chunks[c]!, row: position - this.#starts[c]! };
+  }
+
+  /** The newest record of a track that has one. */
+  newest(): RowRef {
+    const chunk = this.#chunks[this.#chunks.length - 1]!;
+    return { chunk, row: chunk.count - 1 };
+  }
+
+  /** The record with this very timestamp, or null. */
+  find(timestampMs: number): RowRef | null {
+    if (timestampMs > this.#newestMs) return null;
+    const chunk = this.#chunks[this.#chunkFor(timestampMs)]!;
+    const row = rowsBefore(chunk, timestampMs);
+    return row < chunk.count && timestampAt(chunk, row) === timestampMs ? { chunk, row } : null;
+  }
+
+  /** Makes a row for a timestamp that is not there yet, with columns for `mask`; the caller fills it. */
+  insert(timestampMs: number, mask: number): RowRef {
+    if (timestampMs > this.#newestMs) return this.#append(timestampMs, mask);
+    this.#prepare(this.#chunkFor(timestampMs), mask);
+    const c = this.#chunkFor(timestampMs); // A split may have moved the place into the upper half.
+    const chunk = this.#chunks[c]!;
+    const row = rowsBefore(chunk, timestampMs);
+    openRow(chunk, row);
+    for (let later = c + 1; later < this.#starts.length; later++) this.#starts[later]!++;
+    this.#count++;
+    return { chunk, row };
+  }
+
+  /** The same record in a chunk that has columns for `mask`; the old chunk gives way where it has not. */
+  widen(ref: RowRef, mask: number): RowRef {
+    const wanted = ref.chunk.mask | mask;
+    if (wanted === ref.chunk.mask) return ref;
+    const chunk = copyRows(ref.chunk, 0, ref.chunk.count, ref.chunk.capacity, wanted);
+    this.#chunks[this.#chunkFor(timestampAt(ref.chunk, ref.row))] = chunk;
+    return { chunk, row: ref.row };
+  }
+
+  /** Visits positions `from` to `to`, a run of rows of one chunk at a time, oldest first. */
+  runs(from: number, to: number, visit: (chunk: Chunk, rowFrom: number, rowTo: number) => void): void {
+    if (from >= to) return;
+    for (let c = this.#chunkAt(from); c < this.#chunks.length && this.#starts[c]! < to; c++) {
+      const chunk = this.#chunks[c]!;
+      const start = this.#starts[c]!;
+      visit(chunk, Math.max(0, from - start), Math.min(chunk.count, to - start));
+    }
+  }
+
+  /** Takes out what lies in the range and is not to be kept, and frees its memory. */
+  remove({ startMs, endMs }: TimeRange, isKept: (timestampMs: number) => boolean): void {
+    const kept: Chunk[] = [];
+    for (const chunk of this.#chunks) {
+      const from = rowsBefore(chunk, startMs);
+      const to = rowsBefore(chunk, endMs);
+      if (from === to) kept.push(chunk);
+      else keepRows(kept, chunk, from, to, isKept);
+    }
+    this.#chunks.splice(0, this.#chunks.length, ...kept);
+    this.#starts.length = 0;
+    this.#count = 0;
+    for (const chunk of this.#chunks) {
+      this.#starts.push(this.#count);
+      this.#count += chunk.count;
+    }
+    const newest = this.#chunks.at(-1);
+    this.#newestMs = newest === undefined ? Number.NEGATIVE_INFINITY : timestampAt(newest, newest.count - 1);
+  }
+
+  #append(timestampMs: number, mask: number): RowRef {
+    const last = this.#chunks.length - 1;
+    if (last < 0) this.#push(createFirstChunk(mask));
+    else {
+      const newest = this.#chunks[last]!;
+      if (newest.count === CHUNK_ROWS_MAX) {
+        // A device that fills chunks will fill this one too; starting at a quarter keeps the slack small.
+        this.#push(createChunk(CHUNK_ROWS_MAX / 4, newest.mask | mask));
+      } else if (newest.count === newest.capacity || (newest.mask | mask) !== newest.mask) {
+        this.#prepare(last, mask);
+      }
+    }
+    const chunk = this.#chunks[this.#chunks.length - 1]!;
+    this.#newestMs = timestampMs;
+    this.#count++;
+    return { chunk, row: chunk.count++ };
+  }
+
+  #push(chunk: Chunk): void {
+    this.#chunks.push(chunk);
+    this.#starts.push(this.#count);
+  }
+
+  /** Makes sure that chunk `c` has room and columns; a full one is split in half. */
+  #prepare(c: number, mask: number): void {
+    const chunk = this.#chunks[c]!;
+    const wanted = chunk.mask | mask;
+    if (chunk.count < chunk.capacity) {
+      if (wanted !== chunk.mask) this.#chunks[c] = copyRows(chunk, 0, chunk.count, chunk.capacity, wanted);
+    } else if (chunk.capacity < CHUNK_ROWS_MAX) {
+      this.#chunks[c] = copyRows(chunk, 0, chunk.count, Math.min(chunk.capacity * 2, CHUNK_ROWS_MAX), wanted);
+    } else {
+      const half = chunk.count >> 1;
+      this.#chunks[c] = copyRows(chunk, 0, half, CHUNK_ROWS_MAX, wanted);
+      this.#chunks.splice(c + 1, 0, copyRows(chunk, half, chunk.count, CHUNK_ROWS_MAX, wanted));
+      this.#starts.splice(c + 1, 0, this.#starts[c]! + half);
+    }
+  }
+
+  /** The last chunk whose first row is at or before the timestamp; 0 where none is. */
+  #chunkFor(timestampMs: number): number {
+    let low = 0;
+    let high = this.#chunks.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (timestampAt(this.#chunks[middle]!, 0) <= timestampMs) low = middle + 1;
+      else high = middle;
+    }
+    return Math.max(0, low - 1);
+  }
+
+  #chunkAt(position: number): number {
+    let low = 0;
+    let high = this.#starts.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#starts[middle]! <= position) low = middle + 1;
+      else high = middle;
+    }
+    return low - 1;
+  }
+}
+
+/** Adds what is left of a chunk without rows `from` to `to`, but those of them that are kept. */
+function keepRows(
+  chunks: Chunk[],
+  chunk: Chunk,
+  from: number,
+  to: number,
+  isKept: (timestampMs: number) => boolean,
+): void {
+  let runStart = 0;
+  const push = (runEnd: number) => {
+    if (runEnd === runStart) return;
+    const count = runEnd - runStart;
+    chunks.push(copyRows(chunk, runStart, runEnd, count, chunk.mask));
+  };
+  for (let row = from; row < to; row++) {
+    if (isKept(timestampAt(chunk, row))) continue;
+    push(row);
+    runStart = row + 1;
+  }
+  push(chunk.count);
+}

@@ -1,0 +1,92 @@
+import type { Order } from "../../time/range.ts";
+import type { Device } from "../devices/device.ts";
+import { timestampAt } from "../records/chunk.ts";
+import type { Slice } from "./slice.ts";
+
+/** What tells a record from others of its app. */
+export interface RecordKey {
+  readonly device: Device;
+  readonly timestampMs: number;
+}
+
+interface Candidate extends RecordKey {
+  /** Of the device among all that were seen: they come in the order of their ids. */
+  readonly rank: number;
+}
+
+/** Sorting is repaid by what it drops only where there is much to drop. */
+const SPARE_MIN = 256;
+
+/** The first records in order of time, then of devices, or of all of it reversed, of slices in the order of their devices. */
+export class FirstRecords {
+  readonly #count: number;
+  readonly #compare: (a: Candidate, b: Candidate) => number;
+  readonly #isAscending: boolean;
+  #candidates: Candidate[] = [];
+  /** Where so many are known, what comes behind this is not among the first. */
+  #lastMs: number;
+  #rank = 0;
+  #device: Device | null = null;
+
+  constructor(order: Order, count: number) {
+    this.#count = count;
+    this.#isAscending = order === "asc";
+    this.#compare = this.#isAscending ? oldestFirst : newestFirst;
+    this.#lastMs = this.#isAscending ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+  }
+
+  /** Adds what matches of a slice up to a position; returns how many those are. */
+  addSlice(slice: Slice, to: number): number {
+    const { device, from } = slice;
+    if (device !== this.#device) {
+      this.#device = device;
+      this.#rank++;
+    }
+    if (this.#count === 0) return slice.count(from, to);
+    if (slice.isFiltered) return this.#addMatching(slice, to);
+    for (let step = 0; step < Math.min(this.#count, to - from); step++) {
+      const { chunk, row } = slice.at(this.#isAscending ? from + step : to - 1 - step);
+      if (!this.#add(device, timestampAt(chunk, row))) break;
+    }
+    return to - from;
+  }
+
+  inOrder(): RecordKey[] {
+    this.#drop();
+    return this.#candidates;
+  }
+
+  #addMatching(slice: Slice, to: number): number {
+    let matching = 0;
+    slice.visit(slice.from, to, (chunk, row) => {
+      this.#add(slice.device, timestampAt(chunk, row));
+      matching++;
+    });
+    return matching;
+  }
+
+  /** False where neither it nor what comes behind it is among the first. */
+  #add(device: Device, timestampMs: number): boolean {
+    // Of two at one instant the device that is seen later comes behind, or before in descending order.
+    if (this.#isAscending ? timestampMs >= this.#lastMs : timestampMs < this.#lastMs) return false;
+    this.#candidates.push({ device, timestampMs, rank: this.#rank });
+    if (this.#candidates.length >= 2 * this.#count + SPARE_MIN) this.#drop();
+    return true;
+  }
+
+  #drop(): void {
+    this.#candidates.sort(this.#compare);
+    if (this.#candidates.length < this.#count) return;
+    this.#candidates.length = this.#count;
+    const last = this.#candidates.at(-1);
+    if (last !== undefined) this.#lastMs = last.timestampMs;
+  }
+}
+
+function oldestFirst(a: Candidate, b: Candidate): number {
+  return a.timestampMs - b.timestampMs || a.rank - b.rank;
+}
+
+function newestFirst(a: Candidate, b: Candidate): number {
+  return b.timestampMs - a.timestampMs || b.rank - a.rank;
+}

@@ -1,0 +1,68 @@
+import type { DeviceId } from "../../model/ids.ts";
+import { NUMBER_FIELDS } from "../../model/location-fields.ts";
+import type { RecordPage } from "../../model/record-page.ts";
+import type { AppDevices } from "../devices/app-devices.ts";
+import type { Device } from "../devices/device.ts";
+import { type Chunk, copyNumbers, profileAt, stateAt, timestampAt } from "../records/chunk.ts";
+import type { Dictionary } from "../records/dictionary.ts";
+
+const FIELDS = NUMBER_FIELDS.length;
+
+/** Copies records out of the store one by one, so that the page stays true whatever is reported next. */
+export class PageBuilder {
+  readonly #dictionary: Dictionary;
+  readonly #deviceIds: DeviceId[] = [];
+  readonly #timestampMs: Float64Array;
+  readonly #numbers: Float64Array;
+  readonly #profile: Uint32Array;
+  readonly #state: Uint32Array;
+
+  constructor(rowsMax: number, dictionary: Dictionary) {
+    this.#dictionary = dictionary;
+    this.#timestampMs = new Float64Array(rowsMax);
+    this.#numbers = new Float64Array(rowsMax * FIELDS);
+    this.#profile = new Uint32Array(rowsMax);
+    this.#state = new Uint32Array(rowsMax);
+  }
+
+  /** How many more records the page takes. */
+  get room(): number {
+    return this.#profile.length - this.#deviceIds.length;
+  }
+
+  get isFull(): boolean {
+    return this.room === 0;
+  }
+
+  add(device: Device, chunk: Chunk, row: number): void {
+    const index = this.#deviceIds.length;
+    this.#deviceIds.push(device.id);
+    this.#timestampMs[index] = timestampAt(chunk, row);
+    this.#profile[index] = profileAt(chunk, row);
+    this.#state[index] = stateAt(chunk, row);
+    copyNumbers(chunk, row, this.#numbers, index * FIELDS);
+  }
+
+  /** Adds the device's newest record. */
+  addNewest(app: AppDevices, device: Device): void {
+    const { chunk, row } = app.newest(device);
+    this.add(device, chunk, row);
+  }
+
+  /** Starts over in the same columns: pages that were built before are void. */
+  clear(): void {
+    this.#deviceIds.length = 0;
+  }
+
+  build(): RecordPage {
+    return {
+      count: this.#deviceIds.length,
+      deviceIds: this.#deviceIds,
+      timestampMs: this.#timestampMs,
+      numbers: this.#numbers,
+      profile: this.#profile,
+      state: this.#state,
+      dictionary: this.#dictionary.edition,
+    };
+  }
+}

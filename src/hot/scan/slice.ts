@@ -1,0 +1,94 @@
+import { numberIndex } from "../../model/location-fields.ts";
+import type { TimeRange } from "../../time/range.ts";
+import type { Device } from "../devices/device.ts";
+import { type Chunk, numberAt, profileAt, rowBytes, timestampAt } from "../records/chunk.ts";
+import type { Dictionary } from "../records/dictionary.ts";
+import type { RowRef } from "../records/track.ts";
+
+const LATITUDE = numberIndex("latitude");
+const LONGITUDE = numberIndex("longitude");
+const ACCURACY = numberIndex("horizontal_accuracy");
+
+/** What a record must be to take part, besides its time. */
+export interface RecordFilter {
+  /** Leaves out records whose horizontal accuracy is greater; those without one stay. */
+  readonly accuracyMetersMax: number | null;
+  /** Keeps only the records of this user, as the dictionary numbers them. */
+  readonly user: number | null;
+}
+
+/** The records of one device in a time range that pass a filter. Void once the device gets a report. */
+export class Slice {
+  readonly device: Device;
+  /** Positions in the track: from the first in the range to past the last, filtered or not. */
+  readonly from: number;
+  readonly to: number;
+  /** Bytes of records that answering has read so far. */
+  bytesRead = 0;
+  readonly #filter: RecordFilter | null;
+  readonly #dictionary: Dictionary;
+
+  constructor(device: Device, range: TimeRange, filter: RecordFilter, dictionary: Dictionary) {
+    this.device = device;
+    this.from = device.track.countBefore(range.startMs);
+    this.to = device.track.countBefore(range.endMs);
+    this.#dictionary = dictionary;
+    // A device held by one user all the time needs no look at each record's user.
+    const user =
+      filter.user !== null && device.holders.recordsOf(filter.user) < device.track.count ? filter.user : null;
+    const needed = filter.accuracyMetersMax !== null || user !== null;
+    this.#filter = needed ? { accuracyMetersMax: filter.accuracyMetersMax, user } : null;
+  }
+
+  /** Whether each record has to be looked at to know if it takes part. */
+  get isFiltered(): boolean {
+    return this.#filter !== null;
+  }
+
+  /** How many matching records lie at positions `from` to `to`. */
+  count(from: number, to: number): number {
+    if (this.#filter === null) return Math.max(0, to - from);
+    let count = 0;
+    this.visit(from, to, () => {
+      count++;
+    });
+    return count;
+  }
+
+  /** Whether the record at a position passes the filter. */
+  matches(chunk: Chunk, row: number): boolean {
+    const filter = this.#filter;
+    if (filter === null) return true;
+    const { accuracyMetersMax, user } = filter;
+    // A record without an accuracy reads as NaN, which is never greater.
+    if (accuracyMetersMax !== null && numberAt(chunk, row, ACCURACY) > accuracyMetersMax) return false;
+    return user === null || this.#dictionary.userOf(profileAt(chunk, row)) === user;
+  }
+
+  /** Visits the matching records at positions `from` to `to`, oldest first. */
+  visit(from: number, to: number, visit: (chunk: Chunk, row: number) => void): void {
+    this.device.track.runs(from, to, (chunk, rowFrom, rowTo) => {
+      this.bytesRead += (rowTo - rowFrom) * rowBytes(chunk);
+      for (let row = rowFrom; row < rowTo; row++) if (this.matches(chunk, row)) visit(chunk, row);
+    });
+  }
+
+  /** The record at a position of the track, matching or not. */
+  at(position: number): RowRef {
+    const at = this.device.track.at(position);
+    this.bytesRead += rowBytes(at.chunk);
+    return at;
+  }
+
+  /** Visits the places of the matching records at positions `from` to `to`, in degrees, oldest first. */
+  visitPlaces(from: number, to: number, visit: (latitude: number, longitude: number) => void): void {
+    this.visit(from, to, (chunk, row) => {
+      visit(numberAt(chunk, row, LATITUDE), numberAt(chunk, row, LONGITUDE));
+    });
+  }
+
+  timeAt(position: number): number {
+    const { chunk, row } = this.device.track.at(position);
+    return timestampAt(chunk, row);
+  }
+}

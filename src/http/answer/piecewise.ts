@@ -1,0 +1,102 @@
+import { pipeline, Readable } from "node:stream";
+import { createGzip, createZstdCompress } from "node:zlib";
+import { inTurns, type Steps } from "../../lib/schedule/in-turns.ts";
+import { type MaybePromise, whenThere } from "../../lib/schedule/maybe-promise.ts";
+import { type Coding, GZIP_FASTEST, ZSTD_FASTEST } from "../body/coding.ts";
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Answers up to this are sent whole, with their length. */
+const WHOLE_BYTES_MAX = 1024 * 1024;
+/** What is made of a longer one before the client has taken what was sent. */
+const PIECE_BYTES = 64 * 1024;
+
+/** A body that is made piece by piece. */
+export interface Piecewise {
+  /** The body, where it is short; null where there is more of it than was made yet. */
+  readonly whole: Bytes | null;
+  /** All of it, no faster than it is taken. */
+  pieces(): AsyncIterable<Bytes>;
+}
+
+/** Makes the beginning of a body, in turns with other work of the owner and of others. */
+export function beginPiecewise(
+  owner: string,
+  signal: AbortSignal,
+  body: Iterable<Bytes>,
+): MaybePromise<Piecewise> {
+  const pieces = body[Symbol.iterator]();
+
+  function* make(bytesMin: number): Steps<Made> {
+    const made: Bytes[] = [];
+    for (let length = 0; length < bytesMin; yield) {
+      const next = pieces.next();
+      if (next.done === true) return { bytes: joined(made), isLast: true };
+      made.push(next.value);
+      length += next.value.length;
+    }
+    return { bytes: joined(made), isLast: false };
+  }
+
+  async function* all({ bytes, isLast }: Made): AsyncIterable<Bytes> {
+    try {
+      yield bytes;
+      for (let isOver = isLast; !isOver; ) {
+        const made = await inTurns(owner, signal, make(PIECE_BYTES));
+        yield made.bytes;
+        isOver = made.isLast;
+      }
+    } finally {
+      pieces.return?.();
+    }
+  }
+
+  return whenThere(inTurns(owner, signal, make(WHOLE_BYTES_MAX)), (begun) => ({
+    whole: begun.isLast ? begun.bytes : null,
+    pieces: () => all(begun),
+  }));
+}
+
+/** Some of a body, one piece or several. */
+interface Made {
+  readonly bytes: Bytes;
+  readonly isLast: boolean;
+}
+
+/** The body as a stream that makes no more than the client takes. */
+export function streamOf({ pieces }: Piecewise, coding: Coding | null): ReadableStream<Uint8Array> {
+  return readableFrom(coding === null ? pieces() : packed(pieces(), coding));
+}
+
+/** Begins with the first piece that is asked for: from then on somebody hears of what fails. */
+async function* packed(body: AsyncIterable<Bytes>, coding: Coding): AsyncGenerator<Uint8Array> {
+  const packer = coding === "gzip" ? createGzip(GZIP_FASTEST) : createZstdCompress(ZSTD_FASTEST);
+  yield* pipeline(Readable.from(body, { objectMode: false }), packer, () => undefined);
+}
+
+function readableFrom(body: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+  const pieces = body[Symbol.asyncIterator]();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const next = await pieces.next();
+        if (next.done === true) controller.close();
+        else controller.enqueue(next.value);
+      },
+      async cancel() {
+        await pieces.return?.();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+function joined(pieces: readonly Bytes[]): Bytes {
+  const bytes = new Uint8Array(pieces.reduce((length, piece) => length + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return bytes;
+}

@@ -1,0 +1,171 @@
+import { whenThere } from "../../lib/schedule/maybe-promise.ts";
+import { compress, preferredCoding } from "../body/coding.ts";
+import type { KeptBody } from "../body/kept-body.ts";
+import { answerError, type HttpError } from "../errors.ts";
+import { HARMLESS, HeaderTemplates, type MoreHeaders } from "./header-templates.ts";
+import { beginPiecewise, streamOf } from "./piecewise.ts";
+
+/** A long body is compressed on another thread, which takes a promise; most bodies are short. */
+export type Answer = Response | Promise<Response>;
+
+/** Makes every response: its headers, its request id, its compression. */
+export interface Responder {
+  /** Copies the body before it returns, so that the caller may write over it. */
+  json(request: Request, status: number, body: Uint8Array<ArrayBuffer>, more?: MoreHeaders): Answer;
+  object(request: Request, status: number, body: unknown, more?: MoreHeaders): Answer;
+  /** A body of JSON that is made as fast as the client takes it, in turns with other work of its owner. */
+  pieces(request: Request, owner: string, body: Iterable<Uint8Array<ArrayBuffer>>, more: MoreHeaders): Answer;
+  /** A body that is the same for everybody, or a 304 to who has it already. */
+  kept(request: Request, body: KeptBody, more: MoreHeaders): Answer;
+  text(request: Request, body: string, contentType: string, more?: MoreHeaders): Answer;
+  failure(request: Request, error: HttpError, more?: MoreHeaders): Answer;
+  /** Our mistake: the client learns its request's id and nothing of the inside. */
+  fault(request: Request, error: unknown, more?: MoreHeaders): Answer;
+  /** Answers a browser that asks whether a page of another origin may ask; null where CORS is off. */
+  preflight(request: Request, allow: string): Response | null;
+  readonly answersOptions: boolean;
+}
+
+export interface ResponderOptions {
+  /** Origins whose pages may read answers, or `*`; none turns CORS off. */
+  readonly corsOrigins: readonly string[];
+  /** Told of every failure of ours, with the id that the client got. */
+  readonly onFault: (requestId: string, error: unknown) => void;
+}
+
+const COMPRESS_BYTES_MIN = 1000; // The contract's kilobyte; below it a packet carries the body anyway.
+const PREFLIGHT_SECONDS = 600;
+const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
+
+export function createResponder({ corsOrigins, onFault }: ResponderOptions): Responder {
+  const templates = new HeaderTemplates();
+
+  function requestId(request: Request): string {
+    const given = request.headers.get("x-request-id");
+    return given !== null && REQUEST_ID.test(given) ? given : crypto.randomUUID();
+  }
+
+  /** Everything but `Content-Encoding`; good until the next call, since a Response keeps a copy. */
+  function headersFor(request: Request, more: MoreHeaders, isCompressible: boolean): Headers {
+    const headers = templates.of(more, isCompressible);
+    headers.set("x-request-id", requestId(request));
+    for (const name in more) headers.set(name, more[name]!);
+    if (corsOrigins.length > 0) addCors(request, headers);
+    return headers;
+  }
+
+  function addCors(request: Request, headers: Headers): void {
+    const origin = request.headers.get("origin");
+    const vary = headers.get("vary");
+    if (!vary?.endsWith("Origin")) headers.set("vary", vary === null ? "Origin" : `${vary}, Origin`);
+    headers.delete("access-control-allow-origin");
+    headers.delete("access-control-expose-headers");
+    if (origin === null || !(corsOrigins.includes(origin) || corsOrigins.includes("*"))) return;
+    headers.set("access-control-allow-origin", origin);
+    headers.set("access-control-expose-headers", "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id");
+  }
+
+  function json(
+    request: Request,
+    status: number,
+    body: Uint8Array<ArrayBuffer>,
+    more: MoreHeaders = NO_MORE,
+  ): Answer {
+    const isCompressible = body.length > COMPRESS_BYTES_MIN;
+    const headers = headersFor(request, more, isCompressible);
+    const coding = isCompressible ? preferredCoding(request.headers.get("accept-encoding")) : null;
+    if (coding === null) return new Response(body, { status, headers });
+    const coded = new Headers(headers);
+    coded.set("content-encoding", coding);
+    // The caller's bytes are its own again once this returns, and compression reads them later.
+    return compress(coding, body.slice()).then((packed) => new Response(packed, { status, headers: coded }));
+  }
+
+  function object(request: Request, status: number, body: unknown, more?: MoreHeaders): Answer {
+    return json(request, status, encoder.encode(JSON.stringify(body)), more);
+  }
+
+  function kept(request: Request, body: KeptBody, more: MoreHeaders): Answer {
+    const coding = preferredCoding(request.headers.get("accept-encoding"));
+    return whenThere(body.in(coding), ({ bytes, tag }) => {
+      const headers = headersFor(request, { ...more, etag: tag }, true);
+      if (namesTag(request.headers.get("if-none-match"), tag)) {
+        return new Response(null, { status: 304, headers });
+      }
+      if (coding === null) return new Response(bytes, { headers });
+      const coded = new Headers(headers);
+      coded.set("content-encoding", coding);
+      return new Response(bytes, { headers: coded });
+    });
+  }
+
+  function pieces(
+    request: Request,
+    owner: string,
+    body: Iterable<Uint8Array<ArrayBuffer>>,
+    more: MoreHeaders,
+  ): Answer {
+    return whenThere(beginPiecewise(owner, request.signal, body), (begun) => {
+      if (begun.whole !== null) return json(request, 200, begun.whole, more);
+      const headers = new Headers(headersFor(request, more, true));
+      const coding = preferredCoding(request.headers.get("accept-encoding"));
+      if (coding !== null) headers.set("content-encoding", coding);
+      return new Response(streamOf(begun, coding), { headers });
+    });
+  }
+
+  return {
+    answersOptions: corsOrigins.length > 0,
+    json,
+    object,
+    pieces,
+    kept,
+    text: (request, body, contentType, more) =>
+      json(request, 200, encoder.encode(body), { ...more, "content-type": contentType }),
+    failure(request, error, more) {
+      const { status, body, headers } = answerError(error);
+      if (status !== 500) return object(request, status, body, { ...more, ...headers });
+      const id = requestId(request);
+      onFault(id, body.message);
+      return object(
+        request,
+        status,
+        { ...body, request_id: id },
+        { ...more, ...headers, "x-request-id": id },
+      );
+    },
+    fault(request, error, more) {
+      const id = requestId(request);
+      onFault(id, error);
+      const body = {
+        success: false,
+        message: "the server failed to answer; its log says more",
+        request_id: id,
+      };
+      return object(request, 500, body, { ...more, "x-request-id": id });
+    },
+    preflight(request, allow) {
+      if (corsOrigins.length === 0) return null;
+      const headers = new Headers({
+        ...HARMLESS,
+        allow,
+        "access-control-allow-methods": allow,
+        "access-control-allow-headers": "Authorization, Content-Type, Content-Encoding, X-Request-Id",
+        "access-control-max-age": String(PREFLIGHT_SECONDS),
+        "x-request-id": requestId(request),
+      });
+      addCors(request, headers);
+      return new Response(null, { status: 204, headers });
+    },
+  };
+}
+
+const NO_MORE: MoreHeaders = {};
+
+/** Whether a list of `If-None-Match` has a tag; weak ones count, RFC 9110 §13.1.2. */
+function namesTag(list: string | null, tag: string): boolean {
+  const known = list?.split(",").map((item) => item.trim()) ?? [];
+  return ["*", tag, `W/${tag}`].some((name) => known.includes(name));
+}
+
+const encoder = new TextEncoder();

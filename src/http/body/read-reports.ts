@@ -1,0 +1,264 @@
+import { fail, ok, type Result } from "../../lib/result.ts";
+import type { Steps } from "../../lib/schedule/loop-share.ts";
+import type { ServiceError } from "../../model/errors.ts";
+import { type AcceptedTimes, TOO_MANY_REPORTS } from "../../model/report.ts";
+import { BATCH_REPORTS_MAX } from "../../model/report-batch.ts";
+import { CollectedReports, type ReadReports } from "./collect-reports.ts";
+import {
+  kindAt,
+  PIECE_BYTES_MAX,
+  type Place,
+  readMembersAt,
+  readReportAt,
+  skipWhite,
+  trimmed,
+  walkElements,
+  walkMembers,
+  walkUtf8,
+} from "./long-json.ts";
+
+/** Bodies that hold reports: `{"locations":[...]}` or one report, or one report a line. */
+export type ReportFormat = "json" | "ndjson";
+
+/** The format a `Content-Type` names; null for one that reports don't come in. */
+export function reportFormat(contentType: string | null): ReportFormat | null {
+  const [mediaType = ""] = (contentType ?? "").split(";", 1);
+  switch (mediaType.trim().toLowerCase()) {
+    case "application/json":
+      return "json";
+    case "application/x-ndjson":
+      return "ndjson";
+    default:
+      return null;
+  }
+}
+
+type Read = Result<ReadReports, ServiceError>;
+
+/** Reads a body in steps of a few milliseconds at most, whatever it holds. */
+export function* readReports(body: Uint8Array, format: ReportFormat, times: AcceptedTimes): Steps<Read> {
+  if (body.length === 0) return unreadable("the body is empty");
+  if (format === "ndjson") return yield* readNdjson(body, times);
+  if (body.length <= PIECE_BYTES_MAX) return readShortJson(body, times);
+  return (yield* readPlainList(body, times)) ?? (yield* readLongJson(body, times));
+}
+
+function readShortJson(body: Uint8Array, times: AcceptedTimes): Read {
+  const text = decodeUtf8(body);
+  if (text === null) return unreadable(NO_UTF8);
+  const value = parseJson(text);
+  if (value === undefined) return unreadable(NO_JSON);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return unreadable(NO_OBJECT);
+  const { locations } = value as { locations?: unknown };
+  const collected = new CollectedReports(times);
+  if (locations === undefined) collected.add(value, 0);
+  else if (!Array.isArray(locations)) return unreadable(NO_LIST);
+  else if (locations.length > BATCH_REPORTS_MAX) return tooMany();
+  else addAll(locations, locations.length, collected);
+  return ok(collected.end());
+}
+
+function addAll(reports: readonly unknown[], expected: number, collected: CollectedReports): void {
+  let following = expected;
+  for (const report of reports) collected.add(report, --following);
+}
+
+/**
+ * A long list as most clients write it, cut between reports without looking at what lies between the cuts. That is as
+ * good as parsing the whole: where every piece between brackets is an array, so are all of them with commas between,
+ * and a cut that hit a text or the inside of a report leaves a piece that is none. Null where the body is something
+ * else, which costs no more than what was read of it.
+ */
+function* readPlainList(body: Uint8Array, times: AcceptedTimes): Steps<Read | null> {
+  const head = LIST_HEAD.exec(latin1(body, LIST_EDGE_BYTES_MAX));
+  const listEnd = head === null ? null : endOfList(body);
+  if (head === null || listEnd === null) return null;
+  const collected = new CollectedReports(times);
+  for (let open = head[0].length - 1; ; ) {
+    const isLast = listEnd - open <= PIECE_BYTES_MAX;
+    const close = isLast ? listEnd : cutAfter(body, open + CUT_BYTES_MIN, open + PIECE_BYTES_MAX);
+    const reports = close === null ? null : listBetween(body, open, close);
+    if (reports === null || collected.count + reports.length > BATCH_REPORTS_MAX) return null;
+    const expected = Math.ceil((reports.length * (listEnd - open)) / (close! - open));
+    addAll(reports, expected, collected);
+    if (isLast) return ok(collected.end());
+    open = close!;
+    yield;
+  }
+}
+
+/** A report or two of the usual size before a piece is full: each piece costs some microseconds. */
+const CUT_BYTES_MIN = (3 / 4) * PIECE_BYTES_MAX;
+
+const LIST_HEAD = /^(?:\u00ef\u00bb\u00bf)?[ \t\r\n]*\{[ \t\r\n]*"locations"[ \t\r\n]*:[ \t\r\n]*\[/;
+/** So much before the first report and behind the last is looked at; it is mostly blanks. */
+const LIST_EDGE_BYTES_MAX = 64;
+
+/** Where the bracket lies that is the last of the body but for a brace; null where it ends in something else. */
+function endOfList(body: Uint8Array): number | null {
+  const brace = trimmed(body, body.length - LIST_EDGE_BYTES_MAX, body.length).end - 1;
+  if (body[brace] !== CLOSE_BRACE) return null;
+  const bracket = trimmed(body, body.length - LIST_EDGE_BYTES_MAX, brace).end - 1;
+  return body[bracket] === CLOSE_BRACKET ? bracket : null;
+}
+
+/** The comma behind the first report that ends there before another; null where none does. */
+function cutAfter(body: Uint8Array, from: number, to: number): number | null {
+  for (let at = from; at < to; ) {
+    const brace = body.indexOf(CLOSE_BRACE, at);
+    if (brace < 0 || brace >= to) return null;
+    if (body[brace + 1] === COMMA && body[brace + 2] === OPEN_BRACE) return brace + 1;
+    at = brace + 1;
+  }
+  return null;
+}
+
+/** What lies between two places of a list, parsed; brackets stand there for as long. Null where that is no array. */
+function listBetween(body: Uint8Array, open: number, close: number): unknown[] | null {
+  const [before, after] = [body[open]!, body[close]!];
+  body[open] = OPEN_BRACKET;
+  body[close] = CLOSE_BRACKET;
+  const text = decodeUtf8(body.subarray(open, close + 1));
+  body[open] = before;
+  body[close] = after;
+  const list = text === null ? null : parseJson(text);
+  return Array.isArray(list) ? list : null;
+}
+
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const COMMA = 0x2c;
+
+/** Any other long body: walked over whole before anything of it is parsed. */
+function* readLongJson(body: Uint8Array, times: AcceptedTimes): Steps<Read> {
+  const start = yield* skipWhite(body, startsWithMark(body, 0) ? MARK_BYTES : 0);
+  const whole = { start, end: body.length };
+  if (!(yield* walkUtf8(body, whole))) return unreadable(NO_UTF8);
+  const { places, fault } = yield* walkMembers(body, whole);
+  if (fault !== null) return unreadable(fault === "depth" ? TOO_DEEP : NO_JSON);
+  if (kindAt(body, whole) !== "object") return unreadable(NO_OBJECT);
+  const collected = new CollectedReports(times);
+  const list = places.get("locations");
+  if (list === undefined) {
+    collected.add(yield* readMembersAt(body, places), 0);
+    return ok(collected.end());
+  }
+  if (kindAt(body, list) !== "array") return unreadable(NO_LIST);
+  const reports = yield* walkElements(body, list, BATCH_REPORTS_MAX);
+  if (reports === null) return tooMany();
+  let following = reports.length;
+  for (const report of reports) {
+    collected.add(yield* readReportAt(body, report), --following);
+    yield;
+  }
+  return ok(collected.end());
+}
+
+/** Blank lines don't count; a line that is no JSON is rejected under its index like any bad report. */
+function* readNdjson(body: Uint8Array, times: AcceptedTimes): Steps<Read> {
+  const lines = yield* findLines(body);
+  if (lines.length > BATCH_REPORTS_MAX) return tooMany();
+  const collected = new CollectedReports(times);
+  let following = lines.length;
+  let stepBytes = 0;
+  for (const line of lines) {
+    following--;
+    const length = line.end - line.start;
+    if (length > PIECE_BYTES_MAX) yield* addLongLine(body, line, following, collected);
+    else addLine(body.subarray(line.start, line.end), following, collected);
+    stepBytes += length;
+    if (stepBytes < PIECE_BYTES_MAX) continue;
+    yield;
+    stepBytes = 0;
+  }
+  return ok(collected.end());
+}
+
+function addLine(line: Uint8Array, following: number, collected: CollectedReports): void {
+  const text = decodeUtf8(line);
+  const report = text === null ? undefined : parseJson(text);
+  if (text === null) collected.reject(LINE_NO_UTF8);
+  else if (report === undefined) collected.reject(LINE_NO_JSON);
+  else collected.add(report, following);
+}
+
+function* addLongLine(
+  body: Uint8Array,
+  line: Place,
+  following: number,
+  collected: CollectedReports,
+): Steps<void> {
+  const place = trimmed(body, line.start + (startsWithMark(body, line.start) ? MARK_BYTES : 0), line.end);
+  if (!(yield* walkUtf8(body, place))) return collected.reject(LINE_NO_UTF8);
+  const { places, fault } = yield* walkMembers(body, place);
+  if (fault !== null) return collected.reject(fault === "depth" ? LINE_TOO_DEEP : LINE_NO_JSON);
+  const isObject = kindAt(body, place) === "object";
+  collected.add(isObject ? yield* readMembersAt(body, places) : yield* readReportAt(body, place), following);
+}
+
+/** Lines that aren't blank, at most one more than a batch takes. */
+function* findLines(body: Uint8Array): Steps<Place[]> {
+  const lines: Place[] = [];
+  let start = 0;
+  while (lines.length <= BATCH_REPORTS_MAX) {
+    start = yield* skipWhite(body, start);
+    if (start === body.length) break;
+    const newline = body.indexOf(LF, start);
+    const end = newline < 0 ? body.length : newline;
+    lines.push({ start, end });
+    start = end;
+  }
+  return lines;
+}
+
+const LF = 0x0a;
+
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+/** A byte order mark at the start is no part of the text. */
+function decodeUtf8(bytes: Uint8Array): string | null {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+const MARK_BYTES = 3;
+
+function startsWithMark(body: Uint8Array, at: number): boolean {
+  return body[at] === 0xef && body[at + 1] === 0xbb && body[at + 2] === 0xbf;
+}
+
+function latin1(body: Uint8Array, byteCount: number): string {
+  return String.fromCharCode(...body.subarray(0, byteCount));
+}
+
+/** Undefined where the text is no JSON, which JSON itself can't be. The engines' own words differ and may quote the input. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+const NO_UTF8 = "the body is not valid UTF-8";
+const NO_JSON = "the body is not valid JSON: it cannot be parsed";
+const TOO_DEEP = "the body is not valid JSON: it is nested too deeply";
+const NO_OBJECT = 'the body must be {"locations":[...]} or one report';
+const NO_LIST = "locations must be an array of reports";
+const LINE_NO_UTF8 = "the line is not valid UTF-8";
+const LINE_NO_JSON = "the line is not valid JSON: it cannot be parsed";
+const LINE_TOO_DEEP = "the line is not valid JSON: it is nested too deeply";
+
+/** A body that can be read is no 400: it is too large in what it holds. */
+function tooMany(): { readonly ok: false; readonly error: ServiceError } {
+  return fail({ kind: "body_too_large", message: TOO_MANY_REPORTS });
+}
+
+function unreadable(message: string): { readonly ok: false; readonly error: ServiceError } {
+  return fail({ kind: "body_unreadable", message });
+}

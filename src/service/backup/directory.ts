@@ -1,0 +1,217 @@
+import { dirname, join } from "node:path";
+import { crc32 } from "node:zlib";
+import { parseDayFolder } from "../../archive/files/paths.ts";
+import { NewerFormatError } from "../../lib/newer-format-error.ts";
+import { fail, ok, type Result } from "../../lib/result.ts";
+import { FileError, type Files } from "../../runtime/files.ts";
+import { type Backup, type BackupFile, encodeBackup, parseBackup } from "./file.ts";
+import { MANIFEST } from "./source.ts";
+
+/*
+ * A backup's directory is a data directory with a `backup.json` beside, which names every file. New files wait in
+ * `next/` until `backup.json` is replaced in one step, and only then take their places: at any moment each
+ * file that it names is in its place or in `next/`.
+ */
+const BACKUP_FILE = "backup.json";
+const NEXT = "next";
+/** The lock of a data directory, which a backup is too. */
+export const LOCK = "lock";
+
+/** The name under which a file waits: folders would have to be made and removed. */
+function waitingName(file: string): string {
+  return file.replaceAll("/", "+");
+}
+
+/** What a crash leaves of a `backup.json` that was being replaced. */
+function isTemporary(name: string): boolean {
+  return name.startsWith(`${BACKUP_FILE}.`) && name.endsWith(".tmp");
+}
+
+/** The backup in a directory; null where there is none yet, or a sentence that says why it is no place for one. */
+export async function readBackup(files: Files, directory: string): Promise<Result<Backup | null, string>> {
+  const path = join(directory, BACKUP_FILE);
+  if (!(await files.exists(path))) return ok(null);
+  const parsed = parseBackup(await files.read(path));
+  if (parsed.ok) return parsed;
+  if (parsed.error.kind === "damaged")
+    return fail(`"${path}" is damaged: nobody knows what the backup holds.`);
+  throw new NewerFormatError("backup", path, "format version 1", String(parsed.error.version));
+}
+
+/** Whether a directory holds nothing but what a backup leaves that never came to its end. */
+export async function isEmptyForBackup(files: Files, directory: string): Promise<boolean> {
+  const names = await files.list(directory);
+  return names.every((name) => name === LOCK || name === NEXT || isTemporary(name));
+}
+
+export interface FoundFile {
+  readonly bytes: Uint8Array;
+  /** Whether it is in `next/` still. */
+  readonly isWaiting: boolean;
+}
+
+/** A file of a backup that is whole, or what is wrong with it. */
+export async function findFile(
+  files: Files,
+  directory: string,
+  wanted: BackupFile,
+): Promise<Result<FoundFile, string>> {
+  let fault = "it is missing";
+  for (const isWaiting of [true, false]) {
+    const path = isWaiting ? join(directory, NEXT, waitingName(wanted.file)) : join(directory, wanted.file);
+    try {
+      const bytes = await files.read(path);
+      if (bytes.length === wanted.bytes && crc32(bytes) === wanted.crc) return ok({ bytes, isWaiting });
+      fault =
+        bytes.length === wanted.bytes
+          ? "its bytes are not those written"
+          : `it has ${bytes.length} bytes instead of ${wanted.bytes}`;
+    } catch (error) {
+      if (!(error instanceof FileError)) throw error;
+      if (error.code !== "ENOENT") fault = error.message;
+    }
+  }
+  return fail(fault);
+}
+
+/** A backup's directory that is being written. */
+export interface BackupDirectory {
+  /** Whether the file in its place has the size that the former backup says. */
+  hasInPlace(file: BackupFile): Promise<boolean>;
+  /** Puts a file into `next/`, over what may wait there under its name. */
+  write(file: string, bytes: Uint8Array): Promise<void>;
+  /** The same by a second name of the file at `source`; false where the file system can't. */
+  link(file: string, source: string): Promise<boolean>;
+  /** Makes this the backup, in one step. */
+  commit(backup: Backup): Promise<void>;
+  /** Puts what was written for the backup in its place, and removes what it does not name. */
+  settle(backup: Backup): Promise<void>;
+  /** Does what a crash kept the former backup from, and forgets what one left that was never finished. */
+  resume(former: Backup | null): Promise<void>;
+  /** Forgets what waits. */
+  discard(): Promise<void>;
+}
+
+export function createBackupDirectory(files: Files, directory: string): BackupDirectory {
+  const next = join(directory, NEXT);
+
+  let hasNext = false;
+
+  async function makeWay(path: string): Promise<void> {
+    if (!hasNext) await files.makeDirectory(next);
+    hasNext = true;
+    if (await files.exists(path)) await files.remove(path);
+  }
+
+  async function discard(): Promise<void> {
+    const temporary = (await files.list(directory)).filter(isTemporary);
+    for (const name of temporary) await files.remove(join(directory, name));
+    if (await files.exists(next)) await files.removeAll(next);
+    hasNext = false;
+  }
+
+  /** The log comes first and the manifest last, so that the directory is a data directory at any moment. */
+  async function moveIntoPlace({ files: all }: Backup, isGood: (file: BackupFile) => Promise<boolean>) {
+    const waiting = new Set(await files.list(next));
+    for (const wanted of inOrder(all)) {
+      if (!waiting.has(waitingName(wanted.file)) || !(await isGood(wanted))) continue;
+      const to = join(directory, wanted.file);
+      await files.makeDirectory(dirname(to));
+      await files.rename(join(next, waitingName(wanted.file)), to);
+    }
+    // Not only of those that were moved now: an earlier backup may have failed before its own sync.
+    const folders = new Set(all.map(({ file }) => dirname(join(directory, file))));
+    for (const folder of folders) if (await files.exists(folder)) await files.syncDirectory(folder);
+  }
+
+  return {
+    async hasInPlace({ file, bytes }) {
+      try {
+        return (await files.size(join(directory, file))) === bytes;
+      } catch (error) {
+        if (error instanceof FileError && error.code === "ENOENT") return false;
+        throw error;
+      }
+    },
+    async write(file, bytes) {
+      const path = join(next, waitingName(file));
+      await makeWay(path);
+      await writeDurably(files, path, bytes);
+    },
+    async link(file, source) {
+      const path = join(next, waitingName(file));
+      await makeWay(path);
+      try {
+        await files.link(source, path);
+        return true;
+      } catch (error) {
+        if (error instanceof FileError && error.code !== "ENOSPC" && error.code !== "EDQUOT") return false;
+        throw error;
+      }
+    },
+    async commit(backup) {
+      if (hasNext) await files.syncDirectory(next);
+      await files.replace(join(directory, BACKUP_FILE), encodeBackup(backup));
+    },
+    async resume(former) {
+      if (former !== null) {
+        await moveIntoPlace(former, async (wanted) => {
+          const found = await findFile(files, directory, wanted);
+          return found.ok && found.value.isWaiting;
+        });
+      }
+      await discard();
+    },
+    async settle(backup) {
+      await moveIntoPlace(backup, async () => true);
+      await discard();
+      await removeUnnamed(files, directory, new Set(backup.files.map(({ file }) => file)));
+    },
+    discard,
+  };
+}
+
+/** The caller syncs the directory. */
+export async function writeDurably(files: Files, path: string, bytes: Uint8Array): Promise<void> {
+  const file = await files.openAppend(path);
+  try {
+    await file.append([bytes]);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+function inOrder(all: readonly BackupFile[]): BackupFile[] {
+  const rank = ({ file }: BackupFile) => (file.startsWith("wal/") ? 0 : file === MANIFEST ? 2 : 1);
+  return [...all].sort((a, b) => rank(a) - rank(b));
+}
+
+/** Removes what a backup does not name, and the folders that are empty then. */
+async function removeUnnamed(files: Files, directory: string, named: ReadonlySet<string>): Promise<void> {
+  for (const folder of await dataFolders(files, directory)) {
+    const path = join(directory, folder);
+    const names = await files.list(path);
+    const gone = names.filter((name) => !named.has(`${folder}/${name}`));
+    if (gone.length === 0) continue;
+    if (gone.length === names.length) await files.removeAll(path);
+    else for (const name of gone) await files.remove(join(path, name));
+    await files.syncDirectory(gone.length === names.length ? dirname(path) : path);
+  }
+  for (const file of ["keys.json", MANIFEST]) {
+    if (!named.has(file)) await files.removeAll(join(directory, file));
+  }
+}
+
+/** Folders of a data directory that hold files, by their place in it; some may not be there. */
+async function dataFolders(files: Files, directory: string): Promise<string[]> {
+  const list = (folder: string) => files.list(join(directory, folder));
+  const isDay = (name: string) => parseDayFolder(name) !== null;
+  const expired: string[] = [];
+  for (const since of await list("archive/expired")) {
+    const days = await list(`archive/expired/${since}`);
+    expired.push(...days.map((day) => `archive/expired/${since}/${day}`));
+  }
+  const days = (await list("archive")).filter(isDay).map((day) => `archive/${day}`);
+  return ["wal", "damaged", "imports", "archive/latest", ...days, ...expired];
+}

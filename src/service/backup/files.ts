@@ -1,0 +1,125 @@
+import { join } from "node:path";
+import { crc32 } from "node:zlib";
+import { FileError } from "../../runtime/files.ts";
+import type { BackupFile } from "./file.ts";
+import { sameFile } from "./file.ts";
+import type { GatherOptions } from "./gather.ts";
+import type { WantedFile } from "./source.ts";
+
+/** Brings one file after another to a backup's directory, but for those that it has. */
+export interface BackupFiles {
+  /** Starts over; what was written stays known. What is wrong with a file goes to `problems`. */
+  begin(problems: string[]): void;
+  /** Brings a file that is never written to again, by a link where that can be; returns its bytes. */
+  bring(wanted: WantedFile): Promise<number>;
+  /** Brings these bytes. */
+  put(file: string, bytes: Uint8Array): Promise<void>;
+  /** Keeps what the former backup has under this name. */
+  keep(file: string): Promise<void>;
+  brought(): { files: BackupFile[]; copied: BackupFile[]; linked: BackupFile[] };
+}
+
+export function createBackupFiles({ files, dataDir, target, former }: GatherOptions): BackupFiles {
+  const known = new Map(former?.files.map((file) => [file.file, file]));
+  const copied = new Map<string, BackupFile>();
+  const linked = new Map<string, BackupFile>();
+  let all = new Map<string, BackupFile>();
+  let problems: string[] = [];
+
+  /** Whether the file is there as it should be: what was written now takes the place of what was there before. */
+  async function has(wanted: BackupFile): Promise<boolean> {
+    const written = copied.get(wanted.file) ?? linked.get(wanted.file);
+    if (written !== undefined) return sameFile(written, wanted);
+    const before = known.get(wanted.file);
+    return before !== undefined && sameFile(before, wanted) && (await target.hasInPlace(before));
+  }
+
+  async function take(file: string, bytes: Uint8Array, linkFrom: string | null): Promise<void> {
+    const taken = { file, bytes: bytes.length, crc: crc32(bytes) };
+    all.set(file, taken);
+    if (await has(taken)) return;
+    copied.delete(file);
+    linked.delete(file);
+    const isLinked = linkFrom !== null && (await target.link(file, linkFrom));
+    if (!isLinked) await target.write(file, bytes);
+    (isLinked ? linked : copied).set(file, taken);
+  }
+
+  async function keep(file: string): Promise<void> {
+    const before = known.get(file);
+    if (before !== undefined && (await target.hasInPlace(before))) all.set(file, before);
+  }
+
+  return {
+    begin(into) {
+      problems = into;
+      all = new Map();
+    },
+    keep,
+    put: (file, bytes) => take(file, bytes, null),
+    async bring({ file, sources, expected }) {
+      const wanted = expected === null ? null : { file, bytes: expected.bytes, crc: expected.crc };
+      if (wanted !== null && (await has(wanted))) {
+        all.set(file, wanted);
+        const fault = await findFault(sources, wanted.bytes);
+        if (fault !== null) problems.push(`${file}: ${fault}; the backup has it`);
+        return wanted.bytes;
+      }
+      const found = await readFirst(sources);
+      if (typeof found === "string") {
+        if (found === MISSING && expected === null) return 0; // Removed since it was listed.
+        problems.push(`${file}: ${found}`);
+        await keep(file);
+        return 0;
+      }
+      const { bytes, path } = found;
+      if (wanted !== null && bytes.length !== wanted.bytes)
+        problems.push(`${file}: it has ${bytes.length} bytes instead of ${wanted.bytes}`);
+      else if (wanted !== null && crc32(bytes) !== wanted.crc)
+        problems.push(`${file}: its bytes are not those written`);
+      await take(file, bytes, expected === null ? null : path);
+      return bytes.length;
+    },
+    brought: () => ({
+      files: [...all.values()],
+      copied: [...copied.values()].filter(isNamed),
+      linked: [...linked.values()].filter(isNamed),
+    }),
+  };
+
+  function isNamed({ file }: BackupFile): boolean {
+    return all.has(file);
+  }
+
+  /** What is wrong with a file that the backup has: a glance. */
+  async function findFault(sources: readonly string[], wantedBytes: number): Promise<string | null> {
+    for (const source of sources) {
+      try {
+        const bytes = await files.size(join(dataDir, source));
+        return bytes === wantedBytes ? null : `it has ${bytes} bytes instead of ${wantedBytes}`;
+      } catch (error) {
+        if (!(error instanceof FileError)) throw error;
+        if (error.code !== "ENOENT") return `it can't be read: ${error.code}`;
+      }
+    }
+    return MISSING;
+  }
+
+  /** The first of the files that is there, or what is wrong with them. */
+  async function readFirst(
+    sources: readonly string[],
+  ): Promise<{ path: string; bytes: Uint8Array } | string> {
+    for (const source of sources) {
+      const path = join(dataDir, source);
+      try {
+        return { path, bytes: await files.read(path) };
+      } catch (error) {
+        if (!(error instanceof FileError)) throw error;
+        if (error.code !== "ENOENT") return `it can't be read: ${error.code}`;
+      }
+    }
+    return MISSING;
+  }
+}
+
+const MISSING = "it is missing";

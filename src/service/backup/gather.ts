@@ -1,0 +1,150 @@
+import { Buffer } from "node:buffer";
+import { join } from "node:path";
+import { type Manifest, readManifest } from "../../archive/files/manifest.ts";
+import { archivePaths } from "../../archive/files/paths.ts";
+import { parseKeyFile } from "../../auth/key-file.ts";
+import { directoryPaths } from "../../directory/paths.ts";
+import { FileError, type Files, isPassing } from "../../runtime/files.ts";
+import { scanSegment } from "../../wal/segment/scan-segment.ts";
+import { misnamedSegments, segmentNumbers } from "../../wal/segment/segment-name.ts";
+import { segmentSize } from "../../wal/segment/segment-reader.ts";
+import type { BackupDirectory } from "./directory.ts";
+import type { Backup } from "./file.ts";
+import { createBackupFiles } from "./files.ts";
+import { findOthers, findParts, MANIFEST, partsOf, readManifestBytes } from "./source.ts";
+
+/** What a data directory holds at one moment, each file in its place in the backup or written beside. */
+export interface Gathered extends Pick<Backup, "files" | "problems" | "lastSequence"> {
+  /** Those that the backup did not have: written, or linked. */
+  readonly copied: Backup["files"];
+  readonly linked: Backup["files"];
+}
+
+export interface GatherOptions {
+  readonly files: Files;
+  readonly dataDir: string;
+  readonly target: BackupDirectory;
+  readonly former: Backup | null;
+  onProgress(doneBytes: number, totalBytes: number): void;
+}
+
+/** A seal takes longer than reading what it changed: this often in a row, something else is wrong. */
+export const ATTEMPTS_MAX = 8;
+
+/**
+ * Brings all files to a backup's directory; null where the archive changed again and again. The archive is read by a
+ * manifest, and the log after it: a seal swaps the manifest before it takes anything from the log, so as long as the
+ * manifest is the same, nothing went from the log that it does not cover.
+ */
+export async function gather(options: GatherOptions): Promise<Gathered | null> {
+  const { files, dataDir } = options;
+  const archiveDirectory = directoryPaths(dataDir).archive;
+  const backupFiles = createBackupFiles(options);
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+    const before = await readManifestBytes(files, archiveDirectory);
+    const problems: string[] = [];
+    backupFiles.begin(problems);
+    const manifest = await describeManifest(files, archiveDirectory, before, problems);
+    const parts = manifest === null ? await findParts(files, archiveDirectory) : partsOf(manifest);
+    const partBytes = parts.reduce((sum, { expected }) => sum + (expected?.bytes ?? 0), 0);
+    const progress = createProgress(options, partBytes);
+    for (const part of parts) progress.add(await backupFiles.bring(part));
+    const logSequence = await bringLog(options, backupFiles, progress, problems);
+    for (const other of await findOthers(files, dataDir)) await backupFiles.bring(other);
+    await checkKeys(files, dataDir, problems);
+    if (!isSame(before, await readManifestBytes(files, archiveDirectory))) continue;
+    if (before !== null) await backupFiles.put(MANIFEST, before);
+    const lastSequence = Math.max(manifest?.lastSequence ?? 0, logSequence);
+    return { ...backupFiles.brought(), problems, lastSequence };
+  }
+  return null;
+}
+
+/** The manifest, where there is a good one or no archive; null where the parts have to speak for themselves. */
+async function describeManifest(
+  files: Files,
+  archiveDirectory: string,
+  bytes: Uint8Array | null,
+  problems: string[],
+): Promise<Manifest | null> {
+  if (bytes === null) {
+    const hasParts = (await findParts(files, archiveDirectory)).length > 0;
+    if (hasParts) problems.push(`${MANIFEST} is missing`);
+    return null;
+  }
+  const manifest = readManifest(bytes, archivePaths(archiveDirectory).manifest);
+  if (manifest === null) problems.push(`${MANIFEST} is damaged`);
+  return manifest;
+}
+
+/** Copies the segments as far as they are, the newest too; returns the greatest sequence in them. */
+async function bringLog(
+  { files, dataDir }: GatherOptions,
+  backupFiles: ReturnType<typeof createBackupFiles>,
+  progress: Progress,
+  problems: string[],
+): Promise<number> {
+  const directory = directoryPaths(dataDir).log;
+  const names = await files.list(directory);
+  const segments = segmentNumbers(names);
+  for (const name of misnamedSegments(names))
+    problems.push(`wal/${name}: no segment of the log has such a name, so the backup goes without it`);
+  for (const { name } of segments) progress.expect(await segmentSize(files, join(directory, name)));
+  let sequence = 0;
+  for (const [index, { name, number }] of segments.entries()) {
+    const file = `wal/${name}`;
+    const path = join(directory, name);
+    let bytes: Uint8Array;
+    try {
+      bytes = await files.read(path);
+    } catch (error) {
+      if (!(error instanceof FileError) || isPassing(error)) throw error;
+      // Gone since it was listed: covered by this manifest, or there is another one by now.
+      if (error.code === "ENOENT") continue;
+      problems.push(`${file}: it can't be read: ${error.code}`);
+      await backupFiles.keep(file);
+      continue;
+    }
+    const { damage, lastSequence, headBytes } = scanSegment(path, number, bytes, sequence);
+    sequence = lastSequence;
+    for (const { offset, bytes: count } of damage) {
+      const isUnfinished = index === segments.length - 1 && offset >= headBytes;
+      const isTail = isUnfinished && offset + count === bytes.length; // A write that is under way, or was cut short.
+      if (!isTail) problems.push(`${file}: ${count} damaged bytes at ${offset}`);
+    }
+    await backupFiles.put(file, bytes);
+    progress.add(bytes.length);
+  }
+  return sequence;
+}
+
+async function checkKeys(files: Files, dataDir: string, problems: string[]): Promise<void> {
+  const { keys } = directoryPaths(dataDir);
+  if (!(await files.exists(keys))) return;
+  const parsed = parseKeyFile(await files.read(keys));
+  if (!parsed.ok) problems.push(`keys.json can't be used: ${parsed.error}`);
+}
+
+interface Progress {
+  expect(bytes: number): void;
+  add(bytes: number): void;
+}
+
+function createProgress({ onProgress }: GatherOptions, expectedBytes: number): Progress {
+  let doneBytes = 0;
+  let totalBytes = expectedBytes;
+  return {
+    expect(bytes) {
+      totalBytes += bytes;
+    },
+    add(bytes) {
+      doneBytes += bytes;
+      onProgress(doneBytes, Math.max(doneBytes, totalBytes));
+    },
+  };
+}
+
+function isSame(a: Uint8Array | null, b: Uint8Array | null): boolean {
+  if (a === null || b === null) return a === b;
+  return Buffer.compare(a, b) === 0;
+}

@@ -1,0 +1,58 @@
+import { join } from "node:path";
+import { listPartFiles } from "../../archive/files/list-part-files.ts";
+import type { Manifest, Part } from "../../archive/files/manifest.ts";
+import { archivePaths } from "../../archive/files/paths.ts";
+import type { Files } from "../../runtime/files.ts";
+
+/** The manifest's place in a data directory. */
+export const MANIFEST = "archive/manifest.json";
+
+/** A file that a backup should have. */
+export interface WantedFile {
+  /** Its place in a data directory. */
+  readonly file: string;
+  /** Where it may be found there; a running server may move it from one to the other. */
+  readonly sources: readonly string[];
+  /** What the manifest says of a part; null for files of which nobody says anything. */
+  readonly expected: Pick<Part, "bytes" | "crc"> | null;
+}
+
+/** Every part that a manifest names, but for those that were given up. */
+export function partsOf({ days, latest, expired }: Manifest): WantedFile[] {
+  const sealed = [...days.values()].flatMap(({ parts }) => parts);
+  const inPlace = [...sealed, ...(latest ?? [])].map((part) => {
+    const file = `archive/${part.file}`;
+    return { file, sources: [file], expected: part };
+  });
+  const expiring = [...expired.values()].flatMap(({ parts, sinceMs }) =>
+    parts.map((part) => {
+      const file = `archive/${part.file}`;
+      // Version 0.1 moved them aside, and the next start brings them back, perhaps just now.
+      return { file, sources: [file, `archive/expired/${sinceMs}/${part.file}`, file], expected: part };
+    }),
+  );
+  return [...inPlace, ...expiring];
+}
+
+/** Every file that may be a part, for an archive whose manifest is lost. */
+export async function findParts(files: Files, archiveDirectory: string): Promise<WantedFile[]> {
+  const names = (await listPartFiles(files, archiveDirectory)).map(({ file }) => `archive/${file}`);
+  return names.map((file) => ({ file, sources: [file], expected: null }));
+}
+
+/** Whatever lies in some folders of a data directory, and some files of it. */
+export async function findOthers(files: Files, dataDir: string): Promise<WantedFile[]> {
+  const found = (await files.exists(join(dataDir, "keys.json"))) ? ["keys.json"] : [];
+  for (const folder of ["damaged", "imports"]) {
+    for (const name of await files.list(join(dataDir, folder))) {
+      if (!name.endsWith(".tmp")) found.push(`${folder}/${name}`);
+    }
+  }
+  return found.map((file) => ({ file, sources: [file], expected: null }));
+}
+
+/** The manifest's bytes; null where there is none. */
+export async function readManifestBytes(files: Files, archiveDirectory: string): Promise<Uint8Array | null> {
+  const path = archivePaths(archiveDirectory).manifest;
+  return (await files.exists(path)) ? files.read(path) : null;
+}

@@ -1,0 +1,54 @@
+import type { AppDevices } from "../../hot/devices/app-devices.ts";
+import { timestampAt } from "../../hot/records/chunk.ts";
+import type { RecordKey } from "../../hot/scan/first-records.ts";
+import { type MemoryScan, visitSlices } from "../../hot/scan/memory-scan.ts";
+import type { Steps } from "../../lib/schedule/in-turns.ts";
+import { sortInSteps } from "../../lib/schedule/sort-in-steps.ts";
+import type { ArchiveWindow } from "./archive-window.ts";
+import type { DoSteps } from "./stretch-reader.ts";
+
+/** Keys of archived records that are looked up, for each that may be kept: a look costs a hundredth of laying a row over. */
+const LOOKS_A_KEY = 64;
+
+/**
+ * The late rows that decide which records are a user's: those that name the user, and those that lie over a record of
+ * the user's. All others come to records of somebody else. In order of time; null where they are more than `keysMax`.
+ */
+export async function findLateOfUser(
+  app: AppDevices,
+  ofUser: MemoryScan,
+  archived: ArchiveWindow,
+  keysMax: number,
+  steps: DoSteps,
+): Promise<readonly RecordKey[] | null> {
+  const keys: RecordKey[] = [];
+  let looks = 0;
+  for await (const { count, deviceIds, timestampMs } of archived.keys()) {
+    looks += count;
+    if (looks > LOOKS_A_KEY * keysMax) return null;
+    for (let row = 0; row < count; row++) {
+      const device = app.find(deviceIds[row]!);
+      if (device === null || device.track.find(timestampMs[row]!) === null) continue;
+      keys.push({ device, timestampMs: timestampMs[row]! });
+    }
+    if (keys.length > keysMax) return null;
+  }
+  await steps(addNaming(ofUser, keys, keysMax));
+  if (keys.length > keysMax) return null;
+  const sorted = await steps(sortInSteps(keys, inOrder));
+  return sorted.filter((key, index) => index === 0 || inOrder(sorted[index - 1]!, key) !== 0);
+}
+
+/** Adds the keys of late rows that name the user, and no more than one too many. */
+function* addNaming(ofUser: MemoryScan, keys: RecordKey[], keysMax: number): Steps<void> {
+  yield* visitSlices(ofUser, ofUser.range, true, (slice, to) => {
+    if (keys.length > keysMax) return;
+    slice.visit(slice.from, to, (chunk, row) => {
+      keys.push({ device: slice.device, timestampMs: timestampAt(chunk, row) });
+    });
+  });
+}
+
+function inOrder(a: RecordKey, b: RecordKey): number {
+  return a.timestampMs - b.timestampMs || a.device.number - b.device.number;
+}

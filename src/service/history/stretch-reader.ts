@@ -1,0 +1,161 @@
+import type { Part } from "../../archive/files/manifest.ts";
+import type { ArchiveSession } from "../../archive/read/part-reader.ts";
+import type { AppDevices } from "../../hot/devices/app-devices.ts";
+import type { HotStore } from "../../hot/hot-store.ts";
+import type { LateScan } from "../../hot/late/late-rows.ts";
+import type { MemoryScan } from "../../hot/scan/memory-scan.ts";
+import { countRecords, findTimeline, type Timeline } from "../../hot/scan/timeline.ts";
+import type { Steps } from "../../lib/schedule/in-turns.ts";
+import type { MaybePromise } from "../../lib/schedule/maybe-promise.ts";
+import type { DeviceId } from "../../model/ids.ts";
+import { lastingPage } from "../../model/lasting-page.ts";
+import type { RecordPage } from "../../model/record-page.ts";
+import type { Order, TimeRange } from "../../time/range.ts";
+import type { UtcDay } from "../../time/utc-day.ts";
+import { type ArchiveWindow, createArchiveWindow } from "./archive-window.ts";
+import type { HistoryQuestion } from "./history.ts";
+import { findLateOfUser } from "./late-of-user.ts";
+import { addDevices, addPaths, memoryScan } from "./memory-history.ts";
+import type { PathMeter } from "./path-meter.ts";
+import type { HistoryStretch } from "./plan.ts";
+
+/** A part of the range: its records come one after the other. */
+export interface Window {
+  page(order: Order, offset: number, limit: number): Promise<RecordPage>;
+  count(): Promise<number>;
+}
+
+/** One stretch of the range as something to read from. */
+export interface StretchReader {
+  /** The stretch in parts that can each be read, in order. */
+  windows(order: Order): AsyncIterable<Window>;
+  count(): Promise<number>;
+  /** Adds the devices that have a matching record. */
+  addDevices(devices: Set<DeviceId>): Promise<void>;
+  addPath(meter: PathMeter): Promise<void>;
+  /** What was read of memory; the session counts what was read of files. */
+  bytesRead(): number;
+  readonly readsMemory: boolean;
+  readonly readsArchive: boolean;
+}
+
+/** How many late rows are laid over at once. */
+export interface LateWindowSize {
+  readonly firstRows: number;
+  readonly rowsMax: number;
+}
+
+export interface StretchSources {
+  readonly hot: HotStore;
+  readonly session: ArchiveSession;
+  readonly question: HistoryQuestion;
+  readonly lateWindow: LateWindowSize;
+  /** Parts with records of the app that can be read. */
+  readonly partsOfDay: (day: UtcDay) => readonly Part[];
+  /** Does work on memory without keeping others waiting. */
+  readonly steps: DoSteps;
+}
+
+export type DoSteps = <Value>(work: Steps<Value>) => MaybePromise<Value>;
+
+export function createStretchReader(sources: StretchSources, stretch: HistoryStretch): StretchReader {
+  const { hot, question } = sources;
+  if (stretch.kind === "memory") return memoryReader(sources, stretch.range);
+  return archiveReader(sources, stretch, stretch.kind === "both" ? hot.findApp(question.appId) : null);
+}
+
+/** Looks into memory anew for each question, since reports come in between. */
+function memoryReader({ hot, question, steps }: StretchSources, range: TimeRange): StretchReader {
+  const scan = memoryScan(hot, question, range);
+  let bytesRead = 0;
+  const window: Window = {
+    async page(order, offset, limit) {
+      const found = await steps(lastingTimeline(scan, order, offset, limit));
+      bytesRead += found.bytesRead;
+      return found.page;
+    },
+    count: async () => steps(countRecords(scan)),
+  };
+  return {
+    async *windows() {
+      yield window;
+    },
+    count: window.count,
+    addDevices: async (devices) => steps(addDevices(scan, devices)),
+    async addPath(meter) {
+      bytesRead += await steps(addPaths(scan, meter));
+    },
+    bytesRead: () => bytesRead,
+    readsMemory: true,
+    readsArchive: false,
+  };
+}
+
+/** The page has to wait for the rest of the answer. */
+function* lastingTimeline(scan: MemoryScan, order: Order, offset: number, limit: number): Steps<Timeline> {
+  const timeline = yield* findTimeline(scan, order, offset, limit);
+  return { ...timeline, page: lastingPage(timeline.page) };
+}
+
+/** Sealed days, with the late rows of an app that lie over them; null where there are none. */
+function archiveReader(
+  { hot, session, question, lateWindow, partsOfDay, steps }: StretchSources,
+  { range, days }: HistoryStretch,
+  app: AppDevices | null,
+): StretchReader {
+  const archived = createArchiveWindow(session, question, { range, late: null }, days, partsOfDay);
+  let bytesRead = () => 0;
+  let scan: Promise<LateScan> | null = null;
+
+  /** What lies over the records, or over those of the user. */
+  async function scanOf(app: AppDevices): Promise<LateScan> {
+    const { device, userId } = question;
+    const ofUser = memoryScan(hot, question, range);
+    const keys =
+      userId === null ? null : await findLateOfUser(app, ofUser, archived, 2 * lateWindow.rowsMax, steps);
+    const late = keys === null ? hot.lateRows(app, device) : hot.lateRowsAt(keys);
+    bytesRead = () => late.bytesRead;
+    return late;
+  }
+
+  async function* windows(order: Order, firstRows = lateWindow.rowsMax): AsyncIterable<ArchiveWindow> {
+    if (app === null) {
+      yield archived;
+      return;
+    }
+    scan ??= scanOf(app);
+    const late = await scan;
+    let rowsMax = firstRows;
+    for (let rest = range; rest.startMs < rest.endMs; ) {
+      const window = await late.window(rest, order, rowsMax);
+      yield createArchiveWindow(session, question, window, days, partsOfDay);
+      const { startMs, endMs } = window.range;
+      rest = order === "asc" ? { ...rest, startMs: endMs } : { ...rest, endMs: startMs };
+      if (window.late !== null) rowsMax = Math.min(4 * rowsMax, lateWindow.rowsMax);
+    }
+  }
+
+  return {
+    windows: (order) => windows(order, lateWindow.firstRows),
+    async count() {
+      let count = 0;
+      for await (const window of windows("asc")) count += await window.count();
+      return count;
+    },
+    async addDevices(devices) {
+      if (app === null || question.query.accuracyMetersMax === null) {
+        await archived.addDevices(devices);
+        // A late row makes a record, whatever lies below it.
+        if (app !== null) await hot.lateRows(app, question.device).addDevices(range, devices);
+      } else {
+        for await (const window of windows("asc")) await window.addDevices(devices);
+      }
+    },
+    async addPath(meter) {
+      for await (const window of windows("asc")) await window.addPath(meter);
+    },
+    bytesRead: () => bytesRead(),
+    readsMemory: app !== null,
+    readsArchive: days.some((day) => partsOfDay(day).length > 0),
+  };
+}

@@ -1,0 +1,55 @@
+import { createLineReader } from "../../lib/text/lines.ts";
+import { addReport } from "../../model/report.ts";
+import {
+  isFull,
+  type ReportReader,
+  type ReportReaderOptions,
+  ROW_BYTES_MAX,
+  shiftedBuilder,
+  tooLong,
+  unshiftedTimes,
+} from "./reader.ts";
+
+/** Reads NDJSON: a report a line, checked as one that came over HTTP. */
+export function createNdjsonReports({ userId, shiftMs, from }: ReportReaderOptions): ReportReader {
+  const lines = createLineReader();
+  if (from !== null) lines.skipTo(from);
+
+  return {
+    push: (piece) => lines.push(piece),
+    end: () => lines.end(),
+    fill(part, times) {
+      const builder = shiftedBuilder(part.builder, shiftMs);
+      const fileTimes = unshiftedTimes(times, shiftMs);
+      while (!isFull(part)) {
+        if (!lines.next()) return false;
+        const report = parseJson(lines.text());
+        if (userId !== null && isObject(report)) report.user_id ??= userId;
+        const row = builder.count;
+        const message = report === undefined ? "it is not valid JSON" : addReport(report, fileTimes, builder);
+        if (message === null) part.lines[row] = lines.line;
+        else part.rejected.push({ line: lines.line, message });
+      }
+      return true;
+    },
+    get place() {
+      return lines.place;
+    },
+    get fault() {
+      return lines.waitingBytes > ROW_BYTES_MAX ? tooLong(lines.place.line) : null;
+    },
+  };
+}
+
+/** Undefined where the text is no JSON, which JSON itself can't be. */
+function parseJson(text: string | null): unknown {
+  try {
+    return text === null ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,187 @@
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import { fail, ok, type Result } from "../../lib/result.ts";
+import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../../model/location-fields.ts";
+import { NOT_CARRIED, type ReportBatch } from "../../model/report-batch.ts";
+import type { Deliver, Delivered } from "./import.ts";
+
+export interface PostDependencies {
+  /** Of the server, without a slash at the end. */
+  readonly url: string;
+  readonly key: string;
+  post(url: string, init: RequestInit): Promise<Response>;
+  /** Resolves after this time, or earlier where the import is to end. */
+  wait(milliseconds: number): Promise<void>;
+  /** Ends all waiting for a server that has no room. */
+  readonly signal: AbortSignal;
+  /** The server can't take more just now. */
+  onWait(reason: string, seconds: number): void;
+}
+
+/** Half of what a request may carry, in bytes before compression. */
+const BODY_BYTES_MAX = 8 * 1024 * 1024;
+
+const ATTEMPTS_MAX = 10; // With the waits between them about 3 minutes: a restart with a long log.
+const WAIT_SECONDS_MAX = 60;
+const BACKOFF_SECONDS_MAX = 30;
+const TIMEOUT_MS = 60_000;
+
+/** Worth another attempt: over the rate, not ready or full, and what proxies say of such a server. */
+const RETRIED_STATUSES: readonly number[] = [429, 502, 503, 504];
+
+const compress = promisify(gzip);
+
+/**
+ * Sends batches to a running server, one request after the other: two at once could reach its log in the wrong
+ * order, and the later report of a device and time is the one that counts. Batches are encoded meanwhile.
+ */
+export function createPostDelivery(dependencies: PostDependencies): Deliver {
+  const { url, key, post, wait, signal, onWait } = dependencies;
+  let before: Promise<Result<unknown, string>> = Promise.resolve(ok(null));
+  let everAnswered = false;
+
+  async function send(body: Uint8Array<ArrayBuffer>): Promise<Result<Delivered, string>> {
+    for (let attempt = 1; ; attempt++) {
+      const answer = await attemptPost(body);
+      if (answer.kind === "taken") return ok(answer.value);
+      if (answer.kind === "refused" || attempt === ATTEMPTS_MAX) return fail(answer.reason);
+      const backoff = Math.min(BACKOFF_SECONDS_MAX, 2 ** (attempt - 1));
+      const seconds = Math.min(WAIT_SECONDS_MAX, answer.retryAfterSeconds ?? backoff);
+      onWait(answer.reason, seconds);
+      await wait(seconds * 1000);
+      if (signal.aborted) return fail(answer.reason);
+    }
+  }
+
+  async function attemptPost(body: Uint8Array<ArrayBuffer>): Promise<PostAnswer> {
+    let response: Response;
+    let content: unknown;
+    try {
+      response = await post(`${url}/ingest/v1/locations`, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${key}`,
+          "content-type": "application/x-ndjson",
+          "content-encoding": "gzip",
+        },
+        body,
+        redirect: "error", // The key is for this server.
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      });
+      content = await response.json().catch(() => null);
+    } catch (cause) {
+      const code = cause instanceof Error && "code" in cause ? ` (${cause.code})` : "";
+      // A server that answered before may be restarting; one that never did is the wrong address.
+      if (!everAnswered)
+        return { kind: "refused", reason: `nobody answers at ${url}${code}; is the server running there?` };
+      return { kind: "busy", reason: `${url} does not answer${code}`, retryAfterSeconds: null };
+    }
+    everAnswered = true;
+    if (response.status === 200) {
+      const delivered = parseAnswer(content);
+      if (delivered !== null) return { kind: "taken", value: delivered };
+      return { kind: "refused", reason: `${url} is no Wherehouse server: its answer has no counts` };
+    }
+    const reason = `${url} answered ${response.status}${messageOf(content)}`;
+    if (!RETRIED_STATUSES.includes(response.status)) return { kind: "refused", reason };
+    const seconds = /^\d{1,6}$/.exec(response.headers.get("retry-after") ?? "")?.[0];
+    return { kind: "busy", reason, retryAfterSeconds: seconds === undefined ? null : Number(seconds) };
+  }
+
+  async function sendInTurn(
+    turn: Promise<Result<unknown, string>>,
+    batch: ReportBatch,
+  ): Promise<Result<Delivered, string>> {
+    const bodies = await encodeBodies(batch);
+    const previous = await turn;
+    if (!previous.ok) return previous; // What follows a batch that was not taken would come too early.
+    let sum: Delivered = { accepted: 0, duplicates: 0, rejected: [] };
+    for (const { firstRow, body } of bodies) {
+      const sent = await send(body);
+      if (!sent.ok) return sent;
+      sum = addedUp(sum, sent.value, firstRow);
+    }
+    return ok(sum);
+  }
+
+  return (batch) => {
+    const answer = sendInTurn(before, batch);
+    before = answer;
+    return answer;
+  };
+}
+
+type PostAnswer =
+  | { readonly kind: "taken"; readonly value: Delivered }
+  | { readonly kind: "busy"; readonly reason: string; readonly retryAfterSeconds: number | null }
+  | { readonly kind: "refused"; readonly reason: string };
+
+interface Body {
+  readonly firstRow: number;
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
+/** The batch as compressed NDJSON; in several bodies only where its texts are very long. */
+async function encodeBodies(batch: ReportBatch): Promise<Body[]> {
+  const bodies: Promise<Body>[] = [];
+  let text = "";
+  let firstRow = 0;
+  for (let row = 0; row < batch.count; row++) {
+    text += `${JSON.stringify(reportOf(batch, row))}\n`;
+    // A UTF-16 unit is at most three bytes of UTF-8.
+    if (text.length * 3 < BODY_BYTES_MAX && row < batch.count - 1) continue;
+    bodies.push(compressedBody(firstRow, text));
+    firstRow = row + 1;
+    text = "";
+  }
+  return Promise.all(bodies);
+}
+
+async function compressedBody(firstRow: number, text: string): Promise<Body> {
+  // The fastest level: the server is as busy as we are, and near, mostly.
+  return { firstRow, body: new Uint8Array(await compress(text, { level: 1 })) };
+}
+
+function reportOf(batch: ReportBatch, row: number): Record<string, unknown> {
+  const report: Record<string, unknown> = {
+    device_id: batch.texts[batch.device[row]!],
+    timestamp: batch.timestampMs[row],
+  };
+  for (const [c, { name }] of NUMBER_FIELDS.entries()) {
+    const value = batch.numbers[c]![row]!;
+    if (!Number.isNaN(value)) report[name] = value;
+  }
+  for (const [fields, tuples, tuple] of [
+    [PROFILE_FIELDS, batch.profiles, batch.profile[row]!],
+    [STATE_FIELDS, batch.states, batch.state[row]!],
+  ] as const) {
+    for (const [member, { name, type }] of fields.entries()) {
+      const text = tuples[tuple * fields.length + member]!;
+      if (text !== NOT_CARRIED)
+        report[name] = type === "boolean" ? batch.texts[text] === "true" : batch.texts[text];
+    }
+  }
+  return report;
+}
+
+function addedUp(sum: Delivered, more: Delivered, firstRow: number): Delivered {
+  return {
+    accepted: sum.accepted + more.accepted,
+    duplicates: sum.duplicates + more.duplicates,
+    rejected: [
+      ...sum.rejected,
+      ...more.rejected.map(({ index, message }) => ({ index: index + firstRow, message })),
+    ],
+  };
+}
+
+function parseAnswer(content: unknown): Delivered | null {
+  const { accepted, duplicates, rejected } = (content ?? {}) as Record<string, unknown>;
+  if (typeof accepted !== "number" || typeof duplicates !== "number" || !Array.isArray(rejected)) return null;
+  return { accepted, duplicates, rejected: rejected as Delivered["rejected"] };
+}
+
+function messageOf(content: unknown): string {
+  const { message } = (content ?? {}) as Record<string, unknown>;
+  return typeof message === "string" ? `: ${message}` : "";
+}

@@ -1,0 +1,89 @@
+import { fail, ok, type Result } from "../../lib/result.ts";
+import type { TextPlace } from "../../lib/text/text-place.ts";
+
+/** Rows of a file by what became of them. */
+export interface ImportCounts {
+  readonly accepted: number;
+  readonly duplicates: number;
+  readonly rejected: number;
+}
+
+export const NO_ROWS: ImportCounts = { accepted: 0, duplicates: 0, rejected: 0 };
+
+/** How far an import of several files got: all that lies before is acknowledged. */
+export interface ImportProgress {
+  /** The file to go on with; those before it are done. */
+  readonly fileIndex: number;
+  /** Where to go on in it; null is its start. */
+  readonly place: TextPlace | null;
+  /** By file. */
+  readonly counts: readonly ImportCounts[];
+}
+
+/** What has to be known to go on with an interrupted import. */
+export interface ImportRecord {
+  readonly startedMs: number;
+  /** Names of the files, for people. */
+  readonly files: readonly string[];
+  /** By file, added to every timestamp, the same to the end. */
+  readonly shiftsMs: readonly number[];
+  readonly progress: ImportProgress;
+}
+
+/** Version of the file's format. A file of a newer one is left alone. */
+const FORMAT_VERSION = 1;
+
+export function encodeImportRecord(record: ImportRecord): Uint8Array {
+  return new TextEncoder().encode(`${JSON.stringify({ version: FORMAT_VERSION, ...record }, null, 2)}\n`);
+}
+
+/** The record, or what is wrong with it. */
+export function parseImportRecord(bytes: Uint8Array): Result<ImportRecord, string> {
+  const content = parseJson(bytes);
+  if (!isObject(content)) return fail("it is not a JSON object");
+  const { version, startedMs, files, shiftsMs, progress } = content;
+  if (!isCount(version) || version < 1) return fail("its format version is missing");
+  if (version > FORMAT_VERSION) {
+    return fail(`it has format version ${version}, and this program knows up to ${FORMAT_VERSION}`);
+  }
+  if (!isCount(startedMs)) return fail("its start is missing");
+  if (!Array.isArray(files) || !files.every((name) => typeof name === "string")) {
+    return fail("its files are missing");
+  }
+  if (!Array.isArray(shiftsMs) || shiftsMs.length !== files.length || !shiftsMs.every(Number.isSafeInteger)) {
+    return fail("its shifts are missing");
+  }
+  const parsed = parseProgress(progress, files.length);
+  if (parsed === null) return fail("its progress is missing");
+  return ok({ startedMs, files, shiftsMs, progress: parsed });
+}
+
+function parseProgress(value: unknown, fileCount: number): ImportProgress | null {
+  if (!isObject(value)) return null;
+  const { fileIndex, place, counts } = value;
+  if (!isCount(fileIndex) || fileIndex > fileCount) return null;
+  if (!Array.isArray(counts) || counts.length !== fileCount || !counts.every(isCounts)) return null;
+  if (place === null) return { fileIndex, place, counts };
+  if (!isObject(place) || !isCount(place.offset) || !isCount(place.line)) return null;
+  return { fileIndex, place: { offset: place.offset, line: place.line }, counts };
+}
+
+function isCounts(value: unknown): value is ImportCounts {
+  return isObject(value) && isCount(value.accepted) && isCount(value.duplicates) && isCount(value.rejected);
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
+    return null;
+  }
+}

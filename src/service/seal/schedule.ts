@@ -1,0 +1,110 @@
+import type { HotStore } from "../../hot/hot-store.ts";
+import type { ReportBatch } from "../../model/report-batch.ts";
+import type { Clock } from "../../time/clock.ts";
+import { utcDayStartMs } from "../../time/utc-day.ts";
+import { windowStart } from "./plan.ts";
+import type { Seal, SealProgress, SealReport } from "./seal.ts";
+
+/** When seals happen: at intervals, and as soon as memory holds much that belongs into the archive. */
+export interface SealSchedule {
+  /** Begins the first interval. */
+  start(): void;
+  /** Seals now, or after the seal under way. */
+  sealNow(onProgress?: (progress: SealProgress) => void): Promise<SealReport>;
+  /** To be called when memory has taken reports in. */
+  noteReports(): void;
+  /** False where a batch has old reports while so many wait for the archive that no more should be taken. */
+  hasRoomFor(batch: ReportBatch): boolean;
+  /** Begins no more seals, and breaks off the one under way. */
+  stop(): Promise<void>;
+}
+
+export interface SealScheduleOptions {
+  readonly seal: Seal;
+  readonly hot: Pick<HotStore, "daysInMemory">;
+  readonly clock: Clock;
+  readonly intervalMs: number;
+  /** Old records in memory that begin a seal, and that stop reports from being taken. */
+  readonly oldRecordsSeal: number;
+  readonly oldRecordsMax: number;
+  readonly onSealed: (report: SealReport) => void;
+  readonly onFailed: (error: unknown) => void;
+}
+
+/** After a seal that failed, reports begin no new one for this long: the disk is as full as it was. */
+const RETRY_MS = 60_000;
+
+/** How often old records are counted: every so many batches, or a year of days would be walked for each report. */
+const BATCHES_A_COUNT = 16;
+
+export function createSealSchedule(options: SealScheduleOptions): SealSchedule {
+  const { seal, hot, clock, intervalMs, oldRecordsSeal, oldRecordsMax, onSealed, onFailed } = options;
+  const controller = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | null = null;
+  let running: Promise<unknown> = Promise.resolve();
+  let sealsWaiting = 0;
+  let oldRecords = 0;
+  let batches = 0;
+  let retryAtMs = Number.NEGATIVE_INFINITY;
+
+  function countOldRecords(): void {
+    const start = windowStart(clock.nowMs());
+    oldRecords = hot
+      .daysInMemory()
+      .reduce((sum, { day, isSealed, records }) => (isSealed || day < start ? sum + records : sum), 0);
+  }
+
+  function sealNow(onProgress?: (progress: SealProgress) => void): Promise<SealReport> {
+    sealsWaiting++;
+    const sealed = running.then(async () => {
+      try {
+        return await seal(controller.signal, onProgress);
+      } finally {
+        sealsWaiting--;
+        countOldRecords();
+      }
+    });
+    running = sealed.catch(() => undefined); // Who asked for the seal hears of it.
+    return sealed;
+  }
+
+  async function sealBySchedule(): Promise<void> {
+    try {
+      onSealed(await sealNow());
+    } catch (error) {
+      if (controller.signal.aborted) return;
+      retryAtMs = performance.now() + RETRY_MS;
+      onFailed(error);
+    }
+  }
+
+  function wait(delayMs: number): void {
+    timer = setTimeout(async () => {
+      await sealBySchedule();
+      if (!controller.signal.aborted) wait(intervalMs);
+    }, delayMs);
+  }
+
+  return {
+    start() {
+      countOldRecords();
+      wait(0); // What became due while nothing ran.
+    },
+    sealNow,
+    noteReports() {
+      if (++batches % BATCHES_A_COUNT === 0 || oldRecords > oldRecordsSeal) countOldRecords();
+      if (oldRecords <= oldRecordsSeal || sealsWaiting > 0 || performance.now() < retryAtMs) return;
+      void sealBySchedule();
+    },
+    hasRoomFor({ timestampMs }) {
+      if (oldRecords <= oldRecordsMax) return true;
+      const startMs = utcDayStartMs(windowStart(clock.nowMs()));
+      return timestampMs.every((each) => each >= startMs);
+    },
+    async stop() {
+      controller.abort();
+      if (timer !== null) clearTimeout(timer);
+      await running;
+    },
+  };
+}

@@ -1,0 +1,367 @@
+import type { Archive } from "../../archive/archive.ts";
+import { findSealed, type Manifest, type Part, type SealedDay } from "../../archive/files/manifest.ts";
+import type { DayRows, PartWriter } from "../../archive/write/part-writer.ts";
+import type { HotStore } from "../../hot/hot-store.ts";
+import type { Sealing } from "../../hot/sealing.ts";
+import { messageOf } from "../../lib/message-of.ts";
+import { nextTurn } from "../../lib/schedule/next-turn.ts";
+import { unlessFileError } from "../../runtime/files.ts";
+import type { Clock } from "../../time/clock.ts";
+import { retentionStartMs } from "../../time/retention.ts";
+import { type UtcDay, utcDayName, utcDayOf, utcDayStartMs } from "../../time/utc-day.ts";
+import type { Wal } from "../../wal/wal.ts";
+import {
+  ASIDE_KEEP_MS,
+  planRetention,
+  planSeal,
+  type RetentionPlan,
+  retentionDay,
+  splitExpired,
+} from "./plan.ts";
+
+/** What a seal did. */
+export interface SealReport {
+  /** Days whose records went from memory to the archive. */
+  readonly days: readonly string[];
+  readonly records: number;
+  /** Parquet files written and their bytes, without the checkpoint. */
+  readonly parts: number;
+  readonly bytes: number;
+  /** Days that stay in memory, since the archive's part of them is damaged. */
+  readonly blocked: readonly string[];
+  /** Days that went out of the retention, and days whose files were deleted. */
+  readonly expired: readonly string[];
+  readonly deleted: readonly string[];
+  /** Of the log, freed. */
+  readonly logBytes: number;
+  /** What the disk refused once all of this was archived, and the next seal does again; null where it refused nothing. */
+  readonly unfinished: string | null;
+  readonly durationMs: number;
+}
+
+export interface SealProgress {
+  /** Records that left memory for files so far, and of how many. */
+  readonly records: number;
+  readonly recordsTotal: number;
+}
+
+export interface SealDependencies {
+  readonly hot: HotStore;
+  readonly log: Pick<Wal, "rotate" | "trim" | "currentDays" | "mayHold">;
+  readonly archive: Archive;
+  /** Entries of the log after this one may be missing from memory: no day is covered further. */
+  readonly readUpTo: number;
+  /**
+   * Whether memory has the newest sealed record of every device. Where it has not, a seal writes no checkpoint: the
+   * next start looks through the parts again.
+   */
+  readonly hasAllNewest: boolean;
+  /** The same writer for all seals, or another after it was closed. */
+  readonly openWriter: () => Promise<PartWriter>;
+  readonly clock: Clock;
+  /** Files of parts whose loss an operator has acknowledged. */
+  readonly acknowledgedParts: () => Promise<ReadonlySet<string>>;
+}
+
+/**
+ * Rejects with what the disk or DuckDB said, or an `AbortError` where the signal broke it off: memory and log then keep
+ * all they had. Once the archive has the records, it resolves.
+ */
+export type Seal = (
+  signal: AbortSignal,
+  onProgress?: (progress: SealProgress) => void,
+) => Promise<SealReport>;
+
+/**
+ * Moves what is due from memory into the archive. Every file is durable before the manifest names it; the
+ * manifest is swapped in one step; only then do memory and log give up what it covers. A failure before the swap
+ * leaves everything as it was, and one after it is made good by the next seal. Where the swap itself fails, the disk may
+ * have either manifest: nothing is removed until the next seal has put the one in place that memory goes by. One seal at
+ * a time.
+ */
+export function createSeal(dependencies: SealDependencies): Seal {
+  const { hot, log, archive, clock } = dependencies;
+
+  return async function seal(signal, onProgress = () => {}) {
+    const startedMs = performance.now();
+    const nowMs = clock.nowMs();
+    if (!archive.isWritten) await archive.swap(archive.manifest);
+    await writeOffLost(dependencies);
+    // What an earlier seal left must not lie beside new parts, should the manifest be made anew from all of them.
+    await archive.tidy(nowMs, ASIDE_KEEP_MS);
+    await rotateLog(log, nowMs);
+
+    // In one turn: a report that came between would be covered by the sealing's sequence and be of no day that is folded.
+    const days = planSeal(hot.daysInMemory(), nowMs);
+    const retention = planRetention(archive.manifest, new Set(days), (day) => log.mayHold(day), nowMs);
+    const sealing = hot.seal(days);
+
+    let folded: Folded;
+    try {
+      folded = await foldDays(dependencies, sealing, days, retention, signal, onProgress);
+      const next = nextManifest(archive.manifest, folded, retention, sealing.sequence, nowMs);
+      if (folded.days.size > 0 || !isSame(archive.manifest, next)) await archive.swap(next);
+    } catch (error) {
+      sealing.abandon();
+      throw error;
+    }
+    sealing.commit(new Set(folded.days.keys()), sequencesOf(archive.manifest));
+    await yielding(sealing.drop());
+    await yielding(hot.forgetDevices(oldestNeededMs(archive.manifest, nowMs)));
+
+    const { logBytes, unfinished } = await giveUpCovered(dependencies, folded, retention, nowMs);
+    return {
+      days: names(folded.days.keys()),
+      records: folded.records,
+      parts: folded.written.length,
+      bytes: folded.written.reduce((sum, { bytes }) => sum + bytes, 0),
+      blocked: names(folded.blocked),
+      expired: names([...archive.manifest.expired.keys()].filter((day) => !retention.kept.has(day))),
+      deleted: names(retention.deleted.keys()),
+      logBytes,
+      unfinished,
+      durationMs: performance.now() - startedMs,
+    };
+  };
+}
+
+/** Removes what the swapped manifest made superfluous. Each step is tried; what the disk refuses, the next seal does. */
+async function giveUpCovered(
+  { archive, log }: SealDependencies,
+  { replaced }: Folded,
+  { deleted }: RetentionPlan,
+  nowMs: number,
+): Promise<Pick<SealReport, "logBytes" | "unfinished">> {
+  let logBytes = 0;
+  let unfinished: string | null = null;
+  const steps = [
+    () => archive.discard([...deleted.values()].flatMap(({ parts }) => parts)),
+    () => archive.discard(replaced),
+    () => archive.tidy(nowMs, ASIDE_KEEP_MS),
+    async () => {
+      const expiredBefore = retentionDay(nowMs);
+      const trimmed = await log.trim({
+        isCovered: (day, lastSequence) => isCovered(archive.manifest, day, lastSequence),
+        isExpired: (day) => day < expiredBefore,
+      });
+      logBytes = trimmed.bytes;
+    },
+  ];
+  for (const step of steps) {
+    try {
+      await step();
+    } catch (error) {
+      unlessFileError(error);
+      unfinished ??= messageOf(error);
+    }
+  }
+  return { logBytes, unfinished };
+}
+
+/** Damaged parts that an operator has given up are none of the archive any more; the manifest remembers them. */
+async function writeOffLost({ archive, acknowledgedParts }: SealDependencies): Promise<void> {
+  if (archive.damaged.size === 0) return;
+  const acknowledged = await acknowledgedParts();
+  const isLost = ({ file }: Part) => archive.damaged.has(file) && acknowledged.has(file);
+  const lost = [...archive.manifest.days.values()].flatMap(({ parts }) => parts.filter(isLost));
+  if (lost.length === 0) return;
+  const days = new Map(
+    [...archive.manifest.days].map(([day, sealed]) => [
+      day,
+      {
+        ...sealed,
+        parts: sealed.parts.filter((part) => !isLost(part)),
+        lost: [...sealed.lost, ...sealed.parts.filter(isLost)],
+      },
+    ]),
+  );
+  await archive.swap({ ...archive.manifest, days });
+  await archive.setAside(lost);
+}
+
+/** What leaves a segment costs least where it goes as a whole, so none should hold reports of many days. */
+async function rotateLog(
+  { rotate, currentDays }: Pick<Wal, "rotate" | "currentDays">,
+  nowMs: number,
+): Promise<void> {
+  const today = utcDayOf(nowMs);
+  if ([...currentDays].some((day) => day < today)) await rotate();
+}
+
+/** What folding came to. */
+interface Folded {
+  readonly days: ReadonlyMap<UtcDay, SealedDay>;
+  /** The checkpoint from now on. */
+  readonly latest: readonly Part[] | null;
+  readonly written: readonly Part[];
+  /** Files that are no part of the archive once the manifest is swapped. */
+  readonly replaced: readonly Part[];
+  readonly blocked: readonly UtcDay[];
+  readonly records: number;
+  /** The entry of the log up to which days are covered now. */
+  readonly sequence: number;
+}
+
+async function foldDays(
+  { hot, archive, readUpTo, hasAllNewest, openWriter }: SealDependencies,
+  sealing: Sealing,
+  days: readonly UtcDay[],
+  { restored }: RetentionPlan,
+  signal: AbortSignal,
+  onProgress: (progress: SealProgress) => void,
+): Promise<Folded> {
+  const { manifest } = archive;
+  const seal = manifest.seal + 1;
+  const sequence = Math.min(sealing.sequence, readUpTo);
+  const counts = new Map(hot.daysInMemory().map(({ day, records }) => [day, records]));
+  const recordsTotal = days.reduce((sum, day) => sum + (counts.get(day) ?? 0), 0);
+  const folded = new Map<UtcDay, SealedDay>();
+  const written: Part[] = [];
+  const replaced: Part[] = [];
+  const blocked: UtcDay[] = [];
+  const newest: Part[] = [];
+  let records = 0;
+  const common = { days: folded, written, replaced, blocked, sequence };
+  if (days.length === 0) return { ...common, latest: manifest.latest, records };
+
+  async function* counted(rows: Iterable<DayRows>): AsyncGenerator<DayRows> {
+    for (const row of rows) {
+      signal.throwIfAborted();
+      records += row.batch.count;
+      onProgress({ records, recordsTotal });
+      if (row.batch.count > 0) yield row;
+      await nextTurn();
+    }
+  }
+
+  const writer = await openWriter();
+  const breakOff = () => writer.close(); // A statement under way would take seconds.
+  signal.addEventListener("abort", breakOff);
+  const discardWritten = () => archive.discard([...written, ...newest]);
+  try {
+    for (const day of days) {
+      const before: SealedDay = manifest.days.get(day) ?? restored.get(day) ?? NOTHING_SEALED;
+      const made: Part[] = [];
+      const recordsBefore = records;
+      try {
+        const request = {
+          day,
+          sequence: Math.max(before.sequence, sequence),
+          sequenceBefore: before.sequence,
+          parts: before.parts,
+          rows: counted(sealing.rows(day)),
+        };
+        const gone = await writer.fold(request, async (part) => {
+          made.push(await archive.writePart({ day, seal, index: made.length }, part));
+        });
+        const kept = before.parts.filter((part) => !gone.replaced.includes(part));
+        folded.set(day, {
+          sequence: request.sequence,
+          parts: [...kept, ...made],
+          lost: before.lost,
+        });
+        written.push(...made);
+        replaced.push(...gone.replaced);
+      } catch (error) {
+        await archive.discard(made);
+        signal.throwIfAborted();
+        await archive.examine(before.parts, true);
+        if (!before.parts.some(({ file }) => archive.damaged.has(file))) throw error;
+        blocked.push(day); // What memory has of it stays there, and in the log, until the day can be read or is given up.
+        records = recordsBefore;
+      }
+    }
+    if (hasAllNewest) {
+      await writer.writeLatest(sequence, paced(sealing.newest()), async (part) => {
+        newest.push(await archive.writePart({ day: "latest", seal, index: newest.length }, part));
+      });
+    }
+  } catch (error) {
+    writer.close(); // In whatever state the failure has left it.
+    await discardWritten();
+    throw error;
+  } finally {
+    signal.removeEventListener("abort", breakOff);
+  }
+  if (manifest.latest !== null) replaced.push(...manifest.latest);
+  return { ...common, latest: hasAllNewest ? newest : null, records };
+}
+
+const NOTHING_SEALED: SealedDay = { sequence: 0, parts: [], lost: [] };
+
+/**
+ * All sealed days are covered up to this seal's entry, folded or not, expired or not: of those that were not folded
+ * memory held nothing when the sequence was taken. Only where a day is blocked does it stay behind.
+ */
+function nextManifest(
+  manifest: Manifest,
+  folded: Folded,
+  { restored, kept }: RetentionPlan,
+  sequence: number,
+  nowMs: number,
+): Manifest {
+  const days = new Map<UtcDay, SealedDay>();
+  for (const [day, sealed] of [...manifest.days, ...restored])
+    days.set(day, folded.blocked.includes(day) ? sealed : coveredUpTo(sealed, folded.sequence));
+  for (const [day, sealed] of folded.days) days.set(day, sealed);
+  const { retained, expired } = splitExpired(days, nowMs);
+  const expiredBefore = [...kept].map(([day, entry]) => [day, coveredUpTo(entry, folded.sequence)] as const);
+  return {
+    seal: manifest.seal + 1,
+    lastSequence: Math.max(manifest.lastSequence, sequence),
+    days: retained,
+    latest: folded.latest,
+    expired: new Map([...expiredBefore, ...expired]),
+  };
+}
+
+function coveredUpTo<Day extends SealedDay>(day: Day, sequence: number): Day {
+  return { ...day, sequence: Math.max(day.sequence, sequence) };
+}
+
+/** Whether a seal that folded no day found nothing else to do, apart from covering entries that hold nothing of sealed days. */
+function isSame(before: Manifest, after: Manifest): boolean {
+  return (
+    before.latest === after.latest &&
+    hasSameKeys(before.days, after.days) &&
+    hasSameKeys(before.expired, after.expired) &&
+    [...before.expired].every(([day, { sinceMs }]) => after.expired.get(day)!.sinceMs === sinceMs)
+  );
+}
+
+function hasSameKeys(a: ReadonlyMap<UtcDay, unknown>, b: ReadonlyMap<UtcDay, unknown>): boolean {
+  return a.size === b.size && [...a.keys()].every((day) => b.has(day));
+}
+
+/** Up to which entry of the log each day is covered: expired days too, or the log would bring them back. */
+export function sequencesOf({ days, expired }: Manifest): ReadonlyMap<UtcDay, number> {
+  return new Map([...expired, ...days].map(([day, { sequence }]) => [day, sequence]));
+}
+
+/** Whether the archive has every report of the day in entries up to this one. */
+function isCovered(manifest: Manifest, day: UtcDay, lastSequence: number): boolean {
+  const sealed = findSealed(manifest, day);
+  return sealed !== undefined && sealed.sequence >= lastSequence;
+}
+
+/** Nothing older than this is left: what a device showed last before it may be forgotten. */
+function oldestNeededMs({ days, expired }: Manifest, nowMs: number): number {
+  const kept = [...days, ...expired].filter(([, { parts }]) => parts.length > 0);
+  return Math.min(retentionStartMs(nowMs), ...kept.map(([day]) => utcDayStartMs(day)));
+}
+
+function names(days: Iterable<UtcDay>): string[] {
+  return [...days].sort((a, b) => a - b).map(utcDayName);
+}
+
+/** Takes the steps one by one, letting requests be answered in between. */
+async function yielding(steps: Iterable<void>): Promise<void> {
+  for (const _ of steps) await nextTurn();
+}
+
+async function* paced(rows: Iterable<DayRows>): AsyncGenerator<DayRows> {
+  for (const row of rows) {
+    yield row;
+    await nextTurn();
+  }
+}

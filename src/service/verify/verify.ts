@@ -1,0 +1,210 @@
+import { basename, join } from "node:path";
+import type { Database } from "../../archive/database/duckdb.ts";
+import { lostName } from "../../archive/files/paths.ts";
+import type { ArchiveReport, DamagedPart } from "../../archive/verify-archive.ts";
+import { type KeyFileState, openKeyStore } from "../../auth/key-store.ts";
+import {
+  type Acknowledged,
+  readAcknowledged,
+  readAcknowledgedParts,
+  writeAcknowledged,
+} from "../../directory/acknowledged.ts";
+import { FileError, type Files } from "../../runtime/files.ts";
+import type { AcquireLock, LockOwner } from "../../runtime/lock.ts";
+import type { Clock } from "../../time/clock.ts";
+import type { InspectedSegment } from "../../wal/inspect-log.ts";
+import { TORN_SUFFIX } from "../../wal/repair.ts";
+import { verifyData } from "./data.ts";
+import type { AppDay } from "./records.ts";
+import type { PastDay } from "./retention.ts";
+
+/** What lies in a data directory, and what of it is damaged. */
+export interface DirectoryReport {
+  /** The process that has the directory; null where none has. */
+  readonly owner: LockOwner | null;
+  readonly segments: readonly InspectedSegment[];
+  /** Of all segments. */
+  readonly totals: LogTotals;
+  readonly archive: ArchiveReport;
+  /** Days before the retention of which the disk still has anything, until the next seals have deleted it. */
+  readonly pastDays: readonly PastDay[];
+  /** What all records come to; null where only a quick look was asked for, or the manifest can't be used. */
+  readonly appDays: readonly AppDay[] | null;
+  readonly sha256: string | null;
+  readonly keys: { readonly state: KeyFileState; readonly count: number };
+  /** Damaged bytes that an earlier start took out of the log. */
+  readonly setAside: readonly SetAsideFile[];
+  /** What is wrong, a line each; nothing is where it is empty. */
+  readonly problems: readonly string[];
+}
+
+export interface LogTotals {
+  readonly entries: number;
+  readonly records: number;
+  readonly bytes: number;
+  readonly firstSequence: number | null;
+  readonly lastSequence: number | null;
+}
+
+export interface SetAsideFile {
+  readonly file: string;
+  readonly bytes: number;
+  readonly acknowledged: boolean;
+}
+
+export interface VerifyDependencies {
+  readonly files: Files;
+  readonly acquireLock: AcquireLock;
+  readonly clock: Clock;
+  readonly pid: number;
+  readonly paths: {
+    readonly log: string;
+    readonly archive: string;
+    readonly damaged: string;
+    readonly keys: string;
+    readonly lock: string;
+  };
+  /** Where DuckDB is to look at the archive's files. */
+  openDatabase(): Promise<Database>;
+  onProgress(bytesRead: number, totalBytes: number): void;
+}
+
+export interface VerifyRequest {
+  /** Notes all that is damaged now as seen. */
+  readonly acknowledge: boolean;
+  /** Leaves out whether log and archive agree, record by record. */
+  readonly quick: boolean;
+}
+
+/** Reads a whole data directory, also one that is in use. Only an acknowledgement is ever written. */
+export function createVerify(dependencies: VerifyDependencies) {
+  const { files, paths } = dependencies;
+
+  return async function verify({ acknowledge, quick }: VerifyRequest): Promise<DirectoryReport> {
+    const owner = await findOwner(dependencies);
+    const data = await verifyData(dependencies, quick);
+    const { segments, archive, pastDays } = data;
+    const keys = await readKeys(dependencies);
+    if (acknowledge) await acknowledgeAll(files, paths.damaged, archive.damaged);
+    const acknowledged = await readAcknowledged(files, paths.damaged);
+    const setAside = await listSetAside(files, paths.damaged, acknowledged);
+    const problems = [
+      ...segments.flatMap(segmentProblems),
+      ...archiveProblems(archive, acknowledged),
+      ...keyProblems(keys.state),
+      ...setAsideProblems(setAside),
+      ...data.problems,
+    ];
+    const { appDays = null, sha256 = null } = data.records ?? {};
+    const totals = totalsOf(segments);
+    return { owner, segments, totals, archive, pastDays, appDays, sha256, keys, setAside, problems };
+  };
+}
+
+/** Notes all that is damaged now as seen, and parts of the archive as given up. */
+async function acknowledgeAll(
+  files: Files,
+  damagedDirectory: string,
+  damaged: readonly DamagedPart[],
+): Promise<void> {
+  const setAside = await listSetAside(files, damagedDirectory, []);
+  const known: Acknowledged[] = setAside.map(({ file, bytes }) => ({ name: basename(file), bytes }));
+  for (const name of await readAcknowledgedParts(files, damagedDirectory)) known.push({ name, bytes: 0 });
+  for (const { file, bytes } of damaged) {
+    // The next seal puts the file among the damaged bytes, under the second name.
+    known.push({ name: file, bytes }, { name: lostName(file), bytes });
+  }
+  await writeAcknowledged(files, damagedDirectory, known);
+}
+
+function archiveProblems(
+  { manifest, damaged }: ArchiveReport,
+  acknowledged: readonly Acknowledged[],
+): string[] {
+  const problems = damaged
+    .filter(({ file }) => !acknowledged.some(({ name }) => name === file))
+    .map(({ file, fault }) => `archive/${file}: ${fault}`);
+  if (manifest === "missing")
+    problems.push("archive/manifest.json is missing; the next start makes it anew from the files");
+  if (manifest === "damaged")
+    problems.push("archive/manifest.json is damaged; the next start makes it anew from the files");
+  return problems;
+}
+
+/** Who holds the directory's lock. Where nobody does it is taken for a moment: there is no other way to tell. */
+async function findOwner({
+  files,
+  acquireLock,
+  clock,
+  pid,
+  paths,
+}: VerifyDependencies): Promise<LockOwner | null> {
+  if (!(await files.exists(paths.lock))) return null;
+  try {
+    const attempt = await acquireLock(paths.lock, { pid, command: "verify", sinceMs: clock.nowMs() });
+    if (!attempt.ok) return attempt.owner;
+    attempt.release();
+    return null;
+  } catch (error) {
+    if (!(error instanceof FileError)) throw error;
+    return null; // A directory that may only be read, such as a backup.
+  }
+}
+
+async function readKeys({ files, acquireLock, clock, pid, paths }: VerifyDependencies) {
+  const process = { pid, command: "verify" };
+  const keys = await openKeyStore({ files, path: paths.keys, clock, acquireLock, process });
+  return { state: keys.state, count: keys.list().length };
+}
+
+/** Files under `damaged/` that no operator has taken note of. */
+export async function countUnacknowledged(files: Files, directory: string): Promise<number> {
+  const setAside = await listSetAside(files, directory, await readAcknowledged(files, directory));
+  return setAside.filter(({ acknowledged }) => !acknowledged).length;
+}
+
+async function listSetAside(
+  files: Files,
+  directory: string,
+  acknowledged: readonly Acknowledged[],
+): Promise<SetAsideFile[]> {
+  const found: SetAsideFile[] = [];
+  for (const name of await files.list(directory)) {
+    if (name.startsWith("acknowledged.json") || name.endsWith(".tmp")) continue;
+    if (name.endsWith(TORN_SUFFIX)) continue; // The end of a write that a crash cut short: nothing acknowledged.
+    const file = join(directory, name);
+    const bytes = await files.size(file);
+    const isKnown = acknowledged.some((known) => known.name === name && known.bytes === bytes);
+    found.push({ file, bytes, acknowledged: isKnown });
+  }
+  return found;
+}
+
+function totalsOf(segments: readonly InspectedSegment[]): LogTotals {
+  const sum = (count: (segment: InspectedSegment) => number) =>
+    segments.reduce((total, segment) => total + count(segment), 0);
+  return {
+    entries: sum(({ entries }) => entries),
+    records: sum(({ records }) => records),
+    bytes: sum(({ bytes }) => bytes),
+    firstSequence: segments.find(({ firstSequence }) => firstSequence !== null)?.firstSequence ?? null,
+    lastSequence: segments.findLast(({ lastSequence }) => lastSequence !== null)?.lastSequence ?? null,
+  };
+}
+
+function segmentProblems({ file, bytes, damage, isReadable, goodHead }: InspectedSegment): string[] {
+  if (!isReadable) return [`${file} can't be read`];
+  if (!goodHead && bytes === 0) return [`${file} is empty`];
+  return damage.map(({ offset, bytes }) => `${file}: ${bytes} damaged bytes at ${offset}`);
+}
+
+/** No key file is none that is damaged: a directory may have been filled by `import` alone. */
+function keyProblems(state: KeyFileState): string[] {
+  return typeof state === "object" ? [`keys.json can't be used: ${state.damaged}`] : [];
+}
+
+function setAsideProblems(setAside: readonly SetAsideFile[]): string[] {
+  return setAside
+    .filter(({ acknowledged }) => !acknowledged)
+    .map(({ file, bytes }) => `${file}: ${bytes} damaged bytes were set aside and are not acknowledged`);
+}

@@ -1,0 +1,69 @@
+import type { PositionNode } from "./node.ts";
+
+/** Columns of a cell's ball: a point of a sphere of radius 1, and the longest chord from there. */
+export const BALL = { x: 0, y: 1, z: 2, radius: 3, width: 4 } as const;
+
+/** A cell and its three siblings have numbers in a row. */
+export const SIBLINGS = 4;
+
+const CELLS_INITIAL = 4;
+/** Where no circle gets: far from the sphere. */
+const NOWHERE = 10;
+export const NO_CHILDREN = -1;
+
+/**
+ * Where all cells are, apart from what is in them: a search goes through many and looks into few, and so the many lie
+ * close together, siblings side by side.
+ */
+export class PositionCells {
+  balls = new Float64Array(CELLS_INITIAL * BALL.width);
+  /** The number of the first of its children, or `NO_CHILDREN` where it is a leaf. */
+  children = new Int32Array(CELLS_INITIAL);
+  readonly nodes: (PositionNode | undefined)[] = [];
+  readonly #free: number[] = [];
+  #count = 0;
+
+  /** Numbers that may have been given out are below. */
+  get capacity(): number {
+    return this.children.length;
+  }
+
+  /** The first of four numbers in a row for cells that are nowhere yet. */
+  takeSiblings(): number {
+    const first = this.#free.pop() ?? this.#count;
+    if (first === this.#count) {
+      this.#count += SIBLINGS;
+      if (this.#count > this.capacity) this.#grow();
+    }
+    for (let cell = first; cell < first + SIBLINGS; cell++) {
+      this.balls.fill(NOWHERE, cell * BALL.width, (cell + 1) * BALL.width);
+      this.balls[cell * BALL.width + BALL.radius] = 0;
+      this.children[cell] = NO_CHILDREN;
+      this.nodes[cell] = undefined;
+    }
+    return first;
+  }
+
+  giveBackSiblings(first: number): void {
+    for (let cell = first; cell < first + SIBLINGS; cell++) this.nodes[cell] = undefined;
+    this.#free.push(first);
+  }
+
+  put(cell: number, node: PositionNode): void {
+    const at = cell * BALL.width;
+    this.balls[at + BALL.x] = node.x;
+    this.balls[at + BALL.y] = node.y;
+    this.balls[at + BALL.z] = node.z;
+    this.balls[at + BALL.radius] = node.radius;
+    this.nodes[cell] = node;
+  }
+
+  #grow(): void {
+    const balls = new Float64Array(2 * this.balls.length);
+    balls.set(this.balls);
+    const children = new Int32Array(2 * this.children.length);
+    children.set(this.children);
+    this.balls = balls;
+    this.children = children;
+  }
+}

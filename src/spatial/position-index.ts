@@ -1,0 +1,258 @@
+import RBush from "rbush";
+import type { Box } from "../geo/box.ts";
+import { circleBoxes } from "../geo/circle-boxes.ts";
+import { RADIANS_PER_DEGREE } from "../geo/distance.ts";
+import { CELL_BITS_MAX, geohashBox, geohashCell } from "../geo/geohash.ts";
+import { PositionCells } from "./cells.ts";
+import type { DeviceOrder } from "./device-order.ts";
+import { NO_ACCURACY, PositionNode } from "./node.ts";
+import { PLACE, RowPool } from "./rows.ts";
+import { PositionSearch, type Positions } from "./search.ts";
+
+/** Where the devices of one app are, by device number. */
+export interface PositionIndex {
+  /** Adds a device or moves it. Degrees, milliseconds since 1970, meters; NaN where it has no accuracy. */
+  set(device: number, latitude: number, longitude: number, timestampMs: number, accuracyMeters: number): void;
+  /** Takes out a device that was added. */
+  remove(device: number): void;
+  /** Positions within a circle, nearest first by `haversineMeters`, then in the order of devices. */
+  find(circle: CircleQuery): Found;
+}
+
+export interface CircleQuery {
+  /** Center in degrees. */
+  readonly latitude: number;
+  readonly longitude: number;
+  readonly radiusMeters: number;
+  /** Leaves out what is older. */
+  readonly oldestMs: number;
+  /** Leaves out what is less accurate; Infinity keeps all, and what has no accuracy is always kept. */
+  readonly accuracyMetersMax: number;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** One page of what a circle holds. */
+export interface Found {
+  readonly count: number;
+  /**
+   * Numbers, distances and initial bearings (degrees clockwise from north, 0 to before 360) of the first `count`;
+   * good until the next `find`, which may use the same arrays.
+   */
+  readonly devices: Uint32Array;
+  readonly meters: Float64Array;
+  readonly bearings: Float64Array;
+  /** All that match, on this page or not. */
+  readonly matches: number;
+  /** All positions in cells that touch the circle, fresh or not. */
+  readonly candidates: number;
+}
+
+/** Cells of about 600 by 300 km: a city lies in one or few, and a fleet all over the world in some thousands. */
+const COARSE_BITS = 12;
+const COARSE_SPAN = 2 ** (CELL_BITS_MAX - COARSE_BITS);
+
+/** A coarse cell with any positions, as the R-tree wants it. */
+interface Bucket {
+  readonly minX: number;
+  readonly minY: number;
+  readonly maxX: number;
+  readonly maxY: number;
+  readonly node: PositionNode;
+}
+
+/**
+ * Coarse buckets by geohash, an R-tree over those that hold any device, and below each a tree of finer cells that are
+ * split as they fill. Cells inside a circle are counted without a look at their positions, and only cells at its
+ * edge, and around the page, are looked into.
+ */
+export function createPositionIndex(deviceOrder: DeviceOrder): PositionIndex {
+  const tree = new PositionTree(deviceOrder);
+  return {
+    set: (device, latitude, longitude, timestampMs, accuracyMeters) =>
+      tree.set(device, latitude, longitude, timestampMs, accuracyMeters),
+    remove: (device) => tree.remove(device),
+    find: (circle) => tree.find(circle),
+  };
+}
+
+/** One search runs at a time, from its beginning to its end, so one serves all apps: its columns take more than a small app. */
+const search = new PositionSearch();
+
+class PositionTree implements PositionIndex {
+  /** By number of the cell. */
+  readonly #buckets = new Map<number, Bucket>();
+  readonly #occupied = new RBush<Bucket>();
+  readonly #cells = new PositionCells();
+  readonly #pool = new RowPool();
+  // By device number.
+  readonly #leaves: (PositionNode | undefined)[] = [];
+  readonly #times: number[] = [];
+  readonly #latitudes: number[] = [];
+  readonly #longitudes: number[] = [];
+
+  readonly #positions: Positions;
+
+  constructor(deviceOrder: DeviceOrder) {
+    const places = { latitude: this.#latitudes, longitude: this.#longitudes };
+    this.#positions = { cells: this.#cells, places, deviceOrder };
+  }
+
+  set(
+    device: number,
+    latitude: number,
+    longitude: number,
+    timestampMs: number,
+    accuracyMeters: number,
+  ): void {
+    const cell = cellOf(latitude, longitude);
+    const accuracy = Number.isNaN(accuracyMeters) ? NO_ACCURACY : accuracyMeters;
+    const lat = latitude * RADIANS_PER_DEGREE;
+    const lon = longitude * RADIANS_PER_DEGREE;
+    const cosLat = Math.cos(lat);
+    const x = cosLat * Math.cos(lon);
+    const y = cosLat * Math.sin(lon);
+    const z = Math.sin(lat);
+    const known = this.#leaves[device];
+    if (known?.holds(cell)) {
+      const knownMs = this.#times[device]!;
+      const row = known.rowOf(device, knownMs);
+      const knownAccuracy = known.accuracyAt(row);
+      known.replaceRow(row, timestampMs, accuracy, x, y, z, device);
+      for (let node: PositionNode | null = known; node !== null; node = node.parent) {
+        node.noteRemoved(knownMs, knownAccuracy);
+        node.noteAdded(timestampMs, accuracy);
+      }
+    } else {
+      if (known !== undefined) this.remove(device);
+      const leaf = this.#leafFor(cell, device);
+      for (let node: PositionNode | null = leaf; node !== null; node = node.parent)
+        node.noteAdded(timestampMs, accuracy);
+      leaf.insertRow(timestampMs, accuracy, x, y, z, device, this.#pool);
+      this.#leaves[device] = leaf;
+    }
+    this.#times[device] = timestampMs;
+    this.#latitudes[device] = latitude;
+    this.#longitudes[device] = longitude;
+  }
+
+  remove(device: number): void {
+    const leaf = this.#leaves[device]!;
+    const timeMs = this.#times[device]!;
+    const row = leaf.rowOf(device, timeMs);
+    const accuracy = leaf.accuracyAt(row);
+    leaf.removeRow(row);
+    this.#leaves[device] = undefined;
+    let sparse: PositionNode | null = null;
+    for (let node: PositionNode | null = leaf; node !== null; node = node.parent) {
+      node.noteRemoved(timeMs, accuracy);
+      if (node.firstChild !== null && node.isSparse) sparse = node;
+      if (node.parent === null && node.count === 0) this.#dropBucket(node);
+    }
+    if (sparse !== null && sparse.count > 0) this.#merge(sparse);
+  }
+
+  find(circle: CircleQuery): Found {
+    const { latitude, longitude } = circle;
+    const cell = cellOf(latitude, longitude);
+    const home = this.#buckets.get(Math.floor(cell / COARSE_SPAN))?.node ?? null;
+    return search.find(this.#positions, circle, this.#touchedBuckets(circle), home, cell);
+  }
+
+  #touchedBuckets({ latitude, longitude, radiusMeters }: CircleQuery): readonly Bucket[] {
+    const boxes = circleBoxes(latitude, longitude, radiusMeters);
+    if (boxes.length === 1) return this.#bucketsIn(boxes[0]!);
+    // A cell that touches two boxes (at a pole, or one around the world) counts once.
+    return [...new Set(boxes.flatMap((box) => this.#bucketsIn(box)))];
+  }
+
+  #bucketsIn({ minLatitude, minLongitude, maxLatitude, maxLongitude }: Box): Bucket[] {
+    return this.#occupied.search({
+      minX: minLongitude,
+      minY: minLatitude,
+      maxX: maxLongitude,
+      maxY: maxLatitude,
+    });
+  }
+
+  /** The leaf for a device in a finest cell, split until it has room for one more. */
+  #leafFor(cell: number, device: number): PositionNode {
+    let node = this.#bucketFor(cell);
+    for (;;) {
+      while (node.firstChild !== null) node = node.childFor(cell, device, this.#cells, this.#pool);
+      if (!node.isFull) return node;
+      this.#split(node);
+    }
+  }
+
+  #bucketFor(cell: number): PositionNode {
+    const number = Math.floor(cell / COARSE_SPAN);
+    const known = this.#buckets.get(number);
+    if (known !== undefined) return known.node;
+    const { minLatitude, minLongitude, maxLatitude, maxLongitude } = geohashBox(number, COARSE_BITS);
+    const bucket: Bucket = {
+      minX: minLongitude,
+      minY: minLatitude,
+      maxX: maxLongitude,
+      maxY: maxLatitude,
+      node: new PositionNode(null, number, COARSE_BITS, this.#cells.takeSiblings(), this.#pool.take(0)),
+    };
+    this.#cells.put(bucket.node.number, bucket.node);
+    this.#buckets.set(number, bucket);
+    this.#occupied.insert(bucket);
+    return bucket.node;
+  }
+
+  #dropBucket(node: PositionNode): void {
+    const number = node.firstCell / COARSE_SPAN;
+    for (const leaf of leavesOf(node)) leaf.release(this.#pool);
+    node.dropChildren(this.#cells);
+    this.#cells.giveBackSiblings(node.number);
+    this.#occupied.remove(this.#buckets.get(number)!);
+    this.#buckets.delete(number);
+  }
+
+  #split(node: PositionNode): void {
+    const { places, start, count } = node;
+    for (let row = start; row < start + count; row++) {
+      const device = places[row * PLACE.width + PLACE.device]!;
+      const cell = cellOf(this.#latitudes[device]!, this.#longitudes[device]!);
+      this.#moveRow(node, row, node.childFor(cell, device, this.#cells, this.#pool));
+    }
+    node.release(this.#pool);
+  }
+
+  /** Makes a leaf of a node whose cells hold few. */
+  #merge(node: PositionNode): void {
+    const leaves = leavesOf(node);
+    node.empty(this.#cells, this.#pool);
+    for (const leaf of leaves) {
+      const { start, count } = leaf;
+      for (let row = start; row < start + count; row++) this.#moveRow(leaf, row, node);
+    }
+    for (const leaf of leaves) leaf.release(this.#pool);
+  }
+
+  #moveRow({ times, accuracies, places }: PositionNode, row: number, to: PositionNode): void {
+    const timeMs = times[row]!;
+    const accuracy = accuracies[row]!;
+    const at = row * PLACE.width;
+    const device = places[at + PLACE.device]!;
+    const [x, y, z] = [places[at + PLACE.x]!, places[at + PLACE.y]!, places[at + PLACE.z]!];
+    to.noteAdded(timeMs, accuracy);
+    to.insertRow(timeMs, accuracy, x, y, z, device, this.#pool);
+    this.#leaves[device] = to;
+  }
+}
+
+function cellOf(latitude: number, longitude: number): number {
+  return geohashCell(latitude, longitude, CELL_BITS_MAX);
+}
+
+function leavesOf(node: PositionNode): PositionNode[] {
+  if (node.firstChild === null) return [node];
+  const leaves: PositionNode[] = [];
+  for (let child: PositionNode | null = node.firstChild; child !== null; child = child.nextSibling)
+    leaves.push(...leavesOf(child));
+  return leaves;
+}

@@ -1,0 +1,78 @@
+import { parseAppId } from "../../model/app-id.ts";
+import type { AppId } from "../../model/ids.ts";
+import { BATCH_REPORTS_MAX } from "../../model/report-batch.ts";
+import type { Views } from "./views.ts";
+
+/*
+ * How an entry begins, in both versions:
+ *
+ *    0  u32  reports                         20  u8  number columns
+ *    4  u32  texts, less the placeholder     21  u8  fields of a profile
+ *    8  u32  bytes of all texts              22  u8  fields of a state
+ *   12  u32  distinct profiles               23  u8  bytes of the app id
+ *   16  u32  distinct states                 24  app id
+ */
+export const ENTRY_HEAD_BYTES = 24;
+
+/** All texts of the largest batch fit several times; decoding allocates no more than this on anyone's word. */
+export const TEXTS_MAX = 64 * BATCH_REPORTS_MAX;
+
+export interface EntryHead {
+  readonly count: number;
+  /** With the placeholder. */
+  readonly textCount: number;
+  readonly textBytes: number;
+  readonly profileCount: number;
+  readonly stateCount: number;
+  readonly numberColumns: number;
+  readonly profileFields: number;
+  readonly stateFields: number;
+  readonly appId: AppId;
+  /** Where the app id ends. */
+  readonly end: number;
+}
+
+export function writeEntryHead(target: Views, at: number, head: Omit<EntryHead, "end">): number {
+  const { bytes, u32 } = target;
+  const words = at >> 2;
+  u32[words] = head.count;
+  u32[words + 1] = head.textCount - 1;
+  u32[words + 2] = head.textBytes;
+  u32[words + 3] = head.profileCount;
+  u32[words + 4] = head.stateCount;
+  const idBytes = bytes.write(head.appId, at + ENTRY_HEAD_BYTES);
+  bytes[at + 20] = head.numberColumns;
+  bytes[at + 21] = head.profileFields;
+  bytes[at + 22] = head.stateFields;
+  bytes[at + 23] = idBytes;
+  return at + ENTRY_HEAD_BYTES + idBytes;
+}
+
+/** The head of the entry that fills `start` to `end`; null where the bytes are none. */
+export function readEntryHead({ bytes, u32 }: Views, start: number, end: number): EntryHead | null {
+  if (start + ENTRY_HEAD_BYTES > end || end > bytes.length) return null;
+  const words = start >> 2;
+  const count = u32[words]!;
+  const textCount = u32[words + 1]! + 1;
+  const profileCount = u32[words + 3]!;
+  const stateCount = u32[words + 4]!;
+  if (textCount > TEXTS_MAX) return null;
+  if (Math.max(count, profileCount, stateCount) > BATCH_REPORTS_MAX) return null;
+  const idStart = start + ENTRY_HEAD_BYTES;
+  const idEnd = idStart + bytes[start + 23]!;
+  if (idEnd > end) return null;
+  const appId = parseAppId(bytes.toString("latin1", idStart, idEnd));
+  if (appId === null) return null;
+  return {
+    count,
+    textCount,
+    textBytes: u32[words + 2]!,
+    profileCount,
+    stateCount,
+    numberColumns: bytes[start + 20]!,
+    profileFields: bytes[start + 21]!,
+    stateFields: bytes[start + 22]!,
+    appId,
+    end: idEnd,
+  };
+}

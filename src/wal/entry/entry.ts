@@ -1,0 +1,182 @@
+import { assert } from "../../lib/assert.ts";
+import { NewerFormatError } from "../../lib/newer-format-error.ts";
+import type { AppId } from "../../model/ids.ts";
+import { RETIRED_COLUMN_NUMBERS } from "../../model/location-fields.ts";
+import { BATCH_REPORTS_MAX, type ReportBatch } from "../../model/report-batch.ts";
+import {
+  type ColumnNames,
+  hasOwnTuples,
+  NUMBER_COLUMNS,
+  PROFILE_COLUMNS,
+  readColumns,
+  STATE_COLUMNS,
+  TUPLE_COLUMNS,
+} from "./entry-columns.ts";
+import { ENTRY_HEAD_BYTES, type EntryHead, readEntryHead, TEXTS_MAX, writeEntryHead } from "./entry-head.ts";
+import { encodeIndexColumn, indexColumnBytesMax } from "./index-column.ts";
+import { encodeNumberColumn, numberColumnBytesMax } from "./number-column.ts";
+import { encodeTextColumn, type TextColumnReader, textColumnBytesMax } from "./text-column.ts";
+import { pad, padded, type Views, viewsOf } from "./views.ts";
+
+/** A batch of reports of one app, at its place in the log. */
+export interface LogEntry {
+  /** Entries count from 1; numbers can be left out, and none is given twice. */
+  readonly sequence: number;
+  readonly appId: AppId;
+  readonly batch: ReportBatch;
+}
+
+/*
+ * An entry without its sequence, which its frame carries:
+ *
+ *    0  head and app id (entry-head.ts)
+ *       column numbers, one byte each: of number columns, of profile fields, of state fields; zeros up to 8
+ *       texts and columns (entry-columns.ts)
+ *
+ * Each column is named by its number, so it is found again wherever its field stands in the table. Number columns that
+ * no report carries are left out.
+ */
+
+/** Larger entries than this use a buffer of their own. Common ones, 1,000 reports, take about 50 KB. */
+const SCRATCH_BYTES_MAX = 4 * 1024 * 1024;
+const SCRATCH_BYTES_INITIAL = 64 * 1024;
+
+const NAMES_BYTES_MAX = padded(NUMBER_COLUMNS.length + TUPLE_COLUMNS.length);
+
+export interface EntryEncoder {
+  /** The entry after `headroomBytes` left for the caller, a multiple of 8. */
+  encode(appId: AppId, batch: ReportBatch, headroomBytes: number): Uint8Array<ArrayBuffer>;
+}
+
+export function createEntryEncoder(): EntryEncoder {
+  let scratch = viewsOf(new Uint8Array(SCRATCH_BYTES_INITIAL));
+
+  function viewsFor(bytes: number): Views {
+    if (bytes <= scratch.bytes.length) return scratch;
+    const views = viewsOf(new Uint8Array(padded(bytes)));
+    if (bytes <= SCRATCH_BYTES_MAX) scratch = views;
+    return views;
+  }
+
+  return {
+    encode(appId, batch, headroomBytes) {
+      const views = viewsFor(headroomBytes + entryBytesMax(appId, batch));
+      const end = writeEntry(views, headroomBytes, appId, batch);
+      const encoded = new Uint8Array(end);
+      encoded.set(views.bytes.subarray(0, end));
+      return encoded;
+    },
+  };
+}
+
+function entryBytesMax(appId: AppId, batch: ReportBatch): number {
+  const { count, texts, numbers, profiles, states } = batch;
+  const tuples = indexColumnBytesMax(profiles.length) + indexColumnBytesMax(states.length);
+  const columns = (numbers.length + 1) * numberColumnBytesMax(count) + 3 * indexColumnBytesMax(count);
+  const head = ENTRY_HEAD_BYTES + padded(appId.length) + NAMES_BYTES_MAX;
+  return head + textColumnBytesMax(texts) + tuples + columns;
+}
+
+function writeEntry(target: Views, at: number, appId: AppId, batch: ReportBatch): number {
+  const { count, texts, numbers, profiles, states } = batch;
+  const profileCount = profiles.length / PROFILE_COLUMNS.length;
+  const stateCount = states.length / STATE_COLUMNS.length;
+  assert(
+    Math.max(count, profileCount, stateCount) <= BATCH_REPORTS_MAX,
+    "a batch has no more reports and tuples than can be",
+  );
+  assert(texts.length <= TEXTS_MAX, "a batch has no more texts than its reports could name");
+  assert(numbers.length === NUMBER_COLUMNS.length, "a batch has a column for each number field");
+
+  const { bytes } = target;
+  const namesAt = at + ENTRY_HEAD_BYTES + appId.length; // An app id is ASCII.
+  let name = namesAt;
+  for (let c = 0; c < numbers.length; c++) if (isCarried(numbers[c]!)) bytes[name++] = NUMBER_COLUMNS[c]!;
+  const numberColumns = name - namesAt;
+  for (let i = 0; i < TUPLE_COLUMNS.length; i++) bytes[name++] = TUPLE_COLUMNS[i]!; // So few that `set` takes longer.
+  const afterNames = pad(target, name);
+  const [afterTexts, textBytes] = encodeTextColumn(target, afterNames, texts);
+  writeEntryHead(target, at, {
+    count,
+    textCount: texts.length,
+    textBytes,
+    profileCount,
+    stateCount,
+    numberColumns,
+    profileFields: PROFILE_COLUMNS.length,
+    stateFields: STATE_COLUMNS.length,
+    appId,
+  });
+
+  let position = encodeIndexColumn(target, afterTexts, batch.device);
+  position = encodeNumberColumn(target, position, batch.timestampMs);
+  for (let i = 0, c = 0; i < numberColumns; c++) {
+    if (bytes[namesAt + i] !== NUMBER_COLUMNS[c]) continue;
+    position = encodeNumberColumn(target, position, numbers[c]!);
+    i++;
+  }
+  position = encodeIndexColumn(target, position, profiles);
+  position = encodeIndexColumn(target, position, batch.profile);
+  position = encodeIndexColumn(target, position, states);
+  return encodeIndexColumn(target, position, batch.state);
+}
+
+function isCarried(column: Float64Array): boolean {
+  for (let row = 0; row < column.length; row++) if (!Number.isNaN(column[row])) return true;
+  return false;
+}
+
+export interface EntryDecoder {
+  /**
+   * The entry that fills `start` to `end`, both 8-aligned; null where the bytes are none. Throws a `NewerFormatError`
+   * where it names a column that a newer program added.
+   */
+  decode(source: Views, start: number, end: number, sequence: number): LogEntry | null;
+}
+
+/** `path` is where entries come from, for the error that names it. */
+export function createEntryDecoder(texts: TextColumnReader, path: string): EntryDecoder {
+  return {
+    decode(source, start, end, sequence) {
+      const head = readEntryHead(source, start, end);
+      if (head === null) return null;
+      const names = { bytes: source.bytes, at: head.end };
+      const namesEnd = head.end + head.numberColumns + head.profileFields + head.stateFields;
+      if (namesEnd > end || !areNames(names, head, path)) return null;
+      const batch = readColumns(source, padded(namesEnd), end, head, names, texts);
+      return batch === null ? null : { sequence, appId: head.appId, batch };
+    },
+  };
+}
+
+const KNOWN_NUMBER_COLUMNS = knownColumns(NUMBER_COLUMNS);
+const KNOWN_PROFILE_COLUMNS = knownColumns(PROFILE_COLUMNS);
+const KNOWN_STATE_COLUMNS = knownColumns(STATE_COLUMNS);
+
+function knownColumns(columns: Uint8Array): Uint8Array {
+  const known = new Uint8Array(256);
+  for (const column of [...columns, ...RETIRED_COLUMN_NUMBERS]) known[column] = 1;
+  return known;
+}
+
+function areNames(names: ColumnNames, head: EntryHead, path: string): boolean {
+  const { bytes, at } = names;
+  const profilesAt = at + head.numberColumns;
+  if (!areKnown(bytes, at, profilesAt, KNOWN_NUMBER_COLUMNS, path)) return false;
+  if (hasOwnTuples(head, names)) return true;
+  const statesAt = profilesAt + head.profileFields;
+  return (
+    areKnown(bytes, profilesAt, statesAt, KNOWN_PROFILE_COLUMNS, path) &&
+    areKnown(bytes, statesAt, statesAt + head.stateFields, KNOWN_STATE_COLUMNS, path)
+  );
+}
+
+/** Whether column numbers rise. Throws where one is of no field that there is or was. */
+function areKnown(bytes: Uint8Array, from: number, to: number, known: Uint8Array, path: string): boolean {
+  for (let at = from; at < to; at++) {
+    if (at > from && bytes[at]! <= bytes[at - 1]!) return false;
+    if (known[bytes[at]!] === 0)
+      throw new NewerFormatError("log segment", path, "known columns", `column ${bytes[at]}`);
+  }
+  return true;
+}

@@ -1,0 +1,162 @@
+import { FileError, type Files, isPassing } from "../../runtime/files.ts";
+import type { EntryDecoder, LogEntry } from "../entry/entry.ts";
+import type { TextColumnReader } from "../entry/text-column.ts";
+import { type Views, viewsOf } from "../entry/views.ts";
+import { FRAME_HEADER_BYTES } from "./frame.ts";
+import type { DamagedRange, FrameScanner } from "./frame-scanner.ts";
+import { openFrames } from "./scan-segment.ts";
+import type { SegmentFormat } from "./segment-format.ts";
+
+/** What a segment holds, as read from its first byte to its last. */
+export interface SegmentContents {
+  readonly path: string;
+  readonly number: number;
+  readonly bytes: number;
+  readonly entries: number;
+  readonly records: number;
+  readonly firstSequence: number | null;
+  readonly lastSequence: number | null;
+  readonly version: 1 | 2;
+  /** What it should begin with, and whether it does. */
+  readonly head: Uint8Array;
+  readonly goodHead: boolean;
+  /** False where the disk gave none of it back: all of it then counts as damage, and none of it is touched. */
+  readonly isReadable: boolean;
+  readonly damage: readonly DamagedRange[];
+}
+
+/** A segment's bytes, or as many zeros where the disk can't give them back. */
+export interface SegmentBytes {
+  readonly bytes: Uint8Array;
+  readonly isReadable: boolean;
+}
+
+/**
+ * Reads a segment whole; one that can't be read is no reason to do without the others. What passes is no fault of the
+ * segment, and is thrown.
+ */
+export async function readSegment(files: Files, path: string, sizeBytes: number): Promise<SegmentBytes> {
+  try {
+    return { bytes: await files.read(path), isReadable: true };
+  } catch (error) {
+    if (!(error instanceof FileError) || isPassing(error)) throw error;
+    return { bytes: new Uint8Array(sizeBytes), isReadable: false };
+  }
+}
+
+/** The segment's size; 0 where it can't be told. */
+export async function segmentSize(files: Files, path: string): Promise<number> {
+  try {
+    return await files.size(path);
+  } catch (error) {
+    if (!(error instanceof FileError)) throw error;
+    return 0;
+  }
+}
+
+/** Where a reader of the log has come to in its sequences. */
+export interface LogPosition {
+  /** The last that a good frame has: those to come have greater ones. */
+  readonly lastSequence: number;
+  /** The next to give: above all that were ever given, also to frames that are damaged now. */
+  readonly nextSequence: number;
+}
+
+export const LOG_START: LogPosition = { lastSequence: 0, nextSequence: 1 };
+
+/** Reads the entries of one segment, one after the other. */
+export class SegmentReader {
+  entries = 0;
+  records = 0;
+  readonly #path: string;
+  readonly #number: number;
+  readonly #views: Views;
+  readonly #decoder: EntryDecoder;
+  readonly #scanner: FrameScanner;
+  readonly #format: SegmentFormat;
+  readonly #isReadable: boolean;
+  #nextSequence: number;
+  #firstSequence: number | null = null;
+  #lastSequence: number | null = null;
+
+  /** `from` is the end of the segment before. Throws a `NewerFormatError`. */
+  constructor(
+    path: string,
+    number: number,
+    { bytes, isReadable }: SegmentBytes,
+    from: LogPosition,
+    texts: TextColumnReader,
+  ) {
+    this.#isReadable = isReadable;
+    this.#path = path;
+    this.#number = number;
+    this.#views = viewsOf(bytes);
+    const { scanner, format } = openFrames(path, number, this.#views, from.lastSequence);
+    this.#scanner = scanner;
+    this.#format = format;
+    this.#decoder = format.createDecoder(texts, path);
+    this.#nextSequence = Math.max(from.nextSequence, number);
+  }
+
+  get readBytes(): number {
+    return this.#scanner.payloadEnd;
+  }
+
+  /** Final once `next` has returned null. */
+  get position(): LogPosition {
+    return { lastSequence: this.#scanner.sequence, nextSequence: this.#nextSequence };
+  }
+
+  /** The next entry; null where there is none left. */
+  next(): LogEntry | null {
+    const scanner = this.#scanner;
+    while (scanner.next()) {
+      const { payloadStart, payloadEnd, sequence } = scanner;
+      this.#nextSequence = sequence + 1;
+      const entry = this.#decoder.decode(this.#views, payloadStart, payloadEnd, sequence);
+      if (entry === null) {
+        scanner.reject();
+        continue;
+      }
+      this.entries++;
+      this.records += entry.batch.count;
+      this.#firstSequence ??= sequence;
+      this.#lastSequence = sequence;
+      return entry;
+    }
+    this.#nextSequence += this.#lostFramesMax();
+    return null;
+  }
+
+  /** Final once `next` has returned null. */
+  contents(): SegmentContents {
+    return {
+      path: this.#path,
+      number: this.#number,
+      bytes: this.#views.bytes.length,
+      entries: this.entries,
+      records: this.records,
+      firstSequence: this.#firstSequence,
+      lastSequence: this.#lastSequence,
+      version: this.#format.version,
+      head: this.#format.head,
+      goodHead: this.#format.goodHead,
+      isReadable: this.#isReadable,
+      damage: this.#scanner.damage,
+    };
+  }
+
+  /** Frames that bytes at the end may have been: their sequences may be known elsewhere, so they stay unused. */
+  #lostFramesMax(): number {
+    const last = this.#scanner.damage.at(-1);
+    if (last === undefined || last.offset + last.bytes < this.#views.bytes.length) return 0;
+    return Math.ceil(last.bytes / FRAME_HEADER_BYTES);
+  }
+}
+
+/** Bad bytes after the last good frame, where a write was cut short; none in a segment that isn't the newest. */
+export function tornTail({ bytes, head, damage }: SegmentContents, isNewest: boolean): DamagedRange | null {
+  const last = damage.at(-1);
+  if (!isNewest || last === undefined || last.offset < head.length) return null;
+  return last.offset + last.bytes === bytes ? last : null;
+}

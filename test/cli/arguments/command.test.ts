@@ -1,0 +1,303 @@
+import { describe, expect, test } from "bun:test";
+import { createKeyText } from "../../../src/auth/api-key.ts";
+import { parseCommand } from "../../../src/cli/arguments/command.ts";
+import { helpText, usageErrorText } from "../../../src/cli/arguments/help.ts";
+
+const KEY = createKeyText();
+
+function parse(line: string, environment: Record<string, string> = {}) {
+  return parseCommand(line === "" ? [] : line.split(" "), environment);
+}
+
+function parsed(line: string, environment: Record<string, string> = {}): unknown {
+  const command = parse(line, environment);
+  return command.ok ? command.value : command.error;
+}
+
+function refusal(line: string, environment: Record<string, string> = {}): string {
+  const command = parse(line, environment);
+  return command.ok ? `accepted as ${command.value.kind}` : command.error.message;
+}
+
+const SERVE = {
+  dataDir: "data/local",
+  hostname: "127.0.0.1",
+  port: 3000,
+  corsOrigins: [],
+  sealIntervalMs: 3_600_000,
+  archiveThreads: 2,
+  archiveMemoryBytes: 1e9,
+};
+
+describe("parseCommand()", () => {
+  test("knows what serve does by default, by environment and by option", () => {
+    expect(parsed("serve")).toEqual({ kind: "serve", config: SERVE, logLevel: "info" });
+    const environment = { WHEREHOUSE_DATA_DIR: "/e", WHEREHOUSE_PORT: "81", WHEREHOUSE_HOST: "::1" };
+    const fromEnvironment = { ...SERVE, dataDir: "/e", port: 81, hostname: "::1" };
+    expect(parsed("serve", environment)).toEqual({
+      kind: "serve",
+      config: fromEnvironment,
+      logLevel: "info",
+    });
+    const line =
+      "serve --port 82 --host=0.0.0.0 --data-dir /d --cors-origin https://a.example --cors-origin *";
+    expect(parsed(line, environment)).toEqual({
+      kind: "serve",
+      config: {
+        ...SERVE,
+        dataDir: "/d",
+        hostname: "0.0.0.0",
+        port: 82,
+        corsOrigins: ["https://a.example", "*"],
+      },
+      logLevel: "info",
+    });
+  });
+
+  test("knows how often serve seals, and what questions to the archive may use", () => {
+    expect(parsed("serve --seal-every 15m --archive-threads 8 --archive-memory 4GB")).toEqual({
+      kind: "serve",
+      config: { ...SERVE, sealIntervalMs: 900_000, archiveThreads: 8, archiveMemoryBytes: 4e9 },
+      logLevel: "info",
+    });
+    for (const wrong of ["--seal-every 0m", "--seal-every soon", "--seal-every 25d", "--archive-threads 0"]) {
+      expect(refusal(`serve ${wrong}`)).toContain(wrong.split(" ")[0]!);
+    }
+    expect(refusal("serve --archive-memory 99MB")).toContain("at least 100MB");
+  });
+
+  test("knows seal", () => {
+    expect(parsed("seal --data-dir /d --json")).toEqual({ kind: "seal", dataDir: "/d", json: true });
+    expect(refusal("seal now")).toContain('"now"');
+  });
+
+  test("takes an empty variable for none", () => {
+    const environment = { WHEREHOUSE_DATA_DIR: "", WHEREHOUSE_PORT: "", WHEREHOUSE_HOST: "" };
+    expect(parsed("serve", environment)).toEqual({ kind: "serve", config: SERVE, logLevel: "info" });
+  });
+
+  test("knows how much serve logs, by environment and by option", () => {
+    const environment = { WHEREHOUSE_LOG_LEVEL: "warn" };
+    expect(parsed("serve", environment)).toMatchObject({ logLevel: "warn" });
+    expect(parsed("serve --log-level debug", environment)).toMatchObject({ logLevel: "debug" });
+    expect(refusal("serve --log-level loud")).toContain("error, warn, info, debug");
+  });
+
+  test("takes global options before the command and after it", () => {
+    const expected = { kind: "keys-list", dataDir: "/d", json: true };
+    expect(parsed("--data-dir /d keys list --json")).toEqual(expected);
+    expect(parsed("--data-dir=/d keys list --json")).toEqual(expected);
+    expect(parsed("keys --data-dir /d list --json")).toEqual(expected);
+    expect(parsed("keys list --json --data-dir /d")).toEqual(expected);
+  });
+
+  test("reads the key commands", () => {
+    const line =
+      "keys create --app shop --permission write --permission read --permission read --tier free --label van --expires 30d";
+    expect(parsed(line)).toEqual({
+      kind: "keys-create",
+      dataDir: "data/local",
+      appId: "shop",
+      permissions: ["read", "write"],
+      tier: "free",
+      label: "van",
+      lifetimeMs: 30 * 86_400_000,
+    });
+    expect(parsed("keys create --app shop --permission operate")).toMatchObject({
+      permissions: ["operate"],
+      tier: "standard",
+      label: "",
+      lifetimeMs: null,
+    });
+    expect(parsed("keys revoke k_12345678")).toEqual({
+      kind: "keys-revoke",
+      dataDir: "data/local",
+      id: "k_12345678",
+    });
+  });
+
+  test("reads import, with the formats that the names say", () => {
+    expect(parsed("import a.csv b.CSV.gz c.ndjson.zst d.jsonl --app shop --user u --shift-to-now")).toEqual({
+      kind: "import",
+      dataDir: "data/local",
+      files: [
+        { path: "a.csv", format: "csv" },
+        { path: "b.CSV.gz", format: "csv" },
+        { path: "c.ndjson.zst", format: "ndjson" },
+        { path: "d.jsonl", format: "ndjson" },
+      ],
+      target: { kind: "directory", appId: "shop" },
+      userId: "u",
+      shiftToNow: true,
+    });
+    expect(parsed("import - --format ndjson --app shop")).toMatchObject({
+      files: [{ path: "-", format: "ndjson" }],
+      userId: null,
+      shiftToNow: false,
+    });
+    const target = { kind: "server", url: "http://h:1/base", key: KEY };
+    expect(parsed(`import a.csv --url http://h:1/base/ --key ${KEY}`)).toMatchObject({ target });
+    expect(parsed("import a.csv --url http://h:1/base", { WHEREHOUSE_KEY: KEY })).toMatchObject({
+      target,
+    });
+    expect(parsed("import --app shop -- --odd.csv")).toMatchObject({ files: [{ path: "--odd.csv" }] });
+  });
+
+  test("reads verify", () => {
+    expect(parsed("verify")).toEqual({
+      kind: "verify",
+      dataDir: "data/local",
+      json: false,
+      acknowledge: false,
+      quick: false,
+      days: false,
+    });
+    expect(parsed("verify --json --acknowledge")).toMatchObject({ json: true, acknowledge: true });
+    expect(parsed("verify --quick --days")).toMatchObject({ quick: true, days: true });
+  });
+
+  test("reads backup and restore, whose directories lie apart from the data", () => {
+    const told = { dataDir: "data/local", directory: "/mnt/b", json: false };
+    expect(parsed("backup /mnt/b")).toEqual({ kind: "backup", ...told });
+    expect(parsed("restore /mnt/b")).toEqual({ kind: "restore", ...told });
+    expect(parsed("backup x --data-dir y --json")).toMatchObject({
+      dataDir: "y",
+      directory: "x",
+      json: true,
+    });
+    expect(parsed("backup data/local2")).toMatchObject({ directory: "data/local2" });
+  });
+
+  test("finds help and version wherever they stand", () => {
+    const asked: [string, unknown][] = [
+      ["--help", null],
+      ["-h", null],
+      ["help", null],
+      ["serve --help", "serve"],
+      ["--help serve", "serve"],
+      ["help import", "import"],
+      ["help keys create", "keys create"],
+      ["keys --help", "keys"],
+      ["import --help", "import"],
+    ];
+    for (const [line, topic] of asked) {
+      expect(parsed(line), line).toEqual({ kind: "help", topic });
+    }
+    expect(parsed("--version")).toEqual({ kind: "version" });
+    expect(parsed("verify --version")).toEqual({ kind: "version" });
+  });
+
+  const refused: [line: string, message: string, environment?: Record<string, string>][] = [
+    ["", "A command is missing"],
+    ["--data-dir", "--data-dir needs a value"],
+    ["--port 1 serve", "Unknown option --port"],
+    ["launch", 'Unknown command "launch"'],
+    ["keys", "keys needs a command: create, list or revoke"],
+    ["keys steal", 'Unknown command "keys steal"'],
+    ["help launch", 'Unknown command "launch"'],
+    ["serve --prot 1", "Unknown option --prot"],
+    ["serve -p", "Unknown option -p"],
+    ["serve --constructor", "Unknown option --constructor"],
+    ["serve --json", "Unknown option --json"],
+    ["serve now", 'Unexpected argument "now"'],
+    ["serve --port", "--port needs a value"],
+    ["serve --port --host x", "--port needs a value"],
+    ["serve --port 1 --port 2", "--port is given twice"],
+    ["serve --port 65536", '--port must be a whole number from 0 to 65535, not "65536"'],
+    ["serve --port 0x50", '--port must be a whole number from 0 to 65535, not "0x50"'],
+    [
+      "serve",
+      'WHEREHOUSE_PORT must be a whole number from 0 to 65535, not "http"',
+      { WHEREHOUSE_PORT: "http" },
+    ],
+    ["serve --host a/b", '--host must be a host name or address, not "a/b"'],
+    ["serve --data-dir=", "--data-dir must not be empty"],
+    [
+      "serve --cors-origin a.example",
+      '--cors-origin must be * or an origin such as https://example.org, not "a.example"',
+    ],
+    [
+      "serve --cors-origin http://a/",
+      '--cors-origin must be * or an origin such as https://example.org, not "http://a/"',
+    ],
+    ["keys list --json=yes", "--json takes no value"],
+    ["keys create --permission read", "keys create needs --app"],
+    [
+      "keys create --app a/b --permission read",
+      '--app must have 1 to 64 letters, digits, dots, dashes and underscores, not "a/b"',
+    ],
+    ["keys create --app a", "keys create needs --permission: read, write, operate"],
+    ["keys create --app a --permission own", '--permission must be one of read, write, operate, not "own"'],
+    [
+      "keys create --app a --permission read --tier gold",
+      '--tier must be one of free, standard, unlimited, not "gold"',
+    ],
+    [
+      "keys create --app a --permission read --expires soon",
+      '--expires must be a time such as 90m, 12h, 30d or 2w, not "soon"',
+    ],
+    ["backup", "backup needs the directory of the backup"],
+    ["restore a b", 'restore takes one directory, and "b" is one more'],
+    ["backup data/local/x", 'The backup "data/local/x" and the data directory "data/local" must lie apart'],
+    ["backup a/.. --data-dir a", 'The backup "a/.." and the data directory "a" must lie apart'],
+    ["restore a --data-dir ./a", 'The backup "a" and the new data directory "./a" must lie apart'],
+    ["keys revoke", "keys revoke needs the id of a key, as keys list shows it"],
+    ["keys revoke a b", 'keys revoke takes one id, and "b" is one more'],
+    ["import --app a", "import needs at least one file, or - for standard input"],
+    ["import a.csv", "import needs --app, or --url with --key"],
+    ["import a.txt --app a", '"a.txt" does not say what it is: add --format csv or --format ndjson'],
+    ["import - --app a", '"-" does not say what it is: add --format csv or --format ndjson'],
+    ["import - - --app a --format csv", "- can be given once"],
+    ["import a.csv --app a --format xml", '--format must be csv or ndjson, not "xml"'],
+    [
+      "import - --app a --format csv --shift-to-now",
+      "--shift-to-now reads files twice, and standard input can be read once",
+    ],
+    ["import a.csv --app a --key k", "--key goes with --url"],
+    [
+      "import a.csv --url http://h --key wh_typo",
+      "the key has a character wrong or missing: give it as keys create printed it",
+    ],
+    ["import a.csv --url http://h", "--url needs --key, or the key in WHEREHOUSE_KEY"],
+    [
+      "import a.csv --url h:3000 --key k",
+      '--url must be an address such as http://127.0.0.1:3000, not "h:3000"',
+    ],
+    ["import a.csv --app a --user ANONYMOUS", "--user: ANONYMOUS stands for reports without a user"],
+    ["import a.csv --app a --user=", "--user: user_id must have 1 to 128 characters"],
+  ];
+  for (const [line, message, environment] of refused) {
+    test(`refuses "${line}"`, () => {
+      expect(refusal(line, environment)).toBe(message);
+    });
+  }
+});
+
+test("usageErrorText() is one line about the mistake and one about help", () => {
+  const command = parse("keys create --frob");
+  if (command.ok) throw new Error("accepted");
+  expect(usageErrorText(command.error)).toBe(
+    "Unknown option --frob.\nTry: bun src/main.ts keys create --help\n",
+  );
+  expect(usageErrorText({ message: "A command is missing", topic: null })).toBe(
+    "A command is missing.\nTry: bun src/main.ts --help\n",
+  );
+});
+
+test("helpText() names every option that its command takes, and fits a terminal", () => {
+  const options = {
+    serve: ["--port", "--host", "--cors-origin", "--log-level", "--data-dir"],
+    "keys create": ["--app", "--permission", "--tier", "--label", "--expires", "--data-dir"],
+    "keys list": ["--json", "--data-dir"],
+    "keys revoke": ["--data-dir"],
+    import: ["--app", "--user", "--format", "--shift-to-now", "--url", "--key", "--data-dir"],
+    backup: ["--json", "--data-dir"],
+    restore: ["--json", "--data-dir"],
+    verify: ["--json", "--acknowledge", "--days", "--quick", "--data-dir"],
+  } as const;
+  for (const [topic, names] of Object.entries(options)) {
+    const text = helpText(topic as keyof typeof options);
+    for (const name of names) expect(text).toContain(`\n  ${name}`);
+    for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(110);
+  }
+});

@@ -1,0 +1,51 @@
+import { expect, test } from "bun:test";
+import { LongAnswers } from "../../../src/http/answer/long-answers.ts";
+import { nextTurn } from "../../../src/lib/schedule/next-turn.ts";
+
+const LONG_MS = 100;
+
+function createClocked() {
+  let nowMs = 0;
+  const answers = new LongAnswers(() => nowMs);
+  let made = 0;
+  return {
+    ask: (appId: string, takesMs: number) =>
+      answers.make(appId, () => {
+        nowMs += takesMs;
+        made++;
+        return new Response(String(made));
+      }),
+    get made() {
+      return made;
+    },
+  };
+}
+
+test("LongAnswers makes one long answer of an app in a turn, and short ones of others meanwhile", async () => {
+  const clocked = createClocked();
+  const all = Array.from({ length: 5 }, () => clocked.ask("slow", LONG_MS));
+  const byTurn = [clocked.made];
+  while (clocked.made < 5) {
+    await nextTurn();
+    byTurn.push(clocked.made);
+  }
+  expect(Math.max(...byTurn.map((made, turn) => made - (byTurn[turn - 1] ?? 0)).slice(1))).toBe(1);
+  expect(byTurn[0]).toBeLessThanOrEqual(2); // The first tells that it is long, the second waits for nobody.
+  expect(clocked.ask("quick", 0)).toBeInstanceOf(Response);
+  expect(await Promise.all(all.map(async (answer) => (await answer).text()))).toEqual([
+    "1",
+    "2",
+    "3",
+    "4",
+    "5",
+  ]);
+});
+
+test("LongAnswers answers an app at once again after an answer that was short", async () => {
+  const clocked = createClocked();
+  await clocked.ask("app", LONG_MS);
+  const next = clocked.ask("app", 0);
+  expect(next).toBeInstanceOf(Promise);
+  await next;
+  expect(clocked.ask("app", 0)).toBeInstanceOf(Response);
+});

@@ -1,0 +1,16 @@
+import { expect, test } from "bun:test";
+import { parseDuration } from "../../../src/lib/text/duration.ts";
+
+test("parseDuration() reads seconds, minutes, hours, days and weeks", () => {
+  expect(parseDuration("30s")).toBe(30_000);
+  expect(parseDuration("90m")).toBe(90 * 60_000);
+  expect(parseDuration("12h")).toBe(12 * 3_600_000);
+  expect(parseDuration("30d")).toBe(30 * 86_400_000);
+  expect(parseDuration("2w")).toBe(14 * 86_400_000);
+});
+
+test("parseDuration() refuses everything else, nothing at all included", () => {
+  for (const text of ["", "0d", "30", "d", "-1d", "1.5h", "1y", "30 d", "30D", "1000000w"]) {
+    expect(parseDuration(text)).toBeNull();
+  }
+});

@@ -1,0 +1,174 @@
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { NewerFormatError } from "../../../src/lib/newer-format-error.ts";
+import { FileError, type Files } from "../../../src/runtime/files.ts";
+import { createNodeFiles } from "../../../src/runtime/node-files.ts";
+import { backUp } from "../../../src/service/backup/backup.ts";
+import { restore } from "../../../src/service/backup/restore.ts";
+import { createManualClock } from "../../../src/time/clock.ts";
+import {
+  type ArchiveApp,
+  createArchiveApp,
+  removeArchiveApps,
+  temporaryDataDir,
+} from "../../support/archive-app.ts";
+import { verifyDirectory } from "../../support/verify-directory.ts";
+
+/** What a backup says and does where the data directory or the backup is not as it should be. */
+
+afterAll(removeArchiveApps);
+
+const NOW_MS = Date.UTC(2026, 0, 28, 12);
+/** A disk without hard links, so that a backup is a second copy. */
+const files: Files = {
+  ...createNodeFiles(),
+  link: (from) => Promise.reject(new FileError("link", from, "EXDEV")),
+};
+let app: ArchiveApp;
+let place: string;
+
+const at = (day: number) => Date.UTC(2026, 0, day, 3);
+const backupDir = () => join(place, "backup");
+const restoredDir = () => join(place, "restored");
+const take = async (directory: string) => {
+  await files.makeDirectory(directory);
+  return () => {};
+};
+
+beforeEach(async () => {
+  place = temporaryDataDir();
+  app = await createArchiveApp({ clock: createManualClock(NOW_MS) });
+  await app.store(
+    [14, 15, 28].map((day) => ({ device_id: "a", timestamp: at(day), latitude: 1, longitude: 2 })),
+  );
+  await app.seal();
+  await app.store([{ device_id: "b", timestamp: at(28), latitude: 1, longitude: 2 }]);
+});
+afterEach(() => app.close());
+
+function runBackup(disk = files) {
+  const { dataDir, clock } = app;
+  return backUp({
+    files: disk,
+    clock,
+    program: "1",
+    dataDir,
+    directory: backupDir(),
+    take,
+    onProgress: () => {},
+  });
+}
+
+function runRestore() {
+  return restore({ files, directory: backupDir(), dataDir: restoredDir(), take, onProgress: () => {} });
+}
+
+async function problemsOfBackup(): Promise<readonly string[]> {
+  const made = await runBackup();
+  return made.ok ? made.value.problems : [made.error];
+}
+
+function partOf(day: number): string {
+  const folder = `archive/day=2026-01-${day}`;
+  return `${folder}/${readdirSync(join(app.dataDir, folder))[0]}`;
+}
+
+function flip(path: string, offset = 50): void {
+  const bytes = readFileSync(path);
+  writeFileSync(path, bytes.with(offset, bytes[offset]! ^ 4));
+}
+
+describe("backUp()", () => {
+  test("copies a damaged data directory as it is, and names what is damaged, once and again", async () => {
+    flip(join(app.dataDir, partOf(14)));
+    rmSync(join(app.dataDir, partOf(15)));
+    const [segment] = readdirSync(join(app.dataDir, "wal"));
+    await app.store([{ device_id: "b", timestamp: at(27), latitude: 1, longitude: 2 }]);
+    flip(join(app.dataDir, "wal", segment!), 60); // In the first of two entries: the end could be a write under way.
+    writeFileSync(join(app.dataDir, "keys.json"), "{");
+    const damaged = [
+      `${partOf(14)}: its bytes are not those written`,
+      expect.stringMatching(/^archive\/day=2026-01-15\/.*: it is missing$/),
+      expect.stringMatching(new RegExp(`^wal/${segment}: \\d+ damaged bytes at \\d+$`)),
+      "keys.json can't be used: it is not a JSON object",
+    ];
+    for (let time = 0; time < 2; time++) expect(await problemsOfBackup()).toEqual(damaged);
+    const restored = await runRestore();
+    expect(restored).toMatchObject({ ok: true, value: { problems: damaged } });
+    for (const file of [partOf(14), `wal/${segment}`, "keys.json"])
+      expect(readFileSync(join(restoredDir(), file))).toEqual(readFileSync(join(app.dataDir, file)));
+  });
+
+  test("keeps its good copy of a part that the data directory has lost", async () => {
+    const [one, other] = [partOf(14), partOf(15)];
+    const { appDays } = await verifyDirectory(app.dataDir, app.clock);
+    expect(await problemsOfBackup()).toEqual([]);
+    rmSync(join(app.dataDir, one));
+    writeFileSync(join(app.dataDir, other), "x");
+    expect(await problemsOfBackup()).toEqual([
+      `${one}: it is missing; the backup has it`,
+      expect.stringMatching(/^archive\/day=2026-01-15.* instead of \d+; the backup has it$/),
+    ]);
+    expect((await runRestore()).ok).toBe(true);
+    expect(await verifyDirectory(restoredDir(), app.clock)).toMatchObject({ appDays, problems: [] });
+  });
+
+  test("brings the parts of an archive whose manifest is lost or damaged", async () => {
+    const { appDays } = await verifyDirectory(app.dataDir, app.clock);
+    const manifest = join(app.dataDir, "archive/manifest.json");
+    flip(manifest);
+    expect(await problemsOfBackup()).toEqual(["archive/manifest.json is damaged"]);
+    rmSync(manifest);
+    expect(await problemsOfBackup()).toEqual(["archive/manifest.json is missing"]);
+    expect(readdirSync(join(backupDir(), "archive"))).not.toContain("manifest.json");
+    expect((await runRestore()).ok).toBe(true);
+    const again = await createArchiveApp({ clock: app.clock, dataDir: restoredDir() });
+    expect(again.notes).toEqual(["The archive's manifest is missing: it was made anew from the files."]);
+    await again.seal(); // It writes the manifest.
+    await again.store([{ device_id: "c", timestamp: at(14), latitude: 1, longitude: 2 }]);
+    await again.seal();
+    await again.close();
+    const found = await verifyDirectory(restoredDir(), app.clock);
+    expect(found.problems).toEqual([]);
+    expect(found.appDays!.slice(1)).toEqual(appDays!.slice(1));
+  });
+
+  test("gives up on an archive that changes each time, and leaves the former backup", async () => {
+    expect(await problemsOfBackup()).toEqual([]);
+    const before = readFileSync(join(backupDir(), "backup.json"));
+    const manifest = join(app.dataDir, "archive/manifest.json");
+    let seal = 0;
+    const restless: Files = {
+      ...files,
+      async read(path) {
+        if (path === manifest)
+          await app.directory.archive.swap({ ...app.directory.archive.manifest, seal: ++seal });
+        return files.read(path);
+      },
+    };
+    expect(await runBackup(restless)).toEqual({
+      ok: false,
+      error:
+        "The archive changed 8 times while it was read. The backup of 2026-01-28T12:00:00.000Z is as it was.",
+    });
+    expect(readFileSync(join(backupDir(), "backup.json"))).toEqual(before);
+    expect(readdirSync(backupDir())).not.toContain("next");
+    expect((await runRestore()).ok).toBe(true);
+  });
+
+  test("leaves a backup alone that it can't read", async () => {
+    expect(await problemsOfBackup()).toEqual([]);
+    const path = join(backupDir(), "backup.json");
+    const whole = readFileSync(path, "utf8");
+    writeFileSync(path, whole.replace('"version":1', '"version":2'));
+    expect(runBackup()).rejects.toThrow(NewerFormatError);
+    expect(runRestore()).rejects.toThrow(NewerFormatError);
+    for (const text of ["{", whole.replace('"bytes":', '"bytes": 1'), whole.replace("wal/", "../../")]) {
+      writeFileSync(path, text);
+      expect(await problemsOfBackup()).toEqual([`"${path}" is damaged: nobody knows what the backup holds.`]);
+      expect((await runRestore()).ok).toBe(false);
+      expect(readFileSync(path, "utf8")).toBe(text);
+    }
+  });
+});

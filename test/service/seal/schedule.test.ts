@@ -1,0 +1,120 @@
+import { expect, test } from "bun:test";
+import type { DayInMemory } from "../../../src/hot/hot-store.ts";
+import { createSealSchedule, type SealScheduleOptions } from "../../../src/service/seal/schedule.ts";
+import type { SealReport } from "../../../src/service/seal/seal.ts";
+import { createManualClock } from "../../../src/time/clock.ts";
+import { parseUtcDayName } from "../../../src/time/utc-day.ts";
+import { batchOf } from "../../support/batches.ts";
+
+const NOW_MS = Date.UTC(2026, 0, 28);
+const PLACE = { device_id: "a", latitude: 1, longitude: 2 };
+/** Beside a new report, one of a day that left the window. */
+const OLD = batchOf([
+  { ...PLACE, timestamp: NOW_MS },
+  { ...PLACE, timestamp: Date.UTC(2026, 0, 20, 23, 59) },
+]);
+
+const REPORT: SealReport = {
+  days: [],
+  records: 0,
+  parts: 0,
+  bytes: 0,
+  blocked: [],
+  expired: [],
+  deleted: [],
+  logBytes: 0,
+  unfinished: null,
+  durationMs: 0,
+};
+
+/** A schedule over seals that end when the test says so. */
+function createFixture(options: Partial<SealScheduleOptions> = {}) {
+  const day = { day: parseUtcDayName("2025-06-01")!, records: 0, isSealed: false };
+  const ends: (() => void)[] = [];
+  const told: unknown[] = [];
+  let running = 0;
+  let runningMax = 0;
+  const schedule = createSealSchedule({
+    async seal(signal) {
+      runningMax = Math.max(runningMax, ++running);
+      await new Promise<void>((resolve, reject) => {
+        ends.push(resolve);
+        signal.addEventListener("abort", () => reject(signal.reason));
+      }).finally(() => running--);
+      day.records = 0;
+      return REPORT;
+    },
+    hot: { daysInMemory: () => [day as DayInMemory] },
+    clock: createManualClock(NOW_MS),
+    intervalMs: 20,
+    oldRecordsSeal: 10,
+    oldRecordsMax: 20,
+    onSealed: (report) => told.push(report),
+    onFailed: (error) => told.push(error),
+    ...options,
+  });
+  const hold = (records: number) => {
+    day.records = records;
+    for (let batch = 0; batch < 16; batch++) schedule.noteReports();
+  };
+  return { schedule, ends, told, hold, runningMax: () => runningMax };
+}
+
+const turn = () => new Promise((resolve) => setTimeout(resolve, 5));
+
+test("start() seals at once and again after each interval", async () => {
+  const { schedule, ends, told } = createFixture();
+  schedule.start();
+  await turn();
+  expect(ends).toHaveLength(1);
+  ends[0]!();
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  expect(ends).toHaveLength(2);
+  expect(told).toEqual([REPORT]);
+  await schedule.stop();
+});
+
+test("noteReports() begins a seal once many old records are in memory, one at a time", async () => {
+  const { schedule, ends, hold, runningMax } = createFixture();
+  hold(10);
+  await turn();
+  expect(ends).toHaveLength(0);
+  hold(11);
+  hold(12);
+  await turn();
+  expect(ends).toHaveLength(1);
+  expect(schedule.hasRoomFor(OLD)).toBe(true);
+  hold(21);
+  expect(schedule.hasRoomFor(OLD)).toBe(false);
+  expect(schedule.hasRoomFor(batchOf([{ ...PLACE, timestamp: NOW_MS }]))).toBe(true);
+  ends[0]!();
+  await turn();
+  expect(schedule.hasRoomFor(OLD)).toBe(true);
+  expect(runningMax()).toBe(1);
+  await schedule.stop();
+});
+
+test("sealNow() waits for the seal under way, and stop() breaks both off", async () => {
+  const { schedule, ends, runningMax } = createFixture();
+  const first = schedule.sealNow();
+  const second = schedule.sealNow();
+  await turn();
+  ends[0]!();
+  expect(await first).toBe(REPORT);
+  await turn();
+  expect([ends.length, runningMax()]).toEqual([2, 1]);
+  const stopped = schedule.stop();
+  expect(second).rejects.toThrow("abort");
+  await stopped;
+});
+
+test("a seal that fails is told of, and reports begin no other for a while", async () => {
+  const failure = new Error("the disk is full");
+  const { schedule, told, hold } = createFixture({ seal: () => Promise.reject(failure) });
+  hold(11);
+  await turn();
+  hold(12);
+  await turn();
+  expect(told).toEqual([failure]);
+  await schedule.stop();
+});

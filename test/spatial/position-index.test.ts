@@ -1,0 +1,239 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+
+import { haversineMeters, initialBearingDegrees } from "../../src/geo/distance.ts";
+import { type CircleQuery, createPositionIndex, type Found } from "../../src/spatial/position-index.ts";
+import { crowdedPlace, real } from "../support/crowded-places.ts";
+import { numberOrder } from "../support/number-order.ts";
+import { seededRandom } from "../support/seeded-random.ts";
+
+/*
+ * Goal: the index answers as a scan of all positions does: devices, distances, order, totals, at any offset.
+ * Method: random sequences of moves and removals with searches in between, over fleets that crowd one place, the poles,
+ * ±180° and each other.
+ */
+
+const DEVICES = 700;
+const CROWD = 8000; // Many leaves, some of one place.
+const TIMES = 50; // So few that many positions are of one time, and at the cutoff.
+const ACCURACIES = 20;
+const MILE = 1609.344;
+const ANTIPODE_METERS = 20_015_000;
+
+const moves = fc.record({
+  device: fc.nat(DEVICES),
+  place: crowdedPlace,
+  timestampMs: fc.nat(TIMES),
+  accuracyMeters: fc.oneof(fc.constant(Number.NaN), fc.nat(ACCURACIES)),
+});
+const searches = fc.record({
+  place: crowdedPlace,
+  radiusMeters: fc.oneof(fc.constantFrom(0, MILE, 5 * MILE, 50 * MILE), real(0, 50 * MILE)),
+  oldestMs: fc.nat(TIMES),
+  accuracyMetersMax: fc.oneof(fc.constant(Number.POSITIVE_INFINITY), fc.nat(ACCURACIES)),
+  offset: fc.oneof(fc.constant(0), fc.nat(400)),
+  limit: fc.integer({ min: 1, max: 100 }),
+});
+const steps = fc.array(
+  fc.oneof(
+    { weight: 6, arbitrary: moves.map((move) => ({ kind: "move", move }) as const) },
+    { weight: 1, arbitrary: fc.nat(DEVICES).map((device) => ({ kind: "remove", device }) as const) },
+    { weight: 2, arbitrary: searches.map((search) => ({ kind: "search", search }) as const) },
+  ),
+  { minLength: 1, maxLength: 2000, size: "max" },
+);
+
+interface Position {
+  readonly device: number;
+  readonly latitude: number;
+  readonly longitude: number;
+  readonly timestampMs: number;
+  readonly accuracyMeters: number;
+}
+
+/** The obvious search. */
+function scan(positions: Iterable<Position>, circle: CircleQuery) {
+  const matching = [...positions]
+    .map((position) => ({
+      ...position,
+      meters: haversineMeters(circle.latitude, circle.longitude, position.latitude, position.longitude),
+    }))
+    .filter(
+      ({ meters, timestampMs, accuracyMeters }) =>
+        meters <= circle.radiusMeters &&
+        timestampMs >= circle.oldestMs &&
+        !(accuracyMeters > circle.accuracyMetersMax),
+    )
+    .sort((a, b) => a.meters - b.meters || a.device - b.device);
+  const page = matching.slice(circle.offset, circle.offset + circle.limit);
+  return {
+    matches: matching.length,
+    devices: page.map(({ device }) => device),
+    meters: page.map(({ meters }) => meters),
+    bearings: page.map(({ latitude, longitude }) =>
+      initialBearingDegrees(circle.latitude, circle.longitude, latitude, longitude),
+    ),
+  };
+}
+
+/** Unit vectors and chords tell distances and bearings otherwise than haversines do, but not by more. */
+const METERS_OFF_MAX = 1e-6;
+const DEGREES_OFF_MAX = 1e-5;
+
+function expectSame(found: Found, expected: ReturnType<typeof scan>): void {
+  const { count, matches } = found;
+  expect({ matches, devices: [...found.devices.subarray(0, count)] }).toEqual({
+    matches: expected.matches,
+    devices: expected.devices,
+  });
+  for (let row = 0; row < count; row++) {
+    const meters = expected.meters[row]!;
+    // Near the antipode a haversine itself is off by centimeters, and a bearing may be any.
+    if (meters > ANTIPODE_METERS) continue;
+    expect(Math.abs(found.meters[row]! - meters)).toBeLessThan(METERS_OFF_MAX);
+    const bearing = found.bearings[row]!;
+    expect(bearing).toBeWithin(0, 360);
+    const turn = Math.abs(bearing - expected.bearings[row]!);
+    expect(Math.min(turn, 360 - turn)).toBeLessThan(DEGREES_OFF_MAX);
+  }
+}
+
+test("find() answers as a scan does, whatever moved and went in between", () => {
+  let matches = 0;
+  let deepRows = 0;
+  fc.assert(
+    fc.property(steps, (sequence) => {
+      const index = createPositionIndex(numberOrder(CROWD));
+      const positions = new Map<number, Position>();
+      for (const step of sequence) {
+        if (step.kind === "move") {
+          const { device, place, timestampMs, accuracyMeters } = step.move;
+          index.set(device, place.latitude, place.longitude, timestampMs, accuracyMeters);
+          positions.set(device, { device, ...place, timestampMs, accuracyMeters });
+        } else if (step.kind === "remove") {
+          if (positions.delete(step.device)) index.remove(step.device);
+        } else {
+          const { place, ...rest } = step.search;
+          const circle = { ...place, ...rest };
+          const found = index.find(circle);
+          expectSame(found, scan(positions.values(), circle));
+          expect(found.candidates).toBeGreaterThanOrEqual(found.matches);
+          matches += found.matches;
+          if (circle.offset > 0) deepRows += found.count;
+        }
+      }
+    }),
+    { numRuns: 100 },
+  );
+  expect(matches).toBeGreaterThan(10_000); // Else the fleets lie apart from the searches.
+  expect(deepRows).toBeGreaterThan(500);
+}, 60_000);
+
+test("find() answers as a scan does, while a fleet of many leaves comes, moves and goes", () => {
+  const random = seededRandom(11);
+  const index = createPositionIndex(numberOrder(CROWD));
+  const positions = new Map<number, Position>();
+  let timestampMs = 0;
+  const place = () => {
+    // A tenth each at two places; the rest around them, the closer the more.
+    const kind = random();
+    if (kind < 0.2) return { latitude: 42.35, longitude: kind < 0.1 ? -71.05 : -71.04 };
+    const spread = random() ** 3;
+    return { latitude: 42.35 + (random() - 0.5) * spread, longitude: -71.05 + (random() - 0.5) * spread };
+  };
+  const set = (device: number) => {
+    timestampMs += Math.floor(random() * 3);
+    const late = random() < 0.1 ? Math.floor(random() * timestampMs) : timestampMs;
+    const accuracyMeters = random() < 0.1 ? Number.NaN : Math.floor(random() * ACCURACIES);
+    const position = { device, ...place(), timestampMs: late, accuracyMeters };
+    index.set(device, position.latitude, position.longitude, late, accuracyMeters);
+    positions.set(device, position);
+  };
+  const search = () => {
+    const circle = {
+      ...place(),
+      radiusMeters: random() < 0.5 ? 50 * MILE : random() ** 2 * 30 * MILE,
+      oldestMs: random() < 0.3 ? 0 : random() * timestampMs,
+      accuracyMetersMax: random() < 0.5 ? Number.POSITIVE_INFINITY : Math.floor(random() * ACCURACIES),
+      offset: random() < 0.5 ? 0 : Math.floor(random() * positions.size),
+      limit: random() < 0.5 ? 100 : 1000,
+    };
+    expectSame(index.find(circle), scan(positions.values(), circle));
+  };
+
+  for (let device = 0; device < CROWD; device++) {
+    set(device);
+    if (device % 200 === 0) search();
+  }
+  for (let move = 0; move < CROWD; move++) {
+    set(Math.floor(random() * CROWD));
+    if (move % 150 === 0) search();
+  }
+  for (let device = 0; device < CROWD; device++) {
+    index.remove(device);
+    positions.delete(device);
+    if (device % 100 === 0) search();
+  }
+  set(1); // Into an index that is empty again.
+  search();
+}, 60_000);
+
+test.each([
+  ["thousands of one place", 3000, 1],
+  ["so many of one place that they are not sorted", 30_000, 1],
+  ["so many that counting does not narrow them down, of two places", 300_000, 2],
+])("find() pages through %s, nearest first and then in order of devices", (_, count, places) => {
+  const ascending = numberOrder(count);
+  let compared = 0;
+  const index = createPositionIndex({
+    compare(a, b) {
+      compared++;
+      return b - a;
+    },
+    isReady: () => true,
+    visit: (show) => ascending.visit((device) => show(count - 1 - device)),
+  });
+  const placeOf = (device: number) => device % places;
+  for (let device = 0; device < count; device++)
+    index.set(device, 42.35 - placeOf(device) * 1e-3, -71.05, device, device % 3);
+  for (const [oldestMs, accuracyMetersMax] of [
+    [0, 1],
+    [count / 5, Number.POSITIVE_INFINITY],
+  ] as const) {
+    const expected = Array.from({ length: count }, (_, row) => count - 1 - row)
+      .filter((device) => device >= oldestMs && device % 3 <= accuracyMetersMax)
+      .sort((a, b) => placeOf(a) - placeOf(b) || b - a);
+    for (const offset of [0, 1000, Math.floor(count / 3), expected.length - 500, expected.length]) {
+      const found = index.find({
+        latitude: 42.36,
+        longitude: -71.05,
+        radiusMeters: MILE,
+        oldestMs,
+        accuracyMetersMax,
+        offset,
+        limit: 1000,
+      });
+      expect(found.matches).toBe(expected.length);
+      expect([...found.devices.subarray(0, found.count)]).toEqual(expected.slice(offset, offset + 1000));
+    }
+  }
+  expect(compared).toBeLessThan(400_000); // To sort 30,000 for each page takes a million.
+});
+
+test("find() tells counts again after positions age, without a move", () => {
+  const index = createPositionIndex(numberOrder(CROWD));
+  for (let device = 0; device < 1000; device++)
+    index.set(device, 42.35 + (device % 40) * 1e-4, -71.05 + device * 1e-5, device, Number.NaN);
+  const matchesFrom = (oldestMs: number) =>
+    index.find({
+      latitude: 42.35,
+      longitude: -71.05,
+      radiusMeters: 50 * MILE,
+      oldestMs,
+      accuracyMetersMax: Number.POSITIVE_INFINITY,
+      offset: 0,
+      limit: 1,
+    }).matches;
+  for (const oldestMs of [0, 1, 500, 501, 500, 999, 1000, 0])
+    expect(matchesFrom(oldestMs)).toBe(1000 - oldestMs);
+});
