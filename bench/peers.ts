@@ -2,7 +2,6 @@ import { haversineMeters, METERS_PER_MILE } from "../src/geo/distance.ts";
 import type { Bench, BenchRun } from "./support/bench.ts";
 import { createMetropolis, drawPoints, type Metropolis, type Point } from "./support/metropolis.ts";
 import { compareAnswers, EDGE_METERS } from "./support/peers/compare.ts";
-import { openConnection } from "./support/peers/connection.ts";
 import { type Contender, PAGE, type Peer, RADIUS_MILES } from "./support/peers/contender.ts";
 import { startPostgis } from "./support/peers/postgis.ts";
 import { REDIS, startRedis } from "./support/peers/redis.ts";
@@ -22,7 +21,7 @@ const TIMES_FASTER_MIN = 20; // Than Redis and Tile38, which answer with less.
 
 export const bench: Bench = {
   question:
-    "full answers of who is near, over HTTP, against Redis, Tile38 and PostGIS with the same devices, questions and connections, each over its own protocol",
+    "full answers of who is near, over HTTP, against Redis, Tile38 and PostGIS with the same devices, questions and connections, each through its own client",
   sizes: {
     devices: { help: "of the metropolis", smoke: 2000, full: 200_000 },
     questions: { help: "different points asked from", smoke: 20, full: 2000 },
@@ -108,10 +107,9 @@ async function answersOf(
   contender: Contender,
   points: readonly Point[],
 ): Promise<readonly (readonly string[])[]> {
-  const connection = await openConnection(contender.port, contender.protocol);
+  const connection = await contender.connect();
   const answers: (readonly string[])[] = [];
-  for (const point of points)
-    answers.push(contender.readDevices(await connection.read(contender.question(point))));
+  for (const point of points) answers.push(contender.readDevices(await connection.ask(point)));
   await connection.close();
   return answers;
 }
@@ -121,16 +119,11 @@ async function race(
   contenders: readonly Contender[],
   points: readonly Point[],
 ): Promise<void> {
-  const racers = contenders.map((contender) => ({
-    contender,
-    questions: points.map((point) => contender.question(point)),
-    asked: 0,
-    turns: [] as Turn[],
-  }));
+  const racers = contenders.map((contender) => ({ contender, asked: 0, turns: [] as Turn[] }));
   for (let round = 0; round < run.size("rounds"); round++) {
     for (const racer of racers) {
-      const { contender, questions, turns } = racer;
-      const next = () => questions[racer.asked++ % questions.length]!;
+      const { contender, turns } = racer;
+      const next = () => points[racer.asked++ % points.length]!;
       const [connections, seconds] = [run.size("connections"), run.size("seconds")];
       turns.push(await takeTurn({ contender, connections, seconds, next }));
     }
@@ -169,9 +162,9 @@ function table(racers: readonly Raced[]): readonly string[] {
     "exact total",
     "ages",
     "ties in order",
-    "bytes",
     "cores busy",
     "of the client",
+    "its µs an answer",
   ];
   const rows = racers.map(({ contender, turns }) => {
     const { records, total, ages, ties } = contender.returns;
@@ -181,8 +174,8 @@ function table(racers: readonly Raced[]): readonly string[] {
     };
     return [
       ...[contender.name, yes(records), yes(total), ages, yes(ties)],
-      ...[middle((turn) => Math.round(turn.answerBytes)), middle((turn) => turn.serverCores)],
-      middle((turn) => turn.clientCores),
+      ...[middle((turn) => turn.serverCores), middle((turn) => turn.clientCores)],
+      middle((turn) => turn.clientMicroseconds),
     ];
   });
   const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column]!.length)));

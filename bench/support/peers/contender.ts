@@ -1,6 +1,5 @@
 import type { Result } from "../../../src/lib/result.ts";
 import type { Metropolis, Point } from "../metropolis.ts";
-import type { Protocol } from "./connection.ts";
 
 export const PAGE = 100;
 export const RADIUS_MILES = 5;
@@ -26,12 +25,17 @@ export type StartPeer = (options: PeerOptions) => Promise<Result<Peer, string>>;
 export interface Contender {
   readonly name: string;
   readonly pid: number;
-  readonly port: number;
-  readonly protocol: Protocol;
   readonly returns: Returns;
-  question(center: Point): Uint8Array;
+  connect(): Promise<PeerConnection>;
   /** The devices of an answer, in its order. */
-  readDevices(answer: Buffer): readonly string[];
+  readDevices(answer: unknown): readonly string[];
+}
+
+/** One connection of the server's own client. It is asked one question at a time. */
+export interface PeerConnection {
+  /** Resolves with the whole answer, as the client gives it. Rejects where the server refuses. */
+  ask(center: Point): Promise<unknown>;
+  close(): Promise<void>;
 }
 
 /** What an answer holds of what ours does. */

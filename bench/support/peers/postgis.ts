@@ -1,6 +1,6 @@
 import { chownSync, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { SQL } from "bun";
+import postgres from "postgres";
 import { METERS_PER_MILE } from "../../../src/geo/distance.ts";
 import { fail, ok, type Result } from "../../../src/lib/result.ts";
 import type { FullReport } from "../fleet.ts";
@@ -14,7 +14,6 @@ import {
   type StartPeer,
 } from "./contender.ts";
 import { type Daemon, findProgram, makeDirectory, removeDirectory, startDaemon } from "./daemon.ts";
-import { executeStatement, parseRows, postgresProtocol } from "./postgres-wire.ts";
 
 const INSTALL =
   "no postgres with PostGIS; Debian: apt install postgresql-postgis (its programs are found without being in the PATH)";
@@ -29,11 +28,11 @@ const POSTGIS = "PostGIS KNN";
 
 /** PostgreSQL with a table of full records and an index of their places. */
 export const startPostgis: StartPeer = async (options) => {
-  const postgres = findProgram("postgres", debianDirectories());
+  const server = findProgram("postgres", debianDirectories());
   const initdb = findProgram("initdb", debianDirectories());
-  if (postgres === null || initdb === null) return fail(INSTALL);
+  if (server === null || initdb === null) return fail(INSTALL);
   const directory = makeDirectory("postgis");
-  const started = await startPostgres(directory, postgres, initdb, options.connections);
+  const started = await startPostgres(directory, server, initdb, options.connections);
   if (!started.ok) {
     removeDirectory(directory);
     return started;
@@ -52,7 +51,7 @@ export const startPostgis: StartPeer = async (options) => {
 
 async function startPostgres(
   directory: string,
-  postgres: string,
+  server: string,
   initdb: string,
   connections: number,
 ): Promise<Result<Daemon, string>> {
@@ -83,7 +82,7 @@ async function startPostgres(
     directory,
     argv: (port) => [
       ...as,
-      postgres,
+      server,
       "-D",
       data,
       "-p",
@@ -96,7 +95,7 @@ async function startPostgres(
       try {
         await sql`SELECT 1`;
       } finally {
-        await sql.close();
+        await sql.end();
       }
     },
   });
@@ -123,15 +122,9 @@ function debianDirectories(): readonly string[] {
   return versions.map((version) => join(DEBIAN_PROGRAMS, version, "bin"));
 }
 
-function connectTo(port: number): SQL {
-  return new SQL({
-    adapter: "postgres",
-    hostname: "127.0.0.1",
-    port,
-    username: USER,
-    database: DATABASE,
-    max: 1,
-  });
+/** One connection, made by the first question. */
+function connectTo(port: number): postgres.Sql {
+  return postgres({ host: "127.0.0.1", port, user: USER, database: DATABASE, max: 1 });
 }
 
 /** False where the server has no PostGIS. */
@@ -158,7 +151,7 @@ async function load(port: number, metropolis: Metropolis): Promise<boolean> {
     await sql`VACUUM ANALYZE devices`;
     return true;
   } finally {
-    await sql.close();
+    await sql.end();
   }
 }
 
@@ -172,7 +165,6 @@ function typeOf(name: string, value: FullReport[string]): string {
 /** Two ways to write it. The first leaves the radius for last, so that the index is read only as far as the page goes. */
 function contendersOf(daemon: Daemon, { metropolis, oldestMs }: PeerOptions): readonly Contender[] {
   const columns = Object.keys(metropolis.report(0));
-  const device = columns.indexOf("device_id");
   const radiusMeters = RADIUS_MILES * METERS_PER_MILE;
   const center = "ST_MakePoint($1::float8, $2::float8)::geography";
   const select = `SELECT ${columns.join(", ")}, place <-> ${center} AS meters FROM devices`;
@@ -182,12 +174,18 @@ function contendersOf(daemon: Daemon, { metropolis, oldestMs }: PeerOptions): re
   function contender(name: string, statement: string): Contender {
     return {
       name,
-      port: daemon.port,
       pid: daemon.pid,
-      protocol: postgresProtocol(USER, DATABASE, statement),
       returns: { records: true, total: false, ages: "24 h", ties: false },
-      question: ({ latitude, longitude }) => executeStatement(longitude, latitude, oldestMs),
-      readDevices: (answer) => parseRows(answer).map((row) => row[device]!),
+      async connect() {
+        const sql = connectTo(daemon.port);
+        return {
+          ask: async ({ latitude, longitude }) =>
+            sql.unsafe(statement, [longitude, latitude, oldestMs], { prepare: true }),
+          close: () => sql.end(),
+        };
+      },
+      readDevices: (answer) =>
+        (answer as readonly { readonly device_id: string }[]).map((row) => row.device_id),
     };
   }
 

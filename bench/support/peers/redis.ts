@@ -1,9 +1,9 @@
+import type { Redis } from "ioredis";
 import { fail, ok } from "../../../src/lib/result.ts";
 import type { Metropolis } from "../metropolis.ts";
-import { type Connection, openConnection } from "./connection.ts";
 import { type Contender, devicesOf, PAGE, RADIUS_MILES, type StartPeer } from "./contender.ts";
 import { type Daemon, findProgram, makeDirectory, startDaemon } from "./daemon.ts";
-import { encodeCommand, parseResp, RESP, type RespValue } from "./resp.ts";
+import { closeRedis, connectRedis, openRedis, pingRedis } from "./redis-client.ts";
 
 const INSTALL = "no redis-server in the PATH; Debian: apt install redis-server";
 const BATCH = 500;
@@ -32,7 +32,7 @@ export const startRedis: StartPeer = async ({ metropolis }) => {
       ...["--save", "", "--appendonly", "no", "--daemonize", "no"],
     ],
     stopSignal: "SIGTERM",
-    greet: ping,
+    greet: pingRedis,
   });
   if (!started.ok) return started;
   const daemon = started.value;
@@ -44,43 +44,35 @@ export const startRedis: StartPeer = async ({ metropolis }) => {
   }
 };
 
-/** Also Tile38 answers it. */
-export async function ping(port: number): Promise<void> {
-  const connection = await openConnection(port, RESP);
-  await connection.ask(encodeCommand("PING"));
-  await connection.close();
-}
-
 async function prepare({ port, pid }: Daemon, metropolis: Metropolis): Promise<readonly Contender[]> {
-  const connection = await openConnection(port, RESP);
-  await load(connection, metropolis);
-  const script = parseResp(await connection.read(encodeCommand("SCRIPT", "LOAD", WITH_RECORDS))) as string;
-  await connection.close();
-  const server = { pid, port, protocol: RESP };
+  const redis = await openRedis(port);
+  await load(redis, metropolis);
+  const script = (await redis.script("LOAD", WITH_RECORDS)) as string;
+  await closeRedis(redis);
   return [
     {
-      ...server,
       name: REDIS,
+      pid,
       returns: { records: false, total: false, ages: "all", ties: false },
-      question: ({ latitude, longitude }) =>
-        encodeCommand(
-          ...["GEOSEARCH", POSITIONS, "FROMLONLAT", longitude, latitude, "BYRADIUS", RADIUS_MILES, "mi"],
+      connect: () =>
+        connectRedis(port, "GEOSEARCH", ({ latitude, longitude }) => [
+          ...[POSITIONS, "FROMLONLAT", longitude, latitude, "BYRADIUS", RADIUS_MILES, "mi"],
           ...["ASC", "COUNT", PAGE, "WITHDIST", "WITHCOORD"],
-        ),
-      readDevices: (answer) => namesOf(parseResp(answer)),
+        ]),
+      readDevices: namesOf,
     },
     {
-      ...server,
       name: `${REDIS} and MGET in a script`,
+      pid,
       returns: { records: true, total: false, ages: "all", ties: false },
-      question: ({ latitude, longitude }) =>
-        encodeCommand("EVALSHA", script, 1, POSITIONS, longitude, latitude, RADIUS_MILES, PAGE),
+      connect: () =>
+        connectRedis(port, "EVALSHA", ({ latitude, longitude }) => [
+          ...[script, 1, POSITIONS, longitude, latitude, RADIUS_MILES, PAGE],
+        ]),
       readDevices(answer) {
-        const [found, records] = parseResp(answer) as readonly (readonly RespValue[])[];
-        const devices = namesOf(found!);
-        const recorded = records!.map(
-          (record) => (JSON.parse(record as string) as { device_id: string }).device_id,
-        );
+        const [found, records] = answer as readonly [unknown, readonly string[]];
+        const devices = namesOf(found);
+        const recorded = records.map((record) => (JSON.parse(record) as { device_id: string }).device_id);
         if (!Bun.deepEquals(devices, recorded))
           throw new Error("Redis' records are not those of its devices");
         return devices;
@@ -89,16 +81,20 @@ async function prepare({ port, pid }: Daemon, metropolis: Metropolis): Promise<r
   ];
 }
 
-async function load(connection: Connection, metropolis: Metropolis): Promise<void> {
+async function load(redis: Redis, metropolis: Metropolis): Promise<void> {
   const { latitude, longitude, deviceId, report } = metropolis;
   for (const batch of devicesOf(metropolis, BATCH)) {
-    const positions = batch.flatMap((index) => [longitude[index]!, latitude[index]!, deviceId(index)]);
-    await connection.ask(encodeCommand("GEOADD", POSITIONS, ...positions));
-    const records = batch.flatMap((index) => [`record:${deviceId(index)}`, JSON.stringify(report(index))]);
-    await connection.ask(encodeCommand("MSET", ...records));
+    await redis.geoadd(
+      POSITIONS,
+      ...batch.flatMap((index) => [longitude[index]!, latitude[index]!, deviceId(index)]),
+    );
+    await redis.mset(
+      ...batch.flatMap((index) => [`record:${deviceId(index)}`, JSON.stringify(report(index))]),
+    );
   }
 }
 
-function namesOf(found: RespValue): readonly string[] {
-  return (found as readonly (readonly string[])[]).map(([name]) => name!);
+/** An answer is a list of lists that begin with the device. */
+function namesOf(found: unknown): readonly string[] {
+  return (found as readonly (readonly [string, ...unknown[]])[]).map(([name]) => name);
 }

@@ -1,7 +1,7 @@
+import type { Redis } from "ioredis";
 import { METERS_PER_MILE } from "../../../src/geo/distance.ts";
 import { fail, ok } from "../../../src/lib/result.ts";
 import type { Metropolis, Point } from "../metropolis.ts";
-import { openConnection } from "./connection.ts";
 import {
   type Contender,
   devicesOf,
@@ -11,8 +11,7 @@ import {
   type StartPeer,
 } from "./contender.ts";
 import { type Daemon, findProgram, makeDirectory, startDaemon } from "./daemon.ts";
-import { ping } from "./redis.ts";
-import { encodeCommand, parseResp, RESP } from "./resp.ts";
+import { closeRedis, connectRedis, openRedis, pingRedis } from "./redis-client.ts";
 
 const INSTALL =
   "no tile38-server in the PATH; go install github.com/tidwall/tile38/cmd/tile38-server@latest, or a release of that project";
@@ -33,7 +32,7 @@ export const startTile38: StartPeer = async (options) => {
       ...[program, "-h", "127.0.0.1", "-p", String(port), "-d", directory, "--appendonly", "no"],
     ],
     stopSignal: "SIGTERM",
-    greet: ping,
+    greet: pingRedis,
   });
   if (!started.ok) return started;
   const daemon = started.value;
@@ -47,37 +46,29 @@ export const startTile38: StartPeer = async (options) => {
 };
 
 function contendersOf({ port, pid }: Daemon, { oldestMs }: PeerOptions): readonly Contender[] {
-  const server = { port, pid, protocol: RESP, readDevices };
   const circle = ({ latitude, longitude }: Point) =>
     ["POINT", latitude, longitude, RADIUS_MILES * METERS_PER_MILE] as const;
+  const young = ["WHERE", "timestamp", oldestMs, "+inf"] as const;
   return [
     {
-      ...server,
       name: TILE38,
+      pid,
       returns: { records: false, total: false, ages: "all", ties: false },
-      question: (center) =>
-        encodeCommand("NEARBY", POSITIONS, "LIMIT", PAGE, "DISTANCE", "POINTS", ...circle(center)),
+      connect: () =>
+        connectRedis(port, "NEARBY", (center) => [
+          ...[POSITIONS, "LIMIT", PAGE, "DISTANCE", "POINTS", ...circle(center)],
+        ]),
+      readDevices,
     },
     {
-      ...server,
       name: `${TILE38} of features, WHERE their time`,
+      pid,
       returns: { records: true, total: false, ages: "24 h", ties: false },
-      question: (center) =>
-        encodeCommand(
-          ...[
-            "NEARBY",
-            RECORDS,
-            "LIMIT",
-            PAGE,
-            "DISTANCE",
-            "WHERE",
-            "timestamp",
-            oldestMs,
-            "+inf",
-            "OBJECTS",
-          ],
-          ...circle(center),
-        ),
+      connect: () =>
+        connectRedis(port, "NEARBY", (center) => [
+          ...[RECORDS, "LIMIT", PAGE, "DISTANCE", ...young, "OBJECTS", ...circle(center)],
+        ]),
+      readDevices,
     },
   ];
 }
@@ -87,21 +78,22 @@ async function load(port: number, metropolis: Metropolis): Promise<void> {
   const devices = devicesOf(metropolis, 1);
   await Promise.all(
     Array.from({ length: LOADERS }, async () => {
-      const connection = await openConnection(port, RESP);
+      const redis = await openRedis(port);
       for (const [index] of devices) {
-        await connection.ask(setPosition(metropolis, index!));
-        await connection.ask(setRecord(metropolis, index!));
+        await setPosition(redis, metropolis, index!);
+        await setRecord(redis, metropolis, index!);
       }
-      await connection.close();
+      await closeRedis(redis);
     }),
   );
 }
 
-function setPosition({ deviceId, latitude, longitude }: Metropolis, index: number): Buffer {
-  return encodeCommand("SET", POSITIONS, deviceId(index), "POINT", latitude[index]!, longitude[index]!);
+async function setPosition(redis: Redis, metropolis: Metropolis, index: number): Promise<void> {
+  const { deviceId, latitude, longitude } = metropolis;
+  await redis.call("SET", POSITIONS, deviceId(index), "POINT", latitude[index]!, longitude[index]!);
 }
 
-function setRecord(metropolis: Metropolis, index: number): Buffer {
+async function setRecord(redis: Redis, metropolis: Metropolis, index: number): Promise<void> {
   const { deviceId, latitude, longitude, timestampMs, report } = metropolis;
   const feature = {
     type: "Feature",
@@ -109,11 +101,11 @@ function setRecord(metropolis: Metropolis, index: number): Buffer {
     properties: report(index),
   };
   const time = ["FIELD", "timestamp", timestampMs[index]!] as const;
-  return encodeCommand("SET", RECORDS, deviceId(index), ...time, "OBJECT", JSON.stringify(feature));
+  await redis.call("SET", RECORDS, deviceId(index), ...time, "OBJECT", JSON.stringify(feature));
 }
 
 /** An answer is a cursor and items that begin with their name. */
-function readDevices(answer: Buffer): readonly string[] {
-  const [, items] = parseResp(answer) as readonly [string, readonly (readonly string[])[]];
-  return items.map(([name]) => name!);
+function readDevices(answer: unknown): readonly string[] {
+  const [, items] = answer as readonly [unknown, readonly (readonly [string, ...unknown[]])[]];
+  return items.map(([name]) => name);
 }

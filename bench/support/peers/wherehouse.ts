@@ -1,9 +1,9 @@
 import { ok } from "../../../src/lib/result.ts";
+import { openHttpClient } from "../http-client.ts";
 import { getRequest, measureLoad, postRequest } from "../load.ts";
 import type { Metropolis } from "../metropolis.ts";
 import { startWherehouse, type WherehouseProcess } from "../server.ts";
 import { type Contender, devicesOf, PAGE, RADIUS_MILES, type Returns, type StartPeer } from "./contender.ts";
-import { HTTP, parseBody } from "./http-answers.ts";
 
 const BATCH = 1000;
 const EVERY_AGE_HOURS = 8 * 24; // A day more than there is in the metropolis.
@@ -28,14 +28,21 @@ export const startOurs: StartPeer = async ({ metropolis, connections }) => {
     return {
       name,
       pid: server.pid,
-      port: Number(new URL(server.url).port),
-      protocol: HTTP,
       returns: { records: true, total: true, ages, ties: true },
-      question({ latitude, longitude }) {
-        const center = `latitude=${latitude}&longitude=${longitude}`;
-        return getRequest(`${server.url}/api/v1/devices/nearby?${center}&${bounds}`, headers);
+      async connect() {
+        const client = await openHttpClient(server.url);
+        return {
+          ask({ latitude, longitude }) {
+            const center = `latitude=${latitude}&longitude=${longitude}`;
+            return client.ask(getRequest(`${server.url}/api/v1/devices/nearby?${center}&${bounds}`, headers));
+          },
+          close: async () => client.close(),
+        };
       },
-      readDevices: (answer) => (parseBody(answer) as NearbyBody).results.map(({ device_id }) => device_id),
+      readDevices(answer) {
+        const body = JSON.parse((answer as Buffer).toString()) as NearbyBody;
+        return body.results.map(({ device_id }) => device_id);
+      },
     };
   }
 
