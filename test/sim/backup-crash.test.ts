@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { parseManifest } from "../../src/archive/files/manifest.ts";
 import { fail } from "../../src/lib/result.ts";
-import { FileError } from "../../src/runtime/files.ts";
+import { FileError, unlessFileError } from "../../src/runtime/files.ts";
 import { backUp } from "../../src/service/backup/backup.ts";
 import { restore } from "../../src/service/backup/restore.ts";
 import { createManualClock } from "../../src/time/clock.ts";
@@ -231,6 +231,47 @@ for (const code of ["EIO", "ENOSPC"]) {
     }
   }, 120_000);
 }
+
+test("whatever the disk refuses of the next backup, one that waits for its place is restored", async () => {
+  /** The new backup is made, and the disk refuses to put the first file in its place. */
+  async function createUnsettled(): Promise<SimulatedFiles> {
+    const disk = createDisk();
+    disk.beforeOperation = (operation, path) => {
+      if (operation === "rename" && path.startsWith(`${BACKUP}/next/`))
+        throw new FileError("rename", path, "EIO");
+    };
+    expect(await runBackup(disk)).toEqual({
+      ok: false,
+      error: expect.stringContaining("The new backup is whole"),
+    });
+    disk.beforeOperation = null;
+    return disk;
+  }
+  const trial = await createUnsettled();
+  let count = 0;
+  trial.beforeOperation = () => void count++;
+  expect((await runBackup(trial)).ok).toBe(true);
+
+  for (const code of ["EIO", "EMFILE"]) {
+    for (const index of chosen(count, CASES_MAX)) {
+      const disk = await createUnsettled();
+      let done = 0;
+      let where = "";
+      disk.beforeOperation = (operation, path) => {
+        if (done++ !== index) return;
+        where = `${code} at operation ${index} of ${count}, ${operation} ${path}`;
+        throw new FileError(operation, path, code);
+      };
+      await runBackup(disk).catch(unlessFileError);
+      disk.beforeOperation = null;
+      const seen = createSimulatedFiles(disk.contents());
+      for (const left of [seen, disk.crash(seededRandom(index))]) {
+        expect([where, await restoredMoment(left)]).toEqual([where, 2]);
+        await expectNextBackupIsWhole(left, where);
+      }
+    }
+  }
+}, 120_000);
 
 test("a backup on a disk without room leaves the former one, and takes no room itself", async () => {
   const disk = createDisk();

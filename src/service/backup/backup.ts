@@ -68,10 +68,15 @@ async function replaceBackup(
   const startedMs = performance.now();
   const takenMs = clock.nowMs();
   const target = createBackupDirectory(files, directory);
+  try {
+    await target.resume(former);
+  } catch (error) {
+    if (!(error instanceof FileError)) throw error;
+    return fail(`${messageOf(error)}. ${asItWas(former)}`); // What waits is not discarded: it may be the former's.
+  }
   let gathered: Gathered | null;
   let backup: Backup;
   try {
-    await target.resume(former);
     gathered = await gather({ ...options, target, former });
     if (gathered === null) {
       await target.discard();

@@ -1,10 +1,9 @@
 import { dirname, join } from "node:path";
-import { crc32 } from "node:zlib";
 import { parseDayFolder } from "../../archive/files/paths.ts";
 import { NewerFormatError } from "../../lib/newer-format-error.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { FileError, type Files } from "../../runtime/files.ts";
-import { type Backup, type BackupFile, encodeBackup, parseBackup } from "./file.ts";
+import { type Backup, type BackupFile, describeFile, encodeBackup, parseBackup, sameFile } from "./file.ts";
 import { MANIFEST } from "./source.ts";
 
 /*
@@ -50,34 +49,44 @@ export interface FoundFile {
   readonly isWaiting: boolean;
 }
 
+/** Why a file of a backup can't be used. */
+export interface FileFault {
+  readonly message: string;
+  /** Why nobody knows what waits in `next/`, which may well be whole; null where that is known. */
+  readonly unread: FileError | null;
+}
+
 /** A file of a backup that is whole, or what is wrong with it. */
 export async function findFile(
   files: Files,
   directory: string,
   wanted: BackupFile,
-): Promise<Result<FoundFile, string>> {
-  let fault = "it is missing";
+): Promise<Result<FoundFile, FileFault>> {
+  let message = "it is missing";
+  let unread: FileError | null = null;
   for (const isWaiting of [true, false]) {
     const path = isWaiting ? join(directory, NEXT, waitingName(wanted.file)) : join(directory, wanted.file);
     try {
       const bytes = await files.read(path);
-      if (bytes.length === wanted.bytes && crc32(bytes) === wanted.crc) return ok({ bytes, isWaiting });
-      fault =
+      if (sameFile(describeFile(wanted.file, bytes), wanted)) return ok({ bytes, isWaiting });
+      message =
         bytes.length === wanted.bytes
           ? "its bytes are not those written"
           : `it has ${bytes.length} bytes instead of ${wanted.bytes}`;
     } catch (error) {
       if (!(error instanceof FileError)) throw error;
-      if (error.code !== "ENOENT") fault = error.message;
+      if (error.code === "ENOENT") continue;
+      message = error.message;
+      if (isWaiting) unread = error;
     }
   }
-  return fail(fault);
+  return fail({ message, unread });
 }
 
 /** A backup's directory that is being written. */
 export interface BackupDirectory {
-  /** Whether the file in its place has the size that the former backup says. */
-  hasInPlace(file: BackupFile): Promise<boolean>;
+  /** What lies in the place of a file, by its bytes as they are now; null where nothing does. */
+  describe(file: string): Promise<BackupFile | null>;
   /** Puts a file into `next/`, over what may wait there under its name. */
   write(file: string, bytes: Uint8Array): Promise<void>;
   /** The same by a second name of the file at `source`; false where the file system can't. */
@@ -86,7 +95,10 @@ export interface BackupDirectory {
   commit(backup: Backup): Promise<void>;
   /** Puts what was written for the backup in its place, and removes what it does not name. */
   settle(backup: Backup): Promise<void>;
-  /** Does what a crash kept the former backup from, and forgets what one left that was never finished. */
+  /**
+   * Does what a crash or a disk kept the former backup from, and forgets what one left that was never finished. Until
+   * it has resolved, what waits may be the former backup's only copy of a file, and nothing else may be called.
+   */
   resume(former: Backup | null): Promise<void>;
   /** Forgets what waits. */
   discard(): Promise<void>;
@@ -125,11 +137,11 @@ export function createBackupDirectory(files: Files, directory: string): BackupDi
   }
 
   return {
-    async hasInPlace({ file, bytes }) {
+    async describe(file) {
       try {
-        return (await files.size(join(directory, file))) === bytes;
+        return describeFile(file, await files.read(join(directory, file)));
       } catch (error) {
-        if (error instanceof FileError && error.code === "ENOENT") return false;
+        if (error instanceof FileError && error.code === "ENOENT") return null;
         throw error;
       }
     },
@@ -157,6 +169,7 @@ export function createBackupDirectory(files: Files, directory: string): BackupDi
       if (former !== null) {
         await moveIntoPlace(former, async (wanted) => {
           const found = await findFile(files, directory, wanted);
+          if (!found.ok && found.error.unread !== null) throw found.error.unread; // Not to be forgotten.
           return found.ok && found.value.isWaiting;
         });
       }

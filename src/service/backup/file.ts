@@ -58,6 +58,10 @@ function isPlace(file: string): boolean {
     .every((name) => name !== "" && name !== "." && name !== ".." && !name.includes("\\"));
 }
 
+export function describeFile(file: string, bytes: Uint8Array): BackupFile {
+  return { file, bytes: bytes.length, crc: crc32(bytes) };
+}
+
 export function sameFile(a: BackupFile, b: BackupFile): boolean {
   return a.bytes === b.bytes && a.crc === b.crc;
 }

@@ -1,12 +1,14 @@
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import { FileError } from "../../runtime/files.ts";
-import type { BackupFile } from "./file.ts";
-import { sameFile } from "./file.ts";
+import { FileError, isPassing } from "../../runtime/files.ts";
+import { type BackupFile, describeFile, sameFile } from "./file.ts";
 import type { GatherOptions } from "./gather.ts";
 import type { WantedFile } from "./source.ts";
 
-/** Brings one file after another to a backup's directory, but for those that it has. */
+/**
+ * Brings one file after another to a backup's directory, but for those that it has. What it has is read too: a copy that
+ * rotted since is brought again, rather than found out when it is needed.
+ */
 export interface BackupFiles {
   /** Starts over; what was written stays known. What is wrong with a file goes to `problems`. */
   begin(problems: string[]): void;
@@ -14,7 +16,7 @@ export interface BackupFiles {
   bring(wanted: WantedFile): Promise<number>;
   /** Brings these bytes. */
   put(file: string, bytes: Uint8Array): Promise<void>;
-  /** Keeps what the former backup has under this name. */
+  /** Keeps what the backup has under this name, be it damaged: there is no other. */
   keep(file: string): Promise<void>;
   brought(): { files: BackupFile[]; copied: BackupFile[]; linked: BackupFile[] };
 }
@@ -23,19 +25,38 @@ export function createBackupFiles({ files, dataDir, target, former }: GatherOpti
   const known = new Map(former?.files.map((file) => [file.file, file]));
   const copied = new Map<string, BackupFile>();
   const linked = new Map<string, BackupFile>();
+  /** What lay there when it was read: once, though a seal may make us start over. */
+  const inPlace = new Map<string, BackupFile | null>();
   let all = new Map<string, BackupFile>();
   let problems: string[] = [];
+
+  /** What the former backup's copy is by now; null where it has none. */
+  async function describeFormer(file: string): Promise<BackupFile | null> {
+    if (!known.has(file)) return null;
+    const read = inPlace.get(file);
+    if (read !== undefined) return read;
+    const found = await target.describe(file);
+    inPlace.set(file, found);
+    return found;
+  }
 
   /** Whether the file is there as it should be: what was written now takes the place of what was there before. */
   async function has(wanted: BackupFile): Promise<boolean> {
     const written = copied.get(wanted.file) ?? linked.get(wanted.file);
     if (written !== undefined) return sameFile(written, wanted);
     const before = known.get(wanted.file);
-    return before !== undefined && sameFile(before, wanted) && (await target.hasInPlace(before));
+    if (before === undefined || !sameFile(before, wanted)) return false;
+    try {
+      const found = await describeFormer(wanted.file);
+      return found !== null && sameFile(found, wanted);
+    } catch (error) {
+      if (!(error instanceof FileError) || isPassing(error)) throw error;
+      return false; // Another copy is as good.
+    }
   }
 
   async function take(file: string, bytes: Uint8Array, linkFrom: string | null): Promise<void> {
-    const taken = { file, bytes: bytes.length, crc: crc32(bytes) };
+    const taken = describeFile(file, bytes);
     all.set(file, taken);
     if (await has(taken)) return;
     copied.delete(file);
@@ -46,8 +67,15 @@ export function createBackupFiles({ files, dataDir, target, former }: GatherOpti
   }
 
   async function keep(file: string): Promise<void> {
-    const before = known.get(file);
-    if (before !== undefined && (await target.hasInPlace(before))) all.set(file, before);
+    const written = copied.get(file) ?? linked.get(file);
+    if (written !== undefined) {
+      all.set(file, written); // Before we started over: it takes the place of the former one.
+      return;
+    }
+    const found = await describeFormer(file);
+    if (found === null) return;
+    if (!sameFile(found, known.get(file)!)) problems.push(`${file}: the backup's copy is damaged too`);
+    all.set(file, found);
   }
 
   return {

@@ -73,7 +73,7 @@ async function restoreFrom(
   const damaged: string[] = [];
   for (const file of backup.files) {
     const whole = await findFile(files, directory, file);
-    if (!whole.ok) damaged.push(`${file.file}: ${whole.error}`);
+    if (!whole.ok) damaged.push(`${file.file}: ${whole.error.message}`);
     progress.add(file);
   }
   if (damaged.length > 0) {
@@ -154,7 +154,7 @@ async function copy(
   const folders = new Set([to]);
   for (const file of backup.files) {
     const whole = await findFile(files, directory, file);
-    if (!whole.ok) throw new FileError("restore", file.file, whole.error); // It was whole a moment ago.
+    if (!whole.ok) throw new FileError("restore", file.file, whole.error.message); // It was whole a moment ago.
     const path = join(to, file.file);
     if (!folders.has(dirname(path))) await files.makeDirectory(dirname(path));
     folders.add(dirname(path));

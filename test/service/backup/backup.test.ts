@@ -114,6 +114,89 @@ describe("backUp()", () => {
     expect(await verifyDirectory(restoredDir(), app.clock)).toMatchObject({ appDays, problems: [] });
   });
 
+  test("brings a copy again that rotted in the backup, or that its disk can't read any more", async () => {
+    const { appDays } = await verifyDirectory(app.dataDir, app.clock);
+    expect(await problemsOfBackup()).toEqual([]);
+    const [rotten, unread] = [partOf(14), partOf(15)];
+    flip(join(backupDir(), rotten));
+    const worn: Files = {
+      ...files,
+      read: (path) =>
+        path === join(backupDir(), unread)
+          ? Promise.reject(new FileError("read", path, "EIO"))
+          : files.read(path),
+    };
+    expect(await runBackup(worn)).toMatchObject({ ok: true, value: { problems: [], copiedFiles: 2 } });
+    expect(await runBackup()).toMatchObject({ ok: true, value: { problems: [], copiedFiles: 0 } });
+    expect((await runRestore()).ok).toBe(true);
+    expect(await verifyDirectory(restoredDir(), app.clock)).toMatchObject({ appDays, problems: [] });
+  });
+
+  test("keeps a rotten copy of what is lost otherwise, and says so", async () => {
+    expect(await problemsOfBackup()).toEqual([]);
+    const part = partOf(14);
+    flip(join(backupDir(), part));
+    const rotten = readFileSync(join(backupDir(), part));
+    rmSync(join(app.dataDir, part));
+    const problems = [`${part}: it is missing`, `${part}: the backup's copy is damaged too`];
+    expect(await problemsOfBackup()).toEqual(problems);
+    expect(await runRestore()).toMatchObject({ ok: true, value: { problems } });
+    expect(readFileSync(join(restoredDir(), part))).toEqual(rotten);
+  });
+
+  test.each(["list", "read"] as const)(
+    "whose %s fails forgets nothing that the former one left waiting",
+    async (operation) => {
+      expect(await problemsOfBackup()).toEqual([]);
+      await app.store([{ device_id: "b", timestamp: at(28), latitude: 1, longitude: 3 }]);
+      const refusal = (name: string) => (path: string) => Promise.reject(new FileError(name, path, "EIO"));
+      const unsettled = await runBackup({ ...files, rename: refusal("rename") });
+      expect(unsettled).toMatchObject({
+        ok: false,
+        error: expect.stringContaining("The new backup is whole"),
+      });
+      const next = join(backupDir(), "next");
+      const [name] = readdirSync(join(app.dataDir, "wal"));
+      const refused = operation === "list" ? next : join(next, `wal+${name}`);
+      const failing: Files = {
+        ...files,
+        [operation]: (path: string) => (path === refused ? refusal(operation)(path) : files[operation](path)),
+      };
+      expect(await runBackup(failing)).toEqual({
+        ok: false,
+        error: `Cannot ${operation} "${refused}": EIO. The backup of 2026-01-28T12:00:00.000Z is as it was.`,
+      });
+      expect((await runRestore()).ok).toBe(true);
+      expect(readFileSync(join(restoredDir(), "wal", name!))).toEqual(
+        readFileSync(join(app.dataDir, "wal", name!)),
+      );
+    },
+  );
+
+  test("has what it read of a file before a seal made it start over and the file could not be read again", async () => {
+    expect(await problemsOfBackup()).toEqual([]);
+    await app.store([{ device_id: "b", timestamp: at(28), latitude: 1, longitude: 3 }]);
+    const [name] = readdirSync(join(app.dataDir, "wal"));
+    const segment = join(app.dataDir, "wal", name!);
+    const manifest = join(app.dataDir, "archive/manifest.json");
+    let reads = 0;
+    const failing: Files = {
+      ...files,
+      async read(path) {
+        if (path === segment && reads++ > 0) throw new FileError("read", path, "EIO");
+        if (path === manifest && reads === 1)
+          await app.directory.archive.swap({ ...app.directory.archive.manifest, seal: 99 });
+        return files.read(path);
+      },
+    };
+    expect(await runBackup(failing)).toMatchObject({
+      ok: true,
+      value: { problems: [`wal/${name}: it can't be read: EIO`] },
+    });
+    expect((await runRestore()).ok).toBe(true);
+    expect(readFileSync(join(restoredDir(), "wal", name!))).toEqual(readFileSync(segment));
+  });
+
   test("brings the parts of an archive whose manifest is lost or damaged", async () => {
     const { appDays } = await verifyDirectory(app.dataDir, app.clock);
     const manifest = join(app.dataDir, "archive/manifest.json");
