@@ -3,7 +3,7 @@
  * then starts the real thing under Bun. Plain JavaScript without packages, because it comes before them: it
  * runs on Node 20 or newer, and on Bun where there is no Node (`bun run start`).
  *
- *   launch.mjs start|cli|test|bench|lives|soak|fuzz|check|format ARGUMENTS
+ *   launch.mjs start|cli|example|test|bench|lives|soak|fuzz|check|format ARGUMENTS
  *
  * Where nothing is missing it costs one hash and no child process but the one that was asked for.
  */
@@ -38,6 +38,10 @@ const BUSY = ["sim", "property", "archive", "service", "http", "security"].map((
 const COMMANDS = {
   start: { development: false, programs: (bun, args) => [[bun, "src/main.ts", "serve", ...args]] },
   cli: { development: false, programs: (bun, args) => [[bun, "src/main.ts", ...args]] },
+  example: {
+    development: true,
+    programs: (bun, args) => [[bun, "examples/typescript/courier.ts", ...args]],
+  },
   test: {
     development: true,
     programs: (bun, args) => [testProgram(bun, args.length > 0 ? args : testsBesideBusy())],
@@ -58,7 +62,7 @@ const FUZZ = join(ROOT, "test/fuzz");
 
 /** Both are scripts that start the binary of their platform; whichever runtime we are runs them. */
 const BIOME = join(MODULES, "@biomejs/biome/bin/biome");
-const TSC = join(MODULES, "typescript/bin/tsc");
+const TSC = join(MODULES, "typescript-native/bin/tsc");
 
 /** A failure that its message explains. */
 class LaunchError extends Error {}
@@ -108,9 +112,10 @@ function testsBesideBusy() {
     .filter((path) => !BUSY.includes(path));
 }
 
-function checks() {
+function checks(bun) {
   const all = [
     [process.execPath, BIOME, "ci", "."],
+    [bun, "test/examples/write-types.ts"], // The compiler reads them next.
     [process.execPath, TSC, "--noEmit", "-p", "."],
   ];
   const deno = findDeno();

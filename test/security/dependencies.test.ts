@@ -27,12 +27,16 @@ const [root, ...installed] = Object.entries(lock.packages);
 test("every dependency is asked for in one exact version, and the lockfile says the same", () => {
   const asked = { ...manifest.dependencies, ...manifest.devDependencies };
   expect(Object.keys(asked).length).toBeGreaterThan(10);
-  for (const [name, version] of Object.entries(asked)) {
+  for (const [name, wanted] of Object.entries(asked)) {
+    const version = ALIASES[name] === undefined ? wanted : wanted.replace(`npm:${ALIASES[name]}@`, "");
     expect(version, name).toMatch(/^\d+\.\d+\.\d+(-[\w.]+)?$/);
     expect(lock.packages[`node_modules/${name}`]?.version, name).toBe(version);
   }
   expect({ ...root![1].dependencies, ...root![1].devDependencies }).toEqual(asked);
 });
+
+/** Packages under another name than their own: a second version of one that is there. */
+const ALIASES: Readonly<Record<string, string>> = { "typescript-native": "typescript" };
 
 test("no package comes from a host that the lockfile names, and each is known by its hash", () => {
   expect(installed.length).toBeGreaterThan(50);
