@@ -2,9 +2,9 @@ import type { AppId, DeviceId } from "../model/ids.ts";
 import { NUMBER_FIELDS, numberIndex } from "../model/location-fields.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
 import type { UtcDay } from "../time/utc-day.ts";
-import { DayLedger, isSealed, type LedgerDay, noteChange } from "./day-ledger.ts";
-import { AppDevices } from "./devices/app-devices.ts";
+import { AppDevices } from "./app-devices.ts";
 import type { Device } from "./devices/device.ts";
+import { DayLedger, isSealed, type LedgerDay, noteChange } from "./late/day-ledger.ts";
 import { LateOfApp } from "./late/late-of-app.ts";
 import { LateOfDevice } from "./late/late-of-device.ts";
 import { LateOfKeys } from "./late/late-of-keys.ts";
@@ -160,7 +160,7 @@ export function createHotStore(dictionary: Dictionary = createDictionary()): Hot
     day.count++;
     app.lateMinutes.note(day.day, timestampMs, device.number);
     const user = dictionary.userOf(profile);
-    app.countRecord(device, user);
+    app.users.countRecord(device, user);
     if (isNewest) showNewest(app, device, place, user);
   }
 
@@ -186,8 +186,8 @@ export function createHotStore(dictionary: Dictionary = createDictionary()): Hot
     const oldUser = dictionary.userOf(oldProfile);
     const user = dictionary.userOf(profile);
     if (user !== oldUser) {
-      app.countRecord(device, user);
-      app.discountRecord(device, oldUser);
+      app.users.countRecord(device, user);
+      app.users.discountRecord(device, oldUser);
     }
     if (batch.timestampMs[row]! === device.newestMs) showNewest(app, device, place, user);
   }
@@ -201,7 +201,7 @@ export function createHotStore(dictionary: Dictionary = createDictionary()): Hot
       numberAt(chunk, row, ACCURACY),
     );
     app.newestRecords.changed(device.number);
-    app.setCurrentUser(device, user);
+    app.users.setCurrent(device, user);
   }
 
   /** What memory knows of a device's record at an instant. */
@@ -284,7 +284,11 @@ export function createHotStore(dictionary: Dictionary = createDictionary()): Hot
     seal: (days) => new Sealing(apps, ledger, dictionary, days, appliedSequence),
     holdsLate: (day) => holdsLate(ledger.of(day)),
     lateRows: (app, device) =>
-      new LateScan(device === null ? new LateOfApp(app) : new LateOfDevice(device), ledger, dictionary),
+      new LateScan(
+        device === null ? new LateOfApp(app.table, app.lateMinutes) : new LateOfDevice(device),
+        ledger,
+        dictionary,
+      ),
     lateRowsAt: (keys) => new LateScan(new LateOfKeys(keys), ledger, dictionary),
     *forgetDevices(beforeMs) {
       let looked = 0;

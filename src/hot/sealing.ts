@@ -4,9 +4,9 @@ import type { AppId } from "../model/ids.ts";
 import { createReportBatchBuilder, type ReportBatch } from "../model/report-batch.ts";
 import type { TimeRange } from "../time/range.ts";
 import type { UtcDay } from "../time/utc-day.ts";
-import type { DayLedger, LedgerDay } from "./day-ledger.ts";
-import type { AppDevices } from "./devices/app-devices.ts";
+import type { AppDevices } from "./app-devices.ts";
 import type { Device } from "./devices/device.ts";
+import type { DayLedger, LedgerDay } from "./late/day-ledger.ts";
 import { profileAt, stateAt, timestampAt } from "./records/chunk.ts";
 import type { Dictionary } from "./records/dictionary.ts";
 import type { RowRef } from "./records/track.ts";
@@ -178,7 +178,7 @@ export class Sealing {
       for (let row = rowFrom; row < rowTo; row++) {
         if (changed?.has(timestampAt(chunk, row))) continue;
         const profile = profileAt(chunk, row);
-        app.discountRecord(device, this.#dictionary.userOf(profile));
+        app.users.discountRecord(device, this.#dictionary.userOf(profile));
         this.#dictionary.release(profile, stateAt(chunk, row));
         app.recordCount--;
         day.count--;

@@ -1,4 +1,4 @@
-import type { AppDevices } from "../hot/devices/app-devices.ts";
+import type { AppDevices } from "../hot/app-devices.ts";
 import type { Device } from "../hot/devices/device.ts";
 import type { DeviceList } from "../hot/devices/device-list.ts";
 import { numberAt } from "../hot/records/chunk.ts";
@@ -81,7 +81,7 @@ export function createCurrentQueries(dependencies: QueryDependencies): CurrentQu
         // A position without an accuracy reads as NaN, which is never greater.
         return !(numberAt(newest.chunk, newest.row, ACCURACY) > accuracyMetersMax);
       };
-      const list = app.currentDevices(hot.dictionary.findUser(userId));
+      const list = app.users.currentDevices(hot.dictionary.findUser(userId));
       // By name, since the number of a text may be another's by then.
       const isTheirs = (device: Device) => device.currentUser === hot.dictionary.findUser(userId);
       const isListed = (device: Device) => isTheirs(device) && app.find(device.id) === device;

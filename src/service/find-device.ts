@@ -1,4 +1,4 @@
-import type { AppDevices } from "../hot/devices/app-devices.ts";
+import type { AppDevices } from "../hot/app-devices.ts";
 import type { Device } from "../hot/devices/device.ts";
 import type { HotStore } from "../hot/hot-store.ts";
 import { fail, ok, type Result } from "../lib/result.ts";

@@ -23,12 +23,15 @@ export function createUserDevices({ hot, clock }: QueryDependencies): UserDevice
     const newerThanMs = ageMsMax === null ? Number.NEGATIVE_INFINITY : nowMs - ageMsMax;
     const app = hot.findApp(appId);
     if (app === null) return;
-    for (const block of app.currentDevices(hot.dictionary.findUser(userId)).blocks()) {
+    for (const block of app.users.currentDevices(hot.dictionary.findUser(userId)).blocks()) {
       const listed = block.filter(
         (device) => isRetained(device, retainedMs) && device.newestMs > newerThanMs,
       );
       const page = new PageBuilder(listed.length, hot.dictionary);
-      for (const device of listed) page.addNewest(app, device);
+      for (const device of listed) {
+        const { chunk, row } = app.newest(device);
+        page.add(device, chunk, row);
+      }
       yield page.build();
     }
   };

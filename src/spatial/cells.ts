@@ -1,4 +1,4 @@
-import type { PositionNode } from "./node.ts";
+import type { Ball } from "./ball.ts";
 
 /** Columns of a cell's ball: a point of a sphere of radius 1, and the longest chord from there. */
 export const BALL = { x: 0, y: 1, z: 2, radius: 3, width: 4 } as const;
@@ -15,11 +15,11 @@ export const NO_CHILDREN = -1;
  * Where all cells are, apart from what is in them: a search goes through many and looks into few, and so the many lie
  * close together, siblings side by side.
  */
-export class PositionCells {
+export class PositionCells<Node extends Ball> {
   balls = new Float64Array(CELLS_INITIAL * BALL.width);
   /** The number of the first of its children, or `NO_CHILDREN` where it is a leaf. */
   children = new Int32Array(CELLS_INITIAL);
-  readonly nodes: (PositionNode | undefined)[] = [];
+  readonly nodes: (Node | undefined)[] = [];
   readonly #free: number[] = [];
   #count = 0;
 
@@ -49,7 +49,7 @@ export class PositionCells {
     this.#free.push(first);
   }
 
-  put(cell: number, node: PositionNode): void {
+  put(cell: number, node: Node): void {
     const at = cell * BALL.width;
     this.balls[at + BALL.x] = node.x;
     this.balls[at + BALL.y] = node.y;

@@ -1,5 +1,5 @@
-import { RADIANS_PER_DEGREE } from "../geo/distance.ts";
 import { CELL_BITS_MAX, geohashBox } from "../geo/geohash.ts";
+import { type Ball, ballAround } from "./ball.ts";
 import { NO_CHILDREN, type PositionCells, SIBLINGS } from "./cells.ts";
 import { PLACE, type RowBlock, type RowPool } from "./rows.ts";
 
@@ -15,9 +15,6 @@ const MERGE_ROWS_MAX = LEAF_ROWS_MAX / 4;
 /** Below the finest cells, devices are told apart by their numbers, which have 32 bits. */
 const BITS_MAX = CELL_BITS_MAX + 32;
 
-/** Outweighs the rounding of cells' edges and of chords, some 1e-15. */
-const MARGIN = 1e-9;
-
 /** Rows that are looked at one by one before halving, once a guess is near. */
 const STEPS_MAX = 8;
 
@@ -28,7 +25,7 @@ const STEPS_MAX = 8;
  *
  * What a search asks for first comes first: objects lie in memory as they are declared.
  */
-export class PositionNode {
+export class PositionNode implements Ball {
   /** A ball around the cell: a point of the unit sphere, and the longest chord from there. */
   readonly x: number;
   readonly y: number;
@@ -72,19 +69,11 @@ export class PositionNode {
     this.accuracies = block.accuracies;
     this.places = block.places;
 
-    const box = geohashBox(cell, cellBits);
-    const south = box.minLatitude * RADIANS_PER_DEGREE;
-    const north = box.maxLatitude * RADIANS_PER_DEGREE;
-    const halfWidth = ((box.maxLongitude - box.minLongitude) / 2) * RADIANS_PER_DEGREE;
-    const latitude = (south + north) / 2;
-    const longitude = box.minLongitude * RADIANS_PER_DEGREE + halfWidth;
-    const cosLatitude = Math.cos(latitude);
-    const cosMax = south < 0 && north > 0 ? 1 : Math.max(Math.cos(south), Math.cos(north));
-    this.x = cosLatitude * Math.cos(longitude);
-    this.y = cosLatitude * Math.sin(longitude);
-    this.z = Math.sin(latitude);
-    const square = Math.sin((north - south) / 4) ** 2 + cosLatitude * cosMax * Math.sin(halfWidth / 2) ** 2;
-    this.radius = 2 * Math.sqrt(square) + MARGIN;
+    const { x, y, z, radius } = ballAround(geohashBox(cell, cellBits));
+    this.x = x;
+    this.y = y;
+    this.z = z;
+    this.radius = radius;
   }
 
   /** Whether the cell is this one's or within it. */
@@ -309,7 +298,7 @@ export class PositionNode {
   }
 
   /** The finer cell that a device in a finest cell belongs to, made where there is none. */
-  childFor(cell: number, device: number, cells: PositionCells, pool: RowPool): PositionNode {
+  childFor(cell: number, device: number, cells: PositionCells<PositionNode>, pool: RowPool): PositionNode {
     const index =
       this.bits < CELL_BITS_MAX
         ? Math.floor((cell - this.firstCell) / ((this.endCell - this.firstCell) / SIBLINGS))
@@ -322,7 +311,7 @@ export class PositionNode {
     return cells.nodes[number] ?? this.#addChild(cell, number, cells, pool);
   }
 
-  #addChild(cell: number, number: number, cells: PositionCells, pool: RowPool): PositionNode {
+  #addChild(cell: number, number: number, cells: PositionCells<PositionNode>, pool: RowPool): PositionNode {
     const bits = this.bits + 2;
     const childCell = bits <= CELL_BITS_MAX ? Math.floor(cell / 2 ** (CELL_BITS_MAX - bits)) : cell;
     const child = new PositionNode(this, childCell, bits, number, pool.take(0));
@@ -339,7 +328,7 @@ export class PositionNode {
   }
 
   /** Becomes an empty leaf. */
-  empty(cells: PositionCells, pool: RowPool): void {
+  empty(cells: PositionCells<PositionNode>, pool: RowPool): void {
     this.dropChildren(cells);
     this.count = 0;
     this.#staleMs = Number.POSITIVE_INFINITY;
@@ -348,7 +337,7 @@ export class PositionNode {
   }
 
   /** Takes all finer cells out; their rows are the caller's to move or release. */
-  dropChildren(cells: PositionCells): void {
+  dropChildren(cells: PositionCells<PositionNode>): void {
     if (this.firstChild === null) return;
     for (let child: PositionNode | null = this.firstChild; child !== null; child = child.nextSibling)
       child.dropChildren(cells);

@@ -4,6 +4,7 @@ import { circleBoxes } from "../geo/circle-boxes.ts";
 import { RADIANS_PER_DEGREE } from "../geo/distance.ts";
 import { CELL_BITS_MAX, geohashBox, geohashCell } from "../geo/geohash.ts";
 import { PositionCells } from "./cells.ts";
+import type { CircleQuery, Found } from "./circle-query.ts";
 import type { DeviceOrder } from "./device-order.ts";
 import { NO_ACCURACY, PositionNode } from "./node.ts";
 import { PLACE, RowPool } from "./rows.ts";
@@ -17,35 +18,6 @@ export interface PositionIndex {
   remove(device: number): void;
   /** Positions within a circle, nearest first by `haversineMeters`, then in the order of devices. */
   find(circle: CircleQuery): Found;
-}
-
-export interface CircleQuery {
-  /** Center in degrees. */
-  readonly latitude: number;
-  readonly longitude: number;
-  readonly radiusMeters: number;
-  /** Leaves out what is older. */
-  readonly oldestMs: number;
-  /** Leaves out what is less accurate; Infinity keeps all, and what has no accuracy is always kept. */
-  readonly accuracyMetersMax: number;
-  readonly offset: number;
-  readonly limit: number;
-}
-
-/** One page of what a circle holds. */
-export interface Found {
-  readonly count: number;
-  /**
-   * Numbers, distances and initial bearings (degrees clockwise from north, 0 to before 360) of the first `count`;
-   * good until the next `find`, which may use the same arrays.
-   */
-  readonly devices: Uint32Array;
-  readonly meters: Float64Array;
-  readonly bearings: Float64Array;
-  /** All that match, on this page or not. */
-  readonly matches: number;
-  /** All positions in cells that touch the circle, fresh or not. */
-  readonly candidates: number;
 }
 
 /** Cells of about 600 by 300 km: a city lies in one or few, and a fleet all over the world in some thousands. */
@@ -83,7 +55,7 @@ class PositionTree implements PositionIndex {
   /** By number of the cell. */
   readonly #buckets = new Map<number, Bucket>();
   readonly #occupied = new RBush<Bucket>();
-  readonly #cells = new PositionCells();
+  readonly #cells = new PositionCells<PositionNode>();
   readonly #pool = new RowPool();
   // By device number.
   readonly #leaves: (PositionNode | undefined)[] = [];

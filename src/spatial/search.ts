@@ -1,9 +1,9 @@
 import { BALL, NO_CHILDREN, PositionCells, SIBLINGS } from "./cells.ts";
 import { Center, type DevicePlaces } from "./center.ts";
+import type { CircleQuery, Found } from "./circle-query.ts";
 import type { DeviceOrder } from "./device-order.ts";
 import { type PositionNode, ROW_BITS, ROW_MASK } from "./node.ts";
 import { PositionPage } from "./page.ts";
-import type { CircleQuery, Found } from "./position-index.ts";
 import { PositionRing } from "./ring.ts";
 import { PLACE } from "./rows.ts";
 import { roundingOf, squaredChord, swapMax } from "./squared-chord.ts";
@@ -28,7 +28,7 @@ export interface PositionRoot {
 
 /** What a search looks into: one app's positions. */
 export interface Positions {
-  readonly cells: PositionCells;
+  readonly cells: PositionCells<PositionNode>;
   readonly places: DevicePlaces;
   /** Of those at one distance. */
   readonly deviceOrder: DeviceOrder;
@@ -61,7 +61,7 @@ export class PositionSearch {
   #whole = new Int32Array(0);
   #edge = new Int32Array(0);
   // What is asked, and the question.
-  #cells: PositionCells = NOTHING.cells;
+  #cells: PositionCells<PositionNode> = NOTHING.cells;
   #places: DevicePlaces = NOTHING.places;
   #deviceOrder = NOTHING.deviceOrder;
   #center = new Center(0, 0);

@@ -21,7 +21,7 @@ import { createRbushBoxes } from "../../bench/support/finding/rbush-boxes.ts";
 import { applyMoves, createWalk } from "../../bench/support/finding/walk.ts";
 import { createRandom } from "../../bench/support/random.ts";
 import { haversineMeters } from "../../src/geo/distance.ts";
-import type { CircleQuery } from "../../src/spatial/position-index.ts";
+import type { CircleQuery } from "../../src/spatial/circle-query.ts";
 
 const HOUR_MS = 3_600_000;
 

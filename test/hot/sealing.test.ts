@@ -149,7 +149,7 @@ test("a newest record whose owner the archive may know is no unknown user's mean
   apply(hot, [report("a", BASE_MS, { user_id: "u" })]);
   apply(hot, [report("a", BASE_MS + 1)]);
   const { dictionary } = hot;
-  const shown = (user: string) => hot.findApp(APP)!.currentDevices(dictionary.findUser(user)).size;
+  const shown = (user: string) => hot.findApp(APP)!.users.currentDevices(dictionary.findUser(user)).size;
   expect([shown("u"), shown("nobody")]).toEqual([0, 0]);
   apply(hot, [report("a", BASE_MS + 2, { user_id: "u" })]);
   expect(shown("u")).toBe(1);
@@ -180,5 +180,5 @@ test("forgetDevices() forgets who has nothing left, and gives their numbers to o
   const { count, devices } = app.positions.find(everywhere);
   expect([...devices.subarray(0, count)]).toEqual([app.find("b")!.number]);
   apply(hot, [report("new", BASE_MS + DAY_MS)]);
-  expect(app.byNumber(app.find("new")!.number).id as string).toBe("new");
+  expect(app.table.byNumber(app.find("new")!.number).id as string).toBe("new");
 });

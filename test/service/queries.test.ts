@@ -302,6 +302,6 @@ test("a device that goes to another user while the devices of one are looked at 
   expect(found).toBeInstanceOf(Promise); // It takes more than a turn.
   hot.apply(APP, batchOf([reportOf(0, "bob", BASE_MS + 1)]), 100);
   const page = await found;
-  const users = new Set(page!.devices.map((device) => hot.findApp(APP)!.byNumber(device).currentUser));
+  const users = new Set(page!.devices.map((device) => hot.findApp(APP)!.table.byNumber(device).currentUser));
   expect([...users]).toEqual([hot.dictionary.findUser("ann")]);
 });

@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 
 import { haversineMeters, initialBearingDegrees } from "../../src/geo/distance.ts";
-import { type CircleQuery, createPositionIndex, type Found } from "../../src/spatial/position-index.ts";
+import type { CircleQuery, Found } from "../../src/spatial/circle-query.ts";
+import { createPositionIndex } from "../../src/spatial/position-index.ts";
 import { crowdedPlace, real } from "../support/crowded-places.ts";
 import { numberOrder } from "../support/number-order.ts";
 import { seededRandom } from "../support/seeded-random.ts";

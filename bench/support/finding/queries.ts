@@ -1,5 +1,5 @@
 import { METERS_PER_MILE } from "../../../src/geo/distance.ts";
-import type { CircleQuery } from "../../../src/spatial/position-index.ts";
+import type { CircleQuery } from "../../../src/spatial/circle-query.ts";
 import { MS_PER_DAY } from "../../../src/time/retention.ts";
 import type { Point } from "../metropolis.ts";
 import type { Random } from "../random.ts";

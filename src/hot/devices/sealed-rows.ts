@@ -36,6 +36,11 @@ export class SealedRows {
     return { chunk: this.#chunk, row: device };
   }
 
+  /** The newest record of a device that has one, wherever it is. */
+  newest({ number, track, sealedNewestMs }: Device): RowRef {
+    return track.newestMs >= sealedNewestMs ? track.newest() : this.at(number);
+  }
+
   /** Writes a row from a batch, with the dictionary's numbers of its profile and state. */
   write(device: Device, batch: ReportBatch, row: number, profile: number, state: number): RowRef {
     const timestampMs = batch.timestampMs[row]!;

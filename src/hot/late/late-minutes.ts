@@ -1,6 +1,6 @@
 import { nextTurn } from "../../lib/schedule/next-turn.ts";
 import { nextUtcDay, type UtcDay, utcDayStartMs } from "../../time/utc-day.ts";
-import type { AppDevices } from "../devices/app-devices.ts";
+import type { DeviceList } from "../devices/device-list.ts";
 import { timestampAt } from "../records/chunk.ts";
 import { MinuteIndex } from "./minute-index.ts";
 
@@ -12,11 +12,11 @@ const LOOKS_A_TURN = 4096;
  * it follows what comes in, until its rows leave memory. Costs up to 4 bytes a row.
  */
 export class LateMinutes {
-  readonly #app: AppDevices;
+  readonly #devices: DeviceList;
   readonly #days = new Map<UtcDay, KnownDay>();
 
-  constructor(app: AppDevices) {
-    this.#app = app;
+  constructor(devices: DeviceList) {
+    this.#devices = devices;
   }
 
   /** A row has come in. */
@@ -49,7 +49,7 @@ export class LateMinutes {
     await nextTurn(); // From here on the day is noted.
     const [startMs, endMs] = [utcDayStartMs(day), utcDayStartMs(nextUtcDay(day))];
     let looks = 0;
-    for (const device of this.#app.list.devices()) {
+    for (const device of this.#devices.devices()) {
       if (device === null) {
         await nextTurn();
         continue;

@@ -1,8 +1,9 @@
 import { nextTurn } from "../../lib/schedule/next-turn.ts";
 import type { Order, TimeRange } from "../../time/range.ts";
 import { type UtcDay, utcDayOf } from "../../time/utc-day.ts";
-import type { AppDevices } from "../devices/app-devices.ts";
+import type { DeviceTable } from "../devices/device-table.ts";
 import { timestampAt } from "../records/chunk.ts";
+import type { LateMinutes } from "./late-minutes.ts";
 import { type Cut, type LatePlace, type LateSource, partBefore } from "./late-source.ts";
 import { type Minute, type MinuteIndex, MS_PER_MINUTE } from "./minute-index.ts";
 
@@ -10,26 +11,28 @@ const LOOKS_A_TURN = 4096;
 
 /** An app's rows of sealed days: an index tells where they lie, by minute. */
 export class LateOfApp implements LateSource {
-  readonly #app: AppDevices;
+  readonly #table: DeviceTable;
+  readonly #minutes: LateMinutes;
   /** As they were when they were first asked for: a seal that drops rows of a day takes its index away from others. */
   readonly #days = new Map<UtcDay, MinuteIndex>();
   /** How many rows each millisecond of a crowded minute has, of the minute that was asked for last. */
   #crowded: { readonly startMs: number; readonly rows: Uint32Array } | null = null;
 
-  constructor(app: AppDevices) {
-    this.#app = app;
+  constructor(table: DeviceTable, minutes: LateMinutes) {
+    this.#table = table;
+    this.#minutes = minutes;
   }
 
   async know(range: TimeRange): Promise<void> {
     for (const day of daysOf(range)) {
-      if (!this.#days.has(day)) this.#days.set(day, await this.#app.lateMinutes.indexOf(day));
+      if (!this.#days.has(day)) this.#days.set(day, await this.#minutes.indexOf(day));
     }
   }
 
   async cut(range: TimeRange, order: Order, rowsMax: number): Promise<Cut> {
     await this.know(range);
     let rows = 0;
-    for (const minute of this.#minutes(range, order)) {
+    for (const minute of this.#minutesOf(range, order)) {
       const before = partBefore(
         range,
         order,
@@ -46,25 +49,25 @@ export class LateOfApp implements LateSource {
 
   days(range: TimeRange): UtcDay[] {
     const days = new Set<UtcDay>();
-    for (const { startMs } of this.#minutes(range, "asc")) days.add(utcDayOf(startMs));
+    for (const { startMs } of this.#minutesOf(range, "asc")) days.add(utcDayOf(startMs));
     return [...days];
   }
 
   *places(range: TimeRange): Iterable<LatePlace> {
-    let seen = new Uint8Array(this.#app.deviceNumbers);
+    let seen = new Uint8Array(this.#table.numbersEnd);
     for (const day of daysOf(range)) {
       for (const number of this.#days.get(day)?.devices(range) ?? []) {
         if (number >= seen.length) seen = lengthened(seen, 2 * number + 1);
         if (seen[number] === 1) continue;
         seen[number] = 1;
-        const device = this.#app.findByNumber(number);
+        const device = this.#table.findByNumber(number);
         if (device !== null) yield { ...range, device };
       }
     }
   }
 
   /** Minutes that may have rows in a range of known days. */
-  *#minutes(range: TimeRange, order: Order): Iterable<Minute> {
+  *#minutesOf(range: TimeRange, order: Order): Iterable<Minute> {
     const days = daysOf(range);
     for (const day of order === "asc" ? days : days.reverse()) {
       const minutes = this.#days.get(day)?.minutes(range) ?? [];

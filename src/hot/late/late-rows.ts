@@ -3,11 +3,11 @@ import type { DeviceId } from "../../model/ids.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 import type { Order, TimeRange } from "../../time/range.ts";
 import type { UtcDay } from "../../time/utc-day.ts";
-import type { DayLedger, LedgerDay } from "../day-ledger.ts";
 import type { Device } from "../devices/device.ts";
 import { type Chunk, rowBytes, timestampAt } from "../records/chunk.ts";
 import type { Dictionary } from "../records/dictionary.ts";
 import { ReportCollector } from "../scan/report-collector.ts";
+import type { DayLedger, LedgerDay } from "./day-ledger.ts";
 import type { LateSource } from "./late-source.ts";
 
 /** A millisecond of work to collect, and some to write as text. */

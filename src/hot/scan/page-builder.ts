@@ -1,7 +1,6 @@
 import type { DeviceId } from "../../model/ids.ts";
 import { NUMBER_FIELDS } from "../../model/location-fields.ts";
 import type { RecordPage } from "../../model/record-page.ts";
-import type { AppDevices } from "../devices/app-devices.ts";
 import type { Device } from "../devices/device.ts";
 import { type Chunk, copyNumbers, profileAt, stateAt, timestampAt } from "../records/chunk.ts";
 import type { Dictionary } from "../records/dictionary.ts";
@@ -41,12 +40,6 @@ export class PageBuilder {
     this.#profile[index] = profileAt(chunk, row);
     this.#state[index] = stateAt(chunk, row);
     copyNumbers(chunk, row, this.#numbers, index * FIELDS);
-  }
-
-  /** Adds the device's newest record. */
-  addNewest(app: AppDevices, device: Device): void {
-    const { chunk, row } = app.newest(device);
-    this.add(device, chunk, row);
   }
 
   /** Starts over in the same columns: pages that were built before are void. */

@@ -108,7 +108,7 @@ export function createHistoryQueries(dependencies: HistoryDependencies): History
       return answer({ ...common, device, devices: new OneDevice(device), countQueried: () => one() }, client);
     },
     ofUser(appId, userId, query, client) {
-      const devices = hot.findApp(appId)?.heldDevices(hot.dictionary.findUser(userId)) ?? NO_DEVICES;
+      const devices = hot.findApp(appId)?.users.heldDevices(hot.dictionary.findUser(userId)) ?? NO_DEVICES;
       const range = retainedRange(query);
       const common = { appId, query, range, device: null, wants: "total" } as const;
       return answer({ ...common, userId, devices, countQueried: () => sizeOf(devices) }, client);

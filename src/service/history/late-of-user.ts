@@ -1,4 +1,4 @@
-import type { AppDevices } from "../../hot/devices/app-devices.ts";
+import type { AppDevices } from "../../hot/app-devices.ts";
 import { timestampAt } from "../../hot/records/chunk.ts";
 import type { RecordKey } from "../../hot/scan/first-records.ts";
 import { type MemoryScan, visitSlices } from "../../hot/scan/memory-scan.ts";

@@ -1,6 +1,6 @@
 import type { Part } from "../../archive/files/manifest.ts";
 import type { ArchiveSession } from "../../archive/read/part-reader.ts";
-import type { AppDevices } from "../../hot/devices/app-devices.ts";
+import type { AppDevices } from "../../hot/app-devices.ts";
 import type { HotStore } from "../../hot/hot-store.ts";
 import type { LateScan } from "../../hot/late/late-rows.ts";
 import type { MemoryScan } from "../../hot/scan/memory-scan.ts";

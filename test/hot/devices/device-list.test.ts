@@ -89,7 +89,7 @@ test("who was a user's and is no more is not kept by the user's list, though nob
   hand("ann", 0, 1);
   const user = hot.dictionary.findUser("ann");
   const app = hot.findApp(APP)!;
-  const lists = [app.currentDevices(user), app.heldDevices(user)];
+  const lists = [app.users.currentDevices(user), app.users.heldDevices(user)];
   for (const list of lists) for (const _ of list.blocks());
   hand("bob", 1, 2);
   while (!lists.every(({ isSettled }) => isSettled)) await Bun.sleep(1); // In its own time, and untouched by us.

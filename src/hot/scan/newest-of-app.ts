@@ -1,36 +1,41 @@
 import type { AppId, DeviceId } from "../../model/ids.ts";
 import type { NewestRecords } from "../../model/newest-records.ts";
 import type { RecordPage } from "../../model/record-page.ts";
+import type { DeviceTable } from "../devices/device-table.ts";
+import type { SealedRows } from "../devices/sealed-rows.ts";
 import type { Dictionary } from "../records/dictionary.ts";
-import { PageBuilder } from "../scan/page-builder.ts";
-import type { AppDevices } from "./app-devices.ts";
 import { DeviceNotes } from "./device-notes.ts";
+import { PageBuilder } from "./page-builder.ts";
 
 /** An app's newest records, as answers read them. */
 export class NewestOfApp implements NewestRecords {
   readonly appId: AppId;
-  readonly #app: AppDevices;
+  readonly #table: DeviceTable;
+  readonly #sealed: SealedRows;
   readonly #notes = new DeviceNotes();
   readonly #page: PageBuilder;
 
-  constructor(app: AppDevices, dictionary: Dictionary) {
-    this.appId = app.appId;
-    this.#app = app;
+  constructor(appId: AppId, table: DeviceTable, sealed: SealedRows, dictionary: Dictionary) {
+    this.appId = appId;
+    this.#table = table;
+    this.#sealed = sealed;
     this.#page = new PageBuilder(1, dictionary);
   }
 
   deviceId(device: number): DeviceId {
-    return this.#app.byNumber(device).id;
+    return this.#table.byNumber(device).id;
   }
 
-  pageOf(device: number): RecordPage {
+  pageOf(number: number): RecordPage {
+    const device = this.#table.byNumber(number);
+    const { chunk, row } = this.#sealed.newest(device);
     this.#page.clear();
-    this.#page.addNewest(this.#app, this.#app.byNumber(device));
+    this.#page.add(device, chunk, row);
     return this.#page.build();
   }
 
   notes(): Float64Array {
-    return this.#notes.upTo(this.#app.deviceNumbers);
+    return this.#notes.upTo(this.#table.numbersEnd);
   }
 
   /** The device's newest record is another now, or is gone. */

@@ -1,5 +1,5 @@
-import { nextUtcDay, type UtcDay, utcDayOf, utcDayStartMs } from "../time/utc-day.ts";
-import type { Device } from "./devices/device.ts";
+import { nextUtcDay, type UtcDay, utcDayOf, utcDayStartMs } from "../../time/utc-day.ts";
+import type { Device } from "../devices/device.ts";
 
 /** What memory knows of one UTC day. */
 export interface LedgerDay {

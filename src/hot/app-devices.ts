@@ -1,0 +1,81 @@
+import { assert } from "../lib/assert.ts";
+import { compareUtf8 } from "../lib/text/utf8.ts";
+import type { AppId, DeviceId } from "../model/ids.ts";
+import { createPositionIndex } from "../spatial/position-index.ts";
+import type { Device } from "./devices/device.ts";
+import { DeviceList } from "./devices/device-list.ts";
+import { DeviceTable } from "./devices/device-table.ts";
+import { ListOrdering } from "./devices/list-ordering.ts";
+import { SealedRows } from "./devices/sealed-rows.ts";
+import { UsersOfApp } from "./devices/users-of-app.ts";
+import { LateMinutes } from "./late/late-minutes.ts";
+import type { Dictionary } from "./records/dictionary.ts";
+import type { RowRef } from "./records/track.ts";
+import { NewestOfApp } from "./scan/newest-of-app.ts";
+
+/** What memory knows of one app: its devices by id and by user, and where they are. */
+export class AppDevices {
+  readonly appId: AppId;
+  readonly table = new DeviceTable();
+  readonly list = new DeviceList();
+  readonly users: UsersOfApp;
+  /** Newest positions, those of equal distance in order of device ids (UTF-8 bytes). */
+  readonly positions = createPositionIndex({
+    compare: (a, b) => compareUtf8(this.table.byNumber(a).id, this.table.byNumber(b).id),
+    isReady: () => this.#isListReady(),
+    visit: (show) => {
+      for (const block of this.list.blocks()) for (const { number } of block) if (!show(number)) return;
+    },
+  });
+  readonly sealed: SealedRows;
+  readonly newestRecords: NewestOfApp;
+  readonly lateMinutes = new LateMinutes(this.list);
+  recordCount = 0;
+  readonly #ordering: ListOrdering;
+
+  constructor(appId: AppId, dictionary: Dictionary) {
+    this.appId = appId;
+    this.#ordering = new ListOrdering(appId);
+    this.users = new UsersOfApp(this.#ordering);
+    this.sealed = new SealedRows(dictionary);
+    this.newestRecords = new NewestOfApp(appId, this.table, this.sealed, dictionary);
+  }
+
+  find(deviceId: string): Device | null {
+    return this.table.find(deviceId);
+  }
+
+  findOrAdd(deviceId: DeviceId): Device {
+    const known = this.table.find(deviceId);
+    if (known !== null) return known;
+    const device = this.table.add(deviceId);
+    this.list.add(device);
+    return device;
+  }
+
+  get deviceCount(): number {
+    return this.table.count;
+  }
+
+  /** The newest record of a device that has one, wherever it is. */
+  newest(device: Device): RowRef {
+    return this.sealed.newest(device);
+  }
+
+  /** Forgets a device that has no record in memory. */
+  remove(device: Device): void {
+    assert(device.track.count === 0, "a device with records is not forgotten");
+    this.table.remove(device);
+    this.list.delete(device);
+    this.positions.remove(device.number);
+    this.newestRecords.changed(device.number);
+    this.users.leaveCurrent(device);
+    this.sealed.remove(device);
+  }
+
+  /** Where many devices are new, nobody waits for them to be put in order: it is done for those who ask later. */
+  #isListReady(): boolean {
+    if (!this.list.isSettled) this.#ordering.begin(this.list);
+    return this.list.isSettled;
+  }
+}
