@@ -3,12 +3,9 @@ import type { UserId } from "../src/model/ids.ts";
 import { NUMBER_FIELDS } from "../src/model/location-fields.ts";
 import { BATCH_REPORTS_MAX } from "../src/model/report-batch.ts";
 import type { OpenDirectory } from "../src/open-directory.ts";
-import {
-  createHistoryQueries,
-  type HistoryAnswer,
-  type HistoryOutcome,
-  type HistoryQuery,
-} from "../src/service/history/history.ts";
+import { createHistoryQueries, type HistoryOutcome } from "../src/service/history/history.ts";
+import type { HistoryAnswer } from "../src/service/history/history-answer.ts";
+import type { HistoryQuery } from "../src/service/history/history-query.ts";
 import { systemClock } from "../src/time/clock.ts";
 import { MS_PER_DAY, startOfUtcDayMs } from "../src/time/retention.ts";
 import { openBenchDirectory, report, SERVED_APP, temporaryDataDir } from "./support/archived-directory.ts";

@@ -3,7 +3,8 @@ import type { Manifest } from "../src/archive/files/manifest.ts";
 import { LATE_WINDOW } from "../src/config.ts";
 import type { ReportBatch } from "../src/model/report-batch.ts";
 import type { OpenDirectory } from "../src/open-directory.ts";
-import { createHistoryQueries, type HistoryQuery } from "../src/service/history/history.ts";
+import { createHistoryQueries } from "../src/service/history/history.ts";
+import type { HistoryQuery } from "../src/service/history/history-query.ts";
 import { createManualClock, type ManualClock } from "../src/time/clock.ts";
 import { MS_PER_DAY, RETENTION_DAYS } from "../src/time/retention.ts";
 import {

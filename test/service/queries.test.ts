@@ -7,12 +7,9 @@ import { compareUtf8 } from "../../src/lib/text/utf8.ts";
 import type { UserId } from "../../src/model/ids.ts";
 import { createCurrentQueries, type DevicesFound } from "../../src/service/current.ts";
 import type { QueryDependencies } from "../../src/service/find-device.ts";
-import {
-  createHistoryQueries,
-  type HistoryDependencies,
-  type HistoryOutcome,
-  type HistoryQuery,
-} from "../../src/service/history/history.ts";
+import type { HistoryDependencies } from "../../src/service/history/archive-history.ts";
+import { createHistoryQueries, type HistoryOutcome } from "../../src/service/history/history.ts";
+import type { HistoryQuery } from "../../src/service/history/history-query.ts";
 import { createNearby } from "../../src/service/nearby.ts";
 import { createManualClock } from "../../src/time/clock.ts";
 import { arbitraryReport, BASE_MS } from "../support/arbitrary-reports.ts";

@@ -1,9 +1,11 @@
 import type { DeviceId } from "../../model/ids.ts";
+import type { RecordPage } from "../../model/record-page.ts";
+import type { Order } from "../../time/range.ts";
 import type { Connection, Rows } from "../database/duckdb.ts";
+import type { ArchiveScan } from "./archive-scan.ts";
 import { findRecords, stretchOf } from "./find-records.ts";
 import { createLateTable, dropLateTable } from "./late-table.ts";
 import { createPageDictionary } from "./page-dictionary.ts";
-import type { ArchiveScan, ArchiveSession } from "./part-reader.ts";
 import { deviceIdsOf, recordPage } from "./record-rows.ts";
 import { scanDays } from "./scan-days.ts";
 import { columnsOf, createScanRunner, type SharedResources } from "./scan-runner.ts";
@@ -15,6 +17,36 @@ import {
   recordsStatement,
   type ScanStatement,
 } from "./scan-sql.ts";
+
+/** What tells records of an app from each other. */
+export interface RecordKeys {
+  readonly count: number;
+  readonly deviceIds: readonly DeviceId[];
+  readonly timestampMs: Float64Array;
+}
+
+/** Positions, ordered by device, then time. */
+export interface PathPoints {
+  readonly count: number;
+  readonly deviceIds: readonly DeviceId[];
+  readonly latitude: Float64Array;
+  readonly longitude: Float64Array;
+}
+
+/** Answers one question after another; rejects with DuckDB's error where a file can't be read. */
+export interface ArchiveSession {
+  /** Records ordered by time, then device id as UTF-8; newest first reverses both. */
+  page(scan: ArchiveScan, order: Order, offset: number, limit: number): Promise<RecordPage>;
+  count(scan: ArchiveScan): Promise<number>;
+  /** Devices with a matching record, in order of UTF-8, some thousand at a time. */
+  devices(scan: ArchiveScan): AsyncIterable<readonly DeviceId[]>;
+  /** Devices and times of all matching records, in no order, some thousand at a time. */
+  keys(scan: ArchiveScan): AsyncIterable<RecordKeys>;
+  /** All matching positions, some thousand at a time. */
+  path(scan: ArchiveScan): AsyncIterable<PathPoints>;
+  /** Compressed bytes of the column chunks that the session had to read, each counted once. */
+  readonly scannedBytes: number;
+}
 
 /** Answers questions over one connection, until the signal comes. */
 export function createArchiveSession(

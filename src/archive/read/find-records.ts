@@ -1,7 +1,7 @@
 import type { Order, TimeRange } from "../../time/range.ts";
 import { MS_PER_DAY } from "../../time/retention.ts";
 import type { Rows } from "../database/duckdb.ts";
-import type { ArchiveScan } from "./part-reader.ts";
+import type { ArchiveScan } from "./archive-scan.ts";
 import { rangeOfDays, type ScanDay, scanDays } from "./scan-days.ts";
 import type { ScanRunner, Stretch } from "./scan-runner.ts";
 import { countBySpanStatement, recordsStatement, timesStatement } from "./scan-sql.ts";

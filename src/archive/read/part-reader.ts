@@ -1,69 +1,14 @@
 import { assert } from "../../lib/assert.ts";
 import type { Result } from "../../lib/result.ts";
 import type { ServiceError } from "../../model/errors.ts";
-import type { AppId, DeviceId, UserId } from "../../model/ids.ts";
-import type { ResponseKind } from "../../model/location-fields.ts";
-import type { RecordPage } from "../../model/record-page.ts";
-import type { Order, TimeRange } from "../../time/range.ts";
+import type { AppId } from "../../model/ids.ts";
 import type { Connection, Database } from "../database/duckdb.ts";
 import type { Part } from "../files/manifest.ts";
-import { createArchiveSession } from "./archive-session.ts";
-import type { LateRows } from "./late-table.ts";
+import { type ArchiveSession, createArchiveSession } from "./archive-session.ts";
 import { createPageDictionary } from "./page-dictionary.ts";
 import { createQuerySlots } from "./query-slots.ts";
 import type { SharedResources } from "./scan-runner.ts";
 import { createChunkSizes } from "./scanned-bytes.ts";
-
-/** Which records of the sealed days a question is about. */
-export interface ArchiveScan {
-  readonly appId: AppId;
-  /** One device, or null for all of the app. */
-  readonly deviceId: DeviceId | null;
-  /** Only records of this user, or null for all. */
-  readonly userId: UserId | null;
-  readonly range: TimeRange;
-  /** Leaves out records whose horizontal accuracy is greater; those without one stay. */
-  readonly accuracyMetersMax: number | null;
-  /** The files to read; each lies in the folder of its day. */
-  readonly parts: readonly Part[];
-  /**
-   * Rows of memory that lie over the files' records, already those of the app, the device and the range. The user
-   * and the accuracy are looked at after they are laid over.
-   */
-  readonly late: LateRows | null;
-  /** The response that shows the records: a page may leave out what it does not show. Without it, all is read. */
-  readonly shownIn?: ResponseKind;
-}
-
-/** What tells records of an app from each other. */
-export interface RecordKeys {
-  readonly count: number;
-  readonly deviceIds: readonly DeviceId[];
-  readonly timestampMs: Float64Array;
-}
-
-/** Positions, ordered by device, then time. */
-export interface PathPoints {
-  readonly count: number;
-  readonly deviceIds: readonly DeviceId[];
-  readonly latitude: Float64Array;
-  readonly longitude: Float64Array;
-}
-
-/** Answers one question after another; rejects with DuckDB's error where a file can't be read. */
-export interface ArchiveSession {
-  /** Records ordered by time, then device id as UTF-8; newest first reverses both. */
-  page(scan: ArchiveScan, order: Order, offset: number, limit: number): Promise<RecordPage>;
-  count(scan: ArchiveScan): Promise<number>;
-  /** Devices with a matching record, in order of UTF-8, some thousand at a time. */
-  devices(scan: ArchiveScan): AsyncIterable<readonly DeviceId[]>;
-  /** Devices and times of all matching records, in no order, some thousand at a time. */
-  keys(scan: ArchiveScan): AsyncIterable<RecordKeys>;
-  /** All matching positions, some thousand at a time. */
-  path(scan: ArchiveScan): AsyncIterable<PathPoints>;
-  /** Compressed bytes of the column chunks that the session had to read, each counted once. */
-  readonly scannedBytes: number;
-}
 
 /** Reads parts for some questions at a time. */
 export interface PartReader {

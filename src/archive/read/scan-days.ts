@@ -4,7 +4,7 @@ import type { TimeRange } from "../../time/range.ts";
 import { nextUtcDay, type UtcDay, utcDayStartMs } from "../../time/utc-day.ts";
 import type { Part } from "../files/manifest.ts";
 import { parseDayFolder } from "../files/paths.ts";
-import type { ArchiveScan } from "./part-reader.ts";
+import type { ArchiveScan } from "./archive-scan.ts";
 
 /** What there is to read of one UTC day. */
 export interface ScanDay {

@@ -1,8 +1,8 @@
 import type { TimeRange } from "../../time/range.ts";
 import type { Connection, Rows, SqlValues } from "../database/duckdb.ts";
 import type { Part } from "../files/manifest.ts";
+import type { ArchiveScan } from "./archive-scan.ts";
 import type { PageDictionary } from "./page-dictionary.ts";
-import type { ArchiveScan } from "./part-reader.ts";
 import type { ScanDay } from "./scan-days.ts";
 import type { ScanColumns, ScanShape, ScanStatement } from "./scan-sql.ts";
 import { type ChunkSizes, ScannedBytes } from "./scanned-bytes.ts";

@@ -1,7 +1,8 @@
 import { METERS_PER_MILE } from "../../geo/distance.ts";
 import type { JsonWriter } from "../../lib/text/json-writer.ts";
 import type { AppId, UserId } from "../../model/ids.ts";
-import type { HistoryAnswer, HistoryQuery } from "../../service/history/history.ts";
+import type { HistoryAnswer } from "../../service/history/history-answer.ts";
+import type { HistoryQuery } from "../../service/history/history-query.ts";
 import type { PathLength } from "../../service/history/path-meter.ts";
 import type { TimeRange } from "../../time/range.ts";
 import type { Zone } from "../../time/zone.ts";

@@ -1,6 +1,6 @@
 import { ok, type Result } from "../../lib/result.ts";
 import type { ServiceError } from "../../model/errors.ts";
-import type { HistoryQuery } from "../../service/history/history.ts";
+import type { HistoryQuery } from "../../service/history/history-query.ts";
 import { dayCount, dayRange, type LocalDate, type TimeRange, today } from "../../time/range.ts";
 import { UTC, type Zone } from "../../time/zone.ts";
 import { invalid } from "./parameter.ts";

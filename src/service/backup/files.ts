@@ -1,9 +1,9 @@
-import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import { FileError, isPassing } from "../../runtime/files.ts";
-import { type BackupFile, describeFile, sameFile } from "./file.ts";
-import type { GatherOptions } from "./gather.ts";
-import type { WantedFile } from "./source.ts";
+import type { Files } from "../../runtime/files.ts";
+import type { BackupDirectory } from "./directory.ts";
+import { type Backup, type BackupFile, describeFile, sameFile } from "./file.ts";
+import { createFormerCopies } from "./former-copies.ts";
+import { findFault, MISSING, readSource, type WantedFile } from "./source.ts";
 
 /**
  * Brings one file after another to a backup's directory, but for those that it has. What it has is read too: a copy that
@@ -21,38 +21,26 @@ export interface BackupFiles {
   brought(): { files: BackupFile[]; copied: BackupFile[]; linked: BackupFile[] };
 }
 
-export function createBackupFiles({ files, dataDir, target, former }: GatherOptions): BackupFiles {
-  const known = new Map(former?.files.map((file) => [file.file, file]));
+export interface BackupFilesOptions {
+  readonly files: Files;
+  readonly dataDir: string;
+  readonly target: BackupDirectory;
+  /** The backup that the directory has already, or null. */
+  readonly former: Backup | null;
+}
+
+export function createBackupFiles({ files, dataDir, target, former }: BackupFilesOptions): BackupFiles {
+  const formerCopies = createFormerCopies(target, former);
   const copied = new Map<string, BackupFile>();
   const linked = new Map<string, BackupFile>();
-  /** What lay there when it was read: once, though a seal may make us start over. */
-  const inPlace = new Map<string, BackupFile | null>();
   let all = new Map<string, BackupFile>();
   let problems: string[] = [];
-
-  /** What the former backup's copy is by now; null where it has none. */
-  async function describeFormer(file: string): Promise<BackupFile | null> {
-    if (!known.has(file)) return null;
-    const read = inPlace.get(file);
-    if (read !== undefined) return read;
-    const found = await target.describe(file);
-    inPlace.set(file, found);
-    return found;
-  }
 
   /** Whether the file is there as it should be: what was written now takes the place of what was there before. */
   async function has(wanted: BackupFile): Promise<boolean> {
     const written = copied.get(wanted.file) ?? linked.get(wanted.file);
     if (written !== undefined) return sameFile(written, wanted);
-    const before = known.get(wanted.file);
-    if (before === undefined || !sameFile(before, wanted)) return false;
-    try {
-      const found = await describeFormer(wanted.file);
-      return found !== null && sameFile(found, wanted);
-    } catch (error) {
-      if (!(error instanceof FileError) || isPassing(error)) throw error;
-      return false; // Another copy is as good.
-    }
+    return formerCopies.has(wanted);
   }
 
   async function take(file: string, bytes: Uint8Array, linkFrom: string | null): Promise<void> {
@@ -72,9 +60,9 @@ export function createBackupFiles({ files, dataDir, target, former }: GatherOpti
       all.set(file, written); // Before we started over: it takes the place of the former one.
       return;
     }
-    const found = await describeFormer(file);
+    const found = await formerCopies.describe(file);
     if (found === null) return;
-    if (!sameFile(found, known.get(file)!)) problems.push(`${file}: the backup's copy is damaged too`);
+    if (!formerCopies.isAsNamed(found)) problems.push(`${file}: the backup's copy is damaged too`);
     all.set(file, found);
   }
 
@@ -89,11 +77,11 @@ export function createBackupFiles({ files, dataDir, target, former }: GatherOpti
       const wanted = expected === null ? null : { file, bytes: expected.bytes, crc: expected.crc };
       if (wanted !== null && (await has(wanted))) {
         all.set(file, wanted);
-        const fault = await findFault(sources, wanted.bytes);
+        const fault = await findFault(files, dataDir, sources, wanted.bytes);
         if (fault !== null) problems.push(`${file}: ${fault}; the backup has it`);
         return wanted.bytes;
       }
-      const found = await readFirst(sources);
+      const found = await readSource(files, dataDir, sources);
       if (typeof found === "string") {
         if (found === MISSING && expected === null) return 0; // Removed since it was listed.
         problems.push(`${file}: ${found}`);
@@ -118,36 +106,4 @@ export function createBackupFiles({ files, dataDir, target, former }: GatherOpti
   function isNamed({ file }: BackupFile): boolean {
     return all.has(file);
   }
-
-  /** What is wrong with a file that the backup has: a glance. */
-  async function findFault(sources: readonly string[], wantedBytes: number): Promise<string | null> {
-    for (const source of sources) {
-      try {
-        const bytes = await files.size(join(dataDir, source));
-        return bytes === wantedBytes ? null : `it has ${bytes} bytes instead of ${wantedBytes}`;
-      } catch (error) {
-        if (!(error instanceof FileError)) throw error;
-        if (error.code !== "ENOENT") return `it can't be read: ${error.code}`;
-      }
-    }
-    return MISSING;
-  }
-
-  /** The first of the files that is there, or what is wrong with them. */
-  async function readFirst(
-    sources: readonly string[],
-  ): Promise<{ path: string; bytes: Uint8Array } | string> {
-    for (const source of sources) {
-      const path = join(dataDir, source);
-      try {
-        return { path, bytes: await files.read(path) };
-      } catch (error) {
-        if (!(error instanceof FileError)) throw error;
-        if (error.code !== "ENOENT") return `it can't be read: ${error.code}`;
-      }
-    }
-    return MISSING;
-  }
 }
-
-const MISSING = "it is missing";

@@ -8,9 +8,8 @@ import { FileError, type Files, isPassing } from "../../runtime/files.ts";
 import { scanSegment } from "../../wal/segment/scan-segment.ts";
 import { misnamedSegments, segmentNumbers } from "../../wal/segment/segment-name.ts";
 import { segmentSize } from "../../wal/segment/segment-reader.ts";
-import type { BackupDirectory } from "./directory.ts";
 import type { Backup } from "./file.ts";
-import { createBackupFiles } from "./files.ts";
+import { type BackupFiles, type BackupFilesOptions, createBackupFiles } from "./files.ts";
 import { findOthers, findParts, MANIFEST, partsOf, readManifestBytes } from "./source.ts";
 
 /** What a data directory holds at one moment, each file in its place in the backup or written beside. */
@@ -20,11 +19,7 @@ export interface Gathered extends Pick<Backup, "files" | "problems" | "lastSeque
   readonly linked: Backup["files"];
 }
 
-export interface GatherOptions {
-  readonly files: Files;
-  readonly dataDir: string;
-  readonly target: BackupDirectory;
-  readonly former: Backup | null;
+export interface GatherOptions extends BackupFilesOptions {
   onProgress(doneBytes: number, totalBytes: number): void;
 }
 
@@ -80,7 +75,7 @@ async function describeManifest(
 /** Copies the segments as far as they are, the newest too; returns the greatest sequence in them. */
 async function bringLog(
   { files, dataDir }: GatherOptions,
-  backupFiles: ReturnType<typeof createBackupFiles>,
+  backupFiles: BackupFiles,
   progress: Progress,
   problems: string[],
 ): Promise<number> {

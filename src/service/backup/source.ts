@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { listPartFiles } from "../../archive/files/list-part-files.ts";
 import type { Manifest, Part } from "../../archive/files/manifest.ts";
 import { archivePaths } from "../../archive/files/paths.ts";
-import type { Files } from "../../runtime/files.ts";
+import { FileError, type Files } from "../../runtime/files.ts";
 
 /** The manifest's place in a data directory. */
 export const MANIFEST = "archive/manifest.json";
@@ -55,4 +55,44 @@ export async function findOthers(files: Files, dataDir: string): Promise<WantedF
 export async function readManifestBytes(files: Files, archiveDirectory: string): Promise<Uint8Array | null> {
   const path = archivePaths(archiveDirectory).manifest;
   return (await files.exists(path)) ? files.read(path) : null;
+}
+
+/** What is wrong with a file that is nowhere. */
+export const MISSING = "it is missing";
+
+/** The first of a file's sources that is there, or what is wrong with them. */
+export async function readSource(
+  files: Files,
+  dataDir: string,
+  sources: readonly string[],
+): Promise<{ path: string; bytes: Uint8Array } | string> {
+  for (const source of sources) {
+    const path = join(dataDir, source);
+    try {
+      return { path, bytes: await files.read(path) };
+    } catch (error) {
+      if (!(error instanceof FileError)) throw error;
+      if (error.code !== "ENOENT") return `it can't be read: ${error.code}`;
+    }
+  }
+  return MISSING;
+}
+
+/** What a glance tells to be wrong with a file's sources; null where the first that is there has the right size. */
+export async function findFault(
+  files: Files,
+  dataDir: string,
+  sources: readonly string[],
+  wantedBytes: number,
+): Promise<string | null> {
+  for (const source of sources) {
+    try {
+      const bytes = await files.size(join(dataDir, source));
+      return bytes === wantedBytes ? null : `it has ${bytes} bytes instead of ${wantedBytes}`;
+    } catch (error) {
+      if (!(error instanceof FileError)) throw error;
+      if (error.code !== "ENOENT") return `it can't be read: ${error.code}`;
+    }
+  }
+  return MISSING;
 }

@@ -1,6 +1,6 @@
 import type { Archive } from "../../archive/archive.ts";
 import { findSealed, type Part } from "../../archive/files/manifest.ts";
-import type { ArchiveSession } from "../../archive/read/part-reader.ts";
+import type { ArchiveSession } from "../../archive/read/archive-session.ts";
 import type { HotStore } from "../../hot/hot-store.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { inTurns, type Steps } from "../../lib/schedule/in-turns.ts";
@@ -9,11 +9,20 @@ import type { DeviceId } from "../../model/ids.ts";
 import type { RecordPage } from "../../model/record-page.ts";
 import { isOutOfDescriptors } from "../../runtime/files.ts";
 import { type UtcDay, utcDayName } from "../../time/utc-day.ts";
-import type { Client } from "../find-device.ts";
-import type { HistoryAnswer, HistoryDependencies, HistoryQuestion } from "./history.ts";
+import type { Client, QueryDependencies } from "../find-device.ts";
+import type { HistoryAnswer } from "./history-answer.ts";
+import type { HistoryQuestion } from "./history-query.ts";
 import { PathMeter } from "./path-meter.ts";
 import { daysWithin, type HistoryStretch, planHistory } from "./plan.ts";
-import { createStretchReader, type StretchReader } from "./stretch-reader.ts";
+import { createStretchReader, type LateWindowSize, type StretchReader } from "./stretch-reader.ts";
+
+export interface HistoryDependencies extends QueryDependencies {
+  /** Open by the time of the first question. */
+  readonly archive: () => Archive;
+  /** Files of parts whose loss an operator has acknowledged. */
+  readonly acknowledgedParts: () => Promise<ReadonlySet<string>>;
+  readonly lateWindow: LateWindowSize;
+}
 
 /** Answers questions about ranges with sealed days, from the archive and from memory. */
 export function createArchiveHistory(dependencies: HistoryDependencies) {

@@ -1,11 +1,12 @@
 import type { Part } from "../../archive/files/manifest.ts";
+import type { ArchiveScan } from "../../archive/read/archive-scan.ts";
+import type { ArchiveSession, RecordKeys } from "../../archive/read/archive-session.ts";
 import type { LateRows } from "../../archive/read/late-table.ts";
-import type { ArchiveScan, ArchiveSession, RecordKeys } from "../../archive/read/part-reader.ts";
 import type { DeviceId } from "../../model/ids.ts";
 import type { RecordPage } from "../../model/record-page.ts";
 import type { Order, TimeRange } from "../../time/range.ts";
 import { nextUtcDay, type UtcDay, utcDayStartMs } from "../../time/utc-day.ts";
-import type { HistoryQuestion } from "./history.ts";
+import type { HistoryQuestion } from "./history-query.ts";
 import type { PathMeter } from "./path-meter.ts";
 
 /** A range of sealed days, and the rows of memory that lie over it. */

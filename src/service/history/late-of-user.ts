@@ -3,9 +3,12 @@ import { timestampAt } from "../../hot/records/chunk.ts";
 import type { RecordKey } from "../../hot/scan/first-records.ts";
 import { type MemoryScan, visitSlices } from "../../hot/scan/memory-scan.ts";
 import type { Steps } from "../../lib/schedule/in-turns.ts";
+import type { MaybePromise } from "../../lib/schedule/maybe-promise.ts";
 import { sortInSteps } from "../../lib/schedule/sort-in-steps.ts";
 import type { ArchiveWindow } from "./archive-window.ts";
-import type { DoSteps } from "./stretch-reader.ts";
+
+/** Does work on memory without keeping others waiting. */
+export type DoSteps = <Value>(work: Steps<Value>) => MaybePromise<Value>;
 
 /** Keys of archived records that are looked up, for each that may be kept: a look costs a hundredth of laying a row over. */
 const LOOKS_A_KEY = 64;

@@ -5,7 +5,8 @@ import type { Steps } from "../../lib/schedule/in-turns.ts";
 import type { DeviceId } from "../../model/ids.ts";
 import { lastingPage } from "../../model/lasting-page.ts";
 import type { TimeRange } from "../../time/range.ts";
-import type { HistoryAnswer, HistoryQuestion } from "./history.ts";
+import type { HistoryAnswer } from "./history-answer.ts";
+import type { HistoryQuestion } from "./history-query.ts";
 import { PathMeter } from "./path-meter.ts";
 
 /** The whole answer where memory has every record of the range. */

@@ -1,20 +1,19 @@
 import type { Part } from "../../archive/files/manifest.ts";
-import type { ArchiveSession } from "../../archive/read/part-reader.ts";
+import type { ArchiveSession } from "../../archive/read/archive-session.ts";
 import type { AppDevices } from "../../hot/app-devices.ts";
 import type { HotStore } from "../../hot/hot-store.ts";
 import type { LateScan } from "../../hot/late/late-rows.ts";
 import type { MemoryScan } from "../../hot/scan/memory-scan.ts";
 import { countRecords, findTimeline, type Timeline } from "../../hot/scan/timeline.ts";
 import type { Steps } from "../../lib/schedule/in-turns.ts";
-import type { MaybePromise } from "../../lib/schedule/maybe-promise.ts";
 import type { DeviceId } from "../../model/ids.ts";
 import { lastingPage } from "../../model/lasting-page.ts";
 import type { RecordPage } from "../../model/record-page.ts";
 import type { Order, TimeRange } from "../../time/range.ts";
 import type { UtcDay } from "../../time/utc-day.ts";
 import { type ArchiveWindow, createArchiveWindow } from "./archive-window.ts";
-import type { HistoryQuestion } from "./history.ts";
-import { findLateOfUser } from "./late-of-user.ts";
+import type { HistoryQuestion } from "./history-query.ts";
+import { type DoSteps, findLateOfUser } from "./late-of-user.ts";
 import { addDevices, addPaths, memoryScan } from "./memory-history.ts";
 import type { PathMeter } from "./path-meter.ts";
 import type { HistoryStretch } from "./plan.ts";
@@ -52,11 +51,8 @@ export interface StretchSources {
   readonly lateWindow: LateWindowSize;
   /** Parts with records of the app that can be read. */
   readonly partsOfDay: (day: UtcDay) => readonly Part[];
-  /** Does work on memory without keeping others waiting. */
   readonly steps: DoSteps;
 }
-
-export type DoSteps = <Value>(work: Steps<Value>) => MaybePromise<Value>;
 
 export function createStretchReader(sources: StretchSources, stretch: HistoryStretch): StretchReader {
   const { hot, question } = sources;

@@ -5,7 +5,7 @@ import { createEntryV1Decoder } from "../entry/entry-v1.ts";
 import type { TextColumnReader } from "../entry/text-column.ts";
 import type { Views } from "../entry/views.ts";
 import { createSaltedFrames } from "./frame.ts";
-import type { FrameFormat } from "./frame-scanner.ts";
+import type { FrameFormat } from "./frame-format.ts";
 import { FRAMES_V1 } from "./frame-v1.ts";
 import {
   type CreateSalt,

@@ -6,13 +6,10 @@ import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { type Database, openDatabase } from "../../../src/archive/database/duckdb.ts";
 import type { Part } from "../../../src/archive/files/manifest.ts";
 import { dayFolder } from "../../../src/archive/files/paths.ts";
+import type { ArchiveScan } from "../../../src/archive/read/archive-scan.ts";
+import type { ArchiveSession } from "../../../src/archive/read/archive-session.ts";
 import type { LateRows } from "../../../src/archive/read/late-table.ts";
-import {
-  type ArchiveScan,
-  type ArchiveSession,
-  createPartReader,
-  type PartReader,
-} from "../../../src/archive/read/part-reader.ts";
+import { createPartReader, type PartReader } from "../../../src/archive/read/part-reader.ts";
 import { compareUtf8 } from "../../../src/lib/text/utf8.ts";
 import type { AppId, DeviceId, UserId } from "../../../src/model/ids.ts";
 import { LOCATION_FIELDS } from "../../../src/model/location-fields.ts";

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { ARCHIVE_COLUMNS } from "../../../src/archive/database/columns.ts";
 import type { Part } from "../../../src/archive/files/manifest.ts";
-import type { ArchiveScan } from "../../../src/archive/read/part-reader.ts";
+import type { ArchiveScan } from "../../../src/archive/read/archive-scan.ts";
 import { compareUtf8 } from "../../../src/lib/text/utf8.ts";
 import type { AppId } from "../../../src/model/ids.ts";
 import type { Order } from "../../../src/time/range.ts";
