@@ -11,27 +11,27 @@ import { isOutOfDescriptors } from "../../runtime/files.ts";
 import { type UtcDay, utcDayName } from "../../time/utc-day.ts";
 import type { Client, QueryDependencies } from "../find-device.ts";
 import type { HistoryAnswer } from "./history-answer.ts";
-import type { HistoryQuestion } from "./history-query.ts";
+import type { HistoryScan } from "./history-scan.ts";
 import { PathMeter } from "./path-meter.ts";
 import { daysWithin, type HistoryStretch, planHistory } from "./plan.ts";
 import { createStretchReader, type LateWindowSize, type StretchReader } from "./stretch-reader.ts";
 
 export interface HistoryDependencies extends QueryDependencies {
-  /** Open by the time of the first question. */
+  /** Open by the time of the first query. */
   readonly archive: () => Archive;
   /** Files of parts whose loss an operator has acknowledged. */
   readonly acknowledgedParts: () => Promise<ReadonlySet<string>>;
   readonly lateWindow: LateWindowSize;
 }
 
-/** Answers questions about ranges with sealed days, from the archive and from memory. */
+/** Answers queries of ranges with sealed days, from the archive and from memory. */
 export function createArchiveHistory(dependencies: HistoryDependencies) {
   return async function answerFromArchive(
-    question: HistoryQuestion,
+    scan: HistoryScan,
     client: Client,
   ): Promise<Result<HistoryAnswer, ServiceError>> {
     try {
-      return await answer(dependencies, question, client);
+      return await answer(dependencies, scan, client);
     } catch (error) {
       if (isOutOfDescriptors(error)) return fail(OUT_OF_DESCRIPTORS);
       throw error;
@@ -47,7 +47,7 @@ const OUT_OF_DESCRIPTORS: ServiceError = {
 
 async function answer(
   dependencies: HistoryDependencies,
-  question: HistoryQuestion,
+  scan: HistoryScan,
   client: Client,
 ): Promise<Result<HistoryAnswer, ServiceError>> {
   const { hot } = dependencies;
@@ -55,18 +55,18 @@ async function answer(
   for (;;) {
     // A seal moves records from one store to the other: an answer that began before it starts over.
     const { manifest } = archive;
-    const stretches = planStretches(hot, archive, question);
+    const stretches = planStretches(hot, archive, scan);
     const days = stretches.filter(({ kind }) => kind !== "memory").flatMap((stretch) => stretch.days);
-    const parts = partsOf(archive, question, days);
+    const parts = partsOf(archive, scan, days);
     const suspects = parts.filter(({ file }) => archive.damaged.has(file));
     if (suspects.length > 0) await archive.examine(suspects, true); // Somebody may have put them back.
-    const gaps = await findGaps(dependencies, archive, question, days);
+    const gaps = await findGaps(dependencies, archive, scan, days);
     if (gaps.unacknowledged.length > 0) return fail({ kind: "archive_damaged", days: gaps.unacknowledged });
     if (archive.manifest !== manifest) continue;
     try {
-      const answered = await archive.reader.withSession(question.appId, client.signal, async (session) => {
+      const answered = await archive.reader.withSession(scan.appId, client.signal, async (session) => {
         const [answer, isVouchedFor] = await Promise.all([
-          readStretches(dependencies, session, question, client, stretches, gaps),
+          readStretches(dependencies, session, scan, client, stretches, gaps),
           archive.vouch(remaining(parts, gaps)),
         ]);
         return isVouchedFor ? answer : null;
@@ -83,7 +83,7 @@ async function answer(
   }
 }
 
-function planStretches(hot: HotStore, { manifest }: Archive, { range }: HistoryQuestion): HistoryStretch[] {
+function planStretches(hot: HotStore, { manifest }: Archive, { range }: HistoryScan): HistoryStretch[] {
   const inMemory = hot.daysInMemory().map(({ day }) => day);
   const sealed = [...manifest.days.keys(), ...manifest.expired.keys()];
   return planHistory(range, daysWithin(range, [...sealed, ...inMemory]), {
@@ -105,7 +105,7 @@ interface Gaps {
 async function findGaps(
   { acknowledgedParts }: HistoryDependencies,
   archive: Archive,
-  { appId }: HistoryQuestion,
+  { appId }: HistoryScan,
   days: readonly UtcDay[],
 ): Promise<Gaps> {
   const files = new Set<string>();
@@ -126,24 +126,24 @@ async function findGaps(
   return { files, unacknowledged: [...new Set(unacknowledged)], isIncomplete: true };
 }
 
-function partsOf({ manifest }: Archive, { appId }: HistoryQuestion, days: readonly UtcDay[]): Part[] {
+function partsOf({ manifest }: Archive, { appId }: HistoryScan, days: readonly UtcDay[]): Part[] {
   return days.flatMap((day) => findSealed(manifest, day)?.parts.filter(({ apps }) => apps.has(appId)) ?? []);
 }
 
 async function readStretches(
   { hot, archive, lateWindow }: HistoryDependencies,
   session: ArchiveSession,
-  question: HistoryQuestion,
+  scan: HistoryScan,
   client: Client,
   stretches: readonly HistoryStretch[],
   gaps: Gaps,
 ): Promise<HistoryAnswer> {
-  const steps = <Value>(work: Steps<Value>) => inTurns(question.appId, client.signal, work);
-  const partsOfDay = (day: UtcDay) => remaining(partsOf(archive(), question, [day]), gaps);
-  const sources = { hot, session, question, lateWindow, partsOfDay, steps };
+  const steps = <Value>(work: Steps<Value>) => inTurns(scan.appId, client.signal, work);
+  const partsOfDay = (day: UtcDay) => remaining(partsOf(archive(), scan, [day]), gaps);
+  const sources = { hot, session, scan, lateWindow, partsOfDay, steps };
   const readers = stretches.map((stretch) => createStretchReader(sources, stretch));
-  const { query, wants } = question;
-  const pages = await readPages(readers, question);
+  const { query, wants } = scan;
+  const pages = await readPages(readers, scan);
   const count = pages.reduce((sum, page) => sum + page.count, 0);
   const hasMore = count > query.limit;
   const total = wants === "total" ? await countAll(readers, query.offset, count, hasMore) : null;
@@ -155,7 +155,7 @@ async function readStretches(
     hasMore,
     total,
     devicesMatching,
-    devicesQueried: await steps(question.countQueried()),
+    devicesQueried: await steps(scan.countQueried()),
     paths,
     bytesRead: readers.reduce((bytes, reader) => bytes + reader.bytesRead(), 0) + session.scannedBytes,
     source: sourceOf(readers),
@@ -168,10 +168,7 @@ function remaining(parts: readonly Part[], { files }: Gaps): Part[] {
 }
 
 /** The page and one record more, where there is one: it tells that there is more. */
-async function readPages(
-  readers: readonly StretchReader[],
-  { query }: HistoryQuestion,
-): Promise<RecordPage[]> {
+async function readPages(readers: readonly StretchReader[], { query }: HistoryScan): Promise<RecordPage[]> {
   const { order, offset, limit } = query;
   const pages: RecordPage[] = [];
   let skip = offset;

@@ -6,7 +6,7 @@ import type { DeviceId } from "../../model/ids.ts";
 import type { RecordPage } from "../../model/record-page.ts";
 import type { Order, TimeRange } from "../../time/range.ts";
 import { nextUtcDay, type UtcDay, utcDayStartMs } from "../../time/utc-day.ts";
-import type { HistoryQuestion } from "./history-query.ts";
+import type { HistoryScan } from "./history-scan.ts";
 import type { PathMeter } from "./path-meter.ts";
 
 /** A range of sealed days, and the rows of memory that lie over it. */
@@ -22,7 +22,7 @@ export interface ArchiveWindow {
 
 export function createArchiveWindow(
   session: ArchiveSession,
-  { appId, userId, device, query }: HistoryQuestion,
+  { appId, userId, device, query }: HistoryScan,
   { range, late }: { readonly range: TimeRange; readonly late: LateRows | null },
   days: readonly UtcDay[],
   partsOfDay: (day: UtcDay) => readonly Part[],
@@ -30,7 +30,7 @@ export function createArchiveWindow(
   const { accuracyMetersMax } = query;
   const touched = days.filter((day) => touches(range, day));
   const parts = touched.flatMap(partsOfDay);
-  const scan: ArchiveScan = {
+  const archiveScan: ArchiveScan = {
     appId,
     deviceId: device?.id ?? null,
     userId,
@@ -44,7 +44,7 @@ export function createArchiveWindow(
   let counted: Promise<number> | null = null;
 
   function count(): Promise<number> {
-    counted ??= isEmpty ? Promise.resolve(0) : session.count(scan);
+    counted ??= isEmpty ? Promise.resolve(0) : session.count(archiveScan);
     return counted;
   }
 
@@ -53,19 +53,20 @@ export function createArchiveWindow(
       if (isEmpty) return emptyPage();
       // Counting needs less of late rows than a page that turns out to lie behind them.
       if (late !== null && offset > 0 && (await count()) <= offset) return emptyPage();
-      return session.page(scan, order, offset, limit);
+      return session.page(archiveScan, order, offset, limit);
     },
     count,
     async addDevices(devices) {
       if (isEmpty) return;
-      for await (const some of session.devices(scan)) for (const deviceId of some) devices.add(deviceId);
+      for await (const some of session.devices(archiveScan))
+        for (const deviceId of some) devices.add(deviceId);
     },
     async *keys() {
-      if (!isEmpty) yield* session.keys(scan);
+      if (!isEmpty) yield* session.keys(archiveScan);
     },
     async addPath(meter) {
       if (isEmpty) return;
-      for await (const { count, deviceIds, latitude, longitude } of session.path(scan))
+      for await (const { count, deviceIds, latitude, longitude } of session.path(archiveScan))
         for (let row = 0; row < count; row++) meter.add(deviceIds[row]!, latitude[row]!, longitude[row]!);
     },
   };

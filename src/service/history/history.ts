@@ -9,7 +9,8 @@ import { retentionStartMs } from "../../time/retention.ts";
 import { type Client, findDevice, isRetained } from "../find-device.ts";
 import { createArchiveHistory, type HistoryDependencies } from "./archive-history.ts";
 import type { HistoryAnswer } from "./history-answer.ts";
-import type { HistoryQuery, HistoryQuestion } from "./history-query.ts";
+import type { HistoryQuery } from "./history-query.ts";
+import type { HistoryScan } from "./history-scan.ts";
 import { answerFromMemory, lastingAnswer } from "./memory-history.ts";
 import { touchesSealed } from "./plan.ts";
 
@@ -27,13 +28,13 @@ export function createHistoryQueries(dependencies: HistoryDependencies): History
   const { hot, clock } = dependencies;
   const answerFromArchive = createArchiveHistory(dependencies);
 
-  function answer(question: HistoryQuestion, client: Client): HistoryOutcome {
+  function answer(scan: HistoryScan, client: Client): HistoryOutcome {
     const { manifest } = dependencies.archive();
-    if (touchesSealed(manifest, question.range)) return answerFromArchive(question, client);
-    const answered = inTurns(question.appId, client.signal, answerFromMemory(hot, question), lastingAnswer);
+    if (touchesSealed(manifest, scan.range)) return answerFromArchive(scan, client);
+    const answered = inTurns(scan.appId, client.signal, answerFromMemory(hot, scan), lastingAnswer);
     // Meanwhile a seal may have moved records to the archive.
     const isWhole = () => dependencies.archive().manifest === manifest;
-    return whenThere(answered, (found) => (isWhole() ? ok(found) : answer(question, client)));
+    return whenThere(answered, (found) => (isWhole() ? ok(found) : answer(scan, client)));
   }
 
   function retainedRange({ range }: HistoryQuery): TimeRange {

@@ -6,19 +6,19 @@ import type { DeviceId } from "../../model/ids.ts";
 import { lastingPage } from "../../model/lasting-page.ts";
 import type { TimeRange } from "../../time/range.ts";
 import type { HistoryAnswer } from "./history-answer.ts";
-import type { HistoryQuestion } from "./history-query.ts";
+import type { HistoryScan } from "./history-scan.ts";
 import { PathMeter } from "./path-meter.ts";
 
 /** The whole answer where memory has every record of the range. */
-export function* answerFromMemory(hot: HotStore, question: HistoryQuestion): Steps<HistoryAnswer> {
-  const { query } = question;
-  const scan = memoryScan(hot, question, question.range);
+export function* answerFromMemory(hot: HotStore, scan: HistoryScan): Steps<HistoryAnswer> {
+  const { query } = scan;
+  const inMemory = memoryScan(hot, scan, scan.range);
   const meter = new PathMeter();
-  const pathBytes = query.withDistance ? yield* addPaths(scan, meter) : 0;
+  const pathBytes = query.withDistance ? yield* addPaths(inMemory, meter) : 0;
   const paths = query.withDistance ? yield* meter.lengths() : null;
-  const devicesQueried = yield* question.countQueried();
+  const devicesQueried = yield* scan.countQueried();
   // Last, since the page is good until reports come in.
-  const timeline = yield* findTimeline(scan, query.order, query.offset, query.limit);
+  const timeline = yield* findTimeline(inMemory, query.order, query.offset, query.limit);
   const { page, total, devices, bytesRead } = timeline;
   return {
     pages: [page],
@@ -39,10 +39,10 @@ export function lastingAnswer(answer: HistoryAnswer): HistoryAnswer {
   return { ...answer, pages: answer.pages.map(lastingPage) };
 }
 
-/** What a question asks of memory, in a part of its range. */
+/** What a query asks of memory, in a stretch of its range. */
 export function memoryScan(
   hot: HotStore,
-  { devices, query, userId }: HistoryQuestion,
+  { devices, query, userId }: HistoryScan,
   range: TimeRange,
 ): MemoryScan {
   const filter = () => ({

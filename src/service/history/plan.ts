@@ -47,7 +47,7 @@ export function planHistory(
   return stretches;
 }
 
-/** Whether any sealed day lies in the range. Most questions are about days after the last of them. */
+/** Whether any sealed day lies in the range. Most queries are about days after the last of them. */
 export function touchesSealed(manifest: Manifest, range: TimeRange): boolean {
   const [first, last] = [utcDayOf(range.startMs), utcDayOf(range.endMs - 1)];
   for (let day = last; day >= first; day = (day - 1) as UtcDay)

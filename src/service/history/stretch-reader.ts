@@ -12,7 +12,7 @@ import type { RecordPage } from "../../model/record-page.ts";
 import type { Order, TimeRange } from "../../time/range.ts";
 import type { UtcDay } from "../../time/utc-day.ts";
 import { type ArchiveWindow, createArchiveWindow } from "./archive-window.ts";
-import type { HistoryQuestion } from "./history-query.ts";
+import type { HistoryScan } from "./history-scan.ts";
 import { type DoSteps, findLateOfUser } from "./late-of-user.ts";
 import { addDevices, addPaths, memoryScan } from "./memory-history.ts";
 import type { PathMeter } from "./path-meter.ts";
@@ -47,7 +47,7 @@ export interface LateWindowSize {
 export interface StretchSources {
   readonly hot: HotStore;
   readonly session: ArchiveSession;
-  readonly question: HistoryQuestion;
+  readonly scan: HistoryScan;
   readonly lateWindow: LateWindowSize;
   /** Parts with records of the app that can be read. */
   readonly partsOfDay: (day: UtcDay) => readonly Part[];
@@ -55,31 +55,31 @@ export interface StretchSources {
 }
 
 export function createStretchReader(sources: StretchSources, stretch: HistoryStretch): StretchReader {
-  const { hot, question } = sources;
+  const { hot, scan } = sources;
   if (stretch.kind === "memory") return memoryReader(sources, stretch.range);
-  return archiveReader(sources, stretch, stretch.kind === "both" ? hot.findApp(question.appId) : null);
+  return archiveReader(sources, stretch, stretch.kind === "both" ? hot.findApp(scan.appId) : null);
 }
 
-/** Looks into memory anew for each question, since reports come in between. */
-function memoryReader({ hot, question, steps }: StretchSources, range: TimeRange): StretchReader {
-  const scan = memoryScan(hot, question, range);
+/** Looks into memory anew for each call, since reports come in between. */
+function memoryReader({ hot, scan, steps }: StretchSources, range: TimeRange): StretchReader {
+  const inMemory = memoryScan(hot, scan, range);
   let bytesRead = 0;
   const window: Window = {
     async page(order, offset, limit) {
-      const found = await steps(lastingTimeline(scan, order, offset, limit));
+      const found = await steps(lastingTimeline(inMemory, order, offset, limit));
       bytesRead += found.bytesRead;
       return found.page;
     },
-    count: async () => steps(countRecords(scan)),
+    count: async () => steps(countRecords(inMemory)),
   };
   return {
     async *windows() {
       yield window;
     },
     count: window.count,
-    addDevices: async (devices) => steps(addDevices(scan, devices)),
+    addDevices: async (devices) => steps(addDevices(inMemory, devices)),
     async addPath(meter) {
-      bytesRead += await steps(addPaths(scan, meter));
+      bytesRead += await steps(addPaths(inMemory, meter));
     },
     bytesRead: () => bytesRead,
     readsMemory: true,
@@ -95,18 +95,18 @@ function* lastingTimeline(scan: MemoryScan, order: Order, offset: number, limit:
 
 /** Sealed days, with the late rows of an app that lie over them; null where there are none. */
 function archiveReader(
-  { hot, session, question, lateWindow, partsOfDay, steps }: StretchSources,
+  { hot, session, scan, lateWindow, partsOfDay, steps }: StretchSources,
   { range, days }: HistoryStretch,
   app: AppDevices | null,
 ): StretchReader {
-  const archived = createArchiveWindow(session, question, { range, late: null }, days, partsOfDay);
+  const archived = createArchiveWindow(session, scan, { range, late: null }, days, partsOfDay);
   let bytesRead = () => 0;
-  let scan: Promise<LateScan> | null = null;
+  let lateScan: Promise<LateScan> | null = null;
 
   /** What lies over the records, or over those of the user. */
-  async function scanOf(app: AppDevices): Promise<LateScan> {
-    const { device, userId } = question;
-    const ofUser = memoryScan(hot, question, range);
+  async function findLate(app: AppDevices): Promise<LateScan> {
+    const { device, userId } = scan;
+    const ofUser = memoryScan(hot, scan, range);
     const keys =
       userId === null ? null : await findLateOfUser(app, ofUser, archived, 2 * lateWindow.rowsMax, steps);
     const late = keys === null ? hot.lateRows(app, device) : hot.lateRowsAt(keys);
@@ -119,12 +119,12 @@ function archiveReader(
       yield archived;
       return;
     }
-    scan ??= scanOf(app);
-    const late = await scan;
+    lateScan ??= findLate(app);
+    const late = await lateScan;
     let rowsMax = firstRows;
     for (let rest = range; rest.startMs < rest.endMs; ) {
       const window = await late.window(rest, order, rowsMax);
-      yield createArchiveWindow(session, question, window, days, partsOfDay);
+      yield createArchiveWindow(session, scan, window, days, partsOfDay);
       const { startMs, endMs } = window.range;
       rest = order === "asc" ? { ...rest, startMs: endMs } : { ...rest, endMs: startMs };
       if (window.late !== null) rowsMax = Math.min(4 * rowsMax, lateWindow.rowsMax);
@@ -139,10 +139,10 @@ function archiveReader(
       return count;
     },
     async addDevices(devices) {
-      if (app === null || question.query.accuracyMetersMax === null) {
+      if (app === null || scan.query.accuracyMetersMax === null) {
         await archived.addDevices(devices);
         // A late row makes a record, whatever lies below it.
-        if (app !== null) await hot.lateRows(app, question.device).addDevices(range, devices);
+        if (app !== null) await hot.lateRows(app, scan.device).addDevices(range, devices);
       } else {
         for await (const window of windows("asc")) await window.addDevices(devices);
       }

@@ -1,0 +1,23 @@
+import type { Device } from "../../hot/devices/device.ts";
+import type { DeviceBlocks } from "../../hot/scan/memory-scan.ts";
+import type { Steps } from "../../lib/schedule/in-turns.ts";
+import type { AppId, UserId } from "../../model/ids.ts";
+import type { TimeRange } from "../../time/range.ts";
+import type { HistoryQuery } from "./history-query.ts";
+
+/** A query, and the app, device or user whose history it is asked of. */
+export interface HistoryScan {
+  readonly appId: AppId;
+  readonly query: HistoryQuery;
+  /** The query's range without what is past the retention. */
+  readonly range: TimeRange;
+  /** The one device, or null. */
+  readonly device: Device | null;
+  readonly userId: UserId | null;
+  /** Devices that memory is asked about. */
+  readonly devices: DeviceBlocks;
+  /** How many devices are asked. */
+  countQueried(): Steps<number>;
+  /** What the answer needs besides a page. */
+  readonly wants: "page" | "total" | "devices";
+}
