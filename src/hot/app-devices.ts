@@ -1,7 +1,8 @@
 import { assert } from "../lib/assert.ts";
 import { compareUtf8 } from "../lib/text/utf8.ts";
 import type { AppId, DeviceId } from "../model/ids.ts";
-import { createPositionIndex } from "../spatial/position-index.ts";
+import { createPositionIndex, type PositionIndex } from "../spatial/position-index.ts";
+import type { PositionSearch } from "../spatial/search.ts";
 import type { Device } from "./devices/device.ts";
 import { DeviceList } from "./devices/device-list.ts";
 import { DeviceTable } from "./devices/device-table.ts";
@@ -20,25 +21,26 @@ export class AppDevices {
   readonly list = new DeviceList();
   readonly users: UsersOfApp;
   /** Newest positions, those of equal distance in order of device ids (UTF-8 bytes). */
-  readonly positions = createPositionIndex({
-    compare: (a, b) => compareUtf8(this.table.byNumber(a).id, this.table.byNumber(b).id),
-    isReady: () => this.#isListReady(),
-    visit: (show) => {
-      for (const block of this.list.blocks()) for (const { number } of block) if (!show(number)) return;
-    },
-  });
+  readonly positions: PositionIndex;
   readonly sealed: SealedRows;
   readonly newestRecords: NewestOfApp;
   readonly lateMinutes = new LateMinutes(this.list);
   recordCount = 0;
   readonly #ordering: ListOrdering;
 
-  constructor(appId: AppId, dictionary: Dictionary) {
+  constructor(appId: AppId, dictionary: Dictionary, search: PositionSearch) {
     this.appId = appId;
     this.#ordering = new ListOrdering(appId);
     this.users = new UsersOfApp(this.#ordering);
     this.sealed = new SealedRows(dictionary);
     this.newestRecords = new NewestOfApp(appId, this.table, this.sealed, dictionary);
+    this.positions = createPositionIndex(search, {
+      compare: (a, b) => compareUtf8(this.table.byNumber(a).id, this.table.byNumber(b).id),
+      isReady: () => this.#isListReady(),
+      visit: (show) => {
+        for (const block of this.list.blocks()) for (const { number } of block) if (!show(number)) return;
+      },
+    });
   }
 
   find(deviceId: string): Device | null {

@@ -1,6 +1,7 @@
 import type { AppId, DeviceId } from "../model/ids.ts";
 import { NUMBER_FIELDS, numberIndex } from "../model/location-fields.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
+import { PositionSearch } from "../spatial/search.ts";
 import type { UtcDay } from "../time/utc-day.ts";
 import { AppDevices } from "./app-devices.ts";
 import type { Device } from "./devices/device.ts";
@@ -87,6 +88,7 @@ const DEVICES_A_STEP = 1000; // Looking at a device to forget it costs well unde
 
 export function createHotStore(dictionary: Dictionary = createDictionary()): HotStore {
   const apps = new Map<AppId, AppDevices>();
+  const search = new PositionSearch(); // One at a time, so one serves all apps.
   const ledger = new DayLedger();
   let appliedSequence = 0;
   let hasAllNewest = true;
@@ -94,7 +96,7 @@ export function createHotStore(dictionary: Dictionary = createDictionary()): Hot
   function findOrAddApp(appId: AppId): AppDevices {
     let app = apps.get(appId);
     if (app === undefined) {
-      app = new AppDevices(appId, dictionary);
+      app = new AppDevices(appId, dictionary, search);
       apps.set(appId, app);
     }
     return app;

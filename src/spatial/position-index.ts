@@ -8,7 +8,7 @@ import type { CircleQuery, Found } from "./circle-query.ts";
 import type { DeviceOrder } from "./device-order.ts";
 import { NO_ACCURACY, PositionNode } from "./node.ts";
 import { PLACE, RowPool } from "./rows.ts";
-import { PositionSearch, type Positions } from "./search.ts";
+import type { PositionSearch, Positions } from "./search.ts";
 
 /** Where the devices of one app are, by device number. */
 export interface PositionIndex {
@@ -36,10 +36,10 @@ interface Bucket {
 /**
  * Coarse buckets by geohash, an R-tree over those that hold any device, and below each a tree of finer cells that are
  * split as they fill. Cells inside a circle are counted without a look at their positions, and only cells at its
- * edge, and around the page, are looked into.
+ * edge, and around the page, are looked into. Indexes may share a search: its columns take more than a small one.
  */
-export function createPositionIndex(deviceOrder: DeviceOrder): PositionIndex {
-  const tree = new PositionTree(deviceOrder);
+export function createPositionIndex(search: PositionSearch, deviceOrder: DeviceOrder): PositionIndex {
+  const tree = new PositionTree(search, deviceOrder);
   return {
     set: (device, latitude, longitude, timestampMs, accuracyMeters) =>
       tree.set(device, latitude, longitude, timestampMs, accuracyMeters),
@@ -47,9 +47,6 @@ export function createPositionIndex(deviceOrder: DeviceOrder): PositionIndex {
     find: (circle) => tree.find(circle),
   };
 }
-
-/** One search runs at a time, from its beginning to its end, so one serves all apps: its columns take more than a small app. */
-const search = new PositionSearch();
 
 class PositionTree implements PositionIndex {
   /** By number of the cell. */
@@ -63,9 +60,11 @@ class PositionTree implements PositionIndex {
   readonly #latitudes: number[] = [];
   readonly #longitudes: number[] = [];
 
+  readonly #search: PositionSearch;
   readonly #positions: Positions;
 
-  constructor(deviceOrder: DeviceOrder) {
+  constructor(search: PositionSearch, deviceOrder: DeviceOrder) {
+    this.#search = search;
     const places = { latitude: this.#latitudes, longitude: this.#longitudes };
     this.#positions = { cells: this.#cells, places, deviceOrder };
   }
@@ -128,7 +127,7 @@ class PositionTree implements PositionIndex {
     const { latitude, longitude } = circle;
     const cell = cellOf(latitude, longitude);
     const home = this.#buckets.get(Math.floor(cell / COARSE_SPAN))?.node ?? null;
-    return search.find(this.#positions, circle, this.#touchedBuckets(circle), home, cell);
+    return this.#search.find(this.#positions, circle, this.#touchedBuckets(circle), home, cell);
   }
 
   #touchedBuckets({ latitude, longitude, radiusMeters }: CircleQuery): readonly Bucket[] {

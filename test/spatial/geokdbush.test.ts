@@ -5,6 +5,7 @@ import KDBush from "kdbush";
 import { EARTH_RADIUS_METERS, haversineMeters } from "../../src/geo/distance.ts";
 import { geohashBox, geohashCell } from "../../src/geo/geohash.ts";
 import { createPositionIndex, type PositionIndex } from "../../src/spatial/position-index.ts";
+import { PositionSearch } from "../../src/spatial/search.ts";
 import { crowdedPlace, real } from "../support/crowded-places.ts";
 import { numberOrder } from "../support/number-order.ts";
 
@@ -148,7 +149,7 @@ test("find() finds whom geokdbush finds, nearest first, whoever moved, left or g
   let ties = 0;
   fc.assert(
     fc.property(story, ({ hubs, steps }) => {
-      const index = createPositionIndex(numberOrder(DEVICES + 1));
+      const index = createPositionIndex(new PositionSearch(), numberOrder(DEVICES + 1));
       const positions = new Map<number, Position>();
       let nowMs = 0;
       let oldestMs = 0;

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { haversineMeters, initialBearingDegrees } from "../../src/geo/distance.ts";
 import type { CircleQuery, Found } from "../../src/spatial/circle-query.ts";
 import { createPositionIndex } from "../../src/spatial/position-index.ts";
+import { PositionSearch } from "../../src/spatial/search.ts";
 import { crowdedPlace, real } from "../support/crowded-places.ts";
 import { numberOrder } from "../support/number-order.ts";
 import { seededRandom } from "../support/seeded-random.ts";
@@ -104,7 +105,7 @@ test("find() answers as a scan does, whatever moved and went in between", () => 
   let deepRows = 0;
   fc.assert(
     fc.property(steps, (sequence) => {
-      const index = createPositionIndex(numberOrder(CROWD));
+      const index = createPositionIndex(new PositionSearch(), numberOrder(CROWD));
       const positions = new Map<number, Position>();
       for (const step of sequence) {
         if (step.kind === "move") {
@@ -132,7 +133,7 @@ test("find() answers as a scan does, whatever moved and went in between", () => 
 
 test("find() answers as a scan does, while a fleet of many leaves comes, moves and goes", () => {
   const random = seededRandom(11);
-  const index = createPositionIndex(numberOrder(CROWD));
+  const index = createPositionIndex(new PositionSearch(), numberOrder(CROWD));
   const positions = new Map<number, Position>();
   let timestampMs = 0;
   const place = () => {
@@ -186,7 +187,7 @@ test.each([
 ])("find() pages through %s, nearest first and then in order of devices", (_, count, places) => {
   const ascending = numberOrder(count);
   let compared = 0;
-  const index = createPositionIndex({
+  const index = createPositionIndex(new PositionSearch(), {
     compare(a, b) {
       compared++;
       return b - a;
@@ -222,7 +223,7 @@ test.each([
 });
 
 test("find() tells counts again after positions age, without a move", () => {
-  const index = createPositionIndex(numberOrder(CROWD));
+  const index = createPositionIndex(new PositionSearch(), numberOrder(CROWD));
   for (let device = 0; device < 1000; device++)
     index.set(device, 42.35 + (device % 40) * 1e-4, -71.05 + device * 1e-5, device, Number.NaN);
   const matchesFrom = (oldestMs: number) =>

@@ -1,4 +1,5 @@
 import { createPositionIndex } from "../../../src/spatial/position-index.ts";
+import { PositionSearch } from "../../../src/spatial/search.ts";
 import { numberOrder } from "../../../test/support/number-order.ts";
 import type { Contestant } from "./contestant.ts";
 import type { PositionColumns } from "./positions.ts";
@@ -6,7 +7,7 @@ import type { PositionColumns } from "./positions.ts";
 /** The index that the server answers from. */
 export function createOurs(positions: PositionColumns): Contestant {
   const { latitude, longitude, timestampMs, accuracyMeters } = positions;
-  const { set, find } = createPositionIndex(numberOrder(latitude.length));
+  const { set, find } = createPositionIndex(new PositionSearch(), numberOrder(latitude.length));
   for (let device = 0; device < latitude.length; device++)
     set(device, latitude[device]!, longitude[device]!, timestampMs[device]!, accuracyMeters[device]!);
   return { name: "ours", set, find };
