@@ -12,7 +12,7 @@ export const RADIANS_PER_DEGREE = Math.PI / 180;
 export function haversineMeters(latA: number, lonA: number, latB: number, lonB: number): number {
   const sinHalfLat = Math.sin(((latB - latA) * RADIANS_PER_DEGREE) / 2);
   const sinHalfLon = Math.sin((longitudeStep(lonA, lonB) * RADIANS_PER_DEGREE) / 2);
-  const cosLats = Math.cos(latA * RADIANS_PER_DEGREE) * Math.cos(latB * RADIANS_PER_DEGREE);
+  const cosLats = cosLatitude(latA) * cosLatitude(latB);
   const haversine = sinHalfLat * sinHalfLat + cosLats * sinHalfLon * sinHalfLon;
   return 2 * EARTH_RADIUS_METERS * Math.asin(Math.sqrt(Math.min(1, haversine))); // Rounding may pass 1 at antipodes.
 }
@@ -20,13 +20,24 @@ export function haversineMeters(latA: number, lonA: number, latB: number, lonB: 
 /** Direction in which the great circle leaves A for B: degrees clockwise from north, 0 to before 360; 0 where A is B. */
 export function initialBearingDegrees(latA: number, lonA: number, latB: number, lonB: number): number {
   const stepLon = longitudeStep(lonA, lonB) * RADIANS_PER_DEGREE;
-  const radA = latA * RADIANS_PER_DEGREE;
-  const radB = latB * RADIANS_PER_DEGREE;
-  const east = Math.sin(stepLon) * Math.cos(radB);
-  const north = Math.cos(radA) * Math.sin(radB) - Math.sin(radA) * Math.cos(radB) * Math.cos(stepLon);
+  const cosA = cosLatitude(latA);
+  const cosB = cosLatitude(latB);
+  const sinA = Math.sin(latA * RADIANS_PER_DEGREE);
+  const sinB = Math.sin(latB * RADIANS_PER_DEGREE);
+  const east = Math.sin(stepLon) * cosB;
+  const north = cosA * sinB - sinA * cosB * Math.cos(stepLon);
+  if (east === 0 && north === 0) return 0; // A is B; a zero's sign would be a direction.
   const degrees = Math.atan2(east, north) / RADIANS_PER_DEGREE;
   const turned = degrees < 0 ? degrees + 360 : degrees;
   return turned < 360 ? turned + 0 : 0; // A hair west of north rounds up to 360; adding 0 makes 0 of -0.
+}
+
+/**
+ * Exactly 0 at a pole, which is one point under every longitude. `Math.cos` gives 6e-17 there, since no double is a
+ * right angle, and so would keep a pole's longitudes up to a nanometer apart.
+ */
+function cosLatitude(latitude: number): number {
+  return Math.abs(latitude) === 90 ? 0 : Math.cos(latitude * RADIANS_PER_DEGREE);
 }
 
 /** Degrees east from A to B the short way round, -180 to 180: +180 and -180 are one meridian, 0 apart. */

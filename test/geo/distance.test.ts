@@ -114,6 +114,14 @@ describe("haversineMeters()", () => {
     );
   });
 
+  test("is exactly 0 at a pole, under any two longitudes", () => {
+    fc.assert(
+      fc.property(fc.constantFrom(-90, 90), longitudes, longitudes, (pole, lonA, lonB) => {
+        expect(haversineMeters(pole, lonA, pole, lonB)).toBe(0);
+      }),
+    );
+  });
+
   test("agrees with vectors in space, both ways round, and is never NaN", () => {
     fc.assert(
       fc.property(latitudes, longitudes, latitudes, longitudes, (latA, lonA, latB, lonB) => {
@@ -181,6 +189,14 @@ describe("initialBearingDegrees()", () => {
         expect(initialBearingDegrees(lat, lon, lat, lon)).toBe(0);
         expect(initialBearingDegrees(lat, 180, lat, -180)).toBe(0);
         expect(initialBearingDegrees(lat, -180, lat, 180)).toBe(0);
+      }),
+    );
+  });
+
+  test("is 0 at a pole, under any two longitudes", () => {
+    fc.assert(
+      fc.property(fc.constantFrom(-90, 90), longitudes, longitudes, (pole, lonA, lonB) => {
+        expect(initialBearingDegrees(pole, lonA, pole, lonB)).toBe(0);
       }),
     );
   });

@@ -222,6 +222,46 @@ test.each([
   expect(compared).toBeLessThan(400_000); // To sort 30,000 for each page takes a million.
 });
 
+/** Points that can be written in several ways: poles under any longitude, and ±180°; and their neighbours. */
+const manyNamed = fc.record({
+  latitude: fc.constantFrom(90, -90, 0, 65.7, 89.99999999999999, -89.99999999999999),
+  longitude: fc.oneof(fc.constantFrom(180, -180, 0, -0, 179.99999999999997), real(-180, 180)),
+});
+const pointOf = ({ latitude, longitude }: { latitude: number; longitude: number }) =>
+  `${latitude} ${Math.abs(latitude) === 90 ? "any" : longitude === -180 ? 180 : longitude}`;
+
+test("find() meets a point under all of its names, within no distance and within hardly any", () => {
+  let renamed = 0;
+  fc.assert(
+    fc.property(
+      fc.array(manyNamed, { minLength: 1, maxLength: 60 }),
+      manyNamed,
+      fc.oneof(fc.constant(0), fc.constantFrom(1e-15, 1e-12, 1e-9, 1e-6, 1e-3)),
+      (places, center, radiusMeters) => {
+        const index = createPositionIndex(new PositionSearch(), numberOrder(places.length));
+        places.forEach((place, device) => {
+          index.set(device, place.latitude, place.longitude, 0, Number.NaN);
+        });
+        const accuracyMetersMax = Number.POSITIVE_INFINITY;
+        const circle = { ...center, radiusMeters, oldestMs: 0, accuracyMetersMax, offset: 0, limit: 100 };
+        const found = index.find(circle);
+        const positions = places.map((place, device) => {
+          return { device, ...place, timestampMs: 0, accuracyMeters: Number.NaN };
+        });
+        expectSame(found, scan(positions, circle));
+        const isFound = new Set(found.devices.subarray(0, found.count));
+        places.forEach((place, device) => {
+          if (pointOf(place) !== pointOf(center)) return;
+          expect(isFound.has(device)).toBe(true);
+          if (place.longitude !== center.longitude) renamed++;
+        });
+      },
+    ),
+    { numRuns: 500 },
+  );
+  expect(renamed).toBeGreaterThan(100);
+});
+
 test("find() tells counts again after positions age, without a move", () => {
   const index = createPositionIndex(new PositionSearch(), numberOrder(CROWD));
   for (let device = 0; device < 1000; device++)
