@@ -1,4 +1,4 @@
-/** Everything an operator can set, parsed once into units. `cli/arguments/command.ts` fills it from flags and environment. */
+/** Everything an operator can set, parsed once into units. the command line fills it from flags and environment. */
 export interface Config extends ArchiveConfig {
   readonly dataDir: string;
   readonly hostname: string;

@@ -40,7 +40,7 @@ export function parseCommandLine(args: readonly string[], benches: Benches): Res
   const choiceNames = new Set([...benches.values()].flatMap(({ choices = {} }) => Object.keys(choices)));
   const choiceFlags = Object.fromEntries([...choiceNames].map((name) => [flagOf(name), "values"] as const));
   const parsed = parseFlags(args, { ...sizeFlags, ...choiceFlags, ...COMMON_FLAGS });
-  if (!parsed.ok) return fail(`${parsed.error.message}. See --help.`);
+  if (!parsed.ok) return fail(`${parsed.error}. See --help.`);
   const flags = parsed.value;
   const named = [...new Set(flags.positionals)];
   const strangers = named.filter((name) => !benches.has(name));

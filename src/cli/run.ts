@@ -38,11 +38,11 @@ async function run(command: Command, platform: Platform, clock: Clock, terminal:
   switch (command.kind) {
     case "serve":
       return serve(command, platform, terminal, stopRequested());
-    case "keys-create":
+    case "keys create":
       return createKey(command, platform, clock, terminal);
-    case "keys-list":
+    case "keys list":
       return listKeys(command, platform, clock, terminal);
-    case "keys-revoke":
+    case "keys revoke":
       return revokeKey(command, platform, clock, terminal);
     case "import":
       return importFiles(command, platform, clock, terminal, stopSignal());

@@ -85,8 +85,8 @@ test("the source names no other host, but in examples and links that people foll
 });
 
 const HOSTS = [
-  "cli/arguments/help.ts map.example.org",
-  "cli/arguments/serve-command.ts example.org",
+  "cli/arguments/help-texts.ts map.example.org",
+  "cli/arguments/value-kinds.ts example.org",
   "http/schema/describe-document.ts opensource.org", // The licence, in the document.
   "model/record-id.ts github.com", // A comment.
 ];

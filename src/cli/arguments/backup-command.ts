@@ -1,30 +1,46 @@
 import { relative, resolve, sep } from "node:path";
-import { ok, type Result } from "../../lib/result.ts";
-import type { BackupCommand, RestoreCommand, UsageError } from "./command.ts";
-import { type Flags, usage } from "./flags.ts";
+import { fail, ok, type Result } from "../../lib/result.ts";
+import type { ValuesOf } from "./flag-table.ts";
+import { oneArgument } from "./positionals.ts";
 
-export function parseBackup(flags: Flags, dataDir: string): Result<BackupCommand, UsageError> {
-  const directory = parseDirectory(flags, "backup");
-  if (!directory.ok) return directory;
-  if (overlap(directory.value, dataDir))
-    return usage(`The backup "${directory.value}" and the data directory "${dataDir}" must lie apart`);
-  return ok({ kind: "backup", dataDir, directory: directory.value, json: flags.has("json") });
+export interface BackupCommand extends ValuesOf<"backup"> {
+  readonly kind: "backup";
+  readonly dataDir: string;
+  /** The backup's. */
+  readonly directory: string;
 }
 
-export function parseRestore(flags: Flags, dataDir: string): Result<RestoreCommand, UsageError> {
-  const directory = parseDirectory(flags, "restore");
-  if (!directory.ok) return directory;
-  if (overlap(directory.value, dataDir))
-    return usage(`The backup "${directory.value}" and the new data directory "${dataDir}" must lie apart`);
-  return ok({ kind: "restore", dataDir, directory: directory.value, json: flags.has("json") });
+export interface RestoreCommand extends ValuesOf<"restore"> {
+  readonly kind: "restore";
+  readonly dataDir: string;
+  /** The backup's. */
+  readonly directory: string;
 }
 
-function parseDirectory({ positionals }: Flags, command: string): Result<string, UsageError> {
-  const [directory, more] = positionals;
-  if (directory === undefined || directory === "")
-    return usage(`${command} needs the directory of the backup`);
-  if (more !== undefined) return usage(`${command} takes one directory, and "${more}" is one more`);
-  return ok(directory);
+const THE_BACKUP = { needs: "the directory of the backup", takes: "one directory" };
+
+export function parseBackup(
+  values: ValuesOf<"backup">,
+  dataDir: string,
+  positionals: readonly string[],
+): Result<BackupCommand, string> {
+  const directory = oneArgument(positionals, "backup", THE_BACKUP);
+  if (!directory.ok) return directory;
+  if (overlap(directory.value, dataDir))
+    return fail(`The backup "${directory.value}" and the data directory "${dataDir}" must lie apart`);
+  return ok({ kind: "backup", dataDir, directory: directory.value, ...values });
+}
+
+export function parseRestore(
+  values: ValuesOf<"restore">,
+  dataDir: string,
+  positionals: readonly string[],
+): Result<RestoreCommand, string> {
+  const directory = oneArgument(positionals, "restore", THE_BACKUP);
+  if (!directory.ok) return directory;
+  if (overlap(directory.value, dataDir))
+    return fail(`The backup "${directory.value}" and the new data directory "${dataDir}" must lie apart`);
+  return ok({ kind: "restore", dataDir, directory: directory.value, ...values });
 }
 
 /** Whether one directory is the other, or lies in it. */

@@ -1,22 +1,26 @@
 import { parseArgs } from "node:util";
 import { fail, ok, type Result } from "../../lib/result.ts";
-import type { UsageError } from "./command.ts";
 
-/** How an option is written: alone, with a value, or with a value as often as one likes. */
+/** Sorts the words of a command line into flags and arguments, for this program and for those of bench/ and test/. */
+
+/** How a flag is written: alone, with a value, or with a value as often as one likes. */
 export type FlagKind = "switch" | "value" | "values";
 export type FlagKinds = Readonly<Record<string, FlagKind>>;
 
-/** The options and arguments of a command line, by name without the dashes. */
+/** The flags of a command line as they were written, by name without the dashes, and its arguments. */
 export interface Flags {
   has(name: string): boolean;
-  /** The one value; null where the option was not given. */
+  /** The one value; null where the flag was not given. */
   value(name: string): string | null;
   values(name: string): readonly string[];
   readonly positionals: readonly string[];
 }
 
-/** Options may stand anywhere, as `--name value` or `--name=value`; `--` ends them. `-h` is `--help`. */
-export function parseFlags(args: readonly string[], kinds: FlagKinds): Result<Flags, UsageError> {
+/**
+ * Flags may stand anywhere, as `--name value` or `--name=value`; `--` ends them. `-h` is `--help`. The error is a line
+ * without a full stop.
+ */
+export function parseFlags(args: readonly string[], kinds: FlagKinds): Result<Flags, string> {
   const options = Object.fromEntries(
     Object.entries(kinds).map(([name, kind]) => [
       name,
@@ -38,16 +42,16 @@ export function parseFlags(args: readonly string[], kinds: FlagKinds): Result<Fl
     if (token.kind !== "option") continue;
     const { name, rawName, value } = token;
     const kind = Object.hasOwn(kinds, name) ? kinds[name]! : null;
-    if (kind === null) return usage(`Unknown option ${rawName}`);
+    if (kind === null) return fail(`Unknown option ${rawName}`);
     const before = given.get(name);
     if (kind === "switch") {
-      if (value !== undefined) return usage(`${rawName} takes no value`);
+      if (value !== undefined) return fail(`${rawName} takes no value`);
     } else {
-      // A value that looks like an option is a forgotten one; `--label=-x` says that it is meant.
+      // A value that looks like a flag is a forgotten one; `--label=-x` says that it is meant.
       const isForgotten =
         value === undefined || (!token.inlineValue && value.startsWith("-") && value !== "-");
-      if (isForgotten) return usage(`${rawName} needs a value`);
-      if (kind === "value" && before !== undefined) return usage(`${rawName} is given twice`);
+      if (isForgotten) return fail(`${rawName} needs a value`);
+      if (kind === "value" && before !== undefined) return fail(`${rawName} is given twice`);
     }
     given.set(name, [...(before ?? []), value ?? ""]);
   }
@@ -57,13 +61,4 @@ export function parseFlags(args: readonly string[], kinds: FlagKinds): Result<Fl
     value: (name) => given.get(name)?.[0] ?? null,
     values: (name) => given.get(name) ?? [],
   });
-}
-
-export function usage(message: string): { readonly ok: false; readonly error: UsageError } {
-  return fail({ message, topic: null });
-}
-
-/** The error of a command that takes options only, where a word is left over; else null. */
-export function noArguments({ positionals }: Flags) {
-  return positionals[0] === undefined ? null : usage(`Unexpected argument "${positionals[0]}"`);
 }

@@ -5,7 +5,7 @@ import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
 import { type BackupReport, backUp } from "../../service/backup/backup.ts";
 import type { Clock } from "../../time/clock.ts";
-import type { BackupCommand } from "../arguments/command.ts";
+import type { BackupCommand } from "../arguments/backup-command.ts";
 import { expectDataDirectory } from "../data-directory.ts";
 import { countOf, formatCount } from "../screen/counts.ts";
 import { createProgressBar } from "../screen/progress-bar.ts";

@@ -24,7 +24,7 @@ import {
 import { createImportRun } from "../../service/import/run.ts";
 import type { Ingest } from "../../service/ingest.ts";
 import type { Clock } from "../../time/clock.ts";
-import type { ImportCommand } from "../arguments/command.ts";
+import type { ImportCommand } from "../arguments/import-command.ts";
 import { newDirectoryText } from "../data-directory.ts";
 import { importSummary } from "../screen/import-report.ts";
 import { createImportScreen, type ImportScreen } from "../screen/import-screen.ts";

@@ -4,7 +4,8 @@ import { directoryPaths } from "../../directory/paths.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
 import type { Clock } from "../../time/clock.ts";
-import type { KeysCreateCommand, KeysListCommand, KeysRevokeCommand } from "../arguments/command.ts";
+import type { KeysListCommand } from "../arguments/command.ts";
+import type { KeysCreateCommand, KeysRevokeCommand } from "../arguments/keys-command.ts";
 import { expectDataDirectory, newDirectoryText } from "../data-directory.ts";
 import { formatTable } from "../screen/table.ts";
 

@@ -4,7 +4,7 @@ import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
 import { type RestoreReport, restore as restoreBackup } from "../../service/backup/restore.ts";
 import type { Clock } from "../../time/clock.ts";
-import type { RestoreCommand } from "../arguments/command.ts";
+import type { RestoreCommand } from "../arguments/backup-command.ts";
 import { countOf } from "../screen/counts.ts";
 import { createProgressBar } from "../screen/progress-bar.ts";
 import { errorColumns } from "../screen/terminal.ts";

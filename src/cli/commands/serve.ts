@@ -6,7 +6,7 @@ import type { Files } from "../../runtime/files.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import { exitOnCrash, type Terminal } from "../../runtime/process.ts";
 import { systemClock } from "../../time/clock.ts";
-import type { ServeCommand } from "../arguments/command.ts";
+import type { ServeCommand } from "../arguments/serve-command.ts";
 import { isExplained } from "../explained-error.ts";
 import { createEventLog, type EventLog } from "../screen/event-log.ts";
 import { logEvents } from "../screen/server-events.ts";

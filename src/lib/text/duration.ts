@@ -1,3 +1,5 @@
+import { assert } from "../assert.ts";
+
 /** Six digits reach 19,000 years in weeks, and keep every sum with a time of day a valid date. */
 const DURATION = /^(\d{1,6})([smhdw])$/;
 
@@ -14,4 +16,11 @@ export function parseDuration(text: string): number | null {
   const [, count, unit] = DURATION.exec(text) ?? [];
   if (count === undefined || unit === undefined) return null;
   return Number(count) * UNIT_MS[unit]! || null;
+}
+
+/** Whole seconds in the greatest unit that has a whole number of them. */
+export function formatDuration(durationMs: number): string {
+  const unit = Object.keys(UNIT_MS).findLast((name) => durationMs % UNIT_MS[name]! === 0);
+  assert(unit !== undefined, "a duration is a number of whole seconds");
+  return `${durationMs / UNIT_MS[unit]!}${unit}`;
 }

@@ -12,7 +12,8 @@ export interface ImportInput {
   pieces(): AsyncIterable<Uint8Array>;
 }
 
-export type ImportFormat = "csv" | "ndjson";
+export const IMPORT_FORMATS = ["csv", "ndjson"] as const;
+export type ImportFormat = (typeof IMPORT_FORMATS)[number];
 
 /** The input can't be read any further; what came before it was good. */
 export class InputError extends Error {

@@ -84,7 +84,7 @@ describe("parseCommand()", () => {
   });
 
   test("takes global options before the command and after it", () => {
-    const expected = { kind: "keys-list", dataDir: "/d", json: true };
+    const expected = { kind: "keys list", dataDir: "/d", json: true };
     expect(parsed("--data-dir /d keys list --json")).toEqual(expected);
     expect(parsed("--data-dir=/d keys list --json")).toEqual(expected);
     expect(parsed("keys --data-dir /d list --json")).toEqual(expected);
@@ -95,7 +95,7 @@ describe("parseCommand()", () => {
     const line =
       "keys create --app shop --permission write --permission read --permission read --tier free --label van --expires 30d";
     expect(parsed(line)).toEqual({
-      kind: "keys-create",
+      kind: "keys create",
       dataDir: "data/local",
       appId: "shop",
       permissions: ["read", "write"],
@@ -110,7 +110,7 @@ describe("parseCommand()", () => {
       lifetimeMs: null,
     });
     expect(parsed("keys revoke k_12345678")).toEqual({
-      kind: "keys-revoke",
+      kind: "keys revoke",
       dataDir: "data/local",
       id: "k_12345678",
     });
@@ -140,6 +140,8 @@ describe("parseCommand()", () => {
     expect(parsed("import a.csv --url http://h:1/base", { WHEREHOUSE_KEY: KEY })).toMatchObject({
       target,
     });
+    const typo = { WHEREHOUSE_KEY: "wh_typo" };
+    expect(parsed("import a.csv --app shop", typo)).toMatchObject({ target: { kind: "directory" } });
     expect(parsed("import --app shop -- --odd.csv")).toMatchObject({ files: [{ path: "--odd.csv" }] });
   });
 

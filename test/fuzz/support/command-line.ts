@@ -45,7 +45,7 @@ export function parseFuzzCommand(
   nowMs: number,
 ): Result<FuzzCommand, string> {
   const parsed = parseFlags(args, FLAGS);
-  if (!parsed.ok) return fail(`${parsed.error.message}. See --help.`);
+  if (!parsed.ok) return fail(`${parsed.error}. See --help.`);
   const flags = parsed.value;
   if (flags.has("help")) return ok({ kind: "help" });
   if (flags.positionals.length > 0) return fail(`Unexpected argument "${flags.positionals[0]}". See --help.`);

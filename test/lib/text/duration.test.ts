@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { parseDuration } from "../../../src/lib/text/duration.ts";
+import { formatDuration, parseDuration } from "../../../src/lib/text/duration.ts";
 
 test("parseDuration() reads seconds, minutes, hours, days and weeks", () => {
   expect(parseDuration("30s")).toBe(30_000);
@@ -13,4 +13,12 @@ test("parseDuration() refuses everything else, nothing at all included", () => {
   for (const text of ["", "0d", "30", "d", "-1d", "1.5h", "1y", "30 d", "30D", "1000000w"]) {
     expect(parseDuration(text)).toBeNull();
   }
+});
+
+test("formatDuration() takes the greatest unit that has a whole number of them", () => {
+  for (const text of ["30s", "90m", "12h", "25h", "30d", "2w"]) {
+    expect(formatDuration(parseDuration(text)!)).toBe(text);
+  }
+  expect(formatDuration(parseDuration("60m")!)).toBe("1h");
+  expect(formatDuration(parseDuration("14d")!)).toBe("2w");
 });

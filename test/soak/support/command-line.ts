@@ -51,7 +51,7 @@ anything is lost, changed or doubled, a start is refused, or verify finds damage
 /** The error is one line. */
 export function parseSoakCommand(args: readonly string[], nowMs: number): Result<SoakCommand, string> {
   const parsed = parseFlags(args, FLAGS);
-  if (!parsed.ok) return fail(`${parsed.error.message}. See --help.`);
+  if (!parsed.ok) return fail(`${parsed.error}. See --help.`);
   const flags = parsed.value;
   if (flags.has("help")) return ok({ kind: "help" });
   if (flags.positionals.length > 0) return fail(`Unexpected argument "${flags.positionals[0]}". See --help.`);

@@ -1,0 +1,168 @@
+import { DEFAULT_ARCHIVE_CONFIG, DEFAULT_DATA_DIR, DEFAULT_HOSTNAME, DEFAULT_PORT } from "../../config.ts";
+import type { FlagRows, FlagValues } from "./flag-row.ts";
+import {
+  APP,
+  DIRECTORY,
+  FORMAT,
+  HOST,
+  KEY,
+  LABEL,
+  LIFETIME,
+  LOG_LEVEL,
+  MEMORY,
+  ORIGIN,
+  PERMISSION,
+  PORT,
+  SEAL_INTERVAL,
+  SERVER_URL,
+  THREADS,
+  TIER,
+  USER,
+} from "./value-kinds.ts";
+
+/**
+ * Every flag of the command line, by command: the parser, what a command is given, `--help` and the documents' table
+ * follow from its row. The name before it is that of its value in the program.
+ */
+export const FLAGS = {
+  serve: {
+    port: {
+      name: "port",
+      takes: PORT,
+      default: DEFAULT_PORT,
+      variable: "WHEREHOUSE_PORT",
+      does: "port to listen on; 0 lets the system choose",
+    },
+    hostname: {
+      name: "host",
+      takes: HOST,
+      default: DEFAULT_HOSTNAME,
+      variable: "WHEREHOUSE_HOST",
+      does: "name or address to listen on",
+    },
+    corsOrigins: {
+      name: "cors-origin",
+      takes: ORIGIN,
+      repeats: true,
+      otherwise: "none",
+      does: "lets pages of this origin read answers; * is any",
+    },
+    sealIntervalMs: {
+      name: "seal-every",
+      takes: SEAL_INTERVAL,
+      default: DEFAULT_ARCHIVE_CONFIG.sealIntervalMs,
+      does: "how often what is due and all late data move into the archive: 30s, 15m, 1h, 1d",
+    },
+    archiveThreads: {
+      name: "archive-threads",
+      takes: THREADS,
+      default: DEFAULT_ARCHIVE_CONFIG.archiveThreads,
+      does: "threads for queries of archived days",
+    },
+    archiveMemoryBytes: {
+      name: "archive-memory",
+      takes: MEMORY,
+      default: DEFAULT_ARCHIVE_CONFIG.archiveMemoryBytes,
+      does: "memory for them: 500MB, 4GB",
+    },
+    /** By default starts, stops, seals and trouble; no line for a request. */
+    logLevel: {
+      name: "log-level",
+      takes: LOG_LEVEL,
+      default: "info",
+      variable: "WHEREHOUSE_LOG_LEVEL",
+      does: "how much is logged",
+    },
+  },
+  "keys create": {
+    appId: { name: "app", takes: APP, required: true, does: "the app that the key belongs to" },
+    permissions: {
+      name: "permission",
+      takes: PERMISSION,
+      required: true,
+      repeats: true,
+      does: "what the key may do",
+    },
+    tier: { name: "tier", takes: TIER, default: "standard", does: "how fast the key may ask" },
+    label: {
+      name: "label",
+      takes: LABEL,
+      default: "",
+      otherwise: "none",
+      does: "what the key is for, shown by keys list",
+    },
+    lifetimeMs: {
+      name: "expires",
+      takes: LIFETIME,
+      otherwise: "never",
+      does: "lifetime from now: 90m, 12h, 30d, 2w",
+    },
+  },
+  "keys list": {
+    json: { name: "json", does: "as JSON, with times in Unix milliseconds" },
+  },
+  "keys revoke": {},
+  import: {
+    appId: {
+      name: "app",
+      takes: APP,
+      does: "the app that the devices belong to (with --url it is the key's)",
+    },
+    userId: { name: "user", takes: USER, otherwise: "none", does: "the user of reports that name none" },
+    format: {
+      name: "format",
+      takes: FORMAT,
+      otherwise: "as the names say: .csv, .ndjson, .jsonl",
+      does: "what the files hold",
+    },
+    shiftToNow: {
+      name: "shift-to-now",
+      does: "moves each file by whole days, so that its newest report lies within the last 24 h",
+    },
+    url: { name: "url", takes: SERVER_URL, does: "a running server" },
+    key: {
+      name: "key",
+      takes: KEY,
+      goesWith: "url",
+      variable: "WHEREHOUSE_KEY",
+      does: "a key of it that may write; other users can't see the variable",
+    },
+  },
+  seal: {
+    json: { name: "json", does: "what was done as JSON" },
+  },
+  backup: {
+    json: { name: "json", does: "what was done as JSON" },
+  },
+  restore: {
+    json: { name: "json", does: "what was done as JSON" },
+  },
+  verify: {
+    json: { name: "json", does: "the report as JSON" },
+    acknowledge: { name: "acknowledge", does: "note what was set aside as seen" },
+    days: { name: "days", does: "list the records and the SHA-256 of each app and day (--json always does)" },
+    quick: { name: "quick", does: "read log and files, and leave out whether their records agree" },
+  },
+} as const satisfies Record<string, FlagRows>;
+
+/** Flags that every command takes, before its name or after it. */
+export const COMMON_FLAGS = {
+  dataDir: {
+    name: "data-dir",
+    takes: DIRECTORY,
+    default: DEFAULT_DATA_DIR,
+    variable: "WHEREHOUSE_DATA_DIR",
+    does: "the data directory",
+  },
+  help: { name: "help", does: "what a command does, and its options" },
+  version: { name: "version", does: "the version" },
+} as const satisfies FlagRows;
+
+export type CommandName = keyof typeof FLAGS;
+
+/** What the flags of a command say. */
+export type ValuesOf<Name extends CommandName> = FlagValues<(typeof FLAGS)[Name]>;
+
+export function isCommandName(text: string): text is CommandName {
+  return Object.hasOwn(FLAGS, text);
+}

@@ -1,0 +1,115 @@
+import type { CommandName } from "./flag-table.ts";
+
+/** What help tells of a command beside its flags. */
+export interface HelpText {
+  /** Its arguments, as usage shows them. */
+  readonly takes: string;
+  /** For the list of all commands. */
+  readonly does: string;
+  /** Ways to give it, where its required flags don't tell. */
+  readonly ways?: readonly string[];
+  /** Paragraphs before the flags. */
+  readonly before: string;
+  /** Paragraphs after them. */
+  readonly after?: string;
+  /** Command lines without the program. */
+  readonly example?: string;
+}
+
+/** How the program is started. */
+export const PROGRAM = "bun src/main.ts";
+
+export const HELP_TEXTS: Readonly<Record<CommandName, HelpText>> = {
+  serve: {
+    takes: "",
+    does: "answer requests",
+    before: `Answers requests until it is told to stop (Ctrl-C, SIGTERM), finishes what it accepted, and exits with 0.
+In an empty data directory it makes a first key for the app "default": shown once on a terminal, else
+written to the file first-key in the data directory. Events go to standard error, one line of JSON each (as
+sentences where that is a terminal); debug has one for each request too.`,
+    example: `${PROGRAM} serve --port 8080 --cors-origin https://map.example.org`,
+  },
+  "keys create": {
+    takes: "",
+    does: "make an API key",
+    before: `Prints the key alone on standard output. Only its hash is kept, so this is the one time that it is seen.`,
+    example: `KEY=$(${PROGRAM} keys create --app default --permission read --permission write --expires 30d)`,
+  },
+  "keys list": {
+    takes: "",
+    does: "show the keys",
+    before: `Shows every key, revoked and expired ones too, by its id and last four characters.`,
+  },
+  "keys revoke": {
+    takes: "ID",
+    does: "end a key",
+    before: `Ends a key for good. A running server refuses it within 2 seconds. Revoking again changes nothing.`,
+    example: `${PROGRAM} keys revoke k_4fTz81Qa`,
+  },
+  import: {
+    takes: "FILE...",
+    does: "take in reports from files",
+    ways: ["--app APP", "--url URL --key KEY"],
+    before: `Takes in reports, straight into the data directory or, while a server runs on it, through the server.
+CSV needs a header; any field of a report may be a column (timestamp_ms and speed_mps are understood too),
+other columns are ignored, an empty field is unknown. NDJSON is a report a line. Files that end in .gz or
+.zst are decompressed; - is standard input.`,
+    after: `Reports that are there already count as duplicates and change nothing, so a file can be imported again.
+Rows that are no valid report are rejected: the first are shown with line and reason, all are counted. They
+fail the command only if no row of a file can be used. Exit code 1 also says that a file could not be read to
+its end, that the import was interrupted, or that the data directory or server could not take more.
+
+An interrupted import (Ctrl-C, a crash) goes on where it was, with the same shift, when the same command is
+given again. Its state is kept in imports/ in the data directory until then; with --url there too.`,
+    example: `${PROGRAM} import monday.csv.gz tuesday.csv.gz --app default --shift-to-now`,
+  },
+  seal: {
+    takes: "",
+    does: "move what is due into the archive",
+    before: `Moves the days that have left the window of the last 7 days into the archive now, with all late data, deletes
+what the retention of 365 days has given up a day ago, and frees the log of what is archived. A running server
+does the same by itself; this needs the data directory for itself. Interrupted, it leaves all as it was.
+Exit code 1 if a day could not be sealed, since its part of the archive is damaged.`,
+  },
+  backup: {
+    takes: "DIR",
+    does: "copy the data directory, also beside a running server",
+    before: `Copies the data directory to DIR, also beside a running server: every record that was acknowledged before it
+began is in it. The next backup to the same DIR copies only what is new. DIR must be new, empty or a backup,
+and lie outside the data directory. On the same file system files of the archive are linked, which takes no
+room, but is no second copy of them: for that DIR belongs on another disk.
+
+DIR is a data directory with a backup.json: verify --data-dir DIR reads it whole. Interrupted, or where the
+disk is full, the backup that was there before is as it was. Exit code 1 if there is no new backup, or if the
+data directory is damaged: it is then backed up as it is, and what is damaged is named.`,
+    example: `${PROGRAM} backup /mnt/backup/wherehouse`,
+  },
+  restore: {
+    takes: "DIR",
+    does: "make a data directory from a backup",
+    before: `Copies the backup in DIR to a new data directory, which must not be there or be empty. Every file is checked
+before the first is written, and the data directory gets its name when all of it is on the disk. A backup that
+is not whole is refused, and its bad files are named.`,
+    example: `${PROGRAM} restore /mnt/backup/wherehouse --data-dir data/restored`,
+  },
+  verify: {
+    takes: "",
+    does: "look through the data directory for damage",
+    before: `Reads the whole data directory, also beside a running server, and changes nothing: what is there, what is
+damaged, and whether log and archive agree. Exit code 1 if anything is damaged and not acknowledged, missing,
+or contradicts the rest.
+
+Every record is read as answers would show it, and each day of an app gets a SHA-256: directories with the
+same records have the same hashes, whether memory or the archive holds them. It takes memory for the records
+of the last week, as a server does. --quick leaves this out.
+
+Damaged bytes that a server set aside are files in damaged/; all that could be read was recovered, and they
+are kept for whoever wants to look. --acknowledge notes them as seen, in damaged/acknowledged.json, so that
+only new damage fails. Removing the files does the same. Damage still in the log is not acknowledged this way:
+the next start of the server sets it aside.
+
+Every file of the archive is read from its first byte to its last. One that is missing or damaged can be put
+back from a backup, also under a running server; until then answers that need it fail. --acknowledge gives it
+up for good: answers go without its records then, and say that they are incomplete.`,
+  },
+};

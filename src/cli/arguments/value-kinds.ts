@@ -1,0 +1,152 @@
+import { isWellFormedKey } from "../../auth/api-key.ts";
+import { LABEL_CHARACTERS_MAX, parseLabel } from "../../auth/key-file.ts";
+import { PERMISSIONS } from "../../auth/permissions.ts";
+import { TIER_NAMES } from "../../auth/tiers.ts";
+import { fail, ok, type Result } from "../../lib/result.ts";
+import { formatDuration, parseDuration } from "../../lib/text/duration.ts";
+import { parseAppId } from "../../model/app-id.ts";
+import { ANONYMOUS, type UserId } from "../../model/ids.ts";
+import { addReport } from "../../model/report.ts";
+import { createReportBatchBuilder } from "../../model/report-batch.ts";
+import { IMPORT_FORMATS } from "../../service/import/input.ts";
+import { LOG_LEVELS } from "../screen/event-log.ts";
+
+/** What the flags of the command line take: how each kind of value is written, bounded and read. */
+export interface ValueKind<Value> {
+  /** How help writes it. */
+  readonly placeholder: string;
+  /** All there are, where they are few. */
+  readonly choices?: readonly string[];
+  /** The value of a text that came under this name, a flag's or a variable's; else a line that says what is wrong. */
+  parse(text: string, name: string): Result<Value, string>;
+  /** How help shows a default, where that is not the value as it is. */
+  format?(value: Value): string;
+}
+
+const SEAL_INTERVAL_MS_MAX = 2 ** 31 - 1; // What a timer can wait.
+const THREADS_MAX = 256;
+const MEMORY_BYTES_MIN = 100_000_000;
+
+export const DIRECTORY: ValueKind<string> = {
+  placeholder: "DIR",
+  parse: (text, name) => (text === "" ? fail(`${name} must not be empty`) : ok(text)),
+};
+
+export const PORT = ruled("PORT", "be a whole number from 0 to 65535", (text) =>
+  parseWholeNumber(text, 0, 65_535),
+);
+
+export const HOST = ruled("HOST", "be a host name or address", (text) =>
+  /^[^\s/]+$/.test(text) ? text : null,
+);
+
+/** As browsers send it: scheme, host and port, nothing after. */
+export const ORIGIN = ruled("ORIGIN", "be * or an origin such as https://example.org", (text) =>
+  text === "*" || (/^https?:/.test(text) && URL.parse(text)?.origin === text) ? text : null,
+);
+
+export const SEAL_INTERVAL: ValueKind<number> = {
+  ...ruled("TIME", "be a time such as 15m, 1h or 1d, at most 24d", (text) => {
+    const intervalMs = parseDuration(text);
+    return intervalMs === null || intervalMs > SEAL_INTERVAL_MS_MAX ? null : intervalMs;
+  }),
+  format: formatDuration,
+};
+
+export const THREADS = ruled("N", `be a whole number from 1 to ${THREADS_MAX}`, (text) =>
+  parseWholeNumber(text, 1, THREADS_MAX),
+);
+
+export const MEMORY: ValueKind<number> = {
+  ...ruled("SIZE", "be a size such as 500MB or 4GB, at least 100MB", parseBytes),
+  format: (bytes) => (bytes % 1e9 === 0 ? `${bytes / 1e9}GB` : `${bytes / 1e6}MB`),
+};
+
+export const LOG_LEVEL = oneOf("LEVEL", LOG_LEVELS);
+
+export const APP = ruled("APP", "have 1 to 64 letters, digits, dots, dashes and underscores", parseAppId);
+
+export const PERMISSION = oneOf("NAME", PERMISSIONS);
+
+export const TIER = oneOf("TIER", TIER_NAMES);
+
+export const LABEL: ValueKind<string> = {
+  placeholder: "TEXT",
+  parse(text, name) {
+    const label = parseLabel(text);
+    const rule = `must have at most ${LABEL_CHARACTERS_MAX} characters, none of them a control character`;
+    return label === null ? fail(`${name} ${rule}`) : ok(label);
+  },
+};
+
+export const LIFETIME = ruled("TIME", "be a time such as 90m, 12h, 30d or 2w", parseDuration);
+
+export const FORMAT = oneOf("FORMAT", IMPORT_FORMATS);
+
+export const USER: ValueKind<UserId> = {
+  placeholder: "USER",
+  parse(text, name) {
+    const fault = userFault(text);
+    return fault === null ? ok(text as UserId) : fail(`${name}: ${fault}`);
+  },
+};
+
+/** Without a slash at its end. */
+export const SERVER_URL = ruled("URL", "be an address such as http://127.0.0.1:3000", parseServerUrl);
+
+/** A secret: what is wrong with it is said without it. */
+export const KEY: ValueKind<string> = {
+  placeholder: "KEY",
+  parse: (text) =>
+    isWellFormedKey(text)
+      ? ok(text)
+      : fail("the key has a character wrong or missing: give it as keys create printed it"),
+};
+
+/** A kind whose refusal states its rule: `--port must be a whole number from 0 to 65535, not "x"`. */
+function ruled<Value>(
+  placeholder: string,
+  rule: string,
+  parse: (text: string) => Value | null,
+): ValueKind<Value> {
+  return {
+    placeholder,
+    parse(text, name) {
+      const value = parse(text);
+      return value === null ? fail(`${name} must ${rule}, not "${text}"`) : ok(value);
+    },
+  };
+}
+
+function oneOf<Choice extends string>(placeholder: string, choices: readonly Choice[]): ValueKind<Choice> {
+  const rule = choices.length === 2 ? `be ${choices.join(" or ")}` : `be one of ${choices.join(", ")}`;
+  const parse = (text: string) => choices.find((choice) => choice === text) ?? null;
+  return { ...ruled(placeholder, rule, parse), choices };
+}
+
+function parseWholeNumber(text: string, min: number, max: number): number | null {
+  const value = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
+  return value >= min && value <= max ? value : null;
+}
+
+function parseBytes(text: string): number | null {
+  const [, count, unit] = /^(\d{1,6})(MB|GB)$/.exec(text) ?? [];
+  const bytes = Number(count) * (unit === "GB" ? 1e9 : 1e6);
+  return bytes >= MEMORY_BYTES_MIN ? bytes : null;
+}
+
+function parseServerUrl(text: string): string | null {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) return null;
+  if (url.search !== "" || url.hash !== "" || url.username !== "") return null;
+  let end = url.href.length;
+  while (url.href[end - 1] === "/") end--; // An expression for it takes the square of their number.
+  return url.href.slice(0, end);
+}
+
+/** What reports with this user would be told; null where they would be taken. */
+function userFault(user: string): string | null {
+  if (user === ANONYMOUS) return `${ANONYMOUS} stands for reports without a user`;
+  const sample = { device_id: "any", timestamp: 0, latitude: 0, longitude: 0, user_id: user };
+  return addReport(sample, { oldestMs: 0, newestMs: 0 }, createReportBatchBuilder(1));
+}
