@@ -115,6 +115,13 @@ test("every folder and file of src has its place in the picture", () => {
   expect([...new Set(sourceFiles().map(layerOf))].filter((layer) => !placed.has(layer))).toEqual([]);
 });
 
+test("only the hot store looks into its rows", () => {
+  const strays = sourceFiles().filter(
+    (path) => layerOf(path) !== "hot" && importsOf(path).some((target) => target.startsWith("hot/records/")),
+  );
+  expect(strays).toEqual([]);
+});
+
 test("only runtime names Bun, Deno or the disk", () => {
   const machine = /\b(Bun|Deno)\.[a-z]|"node:(fs|sqlite|net|http)[^"]*"|"bun:|"(bun|deno)"/;
   const strays = sourceFiles().filter(

@@ -1,6 +1,7 @@
 import { assert } from "../lib/assert.ts";
 import { compareUtf8 } from "../lib/text/utf8.ts";
 import type { AppId, DeviceId } from "../model/ids.ts";
+import { numberIndex } from "../model/location-fields.ts";
 import { createPositionIndex, type PositionIndex } from "../spatial/position-index.ts";
 import type { PositionSearch } from "../spatial/search.ts";
 import type { Device } from "./devices/device.ts";
@@ -10,9 +11,12 @@ import { ListOrdering } from "./devices/list-ordering.ts";
 import { SealedRows } from "./devices/sealed-rows.ts";
 import { UsersOfApp } from "./devices/users-of-app.ts";
 import { LateMinutes } from "./late/late-minutes.ts";
+import { numberAt } from "./records/chunk.ts";
 import type { Dictionary } from "./records/dictionary.ts";
 import type { RowRef } from "./records/track.ts";
 import { NewestOfApp } from "./scan/newest-of-app.ts";
+
+const ACCURACY = numberIndex("horizontal_accuracy");
 
 /** What memory knows of one app: its devices by id and by user, and where they are. */
 export class AppDevices {
@@ -62,6 +66,12 @@ export class AppDevices {
   /** The newest record of a device that has one, wherever it is. */
   newest(device: Device): RowRef {
     return this.sealed.newest(device);
+  }
+
+  /** Horizontal accuracy of a device's newest record; NaN where it has none. */
+  newestAccuracyMeters(device: Device): number {
+    const { chunk, row } = this.newest(device);
+    return numberAt(chunk, row, ACCURACY);
   }
 
   /** Forgets a device that has no record in memory. */

@@ -23,6 +23,7 @@ import {
 import { createDictionary, type Dictionary, type TranslatedTuples } from "./records/dictionary.ts";
 import type { RowRef } from "./records/track.ts";
 import type { RecordKey } from "./scan/first-records.ts";
+import type { MemoryQuery, MemoryScan } from "./scan/memory-scan.ts";
 import { Sealing } from "./sealing.ts";
 
 const LATITUDE = numberIndex("latitude");
@@ -58,6 +59,9 @@ export interface HotStore {
   setSealed(sequences: ReadonlyMap<UtcDay, number>, hasAllNewest: boolean): void;
   /** Takes in the newest sealed record of each device. Before the first `apply`. */
   restoreNewest(appId: AppId, batch: ReportBatch): void;
+  /** What a query asks for, for `scan/` to look for. */
+  scan(query: MemoryQuery): MemoryScan;
+
   /** Days that memory holds records of, in order. */
   daysInMemory(): readonly DayInMemory[];
   /** Begins to move these days into the archive; one at a time. */
@@ -280,6 +284,12 @@ export function createHotStore(dictionary: Dictionary = createDictionary()): Hot
         showNewest(app, device, place, dictionary.userOf(profile));
       }
       dictionary.collect();
+    },
+    scan({ devices, range, userId, accuracyMetersMax }) {
+      const filter = () => {
+        return { accuracyMetersMax, user: userId === null ? null : dictionary.findUser(userId) };
+      };
+      return { devices, range, filter, dictionary };
     },
     daysInMemory: () =>
       ledger.withRecords().map((day) => ({ day: day.day, records: day.count, isSealed: isSealed(day) })),

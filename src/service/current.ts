@@ -1,18 +1,14 @@
 import type { AppDevices } from "../hot/app-devices.ts";
 import type { Device } from "../hot/devices/device.ts";
 import type { DeviceList } from "../hot/devices/device-list.ts";
-import { numberAt } from "../hot/records/chunk.ts";
 import { ok, type Result } from "../lib/result.ts";
 import { inTurns, type Steps } from "../lib/schedule/in-turns.ts";
 import { type MaybePromise, whenThere } from "../lib/schedule/maybe-promise.ts";
 import type { ServiceError } from "../model/errors.ts";
 import type { AppId, UserId } from "../model/ids.ts";
-import { numberIndex } from "../model/location-fields.ts";
 import type { NewestRecords } from "../model/newest-records.ts";
 import { retentionStartMs } from "../time/retention.ts";
 import { type Client, findDevice, isRetained, type QueryDependencies } from "./find-device.ts";
-
-const ACCURACY = numberIndex("horizontal_accuracy");
 
 export interface UserCurrentQuery {
   /** Leaves out positions older than this. */
@@ -77,9 +73,8 @@ export function createCurrentQueries(dependencies: QueryDependencies): CurrentQu
       const matches = (device: Device) => {
         if (!isRetained(device, startMs)) return false;
         if (accuracyMetersMax === null) return true;
-        const newest = app.newest(device);
-        // A position without an accuracy reads as NaN, which is never greater.
-        return !(numberAt(newest.chunk, newest.row, ACCURACY) > accuracyMetersMax);
+        // A position without an accuracy has NaN, which is never greater.
+        return !(app.newestAccuracyMeters(device) > accuracyMetersMax);
       };
       const list = app.users.currentDevices(hot.dictionary.findUser(userId));
       // By name, since the number of a text may be another's by then.

@@ -1,4 +1,3 @@
-import { PageBuilder } from "../hot/scan/page-builder.ts";
 import type { AppId, UserId } from "../model/ids.ts";
 import type { RecordPage } from "../model/record-page.ts";
 import { retentionStartMs } from "../time/retention.ts";
@@ -27,12 +26,7 @@ export function createUserDevices({ hot, clock }: QueryDependencies): UserDevice
       const listed = block.filter(
         (device) => isRetained(device, retainedMs) && device.newestMs > newerThanMs,
       );
-      const page = new PageBuilder(listed.length, hot.dictionary);
-      for (const device of listed) {
-        const { chunk, row } = app.newest(device);
-        page.add(device, chunk, row);
-      }
-      yield page.build();
+      yield app.newestRecords.pageOfDevices(listed);
     }
   };
 }

@@ -19,6 +19,11 @@ export class Device {
     this.number = number;
   }
 
+  /** Whether memory has its record of this instant. */
+  hasRecordAt(timestampMs: number): boolean {
+    return this.track.find(timestampMs) !== null;
+  }
+
   /** Timestamp of the newest record, wherever it is; -Infinity before the first. */
   get newestMs(): number {
     return Math.max(this.track.newestMs, this.sealedNewestMs);

@@ -1,7 +1,10 @@
 import type { Steps } from "../../lib/schedule/in-turns.ts";
+import type { DeviceId, UserId } from "../../model/ids.ts";
 import type { TimeRange } from "../../time/range.ts";
 import type { Device } from "../devices/device.ts";
+import { timestampAt } from "../records/chunk.ts";
 import type { Dictionary } from "../records/dictionary.ts";
+import type { RecordKey } from "./first-records.ts";
 import { type RecordFilter, Slice } from "./slice.ts";
 
 /** Devices in the order of their ids, a block after the other; as `DeviceList` has them. */
@@ -22,7 +25,17 @@ export class OneDevice implements DeviceBlocks {
   }
 }
 
-/** Which records in memory a question is about. */
+/** Which records in memory a query asks for. */
+export interface MemoryQuery {
+  readonly devices: DeviceBlocks;
+  readonly range: TimeRange;
+  /** Leaves out the records of others; null keeps all. */
+  readonly userId: UserId | null;
+  /** Leaves out records whose horizontal accuracy is greater; null keeps all. */
+  readonly accuracyMetersMax: number | null;
+}
+
+/** The same in the store's own words. */
 export interface MemoryScan {
   readonly devices: DeviceBlocks;
   readonly range: TimeRange;
@@ -68,4 +81,37 @@ export function* visitSlices(
       }
     }
   }
+}
+
+/** Adds the devices that have a matching record. */
+export function* addDevices(scan: MemoryScan, devices: Set<DeviceId>): Steps<void> {
+  yield* visitSlices(scan, scan.range, false, (slice, to) => {
+    if (slice.count(slice.from, to) > 0) devices.add(slice.device.id);
+  });
+}
+
+/** Adds the keys of matching records, and no more than one too many. */
+export function* addKeys(scan: MemoryScan, keys: RecordKey[], keysMax: number): Steps<void> {
+  yield* visitSlices(scan, scan.range, true, (slice, to) => {
+    if (keys.length > keysMax) return;
+    slice.visit(slice.from, to, (chunk, row) => {
+      keys.push({ device: slice.device, timestampMs: timestampAt(chunk, row) });
+    });
+  });
+}
+
+/** Takes positions, those of a device in order of time. */
+export interface PositionSink {
+  add(deviceId: DeviceId, latitude: number, longitude: number): void;
+}
+
+/** Adds all matching positions; returns the bytes of their records. */
+export function* addPositions(scan: MemoryScan, sink: PositionSink): Steps<number> {
+  let bytes = 0;
+  yield* visitSlices(scan, scan.range, true, (slice, to) => {
+    const { id } = slice.device;
+    slice.visitPositions(slice.from, to, (latitude, longitude) => sink.add(id, latitude, longitude));
+    bytes += slice.bytesRead;
+  });
+  return bytes;
 }

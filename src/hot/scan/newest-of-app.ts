@@ -1,6 +1,7 @@
 import type { AppId, DeviceId } from "../../model/ids.ts";
 import type { NewestRecords } from "../../model/newest-records.ts";
 import type { RecordPage } from "../../model/record-page.ts";
+import type { Device } from "../devices/device.ts";
 import type { DeviceTable } from "../devices/device-table.ts";
 import type { SealedRows } from "../devices/sealed-rows.ts";
 import type { Dictionary } from "../records/dictionary.ts";
@@ -12,6 +13,7 @@ export class NewestOfApp implements NewestRecords {
   readonly appId: AppId;
   readonly #table: DeviceTable;
   readonly #sealed: SealedRows;
+  readonly #dictionary: Dictionary;
   readonly #notes = new DeviceNotes();
   readonly #page: PageBuilder;
 
@@ -19,6 +21,7 @@ export class NewestOfApp implements NewestRecords {
     this.appId = appId;
     this.#table = table;
     this.#sealed = sealed;
+    this.#dictionary = dictionary;
     this.#page = new PageBuilder(1, dictionary);
   }
 
@@ -32,6 +35,16 @@ export class NewestOfApp implements NewestRecords {
     this.#page.clear();
     this.#page.add(device, chunk, row);
     return this.#page.build();
+  }
+
+  /** The newest records of these devices, on a page of their own. */
+  pageOfDevices(devices: readonly Device[]): RecordPage {
+    const page = new PageBuilder(devices.length, this.#dictionary);
+    for (const device of devices) {
+      const { chunk, row } = this.#sealed.newest(device);
+      page.add(device, chunk, row);
+    }
+    return page.build();
   }
 
   notes(): Float64Array {

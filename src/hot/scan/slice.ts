@@ -80,8 +80,8 @@ export class Slice {
     return at;
   }
 
-  /** Visits the places of the matching records at positions `from` to `to`, in degrees, oldest first. */
-  visitPlaces(from: number, to: number, visit: (latitude: number, longitude: number) => void): void {
+  /** Visits where the matching records at positions `from` to `to` were made, in degrees, oldest first. */
+  visitPositions(from: number, to: number, visit: (latitude: number, longitude: number) => void): void {
     this.visit(from, to, (chunk, row) => {
       visit(numberAt(chunk, row, LATITUDE), numberAt(chunk, row, LONGITUDE));
     });

@@ -1,5 +1,6 @@
 import type { Device } from "../../hot/devices/device.ts";
-import type { DeviceBlocks } from "../../hot/scan/memory-scan.ts";
+import type { HotStore } from "../../hot/hot-store.ts";
+import type { DeviceBlocks, MemoryScan } from "../../hot/scan/memory-scan.ts";
 import type { Steps } from "../../lib/schedule/in-turns.ts";
 import type { AppId, UserId } from "../../model/ids.ts";
 import type { TimeRange } from "../../time/range.ts";
@@ -20,4 +21,13 @@ export interface HistoryScan {
   countQueried(): Steps<number>;
   /** What the answer needs besides a page. */
   readonly wants: "page" | "total" | "devices";
+}
+
+/** What a scan asks of memory, in a stretch of its range. */
+export function scanMemory(
+  hot: HotStore,
+  { devices, query, userId }: HistoryScan,
+  range: TimeRange,
+): MemoryScan {
+  return hot.scan({ devices, range, userId, accuracyMetersMax: query.accuracyMetersMax });
 }

@@ -1,17 +1,20 @@
-import { type DeviceBlocks, OneDevice } from "../../hot/scan/memory-scan.ts";
+import type { HotStore } from "../../hot/hot-store.ts";
+import { addPositions, type DeviceBlocks, OneDevice } from "../../hot/scan/memory-scan.ts";
+import { findTimeline } from "../../hot/scan/timeline.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import { inTurns, type Steps } from "../../lib/schedule/in-turns.ts";
 import { type MaybePromise, whenThere } from "../../lib/schedule/maybe-promise.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { AppId, UserId } from "../../model/ids.ts";
+import { lastingPage } from "../../model/lasting-page.ts";
 import type { TimeRange } from "../../time/range.ts";
 import { retentionStartMs } from "../../time/retention.ts";
 import { type Client, findDevice, isRetained } from "../find-device.ts";
 import { createArchiveHistory, type HistoryDependencies } from "./archive-history.ts";
 import type { HistoryAnswer } from "./history-answer.ts";
 import type { HistoryQuery } from "./history-query.ts";
-import type { HistoryScan } from "./history-scan.ts";
-import { answerFromMemory, lastingAnswer } from "./memory-history.ts";
+import { type HistoryScan, scanMemory } from "./history-scan.ts";
+import { PathMeter } from "./path-meter.ts";
 import { touchesSealed } from "./plan.ts";
 
 export type HistoryOutcome = MaybePromise<Result<HistoryAnswer, ServiceError>>;
@@ -65,6 +68,36 @@ export function createHistoryQueries(dependencies: HistoryDependencies): History
       return answer({ ...common, devices, countQueried: () => countRetained(devices, startMs) }, client);
     },
   };
+}
+
+/** The whole answer where memory has every record of the range. */
+function* answerFromMemory(hot: HotStore, scan: HistoryScan): Steps<HistoryAnswer> {
+  const { query } = scan;
+  const inMemory = scanMemory(hot, scan, scan.range);
+  const meter = new PathMeter();
+  const pathBytes = query.withDistance ? yield* addPositions(inMemory, meter) : 0;
+  const paths = query.withDistance ? yield* meter.lengths() : null;
+  const devicesQueried = yield* scan.countQueried();
+  // Last, since the page is good until reports come in.
+  const timeline = yield* findTimeline(inMemory, query.order, query.offset, query.limit);
+  const { page, total, devices, bytesRead } = timeline;
+  return {
+    pages: [page],
+    count: page.count,
+    hasMore: query.offset + page.count < total,
+    total,
+    devicesMatching: devices,
+    devicesQueried,
+    paths,
+    bytesRead: bytesRead + pathBytes,
+    source: "hot",
+    isIncomplete: false,
+  };
+}
+
+/** The same answer where it has to wait for anything. */
+function lastingAnswer(answer: HistoryAnswer): HistoryAnswer {
+  return { ...answer, pages: answer.pages.map(lastingPage) };
 }
 
 const NO_DEVICES: DeviceBlocks & { readonly size: number } = { size: 0, blocks: () => [] };

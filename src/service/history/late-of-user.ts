@@ -1,7 +1,6 @@
 import type { AppDevices } from "../../hot/app-devices.ts";
-import { timestampAt } from "../../hot/records/chunk.ts";
 import type { RecordKey } from "../../hot/scan/first-records.ts";
-import { type MemoryScan, visitSlices } from "../../hot/scan/memory-scan.ts";
+import { addKeys, type MemoryScan } from "../../hot/scan/memory-scan.ts";
 import type { Steps } from "../../lib/schedule/in-turns.ts";
 import type { MaybePromise } from "../../lib/schedule/maybe-promise.ts";
 import { sortInSteps } from "../../lib/schedule/sort-in-steps.ts";
@@ -31,25 +30,15 @@ export async function findLateOfUser(
     if (looks > LOOKS_A_KEY * keysMax) return null;
     for (let row = 0; row < count; row++) {
       const device = app.find(deviceIds[row]!);
-      if (device === null || device.track.find(timestampMs[row]!) === null) continue;
+      if (device === null || !device.hasRecordAt(timestampMs[row]!)) continue;
       keys.push({ device, timestampMs: timestampMs[row]! });
     }
     if (keys.length > keysMax) return null;
   }
-  await steps(addNaming(ofUser, keys, keysMax));
+  await steps(addKeys(ofUser, keys, keysMax));
   if (keys.length > keysMax) return null;
   const sorted = await steps(sortInSteps(keys, inOrder));
   return sorted.filter((key, index) => index === 0 || inOrder(sorted[index - 1]!, key) !== 0);
-}
-
-/** Adds the keys of late rows that name the user, and no more than one too many. */
-function* addNaming(ofUser: MemoryScan, keys: RecordKey[], keysMax: number): Steps<void> {
-  yield* visitSlices(ofUser, ofUser.range, true, (slice, to) => {
-    if (keys.length > keysMax) return;
-    slice.visit(slice.from, to, (chunk, row) => {
-      keys.push({ device: slice.device, timestampMs: timestampAt(chunk, row) });
-    });
-  });
 }
 
 function inOrder(a: RecordKey, b: RecordKey): number {

@@ -3,7 +3,7 @@ import type { ArchiveSession } from "../../archive/read/archive-session.ts";
 import type { AppDevices } from "../../hot/app-devices.ts";
 import type { HotStore } from "../../hot/hot-store.ts";
 import type { LateScan } from "../../hot/late/late-rows.ts";
-import type { MemoryScan } from "../../hot/scan/memory-scan.ts";
+import { addDevices, addPositions, type MemoryScan } from "../../hot/scan/memory-scan.ts";
 import { countRecords, findTimeline, type Timeline } from "../../hot/scan/timeline.ts";
 import type { Steps } from "../../lib/schedule/in-turns.ts";
 import type { DeviceId } from "../../model/ids.ts";
@@ -12,9 +12,8 @@ import type { RecordPage } from "../../model/record-page.ts";
 import type { Order, TimeRange } from "../../time/range.ts";
 import type { UtcDay } from "../../time/utc-day.ts";
 import { type ArchiveWindow, createArchiveWindow } from "./archive-window.ts";
-import type { HistoryScan } from "./history-scan.ts";
+import { type HistoryScan, scanMemory } from "./history-scan.ts";
 import { type DoSteps, findLateOfUser } from "./late-of-user.ts";
-import { addDevices, addPaths, memoryScan } from "./memory-history.ts";
 import type { PathMeter } from "./path-meter.ts";
 import type { HistoryStretch } from "./plan.ts";
 
@@ -62,7 +61,7 @@ export function createStretchReader(sources: StretchSources, stretch: HistoryStr
 
 /** Looks into memory anew for each call, since reports come in between. */
 function memoryReader({ hot, scan, steps }: StretchSources, range: TimeRange): StretchReader {
-  const inMemory = memoryScan(hot, scan, range);
+  const inMemory = scanMemory(hot, scan, range);
   let bytesRead = 0;
   const window: Window = {
     async page(order, offset, limit) {
@@ -79,7 +78,7 @@ function memoryReader({ hot, scan, steps }: StretchSources, range: TimeRange): S
     count: window.count,
     addDevices: async (devices) => steps(addDevices(inMemory, devices)),
     async addPath(meter) {
-      bytesRead += await steps(addPaths(inMemory, meter));
+      bytesRead += await steps(addPositions(inMemory, meter));
     },
     bytesRead: () => bytesRead,
     readsMemory: true,
@@ -106,7 +105,7 @@ function archiveReader(
   /** What lies over the records, or over those of the user. */
   async function findLate(app: AppDevices): Promise<LateScan> {
     const { device, userId } = scan;
-    const ofUser = memoryScan(hot, scan, range);
+    const ofUser = scanMemory(hot, scan, range);
     const keys =
       userId === null ? null : await findLateOfUser(app, ofUser, archived, 2 * lateWindow.rowsMax, steps);
     const late = keys === null ? hot.lateRows(app, device) : hot.lateRowsAt(keys);
