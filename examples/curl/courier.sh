@@ -31,11 +31,11 @@ ask() {
 # The day comes first: if midnight falls between the two lines, the reports are still within the range asked for below.
 day=$(date -u +%Y-%m-%d)
 second=$(date +%s)
-report='{"device_id":"%s","timestamp":%s,"latitude":%s,"longitude":%s,"speed":4.2}\n'
 reports=$(
-  printf "$report" "$device" "${second}000" 53.4010 -2.9942
-  printf "$report" "$device" "${second}300" 53.4024 -2.9951
-  printf "$report" "$device" "${second}600" 53.4039 -2.9960
+  printf '{"device_id":"%s","timestamp":%s,"latitude":%s,"longitude":%s}\n' \
+    "$device" "${second}000" 53.4010 -2.9942 \
+    "$device" "${second}300" 53.4024 -2.9951 \
+    "$device" "${second}600" 53.4039 -2.9960
 )
 
 ask "$url/ingest/v1/locations" --header "Content-Type: application/x-ndjson" --data-binary "$reports"

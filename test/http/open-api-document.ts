@@ -10,6 +10,7 @@ export interface Schema {
   readonly items: Schema;
   readonly oneOf?: readonly Schema[];
   readonly enum?: readonly unknown[];
+  readonly default?: unknown;
   readonly description?: string;
   readonly example?: unknown;
 }

@@ -1,0 +1,81 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import manifest from "../../package.json" with { type: "json" };
+import { withEndpointTable } from "./endpoint-table.ts";
+
+/* The pages for people: their links lead somewhere, their contents are complete, their lines fit. */
+
+const ROOT = join(import.meta.dir, "../..");
+const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
+
+const DOCS = readdirSync(join(ROOT, "docs")).map((name) => `docs/${name}`);
+const SHORT_PAGES = ["README.md", "CONTRIBUTING.md", "examples/README.md", ...DOCS];
+const PAGES = [...SHORT_PAGES, "ARCHITECTURE.md", "SECURITY.md", "bench/README.md", "deploy/README.md"];
+
+/** Headings below the title, outside of blocks of code. */
+function headingsOf(page: string): string[] {
+  const prose = read(page).replaceAll(/^```.*?^```$/gms, "");
+  return [...prose.matchAll(/^##+ (.*)$/gm)].map(([, heading]) => heading!);
+}
+
+/** The anchor that a heading gets where Markdown is shown. */
+function anchorOf(heading: string): string {
+  const words = heading.toLowerCase().replaceAll(/[^\p{L}\p{N} _-]/gu, "");
+  return words.replaceAll(" ", "-");
+}
+
+describe.each(PAGES)("%s", (page) => {
+  test("links to files and headings that are there", () => {
+    const dead: string[] = [];
+    for (const [, target = ""] of read(page).matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^https?:/.test(target)) continue;
+      const [path = "", anchor] = target.split("#");
+      const file = path === "" ? page : join(dirname(page), path);
+      if (!existsSync(join(ROOT, file))) dead.push(target);
+      else if (anchor !== undefined && !headingsOf(file).map(anchorOf).includes(anchor)) dead.push(target);
+    }
+    expect(dead).toEqual([]);
+  });
+});
+
+test.each(SHORT_PAGES)("%s keeps to lines of 120 columns, but for tables, pictures and output", (page) => {
+  const prose = read(page).replaceAll(/^```(?:console|json)?\n.*?^```$/gms, "");
+  const lines = prose.split("\n").filter((line) => !/^(\| |!\[)/.test(line));
+  expect(lines.filter((line) => line.length > 120)).toEqual([]);
+});
+
+test.each(SHORT_PAGES)("%s runs no script that package.json does not have", (page) => {
+  const named = [...read(page).matchAll(/\b(?:npm|bun) run (?:--silent )?([a-z]+)/g)].map(
+    ([, name]) => name!,
+  );
+  expect(named.filter((name) => !Object.hasOwn(manifest.scripts, name))).toEqual([]);
+});
+
+test("CONTRIBUTING.md names files and folders that are there", () => {
+  const paths = [
+    ...read("CONTRIBUTING.md").matchAll(/(?:^|[`\s])(?:\.\/)?((?:src|test|bench|docs|examples)\/[\w./-]*)/g),
+  ];
+  expect(paths.map(([, path]) => path!).filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+});
+
+test("README.md has at most 900 words", () => {
+  expect(read("README.md").split(/\s+/).length).toBeLessThanOrEqual(900);
+});
+
+test("docs/README.md lists every page and its headings, in their order", () => {
+  const contents = read("docs/README.md");
+  for (const page of DOCS.filter((path) => path !== "docs/README.md")) {
+    const name = page.replace("docs/", "");
+    expect(contents).toContain(`](${name})`);
+    const listed = [...contents.matchAll(/\[([^\]]+)\]\(([\w-]+\.md)#[^)]*\)/g)]
+      .filter(([, , file]) => file === name)
+      .map(([, heading]) => heading!);
+    if (listed.length > 0) expect(listed).toEqual(headingsOf(page));
+  }
+});
+
+test("docs/asking.md has the endpoints as they are: else run test/docs/write-endpoints.ts", () => {
+  const page = read("docs/asking.md");
+  expect(page).toBe(withEndpointTable(page));
+});
