@@ -11,11 +11,13 @@ import { ListOrdering } from "./devices/list-ordering.ts";
 import { SealedRows } from "./devices/sealed-rows.ts";
 import { UsersOfApp } from "./devices/users-of-app.ts";
 import { LateMinutes } from "./late/late-minutes.ts";
-import { numberAt } from "./records/chunk.ts";
+import { numberAt, timestampAt } from "./records/chunk.ts";
 import type { Dictionary } from "./records/dictionary.ts";
 import type { RowRef } from "./records/track.ts";
 import { NewestOfApp } from "./scan/newest-of-app.ts";
 
+const LATITUDE = numberIndex("latitude");
+const LONGITUDE = numberIndex("longitude");
 const ACCURACY = numberIndex("horizontal_accuracy");
 
 /** What memory knows of one app: its devices by id and by user, and where they are. */
@@ -66,6 +68,19 @@ export class AppDevices {
   /** The newest record of a device that has one, wherever it is. */
   newest(device: Device): RowRef {
     return this.sealed.newest(device);
+  }
+
+  /** The device's newest record is this one, of this user. */
+  showNewest(device: Device, { chunk, row }: RowRef, user: number): void {
+    this.positions.set(
+      device.number,
+      numberAt(chunk, row, LATITUDE),
+      numberAt(chunk, row, LONGITUDE),
+      timestampAt(chunk, row),
+      numberAt(chunk, row, ACCURACY),
+    );
+    this.newestRecords.changed(device.number);
+    this.users.setCurrent(device, user);
   }
 
   /** Horizontal accuracy of a device's newest record; NaN where it has none. */

@@ -1,10 +1,10 @@
 import { assert } from "../lib/assert.ts";
-import { compareUtf8 } from "../lib/text/utf8.ts";
 import type { AppId } from "../model/ids.ts";
 import { createReportBatchBuilder, type ReportBatch } from "../model/report-batch.ts";
 import type { TimeRange } from "../time/range.ts";
 import type { UtcDay } from "../time/utc-day.ts";
 import type { AppDevices } from "./app-devices.ts";
+import type { Apps } from "./apps.ts";
 import type { Device } from "./devices/device.ts";
 import type { DayLedger, LedgerDay } from "./late/day-ledger.ts";
 import { profileAt, stateAt, timestampAt } from "./records/chunk.ts";
@@ -35,14 +35,14 @@ const NO_RECORDS = createReportBatchBuilder(0).build();
 export class Sealing {
   /** All reports up to this entry of the log are in the rows. */
   readonly sequence: number;
-  readonly #apps: ReadonlyMap<AppId, AppDevices>;
+  readonly #apps: Apps;
   readonly #ledger: DayLedger;
   readonly #dictionary: Dictionary;
   /** The newest day first. */
   #days: readonly LedgerDay[];
 
   constructor(
-    apps: ReadonlyMap<AppId, AppDevices>,
+    apps: Apps,
     ledger: DayLedger,
     dictionary: Dictionary,
     days: readonly UtcDay[],
@@ -62,7 +62,7 @@ export class Sealing {
   /** All records of a day, by app (UTF-8 bytes). The caller may answer requests between two batches. */
   *rows(day: UtcDay): Iterable<AppRows> {
     const { startMs, endMs } = this.#ledger.of(day);
-    for (const app of this.#sortedApps()) {
+    for (const app of this.#apps.inOrder()) {
       let collector = new ReportCollector(ROWS_A_BATCH, this.#dictionary);
       let looks = 0;
       for (const device of app.list.devices()) {
@@ -85,7 +85,7 @@ export class Sealing {
 
   /** The newest record of each device among those sealed and those of the days. */
   *newest(): Iterable<AppRows> {
-    for (const app of this.#sortedApps()) {
+    for (const app of this.#apps.inOrder()) {
       let collector = new ReportCollector(ROWS_A_BATCH, this.#dictionary);
       for (const device of app.list.devices()) {
         if (device === null) {
@@ -118,7 +118,7 @@ export class Sealing {
   /** Frees the memory of what was moved, some rows and devices a step. */
   *drop(): Iterable<void> {
     let looks = 0;
-    for (const app of this.#sortedApps()) {
+    for (const app of this.#apps.inOrder()) {
       for (const device of app.list.devices()) {
         if (device === null) {
           yield;
@@ -202,10 +202,6 @@ export class Sealing {
       return at;
     }
     return device.sealedNewestMs === Number.NEGATIVE_INFINITY ? null : app.sealed.at(device.number);
-  }
-
-  #sortedApps(): readonly AppDevices[] {
-    return [...this.#apps.values()].sort((a, b) => compareUtf8(a.appId, b.appId));
   }
 }
 

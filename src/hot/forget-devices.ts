@@ -1,0 +1,19 @@
+import type { Apps } from "./apps.ts";
+import type { Dictionary } from "./records/dictionary.ts";
+
+const DEVICES_A_STEP = 1000; // Looking at a device to forget it costs well under a microsecond.
+
+/** Forgets devices that have nothing newer than this and nothing in memory, and apps without a device, some a step. */
+export function* forgetDevices(apps: Apps, dictionary: Dictionary, beforeMs: number): Iterable<void> {
+  let looked = 0;
+  for (const app of apps.all()) {
+    for (const device of app.list.devices()) {
+      if (device?.track.count === 0 && device.sealedNewestMs < beforeMs) app.remove(device);
+      if (device !== null && ++looked % DEVICES_A_STEP > 0) continue;
+      dictionary.collect();
+      yield;
+    }
+    if (app.deviceCount === 0) apps.remove(app);
+  }
+  dictionary.collect();
+}
