@@ -23,6 +23,9 @@ export interface RejectedReport {
 /** Unix seconds of any date before the year 5138 are below this; as milliseconds it is March 1973. */
 const LOOKS_LIKE_SECONDS_MAX = 100_000_000_000;
 
+/** How the message of a report that is too old to be kept ends: an import has advice then. */
+export const BEFORE_RETENTION = ", the start of the retention";
+
 const DEVICE_FIELD = REPORT_FIELDS.find((field) => field.column === "device")!;
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]/;
 
@@ -100,7 +103,7 @@ function timestampFault(value: unknown, times: AcceptedTimes): string | null {
     return "timestamp must be Unix time in milliseconds; this looks like seconds";
   }
   if (value < times.oldestMs) {
-    return `timestamp must not be before ${new Date(times.oldestMs).toISOString()}, the start of the retention`;
+    return `timestamp must not be before ${new Date(times.oldestMs).toISOString()}${BEFORE_RETENTION}`;
   }
   if (value > times.newestMs) return "timestamp must not be more than 10 minutes in the future";
   return null;

@@ -162,6 +162,23 @@ describe("import", () => {
       expect(bad.error).toContain('"-" has no row that can be used.');
     }));
 
+  test("points to --shift-to-now where rows are too old to be kept", () =>
+    withDirectory(async (directory) => {
+      const file = join(directory, "old.csv");
+      writeFileSync(
+        file,
+        "device_id,timestamp,latitude,longitude\na,1262304000000,1,2\nb,1577836800000,1,2\n",
+      );
+      const args = ["import", file, "--app", "shop", "--data-dir", join(directory, "data")];
+      const kept = await runCli(...args);
+      expect(kept.error).toMatch(/old\.csv:2: timestamp must not be before .*, the start of the retention\n/);
+      expect(kept.error).toContain("move it to the last 24 hours with --shift-to-now.\n");
+      // Ten years before its newest report, the first row is too old all the same.
+      const moved = await runCli(...args, "--shift-to-now");
+      expect(countsOf(moved.out)).toEqual([1, 0, 1]);
+      expect(moved.error).not.toContain("--shift-to-now");
+    }));
+
   test("begins nothing where a file can't be opened", () =>
     withDirectory(async (directory) => {
       const file = join(directory, "a.csv.zst");

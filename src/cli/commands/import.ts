@@ -39,7 +39,7 @@ export async function importFiles(
 ): Promise<number> {
   const files = await openFiles(command, platform, terminal);
   if (files === null) return 1;
-  const screen = createImportScreen(files, terminal);
+  const screen = createImportScreen(files, command.shiftToNow, terminal);
   const records = await openRecords(command, files, platform, screen, signal);
   if (command.target.kind === "directory" && !(await platform.files.exists(command.dataDir)))
     screen.say(newDirectoryText(command.dataDir));

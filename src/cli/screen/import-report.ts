@@ -1,3 +1,4 @@
+import { BEFORE_RETENTION } from "../../model/report.ts";
 import type { ImportProgress } from "../../service/import/progress.ts";
 import type { RejectedRow } from "../../service/import/reader.ts";
 import { countOf, formatCount } from "./counts.ts";
@@ -10,27 +11,35 @@ const MESSAGES_MAX = 100; // There are few different ones; a stranger's server m
 export interface RejectedRows {
   /** The line to show for this row; null where enough were shown. */
   add(fileName: string, row: RejectedRow): string | null;
-  /** Lines for the end; none where every row was shown. */
+  /** Lines for the end: the reasons, where not every row was shown, and advice. */
   summary(): string[];
 }
 
-export function createRejectedRows(): RejectedRows {
+/** `shiftToNow` as the command has it: who moves times already needs no advice about old ones. */
+export function createRejectedRows(shiftToNow: boolean): RejectedRows {
   const counts = new Map<string, number>();
   let shown = 0;
   let total = 0;
+  let tooOld = 0;
   return {
     add(fileName, { line, message }) {
       const known = counts.has(message) || counts.size < MESSAGES_MAX ? message : "other reasons";
       counts.set(known, (counts.get(known) ?? 0) + 1);
       total++;
+      if (message.endsWith(BEFORE_RETENTION)) tooOld++;
       return shown++ < SHOWN_MAX ? `${fileName}:${line}: ${message}` : null;
     },
     summary() {
-      if (total <= SHOWN_MAX) return [];
+      const advice =
+        tooOld > 0 && !shiftToNow
+          ? ["To try an old file out, move it to the last 24 hours with --shift-to-now."]
+          : [];
+      if (total <= SHOWN_MAX) return advice;
       const byCount = [...counts].sort(([, a], [, b]) => b - a);
       return [
         `The first ${SHOWN_MAX} of ${formatCount(total)} rejected rows are above. All of them:`,
         ...byCount.map(([message, count]) => `${formatCount(count).padStart(12)}  ${message}`),
+        ...advice,
       ];
     },
   };

@@ -26,11 +26,15 @@ export interface ImportScreen extends ImportRunEvents {
   readonly unreadableCount: number;
 }
 
-export function createImportScreen(files: readonly ImportFile[], terminal: Terminal): ImportScreen {
+export function createImportScreen(
+  files: readonly ImportFile[],
+  shiftToNow: boolean,
+  terminal: Terminal,
+): ImportScreen {
   const names = files.map(({ input }) => printableLine(input.name));
   const sizes = files.map(({ input }) => input.sizeBytes);
   const totalBytes = sizes.every((size) => size !== null) ? sizes.reduce((sum, size) => sum + size, 0) : null;
-  const rejectedRows = createRejectedRows();
+  const rejectedRows = createRejectedRows(shiftToNow);
   let bar: ProgressBar | null = null;
   let barLabel = "";
   let bytesDone = 0;
