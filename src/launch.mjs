@@ -32,8 +32,8 @@ const IN_BUN = process.versions.bun !== undefined;
 const BUSY = ["sim", "property", "archive", "service", "http", "security"].map((name) => `./test/${name}`);
 
 /**
- * Every command: whether it needs the development packages, the programs it runs in order, and one that runs
- * meanwhile, whose output comes last.
+ * Every command: whether it needs the development packages, what is said before it, the programs it runs in order,
+ * and one that runs meanwhile, whose output comes last.
  */
 const COMMANDS = {
   start: { development: false, programs: (bun, args) => [[bun, "src/main.ts", "serve", ...args]] },
@@ -44,6 +44,7 @@ const COMMANDS = {
   },
   test: {
     development: true,
+    notice: (args) => (args.length > 0 ? null : ALL_TESTS_NOTICE),
     programs: (bun, args) => [testProgram(bun, args.length > 0 ? args : testsBesideBusy())],
     meanwhile: (bun, args) => (args.length > 0 ? null : testProgram(bun, BUSY)),
   },
@@ -57,6 +58,9 @@ const COMMANDS = {
     programs: (_bun, args) => [[process.execPath, BIOME, "check", "--write", ".", ...args]],
   },
 };
+
+const ALL_TESTS_NOTICE =
+  "All tests together take about eight minutes on two cores. One file or folder: npm test -- ./test/wal";
 
 const FUZZ = join(ROOT, "test/fuzz");
 
@@ -85,8 +89,10 @@ async function main(name, args) {
     console.error(`Usage: launch.mjs ${Object.keys(COMMANDS).join("|")} [arguments]`);
     return 2;
   }
-  const { development, programs, meanwhile = () => null } = COMMANDS[name];
+  const { development, notice = () => null, programs, meanwhile = () => null } = COMMANDS[name];
   const bun = await ensureInstalled(development);
+  const said = notice(args);
+  if (said !== null) console.error(said);
   const beside = meanwhile(bun, args);
   const running = beside === null ? null : runQuietly(beside);
   let exitCode = 0;

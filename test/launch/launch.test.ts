@@ -154,9 +154,11 @@ describe.skipIf(NODE === null)("launch.mjs", () => {
       for (const folder of ["sim", "other"])
         expect(said.split(`${folder} ran`).length - 1).toBeGreaterThan(0);
       expect(said.match(/^Ran 1 test across 1 file\b/gm)).toHaveLength(2);
+      expect(err).toMatch(/^(Installing packages ...\n)?All tests together take about eight minutes/);
     }
     const { out, err } = await launch("test", "./test/other");
     expect(out + err).not.toContain("sim ran");
+    expect(err).not.toContain("minutes");
   });
 
   test("refuses an unknown command without installing for it", async () => {
