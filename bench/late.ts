@@ -1,4 +1,5 @@
 import { LATE_WINDOW } from "../src/config.ts";
+import { Scheduler } from "../src/lib/schedule/scheduler.ts";
 import type { UserId } from "../src/model/ids.ts";
 import { NUMBER_FIELDS } from "../src/model/location-fields.ts";
 import { BATCH_REPORTS_MAX } from "../src/model/report-batch.ts";
@@ -93,6 +94,7 @@ function pagesOf(
   const { ofApp, ofDevice, ofUser } = createHistoryQueries({
     hot,
     clock: systemClock,
+    scheduler: new Scheduler(),
     archive: () => archive,
     acknowledgedParts: async () => new Set(),
     lateWindow: LATE_WINDOW,

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createHotStore } from "../src/hot/hot-store.ts";
+import { Scheduler } from "../src/lib/schedule/scheduler.ts";
 import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../src/model/location-fields.ts";
 import type { ReportBatch } from "../src/model/report-batch.ts";
 import type { Bench, BenchRun } from "./support/bench.ts";
@@ -72,7 +73,7 @@ async function measureInProcess(directory: string, keeper: Keeper): Promise<numb
 
 if (import.meta.main) {
   const [, , directory, keeper] = process.argv;
-  const hot = createHotStore();
+  const hot = createHotStore(new Scheduler());
   const objects: object[] = [];
   const before = await settledBytes();
   const { recovery } = await openLog(directory!, ({ appId, batch, sequence }) => {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createHotStore } from "../src/hot/hot-store.ts";
+import { Scheduler } from "../src/lib/schedule/scheduler.ts";
 import { batchesOf } from "./support/batches.ts";
 import type { Bench, BenchRun } from "./support/bench.ts";
 import { readBoston } from "./support/boston.ts";
@@ -38,7 +39,7 @@ async function replay(run: BenchRun, name: string, reports: readonly object[]): 
   const directory = mkdtempSync(join(tmpdir(), "wherehouse-replay-"));
   try {
     const bytes = await writeLog(directory, reports);
-    const direct = createHotStore();
+    const direct = createHotStore(new Scheduler());
     batchesOf(reports, 1000).forEach((batch, index) => {
       direct.apply(BENCH_APP, batch, index + 1);
     });
@@ -50,7 +51,7 @@ async function replay(run: BenchRun, name: string, reports: readonly object[]): 
       for (const line of lines) JSON.parse(line);
       control.push(rate(reports.length, parseMs));
       const replayMs = performance.now();
-      const hot = createHotStore();
+      const hot = createHotStore(new Scheduler());
       const { wal, recovery } = await openLog(directory, ({ appId, batch, sequence }) =>
         hot.apply(appId, batch, sequence),
       );

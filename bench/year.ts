@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import type { Manifest } from "../src/archive/files/manifest.ts";
 import { LATE_WINDOW } from "../src/config.ts";
+import { Scheduler } from "../src/lib/schedule/scheduler.ts";
 import type { ReportBatch } from "../src/model/report-batch.ts";
 import type { OpenDirectory } from "../src/open-directory.ts";
 import { createHistoryQueries } from "../src/service/history/history.ts";
@@ -212,6 +213,7 @@ async function timesOf(
   const { ofDevice } = createHistoryQueries({
     hot,
     clock,
+    scheduler: new Scheduler(),
     archive: () => archive,
     acknowledgedParts: async () => new Set(),
     lateWindow: LATE_WINDOW,

@@ -12,7 +12,7 @@ import type { Answered } from "./http/observe.ts";
 import type { Readiness } from "./http/routes/health.ts";
 import { createServer } from "./http/server.ts";
 import { assert } from "./lib/assert.ts";
-import { LoopShare } from "./lib/schedule/loop-share.ts";
+import { Scheduler } from "./lib/schedule/scheduler.ts";
 import { watchEventLoop } from "./metrics/event-loop-meter.ts";
 import { createMeters, type Meters } from "./metrics/meters.ts";
 import { createScrape } from "./metrics/scrape.ts";
@@ -81,8 +81,8 @@ export async function openApp(
   });
   const release = await takeDirectory(dataDir, "serve", { files, acquireLock, pid }, clock);
   let start = { isReady: false, replayedBytes: 0, totalBytes: 0 };
-  const hot = createHotStore();
-  const loop = new LoopShare();
+  const scheduler = new Scheduler();
+  const hot = createHotStore(scheduler);
   const meters = createMeters();
   const eventLoop = watchEventLoop(events.onHeldUp);
   try {
@@ -104,7 +104,7 @@ export async function openApp(
       const parts = [...opened().archive.damaged.keys()].filter((file) => !acknowledged.has(file)).length;
       return unsaved + parts + (await countUnacknowledged(files, paths.damaged));
     }
-    const queries = { hot, clock };
+    const queries = { hot, clock, scheduler };
     const bodies = createBodyBudget(INGEST_LIMITS);
     const server = createServer({
       version: manifest.version,
@@ -127,7 +127,7 @@ export async function openApp(
         usage: platform.usage,
         countDamaged,
       }),
-      loop,
+      scheduler,
       ingest: (appId: AppId, batch) => opened().ingest(appId, batch),
       current: createCurrentQueries(queries),
       history: createHistoryQueries({
@@ -168,7 +168,7 @@ export async function openApp(
       events: metered,
       onProgress,
       release,
-      loop,
+      scheduler,
     });
     const ready = opening.then(async (found) => {
       directory = found;

@@ -18,7 +18,7 @@ import {
 import { readAcknowledgedParts } from "./directory/acknowledged.ts";
 import { directoryPaths } from "./directory/paths.ts";
 import type { HotStore } from "./hot/hot-store.ts";
-import { LoopShare } from "./lib/schedule/loop-share.ts";
+import type { Scheduler } from "./lib/schedule/scheduler.ts";
 import type { Files } from "./runtime/files.ts";
 import type { AcquireLock, LockOwner } from "./runtime/lock.ts";
 import { createIngest, type Ingest } from "./service/ingest.ts";
@@ -100,6 +100,8 @@ export interface OpenDirectoryOptions {
   readonly clock: Clock;
   /** Empty. */
   readonly hot: HotStore;
+  /** Gives the time to lay reports over memory. */
+  readonly scheduler: Scheduler;
   readonly config: ArchiveConfig;
   readonly events: DirectoryEvents;
   readonly onProgress: OnReplayProgress;
@@ -109,8 +111,6 @@ export interface OpenDirectoryOptions {
   /** Left out, the directory has databases and a thread of its own. */
   readonly archiveEngine?: ArchiveEngine;
   readonly segmentBytesMax?: number;
-  /** Whose time it takes to lay reports over memory; left out, they have a loop to themselves. */
-  readonly loop?: LoopShare;
   /** Left out, salts of the log are random. */
   readonly createSalt?: CreateSalt;
 }
@@ -195,7 +195,7 @@ export async function openDirectory(options: OpenDirectoryOptions): Promise<Open
       schedule,
       onRefusal: events.onRefusal,
       hasWholeLog: recovery.readUpTo === Number.POSITIVE_INFINITY,
-      loop: options.loop ?? new LoopShare(),
+      scheduler: options.scheduler,
     }),
     async inspect() {
       for (const note of await inspectArchive(files, paths.archive, archive)) events.onArchiveNote(note);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { DEFAULT_ARCHIVE_CONFIG } from "../../src/config.ts";
 import { directoryPaths } from "../../src/directory/paths.ts";
 import { createHotStore } from "../../src/hot/hot-store.ts";
+import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
 import type { AppId } from "../../src/model/ids.ts";
 import { BATCH_REPORTS_MAX, type ReportBatch } from "../../src/model/report-batch.ts";
 import { type OpenDirectory, openDirectory } from "../../src/open-directory.ts";
@@ -95,11 +96,13 @@ export function openBenchDirectory(dataDir: string, clock: Clock): Promise<OpenD
   const fail = (what: unknown) => {
     throw new Error("the directory is not well", { cause: what });
   };
+  const scheduler = new Scheduler();
   return openDirectory({
     dataDir,
     files: createNodeFiles(),
     clock,
-    hot: createHotStore(),
+    hot: createHotStore(scheduler),
+    scheduler,
     config: DEFAULT_ARCHIVE_CONFIG,
     events: { onRefusal: fail, onArchiveNote: fail, onSealed: () => {}, onSealFailed: fail },
     onProgress: () => {},

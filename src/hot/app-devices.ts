@@ -1,4 +1,5 @@
 import { assert } from "../lib/assert.ts";
+import type { Scheduler } from "../lib/schedule/scheduler.ts";
 import { compareUtf8 } from "../lib/text/utf8.ts";
 import type { AppId, DeviceId } from "../model/ids.ts";
 import { numberIndex } from "../model/location-fields.ts";
@@ -34,9 +35,9 @@ export class AppDevices {
   recordCount = 0;
   readonly #ordering: ListOrdering;
 
-  constructor(appId: AppId, dictionary: Dictionary, search: PositionSearch) {
+  constructor(appId: AppId, dictionary: Dictionary, search: PositionSearch, scheduler: Scheduler) {
     this.appId = appId;
-    this.#ordering = new ListOrdering(appId);
+    this.#ordering = new ListOrdering(appId, scheduler);
     this.users = new UsersOfApp(this.#ordering);
     this.sealed = new SealedRows(dictionary);
     this.newestRecords = new NewestOfApp(appId, this.table, this.sealed, dictionary);

@@ -1,3 +1,4 @@
+import type { Scheduler } from "../lib/schedule/scheduler.ts";
 import { compareUtf8 } from "../lib/text/utf8.ts";
 import type { AppId } from "../model/ids.ts";
 import { PositionSearch } from "../spatial/search.ts";
@@ -8,11 +9,13 @@ import type { Dictionary } from "./records/dictionary.ts";
 export class Apps {
   readonly #byId = new Map<AppId, AppDevices>();
   readonly #dictionary: Dictionary;
+  readonly #scheduler: Scheduler;
   /** One runs at a time, so one serves all apps. */
   readonly #search = new PositionSearch();
 
-  constructor(dictionary: Dictionary) {
+  constructor(dictionary: Dictionary, scheduler: Scheduler) {
     this.#dictionary = dictionary;
+    this.#scheduler = scheduler;
   }
 
   find(appId: AppId): AppDevices | null {
@@ -22,7 +25,7 @@ export class Apps {
   findOrAdd(appId: AppId): AppDevices {
     let app = this.#byId.get(appId);
     if (app === undefined) {
-      app = new AppDevices(appId, this.#dictionary, this.#search);
+      app = new AppDevices(appId, this.#dictionary, this.#search, this.#scheduler);
       this.#byId.set(appId, app);
     }
     return app;

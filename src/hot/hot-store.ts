@@ -1,3 +1,4 @@
+import type { Scheduler } from "../lib/schedule/scheduler.ts";
 import type { AppId } from "../model/ids.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
 import type { UtcDay } from "../time/utc-day.ts";
@@ -69,8 +70,9 @@ export interface DayInMemory {
   readonly isSealed: boolean;
 }
 
-export function createHotStore(dictionary: Dictionary = createDictionary()): HotStore {
-  const apps = new Apps(dictionary);
+/** The scheduler gives the time to put long lists of devices in order. */
+export function createHotStore(scheduler: Scheduler, dictionary: Dictionary = createDictionary()): HotStore {
+  const apps = new Apps(dictionary, scheduler);
   const ledger = new DayLedger();
   const records = new RecordWriter(dictionary);
   const batches = new BatchWriter(dictionary, ledger, records);

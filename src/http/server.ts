@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import type { KeyStore } from "../auth/key-store.ts";
 import type { RateLimit } from "../auth/rate-limit.ts";
-import type { LoopShare } from "../lib/schedule/loop-share.ts";
+import type { Scheduler } from "../lib/schedule/scheduler.ts";
 import type { Meters } from "../metrics/meters.ts";
 import type { Scrape } from "../metrics/scrape.ts";
 import type { CurrentQueries } from "../service/current.ts";
@@ -35,7 +35,8 @@ export interface ServerDependencies {
   readonly readiness: () => Readiness;
   readonly countDamaged: () => Promise<number>;
   readonly ingest: Ingest;
-  readonly loop: LoopShare;
+  /** Gives long work its time: the reading of bodies, and the making of answers. */
+  readonly scheduler: Scheduler;
   readonly current: CurrentQueries;
   readonly history: HistoryQueries;
   readonly nearby: Nearby;

@@ -2,8 +2,8 @@ import type { AppDevices } from "../hot/app-devices.ts";
 import type { Device } from "../hot/devices/device.ts";
 import type { DeviceList } from "../hot/devices/device-list.ts";
 import { ok, type Result } from "../lib/result.ts";
-import { inTurns, type Steps } from "../lib/schedule/in-turns.ts";
 import { type MaybePromise, whenThere } from "../lib/schedule/maybe-promise.ts";
+import type { Steps } from "../lib/schedule/steps.ts";
 import type { ServiceError } from "../model/errors.ts";
 import type { AppId, UserId } from "../model/ids.ts";
 import type { NewestRecords } from "../model/newest-records.ts";
@@ -56,7 +56,7 @@ export interface CurrentQueries {
  * about many devices are promised, others are there at once.
  */
 export function createCurrentQueries(dependencies: QueryDependencies): CurrentQueries {
-  const { hot, clock } = dependencies;
+  const { hot, clock, scheduler } = dependencies;
   return {
     ofDevice(appId, deviceId) {
       const found = findDevice(dependencies, appId, deviceId);
@@ -81,7 +81,7 @@ export function createCurrentQueries(dependencies: QueryDependencies): CurrentQu
       const isTheirs = (device: Device) => device.currentUser === hot.dictionary.findUser(userId);
       const isListed = (device: Device) => isTheirs(device) && app.find(device.id) === device;
       const page = findPage(app, { list, isListed }, matches, { offset: 0, limit, countsAll: false });
-      return whenThere(inTurns(appId, signal, page), ({ found }) => found);
+      return whenThere(scheduler.runAtOnce(appId, signal, page), ({ found }) => found);
     },
     ofApp(appId, { afterMs, beforeMs, offset, limit }, { signal }) {
       const app = hot.findApp(appId);
@@ -93,7 +93,8 @@ export function createCurrentQueries(dependencies: QueryDependencies): CurrentQu
         return beforeMs === null || newestMs < beforeMs;
       };
       const listed = { list: app.list, isListed: (device: Device) => app.find(device.id) === device };
-      return inTurns(appId, signal, findPage(app, listed, matches, { offset, limit, countsAll: true }));
+      const page = findPage(app, listed, matches, { offset, limit, countsAll: true });
+      return scheduler.runAtOnce(appId, signal, page);
     },
   };
 }

@@ -2,15 +2,22 @@ import type { AppDevices } from "../hot/app-devices.ts";
 import type { Device } from "../hot/devices/device.ts";
 import type { HotStore } from "../hot/hot-store.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
+import type { Scheduler } from "../lib/schedule/scheduler.ts";
 import type { ServiceError } from "../model/errors.ts";
 import type { AppId } from "../model/ids.ts";
 import type { Clock } from "../time/clock.ts";
 import { retentionStartMs } from "../time/retention.ts";
 
 /** What every question is asked of. */
-export interface QueryDependencies {
+export interface FindDependencies {
   readonly hot: HotStore;
   readonly clock: Clock;
+}
+
+/** And what those need whose answers may be long. */
+export interface QueryDependencies extends FindDependencies {
+  /** Gives long answers the time to be found. */
+  readonly scheduler: Scheduler;
 }
 
 /** Who asks: once the signal comes, nobody waits for the answer any more. */
@@ -24,7 +31,7 @@ export function isRetained(device: Device, startMs: number): boolean {
 }
 
 export function findDevice(
-  { hot, clock }: QueryDependencies,
+  { hot, clock }: FindDependencies,
   appId: AppId,
   deviceId: string,
 ): Result<{ app: AppDevices; device: Device }, ServiceError> {

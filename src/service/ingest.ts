@@ -1,6 +1,7 @@
 import type { HotStore } from "../hot/hot-store.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
-import { inOneStep, type LoopShare } from "../lib/schedule/loop-share.ts";
+import type { Scheduler } from "../lib/schedule/scheduler.ts";
+import { inOneStep } from "../lib/schedule/steps.ts";
 import type { ServiceError } from "../model/errors.ts";
 import type { AppId } from "../model/ids.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
@@ -17,8 +18,8 @@ export interface IngestDependencies {
   readonly onRefusal: (refusal: LogRefusal) => void;
   /** Whether memory has all of the log: a segment that can't be read for now may say otherwise than it does. */
   readonly hasWholeLog: boolean;
-  /** Whose time it takes to lay batches over memory. */
-  readonly loop: LoopShare;
+  /** Gives the time to lay batches over memory. */
+  readonly scheduler: Scheduler;
 }
 
 export interface IngestAnswer {
@@ -45,7 +46,7 @@ const MEMORY = "";
  * durable and what is visible is durable too. Batches reach memory in the order of the log.
  */
 export function createIngest(dependencies: IngestDependencies): Ingest {
-  const { log, hot, schedule, onRefusal, hasWholeLog, loop } = dependencies;
+  const { log, hot, schedule, onRefusal, hasWholeLog, scheduler } = dependencies;
   /** Batches of each app that memory does not show yet. */
   const lanes = new Map<AppId, IngestLane>();
 
@@ -65,7 +66,7 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
       return fail(refusalError(appended.error));
     }
     const sequence = appended.value;
-    const applied = await loop.run(
+    const applied = await scheduler.run(
       MEMORY,
       inOneStep(() => hot.apply(appId, batch, sequence)),
     );

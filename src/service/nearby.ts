@@ -1,7 +1,7 @@
 import type { AppId } from "../model/ids.ts";
 import type { NewestRecords } from "../model/newest-records.ts";
 import { retentionStartMs } from "../time/retention.ts";
-import type { QueryDependencies } from "./find-device.ts";
+import type { FindDependencies } from "./find-device.ts";
 
 export interface NearbyQuery {
   /** Center in degrees. */
@@ -34,7 +34,7 @@ export interface NearbyAnswer {
 export type Nearby = (appId: AppId, query: NearbyQuery) => NearbyAnswer | null;
 
 /** Devices whose latest position lies within a circle. */
-export function createNearby({ hot, clock }: QueryDependencies): Nearby {
+export function createNearby({ hot, clock }: FindDependencies): Nearby {
   return function nearby(
     appId,
     { latitude, longitude, radiusMeters, ageMsMax, accuracyMetersMax, offset, limit },

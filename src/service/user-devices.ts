@@ -1,7 +1,7 @@
 import type { AppId, UserId } from "../model/ids.ts";
 import type { RecordPage } from "../model/record-page.ts";
 import { retentionStartMs } from "../time/retention.ts";
-import { isRetained, type QueryDependencies } from "./find-device.ts";
+import { type FindDependencies, isRetained } from "./find-device.ts";
 
 export interface UserDevicesQuery {
   /** Lists only devices with a position newer than this; null lists all. */
@@ -15,7 +15,7 @@ export interface UserDevicesQuery {
 export type UserDevices = (appId: AppId, userId: UserId, query: UserDevicesQuery) => Iterable<RecordPage>;
 
 /** The newest record of each device whose latest report is the user's. */
-export function createUserDevices({ hot, clock }: QueryDependencies): UserDevices {
+export function createUserDevices({ hot, clock }: FindDependencies): UserDevices {
   return function* userDevices(appId, userId, { ageMsMax }) {
     const nowMs = clock.nowMs();
     const retainedMs = retentionStartMs(nowMs);

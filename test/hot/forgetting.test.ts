@@ -5,6 +5,7 @@ import { createHotStore, type HotStore } from "../../src/hot/hot-store.ts";
 import { profileAt } from "../../src/hot/records/chunk.ts";
 import { createDictionary } from "../../src/hot/records/dictionary.ts";
 import type { Sealing } from "../../src/hot/sealing.ts";
+import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
 import { lastingPage } from "../../src/model/lasting-page.ts";
 import { PROFILE_FIELDS, profileIndex } from "../../src/model/location-fields.ts";
 import { type UtcDay, utcDayOf } from "../../src/time/utc-day.ts";
@@ -25,7 +26,7 @@ const NOTHING = { texts: 1, profiles: 0, states: 0 };
 
 /** A store that gives numbers again after each step. */
 function createForgetfulStore(): HotStore {
-  return createHotStore(createDictionary(1));
+  return createHotStore(new Scheduler(), createDictionary(1));
 }
 
 function report(device_id: string, timestamp: number, more: Report = {}): Report {

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { createHotStore, type HotStore } from "../../src/hot/hot-store.ts";
 import type { AppRows } from "../../src/hot/sealing.ts";
+import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
 import type { AppId } from "../../src/model/ids.ts";
 import { PROFILE_FIELDS, profileIndex } from "../../src/model/location-fields.ts";
 import type { ReportBatch } from "../../src/model/report-batch.ts";
@@ -48,7 +49,7 @@ function newestOf(hot: HotStore, deviceId: string): number {
 }
 
 test("rows() hands over a day's records by app, device and time, and nothing of other days", () => {
-  const hot = createHotStore();
+  const hot = createHotStore(new Scheduler());
   apply(hot, [report("b", BASE_MS + 5), report("a", BASE_MS + 9), report("a", BASE_MS + 1)]);
   apply(hot, [report("a", BASE_MS - 1), report("a", BASE_MS + DAY_MS), report("\u{1F68C}", BASE_MS)]);
   apply(hot, [report("a", BASE_MS)], "an-app" as AppId);
@@ -62,7 +63,7 @@ test("rows() hands over a day's records by app, device and time, and nothing of 
 });
 
 test("rows() goes on where it was while reports come in between its batches", () => {
-  const hot = createHotStore();
+  const hot = createHotStore(new Scheduler());
   const count = 10_000;
   const reports = Array.from({ length: count }, (_, i) => report("a", BASE_MS + i * 2));
   apply(hot, reports);
@@ -78,7 +79,7 @@ test("rows() goes on where it was while reports come in between its batches", ()
 });
 
 test("drop() frees what was moved and keeps what changed meanwhile, newest positions too", async () => {
-  const hot = createHotStore();
+  const hot = createHotStore(new Scheduler());
   apply(hot, [
     report("a", BASE_MS),
     report("a", BASE_MS + 1),
@@ -105,7 +106,7 @@ test("drop() frees what was moved and keeps what changed meanwhile, newest posit
 });
 
 test("abandon() leaves everything as it was", () => {
-  const hot = createHotStore();
+  const hot = createHotStore(new Scheduler());
   apply(hot, [report("a", BASE_MS)]);
   const sealing = hot.seal([OLD]);
   apply(hot, [report("a", BASE_MS + 1)]);
@@ -114,7 +115,7 @@ test("abandon() leaves everything as it was", () => {
 });
 
 test("apply() leaves out what the archive covers, and devices that it alone knows", () => {
-  const hot = createHotStore();
+  const hot = createHotStore(new Scheduler());
   hot.setSealed(new Map([[OLD, 10]]), true);
   const batch = batchOf([report("a", BASE_MS), report("b", BASE_MS + DAY_MS)]);
   hot.apply(APP, batch, 10);
@@ -125,7 +126,7 @@ test("apply() leaves out what the archive covers, and devices that it alone know
 });
 
 test("a late row carries its report and no more, where the archive may hold a record of the instant", async () => {
-  const hot = createHotStore();
+  const hot = createHotStore(new Scheduler());
   apply(hot, [report("a", BASE_MS, { user_id: "u" }), report("a", BASE_MS + 9, { user_id: "u", speed: 4 })]);
   commitAndDrop(hot, [OLD]);
   apply(hot, [
@@ -144,7 +145,7 @@ test("a late row carries its report and no more, where the archive may hold a re
 });
 
 test("a newest record whose owner the archive may know is no unknown user's meanwhile", () => {
-  const hot = createHotStore();
+  const hot = createHotStore(new Scheduler());
   hot.setSealed(new Map([[OLD, 0]]), false);
   apply(hot, [report("a", BASE_MS, { user_id: "u" })]);
   apply(hot, [report("a", BASE_MS + 1)]);
@@ -156,7 +157,7 @@ test("a newest record whose owner the archive may know is no unknown user's mean
 });
 
 test("forgetDevices() forgets who has nothing left, and gives their numbers to others", () => {
-  const hot = createHotStore();
+  const hot = createHotStore(new Scheduler());
   apply(hot, [report("a", BASE_MS), report("b", BASE_MS), report("b", BASE_MS + DAY_MS)]);
   commitAndDrop(hot, [OLD]);
   drain(hot.forgetDevices(BASE_MS));

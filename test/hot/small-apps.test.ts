@@ -1,6 +1,7 @@
 import { heapStats } from "bun:jsc";
 import { expect, test } from "bun:test";
 import { createHotStore } from "../../src/hot/hot-store.ts";
+import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
 import type { AppId } from "../../src/model/ids.ts";
 import { batchOf } from "../support/batches.ts";
 
@@ -15,7 +16,7 @@ function usedBytes(): number {
 }
 
 test("many small apps cost little memory each", () => {
-  const hot = createHotStore();
+  const hot = createHotStore(new Scheduler());
   const batch = batchOf(
     [0, 1, 2].map((device) => ({
       device_id: `d${device}`,

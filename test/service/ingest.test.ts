@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { createHotStore } from "../../src/hot/hot-store.ts";
-import { LoopShare, type Steps } from "../../src/lib/schedule/loop-share.ts";
+import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
+import type { Steps } from "../../src/lib/schedule/steps.ts";
 import { FileError } from "../../src/runtime/files.ts";
 import { createIngest } from "../../src/service/ingest.ts";
 import { APP, batchOf } from "../support/batches.ts";
@@ -12,8 +13,8 @@ const REPORT = { device_id: "bus", timestamp: 1_769_442_912_000, latitude: 1, lo
 const BATCH = batchOf([REPORT]);
 
 /** A start over whatever is on the disk. */
-async function openIngest(files: SimulatedFiles, loop = new LoopShare()) {
-  const hot = createHotStore();
+async function openIngest(files: SimulatedFiles, scheduler = new Scheduler()) {
+  const hot = createHotStore(scheduler);
   const { wal: log, recovery } = await openTestWal(files, {
     onEntry: ({ appId, batch, sequence }) => hot.apply(appId, batch, sequence),
   });
@@ -24,7 +25,7 @@ async function openIngest(files: SimulatedFiles, loop = new LoopShare()) {
     schedule: NO_SEALS,
     onRefusal: () => {},
     hasWholeLog,
-    loop,
+    scheduler,
   });
   return { ingest, log, hot };
 }
@@ -57,15 +58,15 @@ test("ingest() logs what memory knows while a segment can't be read, which may s
 
 test("ingest() waits for a step of each app and no more, whatever they are called", async () => {
   let nowMs = 0;
-  const loop = new LoopShare(() => nowMs);
+  const scheduler = new Scheduler(() => nowMs);
   function* long(): Steps<void> {
     for (let step = 0; step < 3; step++) {
       nowMs += 6;
       yield;
     }
   }
-  const { ingest } = await openIngest(createSimulatedFiles(), loop);
-  const all = Array.from({ length: 1000 }, () => loop.run("memory", long()));
+  const { ingest } = await openIngest(createSimulatedFiles(), scheduler);
+  const all = Array.from({ length: 1000 }, () => scheduler.run("memory", long()));
   const startMs = nowMs;
   expect((await ingest(APP, BATCH)).ok).toBe(true);
   expect(nowMs - startMs).toBeLessThan(500 * 6); // Some turns pass until the disk has it.
@@ -101,7 +102,7 @@ test("ingest() has so much of an app under way and no more, and takes all in, in
     schedule: NO_SEALS,
     onRefusal: () => {},
     hasWholeLog: true,
-    loop: new LoopShare(),
+    scheduler: new Scheduler(),
   });
   const answers = await Promise.all(
     Array.from({ length: 24 }, (_, index) => {

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { LATE_WINDOW } from "../../src/config.ts";
 import { haversineMeters, initialBearingDegrees } from "../../src/geo/distance.ts";
 import { createHotStore } from "../../src/hot/hot-store.ts";
+import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
 import { compareUtf8 } from "../../src/lib/text/utf8.ts";
 import type { UserId } from "../../src/model/ids.ts";
 import { createCurrentQueries, type DevicesFound } from "../../src/service/current.ts";
@@ -20,7 +21,8 @@ import { createPlainStore, type PlainStore } from "../support/plain-store.ts";
 
 /** The real store and the obvious one after the same batches, which must agree on what each batch changed. */
 function storesAfter(batches: readonly (readonly Report[])[]) {
-  const hot = createHotStore();
+  const scheduler = new Scheduler();
+  const hot = createHotStore(scheduler);
   const plain = createPlainStore();
   for (const [index, reports] of batches.entries()) {
     const batch = batchOf(reports);
@@ -33,7 +35,7 @@ function storesAfter(batches: readonly (readonly Report[])[]) {
     if (repeats) expect(changes).toBe(0);
   }
   const clock = createManualClock(BASE_MS + 3_600_000);
-  return { hot, plain, dependencies: { hot, clock } };
+  return { hot, plain, dependencies: { hot, clock, scheduler } };
 }
 
 /** The newest records of devices that were found, as plain objects. */
@@ -283,7 +285,8 @@ test("a deep page is found by counting spans of time, whatever the order and the
 });
 
 test("a device that goes to another user while the devices of one are looked at is not shown as theirs", async () => {
-  const hot = createHotStore();
+  const scheduler = new Scheduler();
+  const hot = createHotStore(scheduler);
   const reportOf = (device: number, user_id: string, timestamp: number) => {
     return { device_id: `d${1e6 + device}`, user_id, timestamp, latitude: 1, longitude: 2 };
   };
@@ -291,7 +294,7 @@ test("a device that goes to another user while the devices of one are looked at 
     const reports = Array.from({ length: 10_000 }, (_, row) => reportOf(first + row, "ann", BASE_MS));
     hot.apply(APP, batchOf(reports), ++sequence);
   }
-  const { ofUser } = createCurrentQueries({ hot, clock: createManualClock(BASE_MS) });
+  const { ofUser } = createCurrentQueries({ hot, clock: createManualClock(BASE_MS), scheduler });
   const query = { ageMsMax: null, accuracyMetersMax: 5, limit: 150_000 };
   const client = { signal: new AbortController().signal };
   await ofUser(APP, "ann" as UserId, query, client); // Their list is in order from here on.

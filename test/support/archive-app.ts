@@ -5,6 +5,7 @@ import { DEFAULT_ARCHIVE_CONFIG, LATE_WINDOW } from "../../src/config.ts";
 import { readAcknowledgedParts } from "../../src/directory/acknowledged.ts";
 import { createHotStore } from "../../src/hot/hot-store.ts";
 import type { ReadAsset } from "../../src/http/routes/docs.ts";
+import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
 import { type OpenDirectory, type OpenDirectoryOptions, openDirectory } from "../../src/open-directory.ts";
 import { createNodeFiles } from "../../src/runtime/node-files.ts";
 import { createCurrentQueries } from "../../src/service/current.ts";
@@ -57,13 +58,15 @@ export async function createArchiveApp(options: ArchiveAppOptions = {}): Promise
   const clock = options.clock ?? createManualClock(options.startMs ?? Date.UTC(2026, 0, 28, 12));
   const dataDir = options.dataDir ?? temporaryDataDir();
   const disk = options.disk ?? { files: createNodeFiles() };
-  const hot = createHotStore();
+  const scheduler = new Scheduler();
+  const hot = createHotStore(scheduler);
   const notes: string[] = [];
   const directory = await openDirectory({
     ...disk,
     dataDir,
     clock,
     hot,
+    scheduler,
     config: DEFAULT_ARCHIVE_CONFIG,
     events: {
       onRefusal: () => {},
@@ -74,7 +77,7 @@ export async function createArchiveApp(options: ArchiveAppOptions = {}): Promise
     onProgress: () => {},
     release: () => {},
   });
-  const queries = { hot, clock };
+  const queries = { hot, clock, scheduler };
   const app = await createTestApp({
     clock,
     ...(options.readAsset === undefined ? {} : { readAsset: options.readAsset }),

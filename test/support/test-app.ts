@@ -8,7 +8,7 @@ import { createBodyBudget } from "../../src/http/body/body-budget.ts";
 import type { Readiness } from "../../src/http/routes/health.ts";
 import { createServer, type ServerDependencies } from "../../src/http/server.ts";
 import { assert } from "../../src/lib/assert.ts";
-import { LoopShare } from "../../src/lib/schedule/loop-share.ts";
+import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
 import { DELAY_BOUNDS_SECONDS, Durations } from "../../src/metrics/durations.ts";
 import { createMeters } from "../../src/metrics/meters.ts";
 import { createScrape } from "../../src/metrics/scrape.ts";
@@ -114,7 +114,8 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
   const { startMs = NOON_MS, files = createSimulatedFiles(), ...replaced } = options;
   const clock = options.clock ?? createManualClock(startMs);
   const { store: keyStore, texts } = await createKeys(clock);
-  const hot = createHotStore();
+  const scheduler = new Scheduler();
+  const hot = createHotStore(scheduler);
   const { wal: log } = await openWal({
     files,
     directory: "/data/wal",
@@ -124,12 +125,11 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     sequenceMin: 1,
     onEntry: ({ appId, batch, sequence }) => hot.apply(appId, batch, sequence),
   });
-  const queries = { hot, clock };
+  const queries = { hot, clock, scheduler };
   const archive = createEmptyArchive();
   const faults: unknown[] = [];
   const meters = createMeters();
   const bodies = options.bodies ?? createBodyBudget(INGEST_LIMITS);
-  const loop = new LoopShare();
   let readiness: Readiness = { status: "ready" };
   const server = createServer({
     version: "1.2.3",
@@ -139,8 +139,8 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     corsOrigins: [],
     readiness: () => readiness,
     countDamaged: async () => 0,
-    ingest: createIngest({ log, hot, schedule: NO_SEALS, onRefusal: () => {}, hasWholeLog: true, loop }),
-    loop,
+    ingest: createIngest({ log, hot, schedule: NO_SEALS, onRefusal: () => {}, hasWholeLog: true, scheduler }),
+    scheduler,
     current: createCurrentQueries(queries),
     history: createHistoryQueries({
       ...queries,

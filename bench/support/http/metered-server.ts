@@ -14,6 +14,7 @@ import { createResponder } from "../../../src/http/answer/responder.ts";
 import { createGate } from "../../../src/http/gate.ts";
 import { createObserve, type Observe } from "../../../src/http/observe.ts";
 import { nearbyRoutes } from "../../../src/http/routes/nearby.ts";
+import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import { RequestMeter } from "../../../src/metrics/request-meter.ts";
 import { createPlatform } from "../../../src/runtime/platform.ts";
 import { createNearby } from "../../../src/service/nearby.ts";
@@ -31,7 +32,11 @@ const keys = await openKeyStore({
   acquireLock,
   process: { pid, command: "bench" },
 });
-const responder = createResponder({ corsOrigins: [], onFault: (_id, error) => console.error(error) });
+const responder = createResponder({
+  corsOrigins: [],
+  scheduler: new Scheduler(),
+  onFault: (_id, error) => console.error(error),
+});
 const gate = createGate({
   keys,
   rateLimit: createRateLimit(),

@@ -13,7 +13,7 @@ import type { HotStore } from "../../../src/hot/hot-store.ts";
 import { createBodyBudget } from "../../../src/http/body/body-budget.ts";
 import { createServer } from "../../../src/http/server.ts";
 import { assert } from "../../../src/lib/assert.ts";
-import { LoopShare } from "../../../src/lib/schedule/loop-share.ts";
+import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import { createMeters } from "../../../src/metrics/meters.ts";
 import { createPlatform } from "../../../src/runtime/platform.ts";
 import { createCurrentQueries } from "../../../src/service/current.ts";
@@ -44,7 +44,8 @@ const keys = await openKeyStore({
   acquireLock,
   process: { pid, command: "bench" },
 });
-const queries = { hot: directory.hot, clock };
+const scheduler = new Scheduler();
+const queries = { hot: directory.hot, clock, scheduler };
 const server = createServer({
   version: "bench",
   clock,
@@ -54,7 +55,7 @@ const server = createServer({
   readiness: () => ({ status: "ready" }),
   countDamaged: () => Promise.resolve(0),
   ingest: directory.ingest,
-  loop: new LoopShare(),
+  scheduler,
   current: createCurrentQueries(queries),
   history: createHistoryQueries({
     ...queries,

@@ -3,6 +3,7 @@ import { DEFAULT_ARCHIVE_CONFIG } from "../../config.ts";
 import { createHotStore } from "../../hot/hot-store.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
+import { Scheduler } from "../../lib/schedule/scheduler.ts";
 import { printableLine } from "../../lib/text/printable.ts";
 import {
   DirectoryInUseError,
@@ -143,12 +144,14 @@ async function openToImport(
   screen: ImportScreen,
 ): Promise<OpenDirectory> {
   const release = await takeDirectory(dataDir, "import", platform, clock);
+  const scheduler = new Scheduler();
   try {
     return await openDirectory({
       dataDir,
       files: platform.files,
       clock,
-      hot: createHotStore(),
+      hot: createHotStore(scheduler),
+      scheduler,
       config: DEFAULT_ARCHIVE_CONFIG,
       events: {
         onRefusal: () => {}, // The import sees the refusal itself.

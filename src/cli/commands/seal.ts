@@ -1,6 +1,7 @@
 import { DEFAULT_ARCHIVE_CONFIG } from "../../config.ts";
 import { createHotStore } from "../../hot/hot-store.ts";
 import { messageOf } from "../../lib/message-of.ts";
+import { Scheduler } from "../../lib/schedule/scheduler.ts";
 import { printableLine } from "../../lib/text/printable.ts";
 import { DirectoryInUseError, openDirectory, takeDirectory } from "../../open-directory.ts";
 import type { Platform } from "../../runtime/platform.ts";
@@ -32,11 +33,13 @@ export async function seal(
     return 1;
   }
   const bars = { reading: createBar("Reading the log", terminal), sealing: createBar("Archiving", terminal) };
+  const scheduler = new Scheduler();
   const directory = await openDirectory({
     dataDir,
     files: platform.files,
     clock,
-    hot: createHotStore(),
+    hot: createHotStore(scheduler),
+    scheduler,
     config: DEFAULT_ARCHIVE_CONFIG,
     events: {
       onRefusal: () => {}, // Nobody reports.

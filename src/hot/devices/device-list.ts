@@ -1,5 +1,5 @@
-import type { Steps } from "../../lib/schedule/in-turns.ts";
 import { sortInSteps } from "../../lib/schedule/sort-in-steps.ts";
+import type { Steps } from "../../lib/schedule/steps.ts";
 import { compareUtf8 } from "../../lib/text/utf8.ts";
 import type { Device } from "./device.ts";
 

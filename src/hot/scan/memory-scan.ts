@@ -1,4 +1,4 @@
-import type { Steps } from "../../lib/schedule/in-turns.ts";
+import type { Steps } from "../../lib/schedule/steps.ts";
 import type { DeviceId, UserId } from "../../model/ids.ts";
 import type { TimeRange } from "../../time/range.ts";
 import type { Device } from "../devices/device.ts";

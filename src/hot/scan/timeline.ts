@@ -1,4 +1,4 @@
-import type { Steps } from "../../lib/schedule/in-turns.ts";
+import type { Steps } from "../../lib/schedule/steps.ts";
 import type { RecordPage } from "../../model/record-page.ts";
 import type { Order, TimeRange } from "../../time/range.ts";
 import { timestampAt } from "../records/chunk.ts";

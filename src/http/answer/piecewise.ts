@@ -1,7 +1,8 @@
 import { pipeline, Readable } from "node:stream";
 import { createGzip, createZstdCompress } from "node:zlib";
-import { inTurns, type Steps } from "../../lib/schedule/in-turns.ts";
 import { type MaybePromise, whenThere } from "../../lib/schedule/maybe-promise.ts";
+import type { Scheduler } from "../../lib/schedule/scheduler.ts";
+import type { Steps } from "../../lib/schedule/steps.ts";
 import { type Coding, GZIP_FASTEST, ZSTD_FASTEST } from "../body/coding.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -21,6 +22,7 @@ export interface Piecewise {
 
 /** Makes the beginning of a body, in turns with other work of the owner and of others. */
 export function beginPiecewise(
+  scheduler: Scheduler,
   owner: string,
   signal: AbortSignal,
   body: Iterable<Bytes>,
@@ -42,7 +44,7 @@ export function beginPiecewise(
     try {
       yield bytes;
       for (let isOver = isLast; !isOver; ) {
-        const made = await inTurns(owner, signal, make(PIECE_BYTES));
+        const made = await scheduler.runAtOnce(owner, signal, make(PIECE_BYTES));
         yield made.bytes;
         isOver = made.isLast;
       }
@@ -51,7 +53,7 @@ export function beginPiecewise(
     }
   }
 
-  return whenThere(inTurns(owner, signal, make(WHOLE_BYTES_MAX)), (begun) => ({
+  return whenThere(scheduler.runAtOnce(owner, signal, make(WHOLE_BYTES_MAX)), (begun) => ({
     whole: begun.isLast ? begun.bytes : null,
     pieces: () => all(begun),
   }));

@@ -1,4 +1,5 @@
 import { whenThere } from "../../lib/schedule/maybe-promise.ts";
+import type { Scheduler } from "../../lib/schedule/scheduler.ts";
 import { compress, preferredCoding } from "../body/coding.ts";
 import type { KeptBody } from "../body/kept-body.ts";
 import { answerError, type HttpError } from "../errors.ts";
@@ -29,6 +30,8 @@ export interface Responder {
 export interface ResponderOptions {
   /** Origins whose pages may read answers, or `*`; none turns CORS off. */
   readonly corsOrigins: readonly string[];
+  /** Gives long bodies the time to be made. */
+  readonly scheduler: Scheduler;
   /** Told of every failure of ours, with the id that the client got. */
   readonly onFault: (requestId: string, error: unknown) => void;
 }
@@ -37,7 +40,7 @@ const COMPRESS_BYTES_MIN = 1000; // The contract's kilobyte; below it a packet c
 const PREFLIGHT_SECONDS = 600;
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
-export function createResponder({ corsOrigins, onFault }: ResponderOptions): Responder {
+export function createResponder({ corsOrigins, scheduler, onFault }: ResponderOptions): Responder {
   const templates = new HeaderTemplates();
 
   function requestId(request: Request): string {
@@ -105,7 +108,7 @@ export function createResponder({ corsOrigins, onFault }: ResponderOptions): Res
     body: Iterable<Uint8Array<ArrayBuffer>>,
     more: MoreHeaders,
   ): Answer {
-    return whenThere(beginPiecewise(owner, request.signal, body), (begun) => {
+    return whenThere(beginPiecewise(scheduler, owner, request.signal, body), (begun) => {
       if (begun.whole !== null) return json(request, 200, begun.whole, more);
       const headers = new Headers(headersFor(request, more, true));
       const coding = preferredCoding(request.headers.get("accept-encoding"));

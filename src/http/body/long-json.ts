@@ -1,5 +1,5 @@
 import { Buffer, isUtf8 } from "node:buffer";
-import type { Steps } from "../../lib/schedule/loop-share.ts";
+import type { Steps } from "../../lib/schedule/steps.ts";
 import { type JsonFault, JsonWalk } from "../../lib/text/json-walk.ts";
 import { REPORT_FIELDS } from "../../model/location-fields.ts";
 

@@ -1,5 +1,5 @@
 import { fail, ok, type Result } from "../../lib/result.ts";
-import type { Steps } from "../../lib/schedule/loop-share.ts";
+import type { Steps } from "../../lib/schedule/steps.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import { type AcceptedTimes, TOO_MANY_REPORTS } from "../../model/report.ts";
 import { BATCH_REPORTS_MAX } from "../../model/report-batch.ts";

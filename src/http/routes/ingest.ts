@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import { ok, type Result } from "../../lib/result.ts";
-import type { LoopShare } from "../../lib/schedule/loop-share.ts";
+import type { Scheduler } from "../../lib/schedule/scheduler.ts";
 import type { Meters } from "../../metrics/meters.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { AppId } from "../../model/ids.ts";
@@ -17,8 +17,8 @@ const PATH = "/ingest/v1/locations";
 
 export interface IngestRoutesDependencies {
   readonly gate: Gate;
-  /** Whose time the reading of large bodies takes. */
-  readonly loop: LoopShare;
+  /** Gives bodies the time to be read. */
+  readonly scheduler: Scheduler;
   readonly ingest: Ingest;
   readonly bodies: BodyBudget;
   /** Where reports are counted by what became of them. */
@@ -26,7 +26,7 @@ export interface IngestRoutesDependencies {
 }
 
 /** The way in: reports of the key's own app. */
-export function ingestRoutes({ gate, loop, ingest, bodies, reports: counts }: IngestRoutesDependencies) {
+export function ingestRoutes({ gate, scheduler, ingest, bodies, reports: counts }: IngestRoutesDependencies) {
   async function answer(call: Call) {
     const share = bodies.begin(call);
     if (share === null) return call.fail(TOO_MANY_REPORTS);
@@ -48,7 +48,7 @@ export function ingestRoutes({ gate, loop, ingest, bodies, reports: counts }: In
     const body = await readBody(call.request, share);
     if (!body.ok) return call.fail(body.error);
     const times = { oldestMs: retentionStartMs(call.nowMs), newestMs: call.nowMs + FUTURE_MAX_MS };
-    const reports = await loop.run(call.appId, readReports(body.value, format, times));
+    const reports = await scheduler.run(bodiesOf(call.appId), readReports(body.value, format, times));
     if (!reports.ok) return call.fail(reports.error);
     const stored = await ingestAll(call.appId, reports.value.batches);
     if (!stored.ok) return call.fail(stored.error);
@@ -88,4 +88,9 @@ export function ingestRoutes({ gate, loop, ingest, bodies, reports: counts }: In
     parse: "none", // The body is read here, within its bounds.
     detail: describeIngest,
   });
+}
+
+/** Who waits while bodies are read: those of the same app, and none of its questions. No app is called so. */
+function bodiesOf(appId: AppId): string {
+  return `bodies of ${appId}`;
 }

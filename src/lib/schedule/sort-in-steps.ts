@@ -1,4 +1,4 @@
-import type { Steps } from "./in-turns.ts";
+import type { Steps } from "./steps.ts";
 
 /** Sorted in one go, which takes some tenths of a millisecond. */
 const RUN_ITEMS = 1024;

@@ -3,7 +3,7 @@ import { findSealed, type Part } from "../../archive/files/manifest.ts";
 import type { ArchiveSession } from "../../archive/read/archive-session.ts";
 import type { HotStore } from "../../hot/hot-store.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
-import { inTurns, type Steps } from "../../lib/schedule/in-turns.ts";
+import type { Steps } from "../../lib/schedule/steps.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { DeviceId } from "../../model/ids.ts";
 import type { RecordPage } from "../../model/record-page.ts";
@@ -131,14 +131,14 @@ function partsOf({ manifest }: Archive, { appId }: HistoryScan, days: readonly U
 }
 
 async function readStretches(
-  { hot, archive, lateWindow }: HistoryDependencies,
+  { hot, scheduler, archive, lateWindow }: HistoryDependencies,
   session: ArchiveSession,
   scan: HistoryScan,
   client: Client,
   stretches: readonly HistoryStretch[],
   gaps: Gaps,
 ): Promise<HistoryAnswer> {
-  const steps = <Value>(work: Steps<Value>) => inTurns(scan.appId, client.signal, work);
+  const steps = <Value>(work: Steps<Value>) => scheduler.runAtOnce(scan.appId, client.signal, work);
   const partsOfDay = (day: UtcDay) => remaining(partsOf(archive(), scan, [day]), gaps);
   const sources = { hot, session, scan, lateWindow, partsOfDay, steps };
   const readers = stretches.map((stretch) => createStretchReader(sources, stretch));

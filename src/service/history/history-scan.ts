@@ -1,7 +1,7 @@
 import type { Device } from "../../hot/devices/device.ts";
 import type { HotStore } from "../../hot/hot-store.ts";
 import type { DeviceBlocks, MemoryScan } from "../../hot/scan/memory-scan.ts";
-import type { Steps } from "../../lib/schedule/in-turns.ts";
+import type { Steps } from "../../lib/schedule/steps.ts";
 import type { AppId, UserId } from "../../model/ids.ts";
 import type { TimeRange } from "../../time/range.ts";
 import type { HistoryQuery } from "./history-query.ts";

@@ -2,8 +2,8 @@ import type { HotStore } from "../../hot/hot-store.ts";
 import { addPositions, type DeviceBlocks, OneDevice } from "../../hot/scan/memory-scan.ts";
 import { findTimeline } from "../../hot/scan/timeline.ts";
 import { ok, type Result } from "../../lib/result.ts";
-import { inTurns, type Steps } from "../../lib/schedule/in-turns.ts";
 import { type MaybePromise, whenThere } from "../../lib/schedule/maybe-promise.ts";
+import type { Steps } from "../../lib/schedule/steps.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { AppId, UserId } from "../../model/ids.ts";
 import { lastingPage } from "../../model/lasting-page.ts";
@@ -28,13 +28,14 @@ export interface HistoryQueries {
 
 /** Where devices were: one device, the reports made under a user, a whole app. */
 export function createHistoryQueries(dependencies: HistoryDependencies): HistoryQueries {
-  const { hot, clock } = dependencies;
+  const { hot, clock, scheduler } = dependencies;
   const answerFromArchive = createArchiveHistory(dependencies);
 
   function answer(scan: HistoryScan, client: Client): HistoryOutcome {
     const { manifest } = dependencies.archive();
     if (touchesSealed(manifest, scan.range)) return answerFromArchive(scan, client);
-    const answered = inTurns(scan.appId, client.signal, answerFromMemory(hot, scan), lastingAnswer);
+    const work = answerFromMemory(hot, scan);
+    const answered = scheduler.runAtOnce(scan.appId, client.signal, work, lastingAnswer);
     // Meanwhile a seal may have moved records to the archive.
     const isWhole = () => dependencies.archive().manifest === manifest;
     return whenThere(answered, (found) => (isWhole() ? ok(found) : answer(scan, client)));

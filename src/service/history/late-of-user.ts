@@ -1,9 +1,9 @@
 import type { AppDevices } from "../../hot/app-devices.ts";
 import type { RecordKey } from "../../hot/scan/first-records.ts";
 import { addKeys, type MemoryScan } from "../../hot/scan/memory-scan.ts";
-import type { Steps } from "../../lib/schedule/in-turns.ts";
 import type { MaybePromise } from "../../lib/schedule/maybe-promise.ts";
 import { sortInSteps } from "../../lib/schedule/sort-in-steps.ts";
+import type { Steps } from "../../lib/schedule/steps.ts";
 import type { ArchiveWindow } from "./archive-window.ts";
 
 /** Does work on memory without keeping others waiting. */

@@ -1,6 +1,6 @@
 import { haversineMeters } from "../../geo/distance.ts";
-import type { Steps } from "../../lib/schedule/in-turns.ts";
 import { sortInSteps } from "../../lib/schedule/sort-in-steps.ts";
+import type { Steps } from "../../lib/schedule/steps.ts";
 import { TextMap } from "../../lib/tables/text-map.ts";
 import { compareUtf8 } from "../../lib/text/utf8.ts";
 import type { DeviceId } from "../../model/ids.ts";

@@ -5,7 +5,7 @@ import type { HotStore } from "../../hot/hot-store.ts";
 import type { LateScan } from "../../hot/late/late-rows.ts";
 import { addDevices, addPositions, type MemoryScan } from "../../hot/scan/memory-scan.ts";
 import { countRecords, findTimeline, type Timeline } from "../../hot/scan/timeline.ts";
-import type { Steps } from "../../lib/schedule/in-turns.ts";
+import type { Steps } from "../../lib/schedule/steps.ts";
 import type { DeviceId } from "../../model/ids.ts";
 import { lastingPage } from "../../model/lasting-page.ts";
 import type { RecordPage } from "../../model/record-page.ts";

@@ -8,6 +8,7 @@ import { readDay } from "../../archive/read/read-day.ts";
 import { createHotStore, type HotStore } from "../../hot/hot-store.ts";
 import type { LateRows } from "../../hot/late/late-rows.ts";
 import { messageOf } from "../../lib/message-of.ts";
+import { Scheduler } from "../../lib/schedule/scheduler.ts";
 import { compareUtf8 } from "../../lib/text/utf8.ts";
 import type { AppId } from "../../model/ids.ts";
 import { recordColumns } from "../../model/record-columns.ts";
@@ -60,7 +61,7 @@ export async function createMemory(
   files: Files,
   { openDatabase, pathOf }: Pick<VerifyRecordsOptions, "openDatabase" | "pathOf">,
 ): Promise<HotStore> {
-  const hot = createHotStore();
+  const hot = createHotStore(new Scheduler());
   const hasAllNewest =
     manifest.days.size + manifest.expired.size === 0 ||
     (await restoreNewest({

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { Device } from "../../../src/hot/devices/device.ts";
 import { DeviceList } from "../../../src/hot/devices/device-list.ts";
 import { createHotStore } from "../../../src/hot/hot-store.ts";
+import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import { compareUtf8 } from "../../../src/lib/text/utf8.ts";
 import type { DeviceId } from "../../../src/model/ids.ts";
 import { APP, batchOf } from "../../support/batches.ts";
@@ -78,7 +79,7 @@ test("blocks() meets once whoever stays, in order, whatever comes and goes betwe
 });
 
 test("who was a user's and is no more is not kept by the user's list, though nobody reads it again", async () => {
-  const hot = createHotStore();
+  const hot = createHotStore(new Scheduler());
   const hand = (user_id: string, from: number, sequence: number) => {
     for (let first = from; first < 20_000; first += 1000) {
       const ids = Array.from({ length: Math.min(1000, 20_000 - first) }, (_, row) => `d${first + row}`);

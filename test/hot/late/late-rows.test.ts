@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { createHotStore, type HotStore } from "../../../src/hot/hot-store.ts";
 import type { LateRows, LateScan } from "../../../src/hot/late/late-rows.ts";
+import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import type { DeviceId } from "../../../src/model/ids.ts";
 import type { Order, TimeRange } from "../../../src/time/range.ts";
 import { type UtcDay, utcDayOf } from "../../../src/time/utc-day.ts";
@@ -37,7 +38,7 @@ function createSealed(before: readonly Report[]): {
   hot: HotStore;
   apply: (more: readonly Report[]) => void;
 } {
-  const hot = createHotStore();
+  const hot = createHotStore(new Scheduler());
   let sequence = 0;
   const apply = (more: readonly Report[]) => {
     hot.apply(APP, batchOf(more), ++sequence);
@@ -158,7 +159,7 @@ test("a million late rows cost a page as little as some thousand do", async () =
 });
 
 test("a question that began while a seal drops what it moved has the rows that stay", async () => {
-  const hot = createHotStore();
+  const hot = createHotStore(new Scheduler());
   const [gone, stays] = [BASE_MS, BASE_MS + 3_600_000];
   const row = { device_id: "a", latitude: 1, longitude: 2 };
   hot.apply(APP, batchOf([gone, stays].map((timestamp) => ({ ...row, timestamp }))), 1);

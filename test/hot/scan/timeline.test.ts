@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { createHotStore } from "../../../src/hot/hot-store.ts";
 import type { MemoryScan } from "../../../src/hot/scan/memory-scan.ts";
 import { countRecords, findTimeline } from "../../../src/hot/scan/timeline.ts";
-import type { Steps } from "../../../src/lib/schedule/in-turns.ts";
+import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
+import type { Steps } from "../../../src/lib/schedule/steps.ts";
 import { APP, batchOf, type Report } from "../../support/batches.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 
@@ -33,7 +34,7 @@ const CROWD: readonly Report[] = Array.from(
 );
 
 function storeWith(reports: readonly Report[]) {
-  const hot = createHotStore();
+  const hot = createHotStore(new Scheduler());
   let sequence = 0;
   const apply = (more: readonly Report[]) => hot.apply(APP, batchOf(more), ++sequence);
   apply(reports);

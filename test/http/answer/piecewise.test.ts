@@ -1,9 +1,11 @@
 import { expect, test } from "bun:test";
 import { gunzipSync, zstdDecompressSync } from "node:zlib";
 import { beginPiecewise, streamOf } from "../../../src/http/answer/piecewise.ts";
-import { inTurns, type Steps } from "../../../src/lib/schedule/in-turns.ts";
+import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
+import type { Steps } from "../../../src/lib/schedule/steps.ts";
 import { createTestApp, NOON_MS } from "../../support/test-app.ts";
 
+const scheduler = new Scheduler();
 const PATIENT = new AbortController().signal;
 const encoder = new TextEncoder();
 
@@ -28,7 +30,7 @@ const textOf = (count: number) =>
 
 test("a short body is made at once and whole", () => {
   const { pieces } = createBody(3);
-  const begun = beginPiecewise("app", PATIENT, pieces);
+  const begun = beginPiecewise(scheduler, "app", PATIENT, pieces);
   if (begun instanceof Promise) throw new Error("there is nothing to wait for");
   expect(new TextDecoder().decode(begun.whole!)).toBe(textOf(3));
 });
@@ -36,7 +38,7 @@ test("a short body is made at once and whole", () => {
 test("a long body comes in pieces, plain or packed, with every byte in its place", async () => {
   for (const coding of [null, "gzip", "zstd"] as const) {
     const { pieces, state } = createBody(300);
-    const begun = await beginPiecewise("app", PATIENT, pieces);
+    const begun = await beginPiecewise(scheduler, "app", PATIENT, pieces);
     const bytes = Buffer.from(await new Response(streamOf(begun, coding)).arrayBuffer());
     const plain = coding === null ? bytes : coding === "gzip" ? gunzipSync(bytes) : zstdDecompressSync(bytes);
     expect(plain.toString() === textOf(300)).toBe(true);
@@ -47,7 +49,7 @@ test("a long body comes in pieces, plain or packed, with every byte in its place
 test("no more is made than the client takes, and nothing once it has gone", async () => {
   for (const coding of [null, "gzip"] as const) {
     const { pieces, state } = createBody(10_000);
-    const reader = streamOf(await beginPiecewise("app", PATIENT, pieces), coding).getReader();
+    const reader = streamOf(await beginPiecewise(scheduler, "app", PATIENT, pieces), coding).getReader();
     await reader.read();
     await Bun.sleep(50);
     expect(state.made).toBeLessThan(coding === null ? 150 : 2000); // Packed, it is a hundredth.
@@ -65,8 +67,8 @@ test("a client that goes before it has taken anything ends its own answer alone"
   process.on("uncaughtException", note);
   for (const coding of [null, "gzip", "zstd"] as const) {
     const client = new AbortController();
-    const begun = await beginPiecewise("app", client.signal, createBody(10_000).pieces);
-    const others = Promise.resolve(inTurns("others", PATIENT, turns(20))); // So that its next pieces wait.
+    const begun = await beginPiecewise(scheduler, "app", client.signal, createBody(10_000).pieces);
+    const others = Promise.resolve(scheduler.runAtOnce("others", PATIENT, turns(20))); // So that its next pieces wait.
     const stream = streamOf(begun, coding);
     client.abort();
     await others;
@@ -91,7 +93,7 @@ test("a body fails where a piece does, rather than ending early", async () => {
     throw new Error("no more");
   }
   for (const coding of [null, "gzip"] as const) {
-    const begun = await beginPiecewise("app", PATIENT, pieces());
+    const begun = await beginPiecewise(scheduler, "app", PATIENT, pieces());
     await expect(new Response(streamOf(begun, coding)).arrayBuffer()).rejects.toThrow("no more");
   }
 });

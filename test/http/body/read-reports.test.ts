@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { ENTRY_REPORTS_MAX } from "../../../src/http/body/collect-reports.ts";
 import { PIECE_BYTES_MAX } from "../../../src/http/body/long-json.ts";
 import { type ReportFormat, readReports } from "../../../src/http/body/read-reports.ts";
-import type { Steps } from "../../../src/lib/schedule/loop-share.ts";
+import type { Steps } from "../../../src/lib/schedule/steps.ts";
 import { addReport } from "../../../src/model/report.ts";
 import {
   BATCH_REPORTS_MAX,

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { cpSync } from "node:fs";
+import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import { createNodeFiles } from "../../../src/runtime/node-files.ts";
 import { createHistoryQueries } from "../../../src/service/history/history.ts";
 import { createManualClock } from "../../../src/time/clock.ts";
@@ -119,6 +120,7 @@ async function shownBy(app: ArchiveApp) {
   const queries = createHistoryQueries({
     hot,
     clock: app.clock,
+    scheduler: new Scheduler(),
     archive: () => archive,
     lateWindow: { firstRows: 2, rowsMax: 5 },
     acknowledgedParts: async () => new Set(),

@@ -2,7 +2,7 @@ import type { Archive } from "../../../src/archive/archive.ts";
 import { DEFAULT_ARCHIVE_CONFIG } from "../../../src/config.ts";
 import { readAcknowledgedParts } from "../../../src/directory/acknowledged.ts";
 import { createHotStore, type HotStore } from "../../../src/hot/hot-store.ts";
-import { LoopShare } from "../../../src/lib/schedule/loop-share.ts";
+import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import { type ArchiveEngine, type OpenDirectory, openDirectory } from "../../../src/open-directory.ts";
 import type { Files } from "../../../src/runtime/files.ts";
 import { createCurrentQueries } from "../../../src/service/current.ts";
@@ -52,7 +52,8 @@ export interface ServiceOptions {
 export async function openService(options: ServiceOptions): Promise<LifeService> {
   const { machine, clock, segmentBytesMax, createSalt, planted } = options;
   const files = planted.files?.(machine.files) ?? machine.files;
-  const store = createHotStore();
+  const scheduler = new Scheduler(() => 0); // What the machine's speed decides can't be repeated by a seed.
+  const store = createHotStore(scheduler);
   const hot = planted.hot?.(store) ?? store;
   const notes: string[] = [];
   const directory = await openDirectory({
@@ -61,7 +62,7 @@ export async function openService(options: ServiceOptions): Promise<LifeService>
     archiveDisk: machine.archiveDisk,
     archiveEngine: planted.engine?.(machine.engine) ?? machine.engine,
     segmentBytesMax,
-    loop: new LoopShare(() => 0), // What the machine's speed decides can't be repeated by a seed.
+    scheduler,
     createSalt: planted.createSalt ?? createSalt,
     clock,
     hot,
@@ -75,7 +76,7 @@ export async function openService(options: ServiceOptions): Promise<LifeService>
     onProgress: () => {},
     release: () => {},
   });
-  const queries = { hot, clock };
+  const queries = { hot, clock, scheduler };
   return {
     directory,
     hot,
