@@ -10,7 +10,7 @@ import { IngestLane } from "./ingest-lane.ts";
 import type { SealSchedule } from "./seal/schedule.ts";
 
 export interface IngestDependencies {
-  readonly log: Wal;
+  readonly log: Pick<Wal, "append" | "lastSequence" | "state">;
   readonly hot: HotStore;
   /** Told of batches that memory took in, and asked whether it can take more. */
   readonly schedule: Pick<SealSchedule, "noteReports" | "hasRoomFor">;

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { FileError, type Files, isDiskFull } from "../runtime/files.ts";
 import { type ClosedSegment, createClosedSegments } from "./closed-segments.ts";
-import { createLogWriter, type LogWrite, type Wal } from "./log-writer.ts";
+import type { LogWrite, Wal } from "./log.ts";
+import { LogWriter } from "./log-writer.ts";
 import { type LogDamage, repairLog } from "./repair.ts";
 import { type ReplayedLog, type ReplayedSegment, type ReplayOptions, replayLog } from "./replay.ts";
 import { type CreateSalt, createRandomSalt } from "./segment/segment.ts";
@@ -10,7 +11,7 @@ import { segmentSize } from "./segment/segment-reader.ts";
 
 export type { Coverage, TrimmedLog } from "./closed-segments.ts";
 export type { LogEntry } from "./entry/entry.ts";
-export type { LogRefusal, LogWrite, Wal } from "./log-writer.ts";
+export type { LogRefusal, LogWrite, Wal } from "./log.ts";
 export type { LogDamage } from "./repair.ts";
 export type { ReplayProgress } from "./replay.ts";
 export type { CreateSalt } from "./segment/segment.ts";
@@ -74,7 +75,7 @@ export async function openWal(options: WalOptions): Promise<{ wal: Wal; recovery
   const { segmentBytesMax, queueBytesMax, onWritten } = options;
   const limits = { createSalt, segmentBytesMax, queueBytesMax };
   const told = onWritten === undefined ? {} : { onWritten };
-  const wal = createLogWriter({ files, directory, ...limits, ...told, nextSequence, earlier, failure });
+  const wal = new LogWriter({ files, directory, ...limits, ...told, nextSequence, earlier, failure });
   const unreadable = segments.find(({ isReadable }) => !isReadable);
   const readUpTo = unreadable === undefined ? Number.POSITIVE_INFINITY : unreadable.number - 1;
   return { wal, recovery: { ...totalsOf(replayed), damage, tornTail, readUpTo } };

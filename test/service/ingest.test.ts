@@ -80,7 +80,6 @@ test("ingest() has so much of an app under way and no more, and takes all in, in
   const applied: number[] = [];
   const ingest = createIngest({
     log: {
-      ...log,
       state: "open",
       lastSequence: 0,
       async append(appId, batch) {

@@ -58,12 +58,12 @@ export async function openTestWal(files: Files, options: Partial<WalOptions> = {
 
 /** Appends entries one after the other, all of which must be taken; returns them as `openTestWal` finds them. */
 export async function appendNamed(
-  { append }: Pick<Awaited<ReturnType<typeof openTestWal>>["wal"], "append">,
+  wal: Pick<Awaited<ReturnType<typeof openTestWal>>["wal"], "append">,
   names: readonly string[],
 ): Promise<string[]> {
   const written: string[] = [];
   for (const name of names) {
-    const appended = await append(APP, namedBatch(name));
+    const appended = await wal.append(APP, namedBatch(name));
     if (!appended.ok) throw new Error(`refused ${name}: ${appended.error.kind}`);
     written.push(`${appended.value} ${name}`);
   }

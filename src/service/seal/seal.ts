@@ -180,12 +180,9 @@ async function writeOffLost({ archive, acknowledgedParts }: SealDependencies): P
 }
 
 /** What leaves a segment costs least where it goes as a whole, so none should hold reports of many days. */
-async function rotateLog(
-  { rotate, currentDays }: Pick<Wal, "rotate" | "currentDays">,
-  nowMs: number,
-): Promise<void> {
+async function rotateLog(log: Pick<Wal, "rotate" | "currentDays">, nowMs: number): Promise<void> {
   const today = utcDayOf(nowMs);
-  if ([...currentDays].some((day) => day < today)) await rotate();
+  if ([...log.currentDays].some((day) => day < today)) await log.rotate();
 }
 
 /** What folding came to. */

@@ -1,0 +1,56 @@
+import type { Result } from "../lib/result.ts";
+import type { AppId } from "../model/ids.ts";
+import type { ReportBatch } from "../model/report-batch.ts";
+import type { UtcDay } from "../time/utc-day.ts";
+import type { Coverage, TrimmedLog } from "./closed-segments.ts";
+
+/** Why a batch was not taken in. None of it is in the log, as far as the log can tell. */
+export type LogRefusal =
+  /** There may be room again later: every append tries. */
+  | { readonly kind: "log_full" }
+  /** No segment could be opened, for want of file descriptors; nothing was written, and every append tries. */
+  | { readonly kind: "log_unopened"; readonly cause: unknown }
+  /** The disk can't be trusted any more; only a restart tells what is on it. */
+  | { readonly kind: "log_failed"; readonly cause: unknown }
+  | { readonly kind: "log_queue_full" }
+  | { readonly kind: "log_closed" };
+
+/** The write-ahead log, as those who append to it see it. */
+export interface Wal {
+  /** Resolves with the entry's sequence once it is on disk. Entries reach the disk, and resolve, in the order of the calls. */
+  append(appId: AppId, batch: ReportBatch): Promise<Result<number, LogRefusal>>;
+  /** No entry on disk has a greater sequence; 0 where there was never one. */
+  readonly lastSequence: number;
+  /** Of all segments, as far as they are on disk. */
+  readonly bytes: number;
+  /** Of encoded entries that wait for the disk. */
+  readonly queueBytes: number;
+  readonly state: "open" | "full" | "failed" | "closed";
+  /** Of the reports in the segment that is being written, as far as they are on disk. */
+  readonly currentDays: ReadonlySet<UtcDay>;
+  /** Whether a start may find reports of the day, be it ones that are covered. */
+  mayHold(day: UtcDay): boolean;
+  /**
+   * What is appended from now on goes to a new segment; what waits already may too. Resolves when the one written
+   * so far is closed, at once where it holds nothing. Where closing it fails the `FileError` is thrown, and nothing
+   * is lost: all of it is on disk.
+   */
+  rotate(): Promise<void>;
+  /**
+   * Removes every segment whose days are all covered at its last sequence, and from others what is covered where that is
+   * much of them or expired (`ClosedSegments.trim`). Never the one that is being written, the newest (it says from where
+   * sequences go on), or one that could not be read or repaired at the start. A log that has no report in the format
+   * that is written now stays one that an earlier program reads. Does nothing once the log has failed or is closed.
+   */
+  trim(coverage: Coverage): Promise<TrimmedLog>;
+  /** Finishes what was appended, then takes no more. */
+  close(): Promise<void>;
+}
+
+/** A group of entries that has come to the disk. */
+export interface LogWrite {
+  readonly entries: number;
+  readonly bytes: number;
+  /** How long the disk took to make it durable. */
+  readonly syncMs: number;
+}
