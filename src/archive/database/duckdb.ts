@@ -7,6 +7,8 @@ import type {
 } from "@duckdb/node-api";
 import { assert } from "../../lib/assert.ts";
 import { FileError } from "../../runtime/files.ts";
+import { quoteText } from "./quote-text.ts";
+import { createRunningStatements } from "./running-statements.ts";
 
 /*
  * The one importer of DuckDB. It runs statements on threads of its own, off the event loop; only copying a
@@ -65,8 +67,6 @@ export interface Rows {
   booleans(column: number): (boolean | null)[];
 }
 
-const INTERRUPT_MS = 10;
-
 /** Statements with values that a connection keeps ready, which saves 0.3 ms each time: all there are, in practice. */
 const PREPARED_MAX = 64;
 
@@ -91,7 +91,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     enable_external_file_cache: String(cachesFiles),
   });
   const setup = await instance.connect();
-  await setup.run(`SET allowed_directories = [${directories.map(quoted).join(", ")}]`);
+  await setup.run(`SET allowed_directories = [${directories.map(quoteText).join(", ")}]`);
   await setup.run(`SET parquet_metadata_cache = ${cachesFiles}`);
   await setup.run("SET enable_external_access = false");
   await setup.run("SET lock_configuration = true");
@@ -102,68 +102,22 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   };
 }
 
-/** A path of ours as a text of SQL: settings take no bound values. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
-}
-
 function connectionOf(connection: DuckDBConnection, duckdb: DuckDb): Connection {
-  const prepared = new Map<string, DuckDBPreparedStatement>();
-  const closing = new AbortController();
-  let running = 0;
-
-  function forget(): void {
-    for (const statement of prepared.values()) statement.destroySync();
-    prepared.clear();
-  }
-
-  /** Statements without values are made for one occasion. */
-  async function execute(sql: string, values: SqlValues | undefined): Promise<DuckDBResult> {
-    if (values === undefined) return connection.run(sql);
-    const statement = prepared.get(sql) ?? (await connection.prepare(sql));
-    prepared.delete(sql); // Nobody else binds values to it meanwhile.
-    try {
-      statement.bind(bindable(values, duckdb));
-      return await statement.run();
-    } finally {
-      if (prepared.size === PREPARED_MAX) forget();
-      prepared.set(sql, statement);
-    }
-  }
-
-  /** Says that a statement begins, which the signal ends, or a close; the result says that it has ended. */
-  function begin(signal: AbortSignal | undefined): () => void {
-    signal?.throwIfAborted();
-    closing.signal.throwIfAborted();
-    running++;
-    let interrupting: ReturnType<typeof setInterval> | undefined;
-    const interrupt = () => {
-      connection.interrupt();
-      // Between preparing and running a statement there is nothing to interrupt yet.
-      interrupting ??= setInterval(() => connection.interrupt(), INTERRUPT_MS);
-    };
-    const signals = signal === undefined ? [closing.signal] : [closing.signal, signal];
-    for (const each of signals) each.addEventListener("abort", interrupt);
-    return () => {
-      for (const each of signals) each.removeEventListener("abort", interrupt);
-      clearInterval(interrupting);
-      running--;
-      if (closing.signal.aborted) closeOnceUnused();
-    };
-  }
-
-  /** Closed under a running statement, a connection keeps the thread that runs it for ever: there are as many as cores. */
-  function closeOnceUnused(): void {
-    if (running > 0) return;
-    forget();
-    connection.closeSync();
-  }
-
+  const prepared = createPreparedStatements(connection, duckdb);
+  // Closed under a running statement, a connection keeps the thread that runs it for ever: there are as many as cores.
+  const running = createRunningStatements(
+    () => connection.interrupt(),
+    () => {
+      prepared.forget();
+      connection.closeSync();
+    },
+  );
   return {
     async run(sql, values, signal) {
-      const end = begin(signal);
+      const end = running.begin(signal);
       try {
-        const result = await execute(sql, values);
+        // Statements without values are made for one occasion.
+        const result = await (values === undefined ? connection.run(sql) : prepared.run(sql, values));
         return rowsOf(await result.fetchAllChunks(), duckdb);
       } catch (error) {
         signal?.throwIfAborted();
@@ -173,7 +127,7 @@ function connectionOf(connection: DuckDBConnection, duckdb: DuckDb): Connection 
       }
     },
     async *stream(sql, values, signal) {
-      const end = begin(signal);
+      const end = running.begin(signal);
       let statement: DuckDBPreparedStatement | null = null;
       try {
         statement = await connection.prepare(sql);
@@ -198,9 +152,31 @@ function connectionOf(connection: DuckDBConnection, duckdb: DuckDb): Connection 
         end();
       }
     },
-    close() {
-      closing.abort();
-      closeOnceUnused();
+    close: () => running.close(),
+  };
+}
+
+/** The statements that a connection keeps ready. */
+function createPreparedStatements(connection: DuckDBConnection, duckdb: DuckDb) {
+  const prepared = new Map<string, DuckDBPreparedStatement>();
+
+  function forget(): void {
+    for (const statement of prepared.values()) statement.destroySync();
+    prepared.clear();
+  }
+
+  return {
+    forget,
+    async run(sql: string, values: SqlValues): Promise<DuckDBResult> {
+      const statement = prepared.get(sql) ?? (await connection.prepare(sql));
+      prepared.delete(sql); // Nobody else binds values to it meanwhile.
+      try {
+        statement.bind(bindable(values, duckdb));
+        return await statement.run();
+      } finally {
+        if (prepared.size === PREPARED_MAX) forget();
+        prepared.set(sql, statement);
+      }
     },
   };
 }

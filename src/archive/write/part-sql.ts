@@ -3,6 +3,7 @@ import { STORED_FIELDS } from "../../model/location-fields.ts";
 import { type UtcDay, utcDayName } from "../../time/utc-day.ts";
 import { ARCHIVE_COLUMNS, KEY_COLUMNS, NO_RECORDS_SQL, VALUE_COLUMNS } from "../database/columns.ts";
 import { overlaidColumns } from "../database/overlay-sql.ts";
+import { quoteText } from "../database/quote-text.ts";
 
 /*
  * The statements that make parts. Two temporary tables take part: `staged`, the rows to lay over a day, and
@@ -15,7 +16,7 @@ const KEYS = KEY_COLUMNS.join(", ");
 
 /** A part as a table of all columns: those that a file is too old to have are null. */
 function partTable(path: string): string {
-  return `(SELECT ${NAMES} FROM (FROM (${NO_RECORDS_SQL}) UNION ALL BY NAME FROM read_parquet(${textSql(path)}, hive_partitioning = false)))`;
+  return `(SELECT ${NAMES} FROM (FROM (${NO_RECORDS_SQL}) UNION ALL BY NAME FROM read_parquet(${quoteText(path)}, hive_partitioning = false)))`;
 }
 
 /** Rows as they are, or as new records of a day: one that nobody claimed is nobody's. */
@@ -94,16 +95,11 @@ export function copySql(query: string, path: string, { day, sequence, replaces }
     wherehouse_sequence: String(sequence),
     wherehouse_replaces: JSON.stringify(replaces.map(({ file }) => file)),
   };
-  const pairs = Object.entries(metadata).map(([key, value]) => `${key}: ${textSql(value)}`);
-  return `COPY (${query}) TO ${textSql(path)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 20480, PARQUET_VERSION v2, USE_TMP_FILE false, FIELD_IDS {${FIELD_IDS}}, KV_METADATA {${pairs.join(", ")}})`;
+  const pairs = Object.entries(metadata).map(([key, value]) => `${key}: ${quoteText(value)}`);
+  return `COPY (${query}) TO ${quoteText(path)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 20480, PARQUET_VERSION v2, USE_TMP_FILE false, FIELD_IDS {${FIELD_IDS}}, KV_METADATA {${pairs.join(", ")}})`;
 }
 
 /** Rows of a part by app. */
 export function countAppsSql(path: string): string {
-  return `SELECT app_id, count(*)::DOUBLE FROM read_parquet(${textSql(path)}) GROUP BY app_id ORDER BY app_id`;
-}
-
-/** A text of ours, such as a path, in SQL: file names and metadata take no bound values. */
-export function textSql(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
+  return `SELECT app_id, count(*)::DOUBLE FROM read_parquet(${quoteText(path)}) GROUP BY app_id ORDER BY app_id`;
 }

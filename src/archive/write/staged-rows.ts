@@ -18,6 +18,7 @@ import {
 } from "../../model/location-fields.ts";
 import { NOT_CARRIED, type ReportBatch } from "../../model/report-batch.ts";
 import { ARCHIVE_COLUMNS, KEY_COLUMNS } from "../database/columns.ts";
+import { quoteText } from "../database/quote-text.ts";
 import type { CellFinder } from "./h3-cells.ts";
 
 /*
@@ -36,7 +37,7 @@ const STAGED_NAMES = [
 export function readStagedSql(paths: readonly string[]): string {
   const types = new Map(ARCHIVE_COLUMNS.map(({ name, type }) => [name, type]));
   const columns = STAGED_NAMES.map((name) => `'${name}': '${types.get(name)}'`).join(", ");
-  const files = paths.map((path) => `'${path.replaceAll("'", "''")}'`).join(", ");
+  const files = paths.map(quoteText).join(", ");
   return `read_csv([${files}], columns = {${columns}}, auto_detect = false, header = false, delim = ',', quote = '"', escape = '"', nullstr = '', allow_quoted_nulls = false, parallel = false, max_line_size = 65536, buffer_size = 4194304)`;
 }
 

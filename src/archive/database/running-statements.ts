@@ -1,0 +1,45 @@
+const INTERRUPT_MS = 10;
+
+/** The statements that run on a connection. A signal ends one of them, closing ends all. */
+export interface RunningStatements {
+  /** Says that a statement begins, which the signal ends, or a close; the result says that it has ended. */
+  begin(signal: AbortSignal | undefined): () => void;
+  /** Lets none begin any more. */
+  close(): void;
+}
+
+/** `interrupt` ends what runs on the connection, `onUnused` is called once it is closed and nothing runs any more. */
+export function createRunningStatements(interrupt: () => void, onUnused: () => void): RunningStatements {
+  const closing = new AbortController();
+  let running = 0;
+
+  function endIfUnused(): void {
+    if (running === 0) onUnused();
+  }
+
+  return {
+    begin(signal) {
+      signal?.throwIfAborted();
+      closing.signal.throwIfAborted();
+      running++;
+      let interrupting: ReturnType<typeof setInterval> | undefined;
+      const onAbort = () => {
+        interrupt();
+        // Between preparing and running a statement there is nothing to interrupt yet.
+        interrupting ??= setInterval(interrupt, INTERRUPT_MS);
+      };
+      const signals = signal === undefined ? [closing.signal] : [closing.signal, signal];
+      for (const each of signals) each.addEventListener("abort", onAbort);
+      return () => {
+        for (const each of signals) each.removeEventListener("abort", onAbort);
+        clearInterval(interrupting);
+        running--;
+        if (closing.signal.aborted) endIfUnused();
+      };
+    },
+    close() {
+      closing.abort();
+      endIfUnused();
+    },
+  };
+}
