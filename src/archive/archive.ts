@@ -2,20 +2,18 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { assert } from "../lib/assert.ts";
 import { moveDurably } from "../runtime/durable-names.ts";
-import { FileError, type Files, isOutOfDescriptors, unlessFileError } from "../runtime/files.ts";
+import { type Files, unlessFileError } from "../runtime/files.ts";
 import type { UtcDay } from "../time/utc-day.ts";
 import { listAside } from "./files/list-aside.ts";
 import { encodeManifest, type Manifest, type Part } from "./files/manifest.ts";
 import { archivePaths, dayFolder, lostName, partName } from "./files/paths.ts";
 import { findStrayFiles } from "./files/stray-files.ts";
+import { createPartChecks, type PartChecks } from "./part-checks.ts";
 import type { PartReader } from "./read/part-reader.ts";
-import type { MadePart } from "./write/part-writer.ts";
-
-/** What is wrong with a part, for people. */
-export type PartFault = string;
+import type { MadePart } from "./write/part-job.ts";
 
 /** The sealed days: what the manifest says, and the files it names. */
-export interface Archive {
+export interface Archive extends Pick<PartChecks, "damaged" | "examine" | "verifyChecksums"> {
   /** What is sealed. Replaced as a whole, so that who holds on to it can tell whether anything has changed. */
   readonly manifest: Manifest;
   /**
@@ -25,18 +23,6 @@ export interface Archive {
    */
   readonly isWritten: boolean;
   readonly reader: PartReader;
-  /** Parts that can't be read, by file. */
-  readonly damaged: ReadonlyMap<string, PartFault>;
-  /**
-   * Looks at these parts again; resolves with whether any is damaged that was not known to be. A glance sees what
-   * is missing or of another size; `thorough` reads every byte.
-   */
-  examine(parts: readonly Part[], thorough?: boolean): Promise<boolean>;
-  /**
-   * Reads each part once in the life of the process, and resolves with whether all are as they were written: DuckDB
-   * itself reads most flipped bits without a word.
-   */
-  vouch(parts: readonly Part[]): Promise<boolean>;
   /** Writes a file, durably, that is not yet part of the archive. */
   writePart(place: PartPlace, made: Pick<MadePart, "bytes" | "rows" | "apps">): Promise<Part>;
   /**
@@ -75,34 +61,21 @@ export interface ArchiveOptions {
 export function createArchive(options: ArchiveOptions): Archive {
   const { files, directory, damagedDirectory, reader } = options;
   const paths = archivePaths(directory);
-  const damaged = new Map<string, PartFault>();
-  const vouched = new Set<string>();
   let { manifest, isWritten } = options;
   let named = namedFiles(manifest);
   let discarded = 0;
   const pathOf = ({ file }: Part) => join(directory, file);
+  const checks = createPartChecks({
+    files,
+    pathOf,
+    isNamed: (file) => named.has(file),
+    // What DuckDB remembers of the file is of what it was before.
+    onRestored: () => reader.renew(),
+  });
 
   async function move(from: string, to: string): Promise<void> {
     if (!(await files.exists(from))) return; // Moved before a crash, or lost: `examine` tells.
     await moveDurably(files, from, to);
-  }
-
-  async function examine(parts: readonly Part[], thorough = false): Promise<boolean> {
-    let foundNew = false;
-    for (const part of parts) {
-      const fault = await faultOf(files, pathOf(part), part, thorough);
-      if (fault !== null) {
-        if (!named.has(part.file)) continue; // A seal has taken its place meanwhile.
-        foundNew ||= !damaged.has(part.file);
-        damaged.set(part.file, fault);
-        vouched.delete(part.file);
-        continue;
-      }
-      if (thorough) vouched.add(part.file);
-      // What DuckDB remembers of the file is of what it was before somebody put it back.
-      if (damaged.delete(part.file)) reader.renew();
-    }
-    return foundNew;
   }
 
   return {
@@ -113,15 +86,9 @@ export function createArchive(options: ArchiveOptions): Archive {
       return isWritten;
     },
     reader,
-    damaged,
-    examine,
-    async vouch(parts) {
-      await examine(
-        parts.filter(({ file }) => !vouched.has(file)),
-        true,
-      );
-      return parts.every(({ file }) => vouched.has(file));
-    },
+    damaged: checks.damaged,
+    examine: checks.examine,
+    verifyChecksums: checks.verifyChecksums,
     async writePart({ day, seal, index }, { bytes, rows, apps }) {
       const folder = day === "latest" ? "latest" : dayFolder(day);
       const file = `${folder}/${partName(seal, index)}`;
@@ -131,8 +98,7 @@ export function createArchive(options: ArchiveOptions): Archive {
     },
     async discard(parts) {
       for (const part of parts.toReversed()) {
-        damaged.delete(part.file);
-        vouched.delete(part.file);
+        checks.forget(part);
         await files.remove(pathOf(part)).catch(unlessFileError);
       }
       discarded += parts.length;
@@ -145,12 +111,12 @@ export function createArchive(options: ArchiveOptions): Archive {
       await files.replace(paths.manifest, encodeManifest(next));
       manifest = next;
       named = namedFiles(next);
-      for (const file of damaged.keys()) if (!named.has(file)) damaged.delete(file);
+      checks.forgetUnnamed();
       isWritten = true;
     },
     async setAside(parts) {
       for (const part of parts) {
-        damaged.delete(part.file);
+        checks.forget(part);
         await move(pathOf(part), join(damagedDirectory, lostName(part.file)));
       }
     },
@@ -169,7 +135,7 @@ export function createArchive(options: ArchiveOptions): Archive {
 
 /**
  * DuckDB remembers some 60 KB of each file it read, also after the file is gone; this bounds it to 15 MB. Forgetting
- * costs the next question some milliseconds.
+ * costs the next query some milliseconds.
  */
 const REMEMBERED_FILES_MAX = 256;
 
@@ -177,21 +143,4 @@ const REMEMBERED_FILES_MAX = 256;
 function namedFiles({ days, latest, expired }: Manifest): ReadonlySet<string> {
   const parts = [...days.values(), ...expired.values()].flatMap((day) => day.parts);
   return new Set([...parts, ...(latest ?? [])].map(({ file }) => file));
-}
-
-/** What tells that a file is not what was written. Without a file descriptor nothing is known of it: that is thrown. */
-export async function faultOf(
-  files: Files,
-  path: string,
-  part: Part,
-  thorough: boolean,
-): Promise<PartFault | null> {
-  try {
-    const bytes = await files.size(path);
-    if (bytes !== part.bytes) return `it has ${bytes} bytes instead of ${part.bytes}`;
-    return thorough && crc32(await files.read(path)) !== part.crc ? "its bytes are not those written" : null;
-  } catch (error) {
-    if (!(error instanceof FileError) || isOutOfDescriptors(error)) throw error;
-    return error.code === "ENOENT" ? "it is missing" : error.message;
-  }
 }

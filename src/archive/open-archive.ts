@@ -94,7 +94,7 @@ export async function openArchive(options: OpenArchiveOptions): Promise<OpenedAr
       manifest,
       database: await openFirst(),
       faultOf: async (part) =>
-        (await archive.vouch([part])) ? null : (archive.damaged.get(part.file) ?? ""),
+        (await archive.verifyChecksums([part])) ? null : (archive.damaged.get(part.file) ?? ""),
       pathOf,
       onNewest,
       notes,

@@ -81,7 +81,7 @@ test("examine() calls no part damaged that a seal has taken off the manifest", a
   await archive.swap(manifestOf([before]));
   await archive.swap(manifestOf([after]));
   await archive.discard([before]);
-  expect(await archive.vouch([before])).toBe(false); // A question that began before the seal.
+  expect(await archive.verifyChecksums([before])).toBe(false); // A query that began before the seal.
   expect([...archive.damaged]).toEqual([]);
 
   await files.remove(`/a/${after.file}`);
@@ -116,7 +116,7 @@ test("discard() and tidy() take the parts of a cut-off seal from the last to the
   }
 });
 
-test("vouch() reads each part once, and knows flipped bits from what was written", async () => {
+test("verifyChecksums() reads each part once, and knows flipped bits from what was written", async () => {
   const files = createSimulatedFiles();
   const archive = archiveOn(files);
   const parts = await Promise.all(
@@ -128,14 +128,17 @@ test("vouch() reads each part once, and knows flipped bits from what was written
   bytes[3]! ^= 1;
   await files.replace(`/a/${flipped.file}`, bytes);
   expect(await archive.examine(parts)).toBe(false); // A glance can't tell.
-  expect(await archive.vouch([good])).toBe(true);
-  expect(await Promise.all([archive.vouch(parts), archive.vouch(parts)])).toEqual([false, false]);
+  expect(await archive.verifyChecksums([good])).toBe(true);
+  expect(await Promise.all([archive.verifyChecksums(parts), archive.verifyChecksums(parts)])).toEqual([
+    false,
+    false,
+  ]);
   expect([...archive.damaged.keys()]).toEqual([flipped.file]);
   let reads = 0;
   files.beforeOperation = (operation) => {
     if (operation === "read") reads++;
   };
-  expect(await archive.vouch([good])).toBe(true);
+  expect(await archive.verifyChecksums([good])).toBe(true);
   expect(reads).toBe(0);
 });
 
@@ -147,11 +150,11 @@ test("that no file descriptor is left says nothing of a part", async () => {
   for (const code of ["EMFILE", "ENFILE"]) {
     for (const operation of ["read", "size"] as const) {
       files.failNext(operation, code);
-      await expect(archive.vouch([part])).rejects.toMatchObject({ code });
+      await expect(archive.verifyChecksums([part])).rejects.toMatchObject({ code });
       expect([...archive.damaged]).toEqual([]);
     }
   }
-  expect(await archive.vouch([part])).toBe(true);
+  expect(await archive.verifyChecksums([part])).toBe(true);
 });
 
 test("a swap that failed leaves the archive what it was; nothing is removed before one of them is on the disk", async () => {

@@ -65,18 +65,18 @@ async function answer(
     if (archive.manifest !== manifest) continue;
     try {
       const answered = await archive.reader.withSession(scan.appId, client.signal, async (session) => {
-        const [answer, isVouchedFor] = await Promise.all([
+        const [answer, isAsWritten] = await Promise.all([
           readStretches(dependencies, session, scan, client, stretches, gaps),
-          archive.vouch(remaining(parts, gaps)),
+          archive.verifyChecksums(remaining(parts, gaps)),
         ]);
-        return isVouchedFor ? answer : null;
+        return isAsWritten ? answer : null;
       });
       if (!answered.ok) return answered;
       if (answered.value !== null && archive.manifest === manifest) return ok(answered.value);
     } catch (error) {
       if (client.signal.aborted) throw error;
       if (archive.manifest !== manifest) continue; // Its files may be gone.
-      // Damage that nobody knew of becomes known here, unless the vouching beside it has just found it.
+      // Damage that nobody knew of becomes known here, unless the verification beside it has just found it.
       await archive.examine(parts, true);
       if (!parts.some(({ file }) => archive.damaged.has(file) && !gaps.files.has(file))) throw error;
     }

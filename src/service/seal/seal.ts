@@ -1,6 +1,7 @@
 import type { Archive } from "../../archive/archive.ts";
 import { findSealed, type Manifest, type Part, type SealedDay } from "../../archive/files/manifest.ts";
-import type { DayRows, PartWriter } from "../../archive/write/part-writer.ts";
+import type { PartWriter } from "../../archive/write/part-writer.ts";
+import type { DayRows } from "../../archive/write/row-stager.ts";
 import type { HotStore } from "../../hot/hot-store.ts";
 import type { Sealing } from "../../hot/sealing.ts";
 import { messageOf } from "../../lib/message-of.ts";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { faultOf } from "../../archive/archive.ts";
 import type { Database } from "../../archive/database/duckdb.ts";
 import type { Manifest, SealedDay } from "../../archive/files/manifest.ts";
 import { restoreNewest } from "../../archive/open-archive.ts";
+import { faultOf } from "../../archive/part-checks.ts";
 import { countUnlisted } from "../../archive/read/find-unlisted.ts";
 import { readDay } from "../../archive/read/read-day.ts";
 import { createHotStore, type HotStore } from "../../hot/hot-store.ts";

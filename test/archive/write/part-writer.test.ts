@@ -22,13 +22,10 @@ import {
 } from "../../../src/archive/database/duckdb.ts";
 import type { Part } from "../../../src/archive/files/manifest.ts";
 import { PARTS_PER_DAY_SMALL_MAX } from "../../../src/archive/write/fold-plan.ts";
-import {
-  createPartWriter,
-  type DayRows,
-  type MadePart,
-  type PartWriter,
-} from "../../../src/archive/write/part-writer.ts";
+import type { MadePart } from "../../../src/archive/write/part-job.ts";
+import { createPartWriter, type PartWriter } from "../../../src/archive/write/part-writer.ts";
 import { createInlineRowEncoder } from "../../../src/archive/write/row-encoder.ts";
+import type { DayRows } from "../../../src/archive/write/row-stager.ts";
 import { compareUtf8 } from "../../../src/lib/text/utf8.ts";
 import type { AppId } from "../../../src/model/ids.ts";
 import { STORED_FIELDS } from "../../../src/model/location-fields.ts";
