@@ -1,4 +1,3 @@
-import "../../runtime/listeners/no-hostname.ts";
 import { type Logger, pino } from "pino";
 import { printable } from "../../lib/text/printable.ts";
 import type { Terminal } from "../../runtime/process.ts";
