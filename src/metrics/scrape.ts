@@ -5,7 +5,7 @@ import type { ProcessUsage } from "../runtime/usage.ts";
 import type { Wal } from "../wal/wal.ts";
 import type { Durations } from "./durations.ts";
 import type { EventLoopMeter } from "./event-loop-meter.ts";
-import { MeteredHistogram } from "./metered-histogram.ts";
+import { type CountedHistogram, registryOf } from "./histograms.ts";
 import type { Meters } from "./meters.ts";
 
 /** What the service counts and holds, as text in Prometheus' format. */
@@ -62,11 +62,11 @@ export function createScrape(dependencies: ScrapeDependencies): Scrape {
   ]) {
     addMetric(registry, metric);
   }
-  return () => registry.metrics();
+  const histograms = histogramsOf(dependencies);
+  return () => Registry.merge([registry, registryOf(histograms)]).metrics();
 }
 
 type Metric =
-  | { readonly name: string; readonly help: string; readonly durations: Durations }
   | {
       readonly name: string;
       readonly help: string;
@@ -83,17 +83,11 @@ type Metric =
 
 function addMetric(registry: Registry, metric: Metric): void {
   const { name, help } = metric;
-  const registers = [registry];
-  if ("durations" in metric) {
-    const { durations } = metric;
-    new MeteredHistogram({ name, help, registers }, () => [{ labels: {}, durations }]);
-    return;
-  }
   const labelNames = "label" in metric ? [metric.label] : [];
   new (name.endsWith("_total") ? Counter : Gauge)({
     name,
     help,
-    registers,
+    registers: [registry],
     labelNames,
     async collect() {
       this.reset();
@@ -112,12 +106,11 @@ function addMetric(registry: Registry, metric: Metric): void {
 
 function addRequests(registry: Registry, { meters }: ScrapeDependencies): void {
   const { requests } = meters;
-  const registers = [registry];
   new Counter({
     name: "wherehouse_http_requests_total",
     help: "Requests answered, by route and status. HEAD counts as GET; the route is none where none took it.",
     labelNames: ["method", "route", "status"],
-    registers,
+    registers: [registry],
     collect() {
       this.reset();
       for (const { method, path, statuses } of requests.routes) {
@@ -125,13 +118,35 @@ function addRequests(registry: Registry, { meters }: ScrapeDependencies): void {
       }
     },
   });
-  const name = "wherehouse_http_request_duration_seconds";
-  const help = "From a request's arrival to its answer, without sending it.";
-  new MeteredHistogram({ name, help, registers }, () =>
-    requests.routes
-      .filter(({ statuses }) => statuses.size > 0) // Most scrapes would be empty buckets else.
-      .map(({ method, path, durations }) => ({ labels: { method, route: path }, durations })),
-  );
+}
+
+function histogramsOf({ meters, eventLoop }: ScrapeDependencies): CountedHistogram[] {
+  const unlabelled = (name: string, help: string, durations: Durations): CountedHistogram => ({
+    name,
+    help,
+    all: () => [{ labels: {}, durations }],
+  });
+  return [
+    {
+      name: "wherehouse_http_request_duration_seconds",
+      help: "From a request's arrival to its answer, without sending it.",
+      all: () =>
+        meters.requests.routes
+          .filter(({ statuses }) => statuses.size > 0) // Most scrapes would be empty buckets else.
+          .map(({ method, path, durations }) => ({ labels: { method, route: path }, durations })),
+    },
+    unlabelled(
+      "wherehouse_log_sync_duration_seconds",
+      "How long the disk took to make a write to the log durable.",
+      meters.log.syncs,
+    ),
+    unlabelled("wherehouse_seal_duration_seconds", "How long seals took.", meters.seals.durations),
+    unlabelled(
+      "wherehouse_event_loop_delay_seconds",
+      "How late a timer fired, looked at 100 times a second: what requests wait before they are looked at.",
+      eventLoop.delays,
+    ),
+  ];
 }
 
 function reportMetrics({ meters, bodies }: ScrapeDependencies): Metric[] {
@@ -188,7 +203,6 @@ function reportMetrics({ meters, bodies }: ScrapeDependencies): Metric[] {
 }
 
 function logMetrics({ meters, stores, start }: ScrapeDependencies): Metric[] {
-  const { syncs } = meters.log;
   return [
     {
       name: "wherehouse_ready",
@@ -233,11 +247,6 @@ function logMetrics({ meters, stores, start }: ScrapeDependencies): Metric[] {
       name: "wherehouse_log_entries_total",
       help: "Batches written to the log.",
       look: () => meters.log.entries,
-    },
-    {
-      name: "wherehouse_log_sync_duration_seconds",
-      help: "How long the disk took to make a write to the log durable.",
-      durations: syncs,
     },
   ];
 }
@@ -285,7 +294,6 @@ function recordMetrics({ hot, stores, countDamaged }: ScrapeDependencies): Metri
 
 function sealMetrics({ meters: { seals } }: ScrapeDependencies): Metric[] {
   return [
-    { name: "wherehouse_seal_duration_seconds", help: "How long seals took.", durations: seals.durations },
     {
       name: "wherehouse_seal_failures_total",
       help: "Seals that failed; the next one tries again.",
@@ -306,11 +314,6 @@ function sealMetrics({ meters: { seals } }: ScrapeDependencies): Metric[] {
 
 function processMetrics({ version, eventLoop, usage }: ScrapeDependencies): Metric[] {
   return [
-    {
-      name: "wherehouse_event_loop_delay_seconds",
-      help: "How late a timer fired, looked at 100 times a second: what requests wait before they are looked at.",
-      durations: eventLoop.delays,
-    },
     {
       name: "wherehouse_event_loop_delay_max_seconds",
       help: "The longest of these delays since the last scrape, whoever made it.",
