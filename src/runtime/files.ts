@@ -1,3 +1,5 @@
+import { describeCode } from "./system-codes.ts";
+
 /**
  * The disk, in our words. Paths use `/`. Every failure throws a `FileError` whose `code` is the system's
  * (`ENOENT`, `ENOSPC`, ...). `test/support/simulated-files.ts` implements it with crashes and faults.
@@ -49,15 +51,19 @@ export interface AppendFile {
   close(): Promise<void>;
 }
 
-/** A failed disk operation, with the system's error code and the operation and path in its message. */
+/** A failed disk operation, with the operation, the path and what the system's error code says in its message. */
 export class FileError extends Error {
   override readonly name = "FileError";
   readonly code: string;
+  /** What the code says, and the code. */
+  readonly reason: string;
 
   /** `advice` says what can be done about it. */
   constructor(operation: string, path: string, code: string, cause?: unknown, advice: string | null = null) {
-    super(`Cannot ${operation} "${path}": ${code}${advice === null ? "" : `. ${advice}`}`, { cause });
+    const reason = describeCode(code);
+    super(`Cannot ${operation} "${path}": ${reason}${advice === null ? "" : `. ${advice}`}`, { cause });
     this.code = code;
+    this.reason = reason;
   }
 }
 

@@ -1,5 +1,6 @@
 import process from "node:process";
 import { printable } from "../lib/text/printable.ts";
+import { describeCode } from "./system-codes.ts";
 
 /** Standard output and error, and whether a person watches them. */
 export interface Terminal {
@@ -46,7 +47,8 @@ export function createTerminal({ stdout, stderr }: Streams = process): Terminal 
 /** A reader that has seen enough (`| head`) is no failure; a result that could not be written is. */
 function endForOutput(error: Error & { readonly code?: string }): void {
   if (error.code === "EPIPE") process.exit(0);
-  process.stderr.write(`Cannot write to standard output: ${error.code ?? error.message}\n`);
+  const reason = error.code === undefined ? error.message : describeCode(error.code);
+  process.stderr.write(`Cannot write to standard output: ${reason}\n`);
   process.exit(1);
 }
 

@@ -93,7 +93,7 @@ test("reload() sees what another process changed, and loses every key to a damag
   files.bytes = good;
   files.readError = "EIO";
   await server.reload();
-  expect(server.state).toEqual({ damaged: 'Cannot read "data/keys.json": EIO' });
+  expect(server.state).toEqual({ damaged: 'Cannot read "data/keys.json": the disk failed (EIO)' });
   expect(server.find(text).kind).toBe("unknown");
 
   files.readError = null;

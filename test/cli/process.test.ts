@@ -189,7 +189,7 @@ describe("import", () => {
       expect(missing).toEqual({
         code: 1,
         out: "",
-        error: `Cannot open "${join(directory, "b.csv")}": ENOENT\n`,
+        error: `Cannot open "${join(directory, "b.csv")}": no such file or directory (ENOENT)\n`,
       });
       expect(readdirSync(directory)).toEqual(["a.csv.zst"]);
       expect(countsOf((await runCli("import", file, ...args)).out)).toEqual([1, 0, 1]);

@@ -84,7 +84,9 @@ test("acquireSqliteLock() refuses within one process too, until release()", asyn
 
 test("acquireSqliteLock() throws with the path where the file can't be made", async () => {
   const missing = join(directory, "missing/lock");
-  await expect(acquireSqliteLock(missing, ME)).rejects.toThrow(`Cannot open lock "${missing}": ENOENT`);
+  await expect(acquireSqliteLock(missing, ME)).rejects.toThrow(
+    `Cannot open lock "${missing}": no such file or directory (ENOENT)`,
+  );
 });
 
 interface HolderSays {

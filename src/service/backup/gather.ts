@@ -96,7 +96,7 @@ async function bringLog(
       if (!(error instanceof FileError) || isPassing(error)) throw error;
       // Gone since it was listed: covered by this manifest, or there is another one by now.
       if (error.code === "ENOENT") continue;
-      problems.push(`${file}: it can't be read: ${error.code}`);
+      problems.push(`${file}: it can't be read: ${error.reason}`);
       await backupFiles.keep(file);
       continue;
     }

@@ -72,7 +72,7 @@ export async function readSource(
       return { path, bytes: await files.read(path) };
     } catch (error) {
       if (!(error instanceof FileError)) throw error;
-      if (error.code !== "ENOENT") return `it can't be read: ${error.code}`;
+      if (error.code !== "ENOENT") return `it can't be read: ${error.reason}`;
     }
   }
   return MISSING;
@@ -91,7 +91,7 @@ export async function findFault(
       return bytes === wantedBytes ? null : `it has ${bytes} bytes instead of ${wantedBytes}`;
     } catch (error) {
       if (!(error instanceof FileError)) throw error;
-      if (error.code !== "ENOENT") return `it can't be read: ${error.code}`;
+      if (error.code !== "ENOENT") return `it can't be read: ${error.reason}`;
     }
   }
   return MISSING;

@@ -436,7 +436,9 @@ describe("fold()", () => {
       expect(scratchFiles()).toEqual([]);
     }
     rmSync(path);
-    await expect(day.fold([bus("a", 1, { speed: 1 })])).rejects.toThrow(`Cannot read "${path}": ENOENT`);
+    await expect(day.fold([bus("a", 1, { speed: 1 })])).rejects.toThrow(
+      `Cannot read "${path}": no such file or directory (ENOENT)`,
+    );
     expect(scratchFiles()).toEqual([]);
   });
 

@@ -31,7 +31,7 @@ describe("logEvents()", () => {
       ["log_full", "warn"],
       ["log_failed", "warn"],
     ]);
-    expect(lines[1]!.msg).toEndWith('until a restart: Cannot sync "/data/wal/1.wal": EIO');
+    expect(lines[1]!.msg).toEndWith('until a restart: Cannot sync "/data/wal/1.wal": the disk failed (EIO)');
   });
 
   test("says that nothing could be answered for a while, once a minute", () => {

@@ -164,7 +164,7 @@ describe("backUp()", () => {
       };
       expect(await runBackup(failing)).toEqual({
         ok: false,
-        error: `Cannot ${operation} "${refused}": EIO. The backup of 2026-01-28T12:00:00.000Z is as it was.`,
+        error: `Cannot ${operation} "${refused}": the disk failed (EIO). The backup of 2026-01-28T12:00:00.000Z is as it was.`,
       });
       expect((await runRestore()).ok).toBe(true);
       expect(readFileSync(join(restoredDir(), "wal", name!))).toEqual(
@@ -191,7 +191,7 @@ describe("backUp()", () => {
     };
     expect(await runBackup(failing)).toMatchObject({
       ok: true,
-      value: { problems: [`wal/${name}: it can't be read: EIO`] },
+      value: { problems: [`wal/${name}: it can't be read: the disk failed (EIO)`] },
     });
     expect((await runRestore()).ok).toBe(true);
     expect(readFileSync(join(restoredDir(), "wal", name!))).toEqual(readFileSync(segment));
