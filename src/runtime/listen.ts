@@ -26,7 +26,7 @@ export class ListenError extends Error {
   override readonly name = "ListenError";
 
   constructor(hostname: string, port: number, cause: unknown) {
-    super(`Cannot listen on ${hostAndPort(hostname, port)}: ${reasonOf(cause)}`, { cause });
+    super(`Cannot listen on ${hostAndPort(hostname, port)}: ${reasonOf(hostname, cause)}`, { cause });
   }
 }
 
@@ -47,9 +47,10 @@ export async function doneWithin(work: Promise<unknown>, graceMs: number): Promi
   }
 }
 
-function reasonOf(cause: unknown): string {
-  const code = cause instanceof Error && "code" in cause ? cause.code : null;
-  switch (code) {
+function reasonOf(hostname: string, cause: unknown): string {
+  if (isUnknownName(hostname, cause))
+    return `no address is known for the name "${hostname}". Give an address of this machine with --host.`;
+  switch (codeOf(cause)) {
     case "EADDRINUSE":
       return "the port is in use. Stop the program that holds it, or choose another with --port.";
     case "EACCES":
@@ -59,4 +60,16 @@ function reasonOf(cause: unknown): string {
     default:
       return cause instanceof Error ? cause.message : String(cause);
   }
+}
+
+/** Bun looks names up itself, and fails with a code that says nothing of it; Deno's error has no code at all. */
+function isUnknownName(hostname: string, cause: unknown): boolean {
+  const isAddress = /^[\d.]+$|:/.test(hostname);
+  if (isAddress) return false;
+  const code = codeOf(cause);
+  return code === "ENOENT" || code === "EINVAL" || /failed to lookup address/.test(String(cause));
+}
+
+function codeOf(cause: unknown): unknown {
+  return cause instanceof Error && "code" in cause ? cause.code : null;
 }

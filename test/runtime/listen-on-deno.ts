@@ -2,9 +2,9 @@
 import { listenOnDeno } from "../../src/runtime/listeners/deno-listen.ts";
 import { answer } from "./listen-answer.ts";
 
-const [port = "0", graceMs = "0"] = process.argv.slice(2);
+const [port = "0", graceMs = "0", hostname = "127.0.0.1"] = process.argv.slice(2);
 try {
-  const listener = listenOnDeno({ hostname: "127.0.0.1", port: Number(port), fetch: answer });
+  const listener = listenOnDeno({ hostname, port: Number(port), fetch: answer });
   console.log(listener.url);
   process.stdin.once("data", async () => {
     await listener.stop(Number(graceMs));

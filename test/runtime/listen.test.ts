@@ -49,6 +49,13 @@ for (const [name, start] of Object.entries(RUNTIMES)) {
       );
       await first.stop(0);
     });
+
+    test("a host that has no address is named, with what to do", async () => {
+      await expect(start(0, 0, "nowhere.invalid")).rejects.toThrow(
+        'Cannot listen on nowhere.invalid:0: no address is known for the name "nowhere.invalid". ' +
+          "Give an address of this machine with --host.",
+      );
+    });
   });
 }
 
@@ -99,14 +106,14 @@ async function fetchText(url: string): Promise<string> {
   }
 }
 
-async function startOnBun(port: number, graceMs: number): Promise<Server> {
-  const listener = listenOnBun({ hostname: "127.0.0.1", port, fetch: answer }, IDLE_SECONDS);
+async function startOnBun(port: number, graceMs: number, hostname = "127.0.0.1"): Promise<Server> {
+  const listener = listenOnBun({ hostname, port, fetch: answer }, IDLE_SECONDS);
   return { url: listener.url, stop: () => listener.stop(graceMs) };
 }
 
-async function startOnDeno(port: number, graceMs: number): Promise<Server> {
+async function startOnDeno(port: number, graceMs: number, hostname = "127.0.0.1"): Promise<Server> {
   const script = `${import.meta.dir}/listen-on-deno.ts`;
-  const command = [nativeDeno(), "run", "-A", script, String(port), String(graceMs)];
+  const command = [nativeDeno(), "run", "-A", script, String(port), String(graceMs), hostname];
   const child = Bun.spawn(command, { stdin: "pipe", stdout: "pipe", stderr: "inherit" });
   const { value } = await child.stdout.getReader().read();
   const said = new TextDecoder().decode(value).trim();

@@ -112,7 +112,9 @@ test("a seal that can't clean up after its swap says so, and that the records ar
   };
   const report = await app.seal();
   expect(report).toMatchObject({ days: ["2026-01-08"], records: 1 });
-  expect(sealSummary(report)).toMatch(/^Archived 1 record .*; .*the next seal goes on: Cannot list .*the disk failed \(EIO\)\.$/);
+  expect(sealSummary(report)).toMatch(
+    /^Archived 1 record .*; .*the next seal goes on: Cannot list .*the disk failed \(EIO\)\.$/,
+  );
   expect(await app.seal()).toMatchObject({ days: [], unfinished: null });
   app = await app.restart();
   expect(await shown()).toEqual(["a"]);
