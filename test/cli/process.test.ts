@@ -146,6 +146,19 @@ test("verify: a directory that is not there is said to be missing, and not made"
     expect(readdirSync(directory)).toEqual([]);
   }));
 
+test("restore prints commands that a shell takes as they are", () =>
+  withDirectory(async (directory) => {
+    const [from, backup, to] = ["data", "backup", "it's here"].map((name) => join(directory, name));
+    await runCli("keys", "create", "--app", "shop", "--permission", "read", "--data-dir", from!);
+    expect(await runCli("backup", backup!, "--data-dir", from!)).toMatchObject({ code: 0 });
+    const { out } = await runCli("restore", backup!, "--data-dir", to!);
+    const [, verify, serve] = out.trimEnd().split("\n").slice(-3);
+    for (const [name, line] of Object.entries({ verify, serve })) {
+      const { stdout } = Bun.spawnSync(["sh", "-c", `printf '%s\n' ${line}`]);
+      expect(stdout.toString()).toBe(`bun\nsrc/main.ts\n${name}\n--data-dir\n${to}\n`);
+    }
+  }));
+
 describe("import", () => {
   const csv = `device_id,timestamp,latitude,longitude,note\na,${Date.now()},1,2,x\nb,5,1,2,x\n`;
 

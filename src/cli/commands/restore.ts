@@ -1,10 +1,12 @@
 import { printableLine } from "../../lib/text/printable.ts";
+import { shellQuote } from "../../lib/text/shell-quote.ts";
 import { takeDirectory } from "../../open-directory.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
 import { type RestoreReport, restore as restoreBackup } from "../../service/backup/restore.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { RestoreCommand } from "../arguments/backup-command.ts";
+import { PROGRAM } from "../arguments/help-texts.ts";
 import { countOf } from "../screen/counts.ts";
 import { createProgressBar } from "../screen/progress-bar.ts";
 import { errorColumns } from "../screen/terminal.ts";
@@ -50,7 +52,9 @@ function summary(
   const when = `${new Date(takenMs).toISOString().slice(0, 19)}Z`;
   return [
     `Restored the backup of ${when} (${what}, up to sequence ${lastSequence}) to "${dataDir}" in ${(durationMs / 1000).toFixed(1)} s.`,
-    `Next: verify --data-dir ${dataDir}, then serve --data-dir ${dataDir}`,
+    "Next:",
+    `  ${PROGRAM} verify --data-dir ${shellQuote(dataDir)}`,
+    `  ${PROGRAM} serve --data-dir ${shellQuote(dataDir)}`,
     "",
   ].join("\n");
 }

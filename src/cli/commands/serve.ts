@@ -2,6 +2,7 @@ import { type App, openApp } from "../../app.ts";
 import type { NewKey } from "../../auth/key-store.ts";
 import type { Config } from "../../config.ts";
 import { directoryPaths } from "../../directory/paths.ts";
+import { shellQuote } from "../../lib/text/shell-quote.ts";
 import type { Files } from "../../runtime/files.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import { exitOnCrash, type Terminal } from "../../runtime/process.ts";
@@ -79,5 +80,5 @@ async function handOver(firstKey: NewKey, dataDir: string, files: Files, termina
   }
   const path = directoryPaths(dataDir).firstKey;
   await files.replace(path, new TextEncoder().encode(`${firstKey.text}\n`));
-  return { line: `The first key is in ${path}`, shown: `$(cat '${path}')` };
+  return { line: `The first key is in ${path}`, shown: `$(cat ${shellQuote(path)})` };
 }
