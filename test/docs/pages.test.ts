@@ -10,8 +10,8 @@ const ROOT = join(import.meta.dir, "../..");
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 
 const DOCS = readdirSync(join(ROOT, "docs")).map((name) => `docs/${name}`);
-const SHORT_PAGES = ["README.md", "CONTRIBUTING.md", "examples/README.md", ...DOCS];
-const PAGES = [...SHORT_PAGES, "ARCHITECTURE.md", "SECURITY.md", "bench/README.md", "deploy/README.md"];
+const USER_PAGES = ["README.md", "CONTRIBUTING.md", "deploy/README.md", "examples/README.md", ...DOCS];
+const PAGES = [...USER_PAGES, "ARCHITECTURE.md", "SECURITY.md", "bench/README.md"];
 
 /** Headings below the title, outside of blocks of code. */
 function headingsOf(page: string): string[] {
@@ -39,13 +39,13 @@ describe.each(PAGES)("%s", (page) => {
   });
 });
 
-test.each(SHORT_PAGES)("%s keeps to lines of 120 columns, but for tables, pictures and output", (page) => {
+test.each(USER_PAGES)("%s keeps to lines of 120 columns, but for tables, pictures and output", (page) => {
   const prose = read(page).replaceAll(/^```(?:console|json)?\n.*?^```$/gms, "");
   const lines = prose.split("\n").filter((line) => !/^(\| |!\[)/.test(line));
   expect(lines.filter((line) => line.length > 120)).toEqual([]);
 });
 
-test.each(SHORT_PAGES)("%s runs no script that package.json does not have", (page) => {
+test.each(USER_PAGES)("%s runs no script that package.json does not have", (page) => {
   const named = [...read(page).matchAll(/\b(?:npm|bun) run (?:--silent )?([a-z]+)/g)].map(
     ([, name]) => name!,
   );
@@ -61,6 +61,15 @@ test("CONTRIBUTING.md names files and folders that are there", () => {
 
 test("README.md has at most 900 words", () => {
   expect(read("README.md").split(/\s+/).length).toBeLessThanOrEqual(900);
+});
+
+test("docs/performance.md has no figure that bench/README.md does not have", () => {
+  const answers = [...read("docs/performance.md").matchAll(/^\| .*\? \| (.*) \|$/gm)].map(
+    ([, answer]) => answer!,
+  );
+  expect(answers.length).toBeGreaterThan(5);
+  const figures = answers.flatMap((answer) => answer.match(/\d[\d.,]*/g) ?? []);
+  expect(figures.filter((figure) => !read("bench/README.md").includes(figure))).toEqual([]);
 });
 
 test("docs/README.md lists every page and its headings, in their order", () => {
