@@ -30,3 +30,19 @@ test("a semaphore gives owners their turns one after the other, however many pie
   await Promise.all([run("a"), run("a"), run("a"), run("a"), run("b"), run("b")]);
   expect(begun.join("")).toBe("aababa");
 });
+
+test("enter() keeps a slot from whoever has all others, and lets so many wait", async () => {
+  const slots = new Semaphore(2, { runningOfOwnerMax: 1, waitingMax: 2 });
+  expect(slots.enter("a")).toBe(true);
+  const waiting = [slots.enter("a"), slots.enter("a")];
+  expect(await slots.enter("a")).toBe(false);
+  expect(slots.enter("b")).toBe(true);
+  const ofB = slots.enter("b"); // The last of `a` gives way.
+  expect(await waiting[1]).toBe(false);
+  expect([slots.running, slots.waiting]).toEqual([2, 2]);
+  slots.leave("b");
+  expect(await ofB).toBe(true);
+  slots.leave("a");
+  expect(await waiting[0]).toBe(true);
+  expect([slots.running, slots.waiting]).toEqual([2, 0]);
+});
