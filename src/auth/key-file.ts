@@ -1,3 +1,4 @@
+import { isObject } from "../lib/is-object.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
 import { parseAppId } from "../model/app-id.ts";
 import type { AppId } from "../model/ids.ts";
@@ -101,10 +102,6 @@ function parseJson(bytes: Uint8Array): unknown {
   } catch {
     return null;
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isTime(value: unknown): value is number {

@@ -1,3 +1,4 @@
+import { isObject } from "../../lib/is-object.ts";
 import { createLineReader } from "../../lib/text/lines.ts";
 import { addReport } from "../../model/report.ts";
 import {
@@ -48,8 +49,4 @@ function parseJson(text: string | null): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

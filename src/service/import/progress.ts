@@ -1,3 +1,4 @@
+import { isObject } from "../../lib/is-object.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { TextPlace } from "../../lib/text/text-place.ts";
 
@@ -74,10 +75,6 @@ function isCounts(value: unknown): value is ImportCounts {
 
 function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function parseJson(bytes: Uint8Array): unknown {
