@@ -1,39 +1,15 @@
 import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fail, ok, type Result } from "../src/lib/result.ts";
-import type { Bench } from "./support/bench.ts";
-import { type Kept, runBench } from "./support/bench-run.ts";
-import {
-  type Benches,
-  isFolder,
-  parseCommandLine,
-  type RunCommand,
-  resultsFileIn,
-} from "./support/command-line.ts";
-import { comparisonLines } from "./support/compare.ts";
-import { benchHelpText, helpText } from "./support/help.ts";
-import { machineText, readMachine } from "./support/machine.ts";
-import { profileBench } from "./support/profiling.ts";
-import { type Results, readResults, saveResults } from "./support/results.ts";
-
-const NAMES = [
-  "nearby",
-  "growth",
-  "peers",
-  "ingest",
-  "replay",
-  "memory",
-  "device-page",
-  "http",
-  "metering",
-  "start",
-  "archive",
-  "late",
-  "seal",
-  "ready",
-  "fairness",
-  "year",
-];
+import { comparisonLines } from "./support/figures/compare.ts";
+import { type Results, readResults, saveResults } from "./support/figures/results.ts";
+import type { Bench } from "./support/run/bench.ts";
+import { type Kept, runBench } from "./support/run/bench-run.ts";
+import { loadBenches } from "./support/run/benches.ts";
+import { isFolder, parseCommandLine, type RunCommand, resultsFileIn } from "./support/run/command-line.ts";
+import { benchHelpText, helpText } from "./support/run/help.ts";
+import { machineText, readMachine } from "./support/run/machine.ts";
+import { profileBench } from "./support/run/profiling.ts";
 
 const RESULTS = join(import.meta.dir, "results");
 
@@ -60,15 +36,6 @@ async function main(args: readonly string[]): Promise<number> {
   console.log(machineText(readMachine()));
   for (const name of command.names) await answer(name, benches.get(name)!, command, earlier.value);
   return 0;
-}
-
-async function loadBenches(): Promise<Benches> {
-  const benches = new Map<string, Bench>();
-  for (const name of NAMES) {
-    const { bench } = (await import(`./${name}.ts`)) as { bench: Bench };
-    benches.set(name, bench);
-  }
-  return benches;
 }
 
 /** What the benches are to be compared with. Read before they run: a run may write over it. */

@@ -45,6 +45,12 @@ function sourceFiles(): string[] {
   return readdirSync(SOURCE, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".ts"));
 }
 
+/** Those of a folder of the project, as paths from its root. */
+function filesOf(folder: string): string[] {
+  const paths = readdirSync(resolve(import.meta.dir, "..", folder), { recursive: true, encoding: "utf8" });
+  return paths.filter((path) => path.endsWith(".ts")).map((path) => `${folder}/${path}`);
+}
+
 function importsOf(path: string): string[] {
   const text = readFileSync(join(SOURCE, path), "utf8");
   return [...text.matchAll(/(?:from|import\()\s*"(\.[^"]+)"/g)]
@@ -104,9 +110,10 @@ test("no file imports itself by way of others, not even a type", () => {
   expect(importCircles().filter(([path]) => !UNDER_WAY.includes(layerOf(path!)))).toEqual([]);
 });
 
-test("no folder of src holds more than 15 files", () => {
+test("no folder of src or bench holds more than 15 files", () => {
   const counts = new Map<string, number>();
-  for (const path of sourceFiles()) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+  for (const path of ["src", "bench"].flatMap(filesOf))
+    counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
   expect([...counts].filter(([, count]) => count > FOLDER_FILES_MAX)).toEqual([]);
 });
 

@@ -16,8 +16,8 @@ import { type InfoRecord, type Options, parse } from "csv-parse";
 import { assert } from "../../src/lib/assert.ts";
 import { createCsvReader } from "../../src/lib/text/csv.ts";
 import { ROW_BYTES_MAX } from "../../src/service/import/reader.ts";
-import { createFleet, type FullReport } from "../support/fleet.ts";
-import { type Figure, figureLines } from "../support/report.ts";
+import { type Figure, figureLines } from "../support/figures/report.ts";
+import { createFleet, type FullReport } from "../support/fleets/fleet.ts";
 
 const PIECE_BYTES = 256 * 1024;
 const ROUNDS = 5;

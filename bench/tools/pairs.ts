@@ -7,8 +7,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { median } from "../support/report.ts";
-import { readResults } from "../support/results.ts";
+import { median } from "../support/figures/report.ts";
+import { readResults } from "../support/figures/results.ts";
 
 const [before, name, pairsText, ...flags] = process.argv.slice(2);
 const pairs = Number(pairsText);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { BenchRun } from "../../bench/support/bench.ts";
-import { runBench } from "../../bench/support/bench-run.ts";
+import type { BenchRun } from "../../bench/support/run/bench.ts";
+import { runBench } from "../../bench/support/run/bench-run.ts";
 
 /** Runs a bench of one size, whose flag may be given. */
 async function tell(work: (run: BenchRun) => void, given: readonly [string, number][] = [], isSmoke = false) {

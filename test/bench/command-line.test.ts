@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Bench } from "../../bench/support/bench.ts";
-import { flagOf, parseCommandLine, resultsFileIn } from "../../bench/support/command-line.ts";
-import { benchHelpText, helpText } from "../../bench/support/help.ts";
+import type { Bench } from "../../bench/support/run/bench.ts";
+import { flagOf, parseCommandLine, resultsFileIn } from "../../bench/support/run/command-line.ts";
+import { benchHelpText, helpText } from "../../bench/support/run/help.ts";
 
 const run = async () => {};
 const size = (help: string) => ({ help, smoke: 0.2, full: 4 });

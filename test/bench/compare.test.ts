@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { changesOf, comparisonLines, differencesOf } from "../../bench/support/compare.ts";
-import type { Figure } from "../../bench/support/report.ts";
+import { changesOf, comparisonLines, differencesOf } from "../../bench/support/figures/compare.ts";
+import type { Figure } from "../../bench/support/figures/report.ts";
 import { sampleResults } from "./sample-results.ts";
 
 /** The verdict on a figure of this unit. */

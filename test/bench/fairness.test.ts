@@ -3,12 +3,12 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openHostile } from "../../bench/support/fairness/hostile-connection.ts";
+import { openHostile } from "../../bench/support/fairness/attack/hostile-connection.ts";
 import { longestTurnMs } from "../../bench/support/fairness/long-turns.ts";
 import { SECTION } from "../../bench/support/fairness/security-section.ts";
 import { SHAPES } from "../../bench/support/fairness/shapes.ts";
 import { fairnessTable } from "../../bench/support/fairness/table.ts";
-import { readResults } from "../../bench/support/results.ts";
+import { readResults } from "../../bench/support/figures/results.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 
@@ -73,6 +73,6 @@ test("SECURITY.md shows what the last whole run found", () => {
   expect(existsSync(path)).toBe(true);
   const results = readResults(path);
   if (!results.ok) throw new Error(results.error);
-  // `bun bench/support/fairness/write-security.ts` makes it so.
+  // `bun bench/tools/write-security.ts` makes it so.
   expect(SECTION.read(readFileSync(join(ROOT, "SECURITY.md"), "utf8"))).toBe(fairnessTable(results.value));
 });

@@ -19,7 +19,7 @@ import { createQueries } from "../../bench/support/finding/queries.ts";
 import { checkAnswers, race, textOf } from "../../bench/support/finding/race.ts";
 import { createRbushBoxes } from "../../bench/support/finding/rbush-boxes.ts";
 import { applyMoves, createWalk } from "../../bench/support/finding/walk.ts";
-import { createRandom } from "../../bench/support/random.ts";
+import { createRandom } from "../../bench/support/fleets/random.ts";
 import { haversineMeters } from "../../src/geo/distance.ts";
 import type { CircleQuery } from "../../src/spatial/circle-query.ts";
 

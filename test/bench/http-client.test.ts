@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createServer, type Server } from "node:net";
 import { scheduler } from "node:timers/promises";
 import fc from "fast-check";
-import { openHttpClient } from "../../bench/support/http-client.ts";
+import { openHttpClient } from "../../bench/support/servers/http-client.ts";
 
 /*
  * What a bench counts must be whole answers, however the network cuts them: a server sends each answer in pieces, each

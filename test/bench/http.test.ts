@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
+import { drawPoints } from "../../bench/support/fleets/metropolis.ts";
 import { checkNearby } from "../../bench/support/http/check-nearby.ts";
 import { createCity, writeCity } from "../../bench/support/http/city.ts";
 import { takeCores } from "../../bench/support/http/cores.ts";
@@ -11,9 +12,8 @@ import { chooseQuestions, NEARBY_KINDS, nearbyQuestion } from "../../bench/suppo
 import { PairsByName, takePairs, withBareServer } from "../../bench/support/http/pairs.ts";
 import { chooseClient } from "../../bench/support/http/turn.ts";
 import { runWrk } from "../../bench/support/http/wrk.ts";
-import { drawPoints } from "../../bench/support/metropolis.ts";
-import { measureOpenLoad } from "../../bench/support/open-load.ts";
-import { startProcess, startWherehouse, type WherehouseProcess } from "../../bench/support/server.ts";
+import { measureOpenLoad } from "../../bench/support/servers/open-load.ts";
+import { startProcess, startWherehouse, type WherehouseProcess } from "../../bench/support/servers/server.ts";
 
 const MS_PER_DAY = 86_400_000;
 const DEVICES = 1000;

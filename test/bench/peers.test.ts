@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { bench } from "../../bench/peers.ts";
-import { runBench } from "../../bench/support/bench-run.ts";
+import { bench } from "../../bench/benches/near/peers.ts";
 import { compareAnswers } from "../../bench/support/peers/compare.ts";
 import { findProgram, makeDirectory, startDaemon } from "../../bench/support/peers/daemon.ts";
+import { runBench } from "../../bench/support/run/bench-run.ts";
 
 /** Devices named by their distance in meters. */
 function compare(ours: readonly number[], theirs: readonly number[], page = 4) {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { selfTimes } from "../../bench/support/profiling.ts";
+import { selfTimes } from "../../bench/support/run/profiling.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 

@@ -2,8 +2,13 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { formatJson } from "../../bench/support/json.ts";
-import { encodeResults, parseResults, readResults, saveResults } from "../../bench/support/results.ts";
+import { formatJson } from "../../bench/support/figures/json.ts";
+import {
+  encodeResults,
+  parseResults,
+  readResults,
+  saveResults,
+} from "../../bench/support/figures/results.ts";
 import { sampleResults } from "./sample-results.ts";
 
 test("parseResults() reads what encodeResults() wrote", () => {

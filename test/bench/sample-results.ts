@@ -1,4 +1,4 @@
-import type { Results } from "../../bench/support/results.ts";
+import type { Results } from "../../bench/support/figures/results.ts";
 
 /** A small results file with one of everything. */
 export const sampleResults: Results = {

@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { readResults } from "../../bench/support/results.ts";
+import { basename, join } from "node:path";
+import { readResults } from "../../bench/support/figures/results.ts";
 
 const MAIN = join(import.meta.dir, "../../bench/main.ts");
 const RESULTS = join(import.meta.dir, "../../bench/results");
@@ -43,8 +43,9 @@ test("every bench runs, finds the answers it times equal, and leaves results tha
 }, 300_000);
 
 test("every file that is a bench is in the list", async () => {
-  const files = readdirSync(join(MAIN, "..")).filter((file) => file.endsWith(".ts") && file !== "main.ts");
-  expect((await benchNames()).sort()).toEqual(files.map((file) => file.replace(".ts", "")).sort());
+  const files = readdirSync(join(MAIN, "../benches"), { recursive: true, encoding: "utf8" });
+  const benches = files.filter((file) => file.endsWith(".ts")).map((file) => basename(file, ".ts"));
+  expect((await benchNames()).sort()).toEqual(benches.sort());
 });
 
 test("a size is given by flag, and a run is compared with an earlier one", async () => {

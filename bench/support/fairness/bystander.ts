@@ -1,6 +1,6 @@
-import { getRequest } from "../load.ts";
-import { createRandom, pick } from "../random.ts";
-import { ARCHIVED_DAYS_AGO_MIN, dayName } from "./attacked-data.ts";
+import { createRandom, pick } from "../fleets/random.ts";
+import { getRequest } from "../servers/load.ts";
+import { ARCHIVED_DAYS_AGO_MIN, dayName } from "./attack/attacked-data.ts";
 
 /** What the well-behaved app has: devices around a place, and a path of each today and on one archived day. */
 export const BYSTANDER_DEVICES = 500;

@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { temporaryDataDir } from "../archived-directory.ts";
+import { temporaryDataDir } from "../store/archived-directory.ts";
 import type { DirectoryName } from "./shape.ts";
 
 /** How much `make-directory.ts` puts into a directory. */

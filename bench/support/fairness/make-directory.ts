@@ -7,9 +7,9 @@ import type { AppId } from "../../../src/model/ids.ts";
 import { createPlatform } from "../../../src/runtime/platform.ts";
 import { systemClock } from "../../../src/time/clock.ts";
 import { MS_PER_DAY, startOfUtcDayMs } from "../../../src/time/retention.ts";
-import { openBenchDirectory } from "../archived-directory.ts";
-import { batchesOf } from "../batches.ts";
-import { createFleet } from "../fleet.ts";
+import { batchesOf } from "../fleets/batches.ts";
+import { createFleet } from "../fleets/fleet.ts";
+import { openBenchDirectory } from "../store/archived-directory.ts";
 import {
   ARCHIVED_DAYS,
   ARCHIVED_DAYS_AGO_MIN,
@@ -20,7 +20,7 @@ import {
   SHARED_DEVICE,
   SHARED_RECORDS_MAX,
   SHARED_USER,
-} from "./attacked-data.ts";
+} from "./attack/attacked-data.ts";
 import { BYSTANDER_DEVICES } from "./bystander.ts";
 import type { DirectoryOrder, Keys } from "./directories.ts";
 

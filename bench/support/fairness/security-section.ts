@@ -1,6 +1,6 @@
 import { assert } from "../../../src/lib/assert.ts";
 
-const BEGIN = "<!-- Written by bench/support/fairness/write-security.ts. -->\n";
+const BEGIN = "<!-- Written by bench/tools/write-security.ts. -->\n";
 const END = "<!-- End. -->\n";
 
 /** The part of SECURITY.md that a program writes. */

@@ -1,4 +1,4 @@
-import type { HostileConnection } from "./hostile-connection.ts";
+import type { HostileConnection } from "./attack/hostile-connection.ts";
 
 /**
  * Which data the server has. All hold the bystander's; `plain` a few archived days of the attacker besides, `crowd` all its

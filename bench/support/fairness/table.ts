@@ -1,7 +1,7 @@
 import { assert } from "../../../src/lib/assert.ts";
-import { machineText } from "../machine.ts";
-import { readable } from "../report.ts";
-import type { Results } from "../results.ts";
+import { readable } from "../figures/report.ts";
+import type { Results } from "../figures/results.ts";
+import { machineText } from "../run/machine.ts";
 import { SHAPES } from "./shapes.ts";
 import { RUNTIME_NAMES, type RuntimeName } from "./watched-server.ts";
 

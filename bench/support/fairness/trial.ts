@@ -1,8 +1,8 @@
+import { median } from "../figures/report.ts";
 import { startWaitMeter } from "../http/wait-meter.ts";
-import { forSeconds, measureLoad } from "../load.ts";
-import { percentile } from "../open-load.ts";
-import { median } from "../report.ts";
-import { armAttack, type Outcomes } from "./attack.ts";
+import { forSeconds, measureLoad } from "../servers/load.ts";
+import { percentile } from "../servers/open-load.ts";
+import { armAttack, type Outcomes } from "./attack/attack.ts";
 import { type Asked, ordinaryQuestions, startBystander } from "./bystander.ts";
 import type { Keys } from "./directories.ts";
 import type { WatchedServer } from "./watched-server.ts";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { hasProcessFigures, readProcessFigures } from "../../../test/soak/support/process-figures.ts";
 import { RUNTIMES } from "../../../test/support/server-process.ts";
-import { bunForServer } from "../profiling.ts";
-import { type ServerProcess, startProcess } from "../server.ts";
+import { bunForServer } from "../run/profiling.ts";
+import { type ServerProcess, startProcess } from "../servers/server.ts";
 import { longestTurnMs, TURNS_FILE } from "./long-turns.ts";
 
 export const RUNTIME_NAMES = ["bun", "deno"] as const;

@@ -1,4 +1,4 @@
-import { decadesAround, drawPlot, type Line, type Panel } from "../plot.ts";
+import { decadesAround, drawPlot, type Line, type Panel } from "../figures/plot.ts";
 
 /** What finding took in cities that grow in one way, at each size. */
 export interface Growth {

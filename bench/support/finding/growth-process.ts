@@ -1,5 +1,5 @@
 import { heapStats } from "bun:jsc";
-import { createRandom } from "../random.ts";
+import { createRandom } from "../fleets/random.ts";
 import { createGrowingCity, type GrowingCityOptions } from "./growing-city.ts";
 import { createLinearScan } from "./linear-scan.ts";
 import { createOurs } from "./ours.ts";

@@ -1,8 +1,8 @@
 import { createCsvReader } from "../../../src/lib/text/csv.ts";
 import { MS_PER_DAY } from "../../../src/time/retention.ts";
 import { readTestData } from "../../../test/support/test-data.ts";
-import { createMetropolis, drawPoints, type Point } from "../metropolis.ts";
-import { createRandom, type Random } from "../random.ts";
+import { createMetropolis, drawPoints, type Point } from "../fleets/metropolis.ts";
+import { createRandom, type Random } from "../fleets/random.ts";
 
 /** The latest position of each device, by device number; accuracy is NaN where a device has none. */
 export interface PositionColumns {

@@ -1,8 +1,8 @@
 import { METERS_PER_MILE } from "../../../src/geo/distance.ts";
 import type { CircleQuery } from "../../../src/spatial/circle-query.ts";
 import { MS_PER_DAY } from "../../../src/time/retention.ts";
-import type { Point } from "../metropolis.ts";
-import type { Random } from "../random.ts";
+import type { Point } from "../fleets/metropolis.ts";
+import type { Random } from "../fleets/random.ts";
 import { AGE_DAYS_MAX } from "./positions.ts";
 
 /** What is asked of one fleet again and again, from another point each time. */

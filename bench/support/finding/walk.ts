@@ -1,5 +1,5 @@
 import { MS_PER_DAY } from "../../../src/time/retention.ts";
-import { createRandom } from "../random.ts";
+import { createRandom } from "../fleets/random.ts";
 import type { Contestant } from "./contestant.ts";
 import { AGE_DAYS_MAX, NOW_MS, type PositionColumns, stepFrom } from "./positions.ts";
 

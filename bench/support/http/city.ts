@@ -1,10 +1,10 @@
 import { MS_PER_DAY } from "../../../src/time/retention.ts";
 import { utcDayName, utcDayOf } from "../../../src/time/utc-day.ts";
-import { startArchiveServer } from "../archive-server.ts";
-import { temporaryDataDir } from "../archived-directory.ts";
-import type { FullReport } from "../fleet.ts";
-import { measureLoad, postRequest } from "../load.ts";
-import { createMetropolis, type Metropolis } from "../metropolis.ts";
+import type { FullReport } from "../fleets/fleet.ts";
+import { createMetropolis, type Metropolis } from "../fleets/metropolis.ts";
+import { startArchiveServer } from "../servers/archive-server.ts";
+import { measureLoad, postRequest } from "../servers/load.ts";
+import { temporaryDataDir } from "../store/archived-directory.ts";
 
 const MS_PER_HOUR = 3_600_000;
 const MS_PER_MINUTE = 60_000;

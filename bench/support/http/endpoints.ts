@@ -1,6 +1,6 @@
 import { MS_PER_DAY } from "../../../src/time/retention.ts";
 import { utcDayName, utcDayOf } from "../../../src/time/utc-day.ts";
-import { createRandom, pick, type Random } from "../random.ts";
+import { createRandom, pick, type Random } from "../fleets/random.ts";
 import type { City } from "./city.ts";
 import { type Sized, sized } from "./sized.ts";
 

@@ -1,9 +1,9 @@
 import { assert } from "../../../src/lib/assert.ts";
-import type { BenchRun, Bound } from "../bench.ts";
-import { getRequest } from "../load.ts";
-import { measureOpenLoad, percentile } from "../open-load.ts";
-import type { Figure } from "../report.ts";
-import type { ServerProcess, WherehouseProcess } from "../server.ts";
+import type { Figure } from "../figures/report.ts";
+import type { BenchRun, Bound } from "../run/bench.ts";
+import { getRequest } from "../servers/load.ts";
+import { measureOpenLoad, percentile } from "../servers/open-load.ts";
+import type { ServerProcess, WherehouseProcess } from "../servers/server.ts";
 import type { Moves } from "./moves.ts";
 import { CONNECTIONS } from "./turn.ts";
 import { startWaitMeter } from "./wait-meter.ts";

@@ -19,7 +19,7 @@ import { RequestMeter } from "../../../src/metrics/request-meter.ts";
 import { createPlatform } from "../../../src/runtime/platform.ts";
 import { createNearby } from "../../../src/service/nearby.ts";
 import { systemClock as clock } from "../../../src/time/clock.ts";
-import { openBenchDirectory } from "../archived-directory.ts";
+import { openBenchDirectory } from "../store/archived-directory.ts";
 
 const [dataDir, mode] = process.argv.slice(2);
 const platform = createPlatform();

@@ -1,6 +1,6 @@
-import { postRequest } from "../load.ts";
-import type { Metropolis } from "../metropolis.ts";
-import { createRandom } from "../random.ts";
+import type { Metropolis } from "../fleets/metropolis.ts";
+import { createRandom } from "../fleets/random.ts";
+import { postRequest } from "../servers/load.ts";
 
 const BLOCK_DECIMALS = 3; // Of six: what changes is below a thousandth of a degree, some 100 m.
 const DIGIT_0 = 0x30;

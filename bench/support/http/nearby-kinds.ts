@@ -1,8 +1,8 @@
-import { openHttpClient } from "../http-client.ts";
-import { getRequest } from "../load.ts";
-import type { Point } from "../metropolis.ts";
-import { createRandom } from "../random.ts";
-import { median } from "../report.ts";
+import { median } from "../figures/report.ts";
+import type { Point } from "../fleets/metropolis.ts";
+import { createRandom } from "../fleets/random.ts";
+import { openHttpClient } from "../servers/http-client.ts";
+import { getRequest } from "../servers/load.ts";
 import type { Sized } from "./sized.ts";
 
 /** What is asked of nearby again and again, from another point each time. */

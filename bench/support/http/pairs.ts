@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { BenchRun, Bound } from "../bench.ts";
-import type { Figure } from "../report.ts";
-import { bareServerCommand, type ServerProcess, startProcess } from "../server.ts";
+import type { Figure } from "../figures/report.ts";
+import type { BenchRun, Bound } from "../run/bench.ts";
+import { bareServerCommand, type ServerProcess, startProcess } from "../servers/server.ts";
 import type { Turn } from "./turn.ts";
 
 /** Turns of our server and of its control, pair by pair, over all launches. */

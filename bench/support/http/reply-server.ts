@@ -21,8 +21,8 @@ import { createHistoryQueries } from "../../../src/service/history/history.ts";
 import type { Nearby, NearbyAnswer } from "../../../src/service/nearby.ts";
 import { createUserDevices } from "../../../src/service/user-devices.ts";
 import { systemClock } from "../../../src/time/clock.ts";
-import { openBenchDirectory, SERVED_APP } from "../archived-directory.ts";
-import { createRandom } from "../random.ts";
+import { createRandom } from "../fleets/random.ts";
+import { openBenchDirectory, SERVED_APP } from "../store/archived-directory.ts";
 
 const MS_PER_HOUR = 3_600_000;
 const SEED = 9;

@@ -1,6 +1,6 @@
-import { openHttpClient } from "../http-client.ts";
-import { getRequest } from "../load.ts";
-import { median } from "../report.ts";
+import { median } from "../figures/report.ts";
+import { openHttpClient } from "../servers/http-client.ts";
+import { getRequest } from "../servers/load.ts";
 import type { Questions } from "./wrk.ts";
 
 /** Questions whose answers are alike in size. */

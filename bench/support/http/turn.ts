@@ -1,6 +1,6 @@
-import { forSeconds, getRequest, type Load, measureLoad } from "../load.ts";
 import { readCpuSeconds } from "../peers/cpu.ts";
-import type { ServerProcess } from "../server.ts";
+import { forSeconds, getRequest, type Load, measureLoad } from "../servers/load.ts";
+import type { ServerProcess } from "../servers/server.ts";
 import { startWaitMeter } from "./wait-meter.ts";
 import { type Answered, type Questions, runWrk } from "./wrk.ts";
 

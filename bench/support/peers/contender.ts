@@ -1,5 +1,5 @@
 import type { Result } from "../../../src/lib/result.ts";
-import type { Metropolis, Point } from "../metropolis.ts";
+import type { Metropolis, Point } from "../fleets/metropolis.ts";
 
 export const PAGE = 100;
 export const RADIUS_MILES = 5;

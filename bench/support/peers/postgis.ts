@@ -3,8 +3,8 @@ import { join } from "node:path";
 import postgres from "postgres";
 import { METERS_PER_MILE } from "../../../src/geo/distance.ts";
 import { fail, ok, type Result } from "../../../src/lib/result.ts";
-import type { FullReport } from "../fleet.ts";
-import type { Metropolis } from "../metropolis.ts";
+import type { FullReport } from "../fleets/fleet.ts";
+import type { Metropolis } from "../fleets/metropolis.ts";
 import {
   type Contender,
   devicesOf,

@@ -1,5 +1,5 @@
 import { Redis } from "ioredis";
-import type { Point } from "../metropolis.ts";
+import type { Point } from "../fleets/metropolis.ts";
 import type { PeerConnection } from "./contender.ts";
 
 /** One connection to Redis, or to Tile38, which speaks its protocol. It is never made anew: a lost one rejects. */

@@ -1,6 +1,6 @@
 import type { Redis } from "ioredis";
 import { fail, ok } from "../../../src/lib/result.ts";
-import type { Metropolis } from "../metropolis.ts";
+import type { Metropolis } from "../fleets/metropolis.ts";
 import { type Contender, devicesOf, PAGE, RADIUS_MILES, type StartPeer } from "./contender.ts";
 import { type Daemon, findProgram, makeDirectory, startDaemon } from "./daemon.ts";
 import { closeRedis, connectRedis, openRedis, pingRedis } from "./redis-client.ts";

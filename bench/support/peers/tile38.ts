@@ -1,7 +1,7 @@
 import type { Redis } from "ioredis";
 import { METERS_PER_MILE } from "../../../src/geo/distance.ts";
 import { fail, ok } from "../../../src/lib/result.ts";
-import type { Metropolis, Point } from "../metropolis.ts";
+import type { Metropolis, Point } from "../fleets/metropolis.ts";
 import {
   type Contender,
   devicesOf,

@@ -1,4 +1,4 @@
-import type { Point } from "../metropolis.ts";
+import type { Point } from "../fleets/metropolis.ts";
 import type { Contender } from "./contender.ts";
 import { readCpuSeconds } from "./cpu.ts";
 

@@ -1,8 +1,8 @@
 import { ok } from "../../../src/lib/result.ts";
-import { openHttpClient } from "../http-client.ts";
-import { getRequest, measureLoad, postRequest } from "../load.ts";
-import type { Metropolis } from "../metropolis.ts";
-import { startWherehouse, type WherehouseProcess } from "../server.ts";
+import type { Metropolis } from "../fleets/metropolis.ts";
+import { openHttpClient } from "../servers/http-client.ts";
+import { getRequest, measureLoad, postRequest } from "../servers/load.ts";
+import { startWherehouse, type WherehouseProcess } from "../servers/server.ts";
 import { type Contender, devicesOf, PAGE, RADIUS_MILES, type Returns, type StartPeer } from "./contender.ts";
 
 const BATCH = 1000;

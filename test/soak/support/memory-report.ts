@@ -1,6 +1,6 @@
-import { readMachine } from "../../../bench/support/machine.ts";
-import { drawPlot } from "../../../bench/support/plot.ts";
-import { type Results, saveResults } from "../../../bench/support/results.ts";
+import { drawPlot } from "../../../bench/support/figures/plot.ts";
+import { type Results, saveResults } from "../../../bench/support/figures/results.ts";
+import { readMachine } from "../../../bench/support/run/machine.ts";
 import { GROWTH_MAX, growthOf, type MemoryRun, type MemorySample } from "./memory-run.ts";
 
 const MB = 1e6;

@@ -1,4 +1,4 @@
-import { median } from "../../../bench/support/report.ts";
+import { median } from "../../../bench/support/figures/report.ts";
 import { type Client, get, store } from "../../runtime/support/client.ts";
 import { createPicker } from "../../runtime/support/random.ts";
 import { bostonTrack } from "../../runtime/support/track.ts";

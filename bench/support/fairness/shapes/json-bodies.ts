@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
-import { reports } from "../requests.ts";
-import { sendAtPace } from "../sending.ts";
+import { reports } from "../attack/requests.ts";
+import { sendAtPace } from "../attack/sending.ts";
 import type { Shape } from "../shape.ts";
 
 const NDJSON = "application/x-ndjson";

@@ -1,6 +1,6 @@
 import { gzipSync, zstdCompressSync } from "node:zlib";
-import { reports } from "../requests.ts";
-import { sendAtPace } from "../sending.ts";
+import { reports } from "../attack/requests.ts";
+import { sendAtPace } from "../attack/sending.ts";
 import type { Shape, Target } from "../shape.ts";
 
 const ZSTD_HEAD = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58]; // RFC 8878 §3.1.1: the magic, and a window of 2 MiB.

@@ -7,10 +7,10 @@ import {
   LATE_DAYS_AGO,
   SHARED_DEVICE,
   SHARED_USER,
-} from "../attacked-data.ts";
-import { createFreePace } from "../pace.ts";
-import { question } from "../requests.ts";
-import { flood, hold, sendAtPace } from "../sending.ts";
+} from "../attack/attacked-data.ts";
+import { createFreePace } from "../attack/pace.ts";
+import { question } from "../attack/requests.ts";
+import { flood, hold, sendAtPace } from "../attack/sending.ts";
 import type { DirectoryName, Shape, Target } from "../shape.ts";
 
 const APP_CURRENT = "/api/v1/locations/current";

@@ -2,9 +2,9 @@ import { gzipSync } from "node:zlib";
 import { PROFILE_FIELDS, STATE_FIELDS } from "../../../../src/model/location-fields.ts";
 import { BATCH_REPORTS_MAX } from "../../../../src/model/report-batch.ts";
 import { MS_PER_DAY } from "../../../../src/time/retention.ts";
-import { CROWD_PLACE } from "../attacked-data.ts";
-import { reports } from "../requests.ts";
-import { sendAtPace } from "../sending.ts";
+import { CROWD_PLACE } from "../attack/attacked-data.ts";
+import { reports } from "../attack/requests.ts";
+import { sendAtPace } from "../attack/sending.ts";
 import type { Shape, Target } from "../shape.ts";
 
 const TEXT_FIELDS = [...PROFILE_FIELDS, ...STATE_FIELDS].filter(

@@ -1,7 +1,7 @@
-import type { HostileConnection } from "../hostile-connection.ts";
-import { createFreePace } from "../pace.ts";
-import { reportsHead } from "../requests.ts";
-import { hold } from "../sending.ts";
+import type { HostileConnection } from "../attack/hostile-connection.ts";
+import { createFreePace } from "../attack/pace.ts";
+import { reportsHead } from "../attack/requests.ts";
+import { hold } from "../attack/sending.ts";
 import type { Shape, Target } from "../shape.ts";
 
 const CHUNKED = { "transfer-encoding": "chunked" };

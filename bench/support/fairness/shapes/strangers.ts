@@ -1,7 +1,7 @@
 import swaggerUi from "swagger-ui-dist/package.json" with { type: "json" };
 import { createKeyText } from "../../../../src/auth/api-key.ts";
-import { getRequest } from "../../load.ts";
-import { flood, HELD_MAX, hold } from "../sending.ts";
+import { getRequest } from "../../servers/load.ts";
+import { flood, HELD_MAX, hold } from "../attack/sending.ts";
 import type { Shape, Target } from "../shape.ts";
 
 const CONNECTIONS = 64;

@@ -1,0 +1,17 @@
+import { addReport } from "../../../src/model/report.ts";
+import { createReportBatchBuilder, type ReportBatch } from "../../../src/model/report-batch.ts";
+
+const ANY_TIME = { oldestMs: Number.MIN_SAFE_INTEGER, newestMs: Number.MAX_SAFE_INTEGER };
+
+/** Batches of good reports, as requests or an import would make them. */
+export function* batchesOf(reports: Iterable<object>, batchSize: number): Generator<ReportBatch> {
+  let builder = createReportBatchBuilder(batchSize);
+  for (const report of reports) {
+    const fault = addReport(report, ANY_TIME, builder);
+    if (fault !== null) throw new Error(`a report of the bench is refused: ${fault}`);
+    if (builder.count < batchSize) continue;
+    yield builder.build();
+    builder = createReportBatchBuilder(batchSize);
+  }
+  if (builder.count > 0) yield builder.build();
+}

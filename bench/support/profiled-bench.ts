@@ -1,8 +1,0 @@
-/** One bench in a process of its own, for the profiler. What it finds is of no use: the profiler slows it. */
-import type { Bench } from "./bench.ts";
-import { runBench } from "./bench-run.ts";
-import type { ProfiledBench } from "./profiling.ts";
-
-const { name, isSmoke, given, chosen } = JSON.parse(process.argv[2]!) as ProfiledBench;
-const { bench } = (await import(`../${name}.ts`)) as { bench: Bench };
-await runBench({ bench, isSmoke, given: new Map(given), chosen: new Map(chosen), print: () => {} });

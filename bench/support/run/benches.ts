@@ -1,0 +1,42 @@
+import type { Bench } from "./bench.ts";
+import type { Benches } from "./command-line.ts";
+
+/** Every bench, by its file under `bench/benches`, in the order in which they run. */
+const FILES = [
+  "near/nearby",
+  "near/growth",
+  "near/peers",
+  "server/ingest",
+  "store/replay",
+  "store/memory",
+  "server/device-page",
+  "server/http",
+  "server/metering",
+  "server/start",
+  "store/archive",
+  "store/late",
+  "store/seal",
+  "store/ready",
+  "server/fairness",
+  "store/year",
+];
+
+export async function loadBenches(): Promise<Benches> {
+  const benches = new Map<string, Bench>();
+  for (const file of FILES) benches.set(nameOf(file), await loadFile(file));
+  return benches;
+}
+
+/** One bench, without the code of the others. */
+export function loadBench(name: string): Promise<Bench> {
+  return loadFile(FILES.find((file) => nameOf(file) === name)!);
+}
+
+async function loadFile(file: string): Promise<Bench> {
+  const { bench } = (await import(`../../benches/${file}.ts`)) as { bench: Bench };
+  return bench;
+}
+
+function nameOf(file: string): string {
+  return file.slice(file.indexOf("/") + 1);
+}

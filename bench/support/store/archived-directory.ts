@@ -1,0 +1,140 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DEFAULT_ARCHIVE_CONFIG } from "../../../src/config.ts";
+import { directoryPaths } from "../../../src/directory/paths.ts";
+import { createHotStore } from "../../../src/hot/hot-store.ts";
+import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
+import type { AppId } from "../../../src/model/ids.ts";
+import { BATCH_REPORTS_MAX, type ReportBatch } from "../../../src/model/report-batch.ts";
+import { type OpenDirectory, openDirectory } from "../../../src/open-directory.ts";
+import { createNodeFiles } from "../../../src/runtime/node-files.ts";
+import { WINDOW_DAYS } from "../../../src/service/seal/plan.ts";
+import { type Clock, systemClock } from "../../../src/time/clock.ts";
+import { MS_PER_DAY, RETENTION_DAYS, startOfUtcDayMs } from "../../../src/time/retention.ts";
+import { utcDayStartMs } from "../../../src/time/utc-day.ts";
+import type { YearFleet } from "../fleets/year-fleet.ts";
+import { startArchiveServer } from "../servers/archive-server.ts";
+
+/** The app of the key that a server makes for an empty directory. */
+export const SERVED_APP = "default" as AppId;
+
+export const MINUTES_PER_DAY = 1440;
+
+/** Days before today that are archived, if all of the retention is: the others are the window's. */
+export const ARCHIVED_DAYS_MAX = RETENTION_DAYS - WINDOW_DAYS;
+
+/** A few days at a time, so that memory holds no more than it is meant to. */
+const DAYS_A_SEAL = 7;
+
+export interface ArchivedDirectory {
+  readonly dataDir: string;
+  /** Starts of the archived days, the oldest first. */
+  readonly dayStartsMs: readonly number[];
+  /** Records of the week, which the log holds. */
+  readonly unsealedRecords: number;
+}
+
+export interface ArchivedDirectoryOptions {
+  readonly fleet: YearFleet;
+  readonly archivedDays: number;
+  /** Reports of each day are those of its first minutes. */
+  readonly minutesPerDay: number;
+}
+
+const made = new Map<string, Promise<ArchivedDirectory>>();
+
+/**
+ * A directory with the fleet's reports of the last archived days and of the week in memory, which is sealed but
+ * for that week. Made once for a run of benches, and removed when it ends.
+ */
+export function archivedDirectory(options: ArchivedDirectoryOptions): Promise<ArchivedDirectory> {
+  const { fleet, archivedDays, minutesPerDay } = options;
+  const name = [fleet.deviceIds.length, archivedDays, minutesPerDay].join(" ");
+  const known = made.get(name) ?? makeDirectory(options);
+  made.set(name, known);
+  return known;
+}
+
+async function makeDirectory({ fleet, archivedDays, minutesPerDay }: ArchivedDirectoryOptions) {
+  const dataDir = temporaryDataDir("archived");
+  await makeFirstKey(dataDir);
+  const startedMs = performance.now();
+  const todayMs = startOfUtcDayMs(Date.now());
+  const dayStart = (daysAgo: number) => todayMs - daysAgo * MS_PER_DAY;
+  const directory = await openBenchDirectory(dataDir, systemClock);
+  let records = 0;
+  for (let daysAgo = archivedDays + WINDOW_DAYS; daysAgo > 0; daysAgo--) {
+    records += await report(directory, dayBatches(fleet, dayStart(daysAgo), minutesPerDay));
+    if (daysAgo % DAYS_A_SEAL === 1) await directory.schedule.sealNow();
+  }
+  await directory.schedule.sealNow();
+  const dayStartsMs = [...directory.archive.manifest.days.keys()].map(utcDayStartMs);
+  const unsealedRecords = directory.hot.recordCount;
+  await directory.close();
+  const seconds = (performance.now() - startedMs) / 1000;
+  console.log(
+    `  made: ${records.toLocaleString("en")} records of ${archivedDays} archived days and a week in ${seconds.toFixed(0)} s`,
+  );
+  return { dataDir, dayStartsMs, unsealedRecords };
+}
+
+/** An empty directory, which is removed when the process ends. */
+export function temporaryDataDir(name: string): string {
+  const dataDir = mkdtempSync(join(tmpdir(), `wherehouse-${name}-`));
+  process.on("exit", () => rmSync(dataDir, { recursive: true, force: true }));
+  return dataDir;
+}
+
+/** A server makes a key for a directory that holds nothing, and for no other. */
+export async function makeFirstKey(dataDir: string): Promise<void> {
+  await (await startArchiveServer(dataDir)).stop();
+}
+
+/** Opens a directory in this process, as the server does. */
+export function openBenchDirectory(dataDir: string, clock: Clock): Promise<OpenDirectory> {
+  const fail = (what: unknown) => {
+    throw new Error("the directory is not well", { cause: what });
+  };
+  const scheduler = new Scheduler();
+  return openDirectory({
+    dataDir,
+    files: createNodeFiles(),
+    clock,
+    hot: createHotStore(scheduler),
+    scheduler,
+    config: DEFAULT_ARCHIVE_CONFIG,
+    events: { onRefusal: fail, onArchiveNote: fail, onSealed: () => {}, onSealFailed: fail },
+    onProgress: () => {},
+    release: () => {},
+  });
+}
+
+/** A day of the fleet in the largest batches there may be. */
+export function* dayBatches(
+  fleet: YearFleet,
+  dayStartMs: number,
+  minutes: number = MINUTES_PER_DAY,
+  devices?: readonly number[],
+): Generator<ReportBatch> {
+  const minutesMax = Math.max(1, Math.floor(BATCH_REPORTS_MAX / (devices ?? fleet.deviceIds).length));
+  for (let minute = 0; minute < minutes; minute += minutesMax) {
+    yield fleet.batch(dayStartMs + minute * 60_000, Math.min(minutesMax, minutes - minute), devices);
+  }
+}
+
+/** Reports batches as a request would; returns how many records. */
+export async function report({ ingest }: OpenDirectory, batches: Iterable<ReportBatch>): Promise<number> {
+  let records = 0;
+  for (const batch of batches) {
+    const answer = await ingest(SERVED_APP, batch);
+    if (!answer.ok) throw new Error(`a batch of the bench is refused: ${JSON.stringify(answer.error)}`);
+    records += batch.count;
+  }
+  return records;
+}
+
+/** Where a part of the archive lies. */
+export function archivePath(dataDir: string, file: string): string {
+  return join(directoryPaths(dataDir).archive, file);
+}
