@@ -55,7 +55,10 @@ const COMMANDS = {
   check: { development: true, programs: checks },
   format: {
     development: true,
-    programs: (_bun, args) => [[process.execPath, BIOME, "check", "--write", ".", ...args]],
+    programs: (bun, args) => [
+      [process.execPath, BIOME, "check", "--write", ".", ...args],
+      [bun, "test/docs/write-endpoints.ts"],
+    ],
   },
 };
 

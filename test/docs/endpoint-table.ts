@@ -1,7 +1,6 @@
 import { document, type Operation } from "../http/open-api-document.ts";
 
-const BEGIN =
-  "<!-- Written from the endpoints themselves by test/docs/write-endpoints.ts; a test compares. -->\n";
+const BEGIN = "<!-- Written from the endpoints themselves by npm run format; a test compares. -->\n";
 const END = "<!-- End of what is written. -->\n";
 
 /** The page with the table of endpoints as the server's own document has them. */

@@ -84,7 +84,7 @@ test("docs/README.md lists every page and its headings, in their order", () => {
   }
 });
 
-test("docs/asking.md has the endpoints as they are: else run test/docs/write-endpoints.ts", () => {
+test("docs/asking.md has the endpoints as they are: else npm run format writes them", () => {
   const page = read("docs/asking.md");
   expect(page).toBe(withEndpointTable(page));
 });
