@@ -17,7 +17,7 @@ export function createWherehouse(url: string, key: string) {
 }
 
 /**
- * Where the server has too much to do, or the key has asked too often, waits as long as `Retry-After` says and tries
+ * If the server is too busy, or the key has asked too often, waits as long as `Retry-After` says and tries
  * again. That is safe for reports too: one that was stored already changes nothing.
  */
 async function fetchPatiently(request: Request): Promise<Response> {

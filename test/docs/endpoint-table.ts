@@ -26,6 +26,6 @@ function rowOf(endpoint: string, { summary, description, parameters = [] }: Oper
 
 /** Its name, and what holds where it is left out. */
 function parameterText({ name, required, schema }: NonNullable<Operation["parameters"]>[number]): string {
-  if (required) return `\`${name}\` (needed)`;
+  if (required) return `\`${name}\` (required)`;
   return schema.default === undefined ? `\`${name}\`` : `\`${name}\` (${schema.default})`;
 }
