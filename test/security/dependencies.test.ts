@@ -38,6 +38,22 @@ test("every dependency is asked for in one exact version, and the lockfile says 
 /** Packages under another name than their own: a second version of one that is there. */
 const ALIASES: Readonly<Record<string, string>> = { "typescript-native": "typescript" };
 
+test("a server's packages are those that src imports", () => {
+  const sources = readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" });
+  const imported = sources
+    .filter((path) => path.endsWith(".ts"))
+    .flatMap((path) => {
+      const text = readFileSync(join(ROOT, "src", path), "utf8");
+      return [...text.matchAll(/\b(?:from|import)[ (]"((?:@[\w-]+\/)?[a-z][\w-]*)[/"]/g)];
+    })
+    .map(([, name]) => name!);
+  const packages = new Set([...imported, ...NOT_IMPORTED]);
+  expect([...packages].sort()).toEqual(Object.keys(manifest.dependencies).sort());
+});
+
+/** The launcher starts the one; the other finds nobody yet: it is to name places. */
+const NOT_IMPORTED = ["bun", "geokdbush"];
+
 test("no package comes from a host that the lockfile names, and each is known by its hash", () => {
   expect(installed.length).toBeGreaterThan(50);
   // The lockfile names no host: packages come from where npm is told to look for them.
