@@ -39,7 +39,7 @@ const PROXIES: readonly Proxy[] = [
     configure(directory, port, server) {
       const site = readFileSync(join(DEPLOY, "nginx.conf"), "utf8")
         .replace(/^ *(listen \[|ssl_).*\n/gm, "")
-        .replace("listen 443 ssl http2", `listen 127.0.0.1:${port}`)
+        .replace("listen 443 ssl", `listen 127.0.0.1:${port}`)
         .replace("127.0.0.1:3000", server);
       const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
         (name) => `${name}_temp_path ${directory}/${name};`,
