@@ -199,7 +199,10 @@ for (const links of [true, false]) {
   }, 120_000);
 }
 
-for (const code of ["EIO", "ENOSPC"]) {
+for (const [code, words] of [
+  ["EIO", "the disk failed (EIO)"],
+  ["ENOSPC", "the disk is full (ENOSPC)"],
+] as const) {
   test(`a backup whose disk refuses once with ${code} leaves the former or the new one, and says which`, async () => {
     const count = await countOperations();
     for (const index of chosen(count, CASES_MAX)) {
@@ -219,7 +222,7 @@ for (const code of ["EIO", "ENOSPC"]) {
       if (outcome.ok && outcome.value.problems.length > 0) {
         // A file of the data directory could not be read: it is named, and missing.
         const file = refused.slice(`${SIMULATED_DATA_DIR}/`.length);
-        expect([where, ...outcome.value.problems]).toEqual([where, `${file}: it can't be read: ${code}`]);
+        expect([where, ...outcome.value.problems]).toEqual([where, `${file}: it can't be read: ${words}`]);
         await disk.removeAll(RESTORED);
         continue;
       }
@@ -232,46 +235,55 @@ for (const code of ["EIO", "ENOSPC"]) {
   }, 120_000);
 }
 
-test("whatever the disk refuses of the next backup, one that waits for its place is restored", async () => {
-  /** The new backup is made, and the disk refuses to put the first file in its place. */
-  async function createUnsettled(): Promise<SimulatedFiles> {
-    const disk = createDisk();
-    disk.beforeOperation = (operation, path) => {
-      if (operation === "rename" && path.startsWith(`${BACKUP}/next/`))
-        throw new FileError("rename", path, "EIO");
-    };
-    expect(await runBackup(disk)).toEqual({
-      ok: false,
-      error: expect.stringContaining("The new backup is whole"),
-    });
-    disk.beforeOperation = null;
-    return disk;
-  }
-  const trial = await createUnsettled();
-  let count = 0;
-  trial.beforeOperation = () => void count++;
-  expect((await runBackup(trial)).ok).toBe(true);
+/** What keeps a new backup's files from their places; of what a failed sync should have written nobody knows. */
+const UNSETTLING = {
+  "a rename": (_disk: SimulatedFiles, operation: string, path: string) => {
+    if (operation === "rename" && path.startsWith(`${BACKUP}/next/`))
+      throw new FileError(operation, path, "EIO");
+  },
+  "a sync": (disk: SimulatedFiles, operation: string, path: string) => {
+    if (operation === "syncDirectory" && path === `${BACKUP}/damaged`) disk.failNext(operation, "EIO");
+  },
+};
 
-  for (const code of ["EIO", "EMFILE"]) {
-    for (const index of chosen(count, CASES_MAX)) {
-      const disk = await createUnsettled();
-      let done = 0;
-      let where = "";
-      disk.beforeOperation = (operation, path) => {
-        if (done++ !== index) return;
-        where = `${code} at operation ${index} of ${count}, ${operation} ${path}`;
-        throw new FileError(operation, path, code);
-      };
-      await runBackup(disk).catch(unlessFileError);
+for (const [refused, hinder] of Object.entries(UNSETTLING)) {
+  test(`a backup that ${refused} kept from its place is restored, whatever happens to the next one`, async () => {
+    async function createUnsettled(): Promise<SimulatedFiles> {
+      const disk = createDisk();
+      disk.beforeOperation = (operation, path) => hinder(disk, operation, path);
+      const outcome = await runBackup(disk);
+      expect(outcome).toEqual({ ok: false, error: expect.stringContaining("The new backup is whole") });
       disk.beforeOperation = null;
-      const seen = createSimulatedFiles(disk.contents());
-      for (const left of [seen, disk.crash(seededRandom(index))]) {
-        expect([where, await restoredMoment(left)]).toEqual([where, 2]);
-        await expectNextBackupIsWhole(left, where);
+      return disk;
+    }
+    const trial = await createUnsettled();
+    let count = 0;
+    trial.beforeOperation = () => void count++;
+    expect((await runBackup(trial)).ok).toBe(true);
+
+    for (const fault of ["EIO", "EMFILE", "power"]) {
+      for (const index of chosen(count, CASES_MAX)) {
+        const disk = await createUnsettled();
+        let left: SimulatedFiles | null = null;
+        let done = 0;
+        let where = "";
+        disk.beforeOperation = (operation, path) => {
+          if (done++ !== index) return;
+          where = `${fault} at operation ${index} of ${count}, ${operation} ${path}`;
+          if (fault !== "power") throw new FileError(operation, path, fault);
+          left = disk.crash(index % 2 === 0 ? undefined : seededRandom(index));
+        };
+        await runBackup(disk).catch(unlessFileError);
+        disk.beforeOperation = null;
+        const found = left === null ? [createSimulatedFiles(disk.contents()), disk.crash()] : [left];
+        for (const each of found) {
+          expect([where, await restoredMoment(each)]).toEqual([where, 2]);
+          await expectNextBackupIsWhole(each, where);
+        }
       }
     }
-  }
-}, 120_000);
+  }, 120_000);
+}
 
 test("a backup on a disk without room leaves the former one, and takes no room itself", async () => {
   const disk = createDisk();

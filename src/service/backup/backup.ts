@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from "node:util";
 import { messageOf } from "../../lib/message-of.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { FileError, type Files, unlessFileError } from "../../runtime/files.ts";
 import type { Clock } from "../../time/clock.ts";
-import { createBackupDirectory, isEmptyForBackup, readBackup } from "./directory.ts";
+import { type BackupDirectory, createBackupDirectory, isEmptyForBackup, readBackup } from "./directory.ts";
 import type { Backup, BackupFile } from "./file.ts";
 import { ATTEMPTS_MAX, type Gathered, gather } from "./gather.ts";
 
@@ -74,35 +75,23 @@ async function replaceBackup(
     if (!(error instanceof FileError)) throw error;
     return fail(`${messageOf(error)}. ${asItWas(former)}`); // What waits is not discarded: it may be the former's.
   }
-  let gathered: Gathered | null;
-  let backup: Backup;
-  try {
-    gathered = await gather({ ...options, target, former });
-    if (gathered === null) {
-      await target.discard();
-      return fail(`The archive changed ${ATTEMPTS_MAX} times while it was read. ${asItWas(former)}`);
-    }
-    const { files: found, lastSequence, problems } = gathered;
-    backup = { takenMs, program, lastSequence, files: found, problems };
-    await target.commit(backup);
-  } catch (error) {
-    if (!(error instanceof FileError)) throw error;
-    if (!(await isStill(options, former))) return fail(`${messageOf(error)}. ${UNSETTLED}`);
-    await target.discard().catch(unlessFileError);
-    return fail(`${messageOf(error)}. ${asItWas(former)}`);
-  }
+  const gathered = await gatherNext(options, target, former);
+  if (!gathered.ok) return gathered;
+  const { files: found, copied, linked, lastSequence, problems } = gathered.value;
+  const backup: Backup = { takenMs, program, lastSequence, files: found, problems };
+  const committed = await commit(options, target, former, backup);
+  if (!committed.ok) return committed;
   try {
     await target.settle(backup);
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
     return fail(`${messageOf(error)}. ${UNSETTLED}`);
   }
-  const { copied, linked, problems, lastSequence } = gathered;
   return ok({
     takenMs,
     lastSequence,
-    files: backup.files.length,
-    bytes: sumOfBytes(backup.files),
+    files: found.length,
+    bytes: sumOfBytes(found),
     copiedFiles: copied.length,
     copiedBytes: sumOfBytes(copied),
     linkedFiles: linked.length,
@@ -112,19 +101,49 @@ async function replaceBackup(
   });
 }
 
-const UNSETTLED =
-  "The new backup is whole and can be restored, but not all of it is in its place: back up again.";
-
-/** Whether the former backup counts yet: a disk may refuse after it has put the new one in its place. */
-async function isStill({ files, directory }: BackupOptions, former: Backup | null): Promise<boolean> {
+/** Brings all files to the backup's directory; where that fails, what was brought is forgotten. */
+async function gatherNext(
+  options: BackupOptions,
+  target: BackupDirectory,
+  former: Backup | null,
+): Promise<Result<Gathered, string>> {
   try {
-    const found = await readBackup(files, directory);
-    return found.ok && JSON.stringify(found.value) === JSON.stringify(former);
+    const gathered = await gather({ ...options, target, former });
+    if (gathered !== null) return ok(gathered);
+    await target.discard();
+    return fail(`The archive changed ${ATTEMPTS_MAX} times while it was read. ${asItWas(former)}`);
   } catch (error) {
-    unlessFileError(error);
-    return false;
+    if (!(error instanceof FileError)) throw error;
+    await target.discard().catch(unlessFileError);
+    return fail(`${messageOf(error)}. ${asItWas(former)}`);
   }
 }
+
+/** Makes the new backup the one that counts. A disk may refuse after it has done so, and then say nothing of it. */
+async function commit(
+  { files, directory }: BackupOptions,
+  target: BackupDirectory,
+  former: Backup | null,
+  backup: Backup,
+): Promise<Result<void, string>> {
+  try {
+    return ok(await target.commit(backup));
+  } catch (error) {
+    if (!(error instanceof FileError)) throw error;
+    const counting = await readBackup(files, directory).catch(unlessFileError);
+    if (!counting?.ok) return fail(`${messageOf(error)}. ${DOUBTFUL}`);
+    if (!isDeepStrictEqual(counting.value, former)) return fail(`${messageOf(error)}. ${UNLASTING}`);
+    await target.discard().catch(unlessFileError);
+    return fail(`${messageOf(error)}. ${asItWas(former)}`);
+  }
+}
+
+const UNSETTLED =
+  "The new backup is whole and can be restored, but not all of it is in its place: back up again.";
+const UNLASTING =
+  "The new backup is whole and can be restored, but a power failure may take it away: back up again.";
+const DOUBTFUL =
+  "It could not be read whether the new backup counts; where it doesn't, all is as it was: back up again.";
 
 function asItWas(former: Backup | null): string {
   if (former === null) return "There is no backup yet.";

@@ -123,17 +123,36 @@ export function createBackupDirectory(files: Files, directory: string): BackupDi
   }
 
   /** The log comes first and the manifest last, so that the directory is a data directory at any moment. */
-  async function moveIntoPlace({ files: all }: Backup, isGood: (file: BackupFile) => Promise<boolean>) {
-    const waiting = new Set(await files.list(next));
+  async function moveIntoPlace({ files: all }: Backup, waits: (file: BackupFile) => Promise<boolean>) {
     for (const wanted of inOrder(all)) {
-      if (!waiting.has(waitingName(wanted.file)) || !(await isGood(wanted))) continue;
+      if (!(await waits(wanted))) continue;
       const to = join(directory, wanted.file);
       await files.makeDirectory(dirname(to));
       await files.rename(join(next, waitingName(wanted.file)), to);
     }
-    // Not only of those that were moved now: an earlier backup may have failed before its own sync.
     const folders = new Set(all.map(({ file }) => dirname(join(directory, file))));
     for (const folder of folders) if (await files.exists(folder)) await files.syncDirectory(folder);
+  }
+
+  async function listWaiting(): Promise<ReadonlySet<string>> {
+    return new Set(await files.list(next));
+  }
+
+  /**
+   * Has a file wait again that may be in its place only until the power fails: after a sync that failed no later one
+   * tells, unless the file is renamed anew. False where there is none.
+   */
+  async function makeWait(wanted: BackupFile, waiting: ReadonlySet<string>): Promise<boolean> {
+    const path = join(next, waitingName(wanted.file));
+    if (waiting.has(waitingName(wanted.file))) {
+      const found = await findFile(files, directory, wanted);
+      if (!found.ok && found.error.unread !== null) throw found.error.unread; // Not to be forgotten.
+      if (found.ok && found.value.isWaiting) return true;
+    }
+    const place = join(directory, wanted.file);
+    if (!(await files.exists(place))) return false;
+    await files.rename(place, path);
+    return true;
   }
 
   return {
@@ -166,17 +185,17 @@ export function createBackupDirectory(files: Files, directory: string): BackupDi
       await files.replace(join(directory, BACKUP_FILE), encodeBackup(backup));
     },
     async resume(former) {
-      if (former !== null) {
-        await moveIntoPlace(former, async (wanted) => {
-          const found = await findFile(files, directory, wanted);
-          if (!found.ok && found.error.unread !== null) throw found.error.unread; // Not to be forgotten.
-          return found.ok && found.value.isWaiting;
-        });
+      if (former !== null && (await files.exists(next))) {
+        // It may count only until the power fails, too.
+        await files.replace(join(directory, BACKUP_FILE), encodeBackup(former));
+        const waiting = await listWaiting();
+        await moveIntoPlace(former, (wanted) => makeWait(wanted, waiting));
       }
       await discard();
     },
     async settle(backup) {
-      await moveIntoPlace(backup, async () => true);
+      const waiting = await listWaiting();
+      await moveIntoPlace(backup, async ({ file }) => waiting.has(waitingName(file)));
       await discard();
       await removeUnnamed(files, directory, new Set(backup.files.map(({ file }) => file)));
     },

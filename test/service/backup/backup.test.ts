@@ -173,6 +173,45 @@ describe("backUp()", () => {
     },
   );
 
+  test("says of a backup that failed what is known of it, and no more", async () => {
+    const path = join(backupDir(), "backup.json");
+    /** A disk whose write fails, before or after it was done, and which can't read `backup.json` from then on. */
+    const failing = (isDone: boolean, isRead: boolean): Files => {
+      let hasFailed = false;
+      return {
+        ...files,
+        async replace(to, bytes) {
+          if (isDone) await files.replace(to, bytes);
+          hasFailed = true;
+          throw new FileError("replace", to, "EIO");
+        },
+        exists: (of) =>
+          hasFailed && !isRead && of === path
+            ? Promise.reject(new FileError("exists", of, "EIO"))
+            : files.exists(of),
+      };
+    };
+    const asItWas = "The backup of 2026-01-28T12:00:00.000Z is as it was.";
+    const doubtful =
+      "It could not be read whether the new backup counts; where it doesn't, all is as it was: back up again.";
+    let longitude = 2;
+    const unlasting =
+      "The new backup is whole and can be restored, but a power failure may take it away: back up again.";
+    for (const [isDone, isRead, told] of [
+      [false, true, asItWas],
+      [false, false, doubtful],
+      [true, false, doubtful],
+      [true, true, unlasting],
+    ] as const) {
+      expect(await problemsOfBackup()).toEqual([]);
+      await app.store([{ device_id: "b", timestamp: at(28), latitude: 1, longitude: ++longitude }]);
+      const error = `Cannot replace "${path}": the disk failed (EIO). ${told}`;
+      expect(await runBackup(failing(isDone, isRead))).toEqual({ ok: false, error });
+      expect((await runRestore()).ok).toBe(true);
+      rmSync(restoredDir(), { recursive: true });
+    }
+  });
+
   test("has what it read of a file before a seal made it start over and the file could not be read again", async () => {
     expect(await problemsOfBackup()).toEqual([]);
     await app.store([{ device_id: "b", timestamp: at(28), latitude: 1, longitude: 3 }]);
