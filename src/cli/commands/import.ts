@@ -14,15 +14,11 @@ import {
 import { FileError } from "../../runtime/files.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
+import { fingerprintOf, importKey } from "../../service/import/fingerprint.ts";
 import type { Deliver, ImportFile, ImportOutcome } from "../../service/import/import.ts";
 import { createPostDelivery } from "../../service/import/post.ts";
-import {
-  createImportRecordStore,
-  fingerprintOf,
-  type ImportRecordStore,
-  importKey,
-} from "../../service/import/progress-store.ts";
 import { createImportRun } from "../../service/import/run.ts";
+import { createImportStateStore, type ImportStateStore } from "../../service/import/state-store.ts";
 import type { Ingest } from "../../service/ingest.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { ImportCommand } from "../arguments/import-command.ts";
@@ -41,7 +37,7 @@ export async function importFiles(
   const files = await openFiles(command, platform, terminal);
   if (files === null) return 1;
   const screen = createImportScreen(files, command.shiftToNow, terminal);
-  const records = await openRecords(command, files, platform, screen, signal);
+  const store = await openStore(command, files, platform, screen, signal);
   if (command.target.kind === "directory" && !(await platform.files.exists(command.dataDir)))
     screen.say(newDirectoryText(command.dataDir));
   const target = await openTarget(command, platform, clock, screen, signal);
@@ -52,10 +48,10 @@ export async function importFiles(
   const startedMs = performance.now();
   try {
     const { deliver } = target.value;
-    const runImport = createImportRun({ records, deliver, clock, events: screen, signal });
+    const runImport = createImportRun({ store, deliver, clock, events: screen, signal });
     const outcome = await runImport({ ...command, files });
     screen.finish();
-    if (outcome.ok) return conclude(outcome.value, files, records, screen, startedMs, terminal);
+    if (outcome.ok) return conclude(outcome.value, files, store, screen, startedMs, terminal);
     screen.say(outcome.error);
     return 1;
   } finally {
@@ -81,24 +77,24 @@ async function openFiles(
   return opened.length === files.length ? opened : null;
 }
 
-/** The record of this very import; null where a file has no fingerprint: a pipe can't be read again. */
-async function openRecords(
+/** The state of this very import; null where a file has no fingerprint: a pipe can't be read again. */
+async function openStore(
   { dataDir, target, userId, shiftToNow }: ImportCommand,
   files: readonly ImportFile[],
   platform: Platform,
   screen: ImportScreen,
   signal: AbortSignal,
-): Promise<ImportRecordStore | null> {
-  const parts: (string | boolean | null)[] = [userId, shiftToNow];
-  // The key stands for its app. Only a hash of it goes into the record's name.
-  parts.push(...(target.kind === "server" ? [target.url, target.key] : [target.appId]));
+): Promise<ImportStateStore | null> {
+  const identity: (string | boolean | null)[] = [userId, shiftToNow];
+  // The key stands for its app. Only a hash of it goes into the file's name.
+  identity.push(...(target.kind === "server" ? [target.url, target.key] : [target.appId]));
   for (const [fileIndex, { input, format }] of files.entries()) {
     const onRead = (bytesRead: number) => screen.onFingerprinted(fileIndex, bytesRead);
     const fingerprint = await fingerprintOf(input, onRead, signal);
     if (fingerprint === null) return null;
-    parts.push(format, fingerprint);
+    identity.push(format, fingerprint);
   }
-  return createImportRecordStore(platform.files, join(dataDir, "imports", `${importKey(parts)}.json`));
+  return createImportStateStore(platform.files, join(dataDir, "imports", `${importKey(identity)}.json`));
 }
 
 interface OpenTarget {
@@ -200,7 +196,7 @@ function waitUnlessAborted(milliseconds: number, signal: AbortSignal): Promise<v
 function conclude(
   { end, progress }: ImportOutcome,
   files: readonly ImportFile[],
-  records: ImportRecordStore | null,
+  store: ImportStateStore | null,
   screen: ImportScreen,
   startedMs: number,
   terminal: Terminal,
@@ -210,7 +206,7 @@ function conclude(
   if (end.kind !== "finished") {
     if (end.kind === "failed") screen.say(`The import stopped: ${end.reason}`);
     else screen.say("The import was interrupted.");
-    if (records !== null) screen.say("Give the same command again to go on from here.");
+    if (store !== null) screen.say("Give the same command again to go on from here.");
     return 1;
   }
   const useless = names.filter((_, file) => {

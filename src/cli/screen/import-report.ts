@@ -1,6 +1,6 @@
 import { BEFORE_RETENTION } from "../../model/report.ts";
-import type { ImportProgress } from "../../service/import/progress.ts";
 import type { RejectedRow } from "../../service/import/reader.ts";
+import type { ImportProgress } from "../../service/import/state.ts";
 import { countOf, formatCount } from "./counts.ts";
 import { formatTable } from "./table.ts";
 

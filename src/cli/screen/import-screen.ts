@@ -1,8 +1,8 @@
 import { printableLine } from "../../lib/text/printable.ts";
 import type { Terminal } from "../../runtime/process.ts";
 import type { ImportFile } from "../../service/import/import.ts";
-import type { ImportProgress } from "../../service/import/progress.ts";
 import type { ImportRunEvents } from "../../service/import/run.ts";
+import type { ImportProgress } from "../../service/import/state.ts";
 import type { SealProgress } from "../../service/seal/seal.ts";
 import { MS_PER_DAY } from "../../time/retention.ts";
 import { countOf, formatCount } from "./counts.ts";

@@ -1,5 +1,5 @@
 import { createByteFeed } from "./byte-feed.ts";
-import type { TextPlace } from "./text-place.ts";
+import type { TextPosition } from "./text-position.ts";
 
 /**
  * RFC 4180, read where the bytes lie: no text is made of a field that nobody asks for. Lines end in LF or CRLF; an
@@ -30,9 +30,9 @@ export interface CsvReader {
   text(field: number): string | null;
 
   /** Where the next record begins. */
-  readonly place: TextPlace;
+  readonly position: TextPosition;
   /** Goes on at the beginning of another record, further down. */
-  skipTo(place: TextPlace): void;
+  skipTo(position: TextPosition): void;
 }
 
 export const CSV_FIELDS_MAX = 1024; // The widest report has 22; sensors' tables have a few hundred.
@@ -145,12 +145,12 @@ export function createCsvReader(): CsvReader {
         return null;
       }
     },
-    get place() {
+    get position() {
       return { offset: feed.offset, line: nextLine };
     },
-    skipTo(place) {
-      feed.skipTo(place.offset);
-      nextLine = place.line;
+    skipTo(position) {
+      feed.skipTo(position.offset);
+      nextLine = position.line;
     },
   };
 }

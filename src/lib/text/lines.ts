@@ -1,5 +1,5 @@
 import { createByteFeed } from "./byte-feed.ts";
-import type { TextPlace } from "./text-place.ts";
+import type { TextPosition } from "./text-position.ts";
 
 /** Lines of a text that arrives in pieces; blank ones are left out. */
 export interface LineReader {
@@ -15,9 +15,9 @@ export interface LineReader {
   /** The line without its end; null where it is not valid UTF-8. */
   text(): string | null;
   /** Where the next line begins. */
-  readonly place: TextPlace;
+  readonly position: TextPosition;
   /** Goes on at the beginning of another line, further down. */
-  skipTo(place: TextPlace): void;
+  skipTo(position: TextPosition): void;
 }
 
 const LF = 0x0a;
@@ -50,12 +50,12 @@ export function createLineReader(): LineReader {
       return nextLine - 1;
     },
     text: () => text,
-    get place() {
+    get position() {
       return { offset: feed.offset, line: nextLine };
     },
-    skipTo(place) {
-      feed.skipTo(place.offset);
-      nextLine = place.line;
+    skipTo(position) {
+      feed.skipTo(position.offset);
+      nextLine = position.line;
     },
   };
 

@@ -5,8 +5,8 @@ import { type AcceptedTimes, addReport } from "../../model/report.ts";
 import type { ReportBatchBuilder } from "../../model/report-batch.ts";
 import { type CsvColumn, type CsvHeader, parseCsvHeader } from "./csv-header.ts";
 import {
-  type ImportPart,
   isFull,
+  type OpenBatch,
   type ReportReader,
   type ReportReaderOptions,
   ROW_BYTES_MAX,
@@ -125,9 +125,9 @@ export function createCsvReports(
     }
   }
 
-  /** Adds the reader's row to the part, or what is wrong with it to the rejected ones. */
+  /** Adds the reader's row to the batch, or what is wrong with it to the rejected ones. */
   function readRow(
-    part: ImportPart,
+    open: OpenBatch,
     builder: ReportBatchBuilder,
     times: AcceptedTimes,
     userText: number,
@@ -139,8 +139,8 @@ export function createCsvReports(
       message = `it has ${csv.fieldCount} fields, the header has ${columnCount}`;
     }
     if (message === null && !addPlainRow(builder, times, userText)) message = addCheckedRow(builder, times);
-    if (message === null) part.lines[row] = csv.line;
-    else part.rejected.push({ line: csv.line, message });
+    if (message === null) open.lines[row] = csv.line;
+    else open.rejected.push({ line: csv.line, message });
   }
 
   return {
@@ -150,23 +150,23 @@ export function createCsvReports(
       if (header === null && fault === null && !readHeader())
         fault ??= "it is empty: a header line is expected";
     },
-    fill(part, times) {
+    fill(open, times) {
       if (fault !== null || (header === null && !readHeader())) return false;
-      const builder = shiftedBuilder(part.builder, shiftMs);
+      const builder = shiftedBuilder(open.builder, shiftMs);
       const fileTimes = unshiftedTimes(times, shiftMs);
       const userText = userId === null ? 0 : builder.text(userId);
       cache.use(builder);
-      while (!isFull(part)) {
+      while (!isFull(open)) {
         if (!csv.next()) return false;
-        readRow(part, builder, fileTimes, userText);
+        readRow(open, builder, fileTimes, userText);
       }
       return true;
     },
-    get place() {
-      return csv.place;
+    get position() {
+      return csv.position;
     },
     get fault() {
-      return fault ?? (csv.waitingBytes > ROW_BYTES_MAX ? tooLong(csv.place.line) : null);
+      return fault ?? (csv.waitingBytes > ROW_BYTES_MAX ? tooLong(csv.position.line) : null);
     },
   };
 }

@@ -1,13 +1,13 @@
 import type { Result } from "../../lib/result.ts";
-import type { TextPlace } from "../../lib/text/text-place.ts";
+import type { TextPosition } from "../../lib/text/text-position.ts";
 import type { UserId } from "../../model/ids.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 import type { Clock } from "../../time/clock.ts";
 import { FUTURE_MAX_MS, retentionStartMs } from "../../time/retention.ts";
 import { type ImportBatch, readBatches } from "./batches.ts";
 import { type ImportFormat, type ImportInput, InputError } from "./input.ts";
-import { type ImportCounts, type ImportProgress, NO_ROWS } from "./progress.ts";
 import type { RejectedRow } from "./reader.ts";
+import { type ImportCounts, type ImportProgress, NO_ROWS } from "./state.ts";
 
 /** What became of a batch, once it is on disk. */
 export interface Delivered {
@@ -66,7 +66,7 @@ export interface ImportDependencies {
 }
 
 export function startOfImport(fileCount: number): ImportProgress {
-  return { fileIndex: 0, place: null, counts: Array.from({ length: fileCount }, () => NO_ROWS) };
+  return { fileIndex: 0, position: null, counts: Array.from({ length: fileCount }, () => NO_ROWS) };
 }
 
 /** Batches between reading and acknowledgement: one on the disk, one waiting for it, one being applied. */
@@ -77,11 +77,11 @@ export function createImport({ deliver, clock, events, signal }: ImportDependenc
   return async function importFiles(job: ImportJob): Promise<ImportOutcome> {
     let { progress } = job;
     let failure: string | null = null;
-    const inFlight: { fileIndex: number; part: ImportBatch; answer: ReturnType<Deliver> }[] = [];
+    const inFlight: { fileIndex: number; read: ImportBatch; answer: ReturnType<Deliver> }[] = [];
 
     /** Waits for the oldest batch; nothing counts after one that failed. */
     async function settleOldest(): Promise<void> {
-      const { fileIndex, part, answer } = inFlight.shift()!;
+      const { fileIndex, read, answer } = inFlight.shift()!;
       const delivered = await answer;
       if (failure !== null) return;
       if (!delivered.ok) {
@@ -89,12 +89,12 @@ export function createImport({ deliver, clock, events, signal }: ImportDependenc
         return;
       }
       const { accepted, duplicates, rejected } = delivered.value;
-      for (const row of part.rejected) events.onRejected(fileIndex, row);
+      for (const row of read.rejected) events.onRejected(fileIndex, row);
       for (const { index, message } of rejected) {
-        events.onRejected(fileIndex, { line: part.lines[index]!, message });
+        events.onRejected(fileIndex, { line: read.lines[index]!, message });
       }
-      const counts = { accepted, duplicates, rejected: part.rejected.length + rejected.length };
-      progress = advanced(progress, fileIndex, part.end, counts);
+      const counts = { accepted, duplicates, rejected: read.rejected.length + rejected.length };
+      progress = advanced(progress, fileIndex, read.end, counts);
       await events.onProgress(progress);
     }
 
@@ -102,7 +102,7 @@ export function createImport({ deliver, clock, events, signal }: ImportDependenc
       while (inFlight.length > count) await settleOldest();
     }
 
-    async function importFile(fileIndex: number, from: TextPlace | null): Promise<void> {
+    async function importFile(fileIndex: number, from: TextPosition | null): Promise<void> {
       const { input, format } = job.files[fileIndex]!;
       const batches = readBatches({
         input,
@@ -114,18 +114,18 @@ export function createImport({ deliver, clock, events, signal }: ImportDependenc
         onRead: (bytesRead) => events.onRead(fileIndex, bytesRead),
         onIgnoredColumns: (names) => events.onIgnoredColumns(fileIndex, names),
       });
-      for await (const part of batches) {
+      for await (const read of batches) {
         if (signal.aborted || failure !== null) return;
-        const answer = deliver(part.batch);
+        const answer = deliver(read.batch);
         answer.catch(() => undefined); // It throws again where it is awaited.
-        inFlight.push({ fileIndex, part, answer });
+        inFlight.push({ fileIndex, read, answer });
         await settleDownTo(IN_FLIGHT_MAX - 1);
       }
     }
 
     for (let fileIndex = progress.fileIndex; fileIndex < job.files.length; fileIndex++) {
       try {
-        await importFile(fileIndex, progress.place);
+        await importFile(fileIndex, progress.position);
       } catch (error) {
         if (!(error instanceof InputError)) throw error;
         events.onUnreadable(fileIndex, error.message);
@@ -133,7 +133,7 @@ export function createImport({ deliver, clock, events, signal }: ImportDependenc
       await settleDownTo(0);
       if (signal.aborted) return { end: { kind: "interrupted" }, progress };
       if (failure !== null) return { end: { kind: "failed", reason: failure }, progress };
-      progress = { ...progress, fileIndex: fileIndex + 1, place: null };
+      progress = { ...progress, fileIndex: fileIndex + 1, position: null };
     }
     return { end: { kind: "finished" }, progress };
   };
@@ -146,7 +146,7 @@ function acceptedTimes(nowMs: number) {
 function advanced(
   { counts }: ImportProgress,
   fileIndex: number,
-  place: TextPlace,
+  position: TextPosition,
   more: ImportCounts,
 ): ImportProgress {
   const { accepted, duplicates, rejected } = counts[fileIndex]!;
@@ -155,5 +155,5 @@ function advanced(
     duplicates: duplicates + more.duplicates,
     rejected: rejected + more.rejected,
   };
-  return { fileIndex, place, counts: counts.with(fileIndex, sum) };
+  return { fileIndex, position, counts: counts.with(fileIndex, sum) };
 }

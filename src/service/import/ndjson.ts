@@ -19,25 +19,25 @@ export function createNdjsonReports({ userId, shiftMs, from }: ReportReaderOptio
   return {
     push: (piece) => lines.push(piece),
     end: () => lines.end(),
-    fill(part, times) {
-      const builder = shiftedBuilder(part.builder, shiftMs);
+    fill(open, times) {
+      const builder = shiftedBuilder(open.builder, shiftMs);
       const fileTimes = unshiftedTimes(times, shiftMs);
-      while (!isFull(part)) {
+      while (!isFull(open)) {
         if (!lines.next()) return false;
         const report = parseJson(lines.text());
         if (userId !== null && isObject(report)) report.user_id ??= userId;
         const row = builder.count;
         const message = report === undefined ? "it is not valid JSON" : addReport(report, fileTimes, builder);
-        if (message === null) part.lines[row] = lines.line;
-        else part.rejected.push({ line: lines.line, message });
+        if (message === null) open.lines[row] = lines.line;
+        else open.rejected.push({ line: lines.line, message });
       }
       return true;
     },
-    get place() {
-      return lines.place;
+    get position() {
+      return lines.position;
     },
     get fault() {
-      return lines.waitingBytes > ROW_BYTES_MAX ? tooLong(lines.place.line) : null;
+      return lines.waitingBytes > ROW_BYTES_MAX ? tooLong(lines.position.line) : null;
     },
   };
 }

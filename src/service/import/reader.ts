@@ -1,4 +1,4 @@
-import type { TextPlace } from "../../lib/text/text-place.ts";
+import type { TextPosition } from "../../lib/text/text-position.ts";
 import type { UserId } from "../../model/ids.ts";
 import type { AcceptedTimes } from "../../model/report.ts";
 import {
@@ -12,10 +12,10 @@ export interface ReportReader {
   push(piece: Uint8Array): void;
   /** The text has ended. */
   end(): void;
-  /** Adds rows to the part until it is full, which is true, or more text is needed. */
-  fill(part: ImportPart, times: AcceptedTimes): boolean;
+  /** Adds rows to the batch until it is full, which is true, or more text is needed. */
+  fill(open: OpenBatch, times: AcceptedTimes): boolean;
   /** Where the next row begins. */
-  readonly place: TextPlace;
+  readonly position: TextPosition;
   /** Why the rest of the text can't be read; null where it can. */
   readonly fault: string | null;
 }
@@ -26,7 +26,7 @@ export interface ReportReaderOptions {
   /** Added to every timestamp. */
   readonly shiftMs: number;
   /** Where to go on; null reads from the start. */
-  readonly from: TextPlace | null;
+  readonly from: TextPosition | null;
 }
 
 export interface RejectedRow {
@@ -34,15 +34,15 @@ export interface RejectedRow {
   readonly message: string;
 }
 
-/** Rows on their way into a batch. */
-export interface ImportPart {
+/** A batch that rows are added to. */
+export interface OpenBatch {
   readonly builder: ReportBatchBuilder;
   /** By row of the batch, the line it came from. */
   readonly lines: Uint32Array;
   readonly rejected: RejectedRow[];
 }
 
-export function createImportPart(): ImportPart {
+export function createOpenBatch(): OpenBatch {
   return {
     builder: createReportBatchBuilder(BATCH_REPORTS_MAX),
     lines: new Uint32Array(BATCH_REPORTS_MAX),
@@ -51,7 +51,7 @@ export function createImportPart(): ImportPart {
 }
 
 /** Rejected rows count too, so that a file of nothing else is read in bounded memory. */
-export function isFull({ builder, rejected }: ImportPart): boolean {
+export function isFull({ builder, rejected }: OpenBatch): boolean {
   return builder.count + rejected.length >= BATCH_REPORTS_MAX;
 }
 

@@ -8,22 +8,22 @@ import {
   type ImportOutcome,
   startOfImport,
 } from "./import.ts";
-import type { ImportRecord } from "./progress.ts";
-import type { ImportRecordStore } from "./progress-store.ts";
 import { findNewestMs, planShiftMs } from "./shift.ts";
+import type { ImportState } from "./state.ts";
+import type { ImportStateStore } from "./state-store.ts";
 
 export interface ImportRunEvents extends Omit<ImportEvents, "onProgress"> {
   /** An import that was interrupted goes on. */
-  onResumed(record: ImportRecord): void;
+  onResumed(state: ImportState): void;
   /** A first reading, for the newest timestamp. */
   onScanned(fileIndex: number, bytesRead: number): void;
   onShift(fileIndex: number, shiftMs: number): void;
-  onProgress(progress: ImportRecord["progress"]): void;
+  onProgress(progress: ImportState["progress"]): void;
 }
 
 export interface ImportRunDependencies extends Omit<ImportDependencies, "events"> {
   /** Null where the import can't be resumed: a pipe can't be read again. */
-  readonly records: ImportRecordStore | null;
+  readonly store: ImportStateStore | null;
   readonly events: ImportRunEvents;
 }
 
@@ -36,13 +36,13 @@ export interface ImportRequest {
 const SAVE_MS = 1000; // What a crash makes us read again; it costs an fsync each time.
 
 /** Imports files once, however often it is interrupted on the way. Fails before anything was imported. */
-export function createImportRun({ records, deliver, clock, events, signal }: ImportRunDependencies) {
+export function createImportRun({ store, deliver, clock, events, signal }: ImportRunDependencies) {
   return async function runImport(request: ImportRequest): Promise<Result<ImportOutcome, string>> {
     const started = await startOrResume(request);
     if (!started.ok) return started;
-    const record = started.value;
+    const state = started.value;
     // The shift must be known to a later run before the first report is stored with it.
-    await records?.replace(record);
+    await store?.replace(state);
 
     let savedMs = performance.now();
     const importFiles = createImport({
@@ -54,7 +54,7 @@ export function createImportRun({ records, deliver, clock, events, signal }: Imp
         async onProgress(progress) {
           events.onProgress(progress);
           if (performance.now() - savedMs < SAVE_MS) return;
-          await records?.replace({ ...record, progress });
+          await store?.replace({ ...state, progress });
           savedMs = performance.now();
         },
       },
@@ -63,16 +63,16 @@ export function createImportRun({ records, deliver, clock, events, signal }: Imp
     const outcome = await importFiles({
       files,
       userId,
-      shiftsMs: record.shiftsMs,
-      progress: record.progress,
+      shiftsMs: state.shiftsMs,
+      progress: state.progress,
     });
-    if (outcome.end.kind === "finished") await records?.remove();
-    else await records?.replace({ ...record, progress: outcome.progress });
+    if (outcome.end.kind === "finished") await store?.remove();
+    else await store?.replace({ ...state, progress: outcome.progress });
     return ok(outcome);
   };
 
-  async function startOrResume({ files, shiftToNow }: ImportRequest): Promise<Result<ImportRecord, string>> {
-    const found = records === null ? ok(null) : await records.find();
+  async function startOrResume({ files, shiftToNow }: ImportRequest): Promise<Result<ImportState, string>> {
+    const found = store === null ? ok(null) : await store.find();
     if (!found.ok) return found;
     if (found.value !== null) {
       events.onResumed(found.value);

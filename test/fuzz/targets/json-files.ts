@@ -13,11 +13,7 @@ import { readAcknowledged, writeAcknowledged } from "../../../src/directory/ackn
 import { NewerFormatError } from "../../../src/lib/newer-format-error.ts";
 import type { AppId } from "../../../src/model/ids.ts";
 import { type Backup, encodeBackup, parseBackup } from "../../../src/service/backup/file.ts";
-import {
-  encodeImportRecord,
-  type ImportRecord,
-  parseImportRecord,
-} from "../../../src/service/import/progress.ts";
+import { encodeImportState, type ImportState, parseImportState } from "../../../src/service/import/state.ts";
 import type { UtcDay } from "../../../src/time/utc-day.ts";
 import { createSimulatedFiles } from "../../support/simulated-files.ts";
 import { changeJson } from "../support/change-json.ts";
@@ -222,15 +218,15 @@ export const importRecords: Target = {
   bytesMax: 4096,
   seeds: () => [],
   check(input) {
-    const source = sourceOf(createDraw(input), importRecordOf, encodeImportRecord);
-    const parsed = parseImportRecord(source.bytes);
+    const source = sourceOf(createDraw(input), importStateOf, encodeImportState);
+    const parsed = parseImportState(source.bytes);
     if (source.kind === "written")
-      mustEqual(parsed, { ok: true, value: source.value }, "an import's record comes back");
+      mustEqual(parsed, { ok: true, value: source.value }, "an import's state comes back");
     if (!parsed.ok) return must(/^its? /.test(parsed.error), "a fault is said in words", () => parsed);
     mustEqual(
-      parseImportRecord(encodeImportRecord(parsed.value)),
+      parseImportState(encodeImportState(parsed.value)),
       parsed,
-      "a record that was read can be written",
+      "a state that was read can be written",
     );
     const { files, shiftsMs, progress } = parsed.value;
     mustEqual(
@@ -242,7 +238,7 @@ export const importRecords: Target = {
   },
 };
 
-function importRecordOf(draw: Draw): ImportRecord {
+function importStateOf(draw: Draw): ImportState {
   const files = draw.list(3, () => draw.text(20));
   const count = () => draw.upTo(2 ** 30);
   return {
@@ -251,7 +247,7 @@ function importRecordOf(draw: Draw): ImportRecord {
     shiftsMs: files.map(() => draw.upTo(400) * 86_400_000 * draw.pick([1, -1]) + 0),
     progress: {
       fileIndex: draw.upTo(files.length),
-      place: draw.chance(2) ? { offset: count(), line: count() } : null,
+      position: draw.chance(2) ? { offset: count(), line: count() } : null,
       counts: files.map(() => ({ accepted: count(), duplicates: count(), rejected: count() })),
     },
   };

@@ -4,7 +4,7 @@ import { NUMBER_FIELDS, REPORT_FIELDS } from "../../../src/model/location-fields
 import { addReport } from "../../../src/model/report.ts";
 import { createReportBatchBuilder } from "../../../src/model/report-batch.ts";
 import { createCsvReports } from "../../../src/service/import/csv.ts";
-import type { ImportPart } from "../../../src/service/import/reader.ts";
+import type { OpenBatch } from "../../../src/service/import/reader.ts";
 import { rowsOf } from "../support/batch-rows.ts";
 import { createDraw, type Draw } from "../support/draw.ts";
 import { drawReport, TIMES } from "../support/draw-reports.ts";
@@ -14,26 +14,26 @@ import { mustEqual, type Target } from "../support/target.ts";
 
 /*
  * Files to import. The readers look at bytes where they lie and in whatever pieces they come; what they find is what
- * plain readers find in the whole text, and a reader that goes on from any place finds the rest.
+ * plain readers find in the whole text, and a reader that goes on from any position finds the rest.
  */
 
 interface Found {
   readonly record: unknown;
   /** Where the next one begins. */
-  readonly place: { readonly offset: number; readonly line: number };
+  readonly position: { readonly offset: number; readonly line: number };
 }
 
-/** What a reader finds in the pieces, from a place on. */
+/** What a reader finds in the pieces, from a position on. */
 function readAll(
   draw: Draw,
   bytes: Uint8Array,
-  reader: Pick<CsvReader, "push" | "end" | "next" | "place" | "skipTo">,
+  reader: Pick<CsvReader, "push" | "end" | "next" | "position" | "skipTo">,
   record: () => unknown,
-  from: Found["place"] | null,
+  from: Found["position"] | null,
 ): Found[] {
   const found: Found[] = [];
   const take = () => {
-    while (reader.next()) found.push({ record: record(), place: reader.place });
+    while (reader.next()) found.push({ record: record(), position: reader.position });
   };
   if (from !== null) reader.skipTo(from);
   for (const piece of pieces(draw, bytes)) {
@@ -45,10 +45,10 @@ function readAll(
   return found;
 }
 
-/** Reads all, compares it with what is expected, and goes on from one of the places. */
+/** Reads all, compares it with what is expected, and goes on from one of the positions. */
 function compareReads(
   draw: Draw,
-  read: (from: Found["place"] | null) => Found[],
+  read: (from: Found["position"] | null) => Found[],
   expected: readonly unknown[],
 ): void {
   const found = read(null);
@@ -59,7 +59,7 @@ function compareReads(
   );
   if (found.length === 0) return;
   const index = draw.upTo(found.length - 1);
-  const rest = read(found[index]!.place).map(({ record }) => record);
+  const rest = read(found[index]!.position).map(({ record }) => record);
   mustEqual(rest, expected.slice(index + 1), `a reader that goes on after ${index + 1} finds the rest`);
 }
 
@@ -76,7 +76,7 @@ export const csvFiles: Target = {
     const draw = createDraw(input);
     const cuts = createDraw(draw.bytes(16));
     const bytes = draw.chance(2) ? draw.rest() : csvOf(draw);
-    const read = (from: Found["place"] | null) => {
+    const read = (from: Found["position"] | null) => {
       const csv = createCsvReader();
       return readAll(cuts, bytes, csv, () => recordOf(csv), from);
     };
@@ -120,7 +120,7 @@ export const lineFiles: Target = {
     const draw = createDraw(input);
     const cuts = createDraw(draw.bytes(16));
     const bytes = draw.rest();
-    const read = (from: Found["place"] | null) => {
+    const read = (from: Found["position"] | null) => {
       const lines = createLineReader();
       return readAll(cuts, bytes, lines, () => [lines.line, lines.text()], from);
     };
@@ -163,24 +163,24 @@ export const csvRows: Target = {
     const text = rowsText(draw);
     const bytes = new TextEncoder().encode(text);
     const reports = createCsvReports({ userId: null, shiftMs: 0, from: null }, () => {});
-    const part: ImportPart = {
+    const open: OpenBatch = {
       builder: createReportBatchBuilder(ROWS_USUAL),
       lines: new Uint32Array(bytes.length),
       rejected: [],
     };
     for (const piece of pieces(draw, bytes)) {
       reports.push(piece);
-      reports.fill(part, TIMES);
+      reports.fill(open, TIMES);
     }
     reports.end();
-    reports.fill(part, TIMES);
+    reports.fill(open, TIMES);
     const expected = plainRows(bytes);
     if (expected === null)
       return mustEqual(reports.fault === null, false, "a header that can't be used is a fault");
     mustEqual(reports.fault, null, "a header that can be used is none");
-    const rejected = part.rejected.map(({ line }) => line);
+    const rejected = open.rejected.map(({ line }) => line);
     mustEqual(rejected, expected.rejected, "rows that no report can be made of are rejected");
-    mustEqual(rowsOf(part.builder.build()), expected.rows, "rows become the reports that they say");
+    mustEqual(rowsOf(open.builder.build()), expected.rows, "rows become the reports that they say");
   },
 };
 

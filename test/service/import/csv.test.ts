@@ -6,7 +6,7 @@ import type { UserId } from "../../../src/model/ids.ts";
 import { type AcceptedTimes, addReport } from "../../../src/model/report.ts";
 import { createReportBatchBuilder, type ReportBatch } from "../../../src/model/report-batch.ts";
 import { createCsvReports } from "../../../src/service/import/csv.ts";
-import { createImportPart, type RejectedRow, type ReportReader } from "../../../src/service/import/reader.ts";
+import { createOpenBatch, type RejectedRow, type ReportReader } from "../../../src/service/import/reader.ts";
 import { BASE_MS } from "../../support/arbitrary-reports.ts";
 
 const encoder = new TextEncoder();
@@ -77,7 +77,7 @@ describe("createCsvReader()", () => {
     );
   });
 
-  test("goes on from any record's place as if it had read all before", () => {
+  test("goes on from any record's position as if it had read all before", () => {
     fc.assert(
       fc.property(arbitraryTable, arbitraryCuts, (table, cuts) => {
         const text = table.map((record) => `${record.map(({ written }) => written).join(",")}\n`).join("");
@@ -87,7 +87,7 @@ describe("createCsvReader()", () => {
         const all = readRecords(pieces);
         for (let done = 0; done <= table.length; done++) {
           const rest = createCsvReader();
-          rest.skipTo(whole.place);
+          rest.skipTo(whole.position);
           const lines: number[] = [];
           for (const piece of pieces) {
             rest.push(piece);
@@ -188,17 +188,17 @@ describe("parseDecimal()", () => {
 });
 
 function readAll(reader: ReportReader, pieces: readonly Uint8Array[], times: AcceptedTimes = TIMES) {
-  const part = createImportPart();
+  const open = createOpenBatch();
   for (const piece of pieces) {
     reader.push(piece);
-    reader.fill(part, times);
+    reader.fill(open, times);
   }
   reader.end();
-  reader.fill(part, times);
+  reader.fill(open, times);
   return {
-    part,
-    reports: reportsOf(part.builder.build()),
-    lines: [...part.lines.subarray(0, part.builder.count)],
+    open,
+    reports: reportsOf(open.builder.build()),
+    lines: [...open.lines.subarray(0, open.builder.count)],
   };
 }
 
@@ -304,7 +304,7 @@ describe("createCsvReports()", () => {
           const read = readAll(reader, cut(encoder.encode(text), cuts));
           const expected = readObviously(rows, userId, shiftMs);
           expect(read.reports).toEqual(expected.reports);
-          expect(read.part.rejected).toEqual(expected.rejected);
+          expect(read.open.rejected).toEqual(expected.rejected);
         },
       ),
       { numRuns: 150 },
@@ -319,7 +319,7 @@ describe("createCsvReports()", () => {
       `${HEADER}\n${row("a")}\n\n"b\n",1,2,3\n${row("c")}\nshort\n${row("d")},more\n${row("e")}`,
     );
     expect(read.lines).toEqual([2, 6, 9]);
-    expect(read.part.rejected).toEqual([
+    expect(read.open.rejected).toEqual([
       { line: 4, message: "device_id must not contain control characters" },
       { line: 7, message: "it has 1 fields, the header has 4" },
       { line: 8, message: "it has 5 fields, the header has 4" },
@@ -348,8 +348,8 @@ describe("createCsvReports()", () => {
   test("checks times before it shifts them, so that seconds stay refused", () => {
     const reader = createCsvReports({ userId: null, shiftMs: 86_400_000, from: null }, () => undefined);
     const text = `${HEADER}\n${row("a")}\n${row("a").replace("000,", ",")}`;
-    const { part } = readAll(reader, [encoder.encode(text)], { oldestMs: 0, newestMs: BASE_MS * 2 });
-    expect(part.rejected).toEqual([{ line: 3, message: expect.stringContaining("this looks like seconds") }]);
+    const { open } = readAll(reader, [encoder.encode(text)], { oldestMs: 0, newestMs: BASE_MS * 2 });
+    expect(open.rejected).toEqual([{ line: 3, message: expect.stringContaining("this looks like seconds") }]);
   });
 
   test("refuses a file whose header can't be used", () => {
@@ -362,12 +362,12 @@ describe("createCsvReports()", () => {
 
   test("refuses a row without an end", () => {
     const reader = createCsvReports({ userId: null, shiftMs: 0, from: null }, () => undefined);
-    const part = createImportPart();
+    const open = createOpenBatch();
     reader.push(encoder.encode(`${HEADER}\n${row("a")}\n"b`));
-    expect(reader.fill(part, TIMES)).toBe(false);
+    expect(reader.fill(open, TIMES)).toBe(false);
     expect(reader.fault).toBeNull();
     reader.push(new Uint8Array(1024 * 1024).fill(0x2c));
-    expect(reader.fill(part, TIMES)).toBe(false);
+    expect(reader.fill(open, TIMES)).toBe(false);
     expect(reader.fault).toBe("line 3 goes on for more than 1 MiB");
   });
 });

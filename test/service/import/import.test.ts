@@ -1,11 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import fc from "fast-check";
+import { fingerprintOf } from "../../../src/service/import/fingerprint.ts";
 import type { ImportFile, ImportOutcome } from "../../../src/service/import/import.ts";
 import type { ImportInput } from "../../../src/service/import/input.ts";
-import { createImportRecordStore, fingerprintOf } from "../../../src/service/import/progress-store.ts";
 import { createImportRun } from "../../../src/service/import/run.ts";
 import { planShiftMs } from "../../../src/service/import/shift.ts";
+import { createImportStateStore } from "../../../src/service/import/state-store.ts";
 import { createManualClock } from "../../../src/time/clock.ts";
 import { MS_PER_DAY } from "../../../src/time/retention.ts";
 import { readTestDataBytes } from "../../support/test-data.ts";
@@ -19,7 +20,7 @@ import {
 } from "./inputs.ts";
 
 const NOW_MS = Date.UTC(2026, 5, 15, 12);
-const RECORD = "imports/one.json";
+const STATE = "imports/one.json";
 
 interface Setting {
   readonly destination: Destination;
@@ -34,7 +35,7 @@ async function runImport(files: readonly ImportFile[], setting: Setting) {
   const run = createImportRun({
     deliver: setting.destination.deliver,
     clock: createManualClock(setting.nowMs ?? NOW_MS),
-    records: setting.disk === undefined ? null : createImportRecordStore(setting.disk, RECORD),
+    store: setting.disk === undefined ? null : createImportStateStore(setting.disk, STATE),
     signal: setting.signal ?? new AbortController().signal,
     events,
   });
@@ -145,7 +146,7 @@ describe("createImportRun()", () => {
     const stopped = outcomeOf(await runImport(files, { destination: full, disk }));
     expect(stopped.end).toEqual({ kind: "failed", reason: "the disk is full" });
     expect(stopped.progress.counts).toEqual([{ accepted: 10_000, duplicates: 0, rejected: 0 }]);
-    expect(stopped.progress.place?.line).toBe(10_002);
+    expect(stopped.progress.position?.line).toBe(10_002);
     const rest = createDestination();
     await runImport(files, { destination: rest, disk });
     expect(rest.timestamps.size).toBe(25_000);
@@ -240,14 +241,14 @@ describe("createImportRun()", () => {
     expect(said).toEqual(["0 unreadable: it is not zstd data"]);
   });
 
-  test("leaves a record of a newer program alone", async () => {
+  test("leaves the state of a newer program alone", async () => {
     const disk = createMemoryFiles();
-    await disk.replace(RECORD, new TextEncoder().encode('{"version":2}'));
+    await disk.replace(STATE, new TextEncoder().encode('{"version":2}'));
     const destination = createDestination();
     const { result } = await runImport([csv("fleet.csv", FLEET)], { destination, disk });
     expect(result).toEqual({
       ok: false,
-      error: `The record of an interrupted import, "${RECORD}", is no use: it has format version 2, and this program knows up to 1`,
+      error: `The record of an interrupted import, "${STATE}", is no use: it has format version 2, and this program knows up to 1`,
     });
     expect([destination.rowsDelivered, disk.contents.size]).toEqual([0, 1]);
   });

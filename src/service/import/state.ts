@@ -1,6 +1,6 @@
 import { isObject } from "../../lib/is-object.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
-import type { TextPlace } from "../../lib/text/text-place.ts";
+import type { TextPosition } from "../../lib/text/text-position.ts";
 
 /** Rows of a file by what became of them. */
 export interface ImportCounts {
@@ -16,13 +16,13 @@ export interface ImportProgress {
   /** The file to go on with; those before it are done. */
   readonly fileIndex: number;
   /** Where to go on in it; null is its start. */
-  readonly place: TextPlace | null;
+  readonly position: TextPosition | null;
   /** By file. */
   readonly counts: readonly ImportCounts[];
 }
 
 /** What has to be known to go on with an interrupted import. */
-export interface ImportRecord {
+export interface ImportState {
   readonly startedMs: number;
   /** Names of the files, for people. */
   readonly files: readonly string[];
@@ -34,12 +34,14 @@ export interface ImportRecord {
 /** Version of the file's format. A file of a newer one is left alone. */
 const FORMAT_VERSION = 1;
 
-export function encodeImportRecord(record: ImportRecord): Uint8Array {
-  return new TextEncoder().encode(`${JSON.stringify({ version: FORMAT_VERSION, ...record }, null, 2)}\n`);
+export function encodeImportState({ progress, ...state }: ImportState): Uint8Array {
+  const { fileIndex, position, counts } = progress;
+  const content = { version: FORMAT_VERSION, ...state, progress: { fileIndex, place: position, counts } };
+  return new TextEncoder().encode(`${JSON.stringify(content, null, 2)}\n`);
 }
 
-/** The record, or what is wrong with it. */
-export function parseImportRecord(bytes: Uint8Array): Result<ImportRecord, string> {
+/** The state, or what is wrong with it. */
+export function parseImportState(bytes: Uint8Array): Result<ImportState, string> {
   const content = parseJson(bytes);
   if (!isObject(content)) return fail("it is not a JSON object");
   const { version, startedMs, files, shiftsMs, progress } = content;
@@ -61,12 +63,12 @@ export function parseImportRecord(bytes: Uint8Array): Result<ImportRecord, strin
 
 function parseProgress(value: unknown, fileCount: number): ImportProgress | null {
   if (!isObject(value)) return null;
-  const { fileIndex, place, counts } = value;
+  const { fileIndex, place: position, counts } = value;
   if (!isCount(fileIndex) || fileIndex > fileCount) return null;
   if (!Array.isArray(counts) || counts.length !== fileCount || !counts.every(isCounts)) return null;
-  if (place === null) return { fileIndex, place, counts };
-  if (!isObject(place) || !isCount(place.offset) || !isCount(place.line)) return null;
-  return { fileIndex, place: { offset: place.offset, line: place.line }, counts };
+  if (position === null) return { fileIndex, position, counts };
+  if (!isObject(position) || !isCount(position.offset) || !isCount(position.line)) return null;
+  return { fileIndex, position: { offset: position.offset, line: position.line }, counts };
 }
 
 function isCounts(value: unknown): value is ImportCounts {
