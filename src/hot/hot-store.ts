@@ -13,7 +13,7 @@ import { LateOfDevice } from "./late/late-of-device.ts";
 import { LateOfKeys } from "./late/late-of-keys.ts";
 import { holdsLate, LateScan } from "./late/late-rows.ts";
 import { RecordWriter } from "./record-writer.ts";
-import { createDictionary, type Dictionary } from "./records/dictionary.ts";
+import { Dictionary } from "./records/dictionary.ts";
 import type { RecordKey } from "./scan/first-records.ts";
 import type { MemoryQuery, MemoryScan } from "./scan/memory-scan.ts";
 import { Sealing } from "./sealing.ts";
@@ -71,7 +71,7 @@ export interface DayInMemory {
 }
 
 /** The scheduler gives the time to put long lists of devices in order. */
-export function createHotStore(scheduler: Scheduler, dictionary: Dictionary = createDictionary()): HotStore {
+export function createHotStore(scheduler: Scheduler, dictionary: Dictionary = new Dictionary()): HotStore {
   const apps = new Apps(dictionary, scheduler);
   const ledger = new DayLedger();
   const records = new RecordWriter(dictionary);

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Device } from "../../src/hot/devices/device.ts";
 import { createHotStore, type HotStore } from "../../src/hot/hot-store.ts";
-import { profileAt } from "../../src/hot/records/chunk.ts";
-import { createDictionary } from "../../src/hot/records/dictionary.ts";
+import { type Chunk, profileAt } from "../../src/hot/records/chunk.ts";
+import { Dictionary } from "../../src/hot/records/dictionary.ts";
 import type { Sealing } from "../../src/hot/sealing.ts";
 import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
 import { lastingPage } from "../../src/model/lasting-page.ts";
@@ -26,7 +26,7 @@ const NOTHING = { texts: 1, profiles: 0, states: 0 };
 
 /** A store that gives numbers again after each step. */
 function createForgetfulStore(): HotStore {
-  return createHotStore(new Scheduler(), createDictionary(1));
+  return createHotStore(new Scheduler(), new Dictionary(1));
 }
 
 function report(device_id: string, timestamp: number, more: Report = {}): Report {
@@ -177,18 +177,19 @@ test("a device with twenty thousand users takes reports, answers and a seal", ()
 
 /** Whose each device is, and whose its records, as a walk over them says. */
 function expectUsers(hot: HotStore): void {
-  const { findUser, userOf } = hot.dictionary;
+  const { dictionary } = hot;
+  const userAt = (chunk: Chunk, row: number) => dictionary.userOf(profileAt(chunk, row));
   for (const app of hot.apps()) {
     let users = 0;
-    for (const user of ["u", "v", "w", "ANONYMOUS"].map(findUser)) {
+    for (const user of ["u", "v", "w", "ANONYMOUS"].map((name) => dictionary.findUser(name))) {
       const current: Device[] = [];
       const held: Device[] = [];
       for (const device of app.list) {
         const newest = app.newest(device);
-        if (userOf(profileAt(newest.chunk, newest.row)) === user) current.push(device);
+        if (userAt(newest.chunk, newest.row) === user) current.push(device);
         let records = 0;
         device.track.runs(0, device.track.count, (chunk, rowFrom, rowTo) => {
-          for (let row = rowFrom; row < rowTo; row++) if (userOf(profileAt(chunk, row)) === user) records++;
+          for (let row = rowFrom; row < rowTo; row++) if (userAt(chunk, row) === user) records++;
         });
         expect(device.holders.recordsOf(user)).toBe(records);
         if (records > 0) held.push(device);

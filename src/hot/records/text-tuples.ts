@@ -1,0 +1,82 @@
+import { NOT_CARRIED, type ReportBatch } from "../../model/report-batch.ts";
+import type { CountedTexts } from "./counted-texts.ts";
+import { CountedTuples } from "./counted-tuples.ts";
+
+/** Distinct tuples of texts, where a member that was not carried is 0: the profiles, or the states, of a dictionary. */
+export class TextTuples {
+  readonly counted: CountedTuples;
+  readonly #texts: CountedTexts;
+  readonly #scratch: Uint32Array;
+
+  constructor(width: number, texts: CountedTexts) {
+    this.counted = new CountedTuples(width);
+    this.#texts = texts;
+    this.#scratch = new Uint32Array(width);
+  }
+
+  /** The text of a member; null where it was not carried. */
+  textAt(tuple: number, member: number): string | null {
+    const text = this.counted.at(tuple, member);
+    return text === NOT_CARRIED ? null : this.#texts.text(text);
+  }
+
+  /** The numbers of a batch's tuples, `from`. `known` has the numbers of its texts, or 0 for "not yet". */
+  translate(batchTexts: readonly string[], from: Uint32Array, known: Uint32Array): Uint32Array {
+    const { counted } = this;
+    const { width } = counted;
+    const scratch = this.#scratch;
+    const numbers = new Uint32Array(from.length / width);
+    for (let t = 0; t < numbers.length; t++) {
+      for (let m = 0; m < width; m++) {
+        const text = from[t * width + m]!;
+        if (text !== NOT_CARRIED && known[text] === 0) known[text] = this.#texts.intern(batchTexts[text]!);
+        scratch[m] = known[text]!; // Text 0 is "not carried", and stays 0.
+      }
+      numbers[t] = counted.add(scratch, this.#retainTexts);
+    }
+    return numbers;
+  }
+
+  /** What a stored tuple becomes when a report that carries another is laid over it. */
+  merge(stored: number, carried: number): number {
+    if (stored === carried) return stored;
+    const { counted } = this;
+    const scratch = this.#scratch;
+    counted.read(stored, scratch);
+    for (let m = 0; m < scratch.length; m++) {
+      const member = counted.at(carried, m);
+      if (member !== NOT_CARRIED) scratch[m] = member;
+    }
+    return counted.add(scratch, this.#retainTexts);
+  }
+
+  /** The same tuple with another text for a member. */
+  withMember(tuple: number, member: number, text: number): number {
+    this.counted.read(tuple, this.#scratch);
+    this.#scratch[member] = text;
+    return this.counted.add(this.#scratch, this.#retainTexts);
+  }
+
+  /** Whether one of the batch's tuples, `from`, carries a text that `stored` has not, or has otherwise. */
+  carriesOther({ texts }: ReportBatch, from: Uint32Array, tuple: number, stored: number): boolean {
+    const { width } = this.counted;
+    for (let m = 0; m < width; m++) {
+      const text = from[tuple * width + m]!;
+      if (text !== NOT_CARRIED && texts[text] !== this.textAt(stored, m)) return true;
+    }
+    return false;
+  }
+
+  /** Forgets the tuples that nobody names. */
+  collect(): void {
+    this.counted.collect(this.#releaseTexts);
+  }
+
+  readonly #retainTexts = (members: Uint32Array): void => {
+    for (const text of members) if (text !== NOT_CARRIED) this.#texts.retain(text);
+  };
+
+  readonly #releaseTexts = (members: Uint32Array): void => {
+    for (const text of members) if (text !== NOT_CARRIED) this.#texts.release(text);
+  };
+}
