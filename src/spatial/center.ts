@@ -1,7 +1,7 @@
 import { haversineMeters, initialBearingDegrees, RADIANS_PER_DEGREE } from "../geo/distance.ts";
 
 /** Where devices are, in degrees by device number. */
-export interface DevicePlaces {
+export interface DevicePositions {
   readonly latitude: readonly number[];
   readonly longitude: readonly number[];
 }
@@ -38,11 +38,11 @@ export class Center {
     this.northZ = cosLat;
   }
 
-  metersTo({ latitude, longitude }: DevicePlaces, device: number): number {
+  metersTo({ latitude, longitude }: DevicePositions, device: number): number {
     return haversineMeters(this.latitude, this.longitude, latitude[device]!, longitude[device]!);
   }
 
-  bearingTo({ latitude, longitude }: DevicePlaces, device: number): number {
+  bearingTo({ latitude, longitude }: DevicePositions, device: number): number {
     return initialBearingDegrees(this.latitude, this.longitude, latitude[device]!, longitude[device]!);
   }
 }

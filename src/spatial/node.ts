@@ -1,7 +1,7 @@
 import { CELL_BITS_MAX, geohashBox } from "../geo/geohash.ts";
 import { type Ball, ballAround } from "./ball.ts";
 import { NO_CHILDREN, type PositionCells, SIBLINGS } from "./cells.ts";
-import { PLACE, type RowBlock, type RowPool } from "./rows.ts";
+import { POINT, type RowBlock, type RowPool } from "./rows.ts";
 
 /** A position without an accuracy passes every bound. */
 export const NO_ACCURACY = -1;
@@ -45,7 +45,7 @@ export class PositionNode implements Ball {
   start: number;
   times: Float64Array;
   accuracies: Float64Array;
-  places: Float64Array;
+  points: Float64Array;
   readonly parent: PositionNode | null;
   /** Where it is among all cells. */
   readonly number: number;
@@ -67,7 +67,7 @@ export class PositionNode implements Ball {
     this.start = block.start;
     this.times = block.times;
     this.accuracies = block.accuracies;
-    this.places = block.places;
+    this.points = block.points;
 
     const { x, y, z, radius } = ballAround(geohashBox(cell, cellBits));
     this.x = x;
@@ -188,7 +188,7 @@ export class PositionNode implements Ball {
       this.#fresh--;
   }
 
-  /** Puts a row in its place by time. The caller has counted it. */
+  /** Inserts a row by time. The caller has counted it. */
   insertRow(
     timeMs: number,
     accuracy: number,
@@ -212,7 +212,7 @@ export class PositionNode implements Ball {
     this.#shift(row + 1, this.count, row);
   }
 
-  /** Moves a device's row to its new place by time. */
+  /** Gives a device's row its new values, and moves it to where it belongs by time. */
   replaceRow(
     row: number,
     timeMs: number,
@@ -235,9 +235,9 @@ export class PositionNode implements Ball {
 
   /** The row of a device whose time is known. */
   rowOf(device: number, timeMs: number): number {
-    const { places, start } = this;
+    const { points, start } = this;
     let row = this.#firstSince(timeMs);
-    while (places[(start + row) * PLACE.width + PLACE.device] !== device) row++;
+    while (points[(start + row) * POINT.width + POINT.device] !== device) row++;
     return row;
   }
 
@@ -246,10 +246,10 @@ export class PositionNode implements Ball {
   }
 
   #shift(from: number, end: number, to: number): void {
-    const { times, accuracies, places, start } = this;
+    const { times, accuracies, points, start } = this;
     times.copyWithin(start + to, start + from, start + end);
     accuracies.copyWithin(start + to, start + from, start + end);
-    places.copyWithin((start + to) * PLACE.width, (start + from) * PLACE.width, (start + end) * PLACE.width);
+    points.copyWithin((start + to) * POINT.width, (start + from) * POINT.width, (start + end) * POINT.width);
   }
 
   #write(
@@ -261,22 +261,22 @@ export class PositionNode implements Ball {
     z: number,
     device: number,
   ): void {
-    const { places } = this;
+    const { points } = this;
     this.times[this.start + row] = timeMs;
     this.accuracies[this.start + row] = accuracy;
-    const at = (this.start + row) * PLACE.width;
-    places[at + PLACE.x] = x;
-    places[at + PLACE.y] = y;
-    places[at + PLACE.z] = z;
-    places[at + PLACE.device] = device;
+    const at = (this.start + row) * POINT.width;
+    points[at + POINT.x] = x;
+    points[at + POINT.y] = y;
+    points[at + POINT.z] = z;
+    points[at + POINT.device] = device;
   }
 
   #moveTo(block: RowBlock, rows: number, pool: RowPool): void {
-    const { times, accuracies, places, start } = this;
+    const { times, accuracies, points, start } = this;
     const end = start + rows;
     block.times.set(times.subarray(start, end), block.start);
     block.accuracies.set(accuracies.subarray(start, end), block.start);
-    block.places.set(places.subarray(start * PLACE.width, end * PLACE.width), block.start * PLACE.width);
+    block.points.set(points.subarray(start * POINT.width, end * POINT.width), block.start * POINT.width);
     pool.giveBack(this.#block);
     this.#hold(block);
   }
@@ -286,7 +286,7 @@ export class PositionNode implements Ball {
     this.start = block.start;
     this.times = block.times;
     this.accuracies = block.accuracies;
-    this.places = block.places;
+    this.points = block.points;
   }
 
   get isFull(): boolean {
@@ -304,7 +304,7 @@ export class PositionNode implements Ball {
         ? Math.floor((cell - this.firstCell) / ((this.endCell - this.firstCell) / SIBLINGS))
         : (device >>> (this.bits - CELL_BITS_MAX)) & (SIBLINGS - 1);
     if (this.firstChild === null) {
-      const first = cells.takeSiblings(); // Before its place is asked for, since cells may move to make room.
+      const first = cells.takeSiblings(); // Before the columns are read, since they may grow.
       cells.children[this.number] = first;
     }
     const number = cells.children[this.number]! + index;
@@ -348,4 +348,4 @@ export class PositionNode implements Ball {
 }
 
 const NOTHING = new Float64Array(0);
-const NO_ROWS: RowBlock = { times: NOTHING, accuracies: NOTHING, places: NOTHING, start: 0, capacity: 0 };
+const NO_ROWS: RowBlock = { times: NOTHING, accuracies: NOTHING, points: NOTHING, start: 0, capacity: 0 };

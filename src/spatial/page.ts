@@ -1,14 +1,14 @@
-import { Center, type DevicePlaces } from "./center.ts";
+import { Center, type DevicePositions } from "./center.ts";
 import type { DeviceOrder } from "./device-order.ts";
 import { type PositionNode, ROW_BITS, ROW_MASK } from "./node.ts";
 import type { PositionRing } from "./ring.ts";
-import { PLACE } from "./rows.ts";
+import { POINT } from "./rows.ts";
 import { arcMeters, bearingDegrees, CHORD_MAX, CHORD_MIN, swapMax } from "./squared-chord.ts";
 
 const ROWS_INITIAL = 128;
-/** Below so many, putting each in its place beats splitting further. */
+/** Below so many, moving each to where it belongs beats splitting further. */
 const SPLIT_MIN = 16;
-/** More at one place are not sorted: whoever is on the page is found by going through all devices in order. */
+/** More at one point are not sorted: whoever is on the page is found by going through all devices in order. */
 const SORTED_TIES_MAX = 4096;
 /** A bearing so near to a meridian, as a slope, is told by degrees: due north is 0, not a hair below 360. */
 const MERIDIAN_SLOPE = 1e-9;
@@ -20,12 +20,12 @@ export class PositionPage {
   bearings = new Float64Array(ROWS_INITIAL);
   readonly #ring: PositionRing;
   readonly #leaves: readonly PositionNode[];
-  #places: DevicePlaces = { latitude: [], longitude: [] };
+  #positions: DevicePositions = { latitude: [], longitude: [] };
   #deviceOrder: DeviceOrder = { compare: () => 0, isReady: () => false, visit: () => {} };
   /** Of entries at about one distance, in the ring's order: devices, and distances by haversines. */
   #tiedDevices = new Uint32Array(0);
   #tiedMeters = new Float64Array(0);
-  /** By device at one place, its entry of the ring and 1 more; 0 for all others. */
+  /** By device at one point, its entry of the ring and 1 more; 0 for all others. */
   #entryOf = new Uint32Array(0);
   #center = new Center(0, 0);
   #start = 0;
@@ -38,9 +38,15 @@ export class PositionPage {
   }
 
   /** Entries of the ring from `start` to before `end` in order of distance and then devices, as seen from a center. */
-  fill(start: number, end: number, center: Center, places: DevicePlaces, deviceOrder: DeviceOrder): void {
+  fill(
+    start: number,
+    end: number,
+    center: Center,
+    positions: DevicePositions,
+    deviceOrder: DeviceOrder,
+  ): void {
     this.#center = center;
-    this.#places = places;
+    this.#positions = positions;
     this.#deviceOrder = deviceOrder;
     this.#start = start;
     this.#end = end;
@@ -70,33 +76,33 @@ export class PositionPage {
     this.bearings = new Float64Array(length);
   }
 
-  /** Those between two places that are on the page. */
+  /** Those between two ranks, which are all on the page. */
   #write(from: number, to: number): void {
     const { rows, order, sorted } = this.#ring;
     const { x, y, z, eastX, eastY, northX, northY, northZ } = this.#center;
     const { devices, meters, bearings } = this;
     const leaves = this.#leaves;
     const start = this.#start;
-    for (let place = from; place < to; place++) {
-      const entry = order[place]!;
-      const chord = sorted[place]!;
+    for (let rank = from; rank < to; rank++) {
+      const entry = order[rank]!;
+      const chord = sorted[rank]!;
       const leaf = leaves[rows[entry]! >>> ROW_BITS]!;
-      const { places } = leaf;
-      const at = (leaf.start + (rows[entry]! & ROW_MASK)) * PLACE.width;
-      const device = places[at + PLACE.device]!;
-      const dx = places[at + PLACE.x]! - x;
-      const dy = places[at + PLACE.y]! - y;
-      const dz = places[at + PLACE.z]! - z;
+      const { points } = leaf;
+      const at = (leaf.start + (rows[entry]! & ROW_MASK)) * POINT.width;
+      const device = points[at + POINT.device]!;
+      const dx = points[at + POINT.x]! - x;
+      const dy = points[at + POINT.y]! - y;
+      const dz = points[at + POINT.z]! - z;
       const east = dx * eastX + dy * eastY;
       const north = dx * northX + dy * northY + dz * northZ;
-      const row = place - start;
+      const row = rank - start;
       devices[row] = device;
       if (chord > CHORD_MIN && chord < CHORD_MAX && Math.abs(east) > MERIDIAN_SLOPE * Math.abs(north)) {
         meters[row] = arcMeters(chord);
         bearings[row] = bearingDegrees(east, north);
       } else {
-        meters[row] = this.#center.metersTo(this.#places, device);
-        bearings[row] = this.#center.bearingTo(this.#places, device);
+        meters[row] = this.#center.metersTo(this.#positions, device);
+        bearings[row] = this.#center.bearingTo(this.#positions, device);
       }
     }
   }
@@ -104,7 +110,7 @@ export class PositionPage {
   /** Entries at about one distance: haversines and devices decide. */
   #writeTied(from: number, to: number): void {
     const { order, rows } = this.#ring;
-    const { latitude, longitude } = this.#places;
+    const { latitude, longitude } = this.#positions;
     const leaves = this.#leaves;
     const count = to - from;
     if (count > this.#tiedDevices.length) {
@@ -116,53 +122,53 @@ export class PositionPage {
     let lastLatitude = Number.NaN;
     let lastLongitude = Number.NaN;
     let meters = 0;
-    let places = 0;
+    let points = 0;
     for (let tied = 0; tied < count; tied++) {
       const row = rows[order[from + tied]!]!;
       const leaf = leaves[row >>> ROW_BITS]!;
-      const device = leaf.places[(leaf.start + (row & ROW_MASK)) * PLACE.width + PLACE.device]!;
-      // Thousands may be at one place.
+      const device = leaf.points[(leaf.start + (row & ROW_MASK)) * POINT.width + POINT.device]!;
+      // Thousands may be at one point.
       if (latitude[device] !== lastLatitude || longitude[device] !== lastLongitude) {
         lastLatitude = latitude[device]!;
         lastLongitude = longitude[device]!;
-        meters = this.#center.metersTo(this.#places, device);
-        places++;
+        meters = this.#center.metersTo(this.#positions, device);
+        points++;
       }
       tiedDevices[tied] = device;
       tiedMeters[tied] = meters;
     }
     const first = Math.max(from, this.#start);
     const end = Math.min(to, this.#end);
-    const isCrowd = places === 1 && count > SORTED_TIES_MAX;
+    const isCrowd = points === 1 && count > SORTED_TIES_MAX;
     if (isCrowd && this.#deviceOrder.isReady()) this.#pick(count, from, first - from, end - from);
     else this.#sort(0, count - 1, from, first - from, end - from);
     this.#write(first, end);
-    for (let place = first; place < end; place++)
-      this.meters[place - this.#start] = this.#tiedMeters[place - from]!;
+    for (let rank = first; rank < end; rank++)
+      this.meters[rank - this.#start] = this.#tiedMeters[rank - from]!;
   }
 
-  /** Puts those that come from `start` to before `end` into their places, of many at one place. */
-  #pick(count: number, place: number, start: number, end: number): void {
+  /** Gives those that come from `start` to before `end` their ranks, of many at one point. */
+  #pick(count: number, rank: number, start: number, end: number): void {
     const { order } = this.#ring;
     const devices = this.#tiedDevices;
     let most = 0;
     for (let tied = 0; tied < count; tied++) most = Math.max(most, devices[tied]!);
     if (most >= this.#entryOf.length) this.#entryOf = new Uint32Array(2 * most);
     const entryOf = this.#entryOf;
-    for (let tied = 0; tied < count; tied++) entryOf[devices[tied]!] = order[place + tied]! + 1;
+    for (let tied = 0; tied < count; tied++) entryOf[devices[tied]!] = order[rank + tied]! + 1;
     let passed = 0;
     this.#deviceOrder.visit((device) => {
       const entry = device < entryOf.length ? entryOf[device]! : 0;
       if (entry === 0) return true;
-      if (passed >= start) order[place + passed] = entry - 1;
+      if (passed >= start) order[rank + passed] = entry - 1;
       passed++;
       return passed < end;
     });
     entryOf.fill(0);
   }
 
-  /** Quicksort as the ring's, of those parts that lie from `start` to before `end`; tied ones begin at a place of the ring. */
-  #sort(first: number, last: number, place: number, start: number, end: number): void {
+  /** Quicksort as the ring's, of what lies from `start` to before `end`; tied ones begin at a rank of the ring. */
+  #sort(first: number, last: number, rank: number, start: number, end: number): void {
     const meters = this.#tiedMeters;
     const devices = this.#tiedDevices;
     let low = first;
@@ -179,40 +185,40 @@ export class PositionPage {
         do right--;
         while (this.#compare(meters[right]!, devices[right]!, pivotMeters, pivotDevice) > 0);
         if (left >= right) break;
-        this.#swap(left, right, place);
+        this.#swap(left, right, rank);
       }
       if (right - low < high - right) {
-        this.#sort(low, right, place, start, end);
+        this.#sort(low, right, rank, start, end);
         low = right + 1;
       } else {
-        this.#sort(right + 1, high, place, start, end);
+        this.#sort(right + 1, high, rank, start, end);
         high = right;
       }
     }
-    if (high - low < SPLIT_MIN) this.#insert(low, high, place);
+    if (high - low < SPLIT_MIN) this.#insert(low, high, rank);
   }
 
-  #insert(first: number, last: number, place: number): void {
+  #insert(first: number, last: number, rank: number): void {
     const meters = this.#tiedMeters;
     const devices = this.#tiedDevices;
     for (let next = first + 1; next <= last; next++)
       for (let at = next; at > first; at--) {
         if (this.#compare(meters[at - 1]!, devices[at - 1]!, meters[at]!, devices[at]!) <= 0) break;
-        this.#swap(at - 1, at, place);
+        this.#swap(at - 1, at, rank);
       }
   }
 
-  #swap(a: number, b: number, place: number): void {
+  #swap(a: number, b: number, rank: number): void {
     const { order } = this.#ring;
     const meters = this.#tiedMeters;
     const devices = this.#tiedDevices;
-    const [metersA, deviceA, entryA] = [meters[a]!, devices[a]!, order[place + a]!];
+    const [metersA, deviceA, entryA] = [meters[a]!, devices[a]!, order[rank + a]!];
     meters[a] = meters[b]!;
     devices[a] = devices[b]!;
-    order[place + a] = order[place + b]!;
+    order[rank + a] = order[rank + b]!;
     meters[b] = metersA;
     devices[b] = deviceA;
-    order[place + b] = entryA;
+    order[rank + b] = entryA;
   }
 
   #compare(metersA: number, deviceA: number, metersB: number, deviceB: number): number {

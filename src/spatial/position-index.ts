@@ -7,7 +7,7 @@ import { PositionCells } from "./cells.ts";
 import type { CircleQuery, Found } from "./circle-query.ts";
 import type { DeviceOrder } from "./device-order.ts";
 import { NO_ACCURACY, PositionNode } from "./node.ts";
-import { PLACE, RowPool } from "./rows.ts";
+import { POINT, RowPool } from "./rows.ts";
 import type { PositionSearch, Positions } from "./search.ts";
 
 /** Where the devices of one app are, by device number. */
@@ -65,8 +65,8 @@ class PositionTree implements PositionIndex {
 
   constructor(search: PositionSearch, deviceOrder: DeviceOrder) {
     this.#search = search;
-    const places = { latitude: this.#latitudes, longitude: this.#longitudes };
-    this.#positions = { cells: this.#cells, places, deviceOrder };
+    const byDevice = { latitude: this.#latitudes, longitude: this.#longitudes };
+    this.#positions = { cells: this.#cells, byDevice, deviceOrder };
   }
 
   set(
@@ -184,9 +184,9 @@ class PositionTree implements PositionIndex {
   }
 
   #split(node: PositionNode): void {
-    const { places, start, count } = node;
+    const { points, start, count } = node;
     for (let row = start; row < start + count; row++) {
-      const device = places[row * PLACE.width + PLACE.device]!;
+      const device = points[row * POINT.width + POINT.device]!;
       const cell = cellOf(this.#latitudes[device]!, this.#longitudes[device]!);
       this.#moveRow(node, row, node.childFor(cell, device, this.#cells, this.#pool));
     }
@@ -204,12 +204,12 @@ class PositionTree implements PositionIndex {
     for (const leaf of leaves) leaf.release(this.#pool);
   }
 
-  #moveRow({ times, accuracies, places }: PositionNode, row: number, to: PositionNode): void {
+  #moveRow({ times, accuracies, points }: PositionNode, row: number, to: PositionNode): void {
     const timeMs = times[row]!;
     const accuracy = accuracies[row]!;
-    const at = row * PLACE.width;
-    const device = places[at + PLACE.device]!;
-    const [x, y, z] = [places[at + PLACE.x]!, places[at + PLACE.y]!, places[at + PLACE.z]!];
+    const at = row * POINT.width;
+    const device = points[at + POINT.device]!;
+    const [x, y, z] = [points[at + POINT.x]!, points[at + POINT.y]!, points[at + POINT.z]!];
     to.noteAdded(timeMs, accuracy);
     to.insertRow(timeMs, accuracy, x, y, z, device, this.#pool);
     this.#leaves[device] = to;

@@ -1,7 +1,7 @@
 const ENTRIES_INITIAL = 1024;
 /** Of more, it is looked at first between which two they are. */
 const GUESSED_MAX = 4096;
-/** Below so many, putting each in its place beats splitting further. */
+/** Below so many, moving each to where it belongs beats splitting further. */
 const SPLIT_MIN = 16;
 
 /**
@@ -16,7 +16,7 @@ export class PositionRing {
   /** Once sorted: numbers of entries in order of chords, and those chords. */
   order = new Uint32Array(ENTRIES_INITIAL);
   sorted = new Float64Array(ENTRIES_INITIAL);
-  /** Where each part of the range of chords ends in that order. */
+  /** Where each bin of the range of chords ends in that order. */
   #ends = new Uint32Array(2 * ENTRIES_INITIAL);
 
   /** Makes room for so many more. */
@@ -33,11 +33,11 @@ export class PositionRing {
 
   /**
    * Orders them by chord, which all lie between two. Squared chords of a city are spread about evenly, as areas are:
-   * as many parts of their range as entries put nearly all in their places at once.
+   * as many bins of their range as entries bring nearly all to where they belong at once.
    */
   sort(lowest: number, highest: number): void {
-    if (this.count <= GUESSED_MAX && this.#sortByParts(lowest, highest)) return;
-    // Not spread at all evenly: perhaps all are at one place, or far away.
+    if (this.count <= GUESSED_MAX && this.#sortByBins(lowest, highest)) return;
+    // Not spread at all evenly: perhaps all are at one point, or far away.
     const { chords, count } = this;
     let least = highest;
     let most = lowest;
@@ -50,25 +50,25 @@ export class PositionRing {
       this.#keepOrder();
       return;
     }
-    if (this.#sortByParts(least, most)) return;
+    if (this.#sortByBins(least, most)) return;
     this.#sortCrowded();
     this.#insert();
   }
 
-  /** Returns whether no part was crowded, or else leaves entries unordered within their parts. */
-  #sortByParts(lowest: number, highest: number): boolean {
+  /** Returns whether no bin was crowded, or else leaves entries unordered within their bins. */
+  #sortByBins(lowest: number, highest: number): boolean {
     const { count, chords, order, sorted } = this;
     const ends = this.#ends;
-    const parts = 2 * count;
-    const scale = highest > lowest ? (parts - 1) / (highest - lowest) : 0;
-    ends.fill(0, 0, parts);
+    const bins = 2 * count;
+    const scale = highest > lowest ? (bins - 1) / (highest - lowest) : 0;
+    ends.fill(0, 0, bins);
     for (let entry = 0; entry < count; entry++) ends[((chords[entry]! - lowest) * scale) | 0]!++;
     let end = 0;
     let most = 0;
-    for (let part = 0; part < parts; part++) {
-      const size = ends[part]!;
+    for (let bin = 0; bin < bins; bin++) {
+      const size = ends[bin]!;
       if (size > most) most = size;
-      ends[part] = end; // Where it begins, until its entries move it to its end.
+      ends[bin] = end; // Where it begins, until its entries move it to its end.
       end += size;
     }
     for (let entry = 0; entry < count; entry++) {
@@ -89,12 +89,12 @@ export class PositionRing {
     sorted.set(chords.subarray(0, count));
   }
 
-  /** Orders the parts that many entries are in, where they are not spread evenly. */
+  /** Orders the bins that many entries are in, where they are not spread evenly. */
   #sortCrowded(): void {
     const ends = this.#ends;
     let start = 0;
-    for (let part = 0; start < this.count; part++) {
-      const end = ends[part]!;
+    for (let bin = 0; start < this.count; bin++) {
+      const end = ends[bin]!;
       if (end - start > SPLIT_MIN && !this.#isOneDistance(start, end)) this.#sort(start, end - 1);
       start = end;
     }
@@ -102,7 +102,7 @@ export class PositionRing {
 
   #isOneDistance(start: number, end: number): boolean {
     const { sorted } = this;
-    for (let place = start + 1; place < end; place++) if (sorted[place] !== sorted[start]) return false;
+    for (let rank = start + 1; rank < end; rank++) if (sorted[rank] !== sorted[start]) return false;
     return true;
   }
 
@@ -134,7 +134,7 @@ export class PositionRing {
     }
   }
 
-  /** Puts each in its place, which is near. */
+  /** Moves each to where it belongs, which is near. */
   #insert(): void {
     const { sorted, order, count } = this;
     for (let next = 1; next < count; next++) {

@@ -4,15 +4,15 @@ export interface RowBlock {
   readonly times: Float64Array;
   /** In meters. */
   readonly accuracies: Float64Array;
-  /** `PLACE` columns a row. */
-  readonly places: Float64Array;
+  /** `POINT` columns a row. */
+  readonly points: Float64Array;
   /** Where its rows begin, counted in rows. */
   readonly start: number;
   readonly capacity: number;
 }
 
 /** A point of a sphere of radius 1, and whose it is. */
-export const PLACE = { x: 0, y: 1, z: 2, device: 3, width: 4 } as const;
+export const POINT = { x: 0, y: 1, z: 2, device: 3, width: 4 } as const;
 
 const CAPACITY_MIN = 4;
 /** The first columns are small, since an app may have few devices; further ones are as long as all before, up to this. */
@@ -21,13 +21,13 @@ const COLUMN_ROWS_MAX = 65_536;
 
 /**
  * Gives out blocks of rows. Thousands of leaves with arrays of their own would lie all over the heap; here a leaf
- * is a place in few arrays, and a block that was given back serves the next leaf of that size.
+ * is a run in few arrays, and a block that was given back serves the next leaf of that size.
  */
 export class RowPool {
   readonly #freeByCapacity = new Map<number, RowBlock[]>();
   #times = new Float64Array(0);
   #accuracies = new Float64Array(0);
-  #places = new Float64Array(0);
+  #points = new Float64Array(0);
   #columnRows = 0;
   #usedRows = 0;
   #allRows = 0;
@@ -50,13 +50,13 @@ export class RowPool {
       const rows = Math.max(capacity, COLUMN_ROWS_MIN, Math.min(COLUMN_ROWS_MAX, this.#allRows));
       this.#times = new Float64Array(rows);
       this.#accuracies = new Float64Array(rows);
-      this.#places = new Float64Array(rows * PLACE.width);
+      this.#points = new Float64Array(rows * POINT.width);
       this.#columnRows = rows;
       this.#usedRows = 0;
       this.#allRows += rows;
     }
     const start = this.#usedRows;
     this.#usedRows += capacity;
-    return { times: this.#times, accuracies: this.#accuracies, places: this.#places, start, capacity };
+    return { times: this.#times, accuracies: this.#accuracies, points: this.#points, start, capacity };
   }
 }

@@ -1,42 +1,29 @@
 import { BALL, NO_CHILDREN, PositionCells, SIBLINGS } from "./cells.ts";
-import { Center, type DevicePlaces } from "./center.ts";
+import type { DevicePositions } from "./center.ts";
+import { Circle, NOWHERE } from "./circle.ts";
 import type { CircleQuery, Found } from "./circle-query.ts";
 import type { DeviceOrder } from "./device-order.ts";
+import { Narrowing, type PositionRoot } from "./narrowing.ts";
 import { type PositionNode, ROW_BITS, ROW_MASK } from "./node.ts";
 import { PositionPage } from "./page.ts";
 import { PositionRing } from "./ring.ts";
-import { PLACE } from "./rows.ts";
-import { roundingOf, squaredChord, swapMax } from "./squared-chord.ts";
+import { POINT } from "./rows.ts";
+import { roundingOf, swapMax } from "./squared-chord.ts";
 
 /** Pages that end beyond are found by counting alone: to collect all from the center on would take longer. */
 const COLLECTED_MAX = 4096;
-/** How many more than the page are worth sorting to spare another count. */
-const SURPLUS = 64;
-/** Each narrowing cuts off a part of the ring that the page lies in. */
-const NARROWINGS_MAX = 60;
-/** Rows that narrowing may look at: it goes through many only where they are at one place, and there it leads to nothing. */
-const NARROWING_ROWS_MAX = 250_000;
-/** Of a circle, a ring so thin holds few, or many that are at one place and can't be told apart by narrowing. */
-const THIN_SHARE = 1e-4;
-/** Less than any distance. */
-const NOWHERE = Number.NEGATIVE_INFINITY;
-
-/** A tree of cells. */
-export interface PositionRoot {
-  readonly node: PositionNode;
-}
 
 /** What a search looks into: one app's positions. */
 export interface Positions {
   readonly cells: PositionCells<PositionNode>;
-  readonly places: DevicePlaces;
+  readonly byDevice: DevicePositions;
   /** Of those at one distance. */
   readonly deviceOrder: DeviceOrder;
 }
 
 const NOTHING: Positions = {
   cells: new PositionCells(),
-  places: { latitude: [], longitude: [] },
+  byDevice: { latitude: [], longitude: [] },
   deviceOrder: { compare: () => 0, isReady: () => false, visit: () => {} },
 };
 
@@ -60,22 +47,11 @@ export class PositionSearch {
   #open = new Int32Array(0);
   #whole = new Int32Array(0);
   #edge = new Int32Array(0);
-  // What is asked, and the question.
+  readonly #circle = new Circle();
+  readonly #narrowing = new Narrowing(this.#circle);
   #cells: PositionCells<PositionNode> = NOTHING.cells;
-  #places: DevicePlaces = NOTHING.places;
+  #positions: DevicePositions = NOTHING.byDevice;
   #deviceOrder = NOTHING.deviceOrder;
-  #center = new Center(0, 0);
-  #x = 0;
-  #y = 0;
-  #z = 0;
-  #radiusMeters = 0;
-  #oldestMs = 0;
-  #accuracyMax = 0;
-  // The circle: within the inner edge all are inside, beyond the outer one none is.
-  #innerEdge = 0;
-  #outerEdge = 0;
-  #innerReach = 0;
-  #outerReach = 0;
   // Rows farther than one and within the other are collected.
   #pageStart = 0;
   #pageEdge = 0;
@@ -83,8 +59,6 @@ export class PositionSearch {
   #collectsAll = false;
   #matches = 0;
   #candidates = 0;
-  /** By narrowing, for this question. */
-  #rowsLookedAt = 0;
 
   constructor() {
     this.#page = new PositionPage(this.#ring, this.#pageLeaves);
@@ -93,17 +67,21 @@ export class PositionSearch {
   /** `roots` are those that may touch the circle, `home` the one that the center's cell lies in, if it holds anything. */
   find(
     positions: Positions,
-    circle: CircleQuery,
+    query: CircleQuery,
     roots: readonly PositionRoot[],
     home: PositionNode | null,
     homeCell: number,
   ): Found {
-    const { offset, limit } = circle;
+    const { offset, limit } = query;
     const end = offset + limit;
     this.#cells = positions.cells;
-    this.#places = positions.places;
+    this.#positions = positions.byDevice;
     this.#deviceOrder = positions.deviceOrder;
-    this.#ask(circle);
+    this.#circle.set(query, positions.byDevice);
+    this.#narrowing.begin();
+    this.#matches = 0;
+    this.#candidates = 0;
+    this.#edgeLeafCount = 0;
     const isNear = end <= COLLECTED_MAX && home !== null;
     this.#collectBetween(NOWHERE, isNear ? this.#guessEdge(home, homeCell, end) : NOWHERE);
     this.#countCells(roots);
@@ -119,7 +97,7 @@ export class PositionSearch {
 
   #found(start: number, count: number): Found {
     const page = this.#page;
-    page.fill(start, start + count, this.#center, this.#places, this.#deviceOrder);
+    page.fill(start, start + count, this.#circle.center, this.#positions, this.#deviceOrder);
     return {
       count,
       devices: page.devices,
@@ -130,30 +108,10 @@ export class PositionSearch {
     };
   }
 
-  #ask({ latitude, longitude, radiusMeters, oldestMs, accuracyMetersMax }: CircleQuery): void {
-    const center = new Center(latitude, longitude);
-    this.#center = center;
-    this.#x = center.x;
-    this.#y = center.y;
-    this.#z = center.z;
-    this.#radiusMeters = radiusMeters;
-    this.#oldestMs = oldestMs;
-    this.#accuracyMax = Math.min(accuracyMetersMax, Number.MAX_VALUE);
-    const edge = squaredChord(radiusMeters);
-    this.#innerEdge = edge - roundingOf(edge);
-    this.#outerEdge = edge + roundingOf(edge);
-    this.#innerReach = this.#innerEdge > 0 ? Math.sqrt(this.#innerEdge) : NOWHERE;
-    this.#outerReach = Math.sqrt(this.#outerEdge);
-    this.#matches = 0;
-    this.#candidates = 0;
-    this.#rowsLookedAt = 0;
-    this.#edgeLeafCount = 0;
-  }
-
   #collectBetween(start: number, edge: number): void {
     this.#pageStart = start;
-    this.#collectsAll = edge >= this.#innerEdge;
-    this.#pageEdge = this.#collectsAll ? this.#outerEdge : edge;
+    this.#collectsAll = edge >= this.#circle.innerEdge;
+    this.#pageEdge = this.#collectsAll ? this.#circle.outerEdge : edge;
     this.#pageReach = edge >= 0 ? Math.sqrt(this.#pageEdge) : NOWHERE;
     this.#pageLeafCount = 0;
     this.#ring.count = 0;
@@ -172,9 +130,9 @@ export class PositionSearch {
       const { count, area, parent } = node;
       const fairShare = ((wanted + 4 * Math.sqrt(wanted)) * area) / Math.PI;
       // Were all of them fresh, they would still be too far apart: no need to count.
-      if (fairShare >= this.#outerEdge * count) return this.#outerEdge;
-      const fresh = node.countFresh(this.#oldestMs, this.#accuracyMax);
-      if (fresh >= wanted || parent === null) return fresh === 0 ? this.#outerEdge : fairShare / fresh;
+      if (fairShare >= this.#circle.outerEdge * count) return this.#circle.outerEdge;
+      const fresh = this.#circle.countFresh(node);
+      if (fresh >= wanted || parent === null) return fresh === 0 ? this.#circle.outerEdge : fairShare / fresh;
       node = parent;
     }
   }
@@ -184,8 +142,7 @@ export class PositionSearch {
     const { count, sorted } = this.#ring;
     if (count === this.#matches) return true;
     const tieMax = swapMax(this.#pageEdge);
-    for (let place = end; place < count; place++)
-      if (sorted[place]! - sorted[place - 1]! > tieMax) return true;
+    for (let rank = end; rank < count; rank++) if (sorted[rank]! - sorted[rank - 1]! > tieMax) return true;
     return false;
   }
 
@@ -199,11 +156,7 @@ export class PositionSearch {
     const open = this.#open;
     const whole = this.#whole;
     const edge = this.#edge;
-    const x = this.#x;
-    const y = this.#y;
-    const z = this.#z;
-    const innerReach = this.#innerReach;
-    const outerReach = this.#outerReach;
+    const { x, y, z, innerReach, outerReach } = this.#circle;
     const pageReach = this.#pageReach;
     let openCount = 0;
     let wholeCount = 0;
@@ -238,13 +191,13 @@ export class PositionSearch {
         edgeCount += isOpen & isLeaf;
       }
     }
-    for (let place = 0; place < wholeCount; place++) {
-      const node = nodes[whole[place]!]!;
+    for (let index = 0; index < wholeCount; index++) {
+      const node = nodes[whole[index]!]!;
       this.#candidates += node.count;
-      this.#matches += node.countFresh(this.#oldestMs, this.#accuracyMax);
+      this.#matches += this.#circle.countFresh(node);
     }
-    for (let place = 0; place < edgeCount; place++) {
-      const found = edge[place]!;
+    for (let index = 0; index < edgeCount; index++) {
+      const found = edge[index]!;
       this.#countLeaf(nodes[found >>> 2]!, (found & 2) !== 0, (found & 1) !== 0);
     }
   }
@@ -259,36 +212,33 @@ export class PositionSearch {
     this.#candidates += leaf.count;
     if (isNear) this.#pageLeaves[this.#pageLeafCount++] = leaf;
     if (this.#collectsAll) return; // What is collected will be counted.
-    if (isInside) this.#matches += leaf.countFresh(this.#oldestMs, this.#accuracyMax);
+    if (isInside) this.#matches += this.#circle.countFresh(leaf);
     else this.#edgeLeaves[this.#edgeLeafCount++] = leaf;
   }
 
   #countRows(leaf: PositionNode): void {
-    const x = this.#x;
-    const y = this.#y;
-    const z = this.#z;
-    const innerEdge = this.#innerEdge;
-    const outerEdge = this.#outerEdge;
-    const { places } = leaf;
-    const end = (leaf.start + leaf.count) * PLACE.width;
+    const { x, y, z, innerEdge, outerEdge } = this.#circle;
+    const { points } = leaf;
+    const end = (leaf.start + leaf.count) * POINT.width;
     let inner = 0;
     let outer = 0;
-    for (let at = (leaf.start + this.#firstFresh(leaf)) * PLACE.width; at < end; at += PLACE.width) {
-      const dx = places[at + PLACE.x]! - x;
-      const dy = places[at + PLACE.y]! - y;
-      const dz = places[at + PLACE.z]! - z;
+    for (let at = (leaf.start + this.#circle.firstFresh(leaf)) * POINT.width; at < end; at += POINT.width) {
+      const dx = points[at + POINT.x]! - x;
+      const dy = points[at + POINT.y]! - y;
+      const dz = points[at + POINT.z]! - z;
       const chord = dx * dx + dy * dy + dz * dz;
       inner += Number(chord <= innerEdge);
       outer += Number(chord <= outerEdge);
     }
     // Rarely, one is so near to the edge that distances decide.
-    const isPlain = inner === outer && this.#accuracyMax === Number.MAX_VALUE;
+    const isPlain = inner === outer && !this.#circle.isBounded;
     this.#matches += isPlain ? inner : this.#countMatches(leaf);
   }
 
   #countMatches(leaf: PositionNode): number {
     let matches = 0;
-    for (let row = this.#firstFresh(leaf); row < leaf.count; row++) if (this.#isMatch(leaf, row)) matches++;
+    for (let row = this.#circle.firstFresh(leaf); row < leaf.count; row++)
+      if (this.#circle.isMatch(leaf, row)) matches++;
     return matches;
   }
 
@@ -296,29 +246,27 @@ export class PositionSearch {
   #collectRing(): void {
     const ring = this.#ring;
     for (let leaf = 0; leaf < this.#pageLeafCount; leaf++) this.#collectRows(leaf);
-    if (this.#collectsAll || this.#pageStart > 0 || this.#accuracyMax < Number.MAX_VALUE) this.#sift();
+    if (this.#collectsAll || this.#pageStart > 0 || this.#circle.isBounded) this.#sift();
     ring.sort(Math.max(0, this.#pageStart), this.#pageEdge);
   }
 
   /** Collects rows up to the page's edge, be they matches or not. */
   #collectRows(leafNumber: number): void {
     const leaf = this.#pageLeaves[leafNumber]!;
-    const x = this.#x;
-    const y = this.#y;
-    const z = this.#z;
+    const { x, y, z } = this.#circle;
     const pageEdge = this.#pageEdge;
-    const { places, start, count } = leaf;
+    const { points, start, count } = leaf;
     const ring = this.#ring;
-    const first = this.#firstFresh(leaf);
+    const first = this.#circle.firstFresh(leaf);
     ring.reserve(count - first);
     const { chords, rows } = ring;
     const row0 = leafNumber << ROW_BITS;
     let entries = ring.count;
     for (let row = first; row < count; row++) {
-      const at = (start + row) * PLACE.width;
-      const dx = places[at + PLACE.x]! - x;
-      const dy = places[at + PLACE.y]! - y;
-      const dz = places[at + PLACE.z]! - z;
+      const at = (start + row) * POINT.width;
+      const dx = points[at + POINT.x]! - x;
+      const dy = points[at + POINT.y]! - y;
+      const dz = points[at + POINT.z]! - z;
       const chord = dx * dx + dy * dy + dz * dz;
       // Written in any case, and over again where it is too far.
       chords[entries] = chord;
@@ -331,9 +279,9 @@ export class PositionSearch {
   /** Leaves the matches in the ring that are not too near. */
   #sift(): void {
     const { chords, rows, count } = this.#ring;
-    const innerEdge = this.#innerEdge;
+    const innerEdge = this.#circle.innerEdge;
     const pageStart = this.#pageStart;
-    const isBounded = this.#accuracyMax < Number.MAX_VALUE;
+    const isBounded = this.#circle.isBounded;
     let kept = 0;
     for (let entry = 0; entry < count; entry++) {
       const chord = chords[entry]!;
@@ -341,7 +289,7 @@ export class PositionSearch {
       if (chord <= pageStart) continue;
       if (isBounded || chord > innerEdge) {
         const leaf = this.#pageLeaves[row >>> ROW_BITS]!;
-        if (!this.#isMatch(leaf, row & ROW_MASK)) continue;
+        if (!this.#circle.isMatch(leaf, row & ROW_MASK)) continue;
       }
       chords[kept] = chord;
       rows[kept] = row;
@@ -350,113 +298,27 @@ export class PositionSearch {
     this.#ring.count = kept;
   }
 
-  #isMatch({ accuracies, places, start }: PositionNode, row: number): boolean {
-    if (accuracies[start + row]! > this.#accuracyMax) return false;
-    const at = (start + row) * PLACE.width;
-    const dx = places[at + PLACE.x]! - this.#x;
-    const dy = places[at + PLACE.y]! - this.#y;
-    const dz = places[at + PLACE.z]! - this.#z;
-    const chord = dx * dx + dy * dy + dz * dz;
-    if (chord <= this.#innerEdge || chord > this.#outerEdge) return chord <= this.#innerEdge;
-    return this.#center.metersTo(this.#places, places[at + PLACE.device]!) <= this.#radiusMeters;
-  }
-
-  #firstFresh(leaf: PositionNode): number {
-    // Counted rather than looked for, so that the count is remembered for the next question.
-    if (this.#accuracyMax === Number.MAX_VALUE)
-      return leaf.count - leaf.countFresh(this.#oldestMs, Number.MAX_VALUE);
-    return leaf.firstFresh(this.#oldestMs);
-  }
-
   /**
    * Collects anew, what lies between two circles with the page between them. Returns how many come before those
    * collected.
    */
   #narrowToPage(roots: readonly PositionRoot[], offset: number, limit: number): number {
-    const start = offset === 0 ? NOWHERE : this.#narrow(roots, offset, false);
+    const start = offset === 0 ? NOWHERE : this.#narrowing.narrow(roots, this.#matches, offset, false);
     const beyond = start > 0 ? start - roundingOf(start) : NOWHERE;
-    const before = beyond > 0 ? this.#countAllWithin(roots, beyond) : 0;
-    const end = offset + limit >= this.#matches ? this.#outerEdge : this.#narrow(roots, offset + limit, true);
+    const before = beyond > 0 ? this.#narrowing.countWithin(roots, beyond) : 0;
+    const end =
+      offset + limit >= this.#matches
+        ? this.#circle.outerEdge
+        : this.#narrowing.narrow(roots, this.#matches, offset + limit, true);
     this.#collectBetween(before > 0 ? beyond : NOWHERE, end + roundingOf(end));
     for (const { node } of roots) this.#listPageLeaves(node);
     this.#collectRing();
     return before;
   }
 
-  /**
-   * A squared chord with at least `wanted` within, where it `wantsMore`, else at most so many, and as close to it as
-   * counting gets at little cost.
-   */
-  #narrow(roots: readonly PositionRoot[], wanted: number, wantsMore: boolean): number {
-    let near = NOWHERE;
-    let nearCount = 0;
-    let far = this.#outerEdge;
-    let farCount = this.#matches;
-    for (let step = 0; step < NARROWINGS_MAX; step++) {
-      if (wantsMore ? farCount <= wanted + SURPLUS : nearCount >= wanted - SURPLUS) break;
-      if (this.#rowsLookedAt > NARROWING_ROWS_MAX) break;
-      const from = Math.max(0, near);
-      if (far - from <= far * THIN_SHARE) break;
-      // As if they were spread evenly over the ring; every other step halves it, for when they are not.
-      const aim = wanted + (wantsMore ? SURPLUS / 2 : -SURPLUS / 2) - nearCount;
-      const share = step % 2 === 0 ? aim / (farCount - nearCount) : 0.5;
-      const bound = from + (far - from) * Math.min(0.98, Math.max(0.02, share));
-      if (bound <= from || bound >= Math.min(far, this.#innerEdge)) break;
-      const count = this.#countAllWithin(roots, bound);
-      if (wantsMore ? count >= wanted : count > wanted) {
-        far = bound;
-        farCount = count;
-      } else {
-        near = bound;
-        nearCount = count;
-      }
-    }
-    return wantsMore ? far : near;
-  }
-
-  #countAllWithin(roots: readonly PositionRoot[], bound: number): number {
-    const reach = Math.sqrt(bound);
-    let count = 0;
-    for (const { node } of roots) count += this.#countWithin(node, bound, reach);
-    return count;
-  }
-
-  /** How many lie within a squared chord that is well inside the circle. */
-  #countWithin(node: PositionNode, bound: number, reach: number): number {
-    const square = this.#squareTo(node);
-    const farthest = reach + node.radius;
-    if (square > farthest * farthest) return 0;
-    const within = reach - node.radius;
-    if (within >= 0 && square <= within * within) return node.countFresh(this.#oldestMs, this.#accuracyMax);
-    if (node.firstChild === null) return this.#countRowsWithin(node, bound);
-    let count = 0;
-    for (let child: PositionNode | null = node.firstChild; child !== null; child = child.nextSibling)
-      count += this.#countWithin(child, bound, reach);
-    return count;
-  }
-
-  #countRowsWithin(leaf: PositionNode, bound: number): number {
-    const x = this.#x;
-    const y = this.#y;
-    const z = this.#z;
-    const accuracyMax = this.#accuracyMax;
-    const { places, accuracies } = leaf;
-    const end = leaf.start + leaf.count;
-    let within = 0;
-    this.#rowsLookedAt += leaf.count;
-    for (let row = leaf.start + this.#firstFresh(leaf); row < end; row++) {
-      const at = row * PLACE.width;
-      const dx = places[at + PLACE.x]! - x;
-      const dy = places[at + PLACE.y]! - y;
-      const dz = places[at + PLACE.z]! - z;
-      within += Number(accuracies[row]! <= accuracyMax) & Number(dx * dx + dy * dy + dz * dz <= bound);
-    }
-    return within;
-  }
-
   /** Leaves that may have rows between the two circles. */
   #listPageLeaves(node: PositionNode): void {
-    const square = this.#squareTo(node);
+    const square = this.#circle.squareTo(node);
     const farthest = this.#pageReach + node.radius;
     if (square > farthest * farthest) return;
     const within = this.#pageStart > 0 ? Math.sqrt(this.#pageStart) - node.radius : NOWHERE;
@@ -464,12 +326,5 @@ export class PositionSearch {
     let child = node.firstChild;
     if (child === null) this.#pageLeaves[this.#pageLeafCount++] = node;
     for (; child !== null; child = child.nextSibling) this.#listPageLeaves(child);
-  }
-
-  #squareTo(node: PositionNode): number {
-    const dx = node.x - this.#x;
-    const dy = node.y - this.#y;
-    const dz = node.z - this.#z;
-    return dx * dx + dy * dy + dz * dz;
   }
 }

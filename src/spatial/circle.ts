@@ -1,0 +1,82 @@
+import { Center, type DevicePositions } from "./center.ts";
+import type { CircleQuery } from "./circle-query.ts";
+import type { PositionNode } from "./node.ts";
+import { POINT } from "./rows.ts";
+import { roundingOf, squaredChord } from "./squared-chord.ts";
+
+/** Less than any distance. */
+export const NOWHERE = Number.NEGATIVE_INFINITY;
+
+/**
+ * The circle of the query under way, and who is in it. Chords between unit vectors order positions as their distances
+ * do, but for rounding, so distances decide at the circle's edge. Chords are squared, but where the name says `reach`.
+ */
+export class Circle {
+  center = new Center(0, 0);
+  x = 0;
+  y = 0;
+  z = 0;
+  oldestMs = 0;
+  accuracyMax = 0;
+  /** Within the inner edge all are inside, beyond the outer one none is. */
+  innerEdge = 0;
+  outerEdge = 0;
+  innerReach = 0;
+  outerReach = 0;
+  #radiusMeters = 0;
+  #positions: DevicePositions = { latitude: [], longitude: [] };
+
+  set(query: CircleQuery, positions: DevicePositions): void {
+    const { latitude, longitude, radiusMeters, oldestMs, accuracyMetersMax } = query;
+    const center = new Center(latitude, longitude);
+    this.center = center;
+    this.x = center.x;
+    this.y = center.y;
+    this.z = center.z;
+    this.oldestMs = oldestMs;
+    this.accuracyMax = Math.min(accuracyMetersMax, Number.MAX_VALUE);
+    const edge = squaredChord(radiusMeters);
+    this.innerEdge = edge - roundingOf(edge);
+    this.outerEdge = edge + roundingOf(edge);
+    this.innerReach = this.innerEdge > 0 ? Math.sqrt(this.innerEdge) : NOWHERE;
+    this.outerReach = Math.sqrt(this.outerEdge);
+    this.#radiusMeters = radiusMeters;
+    this.#positions = positions;
+  }
+
+  /** Whether it asks for an accuracy. */
+  get isBounded(): boolean {
+    return this.accuracyMax < Number.MAX_VALUE;
+  }
+
+  countFresh(node: PositionNode): number {
+    return node.countFresh(this.oldestMs, this.accuracyMax);
+  }
+
+  /** The first row of a leaf that is not too old. */
+  firstFresh(leaf: PositionNode): number {
+    // Counted rather than looked for, so that the count is remembered for the next query.
+    if (this.accuracyMax === Number.MAX_VALUE)
+      return leaf.count - leaf.countFresh(this.oldestMs, Number.MAX_VALUE);
+    return leaf.firstFresh(this.oldestMs);
+  }
+
+  /** Whether a row that is not too old is inside, and accurate enough. */
+  isMatch({ accuracies, points, start }: PositionNode, row: number): boolean {
+    if (accuracies[start + row]! > this.accuracyMax) return false;
+    const at = (start + row) * POINT.width;
+    const dx = points[at + POINT.x]! - this.x;
+    const dy = points[at + POINT.y]! - this.y;
+    const dz = points[at + POINT.z]! - this.z;
+    const chord = dx * dx + dy * dy + dz * dz;
+    if (chord <= this.innerEdge || chord > this.outerEdge) return chord <= this.innerEdge;
+    return this.center.metersTo(this.#positions, points[at + POINT.device]!) <= this.#radiusMeters;
+  }
+
+  squareTo(node: PositionNode): number {
+    const dx = node.x - this.x;
+    const dy = node.y - this.y;
+    const dz = node.z - this.z;
+    return dx * dx + dy * dy + dz * dz;
+  }
+}
