@@ -8,9 +8,10 @@ import { directoryPaths } from "./directory/paths.ts";
 import { createHotStore } from "./hot/hot-store.ts";
 import { inShortTurns } from "./http/answer/short-turns.ts";
 import { createBodyBudget } from "./http/body/body-budget.ts";
+import { AnswerBuffer } from "./http/encode/answer-buffer.ts";
 import type { Answered } from "./http/observe.ts";
-import type { Readiness } from "./http/routes/health.ts";
 import { createServer } from "./http/server.ts";
+import type { Readiness } from "./http/services.ts";
 import { assert } from "./lib/assert.ts";
 import { Scheduler } from "./lib/schedule/scheduler.ts";
 import { watchEventLoop } from "./metrics/event-loop-meter.ts";
@@ -30,7 +31,6 @@ import type { Platform } from "./runtime/platform.ts";
 import { createCurrentQueries } from "./service/current.ts";
 import { createHistoryQueries } from "./service/history/history.ts";
 import { createNearby } from "./service/nearby.ts";
-import { createUserDevices } from "./service/user-devices.ts";
 import { countUnacknowledged } from "./service/verify/verify.ts";
 import type { Clock } from "./time/clock.ts";
 
@@ -107,38 +107,40 @@ export async function openApp(
     const queries = { hot, clock, scheduler };
     const bodies = createBodyBudget(INGEST_LIMITS);
     const server = createServer({
-      version: manifest.version,
-      clock,
+      services: {
+        ...queries,
+        version: manifest.version,
+        readiness: () => readiness,
+        countDamaged,
+        ingest: (appId: AppId, batch) => opened().ingest(appId, batch),
+        bodies,
+        reports: meters.reports,
+        current: createCurrentQueries(queries),
+        history: createHistoryQueries({
+          ...queries,
+          archive: () => opened().archive,
+          acknowledgedParts: () => readAcknowledgedParts(files, paths.damaged),
+          lateWindow: LATE_WINDOW,
+        }),
+        nearby: createNearby(queries),
+        scrape: createScrape({
+          version: manifest.version,
+          meters,
+          eventLoop,
+          hot,
+          stores: () => directory,
+          start: () => start,
+          bodies,
+          usage: platform.usage,
+          countDamaged,
+        }),
+        answers: new AnswerBuffer(),
+        readAsset: platform.readAsset,
+      },
       keys,
       rateLimit: createRateLimit(),
       corsOrigins: config.corsOrigins,
-      readiness: () => readiness,
-      countDamaged,
-      meters,
-      bodies,
-      scrape: createScrape({
-        version: manifest.version,
-        meters,
-        eventLoop,
-        hot,
-        stores: () => directory,
-        start: () => start,
-        bodies,
-        usage: platform.usage,
-        countDamaged,
-      }),
-      scheduler,
-      ingest: (appId: AppId, batch) => opened().ingest(appId, batch),
-      current: createCurrentQueries(queries),
-      history: createHistoryQueries({
-        ...queries,
-        archive: () => opened().archive,
-        acknowledgedParts: () => readAcknowledgedParts(files, paths.damaged),
-        lateWindow: LATE_WINDOW,
-      }),
-      nearby: createNearby(queries),
-      userDevices: createUserDevices(queries),
-      readAsset: platform.readAsset,
+      requests: meters.requests,
       onFault: events.onFault,
       onAnswered: events.onAnswered,
     });

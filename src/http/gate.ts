@@ -12,13 +12,15 @@ import { rateLimitHeader, rateLimitPolicyHeader } from "./rate-limit-headers.ts"
 
 /** Where every keyed request comes through: key, rate, permission, and whether the service is up. */
 export interface Gate {
-  /** What answers the requests of a route: lets them through to `answer`, or refuses them. */
-  keyed(
-    method: "GET" | "POST",
-    path: string,
-    permission: Permission,
-    answer: (call: Call) => Answer,
-  ): Handler;
+  /** What answers the requests of an endpoint: lets them through to `answer`, or refuses them. */
+  keyed(endpoint: KeyedRoute, answer: (call: Call) => Answer): Handler;
+}
+
+/** What the gate knows of an endpoint. */
+export interface KeyedRoute {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly permission: Permission;
 }
 
 /** One admitted request: whose it is, when it came, and how to answer it. */
@@ -108,7 +110,7 @@ export function createGate(dependencies: GateDependencies): Gate {
   }
 
   return {
-    keyed: (method, path, permission, answer) =>
+    keyed: ({ method, path, permission }, answer) =>
       observe(method, path, (request, bearerToken) => admit(request, bearerToken, permission, answer)),
   };
 }

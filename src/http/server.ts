@@ -1,86 +1,76 @@
 import { Elysia } from "elysia";
 import type { KeyStore } from "../auth/key-store.ts";
 import type { RateLimit } from "../auth/rate-limit.ts";
-import type { Scheduler } from "../lib/schedule/scheduler.ts";
-import type { Meters } from "../metrics/meters.ts";
-import type { Scrape } from "../metrics/scrape.ts";
-import type { CurrentQueries } from "../service/current.ts";
-import type { HistoryQueries } from "../service/history/history.ts";
-import type { Ingest } from "../service/ingest.ts";
-import type { Nearby } from "../service/nearby.ts";
-import type { UserDevices } from "../service/user-devices.ts";
-import type { Clock } from "../time/clock.ts";
-import { createResponder } from "./answer/responder.ts";
-import type { BodyBudget } from "./body/body-budget.ts";
+import { createResponder, type ResponderOptions } from "./answer/responder.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { ENDPOINTS } from "./endpoints.ts";
 import type { HttpError } from "./errors.ts";
-import { createGate } from "./gate.ts";
-import { createObserve, type ObserveDependencies } from "./observe.ts";
-import { createOpenApiDocument } from "./openapi.ts";
-import { deviceRoutes } from "./routes/devices.ts";
-import { docsRoutes, type ReadAsset } from "./routes/docs.ts";
-import { healthRoutes, type Readiness } from "./routes/health.ts";
-import { ingestRoutes } from "./routes/ingest.ts";
-import { locationRoutes } from "./routes/locations.ts";
-import { metricsRoutes } from "./routes/metrics.ts";
-import { nearbyRoutes } from "./routes/nearby.ts";
-import { userRoutes } from "./routes/users.ts";
+import { bearerToken, createGate } from "./gate.ts";
+import { createObserve, type Handler, type ObserveDependencies } from "./observe.ts";
+import type { Readiness, Services } from "./services.ts";
 import { createUnrouted } from "./unrouted.ts";
 
-export interface ServerDependencies {
-  readonly version: string;
-  readonly clock: Clock;
+export interface ServerOptions extends Omit<ResponderOptions, "scheduler">, ObserveDependencies {
+  /** What endpoints answer from. */
+  readonly services: Services;
   readonly keys: Pick<KeyStore, "find">;
   readonly rateLimit: RateLimit;
-  readonly corsOrigins: readonly string[];
-  readonly readiness: () => Readiness;
-  readonly countDamaged: () => Promise<number>;
-  readonly ingest: Ingest;
-  /** Gives long work its time: the reading of bodies, and the making of answers. */
-  readonly scheduler: Scheduler;
-  readonly current: CurrentQueries;
-  readonly history: HistoryQueries;
-  readonly nearby: Nearby;
-  readonly userDevices: UserDevices;
-  readonly readAsset: ReadAsset;
-  readonly meters: Pick<Meters, "requests" | "reports">;
-  readonly bodies: BodyBudget;
-  readonly scrape: Scrape;
-  readonly onAnswered: ObserveDependencies["onAnswered"];
-  /** Told of every failure of ours, with the id that the client got. */
-  readonly onFault: (requestId: string, error: unknown) => void;
 }
 
-/** Every route. `fetch` of what it returns answers any request, and never throws. */
-export function createServer(dependencies: ServerDependencies) {
-  const { version, readiness, current, history, meters, onAnswered } = dependencies;
-  const responder = createResponder(dependencies);
-  const observe = createObserve({ requests: meters.requests, onAnswered });
-  const unavailable = () => obstacleOf(readiness());
-  const gate = createGate({ ...dependencies, responder, observe, unavailable });
+/** Serves every endpoint. `fetch` of what it returns answers any request, and never throws. */
+export function createServer(options: ServerOptions) {
+  const { services } = options;
+  const responder = createResponder({ ...options, scheduler: services.scheduler });
+  const observe = createObserve(options);
+  const unavailable = () => obstacleOf(services.readiness());
+  const gate = createGate({ ...options, clock: services.clock, responder, observe, unavailable });
 
-  const app = new Elysia({ precompile: true, handler: { standardHostname: false } })
+  function handlerOf(endpoint: Endpoint): Handler {
+    if (endpoint.permission !== null) return gate.keyed(endpoint, endpoint.open(services));
+    const answer = endpoint.open(services, responder);
+    const fault = (request: Request) => (error: unknown) => responder.fault(request, error);
+    return observe(endpoint.method, endpoint.path, (request) => {
+      const answered = answer(request);
+      return answered instanceof Promise ? answered.catch(fault(request)) : answered;
+    });
+  }
+
+  // The bearer plugin serves all routes after the first that uses it, and takes a third of their speed.
+  const isPlain = (endpoint: Endpoint) => endpoint.permission === null || endpoint.isHot;
+  const plain = new Elysia();
+  const withBearer = new Elysia().use(bearerToken());
+  for (const endpoint of ENDPOINTS) {
+    const handler = handlerOf(endpoint);
+    for (const path of routesOf(endpoint)) {
+      if (isPlain(endpoint)) {
+        const answer = ({ request }: { request: Request }) => handler(request);
+        // Bound, so that the framework doesn't read from its source that it may promise, and waits a turn for each.
+        plain.route(endpoint.method, path, answer.bind(null));
+      } else {
+        withBearer.route(endpoint.method, path, ({ request, bearer }) => handler(request, bearer), NO_PARSER);
+      }
+    }
+  }
+  const unrouted = observe("any", "none", createUnrouted(ENDPOINTS.flatMap(methodsOf), responder));
+  return new Elysia({ precompile: true, handler: { standardHostname: false } })
     .onError(({ code, error, request }) =>
       code === "NOT_FOUND" ? unrouted(request) : responder.fault(request, error),
     )
-    .use(healthRoutes({ ...dependencies, responder, observe })) // GET /health, /ready
-    // Before the bearer plugin, which serves all routes after the first that uses it, and costs nearby a third of its speed.
-    .use(nearbyRoutes({ ...dependencies, gate })) // GET /api/v1/devices/nearby
-    .use(userRoutes({ ...dependencies, gate })) // GET /api/v1/users/{user_id}/locations/current, .../history, /devices
-    .use(deviceRoutes({ gate, current, history })) // GET /api/v1/devices/{deviceId}/locations/current, .../history
-    .use(locationRoutes({ gate, current, history })) // GET /api/v1/locations/current, .../history
-    .use(ingestRoutes({ ...dependencies, gate, reports: meters.reports })) // POST /ingest/v1/locations
-    .use(metricsRoutes({ ...dependencies, gate })); // GET /metrics
-  // The document describes the routes above and itself; the page at /docs/ui shows it.
-  app.use(
-    docsRoutes({
-      responder,
-      observe,
-      readAsset: dependencies.readAsset,
-      document: () => createOpenApiDocument(app, version),
-    }),
-  );
-  const unrouted = observe("any", "none", createUnrouted(app.routes, responder));
-  return app;
+    .use(plain)
+    .use(withBearer);
+}
+
+/** Bodies are read by the endpoints that take one, within their bounds. */
+const NO_PARSER = { parse: "none" } as const;
+
+/** Paths as the router takes them: it takes no empty segment for a variable one. */
+function routesOf({ path, pathParameters }: Endpoint): readonly string[] {
+  const refused = Object.entries(pathParameters).filter(([, { refusesEmpty }]) => refusesEmpty);
+  return [path, ...refused.map(([name]) => path.replace(`/:${name}`, "/"))];
+}
+
+function methodsOf(endpoint: Endpoint) {
+  return routesOf(endpoint).map((path) => ({ method: endpoint.method, path }));
 }
 
 /** What keeps the service from answering about data, as the caller is told. */

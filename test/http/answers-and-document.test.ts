@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { createHotStore } from "../../src/hot/hot-store.ts";
+import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
 import { createTestApp, NOON_MS, type TestApp } from "../support/test-app.ts";
 import { BUS, INGEST_PATH, READ_ENDPOINTS, READ_PATHS, type ReadEndpoint } from "./endpoints.ts";
 import { resolveRef, type Schema, schemaFaults } from "./schema-faults.ts";
@@ -178,8 +180,8 @@ test("our own mistakes are as the document has them", async () => {
     throw new Error("broken");
   };
   const broken = await createTestApp({
+    hot: { ...createHotStore(new Scheduler()), findApp: fault },
     nearby: fault,
-    userDevices: fault,
     ingest: fault,
     current: { ofDevice: fault, ofUser: fault, ofApp: fault },
     history: { ofDevice: fault, ofUser: fault, ofApp: fault },

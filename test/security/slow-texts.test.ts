@@ -5,10 +5,11 @@ import { isWellFormedKey } from "../../src/auth/api-key.ts";
 import { parseLabel } from "../../src/auth/key-file.ts";
 import { preferredCoding } from "../../src/http/body/coding.ts";
 import { reportFormat } from "../../src/http/body/read-reports.ts";
+import type { Endpoint } from "../../src/http/endpoint.ts";
+import { ENDPOINTS } from "../../src/http/endpoints.ts";
+import { readQuery } from "../../src/http/parameters/parameter.ts";
+import { readPath, segmentsOf } from "../../src/http/parameters/path-parameter.ts";
 import { pathnameOf } from "../../src/http/pathname.ts";
-import { readQuery } from "../../src/http/schema/parameter.ts";
-import { appHistoryParameters, nearbyParameters } from "../../src/http/schema/parameters.ts";
-import { readDeviceId, readUserId } from "../../src/http/schema/path-part.ts";
 import { createCsvReader } from "../../src/lib/text/csv.ts";
 import { parseDecimal, parsePlainDecimal } from "../../src/lib/text/decimal.ts";
 import { parseDuration } from "../../src/lib/text/duration.ts";
@@ -177,11 +178,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   reportFormat,
   printable,
   pathnameOf: (text) => pathnameOf(`http://localhost/${text}`),
-  readDeviceId: (text) => readDeviceId(`http://localhost/api/v1/devices/${text}/locations/current`),
-  readUserId: (text) => readUserId(`http://localhost/api/v1/users/${text}/devices`),
-  "readQuery, as a query": (text) => readQuery(`http://localhost/x?${text}`, nearbyParameters),
-  "readQuery, as values": (text) =>
-    readQuery(`http://localhost/x?start_date=${text}&limit=${text}&timezone=${text}`, appHistoryParameters),
+  ...Object.assign({}, ...ENDPOINTS.map(parsersOf)),
   createCsvReader: (text) => {
     const reader = createCsvReader();
     reader.push(encoder.encode(text));
@@ -189,6 +186,23 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
     while (reader.next()) if (reader.fault === null) reader.text(reader.fieldCount - 1);
   },
 };
+
+/** What reads the path, the query and each parameter of an endpoint. */
+function parsersOf({ method, path, pathParameters, query }: Endpoint): typeof PARSERS {
+  const name = `${method} ${path}`;
+  const segments = segmentsOf(path, pathParameters);
+  const filled = (text: string) => `http://localhost${path.replaceAll(/:\w+/g, () => text)}`;
+  return {
+    [`${name}, its path`]: (text: string) => readPath(filled(text), segments, {}),
+    [`${name}, its query`]: (text: string) => readQuery(`http://localhost/x?${text}`, query),
+    ...Object.fromEntries(
+      Object.entries(query).map(([parameter, { parse }]) => [
+        `${name}, ${parameter}`,
+        (text: string) => parse(parameter, text),
+      ]),
+    ),
+  };
+}
 
 test.each(Object.keys(PARSERS))("%s takes no longer than a text is long", (name) => {
   expect(slowText(PARSERS[name]!)).toBeNull();

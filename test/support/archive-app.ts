@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DEFAULT_ARCHIVE_CONFIG, LATE_WINDOW } from "../../src/config.ts";
 import { readAcknowledgedParts } from "../../src/directory/acknowledged.ts";
 import { createHotStore } from "../../src/hot/hot-store.ts";
-import type { ReadAsset } from "../../src/http/routes/docs.ts";
+import type { ReadAsset } from "../../src/http/services.ts";
 import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
 import { type OpenDirectory, type OpenDirectoryOptions, openDirectory } from "../../src/open-directory.ts";
 import { createNodeFiles } from "../../src/runtime/node-files.ts";
@@ -13,7 +13,6 @@ import { createHistoryQueries } from "../../src/service/history/history.ts";
 import type { LateWindowSize } from "../../src/service/history/stretch-reader.ts";
 import { createNearby } from "../../src/service/nearby.ts";
 import type { SealReport } from "../../src/service/seal/seal.ts";
-import { createUserDevices } from "../../src/service/user-devices.ts";
 import { createManualClock, type ManualClock } from "../../src/time/clock.ts";
 import { createTestApp, type TestApp } from "./test-app.ts";
 
@@ -79,7 +78,7 @@ export async function createArchiveApp(options: ArchiveAppOptions = {}): Promise
   });
   const queries = { hot, clock, scheduler };
   const app = await createTestApp({
-    clock,
+    ...queries,
     ...(options.readAsset === undefined ? {} : { readAsset: options.readAsset }),
     ingest: directory.ingest,
     current: createCurrentQueries(queries),
@@ -90,7 +89,6 @@ export async function createArchiveApp(options: ArchiveAppOptions = {}): Promise
       lateWindow: options.lateWindow ?? LATE_WINDOW,
     }),
     nearby: createNearby(queries),
-    userDevices: createUserDevices(queries),
   });
   return {
     ...app,

@@ -5,8 +5,9 @@ import type { TierName } from "../../src/auth/tiers.ts";
 import { INGEST_LIMITS, LATE_WINDOW, LOG_QUEUE_BYTES_MAX, SEGMENT_BYTES_MAX } from "../../src/config.ts";
 import { createHotStore } from "../../src/hot/hot-store.ts";
 import { createBodyBudget } from "../../src/http/body/body-budget.ts";
-import type { Readiness } from "../../src/http/routes/health.ts";
-import { createServer, type ServerDependencies } from "../../src/http/server.ts";
+import { AnswerBuffer } from "../../src/http/encode/answer-buffer.ts";
+import { createServer, type ServerOptions } from "../../src/http/server.ts";
+import type { Readiness, Services } from "../../src/http/services.ts";
 import { assert } from "../../src/lib/assert.ts";
 import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
 import { DELAY_BOUNDS_SECONDS, Durations } from "../../src/metrics/durations.ts";
@@ -17,7 +18,6 @@ import { createCurrentQueries } from "../../src/service/current.ts";
 import { createHistoryQueries } from "../../src/service/history/history.ts";
 import { createIngest } from "../../src/service/ingest.ts";
 import { createNearby } from "../../src/service/nearby.ts";
-import { createUserDevices } from "../../src/service/user-devices.ts";
 import { createManualClock, type ManualClock } from "../../src/time/clock.ts";
 import { openWal } from "../../src/wal/wal.ts";
 import { createMemoryKeyFiles, createMemoryLock } from "../auth/memory-key-files.ts";
@@ -27,6 +27,9 @@ import { createSimulatedFiles, type SimulatedFiles } from "./simulated-files.ts"
 
 /** A Friday at noon, between the spring clock changes of New York (8 March) and Berlin (29 March). */
 export const NOON_MS = Date.UTC(2026, 2, 20, 12);
+
+/** Less than a server has: a file of tests has many. */
+const ENCODED_RECORD_BYTES = 4 << 20;
 
 export const APP_ID = "fleet";
 export const OTHER_APP_ID = "rival";
@@ -101,8 +104,8 @@ export interface TestApp {
   store(reports: readonly Report[], key?: KeyName): Promise<void>;
 }
 
-/** Any part of the server may be replaced. */
-export interface TestAppOptions extends Partial<ServerDependencies> {
+/** Any service may be replaced, and the server be set up otherwise. */
+export interface TestAppOptions extends Partial<Services>, Partial<Omit<ServerOptions, "services">> {
   readonly startMs?: number;
   /** Instead of one that starts at `startMs`. */
   readonly clock?: ManualClock;
@@ -131,16 +134,14 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
   const meters = createMeters();
   const bodies = options.bodies ?? createBodyBudget(INGEST_LIMITS);
   let readiness: Readiness = { status: "ready" };
-  const server = createServer({
+  const services: Services = {
+    ...queries,
     version: "1.2.3",
-    clock,
-    keys: keyStore,
-    rateLimit: createRateLimit(),
-    corsOrigins: [],
     readiness: () => readiness,
     countDamaged: async () => 0,
     ingest: createIngest({ log, hot, schedule: NO_SEALS, onRefusal: () => {}, hasWholeLog: true, scheduler }),
-    scheduler,
+    bodies,
+    reports: meters.reports,
     current: createCurrentQueries(queries),
     history: createHistoryQueries({
       ...queries,
@@ -149,10 +150,6 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
       lateWindow: LATE_WINDOW,
     }),
     nearby: createNearby(queries),
-    userDevices: createUserDevices(queries),
-    readAsset: async () => new Uint8Array(),
-    meters,
-    bodies,
     scrape: createScrape({
       version: "1.2.3",
       meters,
@@ -164,6 +161,16 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
       usage: () => ({ residentBytes: 1, heapUsedBytes: 1, cpuSeconds: 1, startedMs: startMs }),
       countDamaged: async () => 0,
     }),
+    answers: new AnswerBuffer(ENCODED_RECORD_BYTES),
+    readAsset: async () => new Uint8Array(),
+    ...replaced,
+  };
+  const server = createServer({
+    services,
+    keys: keyStore,
+    rateLimit: createRateLimit(),
+    corsOrigins: [],
+    requests: meters.requests,
     onFault: (_requestId, error) => faults.push(error),
     onAnswered: null,
     ...replaced,

@@ -11,20 +11,21 @@ import { createEventLog } from "../../../src/cli/screen/event-log.ts";
 import { logEvents } from "../../../src/cli/screen/server-events.ts";
 import { directoryPaths } from "../../../src/directory/paths.ts";
 import { createResponder } from "../../../src/http/answer/responder.ts";
+import { nearby } from "../../../src/http/endpoints/devices/nearby.ts";
 import { createGate } from "../../../src/http/gate.ts";
 import { createObserve, type Observe } from "../../../src/http/observe.ts";
-import { nearbyRoutes } from "../../../src/http/routes/nearby.ts";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
+import { createMeters } from "../../../src/metrics/meters.ts";
 import { RequestMeter } from "../../../src/metrics/request-meter.ts";
 import { createPlatform } from "../../../src/runtime/platform.ts";
-import { createNearby } from "../../../src/service/nearby.ts";
 import { systemClock as clock } from "../../../src/time/clock.ts";
 import { openBenchDirectory } from "../store/archived-directory.ts";
+import { createBenchServices } from "./bench-services.ts";
 
 const [dataDir, mode] = process.argv.slice(2);
 const platform = createPlatform();
 const { files, acquireLock, pid } = platform;
-const { hot } = await openBenchDirectory(dataDir!, clock);
+const directory = await openBenchDirectory(dataDir!, clock);
 const keys = await openKeyStore({
   files,
   path: directoryPaths(dataDir!).keys,
@@ -45,8 +46,11 @@ const gate = createGate({
   observe: observeAs(mode!),
   unavailable: () => null,
 });
-const app = new Elysia({ precompile: true, handler: { standardHostname: false } }).use(
-  nearbyRoutes({ gate, nearby: createNearby({ hot, clock }) }),
+const handler = gate.keyed(nearby, nearby.open(createBenchServices(directory, platform, createMeters())));
+const answer = ({ request }: { request: Request }) => handler(request);
+const app = new Elysia({ precompile: true, handler: { standardHostname: false } }).get(
+  nearby.path,
+  answer.bind(null), // As `src/http/server.ts` has it.
 );
 process.on("SIGTERM", () => process.exit()); // Else a profiler would write nothing.
 console.log(platform.listen({ hostname: "127.0.0.1", port: 0, fetch: app.fetch }).url);

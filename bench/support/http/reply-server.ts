@@ -6,23 +6,18 @@
 
 import { openKeyStore } from "../../../src/auth/key-store.ts";
 import { createRateLimit } from "../../../src/auth/rate-limit.ts";
-import { INGEST_LIMITS, LATE_WINDOW } from "../../../src/config.ts";
 import { directoryPaths } from "../../../src/directory/paths.ts";
 import { METERS_PER_MILE } from "../../../src/geo/distance.ts";
 import type { HotStore } from "../../../src/hot/hot-store.ts";
-import { createBodyBudget } from "../../../src/http/body/body-budget.ts";
 import { createServer } from "../../../src/http/server.ts";
 import { assert } from "../../../src/lib/assert.ts";
-import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import { createMeters } from "../../../src/metrics/meters.ts";
 import { createPlatform } from "../../../src/runtime/platform.ts";
-import { createCurrentQueries } from "../../../src/service/current.ts";
-import { createHistoryQueries } from "../../../src/service/history/history.ts";
 import type { Nearby, NearbyAnswer } from "../../../src/service/nearby.ts";
-import { createUserDevices } from "../../../src/service/user-devices.ts";
 import { systemClock } from "../../../src/time/clock.ts";
 import { createRandom } from "../fleets/random.ts";
 import { openBenchDirectory, SERVED_APP } from "../store/archived-directory.ts";
+import { createBenchServices } from "./bench-services.ts";
 
 const MS_PER_HOUR = 3_600_000;
 const SEED = 9;
@@ -44,31 +39,14 @@ const keys = await openKeyStore({
   acquireLock,
   process: { pid, command: "bench" },
 });
-const scheduler = new Scheduler();
-const queries = { hot: directory.hot, clock, scheduler };
+const meters = createMeters();
+const services = createBenchServices(directory, platform, meters);
 const server = createServer({
-  version: "bench",
-  clock,
+  services: { ...services, nearby: createDrawnNearby(directory.hot) },
   keys,
   rateLimit: createRateLimit(),
   corsOrigins: [],
-  readiness: () => ({ status: "ready" }),
-  countDamaged: () => Promise.resolve(0),
-  ingest: directory.ingest,
-  scheduler,
-  current: createCurrentQueries(queries),
-  history: createHistoryQueries({
-    ...queries,
-    archive: () => directory.archive,
-    acknowledgedParts: () => Promise.resolve(new Set()),
-    lateWindow: LATE_WINDOW,
-  }),
-  nearby: createDrawnNearby(directory.hot),
-  userDevices: createUserDevices(queries),
-  readAsset: platform.readAsset,
-  meters: createMeters(),
-  bodies: createBodyBudget(INGEST_LIMITS),
-  scrape: () => Promise.resolve(""),
+  requests: meters.requests,
   onFault: (_requestId, error) => console.error(error),
   onAnswered: null,
 });

@@ -1,8 +1,8 @@
 import { createKeyText, hashKey, isWellFormedKey } from "../../../src/auth/api-key.ts";
+import { ENDPOINTS } from "../../../src/http/endpoints.ts";
+import { type Parameter, readQuery } from "../../../src/http/parameters/parameter.ts";
+import { readPath, segmentsOf } from "../../../src/http/parameters/path-parameter.ts";
 import { pathnameOf } from "../../../src/http/pathname.ts";
-import { type Parameter, readQuery } from "../../../src/http/schema/parameter.ts";
-import * as sets from "../../../src/http/schema/parameters.ts";
-import { readDeviceId, readUserId } from "../../../src/http/schema/path-part.ts";
 import { parseDate } from "../../../src/time/range.ts";
 import { createDraw, type Draw } from "../support/draw.ts";
 import { must, mustEqual, type Target } from "../support/target.ts";
@@ -10,7 +10,8 @@ import { must, mustEqual, type Target } from "../support/target.ts";
 /** What a request says before its body: path, query and key. All of it is a stranger's. */
 
 const ORIGIN = "http://127.0.0.1:3000";
-const SETS: readonly Readonly<Record<string, Parameter<unknown>>>[] = Object.values(sets);
+const SETS = ENDPOINTS.map(({ query }) => query).filter((query) => Object.keys(query).length > 0);
+const WITH_IDS = ENDPOINTS.filter(({ pathParameters }) => Object.keys(pathParameters).length > 0);
 const VALUES = [
   ...[
     "",
@@ -105,21 +106,26 @@ export const paths: Target = {
     const draw = createDraw(input);
     const id = draw.text(40);
     const part = draw.chance(2) ? encodeURIComponent(id) : rawText(draw);
-    const url = `${draw.pick([ORIGIN, "http://", "http://[", "https://a.b"])}/api/v1/devices/${part}/locations/current`;
+    const { path, pathParameters } = draw.pick(WITH_IDS);
+    const filled = path.replaceAll(/:\w+/g, () => part);
+    const url = `${draw.pick([ORIGIN, "http://", "http://[", "https://a.b"])}${filled}`;
     const pathname = pathnameOf(url);
     must(pathname.startsWith("/") && !/[?#]/.test(pathname), "a path is that and no more", () => [
       url,
       pathname,
     ]);
-    for (const read of [readDeviceId(url), readUserId(url)]) {
-      if (read.ok) must(read.value.isWellFormed(), "an id is well formed", () => [url, read]);
-      else must(/^invalid/.test(read.error.kind), "a fault is a 400", () => read);
+    const values: Record<string, unknown> = {};
+    const fault = readPath(url, segmentsOf(path, pathParameters), values);
+    const isEncoded = part === encodeURIComponent(id);
+    if (fault !== null) {
+      must(/^invalid/.test(fault.kind), "a fault is a 400", () => fault);
+      const refuses = Object.values(pathParameters).some(({ refusal }) => refusal !== null);
+      return must(!isEncoded || refuses, "an encoded id is read, unless it is refused", () => [id, fault]);
     }
-    const isWhole = part === encodeURIComponent(id) && part !== "";
-    if (!isWhole) return;
-    const device = readDeviceId(url);
-    if (device.ok) mustEqual(device.value, id, "an id in a path is itself");
-    else must(id === "." || id === "..", "only dots are no ids", () => [id, device]);
+    for (const value of Object.values(values)) {
+      must(String(value).isWellFormed(), "an id is well formed", () => [url, value]);
+      if (isEncoded) mustEqual(value, id, "an id in a path is itself");
+    }
   },
 };
 

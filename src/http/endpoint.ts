@@ -1,0 +1,118 @@
+import type { Permission } from "../auth/permissions.ts";
+import type { ServiceError } from "../model/errors.ts";
+import type { Answer, Responder } from "./answer/responder.ts";
+import type { Call } from "./gate.ts";
+import { type Operation, refusedParameters } from "./openapi/operation.ts";
+import { type QueryParameters, type QueryValues, readQuery } from "./parameters/parameter.ts";
+import {
+  type PathNames,
+  type PathParameter,
+  type PathParameters,
+  type PathValues,
+  readPath,
+  segmentsOf,
+} from "./parameters/path-parameter.ts";
+import type { Services } from "./services.ts";
+
+/**
+ * One endpoint, whole. The router, the document, and the tests that ask every endpoint (for the data of another app, in
+ * the wrong order, too often, by the wrong method) all walk the list of these in `endpoints.ts`.
+ */
+export type Endpoint = KeyedEndpoint | OpenEndpoint;
+
+interface Route {
+  readonly method: "GET" | "POST";
+  /** A segment that starts with a colon is variable. */
+  readonly path: string;
+  /** The variable segments, by name. */
+  readonly pathParameters: PathParameters;
+  readonly query: QueryParameters;
+  /** Null for files that the document doesn't name. */
+  readonly operation: Operation | null;
+}
+
+/** Answers about the app of the key, or about the service to who operates it. */
+export interface KeyedEndpoint extends Route {
+  /** What a key needs to ask. */
+  readonly permission: Permission;
+  /** Whether it is asked so often that the bearer plugin, which takes a third of its speed, must not come before it. */
+  readonly isHot: boolean;
+  /** What answers its requests; called once a server. */
+  open(services: Services): (call: Call) => Answer;
+}
+
+/** Answers without a key, and so about no app. */
+export interface OpenEndpoint extends Route {
+  readonly permission: null;
+  open(services: Services, responder: Responder): (request: Request) => Answer;
+}
+
+/** An endpoint that answers a query about the app of the key, as its file declares it. */
+interface QueryEndpoint<Path extends string, InPath, Query> extends Operation {
+  readonly path: Path;
+  /** Every variable segment of the path. */
+  readonly inPath: InPath;
+  readonly query: Query;
+  /** A query that is refused, for the document's example of a 400. */
+  readonly wrongQuery: string;
+  readonly isHot?: boolean;
+  open(services: Services): (call: Call, values: PathValues<InPath> & QueryValues<Query>) => Answer;
+  /** Answers a query that is refused, where a plain failure won't do. */
+  refuse?(call: Call, error: ServiceError, path: PathValues<InPath>): Answer;
+}
+
+/** Reads what the path and the query hold, in that order, and refuses what can't be read. */
+export function queryEndpoint<
+  const Path extends string,
+  const InPath extends Readonly<Record<PathNames<Path>, PathParameter<unknown>>>,
+  const Query extends QueryParameters,
+>(declared: QueryEndpoint<Path, InPath, Query>): KeyedEndpoint {
+  const { path, inPath, query, wrongQuery, isHot = false, open, refuse, ...operation } = declared;
+  const pathParameters: PathParameters = inPath;
+  const segments = segmentsOf(path, pathParameters);
+  return {
+    method: "GET",
+    path,
+    permission: "read",
+    isHot,
+    pathParameters,
+    query,
+    operation: {
+      ...operation,
+      description: `${operation.description} Needs the permission \`read\`.`,
+      failures: { 400: refusedParameters(pathParameters, query, wrongQuery), ...operation.failures },
+    },
+    open(services) {
+      const answer = open(services);
+      return (call) => {
+        const { url } = call.request;
+        const values: Record<string, unknown> = {};
+        const error = readPath(url, segments, values);
+        if (error !== null) return call.fail(error);
+        const read = readQuery(url, query, values);
+        if (read.ok) return answer(call, values as PathValues<InPath> & QueryValues<Query>);
+        if (refuse === undefined) return call.fail(read.error);
+        return refuse(call, read.error, values as PathValues<InPath>);
+      };
+    },
+  };
+}
+
+/** Any other endpoint that needs a key. */
+export function keyedEndpoint(
+  declared: Operation & Pick<KeyedEndpoint, "method" | "path" | "permission" | "open">,
+): KeyedEndpoint {
+  const { method, path, permission, open, ...operation } = declared;
+  return { method, path, permission, isHot: false, pathParameters: {}, query: {}, operation, open };
+}
+
+/** An endpoint that needs no key. */
+export function openEndpoint(declared: Operation & Pick<OpenEndpoint, "path" | "open">): OpenEndpoint {
+  const { path, open, ...operation } = declared;
+  return { method: "GET", path, permission: null, pathParameters: {}, query: {}, operation, open };
+}
+
+/** A file that needs no key and that the document doesn't name. */
+export function hiddenEndpoint(path: string, open: OpenEndpoint["open"]): OpenEndpoint {
+  return { method: "GET", path, permission: null, pathParameters: {}, query: {}, operation: null, open };
+}

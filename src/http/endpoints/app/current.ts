@@ -1,0 +1,66 @@
+import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
+import { queryEndpoint } from "../../endpoint.ts";
+import { limit, offset, timezone } from "../../parameters/common.ts";
+import { optionalNumber } from "../../parameters/kinds.ts";
+import { EXAMPLE_ASKED, EXAMPLE_COUNTS, pageAsked, pageCounts } from "../../shapes/paging.ts";
+import { exampleRecord } from "../../shapes/record-schemas.ts";
+import { newestRecords } from "../../shapes/records.ts";
+import { always, count, envelope, object, text } from "../../shapes/shape.ts";
+
+const answer = envelope({
+  success: always(true),
+  app_id: text("Application of the key."),
+  locations: newestRecords,
+  pagination: object({ ...pageCounts, total_count: count("Items before paging."), ...pageAsked }),
+});
+
+/** Any int64: clients write its extremes for "no bound". */
+const instant = { minimum: -(2 ** 63), maximum: 2 ** 63 };
+
+export const appCurrent = queryEndpoint({
+  operationId: "getAppCurrentLocations",
+  tag: "App",
+  summary: "Latest position of each device of the app",
+  description: "Ordered by device_id.",
+  path: "/api/v1/locations/current",
+  inPath: {},
+  query: {
+    limit,
+    offset,
+    timestamp_after: optionalNumber("integer", {
+      ...instant,
+      description: "Only locations after this, Unix ms.",
+    }),
+    timestamp_before: optionalNumber("integer", {
+      ...instant,
+      description: "Only locations before this, Unix ms.",
+    }),
+    timezone,
+  },
+  wrongQuery: "offset=-1",
+  answer: {
+    name: "AppCurrent",
+    description: "One page of the positions.",
+    shape: answer,
+    example: {
+      success: true,
+      app_id: "default",
+      locations: [exampleRecord("current")],
+      pagination: { ...EXAMPLE_COUNTS, total_count: 1, ...EXAMPLE_ASKED },
+    },
+  },
+  open({ current, answers }) {
+    return (call, { limit, offset, timestamp_after, timestamp_before, timezone: zone }) => {
+      const query = { limit, offset, afterMs: timestamp_after, beforeMs: timestamp_before };
+      return whenThere(current.ofApp(call.appId, query, call.request), ({ found, total }) => {
+        const count = found?.devices.length ?? 0;
+        const body = {
+          app_id: call.appId,
+          locations: { cache: answers.records, found, zone },
+          pagination: { count, has_more: offset + count < total, total_count: total, offset, limit },
+        };
+        return call.json(answers.write(answer, body));
+      });
+    };
+  },
+});

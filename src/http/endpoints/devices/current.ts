@@ -1,0 +1,44 @@
+import { queryEndpoint } from "../../endpoint.ts";
+import { timezone } from "../../parameters/common.ts";
+import { deviceId } from "../../parameters/path-parameter.ts";
+import { EXAMPLE_REPORT, exampleRecord } from "../../shapes/record-schemas.ts";
+import { newestRecord } from "../../shapes/records.ts";
+import { always, envelope, text } from "../../shapes/shape.ts";
+import { missingDevice, UNKNOWN_DEVICE } from "./missing-device.ts";
+
+const answer = envelope({
+  success: always(true),
+  device_id: text("The device that was asked for."),
+  location: newestRecord,
+});
+
+export const deviceCurrent = queryEndpoint({
+  operationId: "getDeviceCurrentLocation",
+  tag: "Devices",
+  summary: "Latest position of a device",
+  description: "The position with the greatest timestamp, whenever it was received.",
+  path: "/api/v1/devices/:deviceId/locations/current",
+  inPath: { deviceId },
+  query: { timezone },
+  wrongQuery: "timezone=UTC&timezone=GMT",
+  answer: {
+    name: "DeviceCurrent",
+    description: "The position.",
+    shape: answer,
+    example: {
+      success: true,
+      device_id: EXAMPLE_REPORT.device_id,
+      location: exampleRecord("deviceCurrent"),
+    },
+  },
+  failures: { 404: missingDevice("DeviceError", UNKNOWN_DEVICE) },
+  open({ current, answers }) {
+    return (call, { deviceId, timezone }) => {
+      const found = current.ofDevice(call.appId, deviceId);
+      if (!found.ok) return call.fail(found.error);
+      const { records, devices } = found.value;
+      const location = { cache: answers.records, found: found.value, zone: timezone };
+      return call.json(answers.write(answer, { device_id: records.deviceId(devices[0]!), location }));
+    };
+  },
+});

@@ -1,0 +1,192 @@
+import { ok, type Result } from "../../../lib/result.ts";
+import type { ServiceError } from "../../../model/errors.ts";
+import type { AppId } from "../../../model/ids.ts";
+import { BATCH_REPORTS_MAX, type ReportBatch } from "../../../model/report-batch.ts";
+import type { Ingest, IngestAnswer } from "../../../service/ingest.ts";
+import { FUTURE_MAX_MS, retentionStartMs } from "../../../time/retention.ts";
+import type { BodyShare } from "../../body/body-budget.ts";
+import { readBody, TOO_MANY_REPORTS } from "../../body/read-body.ts";
+import { readReports, reportFormat } from "../../body/read-reports.ts";
+import { keyedEndpoint } from "../../endpoint.ts";
+import type { Call } from "../../gate.ts";
+import { exampleOf } from "../../openapi/error-bodies.ts";
+import { failure, SENT_TO_RETRY, SENT_WITH_KEY } from "../../openapi/responses.ts";
+import type { Services } from "../../services.ts";
+import { EXAMPLE_REPORT } from "../../shapes/record-schemas.ts";
+import { ref } from "../../shapes/schema.ts";
+import { always, count, list, object, optional, text, type ValueOf } from "../../shapes/shape.ts";
+
+const answer = object({
+  success: always(true),
+  accepted: count("Reports that are new or change what is stored; all of them are on disk."),
+  duplicates: count("Reports that change nothing."),
+  rejected: list(
+    object({
+      index: count("The report's position in the request, from 0."),
+      message: text("What is wrong with it."),
+      device_id: optional(text("As the report has it; absent where it has none that can be shown.")),
+    }),
+  ),
+  sequence: count("Position in the log after this request."),
+});
+
+/** The way in: reports of the key's own app. */
+export const ingestLocations = keyedEndpoint({
+  operationId: "postLocations",
+  tag: "Ingest",
+  summary: "Takes in location reports",
+  description: [
+    "Needs the permission `write`; the reports belong to the key's app. The answer comes once everything",
+    "accepted is on disk, and the very next query sees it. Each report stands alone: a bad one is named in",
+    "`rejected`, the others count. Reports may come late, out of order and again; one for a device and",
+    "timestamp that are already known replaces the fields it carries.",
+    `At most ${BATCH_REPORTS_MAX.toLocaleString("en")} reports, and 16 MiB before and after decompression.`,
+  ].join(" "),
+  method: "POST",
+  path: "/ingest/v1/locations",
+  permission: "write",
+  headers: [
+    {
+      name: "Content-Encoding",
+      in: "header",
+      required: false,
+      description: "How the body is compressed.",
+      schema: { type: "string", enum: ["identity", "gzip", "zstd"], default: "identity" },
+    },
+  ],
+  body: {
+    description: "Reports as JSON, or one report a line.",
+    example: { locations: [EXAMPLE_REPORT] },
+    content: {
+      "application/json": {
+        schema: { anyOf: [ref("schemas", "LocationReports"), ref("schemas", "LocationReport")] },
+        examples: { many: { value: { locations: [EXAMPLE_REPORT] } }, one: { value: EXAMPLE_REPORT } },
+      },
+      "application/x-ndjson": {
+        schema: {
+          type: "string",
+          description: "One LocationReport as JSON a line; blank lines don't count.",
+        },
+        example: `${JSON.stringify(EXAMPLE_REPORT)}\n`,
+      },
+    },
+  },
+  answer: {
+    name: "IngestResult",
+    description: "The body was read; `rejected` names what was not taken in.",
+    shape: answer,
+    example: {
+      success: true,
+      accepted: 1,
+      duplicates: 0,
+      rejected: [{ index: 1, device_id: "bus-4811", message: "latitude must be between -90 and 90" }],
+      sequence: 4711,
+    },
+  },
+  failures: {
+    400: failure("The body as a whole can't be read.", SENT_WITH_KEY, ["PlainError"], {
+      body_unreadable: exampleOf({
+        kind: "body_unreadable",
+        message: "locations must be an array of reports",
+      }),
+    }),
+    413: failure(
+      "The body is larger than 16 MiB, or holds more than 10,000 reports.",
+      SENT_WITH_KEY,
+      ["PlainError"],
+      {
+        body_too_large: exampleOf({
+          kind: "body_too_large",
+          message: "the body must be at most 16 MiB, before and after decompression",
+        }),
+      },
+    ),
+    415: failure(
+      "The media type or the content encoding is none of those above.",
+      SENT_WITH_KEY,
+      ["PlainError"],
+      {
+        media_type: exampleOf({
+          kind: "media_type_unsupported",
+          message: "content-type must be application/json or application/x-ndjson",
+        }),
+      },
+    ),
+    503: failure(
+      "The server is starting or stopping, or its disk is full or behind.",
+      SENT_TO_RETRY,
+      ["PlainError"],
+      {
+        disk_full: exampleOf({
+          kind: "unavailable",
+          message: "the disk is full: no reports are taken until there is room",
+          retryAfterSeconds: 10,
+        }),
+      },
+    ),
+  },
+  open(services) {
+    return async (call) => {
+      const share = services.bodies.begin(call);
+      if (share === null) return call.fail(TOO_MANY_REPORTS);
+      try {
+        return await takeIn(services, call, share);
+      } finally {
+        share.end();
+      }
+    };
+  },
+});
+
+async function takeIn({ scheduler, ingest, reports: counts }: Services, call: Call, share: BodyShare) {
+  const format = reportFormat(call.request.headers.get("content-type"));
+  if (format === null) {
+    return call.fail({
+      kind: "media_type_unsupported",
+      message: "content-type must be application/json or application/x-ndjson",
+    });
+  }
+  const body = await readBody(call.request, share);
+  if (!body.ok) return call.fail(body.error);
+  const times = { oldestMs: retentionStartMs(call.nowMs), newestMs: call.nowMs + FUTURE_MAX_MS };
+  const reports = await scheduler.run(bodiesOf(call.appId), readReports(body.value, format, times));
+  if (!reports.ok) return call.fail(reports.error);
+  const stored = await ingestAll(ingest, call.appId, reports.value.batches);
+  if (!stored.ok) return call.fail(stored.error);
+  const { accepted, duplicates, sequence } = stored.value;
+  counts.accepted += accepted;
+  counts.duplicates += duplicates;
+  counts.rejected += reports.value.rejected.length;
+  const rejected = reports.value.rejected.map(({ index, deviceId, message }) => ({
+    index,
+    device_id: deviceId,
+    message,
+  }));
+  const taken: ValueOf<typeof answer> = { success: true, accepted, duplicates, rejected, sequence };
+  return call.object(taken, 200);
+}
+
+/**
+ * One entry of the log after the other, since each is a piece of work by itself. Where one fails, those before it
+ * are kept, as they would be if the answer had got lost: whoever sends all again is told that they are duplicates.
+ */
+async function ingestAll(
+  ingest: Ingest,
+  appId: AppId,
+  batches: readonly ReportBatch[],
+): Promise<Result<IngestAnswer, ServiceError>> {
+  const all = { accepted: 0, duplicates: 0, sequence: 0 };
+  for (const batch of batches) {
+    const stored = await ingest(appId, batch);
+    if (!stored.ok) return stored;
+    all.accepted += stored.value.accepted;
+    all.duplicates += stored.value.duplicates;
+    all.sequence = stored.value.sequence;
+  }
+  return ok(all);
+}
+
+/** Who waits while bodies are read: those of the same app, and none of its questions. No app is called so. */
+function bodiesOf(appId: AppId): string {
+  return `bodies of ${appId}`;
+}

@@ -1,0 +1,101 @@
+import swaggerUi from "swagger-ui-dist/package.json" with { type: "json" };
+import { KeptBody } from "../../body/kept-body.ts";
+import { type Endpoint, hiddenEndpoint, openEndpoint } from "../../endpoint.ts";
+
+interface Asset {
+  readonly path: string;
+  readonly specifier: string;
+  readonly contentType: string;
+  /** Whether the path names the version, so that what is there never changes. */
+  readonly versioned: boolean;
+}
+
+/** Where the package's files are served, by version. */
+const PACKAGE_PATH = `/docs/ui/${swaggerUi.version}`;
+
+const HTML = "text/html; charset=utf-8";
+const JAVASCRIPT = "text/javascript; charset=utf-8";
+const CSS = "text/css; charset=utf-8";
+
+const ASSETS: readonly Asset[] = [
+  packageAsset("swagger-ui-bundle.js", JAVASCRIPT),
+  packageAsset("swagger-ui.css", CSS),
+  packageAsset("favicon-32x32.png", "image/png"),
+  ownAsset("page.js", JAVASCRIPT),
+  ownAsset("page.css", CSS),
+];
+
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:", // Icons in the style sheet are data URLs.
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/** A browser may keep these, and asks each time whether they are still the same. */
+const ASK_AGAIN = { "cache-control": "no-cache" };
+const FOR_GOOD = { "cache-control": "public, max-age=31536000, immutable" };
+
+/** Other sites neither embed these files nor reach into the page's window, and learn of no address here. */
+const OURS_ALONE = {
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "referrer-policy": "no-referrer",
+};
+
+/** The document as a page for people, which asks no other host. */
+export const docsPage = openEndpoint({
+  operationId: "getDocumentPage",
+  tag: "Service",
+  summary: "This document as a page for people",
+  description: "Everything it needs comes from this server.",
+  path: "/docs/ui",
+  answer: {
+    description: "A page that shows the document and can send requests.",
+    contentType: "text/html",
+    schema: { type: "string" },
+  },
+  open({ readAsset }, responder) {
+    const body = new KeptBody(async () => {
+      const page = new TextDecoder().decode(await readAsset(ownFile("page.html")));
+      return new TextEncoder().encode(page.replaceAll("{swagger-ui}", PACKAGE_PATH));
+    });
+    const headers = {
+      ...ASK_AGAIN,
+      "content-type": HTML,
+      "content-security-policy": PAGE_POLICY,
+      ...OURS_ALONE,
+    };
+    return (request) => responder.kept(request, body, headers);
+  },
+});
+
+/** The files that the page names. */
+export const docsAssets: readonly Endpoint[] = ASSETS.map(({ path, specifier, contentType, versioned }) =>
+  hiddenEndpoint(path, ({ readAsset }, responder) => {
+    const body = new KeptBody(async () => new Uint8Array(await readAsset(specifier)));
+    const headers = { ...(versioned ? FOR_GOOD : ASK_AGAIN), "content-type": contentType, ...OURS_ALONE };
+    return (request) => responder.kept(request, body, headers);
+  }),
+);
+
+function packageAsset(name: string, contentType: string): Asset {
+  return {
+    path: `${PACKAGE_PATH}/${name}`,
+    specifier: `swagger-ui-dist/${name}`,
+    contentType,
+    versioned: true,
+  };
+}
+
+function ownAsset(name: string, contentType: string): Asset {
+  return { path: `/docs/ui/${name}`, specifier: ownFile(name), contentType, versioned: false };
+}
+
+function ownFile(name: string): string {
+  return import.meta.resolve(`../../docs-page/${name}`);
+}

@@ -1,0 +1,48 @@
+import { openEndpoint } from "../../endpoint.ts";
+import { ALWAYS_SENT, failure, RETRY_AFTER } from "../../openapi/responses.ts";
+import { always, count, object, type ValueOf } from "../../shapes/shape.ts";
+
+const answer = object({
+  status: always("ready"),
+  damaged: count("Stretches of damaged data set aside; see the command verify."),
+});
+
+const starting = object({
+  status: always("starting"),
+  replayed: count("Bytes of the log read so far."),
+  total: count("Bytes of the log in all."),
+});
+const stopping = object({ status: always("stopping") });
+
+/** Whether the service knows all it was told. */
+export const ready = openEndpoint({
+  operationId: "getReadiness",
+  tag: "Service",
+  summary: "Whether every acknowledged record can be queried",
+  description: "Before that, and while it stops, the server answers questions about data with 503.",
+  path: "/ready",
+  answer: {
+    name: "Ready",
+    description: "Everything can be queried.",
+    shape: answer,
+    example: { status: "ready", damaged: 0 },
+  },
+  schemas: { NotReady: { oneOf: [starting.schema, stopping.schema] } },
+  failures: {
+    503: failure("The server is starting or stopping.", { ...RETRY_AFTER, ...ALWAYS_SENT }, ["NotReady"], {
+      starting: { status: "starting", replayed: 1_048_576, total: 8_388_608 },
+      stopping: { status: "stopping" },
+    }),
+  },
+  open({ readiness, countDamaged }, responder) {
+    return async (request) => {
+      const state = readiness();
+      if (state.status === "ready") {
+        const body: ValueOf<typeof answer> = { status: "ready", damaged: await countDamaged() };
+        return responder.object(request, 200, body);
+      }
+      const body: ValueOf<typeof starting> | ValueOf<typeof stopping> = state;
+      return responder.object(request, 503, body, { "retry-after": "1" });
+    };
+  },
+});

@@ -1,0 +1,58 @@
+import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
+import { queryEndpoint } from "../../endpoint.ts";
+import { accuracyBounds, limit, timezone } from "../../parameters/common.ts";
+import { optionalNumber } from "../../parameters/kinds.ts";
+import { userId } from "../../parameters/path-parameter.ts";
+import { EXAMPLE_REPORT, exampleRecord } from "../../shapes/record-schemas.ts";
+import { newestRecords } from "../../shapes/records.ts";
+import { always, count, envelope, text } from "../../shapes/shape.ts";
+
+const MS_PER_SECOND = 1000;
+
+const answer = envelope({
+  success: always(true),
+  user_id: text("The user that was asked for."),
+  device_count: count("Items in the array beside it."),
+  locations: newestRecords,
+});
+
+export const userCurrent = queryEndpoint({
+  operationId: "getUserCurrentLocations",
+  tag: "Users",
+  summary: "Latest position of each device of a user",
+  description: "The devices whose latest report names the user, ordered by device_id.",
+  path: "/api/v1/users/:user_id/locations/current",
+  inPath: { user_id: userId },
+  query: {
+    max_age: optionalNumber("integer", {
+      description: "Leaves out locations older than this many seconds.",
+      minimum: 0,
+    }),
+    accuracy: optionalNumber("integer", accuracyBounds),
+    limit,
+    timezone,
+  },
+  wrongQuery: "limit=0",
+  answer: {
+    name: "UserCurrent",
+    description: "The positions.",
+    shape: answer,
+    example: {
+      success: true,
+      user_id: EXAMPLE_REPORT.user_id,
+      device_count: 1,
+      locations: [exampleRecord("current")],
+    },
+  },
+  open({ current, answers }) {
+    return (call, { user_id, max_age, accuracy, limit, timezone: zone }) => {
+      const ageMsMax = max_age === null ? null : max_age * MS_PER_SECOND;
+      const query = { ageMsMax, accuracyMetersMax: accuracy, limit };
+      return whenThere(current.ofUser(call.appId, user_id, query, call.request), (found) => {
+        const locations = { cache: answers.records, found, zone };
+        const body = { user_id, device_count: found?.devices.length ?? 0, locations };
+        return call.json(answers.write(answer, body));
+      });
+    };
+  },
+});

@@ -1,0 +1,92 @@
+import { Elysia } from "elysia";
+import { RECORD_SCHEMAS, REPORT_SCHEMAS } from "../shapes/record-schemas.ts";
+import type { Schemas } from "../shapes/schema.ts";
+import { ERROR_SCHEMAS } from "./error-bodies.ts";
+import { type DescribedEndpoint, describeOperation, type Operation } from "./operation.ts";
+import { HEADERS, RESPONSES } from "./responses.ts";
+
+/*
+ * The one file that knows `@elysiajs/swagger`. The plugin puts the document together from what each endpoint says of
+ * itself. What it makes of route schemas is not valid OpenAPI, so it gets none; its page, which loads scripts from
+ * other hosts, is never asked for.
+ */
+
+export interface DocumentedEndpoint extends DescribedEndpoint {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+}
+
+const DOCUMENT_PATH = "/document";
+
+/** The OpenAPI document of some endpoints. */
+export async function createOpenApiDocument(
+  endpoints: readonly DocumentedEndpoint[],
+  version: string,
+): Promise<object> {
+  // Loaded here, since it brings its page along: 10 ms that a start can do without.
+  const { swagger } = await import("@elysiajs/swagger");
+  const documentation = describeDocument(endpoints, version);
+  const collector = new Elysia().use(swagger({ path: "/page", specPath: DOCUMENT_PATH, documentation }));
+  for (const endpoint of endpoints) {
+    collector.route(endpoint.method, endpoint.path, "", { detail: describeOperation(endpoint) });
+  }
+  const response = await collector.handle(new Request(`http://localhost${DOCUMENT_PATH}`));
+  return (await response.json()) as object;
+}
+
+/** The document around its paths. */
+function describeDocument(endpoints: readonly DocumentedEndpoint[], version: string): object {
+  const answers = Object.assign({}, ...endpoints.map(({ operation }) => schemasOf(operation))) as Schemas;
+  return {
+    info: {
+      title: "Wherehouse",
+      version,
+      description: INTRODUCTION,
+      license: { name: "MIT", url: "https://opensource.org/license/mit" },
+    },
+    servers: [{ url: "/", description: "The server that sent this document." }],
+    tags: TAGS,
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: "http",
+          scheme: "bearer",
+          bearerFormat: "wh_…",
+          description: "An API key. It belongs to one app, and every answer is about that app alone.",
+        },
+      },
+      headers: HEADERS,
+      responses: RESPONSES,
+      schemas: { ...answers, ...RECORD_SCHEMAS, ...REPORT_SCHEMAS, ...ERROR_SCHEMAS },
+    },
+  };
+}
+
+/** Every schema that an endpoint brings along, by name. */
+function schemasOf({ answer, schemas }: Operation): Schemas {
+  return { ...schemas, ...("name" in answer ? { [answer.name]: answer.shape.schema } : {}) };
+}
+
+const INTRODUCTION = `Where devices are, where they were, and who is near.
+
+**Keys.** All of \`/api/v1\`, \`/ingest/v1\` and \`/metrics\` needs \`Authorization: Bearer <API_KEY>\`. A key has an app, some of the
+permissions \`read\`, \`write\` and \`operate\`, and a tier that limits its requests; \`RateLimit\` and \`RateLimit-Policy\` say how far.
+
+**Parameters.** Numbers are plain decimals (\`1e2\` and \`0x10\` are errors), booleans \`true\` or \`false\`. A parameter given twice
+is an error, an unknown one is ignored. What is checked first answers first: path and method, key, rate, permission, user id,
+parameters, existence.
+
+**Time.** \`timestamp\` is Unix milliseconds. Days are UTC unless \`timezone\` names a zone, whose days then have 23 or 25 hours
+when its clocks change. Locations are kept for a year, in whole UTC days.
+
+**Answers.** JSON in UTF-8, compressed with gzip or zstd where \`Accept-Encoding\` allows it and it is worth it. What a report left
+out is absent, and numbers come back as they were sent. Every answer has an \`X-Request-Id\`: the one sent along, or a new one.`;
+
+const TAGS = [
+  { name: "Users", description: "Devices and positions of one user." },
+  { name: "Devices", description: "Positions of one device." },
+  { name: "App", description: "Positions of all devices of the key's app." },
+  { name: "Nearby", description: "Devices around a point." },
+  { name: "Ingest", description: "The way in for reports." },
+  { name: "Service", description: "The server itself; of these, metrics alone need a key." },
+];

@@ -1,0 +1,149 @@
+import type { Permission } from "../../auth/permissions.ts";
+import { assert } from "../../lib/assert.ts";
+import { type QueryParameters, readQuery } from "../parameters/parameter.ts";
+import type { PathParameters } from "../parameters/path-parameter.ts";
+import { ref, type Schema, type Schemas } from "../shapes/schema.ts";
+import type { Shape } from "../shapes/shape.ts";
+import { exampleOf } from "./error-bodies.ts";
+import { ALWAYS_SENT, failure, SENT_WITH_KEY, shared } from "./responses.ts";
+
+export type Tag = "Users" | "Devices" | "App" | "Nearby" | "Ingest" | "Service";
+
+/** What an endpoint answers where all goes well: an object of a shape, under a name, or something else. */
+export type DescribedAnswer =
+  | {
+      readonly name: string;
+      readonly description: string;
+      readonly shape: Shape<never>;
+      readonly example: unknown;
+    }
+  | { readonly contentType: string; readonly description: string; readonly schema: Schema };
+
+/** What the document says of an endpoint, besides what follows from its path, permission and parameters. */
+export interface Operation {
+  readonly operationId: string;
+  readonly tag: Tag;
+  readonly summary: string;
+  readonly description: string;
+  readonly answer: DescribedAnswer;
+  /** Failures of its own by status, or in place of those that every endpoint of its kind has. */
+  readonly failures?: Readonly<Record<number, Schema>>;
+  /** Headers that it reads, as parameters of the document. */
+  readonly headers?: readonly Schema[];
+  /** The body that it takes. */
+  readonly body?: RequestBody;
+  /** Schemas by name that its answer, its failures and its body refer to. */
+  readonly schemas?: Schemas;
+}
+
+export interface RequestBody {
+  readonly description: string;
+  /** A body that is taken. */
+  readonly example: unknown;
+  readonly content: Schemas;
+}
+
+/** An endpoint, as far as the document goes. */
+export interface DescribedEndpoint {
+  readonly permission: Permission | null;
+  readonly pathParameters: PathParameters;
+  readonly query: QueryParameters;
+  readonly operation: Operation;
+}
+
+/** The operation object of OpenAPI. */
+export function describeOperation({
+  permission,
+  pathParameters,
+  query,
+  operation,
+}: DescribedEndpoint): Schema {
+  const { operationId, tag, summary, description, answer, failures, headers = [], body } = operation;
+  const parameters = [...describePath(pathParameters), ...describeQuery(query), ...headers];
+  return {
+    operationId,
+    summary,
+    description,
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined
+      ? {}
+      : { requestBody: { required: true, description: body.description, content: body.content } }),
+    tags: [tag],
+    security: permission === null ? [] : [{ apiKey: [] }],
+    responses: {
+      200: describeAnswer(answer, permission === null ? ALWAYS_SENT : SENT_WITH_KEY),
+      ...(permission === null ? {} : KEYED_FAILURES[permission]),
+      ...(Object.keys(pathParameters).length === 0 ? {} : { 404: shared("NoSuchPath") }),
+      ...failures,
+      405: shared("WrongMethod"),
+      500: shared("ServerError"),
+    },
+  };
+}
+
+/** Failures of every endpoint that needs a key. */
+const KEYED_FAILURES: Readonly<Record<Permission, Readonly<Record<number, Schema>>>> = {
+  read: { ...keyedFailures("NoRead"), 503: shared("Unavailable") },
+  write: { ...keyedFailures("NoWrite"), 503: shared("Unavailable") },
+  operate: keyedFailures("NoOperate"), // Answers also while the server starts and stops.
+};
+
+function keyedFailures(forbidden: "NoRead" | "NoWrite" | "NoOperate") {
+  return { 401: shared("Unauthorized"), 403: shared(forbidden), 429: shared("TooMany") };
+}
+
+function describeAnswer(answer: DescribedAnswer, headers: Schemas): Schema {
+  const { description } = answer;
+  if ("contentType" in answer) {
+    return { description, headers, content: { [answer.contentType]: { schema: answer.schema } } };
+  }
+  const { name, example } = answer;
+  return { description, headers, content: { "application/json": { schema: ref("schemas", name), example } } };
+}
+
+function describePath(parameters: PathParameters): readonly Schema[] {
+  return Object.entries(parameters).map(([name, { description, schema, example }]) => ({
+    name,
+    in: "path",
+    required: true,
+    description,
+    schema,
+    example,
+  }));
+}
+
+function describeQuery(parameters: QueryParameters): readonly Schema[] {
+  return Object.entries(parameters).map(([name, { description, required, schema, example }]) => ({
+    name,
+    in: "query",
+    required,
+    description,
+    schema,
+    ...(example === undefined ? {} : { example }),
+  }));
+}
+
+/** 400 for a segment of the path or a parameter that is refused; `wrong` is a query that is. */
+export function refusedParameters(path: PathParameters, query: QueryParameters, wrong: string): Schema {
+  const refusals = Object.values(path).flatMap(({ refusal }) => (refusal === null ? [] : [refusal]));
+  const also = refusals.map(({ description }) => `, or ${description}`).join("");
+  return failure(
+    `A parameter is invalid${also}.`,
+    SENT_WITH_KEY,
+    ["PlainError", ...refusals.map(({ body }) => body)],
+    {
+      invalid_parameter: exampleOfRefused(query, wrong),
+      ...("timezone" in query ? { invalid_timezone: exampleOf(WRONG_ZONE) } : {}),
+      ...Object.fromEntries(refusals.map(({ error }) => [error.kind, exampleOf(error)])),
+    },
+  );
+}
+
+const WRONG_ZONE = { kind: "invalid_timezone", supplied: "Mars/Olympus" } as const;
+
+/** The body that a query gets which these parameters refuse. */
+export function exampleOfRefused(parameters: QueryParameters, query: string): unknown {
+  const read = readQuery(`?${query}`, parameters);
+  assert(!read.ok, "the example of a refused query is refused");
+  return exampleOf(read.error);
+}

@@ -1,0 +1,125 @@
+import { TOO_MANY_REPORTS } from "../body/read-body.ts";
+import { ref, type Schema, type Schemas } from "../shapes/schema.ts";
+import { exampleOf } from "./error-bodies.ts";
+
+/** Responses: a status's description, headers and body, with examples. */
+
+export const HEADERS = {
+  RequestId: {
+    description: "The request's own X-Request-Id (1 to 128 visible ASCII characters), or one made for it.",
+    schema: { type: "string", minLength: 1, maxLength: 128 },
+    example: "5f0c2f9e-6a0b-4c0e-9a53-0a1c3f4f7a11",
+  },
+  RateLimit: {
+    description: "The key's tier, the requests left (r), and the seconds until the next is earned (t).",
+    schema: { type: "string" },
+    example: '"standard";r=187;t=1',
+  },
+  RateLimitPolicy: {
+    description: "The key's tier, its burst (q), and the seconds an empty one takes to fill (w).",
+    schema: { type: "string" },
+    example: '"standard";q=200;w=2',
+  },
+  RetryAfter: {
+    description: "Seconds to wait before asking again.",
+    schema: { type: "integer", minimum: 0 },
+    example: 1,
+  },
+  WwwAuthenticate: {
+    description: "The scheme that keys are sent with.",
+    schema: { type: "string" },
+    example: "Bearer",
+  },
+  Allow: {
+    description: "The methods that the path takes.",
+    schema: { type: "string" },
+    example: "GET, HEAD",
+  },
+} satisfies Schemas;
+
+const REQUEST_ID = { "X-Request-Id": ref("headers", "RequestId") };
+export const RETRY_AFTER = { "Retry-After": ref("headers", "RetryAfter") };
+const RATE = {
+  RateLimit: ref("headers", "RateLimit"),
+  "RateLimit-Policy": ref("headers", "RateLimitPolicy"),
+};
+
+/** Headers by how far a request came: everything is answered with an id, and a known key with its rate. */
+export const ALWAYS_SENT: Schemas = REQUEST_ID;
+export const SENT_WITH_KEY: Schemas = { ...RATE, ...REQUEST_ID };
+export const SENT_TO_RETRY: Schemas = { ...RETRY_AFTER, ...SENT_WITH_KEY };
+
+/** A failure with one of these bodies, by name. Examples are bodies by what happened. */
+export function failure(
+  description: string,
+  headers: Schemas,
+  bodies: readonly string[],
+  examples: Readonly<Record<string, unknown>>,
+): Schema {
+  const schemas = bodies.map((name) => ref("schemas", name));
+  const schema = schemas.length === 1 ? schemas[0] : { oneOf: schemas };
+  const named = Object.entries(examples).map(([name, value]) => [name, { value }]);
+  return {
+    description,
+    headers,
+    content: { "application/json": { schema, examples: Object.fromEntries(named) } },
+  };
+}
+
+export const NO_SUCH_PATH = { success: false, message: "there is nothing at this path; see /docs" };
+
+/** Failures that read the same on every route they happen on. */
+export const RESPONSES = {
+  Unauthorized: failure(
+    "No key, or one that is unknown, revoked or expired.",
+    { "WWW-Authenticate": ref("headers", "WwwAuthenticate"), ...ALWAYS_SENT },
+    ["AuthError"],
+    {
+      missing: exampleOf({ kind: "key_missing" }),
+      unknown: exampleOf({ kind: "key_unknown" }),
+      revoked: exampleOf({ kind: "key_revoked" }),
+      expired: exampleOf({ kind: "key_expired" }),
+    },
+  ),
+  NoRead: failure("The key lacks the permission `read`.", SENT_WITH_KEY, ["AuthError"], {
+    forbidden: exampleOf({ kind: "permission_missing", permission: "read" }),
+  }),
+  NoWrite: failure("The key lacks the permission `write`.", SENT_WITH_KEY, ["AuthError"], {
+    forbidden: exampleOf({ kind: "permission_missing", permission: "write" }),
+  }),
+  NoOperate: failure("The key lacks the permission `operate`.", SENT_WITH_KEY, ["AuthError"], {
+    forbidden: exampleOf({ kind: "permission_missing", permission: "operate" }),
+  }),
+  NoSuchPath: failure(
+    "There is nothing at this path. A `/` within its variable part must be percent-encoded.",
+    ALWAYS_SENT,
+    ["PlainError"],
+    { no_such_path: NO_SUCH_PATH },
+  ),
+  WrongMethod: failure(
+    "The path takes other methods.",
+    { Allow: ref("headers", "Allow"), ...ALWAYS_SENT },
+    ["PlainError"],
+    { wrong_method: { success: false, message: "this path takes GET, HEAD, not DELETE" } },
+  ),
+  TooMany: failure("More requests than the key's tier allows.", SENT_TO_RETRY, ["AuthError"], {
+    too_many: exampleOf({ kind: "rate_exceeded", retryAfterSeconds: 1 }),
+  }),
+  ServerError: failure("The server failed, by no fault of the request.", SENT_WITH_KEY, ["ServerError"], {
+    failed: {
+      success: false,
+      message: "the server failed to answer; its log says more",
+      request_id: HEADERS.RequestId.example,
+    },
+  }),
+  Unavailable: failure("The server is starting, stopping or overloaded.", SENT_TO_RETRY, ["PlainError"], {
+    starting: { success: false, message: "the server is starting: it reads its log" },
+    stopping: { success: false, message: "the server is stopping" },
+    busy: { success: false, message: "too many questions are waiting for the archive; ask again shortly" },
+    overloaded: { success: false, message: TOO_MANY_REPORTS.message },
+  }),
+} satisfies Schemas;
+
+export function shared(name: keyof typeof RESPONSES): Schema {
+  return ref("responses", name);
+}

@@ -1,0 +1,68 @@
+import { ok } from "../../lib/result.ts";
+import { type LocalDate, parseDate } from "../../time/range.ts";
+import { parseZone, type Zone } from "../../time/zone.ts";
+import { choice, flag, numberParameter, optionalNumber } from "./kinds.ts";
+import { invalid, type Parameter } from "./parameter.ts";
+
+/** Query parameters that several endpoints share, with their bounds and defaults: §4 and §8 of the specification. */
+
+export const limit = numberParameter(
+  "integer",
+  { description: "Most items to return.", minimum: 1, maximum: 1000 },
+  100,
+);
+
+export const offset = numberParameter("integer", { description: "Items to skip.", minimum: 0 }, 0);
+
+export const timezone: Parameter<Zone | null> = {
+  description:
+    "Adds local_time to each location, and makes dates days of this zone: an IANA name, an offset such as +05:30, or PST, EST, CST, MST, UTC, GMT.",
+  required: false,
+  schema: { type: "string", minLength: 1 },
+  parse(_name, text) {
+    if (text === null) return ok(null);
+    const zone = parseZone(text);
+    return zone === null ? { ok: false, error: { kind: "invalid_timezone", supplied: text } } : ok(zone);
+  },
+};
+
+function date(description: string): Parameter<LocalDate | null> {
+  return {
+    description,
+    required: false,
+    schema: { type: "string", format: "date" },
+    parse(name, text) {
+      if (text === null) return ok(null);
+      const parsed = parseDate(text);
+      return parsed === null ? invalid(`${name} must be a date that exists, as YYYY-MM-DD`) : ok(parsed);
+    },
+  };
+}
+
+export const dates = {
+  start_date: date("First day, YYYY-MM-DD; today where left out."),
+  end_date: date("Last day, YYYY-MM-DD; today where left out. At most 366 days in all."),
+};
+
+export const order = choice(
+  "By time, then device: oldest first (asc) or reversed (desc).",
+  ["asc", "desc"],
+  "asc",
+);
+
+export const distanceTravelled = flag(
+  "Adds the length of the path through the day's positions. Only where start_date equals end_date.",
+  "string",
+);
+
+export const accuracyBounds = {
+  description: "Leaves out locations whose horizontal_accuracy, in meters, is greater.",
+  minimum: 0,
+};
+
+export const accuracyMeters = optionalNumber("number", accuracyBounds);
+export const accuracyMetersTo1000 = optionalNumber("number", { ...accuracyBounds, maximum: 1000 });
+
+/** What all histories say of their order. */
+export const HISTORY_PAGING =
+  "Ordered by timestamp, then device_id. Paging through a range gives every record once, as long as no report for that range arrives in between.";

@@ -1,0 +1,77 @@
+import { fail, ok, type Result } from "../../lib/result.ts";
+import type { ServiceError } from "../../model/errors.ts";
+import type { Schema } from "../shapes/schema.ts";
+
+/**
+ * One query parameter: how its text becomes a value, and how OpenAPI describes it. Both come from the same
+ * bounds. Text is parsed here, not by the framework, whose coercion takes `0x10`, `1e2` and ` 10`.
+ */
+export interface Parameter<Value> {
+  readonly description: string;
+  readonly schema: Schema;
+  /** Whether it must be given; then it has an example, so that the document and the tests can ask every endpoint. */
+  readonly required: boolean;
+  readonly example?: unknown;
+  /** `text` is null where the parameter was not given. */
+  parse(name: string, text: string | null): Result<Value, ServiceError>;
+}
+
+/** Query parameters of an endpoint, by name. */
+export type QueryParameters = Readonly<Record<string, Parameter<unknown>>>;
+
+/** Values of a set of parameters, by name. */
+export type QueryValues<Parameters> = {
+  readonly [Name in keyof Parameters]: Parameters[Name] extends Parameter<infer Value> ? Value : never;
+};
+
+/** Reads the parameters of a set from a URL's query, in the set's order, into `values`; others are ignored. */
+export function readQuery<Parameters extends QueryParameters>(
+  url: string,
+  parameters: Parameters,
+  values: Record<string, unknown> = {},
+): Result<QueryValues<Parameters>, ServiceError> {
+  const { names, texts } = queryPairs(url);
+  for (const name in parameters) {
+    const index = names.indexOf(name);
+    if (index >= 0 && names.includes(name, index + 1)) return invalid(`${name} must be given once`);
+    const parsed = parameters[name]!.parse(name, index < 0 ? null : texts[index]!);
+    if (!parsed.ok) return parsed;
+    values[name] = parsed.value;
+  }
+  return ok(values as QueryValues<Parameters>);
+}
+
+interface QueryPairs {
+  readonly names: string[];
+  readonly texts: string[];
+}
+
+/** Names and values of a URL's query, decoded. Most queries hold nothing to decode, which makes slices do. */
+function queryPairs(url: string): QueryPairs {
+  const pairs: QueryPairs = { names: [], texts: [] };
+  const start = url.indexOf("?") + 1;
+  if (start === 0) return pairs;
+  if (/[%+#]/.test(url)) {
+    for (const [name, text] of new URLSearchParams(url.slice(start).split("#", 1)[0]))
+      push(pairs, name, text);
+    return pairs;
+  }
+  for (let at = start; at <= url.length; ) {
+    const ampersand = url.indexOf("&", at);
+    const end = ampersand < 0 ? url.length : ampersand;
+    const equals = url.indexOf("=", at);
+    if (equals < 0 || equals > end) push(pairs, url.slice(at, end), "");
+    else push(pairs, url.slice(at, equals), url.slice(equals + 1, end));
+    at = end + 1;
+  }
+  return pairs;
+}
+
+function push({ names, texts }: QueryPairs, name: string, text: string): void {
+  names.push(name);
+  texts.push(text);
+}
+
+export function invalid(message: string): { readonly ok: false; readonly error: ServiceError } {
+  return fail({ kind: "invalid_parameter", message });
+}

@@ -1,0 +1,119 @@
+import { assert } from "../../lib/assert.ts";
+import { ok, type Result } from "../../lib/result.ts";
+import type { ServiceError } from "../../model/errors.ts";
+import { ANONYMOUS, type UserId } from "../../model/ids.ts";
+import { pathnameOf } from "../pathname.ts";
+import { EXAMPLE_REPORT } from "../shapes/record-schemas.ts";
+import type { Schema } from "../shapes/schema.ts";
+import { invalid } from "./parameter.ts";
+
+/** A variable segment of a path such as `/api/v1/devices/:deviceId/...`: how it is read, and how OpenAPI describes it. */
+export interface PathParameter<Value> {
+  readonly description: string;
+  readonly schema: Schema;
+  /** What the examples of the document name, and what tests store data under to ask every endpoint. */
+  readonly example: string;
+  /** Whether an empty segment is refused in words of its own; no router takes one for a parameter. */
+  readonly refusesEmpty: boolean;
+  /** What is wrong with a segment that is refused though it can be read; null where all are taken. */
+  readonly refusal: PathRefusal | null;
+  /** `text` is decoded. */
+  parse(text: string): Result<Value, ServiceError>;
+}
+
+/** For the document: why a segment is refused, an error that it gets, and the name of that error's body. */
+export interface PathRefusal {
+  readonly description: string;
+  readonly error: ServiceError;
+  readonly body: string;
+}
+
+export type PathParameters = Readonly<Record<string, PathParameter<unknown>>>;
+
+/** Names of the variable segments of a path. */
+export type PathNames<Path extends string> = Path extends `${string}/:${infer Name}/${infer Rest}`
+  ? Name | PathNames<`/${Rest}`>
+  : Path extends `${string}/:${infer Name}`
+    ? Name
+    : never;
+
+export type PathValues<Parameters> = {
+  readonly [Name in keyof Parameters]: Parameters[Name] extends PathParameter<infer Value> ? Value : never;
+};
+
+export const deviceId: PathParameter<string> = {
+  description: "The device.",
+  schema: { type: "string", minLength: 1 },
+  example: String(EXAMPLE_REPORT.device_id),
+  refusesEmpty: false,
+  refusal: null,
+  parse: (text) => ok(text),
+};
+
+export const userId: PathParameter<UserId> = {
+  description: `The user; neither blank nor ${ANONYMOUS}, the user of reports that name none.`,
+  schema: { type: "string", pattern: "\\S", not: { enum: [ANONYMOUS] } },
+  example: String(EXAMPLE_REPORT.user_id),
+  refusesEmpty: true,
+  refusal: {
+    description: `the user id is blank or ${ANONYMOUS}`,
+    error: { kind: "invalid_user_id", message: `user_id must not be ${ANONYMOUS}` },
+    body: "UserIdError",
+  },
+  parse(text) {
+    if (text.trim() === "") return invalidUser("user_id must not be empty");
+    if (text === ANONYMOUS) return invalidUser(`user_id must not be ${ANONYMOUS}`);
+    return ok(text as UserId);
+  },
+};
+
+function invalidUser(message: string): { readonly ok: false; readonly error: ServiceError } {
+  return { ok: false, error: { kind: "invalid_user_id", message } };
+}
+
+/** Where a parameter stands among the segments of its path. */
+export interface PathSegment {
+  readonly name: string;
+  readonly index: number;
+  readonly parameter: PathParameter<unknown>;
+}
+
+export function segmentsOf(path: string, parameters: PathParameters): readonly PathSegment[] {
+  const segments = path.split("/").flatMap((segment, index): PathSegment[] => {
+    if (!segment.startsWith(":")) return [];
+    const name = segment.slice(1);
+    const parameter = parameters[name];
+    assert(parameter !== undefined, "every variable segment of a path is one of its parameters");
+    return [{ name, index, parameter }];
+  });
+  assert(segments.length === Object.keys(parameters).length, "every parameter is a segment of the path");
+  return segments;
+}
+
+/**
+ * Reads the variable segments of a URL into `values`, percent-decoded; returns what is wrong, or null. They are read
+ * from the URL itself: what the framework makes of bytes that aren't UTF-8 differs between runtimes.
+ */
+export function readPath(
+  url: string,
+  segments: readonly PathSegment[],
+  values: Record<string, unknown>,
+): ServiceError | null {
+  if (segments.length === 0) return null;
+  const texts = pathnameOf(url).split("/");
+  for (const { name, index, parameter } of segments) {
+    const decoded = decodeSegment(texts[index] ?? "", name);
+    const parsed = decoded.ok ? parameter.parse(decoded.value) : decoded;
+    if (!parsed.ok) return parsed.error;
+    values[name] = parsed.value;
+  }
+  return null;
+}
+
+function decodeSegment(segment: string, name: string): Result<string, ServiceError> {
+  try {
+    return ok(decodeURIComponent(segment));
+  } catch {
+    return invalid(`${name} in the path must be percent-encoded UTF-8`);
+  }
+}

@@ -1,0 +1,77 @@
+import { METERS_PER_MILE } from "../../geo/distance.ts";
+import type { HistoryAnswer } from "../../service/history/history-answer.ts";
+import type { HistoryQuery } from "../../service/history/history-query.ts";
+import type { PathLength } from "../../service/history/path-meter.ts";
+import type { TimeRange } from "../../time/range.ts";
+import { amount, object, optional, plain } from "./shape.ts";
+
+/** What the three histories say besides their records: of the query, of its page, of the path. */
+
+const BYTES_PER_MEGABYTE = 1_000_000;
+
+export const queryInfo = {
+  time_range: object({
+    start: plain<string>({
+      type: "string",
+      format: "date-time",
+      description: "First instant of start_date, in UTC.",
+    }),
+    end: plain<string>({
+      type: "string",
+      format: "date-time",
+      description: "Last millisecond of end_date, in UTC.",
+    }),
+  }),
+  data_scanned_mb: amount("What the query read, in megabytes of 1,000,000 bytes."),
+  query_time_ms: amount("Time it took, in milliseconds."),
+  incomplete: optional(
+    plain<true>({
+      type: "boolean",
+      enum: [true],
+      description: "Present where records are missing that an operator has acknowledged as lost.",
+    }),
+  ),
+};
+
+export const distance = {
+  meters: amount("Length of the path through all positions of the day that pass the filter."),
+  miles: amount("The same in miles of 1609.344 m."),
+};
+
+export const EXAMPLE_QUERY_INFO = {
+  time_range: { start: "2026-01-26T00:00:00.000Z", end: "2026-01-26T23:59:59.999Z" },
+  data_scanned_mb: 0.000162,
+  query_time_ms: 0.214,
+};
+
+export function pageCountsOf({ count, hasMore }: HistoryAnswer) {
+  return { count, has_more: hasMore };
+}
+
+export function queryInfoOf(
+  { bytesRead, isIncomplete }: HistoryAnswer,
+  query: HistoryQuery,
+  elapsedMs: number,
+) {
+  return {
+    time_range: timeRangeOf(query.range),
+    data_scanned_mb: bytesRead / BYTES_PER_MEGABYTE,
+    query_time_ms: roundedMs(elapsedMs),
+    ...(isIncomplete ? { incomplete: true as const } : {}),
+  };
+}
+
+/** The wire's range ends with its last millisecond; ours with the one after. */
+function timeRangeOf({ startMs, endMs }: TimeRange) {
+  return { start: new Date(startMs).toISOString(), end: new Date(endMs - 1).toISOString() };
+}
+
+export function roundedMs(elapsedMs: number): number {
+  return Math.round(elapsedMs * 1000) / 1000;
+}
+
+/** The length of all paths together. */
+export function distanceOf(paths: readonly PathLength[]) {
+  const meters = paths.reduce((total, [, pathMeters]) => total + pathMeters, 0);
+  return { meters, miles: meters / METERS_PER_MILE };
+}

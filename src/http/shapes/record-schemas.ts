@@ -1,0 +1,128 @@
+import {
+  LOCATION_FIELDS,
+  type LocationField,
+  REPORT_FIELDS,
+  type ResponseKind,
+} from "../../model/location-fields.ts";
+import { BATCH_REPORTS_MAX } from "../../model/report-batch.ts";
+import { closed, ref, type Schema, type Schemas } from "./schema.ts";
+import { plain, type Shape } from "./shape.ts";
+
+/** Location records as answers carry them, and reports as they are sent: both read off the table of fields. */
+
+/** The names that the kinds of record go by in the document. */
+const RECORD_NAMES: Readonly<Record<ResponseKind, string>> = {
+  current: "CurrentRecord",
+  deviceCurrent: "DeviceCurrentRecord",
+  userHistory: "UserHistoryRecord",
+  deviceHistory: "DeviceHistoryRecord",
+  appHistory: "AppHistoryRecord",
+};
+
+export function recordRef(kind: ResponseKind): Schema {
+  return ref("schemas", RECORD_NAMES[kind]);
+}
+
+export function exampleRecord(kind: ResponseKind): Readonly<Record<string, unknown>> {
+  return examplesOf(fieldsOf(kind));
+}
+
+const LOCAL_TIME: Schema = {
+  type: "string",
+  format: "date-time",
+  description: "The timestamp in the timezone that was asked for; absent where none was.",
+  example: "2026-01-26T16:55:12.000+01:00",
+};
+
+/** The records' schemas by name. */
+export const RECORD_SCHEMAS: Schemas = Object.fromEntries(
+  (Object.keys(RECORD_NAMES) as ResponseKind[]).map((kind) => [RECORD_NAMES[kind], recordSchema(kind)]),
+);
+
+function recordSchema(kind: ResponseKind): Schema {
+  const fields = fieldsOf(kind);
+  return closed(
+    membersOf(fields.filter(isAlwaysShown)),
+    { ...membersOf(fields.filter((field) => !isAlwaysShown(field))), local_time: LOCAL_TIME },
+    "A position with what its report carried; what the report left out is absent.",
+  );
+}
+
+const NO_CONTROL_CHARACTERS = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$";
+const ACCEPTED_TIMES = "Not older than the retention, and at most 10 minutes in the future.";
+
+/** What `POST /ingest/v1/locations` takes. Not closed: a report may carry members that the table does not name. */
+const REPORT_SCHEMA: Schema = {
+  type: "object",
+  description: "One position of one device. Other members are ignored, and null counts as left out.",
+  required: REPORT_FIELDS.filter((field) => field.required).map((field) => field.name),
+  properties: Object.fromEntries(REPORT_FIELDS.map((field) => [field.name, reportMember(field)])),
+};
+
+export const REPORT_SCHEMAS: Schemas = {
+  LocationReport: REPORT_SCHEMA,
+  LocationReports: {
+    type: "object",
+    required: ["locations"],
+    properties: {
+      locations: { type: "array", maxItems: BATCH_REPORTS_MAX, items: ref("schemas", "LocationReport") },
+    },
+  },
+};
+
+export const EXAMPLE_REPORT = examplesOf(REPORT_FIELDS);
+
+function reportMember(field: LocationField): Schema {
+  const schema = fieldSchema(field);
+  const patterned = field.type === "string" && field.pattern === undefined;
+  return {
+    ...schema,
+    ...(patterned ? { pattern: NO_CONTROL_CHARACTERS } : {}),
+    ...(field.refused === undefined ? {} : { not: { enum: field.refused } }),
+    ...(field.required ? {} : { nullable: true }),
+    ...(field.column === "timestamp" ? { description: `${field.description} ${ACCEPTED_TIMES}` } : {}),
+  };
+}
+
+function fieldsOf(kind: ResponseKind): readonly LocationField[] {
+  return LOCATION_FIELDS.filter((field: LocationField) => field.responses.includes(kind));
+}
+
+/** Derived fields follow from required ones, and a report without a user belongs to `ANONYMOUS`. */
+function isAlwaysShown(field: LocationField): boolean {
+  return field.required === true || field.column === "derived" || field.name === "user_id";
+}
+
+function membersOf(fields: readonly LocationField[]): Schemas {
+  return Object.fromEntries(fields.map((field) => [field.name, fieldSchema(field)]));
+}
+
+/** A field in the words of JSON Schema. */
+function fieldSchema(field: LocationField): Schema {
+  const { type, minimum, maximum, charactersMin = 0, charactersMax, pattern, description, example } = field;
+  return {
+    type,
+    ...(type === "integer" ? { format: "int64" } : {}),
+    ...(minimum === undefined ? {} : { minimum }),
+    ...(maximum === undefined ? {} : { maximum }),
+    ...(charactersMin === 0 ? {} : { minLength: charactersMin }),
+    ...(charactersMax === undefined ? {} : { maxLength: charactersMax }),
+    ...(pattern === undefined ? {} : { pattern: pattern.source }),
+    description,
+    example,
+  };
+}
+
+type FieldName = (typeof LOCATION_FIELDS)[number]["name"];
+type TypeOf<Name> = Extract<(typeof LOCATION_FIELDS)[number], { readonly name: Name }>["type"];
+
+/** A field by itself, as a member of another object than a record. */
+export function field<Name extends FieldName>(
+  name: Name,
+): Shape<TypeOf<Name> extends "string" ? string : TypeOf<Name> extends "boolean" ? boolean : number> {
+  return plain(fieldSchema(LOCATION_FIELDS.find((each) => each.name === name)!));
+}
+
+function examplesOf(fields: readonly LocationField[]): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(fields.map((field) => [field.name, field.example]));
+}

@@ -1,0 +1,131 @@
+import { assert } from "../../lib/assert.ts";
+import { createFragment, type Fragment, type JsonWriter } from "../../lib/text/json-writer.ts";
+import { closed, type Schema, type Schemas } from "./schema.ts";
+
+/*
+ * Shapes of answers: what a value looks like, said once. A shape is a schema for the document, a type for the
+ * compiler, and a way to write the value, so that none of the three can say something else.
+ */
+
+export interface Shape<Value> {
+  readonly schema: Schema;
+  write(json: JsonWriter, value: Value): void;
+}
+
+export type ValueOf<Described> = Described extends Shape<infer Value> ? Value : never;
+
+/** A member that always has the one value. */
+interface Constant<Value> extends Shape<Value> {
+  readonly constant: Value;
+}
+
+/** A member that is left out where its value is undefined. */
+interface Optional<Value> extends Shape<Value> {
+  readonly isOptional: true;
+}
+
+/** Members of an object by name, in the order in which they are written. */
+type Members = Readonly<Record<string, Shape<never>>>;
+
+type OptionalNames<All extends Members> = {
+  [Name in keyof All]: All[Name] extends { readonly isOptional: true } ? Name : never;
+}[keyof All];
+
+type ConstantNames<All extends Members> = {
+  [Name in keyof All]: All[Name] extends { readonly constant: unknown } ? Name : never;
+}[keyof All];
+
+/** The value of an object with these members. */
+type ObjectOf<All extends Members> = {
+  readonly [Name in Exclude<keyof All, OptionalNames<All>>]: ValueOf<All[Name]>;
+} & { readonly [Name in OptionalNames<All>]?: ValueOf<All[Name]> | undefined };
+
+/** A value that `JSON.stringify` writes. */
+export function plain<Value>(schema: Schema): Shape<Value> {
+  return { schema, write: (json, value) => json.value(value) };
+}
+
+export function text(description: string): Shape<string> {
+  return plain({ type: "string", description });
+}
+
+/** A whole number from 0. */
+export function count(description: string): Shape<number> {
+  return plain({ type: "integer", format: "int64", minimum: 0, description });
+}
+
+/** A number from 0. */
+export function amount(description: string): Shape<number> {
+  return plain({ type: "number", minimum: 0, description });
+}
+
+export function always<const Value extends boolean | string>(constant: Value): Constant<Value> {
+  return { ...plain<Value>({ type: typeof constant, enum: [constant] }), constant };
+}
+
+export function list<Value>(items: Shape<Value>): Shape<readonly Value[]> {
+  return plain({ type: "array", items: items.schema });
+}
+
+export function optional<Value>(shape: Shape<Value>): Optional<Value> {
+  return { ...shape, isOptional: true };
+}
+
+/** An object whose members are all plain values, so that it is one. */
+export function object<const All extends Members>(members: All, description?: string): Shape<ObjectOf<All>> {
+  return plain(schemaOf(members, description));
+}
+
+/**
+ * The outermost object of an answer. It is written member by member, in the order in which they stand here, since some
+ * write themselves: records are no objects before they are bytes. What never changes needs no value.
+ */
+export function envelope<const All extends Members>(
+  members: All,
+): Shape<Omit<ObjectOf<All>, ConstantNames<All>>> {
+  const { steps, end } = planSteps(members);
+  return {
+    schema: schemaOf(members),
+    write(json, value) {
+      const values = value as Readonly<Record<string, never>>;
+      for (const { before, name, shape } of steps) {
+        const member = values[name];
+        if (member === undefined) continue;
+        json.fragment(before);
+        shape.write(json, member);
+      }
+      json.fragment(end);
+    },
+  };
+}
+
+/** A member with all that goes before it: the end of the one before, constants, its name. */
+interface Step {
+  readonly before: Fragment;
+  readonly name: string;
+  readonly shape: Shape<never>;
+}
+
+function planSteps(members: Members): { readonly steps: readonly Step[]; readonly end: Fragment } {
+  const steps: Step[] = [];
+  let before = "{";
+  for (const [name, shape] of Object.entries(members)) {
+    const comma = before === "{" ? "" : ",";
+    assert(!("isOptional" in shape) || before === "", "what may be left out takes nothing else along");
+    if ("constant" in shape) before += `${comma}"${name}":${JSON.stringify(shape.constant)}`;
+    else {
+      steps.push({ before: createFragment(`${before}${comma}"${name}":`), name, shape });
+      before = "";
+    }
+  }
+  return { steps, end: createFragment(`${before}}`) };
+}
+
+function schemaOf(members: Members, description?: string): Schema {
+  const required: Record<string, Schema> = {};
+  const maybe: Record<string, Schema> = {};
+  for (const [name, shape] of Object.entries(members)) {
+    ("isOptional" in shape ? maybe : required)[name] = shape.schema;
+  }
+  return closed(required, maybe satisfies Schemas, description);
+}
