@@ -1,4 +1,4 @@
-import { createRandom, pick } from "../fleets/random.ts";
+import { createRandom, pick, type Random } from "../fleets/random.ts";
 import { getRequest } from "../servers/load.ts";
 import { ARCHIVED_DAYS_AGO_MIN, dayName } from "./attack/attacked-data.ts";
 
@@ -76,44 +76,8 @@ export function startBystander({ url, key, requestsPerSecond, seed }: BystanderO
   const underWay = new Set<Promise<void>>();
   let isOver = false;
 
-  function requestOf(kind: Kind): [path: string, body?: string] {
-    const device = bystanderDevice(Math.floor(random() * BYSTANDER_DEVICES));
-    const nowMs = Date.now();
-    const place = () => ({
-      latitude: BYSTANDER_PLACE.latitude + (random() - 0.5) * 0.3,
-      longitude: BYSTANDER_PLACE.longitude + (random() - 0.5) * 0.3,
-    });
-    switch (kind) {
-      case "nearby": {
-        const { latitude, longitude } = place();
-        const limit = pick(random, [10, 100]);
-        return [
-          `/api/v1/devices/nearby?latitude=${latitude}&longitude=${longitude}&limit=${limit}&max_age_hours=72`,
-        ];
-      }
-      case "current":
-        return [`/api/v1/devices/${device}/locations/current`];
-      case "history": {
-        const days = `start_date=${dayName(2, nowMs)}&end_date=${dayName(0, nowMs)}`;
-        return [`/api/v1/devices/${device}/locations/history?${days}`];
-      }
-      case "archive": {
-        const day = dayName(ARCHIVED_DAYS_AGO_MIN, nowMs);
-        return [`/api/v1/devices/${device}/locations/history?start_date=${day}&end_date=${day}`];
-      }
-      case "reports": {
-        const locations = Array.from({ length: REPORTS_A_REQUEST }, (_, row) => ({
-          device_id: bystanderDevice(Math.floor(random() * BYSTANDER_DEVICES)),
-          timestamp: nowMs - row,
-          ...place(),
-        }));
-        return ["/ingest/v1/locations", JSON.stringify({ locations })];
-      }
-    }
-  }
-
   async function ask(kind: Kind, dueMs: number): Promise<void> {
-    const [path, body] = requestOf(kind);
+    const [path, body] = requestOf(kind, random);
     let failure: string | null = null;
     try {
       const signal = AbortSignal.timeout(PATIENCE_MS);
@@ -150,4 +114,41 @@ export function startBystander({ url, key, requestsPerSecond, seed }: BystanderO
       return asked;
     },
   };
+}
+
+/** Of a device at random, at a place at random. */
+function requestOf(kind: Kind, random: Random): [path: string, body?: string] {
+  const device = bystanderDevice(Math.floor(random() * BYSTANDER_DEVICES));
+  const nowMs = Date.now();
+  const place = () => ({
+    latitude: BYSTANDER_PLACE.latitude + (random() - 0.5) * 0.3,
+    longitude: BYSTANDER_PLACE.longitude + (random() - 0.5) * 0.3,
+  });
+  switch (kind) {
+    case "nearby": {
+      const { latitude, longitude } = place();
+      const limit = pick(random, [10, 100]);
+      return [
+        `/api/v1/devices/nearby?latitude=${latitude}&longitude=${longitude}&limit=${limit}&max_age_hours=72`,
+      ];
+    }
+    case "current":
+      return [`/api/v1/devices/${device}/locations/current`];
+    case "history": {
+      const days = `start_date=${dayName(2, nowMs)}&end_date=${dayName(0, nowMs)}`;
+      return [`/api/v1/devices/${device}/locations/history?${days}`];
+    }
+    case "archive": {
+      const day = dayName(ARCHIVED_DAYS_AGO_MIN, nowMs);
+      return [`/api/v1/devices/${device}/locations/history?start_date=${day}&end_date=${day}`];
+    }
+    case "reports": {
+      const locations = Array.from({ length: REPORTS_A_REQUEST }, (_, row) => ({
+        device_id: bystanderDevice(Math.floor(random() * BYSTANDER_DEVICES)),
+        timestamp: nowMs - row,
+        ...place(),
+      }));
+      return ["/ingest/v1/locations", JSON.stringify({ locations })];
+    }
+  }
 }

@@ -48,9 +48,57 @@ type Chunks = Awaited<ReturnType<Result["fetchAllChunks"]>>;
 
 const DEVICE_COLUMNS = columnsOf("deviceHistory");
 const APP_COLUMNS = columnsOf("appHistory");
+const SELECT_DEVICE = `SELECT ${DEVICE_COLUMNS.join(", ")} FROM`;
+const SELECT_APP = `SELECT ${APP_COLUMNS.join(", ")} FROM`;
 
 const OF_APP = "app_id = $app AND timestamp >= $start AND timestamp < $end";
 const OF_DEVICE = `${OF_APP} AND device_id = $device`;
+
+/** A page of rows, asked for by one statement. */
+interface Statement {
+  readonly name: string;
+  readonly columns: readonly string[];
+  sqlOf(table: string): string;
+}
+
+const ORDERED: Statement = {
+  name: "ORDER BY timestamp",
+  columns: DEVICE_COLUMNS,
+  sqlOf: (table) =>
+    `${SELECT_DEVICE} ${table} WHERE ${OF_DEVICE} ORDER BY timestamp LIMIT $limit OFFSET $offset`,
+};
+
+const AS_FILED: Statement = {
+  name: "no ORDER BY, since the files are sorted",
+  columns: DEVICE_COLUMNS,
+  sqlOf: (table) => `${SELECT_DEVICE} ${table} WHERE ${OF_DEVICE} LIMIT $limit OFFSET $offset`,
+};
+
+const TIMES_FIRST: Statement = {
+  name: "the page's times first",
+  columns: DEVICE_COLUMNS,
+  sqlOf: (table) => `WITH page AS MATERIALIZED
+    (SELECT timestamp FROM ${table} WHERE ${OF_DEVICE} ORDER BY timestamp LIMIT $limit OFFSET $offset)
+    ${SELECT_DEVICE} ${table} WHERE ${OF_DEVICE}
+      AND timestamp BETWEEN (SELECT min(timestamp) FROM page) AND (SELECT max(timestamp) FROM page)
+    ORDER BY timestamp`,
+};
+
+const APP_ORDERED: Statement = {
+  name: "ORDER BY timestamp, device_id",
+  columns: APP_COLUMNS,
+  sqlOf: (table) => `${SELECT_APP} ${table} WHERE ${OF_APP}
+    ORDER BY timestamp, device_id LIMIT $limit OFFSET $offset`,
+};
+
+const APP_TIMES_FIRST: Statement = {
+  name: "the page's times first",
+  columns: APP_COLUMNS,
+  sqlOf: (table) => `WITH page AS MATERIALIZED
+    (SELECT timestamp FROM ${table} WHERE ${OF_APP} ORDER BY timestamp, device_id LIMIT $limit OFFSET $offset)
+    ${SELECT_APP} ${table} WHERE ${OF_APP} AND timestamp <= (SELECT max(timestamp) FROM page)
+    ORDER BY timestamp, device_id LIMIT $limit OFFSET $offset`,
+};
 
 export async function openHandWritten(settings: ArchiveConfig): Promise<HandWritten> {
   const instance = await DuckDBInstance.create(":memory:", {
@@ -64,7 +112,7 @@ export async function openHandWritten(settings: ArchiveConfig): Promise<HandWrit
     return (await connection.run(sql, values)).fetchAllChunks();
   }
 
-  function page(name: string, columns: readonly string[], sqlOf: (from: string) => string): Formulation {
+  function page({ name, columns, sqlOf }: Statement): Formulation {
     return {
       name,
       async ask(question) {
@@ -74,11 +122,12 @@ export async function openHandWritten(settings: ArchiveConfig): Promise<HandWrit
     };
   }
 
-  function withDevices(formulation: Formulation): Formulation {
+  function pageWithDevices(statement: Statement): Formulation {
+    const { name, ask } = page(statement);
     return {
-      name: formulation.name,
+      name,
       async ask(question) {
-        const { rows } = await formulation.ask(question);
+        const { rows } = await ask(question);
         const { app, start, end } = valuesOf(question);
         const sql = `SELECT count(DISTINCT device_id)::DOUBLE FROM ${tableOf(question)} WHERE ${OF_APP}`;
         const [counted] = await run(sql, { app: app!, start: start!, end: end! });
@@ -87,54 +136,10 @@ export async function openHandWritten(settings: ArchiveConfig): Promise<HandWrit
     };
   }
 
-  const select = DEVICE_COLUMNS.join(", ");
-  const selectApp = APP_COLUMNS.join(", ");
-  const ordered = page(
-    "ORDER BY timestamp",
-    DEVICE_COLUMNS,
-    (from) =>
-      `SELECT ${select} FROM ${from} WHERE ${OF_DEVICE} ORDER BY timestamp LIMIT $limit OFFSET $offset`,
-  );
-  const asFiled = page(
-    "no ORDER BY, since the files are sorted",
-    DEVICE_COLUMNS,
-    (from) => `SELECT ${select} FROM ${from} WHERE ${OF_DEVICE} LIMIT $limit OFFSET $offset`,
-  );
   return {
-    devicePage: [ordered, asFiled],
-    devicePageDeep: [
-      ordered,
-      asFiled,
-      page(
-        "the page's times first",
-        DEVICE_COLUMNS,
-        (from) => `WITH page AS MATERIALIZED
-          (SELECT timestamp FROM ${from} WHERE ${OF_DEVICE} ORDER BY timestamp LIMIT $limit OFFSET $offset)
-          SELECT ${select} FROM ${from} WHERE ${OF_DEVICE}
-            AND timestamp BETWEEN (SELECT min(timestamp) FROM page) AND (SELECT max(timestamp) FROM page)
-          ORDER BY timestamp`,
-      ),
-    ],
-    appPage: [
-      withDevices(
-        page(
-          "ORDER BY timestamp, device_id",
-          APP_COLUMNS,
-          (from) =>
-            `SELECT ${selectApp} FROM ${from} WHERE ${OF_APP} ORDER BY timestamp, device_id LIMIT $limit OFFSET $offset`,
-        ),
-      ),
-      withDevices(
-        page(
-          "the page's times first",
-          APP_COLUMNS,
-          (from) => `WITH page AS MATERIALIZED
-            (SELECT timestamp FROM ${from} WHERE ${OF_APP} ORDER BY timestamp, device_id LIMIT $limit OFFSET $offset)
-            SELECT ${selectApp} FROM ${from} WHERE ${OF_APP} AND timestamp <= (SELECT max(timestamp) FROM page)
-            ORDER BY timestamp, device_id LIMIT $limit OFFSET $offset`,
-        ),
-      ),
-    ],
+    devicePage: [ORDERED, AS_FILED].map(page),
+    devicePageDeep: [ORDERED, AS_FILED, TIMES_FIRST].map(page),
+    appPage: [APP_ORDERED, APP_TIMES_FIRST].map(pageWithDevices),
     close() {
       connection.closeSync();
       instance.closeSync();
