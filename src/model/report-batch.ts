@@ -36,6 +36,8 @@ export interface ReportBatchBuilder {
   readonly numbers: Float64Array;
   readonly profile: Uint32Array;
   readonly state: Uint32Array;
+  /** The batch's index of a text that it has already, or `NOT_CARRIED`. */
+  find(value: string): number;
   /** The batch's index of a text, adding it where it is new. */
   text(value: string): number;
   /** Clears the scratch row. */
@@ -78,6 +80,7 @@ export function createReportBatchBuilder(rowsExpected: number): ReportBatchBuild
     get count() {
       return count;
     },
+    find: (value) => textIndexes.get(value) ?? NOT_CARRIED,
     text(value) {
       const known = textIndexes.get(value);
       if (known !== undefined) return known;

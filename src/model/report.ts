@@ -27,6 +27,8 @@ const LOOKS_LIKE_SECONDS_MAX = 100_000_000_000;
 export const BEFORE_RETENTION = ", the start of the retention";
 
 const DEVICE_FIELD = REPORT_FIELDS.find((field) => field.column === "device")!;
+const PROFILE_TEXTS = PROFILE_FIELDS.map(withOpenness);
+const STATE_TEXTS = STATE_FIELDS.map(withOpenness);
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]/;
 
 /**
@@ -58,8 +60,8 @@ export function addReport(report: unknown, times: AcceptedTimes, batch: ReportBa
     batch.numbers[c] = value + 0; // -0 becomes 0, as JSON shows it.
   }
   return (
-    fillTexts(PROFILE_FIELDS, members, batch.profile, batch) ??
-    fillTexts(STATE_FIELDS, members, batch.state, batch) ??
+    fillTexts(PROFILE_TEXTS, members, batch.profile, batch) ??
+    fillTexts(STATE_TEXTS, members, batch.state, batch) ??
     addRow(members, batch)
   );
 }
@@ -69,18 +71,36 @@ function addRow(members: Record<string, unknown>, batch: ReportBatchBuilder): nu
   return null;
 }
 
+interface TextField {
+  readonly field: LocationField;
+  /** Whether it takes every text that any field takes: patterns take none that it doesn't. */
+  readonly isOpen: boolean;
+}
+
+function withOpenness(field: LocationField): TextField {
+  const { type, pattern, refused, charactersMin, charactersMax } = field;
+  const texts = REPORT_FIELDS.filter((other) => other.type === "string");
+  const isLongest = texts.every((other) => charactersMax! >= other.charactersMax!);
+  const takesAll = pattern === undefined && refused === undefined && charactersMin === 0 && isLongest;
+  return { field, isOpen: type === "string" && takesAll };
+}
+
 function fillTexts(
-  fields: readonly LocationField[],
+  fields: readonly TextField[],
   members: Record<string, unknown>,
   tuple: Uint32Array,
   batch: ReportBatchBuilder,
 ): string | null {
   for (let m = 0; m < fields.length; m++) {
-    const field = fields[m]!;
+    const { field, isOpen } = fields[m]!;
     const value = members[field.name];
     if (value === undefined || value === null) {
       tuple[m] = NOT_CARRIED;
       continue;
+    }
+    if (isOpen && typeof value === "string") {
+      tuple[m] = batch.find(value);
+      if (tuple[m] !== NOT_CARRIED) continue; // Most texts repeat, and what the batch has was checked.
     }
     if (field.type === "boolean") {
       if (typeof value !== "boolean") return `${field.name} must be true or false`;

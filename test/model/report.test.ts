@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { REPORT_FIELDS } from "../../src/model/location-fields.ts";
+import fc from "fast-check";
+import { PROFILE_FIELDS, REPORT_FIELDS, STATE_FIELDS } from "../../src/model/location-fields.ts";
 import { addReport } from "../../src/model/report.ts";
 import { createReportBatchBuilder } from "../../src/model/report-batch.ts";
 
@@ -126,4 +127,55 @@ test("addReport() refuses ids that no path can name, and takes those that only l
     }
   }
   expect(faultOf({ ...GOOD, type: ".", brand: ".." })).toBeNull();
+});
+
+test("addReport() finds the same faults whatever texts came before in the batch", () => {
+  const text = fc.constantFrom(
+    "",
+    ".",
+    "..",
+    "+0",
+    "+0123456",
+    "x\u0001",
+    "\ud800",
+    "é".repeat(128),
+    "é".repeat(129),
+    true,
+    5,
+  );
+  const names = REPORT_FIELDS.filter(({ type, column }) => type !== "number" && column !== "timestamp").map(
+    ({ name }) => name,
+  );
+  const texts = fc.record(Object.fromEntries(names.map((name) => [name, text])), { requiredKeys: [] });
+  fc.assert(
+    fc.property(fc.array(texts, { minLength: 2, maxLength: 6 }), (several) => {
+      const batch = createReportBatchBuilder(several.length);
+      for (const some of several) {
+        const report = { ...GOOD, ...some };
+        expect(addReport(report, TIMES, batch)).toBe(faultOf(report));
+      }
+      const { texts, profiles, profile, states, state, count } = batch.build();
+      const alone = several
+        .map((some) => ({ ...GOOD, ...some }))
+        .filter((report) => faultOf(report) === null)
+        .map((report) => {
+          const own = createReportBatchBuilder(1);
+          addReport(report, TIMES, own);
+          const built = own.build();
+          return [[...built.profiles], [...built.states]].map((tuple) =>
+            tuple.map((index) => built.texts[index]),
+          );
+        });
+      const together = Array.from({ length: count }, (_, row) => [
+        [
+          ...profiles.subarray(
+            profile[row]! * PROFILE_FIELDS.length,
+            (profile[row]! + 1) * PROFILE_FIELDS.length,
+          ),
+        ],
+        [...states.subarray(state[row]! * STATE_FIELDS.length, (state[row]! + 1) * STATE_FIELDS.length)],
+      ]).map((tuples) => tuples.map((tuple) => tuple.map((index) => texts[index])));
+      expect(together).toEqual(alone);
+    }),
+  );
 });

@@ -72,6 +72,7 @@ export function shiftedBuilder(builder: ReportBatchBuilder, shiftMs: number): Re
     get count() {
       return builder.count;
     },
+    find: (value) => builder.find(value),
     text: (value) => builder.text(value),
     begin: () => builder.begin(),
     add: (device, timestampMs) => builder.add(device, timestampMs + shiftMs),
