@@ -1,8 +1,8 @@
 /**
- * Compares two checkouts by runs that alternate, so that what else the machine does meets both:
- * `bun bench/tools/pairs.ts BEFORE BENCH PAIRS [flags of the bench]`, from the project's directory. BEFORE is the directory of
- * the other checkout, with its packages installed. A figure's cost is how much less of it the later checkout did, in
- * percent of the pair's other run; the median over the pairs is what counts.
+ * Compares two checkouts by runs that alternate, so that what else the machine does meets both: from the project's
+ * directory, `bun bench/tools/pairs.ts BEFORE BENCH PAIRS [flags of the bench]`. BEFORE is the directory of the other
+ * checkout, with its packages installed. A figure's cost is how much less of it the later checkout did, in percent of
+ * the pair's other run; the median over the pairs is what counts.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,8 +1,8 @@
 import type { HostileConnection } from "./attack/hostile-connection.ts";
 
 /**
- * Which data the server has. All hold the bystander's; `plain` a few archived days of the attacker besides, `crowd` all its
- * devices at one place and of one user, `late` many rows that came after their day was sealed.
+ * Which data the server has. All hold the bystander's; `plain` a few archived days of the attacker besides, `crowd`
+ * all its devices at one place and of one user, `late` many rows that came after their day was sealed.
  */
 export type DirectoryName = "plain" | "crowd" | "late";
 

@@ -35,7 +35,10 @@ export function fairnessTable(results: Results): string {
   ].join("\n");
 }
 
-/** The clock's bounds are counted beside those that are judged, and the quiet before beside the attack: noise has its share of both. */
+/**
+ * The clock's bounds are counted beside those that are judged, and the quiet before beside the attack: noise has its
+ * share of both.
+ */
 function summaryOf({ figures, verdicts }: Results): string {
   const reached = (what: string) => {
     const judged = verdicts.filter(({ name }) => name.endsWith(`: ${what}`));

@@ -28,7 +28,9 @@ export interface Trial {
   readonly residentBytes: { readonly before: number; readonly peak: number; readonly after: number };
   /** From the attack's end until memory was back below what it may keep, or until nobody waited any more. */
   readonly settledMs: number;
-  /** Of the time, how much the server could have run but had no core, in percent; null where the system doesn't tell. */
+  /**
+   * Of the time, how much the server could have run but had no core, in percent; null where the system doesn't tell.
+   */
   readonly waitPercent: number | null;
   readonly outcomes: Outcomes;
 }

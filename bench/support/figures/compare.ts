@@ -48,7 +48,10 @@ function membersDiffering(before: Members, now: Members): string[] {
     .map((name) => `${name} was ${before[name] ?? "not there"}, is ${now[name] ?? "not there"}`);
 }
 
-/** Figures, or ratios, that both runs have. The unit of a ratio is that of its two figures, and says which way is better. */
+/**
+ * Figures, or ratios, that both runs have. The unit of a ratio is that of its two figures, and says which way is
+ * better.
+ */
 export function changesOf(before: readonly Figure[], now: readonly Figure[]): Change[] {
   return now.flatMap(({ name, unit, runs }) => {
     const old = before.find((figure) => figure.name === name && figure.unit === unit);

@@ -7,7 +7,9 @@ import type { PositionColumns } from "./positions.ts";
 const FINEST = 8;
 const COARSEST = 1;
 
-/** A disk has 1 + 3k(k + 1) cells. More rings of smaller cells measure fewer devices and look up more: tried 2 to 14. */
+/**
+ * A disk has 1 + 3k(k + 1) cells. More rings of smaller cells measure fewer devices and look up more: tried 2 to 14.
+ */
 const RINGS_MAX = 4;
 
 /**
@@ -18,7 +20,10 @@ const RINGS_LOST = 0.35;
 
 type Buckets = Map<string, number[]>;
 
-/** Devices by hexagonal cell, at each of several resolutions. A circle reads a disk of cells about as fine as it is wide. */
+/**
+ * Devices by hexagonal cell, at each of several resolutions. A circle reads a disk of cells about as fine as it is
+ * wide.
+ */
 export function createH3Cells(positions: PositionColumns): Contestant {
   const latitude = positions.latitude.slice();
   const longitude = positions.longitude.slice();

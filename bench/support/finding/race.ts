@@ -107,7 +107,9 @@ export function checkAnswers(
   });
 }
 
-/** All that the answer tells, distances to the millimeter: some measure chords, and are off by less than a nanometer. */
+/**
+ * All that the answer tells, distances to the millimeter: some measure chords, and are off by less than a nanometer.
+ */
 export function textOf({ count, devices, meters, matches }: Answer): string {
   const page = Array.from(
     { length: count },

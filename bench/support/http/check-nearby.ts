@@ -26,7 +26,8 @@ interface NearbyBody {
 
 /**
  * Holds answers against a scan of all devices and their reports as plain objects: devices in order, distances, every
- * value, and the total. Returns how many were compared: where a device turned too old meanwhile, either answer is right.
+ * value, and the total. Returns how many were compared: where a device turned too old meanwhile, either answer is
+ * right.
  */
 export async function checkNearby(
   url: string,

@@ -12,7 +12,9 @@ import type { Questions } from "./wrk.ts";
 const INGEST_CONNECTIONS = 2;
 const SHARES = [0.5, 0.99, 0.999] as const;
 
-/** Who is asked: ours alone, ours while reports come in, and the bare server, which shows what the client itself adds. */
+/**
+ * Who is asked: ours alone, ours while reports come in, and the bare server, which shows what the client itself adds.
+ */
 const WHOM = ["alone", "with reports", "bare"] as const;
 type Whom = (typeof WHOM)[number];
 

@@ -22,7 +22,8 @@ import { createBenchServices } from "./bench-services.ts";
 const MS_PER_HOUR = 3_600_000;
 const SEED = 9;
 const PAGE = 100;
-const PAGES = 4096; // As many as there are questions, and more: no page is in the processor's caches when it comes again.
+/** As many as there are questions, and more: no page is in the processor's caches when it comes again. */
+const PAGES = 4096;
 const RADIUS_METERS = 5 * METERS_PER_MILE;
 const MATCHES = 2000;
 const CANDIDATES = 3000;

@@ -11,7 +11,9 @@ export interface Turn {
   readonly requestsPerSecond: number;
   /** Processor time of the server, all threads; null where the system doesn't tell, or the turn is too short to. */
   readonly cpuMicros: number | null;
-  /** Of the turn, how long the server's first thread was kept waiting for its core; null where the system doesn't tell. */
+  /**
+   * Of the turn, how long the server's first thread was kept waiting for its core; null where the system doesn't tell.
+   */
   readonly waitPercent: number | null;
 }
 

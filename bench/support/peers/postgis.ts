@@ -162,7 +162,9 @@ function typeOf(name: string, value: FullReport[string]): string {
   ];
 }
 
-/** Two ways to write it. The first leaves the radius for last, so that the index is read only as far as the page goes. */
+/**
+ * Two ways to write it. The first leaves the radius for last, so that the index is read only as far as the page goes.
+ */
 function contendersOf(daemon: Daemon, { metropolis, oldestMs }: PeerOptions): readonly Contender[] {
   const columns = Object.keys(metropolis.report(0));
   const radiusMeters = RADIUS_MILES * METERS_PER_MILE;

@@ -5,7 +5,9 @@ export interface Bench {
   readonly question: string;
   /** Sizes and seeds. Each is a flag: `devices` is `--devices 200000`, `dayMinutes` is `--day-minutes 60`. */
   readonly sizes: Readonly<Record<string, BenchSize>>;
-  /** What a run may be narrowed to. Each is a flag that may be given several times: `shape` is `--shape deep-offsets`. */
+  /**
+   * What a run may be narrowed to. Each is a flag that may be given several times: `shape` is `--shape deep-offsets`.
+   */
   readonly choices?: Readonly<Record<string, BenchChoice>>;
   run(run: BenchRun): Promise<void>;
 }

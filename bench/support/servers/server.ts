@@ -48,7 +48,9 @@ export function bareServerCommand(...args: readonly string[]): string[] {
   return [process.execPath, "bench/support/servers/bare-server.ts", ...args];
 }
 
-/** A program that says its address in a line once it listens, in the project's folder; `variables` are added to ours. */
+/**
+ * A program that says its address in a line once it listens, in the project's folder; `variables` are added to ours.
+ */
 export async function startProcess(
   argv: readonly string[],
   variables: Readonly<Record<string, string>> = {},

@@ -1,4 +1,7 @@
-/** An attacker in a process of its own, so that what it costs itself is nobody else's: `attacker.ts ORDER`, see `attack.ts`. */
+/**
+ * An attacker in a process of its own, so that what it costs itself is nobody else's: `attacker.ts ORDER`, see
+ * `attack.ts`.
+ */
 
 import type { Target } from "../shape.ts";
 import { findShape } from "../shapes.ts";

@@ -11,7 +11,10 @@ export interface HostileConnection {
   close(): void;
 }
 
-/** Null where the server takes no connection. Without `reads` nothing that comes back is taken, so that answers pile up. */
+/**
+ * Null where the server takes no connection. Without `reads` nothing that comes back is taken, so that answers pile
+ * up.
+ */
 export function openHostile(url: string, { reads = true } = {}): Promise<HostileConnection | null> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
