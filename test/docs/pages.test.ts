@@ -39,11 +39,14 @@ describe.each(PAGES)("%s", (page) => {
   });
 });
 
-test.each([...USER_PAGES, "bench/README.md"])("%s keeps to lines of 120 columns, but for tables, pictures and output", (page) => {
-  const prose = read(page).replaceAll(/^```(?:console|json)?\n.*?^```$/gms, "");
-  const lines = prose.split("\n").filter((line) => !/^(\| |!\[)/.test(line));
-  expect(lines.filter((line) => line.length > 120)).toEqual([]);
-});
+test.each([...USER_PAGES, "bench/README.md"])(
+  "%s keeps to lines of 120 columns, but for tables, pictures and output",
+  (page) => {
+    const prose = read(page).replaceAll(/^```(?:console|json)?\n.*?^```$/gms, "");
+    const lines = prose.split("\n").filter((line) => !/^(\| |!\[)/.test(line));
+    expect(lines.filter((line) => line.length > 120)).toEqual([]);
+  },
+);
 
 test.each(USER_PAGES)("%s runs no script that package.json does not have", (page) => {
   const named = [...read(page).matchAll(/\b(?:npm|bun) run (?:--silent )?([a-z]+)/g)].map(
