@@ -5,6 +5,8 @@ import { bunForServer } from "../run/profiling.ts";
 import { type ServerProcess, startProcess } from "../servers/server.ts";
 import { longestTurnMs, TURNS_FILE } from "./long-turns.ts";
 
+/* A server to attack, on either runtime, and what can be seen of it from outside. */
+
 export const RUNTIME_NAMES = ["bun", "deno"] as const;
 export type RuntimeName = (typeof RUNTIME_NAMES)[number];
 

@@ -6,6 +6,8 @@ import type { Machine } from "../run/machine.ts";
 import { formatJson } from "./json.ts";
 import { type Figure, median } from "./report.ts";
 
+/* The file that keeps a run of a bench, so that a later run can be compared with it. */
+
 const FORMAT_VERSION = 1;
 
 /** More digits would be noise. */

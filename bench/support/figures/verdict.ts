@@ -1,6 +1,8 @@
 import type { Bound } from "../run/bench.ts";
 import { readable } from "./report.ts";
 
+/* Whether a figure is what was wanted, as a line says it. */
+
 export function isReached(value: number, { atLeast, atMost }: Bound): boolean {
   return value >= (atLeast ?? Number.NEGATIVE_INFINITY) && value <= (atMost ?? Number.POSITIVE_INFINITY);
 }

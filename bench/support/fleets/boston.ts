@@ -2,6 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 
+/* The real track of Boston's buses and trains, where the data are. */
+
 const DATA = process.env.WHEREHOUSE_TEST_DATA ?? join(import.meta.dir, "../../../../shared/data");
 const FILE = join(DATA, "tracks/gtfsrt_mbta_20221122.csv.gz");
 const MS_PER_DAY = 86_400_000;

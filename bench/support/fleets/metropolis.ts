@@ -1,6 +1,8 @@
 import type { FullReport } from "./fleet.ts";
 import { createRandom, type Random } from "./random.ts";
 
+/* A city of devices of which only the newest position counts. */
+
 const CENTER_LATITUDE = 42.36;
 const CENTER_LONGITUDE = -71.06;
 const SIGMA_DEGREES = 0.15;

@@ -4,6 +4,8 @@ import { createRandom, pick, type Random } from "../fleets/random.ts";
 import type { City } from "./city.ts";
 import { type Sized, sized } from "./sized.ts";
 
+/* Questions to every endpoint that reads but nearby, drawn from a city. */
+
 const LIMIT = 100;
 const DAYS_BACK = 5; // Every one of them has more than a page of reports, whatever the time of day.
 const OFFSET_MAX = 1000;

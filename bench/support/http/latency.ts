@@ -9,6 +9,8 @@ import { CONNECTIONS } from "./turn.ts";
 import { startWaitMeter } from "./wait-meter.ts";
 import type { Questions } from "./wrk.ts";
 
+/* How long answers take at a fixed rate, with reports coming in beside them and without. */
+
 const INGEST_CONNECTIONS = 2;
 const SHARES = [0.5, 0.99, 0.999] as const;
 

@@ -1,6 +1,8 @@
 import type { Result } from "../../../src/lib/result.ts";
 import type { Metropolis, Point } from "../fleets/metropolis.ts";
 
+/* What a server takes part in the race with: how it is started, asked, and what its answers hold. */
+
 export const PAGE = 100;
 export const RADIUS_MILES = 5;
 

@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fail, ok, type Result } from "../../../src/lib/result.ts";
 
+/* Servers of other projects, started on a free port of this machine and taken away again. */
+
 const START_MS_MAX = 20_000;
 const STOP_MS_MAX = 5000;
 

@@ -1,5 +1,7 @@
 import { type Benches, flagOf } from "./command-line.ts";
 
+/* What `--help` prints, of all benches and of one. */
+
 const WIDTH = 110;
 
 const COMMON = `  --smoke         small sizes: shows that a bench works, not how fast anything is

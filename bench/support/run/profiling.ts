@@ -1,6 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join, relative } from "node:path";
 
+/* Where the time of a bench and of the servers it starts goes, by Bun's profiler. */
+
 const ROOT = join(import.meta.dir, "../../..");
 const FOLDER = join(ROOT, "bench/results/profiles");
 const SELF_TIME_ROWS = 10;

@@ -1,5 +1,7 @@
 import { connect, type Socket } from "node:net";
 
+/* Requests over plain sockets, as fast as a server answers them, and how long each answer took. */
+
 export interface Load {
   /** Answered requests a second. */
   readonly requestsPerSecond: number;

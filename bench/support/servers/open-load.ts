@@ -1,5 +1,7 @@
 import { type HttpClient, openHttpClient } from "./http-client.ts";
 
+/* Requests at a fixed rate, whether or not a server keeps up, and how long each waited. */
+
 export interface OpenLoadOptions {
   readonly url: string;
   readonly requestsPerSecond: number;

@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bunForServer } from "../run/profiling.ts";
 
+/* Servers in processes of their own, which end with the bench: ours, and the bare one that is its control. */
+
 const ROOT = join(import.meta.dir, "../../..");
 
 export interface ServerProcess {

@@ -4,6 +4,8 @@ import { createNodeFiles } from "../../../src/runtime/node-files.ts";
 import { type LogEntry, openWal } from "../../../src/wal/wal.ts";
 import { batchesOf } from "../fleets/batches.ts";
 
+/* The log of a directory, opened and written without a server. */
+
 export const BENCH_APP = "bench" as AppId;
 
 const MIB = 1 << 20;

@@ -7,6 +7,8 @@ import { reports } from "../attack/requests.ts";
 import { sendAtPace } from "../attack/sending.ts";
 import type { Shape, Target } from "../shape.ts";
 
+/* Attacks by reports that are good, and as many and as large as may be. */
+
 const TEXT_FIELDS = [...PROFILE_FIELDS, ...STATE_FIELDS].filter(
   ({ type, pattern }) => type === "string" && pattern === undefined,
 );
