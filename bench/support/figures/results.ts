@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { isObject } from "../../../src/lib/is-object.ts";
 import { fail, ok, type Result } from "../../../src/lib/result.ts";
 import type { Kept, KeptRatio, KeptVerdict } from "../run/bench-run.ts";
 import type { Machine } from "../run/machine.ts";
@@ -112,8 +113,4 @@ function isMeasured(list: unknown): boolean {
         item.runs.every(Number.isFinite),
     )
   );
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
 }

@@ -1,4 +1,4 @@
-import { TOO_MANY_REPORTS } from "../body/read-body.ts";
+import { TOO_MANY_REPORTS } from "../body/body-reader.ts";
 import { ref, type Schema, type Schemas } from "../shapes/schema.ts";
 import { exampleOf } from "./error-bodies.ts";
 

@@ -1,6 +1,6 @@
 import { gunzipSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { createBodyBudget } from "../../../src/http/body/body-budget.ts";
-import { BODY_BYTES_MAX, readBody } from "../../../src/http/body/read-body.ts";
+import { BODY_BYTES_MAX, BodyReader } from "../../../src/http/body/body-reader.ts";
 import { unzstd } from "../../../src/lib/bytes/unzstd.ts";
 import { createDraw, type Draw } from "../support/draw.ts";
 import { pieces } from "../support/pieces.ts";
@@ -109,7 +109,7 @@ async function unpackedBody(draw: Draw, coding: Coding, packed: Uint8Array) {
     body: streamOf(pieces(draw, packed)),
     duplex: "half",
   } as RequestInit);
-  const body = await readBody(request, share);
+  const body = await new BodyReader().read(request, share);
   share.end();
   mustEqual(budget.bytes, 0, "a body that ended holds nothing of the budget");
   return body;

@@ -108,7 +108,7 @@ describe("reports beyond what may come in at once", () => {
   }
 });
 
-test("readBody() gives a body up that takes too long to arrive, and frees what it took", async () => {
+test("BodyReader gives a body up that takes too long to arrive, and frees what it took", async () => {
   const bodies = createBudget(1, 10_000, 50);
   const app = await createTestApp({ bodies });
   for (const headers of [{}, { "content-length": String(TEXT.length) }]) {

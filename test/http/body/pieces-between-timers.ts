@@ -1,8 +1,9 @@
-/** For `unpack-body.test.ts`, on any runtime: says how many pieces of zstd bodies were made at most before a timer fired. */
+/** For `body-unpacker.test.ts`, on any runtime: says how many pieces of zstd bodies were made at most before a timer fired. */
 import { Buffer } from "node:buffer";
 import { zstdCompressSync } from "node:zlib";
-import { unpackBody } from "../../../src/http/body/unpack-body.ts";
+import { BodyUnpacker } from "../../../src/http/body/body-unpacker.ts";
 
+const unpacker = new BodyUnpacker();
 const BODIES = 4;
 const FRAMES = 999;
 
@@ -17,7 +18,7 @@ const timer = setInterval(() => {
 }, 1);
 await Promise.all(
   Array.from({ length: BODIES }, (_, index) =>
-    unpackBody(packed, "zstd", `app ${index}`, async (text) => {
+    unpacker.unpack(packed, "zstd", `app ${index}`, async (text) => {
       for await (const _ of text) pieces++;
     }),
   ),

@@ -5,7 +5,7 @@ import { BATCH_REPORTS_MAX, type ReportBatch } from "../../../model/report-batch
 import type { Ingest, IngestAnswer } from "../../../service/ingest.ts";
 import { FUTURE_MAX_MS, retentionStartMs } from "../../../time/retention.ts";
 import type { BodyShare } from "../../body/body-budget.ts";
-import { readBody, TOO_MANY_REPORTS } from "../../body/read-body.ts";
+import { BodyReader, TOO_MANY_REPORTS } from "../../body/body-reader.ts";
 import { readReports, reportFormat } from "../../body/read-reports.ts";
 import { keyedEndpoint } from "../../endpoint.ts";
 import type { Call } from "../../gate.ts";
@@ -126,11 +126,12 @@ export const ingestLocations = keyedEndpoint({
     ),
   },
   open(services) {
+    const reader = new BodyReader();
     return async (call) => {
       const share = services.bodies.begin(call);
       if (share === null) return call.fail(TOO_MANY_REPORTS);
       try {
-        return await takeIn(services, call, share);
+        return await takeIn(services, reader, call, share);
       } finally {
         share.end();
       }
@@ -138,7 +139,12 @@ export const ingestLocations = keyedEndpoint({
   },
 });
 
-async function takeIn({ scheduler, ingest, reports: counts }: Services, call: Call, share: BodyShare) {
+async function takeIn(
+  { scheduler, ingest, reports: counts }: Services,
+  reader: BodyReader,
+  call: Call,
+  share: BodyShare,
+) {
   const format = reportFormat(call.request.headers.get("content-type"));
   if (format === null) {
     return call.fail({
@@ -146,7 +152,7 @@ async function takeIn({ scheduler, ingest, reports: counts }: Services, call: Ca
       message: "content-type must be application/json or application/x-ndjson",
     });
   }
-  const body = await readBody(call.request, share);
+  const body = await reader.read(call.request, share);
   if (!body.ok) return call.fail(body.error);
   const times = { oldestMs: retentionStartMs(call.nowMs), newestMs: call.nowMs + FUTURE_MAX_MS };
   const reports = await scheduler.run(bodiesOf(call.appId), readReports(body.value, format, times));

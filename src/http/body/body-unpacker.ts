@@ -9,12 +9,6 @@ import { BATCH_REPORTS_MAX } from "../../model/report-batch.ts";
 
 export type Coding = "gzip" | "zstd";
 
-/**
- * What a body unpacks to is known afterwards, and then the share is asked: as many are unpacked at once as there are
- * threads for it. What is unpacked while the event loop is busy would pile up else.
- */
-const unpacking = new Semaphore(4);
-
 /** A turn of the event loop each: in pieces of the usual 16 KiB a large body takes a third longer, a bomb twice as long. */
 const PIECE_BYTES = 64 * 1024;
 
@@ -31,17 +25,28 @@ const AT_ONCE_BYTES_MAX = 64 * 1024;
 const AT_ONCE_TEXT_BYTES_MAX = 1024 * 1024;
 
 /**
- * Lets `take` have the text of a packed body, piece by piece, when the owner's turn has come. Throws where the body is
- * not what its coding says.
+ * What a body unpacks to is known afterwards, and then the share is asked: as many are unpacked at once as there are
+ * threads for it. What is unpacked while the event loop is busy would pile up else.
  */
-export function unpackBody<Value>(
-  packed: Uint8Array,
-  coding: Coding,
-  owner: string,
-  take: (text: AsyncIterable<Uint8Array>) => Promise<Value>,
-): Promise<Value> {
-  const unpack = coding === "gzip" ? unpackGzip : unpackZstd;
-  return unpacking.run(owner, () => take(unpack(packed)));
+const UNPACKING_MAX = 4;
+
+/** Unpacks the bodies of a server's requests. */
+export class BodyUnpacker {
+  readonly #unpacking = new Semaphore(UNPACKING_MAX);
+
+  /**
+   * Lets `take` have the text of a packed body, piece by piece, when the owner's turn has come. Throws where the body is
+   * not what its coding says.
+   */
+  unpack<Value>(
+    packed: Uint8Array,
+    coding: Coding,
+    owner: string,
+    take: (text: AsyncIterable<Uint8Array>) => Promise<Value>,
+  ): Promise<Value> {
+    const unpack = coding === "gzip" ? unpackGzip : unpackZstd;
+    return this.#unpacking.run(owner, () => take(unpack(packed)));
+  }
 }
 
 const gunzipAsync = promisify(gunzip);

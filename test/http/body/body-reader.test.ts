@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { BodyShare } from "../../../src/http/body/body-budget.ts";
-import { readBody } from "../../../src/http/body/read-body.ts";
+import { BodyReader } from "../../../src/http/body/body-reader.ts";
 
 const SHARE: BodyShare = {
   holder: { appId: "fleet", keyId: "k" },
@@ -27,14 +27,15 @@ function sendAtOnce(): Request {
   return new Request("http://localhost/", { method: "POST", body });
 }
 
-test("readBody() moves one large body in a turn of the event loop, however many grow together", async () => {
+test("BodyReader moves one large body in a turn of the event loop, however many grow together", async () => {
   let turns = 0;
   const count = () => {
     turns++;
     timer = setImmediate(count);
   };
   let timer = setImmediate(count);
-  const bodies = await Promise.all(Array.from({ length: BODIES }, () => readBody(sendAtOnce(), SHARE)));
+  const reader = new BodyReader();
+  const bodies = await Promise.all(Array.from({ length: BODIES }, () => reader.read(sendAtOnce(), SHARE)));
   clearImmediate(timer);
   for (const body of bodies) {
     if (!body.ok) throw new Error(body.error.kind);
@@ -50,7 +51,7 @@ test("readBody() moves one large body in a turn of the event loop, however many 
   expect(turns).toBeGreaterThanOrEqual(BODIES * MOVES);
 });
 
-test("readBody() takes one small piece of a body in a turn of the event loop", async () => {
+test("BodyReader takes one small piece of a body in a turn of the event loop", async () => {
   const pieces = 100;
   let taken = 0;
   let most = 0;
@@ -69,7 +70,8 @@ test("readBody() takes one small piece of a body in a turn of the event loop", a
     };
     return new Request("http://localhost/", { method: "POST", body: new ReadableStream({ pull }) });
   };
-  const bodies = await Promise.all(Array.from({ length: BODIES }, () => readBody(sendSlowly(), SHARE)));
+  const reader = new BodyReader();
+  const bodies = await Promise.all(Array.from({ length: BODIES }, () => reader.read(sendSlowly(), SHARE)));
   clearImmediate(timer);
   for (const body of bodies) expect(body.ok && body.value.length).toBe(pieces);
   expect(most).toBeLessThanOrEqual(3 * BODIES); // A stream asks for two more than were read.

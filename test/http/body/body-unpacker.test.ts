@@ -1,14 +1,15 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { type Coding, unpackBody } from "../../../src/http/body/unpack-body.ts";
+import { BodyUnpacker, type Coding } from "../../../src/http/body/body-unpacker.ts";
 import { nativeDeno } from "../../runtime/native-deno.ts";
 
+const unpacker = new BodyUnpacker();
 const MIB = 2 ** 20;
 
 /** Lengths of the pieces that the text comes in. */
 const piecesOf = (packed: Uint8Array, coding: Coding) =>
-  unpackBody(packed, coding, "app", async (text) => {
+  unpacker.unpack(packed, coding, "app", async (text) => {
     const lengths: number[] = [];
     for await (const piece of text) lengths.push(piece.length);
     return lengths;
