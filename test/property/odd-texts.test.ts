@@ -2,10 +2,10 @@ import { afterAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import { PROFILE_FIELDS, type ResponseKind, STATE_FIELDS } from "../../src/model/location-fields.ts";
 import { createManualClock } from "../../src/time/clock.ts";
+import { createReferenceRecords, type ReferenceRecords } from "../reference/records.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../support/archive-app.ts";
 import type { Report } from "../support/batches.ts";
 import { arbitraryOddText, ODD_TEXTS, REFUSED_TEXTS } from "../support/odd-texts.ts";
-import { createPlainStore, type PlainStore } from "../support/plain-store.ts";
 import { verifyDirectory } from "../support/verify-directory.ts";
 
 /**
@@ -60,7 +60,7 @@ async function expectShown(
 }
 
 /** Every answer that shows a text, and every question that names one. */
-async function expectAllAnswered(app: ArchiveApp, model: PlainStore): Promise<void> {
+async function expectAllAnswered(app: ArchiveApp, model: ReferenceRecords): Promise<void> {
   const [records, newest] = [model.records(), model.newest()];
   const dates = "start_date=2026-01-07&end_date=2026-01-28&limit=1000";
   await expectShown(app, `/api/v1/locations/history?${dates}`, "appHistory", records);
@@ -83,10 +83,10 @@ async function expectAllAnswered(app: ArchiveApp, model: PlainStore): Promise<vo
 async function expectKept(devices: readonly string[], texts: readonly string[]): Promise<void> {
   const clock = createManualClock(NOW_MS);
   let app = await createArchiveApp({ clock });
-  const model = createPlainStore();
+  const model = createReferenceRecords("app");
   const store = async (reports: readonly Report[]) => {
     await app.store(reports);
-    for (const report of reports) model.apply(report);
+    model.report(reports);
   };
   try {
     await store(reportsOf(devices, texts, [OLD_MS, OLD_MS + 1000, NOW_MS - 1000]));

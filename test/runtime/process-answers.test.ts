@@ -3,6 +3,7 @@ import { execFile, execFileSync } from "node:child_process";
 import { readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { createReferenceRecords, type ReferenceRecords, type ReferenceReport } from "../reference/records.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import {
   closePlace,
@@ -17,9 +18,8 @@ import {
 import { BODY_FORMATS, type Client, findWrongAnswers, get, store } from "./support/client.ts";
 import { createBatches, findReported, postWhileItLasts, settle } from "./support/load.ts";
 import { phoneReports } from "./support/phone-reports.ts";
-import { createPlainFleet, type PlainFleet, type PlainReport } from "./support/plain-fleet.ts";
-import { lastPage, randomQuestions } from "./support/questions.ts";
 import { createPicker } from "./support/random.ts";
+import { lastPage, randomQueries } from "./support/random-queries.ts";
 import { bostonTrack, vesselReports } from "./support/track.ts";
 
 /*
@@ -31,14 +31,14 @@ import { bostonTrack, vesselReports } from "./support/track.ts";
 setDefaultTimeout(60_000); // For machines that are slow, or busy.
 
 const MS_PER_DAY = 86_400_000;
-const QUESTIONS_OF_EACH = 25; // Of eight endpoints, for each of the first two comparisons.
+const QUERIES_OF_EACH = 25; // Of eight endpoints, for each of the first two comparisons.
 const KILLS = 3;
 
 for (const runtime of RUNTIMES) {
   describe(`on ${runtime.name}`, () => {
     const pick = createPicker(seededRandom(runtime.name.length));
-    const fleet = createPlainFleet("default");
-    const others = createPlainFleet("other");
+    const fleet = createReferenceRecords("default");
+    const others = createReferenceRecords("other");
     let place: Place;
     let server: ServerProcess;
     let key = "";
@@ -66,12 +66,12 @@ for (const runtime of RUNTIMES) {
       server = await startReady(runtime, place);
       const ready = await fetch(`${server.url}/ready`);
       expect([ready.status, await ready.json()]).toEqual([200, { status: "ready", damaged: 0 }]);
-      fleet.apply(shifted(reports, await shiftOf(reports)));
+      fleet.report(shifted(reports, await shiftOf(reports)));
       expect(server.error).toContain(`with ${fleet.records().length.toLocaleString("en")} records`);
     });
 
     test("answers are those of plain loops over the file", async () => {
-      await expectRightAnswers(QUESTIONS_OF_EACH);
+      await expectRightAnswers(QUERIES_OF_EACH);
     });
 
     test("reports over HTTP are added, and no app sees another's", async () => {
@@ -80,7 +80,7 @@ for (const runtime of RUNTIMES) {
       for (let from = 0; from < reports.length; from += 40) {
         const batch = reports.slice(from, from + 40);
         await store(client(), batch, pick.item(BODY_FORMATS));
-        fleet.apply(batch);
+        fleet.report(batch);
       }
       const vessels = vesselReports();
       const moved = shifted(vessels, planShiftMs(vessels, Date.now()));
@@ -91,8 +91,8 @@ for (const runtime of RUNTIMES) {
       }));
       const own = [...moved, ...doubles, ...phoneReports(pick, 200, [...moved, ...doubles], Date.now())];
       await store(otherClient(), own, "ndjson.gz");
-      others.apply(own);
-      await expectRightAnswers(QUESTIONS_OF_EACH);
+      others.report(own);
+      await expectRightAnswers(QUERIES_OF_EACH);
     });
 
     for (let round = 1; round <= KILLS; round++) {
@@ -113,7 +113,7 @@ for (const runtime of RUNTIMES) {
         for (const { reports } of batches.filter(({ state }) => state !== "acknowledged")) {
           const before = fleet.records().length;
           const accepted = await store(client(), reports);
-          fleet.apply(reports);
+          fleet.report(reports);
           expect(accepted).toBe(fleet.records().length - before);
         }
         await expectRightAnswers(10);
@@ -158,7 +158,7 @@ for (const runtime of RUNTIMES) {
     }
 
     /** Whole days, which the import chose by its own clock: one of two, if a day passed meanwhile. */
-    async function shiftOf(reports: readonly PlainReport[]): Promise<number> {
+    async function shiftOf(reports: readonly ReferenceReport[]): Promise<number> {
       const shiftMs = planShiftMs(reports, Date.now());
       const newest = reports.at(-1)!;
       const seen = await get(client(), `/api/v1/devices/${newest.device_id}/locations/current`);
@@ -169,23 +169,23 @@ for (const runtime of RUNTIMES) {
     }
 
     async function expectRightAnswers(countOfEach: number): Promise<void> {
-      const asked: [Client, PlainFleet, PlainFleet][] = [[client(), fleet, others]];
+      const asked: [Client, ReferenceRecords, ReferenceRecords][] = [[client(), fleet, others]];
       if (others.records().length > 0) asked.push([otherClient(), others, fleet]);
       for (const [asker, own, foreign] of asked) {
-        const questions = randomQuestions(own, foreign, pick, countOfEach);
-        questions.push(lastPage(own, Date.now()));
-        expect(await findWrongAnswers(asker, questions)).toEqual([]);
+        const queries = randomQueries(own, foreign, pick, countOfEach);
+        queries.push(lastPage(own, Date.now()));
+        expect(await findWrongAnswers(asker, own, queries)).toEqual([]);
       }
     }
   });
 }
 
-function shifted(reports: readonly PlainReport[], shiftMs: number): readonly PlainReport[] {
+function shifted(reports: readonly ReferenceReport[], shiftMs: number): readonly ReferenceReport[] {
   return reports.map((report) => ({ ...report, timestamp: report.timestamp + shiftMs }));
 }
 
 /** By whole days, so that the newest lies within the last 24 hours. */
-function planShiftMs(reports: readonly PlainReport[], nowMs: number): number {
+function planShiftMs(reports: readonly ReferenceReport[], nowMs: number): number {
   const newestMs = reports.reduce((newest, { timestamp }) => Math.max(newest, timestamp), 0);
   return Math.floor((nowMs - newestMs) / MS_PER_DAY) * MS_PER_DAY;
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
+import { createReferenceRecords, type ReferenceReport } from "../reference/records.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import {
   closePlace,
@@ -16,9 +17,8 @@ import {
 import { csvRows } from "../support/test-data.ts";
 import { type Client, findWrongAnswers, get, store } from "./support/client.ts";
 import { phoneReports } from "./support/phone-reports.ts";
-import { createPlainFleet, type PlainReport } from "./support/plain-fleet.ts";
-import { lastPage, randomQuestions } from "./support/questions.ts";
 import { createPicker } from "./support/random.ts";
+import { lastPage, randomQueries } from "./support/random-queries.ts";
 
 /*
  * Goal: the program answers about archived days as about those in memory, whatever ends it while it archives.
@@ -32,14 +32,14 @@ const MS_PER_DAY = 86_400_000;
 const SAMPLE = join(import.meta.dir, "../../data/samples/bus_liverpool_route14_20260126.csv.gz");
 /** Three days to archive, and one that stays in memory. */
 const AGES_DAYS = [300, 100, 9, 1];
-const QUESTIONS_OF_EACH = 12; // Of eight endpoints.
+const QUERIES_OF_EACH = 12; // Of eight endpoints.
 const DRIVER = "driver-1";
 
 for (const runtime of RUNTIMES) {
   describe(`on ${runtime.name}`, () => {
     const pick = createPicker(seededRandom(30 + runtime.name.length));
-    const fleet = createPlainFleet("default");
-    const nobody = createPlainFleet("nobody");
+    const fleet = createReferenceRecords("default");
+    const nobody = createReferenceRecords("nobody");
     const buses = busReports(Date.now());
     let place: Place;
     let server: ServerProcess;
@@ -57,7 +57,7 @@ for (const runtime of RUNTIMES) {
       writeFileSync(path, `${CSV_NAMES.join(",")}\n${lines.join("\n")}\n`);
       const args = ["import", path, "--app", "default"];
       expect((await runCommand(runtime, place, args, [path])).code).toBe(0);
-      fleet.apply(buses);
+      fleet.report(buses);
 
       const sealed = await runCommand(runtime, place, ["seal"]);
       expect([sealed.code, sealed.error]).toEqual([0, ""]);
@@ -100,7 +100,7 @@ for (const runtime of RUNTIMES) {
       for (let batch = 0; batch < 6; batch++) {
         const reports = phoneReports(pick, 60, known, Date.now());
         await store(client(), reports);
-        fleet.apply(reports);
+        fleet.report(reports);
       }
       await expectRightAnswers();
       expect(await sourceOf(300)).toBe("hot+archive");
@@ -137,8 +137,8 @@ for (const runtime of RUNTIMES) {
     });
 
     async function expectRightAnswers(): Promise<void> {
-      const questions = randomQuestions(fleet, nobody, pick, QUESTIONS_OF_EACH);
-      expect(await findWrongAnswers(client(), [...questions, lastPage(fleet, Date.now())])).toEqual([]);
+      const queries = randomQueries(fleet, nobody, pick, QUERIES_OF_EACH);
+      expect(await findWrongAnswers(client(), fleet, [...queries, lastPage(fleet, Date.now())])).toEqual([]);
     }
 
     /** What the history of a user on a day long ago says of its source. */
@@ -163,7 +163,7 @@ for (const runtime of RUNTIMES) {
 const CSV_NAMES = ["device_id", "user_id", "timestamp", "latitude", "longitude", "bearing"];
 
 /** The sample's buses on days of these ages, each driven by the same user; within a UTC day, so that days are whole. */
-function busReports(nowMs: number): PlainReport[] {
+function busReports(nowMs: number): ReferenceReport[] {
   const rows = csvRows(gunzipSync(readFileSync(SAMPLE)).toString());
   const todayMs = nowMs - (nowMs % MS_PER_DAY);
   return AGES_DAYS.flatMap((ageDays) =>
@@ -178,6 +178,6 @@ function busReports(nowMs: number): PlainReport[] {
   );
 }
 
-function dayOf({ timestamp }: PlainReport): number {
+function dayOf({ timestamp }: ReferenceReport): number {
   return Math.floor(timestamp / MS_PER_DAY);
 }

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { join } from "node:path";
 import type { BackupReport } from "../../src/service/backup/backup.ts";
 import type { BackupFile } from "../../src/service/backup/file.ts";
+import { createReferenceRecords, type ReferenceReport } from "../reference/records.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import {
   closePlace,
@@ -17,9 +18,8 @@ import {
 } from "../support/server-process.ts";
 import { BODY_FORMATS, type Client, findWrongAnswers, store } from "./support/client.ts";
 import { type Batch, createBatches, findReported, settle } from "./support/load.ts";
-import { createPlainFleet, type PlainReport } from "./support/plain-fleet.ts";
-import { randomQuestions } from "./support/questions.ts";
 import { createPicker } from "./support/random.ts";
+import { randomQueries } from "./support/random-queries.ts";
 
 /*
  * Goal: whoever has lost a data directory has everything again that was acknowledged before the last backup began.
@@ -35,7 +35,7 @@ const SEALS = ["--seal-every", "1s"];
 const CLIENTS = 3;
 /** Between two batches of a client: the drill is about what happens, not about how much. */
 const PAUSE_MS = 80;
-const QUESTIONS_OF_EACH = 5;
+const QUERIES_OF_EACH = 5;
 
 for (const runtime of RUNTIMES) {
   describe(`on ${runtime.name}`, () => {
@@ -59,7 +59,7 @@ for (const runtime of RUNTIMES) {
     /** Half of the reports are of days that are due to be sealed, some of which are sealed already. */
     function createAgedBatches() {
       const recent = createBatches(pick, devices, Date.now());
-      return (): PlainReport[] =>
+      return (): ReferenceReport[] =>
         recent().map((report) => ({
           ...report,
           timestamp: report.timestamp - pick.item([0, 0, 10, 20, 250]) * MS_PER_DAY,
@@ -243,17 +243,17 @@ for (const runtime of RUNTIMES) {
       await verify(elsewhere(name));
       const restored = await startReady(runtime, elsewhere(name), ["--seal-every", "1d"]);
       const there: Client = { url: restored.url, key };
-      const fleet = createPlainFleet("default");
+      const fleet = createReferenceRecords("default");
       // What was posted after the backup began may be in it, or not.
       const later = posted
         .slice(before.length)
         .map(({ reports }) => ({ reports, state: "unanswered" }) as const);
       const known = [...before, ...later];
       expect(settle(fleet, known, await findReported(there, known))).toEqual([]);
-      const nobody = createPlainFleet("nobody");
-      expect(await findWrongAnswers(there, randomQuestions(fleet, nobody, pick, QUESTIONS_OF_EACH))).toEqual(
-        [],
-      );
+      const nobody = createReferenceRecords("nobody");
+      expect(
+        await findWrongAnswers(there, fleet, randomQueries(fleet, nobody, pick, QUERIES_OF_EACH)),
+      ).toEqual([]);
       expect((await restored.stop()).code).toBe(0);
     }
   });

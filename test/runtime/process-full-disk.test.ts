@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { createReferenceRecords, type ReferenceRecords, type ReferenceReport } from "../reference/records.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import {
   RUNTIMES,
@@ -8,9 +9,8 @@ import {
   startReady,
 } from "../support/server-process.ts";
 import { type Client, findWrongAnswers, get, post, store } from "./support/client.ts";
-import { createPlainFleet, type PlainFleet, type PlainReport } from "./support/plain-fleet.ts";
-import { lastPage, randomQuestions } from "./support/questions.ts";
 import { createPicker } from "./support/random.ts";
+import { lastPage, randomQueries } from "./support/random-queries.ts";
 import { type ScarceDisk, scarceDiskKinds } from "./support/scarce-disk.ts";
 
 /*
@@ -23,7 +23,7 @@ setDefaultTimeout(60_000);
 
 const MS_PER_DAY = 86_400_000;
 const POSTS_MAX = 200; // Until the last page of the open file is full, or there is room again.
-const QUESTIONS_OF_EACH = 3;
+const QUERIES_OF_EACH = 3;
 const SERVE_FLAGS = ["--seal-every", "1s"];
 const OLD_DAYS = [9, 20];
 
@@ -38,14 +38,14 @@ for (const kind of kinds) {
       let disk: ScarceDisk;
       let server: ServerProcess;
       let client: Client;
-      let fleet: PlainFleet;
+      let fleet: ReferenceRecords;
       let number = 0;
 
       beforeEach(async () => {
         disk = kind.open(runtime);
         server = await startReady(disk.runtime, disk.place, SERVE_FLAGS);
         client = { url: server.url, key: readFirstKey(disk.place) };
-        fleet = createPlainFleet("default");
+        fleet = createReferenceRecords("default");
       });
       afterEach(() => disk.close());
 
@@ -90,9 +90,9 @@ for (const kind of kinds) {
       });
 
       /** Posts what must be taken. */
-      async function keep(reports: readonly PlainReport[]): Promise<void> {
+      async function keep(reports: readonly ReferenceReport[]): Promise<void> {
         await store(client, reports);
-        fleet.apply(reports);
+        fleet.report(reports);
       }
 
       /** Each answer is the one that is waited for, or an acknowledgement that is kept to. */
@@ -102,12 +102,12 @@ for (const kind of kinds) {
           const response = await post(client, reports);
           if (response.status === status) return response;
           expect(response.status).toBe(200);
-          fleet.apply(reports);
+          fleet.report(reports);
         }
         throw new Error(`No ${status} in ${POSTS_MAX} answers.`);
       }
 
-      function reportsOf(count: number, daysAgo: number): readonly PlainReport[] {
+      function reportsOf(count: number, daysAgo: number): readonly ReferenceReport[] {
         return Array.from({ length: count }, () => ({
           device_id: `bus-${number % 40}`,
           timestamp: Date.now() - daysAgo * MS_PER_DAY - number++,
@@ -119,8 +119,8 @@ for (const kind of kinds) {
       }
 
       async function expectRightAnswers(): Promise<void> {
-        const questions = randomQuestions(fleet, createPlainFleet("nobody"), pick, QUESTIONS_OF_EACH);
-        expect(await findWrongAnswers(client, [...questions, lastPage(fleet, Date.now())])).toEqual([]);
+        const queries = randomQueries(fleet, createReferenceRecords("nobody"), pick, QUERIES_OF_EACH);
+        expect(await findWrongAnswers(client, fleet, [...queries, lastPage(fleet, Date.now())])).toEqual([]);
       }
 
       async function expectWholeAfterKill(): Promise<void> {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import type { ReferenceReport } from "../reference/records.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import {
   closePlace,
@@ -15,7 +16,6 @@ import {
 } from "../support/server-process.ts";
 import { type Client, get, store } from "./support/client.ts";
 import { createBatches, findReported, keyOf, postWhileItLasts } from "./support/load.ts";
-import type { PlainReport } from "./support/plain-fleet.ts";
 import { createPicker } from "./support/random.ts";
 import { openRaw } from "./support/raw-connection.ts";
 import { beginUpload, type SlowUpload } from "./support/slow-upload.ts";
@@ -128,7 +128,7 @@ const OLD_DEVICES = 600;
 const MS_PER_DAY = 86_400_000;
 
 /** Of days that belong into the archive; another shift makes other records of the same days. */
-function oldReports(shiftMs: number): readonly PlainReport[] {
+function oldReports(shiftMs: number): readonly ReferenceReport[] {
   return OLD_DAYS.flatMap((days) =>
     Array.from({ length: OLD_DEVICES }, (_, device) => ({
       device_id: `old-${device}`,
@@ -140,8 +140,8 @@ function oldReports(shiftMs: number): readonly PlainReport[] {
 }
 
 /** About archived days, about everybody, and about who is near: each has more to tell than a page. */
-function questionsOf(reports: readonly PlainReport[]): readonly string[] {
-  const date = (report: PlainReport) => new Date(report.timestamp).toISOString().slice(0, 10);
+function questionsOf(reports: readonly ReferenceReport[]): readonly string[] {
+  const date = (report: ReferenceReport) => new Date(report.timestamp).toISOString().slice(0, 10);
   const range = `start_date=${date(reports.at(-1)!)}&end_date=${date(reports[0]!)}`;
   const histories = [0, 1, 2, 3, 4, 5].map(
     (page) => `/api/v1/locations/history?${range}&limit=${PAGE}&offset=${page * 100}`,
@@ -166,6 +166,6 @@ async function untilSealing({ dataDir }: Place): Promise<void> {
 
 const startedMs = Date.now();
 
-function slowReport(number: number): PlainReport {
+function slowReport(number: number): ReferenceReport {
   return { device_id: "slow", timestamp: startedMs - number, latitude: 1, longitude: 2 };
 }

@@ -13,20 +13,20 @@ import { createHistoryQueries, type HistoryOutcome } from "../../src/service/his
 import type { HistoryQuery } from "../../src/service/history/history-query.ts";
 import { createNearby } from "../../src/service/nearby.ts";
 import { createManualClock } from "../../src/time/clock.ts";
+import { createReferenceRecords, type ReferenceRecords } from "../reference/records.ts";
 import { arbitraryReport, BASE_MS } from "../support/arbitrary-reports.ts";
 import { APP, batchOf, type Report } from "../support/batches.ts";
 import { createEmptyArchive } from "../support/empty-archive.ts";
 import { recordsOf } from "../support/page-records.ts";
-import { createPlainStore, type PlainStore } from "../support/plain-store.ts";
 
 /** The real store and the obvious one after the same batches, which must agree on what each batch changed. */
 function storesAfter(batches: readonly (readonly Report[])[]) {
   const scheduler = new Scheduler();
   const hot = createHotStore(scheduler);
-  const plain = createPlainStore();
+  const plain = createReferenceRecords(APP);
   for (const [index, reports] of batches.entries()) {
     const batch = batchOf(reports);
-    const changes = reports.map((report) => plain.apply(report)).filter(Boolean).length;
+    const changes = plain.report(reports);
     const repeats = hot.repeats(APP, batch);
     expect(hot.apply(APP, batch, index + 1)).toEqual({
       accepted: changes,
@@ -66,7 +66,7 @@ const historyQueries: fc.Arbitrary<HistoryQuery> = fc.record({
 });
 
 /** The whole answer by plain loops over plain objects. */
-function expectedHistory(records: ReturnType<PlainStore["records"]>, query: HistoryQuery) {
+function expectedHistory(records: ReturnType<ReferenceRecords["records"]>, query: HistoryQuery) {
   const { range, accuracyMetersMax } = query;
   const matching = records.filter(
     (record) =>

@@ -1,7 +1,8 @@
 import { gzipSync, zstdCompressSync } from "node:zlib";
-import { findDifference } from "./difference.ts";
-import type { PlainReport } from "./plain-fleet.ts";
-import type { Question } from "./questions.ts";
+import { answerOf } from "../../reference/answer.ts";
+import { findAnswerDifference } from "../../reference/difference.ts";
+import { pathOfQuery, type ReferenceQuery } from "../../reference/query.ts";
+import type { ReferenceRecords, ReferenceReport } from "../../reference/records.ts";
 
 /** One app's client of a server. */
 export interface Client {
@@ -30,7 +31,7 @@ export async function untilKnown(client: Client): Promise<void> {
 
 export function post(
   { url, key }: Client,
-  reports: readonly PlainReport[],
+  reports: readonly ReferenceReport[],
   format: BodyFormat = "json",
 ): Promise<Response> {
   const [syntax, packing] = format.split(".");
@@ -51,7 +52,7 @@ export function post(
 }
 
 /** Posts reports that must all be taken; returns how many of them were news. */
-export async function store(client: Client, reports: readonly PlainReport[], format?: BodyFormat) {
+export async function store(client: Client, reports: readonly ReferenceReport[], format?: BodyFormat) {
   const response = await post(client, reports, format);
   const answer = (await response.json()) as IngestAnswer;
   const isTaken = response.status === 200 && answer.accepted + answer.duplicates === reports.length;
@@ -61,14 +62,18 @@ export async function store(client: Client, reports: readonly PlainReport[], for
 
 const ASKED_AT_ONCE = 4;
 
-/** Asks every question, a few at a time, and returns what is wrong with the answers. */
-export async function findWrongAnswers(client: Client, questions: readonly Question[]): Promise<string[]> {
+/** Asks every query, a few at a time, and returns what is wrong with the answers. */
+export async function findWrongAnswers(
+  client: Client,
+  app: ReferenceRecords,
+  queries: readonly ReferenceQuery[],
+): Promise<string[]> {
   const wrong: string[] = [];
   let next = 0;
   async function askOn(): Promise<void> {
-    for (let question = questions[next++]; question !== undefined; question = questions[next++]) {
-      const difference = await ask(client, question);
-      if (difference !== null) wrong.push(`${question.path}: ${difference}`);
+    for (let query = queries[next++]; query !== undefined; query = queries[next++]) {
+      const difference = await ask(client, app, query);
+      if (difference !== null) wrong.push(`${pathOfQuery(query)}: ${difference}`);
     }
   }
   await Promise.all(Array.from({ length: ASKED_AT_ONCE }, askOn));
@@ -76,14 +81,14 @@ export async function findWrongAnswers(client: Client, questions: readonly Quest
 }
 
 /** Asks again where what is right has changed in between: a position too old by now, a new day. */
-async function ask(client: Client, { path, answer }: Question): Promise<string | null> {
+async function ask(client: Client, app: ReferenceRecords, query: ReferenceQuery): Promise<string | null> {
   for (;;) {
-    const expected = answer(Date.now());
-    const response = await get(client, path);
+    const expected = answerOf(app, query, Date.now());
+    const response = await get(client, pathOfQuery(query));
     const actual = { status: response.status, body: await response.json() };
-    const difference = findDifference(actual, { ...expected });
+    const difference = findAnswerDifference(actual, expected);
     if (difference === null) return null;
-    const later = answer(Date.now());
-    if (findDifference(actual, { ...later }) === difference) return difference;
+    const later = answerOf(app, query, Date.now());
+    if (findAnswerDifference(actual, later) === difference) return difference;
   }
 }

@@ -1,10 +1,10 @@
+import type { ReferenceRecord, ReferenceRecords, ReferenceReport } from "../../reference/records.ts";
 import { BODY_FORMATS, type Client, get, type IngestAnswer, post } from "./client.ts";
 import { phoneMembers } from "./phone-reports.ts";
-import type { PlainFleet, PlainRecord, PlainReport } from "./plain-fleet.ts";
 import type { Picker } from "./random.ts";
 
 export interface Batch {
-  readonly reports: readonly PlainReport[];
+  readonly reports: readonly ReferenceReport[];
   /** `refused` with a 503: nothing of it was taken. */
   state: "unanswered" | "acknowledged" | "refused";
 }
@@ -20,7 +20,7 @@ const MS_PER_DAY = 86_400_000;
 export async function postWhileItLasts(
   client: Client,
   pick: Picker,
-  nextBatch: () => readonly PlainReport[],
+  nextBatch: () => readonly ReferenceReport[],
   onAcknowledged: (count: number) => void,
 ): Promise<readonly Batch[]> {
   const batches: Batch[] = [];
@@ -40,7 +40,11 @@ export async function postWhileItLasts(
   return batches;
 }
 
-async function send(client: Client, reports: readonly PlainReport[], pick: Picker): Promise<Batch["state"]> {
+async function send(
+  client: Client,
+  reports: readonly ReferenceReport[],
+  pick: Picker,
+): Promise<Batch["state"]> {
   let response: Response;
   let answer: IngestAnswer;
   try {
@@ -61,7 +65,7 @@ async function send(client: Client, reports: readonly PlainReport[], pick: Picke
  */
 export function createBatches(pick: Picker, deviceIds: readonly string[], newestMs: number) {
   let timestamp = newestMs;
-  return (): readonly PlainReport[] =>
+  return (): readonly ReferenceReport[] =>
     Array.from({ length: pick.integer(1, BATCH_REPORTS_MAX) }, () => {
       do timestamp--;
       while (timestamp % 1000 === 0);
@@ -79,10 +83,10 @@ export function createBatches(pick: Picker, deviceIds: readonly string[], newest
 export async function findReported(
   client: Client,
   batches: readonly Batch[],
-): Promise<ReadonlyMap<string, PlainRecord>> {
+): Promise<ReadonlyMap<string, ReferenceRecord>> {
   const reports = batches.flatMap((batch) => batch.reports);
   const wanted = new Set(reports.map(keyOf));
-  const found = new Map<string, PlainRecord>();
+  const found = new Map<string, ReferenceRecord>();
   for (const deviceId of new Set(reports.map((report) => report.device_id))) {
     for await (const record of deviceRecords(client, deviceId)) {
       if (wanted.has(keyOf(record))) found.set(keyOf(record), record);
@@ -91,19 +95,19 @@ export async function findReported(
   return found;
 }
 
-export function keyOf({ device_id, timestamp }: PlainReport): string {
+export function keyOf({ device_id, timestamp }: ReferenceReport): string {
   return `${device_id} ${timestamp}`;
 }
 
 /** Pages through all that is known of a device; nothing where it is not. */
-async function* deviceRecords(client: Client, deviceId: string): AsyncGenerator<PlainRecord> {
+async function* deviceRecords(client: Client, deviceId: string): AsyncGenerator<ReferenceRecord> {
   const [start, end] = [-300, 1].map((days) => new Date(Date.now() + days * MS_PER_DAY).toISOString());
   const path = `/api/v1/devices/${encodeURIComponent(deviceId)}/locations/history`;
   const range = `start_date=${start!.slice(0, 10)}&end_date=${end!.slice(0, 10)}&limit=1000`;
   for (let offset = 0; ; offset += 1000) {
     const response = await get(client, `${path}?${range}&offset=${offset}`);
     const body = (await response.json()) as {
-      locations: PlainRecord[];
+      locations: ReferenceRecord[];
       pagination: { has_more: boolean };
     };
     yield* body.locations;
@@ -113,15 +117,15 @@ async function* deviceRecords(client: Client, deviceId: string): AsyncGenerator<
 
 /** Adds to the fleet what was acknowledged, and what of the rest the server has; returns what it should have and has not. */
 export function settle(
-  fleet: PlainFleet,
+  fleet: ReferenceRecords,
   batches: readonly Batch[],
-  found: ReadonlyMap<string, PlainRecord>,
-): readonly PlainReport[] {
-  const lost: PlainReport[] = [];
+  found: ReadonlyMap<string, ReferenceRecord>,
+): readonly ReferenceReport[] {
+  const lost: ReferenceReport[] = [];
   for (const { reports, state } of batches) {
     const present = reports.filter((report) => found.has(keyOf(report)));
     if (state === "acknowledged") lost.push(...reports.filter((report) => !found.has(keyOf(report))));
-    fleet.apply(present);
+    fleet.report(present);
   }
   return lost;
 }

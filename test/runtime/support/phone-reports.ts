@@ -1,4 +1,4 @@
-import type { PlainReport } from "./plain-fleet.ts";
+import type { ReferenceReport } from "../../reference/records.ts";
 import { given, type Picker } from "./random.ts";
 
 /** Ids whose order, encoding in paths or look as numbers could be got wrong. */
@@ -39,9 +39,9 @@ export function phoneMembers(pick: Picker) {
  * Reports of phones and of known devices: some repeat the time of a known report, and so lay more over it, most are
  * of the last days, some of the last months. All times are whole seconds.
  */
-export function phoneReports(pick: Picker, count: number, known: readonly PlainReport[], nowMs: number) {
+export function phoneReports(pick: Picker, count: number, known: readonly ReferenceReport[], nowMs: number) {
   const nowSeconds = Math.floor(nowMs / MS_PER_SECOND);
-  return Array.from({ length: count }, (): PlainReport => {
+  return Array.from({ length: count }, (): ReferenceReport => {
     const place = { latitude: pick.decimal(42.1, 42.6, 6), longitude: pick.decimal(-71.4, -70.8, 6) };
     const repeated = pick.maybe(0.2, () => pick.item(known));
     const device_id = repeated?.device_id ?? pick.item([...PHONES, pick.item(known).device_id]);

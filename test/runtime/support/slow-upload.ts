@@ -1,6 +1,6 @@
 import { connect } from "node:net";
+import type { ReferenceReport } from "../../reference/records.ts";
 import type { Client } from "./client.ts";
-import type { PlainReport } from "./plain-fleet.ts";
 
 /** A report on its way over a connection of its own, its body half sent. */
 export interface SlowUpload {
@@ -10,7 +10,7 @@ export interface SlowUpload {
 }
 
 /** Resolves when the first half has left. */
-export function beginUpload({ url, key }: Client, report: PlainReport): Promise<SlowUpload> {
+export function beginUpload({ url, key }: Client, report: ReferenceReport): Promise<SlowUpload> {
   const { hostname, port, host } = new URL(url);
   const body = JSON.stringify({ locations: [report] });
   const head = [

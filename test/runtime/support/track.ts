@@ -1,14 +1,14 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { ReferenceReport } from "../../reference/records.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import { csvRows, readTestData, testDataPath } from "../../support/test-data.ts";
-import type { PlainReport } from "./plain-fleet.ts";
 
 /** Real positions as CSV files, for the program to import and for the tests to know by heart. */
 export interface Track {
   readonly path: string;
   /** In the order of the file. */
-  readonly reports: readonly PlainReport[];
+  readonly reports: readonly ReferenceReport[];
 }
 
 const BOSTON = "tracks/gtfsrt_mbta_20221122.csv.gz";
@@ -31,11 +31,11 @@ export function bostonTrack(directory: string): Track {
 }
 
 /** Vessels from the Caribbean to the Arabian Sea; none where the file is absent. */
-export function vesselReports(): readonly PlainReport[] {
+export function vesselReports(): readonly ReferenceReport[] {
   return vesselsPath === null ? [] : parseTrack(readTestData(VESSELS)!);
 }
 
-function parseTrack(csv: string): readonly PlainReport[] {
+function parseTrack(csv: string): readonly ReferenceReport[] {
   return csvRows(csv).map(([deviceId, timestamp, latitude, longitude, speed, bearing]) => ({
     device_id: deviceId!,
     timestamp: Number(timestamp),

@@ -4,11 +4,11 @@ import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import { createNodeFiles } from "../../../src/runtime/node-files.ts";
 import { createHistoryQueries } from "../../../src/service/history/history.ts";
 import { createManualClock } from "../../../src/time/clock.ts";
+import { createReferenceRecords, type ReferenceRecords } from "../../reference/records.ts";
 import { openLifeEngine } from "../../sim/life/engine.ts";
 import { type ArchiveApp, createArchiveApp } from "../../support/archive-app.ts";
 import { APP, batchOf, type Report } from "../../support/batches.ts";
 import { recordsOf } from "../../support/page-records.ts";
-import { createPlainStore, type PlainStore } from "../../support/plain-store.ts";
 import { type BeforeOperation, watchedEngine, watchedFiles } from "../../support/watched-disk.ts";
 
 /**
@@ -79,11 +79,11 @@ function reportOf(age: number, offsetMs: number, more: Report = {}): Report {
   };
 }
 
-function appender(app: ArchiveApp, model: PlainStore) {
+function appender(app: ArchiveApp, model: ReferenceRecords) {
   return async (...reports: Report[]) => {
     const answer = await app.directory.ingest(APP, batchOf(reports));
     expect(answer.ok).toBe(true);
-    for (const report of reports) model.apply(report);
+    model.report(reports);
   };
 }
 
@@ -100,7 +100,7 @@ async function openStory(dataDir: string, nowMs: number, before: BeforeOperation
 /** A directory just before the seal in question, closed. */
 async function tellStory(story: Story) {
   const dataDir = engine.makeDirectory();
-  const model = createPlainStore();
+  const model = createReferenceRecords(APP);
   const app = await openStory(dataDir, NOW_MS, async () => {});
   const report = appender(app, model);
   for (const age of Object.values(AGES))
@@ -138,7 +138,7 @@ async function shownBy(app: ArchiveApp) {
   return answer.value.pages.flatMap(recordsOf).slice(0, answer.value.count);
 }
 
-function expectedAt(model: PlainStore, nowMs: number): Report[] {
+function expectedAt(model: ReferenceRecords, nowMs: number): Report[] {
   const startMs = Math.floor(nowMs / DAY_MS) * DAY_MS - 365 * DAY_MS;
   return model.records().filter(({ timestamp }) => timestamp >= startMs);
 }
@@ -151,8 +151,8 @@ for (const story of STORIES) {
       for (let step = 0; step === 0 || step < steps; step++) {
         const copy = engine.makeDirectory();
         cpSync(dataDir, copy, { recursive: true });
-        const model = createPlainStore();
-        for (const record of before.records()) model.apply(record);
+        const model = createReferenceRecords(APP);
+        model.report(before.records());
         let isSealing = false;
         let seen = 0;
         const counts = new Map<string, number>();

@@ -1,13 +1,7 @@
 import { retentionStartMs } from "../../../src/time/retention.ts";
 import { type UtcDay, utcDayOf } from "../../../src/time/utc-day.ts";
-import {
-  type Contribution,
-  type PlainRecord,
-  possibleValues,
-  type RecordHistory,
-  recordKey,
-} from "./model.ts";
-import { type ObservedApp, SHOWN_OF_APP } from "./observe.ts";
+import { type Contribution, possibleValues, type RecordHistory, recordKey } from "./model.ts";
+import { type ObservedApp, SHOWN_OF_APP, type ShownRecord } from "./observe.ts";
 
 export interface Expectation {
   readonly histories: Iterable<RecordHistory>;
@@ -23,7 +17,7 @@ export function findMismatch(expected: Expectation, observed: ObservedApp): stri
   const retainedMs = retentionStartMs(expected.nowMs);
   const isAnswered = ({ timestampMs }: RecordHistory) =>
     timestampMs >= retainedMs && !observed.damagedDays.has(utcDayOf(timestampMs));
-  const known = new Map<string, readonly (PlainRecord | null)[]>();
+  const known = new Map<string, readonly (ShownRecord | null)[]>();
   const newestMs = new Map<string, number>();
   for (const record of expected.histories) {
     const { deviceId, timestampMs } = record;
@@ -47,7 +41,7 @@ export function findMismatch(expected: Expectation, observed: ObservedApp): stri
   return findNewestMismatch(observed, known, newestMs, retainedMs);
 }
 
-function shownOfApp(record: PlainRecord | null): PlainRecord | null {
+function shownOfApp(record: ShownRecord | null): ShownRecord | null {
   if (record === null) return null;
   return Object.fromEntries(
     SHOWN_OF_APP.filter((name) => name in record).map((name) => [name, record[name]]),
@@ -57,7 +51,7 @@ function shownOfApp(record: PlainRecord | null): PlainRecord | null {
 /** The newest position must be that of a record, and no older than the newest that can't be missing. */
 function findNewestMismatch(
   { newest }: ObservedApp,
-  known: ReadonlyMap<string, readonly (PlainRecord | null)[]>,
+  known: ReadonlyMap<string, readonly (ShownRecord | null)[]>,
   newestMs: ReadonlyMap<string, number>,
   retainedMs: number,
 ): string | null {
@@ -77,16 +71,16 @@ function findNewestMismatch(
   return null;
 }
 
-function isOneOf(found: PlainRecord | null, values: readonly (PlainRecord | null)[]): boolean {
+function isOneOf(found: ShownRecord | null, values: readonly (ShownRecord | null)[]): boolean {
   return values.some((value) => Bun.deepEquals(value, found));
 }
 
-function differs(what: string, values: readonly (PlainRecord | null)[], found: PlainRecord | null): string {
+function differs(what: string, values: readonly (ShownRecord | null)[], found: ShownRecord | null): string {
   const expected = [...new Set(values.map(textOf))].join("\n           or ");
   return `${what}\n  expected ${expected}\n  found    ${textOf(found)}`;
 }
 
-function textOf(record: PlainRecord | null): string {
+function textOf(record: ShownRecord | null): string {
   return record === null ? "nothing" : JSON.stringify(record, Object.keys(record).sort());
 }
 

@@ -1,4 +1,5 @@
 import { type UtcDay, utcDayOf } from "../../../src/time/utc-day.ts";
+import { laidOver, type ReferenceRecord } from "../../reference/records.ts";
 import type { LifeReport } from "./reports.ts";
 
 /** A batch on its way, or what became of it. */
@@ -28,8 +29,6 @@ export interface RecordHistory {
   readonly timestampMs: number;
   readonly contributions: readonly Contribution[];
 }
-
-export type PlainRecord = Readonly<Record<string, unknown>>;
 
 /**
  * What a data directory must hold: a plain map of what was reported, laid over each other as the contract says. It
@@ -173,7 +172,7 @@ const OPTIONAL_MAX = 8;
 export function possibleValues(
   { contributions: all }: RecordHistory,
   isLoose: (contribution: Contribution) => boolean,
-): readonly (PlainRecord | null)[] {
+): readonly (ReferenceRecord | null)[] {
   const contributions = all.filter(({ fate }) => fate !== "deleted");
   const loose = contributions.map((each) => each.fate === "optional" || isLoose(each));
   const count = loose.filter(Boolean).length;
@@ -190,11 +189,6 @@ export function possibleValues(
   });
 }
 
-function valueOrNone(contributions: readonly Contribution[]): PlainRecord | null {
-  return contributions.length === 0 ? null : laidOver(contributions);
-}
-
-/** What a report carries replaces, what it leaves out stays, and a record that nobody claimed is nobody's. */
-function laidOver(contributions: readonly Contribution[]): PlainRecord {
-  return Object.assign({ user_id: "ANONYMOUS" }, ...contributions.map(({ report }) => report));
+function valueOrNone(contributions: readonly Contribution[]): ReferenceRecord | null {
+  return contributions.reduce<ReferenceRecord | null>((record, { report }) => laidOver(record, report), null);
 }

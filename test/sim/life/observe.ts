@@ -5,17 +5,20 @@ import type { TimeRange } from "../../../src/time/range.ts";
 import { MS_PER_DAY } from "../../../src/time/retention.ts";
 import { parseUtcDayName, type UtcDay, utcDayStartMs } from "../../../src/time/utc-day.ts";
 import { recordsOf } from "../../support/page-records.ts";
-import { type PlainRecord, recordKey } from "./model.ts";
+import { recordKey } from "./model.ts";
 import type { LifeService } from "./service.ts";
+
+/** A record, or what an answer shows of one. */
+export type ShownRecord = Readonly<Record<string, unknown>>;
 
 /** Everything that a service says of an app. */
 export interface ObservedApp {
   /** The app's history over the whole retention; of each record only `SHOWN_OF_APP` counts. */
-  readonly records: ReadonlyMap<string, PlainRecord>;
+  readonly records: ReadonlyMap<string, ShownRecord>;
   /** The histories of the devices that were asked for, with all fields. */
-  readonly whole: ReadonlyMap<string, PlainRecord>;
+  readonly whole: ReadonlyMap<string, ShownRecord>;
   /** The newest record of each device. */
-  readonly newest: ReadonlyMap<string, PlainRecord>;
+  readonly newest: ReadonlyMap<string, ShownRecord>;
   /** Days that were answered with an error that named them. */
   readonly damagedDays: ReadonlySet<UtcDay>;
   /** Whether any answer said that something is missing. */
@@ -65,7 +68,7 @@ export async function observeApp(service: LifeService, asked: Asked): Promise<Ob
   for (const device of asked.devices) {
     await ofDevices.collect((range) => service.history.ofDevice(appId, device, { ...ALL, range }, NOBODY));
   }
-  const isAsked = ({ device_id }: PlainRecord) => asked.devices.includes(String(device_id));
+  const isAsked = ({ device_id }: ShownRecord) => asked.devices.includes(String(device_id));
   const expected = [...ofApp.records].filter(([, record]) => isAsked(record)).map(([key]) => key);
   expectSameKeys(ofDevices.records.keys(), expected, "the history of devices");
   if (asked.historyUser !== null) await expectUserHistory(service, asked, ofApp.records);
@@ -80,7 +83,7 @@ export async function observeApp(service: LifeService, asked: Asked): Promise<Ob
 
 /** Asks again, around them, where days are damaged. */
 function createCollector(whole: TimeRange) {
-  const records = new Map<string, PlainRecord>();
+  const records = new Map<string, ShownRecord>();
   const damagedDays = new Set<UtcDay>();
   let isIncomplete = false;
 
@@ -122,8 +125,8 @@ function createCollector(whole: TimeRange) {
 async function observeNewest(
   service: LifeService,
   { appId, users }: Asked,
-): Promise<Map<string, PlainRecord>> {
-  const newest = new Map<string, PlainRecord>();
+): Promise<Map<string, ShownRecord>> {
+  const newest = new Map<string, ShownRecord>();
   for (const user of [...users, "ANONYMOUS"]) {
     const pages = service.userDevices(appId as AppId, user as UserId, { ageMsMax: null });
     for (const record of Array.from(pages, recordsOf).flat()) {
@@ -143,7 +146,7 @@ async function observeNewest(
 async function expectUserHistory(
   { history }: LifeService,
   { appId, historyUser: user, range }: Asked,
-  records: ReadonlyMap<string, PlainRecord>,
+  records: ReadonlyMap<string, ShownRecord>,
 ): Promise<void> {
   const ofUser = createCollector(range);
   await ofUser.collect((each) =>

@@ -1,55 +1,52 @@
+import type { ReferenceQuery } from "../../reference/query.ts";
+import { createReferenceRecords, type ReferenceRecords } from "../../reference/records.ts";
 import { type Client, findWrongAnswers } from "../../runtime/support/client.ts";
-import { createPlainFleet, type PlainFleet } from "../../runtime/support/plain-fleet.ts";
-import { deviceHistory } from "../../runtime/support/plain-histories.ts";
-import { appCurrent } from "../../runtime/support/plain-positions.ts";
-import { lastPage, type Question, randomQuestions } from "../../runtime/support/questions.ts";
 import type { Picker } from "../../runtime/support/random.ts";
-import { pathOf } from "../../support/test-app.ts";
+import { lastPage, randomQueries } from "../../runtime/support/random-queries.ts";
 
 const PAGE = 1000;
 const MS_PER_DAY = 86_400_000;
 const RANGE_DAYS = 300;
-const QUESTIONS_OF_EACH = 2;
+const QUERIES_OF_EACH = 2;
 
 /** Every record of these devices, field by field and exactly once, and how many records there are in all. */
 export function checkDevices(
   client: Client,
-  fleet: PlainFleet,
+  fleet: ReferenceRecords,
   deviceIds: Iterable<string>,
 ): Promise<string[]> {
-  const questions = [...deviceIds].flatMap((deviceId) => devicePages(fleet, deviceId));
-  return findWrongAnswers(client, [...questions, ...currentPages(fleet), ...totals(fleet)]);
+  const queries = [...deviceIds].flatMap((deviceId) => devicePages(fleet, deviceId));
+  return findWrongAnswers(client, fleet, [...queries, ...currentPages(fleet), ...totals(fleet)]);
 }
 
 /** The same of all devices, and random questions of every endpoint. */
-export function checkAll(client: Client, fleet: PlainFleet, pick: Picker): Promise<string[]> {
-  const questions = fleet.deviceIds().flatMap((deviceId) => devicePages(fleet, deviceId));
-  const others = createPlainFleet("nobody");
-  const random =
-    fleet.deviceIds().length === 0 ? [] : randomQuestions(fleet, others, pick, QUESTIONS_OF_EACH);
-  return findWrongAnswers(client, [...questions, ...currentPages(fleet), ...totals(fleet), ...random]);
+export function checkAll(client: Client, fleet: ReferenceRecords, pick: Picker): Promise<string[]> {
+  const queries = fleet.deviceIds().flatMap((deviceId) => devicePages(fleet, deviceId));
+  const others = createReferenceRecords("nobody");
+  const random = fleet.deviceIds().length === 0 ? [] : randomQueries(fleet, others, pick, QUERIES_OF_EACH);
+  return findWrongAnswers(client, fleet, [...queries, ...currentPages(fleet), ...totals(fleet), ...random]);
 }
 
-function devicePages(fleet: PlainFleet, deviceId: string): Question[] {
+function devicePages(fleet: ReferenceRecords, deviceId: string): ReferenceQuery[] {
   const [start_date, end_date] = [-RANGE_DAYS, 1].map((days) =>
     new Date(Date.now() + days * MS_PER_DAY).toISOString().slice(0, 10),
   );
-  const path = `/api/v1/devices/${encodeURIComponent(deviceId)}/locations/history`;
-  return offsetsOf(fleet.recordsOf(deviceId)).map((offset) => {
-    const query = { start_date: start_date!, end_date: end_date!, limit: PAGE, offset };
-    return { path: pathOf(path, query), answer: (now) => deviceHistory(fleet, deviceId, query, now) };
-  });
+  return offsetsOf(fleet.recordsOf(deviceId)).map((offset) => ({
+    endpoint: "deviceHistory",
+    device: deviceId,
+    parameters: { start_date: start_date!, end_date: end_date!, limit: PAGE, offset },
+  }));
 }
 
-function currentPages(fleet: PlainFleet): Question[] {
-  return offsetsOf(fleet.deviceIds()).map((offset) => {
-    const query = { limit: PAGE, offset };
-    return { path: pathOf("/api/v1/locations/current", query), answer: () => appCurrent(fleet, query) };
-  });
+function currentPages(fleet: ReferenceRecords): ReferenceQuery[] {
+  return offsetsOf(fleet.deviceIds()).map((offset) => ({
+    endpoint: "appCurrent",
+    parameters: { limit: PAGE, offset },
+  }));
 }
 
 /** No record too many, of devices that nobody asks about either. */
-function totals(fleet: PlainFleet): Question[] {
+function totals(fleet: ReferenceRecords): ReferenceQuery[] {
   return fleet.deviceIds().length === 0 ? [] : [lastPage(fleet, Date.now())];
 }
 

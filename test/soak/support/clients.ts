@@ -1,3 +1,5 @@
+import { pathOfQuery, type ReferenceQuery } from "../../reference/query.ts";
+import type { ReferenceReport } from "../../reference/records.ts";
 import {
   BODY_FORMATS,
   type Client,
@@ -6,10 +8,6 @@ import {
   type IngestAnswer,
   post,
 } from "../../runtime/support/client.ts";
-import type { PlainReport } from "../../runtime/support/plain-fleet.ts";
-import { deviceHistory } from "../../runtime/support/plain-histories.ts";
-import { deviceCurrent } from "../../runtime/support/plain-positions.ts";
-import type { Question } from "../../runtime/support/questions.ts";
 import type { Picker } from "../../runtime/support/random.ts";
 import { pathOf } from "../../support/test-app.ts";
 import type { Ledger } from "./ledger.ts";
@@ -55,23 +53,19 @@ export async function postOn(
 /** No other client reports of these devices, so the answer is known. */
 async function ask(
   { client, pick, ledger, isOver, onWrong }: ClientOptions,
-  batch: readonly PlainReport[],
+  batch: readonly ReferenceReport[],
 ): Promise<void> {
   const { device_id, timestamp } = pick.item(batch);
-  const path = `/api/v1/devices/${encodeURIComponent(device_id)}/locations`;
   const date = new Date(timestamp).toISOString().slice(0, 10);
-  const query = { start_date: date, end_date: date, limit: 1000 };
-  const question: Question = pick.item<Question>([
-    { path: `${path}/current`, answer: () => deviceCurrent(ledger.fleet, device_id, {}) },
-    {
-      path: pathOf(`${path}/history`, query),
-      answer: (now) => deviceHistory(ledger.fleet, device_id, query, now),
-    },
+  const parameters = { start_date: date, end_date: date, limit: 1000 };
+  const query = pick.item<ReferenceQuery>([
+    { endpoint: "deviceCurrent", device: device_id, parameters: {} },
+    { endpoint: "deviceHistory", device: device_id, parameters },
   ]);
   try {
-    for (const wrong of await findWrongAnswers(client, [question])) onWrong(wrong);
+    for (const wrong of await findWrongAnswers(client, ledger.fleet, [query])) onWrong(wrong);
   } catch (error) {
-    if (!isOver()) onWrong(`${question.path}: ${error}`);
+    if (!isOver()) onWrong(`${pathOfQuery(query)}: ${error}`);
   }
 }
 
@@ -110,7 +104,7 @@ export async function readOn({ client, pick, isOver, onWrong }: ClientOptions): 
 
 interface Page {
   readonly results?: readonly { readonly distance_miles: number }[];
-  readonly locations?: readonly PlainReport[];
+  readonly locations?: readonly ReferenceReport[];
   readonly pagination: { readonly total_devices?: number };
 }
 

@@ -1,22 +1,22 @@
-import type { Client } from "../../runtime/support/client.ts";
-import { findDifference } from "../../runtime/support/difference.ts";
-import { findReported, keyOf } from "../../runtime/support/load.ts";
+import { findDifference } from "../../reference/difference.ts";
 import {
-  createPlainFleet,
-  type PlainFleet,
-  type PlainRecord,
-  type PlainReport,
-} from "../../runtime/support/plain-fleet.ts";
-import { shown } from "../../runtime/support/plain-parts.ts";
+  createReferenceRecords,
+  type ReferenceRecord,
+  type ReferenceRecords,
+  type ReferenceReport,
+} from "../../reference/records.ts";
+import { shownRecord } from "../../reference/shown.ts";
+import type { Client } from "../../runtime/support/client.ts";
+import { findReported, keyOf } from "../../runtime/support/load.ts";
 
 /** What the server must know after everything it has acknowledged, and what it may know besides. */
 export interface Ledger {
-  readonly fleet: PlainFleet;
+  readonly fleet: ReferenceRecords;
   /** Of all batches together, repeats and replacements too. */
   readonly acknowledgedReports: number;
-  acknowledge(reports: readonly PlainReport[]): void;
+  acknowledge(reports: readonly ReferenceReport[]): void;
   /** A batch that was sent and never answered: it may be there whole, or not at all. */
-  leaveOpen(reports: readonly PlainReport[]): void;
+  leaveOpen(reports: readonly ReferenceReport[]): void;
   /** Asks what became of the open batches; returns what is wrong where one is there in part. */
   settle(client: Client): Promise<string[]>;
   /** Devices named since the last call. */
@@ -24,12 +24,12 @@ export interface Ledger {
 }
 
 export function createLedger(appId: string): Ledger {
-  const fleet = createPlainFleet(appId);
-  let open: (readonly PlainReport[])[] = [];
+  const fleet = createReferenceRecords(appId);
+  let open: (readonly ReferenceReport[])[] = [];
   let touched = new Set<string>();
   let acknowledgedReports = 0;
 
-  function touch(reports: readonly PlainReport[]): void {
+  function touch(reports: readonly ReferenceReport[]): void {
     for (const { device_id } of reports) touched.add(device_id);
   }
 
@@ -39,7 +39,7 @@ export function createLedger(appId: string): Ledger {
       return acknowledgedReports;
     },
     acknowledge(reports) {
-      fleet.apply(reports);
+      fleet.report(reports);
       touch(reports);
       acknowledgedReports += reports.length;
     },
@@ -52,7 +52,7 @@ export function createLedger(appId: string): Ledger {
       for (const reports of open) {
         const found = await findReported(client, [{ reports, state: "unanswered" }]);
         const [before, after] = [recordsBefore(fleet, reports), recordsAfter(fleet, reports)];
-        if (isWhatWasFound(fleet, after, found)) fleet.apply(reports);
+        if (isWhatWasFound(fleet, after, found)) fleet.report(reports);
         else if (!isWhatWasFound(fleet, before, found)) {
           const [first] = reports;
           wrong.push(`a batch of ${reports.length} that begins with ${keyOf(first!)} is there in part`);
@@ -70,9 +70,12 @@ export function createLedger(appId: string): Ledger {
 }
 
 /** What the fleet knows of the batch's devices and times, by `keyOf`. */
-function recordsBefore(fleet: PlainFleet, reports: readonly PlainReport[]): ReadonlyMap<string, PlainRecord> {
+function recordsBefore(
+  fleet: ReferenceRecords,
+  reports: readonly ReferenceReport[],
+): ReadonlyMap<string, ReferenceRecord> {
   const keys = new Set(reports.map(keyOf));
-  const known = new Map<string, PlainRecord>();
+  const known = new Map<string, ReferenceRecord>();
   for (const deviceId of new Set(reports.map(({ device_id }) => device_id))) {
     for (const record of fleet.recordsOf(deviceId))
       if (keys.has(keyOf(record))) known.set(keyOf(record), record);
@@ -81,21 +84,24 @@ function recordsBefore(fleet: PlainFleet, reports: readonly PlainReport[]): Read
 }
 
 /** The same once the batch is taken in. */
-function recordsAfter(fleet: PlainFleet, reports: readonly PlainReport[]): ReadonlyMap<string, PlainRecord> {
-  const copy = createPlainFleet(fleet.appId);
-  copy.apply([...recordsBefore(fleet, reports).values()]);
-  copy.apply(reports);
+function recordsAfter(
+  fleet: ReferenceRecords,
+  reports: readonly ReferenceReport[],
+): ReadonlyMap<string, ReferenceRecord> {
+  const copy = createReferenceRecords(fleet.appId);
+  copy.report([...recordsBefore(fleet, reports).values()]);
+  copy.report(reports);
   return new Map(copy.records().map((record) => [keyOf(record), record]));
 }
 
 function isWhatWasFound(
-  fleet: PlainFleet,
-  expected: ReadonlyMap<string, PlainRecord>,
-  found: ReadonlyMap<string, PlainRecord>,
+  fleet: ReferenceRecords,
+  expected: ReadonlyMap<string, ReferenceRecord>,
+  found: ReadonlyMap<string, ReferenceRecord>,
 ): boolean {
   if (expected.size !== found.size) return false;
   return [...expected].every(
     ([key, record]) =>
-      findDifference(found.get(key), shown(fleet, record, "deviceHistory", undefined)) === null,
+      findDifference(found.get(key), shownRecord(record, "deviceHistory", fleet.appId, null)) === null,
   );
 }

@@ -1,4 +1,4 @@
-import type { PlainReport } from "../../runtime/support/plain-fleet.ts";
+import type { ReferenceReport } from "../../reference/records.ts";
 import type { Picker } from "../../runtime/support/random.ts";
 
 /*
@@ -25,21 +25,25 @@ export interface SteadyFleet {
   /** What memory holds all the time. */
   readonly liveRecords: number;
   /** Every live and every late instant once. */
-  first(): readonly PlainReport[];
+  first(): readonly ReferenceReport[];
   /** A new place for every device. */
-  newest(): readonly PlainReport[];
-  live(): PlainReport;
-  late(): PlainReport;
-  aging(): PlainReport;
+  newest(): readonly ReferenceReport[];
+  live(): ReferenceReport;
+  late(): ReferenceReport;
+  aging(): ReferenceReport;
 }
 
 /** `places` are where devices go, one after the other. */
-export function createSteadyFleet(places: readonly PlainReport[], pick: Picker, nowMs: number): SteadyFleet {
+export function createSteadyFleet(
+  places: readonly ReferenceReport[],
+  pick: Picker,
+  nowMs: number,
+): SteadyFleet {
   const deviceIds = Array.from({ length: DEVICES }, (_, number) => `bus-${number}`);
   const todayMs = nowMs - (nowMs % MS_PER_DAY);
   let place = 0;
 
-  function report(device: number, timestamp: number): PlainReport {
+  function report(device: number, timestamp: number): ReferenceReport {
     const { latitude, longitude, speed, bearing } = places[place++ % places.length]!;
     return {
       device_id: deviceIds[device]!,
@@ -63,7 +67,7 @@ export function createSteadyFleet(places: readonly PlainReport[], pick: Picker, 
     deviceIds,
     liveRecords: DEVICES * LIVE_INSTANTS,
     first() {
-      const reports: PlainReport[] = [];
+      const reports: ReferenceReport[] = [];
       for (let device = 0; device < DEVICES; device++) {
         for (let instant = 0; instant < LIVE_INSTANTS; instant++)
           reports.push(report(device, liveMs(instant)));

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
+import type { ReferenceReport } from "../../reference/records.ts";
 import { BODY_FORMATS, type Client, get, post } from "../../runtime/support/client.ts";
-import type { PlainReport } from "../../runtime/support/plain-fleet.ts";
 import type { Picker } from "../../runtime/support/random.ts";
 import { pathOf } from "../../support/test-app.ts";
 import type { SteadyFleet } from "./steady-fleet.ts";
@@ -51,7 +51,7 @@ export function startSteadyLoad(client: Client, fleet: SteadyFleet, pick: Picker
     if (wrong.length < WRONG_MAX) wrong.push(what);
   }
 
-  function store(next: () => PlainReport): Promise<void> {
+  function store(next: () => ReferenceReport): Promise<void> {
     const reports = Array.from({ length: BATCH_REPORTS }, next);
     return expectStatus(200, "reports", post(client, reports, pick.item(BODY_FORMATS)));
   }

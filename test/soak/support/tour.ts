@@ -1,12 +1,12 @@
+import type { ReferenceReport } from "../../reference/records.ts";
 import { phoneMembers } from "../../runtime/support/phone-reports.ts";
-import type { PlainReport } from "../../runtime/support/plain-fleet.ts";
 import type { Picker } from "../../runtime/support/random.ts";
 
 /** Where one client's batches come from: real tracks of devices that are its own. */
 export interface Tour {
   /** Begins with other devices, a few at a time, so that a round names few. */
   turn(): void;
-  nextBatch(): readonly PlainReport[];
+  nextBatch(): readonly ReferenceReport[];
 }
 
 const MS_PER_DAY = 86_400_000;
@@ -20,7 +20,7 @@ const BATCHES_REMEMBERED = 40;
 
 /** Shares the tracks out; no device is in two tours, so each client alone decides in which order a device reports. */
 export function planTours(
-  reports: readonly PlainReport[],
+  reports: readonly ReferenceReport[],
   clients: number,
   pick: Picker,
   nowMs: number,
@@ -34,11 +34,11 @@ export function planTours(
   });
 }
 
-function createTour(tracks: readonly (readonly PlainReport[])[], pick: Picker, shiftMs: number): Tour {
+function createTour(tracks: readonly (readonly ReferenceReport[])[], pick: Picker, shiftMs: number): Tour {
   let chosen = tracks.slice(0, DEVICES_A_TURN);
-  const sent: (readonly PlainReport[])[] = [];
+  const sent: (readonly ReferenceReport[])[] = [];
 
-  function freshBatch(): readonly PlainReport[] {
+  function freshBatch(): readonly ReferenceReport[] {
     const movedMs = shiftMs - pick.item(AGES_DAYS) * MS_PER_DAY;
     return Array.from({ length: pick.integer(1, 3) }, () => {
       const track = pick.item(chosen);
@@ -53,7 +53,7 @@ function createTour(tracks: readonly (readonly PlainReport[])[], pick: Picker, s
   }
 
   /** The same times once more, with some of the fields set anew. */
-  function replacing(reports: readonly PlainReport[]): readonly PlainReport[] {
+  function replacing(reports: readonly ReferenceReport[]): readonly ReferenceReport[] {
     return reports.map(({ device_id, timestamp, latitude, longitude }) => ({
       device_id,
       timestamp,

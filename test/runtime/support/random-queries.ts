@@ -1,16 +1,7 @@
-import { pathOf } from "../../support/test-app.ts";
+import type { Parameters, ReferenceQuery } from "../../reference/query.ts";
+import type { ReferenceRecords } from "../../reference/records.ts";
 import { PHONES, USERS } from "./phone-reports.ts";
-import type { PlainFleet } from "./plain-fleet.ts";
-import { appHistory, deviceHistory, userHistory } from "./plain-histories.ts";
-import type { PlainAnswer, Query } from "./plain-parts.ts";
-import { appCurrent, deviceCurrent, nearby, userCurrent, userDevices } from "./plain-positions.ts";
 import { given, type Picker } from "./random.ts";
-
-/** A request and what should come back, as of a moment. */
-export interface Question {
-  readonly path: string;
-  answer(nowMs: number): PlainAnswer;
-}
 
 const MS_PER_DAY = 86_400_000;
 const ZONES = [
@@ -18,13 +9,13 @@ const ZONES = [
   ...["+05:30", "-09:30", "PST", "UTC", "GMT"],
 ];
 
-/** Random questions about a fleet, as many of each endpoint; some are about devices that only `others` has. */
-export function randomQuestions(
-  fleet: PlainFleet,
-  others: PlainFleet,
+/** Random queries about an app, as many of each endpoint; some are about devices that only `others` has. */
+export function randomQueries(
+  fleet: ReferenceRecords,
+  others: ReferenceRecords,
   pick: Picker,
   countOfEach: number,
-): Question[] {
+): ReferenceQuery[] {
   const deviceIds = fleet.deviceIds();
   const records = fleet.records();
   const strangers = ["unknown", ...others.deviceIds()];
@@ -34,16 +25,12 @@ export function randomQuestions(
   const zone = () => pick.maybe(0.4, () => pick.item(ZONES));
   const meters = (maximum: number) => pick.maybe(0.3, () => pick.integer(0, maximum));
 
-  function ask(path: string, query: Query, answer: Question["answer"]): Question {
-    return { path: pathOf(path, { ...query }), answer };
-  }
-
   /** Around the day of a record, or today; a single day where a distance is asked for. */
-  function historyQuery(offsetMax: number, withDistance: boolean): Query {
+  function historyQuery(offsetMax: number, withDistance: boolean): Parameters {
     const day = pick.maybe(0.8, () => pick.item(records).timestamp);
     const distance_travelled = withDistance ? pick.maybe(0.4, () => pick.item([true, false])) : undefined;
     const [before, after] = distance_travelled === true ? [0, 0] : [pick.integer(0, 2), pick.integer(0, 300)];
-    return given<Query>({
+    return given<Parameters>({
       start_date: day === undefined ? undefined : dateOf(day - before * MS_PER_DAY),
       end_date: day === undefined ? undefined : dateOf(day + after * MS_PER_DAY),
       limit: limit(),
@@ -54,60 +41,54 @@ export function randomQuestions(
     });
   }
 
-  const kinds: readonly (() => Question)[] = [
+  const kinds: readonly (() => ReferenceQuery)[] = [
+    () => ({
+      endpoint: "deviceCurrent",
+      device: anyDevice(),
+      parameters: given<Parameters>({ timezone: zone() }),
+    }),
     () => {
-      const [deviceId, query] = [anyDevice(), given<Query>({ timezone: zone() })];
-      return ask(devicePath(deviceId, "current"), query, () => deviceCurrent(fleet, deviceId, query));
+      const device = anyDevice();
+      const offsetMax = Math.floor(fleet.recordsOf(device).length * 1.1);
+      const parameters = given<Parameters>({ ...historyQuery(offsetMax, true), min_accuracy: meters(100) });
+      return { endpoint: "deviceHistory", device, parameters };
     },
-    () => {
-      const deviceId = anyDevice();
-      const offsetMax = Math.floor(fleet.recordsOf(deviceId).length * 1.1);
-      const query = given<Query>({ ...historyQuery(offsetMax, true), min_accuracy: meters(100) });
-      return ask(devicePath(deviceId, "history"), query, (now) => deviceHistory(fleet, deviceId, query, now));
-    },
-    () => {
-      const userId = pick.item(USERS);
-      const query = given<Query>({
+    () => ({
+      endpoint: "userCurrent",
+      user: pick.item(USERS),
+      parameters: given<Parameters>({
         max_age: pick.maybe(0.5, () => pick.integer(0, 200_000)),
         accuracy: meters(100),
         limit: limit(),
         timezone: zone(),
-      });
-      return ask(userPath(userId, "locations/current"), query, (now) =>
-        userCurrent(fleet, userId, query, now),
-      );
-    },
-    () => {
-      const [userId, query] = [pick.item(USERS), historyQuery(50, true)];
-      return ask(userPath(userId, "locations/history"), query, (now) =>
-        userHistory(fleet, userId, query, now),
-      );
-    },
-    () => {
-      const userId = pick.item(USERS);
-      const query = given<Query>({
+      }),
+    }),
+    () => ({ endpoint: "userHistory", user: pick.item(USERS), parameters: historyQuery(50, true) }),
+    () => ({
+      endpoint: "userDevices",
+      user: pick.item(USERS),
+      parameters: given<Parameters>({
         active_only: pick.maybe(0.7, () => pick.item([true, false])),
         max_age: pick.maybe(0.5, () => pick.integer(0, 200_000)),
-      });
-      return ask(userPath(userId, "devices"), query, (now) => userDevices(fleet, userId, query, now));
-    },
-    () => {
-      const query = given<Query>({
+      }),
+    }),
+    () => ({
+      endpoint: "appCurrent",
+      parameters: given<Parameters>({
         timestamp_after: pick.maybe(0.4, () => pick.item(records).timestamp),
         timestamp_before: pick.maybe(0.4, () => pick.item(records).timestamp),
         offset: pick.maybe(0.5, () => pick.integer(0, deviceIds.length)),
         limit: limit(),
         timezone: zone(),
-      });
-      return ask("/api/v1/locations/current", query, () => appCurrent(fleet, query));
-    },
-    () => {
-      const query = given<Query>({ ...historyQuery(records.length, false), min_accuracy: meters(100) });
-      return ask("/api/v1/locations/history", query, (now) => appHistory(fleet, query, now));
-    },
+      }),
+    }),
+    () => ({
+      endpoint: "appHistory",
+      parameters: given<Parameters>({ ...historyQuery(records.length, false), min_accuracy: meters(100) }),
+    }),
     () => {
       const atDevice = pick.maybe(0.3, () => fleet.recordsOf(pick.item(deviceIds)).at(-1)!);
-      const query = given<Query>({
+      const parameters = given<Parameters>({
         latitude: atDevice?.latitude ?? pick.decimal(42.1, 42.6, 5),
         longitude: atDevice?.longitude ?? pick.decimal(-71.4, -70.8, 5),
         radius_miles: pick.maybe(0.8, () => pick.item([0, pick.decimal(0, 5, 2), pick.decimal(5, 50, 1)])),
@@ -117,32 +98,23 @@ export function randomQuestions(
         limit: limit(),
         timezone: zone(),
       });
-      return ask("/api/v1/devices/nearby", query, (now) => nearby(fleet, query, now));
+      return { endpoint: "nearby", parameters };
     },
   ];
   return Array.from({ length: countOfEach }, () => kinds.map((create) => create())).flat();
 }
 
 /** The newest record of the whole retention as the last of a page: tells how many there are, and so that none is too many. */
-export function lastPage(fleet: PlainFleet, nowMs: number): Question {
-  const query: Query = {
+export function lastPage(fleet: ReferenceRecords, nowMs: number): ReferenceQuery {
+  const parameters = {
     start_date: dateOf(nowMs - 364 * MS_PER_DAY),
     end_date: dateOf(nowMs + MS_PER_DAY),
     offset: fleet.records().length - 1,
     limit: 1,
   };
-  const path = pathOf("/api/v1/locations/history", { ...query });
-  return { path, answer: (now) => appHistory(fleet, query, now) };
+  return { endpoint: "appHistory", parameters };
 }
 
 function dateOf(timestampMs: number): string {
   return new Date(timestampMs).toISOString().slice(0, 10);
-}
-
-function devicePath(deviceId: string, last: "current" | "history"): string {
-  return `/api/v1/devices/${encodeURIComponent(deviceId)}/locations/${last}`;
-}
-
-function userPath(userId: string, rest: string): string {
-  return `/api/v1/users/${encodeURIComponent(userId)}/${rest}`;
 }

@@ -1,19 +1,11 @@
 import { createHash } from "node:crypto";
-import { DateTime } from "luxon";
+import { localTime } from "./local-time.ts";
+import type { ReferenceRecord } from "./records.ts";
 
 /**
  * What answers look like, written from the interface specification (§2 to §4) and the contract (§1 to §3) as plain
- * objects whose members are in the order of the wire. Nothing here is shared with `src/http/present`.
+ * objects whose members are in the order of the wire. Nothing here is shared with `src/http`.
  */
-
-export type PlainRecord = Readonly<Record<string, unknown>> & {
-  readonly device_id: string;
-  readonly user_id: string;
-  readonly timestamp: number;
-  readonly latitude: number;
-  readonly longitude: number;
-  readonly horizontal_accuracy?: number;
-};
 
 /** Every member a record may have, in the order of the wire. */
 const MEMBERS = [
@@ -77,7 +69,7 @@ const SHOWN = {
 export type ShownIn = keyof typeof SHOWN;
 
 /** A record as one kind of answer shows it; what its sender left out stays out. */
-export function shownRecord(record: PlainRecord, kind: ShownIn, appId: string, zone: string | null) {
+export function shownRecord(record: ReferenceRecord, kind: ShownIn, appId: string, zone: string | null) {
   const all: Record<string, unknown> = {
     ...record,
     app_id: appId,
@@ -86,11 +78,11 @@ export function shownRecord(record: PlainRecord, kind: ShownIn, appId: string, z
   };
   const shown = MEMBERS.filter((name) => SHOWN[kind].includes(name as never) && all[name] !== undefined);
   const members = Object.fromEntries(shown.map((name) => [name, all[name]]));
-  return zone === null ? members : { ...members, local_time: localTime(record.timestamp, zone) };
+  return zone === null ? members : { ...members, local_time: localTime(zone, record.timestamp) };
 }
 
 /** A device in a user's list, §2.2. */
-export function shownDevice(record: PlainRecord) {
+export function shownDevice(record: ReferenceRecord) {
   const { device_id, timestamp, latitude, longitude } = record;
   const { battery_level, battery_status, network_status, model, os_version } = record;
   return {
@@ -105,41 +97,16 @@ function withoutMissing(members: Readonly<Record<string, unknown>>) {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 
+const hashes = new Map<string, string>();
+
 /** A ULID: 48 bits of time, 80 of the hash of app and device, five bits a character. */
 function recordId(appId: string, deviceId: string, timestampMs: number): string {
-  const hash = createHash("sha256").update(`${appId}\0${deviceId}`).digest("hex");
+  const device = `${appId}\0${deviceId}`;
+  const hash = hashes.get(device) ?? createHash("sha256").update(device).digest("hex");
+  hashes.set(device, hash);
   let rest = (BigInt(timestampMs) << 80n) | BigInt(`0x${hash.slice(0, 20)}`);
   let text = "";
   for (let i = 0; i < 26; i++, rest >>= 5n)
     text = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"[Number(rest & 31n)]! + text;
   return text;
-}
-
-/** By luxon over the runtime's own time zones, which for the zones of these tests agree with the pinned table. */
-export function localTime(timestampMs: number, zone: string): string {
-  return DateTime.fromMillis(timestampMs, { zone: luxonZone(zone) }).toFormat("yyyy-MM-dd'T'HH:mm:ss.SSSZZ");
-}
-
-/** The date of an instant as clocks of a zone show it. */
-export function localDate(timestampMs: number, zone: string | null): string {
-  return DateTime.fromMillis(timestampMs, { zone: luxonZone(zone) }).toISODate()!;
-}
-
-/** From the first instant of a date to the first of the day after. */
-export function localDay(date: string, zone: string | null) {
-  const start = DateTime.fromISO(date, { zone: luxonZone(zone) }).startOf("day");
-  return { startMs: start.toMillis(), endMs: start.plus({ days: 1 }).startOf("day").toMillis() };
-}
-
-const ABBREVIATIONS: Readonly<Record<string, string>> = {
-  PST: "UTC-8",
-  MST: "UTC-7",
-  CST: "UTC-6",
-  EST: "UTC-5",
-  GMT: "UTC",
-};
-
-function luxonZone(zone: string | null): string {
-  if (zone === null) return "UTC";
-  return /^[+-]/.test(zone) ? `UTC${zone}` : (ABBREVIATIONS[zone] ?? zone);
 }
