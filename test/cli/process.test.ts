@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { zstdCompressSync } from "node:zlib";
+import { gzipSync, zstdCompressSync } from "node:zlib";
 import manifest from "../../package.json" with { type: "json" };
 import { untilKnown } from "../runtime/support/client.ts";
 import { fleetCsv } from "../service/import/inputs.ts";
@@ -190,6 +190,22 @@ describe("import", () => {
       const moved = await runCli(...args, "--shift-to-now");
       expect(countsOf(moved.out)).toEqual([1, 0, 1]);
       expect(moved.error).not.toContain("--shift-to-now");
+    }));
+
+  test("says what a header lacks, and of a file that breaks off that its rows are in", () =>
+    withDirectory(async (directory) => {
+      const [wrong, cut] = ["wrong.csv", "cut.csv.gz"].map((name) => join(directory, name));
+      writeFileSync(wrong!, "id,timestamp,latitude,longitude\na,1,2,3\n");
+      writeFileSync(cut!, gzipSync(fleetCsv(20_000, Date.now() - 86_400_000)).subarray(0, -500));
+      const args = ["--app", "shop", "--data-dir", join(directory, "data")];
+      const { code, out, error } = await runCli("import", wrong!, cut!, ...args);
+      expect(code).toBe(1);
+      expect(error).toContain(
+        `"${wrong}" can't be imported: the header on line 1 lacks device_id, and has what is no field of a report: ` +
+          `"id"; a right header: device_id,timestamp,latitude,longitude,speed.\n`,
+      );
+      expect(error).toContain(`"${cut}" can't be read to its end: `);
+      expect(countsOf(out)[0]).toBeGreaterThan(1000);
     }));
 
   test("begins nothing where a file can't be opened", () =>

@@ -2,7 +2,7 @@ import { printableLine } from "../../lib/text/printable.ts";
 import type { Terminal } from "../../runtime/process.ts";
 import type { ImportFile } from "../../service/import/import.ts";
 import type { ImportRunEvents } from "../../service/import/run.ts";
-import type { ImportProgress } from "../../service/import/state.ts";
+import type { ImportCounts, ImportProgress } from "../../service/import/state.ts";
 import type { SealProgress } from "../../service/seal/seal.ts";
 import { MS_PER_DAY } from "../../time/retention.ts";
 import { countOf, formatCount } from "./counts.ts";
@@ -40,6 +40,7 @@ export function createImportScreen(
   let bytesDone = 0;
   let rows = 0;
   let rowsBefore = 0;
+  let counts: ImportProgress["counts"] = [];
   let unreadableCount = 0;
 
   /** The bar of a phase; the one before it goes away. */
@@ -84,6 +85,7 @@ export function createImportScreen(
       say(`${names[fileIndex]}: moving all times by ${days > 0 ? "+" : ""}${countOf(days, "day")}`);
     },
     onResumed({ startedMs, progress }) {
+      counts = progress.counts;
       rowsBefore = countRows(progress);
       const start = new Date(startedMs).toISOString().slice(0, 19);
       say(`Going on with the import that began at ${start}Z, after ${formatCount(rowsBefore)} rows.`);
@@ -101,11 +103,13 @@ export function createImportScreen(
     },
     onUnreadable(fileIndex, reason) {
       unreadableCount++;
-      say(
-        `"${names[fileIndex]}" can't be read to its end: ${reason}. Only what came before that was imported.`,
-      );
+      const file = counts[fileIndex];
+      const name = names[fileIndex];
+      if (file === undefined || rowsOf(file) === 0) say(`"${name}" can't be imported: ${reason}.`);
+      else say(`"${name}" can't be read to its end: ${reason}. Only what came before that was imported.`);
     },
     onProgress(progress) {
+      counts = progress.counts;
       rows = countRows(progress) - rowsBefore;
       barOf("Importing").show({ done: bytesDone, total: totalBytes, count: rows });
     },
@@ -123,8 +127,9 @@ export function createImportScreen(
 }
 
 function countRows({ counts }: ImportProgress): number {
-  return counts.reduce(
-    (sum, { accepted, duplicates, rejected }) => sum + accepted + duplicates + rejected,
-    0,
-  );
+  return counts.reduce((sum, file) => sum + rowsOf(file), 0);
+}
+
+function rowsOf({ accepted, duplicates, rejected }: ImportCounts): number {
+  return accepted + duplicates + rejected;
 }

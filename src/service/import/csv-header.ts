@@ -41,7 +41,20 @@ export function parseCsvHeader(csv: CsvReader): Result<CsvHeader, string> {
     (field) => field.required && !columns.some((column) => column.field === field),
   );
   if (missing.length > 0) {
-    return fail(`the header on line ${csv.line} lacks ${missing.map(({ name }) => name).join(", ")}`);
+    const lacks = `the header on line ${csv.line} lacks ${missing.map(({ name }) => name).join(", ")}`;
+    return fail(`${lacks}${strangersText(ignored)}; a right header: ${EXAMPLE}`);
   }
   return ok({ columnCount: csv.fieldCount, columns, ignored });
+}
+
+/** What every report needs, and a field that it may carry. */
+const EXAMPLE = "device_id,timestamp,latitude,longitude,speed";
+const STRANGERS_SHOWN_MAX = 8;
+
+/** Names that may have been meant for the missing ones. */
+function strangersText(names: readonly string[]): string {
+  if (names.length === 0) return "";
+  const more = names.length - STRANGERS_SHOWN_MAX;
+  const shown = names.slice(0, STRANGERS_SHOWN_MAX).map((name) => `"${name}"`);
+  return `, and has what is no field of a report: ${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }

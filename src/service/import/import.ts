@@ -128,6 +128,7 @@ export function createImport({ deliver, clock, events, signal }: ImportDependenc
         await importFile(fileIndex, progress.position);
       } catch (error) {
         if (!(error instanceof InputError)) throw error;
+        await settleDownTo(0); // So that what came before is known to whoever hears of it.
         events.onUnreadable(fileIndex, error.message);
       }
       await settleDownTo(0);

@@ -44,7 +44,7 @@ export async function findNewestMs(
       }
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
-      return fail(`Nothing was imported: "${input.name}" can't be read to its end: ${error.message}`);
+      return fail(`Nothing was imported: "${input.name}" can't be read: ${error.message}`);
     }
     if (newestMs !== Number.NEGATIVE_INFINITY) newest[fileIndex] = newestMs;
   }

@@ -354,7 +354,15 @@ describe("createCsvReports()", () => {
 
   test("refuses a file whose header can't be used", () => {
     expect(readCsv("").fault).toBe("it is empty: a header line is expected");
-    expect(readCsv("device_id,latitude\na,1").fault).toBe("the header on line 1 lacks timestamp, longitude");
+    const right = "a right header: device_id,timestamp,latitude,longitude,speed";
+    expect(readCsv("device_id,latitude\na,1").fault).toBe(
+      `the header on line 1 lacks timestamp, longitude; ${right}`,
+    );
+    expect(readCsv("device_id,timestamp,lat,lon\na,1,2,3").fault).toBe(
+      `the header on line 1 lacks latitude, longitude, and has what is no field of a report: "lat", "lon"; ${right}`,
+    );
+    expect(readCsv("a,b,c,d,e,f,g,h,i,j").fault).toContain(' "g", "h" and 2 more; ');
+    expect(readCsv(right.slice("a right header: ".length)).fault).toBeNull();
     expect(readCsv(`${HEADER},timestamp\n`).fault).toBe("the header has timestamp twice");
     expect(readCsv(`constructor,"${HEADER}`).fault).toBe("the header can't be read: a quote is never closed");
     expect(readCsv(HEADER).fault).toBeNull();

@@ -163,7 +163,8 @@ describe("createImportRun()", () => {
     const run = await runImport(files, { destination });
     expect(run.said).toEqual([
       "0 unreadable: unexpected end of file",
-      "1 unreadable: the header on line 1 lacks device_id, timestamp, longitude",
+      "1 unreadable: the header on line 1 lacks device_id, timestamp, longitude; " +
+        "a right header: device_id,timestamp,latitude,longitude,speed",
     ]);
     const { end, progress } = outcomeOf(run);
     expect(end).toEqual({ kind: "finished" });
@@ -177,7 +178,7 @@ describe("createImportRun()", () => {
     const { result } = await runImport(files, { destination, shiftToNow: true });
     expect(result).toEqual({
       ok: false,
-      error: `Nothing was imported: "cut.csv.gz" can't be read to its end: unexpected end of file`,
+      error: `Nothing was imported: "cut.csv.gz" can't be read: unexpected end of file`,
     });
     expect(destination.rowsDelivered).toBe(0);
   });
