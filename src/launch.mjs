@@ -3,7 +3,7 @@
  * then starts the real thing under Bun. Plain JavaScript without packages, because it comes before them: it
  * runs on Node 20 or newer, and on Bun where there is no Node (`bun run start`).
  *
- *   launch.mjs start|cli|example|test|bench|lives|soak|fuzz|check|format ARGUMENTS
+ *   launch.mjs start|cli|example|test|bench|simulate|soak|fuzz|check|format ARGUMENTS
  *
  * Where nothing is missing it costs one hash and no child process but the one that was asked for.
  */
@@ -49,7 +49,7 @@ const COMMANDS = {
     meanwhile: (bun, args) => (args.length > 0 ? null : testProgram(bun, BUSY)),
   },
   bench: { development: true, programs: (bun, args) => [[bun, "bench/main.ts", ...args]] },
-  lives: { development: true, programs: (bun, args) => [[bun, "test/sim/life/main.ts", ...args]] },
+  simulate: { development: true, programs: (bun, args) => [[bun, "test/sim/life/main.ts", ...args]] },
   soak: { development: true, programs: (bun, args) => [[bun, "test/soak/main.ts", ...args]] },
   fuzz: { development: true, programs: fuzzers },
   check: { development: true, programs: checks },
@@ -89,6 +89,7 @@ async function main(name, args) {
     );
   }
   if (!Object.hasOwn(COMMANDS, name)) {
+    if (name !== "") console.error(`Unknown command "${name}".`);
     console.error(`Usage: launch.mjs ${Object.keys(COMMANDS).join("|")} [arguments]`);
     return 2;
   }
@@ -121,7 +122,8 @@ function testsBesideBusy() {
     .filter((path) => !BUSY.includes(path));
 }
 
-function checks(bun) {
+function checks(bun, args) {
+  if (args.length > 0) throw new LaunchError(`check takes no arguments, and "${args[0]}" is one.`);
   const all = [
     [process.execPath, BIOME, "ci", "."],
     [bun, "test/examples/write-types.ts"], // The compiler reads them next.

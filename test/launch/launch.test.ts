@@ -161,8 +161,22 @@ describe.skipIf(NODE === null)("launch.mjs", () => {
     expect(err).not.toContain("minutes");
   });
 
+  test("refuses arguments of a command that takes none", async () => {
+    const { code, err } = await launch("check", "--fix");
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining('check takes no arguments, and "--fix" is one.\n'),
+    ]);
+  });
+
   test("refuses an unknown command without installing for it", async () => {
-    expect(await launch("stop")).toMatchObject({ code: 2 });
+    expect(await launch("stop")).toMatchObject({
+      code: 2,
+      out: "",
+      err: expect.stringMatching(
+        /^Unknown command "stop"\.\nUsage: launch\.mjs start\|.*simulate.* \[arguments\]\n$/,
+      ),
+    });
     expect(existsSync(join(project, "npm.log"))).toBe(false);
   });
 });

@@ -3,8 +3,8 @@
  * there with exactly its fields, in its app alone, nothing is invented, there twice or back from the dead, damage is
  * named, and no start is refused over it. Method: lives drawn from seeds (life/plan.ts) drive the real service over a
  * simulated disk and a clock turned by hand; a plain map says what must be there, through the service's own questions,
- * after every restart and at the end. A failure names its seed: `npm run lives -- --seed N` shows that life step by step,
- * `--count N` lives more of them.
+ * after every restart and at the end. A failure names its seed: `npm run simulate -- --seed N` shows that life step by
+ * step, `--count N` lives more of them.
  */
 import { expect, test } from "bun:test";
 import { openLifeEngine } from "./life/engine.ts";

@@ -1,13 +1,13 @@
 /*
- * `npm run lives`: lives of the service on a simulated disk, each from its seed alone. Says what happened in them, or
- * which promise was broken first and how to see it happen again.
+ * `npm run simulate`: lives of the service on a simulated disk, each from its seed alone. Says what happened in them,
+ * or which promise was broken first and how to see it happen again.
  */
 import { constants } from "node:os";
 import { liveMany, liveOne } from "./lives.ts";
 import { LifeFailure, type LifeTotals } from "./outcome.ts";
 
-const HELP = `Usage: npm run lives -- [--count N] [--from SEED]
-       npm run lives -- --seed SEED
+const HELP = `Usage: npm run simulate -- [--count N] [--from SEED]
+       npm run simulate -- --seed SEED
 
 Lives of the real log, hot store, seals, backups and recovery on a simulated disk: power failures, failed and short
 writes, failed reads, renames and syncs, full disks, no descriptors, unreadable files and flipped bytes, clocks turned
@@ -49,7 +49,7 @@ async function main(args: readonly string[]): Promise<number> {
     if (seed !== undefined) console.log(error.story.join("\n"));
     console.log(error.message);
     if (error.cause instanceof Error) console.log(error.cause.stack);
-    if (seed === undefined) console.log(`\nSee it again: npm run lives -- --seed ${error.seed}`);
+    if (seed === undefined) console.log(`\nSee it again: npm run simulate -- --seed ${error.seed}`);
     return 1;
   }
 }
