@@ -1,4 +1,5 @@
 import process from "node:process";
+import { countOf } from "../../src/cli/screen/counts.ts";
 import { type FuzzCommand, helpText, parseFuzzCommand } from "./support/command-line.ts";
 import { readCorpus, readFound, writeCorpus, writeFound } from "./support/corpus.ts";
 import { startCoverage } from "./support/coverage.ts";
@@ -42,7 +43,7 @@ async function fuzzAll(command: Extract<FuzzCommand, { kind: "fuzz" }>): Promise
       corpus: [...known, ...found],
     });
     console.log(
-      `${target.name.padEnd(12)} ${runs.toLocaleString("en").padStart(9)} runs, ${blocks} blocks of code, ${kept.length} inputs kept`,
+      `${target.name.padEnd(12)} ${runs.toLocaleString("en").padStart(9)} runs, ${blocks} blocks of code, ${countOf(kept.length, "input")} kept`,
     );
     if (failure !== null) {
       failures++;

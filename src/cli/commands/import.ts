@@ -23,6 +23,7 @@ import type { Ingest } from "../../service/ingest.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { ImportCommand } from "../arguments/import-command.ts";
 import { newDirectoryText } from "../data-directory.ts";
+import { damageLine } from "../screen/damage-line.ts";
 import { importSummary } from "../screen/import-report.ts";
 import { createImportScreen, type ImportScreen } from "../screen/import-screen.ts";
 
@@ -121,10 +122,7 @@ async function openTarget(
   }
   try {
     const directory = await openToImport(dataDir, platform, clock, screen);
-    for (const { file, offset, bytes, savedAs } of directory.recovery.damage) {
-      const kept = savedAs === null ? "left as they are" : `set aside as ${savedAs}`;
-      screen.say(`Damaged: ${bytes} bytes of ${file} at ${offset}, ${kept}.`);
-    }
+    for (const damage of directory.recovery.damage) screen.say(damageLine(damage));
     const deliver: Deliver = (batch) => deliverTo(directory, screen, target.appId, batch);
     return ok({ deliver, close: () => directory.close() });
   } catch (error) {

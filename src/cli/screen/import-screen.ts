@@ -5,7 +5,7 @@ import type { ImportRunEvents } from "../../service/import/run.ts";
 import type { ImportCounts, ImportProgress } from "../../service/import/state.ts";
 import type { SealProgress } from "../../service/seal/seal.ts";
 import { MS_PER_DAY } from "../../time/retention.ts";
-import { countOf, formatCount } from "./counts.ts";
+import { countOf } from "./counts.ts";
 import { createRejectedRows } from "./import-report.ts";
 import { createProgressBar, type ProgressBar } from "./progress-bar.ts";
 import { errorColumns } from "./terminal.ts";
@@ -88,7 +88,7 @@ export function createImportScreen(
       counts = progress.counts;
       rowsBefore = countRows(progress);
       const start = new Date(startedMs).toISOString().slice(0, 19);
-      say(`Going on with the import that began at ${start}Z, after ${formatCount(rowsBefore)} rows.`);
+      say(`Going on with the import that began at ${start}Z, after ${countOf(rowsBefore, "row")}.`);
     },
     onRead(fileIndex, bytesRead) {
       noteBytes(fileIndex, bytesRead);

@@ -4,6 +4,7 @@ import type { OpenDirectory } from "../../open-directory.ts";
 import type { SealReport } from "../../service/seal/seal.ts";
 import type { LogRefusal } from "../../wal/wal.ts";
 import { countOf } from "./counts.ts";
+import { damageLine } from "./damage-line.ts";
 import type { EventLog } from "./event-log.ts";
 import { didAnything, sealSummary } from "./seal-report.ts";
 
@@ -47,11 +48,11 @@ function logReady(log: EventLog, { recovery, hot, archive }: OpenDirectory, seco
       `Cut off: the last write to ${file} was never finished, nor acknowledged.`,
     );
   }
-  for (const { file, offset, bytes, savedAs } of recovery.damage) {
-    const kept = savedAs === null ? "left as they are" : `set aside as ${savedAs}`;
+  for (const damage of recovery.damage) {
+    const { file, offset, bytes, savedAs } = damage;
     log.warn(
       { event: "damage", file, offset, bytes, saved_as: savedAs },
-      `Damaged: ${bytes} bytes of ${file} at ${offset}, ${kept}. The rest is served.`,
+      `${damageLine(damage)} The rest is served.`,
     );
   }
 }
