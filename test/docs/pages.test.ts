@@ -10,8 +10,9 @@ const ROOT = join(import.meta.dir, "../..");
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 
 const DOCS = readdirSync(join(ROOT, "docs")).map((name) => `docs/${name}`);
-const USER_PAGES = ["README.md", "CONTRIBUTING.md", "deploy/README.md", "examples/README.md", ...DOCS];
-const PAGES = [...USER_PAGES, "ARCHITECTURE.md", "SECURITY.md", "bench/README.md"];
+const FOLDERS = ["bench/README.md", "deploy/README.md", "examples/README.md"];
+const USER_PAGES = ["README.md", "CONTRIBUTING.md", ...FOLDERS, ...DOCS];
+const PAGES = [...USER_PAGES, "ARCHITECTURE.md", "SECURITY.md"];
 
 /** Headings below the title, outside of blocks of code. */
 function headingsOf(page: string): string[] {
