@@ -1,0 +1,81 @@
+import manifest from "../../package.json" with { type: "json" };
+import { INGEST_LIMITS, LATE_WINDOW } from "../config.ts";
+import { readAcknowledgedParts } from "../directory/acknowledged.ts";
+import type { HotStore } from "../hot/hot-store.ts";
+import { createBodyBudget } from "../http/body/body-budget.ts";
+import { AnswerBuffer } from "../http/encode/answer-buffer.ts";
+import type { Services } from "../http/services.ts";
+import type { Scheduler } from "../lib/schedule/scheduler.ts";
+import type { EventLoopMeter } from "../metrics/event-loop-meter.ts";
+import type { Meters } from "../metrics/meters.ts";
+import { createScrape } from "../metrics/scrape.ts";
+import type { Files } from "../runtime/files.ts";
+import type { Platform } from "../runtime/platform.ts";
+import { createCurrentQueries } from "../service/current.ts";
+import { createHistoryQueries } from "../service/history/history.ts";
+import { createNearby } from "../service/nearby.ts";
+import { countUnacknowledged } from "../service/verify/verify.ts";
+import type { Clock } from "../time/clock.ts";
+import type { ServiceState } from "./service-state.ts";
+
+/** What services are made from. */
+export interface ServiceParts {
+  readonly files: Files;
+  readonly platform: Pick<Platform, "usage" | "readAsset">;
+  readonly clock: Clock;
+  readonly hot: HotStore;
+  readonly scheduler: Scheduler;
+  readonly meters: Meters;
+  readonly eventLoop: EventLoopMeter;
+  readonly state: ServiceState;
+  /** Where damaged bytes are kept, and which of them somebody has acknowledged. */
+  readonly damagedDirectory: string;
+}
+
+/** The services that endpoints answer from. Those that need the directory are asked once it is open. */
+export function createServices(parts: ServiceParts): Services {
+  const { files, platform, clock, hot, scheduler, meters, eventLoop, state, damagedDirectory } = parts;
+  const { version } = manifest;
+  const queries = { hot, clock, scheduler };
+  const bodies = createBodyBudget(INGEST_LIMITS);
+  const countDamaged = () => countDamages(parts);
+  return {
+    ...queries,
+    version,
+    readiness: () => state.readiness,
+    countDamaged,
+    ingest: (appId, batch) => state.opened().ingest(appId, batch),
+    bodies,
+    reports: meters.reports,
+    current: createCurrentQueries(queries),
+    history: createHistoryQueries({
+      ...queries,
+      archive: () => state.opened().archive,
+      acknowledgedParts: () => readAcknowledgedParts(files, damagedDirectory),
+      lateWindow: LATE_WINDOW,
+    }),
+    nearby: createNearby(queries),
+    scrape: createScrape({
+      version,
+      meters,
+      eventLoop,
+      hot,
+      stores: () => state.directory,
+      start: () => state.start,
+      bodies,
+      usage: platform.usage,
+      countDamaged,
+    }),
+    answers: new AnswerBuffer(),
+    readAsset: platform.readAsset,
+  };
+}
+
+/** Damages that nobody has acknowledged: bytes of the log that could not be saved, parts, and files that were. */
+async function countDamages({ files, state, damagedDirectory }: ServiceParts): Promise<number> {
+  const { recovery, archive } = state.opened();
+  const unsaved = recovery.damage.filter(({ savedAs }) => savedAs === null).length;
+  const acknowledged = await readAcknowledgedParts(files, damagedDirectory);
+  const parts = [...archive.damaged.keys()].filter((file) => !acknowledged.has(file)).length;
+  return unsaved + parts + (await countUnacknowledged(files, damagedDirectory));
+}
