@@ -93,6 +93,7 @@ export class AppDevices {
   /** Forgets a device that has no record in memory. */
   remove(device: Device): void {
     assert(device.track.count === 0, "a device with records is not forgotten");
+    assert(device.holders.isEmpty, "who made records in memory is counted as often as there are records");
     this.table.remove(device);
     this.list.delete(device);
     this.positions.remove(device.number);

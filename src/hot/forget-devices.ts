@@ -1,3 +1,4 @@
+import { assert } from "../lib/assert.ts";
 import type { Apps } from "./apps.ts";
 import type { Dictionary } from "./records/dictionary.ts";
 
@@ -13,7 +14,12 @@ export function* forgetDevices(apps: Apps, dictionary: Dictionary, beforeMs: num
       dictionary.collect();
       yield;
     }
-    if (app.deviceCount === 0) apps.remove(app);
+    if (app.deviceCount > 0) continue;
+    assert(
+      app.recordCount === 0 && app.users.count === 0,
+      "an app without devices has neither records nor users",
+    );
+    apps.remove(app);
   }
   dictionary.collect();
 }

@@ -1,3 +1,4 @@
+import { assert } from "../lib/assert.ts";
 import type { Scheduler } from "../lib/schedule/scheduler.ts";
 import type { AppId } from "../model/ids.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
@@ -80,6 +81,8 @@ export function createHotStore(scheduler: Scheduler, dictionary: Dictionary = ne
   return {
     dictionary,
     apply(appId, batch, sequence) {
+      // A seal says up to which entry its rows have all reports: one that came later would be lost with its log.
+      assert(sequence > appliedSequence, "entries reach memory in the order of the log");
       const applied = batches.apply(apps.findOrAdd(appId), batch, sequence);
       appliedSequence = sequence;
       return applied;

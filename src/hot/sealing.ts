@@ -6,7 +6,7 @@ import type { UtcDay } from "../time/utc-day.ts";
 import type { AppDevices } from "./app-devices.ts";
 import type { Apps } from "./apps.ts";
 import type { Device } from "./devices/device.ts";
-import type { DayLedger, LedgerDay } from "./late/day-ledger.ts";
+import { countChanged, type DayLedger, type LedgerDay } from "./late/day-ledger.ts";
 import { profileAt, stateAt, timestampAt } from "./records/chunk.ts";
 import type { Dictionary } from "./records/dictionary.ts";
 import type { RowRef } from "./records/track.ts";
@@ -40,6 +40,7 @@ export class Sealing {
   readonly #dictionary: Dictionary;
   /** The newest day first. */
   #days: readonly LedgerDay[];
+  #step: "reading" | "dropping" | "over" = "reading";
 
   constructor(
     apps: Apps,
@@ -61,6 +62,7 @@ export class Sealing {
 
   /** All records of a day, by app (UTF-8 bytes). The caller may answer requests between two batches. */
   *rows(day: UtcDay): Iterable<AppRows> {
+    assert(this.#step === "reading", "rows are read before they are let go");
     const { startMs, endMs } = this.#ledger.of(day);
     for (const app of this.#apps.inOrder()) {
       let collector = new ReportCollector(ROWS_A_BATCH, this.#dictionary);
@@ -107,16 +109,30 @@ export class Sealing {
    * `moved` stay in memory.
    */
   commit(moved: ReadonlySet<UtcDay>, sequences: ReadonlyMap<UtcDay, number>): void {
+    assert(this.#step === "reading", "a sealing ends once");
+    this.#step = "dropping";
     for (const day of this.#days) {
-      if (moved.has(day.day)) day.isLeaving = true;
-      else day.changed = null;
+      if (!moved.has(day.day)) {
+        day.changed = null;
+        continue;
+      }
+      const sequence = sequences.get(day.day);
+      assert(sequence !== undefined, "a day that moved is sealed");
+      // What is covered leaves the log: beyond what was read it would be nowhere.
+      assert(
+        sequence <= Math.max(this.sequence, day.sealedSequence),
+        "a day that moved is covered no further than its rows were read",
+      );
+      day.isLeaving = true;
     }
     this.#days = this.#days.filter(({ isLeaving }) => isLeaving);
+    assert(this.#days.length === moved.size, "days that moved are among those that were read");
     this.#ledger.setSealed(sequences);
   }
 
   /** Frees the memory of what was moved, some rows and devices a step. */
   *drop(): Iterable<void> {
+    assert(this.#step === "dropping", "rows are let go once the archive has them");
     let looks = 0;
     for (const app of this.#apps.inOrder()) {
       for (const device of app.list.devices()) {
@@ -137,13 +153,21 @@ export class Sealing {
     }
     this.#dictionary.collect();
     for (const day of this.#days) {
+      assert(day.count === countChanged(day), "of a day that was sealed, what changed meanwhile stays");
       day.isLeaving = false;
       day.changed = null;
     }
+    assert(
+      this.#ledger.recordCount === this.#apps.recordCount,
+      "a record is counted by its day and by its app",
+    );
+    this.#step = "over";
   }
 
   /** Nothing was sealed. */
   abandon(): void {
+    assert(this.#step === "reading", "what was sealed is not abandoned");
+    this.#step = "over";
     for (const day of this.#days) day.changed = null;
   }
 

@@ -1,4 +1,5 @@
 import { CELL_BITS_MAX, geohashBox } from "../geo/geohash.ts";
+import { assert } from "../lib/assert.ts";
 import { type Ball, ballAround } from "./ball.ts";
 import { NO_CHILDREN, type PositionCells, SIBLINGS } from "./cells.ts";
 import { POINT, type RowBlock, type RowPool } from "./rows.ts";
@@ -127,13 +128,16 @@ export class PositionNode implements Ball {
 
   #countChildren(oldestMs: number, accuracyMax: number): void {
     let fresh = 0;
+    let count = 0;
     let staleMs = Number.NEGATIVE_INFINITY;
     let freshMs = Number.POSITIVE_INFINITY;
     for (let child = this.firstChild; child !== null; child = child.nextSibling) {
       fresh += child.countFresh(oldestMs, accuracyMax);
+      count += child.count;
       if (child.#staleMs > staleMs) staleMs = child.#staleMs;
       if (child.#freshMs < freshMs) freshMs = child.#freshMs;
     }
+    assert(count === this.count, "a node counts the positions of its children");
     this.#fresh = fresh;
     this.#staleMs = staleMs;
     this.#freshMs = freshMs;
@@ -235,9 +239,10 @@ export class PositionNode implements Ball {
 
   /** The row of a device whose time is known. */
   rowOf(device: number, timeMs: number): number {
-    const { points, start } = this;
+    const { points, start, count } = this;
     let row = this.#firstSince(timeMs);
-    while (points[(start + row) * POINT.width + POINT.device] !== device) row++;
+    while (row < count && points[(start + row) * POINT.width + POINT.device] !== device) row++;
+    assert(row < count, "a device has a row of its time in the leaf that it is said to be in");
     return row;
   }
 
@@ -319,6 +324,23 @@ export class PositionNode implements Ball {
     this.firstChild = child;
     cells.put(number, child);
     return child;
+  }
+
+  /** Whether what it counts is what its children, or the rows of its leaf, come to. Looks at all of its rows. */
+  isConsistent(): boolean {
+    if (this.firstChild === null) return this.count <= this.#block.capacity && this.#isInOrder();
+    let count = 0;
+    for (let child: PositionNode | null = this.firstChild; child !== null; child = child.nextSibling) {
+      if (!child.isConsistent()) return false;
+      count += child.count;
+    }
+    return count === this.count;
+  }
+
+  #isInOrder(): boolean {
+    const { times, start, count } = this;
+    for (let row = start + 1; row < start + count; row++) if (times[row - 1]! > times[row]!) return false;
+    return true;
   }
 
   /** Gives its rows back to the pool, which another leaf may write over. */

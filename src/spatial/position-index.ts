@@ -3,6 +3,7 @@ import type { Box } from "../geo/box.ts";
 import { circleBoxes } from "../geo/circle-boxes.ts";
 import { RADIANS_PER_DEGREE } from "../geo/distance.ts";
 import { CELL_BITS_MAX, geohashBox, geohashCell } from "../geo/geohash.ts";
+import { assert } from "../lib/assert.ts";
 import { PositionCells } from "./cells.ts";
 import type { CircleQuery, Found } from "./circle-query.ts";
 import type { DeviceOrder } from "./device-order.ts";
@@ -108,7 +109,8 @@ class PositionTree implements PositionIndex {
   }
 
   remove(device: number): void {
-    const leaf = this.#leaves[device]!;
+    const leaf = this.#leaves[device];
+    assert(leaf !== undefined, "a device that is taken out was added");
     const timeMs = this.#times[device]!;
     const row = leaf.rowOf(device, timeMs);
     const accuracy = leaf.accuracyAt(row);
@@ -191,17 +193,21 @@ class PositionTree implements PositionIndex {
       this.#moveRow(node, row, node.childFor(cell, device, this.#cells, this.#pool));
     }
     node.release(this.#pool);
+    assert(node.isConsistent(), "a leaf's rows are all in its children once it is split");
   }
 
   /** Makes a leaf of a node whose cells hold few. */
   #merge(node: PositionNode): void {
     const leaves = leavesOf(node);
+    const { count } = node;
     node.empty(this.#cells, this.#pool);
     for (const leaf of leaves) {
       const { start, count } = leaf;
       for (let row = start; row < start + count; row++) this.#moveRow(leaf, row, node);
     }
     for (const leaf of leaves) leaf.release(this.#pool);
+    assert(node.count === count, "a node that becomes a leaf has the rows that its leaves had");
+    assert(node.isConsistent(), "a leaf's rows are in order of time, and have room");
   }
 
   #moveRow({ times, accuracies, points }: PositionNode, row: number, to: PositionNode): void {

@@ -1,3 +1,5 @@
+import { assert } from "../lib/assert.ts";
+
 /** A run of rows for one leaf, in columns that many leaves share. */
 export interface RowBlock {
   /** In milliseconds. */
@@ -40,6 +42,7 @@ export class RowPool {
   }
 
   giveBack(block: RowBlock): void {
+    assert(block.capacity >= CAPACITY_MIN, "a leaf gives back rows that it holds");
     const free = this.#freeByCapacity.get(block.capacity);
     if (free === undefined) this.#freeByCapacity.set(block.capacity, [block]);
     else free.push(block);

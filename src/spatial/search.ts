@@ -1,3 +1,4 @@
+import { assert } from "../lib/assert.ts";
 import { BALL, NO_CHILDREN, PositionCells, SIBLINGS } from "./cells.ts";
 import type { DevicePositions } from "./center.ts";
 import { Circle, NOWHERE } from "./circle.ts";
@@ -97,6 +98,8 @@ export class PositionSearch {
 
   #found(start: number, count: number): Found {
     const page = this.#page;
+    assert(start + count <= this.#ring.count, "the page is among the rows that were collected");
+    assert(this.#matches <= this.#candidates, "whoever matches is a candidate");
     page.fill(start, start + count, this.#circle.center, this.#positions, this.#deviceOrder);
     return {
       count,

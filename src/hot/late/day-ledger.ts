@@ -1,3 +1,4 @@
+import { assert } from "../../lib/assert.ts";
 import { nextUtcDay, type UtcDay, utcDayOf, utcDayStartMs } from "../../time/utc-day.ts";
 import type { Device } from "../devices/device.ts";
 
@@ -53,8 +54,19 @@ export class DayLedger {
     return [...this.#days.values()].filter(({ count }) => count > 0).sort((a, b) => a.day - b.day);
   }
 
+  /** Records in memory, of all days. */
+  get recordCount(): number {
+    let records = 0;
+    for (const { count } of this.#days.values()) records += count;
+    return records;
+  }
+
   /** From now on exactly these days are sealed, up to these entries of the log. */
   setSealed(sequences: ReadonlyMap<UtcDay, number>): void {
+    for (const [day, sequence] of sequences) {
+      const known = this.#days.get(day)?.sealedSequence ?? UNSEALED;
+      assert(sequence >= known, "what the archive covers of a day only grows");
+    }
     for (const entry of this.#days.values()) entry.sealedSequence = sequences.get(entry.day) ?? UNSEALED;
     for (const [day, sequence] of sequences) this.of(day).sealedSequence = sequence;
     this.#forgetEmpty();
@@ -77,6 +89,13 @@ export function noteChange({ changed }: LedgerDay, device: Device, timestampMs: 
   const known = changed.get(device);
   if (known === undefined) changed.set(device, new Set([timestampMs]));
   else known.add(timestampMs);
+}
+
+/** How many records changed since the day's rows were last taken. */
+export function countChanged({ changed }: LedgerDay): number {
+  let records = 0;
+  for (const timestamps of changed?.values() ?? []) records += timestamps.size;
+  return records;
 }
 
 /** Whether the archive may hold records of the day. */

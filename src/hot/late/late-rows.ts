@@ -1,3 +1,4 @@
+import { assert } from "../../lib/assert.ts";
 import { nextTurn } from "../../lib/schedule/next-turn.ts";
 import type { DeviceId } from "../../model/ids.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
@@ -57,6 +58,8 @@ export class LateScan {
    */
   async window(range: TimeRange, order: Order, rowsMax: number): Promise<LateWindow> {
     const { part, isEmpty } = await this.#source.cut(range, order, rowsMax);
+    const isFirst = order === "asc" ? part.startMs === range.startMs : part.endMs === range.endMs;
+    assert(isFirst && part.startMs < part.endMs, "a window is the first of its range, and not empty");
     return { range: part, late: isEmpty ? null : this.#lateRows(part) };
   }
 

@@ -92,7 +92,9 @@ export function setTimestamp(chunk: Chunk, row: number, timestampMs: number): vo
 
 /** Writes a field that the chunk has cells for. */
 export function setNumber(chunk: Chunk, row: number, field: number, value: number): void {
-  chunk.f64[row * chunk.width + CELL_OF[chunk.mask * FIELDS + field]!] = value;
+  const cell = CELL_OF[chunk.mask * FIELDS + field]!;
+  assert(cell !== 0, "a field is written where rows have a cell for it");
+  chunk.f64[row * chunk.width + cell] = value;
 }
 
 /** Writes all number fields of a row, in order, to `out` from `start`; NaN where the record has none. */
@@ -133,8 +135,9 @@ export function rowsBefore(chunk: Chunk, timestampMs: number): number {
   return low;
 }
 
-/** Makes room at `row`; the caller writes it. The chunk must have capacity left. */
+/** Makes room at `row`; the caller writes it. */
 export function openRow(chunk: Chunk, row: number): void {
+  assert(row <= chunk.count && chunk.count < chunk.capacity, "a row is opened within a chunk that has room");
   const { f64, width, count } = chunk;
   if (row < count) f64.copyWithin((row + 1) * width, row * width, count * width);
   chunk.count = count + 1;
@@ -142,6 +145,7 @@ export function openRow(chunk: Chunk, row: number): void {
 
 /** A new chunk with rows `from` to `to` of this one, of this capacity and with at least these fields. */
 export function copyRows(chunk: Chunk, from: number, to: number, capacity: number, mask: number): Chunk {
+  assert(to - from <= capacity, "a chunk has room for what is copied into it");
   const copy = createChunk(capacity, mask);
   copy.count = to - from;
   if (mask === chunk.mask) {

@@ -10,6 +10,11 @@ export class Holders {
   #list: number[] = [];
   #map: Map<number, number> | null = null;
 
+  /** Whether no record is counted. */
+  get isEmpty(): boolean {
+    return this.#map === null && this.#list.length === 0;
+  }
+
   recordsOf(user: number): number {
     if (this.#map !== null) return this.#map.get(user) ?? 0;
     const at = this.#place(user);

@@ -1,3 +1,4 @@
+import { assert } from "../../lib/assert.ts";
 import type { TimeRange } from "../../time/range.ts";
 import {
   CHUNK_ROWS_MAX,
@@ -71,6 +72,7 @@ export class Track {
     const c = this.#chunkFor(timestampMs); // A split may have moved the place into the upper half.
     const chunk = this.#chunks[c]!;
     const row = rowsBefore(chunk, timestampMs);
+    assert(row === chunk.count || timestampAt(chunk, row) > timestampMs, "an instant has one record");
     openRow(chunk, row);
     for (let later = c + 1; later < this.#starts.length; later++) this.#starts[later]!++;
     this.#count++;
@@ -108,7 +110,10 @@ export class Track {
     this.#chunks.splice(0, this.#chunks.length, ...kept);
     this.#starts.length = 0;
     this.#count = 0;
+    let beforeMs = Number.NEGATIVE_INFINITY;
     for (const chunk of this.#chunks) {
+      assert(chunk.count > 0 && timestampAt(chunk, 0) > beforeMs, "chunks hold rows, in order of time");
+      beforeMs = timestampAt(chunk, chunk.count - 1);
       this.#starts.push(this.#count);
       this.#count += chunk.count;
     }
@@ -129,6 +134,7 @@ export class Track {
       }
     }
     const chunk = this.#chunks[this.#chunks.length - 1]!;
+    assert(chunk.count < chunk.capacity, "a chunk that is appended to has room");
     this.#newestMs = timestampMs;
     this.#count++;
     return { chunk, row: chunk.count++ };
