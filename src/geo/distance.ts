@@ -17,7 +17,7 @@ export function haversineMeters(latA: number, lonA: number, latB: number, lonB: 
   return 2 * EARTH_RADIUS_METERS * Math.asin(Math.sqrt(Math.min(1, haversine))); // Rounding may pass 1 at antipodes.
 }
 
-/** Direction in which the great circle leaves A for B: degrees clockwise from north, 0 to before 360; 0 where A is B. */
+/** Direction in which a great circle leaves A for B: degrees clockwise from north, 0 to before 360; 0 where A is B. */
 export function initialBearingDegrees(latA: number, lonA: number, latB: number, lonB: number): number {
   const stepLon = longitudeStep(lonA, lonB) * RADIANS_PER_DEGREE;
   const cosA = cosLatitude(latA);

@@ -6,6 +6,8 @@ import type { DayLedger } from "./late/day-ledger.ts";
 import type { CarriedTuples, RecordWriter } from "./record-writer.ts";
 import type { Dictionary, TranslatedTuples } from "./records/dictionary.ts";
 
+/** How a batch of reports gets into memory. */
+
 /** What became of the batch's reports: new or changed records, and repeats that changed nothing. */
 export interface AppliedBatch {
   readonly accepted: number;

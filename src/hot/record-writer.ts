@@ -7,6 +7,8 @@ import { maskOf, numberAt, profileAt, setNumber, setTuples, stateAt, writeRow } 
 import type { Dictionary } from "./records/dictionary.ts";
 import type { RowRef } from "./records/track.ts";
 
+/** How one report gets into memory: as a record, or laid over the record of its instant. */
+
 /** A report's profile and state as it carried them, in the dictionary's numbers. */
 export interface CarriedTuples {
   profile: number;

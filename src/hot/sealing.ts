@@ -12,13 +12,15 @@ import type { Dictionary } from "./records/dictionary.ts";
 import type { RowRef } from "./records/track.ts";
 import { ReportCollector } from "./scan/report-collector.ts";
 
+/** How days leave memory for the archive. */
+
 /** Records of one app, in order of device ids (UTF-8 bytes) and time; none where a large fleet has few. */
 export interface AppRows {
   readonly appId: AppId;
   readonly batch: ReportBatch;
 }
 
-/** A part of a millisecond of work: requests are answered between two batches. */
+/** A fraction of a millisecond of work: requests are answered between two batches. */
 const ROWS_A_BATCH = 1024;
 /** The same, of looking for a device's rows of a day, and of dropping them. */
 const LOOKS_A_STEP = 1024;
@@ -73,7 +75,7 @@ export class Sealing {
           continue;
         }
         if (++looks % LOOKS_A_STEP === 0) yield { appId: app.appId, batch: NO_RECORDS };
-        // A report may come between two batches, so the place in the track is found anew by time.
+        // A report may come between two batches, so the row in the track is found anew by time.
         for (let fromMs = startMs; fromMs < endMs; ) {
           fromMs = addRows(collector, device, fromMs, endMs);
           if (!collector.isFull) continue;
@@ -229,7 +231,7 @@ export class Sealing {
   }
 }
 
-/** A part of a day. */
+/** A span of a day. */
 interface Piece extends TimeRange {
   readonly day: LedgerDay;
 }

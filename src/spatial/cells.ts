@@ -1,5 +1,7 @@
 import type { Ball } from "./ball.ts";
 
+/** The cells of an index: where they are, in columns. */
+
 /** Columns of a cell's ball: a point of a sphere of radius 1, and the longest chord from there. */
 export const BALL = { x: 0, y: 1, z: 2, radius: 3, width: 4 } as const;
 

@@ -1,5 +1,7 @@
 import { haversineMeters, initialBearingDegrees, RADIANS_PER_DEGREE } from "../geo/distance.ts";
 
+/** The center of a circle, and distances and bearings from it. */
+
 /** Where devices are, in degrees by device number. */
 export interface DevicePositions {
   readonly latitude: readonly number[];

@@ -1,4 +1,4 @@
-/** A question for the positions within a circle, and one page of the answer. */
+/** What is asked of an index of positions: those within a circle. */
 export interface CircleQuery {
   /** Center in degrees. */
   readonly latitude: number;

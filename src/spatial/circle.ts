@@ -4,6 +4,8 @@ import type { PositionNode } from "./node.ts";
 import { POINT } from "./rows.ts";
 import { roundingOf, squaredChord } from "./squared-chord.ts";
 
+/** The circle that a search is about. */
+
 /** Less than any distance. */
 export const NOWHERE = Number.NEGATIVE_INFINITY;
 

@@ -2,6 +2,8 @@ import { type Circle, NOWHERE } from "./circle.ts";
 import type { PositionNode } from "./node.ts";
 import { POINT } from "./rows.ts";
 
+/** Looks for the ring that a deep page lies in. */
+
 /** How many more than the page are worth sorting to spare another count. */
 const SURPLUS = 64;
 /** Each step cuts off a piece of the ring that the page lies in. */

@@ -4,6 +4,8 @@ import { type Ball, ballAround } from "./ball.ts";
 import { NO_CHILDREN, type PositionCells, SIBLINGS } from "./cells.ts";
 import { POINT, type RowBlock, type RowPool } from "./rows.ts";
 
+/** A node of the tree of cells. */
+
 /** A position without an accuracy passes every bound. */
 export const NO_ACCURACY = -1;
 
@@ -21,7 +23,7 @@ const STEPS_MAX = 8;
 
 /**
  * A geohash cell with the positions in it, in order of time, or with up to four cells two bits finer that hold them.
- * It remembers how many were fresh at the last count, and for which questions that number still holds: those whose
+ * It remembers how many were fresh at the last count, and for which queries that number still holds: those whose
  * cutoff of age lies between the same two positions, under the same bound of accuracy.
  *
  * What a search asks for first comes first: objects lie in memory as they are declared.

@@ -5,6 +5,8 @@ import type { PositionRing } from "./ring.ts";
 import { POINT } from "./rows.ts";
 import { arcMeters, bearingDegrees, CHORD_MAX, CHORD_MIN, swapMax } from "./squared-chord.ts";
 
+/** The page of a search: who is on it, in which order, how far away and in which direction. */
+
 const ROWS_INITIAL = 128;
 /** Below so many, moving each to where it belongs beats splitting further. */
 const SPLIT_MIN = 16;

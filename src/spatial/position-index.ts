@@ -11,6 +11,8 @@ import { NO_ACCURACY, PositionNode } from "./node.ts";
 import { POINT, RowPool } from "./rows.ts";
 import type { PositionSearch, Positions } from "./search.ts";
 
+/** The index of an app's newest positions. */
+
 /** Where the devices of one app are, by device number. */
 export interface PositionIndex {
   /** Adds a device or moves it. Degrees, milliseconds since 1970, meters; NaN where it has no accuracy. */

@@ -1,3 +1,5 @@
+/** What a search collects: the positions of a ring around its center, and their order. */
+
 const ENTRIES_INITIAL = 1024;
 /** Of more, it is looked at first between which two they are. */
 const GUESSED_MAX = 4096;
@@ -106,7 +108,7 @@ export class PositionRing {
     return true;
   }
 
-  /** Quicksort by the middle entry, as C. A. R. Hoare has it: equal chords, of which there may be thousands, split evenly. */
+  /** Quicksort by the middle entry, as Hoare has it: equal chords, of which there may be thousands, split evenly. */
   #sort(first: number, last: number): void {
     const { sorted } = this;
     let low = first;

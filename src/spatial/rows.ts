@@ -1,5 +1,7 @@
 import { assert } from "../lib/assert.ts";
 
+/** The memory that rows of leaves lie in. */
+
 /** A run of rows for one leaf, in columns that many leaves share. */
 export interface RowBlock {
   /** In milliseconds. */
@@ -17,7 +19,7 @@ export interface RowBlock {
 export const POINT = { x: 0, y: 1, z: 2, device: 3, width: 4 } as const;
 
 const CAPACITY_MIN = 4;
-/** The first columns are small, since an app may have few devices; further ones are as long as all before, up to this. */
+/** The first columns are small, since an app may have few devices; others are as long as all before, up to this. */
 const COLUMN_ROWS_MIN = 16;
 const COLUMN_ROWS_MAX = 65_536;
 

@@ -11,6 +11,8 @@ import { PositionRing } from "./ring.ts";
 import { POINT } from "./rows.ts";
 import { roundingOf, swapMax } from "./squared-chord.ts";
 
+/** The search for the positions within a circle. */
+
 /** Pages that end beyond are found by counting alone: to collect all from the center on would take longer. */
 const COLLECTED_MAX = 4096;
 
@@ -65,7 +67,7 @@ export class PositionSearch {
     this.#page = new PositionPage(this.#ring, this.#pageLeaves);
   }
 
-  /** `roots` are those that may touch the circle, `home` the one that the center's cell lies in, if it holds anything. */
+  /** `roots` are those that may touch the circle, `home` the one that the center lies in, if it holds anything. */
   find(
     positions: Positions,
     query: CircleQuery,
@@ -120,7 +122,7 @@ export class PositionSearch {
     this.#ring.count = 0;
   }
 
-  /** How far a circle around the center goes that holds some more than so many, were all as near together as around it. */
+  /** How far a circle goes that holds some more than so many, were all as near together as around its center. */
   #guessEdge(home: PositionNode, cell: number, wanted: number): number {
     let node = home;
     for (;;) {

@@ -152,12 +152,12 @@ test("a window of late rows that leads nowhere is caught, rather than asked for 
   const { ledger, dictionary } = plantStore();
   const range = { startMs: 0, endMs: 10 };
   const cutAt = (startMs: number, endMs: number) => {
-    const cut = { part: { startMs, endMs }, isEmpty: false };
+    const cut = { range: { startMs, endMs }, isEmpty: false };
     const source = {
       know: async () => {},
       cut: async () => cut,
       days: () => [],
-      places: () => [],
+      deviceRanges: () => [],
     };
     return new LateScan(source, ledger, dictionary).window(range, "asc", 1);
   };

@@ -41,7 +41,7 @@ function commitAndDrop(hot: HotStore, days: readonly UtcDay[]): void {
 
 async function lateBatches(hot: HotStore, range: TimeRange): Promise<ReportBatch[]> {
   const late = await hot.lateRows(hot.findApp(APP)!, null).whole(range);
-  return late === null ? [] : [...late.slices()];
+  return late === null ? [] : [...late.batches()];
 }
 
 function newestOf(hot: HotStore, deviceId: string): number {
@@ -71,7 +71,8 @@ test("rows() goes on where it was while reports come in between its batches", ()
   const keys: string[] = [];
   for (const rows of sealing.rows(OLD)) {
     keys.push(...keysOf([rows]));
-    apply(hot, [report("a", BASE_MS + keys.length * 2 - 1), report("0", BASE_MS)]); // Late, into what is left and what is done.
+    // Late, into what is left and what is done.
+    apply(hot, [report("a", BASE_MS + keys.length * 2 - 1), report("0", BASE_MS)]);
   }
   const before = reports.map(({ timestamp }) => `app a ${timestamp}`);
   expect(before.filter((key) => !keys.includes(key))).toEqual([]);

@@ -15,7 +15,7 @@ export interface LateRows {
   /** Days that may have any, in order. */
   readonly days: readonly UtcDay[];
   /** All of them, a few thousand at a time. */
-  slices(): Iterable<ReportBatch>;
+  batches(): Iterable<ReportBatch>;
 }
 
 /** The temporary table that late rows are in while a statement lays them over archived records. */
@@ -39,7 +39,7 @@ const INSERT = `INSERT INTO ${LATE_TABLE}
 
 /**
  * Gives the connection these rows as a table, with their keys and those of `columns` that statements look at; the
- * others stay null. A slice is a few milliseconds of the event loop.
+ * others stay null. A batch is a few milliseconds of the event loop.
  */
 export async function createLateTable(
   connection: Connection,
@@ -48,10 +48,10 @@ export async function createLateTable(
   signal?: AbortSignal,
 ): Promise<void> {
   await connection.run(CREATE);
-  for (const slice of late.slices()) {
+  for (const batch of late.batches()) {
     signal?.throwIfAborted();
-    if (slice.count === 0) await nextTurn();
-    else await connection.run(INSERT, { rows: textOf(slice, columns) });
+    if (batch.count === 0) await nextTurn();
+    else await connection.run(INSERT, { rows: textOf(batch, columns) });
   }
 }
 

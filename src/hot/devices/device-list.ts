@@ -3,6 +3,8 @@ import type { Steps } from "../../lib/schedule/steps.ts";
 import { compareUtf8 } from "../../lib/text/utf8.ts";
 import type { Device } from "./device.ts";
 
+/** A list of devices in the order of answers, cheap to change. */
+
 /** Devices that lie together: few, so that putting one among them moves little. */
 const BLOCK_MAX = 512;
 /** Changes that are put in place one by one, which takes a few milliseconds; more of them, in steps. */
@@ -11,9 +13,9 @@ const CHANGES_MAX = 1024;
 type Block = readonly Device[];
 
 /**
- * Devices of an app or a user in the order of answers (UTF-8 bytes of their ids), in blocks. Changes wait until somebody
- * reads, so a fleet that arrives or changes hands one by one costs no insertion each. Where a million wait, the first
- * who reads them sorts them, in steps.
+ * Devices of an app or a user in the order of answers (UTF-8 bytes of their ids), in blocks. Changes wait until
+ * somebody reads, so a fleet that arrives or changes hands one by one costs no insertion each. Where a million wait,
+ * the first who reads them sorts them, in steps.
  */
 export class DeviceList {
   /** In order, none empty. A block never changes: another takes its place. */
@@ -119,7 +121,7 @@ export class DeviceList {
       else known.push(device);
     }
     if (this.#blocks === NO_BLOCKS) this.#blocks = [];
-    // From the last block on, so that those before it keep their places.
+    // From the last block on, so that the indexes of those before it stay.
     for (const index of [...additions.keys()].sort((a, b) => b - a)) {
       const block = (this.#blocks[index] ?? []).filter((device) => !this.#removed.has(device));
       for (const device of additions.get(index)!) block.splice(countUpTo(block, device), 0, device);

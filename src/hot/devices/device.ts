@@ -11,7 +11,7 @@ export class Device {
   currentUser = 0;
   /** Timestamp of the newest record that the archive holds; -Infinity where it holds none. */
   sealedNewestMs = Number.NEGATIVE_INFINITY;
-  /** Who made how many of the records in memory; 0 for those that may lie over a record of somebody's in the archive. */
+  /** Who made how many of the records in memory; nobody those that may lie over somebody's record in the archive. */
   readonly holders = new Holders();
 
   constructor(id: DeviceId, number: number) {

@@ -2,6 +2,8 @@ import type { Device } from "./device.ts";
 import { DeviceList } from "./device-list.ts";
 import type { ListOrdering } from "./list-ordering.ts";
 
+/** Which of an app's devices are whose. */
+
 /** The user of a late row that carries none: whoever made the record it lies over. Also, nobody. */
 const NO_USER = 0;
 

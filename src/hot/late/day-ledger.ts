@@ -2,6 +2,8 @@ import { assert } from "../../lib/assert.ts";
 import { nextUtcDay, type UtcDay, utcDayOf, utcDayStartMs } from "../../time/utc-day.ts";
 import type { Device } from "../devices/device.ts";
 
+/** What memory knows of each UTC day: how many records it has of it, and what of it the archive holds. */
+
 /** What memory knows of one UTC day. */
 export interface LedgerDay {
   readonly day: UtcDay;
@@ -11,13 +13,13 @@ export interface LedgerDay {
   count: number;
   /** Entries of the log up to this one are in the archive, for this day; `UNSEALED` where none are. */
   sealedSequence: number;
-  /** The records in memory that changed since the day's rows were last taken for the archive; null while nobody asks. */
+  /** The records in memory that changed since the archive last took the day's rows; null while nobody asks. */
   changed: ChangedRecords | null;
   /** Whether the archive has all but the changed ones, and the rest only waits to be dropped. */
   isLeaving: boolean;
 }
 
-/** Sequences count from 1, and a day whose archive covers no entry is sealed all the same: files may hold records of it. */
+/** Sequences count from 1. A day whose archive covers no entry is sealed all the same: files may have records of it. */
 export const UNSEALED = -1;
 
 /** Timestamps of changed records, by device. */

@@ -4,6 +4,8 @@ import type { DeviceList } from "../devices/device-list.ts";
 import { timestampAt } from "../records/chunk.ts";
 import { MinuteIndex } from "./minute-index.ts";
 
+/** An index of an app's late rows, made when it is first asked for. */
+
 /** Some milliseconds of work. */
 const LOOKS_A_TURN = 4096;
 

@@ -4,7 +4,7 @@ import { type UtcDay, utcDayOf } from "../../time/utc-day.ts";
 import type { DeviceTable } from "../devices/device-table.ts";
 import { timestampAt } from "../records/chunk.ts";
 import type { LateMinutes } from "./late-minutes.ts";
-import { type Cut, type LatePlace, type LateSource, partBefore } from "./late-source.ts";
+import { type Cut, type DeviceRange, type LateSource, rangeBefore } from "./late-source.ts";
 import { type Minute, type MinuteIndex, MS_PER_MINUTE } from "./minute-index.ts";
 
 const LOOKS_A_TURN = 4096;
@@ -33,18 +33,18 @@ export class LateOfApp implements LateSource {
     await this.know(range);
     let rows = 0;
     for (const minute of this.#minutesOf(range, order)) {
-      const before = partBefore(
+      const before = rangeBefore(
         range,
         order,
         clamped(range, order === "asc" ? minute.startMs : minute.endMs),
       );
       if (rows === 0 && before.endMs - before.startMs >= MS_PER_MINUTE)
-        return { part: before, isEmpty: true };
+        return { range: before, isEmpty: true };
       if (rows === 0 && minute.rows > rowsMax) return this.#cutWithin(minute, range, order, rowsMax);
-      if (rows + minute.rows > rowsMax) return { part: before, isEmpty: false };
+      if (rows + minute.rows > rowsMax) return { range: before, isEmpty: false };
       rows += minute.rows;
     }
-    return { part: range, isEmpty: rows === 0 };
+    return { range, isEmpty: rows === 0 };
   }
 
   days(range: TimeRange): UtcDay[] {
@@ -53,7 +53,7 @@ export class LateOfApp implements LateSource {
     return [...days];
   }
 
-  *places(range: TimeRange): Iterable<LatePlace> {
+  *deviceRanges(range: TimeRange): Iterable<DeviceRange> {
     let seen = new Uint8Array(this.#table.numbersEnd);
     for (const day of daysOf(range)) {
       for (const number of this.#days.get(day)?.devices(range) ?? []) {
@@ -75,7 +75,7 @@ export class LateOfApp implements LateSource {
     }
   }
 
-  /** A part of the range's first minute, in order. */
+  /** How the range's first minute begins, in order. */
   async #cutWithin(minute: Minute, range: TimeRange, order: Order, rowsMax: number): Promise<Cut> {
     const counts = await this.#countByMs(minute);
     const firstMs = Math.max(range.startMs, minute.startMs);
@@ -85,19 +85,19 @@ export class LateOfApp implements LateSource {
       const ms = order === "asc" ? firstMs + step : lastMs - step;
       const more = counts[ms - minute.startMs]!;
       if (rows > 0 && rows + more > rowsMax) {
-        return { part: partBefore(range, order, order === "asc" ? ms : ms + 1), isEmpty: false };
+        return { range: rangeBefore(range, order, order === "asc" ? ms : ms + 1), isEmpty: false };
       }
       rows += more;
     }
     const border = clamped(range, order === "asc" ? minute.endMs : minute.startMs);
-    return { part: partBefore(range, order, border), isEmpty: false };
+    return { range: rangeBefore(range, order, border), isEmpty: false };
   }
 
   async #countByMs({ startMs, endMs }: Minute): Promise<Uint32Array> {
     if (this.#crowded?.startMs === startMs) return this.#crowded.rows;
     const rows = new Uint32Array(MS_PER_MINUTE);
     let looks = 0;
-    for (const { device } of this.places({ startMs, endMs })) {
+    for (const { device } of this.deviceRanges({ startMs, endMs })) {
       const { track } = device;
       const from = track.countBefore(startMs);
       track.runs(from, track.countBefore(endMs), (chunk, rowFrom, rowTo) => {

@@ -2,7 +2,7 @@ import type { Order, TimeRange } from "../../time/range.ts";
 import { nextUtcDay, type UtcDay, utcDayOf, utcDayStartMs } from "../../time/utc-day.ts";
 import type { Device } from "../devices/device.ts";
 import { timestampAt } from "../records/chunk.ts";
-import { type Cut, type LatePlace, type LateSource, partBefore } from "./late-source.ts";
+import { type Cut, type DeviceRange, type LateSource, rangeBefore } from "./late-source.ts";
 import { MS_PER_MINUTE } from "./minute-index.ts";
 
 /** One device's rows of sealed days: its track tells where they lie. */
@@ -17,12 +17,12 @@ export class LateOfDevice implements LateSource {
 
   async cut(range: TimeRange, order: Order, rowsMax: number): Promise<Cut> {
     const { from, to } = this.#rows(range);
-    if (from === to) return { part: range, isEmpty: true };
-    const gap = partBefore(range, order, this.#borderMs(order, order === "asc" ? from : to - 1));
-    if (gap.endMs - gap.startMs >= MS_PER_MINUTE) return { part: gap, isEmpty: true };
-    if (to - from <= rowsMax) return { part: range, isEmpty: false };
+    if (from === to) return { range, isEmpty: true };
+    const gap = rangeBefore(range, order, this.#borderMs(order, order === "asc" ? from : to - 1));
+    if (gap.endMs - gap.startMs >= MS_PER_MINUTE) return { range: gap, isEmpty: true };
+    if (to - from <= rowsMax) return { range, isEmpty: false };
     const next = order === "asc" ? from + rowsMax : to - 1 - rowsMax;
-    return { part: partBefore(range, order, this.#borderMs(order, next)), isEmpty: false };
+    return { range: rangeBefore(range, order, this.#borderMs(order, next)), isEmpty: false };
   }
 
   days(range: TimeRange): UtcDay[] {
@@ -36,13 +36,13 @@ export class LateOfDevice implements LateSource {
     return days;
   }
 
-  places(range: TimeRange): Iterable<LatePlace> {
+  deviceRanges(range: TimeRange): Iterable<DeviceRange> {
     return [{ ...range, device: this.#device }];
   }
 
-  /** The instant that parts the row at a position from those before it, in order. */
-  #borderMs(order: Order, position: number): number {
-    return order === "asc" ? this.#timeAt(position) : this.#timeAt(position) + 1;
+  /** The instant between the row of an index and those before it, in order. */
+  #borderMs(order: Order, index: number): number {
+    return order === "asc" ? this.#timeAt(index) : this.#timeAt(index) + 1;
   }
 
   #rows({ startMs, endMs }: TimeRange) {
@@ -50,8 +50,8 @@ export class LateOfDevice implements LateSource {
     return { from: track.countBefore(startMs), to: track.countBefore(endMs) };
   }
 
-  #timeAt(position: number): number {
-    const { chunk, row } = this.#device.track.at(position);
+  #timeAt(index: number): number {
+    const { chunk, row } = this.#device.track.at(index);
     return timestampAt(chunk, row);
   }
 }

@@ -1,7 +1,7 @@
 import type { Order, TimeRange } from "../../time/range.ts";
 import { type UtcDay, utcDayOf } from "../../time/utc-day.ts";
 import type { RecordKey } from "../scan/first-records.ts";
-import { type Cut, type LatePlace, type LateSource, partBefore } from "./late-source.ts";
+import { type Cut, type DeviceRange, type LateSource, rangeBefore } from "./late-source.ts";
 import { MS_PER_MINUTE } from "./minute-index.ts";
 
 /** Some rows of sealed days, by their keys: in order of time, each once. */
@@ -16,16 +16,16 @@ export class LateOfKeys implements LateSource {
 
   async cut(range: TimeRange, order: Order, rowsMax: number): Promise<Cut> {
     const { from, to } = this.#within(range);
-    if (from === to) return { part: range, isEmpty: true };
-    const gap = partBefore(range, order, this.#borderMs(order, order === "asc" ? from : to - 1));
-    if (gap.endMs - gap.startMs >= MS_PER_MINUTE) return { part: gap, isEmpty: true };
-    if (to - from <= rowsMax) return { part: range, isEmpty: false };
-    // Keys of one millisecond stay together: before the first that is too many, or behind it where nothing comes before.
+    if (from === to) return { range, isEmpty: true };
+    const gap = rangeBefore(range, order, this.#borderMs(order, order === "asc" ? from : to - 1));
+    if (gap.endMs - gap.startMs >= MS_PER_MINUTE) return { range: gap, isEmpty: true };
+    if (to - from <= rowsMax) return { range, isEmpty: false };
+    // Keys of a millisecond stay together: before the first that is too many, or behind it where nothing comes before.
     const next = this.#keys[order === "asc" ? from + rowsMax : to - 1 - rowsMax]!.timestampMs;
     const first = this.#keys[order === "asc" ? from : to - 1]!.timestampMs;
     const isBehind = next === first;
     const border = (order === "asc") === isBehind ? next + 1 : next;
-    return { part: partBefore(range, order, border), isEmpty: false };
+    return { range: rangeBefore(range, order, border), isEmpty: false };
   }
 
   days(range: TimeRange): UtcDay[] {
@@ -35,7 +35,7 @@ export class LateOfKeys implements LateSource {
     return [...days];
   }
 
-  *places(range: TimeRange): Iterable<LatePlace> {
+  *deviceRanges(range: TimeRange): Iterable<DeviceRange> {
     const { from, to } = this.#within(range);
     for (let row = from; row < to; row++) {
       const { device, timestampMs } = this.#keys[row]!;
@@ -43,7 +43,7 @@ export class LateOfKeys implements LateSource {
     }
   }
 
-  /** The instant that parts the key at a place from those before it, in order. */
+  /** The instant between a key and those before it, in order. */
   #borderMs(order: Order, row: number): number {
     const { timestampMs } = this.#keys[row]!;
     return order === "asc" ? timestampMs : timestampMs + 1;

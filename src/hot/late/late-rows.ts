@@ -11,9 +11,11 @@ import { ReportCollector } from "../scan/report-collector.ts";
 import type { DayLedger, LedgerDay } from "./day-ledger.ts";
 import type { LateSource } from "./late-source.ts";
 
+/** Late rows as the archive reads them, to be laid over its own. */
+
 /** A millisecond of work to collect, and some to write as text. */
-const ROWS_A_SLICE = 2048;
-const LOOKS_A_SLICE = 4096;
+const ROWS_A_BATCH = 2048;
+const LOOKS_A_STEP = 4096;
 
 /** Whether memory holds anything of a sealed day that the archive does not. */
 export function holdsLate({ count, isLeaving, changed }: LedgerDay): boolean {
@@ -31,13 +33,13 @@ export interface LateWindow {
 export interface LateRows {
   /** Days that may have any, in order. */
   readonly days: readonly UtcDay[];
-  /** All of them, a short piece of work after the other; what comes in meanwhile may be among them. */
-  slices(): Iterable<ReportBatch>;
+  /** All of them, a short step of work after the other; what comes in meanwhile may be among them. */
+  batches(): Iterable<ReportBatch>;
 }
 
 /**
- * Late rows of an app, of one of its devices, or some of them, a window of time after the other: there may be millions, and
- * most questions need few of them.
+ * Late rows of an app, of one of its devices, or some of them, a window of time after the other: there may be millions,
+ * and most queries need few of them.
  */
 export class LateScan {
   /** Bytes of late rows that were read so far. */
@@ -53,14 +55,14 @@ export class LateScan {
   }
 
   /**
-   * The first part of a range of sealed days, or its last in descending order: one without any late row, or one with
+   * How a range of sealed days begins, or ends in descending order: a window without any late row, or one with
    * about `rowsMax` of them at most, and more only where they share a millisecond.
    */
   async window(range: TimeRange, order: Order, rowsMax: number): Promise<LateWindow> {
-    const { part, isEmpty } = await this.#source.cut(range, order, rowsMax);
-    const isFirst = order === "asc" ? part.startMs === range.startMs : part.endMs === range.endMs;
-    assert(isFirst && part.startMs < part.endMs, "a window is the first of its range, and not empty");
-    return { range: part, late: isEmpty ? null : this.#lateRows(part) };
+    const { range: first, isEmpty } = await this.#source.cut(range, order, rowsMax);
+    const isFirst = order === "asc" ? first.startMs === range.startMs : first.endMs === range.endMs;
+    assert(isFirst && first.startMs < first.endMs, "a window is the first of its range, and not empty");
+    return { range: first, late: isEmpty ? null : this.#lateRows(first) };
   }
 
   /** All of a range of sealed days; null where there are none. */
@@ -74,27 +76,27 @@ export class LateScan {
   async addDevices(range: TimeRange, devices: Set<DeviceId>): Promise<void> {
     await this.#source.know(range);
     let looks = 0;
-    for (const { device, startMs, endMs } of this.#source.places(range)) {
+    for (const { device, startMs, endMs } of this.#source.deviceRanges(range)) {
       const { id, track } = device;
       if (track.countBefore(startMs) < track.countBefore(endMs)) devices.add(id);
-      if (++looks % LOOKS_A_SLICE === 0) await nextTurn();
+      if (++looks % LOOKS_A_STEP === 0) await nextTurn();
     }
   }
 
   #lateRows(range: TimeRange): LateRows {
-    return { days: this.#source.days(range), slices: () => this.#slices(range) };
+    return { days: this.#source.days(range), batches: () => this.#batches(range) };
   }
 
-  *#slices(range: TimeRange): Iterable<ReportBatch> {
-    let collector = new ReportCollector(ROWS_A_SLICE, this.#dictionary);
+  *#batches(range: TimeRange): Iterable<ReportBatch> {
+    let collector = new ReportCollector(ROWS_A_BATCH, this.#dictionary);
     let looks = 0;
-    for (const { device, startMs, endMs } of this.#source.places(range)) {
-      // A report may come between two slices, so the place in the track is found anew by time.
+    for (const { device, startMs, endMs } of this.#source.deviceRanges(range)) {
+      // A report may come between two batches, so the row in the track is found anew by time.
       for (let fromMs = startMs; fromMs < endMs; ) {
         fromMs = this.#collect(collector, device, fromMs, endMs);
-        if (++looks < LOOKS_A_SLICE && !collector.isFull) continue;
+        if (++looks < LOOKS_A_STEP && !collector.isFull) continue;
         yield collector.build();
-        collector = new ReportCollector(ROWS_A_SLICE, this.#dictionary);
+        collector = new ReportCollector(ROWS_A_BATCH, this.#dictionary);
         looks = 0;
       }
     }

@@ -7,26 +7,26 @@ export interface LateSource {
   /** Resolves when the others can be asked about a range. */
   know(range: TimeRange): Promise<void>;
   /**
-   * The first part of a range, or its last in descending order: as far as there is no row, where that is a minute or
+   * How a range begins, in order: as far as there is no row, where that is a minute or
    * more, or as far as there are about `rowsMax`.
    */
   cut(range: TimeRange, order: Order, rowsMax: number): Promise<Cut>;
   /** Days of a range that may have rows, in order. */
   days(range: TimeRange): UtcDay[];
-  /** Where rows of a range may be: devices, each with the part of the range that is looked at. */
-  places(range: TimeRange): Iterable<LatePlace>;
+  /** Where rows of a range may be: devices, each with what is looked at of the range. */
+  deviceRanges(range: TimeRange): Iterable<DeviceRange>;
 }
 
-export interface LatePlace extends TimeRange {
+export interface DeviceRange extends TimeRange {
   readonly device: Device;
 }
 
 export interface Cut {
-  readonly part: TimeRange;
+  readonly range: TimeRange;
   readonly isEmpty: boolean;
 }
 
 /** What comes before an instant, in order. */
-export function partBefore({ startMs, endMs }: TimeRange, order: Order, borderMs: number): TimeRange {
+export function rangeBefore({ startMs, endMs }: TimeRange, order: Order, borderMs: number): TimeRange {
   return order === "asc" ? { startMs, endMs: borderMs } : { startMs: borderMs, endMs };
 }

@@ -1,5 +1,7 @@
 import type { TimeRange } from "../../time/range.ts";
 
+/** An index of the rows of one day by minute. */
+
 export const MS_PER_MINUTE = 60_000;
 
 /** What is known of a minute of a day. */

@@ -7,7 +7,7 @@ import { NUMBER_FIELDS } from "../../model/location-fields.ts";
  *
  *   | timestampMs | latitude | longitude | ... number fields in `mask` | profile u32, state u32 |  × capacity
  *
- * A plain record (time and place) takes 32 bytes, one with all number fields 80. Rows lie whole, since taking a
+ * A plain record (time and position) takes 32 bytes, one with all number fields 80. Rows lie whole, since taking a
  * report in, and reading a page, touch all fields of a record and few records of a device: by column, every
  * field would be a cache miss of its own.
  */

@@ -6,6 +6,8 @@ import { NOT_CARRIED, type ReportBatch } from "../../model/report-batch.ts";
 import { CountedTexts } from "./counted-texts.ts";
 import { TextTuples } from "./text-tuples.ts";
 
+/** What the numbers mean that records have in place of texts. */
+
 const USER = profileIndex("user_id");
 
 /** By the batch's own tuple numbers, the dictionary's, members that were not carried left at 0. */

@@ -17,14 +17,14 @@ export class Holders {
 
   recordsOf(user: number): number {
     if (this.#map !== null) return this.#map.get(user) ?? 0;
-    const at = this.#place(user);
+    const at = this.#indexOf(user);
     return at < 0 ? 0 : this.#list[at + 1]!;
   }
 
   /** Counts a record of a user's; true where it is the first. */
   add(user: number): boolean {
     if (this.#map !== null) return this.#addToMap(this.#map, user);
-    const at = this.#place(user);
+    const at = this.#indexOf(user);
     if (at >= 0) {
       this.#list[at + 1]!++;
       return false;
@@ -46,7 +46,7 @@ export class Holders {
     const records = this.recordsOf(user);
     assert(records > 0, "a record that is taken back was counted");
     if (this.#map === null) {
-      const at = this.#place(user);
+      const at = this.#indexOf(user);
       if (records > 1) this.#list[at + 1]!--;
       else this.#list.splice(at, 2);
     } else {
@@ -66,7 +66,7 @@ export class Holders {
     return records === 0;
   }
 
-  #place(user: number): number {
+  #indexOf(user: number): number {
     const list = this.#list;
     for (let at = 0; at < list.length; at += 2) if (list[at] === user) return at;
     return -1;

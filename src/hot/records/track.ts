@@ -11,7 +11,9 @@ import {
   timestampAt,
 } from "./chunk.ts";
 
-/** A place in a track: a row of a chunk. Any insert into the track makes it void. */
+/** One device's records in memory. */
+
+/** A row of a chunk of a track. Any insert into the track makes it void. */
 export interface RowRef {
   readonly chunk: Chunk;
   readonly row: number;
@@ -19,14 +21,14 @@ export interface RowRef {
 
 /**
  * All records of one device in time order: a list of chunks, found by binary search. Records are counted
- * from 0, the oldest, so a time range is a range of positions. A class, since closures for each of a
+ * from 0, the oldest, so a time range is a range of indexes. A class, since closures for each of a
  * million devices would cost more than their records.
  */
 export class Track {
   #count = 0;
   #newestMs = Number.NEGATIVE_INFINITY;
   readonly #chunks: Chunk[] = [];
-  /** Position of each chunk's first row. */
+  /** Index of each chunk's first row. */
   readonly #starts: number[] = [];
 
   get count(): number {
@@ -45,10 +47,10 @@ export class Track {
     return this.#starts[c]! + rowsBefore(this.#chunks[c]!, timestampMs);
   }
 
-  /** The record at a position. */
-  at(position: number): RowRef {
-    const c = this.#chunkAt(position);
-    return { chunk: this.#chunks[c]!, row: position - this.#starts[c]! };
+  /** The record of an index. */
+  at(index: number): RowRef {
+    const c = this.#chunkAt(index);
+    return { chunk: this.#chunks[c]!, row: index - this.#starts[c]! };
   }
 
   /** The newest record of a track that has one. */
@@ -69,7 +71,7 @@ export class Track {
   insert(timestampMs: number, mask: number): RowRef {
     if (timestampMs > this.#newestMs) return this.#append(timestampMs, mask);
     this.#prepare(this.#chunkFor(timestampMs), mask);
-    const c = this.#chunkFor(timestampMs); // A split may have moved the place into the upper half.
+    const c = this.#chunkFor(timestampMs); // A split may have moved it into the upper half.
     const chunk = this.#chunks[c]!;
     const row = rowsBefore(chunk, timestampMs);
     assert(row === chunk.count || timestampAt(chunk, row) > timestampMs, "an instant has one record");
@@ -88,7 +90,7 @@ export class Track {
     return { chunk, row: ref.row };
   }
 
-  /** Visits positions `from` to `to`, a run of rows of one chunk at a time, oldest first. */
+  /** Visits records `from` to `to`, a run of rows of one chunk at a time, oldest first. */
   runs(from: number, to: number, visit: (chunk: Chunk, rowFrom: number, rowTo: number) => void): void {
     if (from >= to) return;
     for (let c = this.#chunkAt(from); c < this.#chunks.length && this.#starts[c]! < to; c++) {
@@ -173,12 +175,12 @@ export class Track {
     return Math.max(0, low - 1);
   }
 
-  #chunkAt(position: number): number {
+  #chunkAt(index: number): number {
     let low = 0;
     let high = this.#starts.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (this.#starts[middle]! <= position) low = middle + 1;
+      if (this.#starts[middle]! <= index) low = middle + 1;
       else high = middle;
     }
     return low - 1;

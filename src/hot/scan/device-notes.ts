@@ -1,4 +1,4 @@
-/** A number for each device that holds until it is dropped; 0 where there is none. Takes no memory before it is used. */
+/** A number for each device, until it is dropped; 0 where there is none. Takes no memory before it is used. */
 export class DeviceNotes {
   #notes = new Float64Array(0);
 

@@ -1,7 +1,9 @@
 import type { Order } from "../../time/range.ts";
 import type { Device } from "../devices/device.ts";
 import { timestampAt } from "../records/chunk.ts";
-import type { Slice } from "./slice.ts";
+import type { DeviceRecords } from "./device-records.ts";
+
+/** Keeps the first of many records, in order of time. */
 
 /** What tells a record from others of its app. */
 export interface RecordKey {
@@ -17,7 +19,7 @@ interface Candidate extends RecordKey {
 /** Sorting is repaid by what it drops only where there is much to drop. */
 const SPARE_MIN = 256;
 
-/** The first records in order of time, then of devices, or of all of it reversed, of slices in the order of their devices. */
+/** The first records in order of time, then of devices, or of all of it reversed, given device by device. */
 export class FirstRecords {
   readonly #count: number;
   readonly #compare: (a: Candidate, b: Candidate) => number;
@@ -35,17 +37,17 @@ export class FirstRecords {
     this.#lastMs = this.#isAscending ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
   }
 
-  /** Adds what matches of a slice up to a position; returns how many those are. */
-  addSlice(slice: Slice, to: number): number {
-    const { device, from } = slice;
+  /** Adds what matches of a device's records up to an index; returns how many those are. */
+  addRecords(records: DeviceRecords, to: number): number {
+    const { device, from } = records;
     if (device !== this.#device) {
       this.#device = device;
       this.#rank++;
     }
-    if (this.#count === 0) return slice.count(from, to);
-    if (slice.isFiltered) return this.#addMatching(slice, to);
+    if (this.#count === 0) return records.count(from, to);
+    if (records.isFiltered) return this.#addMatching(records, to);
     for (let step = 0; step < Math.min(this.#count, to - from); step++) {
-      const { chunk, row } = slice.at(this.#isAscending ? from + step : to - 1 - step);
+      const { chunk, row } = records.at(this.#isAscending ? from + step : to - 1 - step);
       if (!this.#add(device, timestampAt(chunk, row))) break;
     }
     return to - from;
@@ -56,10 +58,10 @@ export class FirstRecords {
     return this.#candidates;
   }
 
-  #addMatching(slice: Slice, to: number): number {
+  #addMatching(records: DeviceRecords, to: number): number {
     let matching = 0;
-    slice.visit(slice.from, to, (chunk, row) => {
-      this.#add(slice.device, timestampAt(chunk, row));
+    records.visit(records.from, to, (chunk, row) => {
+      this.#add(records.device, timestampAt(chunk, row));
       matching++;
     });
     return matching;

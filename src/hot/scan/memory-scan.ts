@@ -4,8 +4,10 @@ import type { TimeRange } from "../../time/range.ts";
 import type { Device } from "../devices/device.ts";
 import { timestampAt } from "../records/chunk.ts";
 import type { Dictionary } from "../records/dictionary.ts";
+import { DeviceRecords, type RecordFilter } from "./device-records.ts";
 import type { RecordKey } from "./first-records.ts";
-import { type RecordFilter, Slice } from "./slice.ts";
+
+/** Goes through the records in memory that a query asks for, in steps. */
 
 /** Devices in the order of their ids, a block after the other; as `DeviceList` has them. */
 export interface DeviceBlocks {
@@ -49,14 +51,14 @@ const STEP_ROWS = 8192;
 const LOOK_ROWS = 32;
 
 /**
- * Visits each device's records of a range, up to a position of its track: those of a device with many in parts, oldest
- * first, where each has to be looked at. Reports may come in between two steps, so each part is found anew by time.
+ * Visits each device's records of a range, up to an index of its track: those of a device with many some at a time,
+ * oldest first, where each has to be looked at. Reports may come in between two steps, so they are found anew by time.
  */
-export function* visitSlices(
+export function* visitRecords(
   { devices, filter: filterNow, dictionary }: MemoryScan,
   { startMs, endMs }: TimeRange,
   readsAll: boolean,
-  visit: (slice: Slice, to: number) => void,
+  visit: (records: DeviceRecords, to: number) => void,
 ): Steps<void> {
   let filter = filterNow();
   let work = 0;
@@ -72,12 +74,12 @@ export function* visitSlices(
           yield;
           filter = filterNow();
         }
-        const slice = new Slice(device, { startMs: fromMs, endMs }, filter, dictionary);
-        const isRead = readsAll || slice.isFiltered;
-        const to = isRead ? Math.min(slice.to, slice.from + STEP_ROWS) : slice.to;
-        if (slice.from < to) visit(slice, to);
-        fromMs = to < slice.to ? slice.timeAt(to) : endMs;
-        work += LOOK_ROWS + (isRead ? to - slice.from : 0);
+        const records = new DeviceRecords(device, { startMs: fromMs, endMs }, filter, dictionary);
+        const isRead = readsAll || records.isFiltered;
+        const to = isRead ? Math.min(records.to, records.from + STEP_ROWS) : records.to;
+        if (records.from < to) visit(records, to);
+        fromMs = to < records.to ? records.timeAt(to) : endMs;
+        work += LOOK_ROWS + (isRead ? to - records.from : 0);
       }
     }
   }
@@ -85,17 +87,17 @@ export function* visitSlices(
 
 /** Adds the devices that have a matching record. */
 export function* addDevices(scan: MemoryScan, devices: Set<DeviceId>): Steps<void> {
-  yield* visitSlices(scan, scan.range, false, (slice, to) => {
-    if (slice.count(slice.from, to) > 0) devices.add(slice.device.id);
+  yield* visitRecords(scan, scan.range, false, (records, to) => {
+    if (records.count(records.from, to) > 0) devices.add(records.device.id);
   });
 }
 
 /** Adds the keys of matching records, and no more than one too many. */
 export function* addKeys(scan: MemoryScan, keys: RecordKey[], keysMax: number): Steps<void> {
-  yield* visitSlices(scan, scan.range, true, (slice, to) => {
+  yield* visitRecords(scan, scan.range, true, (records, to) => {
     if (keys.length > keysMax) return;
-    slice.visit(slice.from, to, (chunk, row) => {
-      keys.push({ device: slice.device, timestampMs: timestampAt(chunk, row) });
+    records.visit(records.from, to, (chunk, row) => {
+      keys.push({ device: records.device, timestampMs: timestampAt(chunk, row) });
     });
   });
 }
@@ -108,10 +110,10 @@ export interface PositionSink {
 /** Adds all matching positions; returns the bytes of their records. */
 export function* addPositions(scan: MemoryScan, sink: PositionSink): Steps<number> {
   let bytes = 0;
-  yield* visitSlices(scan, scan.range, true, (slice, to) => {
-    const { id } = slice.device;
-    slice.visitPositions(slice.from, to, (latitude, longitude) => sink.add(id, latitude, longitude));
-    bytes += slice.bytesRead;
+  yield* visitRecords(scan, scan.range, true, (records, to) => {
+    const { id } = records.device;
+    records.visitPositions(records.from, to, (latitude, longitude) => sink.add(id, latitude, longitude));
+    bytes += records.bytesRead;
   });
   return bytes;
 }

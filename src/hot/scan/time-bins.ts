@@ -1,9 +1,11 @@
 import type { Order, TimeRange } from "../../time/range.ts";
 
+/** A histogram of instants, to find the one at an offset. */
+
 /** A day in spans of 21 s, and those in milliseconds in a second round. */
 const BINS_MAX = 4096;
 
-/** Where a place in order lies. */
+/** Where the instant at an offset lies. */
 export interface BinFound {
   readonly span: TimeRange;
   readonly count: number;

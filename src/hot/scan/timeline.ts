@@ -2,10 +2,10 @@ import type { Steps } from "../../lib/schedule/steps.ts";
 import type { RecordPage } from "../../model/record-page.ts";
 import type { Order, TimeRange } from "../../time/range.ts";
 import { timestampAt } from "../records/chunk.ts";
+import { DeviceRecords } from "./device-records.ts";
 import { FirstRecords, type RecordKey } from "./first-records.ts";
-import { type MemoryScan, OneDevice, visitSlices } from "./memory-scan.ts";
+import { type MemoryScan, OneDevice, visitRecords } from "./memory-scan.ts";
 import { PageBuilder } from "./page-builder.ts";
-import { Slice } from "./slice.ts";
 import { TimeBins } from "./time-bins.ts";
 
 /*
@@ -35,7 +35,7 @@ class Tally {
   bytesRead = 0;
   #last: unknown = null;
 
-  add({ device, bytesRead }: Slice, matching: number): void {
+  add({ device, bytesRead }: DeviceRecords, matching: number): void {
     this.bytesRead += bytesRead;
     this.total += matching;
     if (matching === 0 || device === this.#last) return;
@@ -72,27 +72,29 @@ function readRun(
 ): Timeline | null {
   if (!(devices instanceof OneDevice)) return null;
   const { device } = devices;
-  const slice = new Slice(device, range, filter(), dictionary);
-  if (slice.isFiltered) return null;
-  const total = slice.to - slice.from;
+  const records = new DeviceRecords(device, range, filter(), dictionary);
+  if (records.isFiltered) return null;
+  const total = records.to - records.from;
   const rows = Math.max(0, Math.min(limit, total - offset));
   const page = new PageBuilder(rows, dictionary);
   if (order === "asc") {
-    const from = slice.from + offset;
-    slice.visit(from, from + rows, (chunk, row) => page.add(device, chunk, row));
+    const from = records.from + offset;
+    records.visit(from, from + rows, (chunk, row) => page.add(device, chunk, row));
   } else {
     for (let step = 0; step < rows; step++) {
-      const { chunk, row } = slice.at(slice.to - 1 - offset - step);
+      const { chunk, row } = records.at(records.to - 1 - offset - step);
       page.add(device, chunk, row);
     }
   }
-  return { page: page.build(), total, devices: total > 0 ? 1 : 0, bytesRead: slice.bytesRead };
+  return { page: page.build(), total, devices: total > 0 ? 1 : 0, bytesRead: records.bytesRead };
 }
 
 /** How many records match. */
 export function* countRecords(scan: MemoryScan): Steps<number> {
   const tally = new Tally();
-  yield* visitSlices(scan, scan.range, false, (slice, to) => tally.add(slice, slice.count(slice.from, to)));
+  yield* visitRecords(scan, scan.range, false, (records, to) =>
+    tally.add(records, records.count(records.from, to)),
+  );
   return tally.total;
 }
 
@@ -107,13 +109,13 @@ function* findKeys(
   if (offset + limit <= KEPT_MAX)
     return (yield* keepFirst(scan, range, order, offset + limit, tally)).slice(offset);
   const bins = new TimeBins(range);
-  yield* visitSlices(scan, range, true, (slice, to) => {
+  yield* visitRecords(scan, range, true, (records, to) => {
     let matching = 0;
-    slice.visit(slice.from, to, (chunk, row) => {
+    records.visit(records.from, to, (chunk, row) => {
       bins.add(timestampAt(chunk, row));
       matching++;
     });
-    tally.add(slice, matching);
+    tally.add(records, matching);
   });
   const found = bins.find(order, offset);
   if (found === null) return [];
@@ -141,7 +143,7 @@ function* keepFirst(
   tally: Tally,
 ): Steps<RecordKey[]> {
   const first = new FirstRecords(order, count);
-  yield* visitSlices(scan, range, false, (slice, to) => tally.add(slice, first.addSlice(slice, to)));
+  yield* visitRecords(scan, range, false, (records, to) => tally.add(records, first.addRecords(records, to)));
   return first.inOrder();
 }
 
@@ -156,10 +158,10 @@ function* keepOfInstant(
   const from = order === "asc" ? offset : count - offset - limit;
   const keys: RecordKey[] = [];
   let index = 0;
-  yield* visitSlices(scan, instant, false, (slice, to) => {
-    if (slice.count(slice.from, to) === 0) return;
+  yield* visitRecords(scan, instant, false, (records, to) => {
+    if (records.count(records.from, to) === 0) return;
     if (index >= from && index < from + limit)
-      keys.push({ device: slice.device, timestampMs: instant.startMs });
+      keys.push({ device: records.device, timestampMs: instant.startMs });
     index++;
   });
   return order === "asc" ? keys : keys.reverse();
@@ -172,9 +174,9 @@ function readRecords(scan: MemoryScan, keys: readonly RecordKey[]): RecordPage |
   const page = new PageBuilder(keys.length, dictionary);
   for (const { device, timestampMs } of keys) {
     const range = { startMs: timestampMs, endMs: timestampMs + 1 };
-    const slice = new Slice(device, range, filter, dictionary);
-    if (slice.count(slice.from, slice.to) === 0) return null;
-    const { chunk, row } = slice.at(slice.from);
+    const records = new DeviceRecords(device, range, filter, dictionary);
+    if (records.count(records.from, records.to) === 0) return null;
+    const { chunk, row } = records.at(records.from);
     page.add(device, chunk, row);
   }
   return page.build();

@@ -43,7 +43,7 @@ const REPORTS: readonly Report[] = Array.from({ length: 10_000 }, (_, row) => ({
 
 const LATE: LateRows = {
   days: [],
-  *slices() {
+  *batches() {
     for (let start = 0; start < REPORTS.length; start += 3000)
       yield batchOf(REPORTS.slice(start, start + 3000));
   },

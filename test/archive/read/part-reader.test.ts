@@ -149,11 +149,11 @@ async function pathOf(session: ArchiveSession, scan: ArchiveScan) {
   };
 }
 
-/** Late rows in slices of a few. */
+/** Late rows in batches of a few. */
 function lateOf(reports: readonly Report[]): LateRows {
   return {
     days: [...new Set(reports.map((report) => utcDayOf(timeOf(report))))].sort((a, b) => a - b),
-    *slices() {
+    *batches() {
       for (let start = 0; start < reports.length; start += 7) yield batchOf(reports.slice(start, start + 7));
       yield batchOf([]);
     },

@@ -52,7 +52,7 @@ function createSealed(before: readonly Report[]): {
 
 function keysOf(late: LateRows | null): string[] {
   if (late === null) return [];
-  return [...late.slices()].flatMap(({ count, device, texts, timestampMs }) =>
+  return [...late.batches()].flatMap(({ count, device, texts, timestampMs }) =>
     Array.from({ length: count }, (_, row) => `${texts[device[row]!]} ${timestampMs[row]}`),
   );
 }

@@ -119,7 +119,7 @@ test("findTimeline() looks at few devices a step, and at few records of one that
   expect(finish(findTimeline(busyScan(), "desc", 0, 100)).steps).toBe(0);
 });
 
-test("a page that takes several turns is in order and has what was there before, whatever is reported meanwhile", () => {
+test("a page that takes several turns is in order and has what was there before, whatever comes meanwhile", () => {
   const { apply, scanOf } = storeWith(CROWD);
   const known = new Set(CROWD.map(keyOf));
   let device = 0;

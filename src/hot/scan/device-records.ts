@@ -5,6 +5,8 @@ import { type Chunk, numberAt, profileAt, rowBytes, timestampAt } from "../recor
 import type { Dictionary } from "../records/dictionary.ts";
 import type { RowRef } from "../records/track.ts";
 
+/** Those of one device's records that a query asks for. */
+
 const LATITUDE = numberIndex("latitude");
 const LONGITUDE = numberIndex("longitude");
 const ACCURACY = numberIndex("horizontal_accuracy");
@@ -18,9 +20,9 @@ export interface RecordFilter {
 }
 
 /** The records of one device in a time range that pass a filter. Void once the device gets a report. */
-export class Slice {
+export class DeviceRecords {
   readonly device: Device;
-  /** Positions in the track: from the first in the range to past the last, filtered or not. */
+  /** Indexes in the track: from the first in the range to past the last, filtered or not. */
   readonly from: number;
   readonly to: number;
   /** Bytes of records that answering has read so far. */
@@ -45,7 +47,7 @@ export class Slice {
     return this.#filter !== null;
   }
 
-  /** How many matching records lie at positions `from` to `to`. */
+  /** How many records from `from` to before `to` match. */
   count(from: number, to: number): number {
     if (this.#filter === null) return Math.max(0, to - from);
     let count = 0;
@@ -55,7 +57,7 @@ export class Slice {
     return count;
   }
 
-  /** Whether the record at a position passes the filter. */
+  /** Whether a record passes the filter. */
   matches(chunk: Chunk, row: number): boolean {
     const filter = this.#filter;
     if (filter === null) return true;
@@ -65,7 +67,7 @@ export class Slice {
     return user === null || this.#dictionary.userOf(profileAt(chunk, row)) === user;
   }
 
-  /** Visits the matching records at positions `from` to `to`, oldest first. */
+  /** Visits the matching records from `from` to before `to`, oldest first. */
   visit(from: number, to: number, visit: (chunk: Chunk, row: number) => void): void {
     this.device.track.runs(from, to, (chunk, rowFrom, rowTo) => {
       this.bytesRead += (rowTo - rowFrom) * rowBytes(chunk);
@@ -73,22 +75,22 @@ export class Slice {
     });
   }
 
-  /** The record at a position of the track, matching or not. */
-  at(position: number): RowRef {
-    const at = this.device.track.at(position);
+  /** The record of an index of the track, matching or not. */
+  at(index: number): RowRef {
+    const at = this.device.track.at(index);
     this.bytesRead += rowBytes(at.chunk);
     return at;
   }
 
-  /** Visits where the matching records at positions `from` to `to` were made, in degrees, oldest first. */
+  /** Visits where the matching records from `from` to before `to` were made, in degrees, oldest first. */
   visitPositions(from: number, to: number, visit: (latitude: number, longitude: number) => void): void {
     this.visit(from, to, (chunk, row) => {
       visit(numberAt(chunk, row, LATITUDE), numberAt(chunk, row, LONGITUDE));
     });
   }
 
-  timeAt(position: number): number {
-    const { chunk, row } = this.device.track.at(position);
+  timeAt(index: number): number {
+    const { chunk, row } = this.device.track.at(index);
     return timestampAt(chunk, row);
   }
 }
