@@ -10,7 +10,7 @@ export interface Config extends ArchiveConfig {
 export interface ArchiveConfig {
   /** From the end of one seal to the next. */
   readonly sealIntervalMs: number;
-  /** What questions to the archive may use of the machine. */
+  /** What queries of the archive may use of the machine. */
   readonly archiveThreads: number;
   readonly archiveMemoryBytes: number;
 }
@@ -20,7 +20,8 @@ export const DEFAULT_HOSTNAME = "127.0.0.1";
 export const DEFAULT_PORT = 3000;
 
 export const DEFAULT_ARCHIVE_CONFIG: ArchiveConfig = {
-  sealIntervalMs: 60 * 60 * 1000, // Late reports make answers slower until they are folded in; a day becomes due once a day.
+  // Late reports make answers slower until they are folded in; a day becomes due once a day.
+  sealIntervalMs: 60 * 60 * 1000,
   archiveThreads: 2,
   archiveMemoryBytes: 1_000_000_000,
 };
@@ -31,7 +32,10 @@ export const SEGMENT_BYTES_MAX = 64 * 1024 * 1024;
 /** Reports that wait for the disk, encoded: a second or two of a fast disk, and a bound on memory. */
 export const LOG_QUEUE_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Requests with reports that are under way at once, and the memory of their bodies; shares of keys and apps are parts of these. */
+/**
+ * Requests with reports that are under way at once, and the memory of their bodies; shares of keys and apps are parts
+ * of these.
+ */
 export const INGEST_LIMITS = {
   requestsMax: 2048,
   /** Unpacking and joining may take as much again for a moment. */
@@ -46,9 +50,9 @@ export const INGEST_LIMITS = {
 export const OLD_RECORDS_SEAL = 2_000_000;
 export const OLD_RECORDS_MAX = 4_000_000;
 
-/** Questions to the archive that run at once: more would only wait for the same disk and cores. */
+/** Queries of the archive that run at once: more would only wait for the same disk and cores. */
 export const ARCHIVE_QUERIES_MAX = 4;
-/** Questions that wait for their turn; a few seconds' worth. */
+/** Queries that wait for their turn; a few seconds' worth. */
 export const ARCHIVE_QUEUE_MAX = 64;
 
 /**

@@ -81,7 +81,9 @@ export interface OpenDirectory {
 
 export type OnReplayProgress = (replayedBytes: number, totalBytes: number) => void;
 
-/** Takes the directory's lock; the result gives it free. Throws a `DirectoryInUseError` where another process has it. */
+/**
+ * Takes the directory's lock; the result gives it free. Throws a `DirectoryInUseError` where another process has it.
+ */
 export async function takeDirectory(
   dataDir: string,
   command: string,

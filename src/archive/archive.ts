@@ -24,7 +24,7 @@ export interface Archive extends Pick<PartChecks, "damaged" | "examine" | "verif
   readonly isWritten: boolean;
   readonly reader: PartReader;
   /** Writes a file, durably, that is not yet part of the archive. */
-  writePart(place: PartPlace, made: Pick<MadePart, "bytes" | "rows" | "apps">): Promise<Part>;
+  writePart(destination: PartDestination, made: Pick<MadePart, "bytes" | "rows" | "apps">): Promise<Part>;
   /**
    * Removes files that are not, or no longer, part of the archive; what the disk refuses stays. The last goes first:
    * of a seal's parts of a day it says what all of them hold, so that a crash must not leave it alone.
@@ -43,7 +43,7 @@ export interface Archive extends Pick<PartChecks, "damaged" | "examine" | "verif
 }
 
 /** Where a new part goes: the folder of a day, or that of the newest records. */
-export interface PartPlace {
+export interface PartDestination {
   readonly day: UtcDay | "latest";
   readonly seal: number;
   readonly index: number;

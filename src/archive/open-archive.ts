@@ -17,6 +17,11 @@ import { findStrayFiles } from "./files/stray-files.ts";
 import { findNewest, readNewest } from "./newest-records.ts";
 import { createPartReader } from "./read/part-reader.ts";
 
+/*
+ * Opens the archive of a data directory: finds its manifest, puts in order what a crash left, and reads the newest
+ * record of every device.
+ */
+
 export interface OpenArchiveOptions {
   readonly files: Files;
   readonly directory: string;
@@ -30,11 +35,11 @@ export interface OpenArchiveOptions {
   onNewest(appId: AppId, batch: ReportBatch): void;
 }
 
-/** What questions to the archive may use. */
+/** What queries of the archive may use. */
 export interface ArchiveLimits {
   readonly threads: number;
   readonly memoryBytes: number;
-  /** Questions that run at once, and that wait for their turn. */
+  /** Queries that run at once, and that wait for their turn. */
   readonly queriesMax: number;
   readonly queueMax: number;
 }
@@ -126,7 +131,8 @@ async function findManifest(
   if (await files.exists(path)) {
     const bytes = await readOrFault(files, path);
     const manifest = bytes instanceof Uint8Array ? readManifest(bytes, path) : null;
-    // That the system shows a file does not mean that the disk has it: an earlier process may not have come to its sync.
+    // That the system shows a file does not mean that the disk has it: an earlier process may not have come to its
+    // sync.
     if (manifest !== null) return { manifest, isWritten: false };
     const fate =
       bytes instanceof Uint8Array
@@ -208,7 +214,8 @@ export async function restoreNewest(options: RestoreNewestOptions): Promise<bool
       } catch (error) {
         if (isOutOfDescriptors(error)) throw error;
         notes.push(
-          `The newest positions are read from all of the archive, since their own file can't be used: ${messageOf(error)}`,
+          "The newest positions are read from all of the archive, since their own file can't be used: " +
+            messageOf(error),
         );
       }
     }

@@ -5,7 +5,9 @@ import type { Part } from "./files/manifest.ts";
 /** What is wrong with a part, for people. */
 export type PartFault = string;
 
-/** What is known of the files of an archive's parts: which are damaged, and which were found to be as they were written. */
+/**
+ * What is known of the files of an archive's parts: which are damaged, and which were found to be as they were written.
+ */
 export interface PartChecks {
   /** Parts that can't be read, by file. */
   readonly damaged: ReadonlyMap<string, PartFault>;

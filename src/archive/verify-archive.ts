@@ -32,7 +32,7 @@ export interface ArchiveReport {
 }
 
 export interface DamagedPart {
-  /** Its place under the archive directory. */
+  /** Its path under the archive directory. */
   readonly file: string;
   /** What the disk has of it. */
   readonly bytes: number;
@@ -156,7 +156,8 @@ async function findWrongContent(
     const said = values[keys.indexOf("wherehouse_day")];
     if (said !== (day === null ? "latest" : utcDayName(day))) return `it says it is of ${said}`;
     const rows = await connection.run(
-      "SELECT app_id, count(*)::DOUBLE, min(timestamp)::DOUBLE, max(timestamp)::DOUBLE FROM read_parquet($path, hive_partitioning = false) GROUP BY app_id",
+      `SELECT app_id, count(*)::DOUBLE, min(timestamp)::DOUBLE, max(timestamp)::DOUBLE
+       FROM read_parquet($path, hive_partitioning = false) GROUP BY app_id`,
       { path },
     );
     const [names, counts, oldest, newest] = [

@@ -1,6 +1,9 @@
+/*
+ * Bytes as one big-endian number in base 62, padded with zeros to `width` characters.
+ */
+
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** The bytes as one big-endian number in base 62, padded with zeros to `width` characters. */
 export function encodeBase62(bytes: Uint8Array, width: number): string {
   let rest = 0n;
   for (const byte of bytes) rest = (rest << 8n) | BigInt(byte);

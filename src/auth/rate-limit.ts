@@ -1,5 +1,9 @@
 import { TIERS, type TierName } from "./tiers.ts";
 
+/*
+ * How many requests each key has left: a token bucket a key, in memory.
+ */
+
 export interface RateDecision {
   readonly allowed: boolean;
   /** Requests the bucket holds when full; null where the tier has no limit. */

@@ -1,14 +1,15 @@
 import type { KeyFileState, KeyStore } from "./key-store.ts";
 
+/*
+ * Reads the key file again and again, so that keys changed by the command line act on this process. Reading a small
+ * file each second costs less than the surprises of file notifications, which not every file system has. `onState`
+ * hears of a file that can no longer be used, or can be again.
+ */
+
 export interface KeyWatch {
   stop(): void;
 }
 
-/**
- * Reads the key file again and again, so that keys changed by the command line act on this process. Reading a
- * small file each second costs less than the surprises of file notifications, which not every file system has.
- * `onState` hears of a file that can no longer be used, or can be again.
- */
 export function watchKeys(
   store: KeyStore,
   intervalMs: number,

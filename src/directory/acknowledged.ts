@@ -3,7 +3,7 @@ import type { Files } from "../runtime/files.ts";
 
 /**
  * A file of damaged bytes that somebody has seen, whose name says where the bytes were and what they are; or a
- * part of the archive that somebody has given up, by its place there (`day=2026-11-14/00000012-000.parquet`).
+ * part of the archive that somebody has given up, by its path there (`day=2026-11-14/00000012-000.parquet`).
  */
 export interface Acknowledged {
   readonly name: string;

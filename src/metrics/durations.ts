@@ -24,7 +24,7 @@ export class Durations {
   }
 }
 
-/** From a page out of memory to a question of the archive that takes its time. */
+/** From a page out of memory to a query of the archive that takes its time. */
 export const ANSWER_BOUNDS_SECONDS = [
   0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ];

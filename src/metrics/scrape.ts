@@ -168,7 +168,9 @@ function reportMetrics({ meters, bodies }: ScrapeDependencies): Metric[] {
     },
     {
       name: "wherehouse_ingest_body_bytes",
-      help: "Memory of their bodies, as far as they have arrived; those beyond wherehouse_ingest_body_bytes_max get a 503.",
+      help:
+        "Memory of their bodies, as far as they have arrived; " +
+        "those beyond wherehouse_ingest_body_bytes_max get a 503.",
       look: () => bodies.bytes,
     },
     {
@@ -183,7 +185,9 @@ function reportMetrics({ meters, bodies }: ScrapeDependencies): Metric[] {
     },
     {
       name: "wherehouse_ingest_refused_total",
-      help: "Requests with reports that got a 503 at the door, by what was spent, of all or of their key's or app's share.",
+      help:
+        "Requests with reports that got a 503 at the door, " +
+        "by what was spent, of all or of their key's or app's share.",
       label: "spent",
       lookAll: () => ({ ...bodies.refused }),
     },

@@ -28,8 +28,8 @@ export interface Files {
    */
   replace(path: string, bytes: Uint8Array): Promise<void>;
   /**
-   * Renames a file, over another too, or a directory, where there is none of the new name or an empty one. It lasts once
-   * both directories are synced, which `moveDurably` does.
+   * Renames a file, over another too, or a directory, where there is none of the new name or an empty one. It lasts
+   * once both directories are synced, which `moveDurably` does.
    */
   rename(from: string, to: string): Promise<void>;
   /** Gives a file a second name. Throws `EXDEV` and the like where the file system can't; the caller then copies. */
@@ -77,7 +77,10 @@ export function isOutOfDescriptors(error: unknown): boolean {
   return error instanceof FileError && ["EMFILE", "ENFILE"].includes(error.code);
 }
 
-/** The machine could not do it now, for want of descriptors or memory or since it was interrupted: it says nothing of the disk. */
+/**
+ * The machine could not do it now, for want of descriptors or memory or since it was interrupted: it says nothing of
+ * the disk.
+ */
 export function isPassing(error: unknown): boolean {
   const codes = ["ENOMEM", "EAGAIN", "EINTR"];
   return isOutOfDescriptors(error) || (error instanceof FileError && codes.includes(error.code));

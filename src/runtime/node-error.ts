@@ -10,7 +10,10 @@ export async function fileErrorOf(operation: string, path: string, cause: unknow
   return new FileError(operation, path, code, cause, isForbidden ? await ownerAdvice(path) : null);
 }
 
-/** Deno names only the commoner of the system's errors, and says the number of the others: a file size limit's, a quota's. */
+/**
+ * Deno names only the commoner of the system's errors, and says the number of the others: a file size limit's, a
+ * quota's.
+ */
 export function codeOf(cause: unknown): string {
   if (cause instanceof Error && "code" in cause) return String(cause.code);
   const number = /\(os error (\d+)\)/.exec(String(cause))?.[1];

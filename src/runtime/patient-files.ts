@@ -1,5 +1,10 @@
 import { type Files, isPassing } from "./files.ts";
 
+/*
+ * A disk that is asked again where the machine has, for now, no descriptor or memory to open a file with. A start reads
+ * what was acknowledged: what it can't open yet must neither pass for damaged nor end it.
+ */
+
 export interface Patience {
   /** Whether to go on waiting; once it is not, failures are handed on at once. */
   isWanted(): boolean;
@@ -9,10 +14,6 @@ export interface Patience {
 
 const PAUSE_MS = 250;
 
-/**
- * A disk that is asked again where the machine has, for now, no descriptor or memory to open a file with. A start
- * reads what was acknowledged: what it can't open yet must neither pass for damaged nor end it.
- */
 export function createPatientFiles(files: Files, { isWanted, onWaiting }: Patience): Files {
   async function patiently<Value>(act: () => Promise<Value>): Promise<Value> {
     for (;;) {

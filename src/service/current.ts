@@ -10,6 +10,11 @@ import type { NewestRecords } from "../model/newest-records.ts";
 import { retentionStartMs } from "../time/retention.ts";
 import { type Client, findDevice, isRetained, type QueryDependencies } from "./find-device.ts";
 
+/*
+ * Latest positions: of a device, of the devices whose latest report is a user's, of all devices of an app. Answers
+ * about many devices are promised, others are there at once.
+ */
+
 export interface UserCurrentQuery {
   /** Leaves out positions older than this. */
   readonly ageMsMax: number | null;
@@ -51,10 +56,6 @@ export interface CurrentQueries {
   ofApp(appId: AppId, query: AppCurrentQuery, client: Client): MaybePromise<AppCurrentAnswer>;
 }
 
-/**
- * Latest positions: of a device, of the devices whose latest report is a user's, of all devices of an app. Answers
- * about many devices are promised, others are there at once.
- */
 export function createCurrentQueries(dependencies: QueryDependencies): CurrentQueries {
   const { hot, clock, scheduler } = dependencies;
   return {

@@ -8,7 +8,7 @@ import type { AppId } from "../model/ids.ts";
 import type { Clock } from "../time/clock.ts";
 import { retentionStartMs } from "../time/retention.ts";
 
-/** What every question is asked of. */
+/** What every query is asked of. */
 export interface FindDependencies {
   readonly hot: HotStore;
   readonly clock: Clock;

@@ -9,6 +9,11 @@ import type { LogRefusal, Wal } from "../wal/wal.ts";
 import { IngestLane } from "./ingest-lane.ts";
 import type { SealSchedule } from "./seal/schedule.ts";
 
+/*
+ * Takes a batch in: onto the disk first, then into memory, then the answer, so that what is acknowledged is durable and
+ * what is visible is durable too. Batches reach memory in the order of the log.
+ */
+
 export interface IngestDependencies {
   readonly log: Pick<Wal, "append" | "lastSequence" | "state">;
   readonly hot: HotStore;
@@ -33,18 +38,14 @@ export type Ingest = (appId: AppId, batch: ReportBatch) => Promise<Result<Ingest
 
 /**
  * Reports and distinct texts of one app that are on their way to disk and memory, some microseconds of work each.
- * Memory takes in all apps' batches in the order of the log, so others wait for as much. Sixteen batches of a fleet share
- * one sync; of reports whose every text is new there are three.
+ * Memory takes in all apps' batches in the order of the log, so others wait for as much. Sixteen batches of a fleet
+ * share one sync; of reports whose every text is new there are three.
  */
 const UNDER_WAY_MAX = 40_000;
 
 /** Who waits for memory, all apps together: its order is that of the log. No app is called so. */
 const MEMORY = "";
 
-/**
- * Takes a batch in: onto the disk first, then into memory, then the answer, so that what is acknowledged is
- * durable and what is visible is durable too. Batches reach memory in the order of the log.
- */
 export function createIngest(dependencies: IngestDependencies): Ingest {
   const { log, hot, schedule, onRefusal, hasWholeLog, scheduler } = dependencies;
   /** Batches of each app that memory does not show yet. */

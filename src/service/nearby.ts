@@ -3,6 +3,10 @@ import type { NewestRecords } from "../model/newest-records.ts";
 import { retentionStartMs } from "../time/retention.ts";
 import type { FindDependencies } from "./find-device.ts";
 
+/*
+ * Devices whose latest position lies within a circle.
+ */
+
 export interface NearbyQuery {
   /** Center in degrees. */
   readonly latitude: number;
@@ -33,7 +37,6 @@ export interface NearbyAnswer {
 /** Null where nobody ever reported for the app. */
 export type Nearby = (appId: AppId, query: NearbyQuery) => NearbyAnswer | null;
 
-/** Devices whose latest position lies within a circle. */
 export function createNearby({ hot, clock }: FindDependencies): Nearby {
   return function nearby(
     appId,

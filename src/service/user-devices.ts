@@ -3,6 +3,10 @@ import type { RecordPage } from "../model/record-page.ts";
 import { retentionStartMs } from "../time/retention.ts";
 import { type FindDependencies, isRetained } from "./find-device.ts";
 
+/*
+ * The newest record of each device whose latest report is the user's.
+ */
+
 export interface UserDevicesQuery {
   /** Lists only devices with a position newer than this; null lists all. */
   readonly ageMsMax: number | null;
@@ -14,7 +18,6 @@ export interface UserDevicesQuery {
  */
 export type UserDevices = (appId: AppId, userId: UserId, query: UserDevicesQuery) => Iterable<RecordPage>;
 
-/** The newest record of each device whose latest report is the user's. */
 export function createUserDevices({ hot, clock }: FindDependencies): UserDevices {
   return function* userDevices(appId, userId, { ageMsMax }) {
     const nowMs = clock.nowMs();

@@ -21,7 +21,8 @@ const MS_PER_MINUTE = 60_000;
 export function parseDate(text: string): LocalDate | null {
   if (!/^(?!0000)\d{4}-\d\d-\d\d$/.test(text)) return null;
   const [year, month, day] = [Number(text.slice(0, 4)), Number(text.slice(5, 7)), Number(text.slice(8))];
-  // Day 0 of the month after is the month's last. Every 400 years the calendar repeats; `Date.UTC` reads 0 to 99 as 19xx.
+  // Day 0 of the month after is the month's last. Every 400 years the calendar repeats; `Date.UTC` reads 0 to 99 as
+  // 19xx.
   const days = new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate();
   return month >= 1 && month <= 12 && day >= 1 && day <= days ? (text as LocalDate) : null;
 }

@@ -142,8 +142,8 @@ function isAllCovered({ isRemovable, reports }: ClosedSegment, covered: Readonly
 }
 
 /**
- * To write a segment anew costs as much as what stays: half of it at most, unless something has to go. The newest leaves
- * as a whole soon.
+ * To write a segment anew costs as much as what stays: half of it at most, unless something has to go. The newest
+ * leaves as a whole soon.
  */
 function isWorthRewriting(
   { reports }: ClosedSegment,

@@ -12,16 +12,17 @@ import {
   tornTail,
 } from "./segment/segment-reader.ts";
 
+/*
+ * Reads the whole log and changes nothing, also beside a process that appends to it; hands over its entries in order.
+ * Throws a `NewerFormatError` where a newer program wrote any of it.
+ */
+
 export interface InspectedSegment extends Omit<SegmentContents, "path" | "number" | "head"> {
   readonly file: string;
   /** Bytes after the last good frame of the newest segment: beside a running server, a write under way. */
   readonly tornTailBytes: number;
 }
 
-/**
- * Reads the whole log and changes nothing, also beside a process that appends to it; hands over its entries in order.
- * Throws a `NewerFormatError` where a newer program wrote any of it.
- */
 export async function inspectLog(
   files: Files,
   directory: string,

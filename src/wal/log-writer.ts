@@ -10,6 +10,11 @@ import { FRAME_HEADER_BYTES } from "./segment/frame.ts";
 import { SegmentWriter, type SegmentWriterOptions } from "./segment-writer.ts";
 import { type WriteGroup, WriteQueue } from "./write-queue.ts";
 
+/*
+ * Appends groups: all entries that wait are written at once and share one sync. A run always begins a segment of its
+ * own, so that no bytes of unknown state lie before a new frame.
+ */
+
 export interface LogWriterOptions extends SegmentWriterOptions {
   /** Of encoded entries not on disk yet. A larger one is taken when nothing else waits. */
   readonly queueBytesMax: number;
@@ -22,10 +27,6 @@ export interface LogWriterOptions extends SegmentWriterOptions {
 
 const NOTHING_TRIMMED: TrimmedLog = { segments: 0, bytes: 0 };
 
-/**
- * Appends groups: all entries that wait are written at once and share one sync. A run always begins a segment
- * of its own, so that no bytes of unknown state lie before a new frame.
- */
 export class LogWriter implements Wal {
   readonly #options: LogWriterOptions;
   readonly #encoder = createEntryEncoder();

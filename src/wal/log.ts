@@ -17,7 +17,10 @@ export type LogRefusal =
 
 /** The write-ahead log, as those who append to it see it. */
 export interface Wal {
-  /** Resolves with the entry's sequence once it is on disk. Entries reach the disk, and resolve, in the order of the calls. */
+  /**
+   * Resolves with the entry's sequence once it is on disk. Entries reach the disk, and resolve, in the order of the
+   * calls.
+   */
   append(appId: AppId, batch: ReportBatch): Promise<Result<number, LogRefusal>>;
   /** No entry on disk has a greater sequence; 0 where there was never one. */
   readonly lastSequence: number;
@@ -37,10 +40,11 @@ export interface Wal {
    */
   rotate(): Promise<void>;
   /**
-   * Removes every segment whose days are all covered at its last sequence, and from others what is covered where that is
-   * much of them or expired (`ClosedSegments.trim`). Never the one that is being written, the newest (it says from where
-   * sequences go on), or one that could not be read or repaired at the start. A log that has no report in the format
-   * that is written now stays one that an earlier program reads. Does nothing once the log has failed or is closed.
+   * Removes every segment whose days are all covered at its last sequence, and from others what is covered where that
+   * is much of them or expired (`ClosedSegments.trim`). Never the one that is being written, the newest (it says from
+   * where sequences go on), or one that could not be read or repaired at the start. A log that has no report in the
+   * format that is written now stays one that an earlier program reads. Does nothing once the log has failed or is
+   * closed.
    */
   trim(coverage: Coverage): Promise<TrimmedLog>;
   /** Finishes what was appended, then takes no more. */

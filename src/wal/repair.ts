@@ -30,7 +30,9 @@ export interface RepairedLog {
   readonly damage: LogDamage[];
   /** The unfinished write of a process that died, in the newest segment. */
   readonly tornTail: LogDamage | null;
-  /** Paths of the segments that should have been repaired and were not: they hold bytes that may be kept nowhere else. */
+  /**
+   * Paths of the segments that should have been repaired and were not: they hold bytes that may be kept nowhere else.
+   */
   readonly leftAsFound: ReadonlySet<string>;
 }
 
@@ -116,7 +118,7 @@ function endsDamaged({ bytes, damage }: SegmentContents): boolean {
   return last !== undefined && last.offset + last.bytes === bytes;
 }
 
-/** The same bytes always get the same name, and other bytes from the same place another. */
+/** The same bytes always get the same name, and other bytes from the same offset another. */
 async function save(
   files: Files,
   damagedDirectory: string,
@@ -144,12 +146,12 @@ async function cut(files: Files, path: string, sizeBytes: number): Promise<void>
 
 /** The segment with a good head and its good frames alone. */
 function withoutDamage(bytes: Uint8Array, { head, damage }: SegmentContents): Uint8Array {
-  const parts = [head];
+  const chunks = [head];
   let from = head.length;
   for (const range of damage) {
-    if (range.offset > from) parts.push(bytes.subarray(from, range.offset));
+    if (range.offset > from) chunks.push(bytes.subarray(from, range.offset));
     from = Math.max(from, range.offset + range.bytes);
   }
-  parts.push(bytes.subarray(from));
-  return Buffer.concat(parts);
+  chunks.push(bytes.subarray(from));
+  return Buffer.concat(chunks);
 }

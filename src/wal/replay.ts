@@ -14,6 +14,10 @@ import {
   segmentSize,
 } from "./segment/segment-reader.ts";
 
+/*
+ * Reads the whole log and changes nothing. Throws a `NewerFormatError` where a newer program wrote any of it.
+ */
+
 export interface ReplayOptions {
   readonly files: Files;
   readonly directory: string;
@@ -47,7 +51,6 @@ const SLICE_MS = 10;
 /** The clock is looked at after so many bytes, about a millisecond of work. */
 const CLOCK_STEP_BYTES = 64 * 1024;
 
-/** Reads the whole log and changes nothing. Throws a `NewerFormatError` where a newer program wrote any of it. */
 export async function replayLog(options: ReplayOptions): Promise<ReplayedLog> {
   const { files, directory, onEntry, onProgress, yieldToRequests = nextTurn } = options;
   const names = await files.list(directory);

@@ -12,16 +12,17 @@ import { type CreateSalt, encodeSegmentHead } from "./segment/segment.ts";
 import { segmentName } from "./segment/segment-name.ts";
 import { SegmentReader } from "./segment/segment-reader.ts";
 
+/*
+ * Puts a segment in place anew without the reports of some days, in the format that is written now. Entries keep their
+ * sequences; those without a report go, but for the last, which says how far the segment's sequences went. Null, and
+ * the segment as it was, where not all of it could be read.
+ */
+
 export interface RewrittenSegment {
   readonly bytes: number;
   readonly reports: ReportsByDay;
 }
 
-/**
- * Puts a segment in place anew without the reports of some days, in the format that is written now. Entries keep their
- * sequences; those without a report go, but for the last, which says how far the segment's sequences went. Null, and the
- * segment as it was, where not all of it could be read.
- */
 export async function rewriteSegment(
   files: Files,
   directory: string,
@@ -37,21 +38,21 @@ export async function rewriteSegment(
   const encoder = createEntryEncoder();
   const salt = createSalt();
   const frames = createSaltedFrames(salt);
-  const parts = [encodeSegmentHead(number, salt)];
+  const chunks = [encodeSegmentHead(number, salt)];
   const reports = new Map<UtcDay, number>();
   for (let entry = reader.next(); entry !== null; entry = reader.next()) {
     const batch = withoutDays(entry.batch, days);
     if (batch.count > 0 || entry.sequence === lastSequence) {
       const frame = encoder.encode(entry.appId, batch, FRAME_HEADER_BYTES);
       frames.seal(frame, entry.sequence);
-      parts.push(frame);
+      chunks.push(frame);
       addBatchDays(batch, reports);
     }
     await nextTurn();
   }
   const { damage, goodHead } = reader.contents();
   if (damage.length > 0 || !goodHead) return null;
-  const bytes = Buffer.concat(parts);
+  const bytes = Buffer.concat(chunks);
   await files.replace(path, bytes);
   return { bytes: bytes.length, reports };
 }

@@ -5,6 +5,10 @@ import { createSegment, type LogSegment } from "./log-segment.ts";
 import { type CreateSalt, SEGMENT_SEQUENCES_MAX } from "./segment/segment.ts";
 import type { WriteGroup } from "./write-queue.ts";
 
+/*
+ * Writes groups of entries into segments, one after the other.
+ */
+
 export interface SegmentWriterOptions {
   readonly files: Files;
   readonly directory: string;
@@ -15,7 +19,6 @@ export interface SegmentWriterOptions {
   readonly earlier: ClosedSegments;
 }
 
-/** Writes groups of entries into segments, one after the other. */
 export class SegmentWriter {
   readonly #options: SegmentWriterOptions;
   #segment: LogSegment | null = null;
@@ -29,7 +32,9 @@ export class SegmentWriter {
     return this.#segment;
   }
 
-  /** Resolves once all frames of the group are on disk, numbered from this sequence on, with how long their sync took. */
+  /**
+   * Resolves once all frames of the group are on disk, numbered from this sequence on, with how long their sync took.
+   */
   async write(group: WriteGroup, firstSequence: number): Promise<{ readonly syncMs: number }> {
     const { entries, reports, bytes } = group;
     if (this.#segment !== null && !this.#hasRoom(this.#segment, group, firstSequence))

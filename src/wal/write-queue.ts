@@ -35,7 +35,9 @@ export class WriteQueue {
     return this.#entries.length === 0;
   }
 
-  /** Whether there is room for so many bytes. An entry that is larger than all of it is taken when nothing else waits. */
+  /**
+   * Whether there is room for so many bytes. An entry that is larger than all of it is taken when nothing else waits.
+   */
   hasRoom(frameBytes: number): boolean {
     return this.bytes === 0 || this.bytes + frameBytes <= this.#bytesMax;
   }

@@ -1,8 +1,8 @@
 import { STORED_FIELDS, type StoredField } from "../../model/location-fields.ts";
 
 /**
- * The columns of every Parquet file of the archive, in order: whose record it is and when, then the fields of a
- * report in the order of their column numbers, then `h3_cell`. A column that a later program has is null in older files.
+ * The columns of every Parquet file of the archive, in order: whose record it is and when, then the fields of a report
+ * in the order of their column numbers, then `h3_cell`. A column that a later program has is null in older files.
  */
 export interface ArchiveColumn {
   readonly name: string;
@@ -38,7 +38,8 @@ export const ARCHIVE_COLUMNS: readonly ArchiveColumn[] = [
  * A statement that names all columns and gives no row. What follows it behind `UNION ALL BY NAME` has every column:
  * those that a file is too old to have are null.
  */
-export const NO_RECORDS_SQL = `SELECT ${ARCHIVE_COLUMNS.map(({ name, type }) => `NULL::${type} AS ${name}`).join(", ")} WHERE false`;
+const NULLS = ARCHIVE_COLUMNS.map(({ name, type }) => `NULL::${type} AS ${name}`).join(", ");
+export const NO_RECORDS_SQL = `SELECT ${NULLS} WHERE false`;
 
 function typeOf({ column, type }: StoredField): ArchiveColumn["type"] {
   if (column === "number") return "DOUBLE";

@@ -1,3 +1,7 @@
+/*
+ * The statements that run on one connection to DuckDB.
+ */
+
 const INTERRUPT_MS = 10;
 
 /** The statements that run on a connection. A signal ends one of them, closing ends all. */

@@ -6,7 +6,7 @@ export interface AsideFile {
   readonly sinceMs: number;
   /** Where it lies: the archive's own folders once more, in one for each time that something was moved. */
   readonly folder: string;
-  /** Its place in that folder, which it had in the archive before. */
+  /** Its path in that folder, which it had in the archive before. */
   readonly file: string;
 }
 

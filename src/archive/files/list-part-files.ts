@@ -5,14 +5,16 @@ import { parseDayFolder, parsePartName } from "./paths.ts";
 
 /** A file that may be a part of a day, by its name alone. */
 export interface PartFile {
-  /** Its place under the archive directory, with `/`. */
+  /** Its path under the archive directory, with `/`. */
   readonly file: string;
   readonly day: UtcDay;
   /** The seal that made it. */
   readonly seal: number;
 }
 
-/** Every such file, for an archive whose manifest is lost. A first seal that failed leaves empty folders: no archive. */
+/**
+ * Every such file, for an archive whose manifest is lost. A first seal that failed leaves empty folders: no archive.
+ */
 export async function listPartFiles(files: Files, directory: string): Promise<PartFile[]> {
   const found: PartFile[] = [];
   for (const folder of await files.list(directory)) {

@@ -37,7 +37,7 @@ export interface ExpiredDay extends SealedDay {
 
 /** One Parquet file, as it was written. */
 export interface Part {
-  /** Its place under the archive directory, with `/`. */
+  /** Its path under the archive directory, with `/`. */
   readonly file: string;
   readonly rows: number;
   readonly bytes: number;

@@ -9,6 +9,13 @@ import { listPartFiles, type PartFile } from "./list-part-files.ts";
 import type { Manifest, Part, SealedDay } from "./manifest.ts";
 import { lostName } from "./paths.ts";
 
+/*
+ * Makes a manifest from the files alone, where the manifest is lost: each says which entries of the log it covers and
+ * which files it replaced. A file that was written for a seal that never came to its swap counts too: it says the same
+ * as the log. Files that can't be read are set aside among damaged bytes: to the new manifest they would be leftovers,
+ * which are deleted one day. Where the disk refuses that, the manifest names them among what is lost.
+ */
+
 export interface RebuildOptions {
   readonly files: Files;
   readonly directory: string;
@@ -24,12 +31,6 @@ export interface RebuiltManifest {
   readonly leftOut: readonly string[];
 }
 
-/**
- * Makes a manifest from the files alone, where the manifest is lost: each says which entries of the log it covers
- * and which files it replaced. A file that was written for a seal that never came to its swap counts too: it
- * says the same as the log. Files that can't be read are set aside among damaged bytes: to the new manifest they would
- * be leftovers, which are deleted one day. Where the disk refuses that, the manifest names them among what is lost.
- */
 export async function rebuildManifest(
   options: RebuildOptions,
   connection: Connection,

@@ -4,7 +4,7 @@ import type { TimeRange } from "../../time/range.ts";
 import type { Part } from "../files/manifest.ts";
 import type { LateRows } from "./late-table.ts";
 
-/** Which records of the sealed days a question is about. */
+/** Which records of the sealed days a query is about. */
 export interface ArchiveScan {
   readonly appId: AppId;
   /** One device, or null for all of the app. */

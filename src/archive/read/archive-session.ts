@@ -33,7 +33,7 @@ export interface PathPoints {
   readonly longitude: Float64Array;
 }
 
-/** Answers one question after another; rejects with DuckDB's error where a file can't be read. */
+/** Answers one query after another; rejects with DuckDB's error where a file can't be read. */
 export interface ArchiveSession {
   /** Records ordered by time, then device id as UTF-8; newest first reverses both. */
   page(scan: ArchiveScan, order: Order, offset: number, limit: number): Promise<RecordPage>;
@@ -48,7 +48,7 @@ export interface ArchiveSession {
   readonly scannedBytes: number;
 }
 
-/** Answers questions over one connection, until the signal comes. */
+/** Answers queries over one connection, until the signal comes. */
 export function createArchiveSession(
   connection: Connection,
   signal: AbortSignal,

@@ -20,7 +20,7 @@ const SPANS_MS = [60_000, 200, 1];
 const COUNT_BY_DAY = countBySpanStatement(MS_PER_DAY);
 
 /** Where a page begins: records of the stretch before it, in order. */
-interface Place {
+interface PageStart {
   readonly stretch: Stretch;
   readonly offset: number;
 }
@@ -40,8 +40,8 @@ export async function* findRecords(
   // How far a device's days reach shows only as they are read, so that each statement takes more of them.
   for (let unknownMax = 1; days.length > 0 && room > 0; ) {
     const next = days.slice(0, countDaysHolding(days, skip + room, unknownMax));
-    const place = { stretch: stretchOf(scan, next), offset: skip };
-    const rows = await readRecords(runner, place, order, room);
+    const start = { stretch: stretchOf(scan, next), offset: skip };
+    const rows = await readRecords(runner, start, order, room);
     yield rows;
     room -= rows.count;
     skip = 0;
@@ -50,7 +50,9 @@ export async function* findRecords(
   }
 }
 
-/** How many days to look at next, after some had this many records and more are wanted: as it went on, or twice as many. */
+/**
+ * How many days to look at next, after some had this many records and more are wanted: as it went on, or twice as many.
+ */
 function nextDays(days: number, records: number, wanted: number): number {
   return Math.max(2 * days, records === 0 ? 0 : Math.ceil((wanted * days) / records));
 }
@@ -117,10 +119,10 @@ function countDaysHolding(days: readonly ScanDay[], wanted: number, unknownMax: 
   return count;
 }
 
-async function readRecords(runner: ScanRunner, place: Place, order: Order, limit: number): Promise<Rows> {
-  const { stretch, offset } = isWorthLocating(place.stretch)
-    ? await locate(runner, place, order, limit)
-    : place;
+async function readRecords(runner: ScanRunner, start: PageStart, order: Order, limit: number): Promise<Rows> {
+  const { stretch, offset } = isWorthLocating(start.stretch)
+    ? await locate(runner, start, order, limit)
+    : start;
   return runner.run(stretch, recordsStatement(order), { limit: BigInt(limit), offset: BigInt(offset) });
 }
 
@@ -135,8 +137,8 @@ function isWorthLocating({ scan, days }: Stretch): boolean {
  * Narrows the stretch to the time of the page. Its first millisecond may be that of records before the page too,
  * which are what remains of the offset.
  */
-async function locate(runner: ScanRunner, place: Place, order: Order, limit: number): Promise<Place> {
-  let near = place;
+async function locate(runner: ScanRunner, start: PageStart, order: Order, limit: number): Promise<PageStart> {
+  let near = start;
   for (const spanMs of SPANS_MS) {
     if (near.offset + limit <= TIMES_MAX) break;
     near = await locateSpans(runner, near, order, limit, spanMs);
@@ -154,11 +156,11 @@ async function locate(runner: ScanRunner, place: Place, order: Order, limit: num
 /** Narrows the stretch to the spans of the page: minutes, say. */
 async function locateSpans(
   runner: ScanRunner,
-  { stretch, offset }: Place,
+  { stretch, offset }: PageStart,
   order: Order,
   limit: number,
   spanMs: number,
-): Promise<Place> {
+): Promise<PageStart> {
   const rows = await runner.run(stretch, countBySpanStatement(spanMs));
   const [spans, counts] = [rows.numbers(0), rows.numbers(1)];
   if (order === "desc") {

@@ -12,7 +12,10 @@ export interface PageDictionary extends RecordDictionary {
   readonly isFull: boolean;
 }
 
-/** About 8 MB of texts as they come in practice. Presenters keep a cache by dictionary, so few large ones are better than one a page. */
+/**
+ * About 8 MB of texts as they come in practice. Presenters keep a cache by dictionary, so few large ones are better
+ * than one a page.
+ */
 const TUPLES_MAX = 16_384;
 /** Where texts are as long as they may be. */
 const CHARACTERS_MAX = 4_000_000;

@@ -10,11 +10,11 @@ import { createQuerySlots } from "./query-slots.ts";
 import type { SharedResources } from "./scan-runner.ts";
 import { createChunkSizes } from "./scanned-bytes.ts";
 
-/** Reads parts for some questions at a time. */
+/** Reads parts for some queries at a time. */
 export interface PartReader {
   /**
-   * Answers a question of an app as soon as a slot is free; fails where too many wait already. Rejects with an
-   * `AbortError` once the signal comes, whether the question waits or its statement runs. The session ends with the
+   * Answers a query of an app as soon as a slot is free; fails where too many wait already. Rejects with an
+   * `AbortError` once the signal comes, whether the query waits or its statement runs. The session ends with the
    * promise.
    */
   withSession<Value>(
@@ -24,27 +24,27 @@ export interface PartReader {
   ): Promise<Result<Value, ServiceError>>;
   readonly running: number;
   readonly waiting: number;
-  /** Forgets what it remembers of files; questions to come are asked of another database. */
+  /** Forgets what it remembers of files; queries to come are asked of another database. */
   renew(): void;
-  /** Closes the database once running questions have ended. */
+  /** Closes the database once running queries have ended. */
   close(): void;
 }
 
 export interface PartReaderOptions {
-  /** Called with the first question, and with the first after `renew`. */
+  /** Called with the first query, and with the first after `renew`. */
   openDatabase(): Promise<Database>;
   /** Where DuckDB finds the file of a part. */
   pathOf(part: Part): string;
-  /** Questions that run at once, each on a connection of its own. */
+  /** Queries that run at once, each on a connection of its own. */
   readonly slots: number;
-  /** Questions that wait for a slot. */
+  /** Queries that wait for a slot. */
   readonly queueMax: number;
 }
 
 /** A database, and what is known of the files it reads. */
 interface Reading {
   database: Promise<Database> | null;
-  /** Connections that no question uses. */
+  /** Connections that no query uses. */
   readonly idle: Connection[];
   readonly shared: SharedResources;
 }
@@ -73,7 +73,7 @@ export function createPartReader({ openDatabase, pathOf, slots, queueMax }: Part
     try {
       return await (await of.database).connect();
     } catch (error) {
-      of.database = null; // The next question tries again.
+      of.database = null; // The next query tries again.
       throw error;
     }
   }
@@ -121,7 +121,7 @@ export function createPartReader({ openDatabase, pathOf, slots, queueMax }: Part
       return queue.waiting;
     },
     renew() {
-      leave(reading); // Questions under way keep its database alive by their connections.
+      leave(reading); // Queries under way keep its database alive by their connections.
       reading = createReading();
     },
     close() {

@@ -7,6 +7,10 @@ import type { Connection, Rows } from "../database/duckdb.ts";
 import { createLateTable, dropLateTable, type LateRows } from "./late-table.ts";
 import { orderedRecordsSql } from "./scan-sql.ts";
 
+/*
+ * Reads one app's records of a sealed day as answers would show them, some at a time.
+ */
+
 const ALL_COLUMNS = VALUE_COLUMNS.map(({ name }) => name);
 
 /** One app's records of a sealed day. */
@@ -19,7 +23,6 @@ export interface DayOfApp {
   readonly late: LateRows | null;
 }
 
-/** Hands over the records as answers would show them, some at a time. */
 export async function readDay(
   connection: Connection,
   request: DayOfApp,

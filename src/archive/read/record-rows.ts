@@ -11,7 +11,9 @@ const PROFILE = FIRST_NUMBER + NUMBER_FIELDS.length;
 const STATE = PROFILE + 1;
 const DEVICE = STATE + 1;
 
-/** Rows of `recordsStatement`, one statement's after another's, as a page. The device is null where rows name theirs. */
+/**
+ * Rows of `recordsStatement`, one statement's after another's, as a page. The device is null where rows name theirs.
+ */
 export function recordPage(
   results: readonly Rows[],
   deviceId: DeviceId | null,

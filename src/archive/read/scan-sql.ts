@@ -102,7 +102,8 @@ function isShown({ responses }: LocationField, { shownIn }: Pick<ScanShape, "sho
 export function timesStatement(order: Order): ScanStatement {
   return {
     sql: (shape) =>
-      `SELECT timestamp::DOUBLE FROM (SELECT timestamp FROM ${matching(shape)} ORDER BY timestamp ${order} LIMIT $limit)`,
+      `SELECT timestamp::DOUBLE
+       FROM (SELECT timestamp FROM ${matching(shape)} ORDER BY timestamp ${order} LIMIT $limit)`,
     columns: filterColumns,
   };
 }
@@ -114,7 +115,8 @@ export function timesStatement(order: Order): ScanStatement {
 export function countBySpanStatement(spanMs: number): ScanStatement {
   return {
     sql: (shape) =>
-      `SELECT span::DOUBLE, count(*)::DOUBLE FROM (SELECT timestamp // ${spanMs} AS span FROM ${matching(shape)}) GROUP BY span ORDER BY span`,
+      `SELECT span::DOUBLE, count(*)::DOUBLE FROM (SELECT timestamp // ${spanMs} AS span FROM ${matching(shape)})
+       GROUP BY span ORDER BY span`,
     columns: filterColumns,
   };
 }
@@ -161,7 +163,8 @@ function matching(shape: ScanShape): string {
   const filtered = `${archived}${valueFilters(shape)}`;
   if (!shape.hasLate) return `(${filtered})`;
   const untouched = `SELECT * FROM (${filtered}) ANTI JOIN ${LATE_TABLE} USING (device_id, timestamp)`;
-  const laidOver = `SELECT n.device_id, n.timestamp, ${overlaidColumns("n", "o")} FROM (${lateRows(shape)}) n LEFT JOIN (${archived}) o USING (device_id, timestamp)`;
+  const laidOver = `SELECT n.device_id, n.timestamp, ${overlaidColumns("n", "o")}
+    FROM (${lateRows(shape)}) n LEFT JOIN (${archived}) o USING (device_id, timestamp)`;
   return `(${untouched} UNION ALL SELECT * FROM (${laidOver}) WHERE true${valueFilters(shape)})`;
 }
 
@@ -174,7 +177,8 @@ function archivedRecords(shape: ScanShape): string {
 function archivedRows(shape: ScanShape): string {
   if (!shape.hasFiles) return `(${NO_RECORDS_SQL}) WHERE true`;
   const table = shape.hasOldFiles
-    ? `(FROM (${NO_RECORDS_SQL}) UNION ALL BY NAME FROM read_parquet($files, hive_partitioning = false, union_by_name = true))`
+    ? `(FROM (${NO_RECORDS_SQL})
+        UNION ALL BY NAME FROM read_parquet($files, hive_partitioning = false, union_by_name = true))`
     : "read_parquet($files, hive_partitioning = false)";
   return `${table} WHERE app_id = $app AND ${keyFilters(shape)}`;
 }

@@ -116,10 +116,10 @@ async function readChunks(
     const { rowGroups, sizes } = files[file![row]! - 1]!;
     const group = rowGroup![row]!;
     rowGroups[group] ??= { ...UNBOUNDED };
-    const place = column![row]! - 1;
-    if (Number.isNaN(place)) continue; // A column that this program does not know.
-    sizes[group * WIDTH + place] = bytes![row]!;
-    setBounds(rowGroups[group], columns[place]!, min[row]!, max[row]!);
+    const index = column![row]! - 1;
+    if (Number.isNaN(index)) continue; // A column that this program does not know.
+    sizes[group * WIDTH + index] = bytes![row]!;
+    setBounds(rowGroups[group], columns[index]!, min[row]!, max[row]!);
   }
   return new Map(
     files.map(({ rowGroups, sizes }, index) => {

@@ -8,7 +8,7 @@ import type { Part } from "../files/manifest.ts";
 /** About 6 to 10 MB of file, and what DuckDB sorts within 256 MB with the help of a disk. */
 export const PART_ROWS_MAX = 500_000;
 
-/** Small parts, of less than half of the most rows, a day: a question opens every part of its day. */
+/** Small parts, of less than half of the most rows, a day: a query opens every part of its day. */
 export const PARTS_PER_DAY_SMALL_MAX = 4;
 
 /** A part of the day, and whether laying the rows over it changes any record. */

@@ -98,7 +98,10 @@ export function createPartJob(
     await keep({ bytes, rows, apps, replaces: origin.replaces });
   }
 
-  /** DuckDB reads over most flipped bits without a word, and a new part would carry on what it read under a good checksum. */
+  /**
+   * DuckDB reads over most flipped bits without a word, and a new part would carry on what it read under a good
+   * checksum.
+   */
   async function checkPart(part: Part): Promise<void> {
     const path = pathOf(part);
     const crc = crc32(await files.read(path));

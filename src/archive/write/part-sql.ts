@@ -16,7 +16,8 @@ const KEYS = KEY_COLUMNS.join(", ");
 
 /** A part as a table of all columns: those that a file is too old to have are null. */
 function partTable(path: string): string {
-  return `(SELECT ${NAMES} FROM (FROM (${NO_RECORDS_SQL}) UNION ALL BY NAME FROM read_parquet(${quoteText(path)}, hive_partitioning = false)))`;
+  return `(SELECT ${NAMES} FROM (FROM (${NO_RECORDS_SQL})
+    UNION ALL BY NAME FROM read_parquet(${quoteText(path)}, hive_partitioning = false)))`;
 }
 
 /** Rows as they are, or as new records of a day: one that nobody claimed is nobody's. */
@@ -31,7 +32,8 @@ export const CREATE_SHARED = "CREATE TEMP TABLE shared (part INTEGER, staged BIG
 
 /** Finds the rows of `staged` that part number `index` has. */
 export function insertSharedSql(index: number, path: string): string {
-  return `INSERT INTO shared SELECT ${index}, n.rowid, ${CHANGES} FROM staged n JOIN ${partTable(path)} o ON ${sameKey("n", "o")}`;
+  return `INSERT INTO shared SELECT ${index}, n.rowid, ${CHANGES}
+    FROM staged n JOIN ${partTable(path)} o ON ${sameKey("n", "o")}`;
 }
 
 const CHANGES = VALUE_COLUMNS.map(
@@ -60,7 +62,8 @@ export function partRecordsSql(path: string): string {
 export function overlaidRecordsSql(index: number, path: string): string {
   const keys = KEY_COLUMNS.map((name) => `o.${name}`).join(", ");
   const changes = `SELECT * FROM staged WHERE rowid IN (SELECT staged FROM shared WHERE part = ${index} AND changes)`;
-  return `SELECT ${keys}, ${overlaidColumns("n", "o")}, coalesce(n.h3_cell, o.h3_cell) AS h3_cell FROM ${partTable(path)} o LEFT JOIN (${changes}) n ON ${sameKey("n", "o")}`;
+  return `SELECT ${keys}, ${overlaidColumns("n", "o")}, coalesce(n.h3_cell, o.h3_cell) AS h3_cell
+    FROM ${partTable(path)} o LEFT JOIN (${changes}) n ON ${sameKey("n", "o")}`;
 }
 
 /** New records: rows of `staged` that no part has, between two `rowid`s, both included. */
@@ -96,7 +99,9 @@ export function copySql(query: string, path: string, { day, sequence, replaces }
     wherehouse_replaces: JSON.stringify(replaces.map(({ file }) => file)),
   };
   const pairs = Object.entries(metadata).map(([key, value]) => `${key}: ${quoteText(value)}`);
-  return `COPY (${query}) TO ${quoteText(path)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 20480, PARQUET_VERSION v2, USE_TMP_FILE false, FIELD_IDS {${FIELD_IDS}}, KV_METADATA {${pairs.join(", ")}})`;
+  return `COPY (${query}) TO ${quoteText(path)} (
+    FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 20480, PARQUET_VERSION v2, USE_TMP_FILE false,
+    FIELD_IDS {${FIELD_IDS}}, KV_METADATA {${pairs.join(", ")}})`;
 }
 
 /** Rows of a part by app. */

@@ -30,7 +30,7 @@ export interface PartWriter {
    * covered up to the new entry: where a crash leaves some of them and the manifest is lost, the log has the rest.
    */
   fold(request: FoldRequest, keep: KeepPart): Promise<{ readonly replaced: readonly Part[] }>;
-  /** The checkpoint: the newest sealed record of each device. Rows are written as they are, without a place too. */
+  /** The checkpoint: the newest sealed record of each device. Rows are written as they are, without a position too. */
   writeLatest(sequence: number, rows: AsyncIterable<DayRows>, keep: KeepPart): Promise<void>;
   readonly isClosed: boolean;
   /** Closes the encoder and the database too. What is under way is broken off, and rejects. */

@@ -38,7 +38,9 @@ export function readStagedSql(paths: readonly string[]): string {
   const types = new Map(ARCHIVE_COLUMNS.map(({ name, type }) => [name, type]));
   const columns = STAGED_NAMES.map((name) => `'${name}': '${types.get(name)}'`).join(", ");
   const files = paths.map(quoteText).join(", ");
-  return `read_csv([${files}], columns = {${columns}}, auto_detect = false, header = false, delim = ',', quote = '"', escape = '"', nullstr = '', allow_quoted_nulls = false, parallel = false, max_line_size = 65536, buffer_size = 4194304)`;
+  return `read_csv([${files}], columns = {${columns}}, auto_detect = false, header = false,
+    delim = ',', quote = '"', escape = '"', nullstr = '', allow_quoted_nulls = false,
+    parallel = false, max_line_size = 65536, buffer_size = 4194304)`;
 }
 
 const NEWLINE = 0x0a;
@@ -50,7 +52,7 @@ const LONGITUDE = numberIndex("longitude");
 /** Numbers of a line and their commas. */
 const NUMBERS_ROOM = (1 + NUMBER_FIELDS.length) * (NUMBER_BYTES_MAX + 1);
 
-/** Writes the rows of a batch as lines of CSV. A row without a place, as a checkpoint may have, gets no cell. */
+/** Writes the rows of a batch as lines of CSV. A row without a position, as a checkpoint may have, gets no cell. */
 export function encodeRows(appId: AppId, batch: ReportBatch, cells: CellFinder, out: JsonWriter): void {
   const { count, texts, device, timestampMs, numbers, profile, state } = batch;
   const profiles = tupleFragments(batch.profiles, PROFILE_FIELDS, texts);
@@ -70,8 +72,8 @@ export function encodeRows(appId: AppId, batch: ReportBatch, cells: CellFinder, 
     const rowProfile = profiles[profile[row]!]!;
     const rowState = states[state[row]!]!;
     const latitude = latitudes[row]!;
-    const isPlaced = !Number.isNaN(latitude);
-    if (isPlaced) {
+    const hasPosition = !Number.isNaN(latitude);
+    if (hasPosition) {
       const digits = cells.find(latitude, longitudes[row]!);
       if (digits !== cellDigits) {
         cellDigits = digits;
@@ -97,7 +99,7 @@ export function encodeRows(appId: AppId, batch: ReportBatch, cells: CellFinder, 
     }
     at = writeFragment(view, at, rowProfile);
     at = writeFragment(view, at, rowState);
-    if (isPlaced) at = writeFragment(view, at, cell);
+    if (hasPosition) at = writeFragment(view, at, cell);
     bytes[at++] = NEWLINE;
     out.length = at;
   }

@@ -1,6 +1,11 @@
 import { assert } from "../assert.ts";
 import { FairQueue } from "./fair-queue.ts";
 
+/*
+ * Lets so many pieces of work run at once; the others wait, each owner's in their order and owners by turns. Where no
+ * more can wait, the owner with the most that wait gives way to one with fewer.
+ */
+
 export interface SemaphoreBounds {
   /** Of one owner's; left out, one owner may have all that run. */
   readonly runningOfOwnerMax?: number;
@@ -11,10 +16,6 @@ export interface SemaphoreBounds {
 /** Tells who waits that it runs now, or never will. */
 type Settle = (mayRun: boolean) => void;
 
-/**
- * Lets so many pieces of work run at once; the others wait, each owner's in their order and owners by turns. Where no
- * more can wait, the owner with the most that wait gives way to one with fewer.
- */
 export class Semaphore<Owner = string> {
   readonly #runningMax: number;
   readonly #runningOfOwnerMax: number;

@@ -26,7 +26,10 @@ export function listenOnDeno({ hostname, port, fetch }: ListenOptions): Listener
   const boundPort = server.addr.port;
   keepListening(server);
 
-  /** Deno stops accepting for good where the process runs out of descriptors; its connections live on, so it begins again. */
+  /**
+   * Deno stops accepting for good where the process runs out of descriptors; its connections live on, so it begins
+   * again.
+   */
   function keepListening(running: DenoServer): void {
     running.finished.catch(async () => {
       while (stopped === null) {

@@ -149,9 +149,9 @@ export function createBackupDirectory(files: Files, directory: string): BackupDi
       if (!found.ok && found.error.unread !== null) throw found.error.unread; // Not to be forgotten.
       if (found.ok && found.value.isWaiting) return true;
     }
-    const place = join(directory, wanted.file);
-    if (!(await files.exists(place))) return false;
-    await files.rename(place, path);
+    const inPlace = join(directory, wanted.file);
+    if (!(await files.exists(inPlace))) return false;
+    await files.rename(inPlace, path);
     return true;
   }
 
@@ -235,7 +235,7 @@ async function removeUnnamed(files: Files, directory: string, named: ReadonlySet
   }
 }
 
-/** Folders of a data directory that hold files, by their place in it; some may not be there. */
+/** Folders of a data directory that hold files, by their path in it; some may not be there. */
 async function dataFolders(files: Files, directory: string): Promise<string[]> {
   const list = (folder: string) => files.list(join(directory, folder));
   const isDay = (name: string) => parseDayFolder(name) !== null;

@@ -14,7 +14,7 @@ export interface Backup {
   readonly problems: readonly string[];
 }
 
-/** A file, with its place in a data directory (`wal/00000000000000000001.wal`). */
+/** A file, with its path in a data directory (`wal/00000000000000000001.wal`). */
 export interface BackupFile {
   readonly file: string;
   readonly bytes: number;
@@ -45,14 +45,16 @@ export function parseBackup(bytes: Uint8Array): Result<Backup, BackupFault> {
     };
     if (typeof version === "number" && version > FORMAT_VERSION) return fail({ kind: "newer", version });
     const isGood = version === FORMAT_VERSION && crc32(JSON.stringify(backup)) === crc;
-    return isGood && backup.files.every(({ file }) => isPlace(file)) ? ok(backup) : fail({ kind: "damaged" });
+    return isGood && backup.files.every(({ file }) => isPathWithin(file))
+      ? ok(backup)
+      : fail({ kind: "damaged" });
   } catch {
     return fail({ kind: "damaged" });
   }
 }
 
 /** A checksum can be made by anybody: no file may lead out of the directory. */
-function isPlace(file: string): boolean {
+function isPathWithin(file: string): boolean {
   return file
     .split("/")
     .every((name) => name !== "" && name !== "." && name !== ".." && !name.includes("\\"));

@@ -6,8 +6,8 @@ import { createFormerCopies } from "./former-copies.ts";
 import { findFault, MISSING, readSource, type WantedFile } from "./source.ts";
 
 /**
- * Brings one file after another to a backup's directory, but for those that it has. What it has is read too: a copy that
- * rotted since is brought again, rather than found out when it is needed.
+ * Brings one file after another to a backup's directory, but for those that it has. What it has is read too: a copy
+ * that rotted since is brought again, rather than found out when it is needed.
  */
 export interface BackupFiles {
   /** Starts over; what was written stays known. What is wrong with a file goes to `problems`. */

@@ -2,7 +2,9 @@ import { FileError, isPassing } from "../../runtime/files.ts";
 import type { BackupDirectory } from "./directory.ts";
 import { type Backup, type BackupFile, sameFile } from "./file.ts";
 
-/** The copies that the former backup left, as they are by now. Each is read once, though a seal may make us start over. */
+/**
+ * The copies that the former backup left, as they are by now. Each is read once, though a seal may make us start over.
+ */
 export interface FormerCopies {
   /** What the former backup's copy is by now; null where it has none. */
   describe(file: string): Promise<BackupFile | null>;

@@ -81,19 +81,19 @@ async function restoreFrom(
     return fail({ message: `${told} Nothing was restored.`, damaged });
   }
 
-  const place = resolve(dataDir);
-  const unfinished = `${place}.restoring`;
-  await files.makeDirectory(unfinished, place);
+  const target = resolve(dataDir);
+  const unfinished = `${target}.restoring`;
+  await files.makeDirectory(unfinished, target);
   const release = await take(unfinished);
   try {
     await clear(files, unfinished);
     await copy(options, backup, unfinished, progress);
-    await moveDurably(files, unfinished, place); // The lock goes with it.
+    await moveDurably(files, unfinished, target); // The lock goes with it.
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
     if (await isInPlace(files, unfinished))
       return refuse(
-        `${messageOf(error)}. "${place}" is restored and whole, but a power failure may take it away.`,
+        `${messageOf(error)}. "${target}" is restored and whole, but a power failure may take it away.`,
       );
     await files.removeAll(unfinished).catch(unlessFileError);
     return refuse(`${messageOf(error)}. Nothing was restored.`);

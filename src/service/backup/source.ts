@@ -4,12 +4,12 @@ import type { Manifest, Part } from "../../archive/files/manifest.ts";
 import { archivePaths } from "../../archive/files/paths.ts";
 import { FileError, type Files } from "../../runtime/files.ts";
 
-/** The manifest's place in a data directory. */
+/** The manifest's path in a data directory. */
 export const MANIFEST = "archive/manifest.json";
 
 /** A file that a backup should have. */
 export interface WantedFile {
-  /** Its place in a data directory. */
+  /** Its path in a data directory. */
   readonly file: string;
   /** Where it may be found there; a running server may move it from one to the other. */
   readonly sources: readonly string[];

@@ -16,6 +16,10 @@ import { PathMeter } from "./path-meter.ts";
 import { daysWithin, type HistoryStretch, planHistory } from "./plan.ts";
 import { createStretchReader, type LateWindowSize, type StretchReader } from "./stretch-reader.ts";
 
+/*
+ * Answers queries of ranges with sealed days, from the archive and from memory.
+ */
+
 export interface HistoryDependencies extends QueryDependencies {
   /** Open by the time of the first query. */
   readonly archive: () => Archive;
@@ -24,7 +28,6 @@ export interface HistoryDependencies extends QueryDependencies {
   readonly lateWindow: LateWindowSize;
 }
 
-/** Answers queries of ranges with sealed days, from the archive and from memory. */
 export function createArchiveHistory(dependencies: HistoryDependencies) {
   return async function answerFromArchive(
     scan: HistoryScan,

@@ -1,6 +1,7 @@
 import type { RecordPage } from "../../model/record-page.ts";
 import type { PathLength } from "./path-meter.ts";
 
+/** What a history query comes to, whichever stores it was answered from. */
 export interface HistoryAnswer {
   /** The records, page after page; each page has a dictionary of its own. */
   readonly pages: readonly RecordPage[];

@@ -17,6 +17,10 @@ import { type HistoryScan, scanMemory } from "./history-scan.ts";
 import { PathMeter } from "./path-meter.ts";
 import { touchesSealed } from "./plan.ts";
 
+/*
+ * Where devices were: one device, the reports made under a user, a whole app.
+ */
+
 export type HistoryOutcome = MaybePromise<Result<HistoryAnswer, ServiceError>>;
 
 /** Answers from memory are there at once where they are short work; others are promised. */
@@ -26,7 +30,6 @@ export interface HistoryQueries {
   ofApp(appId: AppId, query: HistoryQuery, client: Client): HistoryOutcome;
 }
 
-/** Where devices were: one device, the reports made under a user, a whole app. */
 export function createHistoryQueries(dependencies: HistoryDependencies): HistoryQueries {
   const { hot, clock, scheduler } = dependencies;
   const answerFromArchive = createArchiveHistory(dependencies);

@@ -9,7 +9,10 @@ import type { ArchiveWindow } from "./archive-window.ts";
 /** Does work on memory without keeping others waiting. */
 export type DoSteps = <Value>(work: Steps<Value>) => MaybePromise<Value>;
 
-/** Keys of archived records that are looked up, for each that may be kept: a look costs a hundredth of laying a row over. */
+/**
+ * Keys of archived records that are looked up, for each that may be kept: a look costs a hundredth of laying a row
+ * over.
+ */
 const LOOKS_A_KEY = 64;
 
 /**

@@ -17,7 +17,7 @@ import { type DoSteps, findLateOfUser } from "./late-of-user.ts";
 import type { PathMeter } from "./path-meter.ts";
 import type { HistoryStretch } from "./plan.ts";
 
-/** A part of the range: its records come one after the other. */
+/** A window of the range: its records come one after the other. */
 export interface Window {
   page(order: Order, offset: number, limit: number): Promise<RecordPage>;
   count(): Promise<number>;
@@ -25,7 +25,7 @@ export interface Window {
 
 /** One stretch of the range as something to read from. */
 export interface StretchReader {
-  /** The stretch in parts that can each be read, in order. */
+  /** The stretch in windows of time that can each be read, in order. */
   windows(order: Order): AsyncIterable<Window>;
   count(): Promise<number>;
   /** Adds the devices that have a matching record. */

@@ -5,6 +5,11 @@ import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../../model/locatio
 import { NOT_CARRIED, type ReportBatch } from "../../model/report-batch.ts";
 import type { Deliver, Delivered } from "./import.ts";
 
+/*
+ * Sends batches to a running server, one request after the other: two at once could reach its log in the wrong order,
+ * and the later report of a device and time is the one that counts. Batches are encoded meanwhile.
+ */
+
 export interface PostDependencies {
   /** Of the server, without a slash at the end. */
   readonly url: string;
@@ -31,10 +36,6 @@ const RETRIED_STATUSES: readonly number[] = [429, 502, 503, 504];
 
 const compress = promisify(gzip);
 
-/**
- * Sends batches to a running server, one request after the other: two at once could reach its log in the wrong
- * order, and the later report of a device and time is the one that counts. Batches are encoded meanwhile.
- */
 export function createPostDelivery(dependencies: PostDependencies): Deliver {
   const { url, key, post, wait, signal, onWait } = dependencies;
   let before: Promise<Result<unknown, string>> = Promise.resolve(ok(null));

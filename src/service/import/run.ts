@@ -12,6 +12,10 @@ import { findNewestMs, planShiftMs } from "./shift.ts";
 import type { ImportState } from "./state.ts";
 import type { ImportStateStore } from "./state-store.ts";
 
+/*
+ * Imports files once, however often it is interrupted on the way. Fails before anything was imported.
+ */
+
 export interface ImportRunEvents extends Omit<ImportEvents, "onProgress"> {
   /** An import that was interrupted goes on. */
   onResumed(state: ImportState): void;
@@ -35,7 +39,6 @@ export interface ImportRequest {
 
 const SAVE_MS = 1000; // What a crash makes us read again; it costs an fsync each time.
 
-/** Imports files once, however often it is interrupted on the way. Fails before anything was imported. */
 export function createImportRun({ store, deliver, clock, events, signal }: ImportRunDependencies) {
   return async function runImport(request: ImportRequest): Promise<Result<ImportOutcome, string>> {
     const started = await startOrResume(request);

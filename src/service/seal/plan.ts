@@ -21,9 +21,9 @@ export function planSeal(inMemory: readonly DayInMemory[], nowMs: number): UtcDa
 }
 
 /**
- * What becomes of days past the end of the retention. Nothing is deleted that was not found to be expired a day before. A deleted day
- * stays on the list without parts for as long as the log may hold reports of it, however old: they stay covered, or the next
- * start would archive them once more, and segments that hold them would never go.
+ * What becomes of days past the end of the retention. Nothing is deleted that was not found to be expired a day before.
+ * A deleted day stays on the list without parts for as long as the log may hold reports of it, however old: they stay
+ * covered, or the next start would archive them once more, and segments that hold them would never go.
  */
 export interface RetentionPlan {
   /** Expired days that come back: the clock was set back, or memory holds something of them. */

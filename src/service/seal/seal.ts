@@ -35,7 +35,9 @@ export interface SealReport {
   readonly deleted: readonly string[];
   /** Of the log, freed. */
   readonly logBytes: number;
-  /** What the disk refused once all of this was archived, and the next seal does again; null where it refused nothing. */
+  /**
+   * What the disk refused once all of this was archived, and the next seal does again; null where it refused nothing.
+   */
   readonly unfinished: string | null;
   readonly durationMs: number;
 }
@@ -74,11 +76,10 @@ export type Seal = (
 ) => Promise<SealReport>;
 
 /**
- * Moves what is due from memory into the archive. Every file is durable before the manifest names it; the
- * manifest is swapped in one step; only then do memory and log give up what it covers. A failure before the swap
- * leaves everything as it was, and one after it is made good by the next seal. Where the swap itself fails, the disk may
- * have either manifest: nothing is removed until the next seal has put the one in place that memory goes by. One seal at
- * a time.
+ * Moves what is due from memory into the archive. Every file is durable before the manifest names it; the manifest is
+ * swapped in one step; only then do memory and log give up what it covers. A failure before the swap leaves everything
+ * as it was, and one after it is made good by the next seal. Where the swap itself fails, the disk may have either
+ * manifest: nothing is removed until the next seal has put the one in place that memory goes by. One seal at a time.
  */
 export function createSeal(dependencies: SealDependencies): Seal {
   const { hot, log, archive, clock } = dependencies;
@@ -92,7 +93,8 @@ export function createSeal(dependencies: SealDependencies): Seal {
     await archive.tidy(nowMs, ASIDE_KEEP_MS);
     await rotateLog(log, nowMs);
 
-    // In one turn: a report that came between would be covered by the sealing's sequence and be of no day that is folded.
+    // In one turn: a report that came between would be covered by the sealing's sequence and be of no day that is
+    // folded.
     const days = planSeal(hot.daysInMemory(), nowMs);
     const retention = planRetention(archive.manifest, new Set(days), (day) => log.mayHold(day), nowMs);
     const sealing = hot.seal(days);
@@ -126,7 +128,9 @@ export function createSeal(dependencies: SealDependencies): Seal {
   };
 }
 
-/** Removes what the swapped manifest made superfluous. Each step is tried; what the disk refuses, the next seal does. */
+/**
+ * Removes what the swapped manifest made superfluous. Each step is tried; what the disk refuses, the next seal does.
+ */
 async function giveUpCovered(
   { archive, log }: SealDependencies,
   { replaced }: Folded,
@@ -265,7 +269,8 @@ async function foldDays(
         signal.throwIfAborted();
         await archive.examine(before.parts, true);
         if (!before.parts.some(({ file }) => archive.damaged.has(file))) throw error;
-        blocked.push(day); // What memory has of it stays there, and in the log, until the day can be read or is given up.
+        // What memory has of it stays there, and in the log, until the day can be read or is given up.
+        blocked.push(day);
         records = recordsBefore;
       }
     }
@@ -317,7 +322,10 @@ function coveredUpTo<Day extends SealedDay>(day: Day, sequence: number): Day {
   return { ...day, sequence: Math.max(day.sequence, sequence) };
 }
 
-/** Whether a seal that folded no day found nothing else to do, apart from covering entries that hold nothing of sealed days. */
+/**
+ * Whether a seal that folded no day found nothing else to do, apart from covering entries that hold nothing of sealed
+ * days.
+ */
 function isSame(before: Manifest, after: Manifest): boolean {
   return (
     before.latest === after.latest &&

@@ -20,6 +20,10 @@ import { findLogGaps } from "./log.ts";
 import { createMemory, type KnownDays, type RecordsReport, verifyRecords } from "./records.ts";
 import { findPastDays, type PastDay } from "./retention.ts";
 
+/*
+ * Reads log and archive, also while a server writes them; `quick` leaves out what their records come to.
+ */
+
 export interface VerifyDataOptions {
   readonly files: Files;
   readonly clock: Clock;
@@ -41,7 +45,6 @@ export interface VerifiedData {
   readonly problems: readonly string[];
 }
 
-/** Reads log and archive, also while a server writes them; `quick` leaves out what their records come to. */
 export async function verifyData(options: VerifyDataOptions, quick: boolean): Promise<VerifiedData> {
   const { files, paths } = options;
   let database: Promise<Database> | null = null;

@@ -18,7 +18,7 @@ import { encodeNumberColumn, numberColumnBytesMax } from "./number-column.ts";
 import { encodeTextColumn, type TextColumnReader, textColumnBytesMax } from "./text-column.ts";
 import { pad, padded, type Views, viewsOf } from "./views.ts";
 
-/** A batch of reports of one app, at its place in the log. */
+/** A batch of reports of one app, with its sequence in the log. */
 export interface LogEntry {
   /** Entries count from 1; numbers can be left out, and none is given twice. */
   readonly sequence: number;

@@ -150,7 +150,9 @@ function writeHeader(target: Views, at: number, kind: number, decimals: number):
   return at + 8;
 }
 
-/** Fills `out` from the column at `at`; returns the position after it, or -1 where there is no such column before `end`. */
+/**
+ * Fills `out` from the column at `at`; returns the position after it, or -1 where there is no such column before `end`.
+ */
 export function decodeNumberColumn(source: Views, at: number, end: number, out: Float64Array): number {
   if (at + DOUBLES_HEADER_BYTES > end) return -1;
   const count = out.length;

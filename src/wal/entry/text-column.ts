@@ -43,7 +43,9 @@ function writeText(target: Views, at: number, text: string): number {
 
 /** Reads texts, and hands out the same string for the same short text: a log repeats its texts in every entry. */
 export interface TextColumnReader {
-  /** Fills `out` from index 1; returns the position after the column, or -1 where there is no such column before `end`. */
+  /**
+   * Fills `out` from index 1; returns the position after the column, or -1 where there is no such column before `end`.
+   */
   read(source: Views, at: number, end: number, textBytes: number, out: string[]): number;
 }
 

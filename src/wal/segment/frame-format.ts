@@ -1,6 +1,8 @@
 import type { Views } from "../entry/views.ts";
 
-/** How the frames of a segment are told from other bytes. Positions are multiples of 8 with room for a frame's header. */
+/**
+ * How the frames of a segment are told from other bytes. Positions are multiples of 8 with room for a frame's header.
+ */
 export interface FrameFormat {
   /** Of the good frame at the position; -1 where there is none. */
   payloadBytes(views: Views, at: number): number;
