@@ -87,8 +87,8 @@ export class Sealing {
     }
   }
 
-  /** The newest record of each device among those sealed and those of the days. */
-  *newest(): Iterable<AppRows> {
+  /** The newest record of each device among those sealed and those of the days, where it is not older than this. */
+  *newest(oldestMs: number): Iterable<AppRows> {
     for (const app of this.#apps.inOrder()) {
       let collector = new ReportCollector(ROWS_A_BATCH, this.#dictionary);
       for (const device of app.list.devices()) {
@@ -97,7 +97,7 @@ export class Sealing {
           continue;
         }
         const newest = this.#newestSealed(app, device);
-        if (newest !== null) collector.add(device.id, newest.chunk, newest.row);
+        if (newest !== null && timeOf(newest) >= oldestMs) collector.add(device.id, newest.chunk, newest.row);
         if (!collector.isFull) continue;
         yield { appId: app.appId, batch: collector.build() };
         collector = new ReportCollector(ROWS_A_BATCH, this.#dictionary);

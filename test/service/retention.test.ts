@@ -118,3 +118,28 @@ test("a day that was deleted is not archived again where the log could not give 
   expect(Math.min(...(await timesInLog(app)))).toBeGreaterThanOrEqual(retentionStartMs(clock.nowMs()));
   await app.close();
 }, 60_000);
+
+test("the newest position of a device goes with its day, and does not come back with a clock that is set back", async () => {
+  const clock = createManualClock(START_MS);
+  let app = await createArchiveApp({ clock });
+  await app.store([{ device_id: "silent", timestamp: START_MS - 360 * DAY_MS, latitude: 1, longitude: 2 }]);
+  await app.store([{ device_id: "other", timestamp: START_MS - 300 * DAY_MS, latitude: 1, longitude: 2 }]);
+  await app.seal();
+  clock.advance(10 * DAY_MS);
+  expect(await app.seal()).toMatchObject({ days: [], expired: ["2025-02-02"], deleted: [] });
+  expect(newestRows(app)).toBe(2); // A clock that is set right within a day has everything back.
+  clock.advance(DAY_MS);
+  expect(await app.seal()).toMatchObject({ days: [], expired: [], deleted: ["2025-02-02"] });
+  expect(newestRows(app)).toBe(1);
+
+  clock.advance(-11 * DAY_MS);
+  app = await app.restart();
+  expect((await app.get("/api/v1/devices/silent/locations/current")).status).toBe(404);
+  expect((await app.get("/api/v1/devices/other/locations/current")).status).toBe(200);
+  await app.close();
+}, 60_000);
+
+/** How many devices the checkpoint has the newest record of. */
+function newestRows({ directory }: ArchiveApp): number {
+  return directory.archive.manifest.latest!.reduce((sum, { rows }) => sum + rows, 0);
+}

@@ -97,11 +97,12 @@ export function createSeal(dependencies: SealDependencies): Seal {
     // folded.
     const days = planSeal(hot.daysInMemory(), nowMs);
     const retention = planRetention(archive.manifest, new Set(days), (day) => log.mayHold(day), nowMs);
+    const oldestMs = oldestNeededMs(archive.manifest, days, retention, nowMs);
     const sealing = hot.seal(days);
 
     let folded: Folded;
     try {
-      folded = await foldDays(dependencies, sealing, days, retention, signal, onProgress);
+      folded = await foldDays(dependencies, sealing, days, retention, oldestMs, signal, onProgress);
       const next = nextManifest(archive.manifest, folded, retention, sealing.sequence, nowMs);
       if (folded.days.size > 0 || !isSame(archive.manifest, next)) await archive.swap(next);
     } catch (error) {
@@ -110,7 +111,7 @@ export function createSeal(dependencies: SealDependencies): Seal {
     }
     sealing.commit(new Set(folded.days.keys()), sequencesOf(archive.manifest));
     await yielding(sealing.drop());
-    await yielding(hot.forgetDevices(oldestNeededMs(archive.manifest, nowMs)));
+    await yielding(hot.forgetDevices(oldestMs));
 
     const { logBytes, unfinished } = await giveUpCovered(dependencies, folded, retention, nowMs);
     return {
@@ -208,7 +209,8 @@ async function foldDays(
   { hot, archive, readUpTo, hasAllNewest, openWriter }: SealDependencies,
   sealing: Sealing,
   days: readonly UtcDay[],
-  { restored }: RetentionPlan,
+  { restored, deleted }: RetentionPlan,
+  oldestMs: number,
   signal: AbortSignal,
   onProgress: (progress: SealProgress) => void,
 ): Promise<Folded> {
@@ -224,7 +226,8 @@ async function foldDays(
   const newest: Part[] = [];
   let records = 0;
   const common = { days: folded, written, replaced, blocked, sequence };
-  if (days.length === 0) return { ...common, latest: manifest.latest, records };
+  // The checkpoint has records of the days too, so it is written anew where one is deleted.
+  if (days.length + deleted.size === 0) return { ...common, latest: manifest.latest, records };
 
   async function* counted(rows: Iterable<DayRows>): AsyncGenerator<DayRows> {
     for (const row of rows) {
@@ -275,7 +278,7 @@ async function foldDays(
       }
     }
     if (hasAllNewest) {
-      await writer.writeLatest(sequence, paced(sealing.newest()), async (part) => {
+      await writer.writeLatest(sequence, paced(sealing.newest(oldestMs)), async (part) => {
         newest.push(await archive.writePart({ day: "latest", seal, index: newest.length }, part));
       });
     }
@@ -350,10 +353,16 @@ function isCovered(manifest: Manifest, day: UtcDay, lastSequence: number): boole
   return sealed !== undefined && sealed.sequence >= lastSequence;
 }
 
-/** Nothing older than this is left: what a device showed last before it may be forgotten. */
-function oldestNeededMs({ days, expired }: Manifest, nowMs: number): number {
-  const kept = [...days, ...expired].filter(([, { parts }]) => parts.length > 0);
-  return Math.min(retentionStartMs(nowMs), ...kept.map(([day]) => utcDayStartMs(day)));
+/** Nothing older than this is left after the seal: what a device showed last before it is to be forgotten. */
+function oldestNeededMs(
+  { days }: Manifest,
+  sealed: readonly UtcDay[],
+  { restored, kept }: RetentionPlan,
+  nowMs: number,
+): number {
+  const withParts = [...days, ...restored, ...kept].filter(([, { parts }]) => parts.length > 0);
+  const left = [...sealed, ...withParts.map(([day]) => day)];
+  return Math.min(retentionStartMs(nowMs), ...left.map(utcDayStartMs));
 }
 
 function names(days: Iterable<UtcDay>): string[] {
