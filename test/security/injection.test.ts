@@ -2,7 +2,7 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { LOCATION_FIELDS } from "../../src/model/location-fields.ts";
-import { INGEST_PATH } from "../http/endpoints.ts";
+import { INGEST_PATH } from "../http/requests.ts";
 import {
   type ArchiveApp,
   createArchiveApp,

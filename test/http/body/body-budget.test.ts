@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { createBodyBudget } from "../../../src/http/body/body-budget.ts";
 import { createTestApp, NOON_MS, type TestApp } from "../../support/test-app.ts";
-import { BUS, INGEST_PATH } from "../endpoints.ts";
+import { BUS, INGEST_PATH } from "../requests.ts";
 
 const HOUR_MS = 3_600_000;
 

@@ -1,6 +1,6 @@
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import fc from "fast-check";
-import type { Schema } from "../../http/schema-faults.ts";
+import type { Schema } from "../../http/openapi/schema-faults.ts";
 import type { TestApp } from "../../support/test-app.ts";
 import { NASTY_TEXTS, REFUSED_TEXTS } from "./nasty-texts.ts";
 import { type NamedOperation, OPERATIONS } from "./operations.ts";

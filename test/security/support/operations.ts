@@ -1,4 +1,4 @@
-import { document, type Operation } from "../../http/open-api-document.ts";
+import { document, type Operation } from "../../http/openapi/open-api-document.ts";
 
 /** Every operation of the document, so that a new one is tried by what is tried on all, or a test names it. */
 export interface NamedOperation {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { createTestApp, NOON_MS } from "../support/test-app.ts";
-import { BUS, INGEST_PATH, OPEN_PATHS, READ_PATHS } from "./endpoints.ts";
+import { createTestApp, NOON_MS } from "../../support/test-app.ts";
+import { BUS, INGEST_PATH, OPEN_PATHS, READ_PATHS } from "../requests.ts";
 
 /** Paths and methods: contract §2, and what path parts may hold. */
 

@@ -1,5 +1,5 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
-import { createTestApp } from "../support/test-app.ts";
+import { createTestApp } from "../../support/test-app.ts";
 
 /** The document as a server of ours hands it out, in the shape that tests look into. */
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { type Answer, createTestApp, NOON_MS, type TestApp } from "../support/test-app.ts";
-import { METERS_PER_DEGREE, METERS_PER_MILE } from "./endpoints.ts";
+import { type Answer, createTestApp, NOON_MS, type TestApp } from "../../support/test-app.ts";
+import { METERS_PER_DEGREE, METERS_PER_MILE } from "../requests.ts";
 
 /** `GET /api/v1/devices/nearby`: specification §4.6, contract §3. */
 

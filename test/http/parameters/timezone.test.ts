@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { createTestApp } from "../support/test-app.ts";
-import { BUS, type ReadEndpoint, withQuery } from "./endpoints.ts";
+import { createTestApp } from "../../support/test-app.ts";
+import { BUS, type ReadEndpoint, withQuery } from "../requests.ts";
 
 /** `timezone=` on every endpoint that returns locations: specification §4.1, contract "Timezone". */
 

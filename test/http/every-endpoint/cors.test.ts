@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { createTestApp } from "../support/test-app.ts";
-import { INGEST_PATH, OPEN_PATHS, READ_PATHS } from "./endpoints.ts";
+import { createTestApp } from "../../support/test-app.ts";
+import { INGEST_PATH, OPEN_PATHS, READ_PATHS } from "../requests.ts";
 
 /** Contract §3: CORS is off unless origins are named; then `OPTIONS` answers. */
 

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { answerOf, WRONG_ZONE } from "../reference/answer.ts";
-import type { ReferenceAnswer } from "../reference/asked.ts";
-import { localDate } from "../reference/local-time.ts";
-import { ENDPOINTS, pathOfQuery, type ReferenceQuery } from "../reference/query.ts";
-import { createReferenceRecords, type ReferenceRecords } from "../reference/records.ts";
-import { spelledBody, storyFault, storyFields, storyId, storyPlace } from "../support/story-reports.ts";
-import { APP_ID, createTestApp, OTHER_APP_ID, type TestApp } from "../support/test-app.ts";
+import { answerOf, WRONG_ZONE } from "../../reference/answer.ts";
+import type { ReferenceAnswer } from "../../reference/asked.ts";
+import { localDate } from "../../reference/local-time.ts";
+import { ENDPOINTS, pathOfQuery, type ReferenceQuery } from "../../reference/query.ts";
+import { createReferenceRecords, type ReferenceRecords } from "../../reference/records.ts";
+import { spelledBody, storyFault, storyFields, storyId, storyPlace } from "../../support/story-reports.ts";
+import { APP_ID, createTestApp, OTHER_APP_ID, type TestApp } from "../../support/test-app.ts";
 
 /*
  * Goal: replies are, value for value and member for member, what the interface says of the reports that came in, at

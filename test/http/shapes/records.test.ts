@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createTestApp, type Members, NOON_MS, type TestApp } from "../support/test-app.ts";
+import { createTestApp, type Members, NOON_MS, type TestApp } from "../../support/test-app.ts";
 
 /** What a record is, and what becomes of reports that come late, again or changed: contract §1. */
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { gunzipSync, zstdDecompressSync } from "node:zlib";
-import { createTestApp, NOON_MS } from "../support/test-app.ts";
-import { BUS, INGEST_PATH, OPEN_PATHS, READ_PATHS } from "./endpoints.ts";
+import { createTestApp, NOON_MS } from "../../support/test-app.ts";
+import { BUS, INGEST_PATH, OPEN_PATHS, READ_PATHS } from "../requests.ts";
 
 /** Contract §3, "Manners". */
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Answer, createTestApp, type Members, NOON_MS } from "../support/test-app.ts";
+import { type Answer, createTestApp, type Members, NOON_MS } from "../../support/test-app.ts";
 
 /** Order, pages and filters of the three histories: contract §3. */
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { answerOf, createTestApp, NOON_MS } from "../support/test-app.ts";
-import { BUS, INGEST_PATH, READ_PATHS } from "./endpoints.ts";
+import { answerOf, createTestApp, NOON_MS } from "../../support/test-app.ts";
+import { BUS, INGEST_PATH, READ_PATHS } from "../requests.ts";
 
 /**
  * Contract §2, "Order of checks: path and method, key, rate, permission, user id, parameters, existence". Each

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { createTestApp, type KeyName, type TestApp } from "../support/test-app.ts";
-import { INGEST_PATH, READ_PATHS } from "./endpoints.ts";
+import { createTestApp, type KeyName, type TestApp } from "../../support/test-app.ts";
+import { INGEST_PATH, READ_PATHS } from "../requests.ts";
 
 /** How often a key may ask: contract §2 (429), §3 (manners) and §5 (tiers). */
 

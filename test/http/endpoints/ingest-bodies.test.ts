@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { gzipSync, zstdCompressSync } from "node:zlib";
-import { answerOf, createTestApp, NOON_MS } from "../support/test-app.ts";
-import { INGEST_PATH } from "./endpoints.ts";
+import { answerOf, createTestApp, NOON_MS } from "../../support/test-app.ts";
+import { INGEST_PATH } from "../requests.ts";
 
 /** What bodies `POST /ingest/v1/locations` reads: contract §2 and §4. */
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Answer, createTestApp, type Members, NOON_MS } from "../support/test-app.ts";
+import { type Answer, createTestApp, type Members, NOON_MS } from "../../support/test-app.ts";
 
 /** Lists of latest positions and of devices: specification §4.3 and §4.5, contract §3. */
 

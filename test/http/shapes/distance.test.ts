@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { createTestApp, NOON_MS } from "../support/test-app.ts";
-import { METERS_PER_DEGREE, METERS_PER_MILE } from "./endpoints.ts";
+import { createTestApp, NOON_MS } from "../../support/test-app.ts";
+import { METERS_PER_DEGREE, METERS_PER_MILE } from "../requests.ts";
 
 /** `distance_travelled`: specification §4.3 and §8, contract §1 (the sphere) and §3 (where it appears). */
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { createKeyText } from "../../src/auth/api-key.ts";
-import { answerOf, createTestApp, type KeyName, NOON_MS } from "../support/test-app.ts";
-import { BUS, INGEST_PATH, OPEN_PATHS, READ_ENDPOINTS, READ_PATHS } from "./endpoints.ts";
+import { createKeyText } from "../../../src/auth/api-key.ts";
+import { answerOf, createTestApp, type KeyName, NOON_MS } from "../../support/test-app.ts";
+import { BUS, INGEST_PATH, OPEN_PATHS, READ_ENDPOINTS, READ_PATHS } from "../requests.ts";
 
 /** Who may ask: contract §2 and §5, specification §5 and §7. */
 

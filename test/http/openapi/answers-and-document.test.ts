@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { createHotStore } from "../../src/hot/hot-store.ts";
-import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
-import { createTestApp, NOON_MS, type TestApp } from "../support/test-app.ts";
-import { BUS, INGEST_PATH, READ_ENDPOINTS, READ_PATHS, type ReadEndpoint } from "./endpoints.ts";
+import { createHotStore } from "../../../src/hot/hot-store.ts";
+import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
+import { createTestApp, NOON_MS, type TestApp } from "../../support/test-app.ts";
+import { BUS, INGEST_PATH, READ_ENDPOINTS, READ_PATHS, type ReadEndpoint } from "../requests.ts";
 import { resolveRef, type Schema, schemaFaults } from "./schema-faults.ts";
 
 /** Real answers of every endpoint and status, held against the document that `/docs` serves. */

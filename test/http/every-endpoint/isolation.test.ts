@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { createTestApp, type KeyName, NOON_MS, type TestApp } from "../support/test-app.ts";
-import { BUS, READ_PATHS } from "./endpoints.ts";
+import { createTestApp, type KeyName, NOON_MS, type TestApp } from "../../support/test-app.ts";
+import { BUS, READ_PATHS } from "../requests.ts";
 
 /**
  * No key sees another app, in data, in counts or in errors. Two apps have the same device and user ids; what

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { createTestApp, NOON_MS, type TestApp } from "../support/test-app.ts";
-import { READ_PATHS } from "./endpoints.ts";
+import { createTestApp, NOON_MS, type TestApp } from "../../support/test-app.ts";
+import { READ_PATHS } from "../requests.ts";
 
 /** Contract §3: what lies before the start of the UTC day 365 days ago is gone; §4: nor is it taken in. */
 

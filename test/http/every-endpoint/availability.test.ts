@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { gunzipSync, zstdDecompressSync } from "node:zlib";
-import { createTestApp, NOON_MS, type TestApp } from "../support/test-app.ts";
-import { BUS, OPEN_PATHS, READ_ENDPOINTS, READ_PATHS } from "./endpoints.ts";
+import { createTestApp, NOON_MS, type TestApp } from "../../support/test-app.ts";
+import { BUS, OPEN_PATHS, READ_ENDPOINTS, READ_PATHS } from "../requests.ts";
 
 /** `/health`, `/ready`, and what the service says while it can't answer: contract §2 and §3. */
 

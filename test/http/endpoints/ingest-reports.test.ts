@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { answerOf, createTestApp, NOON_MS } from "../support/test-app.ts";
-import { INGEST_PATH } from "./endpoints.ts";
+import { answerOf, createTestApp, NOON_MS } from "../../support/test-app.ts";
+import { INGEST_PATH } from "../requests.ts";
 
 /** Which reports are taken, and what is said of the others: contract §4. */
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Validator } from "@seriousme/openapi-schema-validator";
-import { nativeDeno } from "../runtime/native-deno.ts";
+import { nativeDeno } from "../../runtime/native-deno.ts";
 import { document, operationOf, text } from "./open-api-document.ts";
 
 /**
@@ -131,7 +131,7 @@ describe("the document", () => {
     const directory = mkdtempSync(join(tmpdir(), "wherehouse-openapi-"));
     try {
       writeFileSync(join(directory, "openapi.json"), text);
-      const redocly = join(import.meta.dir, "../../node_modules/.bin/redocly");
+      const redocly = join(import.meta.dir, "../../../node_modules/.bin/redocly");
       const lint = Bun.spawn(
         [process.execPath, redocly, "lint", "--extends", "recommended", "--format", "json", "openapi.json"],
         {

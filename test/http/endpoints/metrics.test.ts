@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { createTestApp, NOON_MS, type TestApp } from "../support/test-app.ts";
-import { BUS, READ_PATHS } from "./endpoints.ts";
+import { createTestApp, NOON_MS, type TestApp } from "../../support/test-app.ts";
+import { BUS, READ_PATHS } from "../requests.ts";
 
 /** The samples of a scrape by name and labels. */
 async function scrape(app: TestApp): Promise<ReadonlyMap<string, number>> {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { createTestApp, NOON_MS } from "../support/test-app.ts";
-import { BUS, type ReadEndpoint, withQuery } from "./endpoints.ts";
+import { createTestApp, NOON_MS } from "../../support/test-app.ts";
+import { BUS, type ReadEndpoint, withQuery } from "../requests.ts";
 
 /** Which days a history covers: contract §2, §3 ("time_range") and "Timezone". */
 

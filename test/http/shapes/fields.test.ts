@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createTestApp, type Members, NOON_MS } from "../support/test-app.ts";
+import { createTestApp, type Members, NOON_MS } from "../../support/test-app.ts";
 
 /** Which fields which answer carries, written out by hand from contract §1 and specification §2.1. */
 

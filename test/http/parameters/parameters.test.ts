@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { createTestApp, NOON_MS } from "../support/test-app.ts";
-import { BUS, READ_ENDPOINTS, type ReadEndpoint, withQuery } from "./endpoints.ts";
+import { createTestApp, NOON_MS } from "../../support/test-app.ts";
+import { BUS, READ_ENDPOINTS, type ReadEndpoint, withQuery } from "../requests.ts";
 
 /**
  * Every query parameter at its bounds and beyond: specification §4 and §8, contract §2 ("Numbers are plain

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import swaggerUi from "swagger-ui-dist/package.json" with { type: "json" };
-import { createTestApp } from "../support/test-app.ts";
+import { createTestApp } from "../../support/test-app.ts";
 
 const readAsset = (specifier: string) => Bun.file(new URL(import.meta.resolve(specifier))).bytes();
 const app = await createTestApp({ readAsset });
