@@ -1,4 +1,101 @@
-/** Every path that answers about data, for the user `driver` and the device `bus`. */
+import type { Endpoint, KeyedEndpoint, OpenEndpoint } from "../../src/http/endpoint.ts";
+import { ENDPOINTS } from "../../src/http/endpoints.ts";
+import { assert } from "../../src/lib/assert.ts";
+import type { KeyName } from "../support/test-app.ts";
+
+/*
+ * Requests to every endpoint, made from what each says of itself. Nothing that asks them all is written by hand, so that
+ * a new endpoint is asked by every such test, or fails it.
+ */
+
+export const KEYED = ENDPOINTS.filter((endpoint): endpoint is KeyedEndpoint => endpoint.permission !== null);
+export const OPEN = ENDPOINTS.filter((endpoint): endpoint is OpenEndpoint => endpoint.permission === null);
+/** Those that answer about the data of an app. */
+export const READS = KEYED.filter(({ method, permission }) => method === "GET" && permission === "read");
+export const WRITES = KEYED.filter(({ permission }) => permission === "write");
+/** Those for who operates the service, about all apps together. */
+export const OPERATES = KEYED.filter(({ permission }) => permission === "operate");
+
+/** A report that requests to every endpoint find, to be spread and changed. */
+export const BUS = { device_id: "bus", user_id: "driver", latitude: 53.4, longitude: -2.9 };
+
+/** Ids of that report, by the names that paths give them; others are those of the document's examples. */
+const IDS: Readonly<Record<string, string>> = { deviceId: BUS.device_id, user_id: BUS.user_id };
+
+export function nameOf({ method, path }: Endpoint): string {
+  return `${method} ${path}`;
+}
+
+/** The path of an endpoint with its variable segments filled, and the query that it can't do without. */
+export function pathTo({ path, pathParameters, query }: Endpoint, ids = IDS): string {
+  let filled = path;
+  for (const [name, { example }] of Object.entries(pathParameters)) {
+    filled = filled.replace(`:${name}`, encodeURIComponent(ids[name] ?? example));
+  }
+  const needed = Object.entries(query).filter(([, { required }]) => required);
+  const pairs = needed.map(([name, { example }]) => `${name}=${encodeURIComponent(String(example))}`);
+  return pairs.length === 0 ? filled : `${filled}?${pairs.join("&")}`;
+}
+
+export function withParameter(path: string, pair: string): string {
+  return `${path}${path.includes("?") ? "&" : "?"}${pair}`;
+}
+
+/** What goes with the path: the method, and the body that the endpoint's own example has. */
+export function requestTo(endpoint: Endpoint, headers: Readonly<Record<string, string>> = {}): RequestInit {
+  if (endpoint.method === "GET") return { headers };
+  const body = JSON.stringify(endpoint.operation?.body?.example);
+  assert(body !== undefined, "an endpoint that takes a body has an example of it");
+  return { method: endpoint.method, headers: { "content-type": "application/json", ...headers }, body };
+}
+
+/** The path once more with each of its other parameters, one at a time. */
+export function pathsWithEach(endpoint: Endpoint): readonly string[] {
+  const path = pathTo(endpoint);
+  const others = Object.entries(endpoint.query).filter(([, { required }]) => !required);
+  return others.flatMap(([name, { schema }]) =>
+    valuesOf(schema).map((value) => withParameter(path, `${name}=${encodeURIComponent(value)}`)),
+  );
+}
+
+interface ValueSchema {
+  readonly type?: string;
+  readonly format?: string;
+  readonly enum?: readonly string[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly default?: unknown;
+  readonly example?: unknown;
+}
+
+/** Some values that a parameter may have. */
+function valuesOf({ type, format, enum: words, minimum, maximum, ...more }: ValueSchema): readonly string[] {
+  if (words !== undefined) return words;
+  if (type === "boolean") return ["true", "false"];
+  if (format === "date") return ["2026-03-20"];
+  if (type === "string") return more.example === undefined ? [] : [String(more.example)];
+  return [minimum, maximum, more.default, 2].filter((value) => value !== undefined).map(String);
+}
+
+/** What is wrong with the path and with the query, wherever it can be. */
+export function wrongPathTo(endpoint: Endpoint): string {
+  return endpoint.path.replaceAll(/:\w+/g, "%ff");
+}
+
+export function wrongQueryTo(endpoint: Endpoint, path = pathTo(endpoint)): string {
+  const [name] = Object.keys(endpoint.query);
+  return name === undefined ? path : withParameter(path, `${name}=1&${name}=1`);
+}
+
+/** The key of a test app that has this permission and no other, and one that lacks it. */
+export const KEY_WITH = { read: "reader", write: "writer", operate: "operator" } as const;
+export const KEYS_WITHOUT = {
+  read: ["writer", "operator"],
+  write: ["reader", "operator"],
+  operate: ["reader", "writer"],
+} as const satisfies Record<KeyedEndpoint["permission"], readonly KeyName[]>;
+
+/** Endpoints that some tests name, to say what is true of one. */
 export const READ_PATHS = {
   userCurrent: "/api/v1/users/driver/locations/current",
   userHistory: "/api/v1/users/driver/locations/history",
@@ -12,21 +109,21 @@ export const READ_PATHS = {
 
 export type ReadEndpoint = keyof typeof READ_PATHS;
 
-export const READ_ENDPOINTS = Object.keys(READ_PATHS) as ReadEndpoint[];
+/** Every path that answers about data, and those that need no key and answer with JSON. */
+export const EVERY_READ_PATH = READS.map((endpoint) => pathTo(endpoint));
+export const OPEN_PATHS = OPEN.filter(answersJson).map(({ path }) => path);
 
-/** Paths that need no key. */
-export const OPEN_PATHS = ["/health", "/ready", "/docs"];
+function answersJson({ operation }: Endpoint): boolean {
+  if (operation === null) return false;
+  return !("contentType" in operation.answer) || operation.answer.contentType === "application/json";
+}
 
 export const INGEST_PATH = "/ingest/v1/locations";
 
 /** The endpoint's path with more parameters. */
 export function withQuery(endpoint: ReadEndpoint, query: string): string {
-  const path = READ_PATHS[endpoint];
-  return `${path}${path.includes("?") ? "&" : "?"}${query}`;
+  return withParameter(READ_PATHS[endpoint], query);
 }
-
-/** A report that `READ_PATHS` find, to be spread and changed. */
-export const BUS = { device_id: "bus", user_id: "driver", latitude: 53.4, longitude: -2.9 };
 
 export const EARTH_RADIUS_METERS = 6_371_008.8;
 export const METERS_PER_MILE = 1609.344;

@@ -42,6 +42,7 @@ const KEYS = {
   writer: { permissions: ["write"] },
   operator: { permissions: ["operate"] },
   free: { permissions: ["read", "write"], tier: "free" },
+  freeReader: { permissions: ["read"], tier: "free" },
   freeWriter: { permissions: ["write"], tier: "free" },
   standard: { permissions: ["read"], tier: "standard" },
   expiring: { permissions: ["read", "write"], lifeMs: 3_600_000 },

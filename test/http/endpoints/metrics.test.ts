@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createTestApp, NOON_MS, type TestApp } from "../../support/test-app.ts";
-import { BUS, READ_PATHS } from "../requests.ts";
+import { BUS, EVERY_READ_PATH, READ_PATHS } from "../requests.ts";
 
 /** The samples of a scrape by name and labels. */
 async function scrape(app: TestApp): Promise<ReadonlyMap<string, number>> {
@@ -21,7 +21,7 @@ describe("GET /metrics", () => {
       expect([status, body.code]).toEqual([403, "AUTH_005"]);
     }
     expect((await app.get("/metrics", null)).status).toBe(401);
-    for (const path of Object.values(READ_PATHS)) {
+    for (const path of EVERY_READ_PATH) {
       expect((await app.get(path, "operator")).status).toBe(403);
     }
   });

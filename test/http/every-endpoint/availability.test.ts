@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { gunzipSync, zstdDecompressSync } from "node:zlib";
 import { createTestApp, NOON_MS, type TestApp } from "../../support/test-app.ts";
-import { BUS, OPEN_PATHS, READ_ENDPOINTS, READ_PATHS } from "../requests.ts";
+import { BUS, EVERY_READ_PATH, OPEN_PATHS, READ_PATHS } from "../requests.ts";
 
 /** `/health`, `/ready`, and what the service says while it can't answer: contract §2 and §3. */
 
@@ -68,7 +68,7 @@ describe("while the service starts or stops", () => {
     await app.store([{ ...BUS, timestamp: NOON_MS }]);
     app.setReadiness(state);
     const answers = [
-      ...(await Promise.all(READ_ENDPOINTS.map((endpoint) => app.get(READ_PATHS[endpoint])))),
+      ...(await Promise.all(EVERY_READ_PATH.map((path) => app.get(path)))),
       await app.post([{ ...BUS, device_id: "late", timestamp: NOON_MS }]),
     ];
     for (const { status, headers, body } of answers) {

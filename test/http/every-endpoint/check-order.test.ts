@@ -1,6 +1,18 @@
-import { expect, test } from "bun:test";
-import { answerOf, createTestApp, NOON_MS } from "../../support/test-app.ts";
-import { BUS, INGEST_PATH, READ_PATHS } from "../requests.ts";
+import { describe, expect, test } from "bun:test";
+import { answerOf, createTestApp, type KeyName, NOON_MS } from "../../support/test-app.ts";
+import {
+  BUS,
+  EVERY_READ_PATH,
+  INGEST_PATH,
+  KEY_WITH,
+  KEYED,
+  nameOf,
+  pathTo,
+  READ_PATHS,
+  requestTo,
+  wrongPathTo,
+  wrongQueryTo,
+} from "../requests.ts";
 
 /**
  * Contract §2, "Order of checks: path and method, key, rate, permission, user id, parameters, existence". Each
@@ -12,13 +24,64 @@ await app.store([{ ...BUS, timestamp: NOON_MS }]);
 
 const USER_ANONYMOUS = "/api/v1/users/ANONYMOUS/locations/current";
 
+/** Every endpoint that needs a key, wrong in two ways at a time; what it has no place for is not wrong. */
+describe.each(KEYED.map((endpoint) => [nameOf(endpoint), endpoint] as const))("%s", (_name, endpoint) => {
+  const { permission, pathParameters, query } = endpoint;
+  const wrongPath = wrongPathTo(endpoint);
+  const wrong = wrongQueryTo(endpoint, wrongPath);
+  const ask = async (path: string, key: KeyName | null, from = app) => {
+    const headers = key === null ? {} : { authorization: `Bearer ${from.keys[key]}` };
+    const { method, body } = { body: null, ...requestTo(endpoint, headers) };
+    const init =
+      body === null ? { headers } : { method: method!, headers: { ...headers, "content-type": "x" }, body };
+    return answerOf(await from.fetch(path, init));
+  };
+
+  test("the method comes before the key", async () => {
+    expect((await app.fetch(wrong, { method: "DELETE" })).status).toBe(405);
+  });
+
+  test("the key comes before all that is in the request", async () => {
+    expect((await ask(wrong, null)).body.code).toBe("AUTH_001");
+    expect((await ask(wrong, "revoked")).body.code).toBe("AUTH_003");
+  });
+
+  test("the rate comes before the permission, and the permission before the rest", async () => {
+    const own = await createTestApp();
+    const key = permission === "write" ? "freeReader" : "freeWriter";
+    const codes: unknown[] = [];
+    for (let i = 0; i < 21; i++) codes.push((await ask(wrong, key, own)).body.code);
+    expect(codes).toEqual([...new Array(20).fill("AUTH_005"), "RATE_001"]);
+  });
+
+  test("the path comes before the parameters, and these before what is there", async () => {
+    const [name] = Object.keys(query);
+    const [id] = Object.keys(pathParameters);
+    if (id !== undefined) {
+      const { status, body } = await ask(wrong, KEY_WITH[permission]);
+      expect([status, body.message]).toEqual([400, `${id} in the path must be percent-encoded UTF-8`]);
+    }
+    if (name !== undefined) {
+      const unknown = pathTo(
+        endpoint,
+        Object.fromEntries(Object.keys(pathParameters).map((each) => [each, "unknown"])),
+      );
+      const { status, body } = await ask(
+        wrongQueryTo(endpoint, unknown.split("?")[0]!),
+        KEY_WITH[permission],
+      );
+      expect([status, body.message]).toEqual([400, `${name} must be given once`]);
+    }
+  });
+});
+
 test("the path comes before the key", async () => {
   expect((await app.get("/api/v1/nothing", null)).status).toBe(404);
   expect((await app.get("/api/v1/nothing?limit=0", "revoked")).status).toBe(404);
 });
 
 test("the method comes before the key", async () => {
-  for (const path of [...Object.values(READ_PATHS), USER_ANONYMOUS]) {
+  for (const path of [...EVERY_READ_PATH, USER_ANONYMOUS]) {
     const response = await app.fetch(path, { method: "DELETE" });
     expect(response.status).toBe(405);
   }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createTestApp } from "../../support/test-app.ts";
-import { INGEST_PATH, OPEN_PATHS, READ_PATHS } from "../requests.ts";
+import { EVERY_READ_PATH, INGEST_PATH, OPEN_PATHS, READ_PATHS } from "../requests.ts";
 
 /** Contract §3: CORS is off unless origins are named; then `OPTIONS` answers. */
 
@@ -15,7 +15,7 @@ function corsHeaders(response: Response) {
 test("without origins nothing is said about them, and OPTIONS is a wrong method", async () => {
   const closed = await createTestApp();
   const headers = { ...PREFLIGHT, authorization: `Bearer ${closed.keys.full}` };
-  for (const path of Object.values(READ_PATHS)) {
+  for (const path of EVERY_READ_PATH) {
     const get = await closed.fetch(path, { headers });
     expect(corsHeaders(get)).toEqual([]);
     expect(get.headers.get("vary") ?? "").not.toContain("Origin");
@@ -28,9 +28,7 @@ test("without origins nothing is said about them, and OPTIONS is a wrong method"
 test("an origin that was named may read every answer", async () => {
   const authorization = `Bearer ${open.keys.full}`;
   const answers = [
-    ...Object.values(READ_PATHS).map((path) =>
-      open.fetch(path, { headers: { origin: ORIGIN, authorization } }),
-    ),
+    ...EVERY_READ_PATH.map((path) => open.fetch(path, { headers: { origin: ORIGIN, authorization } })),
     ...OPEN_PATHS.map((path) => open.fetch(path, { headers: { origin: ORIGIN } })),
     open.fetch(READ_PATHS.appCurrent, { headers: { origin: ORIGIN } }), // 401
     open.fetch("/nowhere", { headers: { origin: ORIGIN } }),
@@ -61,7 +59,7 @@ test.each([
   expect(options.headers.get("access-control-allow-origin")).toBeNull();
 });
 
-test.each([...Object.values(READ_PATHS), ...OPEN_PATHS])("a preflight for %s needs no key", async (path) => {
+test.each([...EVERY_READ_PATH, ...OPEN_PATHS])("a preflight for %s needs no key", async (path) => {
   const response = await open.fetch(path, { method: "OPTIONS", headers: PREFLIGHT });
   expect(response.status).toBe(204);
   expect(await response.text()).toBe("");

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { gunzipSync, zstdDecompressSync } from "node:zlib";
 import { createTestApp, NOON_MS } from "../../support/test-app.ts";
-import { BUS, INGEST_PATH, OPEN_PATHS, READ_PATHS } from "../requests.ts";
+import { BUS, EVERY_READ_PATH, INGEST_PATH, OPEN_PATHS, READ_PATHS } from "../requests.ts";
 
 /** Contract §3, "Manners". */
 
@@ -20,7 +20,7 @@ async function everyAnswer(headers: Record<string, string>): Promise<Response[]>
   const keyed = { authorization, ...headers };
   const json = { ...keyed, "content-type": "application/json" };
   return [
-    ...(await Promise.all(Object.values(READ_PATHS).map((path) => app.fetch(path, { headers: keyed })))),
+    ...(await Promise.all(EVERY_READ_PATH.map((path) => app.fetch(path, { headers: keyed })))),
     ...(await Promise.all(OPEN_PATHS.map((path) => app.fetch(path, { headers })))),
     await app.fetch(INGEST_PATH, { method: "POST", headers: json, body: '{"locations":[]}' }),
     await app.fetch(INGEST_PATH, { method: "POST", headers: json, body: "{" }),

@@ -1,6 +1,16 @@
-import { expect, test } from "bun:test";
-import { createTestApp, type KeyName, NOON_MS, type TestApp } from "../../support/test-app.ts";
-import { BUS, READ_PATHS } from "../requests.ts";
+import { describe, expect, test } from "bun:test";
+import type { Endpoint, KeyedEndpoint } from "../../../src/http/endpoint.ts";
+import { ENDPOINTS } from "../../../src/http/endpoints.ts";
+import { EXAMPLE_REPORT } from "../../../src/http/shapes/record-schemas.ts";
+import {
+  APP_ID,
+  createTestApp,
+  type KeyName,
+  NOON_MS,
+  OTHER_APP_ID,
+  type TestApp,
+} from "../../support/test-app.ts";
+import { BUS, nameOf, pathsWithEach, pathTo, READ_PATHS, READS, requestTo } from "../requests.ts";
 
 /**
  * No key sees another app, in data, in counts or in errors. Two apps have the same device and user ids; what
@@ -8,9 +18,11 @@ import { BUS, READ_PATHS } from "../requests.ts";
  */
 
 const DAY_MS = 86_400_000;
+/** When the examples of the document are news. */
+const EXAMPLE_MS = Number(EXAMPLE_REPORT.timestamp);
 
 const PATHS = [
-  ...Object.values(READ_PATHS),
+  ...READS.flatMap((endpoint) => [pathTo(endpoint), ...pathsWithEach(endpoint)]),
   `${READ_PATHS.userHistory}?start_date=2026-03-01&limit=2`,
   `${READ_PATHS.userHistory}?distance_travelled=true`,
   `${READ_PATHS.deviceHistory}?start_date=2026-03-01&order=desc`,
@@ -48,6 +60,68 @@ const RIVALS = [
   { ...BUS, device_id: "unknown", timestamp: NOON_MS },
   { ...BUS, device_id: "zeppelin", timestamp: NOON_MS - 5 * DAY_MS },
 ];
+
+/** An answer as it is sent, without what is measured. */
+async function sent(app: TestApp, endpoint: Endpoint, key: KeyName): Promise<string> {
+  const headers = { authorization: `Bearer ${app.keys[key]}`, "x-request-id": "same" };
+  const { status, headers: told, body } = await app.fetch(pathTo(endpoint), requestTo(endpoint, headers));
+  const text = (await new Response(body).text()).replace(/"query_time_ms":[\d.e-]+/, "");
+  return `${status} ${JSON.stringify([...told])} ${text}`;
+}
+
+/** Every endpoint, so that none can be forgotten: it has to be asked about another app's data, and show none of it. */
+describe.each(ENDPOINTS.map((endpoint) => [nameOf(endpoint), endpoint] as const))("%s", (_name, endpoint) => {
+  if (READS.includes(endpoint as KeyedEndpoint)) {
+    test("is asked here for something that it finds, so that the other tests mean something", async () => {
+      const [full, empty] = [await createTestApp(), await createTestApp()];
+      await full.store(OWN);
+      const found = await sent(full, endpoint, "full");
+      expect(found).toStartWith("200 ");
+      expect(found).not.toBe(await sent(empty, endpoint, "full"));
+      expect(found).toContain(BUS.device_id);
+    });
+  }
+
+  if (endpoint.method === "GET" && endpoint.permission !== "operate") {
+    test("answers the same bytes whether another app has reported or not", async () => {
+      const app = await createTestApp();
+      await app.store(OWN);
+      const before = await sent(app, endpoint, "full");
+      await app.store(RIVALS, "other");
+      expect(await sent(app, endpoint, "full")).toBe(before);
+    });
+
+    test("answers an app that has nothing as if nobody had anything", async () => {
+      const [beside, alone] = [await createTestApp(), await createTestApp()];
+      await beside.store(OWN);
+      expect(await sent(beside, endpoint, "other")).toBe(await sent(alone, endpoint, "other"));
+    });
+  }
+
+  if (endpoint.permission === "operate") {
+    test("is about all apps together, and names none of them, nor a device or a user", async () => {
+      const app = await createTestApp();
+      await app.store(OWN);
+      await app.store(RIVALS, "other");
+      const text = (await sent(app, endpoint, "operator")).replaceAll(/^# .*$/gm, ""); // What it says in words.
+      expect(text).toStartWith("200 ");
+      const ids = [...OWN, ...RIVALS].flatMap(({ device_id, user_id }) => [device_id, user_id]);
+      for (const id of [APP_ID, OTHER_APP_ID, ...ids]) expect(text).not.toMatch(new RegExp(`\\b${id}\\b`));
+    });
+  }
+
+  if (endpoint.method !== "GET") {
+    test("changes what its own app is answered, and nothing of what another one is", async () => {
+      const app = await createTestApp({ startMs: EXAMPLE_MS });
+      await app.store(OWN.map((report) => ({ ...report, timestamp: EXAMPLE_MS })));
+      const all = (key: KeyName) => Promise.all(READS.map((read) => sent(app, read, key)));
+      const [before, othersBefore] = [await all("full"), await all("other")];
+      expect(await sent(app, endpoint, "other")).toStartWith("200 ");
+      expect(await all("full")).toEqual(before);
+      expect(await all("other")).not.toEqual(othersBefore);
+    });
+  }
+});
 
 test("what an app is answered does not change when another one reports under the same ids", async () => {
   const app = await createTestApp();

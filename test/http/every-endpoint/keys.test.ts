@@ -1,7 +1,19 @@
 import { expect, test } from "bun:test";
 import { createKeyText } from "../../../src/auth/api-key.ts";
 import { answerOf, createTestApp, type KeyName, NOON_MS } from "../../support/test-app.ts";
-import { BUS, INGEST_PATH, OPEN_PATHS, READ_ENDPOINTS, READ_PATHS } from "../requests.ts";
+import {
+  BUS,
+  EVERY_READ_PATH,
+  INGEST_PATH,
+  KEY_WITH,
+  KEYED,
+  KEYS_WITHOUT,
+  nameOf,
+  OPEN_PATHS,
+  pathTo,
+  READ_PATHS,
+  requestTo,
+} from "../requests.ts";
 
 /** Who may ask: contract §2 and §5, specification §5 and §7. */
 
@@ -25,13 +37,16 @@ async function askWith(authorization: string, path: string = READ_PATHS.appCurre
   return answerOf(await app.fetch(path, { headers: { authorization } }));
 }
 
-test.each([...READ_ENDPOINTS])("%s without a key is a 401 that asks for one", async (endpoint) => {
-  const { status, headers, body } = await app.get(READ_PATHS[endpoint], null);
-  expect(status).toBe(401);
-  expect(headers.get("www-authenticate")).toBe("Bearer");
-  expect(headers.get("ratelimit")).toBeNull();
-  expect(body as unknown).toEqual(MISSING);
-});
+test.each(KEYED.map((endpoint) => [nameOf(endpoint), endpoint] as const))(
+  "%s without a key is a 401 that asks for one",
+  async (_name, endpoint) => {
+    const { status, headers, body } = await answerOf(await app.fetch(pathTo(endpoint), requestTo(endpoint)));
+    expect(status).toBe(401);
+    expect(headers.get("www-authenticate")).toBe("Bearer");
+    expect(headers.get("ratelimit")).toBeNull();
+    expect(body as unknown).toEqual(MISSING);
+  },
+);
 
 test("reports without a key are a 401, and nothing is stored", async () => {
   const { status, headers, body } = await app.post(
@@ -113,7 +128,7 @@ test("a form body does not carry a key either", async () => {
 });
 
 test("a revoked key is a 401 of its own", async () => {
-  for (const path of Object.values(READ_PATHS)) {
+  for (const path of EVERY_READ_PATH) {
     const { status, headers, body } = await app.get(path, "revoked");
     expect(status).toBe(401);
     expect(headers.get("www-authenticate")).toBe("Bearer");
@@ -144,10 +159,32 @@ test("a key works until the moment it expires", async () => {
   expect((await aging.post([], "expiring")).body as unknown).toEqual(body as unknown);
 });
 
+test.each(KEYED.map((endpoint) => [nameOf(endpoint), endpoint] as const))(
+  "%s wants its permission, and takes a key that has no other",
+  async (_name, endpoint) => {
+    const { permission } = endpoint;
+    const ask = (key: KeyName) =>
+      app.fetch(pathTo(endpoint), requestTo(endpoint, { authorization: `Bearer ${app.keys[key]}` }));
+    for (const key of KEYS_WITHOUT[permission]) {
+      const { status, headers, body } = await answerOf(await ask(key));
+      expect(status).toBe(403);
+      expect(headers.get("www-authenticate")).toBeNull();
+      expect(headers.get("ratelimit")).not.toBeNull();
+      expect(body as unknown).toEqual({
+        success: false,
+        error: "INSUFFICIENT_PERMISSIONS",
+        code: "AUTH_005",
+        message: `the API key lacks the permission ${permission}`,
+      });
+    }
+    expect((await ask(KEY_WITH[permission])).status).toBe(200);
+  },
+);
+
 test.each(["writer", "operator"] satisfies KeyName[])(
   "a key with %s permission alone may not ask",
   async (key) => {
-    for (const path of Object.values(READ_PATHS)) {
+    for (const path of EVERY_READ_PATH) {
       const { status, headers, body } = await app.get(path, key);
       expect(status).toBe(403);
       expect(headers.get("www-authenticate")).toBeNull();
@@ -182,7 +219,7 @@ test.each(["reader", "operator"] satisfies KeyName[])(
 );
 
 test("each permission is enough for what it is for", async () => {
-  for (const path of Object.values(READ_PATHS)) expect((await app.get(path, "reader")).status).toBe(200);
+  for (const path of EVERY_READ_PATH) expect((await app.get(path, "reader")).status).toBe(200);
   expect((await app.post([{ ...BUS, timestamp: NOON_MS }], "writer")).status).toBe(200);
 });
 

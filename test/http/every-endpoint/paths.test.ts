@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
+import { ENDPOINTS } from "../../../src/http/endpoints.ts";
 import { createTestApp, NOON_MS } from "../../support/test-app.ts";
-import { BUS, INGEST_PATH, OPEN_PATHS, READ_PATHS } from "../requests.ts";
+import { BUS, EVERY_READ_PATH, INGEST_PATH, nameOf, OPEN_PATHS, pathTo } from "../requests.ts";
 
 /** Paths and methods: contract §2, and what path parts may hold. */
 
@@ -43,7 +44,7 @@ test.each([
   }
 });
 
-test.each([...Object.values(READ_PATHS), "/api/v1/users//devices", ...OPEN_PATHS])(
+test.each([...EVERY_READ_PATH, "/api/v1/users//devices", ...OPEN_PATHS])(
   "%s takes GET and HEAD alone",
   async (path) => {
     for (const method of ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
@@ -54,6 +55,23 @@ test.each([...Object.values(READ_PATHS), "/api/v1/users//devices", ...OPEN_PATHS
         success: false,
         message: `this path takes GET, HEAD, not ${method}`,
       });
+    }
+  },
+);
+
+test.each(ENDPOINTS.map((endpoint) => [nameOf(endpoint), endpoint] as const))(
+  "beside %s its path takes what it says it takes",
+  async (_name, { path: shape, method: own }) => {
+    const allowed = ENDPOINTS.filter(({ path }) => path === shape).map(({ method }) => method);
+    const allow = [...allowed, ...(allowed.includes("GET") ? ["HEAD"] : [])].sort();
+    const path = pathTo(ENDPOINTS.find((each) => each.path === shape && each.method === own)!);
+    for (const method of ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
+      const response = await app.fetch(path, { method });
+      if (allow.includes(method)) expect(response.status).not.toBe(405);
+      else {
+        expect(response.status).toBe(405);
+        expect(response.headers.get("allow")).toBe(allow.join(", "));
+      }
     }
   },
 );
@@ -70,8 +88,9 @@ test("the way in takes POST alone", async () => {
 
 test("HEAD has the status and headers of GET, and no body", async () => {
   const paths = [
-    ...Object.values(READ_PATHS),
-    ...OPEN_PATHS,
+    ...ENDPOINTS.filter(({ method, path }) => method === "GET" && path !== "/metrics").map((each) =>
+      pathTo(each),
+    ),
     "/api/v1/devices/unknown/locations/current",
     "/api/v1/devices/unknown/locations/history",
     "/api/v1/users/ANONYMOUS/devices",
@@ -95,7 +114,7 @@ function withoutLength(headers: Headers) {
 }
 
 test("a slash at the end changes nothing", async () => {
-  for (const path of Object.values(READ_PATHS)) {
+  for (const path of EVERY_READ_PATH) {
     const slashed = path.includes("?") ? path.replace("?", "/?") : `${path}/`;
     expect((await app.get(slashed)).status).toBe(200);
     expect((await app.fetch(slashed, { method: "DELETE" })).headers.get("allow")).toBe("GET, HEAD");

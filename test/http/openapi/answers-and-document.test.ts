@@ -1,11 +1,26 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { createHotStore } from "../../../src/hot/hot-store.ts";
+import { ENDPOINTS } from "../../../src/http/endpoints.ts";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
-import { createTestApp, NOON_MS, type TestApp } from "../../support/test-app.ts";
-import { BUS, INGEST_PATH, READ_ENDPOINTS, READ_PATHS, type ReadEndpoint } from "../requests.ts";
+import { createTestApp, type KeyName, NOON_MS, type TestApp } from "../../support/test-app.ts";
+import {
+  BUS,
+  INGEST_PATH,
+  KEY_WITH,
+  KEYS_WITHOUT,
+  nameOf,
+  pathsWithEach,
+  pathTo,
+  READ_PATHS,
+  type ReadEndpoint,
+  requestTo,
+  wrongQueryTo,
+} from "../requests.ts";
 import { resolveRef, type Schema, schemaFaults } from "./schema-faults.ts";
 
 /** Real answers of every endpoint and status, held against the document that `/docs` serves. */
+
+const DOCUMENTED = ENDPOINTS.filter(({ operation }) => operation !== null);
 
 interface Operation {
   readonly responses: Readonly<Record<string, DescribedResponse>>;
@@ -47,13 +62,81 @@ function faultsOf(path: string, method: string, response: Response, body: unknow
   if (described === undefined) return [`${method} ${path} has no ${response.status} in the document`];
   const { headers = {}, content } = resolveRef<DescribedResponse>(document, described);
   const missing = Object.keys(headers).filter((name) => !response.headers.has(name));
-  const media = content[response.headers.get("content-type") ?? ""];
+  const media = content[response.headers.get("content-type")?.split(";")[0] ?? ""];
   if (media === undefined) return [`${method} ${path} ${response.status} has another type in the document`];
   return [
     ...missing.map((name) => `${method} ${path} ${response.status} lacks the header ${name}`),
     ...schemaFaults(document, media.schema, body),
   ];
 }
+
+/** Every endpoint of the document, and every way in which it may be refused that follows from what it is. */
+describe.each(DOCUMENTED.map((endpoint) => [nameOf(endpoint), endpoint] as const))(
+  "%s",
+  (_name, endpoint) => {
+    const { permission, query } = endpoint;
+    const template = endpoint.path.replaceAll(/:(\w+)/g, "{$1}");
+    const path = pathTo(endpoint);
+    const method = endpoint.method.toLowerCase();
+    const key = permission === null ? "full" : KEY_WITH[permission];
+    const ask = async (from: TestApp, status: number, asked = path, as: KeyName | null = key) => {
+      const headers = as === null ? {} : { authorization: `Bearer ${from.keys[as]}` };
+      const response = await from.fetch(asked, requestTo(endpoint, headers));
+      const isJson = response.headers.get("content-type") === "application/json";
+      const body: unknown = isJson ? await response.json() : await response.text();
+      expect({ asked, status: response.status }).toEqual({ asked, status });
+      expect(faultsOf(template, method, response, body)).toEqual([]);
+    };
+
+    test("answers as the document has it", async () => {
+      await ask(app, 200);
+      for (const more of pathsWithEach(endpoint)) await ask(app, 200, more);
+      const response = await app.fetch(path, { method: "DELETE" });
+      expect(response.status).toBe(405);
+      expect(faultsOf(template, method, response, await response.json())).toEqual([]);
+      if (Object.keys(query).length > 0) await ask(app, 400, wrongQueryTo(endpoint));
+    });
+
+    test.if(permission !== null)("refuses as the document has it", async () => {
+      await ask(app, 401, path, null);
+      await ask(app, 401, path, "revoked");
+      for (const other of KEYS_WITHOUT[permission!]) await ask(app, 403, path, other);
+      const exhausted = await createTestApp();
+      const free = permission === "write" ? "freeWriter" : "freeReader";
+      for (let i = 0; i < 20; i++) await exhausted.fetch(path, requestTo(endpoint, as(exhausted, free)));
+      await ask(exhausted, 429, path, free);
+    });
+
+    test.if(permission === "read" || permission === "write")("fails as the document has it", async () => {
+      const own = await createTestApp();
+      for (const state of [{ status: "starting", replayed: 0, total: 9 }, { status: "stopping" }] as const) {
+        own.setReadiness(state);
+        await ask(own, 503);
+      }
+      await ask(await createBrokenApp(), 500);
+    });
+  },
+);
+
+function as({ keys }: TestApp, key: KeyName) {
+  return { authorization: `Bearer ${keys[key]}` };
+}
+
+/** An app of which everything that could answer fails. */
+function createBrokenApp(): Promise<TestApp> {
+  const fault = () => {
+    throw new Error("broken");
+  };
+  return createTestApp({
+    hot: { ...createHotStore(new Scheduler()), findApp: fault },
+    nearby: fault,
+    ingest: fault,
+    current: { ofDevice: fault, ofUser: fault, ofApp: fault },
+    history: { ofDevice: fault, ofUser: fault, ofApp: fault },
+  });
+}
+
+const READ_ENDPOINTS = Object.keys(READ_PATHS) as ReadEndpoint[];
 
 const TEMPLATES: Readonly<Record<ReadEndpoint, string>> = {
   userCurrent: "/api/v1/users/{user_id}/locations/current",
@@ -176,16 +259,7 @@ test("what the service says of itself is as the document has it", async () => {
 });
 
 test("our own mistakes are as the document has them", async () => {
-  const fault = () => {
-    throw new Error("broken");
-  };
-  const broken = await createTestApp({
-    hot: { ...createHotStore(new Scheduler()), findApp: fault },
-    nearby: fault,
-    ingest: fault,
-    current: { ofDevice: fault, ofUser: fault, ofApp: fault },
-    history: { ofDevice: fault, ofUser: fault, ofApp: fault },
-  });
+  const broken = await createBrokenApp();
   const headers = { authorization: `Bearer ${broken.keys.full}`, "content-type": "application/json" };
   for (const endpoint of READ_ENDPOINTS) {
     await expectDescribed(broken, TEMPLATES[endpoint], READ_PATHS[endpoint], { headers }, 500);

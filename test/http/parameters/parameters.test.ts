@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createTestApp, NOON_MS } from "../../support/test-app.ts";
-import { BUS, READ_ENDPOINTS, type ReadEndpoint, withQuery } from "../requests.ts";
+import { BUS, READ_PATHS, type ReadEndpoint, withQuery } from "../requests.ts";
 
 /**
  * Every query parameter at its bounds and beyond: specification §4 and §8, contract §2 ("Numbers are plain
@@ -10,7 +10,7 @@ import { BUS, READ_ENDPOINTS, type ReadEndpoint, withQuery } from "../requests.t
 const app = await createTestApp();
 await app.store([{ ...BUS, timestamp: NOON_MS }]);
 
-const ALL = READ_ENDPOINTS;
+const ALL = Object.keys(READ_PATHS) as ReadEndpoint[];
 const HISTORIES: readonly ReadEndpoint[] = ["userHistory", "deviceHistory", "appHistory"];
 const WITH_LIMIT = ["userCurrent", ...HISTORIES, "appCurrent", "nearby"] satisfies ReadEndpoint[];
 const WITH_OFFSET = [...HISTORIES, "appCurrent", "nearby"] satisfies ReadEndpoint[];
