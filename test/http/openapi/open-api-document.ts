@@ -33,6 +33,7 @@ export interface Operation {
     readonly required: boolean;
     readonly description: string;
     readonly schema: Schema;
+    readonly example?: unknown;
   }[];
   readonly requestBody?: { readonly content: Readonly<Record<string, Media>> };
   readonly responses: Readonly<

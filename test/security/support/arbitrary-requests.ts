@@ -73,7 +73,7 @@ function arbitraryPaths({ path, operation }: NamedOperation, known: KnownIds): f
     .tuple(part(known.devices), part(known.users), mostly(fc.constant<string[]>([]), strays), ...pairs)
     .map(([device, user, stray, ...given]) => {
       const query = [...given.flat(), ...stray].join("&");
-      const filled = path.replace("{deviceId}", () => device).replace("{user_id}", () => user);
+      const filled = path.replaceAll(/\{(\w+)\}/g, (_, name) => (name === "user_id" ? user : device));
       return query === "" ? filled : `${filled}?${query}`;
     });
 }

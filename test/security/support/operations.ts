@@ -21,25 +21,24 @@ export const OPERATIONS: readonly NamedOperation[] = Object.entries(document.pat
 
 export const KEYED_OPERATIONS = OPERATIONS.filter(({ operation }) => operation.security.length > 0);
 
-/** The path with its variable parts filled, as a client percent-encodes them. */
-export function filledPath(path: string, deviceId: string, userId: string): string {
-  return path
-    .replace("{deviceId}", encodeURIComponent(deviceId))
-    .replace("{user_id}", encodeURIComponent(userId));
+/** The path with its variable segments filled, as a client percent-encodes them. */
+function filledPath({ path, operation }: NamedOperation, deviceId: string, userId: string): string {
+  const known: Readonly<Record<string, string>> = { deviceId, user_id: userId };
+  const examples = (operation.parameters ?? []).map(({ name, example }) => [name, String(example)] as const);
+  const ids = { ...Object.fromEntries(examples), ...known };
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(ids[name]!));
 }
 
 /** A query that the operation takes, where it can't do without one. */
 export function neededQuery({ operation }: NamedOperation): string {
   const needed = (operation.parameters ?? []).filter((each) => each.in === "query" && each.required);
-  return needed.map(({ name }) => `${name}=${QUERY_VALUES[name] ?? "1"}`).join("&");
+  return needed.map(({ name, example }) => `${name}=${encodeURIComponent(String(example))}`).join("&");
 }
-
-const QUERY_VALUES: Readonly<Record<string, string>> = { latitude: "53.4", longitude: "-2.9" };
 
 /** A request that the operation answers with success where the data is there. */
 export function plainPath(named: NamedOperation, deviceId: string, userId: string): string {
   const query = neededQuery(named);
-  return filledPath(named.path, deviceId, userId) + (query === "" ? "" : `?${query}`);
+  return filledPath(named, deviceId, userId) + (query === "" ? "" : `?${query}`);
 }
 
 /** The operation that a path belongs to once `..` in it is resolved, as URLs do; null where there is none. */
