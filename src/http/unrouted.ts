@@ -24,10 +24,15 @@ export function createUnrouted(routes: readonly RoutedPath[], responder: Respond
     methods: [...methods].sort(),
   }));
 
+  const everyMethod = [...new Set(known.flatMap(({ methods }) => methods))].sort().join(", ");
+
   return function answerUnrouted(request: Request): Answer {
     const pathname = pathnameOf(request.url);
     const methods = known.find(({ shape }) => shape.test(pathname))?.methods;
     if (methods === undefined) {
+      // A page learns of its typo from a 404, which its browser asks for only where the preflight went well.
+      const preflight = isPreflight(request) ? responder.preflight(request, everyMethod) : null;
+      if (preflight !== null) return preflight;
       return responder.object(request, 404, {
         success: false,
         message: "there is nothing at this path; see /docs",
@@ -39,6 +44,11 @@ export function createUnrouted(routes: readonly RoutedPath[], responder: Respond
     const message = `this path takes ${allow}, not ${request.method}`;
     return responder.object(request, 405, { success: false, message }, { allow });
   };
+}
+
+/** Whether a browser asks on behalf of a page of another origin, before it sends the page's own request. */
+function isPreflight({ method, headers }: Request): boolean {
+  return method === "OPTIONS" && headers.has("origin") && headers.has("access-control-request-method");
 }
 
 /** `/a/:b/c` as an expression: a part after a colon is any part, a slash at the end changes nothing. */

@@ -65,7 +65,7 @@ interface ValueSchema {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly default?: unknown;
-  readonly example?: unknown;
+  readonly pattern?: string;
 }
 
 /** Some values that a parameter may have. */
@@ -73,7 +73,7 @@ function valuesOf({ type, format, enum: words, minimum, maximum, ...more }: Valu
   if (words !== undefined) return words;
   if (type === "boolean") return ["true", "false"];
   if (format === "date") return ["2026-03-20"];
-  if (type === "string") return more.example === undefined ? [] : [String(more.example)];
+  if (type === "string") return more.pattern?.includes("14:00") ? ["Asia/Kathmandu", "+05:30"] : [];
   return [minimum, maximum, more.default, 2].filter((value) => value !== undefined).map(String);
 }
 

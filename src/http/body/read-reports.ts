@@ -48,7 +48,8 @@ function readShortJson(body: Uint8Array, times: AcceptedTimes): Read {
   if (text === null) return unreadable(NO_UTF8);
   const value = parseJson(text);
   if (value === undefined) return unreadable(NO_JSON);
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return unreadable(NO_OBJECT);
+  if (Array.isArray(value)) return unreadable(BARE_LIST);
+  if (typeof value !== "object" || value === null) return unreadable(NO_OBJECT);
   const { locations } = value as { locations?: unknown };
   const collected = new CollectedReports(times);
   if (locations === undefined) collected.add(value, 0);
@@ -138,7 +139,8 @@ function* readLongJson(body: Uint8Array, times: AcceptedTimes): Steps<Read> {
   if (!(yield* walkUtf8(body, whole))) return unreadable(NO_UTF8);
   const { places, fault } = yield* walkMembers(body, whole);
   if (fault !== null) return unreadable(fault === "depth" ? TOO_DEEP : NO_JSON);
-  if (kindAt(body, whole) !== "object") return unreadable(NO_OBJECT);
+  const kind = kindAt(body, whole);
+  if (kind !== "object") return unreadable(kind === "array" ? BARE_LIST : NO_OBJECT);
   const collected = new CollectedReports(times);
   const list = places.get("locations");
   if (list === undefined) {
@@ -249,6 +251,8 @@ const NO_UTF8 = "the body is not valid UTF-8";
 const NO_JSON = "the body is not valid JSON: it cannot be parsed";
 const TOO_DEEP = "the body is not valid JSON: it is nested too deeply";
 const NO_OBJECT = 'the body must be {"locations":[...]} or one report';
+const BARE_LIST =
+  'the body is a bare array: send {"locations":[...]} around it, or one report a line as application/x-ndjson';
 const NO_LIST = "locations must be an array of reports";
 const LINE_NO_UTF8 = "the line is not valid UTF-8";
 const LINE_NO_JSON = "the line is not valid JSON: it cannot be parsed";

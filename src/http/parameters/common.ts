@@ -14,11 +14,15 @@ export const limit = numberParameter(
 
 export const offset = numberParameter("integer", { description: "Items to skip.", minimum: 0 }, 0);
 
+/** What every name of a zone looks like; not every text that looks like one is a zone. */
+const ZONE_PATTERN =
+  "^([A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*|[+-](0[0-9]|1[0-3]):[0-5][0-9]|[+-]14:00)$";
+
 export const timezone: Parameter<Zone | null> = {
   description:
     "Adds local_time to each location, and makes dates days of this zone: an IANA name, an offset such as +05:30, or PST, EST, CST, MST, UTC, GMT.",
   required: false,
-  schema: { type: "string", minLength: 1 },
+  schema: { type: "string", minLength: 1, pattern: ZONE_PATTERN },
   parse(_name, text) {
     if (text === null) return ok(null);
     const zone = parseZone(text);

@@ -82,7 +82,12 @@ function readJsonPlainly(body: Uint8Array): Outcome {
   if (text === null) return { error: "the body is not valid UTF-8" };
   const parsed = parse(text);
   if (parsed === undefined) return { error: "the body is not valid JSON: it cannot be parsed" };
-  if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed))
+  if (Array.isArray(parsed))
+    return {
+      error:
+        'the body is a bare array: send {"locations":[...]} around it, or one report a line as application/x-ndjson',
+    };
+  if (typeof parsed !== "object" || parsed === null)
     return { error: 'the body must be {"locations":[...]} or one report' };
   const { locations } = parsed as { locations?: unknown };
   if (locations !== undefined && !Array.isArray(locations))

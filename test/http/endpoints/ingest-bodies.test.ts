@@ -198,12 +198,21 @@ describe("a body is refused as a whole, with nothing stored,", () => {
     expect(await send(body)).toEqual(refused(400, "the body is not valid JSON: it cannot be parsed"));
   });
 
-  test.each(["[]", "null", "true", "5", '"text"', `[${JSON.stringify({ device_id: "bus" })}]`])(
-    "where its JSON is no object: %s",
+  test.each(["[]", `[${JSON.stringify({ device_id: "bus" })}]`, `[${"{},".repeat(40_000)}{}]`])(
+    "where it is a bare array, which says what is wanted: %#",
     async (body) => {
-      expect(await send(body)).toEqual(refused(400, 'the body must be {"locations":[...]} or one report'));
+      expect(await send(body)).toEqual(
+        refused(
+          400,
+          'the body is a bare array: send {"locations":[...]} around it, or one report a line as application/x-ndjson',
+        ),
+      );
     },
   );
+
+  test.each(["null", "true", "5", '"text"'])("where its JSON is no object: %s", async (body) => {
+    expect(await send(body)).toEqual(refused(400, 'the body must be {"locations":[...]} or one report'));
+  });
 
   test.each(['{"locations":{}}', '{"locations":null}', '{"locations":"x"}', '{"locations":5}'])(
     "where its locations are no list: %s",

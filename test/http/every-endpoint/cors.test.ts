@@ -77,8 +77,25 @@ test("a preflight for reports allows POST with a type and a coding", async () =>
   for (const name of ["Authorization", "Content-Type", "Content-Encoding"]) expect(allowed).toContain(name);
 });
 
-test("a preflight for an unknown path is a 404, other methods stay wrong", async () => {
-  expect((await open.fetch("/nowhere", { method: "OPTIONS", headers: PREFLIGHT })).status).toBe(404);
+test("a preflight for an unknown path lets the page ask, so that it reads the 404", async () => {
+  const response = await open.fetch("/nowhere", { method: "OPTIONS", headers: PREFLIGHT });
+  expect(response.status).toBe(204);
+  expect(response.headers.get("access-control-allow-origin")).toBe(ORIGIN);
+  expect(response.headers.get("access-control-allow-methods")).toBe("GET, HEAD, OPTIONS, POST");
+  expect(response.headers.get("access-control-allow-headers")).toContain("Authorization");
+  const asked = await open.fetch("/nowhere", { headers: { origin: ORIGIN } });
+  expect(asked.status).toBe(404);
+  expect(asked.headers.get("access-control-allow-origin")).toBe(ORIGIN);
+});
+
+test("OPTIONS for an unknown path that is no preflight is a 404, and so is one where CORS is off", async () => {
+  expect((await open.fetch("/nowhere", { method: "OPTIONS" })).status).toBe(404);
+  const closed = await createTestApp();
+  const response = await closed.fetch("/nowhere", { method: "OPTIONS", headers: PREFLIGHT });
+  expect([response.status, corsHeaders(response)]).toEqual([404, []]);
+});
+
+test("other methods stay wrong", async () => {
   expect((await open.fetch("/health", { method: "DELETE", headers: PREFLIGHT })).status).toBe(405);
 });
 

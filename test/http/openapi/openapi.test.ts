@@ -18,7 +18,11 @@ const OFFSET = { ...COUNT, default: 0 };
 const METERS = { type: "number", minimum: 0 };
 const METERS_TO_1000 = { ...METERS, maximum: 1000 };
 const DATE = { type: "string", format: "date" };
-const ZONE = { type: "string", minLength: 1 };
+const ZONE = {
+  type: "string",
+  minLength: 1,
+  pattern: "^([A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*|[+-](0[0-9]|1[0-3]):[0-5][0-9]|[+-]14:00)$",
+};
 const TRAVELLED = { type: "string", enum: ["true", "false"], default: "false" };
 const ORDER = { type: "string", enum: ["asc", "desc"], default: "asc" };
 const USER_ID = { type: "string", pattern: "\\S", not: { enum: ["ANONYMOUS"] } };

@@ -1,4 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { timezone } from "../../../src/http/parameters/common.ts";
+import { parseZone } from "../../../src/time/zone.ts";
+import { zoneNames } from "../../../src/time/zone-table.ts";
 import { createTestApp } from "../../support/test-app.ts";
 import { BUS, type ReadEndpoint, withQuery } from "../requests.ts";
 
@@ -157,4 +160,34 @@ test("the devices of a user have no zone: theirs is a list without local times",
   const zoned = await app.get("/api/v1/users/driver/devices?timezone=Mars/Olympus");
   expect(zoned.status).toBe(200);
   expect(zoned.body as unknown).toEqual(plain.body as unknown);
+});
+
+test("the pattern of the document fits every name and offset that is a zone, and little else", () => {
+  const pattern = new RegExp(String(timezone.schema.pattern), "u");
+  const offsets = ["+", "-"].flatMap((sign) =>
+    Array.from({ length: 16 * 60 }, (_, minutes) => {
+      const [hour, minute] = [Math.floor(minutes / 60), minutes % 60].map((part) =>
+        String(part).padStart(2, "0"),
+      );
+      return `${sign}${hour}:${minute}`;
+    }),
+  );
+  for (const name of [...zoneNames(), "PST", "EST", "CST", "MST", "UTC", "GMT", ...offsets]) {
+    expect([name, pattern.test(name)]).toEqual([name, parseZone(name) !== null]);
+  }
+  for (const name of [
+    "",
+    " ",
+    "5",
+    "+5",
+    "+05",
+    "+0530",
+    "Mars!",
+    "Europe/",
+    "/Berlin",
+    "UTC\n",
+    "Europe//Berlin",
+  ]) {
+    expect([name, pattern.test(name), parseZone(name)]).toEqual([name, false, null]);
+  }
 });
