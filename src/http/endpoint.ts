@@ -53,8 +53,8 @@ interface QueryEndpoint<Path extends string, InPath, Query> extends Operation {
   /** Every variable segment of the path. */
   readonly inPath: InPath;
   readonly query: Query;
-  /** A query that is refused, for the document's example of a 400. */
-  readonly wrongQuery: string;
+  /** A query that is refused, for the document's example of a 400; else one that gives a parameter twice. */
+  readonly wrongQuery?: string;
   readonly isHot?: boolean;
   open(services: Services): (call: Call, values: PathValues<InPath> & QueryValues<Query>) => Answer;
   /** Answers a query that is refused, where a plain failure won't do. */
@@ -80,7 +80,7 @@ export function queryEndpoint<
     operation: {
       ...operation,
       description: `${operation.description} Needs the permission \`read\`.`,
-      failures: { 400: refusedParameters(pathParameters, query, wrongQuery), ...operation.failures },
+      failures: { ...refusedParameters(pathParameters, query, wrongQuery), ...operation.failures },
     },
     open(services) {
       const answer = open(services);

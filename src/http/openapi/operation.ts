@@ -1,7 +1,7 @@
 import type { Permission } from "../../auth/permissions.ts";
 import { assert } from "../../lib/assert.ts";
 import { type QueryParameters, readQuery } from "../parameters/parameter.ts";
-import type { PathParameters } from "../parameters/path-parameter.ts";
+import { type PathParameters, unreadable } from "../parameters/path-parameter.ts";
 import { ref, type Schema, type Schemas } from "../shapes/schema.ts";
 import type { Shape } from "../shapes/shape.ts";
 import { exampleOf } from "./error-bodies.ts";
@@ -123,20 +123,26 @@ function describeQuery(parameters: QueryParameters): readonly Schema[] {
   }));
 }
 
-/** 400 for a segment of the path or a parameter that is refused; `wrong` is a query that is. */
-export function refusedParameters(path: PathParameters, query: QueryParameters, wrong: string): Schema {
+/** 400 for a segment of the path or a parameter that is refused, where there is any; `wrong` is a query that is. */
+export function refusedParameters(
+  path: PathParameters,
+  query: QueryParameters,
+  wrong?: string,
+): Readonly<Record<number, Schema>> {
+  const [name = Object.keys(path)[0]] = Object.keys(query);
+  if (name === undefined) return {};
+  const example =
+    name in query ? exampleOfRefused(query, wrong ?? `${name}=1&${name}=1`) : exampleOf(unreadable(name));
   const refusals = Object.values(path).flatMap(({ refusal }) => (refusal === null ? [] : [refusal]));
   const also = refusals.map(({ description }) => `, or ${description}`).join("");
-  return failure(
-    `A parameter is invalid${also}.`,
-    SENT_WITH_KEY,
-    ["PlainError", ...refusals.map(({ body }) => body)],
-    {
-      invalid_parameter: exampleOfRefused(query, wrong),
+  const bodies = ["PlainError", ...refusals.map(({ body }) => body)];
+  return {
+    400: failure(`A parameter is invalid${also}.`, SENT_WITH_KEY, bodies, {
+      invalid_parameter: example,
       ...("timezone" in query ? { invalid_timezone: exampleOf(WRONG_ZONE) } : {}),
       ...Object.fromEntries(refusals.map(({ error }) => [error.kind, exampleOf(error)])),
-    },
-  );
+    }),
+  };
 }
 
 const WRONG_ZONE = { kind: "invalid_timezone", supplied: "Mars/Olympus" } as const;

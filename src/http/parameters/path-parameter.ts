@@ -5,7 +5,6 @@ import { ANONYMOUS, type UserId } from "../../model/ids.ts";
 import { pathnameOf } from "../pathname.ts";
 import { EXAMPLE_REPORT } from "../shapes/record-schemas.ts";
 import type { Schema } from "../shapes/schema.ts";
-import { invalid } from "./parameter.ts";
 
 /** A variable segment of a path such as `/api/v1/devices/:deviceId/...`: how it is read, and how OpenAPI describes it. */
 export interface PathParameter<Value> {
@@ -114,6 +113,11 @@ function decodeSegment(segment: string, name: string): Result<string, ServiceErr
   try {
     return ok(decodeURIComponent(segment));
   } catch {
-    return invalid(`${name} in the path must be percent-encoded UTF-8`);
+    return { ok: false, error: unreadable(name) };
   }
+}
+
+/** What is wrong with a segment whose bytes are no text. */
+export function unreadable(name: string): ServiceError {
+  return { kind: "invalid_parameter", message: `${name} in the path must be percent-encoded UTF-8` };
 }
