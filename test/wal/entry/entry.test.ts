@@ -6,7 +6,7 @@ import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../../../src/model/
 import { createReportBatchBuilder, type ReportBatch } from "../../../src/model/report-batch.ts";
 import { createEntryDecoder, createEntryEncoder, type LogEntry } from "../../../src/wal/entry/entry.ts";
 import { createTextColumnReader } from "../../../src/wal/entry/text-column.ts";
-import { viewsOf } from "../../../src/wal/entry/views.ts";
+import { padded, viewsOf } from "../../../src/wal/entry/views.ts";
 import { APP, namedBatch } from "../fixture.ts";
 
 const PATH = "/data/wal/00000000000000000001.wal";
@@ -145,11 +145,13 @@ test("EntryDecoder takes columns that are not named as not carried", () => {
   }
   const batch = builder.build();
   const narrow = PROFILE_FIELDS.length - 1;
-  const profiles = Uint8Array.from({ length: 2 * narrow }, (_, i) => (i < narrow ? 1 : 3));
-  // Behind the 24 bytes of 2 * 9 indexes come the profile of each report (16 bytes), the states and theirs (8 each).
+  const profiles = new Uint8Array(padded(2 * narrow));
+  profiles.fill(1, 0, narrow).fill(3, narrow, 2 * narrow);
+  // Behind the indexes of both profiles come the profile of each report (16 bytes), the states and theirs (8 each).
   const bytes = encoder.encode(APP, batch, 0);
-  const at = bytes.length - 8 - 8 - 16 - 24;
-  const older = new Uint8Array([...bytes.subarray(0, at), ...profiles, ...bytes.subarray(at + 24)]);
+  const end = bytes.length - 8 - 8 - 16;
+  const at = end - padded(2 * PROFILE_FIELDS.length);
+  const older = new Uint8Array([...bytes.subarray(0, at), ...profiles, ...bytes.subarray(end)]);
   older[21] = narrow;
   older.copyWithin(NAMES_AT + 2 + narrow, NAMES_AT + 2 + PROFILE_FIELDS.length, NAMES_AT + 24);
   expect(plain(decode(older))).toMatchObject(plainBatch(batch));
