@@ -2,9 +2,12 @@ import { assert } from "../lib/assert.ts";
 import type { Apps } from "./apps.ts";
 import type { Dictionary } from "./records/dictionary.ts";
 
+/*
+ * Forgets devices that have nothing newer than this and nothing in memory, and apps without a device, some a step.
+ */
+
 const DEVICES_A_STEP = 1000; // Looking at a device to forget it costs well under a microsecond.
 
-/** Forgets devices that have nothing newer than this and nothing in memory, and apps without a device, some a step. */
 export function* forgetDevices(apps: Apps, dictionary: Dictionary, beforeMs: number): Iterable<void> {
   let looked = 0;
   for (const app of apps.all()) {

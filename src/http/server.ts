@@ -10,6 +10,10 @@ import { createObserve, type Handler, type ObserveDependencies } from "./observe
 import type { Readiness, Services } from "./services.ts";
 import { createUnrouted } from "./unrouted.ts";
 
+/*
+ * Serves every endpoint. `fetch` of what it returns answers any request, and never throws.
+ */
+
 export interface ServerOptions extends Omit<ResponderOptions, "scheduler">, ObserveDependencies {
   /** What endpoints answer from. */
   readonly services: Services;
@@ -17,7 +21,6 @@ export interface ServerOptions extends Omit<ResponderOptions, "scheduler">, Obse
   readonly rateLimit: RateLimit;
 }
 
-/** Serves every endpoint. `fetch` of what it returns answers any request, and never throws. */
 export function createServer(options: ServerOptions) {
   const { services } = options;
   const responder = createResponder({ ...options, scheduler: services.scheduler });

@@ -4,8 +4,8 @@ import { assert } from "../../src/lib/assert.ts";
 import type { KeyName } from "../support/test-app.ts";
 
 /*
- * Requests to every endpoint, made from what each says of itself. Nothing that asks them all is written by hand, so that
- * a new endpoint is asked by every such test, or fails it.
+ * Requests to every endpoint, made from what each says of itself. Nothing that asks them all is written by hand, so
+ * that a new endpoint is asked by every such test, or fails it.
  */
 
 export const KEYED = ENDPOINTS.filter((endpoint): endpoint is KeyedEndpoint => endpoint.permission !== null);

@@ -9,9 +9,9 @@ import { arbitraryOddText, ODD_TEXTS, REFUSED_TEXTS } from "../support/odd-texts
 import { verifyDirectory } from "../support/verify-directory.ts";
 
 /**
- * Goal: every text comes back byte for byte, and no two of them are taken for one, whether memory, the log, the archive,
- * late rows or the checkpoint has it, in every answer and in the path of every question. Method: devices and users with
- * odd names, and odd texts in every field that takes any, against a map of plain objects.
+ * Goal: every text comes back byte for byte, and no two of them are taken for one, whether memory, the log, the
+ * archive, late rows or the checkpoint has it, in every answer and in the path of every question. Method: devices and
+ * users with odd names, and odd texts in every field that takes any, against a map of plain objects.
  */
 
 afterAll(removeArchiveApps);

@@ -14,9 +14,9 @@ import { get, store } from "./support/client.ts";
 
 /*
  * Goal: a start that has no file descriptor left for a segment of the log waits for one: it neither ends nor goes
- * without the segment. Method: the first segment is a pipe, so that replay stops in it; meanwhile the process is
- * denied any further descriptor, and later given them again. On Bun alone: Deno itself panics where an error is made of
- * the missing descriptor while it has none left to look at its own stack with, so there the service manager tries again.
+ * without the segment. Method: the first segment is a pipe, so that replay stops in it; meanwhile the process is denied
+ * any further descriptor, and later given them again. On Bun alone: Deno itself panics where an error is made of the
+ * missing descriptor while it has none left to look at its own stack with, so there the service manager tries again.
  */
 
 setDefaultTimeout(60_000);

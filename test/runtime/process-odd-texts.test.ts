@@ -12,7 +12,8 @@ import { type Client, get, store } from "./support/client.ts";
 
 /*
  * Goal: on both runtimes every odd text reaches the disk and comes back as it was sent, also in the path of a question,
- * before and after it is archived. `test/property/odd-texts.test.ts` tries the stores; this tries what lies around them.
+ * before and after it is archived. `test/property/odd-texts.test.ts` tries the stores; this tries what lies around
+ * them.
  */
 
 setDefaultTimeout(60_000); // For machines that are slow, or busy.

@@ -86,7 +86,9 @@ test("those that would like to run one are known by name", () => {
   expect([...new Set(wanting)].sort()).toEqual([...WANT_SCRIPTS]);
 });
 
-/** Each works without: the launcher finds the binaries of `bun` and `deno`, and `@scarf/scarf` only counts downloads. */
+/**
+ * Each works without: the launcher finds the binaries of `bun` and `deno`, and `@scarf/scarf` only counts downloads.
+ */
 const WANT_SCRIPTS = ["@scarf/scarf", "bun", "deno"];
 
 test("the source names no other host, but in examples and links that people follow", () => {

@@ -8,8 +8,8 @@ import {
 } from "../../bench/support/fairness/watched-server.ts";
 
 /*
- * Goal: whatever one client does, a well-behaved app of the same server gets all its answers. Method: real processes, and the
- * cheapest shapes of `npm run bench fairness` at a fraction of their time; answers are counted, never timed.
+ * Goal: whatever one client does, a well-behaved app of the same server gets all its answers. Method: real processes,
+ * and the cheapest shapes of `npm run bench fairness` at a fraction of their time; answers are counted, never timed.
  */
 
 setDefaultTimeout(120_000);

@@ -126,7 +126,9 @@ const sources = readdirSync(SOURCE, { recursive: true, encoding: "utf8" })
   .filter((path) => /\.(ts|js|mjs)$/.test(path))
   .map((path) => [path, readFileSync(join(SOURCE, path), "utf8")] as const);
 
-/** A literal stands where an expression begins; what comes after a word, a bracket or a quote is a division or a path. */
+/**
+ * A literal stands where an expression begins; what comes after a word, a bracket or a quote is a division or a path.
+ */
 const LITERAL =
   /(?:[=(,:[!&|?;{}]|return|=>)\s*\/(?![/*])((?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+)\/([dgimsuvy]*)/g;
 
@@ -147,7 +149,8 @@ describe("regular expressions", () => {
       ).toBeTrue();
     }
     const made = sources.filter(([, text]) => text.includes("new RegExp(")).map(([path]) => path);
-    expect(made.sort()).toEqual(["auth/api-key.ts", "auth/key-file.ts", "http/unrouted.ts"]); // Tried below, by what they serve.
+    // Tried below, by what they serve.
+    expect(made.sort()).toEqual(["auth/api-key.ts", "auth/key-file.ts", "http/unrouted.ts"]);
   });
 
   test.each(literals.map(({ name, expression }) => [name, expression] as const))(

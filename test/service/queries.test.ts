@@ -190,7 +190,8 @@ test("current positions of app and user agree with plain loops over plain object
 
 /** Positions crowd the poles and both sides of ±180°, where boxes and cells go wrong first. */
 const degrees = (bound: number) =>
-  fc.integer({ min: -bound * 1e6, max: bound * 1e6 }).map((millionths) => millionths / 1e6 + 0); // No -0: reports cannot say it.
+  // No -0: reports cannot say it.
+  fc.integer({ min: -bound * 1e6, max: bound * 1e6 }).map((millionths) => millionths / 1e6 + 0);
 const latitudes = fc.oneof(degrees(90), fc.constantFrom(90, -90, 89.999, -89.999, 0));
 const longitudes = fc.oneof(degrees(180), fc.constantFrom(180, -180, 179.9999, -179.9999, 0));
 const places = fc.record({ latitude: latitudes, longitude: longitudes });

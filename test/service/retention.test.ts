@@ -11,8 +11,9 @@ import { batchOf } from "../support/batches.ts";
 import { verifyDirectory } from "../support/verify-directory.ts";
 
 /**
- * Goal: what the retention promises to be gone is gone from the disk two days later, also from a log whose segments hold
- * many days. Method: a year is imported at once, as a file has it, and the clock is turned day by day, with no restart.
+ * Goal: what the retention promises to be gone is gone from the disk two days later, also from a log whose segments
+ * hold many days. Method: a year is imported at once, as a file has it, and the clock is turned day by day, with no
+ * restart.
  */
 
 afterAll(removeArchiveApps);

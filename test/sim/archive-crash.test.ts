@@ -139,7 +139,9 @@ function chosen(): number[] {
   return Array.from({ length: Math.min(operations.length, CASES_MAX) }, (_, i) => Math.floor(i * step));
 }
 
-/** A disk that has been through it all answers right, and after one more seal holds nothing that should not be there. */
+/**
+ * A disk that has been through it all answers right, and after one more seal holds nothing that should not be there.
+ */
 async function expectGood(disk: SimulatedFiles, where: string): Promise<void> {
   const app = await openOn(disk);
   expect([where, ...(await answersOf(app))]).toEqual([where, ...expected]);

@@ -1,6 +1,6 @@
 // Goal: whatever happens to the bytes of a log, it opens, every frame that was not touched is there, and the next
-// start finds nothing new. Method: a small log of three segments, cut at every length and flipped at every byte of its frames,
-// and at many of their heads.
+// start finds nothing new. Method: a small log of three segments, cut at every length and flipped at every byte of its
+// frames, and at many of their heads.
 import { expect, test } from "bun:test";
 import { FRAME_HEADER_BYTES } from "../../src/wal/segment/frame.ts";
 import { SEGMENT_HEAD_BYTES } from "../../src/wal/segment/segment.ts";

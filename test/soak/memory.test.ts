@@ -7,7 +7,9 @@ setDefaultTimeout(120_000);
 
 const DURATION_MS = 30_000;
 
-/** Half a minute is most of it warm-up: collectors have hardly begun. `npm run soak -- --memory 60m` asks for a tenth. */
+/**
+ * Half a minute is most of it warm-up: collectors have hardly begun. `npm run soak -- --memory 60m` asks for a tenth.
+ */
 const GROWTH_MAX = 1.8;
 const RESIDENT_BYTES_MAX = 800e6;
 

@@ -6,7 +6,10 @@ import { createNodeFiles } from "../../src/runtime/node-files.ts";
 import { temporaryDataDir } from "./archive-app.ts";
 import type { SimulatedFiles } from "./simulated-files.ts";
 
-/** A simulated disk whose archive DuckDB can read: what the program sees under `/data/archive` is kept in a real directory too. */
+/**
+ * A simulated disk whose archive DuckDB can read: what the program sees under `/data/archive` is kept in a real
+ * directory too.
+ */
 export interface MirroredDisk {
   readonly files: Files;
   readonly archiveDisk: ArchiveDisk;

@@ -216,7 +216,8 @@ function simulatedFiles({ files, directories }: Names): SimulatedFiles {
       }
       const left = new Map([...durableFiles].map(([path, inode]) => [path, survivors.get(inode)!]));
       const found = new Set(directories);
-      for (const path of left.keys()) addDirectories(found, dirname(path)); // Those that were removed are back with their files.
+      // Those that were removed are back with their files.
+      for (const path of left.keys()) addDirectories(found, dirname(path));
       return simulatedFiles({ files: left, directories: found });
     },
     read: (path) => performOrFail("read", path, () => find("read", path).read()),

@@ -41,7 +41,10 @@ function bytesOnDisk(files: SimulatedFiles): number {
   return segments.reduce((sum, [, { length }]) => sum + length, 0);
 }
 
-/** After a power loss the disk, which it returns, holds these entries and no trace of others; the log had counted its bytes. */
+/**
+ * After a power loss the disk, which it returns, holds these entries and no trace of others; the log had counted its
+ * bytes.
+ */
 async function expectLeft(files: SimulatedFiles, wal: TestWal, left: readonly string[]) {
   expect(wal.bytes).toBe(bytesOnDisk(files));
   const disk = files.crash();

@@ -3,6 +3,10 @@ import { fail, ok, type Result } from "../../lib/result.ts";
 import type { ValuesOf } from "./flag-table.ts";
 import { oneArgument } from "./positionals.ts";
 
+/*
+ * The commands `backup` and `restore` as they are given.
+ */
+
 export interface BackupCommand extends ValuesOf<"backup"> {
   readonly kind: "backup";
   readonly dataDir: string;

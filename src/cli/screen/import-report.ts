@@ -4,6 +4,10 @@ import type { ImportProgress } from "../../service/import/state.ts";
 import { countOf, formatCount } from "./counts.ts";
 import { formatTable } from "./table.ts";
 
+/*
+ * What an import says of its rows: those that were rejected as they come, and all of them at its end.
+ */
+
 const SHOWN_MAX = 20;
 const MESSAGES_MAX = 100; // There are few different ones; a stranger's server may make up more.
 

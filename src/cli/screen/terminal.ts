@@ -1,5 +1,9 @@
 import process from "node:process";
 
+/*
+ * How wide the terminal is.
+ */
+
 const COLUMNS_DEFAULT = 80; // Terminals that don't say how wide they are.
 
 /** Width of the terminal that standard error goes to; null where it goes to none. */

@@ -5,7 +5,9 @@ import { NOT_CARRIED, type ReportBatch } from "../../model/report-batch.ts";
 import { type Chunk, numberAt, profileAt, stateAt, timestampAt } from "../records/chunk.ts";
 import type { Dictionary } from "../records/dictionary.ts";
 
-/** Collects an app's records as the reports they could have come from: the way out of memory, as a batch is the way in. */
+/**
+ * Collects an app's records as the reports they could have come from: the way out of memory, as a batch is the way in.
+ */
 export class ReportCollector {
   readonly #dictionary: Dictionary;
   #edition: RecordDictionary;

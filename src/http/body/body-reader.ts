@@ -20,8 +20,8 @@ const AT_ONCE_BYTES_MAX = 1024 * 1024;
 const SMALL_PIECE_BYTES = 4096;
 
 /**
- * A body that grows beyond this is moved, up to 8 MiB for some 5 ms: one of all of them in a turn of the event loop, since
- * those that begin together grow together.
+ * A body that grows beyond this is moved, up to 8 MiB for some 5 ms: one of all of them in a turn of the event loop,
+ * since those that begin together grow together.
  */
 const LARGE_BYTES = 1024 * 1024;
 

@@ -9,7 +9,9 @@ import { BATCH_REPORTS_MAX } from "../../model/report-batch.ts";
 
 export type Coding = "gzip" | "zstd";
 
-/** A turn of the event loop each: in pieces of the usual 16 KiB a large body takes a third longer, a bomb twice as long. */
+/**
+ * A turn of the event loop each: in pieces of the usual 16 KiB a large body takes a third longer, a bomb twice as long.
+ */
 const PIECE_BYTES = 64 * 1024;
 
 /** Of a zstd body: a client makes one frame, or one for each of its buffers, and may end a block after each report. */
@@ -35,8 +37,8 @@ export class BodyUnpacker {
   readonly #unpacking = new Semaphore(UNPACKING_MAX);
 
   /**
-   * Lets `take` have the text of a packed body, piece by piece, when the owner's turn has come. Throws where the body is
-   * not what its coding says.
+   * Lets `take` have the text of a packed body, piece by piece, when the owner's turn has come. Throws where the body
+   * is not what its coding says.
    */
   unpack<Value>(
     packed: Uint8Array,

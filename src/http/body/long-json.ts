@@ -113,7 +113,10 @@ export function kindAt(body: Uint8Array, { start }: Place): JsonKind {
   }
 }
 
-/** A text of 64 KiB has thousands of characters, escaped or not; a number of as many digits is none that anybody measured. */
+/**
+ * A text of 64 KiB has thousands of characters, escaped or not; a number of as many digits is none that anybody
+ * measured.
+ */
 const NO_FIELDS_VALUE: Readonly<Record<JsonKind, unknown>> = {
   object: {},
   array: [],
@@ -162,7 +165,9 @@ function isWhite(byte: number): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-/** The name between quotation marks; empty for elements of an array, and for one that is longer than any that counts. */
+/**
+ * The name between quotation marks; empty for elements of an array, and for one that is longer than any that counts.
+ */
 function nameAt(bytes: Buffer, start: number, end: number): string {
   const place = trimmed(bytes, start, end);
   const length = place.end - place.start - 2;

@@ -238,7 +238,10 @@ function latin1(body: Uint8Array, byteCount: number): string {
   return String.fromCharCode(...body.subarray(0, byteCount));
 }
 
-/** Undefined where the text is no JSON, which JSON itself can't be. The engines' own words differ and may quote the input. */
+/**
+ * Undefined where the text is no JSON, which JSON itself can't be. The engines' own words differ and may quote the
+ * input.
+ */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

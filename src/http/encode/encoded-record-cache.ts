@@ -75,7 +75,8 @@ export class EncodedRecordCache {
     this.#u32 = new Uint32Array(memory.buffer);
     this.#f64 = new Float64Array(memory.buffer);
     this.#startWord = start / WORD_BYTES;
-    this.#words = (memory.length - start - LINES_CALLED * LINE_BYTES) / WORD_BYTES; // Lines of the last text stay within.
+    // Lines of the last text stay within.
+    this.#words = (memory.length - start - LINES_CALLED * LINE_BYTES) / WORD_BYTES;
     this.#lap = 2 * this.#words; // So that 0, which says there is no text, is too old to be one.
     this.#next = this.#lap;
   }

@@ -221,7 +221,9 @@ class TupleTextCache {
   }
 }
 
-/** Both numbers are handed out one after the other; the odd factor keeps a profile's states apart from its neighbours'. */
+/**
+ * Both numbers are handed out one after the other; the odd factor keeps a profile's states apart from its neighbours'.
+ */
 function slotOf(profile: number, state: number): number {
   return (Math.imul(profile, 0x9e3779b1) + state) & (TUPLES_CACHED - 1);
 }

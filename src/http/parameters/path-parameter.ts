@@ -6,7 +6,9 @@ import { pathnameOf } from "../pathname.ts";
 import { EXAMPLE_REPORT } from "../shapes/record-schemas.ts";
 import type { Schema } from "../shapes/schema.ts";
 
-/** A variable segment of a path such as `/api/v1/devices/:deviceId/...`: how it is read, and how OpenAPI describes it. */
+/**
+ * A variable segment of a path such as `/api/v1/devices/:deviceId/...`: how it is read, and how OpenAPI describes it.
+ */
 export interface PathParameter<Value> {
   readonly description: string;
   readonly schema: Schema;

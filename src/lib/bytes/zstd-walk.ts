@@ -25,7 +25,9 @@ type Part = "magic" | "descriptor" | "sizes" | "block" | "checksum" | "skippable
 export class ZstdWalk {
   #part: Part = "magic";
   #wanted = MAGIC_BYTES;
-  /** Of those, the ones that have come, as a little-endian number; sizes are too long for one and mean nothing to us. */
+  /**
+   * Of those, the ones that have come, as a little-endian number; sizes are too long for one and mean nothing to us.
+   */
   #number = 0;
   #come = 0;
   #skip = 0;

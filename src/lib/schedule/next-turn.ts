@@ -1,4 +1,6 @@
-/** Of work that goes on in every turn of the event loop, before it is left alone for a millisecond where it needs that. */
+/**
+ * Of work that goes on in every turn of the event loop, before it is left alone for a millisecond where it needs that.
+ */
 const BUSY_MS_MAX = 20;
 
 let needsRest = false;

@@ -3,7 +3,9 @@ import type { MaybePromise } from "./maybe-promise.ts";
 import { nextTurn } from "./next-turn.ts";
 import type { Steps } from "./steps.ts";
 
-/** Of one turn of the event loop, for all long work together. A step that was begun before it is over may take longer. */
+/**
+ * Of one turn of the event loop, for all long work together. A step that was begun before it is over may take longer.
+ */
 const TURN_MS = 5;
 /** Of that, a task's before another owner's has its turn. */
 const SLICE_MS = 2;

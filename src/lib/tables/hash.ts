@@ -1,13 +1,15 @@
 /*
- * Hashes over a seed and a factor that each process draws anew: nobody can send what meets in one place of a table, even
- * who knows in which order numbers are handed out.
+ * Hashes over a seed and a factor that each process draws anew: nobody can send what meets in one place of a table,
+ * even who knows in which order numbers are handed out.
  */
 const [SEED, FACTOR] = crypto.getRandomValues(new Uint32Array(2)).map((word) => word | 1) as unknown as [
   number,
   number,
 ];
 
-/** FNV-1a over `width` whole numbers from `start` on, mixed at the end, so that neighbours spread: 32 bits, with a sign. */
+/**
+ * FNV-1a over `width` whole numbers from `start` on, mixed at the end, so that neighbours spread: 32 bits, with a sign.
+ */
 export function hashTuple(tuple: ArrayLike<number>, start: number, width: number): number {
   let hash = SEED;
   for (let m = 0; m < width; m++) hash = Math.imul(hash ^ tuple[start + m]!, FACTOR);

@@ -104,7 +104,9 @@ const encoder = new TextEncoder();
 /** Plain texts up to this are written by a loop, which costs less than the call to the encoder. */
 const TEXT_LOOP_MAX = 64;
 
-/** Fragments are read as words of this machine, so they are written as such; both runtimes run on little-endian ones. */
+/**
+ * Fragments are read as words of this machine, so they are written as such; both runtimes run on little-endian ones.
+ */
 const LITTLE_ENDIAN = true;
 
 /** Bytes to ensure before `writeFragment`: its last word may reach past its end. */

@@ -15,7 +15,10 @@ export interface Coverage {
   clear(): void;
 }
 
-/** By function that ran, its blocks that did not: V8 names those, and leaves out what runs as often as what is around it. */
+/**
+ * By function that ran, its blocks that did not: V8 names those, and leaves out what runs as often as what is around
+ * it.
+ */
 export type Taken = ReadonlyMap<string, ReadonlySet<string>>;
 
 interface FunctionCoverage {

@@ -16,8 +16,8 @@ import { fixture } from "../support/fixtures.ts";
 import { must, mustEqual, type Target } from "../support/target.ts";
 
 /*
- * Entries and segments of the log. Whatever happens to a segment's bytes, and whatever clients put into the reports, what
- * is read was written, each at most once and in its order; and an entry that was not touched is read.
+ * Entries and segments of the log. Whatever happens to a segment's bytes, and whatever clients put into the reports,
+ * what is read was written, each at most once and in its order; and an entry that was not touched is read.
  */
 
 const PATH = "/data/wal/00000000000000000001.wal";
@@ -169,7 +169,9 @@ function saltOf(draw: Draw): Uint8Array {
   return Uint8Array.from({ length: FRAME_SALT_BYTES }, () => draw.upTo(255));
 }
 
-/** Bytes that a client would like to pass for the log's: a whole frame, or a head and a frame, with a salt of its own. */
+/**
+ * Bytes that a client would like to pass for the log's: a whole frame, or a head and a frame, with a salt of its own.
+ */
 function forged(draw: Draw, sequence: number): Uint8Array {
   const salt = saltOf(draw);
   const frame = encoder.encode("other" as AppId, drawBatch(draw, 1), FRAME_HEADER_BYTES);

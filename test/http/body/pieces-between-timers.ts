@@ -1,4 +1,7 @@
-/** For `body-unpacker.test.ts`, on any runtime: says how many pieces of zstd bodies were made at most before a timer fired. */
+/**
+ * For `body-unpacker.test.ts`, on any runtime: says how many pieces of zstd bodies were made at most before a timer
+ * fired.
+ */
 import { Buffer } from "node:buffer";
 import { zstdCompressSync } from "node:zlib";
 import { BodyUnpacker } from "../../../src/http/body/body-unpacker.ts";

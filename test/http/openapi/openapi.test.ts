@@ -29,7 +29,9 @@ const ORDER = { type: "string", enum: ["asc", "desc"], default: "asc" };
 const USER_ID = { type: "string", pattern: "\\S", not: { enum: ["ANONYMOUS"] } };
 const DEVICE_ID = { type: "string", minLength: 1 };
 
-/** The parameters of every endpoint of the specification and the contract; a star stands before those that are required. */
+/**
+ * The parameters of every endpoint of the specification and the contract; a star stands before those that are required.
+ */
 const PARAMETERS: Readonly<Record<string, Readonly<Record<string, object>>>> = {
   "GET /health": {},
   "GET /ready": {},

@@ -115,7 +115,10 @@ async function* deviceRecords(client: Client, deviceId: string): AsyncGenerator<
   }
 }
 
-/** Adds to the fleet what was acknowledged, and what of the rest the server has; returns what it should have and has not. */
+/**
+ * Adds to the fleet what was acknowledged, and what of the rest the server has; returns what it should have and has
+ * not.
+ */
 export function settle(
   fleet: ReferenceRecords,
   batches: readonly Batch[],

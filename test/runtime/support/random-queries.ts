@@ -104,7 +104,10 @@ export function randomQueries(
   return Array.from({ length: countOfEach }, () => kinds.map((create) => create())).flat();
 }
 
-/** The newest record of the whole retention as the last of a page: tells how many there are, and so that none is too many. */
+/**
+ * The newest record of the whole retention as the last of a page: tells how many there are, and so that none is too
+ * many.
+ */
 export function lastPage(fleet: ReferenceRecords, nowMs: number): ReferenceQuery {
   const parameters = {
     start_date: dateOf(nowMs - 364 * MS_PER_DAY),

@@ -82,7 +82,9 @@ export function createLifeBatches(life: LifeContext): LifeBatches {
     model.take(batch);
   }
 
-  /** Only a log that fails on the way leaves it open what is on the disk: all other refusals promise that nothing is. */
+  /**
+   * Only a log that fails on the way leaves it open what is on the disk: all other refusals promise that nothing is.
+   */
   function noteRefusal(batch: SentBatch, message: string, hadFailed: boolean): void {
     totals.refused++;
     life.tell(`${nameOf(batch)} is refused: ${message}`);

@@ -72,8 +72,8 @@ export function findTrimmedReport(
 }
 
 /**
- * After a whole seal the log holds nothing that is sealed and past the retention, nor what was deleted: but for segments
- * that were written while it ran, and for what version 0.1 wrote as long as it may be gone back to.
+ * After a whole seal the log holds nothing that is sealed and past the retention, nor what was deleted: but for
+ * segments that were written while it ran, and for what version 0.1 wrote as long as it may be gone back to.
  */
 export function findExpiredReport(
   { directory }: LifeService,

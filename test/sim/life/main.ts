@@ -25,7 +25,8 @@ exit code 1.
 const PROGRESS_MS = 2000;
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  process.once(signal, () => process.exit(128 + constants.signals[signal])); // What lies in memory is removed on the way.
+  // What lies in memory is removed on the way.
+  process.once(signal, () => process.exit(128 + constants.signals[signal]));
 }
 process.exitCode = await main(process.argv.slice(2));
 

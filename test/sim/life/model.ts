@@ -18,8 +18,8 @@ export interface Contribution {
 }
 
 /**
- * Whether it must be there; may be missing, and nothing else, since damage may have taken it or the end of the retention;
- * or must be missing, since the end of the retention has surely taken it.
+ * Whether it must be there; may be missing, and nothing else, since damage may have taken it or the end of the
+ * retention; or must be missing, since the end of the retention has surely taken it.
  */
 export type Fate = "kept" | "optional" | "deleted";
 

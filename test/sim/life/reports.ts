@@ -128,7 +128,9 @@ export function createReportSource(plan: LifePlan, draws: Draws): ReportSource {
   };
 }
 
-/** The number fields that other reports leave out at times: all of them, since version 1 of the log left out no column. */
+/**
+ * The number fields that other reports leave out at times: all of them, since version 1 of the log left out no column.
+ */
 export const READINGS = {
   horizontal_accuracy: 1,
   vertical_accuracy: 1,

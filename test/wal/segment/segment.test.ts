@@ -28,7 +28,10 @@ function rewritten(bytes: Uint8Array, change: (header: DataView) => void): Uint8
   return copy;
 }
 
-/** As 0.1 reads it, line by line (src/wal/segment/segment.ts of commit 157082b): the version of a header that it takes for good. */
+/**
+ * As 0.1 reads it, line by line (src/wal/segment/segment.ts of commit 157082b): the version of a header that it takes
+ * for good.
+ */
 function versionSeenBy01(segment: Uint8Array): number | null {
   const { bytes, u32 } = viewsOf(segment);
   if (bytes.length < 32 || bytes.toString("latin1", 0, 8) !== "WHEREWAL") return null;

@@ -2,6 +2,10 @@ import swaggerUi from "swagger-ui-dist/package.json" with { type: "json" };
 import { KeptBody } from "../../body/kept-body.ts";
 import { type Endpoint, hiddenEndpoint, openEndpoint } from "../../endpoint.ts";
 
+/*
+ * The page that shows the document of the API: Swagger UI, its files and ours.
+ */
+
 interface Asset {
   readonly path: string;
   readonly specifier: string;

@@ -89,7 +89,9 @@ export const userDevices = queryEndpoint({
   },
 });
 
-/** The device summaries of §2.2, one for each device's newest record, a page after the other: there may be a million. */
+/**
+ * The device summaries of §2.2, one for each device's newest record, a page after the other: there may be a million.
+ */
 function* piecesOf(userId: UserId, pages: Iterable<RecordPage>): Iterable<Uint8Array<ArrayBuffer>> {
   let text = `{"user_id":${JSON.stringify(userId)},"devices":[`;
   let count = 0;
