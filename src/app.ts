@@ -1,4 +1,4 @@
-import { createFirstKey, reportKeyFile } from "./app/first-key.ts";
+import { createFirstKey, FIRST_APP, reportKeyFile } from "./app/first-key.ts";
 import { meteredEvents } from "./app/metered-events.ts";
 import { ServiceState } from "./app/service-state.ts";
 import { createServices } from "./app/services.ts";
@@ -95,8 +95,7 @@ export async function openApp(
     const { hostname, port } = config;
     listener = platform.listen({ hostname, port, fetch: inShortTurns(server.fetch) });
     // Only now: where the port is in use nobody would be told of the key, and the next start would make none.
-    const dataFiles = [...(await files.list(paths.log)), ...(await files.list(paths.archive))];
-    const firstKey = await createFirstKey(keys, dataFiles);
+    const firstKey = await createFirstKey(keys, files, paths, FIRST_APP);
     reportKeyFile(keys, events.onKeyFile);
     const watch = watchKeys(keys, KEY_RELOAD_MS, () => reportKeyFile(keys, events.onKeyFile));
     const opening = openDirectory({

@@ -1,12 +1,27 @@
 import type { KeyStore, NewKey } from "../auth/key-store.ts";
+import type { directoryPaths } from "../directory/paths.ts";
 import { assert } from "../lib/assert.ts";
 import type { AppId } from "../model/ids.ts";
+import type { Files } from "../runtime/files.ts";
 
-/** Only a directory with neither keys nor data gets a key by itself: a lost key file must not open a full one. */
-export async function createFirstKey(keys: KeyStore, dataFiles: readonly string[]): Promise<NewKey | null> {
-  if (keys.state !== "missing" || dataFiles.length > 0) return null;
+/** The app whose key the server makes. */
+export const FIRST_APP = "default" as AppId;
+
+/**
+ * The key of who begins a data directory, made where it has neither keys nor data, else null: a lost key file must not
+ * open a full directory.
+ */
+export async function createFirstKey(
+  keys: KeyStore,
+  files: Pick<Files, "list">,
+  paths: ReturnType<typeof directoryPaths>,
+  appId: AppId,
+): Promise<NewKey | null> {
+  if (keys.state !== "missing") return null;
+  const dataFiles = [...(await files.list(paths.log)), ...(await files.list(paths.archive))];
+  if (dataFiles.length > 0) return null;
   const created = await keys.create({
-    appId: "default" as AppId,
+    appId,
     permissions: ["read", "write"],
     tier: "unlimited",
     label: "first key",

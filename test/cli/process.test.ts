@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { readdirSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import manifest from "../../package.json" with { type: "json" };
@@ -190,6 +190,27 @@ describe("import", () => {
       const moved = await runCli(...args, "--shift-to-now");
       expect(countsOf(moved.out)).toEqual([1, 0, 1]);
       expect(moved.error).not.toContain("--shift-to-now");
+    }));
+
+  test("that begins a directory makes its first key, with which a server answers", () =>
+    withDirectory(async (directory) => {
+      const [file, dataDir] = ["one.csv", "data"].map((name) => join(directory, name)) as [string, string];
+      writeFileSync(file, csv);
+      const args = ["import", file, "--app", "shop", "--data-dir", dataDir];
+      expect((await runCli(...args)).error).toContain(`The first key is in ${join(dataDir, "first-key")}\n`);
+      const authorization = `Bearer ${readFileSync(join(dataDir, "first-key"), "utf8").trim()}`;
+      expect((await runCli(...args)).error).not.toContain("first key");
+      const { child, url } = await startServer(dataDir);
+      try {
+        while ((await fetch(`${url}/ready`)).status !== 200) await Bun.sleep(20);
+        const seen = await fetch(`${url}/api/v1/devices/a/locations/current`, { headers: { authorization } });
+        expect(await seen.json()).toMatchObject({ location: { latitude: 1, longitude: 2 } });
+      } finally {
+        child.kill();
+        await child.exited;
+      }
+      for (const name of ["first-key", "keys.json"]) rmSync(join(dataDir, name));
+      expect((await runCli(...args)).error).not.toContain("first key"); // Lost beside data.
     }));
 
   test("says what a header lacks, and of a file that breaks off that its rows are in", () =>

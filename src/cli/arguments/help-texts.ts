@@ -53,7 +53,8 @@ sentences where that is a terminal); debug has one for each request too.`,
     before: `Takes in reports, straight into the data directory or, while a server runs on it, through the server.
 CSV needs a header; any field of a report may be a column (timestamp_ms and speed_mps are understood too),
 other columns are ignored, an empty field is unknown. NDJSON is a report a line. Files that end in .gz or
-.zst are decompressed; - is standard input.`,
+.zst are decompressed; - is standard input. In an empty data directory it makes a first key for APP, shown
+once on a terminal, else written to the file first-key there.`,
     after: `Reports that are there already count as duplicates and change nothing, so a file can be imported again.
 Rows that are no valid report are rejected: the first are shown with line and reason, all are counted. They
 fail the command only if no row of a file can be used. Exit code 1 also says that a file could not be read to

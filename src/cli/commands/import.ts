@@ -1,10 +1,14 @@
 import { join } from "node:path";
+import { createFirstKey } from "../../app/first-key.ts";
+import { openKeyStore } from "../../auth/key-store.ts";
 import { DEFAULT_ARCHIVE_CONFIG } from "../../config.ts";
+import { directoryPaths } from "../../directory/paths.ts";
 import { createHotStore } from "../../hot/hot-store.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { Scheduler } from "../../lib/schedule/scheduler.ts";
 import { printableLine } from "../../lib/text/printable.ts";
+import type { AppId } from "../../model/ids.ts";
 import {
   DirectoryInUseError,
   type OpenDirectory,
@@ -23,6 +27,7 @@ import type { Ingest } from "../../service/ingest.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { ImportCommand } from "../arguments/import-command.ts";
 import { newDirectoryText } from "../data-directory.ts";
+import { handOver } from "../first-key.ts";
 import { damageLine } from "../screen/damage-line.ts";
 import { importSummary } from "../screen/import-report.ts";
 import { createImportScreen, type ImportScreen } from "../screen/import-screen.ts";
@@ -41,7 +46,7 @@ export async function importFiles(
   const store = await openStore(command, files, platform, screen, signal);
   if (command.target.kind === "directory" && !(await platform.files.exists(command.dataDir)))
     screen.say(newDirectoryText(command.dataDir));
-  const target = await openTarget(command, platform, clock, screen, signal);
+  const target = await openTarget(command, platform, clock, screen, terminal, signal);
   if (!target.ok) {
     screen.say(target.error);
     return 1;
@@ -108,6 +113,7 @@ async function openTarget(
   platform: Platform,
   clock: Clock,
   screen: ImportScreen,
+  terminal: Terminal,
   signal: AbortSignal,
 ): Promise<Result<OpenTarget, string>> {
   if (target.kind === "server") {
@@ -121,7 +127,8 @@ async function openTarget(
     return ok({ deliver, close: async () => undefined });
   }
   try {
-    const directory = await openToImport(dataDir, platform, clock, screen);
+    const begin = () => handOverFirstKey(dataDir, target.appId, platform, clock, screen, terminal);
+    const directory = await openToImport(dataDir, platform, clock, screen, begin);
     for (const damage of directory.recovery.damage) screen.say(damageLine(damage));
     const deliver: Deliver = (batch) => deliverTo(directory, screen, target.appId, batch);
     return ok({ deliver, close: () => directory.close() });
@@ -136,10 +143,12 @@ async function openToImport(
   platform: Platform,
   clock: Clock,
   screen: ImportScreen,
+  begin: () => Promise<void>,
 ): Promise<OpenDirectory> {
   const release = await takeDirectory(dataDir, "import", platform, clock);
   const scheduler = new Scheduler();
   try {
+    await begin(); // Before there is data in it.
     return await openDirectory({
       dataDir,
       files: platform.files,
@@ -160,6 +169,22 @@ async function openToImport(
     release();
     throw error;
   }
+}
+
+/** Whoever begins a directory gets its first key: the server would make none beside data. */
+async function handOverFirstKey(
+  dataDir: string,
+  appId: AppId,
+  { files, acquireLock, pid }: Platform,
+  clock: Clock,
+  screen: ImportScreen,
+  { errorIsTerminal }: Terminal,
+): Promise<void> {
+  const paths = directoryPaths(dataDir);
+  const process = { pid, command: "import" };
+  const keys = await openKeyStore({ files, path: paths.keys, clock, acquireLock, process });
+  const firstKey = await createFirstKey(keys, files, paths, appId);
+  if (firstKey !== null) screen.say((await handOver(firstKey, dataDir, files, errorIsTerminal)).line);
 }
 
 /** Years of old reports are more than memory holds: once there are many, they are archived first. */

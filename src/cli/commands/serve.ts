@@ -1,14 +1,12 @@
 import { type App, openApp } from "../../app.ts";
-import type { NewKey } from "../../auth/key-store.ts";
 import type { Config } from "../../config.ts";
-import { directoryPaths } from "../../directory/paths.ts";
-import { shellQuote } from "../../lib/text/shell-quote.ts";
 import type { Files } from "../../runtime/files.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import { exitOnCrash, type Terminal } from "../../runtime/process.ts";
 import { systemClock } from "../../time/clock.ts";
 import type { ServeCommand } from "../arguments/serve-command.ts";
 import { isExplained } from "../explained-error.ts";
+import { handOver } from "../first-key.ts";
 import { createEventLog, type EventLog } from "../screen/event-log.ts";
 import { logEvents } from "../screen/server-events.ts";
 
@@ -60,25 +58,15 @@ async function announce(
   terminal: Terminal,
 ): Promise<void> {
   const lines = [`Wherehouse listens at ${url} (its interface: ${url}/docs/ui)`];
-  let shownKey = "$WHEREHOUSE_KEY";
+  let keyWord = "$WHEREHOUSE_KEY";
   if (firstKey !== null) {
-    const { line, shown } = await handOver(firstKey, dataDir, files, terminal);
+    const { line, word } = await handOver(firstKey, dataDir, files, terminal.outIsTerminal);
     lines.push(line);
-    shownKey = shown;
+    keyWord = word;
   }
   lines.push(
     "Ask it where all devices are:",
-    `  curl -H "Authorization: Bearer ${shownKey}" ${url}/api/v1/locations/current`,
+    `  curl -H "Authorization: Bearer ${keyWord}" ${url}/api/v1/locations/current`,
   );
   terminal.out(`${lines.join("\n")}\n`);
-}
-
-/** Shows the key to a person, or leaves it in a file that only its owner can read: output to a pipe may be a log. */
-async function handOver(firstKey: NewKey, dataDir: string, files: Files, terminal: Terminal) {
-  if (terminal.outIsTerminal) {
-    return { line: `The first key, shown this once: ${firstKey.text}`, shown: firstKey.text };
-  }
-  const path = directoryPaths(dataDir).firstKey;
-  await files.replace(path, new TextEncoder().encode(`${firstKey.text}\n`));
-  return { line: `The first key is in ${path}`, shown: `$(cat ${shellQuote(path)})` };
 }
