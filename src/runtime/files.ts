@@ -2,7 +2,7 @@ import { describeCode } from "./system-codes.ts";
 
 /**
  * The disk, in our words. Paths use `/`. Every failure throws a `FileError` whose `code` is the system's
- * (`ENOENT`, `ENOSPC`, ...). `test/support/simulated-files.ts` implements it with crashes and faults.
+ * (`ENOENT`, `ENOSPC`, ...). `test/support/disk/simulated-files.ts` implements it with crashes and faults.
  *
  * What is made belongs to whom the directory belongs that it is made in, whoever this process is.
  */

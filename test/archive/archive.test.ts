@@ -4,7 +4,7 @@ import { EMPTY_MANIFEST, type Manifest, type Part, parseManifest } from "../../s
 import { ok } from "../../src/lib/result.ts";
 import type { AppId } from "../../src/model/ids.ts";
 import { parseUtcDayName } from "../../src/time/utc-day.ts";
-import { createSimulatedFiles, type SimulatedFiles } from "../support/simulated-files.ts";
+import { createSimulatedFiles, type SimulatedFiles } from "../support/disk/simulated-files.ts";
 
 const DAY = parseUtcDayName("2026-01-14")!;
 const DAY_MS = 86_400_000;

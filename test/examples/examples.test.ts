@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { nativeDeno } from "../runtime/native-deno.ts";
 import { get } from "../runtime/support/client.ts";
+import { nativeDeno } from "../runtime/support/native-deno.ts";
 import {
   closePlace,
   type Ended,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { geohashBox, geohashCell } from "../../src/geo/geohash.ts";
-import { geohashText, parseGeohash } from "../support/geohash-text.ts";
+import { geohashText, parseGeohash } from "../support/reports/geohash-text.ts";
 import { csvRows, readTestData } from "../support/test-data.ts";
 
 describe("geohashCell()", () => {

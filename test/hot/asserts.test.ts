@@ -14,7 +14,7 @@ import { AssertionError } from "../../src/lib/assert.ts";
 import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
 import { numberIndex } from "../../src/model/location-fields.ts";
 import { type UtcDay, utcDayOf } from "../../src/time/utc-day.ts";
-import { APP, batchOf } from "../support/batches.ts";
+import { APP, batchOf } from "../support/reports/batches.ts";
 
 /** Where the store relies on something, a break of it stops us before anything is lost or answered. */
 

@@ -9,8 +9,8 @@ import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
 import { lastingPage } from "../../src/model/lasting-page.ts";
 import { PROFILE_FIELDS, profileIndex } from "../../src/model/location-fields.ts";
 import { type UtcDay, utcDayOf } from "../../src/time/utc-day.ts";
-import { APP, batchOf, type Report } from "../support/batches.ts";
-import { namedByRows } from "../support/named-by-rows.ts";
+import { namedByRows } from "../support/answers/named-by-rows.ts";
+import { APP, batchOf, type Report } from "../support/reports/batches.ts";
 
 /**
  * Goal: memory keeps the texts that records name, and no others. Reports, replacements, repeats, seals that go through

@@ -7,7 +7,7 @@ import { PROFILE_FIELDS, profileIndex } from "../../src/model/location-fields.ts
 import type { ReportBatch } from "../../src/model/report-batch.ts";
 import type { TimeRange } from "../../src/time/range.ts";
 import { type UtcDay, utcDayOf } from "../../src/time/utc-day.ts";
-import { APP, batchOf, type Report } from "../support/batches.ts";
+import { APP, batchOf, type Report } from "../support/reports/batches.ts";
 
 const DAY_MS = 86_400_000;
 const BASE_MS = Date.UTC(2026, 0, 14);

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { createHotStore } from "../../src/hot/hot-store.ts";
 import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
 import type { AppId } from "../../src/model/ids.ts";
-import { batchOf } from "../support/batches.ts";
+import { batchOf } from "../support/reports/batches.ts";
 
 const APPS = 2000;
 const BYTES_AN_APP_MAX = 16_000;

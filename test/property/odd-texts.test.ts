@@ -4,8 +4,8 @@ import { PROFILE_FIELDS, type ResponseKind, STATE_FIELDS } from "../../src/model
 import { createManualClock } from "../../src/time/clock.ts";
 import { createReferenceRecords, type ReferenceRecords } from "../reference/records.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../support/archive-app.ts";
-import type { Report } from "../support/batches.ts";
-import { arbitraryOddText, ODD_TEXTS, REFUSED_TEXTS } from "../support/odd-texts.ts";
+import type { Report } from "../support/reports/batches.ts";
+import { arbitraryOddText, ODD_TEXTS, REFUSED_TEXTS } from "../support/reports/odd-texts.ts";
 import { verifyDirectory } from "../support/verify-directory.ts";
 
 /**

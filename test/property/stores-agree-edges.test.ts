@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from "bun:test";
 import { createManualClock } from "../../src/time/clock.ts";
+import { expectSameAnswers } from "../support/answers/same-answers.ts";
 import { createArchiveApp, removeArchiveApps } from "../support/archive-app.ts";
-import type { Report } from "../support/batches.ts";
-import { expectSameAnswers } from "../support/same-answers.ts";
+import type { Report } from "../support/reports/batches.ts";
 
 /**
  * Goal: the same answers from memory and from the archive where days are hard: clocks change, a zone's day lies half

@@ -1,9 +1,9 @@
 import { afterAll, test } from "bun:test";
 import fc from "fast-check";
 import { createManualClock } from "../../src/time/clock.ts";
-import { arbitraryReport, BASE_MS } from "../support/arbitrary-reports.ts";
+import { expectSameAnswers } from "../support/answers/same-answers.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../support/archive-app.ts";
-import { expectSameAnswers } from "../support/same-answers.ts";
+import { arbitraryReport, BASE_MS } from "../support/reports/arbitrary-reports.ts";
 
 /**
  * Goal: nobody can tell where a record is kept. The same reports go to three services: one keeps everything in

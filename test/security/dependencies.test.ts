@@ -109,12 +109,13 @@ const HOSTS = [
   "model/record-id.ts github.com", // A comment.
 ];
 
-test("SECURITY.md names tests that exist, and every test of this folder", () => {
+test("SECURITY.md names tests that exist, and every test of this folder and those in it", () => {
   const text = readFileSync(join(ROOT, "SECURITY.md"), "utf8");
   const named = [...text.matchAll(/`(test\/)?([\w/-]+\.test\.ts)`/g)].map(([, folder, path]) =>
     folder === undefined ? `test/security/${path}` : `test/${path}`,
   );
   for (const path of named) expect(existsSync(join(ROOT, path)), path).toBeTrue();
-  const here = readdirSync(import.meta.dir).filter((name) => name.endsWith(".test.ts"));
-  expect(here.filter((name) => !named.includes(`test/security/${name}`))).toEqual([]);
+  const here = readdirSync(import.meta.dir, { recursive: true, encoding: "utf8" });
+  const tests = here.filter((path) => path.endsWith(".test.ts"));
+  expect(tests.filter((path) => !named.includes(`test/security/${path}`))).toEqual([]);
 });

@@ -4,9 +4,9 @@ import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
 import type { Steps } from "../../src/lib/schedule/steps.ts";
 import { FileError } from "../../src/runtime/files.ts";
 import { createIngest } from "../../src/service/ingest.ts";
-import { APP, batchOf } from "../support/batches.ts";
+import { createSimulatedFiles, type SimulatedFiles } from "../support/disk/simulated-files.ts";
 import { NO_SEALS } from "../support/empty-archive.ts";
-import { createSimulatedFiles, type SimulatedFiles } from "../support/simulated-files.ts";
+import { APP, batchOf } from "../support/reports/batches.ts";
 import { openTestWal } from "../wal/fixture.ts";
 
 const REPORT = { device_id: "bus", timestamp: 1_769_442_912_000, latitude: 1, longitude: 2 };

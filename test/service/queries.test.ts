@@ -14,10 +14,10 @@ import type { HistoryQuery } from "../../src/service/history/history-query.ts";
 import { createNearby } from "../../src/service/nearby.ts";
 import { createManualClock } from "../../src/time/clock.ts";
 import { createReferenceRecords, type ReferenceRecords } from "../reference/records.ts";
-import { arbitraryReport, BASE_MS } from "../support/arbitrary-reports.ts";
-import { APP, batchOf, type Report } from "../support/batches.ts";
+import { recordsOf } from "../support/answers/page-records.ts";
 import { createEmptyArchive } from "../support/empty-archive.ts";
-import { recordsOf } from "../support/page-records.ts";
+import { arbitraryReport, BASE_MS } from "../support/reports/arbitrary-reports.ts";
+import { APP, batchOf, type Report } from "../support/reports/batches.ts";
 
 /** The real store and the obvious one after the same batches, which must agree on what each batch changed. */
 function storesAfter(batches: readonly (readonly Report[])[]) {

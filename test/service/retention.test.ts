@@ -7,7 +7,7 @@ import { createManualClock } from "../../src/time/clock.ts";
 import { retentionStartMs } from "../../src/time/retention.ts";
 import { inspectLog } from "../../src/wal/inspect-log.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../support/archive-app.ts";
-import { batchOf } from "../support/batches.ts";
+import { batchOf } from "../support/reports/batches.ts";
 import { verifyDirectory } from "../support/verify-directory.ts";
 
 /**

@@ -1,11 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createManualClock } from "../../src/time/clock.ts";
+import { answerBytes } from "../support/answers/same-answers.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../support/archive-app.ts";
-import type { Report } from "../support/batches.ts";
-import { createMirroredDisk, SIMULATED_DATA_DIR } from "../support/mirrored-disk.ts";
-import { answerBytes } from "../support/same-answers.ts";
+import { createMirroredDisk, SIMULATED_DATA_DIR } from "../support/disk/mirrored-disk.ts";
+import {
+  createSimulatedFiles,
+  type FileOperation,
+  type SimulatedFiles,
+} from "../support/disk/simulated-files.ts";
+import type { Report } from "../support/reports/batches.ts";
 import { seededRandom } from "../support/seeded-random.ts";
-import { createSimulatedFiles, type FileOperation, type SimulatedFiles } from "../support/simulated-files.ts";
 
 /**
  * Goal: whatever the disk does during a seal, nothing acknowledged is lost, nothing is there twice, and the next seal

@@ -5,12 +5,12 @@ import { FileError, unlessFileError } from "../../src/runtime/files.ts";
 import { backUp } from "../../src/service/backup/backup.ts";
 import { restore } from "../../src/service/backup/restore.ts";
 import { createManualClock } from "../../src/time/clock.ts";
+import { answerBytes } from "../support/answers/same-answers.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../support/archive-app.ts";
-import type { Report } from "../support/batches.ts";
-import { createMirroredDisk, SIMULATED_DATA_DIR } from "../support/mirrored-disk.ts";
-import { answerBytes } from "../support/same-answers.ts";
+import { createMirroredDisk, SIMULATED_DATA_DIR } from "../support/disk/mirrored-disk.ts";
+import { createSimulatedFiles, type SimulatedFiles } from "../support/disk/simulated-files.ts";
+import type { Report } from "../support/reports/batches.ts";
 import { seededRandom } from "../support/seeded-random.ts";
-import { createSimulatedFiles, type SimulatedFiles } from "../support/simulated-files.ts";
 
 /**
  * Goal: whatever happens during a backup, there is a backup: the former one or the new one, whole. Method: a data

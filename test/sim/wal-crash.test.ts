@@ -7,8 +7,8 @@ import { EMPTY_MANIFEST } from "../../src/archive/files/manifest.ts";
 import { findLogGaps } from "../../src/service/verify/log.ts";
 import { inspectLog } from "../../src/wal/inspect-log.ts";
 import { SEGMENT_HEAD_BYTES } from "../../src/wal/segment/segment.ts";
+import { createSimulatedFiles, type SimulatedFiles } from "../support/disk/simulated-files.ts";
 import { seededRandom } from "../support/seeded-random.ts";
-import { createSimulatedFiles, type SimulatedFiles } from "../support/simulated-files.ts";
 import { APP, appendNamed, DAMAGED, LOG, namedBatch, openTestWal, segmentPaths } from "../wal/fixture.ts";
 
 /** Runs until the power fails before operation `crashAt`; returns the disk that is found afterwards. */

@@ -4,7 +4,7 @@
 import { expect, test } from "bun:test";
 import { FRAME_HEADER_BYTES } from "../../src/wal/segment/frame.ts";
 import { SEGMENT_HEAD_BYTES } from "../../src/wal/segment/segment.ts";
-import { createSimulatedFiles } from "../support/simulated-files.ts";
+import { createSimulatedFiles } from "../support/disk/simulated-files.ts";
 import { APP, appendNamed, namedBatch, openTestWal, segmentPaths } from "../wal/fixture.ts";
 
 const SEGMENT_BYTES = SEGMENT_HEAD_BYTES + 768;

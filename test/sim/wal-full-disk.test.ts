@@ -2,7 +2,7 @@
 // goes on by itself when there is room. Method: every capacity from too little for a header to enough for all.
 import { expect, test } from "bun:test";
 import { SEGMENT_HEAD_BYTES } from "../../src/wal/segment/segment.ts";
-import { createSimulatedFiles, type FileOperation } from "../support/simulated-files.ts";
+import { createSimulatedFiles, type FileOperation } from "../support/disk/simulated-files.ts";
 import { APP, appendNamed, namedBatch, openTestWal } from "../wal/fixture.ts";
 
 const NAMES = ["a", "b", "c", "d", "e", "f", "g"];

@@ -5,8 +5,8 @@
 import { expect, test } from "bun:test";
 import { utcDayOf } from "../../src/time/utc-day.ts";
 import type { Coverage } from "../../src/wal/wal.ts";
+import { createSimulatedFiles, type SimulatedFiles } from "../support/disk/simulated-files.ts";
 import { seededRandom } from "../support/seeded-random.ts";
-import { createSimulatedFiles, type SimulatedFiles } from "../support/simulated-files.ts";
 import { APP, appendNamed, dayBatch, NOTHING_LEFT, openTestWal } from "../wal/fixture.ts";
 
 const ROUNDS = 7;

@@ -6,8 +6,8 @@ import { EARTH_RADIUS_METERS, haversineMeters } from "../../src/geo/distance.ts"
 import { geohashBox, geohashCell } from "../../src/geo/geohash.ts";
 import { createPositionIndex, type PositionIndex } from "../../src/spatial/position-index.ts";
 import { PositionSearch } from "../../src/spatial/search.ts";
-import { crowdedPlace, real } from "../support/crowded-places.ts";
 import { numberOrder } from "../support/number-order.ts";
+import { crowdedPlace, real } from "../support/reports/crowded-places.ts";
 
 /*
  * Goal: the index finds whom geokdbush finds, in the same order, through pages of any size.

@@ -5,8 +5,8 @@ import { haversineMeters, initialBearingDegrees } from "../../src/geo/distance.t
 import type { CircleQuery, Found } from "../../src/spatial/circle-query.ts";
 import { createPositionIndex } from "../../src/spatial/position-index.ts";
 import { PositionSearch } from "../../src/spatial/search.ts";
-import { crowdedPlace, real } from "../support/crowded-places.ts";
 import { numberOrder } from "../support/number-order.ts";
+import { crowdedPlace, real } from "../support/reports/crowded-places.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 
 /*

@@ -2,7 +2,7 @@ import type { Archive } from "../../src/archive/archive.ts";
 import { createArchive } from "../../src/archive/archive.ts";
 import { EMPTY_MANIFEST } from "../../src/archive/files/manifest.ts";
 import type { SealSchedule } from "../../src/service/seal/schedule.ts";
-import { createSimulatedFiles } from "./simulated-files.ts";
+import { createSimulatedFiles } from "./disk/simulated-files.ts";
 
 /** An archive that nothing was ever sealed into; nobody has a reason to ask it anything. */
 export function createEmptyArchive(): Archive {

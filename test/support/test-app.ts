@@ -21,9 +21,9 @@ import { createNearby } from "../../src/service/nearby.ts";
 import { createManualClock, type ManualClock } from "../../src/time/clock.ts";
 import { openWal } from "../../src/wal/wal.ts";
 import { createMemoryKeyFiles, createMemoryLock } from "../auth/memory-key-files.ts";
-import type { Report } from "./batches.ts";
+import { createSimulatedFiles, type SimulatedFiles } from "./disk/simulated-files.ts";
 import { createEmptyArchive, NO_SEALS } from "./empty-archive.ts";
-import { createSimulatedFiles, type SimulatedFiles } from "./simulated-files.ts";
+import type { Report } from "./reports/batches.ts";
 
 /** A Friday at noon, between the spring clock changes of New York (8 March) and Berlin (29 March). */
 export const NOON_MS = Date.UTC(2026, 2, 20, 12);

@@ -7,7 +7,7 @@ import { inspectLog } from "../../src/wal/inspect-log.ts";
 import { SEGMENT_HEAD_BYTES } from "../../src/wal/segment/segment.ts";
 import { segmentName } from "../../src/wal/segment/segment-name.ts";
 import type { Coverage } from "../../src/wal/wal.ts";
-import { createSimulatedFiles, type SimulatedFiles } from "../support/simulated-files.ts";
+import { createSimulatedFiles, type SimulatedFiles } from "../support/disk/simulated-files.ts";
 import { APP, appendNamed, COVERS_ALL, covers, dayBatch, LOG, openTestWal, segmentPaths } from "./fixture.ts";
 import { frameV1, segmentV1 } from "./segment/v1-segment.ts";
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { viewsOf } from "../../src/wal/entry/views.ts";
 import { createSaltedFrames, FRAME_HEADER_BYTES } from "../../src/wal/segment/frame.ts";
 import { readSalt, SEGMENT_HEAD_BYTES } from "../../src/wal/segment/segment.ts";
-import { createSimulatedFiles, type SimulatedFiles } from "../support/simulated-files.ts";
+import { createSimulatedFiles, type SimulatedFiles } from "../support/disk/simulated-files.ts";
 import { appendNamed, DAMAGED, LOG, openTestWal, segmentPaths } from "./fixture.ts";
 
 /** A log of two segments, `a` to `c` and `d` to `e`, and the bytes of one frame of it. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { FileError } from "../../src/runtime/files.ts";
-import { createSimulatedFiles } from "../support/simulated-files.ts";
+import { createSimulatedFiles } from "../support/disk/simulated-files.ts";
 import { APP, appendNamed, COVERS_ALL, LOG, namedBatch, openTestWal, segmentPaths } from "./fixture.ts";
 
 /** Lets everything run that does not wait for something held. */

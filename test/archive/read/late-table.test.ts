@@ -9,7 +9,7 @@ import {
   LATE_TABLE,
   type LateRows,
 } from "../../../src/archive/read/late-table.ts";
-import { batchOf, type Report } from "../../support/batches.ts";
+import { batchOf, type Report } from "../../support/reports/batches.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "wherehouse-late-"));
 const database = await openDatabase({

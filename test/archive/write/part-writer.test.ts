@@ -33,8 +33,8 @@ import { createReportBatchBuilder } from "../../../src/model/report-batch.ts";
 import { FileError, type Files } from "../../../src/runtime/files.ts";
 import { createNodeFiles } from "../../../src/runtime/node-files.ts";
 import { utcDayOf } from "../../../src/time/utc-day.ts";
-import { arbitraryReport, BASE_MS } from "../../support/arbitrary-reports.ts";
-import { batchOf, type Report } from "../../support/batches.ts";
+import { arbitraryReport, BASE_MS } from "../../support/reports/arbitrary-reports.ts";
+import { batchOf, type Report } from "../../support/reports/batches.ts";
 
 /*
  * Folds over real files and a real DuckDB, with parts of at most 8 rows, so that few reports make many parts. What

@@ -7,7 +7,7 @@ import type { ArchiveScan } from "../../../src/archive/read/archive-scan.ts";
 import { compareUtf8 } from "../../../src/lib/text/utf8.ts";
 import type { AppId } from "../../../src/model/ids.ts";
 import type { Order } from "../../../src/time/range.ts";
-import type { Report } from "../../support/batches.ts";
+import type { Report } from "../../support/reports/batches.ts";
 
 /*
  * Parts made by plain statements, and what a loop over the same rows finds: nothing here is shared with the code

@@ -11,7 +11,7 @@ import { encodeRows, readStagedSql } from "../../../src/archive/write/staged-row
 import { JsonWriter } from "../../../src/lib/text/json-writer.ts";
 import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../../../src/model/location-fields.ts";
 import { createReportBatchBuilder, type ReportBatch } from "../../../src/model/report-batch.ts";
-import { APP, batchOf } from "../../support/batches.ts";
+import { APP, batchOf } from "../../support/reports/batches.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "wherehouse-staged-"));
 mkdirSync(join(directory, "spill"));

@@ -1,4 +1,4 @@
-import type { Draw } from "./draw.ts";
+import type { Draw } from "./inputs/draw.ts";
 
 /** Changes some of the bytes, most often those at the start, where a header tells what follows; or none. */
 export function damage(draw: Draw, bytes: Uint8Array): void {

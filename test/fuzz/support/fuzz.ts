@@ -1,6 +1,6 @@
 import { seededRandom } from "../../support/seeded-random.ts";
 import type { Coverage } from "./coverage.ts";
-import { mutate } from "./mutate.ts";
+import { mutate } from "./inputs/mutate.ts";
 import { faultOf } from "./run-input.ts";
 import { shrink } from "./shrink.ts";
 import type { Target } from "./target.ts";

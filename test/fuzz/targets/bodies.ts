@@ -3,10 +3,10 @@ import { PIECE_BYTES_MAX } from "../../../src/http/body/long-json.ts";
 import { type ReportFormat, readReports } from "../../../src/http/body/read-reports.ts";
 import { addReport } from "../../../src/model/report.ts";
 import { createReportBatchBuilder } from "../../../src/model/report-batch.ts";
-import { rowsOf } from "../support/batch-rows.ts";
-import { changeJson } from "../support/change-json.ts";
-import { createDraw, type Draw } from "../support/draw.ts";
-import { drawReport, TIMES } from "../support/draw-reports.ts";
+import { rowsOf } from "../support/inputs/batch-rows.ts";
+import { changeJson } from "../support/inputs/change-json.ts";
+import { createDraw, type Draw } from "../support/inputs/draw.ts";
+import { drawReport, TIMES } from "../support/inputs/draw-reports.ts";
 import { must, mustEqual, type Target } from "../support/target.ts";
 
 /* Bodies with reports: what is read is what JSON.parse and a check of each report alone make of them. */

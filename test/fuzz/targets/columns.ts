@@ -16,7 +16,7 @@ import {
 } from "../../../src/wal/entry/text-column.ts";
 import { padded, viewsOf } from "../../../src/wal/entry/views.ts";
 import { damage } from "../support/damage.ts";
-import { createDraw, type Draw } from "../support/draw.ts";
+import { createDraw, type Draw } from "../support/inputs/draw.ts";
 import { must, mustEqual, type Target } from "../support/target.ts";
 
 /*

@@ -15,10 +15,10 @@ import type { AppId } from "../../../src/model/ids.ts";
 import { type Backup, encodeBackup, parseBackup } from "../../../src/service/backup/file.ts";
 import { encodeImportState, type ImportState, parseImportState } from "../../../src/service/import/state.ts";
 import type { UtcDay } from "../../../src/time/utc-day.ts";
-import { createSimulatedFiles } from "../../support/simulated-files.ts";
-import { changeJson } from "../support/change-json.ts";
-import { createDraw, type Draw } from "../support/draw.ts";
+import { createSimulatedFiles } from "../../support/disk/simulated-files.ts";
 import { fixture } from "../support/fixtures.ts";
+import { changeJson } from "../support/inputs/change-json.ts";
+import { createDraw, type Draw } from "../support/inputs/draw.ts";
 import { must, mustEqual, type Target } from "../support/target.ts";
 
 /*

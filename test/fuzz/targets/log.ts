@@ -8,11 +8,11 @@ import { viewsOf } from "../../../src/wal/entry/views.ts";
 import { createSaltedFrames, FRAME_HEADER_BYTES, FRAME_SALT_BYTES } from "../../../src/wal/segment/frame.ts";
 import { encodeSegmentHead, SEGMENT_HEADERS_AT } from "../../../src/wal/segment/segment.ts";
 import { LOG_START, SegmentReader } from "../../../src/wal/segment/segment-reader.ts";
-import { rowsOf } from "../support/batch-rows.ts";
 import { damage } from "../support/damage.ts";
-import { createDraw, type Draw } from "../support/draw.ts";
-import { batchWith, drawBatch } from "../support/draw-batch.ts";
 import { fixture } from "../support/fixtures.ts";
+import { rowsOf } from "../support/inputs/batch-rows.ts";
+import { createDraw, type Draw } from "../support/inputs/draw.ts";
+import { batchWith, drawBatch } from "../support/inputs/draw-batch.ts";
 import { must, mustEqual, type Target } from "../support/target.ts";
 
 /*

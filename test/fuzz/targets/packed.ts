@@ -2,8 +2,8 @@ import { gunzipSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { createBodyBudget } from "../../../src/http/body/body-budget.ts";
 import { BODY_BYTES_MAX, BodyReader } from "../../../src/http/body/body-reader.ts";
 import { unzstd } from "../../../src/lib/bytes/unzstd.ts";
-import { createDraw, type Draw } from "../support/draw.ts";
-import { pieces } from "../support/pieces.ts";
+import { createDraw, type Draw } from "../support/inputs/draw.ts";
+import { pieces } from "../support/inputs/pieces.ts";
 import { must, mustEqual, type Target } from "../support/target.ts";
 
 /*

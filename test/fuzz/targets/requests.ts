@@ -4,7 +4,7 @@ import { type Parameter, readQuery } from "../../../src/http/parameters/paramete
 import { readPath, segmentsOf } from "../../../src/http/parameters/path-parameter.ts";
 import { pathnameOf } from "../../../src/http/pathname.ts";
 import { parseDate } from "../../../src/time/range.ts";
-import { createDraw, type Draw } from "../support/draw.ts";
+import { createDraw, type Draw } from "../support/inputs/draw.ts";
 import { must, mustEqual, type Target } from "../support/target.ts";
 
 /** What a request says before its body: path, query and key. All of it is a stranger's. */

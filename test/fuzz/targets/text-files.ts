@@ -5,11 +5,11 @@ import { addReport } from "../../../src/model/report.ts";
 import { createReportBatchBuilder } from "../../../src/model/report-batch.ts";
 import { createCsvReports } from "../../../src/service/import/csv.ts";
 import type { OpenBatch } from "../../../src/service/import/reader.ts";
-import { rowsOf } from "../support/batch-rows.ts";
-import { createDraw, type Draw } from "../support/draw.ts";
-import { drawReport, TIMES } from "../support/draw-reports.ts";
-import { pieces } from "../support/pieces.ts";
-import { type PlainRecord, readPlainCsv } from "../support/plain-csv.ts";
+import { rowsOf } from "../support/inputs/batch-rows.ts";
+import { createDraw, type Draw } from "../support/inputs/draw.ts";
+import { drawReport, TIMES } from "../support/inputs/draw-reports.ts";
+import { pieces } from "../support/inputs/pieces.ts";
+import { type PlainRecord, readPlainCsv } from "../support/inputs/plain-csv.ts";
 import { mustEqual, type Target } from "../support/target.ts";
 
 /*

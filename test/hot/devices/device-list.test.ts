@@ -6,7 +6,7 @@ import { createHotStore } from "../../../src/hot/hot-store.ts";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import { compareUtf8 } from "../../../src/lib/text/utf8.ts";
 import type { DeviceId } from "../../../src/model/ids.ts";
-import { APP, batchOf } from "../../support/batches.ts";
+import { APP, batchOf } from "../../support/reports/batches.ts";
 
 /** Thousands of ids that share beginnings, in whatever order, so that blocks fill, split and empty. */
 const DEVICES = Array.from(

@@ -6,7 +6,7 @@ import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import type { DeviceId } from "../../../src/model/ids.ts";
 import type { Order, TimeRange } from "../../../src/time/range.ts";
 import { type UtcDay, utcDayOf } from "../../../src/time/utc-day.ts";
-import { APP, batchOf, type Report } from "../../support/batches.ts";
+import { APP, batchOf, type Report } from "../../support/reports/batches.ts";
 
 /*
  * Windows of late rows against a list of all of them: whatever the range, the order and the size of windows, each

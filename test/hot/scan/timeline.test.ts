@@ -5,7 +5,7 @@ import type { MemoryScan } from "../../../src/hot/scan/memory-scan.ts";
 import { countRecords, findTimeline } from "../../../src/hot/scan/timeline.ts";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import type { Steps } from "../../../src/lib/schedule/steps.ts";
-import { APP, batchOf, type Report } from "../../support/batches.ts";
+import { APP, batchOf, type Report } from "../../support/reports/batches.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 
 /*

@@ -5,7 +5,13 @@ import type { ReferenceAnswer } from "../../reference/asked.ts";
 import { localDate } from "../../reference/local-time.ts";
 import { ENDPOINTS, pathOfQuery, type ReferenceQuery } from "../../reference/query.ts";
 import { createReferenceRecords, type ReferenceRecords } from "../../reference/records.ts";
-import { spelledBody, storyFault, storyFields, storyId, storyPlace } from "../../support/story-reports.ts";
+import {
+  spelledBody,
+  storyFault,
+  storyFields,
+  storyId,
+  storyPlace,
+} from "../../support/reports/story-reports.ts";
 import { APP_ID, createTestApp, OTHER_APP_ID, type TestApp } from "../../support/test-app.ts";
 
 /*

@@ -5,7 +5,7 @@ import { gunzipSync } from "node:zlib";
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { createManualClock } from "../../../src/time/clock.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../support/archive-app.ts";
-import type { Report } from "../../support/batches.ts";
+import type { Report } from "../../support/reports/batches.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import { csvRows, readTestData } from "../../support/test-data.ts";
 

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { gunzipSync } from "node:zlib";
 import { createManualClock } from "../../../src/time/clock.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../support/archive-app.ts";
-import type { Report } from "../../support/batches.ts";
+import type { Report } from "../../support/reports/batches.ts";
 
 /**
  * Goal: a service that runs for more than a year answers questions about any day of the last 365 and no other,

@@ -7,7 +7,7 @@ import { type AcceptedTimes, addReport } from "../../../src/model/report.ts";
 import { createReportBatchBuilder, type ReportBatch } from "../../../src/model/report-batch.ts";
 import { createCsvReports } from "../../../src/service/import/csv.ts";
 import { createOpenBatch, type RejectedRow, type ReportReader } from "../../../src/service/import/reader.ts";
-import { BASE_MS } from "../../support/arbitrary-reports.ts";
+import { BASE_MS } from "../../support/reports/arbitrary-reports.ts";
 
 const encoder = new TextEncoder();
 const TIMES = { oldestMs: BASE_MS - 1000, newestMs: BASE_MS + 1000 };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { gunzipSync } from "node:zlib";
 import { createPostDelivery } from "../../../src/service/import/post.ts";
-import { batchOf, type Report } from "../../support/batches.ts";
+import { batchOf, type Report } from "../../support/reports/batches.ts";
 import { createTestApp, NOON_MS, type TestApp } from "../../support/test-app.ts";
 
 type Post = (url: string, init: RequestInit) => Promise<Response>;

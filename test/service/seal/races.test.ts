@@ -6,10 +6,10 @@ import { createHistoryQueries } from "../../../src/service/history/history.ts";
 import { createManualClock } from "../../../src/time/clock.ts";
 import { createReferenceRecords, type ReferenceRecords } from "../../reference/records.ts";
 import { openLifeEngine } from "../../sim/life/engine.ts";
+import { recordsOf } from "../../support/answers/page-records.ts";
 import { type ArchiveApp, createArchiveApp } from "../../support/archive-app.ts";
-import { APP, batchOf, type Report } from "../../support/batches.ts";
-import { recordsOf } from "../../support/page-records.ts";
-import { type BeforeOperation, watchedEngine, watchedFiles } from "../../support/watched-disk.ts";
+import { type BeforeOperation, watchedEngine, watchedFiles } from "../../support/disk/watched-disk.ts";
+import { APP, batchOf, type Report } from "../../support/reports/batches.ts";
 
 /**
  * Goal: a report that is acknowledged while a seal runs is neither lost nor shown otherwise than it should be, whatever

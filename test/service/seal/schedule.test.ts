@@ -4,7 +4,7 @@ import { createSealSchedule, type SealScheduleOptions } from "../../../src/servi
 import type { SealReport } from "../../../src/service/seal/seal.ts";
 import { createManualClock } from "../../../src/time/clock.ts";
 import { parseUtcDayName } from "../../../src/time/utc-day.ts";
-import { batchOf } from "../../support/batches.ts";
+import { batchOf } from "../../support/reports/batches.ts";
 
 const NOW_MS = Date.UTC(2026, 0, 28);
 const PLACE = { device_id: "a", latitude: 1, longitude: 2 };

@@ -9,9 +9,9 @@ import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../../../src/model/
 import { createNodeFiles } from "../../../src/runtime/node-files.ts";
 import type { AppDay } from "../../../src/service/verify/records.ts";
 import { createManualClock } from "../../../src/time/clock.ts";
-import { arbitraryReport, BASE_MS } from "../../support/arbitrary-reports.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../support/archive-app.ts";
-import type { Report } from "../../support/batches.ts";
+import { arbitraryReport, BASE_MS } from "../../support/reports/arbitrary-reports.ts";
+import type { Report } from "../../support/reports/batches.ts";
 import type { KeyName } from "../../support/test-app.ts";
 import { verifyDirectory } from "../../support/verify-directory.ts";
 

@@ -5,8 +5,8 @@ import { createManualClock } from "../../../src/time/clock.ts";
 import { SEGMENT_HEAD_BYTES } from "../../../src/wal/segment/segment.ts";
 import { openWal } from "../../../src/wal/wal.ts";
 import { createMemoryLock } from "../../auth/memory-key-files.ts";
-import { APP, batchOf } from "../../support/batches.ts";
-import { createSimulatedFiles, type SimulatedFiles } from "../../support/simulated-files.ts";
+import { createSimulatedFiles, type SimulatedFiles } from "../../support/disk/simulated-files.ts";
+import { APP, batchOf } from "../../support/reports/batches.ts";
 
 const PATHS = {
   log: "/data/wal",

@@ -1,8 +1,8 @@
 import type { Files } from "../../../src/runtime/files.ts";
 import { type BackupReport, backUp } from "../../../src/service/backup/backup.ts";
 import { restore } from "../../../src/service/backup/restore.ts";
-import { createMirroredDisk, SIMULATED_DATA_DIR } from "../../support/mirrored-disk.ts";
-import { createSimulatedFiles } from "../../support/simulated-files.ts";
+import { createMirroredDisk, SIMULATED_DATA_DIR } from "../../support/disk/mirrored-disk.ts";
+import { createSimulatedFiles } from "../../support/disk/simulated-files.ts";
 import type { LifeBatches } from "./batches.ts";
 import { answeredRange } from "./checks.ts";
 import { findMismatch } from "./compare.ts";

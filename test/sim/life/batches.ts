@@ -1,6 +1,6 @@
 import type { AppId } from "../../../src/model/ids.ts";
 import { segmentName } from "../../../src/wal/segment/segment-name.ts";
-import { batchOf } from "../../support/batches.ts";
+import { batchOf } from "../../support/reports/batches.ts";
 import { frameV1, segmentV1 } from "../../wal/segment/v1-segment.ts";
 import type { LifeContext } from "./context.ts";
 import { findFrames, type LogFrame } from "./log-frames.ts";

@@ -1,13 +1,17 @@
 import { crc32 } from "node:zlib";
 import type { ArchiveEngine } from "../../../src/open-directory.ts";
 import { FileError } from "../../../src/runtime/files.ts";
-import { createMirroredDisk, type MirroredDisk, SIMULATED_DATA_DIR } from "../../support/mirrored-disk.ts";
+import {
+  createMirroredDisk,
+  type MirroredDisk,
+  SIMULATED_DATA_DIR,
+} from "../../support/disk/mirrored-disk.ts";
 import {
   createSimulatedFiles,
   type FileOperation,
   type SimulatedFiles,
-} from "../../support/simulated-files.ts";
-import { watchedEngine, watchedFiles } from "../../support/watched-disk.ts";
+} from "../../support/disk/simulated-files.ts";
+import { watchedEngine, watchedFiles } from "../../support/disk/watched-disk.ts";
 import type { LifeEngine } from "./engine.ts";
 
 /** What can go wrong, and what reports can come before: the disk's operations, and statements of DuckDB. */

@@ -1,7 +1,7 @@
 import type { AppId } from "../../../src/model/ids.ts";
 import { createEntryEncoder } from "../../../src/wal/entry/entry.ts";
 import { createSaltedFrames, FRAME_HEADER_BYTES, FRAME_SALT_BYTES } from "../../../src/wal/segment/frame.ts";
-import { batchOf } from "../../support/batches.ts";
+import { batchOf } from "../../support/reports/batches.ts";
 import { frameV1 } from "../../wal/segment/v1-segment.ts";
 import type { Draws } from "./draws.ts";
 import type { LifeReport } from "./reports.ts";

@@ -4,7 +4,7 @@ import type { HistoryOutcome } from "../../../src/service/history/history.ts";
 import type { TimeRange } from "../../../src/time/range.ts";
 import { MS_PER_DAY } from "../../../src/time/retention.ts";
 import { parseUtcDayName, type UtcDay, utcDayStartMs } from "../../../src/time/utc-day.ts";
-import { recordsOf } from "../../support/page-records.ts";
+import { recordsOf } from "../../support/answers/page-records.ts";
 import { recordKey } from "./model.ts";
 import type { LifeService } from "./service.ts";
 

@@ -1,6 +1,6 @@
 import { FUTURE_MAX_MS, MS_PER_DAY, retentionStartMs } from "../../../src/time/retention.ts";
 import { type UtcDay, utcDayStartMs } from "../../../src/time/utc-day.ts";
-import type { Report } from "../../support/batches.ts";
+import type { Report } from "../../support/reports/batches.ts";
 import type { Draws } from "./draws.ts";
 import { HUGE_SEQUENCES, hideFrame } from "./forgery.ts";
 import { drawOddText } from "./odd-texts.ts";

@@ -10,7 +10,7 @@ import { createHistoryQueries } from "../../../src/service/history/history.ts";
 import { createUserDevices } from "../../../src/service/user-devices.ts";
 import type { Clock } from "../../../src/time/clock.ts";
 import type { CreateSalt } from "../../../src/wal/wal.ts";
-import { SIMULATED_DATA_DIR } from "../../support/mirrored-disk.ts";
+import { SIMULATED_DATA_DIR } from "../../support/disk/mirrored-disk.ts";
 import type { Booted } from "./disk.ts";
 
 export const DAMAGED_DIRECTORY = `${SIMULATED_DATA_DIR}/damaged`;

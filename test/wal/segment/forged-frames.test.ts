@@ -16,7 +16,7 @@ import {
   SEGMENT_HEAD_BYTES,
 } from "../../../src/wal/segment/segment.ts";
 import { segmentName } from "../../../src/wal/segment/segment-name.ts";
-import { createSimulatedFiles } from "../../support/simulated-files.ts";
+import { createSimulatedFiles } from "../../support/disk/simulated-files.ts";
 import { APP, LOG, namedBatch, openTestWal, segmentPaths } from "../fixture.ts";
 import { frameV1, segmentV1 } from "./v1-segment.ts";
 

@@ -10,7 +10,7 @@ import {
   SEGMENT_HEAD_BYTES,
 } from "../../../src/wal/segment/segment.ts";
 import { formatOf } from "../../../src/wal/segment/segment-format.ts";
-import { createSimulatedFiles } from "../../support/simulated-files.ts";
+import { createSimulatedFiles } from "../../support/disk/simulated-files.ts";
 import { appendNamed, openTestWal, segmentPaths } from "../fixture.ts";
 
 const PATH = "/data/wal/00000000000000000007.wal";

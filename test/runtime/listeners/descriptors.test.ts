@@ -1,0 +1,36 @@
+import { expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+import { join } from "node:path";
+import { nativeDeno } from "../support/native-deno.ts";
+
+const SCRIPT = join(import.meta.dir, "listen-on-deno.ts");
+
+function openConnection(url: URL): Promise<Socket> {
+  return new Promise((resolve) => {
+    const socket = connect(Number(url.port), url.hostname);
+    socket.on("connect", () => resolve(socket));
+    socket.on("error", () => resolve(socket));
+  });
+}
+
+test("listenOnDeno() listens again after idle connections took all descriptors", async () => {
+  const command = `ulimit -n 64; exec "${nativeDeno()}" run -A "${SCRIPT}" 0 1000`;
+  const child = Bun.spawn(["sh", "-c", command], { stdin: "pipe", stdout: "pipe", stderr: "inherit" });
+  const { value } = await child.stdout.getReader().read();
+  const url = new URL(new TextDecoder().decode(value).trim());
+  const idle = await Promise.all(Array.from({ length: 100 }, () => openConnection(url)));
+  await Bun.sleep(300); // The failure is the accept loop's, and nothing tells of it.
+  expect(child.exitCode).toBeNull();
+  for (const socket of idle) socket.destroy();
+
+  let answer = "";
+  for (let tries = 0; answer === "" && tries < 50; tries++) {
+    answer = await fetch(new URL("/quick", url))
+      .then((response) => response.text())
+      .catch(() => Bun.sleep(100).then(() => ""));
+  }
+  expect(answer).toBe("quick");
+  child.stdin.write("stop\n");
+  child.stdin.flush();
+  expect(await child.exited).toBe(0);
+}, 20_000);

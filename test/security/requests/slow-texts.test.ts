@@ -1,0 +1,237 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { isWellFormedKey } from "../../../src/auth/api-key.ts";
+import { parseLabel } from "../../../src/auth/key-file.ts";
+import { preferredCoding } from "../../../src/http/body/coding.ts";
+import { reportFormat } from "../../../src/http/body/read-reports.ts";
+import type { Endpoint } from "../../../src/http/endpoint.ts";
+import { ENDPOINTS } from "../../../src/http/endpoints.ts";
+import { readQuery } from "../../../src/http/parameters/parameter.ts";
+import { readPath, segmentsOf } from "../../../src/http/parameters/path-parameter.ts";
+import { pathnameOf } from "../../../src/http/pathname.ts";
+import { createCsvReader } from "../../../src/lib/text/csv.ts";
+import { parseDecimal, parsePlainDecimal } from "../../../src/lib/text/decimal.ts";
+import { parseDuration } from "../../../src/lib/text/duration.ts";
+import { printable } from "../../../src/lib/text/printable.ts";
+import { parseAppId } from "../../../src/model/app-id.ts";
+import { parseDate } from "../../../src/time/range.ts";
+import { parseZone } from "../../../src/time/zone.ts";
+import { createTestApp } from "../../support/test-app.ts";
+
+/*
+ * Goal: no text takes longer than its length warrants. Method: every regular expression of the source, collected
+ * from it so that a new one is tried by itself, and every parser, against texts that make backtracking pay: what
+ * almost matches, again and again. What grows with the square of the length takes ten times what is allowed here.
+ */
+
+setDefaultTimeout(120_000);
+
+const LENGTH = 20_000;
+/** A linear pass takes a tenth of a millisecond; a square of this length a fifth of a second, or more. */
+const MS_MAX = 50;
+/** The best of these counts: other processes take the processor away too. */
+const TRIES = 6;
+
+const PIECES = [
+  "a",
+  "A",
+  "0",
+  "9",
+  " ",
+  "\t",
+  "\n",
+  "-",
+  "+",
+  ".",
+  "..",
+  "/",
+  ":",
+  "_",
+  "%",
+  "%2",
+  "&",
+  "=",
+  "&a=",
+  ";",
+  ",",
+  ";q=",
+  "(",
+  "\\",
+].concat([
+  '"',
+  "'",
+  "\u00e9",
+  "\u{1f68c}",
+  "\u0000",
+  "\u2028",
+  "0.",
+  "1e",
+  "1.1",
+  "a.",
+  ".gz",
+  "12:",
+  "/+",
+  "wh_",
+  "aB0",
+  "bearer ",
+  "(os error 1",
+]);
+const STARTS = [
+  "",
+  "-",
+  "+",
+  ".",
+  "a",
+  "0",
+  "1.",
+  "1e",
+  "wh_",
+  "bearer ",
+  "k_",
+  "https://",
+  "/",
+  "2026-01-01",
+  "+05:30",
+  "00000001-000",
+];
+const ENDS = ["", "!", "\n"];
+
+/** Texts that consist of one piece, after a start that gets an expression going, before an end that it can't take. */
+function* attacks(): Generator<string> {
+  for (const piece of PIECES) {
+    const middle = piece.repeat(LENGTH / piece.length);
+    for (const start of STARTS) for (const end of ENDS) yield start + middle + end;
+  }
+}
+
+const texts = [...attacks()];
+
+/** The first text that takes longer than is allowed, and its time; null where none does. */
+function slowText(take: (text: string) => unknown): string | null {
+  for (const text of texts) {
+    let best = Number.POSITIVE_INFINITY;
+    for (let tries = 0; tries < TRIES && best > MS_MAX; tries++) {
+      const startedMs = performance.now();
+      take(text);
+      best = Math.min(best, performance.now() - startedMs);
+    }
+    if (best > MS_MAX) return `${JSON.stringify(text.slice(0, 20))}...: ${best.toFixed(0)} ms`;
+  }
+  return null;
+}
+
+const SOURCE = join(import.meta.dir, "../../../src");
+const sources = readdirSync(SOURCE, { recursive: true, encoding: "utf8" })
+  .filter((path) => /\.(ts|js|mjs)$/.test(path))
+  .map((path) => [path, readFileSync(join(SOURCE, path), "utf8")] as const);
+
+/**
+ * A literal stands where an expression begins; what comes after a word, a bracket or a quote is a division or a path.
+ */
+const LITERAL =
+  /(?:[=(,:[!&|?;{}]|return|=>)\s*\/(?![/*])((?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+)\/([dgimsuvy]*)/g;
+
+const literals = sources.flatMap(([path, text]) =>
+  [...text.replaceAll(/^\s*(\/\/|\*|\/\*).*$/gm, "").matchAll(LITERAL)].map(([, body, flags]) => ({
+    name: `${path} /${body}/${flags}`,
+    expression: new RegExp(body!, flags),
+  })),
+);
+
+describe("regular expressions", () => {
+  test("are found, all of them, in the source", () => {
+    expect(literals.length).toBeGreaterThanOrEqual(30);
+    for (const known of ["^bearer +\\S", "^[A-Za-z0-9._-]{1,64}$", "^-?\\d+(\\.\\d+)?$", "[%+#]"]) {
+      expect(
+        literals.some(({ expression }) => expression.source === known),
+        known,
+      ).toBeTrue();
+    }
+    const made = sources.filter(([, text]) => text.includes("new RegExp(")).map(([path]) => path);
+    // Tried below, by what they serve.
+    expect(made.sort()).toEqual(["auth/api-key.ts", "auth/key-file.ts", "http/unrouted.ts"]);
+  });
+
+  test.each(literals.map(({ name, expression }) => [name, expression] as const))(
+    "%s takes no longer than a text is long",
+    (_name, expression) => {
+      expect(slowText((text) => text.replace(expression, ""))).toBeNull();
+      expect(slowText((text) => expression.test(text))).toBeNull();
+    },
+  );
+
+  test("this test notices one that backtracks", () => {
+    const zeros = "0".repeat(LENGTH);
+    expect(slowText((text) => text.startsWith(zeros) && /[0-9]+x$/.test(text))).toContain("0000");
+  });
+});
+
+const encoder = new TextEncoder();
+const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
+  isWellFormedKey,
+  parseLabel,
+  parseAppId,
+  parseDuration,
+  parseDate,
+  parseZone,
+  parsePlainDecimal,
+  parseDecimal: (text) => parseDecimal(encoder.encode(text), 0, text.length),
+  preferredCoding,
+  reportFormat,
+  printable,
+  pathnameOf: (text) => pathnameOf(`http://localhost/${text}`),
+  ...Object.assign({}, ...ENDPOINTS.map(parsersOf)),
+  createCsvReader: (text) => {
+    const reader = createCsvReader();
+    reader.push(encoder.encode(text));
+    reader.end();
+    while (reader.next()) if (reader.fault === null) reader.text(reader.fieldCount - 1);
+  },
+};
+
+/** What reads the path, the query and each parameter of an endpoint. */
+function parsersOf({ method, path, pathParameters, query }: Endpoint): typeof PARSERS {
+  const name = `${method} ${path}`;
+  const segments = segmentsOf(path, pathParameters);
+  const filled = (text: string) => `http://localhost${path.replaceAll(/:\w+/g, () => text)}`;
+  return {
+    [`${name}, its path`]: (text: string) => readPath(filled(text), segments, {}),
+    [`${name}, its query`]: (text: string) => readQuery(`http://localhost/x?${text}`, query),
+    ...Object.fromEntries(
+      Object.entries(query).map(([parameter, { parse }]) => [
+        `${name}, ${parameter}`,
+        (text: string) => parse(parameter, text),
+      ]),
+    ),
+  };
+}
+
+test.each(Object.keys(PARSERS))("%s takes no longer than a text is long", (name) => {
+  expect(slowText(PARSERS[name]!)).toBeNull();
+});
+
+test("a request is refused in no time, wherever a long text stands in it", async () => {
+  const app = await createTestApp();
+  const chosen = texts
+    .filter((_, index) => index % 13 === 0)
+    .map((text) => encodeURI(text.toWellFormed()).replaceAll("#", "").slice(0, 16_000));
+  for (const text of chosen) {
+    const headers = { authorization: `Bearer ${app.keys.full}` };
+    const latin = text.replaceAll(/[^\x21-\x7e]/g, "");
+    for (const [path, init] of [
+      [`/${text}`, { headers }],
+      [`/api/v1/devices/${text}/locations/current`, { headers }],
+      [`/api/v1/locations/current?${text}`, { headers }],
+      ["/api/v1/locations/current", { headers: { authorization: `Bearer ${latin}` } }],
+      [
+        "/api/v1/locations/current",
+        { headers: { ...headers, "accept-encoding": latin, "x-request-id": latin, origin: latin } },
+      ],
+    ] satisfies [string, RequestInit][]) {
+      const startedMs = performance.now();
+      await (await app.fetch(path, init)).arrayBuffer();
+      expect(performance.now() - startedMs, path.slice(0, 60)).toBeLessThan(1000);
+    }
+  }
+});

@@ -1,0 +1,34 @@
+import type { HotStore } from "../../../src/hot/hot-store.ts";
+import { profileAt, stateAt } from "../../../src/hot/records/chunk.ts";
+import { ANONYMOUS } from "../../../src/model/ids.ts";
+import { PROFILE_FIELDS, STATE_FIELDS } from "../../../src/model/location-fields.ts";
+
+/** What the rows of a store name, found by walking over all of them: what its dictionary should hold, and no more. */
+export function namedByRows(hot: HotStore): HotStore["dictionary"]["sizes"] {
+  const profiles = new Set<number>();
+  const states = new Set<number>();
+  for (const app of hot.apps()) {
+    for (const device of app.list) {
+      const { track } = device;
+      track.runs(0, track.count, (chunk, rowFrom, rowTo) => {
+        for (let row = rowFrom; row < rowTo; row++) {
+          profiles.add(profileAt(chunk, row));
+          states.add(stateAt(chunk, row));
+        }
+      });
+      if (device.sealedNewestMs === Number.NEGATIVE_INFINITY) continue;
+      const { chunk, row } = app.sealed.at(device.number);
+      profiles.add(profileAt(chunk, row));
+      states.add(stateAt(chunk, row));
+    }
+  }
+  const { edition } = hot.dictionary;
+  const texts = new Set<string | null>([ANONYMOUS, null]);
+  for (const profile of profiles) {
+    for (let m = 0; m < PROFILE_FIELDS.length; m++) texts.add(edition.profileText(profile, m));
+  }
+  for (const state of states) {
+    for (let m = 0; m < STATE_FIELDS.length; m++) texts.add(edition.stateText(state, m));
+  }
+  return { texts: texts.size - 1, profiles: profiles.size, states: states.size };
+}

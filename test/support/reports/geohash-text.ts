@@ -1,0 +1,33 @@
+import { CELL_BITS_MAX } from "../../../src/geo/geohash.ts";
+import { assert } from "../../../src/lib/assert.ts";
+
+const BITS_PER_CHARACTER = 5;
+const BASE32 = "0123456789bcdefghjkmnpqrstuvwxyz";
+
+/** The usual text of a cell whose bits are a multiple of five: the cell's number in base 32. */
+export function geohashText(cell: number, bits: number): string {
+  assert(
+    bits % BITS_PER_CHARACTER === 0 && bits <= CELL_BITS_MAX,
+    "a geohash has whole characters, at most ten",
+  );
+  let text = "";
+  let rest = cell;
+  for (let i = 0; i < bits; i += BITS_PER_CHARACTER) {
+    text = BASE32[rest % 32]! + text;
+    rest = Math.floor(rest / 32);
+  }
+  return text;
+}
+
+/** The cell of a lower-case geohash of one to ten characters; null for other text. */
+export function parseGeohash(text: string): { readonly cell: number; readonly bits: number } | null {
+  const bits = text.length * BITS_PER_CHARACTER;
+  if (bits === 0 || bits > CELL_BITS_MAX) return null;
+  let cell = 0;
+  for (const character of text) {
+    const digit = BASE32.indexOf(character);
+    if (digit < 0) return null;
+    cell = cell * 32 + digit;
+  }
+  return { cell, bits };
+}
