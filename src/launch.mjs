@@ -85,7 +85,8 @@ try {
 async function main(name, args) {
   if (!IN_BUN && Number.parseInt(process.versions.node, 10) < NODE_MAJOR_MIN) {
     throw new LaunchError(
-      `Node ${NODE_MAJOR_MIN} or newer is needed, and this is ${process.versions.node}. With Bun alone: bun run ${name}`,
+      `Node ${NODE_MAJOR_MIN} or newer is needed, and this is ${process.versions.node}. ` +
+        `With Bun alone: bun run ${name}`,
     );
   }
   if (!Object.hasOwn(COMMANDS, name)) {

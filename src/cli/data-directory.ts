@@ -13,5 +13,6 @@ export async function expectDataDirectory(files: Files, dataDir: string): Promis
 
 /** For commands that begin a directory where there is none: another one may have been meant. */
 export function newDirectoryText(dataDir: string): string {
-  return `There was no data directory "${printableLine(dataDir)}", and now there is. If another was meant, name it with --data-dir.`;
+  const begun = `There was no data directory "${printableLine(dataDir)}", and now there is.`;
+  return `${begun} If another was meant, name it with --data-dir.`;
 }

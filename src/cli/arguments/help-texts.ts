@@ -67,7 +67,8 @@ given again. Its state is kept in imports/ in the data directory until then; wit
   seal: {
     takes: "",
     does: "move what is due into the archive",
-    before: `Moves the days that have left the window of the last 7 days into the archive now, with all late data, deletes
+    before: `\
+Moves the days that have left the window of the last 7 days into the archive now, with all late data, deletes
 what the retention of 365 days has given up a day ago, and frees the log of what is archived. A running server
 does the same by itself; this needs the data directory for itself. Interrupted, it leaves all as it was.
 Exit code 1 if a day could not be sealed, since its part of the archive is damaged.`,
@@ -75,7 +76,8 @@ Exit code 1 if a day could not be sealed, since its part of the archive is damag
   backup: {
     takes: "DIR",
     does: "copy the data directory, also beside a running server",
-    before: `Copies the data directory to DIR, also beside a running server: every record that was acknowledged before it
+    before: `\
+Copies the data directory to DIR, also beside a running server: every record that was acknowledged before it
 began is in it. The next backup to the same DIR copies only what is new. DIR must be new, empty or a backup,
 and lie outside the data directory. On the same file system files of the archive are linked, which takes no
 room, but is no second copy of them: for that DIR belongs on another disk.
@@ -88,7 +90,8 @@ data directory is damaged: it is then backed up as it is, and what is damaged is
   restore: {
     takes: "DIR",
     does: "make a data directory from a backup",
-    before: `Copies the backup in DIR to a new data directory, which must not be there or be empty. Every file is checked
+    before: `\
+Copies the backup in DIR to a new data directory, which must not be there or be empty. Every file is checked
 before the first is written, and the data directory gets its name when all of it is on the disk. A backup that
 is not whole is refused, and its bad files are named.`,
     example: `${PROGRAM} restore /mnt/backup/wherehouse --data-dir data/restored`,

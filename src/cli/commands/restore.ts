@@ -50,8 +50,9 @@ function summary(
 ): string {
   const what = `${countOf(files, "file")}, ${countOf(bytes, "byte")}`;
   const when = `${new Date(takenMs).toISOString().slice(0, 19)}Z`;
+  const seconds = (durationMs / 1000).toFixed(1);
   return [
-    `Restored the backup of ${when} (${what}, up to sequence ${lastSequence}) to "${dataDir}" in ${(durationMs / 1000).toFixed(1)} s.`,
+    `Restored the backup of ${when} (${what}, up to sequence ${lastSequence}) to "${dataDir}" in ${seconds} s.`,
     "Next:",
     `  ${PROGRAM} verify --data-dir ${shellQuote(dataDir)}`,
     `  ${PROGRAM} serve --data-dir ${shellQuote(dataDir)}`,

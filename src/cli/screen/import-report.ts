@@ -62,5 +62,6 @@ export function importSummary(
   if (names.length > 1) shown.push(["total", ...total.map(formatCount)]);
   const seconds = elapsedMs / 1000;
   const rate = Math.round(rows / seconds);
-  return `${formatTable(["file", ">accepted", ">duplicates", ">rejected"], shown)}${countOf(rows, "row")} in ${seconds.toFixed(1)} s (${formatCount(rate)} rows/s)\n`;
+  const files = formatTable(["file", ">accepted", ">duplicates", ">rejected"], shown);
+  return `${files}${countOf(rows, "row")} in ${seconds.toFixed(1)} s (${formatCount(rate)} rows/s)\n`;
 }

@@ -6,9 +6,8 @@ import type { ImportCounts, ImportProgress } from "../../service/import/state.ts
 import type { SealProgress } from "../../service/seal/seal.ts";
 import { MS_PER_DAY } from "../../time/retention.ts";
 import { countOf } from "./counts.ts";
+import { createImportBars } from "./import-bars.ts";
 import { createRejectedRows } from "./import-report.ts";
-import { createProgressBar, type ProgressBar } from "./progress-bar.ts";
-import { errorColumns } from "./terminal.ts";
 
 /** What a person sees of an import while it runs. */
 export interface ImportScreen extends ImportRunEvents {
@@ -32,53 +31,23 @@ export function createImportScreen(
   terminal: Terminal,
 ): ImportScreen {
   const names = files.map(({ input }) => printableLine(input.name));
-  const sizes = files.map(({ input }) => input.sizeBytes);
-  const totalBytes = sizes.every((size) => size !== null) ? sizes.reduce((sum, size) => sum + size, 0) : null;
+  const bars = createImportBars(files, terminal);
+  const { say } = bars;
   const rejectedRows = createRejectedRows(shiftToNow);
-  let bar: ProgressBar | null = null;
-  let barLabel = "";
-  let bytesDone = 0;
   let rows = 0;
   let rowsBefore = 0;
   let counts: ImportProgress["counts"] = [];
   let unreadableCount = 0;
 
-  /** The bar of a phase; the one before it goes away. */
-  function barOf(label: string): ProgressBar {
-    if (bar === null || barLabel !== label) {
-      bar?.clear();
-      bar = createProgressBar(label, terminal, errorColumns);
-      barLabel = label;
-    }
-    return bar;
-  }
-
-  function say(line: string): void {
-    bar?.clear();
-    terminal.error(`${printableLine(line)}\n`);
-  }
-
-  function noteBytes(fileIndex: number, bytesRead: number): void {
-    bytesDone = bytesRead;
-    for (let before = 0; before < fileIndex; before++) bytesDone += sizes[before] ?? 0;
-  }
-
   return {
     say,
-    onFingerprinted(fileIndex, bytesRead) {
-      noteBytes(fileIndex, bytesRead);
-      barOf("Looking at the files").show({ done: bytesDone, total: totalBytes, count: null });
-    },
+    onFingerprinted: (fileIndex, bytesRead) => bars.showBytes("Looking at the files", fileIndex, bytesRead),
     onReplayed(done, total) {
-      if (total > 0) barOf("Reading the log").show({ done, total, count: null });
+      if (total > 0) bars.show("Reading the log", { done, total, count: null });
     },
-    onSealing({ records, recordsTotal }) {
-      barOf("Archiving").show({ done: records, total: recordsTotal, count: null });
-    },
-    onScanned(fileIndex, bytesRead) {
-      noteBytes(fileIndex, bytesRead);
-      barOf("Finding the newest report").show({ done: bytesDone, total: totalBytes, count: null });
-    },
+    onSealing: ({ records, recordsTotal }) =>
+      bars.show("Archiving", { done: records, total: recordsTotal, count: null }),
+    onScanned: (fileIndex, bytesRead) => bars.showBytes("Finding the newest report", fileIndex, bytesRead),
     onShift(fileIndex, shiftMs) {
       const days = shiftMs / MS_PER_DAY;
       if (days === 0) return;
@@ -90,10 +59,7 @@ export function createImportScreen(
       const start = new Date(startedMs).toISOString().slice(0, 19);
       say(`Going on with the import that began at ${start}Z, after ${countOf(rowsBefore, "row")}.`);
     },
-    onRead(fileIndex, bytesRead) {
-      noteBytes(fileIndex, bytesRead);
-      barOf("Importing"); // Its time runs from here.
-    },
+    onRead: (fileIndex, bytesRead) => bars.begin("Importing", fileIndex, bytesRead), // Its time runs from here.
     onIgnoredColumns(fileIndex, columns) {
       say(`${names[fileIndex]}: ignoring columns that are no field of a report: ${columns.join(", ")}`);
     },
@@ -111,10 +77,10 @@ export function createImportScreen(
     onProgress(progress) {
       counts = progress.counts;
       rows = countRows(progress) - rowsBefore;
-      barOf("Importing").show({ done: bytesDone, total: totalBytes, count: rows });
+      bars.showRows("Importing", rows);
     },
     finish() {
-      bar?.clear();
+      bars.clear();
       for (const line of rejectedRows.summary()) terminal.error(`${printableLine(line)}\n`);
     },
     get rows() {

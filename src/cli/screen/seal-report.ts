@@ -9,9 +9,10 @@ export function didAnything({ days, blocked, expired, deleted, logBytes, unfinis
 /** What a seal did, in a line for a log. */
 export function sealSummary(report: SealReport): string {
   const { days, records, bytes, blocked, expired, deleted, logBytes, unfinished, durationMs } = report;
-  const parts = [
+  const seconds = (durationMs / 1000).toFixed(1);
+  const clauses = [
     days.length > 0
-      ? `Archived ${countOf(records, "record")} of ${range(days)} as ${megabytes(bytes)} in ${(durationMs / 1000).toFixed(1)} s`
+      ? `Archived ${countOf(records, "record")} of ${range(days)} as ${megabytes(bytes)} in ${seconds} s`
       : "Archived nothing new",
     blocked.length > 0 ? `not ${range(blocked)}, whose archive is damaged` : null,
     expired.length > 0 ? `${range(expired)} went out of the retention` : null,
@@ -21,7 +22,7 @@ export function sealSummary(report: SealReport): string {
       ? `what that made superfluous is not all removed, the next seal goes on: ${unfinished}`
       : null,
   ];
-  return `${parts.filter((part) => part !== null).join("; ")}.`;
+  return `${clauses.filter((part) => part !== null).join("; ")}.`;
 }
 
 function range(days: readonly string[]): string {
