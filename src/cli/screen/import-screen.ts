@@ -3,7 +3,7 @@ import type { Terminal } from "../../runtime/process.ts";
 import type { ImportFile } from "../../service/import/import.ts";
 import type { ImportRunEvents } from "../../service/import/run.ts";
 import type { ImportCounts, ImportProgress } from "../../service/import/state.ts";
-import type { SealProgress } from "../../service/seal/seal.ts";
+import type { SealProgress } from "../../service/seal/fold.ts";
 import { MS_PER_DAY } from "../../time/retention.ts";
 import { countOf } from "./counts.ts";
 import { createImportBars } from "./import-bars.ts";

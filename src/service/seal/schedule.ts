@@ -2,8 +2,9 @@ import type { HotStore } from "../../hot/hot-store.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 import type { Clock } from "../../time/clock.ts";
 import { utcDayStartMs } from "../../time/utc-day.ts";
+import type { SealProgress } from "./fold.ts";
 import { windowStart } from "./plan.ts";
-import type { Seal, SealProgress, SealReport } from "./seal.ts";
+import type { Seal, SealReport } from "./seal.ts";
 
 /** When seals happen: at intervals, and as soon as memory holds much that belongs into the archive. */
 export interface SealSchedule {

@@ -1,9 +1,5 @@
-import type { Archive } from "../../archive/archive.ts";
 import { findSealed, type Manifest, type Part, type SealedDay } from "../../archive/files/manifest.ts";
-import type { PartWriter } from "../../archive/write/part-writer.ts";
-import type { DayRows } from "../../archive/write/row-stager.ts";
 import type { HotStore } from "../../hot/hot-store.ts";
-import type { Sealing } from "../../hot/sealing.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import { nextTurn } from "../../lib/schedule/next-turn.ts";
 import { unlessFileError } from "../../runtime/files.ts";
@@ -11,6 +7,7 @@ import type { Clock } from "../../time/clock.ts";
 import { retentionStartMs } from "../../time/retention.ts";
 import { type UtcDay, utcDayName, utcDayOf, utcDayStartMs } from "../../time/utc-day.ts";
 import type { Wal } from "../../wal/wal.ts";
+import { type FoldDependencies, type Folded, foldDays, type SealProgress } from "./fold.ts";
 import {
   ASIDE_KEEP_MS,
   planRetention,
@@ -42,25 +39,9 @@ export interface SealReport {
   readonly durationMs: number;
 }
 
-export interface SealProgress {
-  /** Records that left memory for files so far, and of how many. */
-  readonly records: number;
-  readonly recordsTotal: number;
-}
-
-export interface SealDependencies {
+export interface SealDependencies extends FoldDependencies {
   readonly hot: HotStore;
   readonly log: Pick<Wal, "rotate" | "trim" | "currentDays" | "mayHold">;
-  readonly archive: Archive;
-  /** Entries of the log after this one may be missing from memory: no day is covered further. */
-  readonly readUpTo: number;
-  /**
-   * Whether memory has the newest sealed record of every device. Where it has not, a seal writes no checkpoint: the
-   * next start looks through the parts again.
-   */
-  readonly hasAllNewest: boolean;
-  /** The same writer for all seals, or another after it was closed. */
-  readonly openWriter: () => Promise<PartWriter>;
   readonly clock: Clock;
   /** Files of parts whose loss an operator has acknowledged. */
   readonly acknowledgedParts: () => Promise<ReadonlySet<string>>;
@@ -102,7 +83,7 @@ export function createSeal(dependencies: SealDependencies): Seal {
 
     let folded: Folded;
     try {
-      folded = await foldDays(dependencies, sealing, days, retention, oldestMs, signal, onProgress);
+      folded = await foldDays(dependencies, { sealing, days, retention, oldestMs, signal, onProgress });
       const next = nextManifest(archive.manifest, folded, retention, sealing.sequence, nowMs);
       if (folded.days.size > 0 || !isSame(archive.manifest, next)) await archive.swap(next);
     } catch (error) {
@@ -191,110 +172,6 @@ async function rotateLog(log: Pick<Wal, "rotate" | "currentDays">, nowMs: number
   if ([...log.currentDays].some((day) => day < today)) await log.rotate();
 }
 
-/** What folding came to. */
-interface Folded {
-  readonly days: ReadonlyMap<UtcDay, SealedDay>;
-  /** The checkpoint from now on. */
-  readonly latest: readonly Part[] | null;
-  readonly written: readonly Part[];
-  /** Files that are no part of the archive once the manifest is swapped. */
-  readonly replaced: readonly Part[];
-  readonly blocked: readonly UtcDay[];
-  readonly records: number;
-  /** The entry of the log up to which days are covered now. */
-  readonly sequence: number;
-}
-
-async function foldDays(
-  { hot, archive, readUpTo, hasAllNewest, openWriter }: SealDependencies,
-  sealing: Sealing,
-  days: readonly UtcDay[],
-  { restored, deleted }: RetentionPlan,
-  oldestMs: number,
-  signal: AbortSignal,
-  onProgress: (progress: SealProgress) => void,
-): Promise<Folded> {
-  const { manifest } = archive;
-  const seal = manifest.seal + 1;
-  const sequence = Math.min(sealing.sequence, readUpTo);
-  const counts = new Map(hot.daysInMemory().map(({ day, records }) => [day, records]));
-  const recordsTotal = days.reduce((sum, day) => sum + (counts.get(day) ?? 0), 0);
-  const folded = new Map<UtcDay, SealedDay>();
-  const written: Part[] = [];
-  const replaced: Part[] = [];
-  const blocked: UtcDay[] = [];
-  const newest: Part[] = [];
-  let records = 0;
-  const common = { days: folded, written, replaced, blocked, sequence };
-  // The checkpoint has records of the days too, so it is written anew where one is deleted.
-  if (days.length + deleted.size === 0) return { ...common, latest: manifest.latest, records };
-
-  async function* counted(rows: Iterable<DayRows>): AsyncGenerator<DayRows> {
-    for (const row of rows) {
-      signal.throwIfAborted();
-      records += row.batch.count;
-      onProgress({ records, recordsTotal });
-      if (row.batch.count > 0) yield row;
-      await nextTurn();
-    }
-  }
-
-  const writer = await openWriter();
-  const breakOff = () => writer.close(); // A statement under way would take seconds.
-  signal.addEventListener("abort", breakOff);
-  const discardWritten = () => archive.discard([...written, ...newest]);
-  try {
-    for (const day of days) {
-      const before: SealedDay = manifest.days.get(day) ?? restored.get(day) ?? NOTHING_SEALED;
-      const made: Part[] = [];
-      const recordsBefore = records;
-      try {
-        const request = {
-          day,
-          sequence: Math.max(before.sequence, sequence),
-          sequenceBefore: before.sequence,
-          parts: before.parts,
-          rows: counted(sealing.rows(day)),
-        };
-        const gone = await writer.fold(request, async (part) => {
-          made.push(await archive.writePart({ day, seal, index: made.length }, part));
-        });
-        const kept = before.parts.filter((part) => !gone.replaced.includes(part));
-        folded.set(day, {
-          sequence: request.sequence,
-          parts: [...kept, ...made],
-          lost: before.lost,
-        });
-        written.push(...made);
-        replaced.push(...gone.replaced);
-      } catch (error) {
-        await archive.discard(made);
-        signal.throwIfAborted();
-        await archive.examine(before.parts, true);
-        if (!before.parts.some(({ file }) => archive.damaged.has(file))) throw error;
-        // What memory has of it stays there, and in the log, until the day can be read or is given up.
-        blocked.push(day);
-        records = recordsBefore;
-      }
-    }
-    if (hasAllNewest) {
-      await writer.writeLatest(sequence, paced(sealing.newest(oldestMs)), async (part) => {
-        newest.push(await archive.writePart({ day: "latest", seal, index: newest.length }, part));
-      });
-    }
-  } catch (error) {
-    writer.close(); // In whatever state the failure has left it.
-    await discardWritten();
-    throw error;
-  } finally {
-    signal.removeEventListener("abort", breakOff);
-  }
-  if (manifest.latest !== null) replaced.push(...manifest.latest);
-  return { ...common, latest: hasAllNewest ? newest : null, records };
-}
-
-const NOTHING_SEALED: SealedDay = { sequence: 0, parts: [], lost: [] };
-
 /**
  * All sealed days are covered up to this seal's entry, folded or not, expired or not: of those that were not folded
  * memory held nothing when the sequence was taken. Only where a day is blocked does it stay behind.
@@ -372,11 +249,4 @@ function names(days: Iterable<UtcDay>): string[] {
 /** Takes the steps one by one, letting requests be answered in between. */
 async function yielding(steps: Iterable<void>): Promise<void> {
   for (const _ of steps) await nextTurn();
-}
-
-async function* paced(rows: Iterable<DayRows>): AsyncGenerator<DayRows> {
-  for (const row of rows) {
-    yield row;
-    await nextTurn();
-  }
 }
