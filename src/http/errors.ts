@@ -39,10 +39,7 @@ export function answerError(error: HttpError): ErrorAnswer {
     case "media_type_unsupported":
       return plain(415, error.message);
     case "archive_damaged":
-      return plain(
-        500,
-        `the archive has lost records of ${error.days.join(", ")}; an operator must restore the files or acknowledge the loss`,
-      );
+      return plain(500, `the archive has lost records of ${error.days.join(", ")}; ${WHAT_OPERATORS_DO}`);
     case "unavailable":
       return plain(503, error.message, { "retry-after": String(error.retryAfterSeconds) });
     case "key_missing":
@@ -72,6 +69,8 @@ export function answerError(error: HttpError): ErrorAnswer {
       };
   }
 }
+
+const WHAT_OPERATORS_DO = "an operator must restore the files or acknowledge the loss";
 
 export const DEVICE_NOT_FOUND = "Device not found or does not belong to your app";
 

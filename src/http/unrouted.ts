@@ -51,12 +51,12 @@ function isPreflight({ method, headers }: Request): boolean {
   return method === "OPTIONS" && headers.has("origin") && headers.has("access-control-request-method");
 }
 
-/** `/a/:b/c` as an expression: a part after a colon is any part, a slash at the end changes nothing. */
+/** `/a/:b/c` as an expression: a segment after a colon is any segment, a slash at the end changes nothing. */
 function shapeOf(path: string): RegExp {
-  const parts = path.split("/").map((part) => (part.startsWith(":") ? "[^/]+" : escaped(part)));
-  return new RegExp(`^${parts.join("/")}/?$`);
+  const segments = path.split("/").map((segment) => (segment.startsWith(":") ? "[^/]+" : escaped(segment)));
+  return new RegExp(`^${segments.join("/")}/?$`);
 }
 
-function escaped(part: string): string {
-  return part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+function escaped(segment: string): string {
+  return segment.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 }

@@ -15,12 +15,18 @@ const BYTES_MAX = 24_000_000;
 /** What two fragments take besides their text. */
 const FRAGMENTS_BYTES = 300;
 
+const NOTHING = createFragment("");
+const NO_DEVICE: DeviceFragment = { head: NOTHING, tail: NOTHING };
+
 /** Devices as one kind of response shows them, each encoded once. All are forgotten when they take too much. */
 export class DeviceFragments {
   readonly #appMember: "app_id" | "appId";
   readonly #showsId: boolean;
   readonly #apps = new Map<AppId, Map<DeviceId, DeviceFragment>>();
   #bytes = 0;
+  #lastAppId: AppId | null = null;
+  #lastDeviceId: DeviceId | null = null;
+  #last = NO_DEVICE;
 
   constructor(appMember: "app_id" | "appId", showsId: boolean) {
     this.#appMember = appMember;
@@ -32,8 +38,14 @@ export class DeviceFragments {
     return this.#bytes;
   }
 
+  /** Neighbours in an answer are often of one device. */
   of(appId: AppId, deviceId: DeviceId): DeviceFragment {
-    return this.#apps.get(appId)?.get(deviceId) ?? this.#add(appId, deviceId);
+    if (deviceId !== this.#lastDeviceId || appId !== this.#lastAppId) {
+      this.#last = this.#apps.get(appId)?.get(deviceId) ?? this.#add(appId, deviceId);
+      this.#lastDeviceId = deviceId;
+      this.#lastAppId = appId;
+    }
+    return this.#last;
   }
 
   #add(appId: AppId, deviceId: DeviceId): DeviceFragment {
@@ -61,6 +73,3 @@ export class DeviceFragments {
     };
   }
 }
-
-const NOTHING = createFragment("");
-export const NO_DEVICE: DeviceFragment = { head: NOTHING, tail: NOTHING };

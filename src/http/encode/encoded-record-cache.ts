@@ -48,9 +48,9 @@ export interface NearbyColumns {
 }
 
 /**
- * Newest records as JSON text, each encoded once a report and copied from then on. They lie one after the other in
- * a ring, where the newest text takes the place of the oldest; what is asked together is encoded together, and so
- * lies together. Answers are written into the memory before the ring: copying within one buffer costs half of
+ * Newest records as JSON text, each encoded once a report and copied from then on. They lie one after the other in a
+ * ring buffer, where the newest text takes the place of the oldest; what is asked together is encoded together, and
+ * so lies together. Answers are written into the memory before it: copying within one buffer costs half of
  * copying from one into another.
  */
 export class EncodedRecordCache {
@@ -58,7 +58,7 @@ export class EncodedRecordCache {
   readonly #u16: Uint16Array;
   readonly #u32: Uint32Array;
   readonly #f64: Float64Array;
-  /** The ring, in words of the memory. */
+  /** The ring buffer, in words of the memory. */
   readonly #startWord: number;
   readonly #words: number;
   /** Where the lap begins and where the next text goes, counted in words from before the first lap on. */
@@ -153,9 +153,9 @@ export class EncodedRecordCache {
     const words = this.#words;
     let isComplete = true;
     for (let row = 0; row < count; row++) {
-      const place = notes[devices[row]!]!;
-      if (place < oldest) isComplete = false;
-      found[row] = startWord + place - (place < lap ? lap - words : lap);
+      const offset = notes[devices[row]!]!;
+      if (offset < oldest) isComplete = false;
+      found[row] = startWord + offset - (offset < lap ? lap - words : lap);
     }
     if (!isComplete || count === 0) return null;
     const u32 = this.#u32;
@@ -170,15 +170,15 @@ export class EncodedRecordCache {
 
   /** The word of the memory at which the text of a device's newest record begins, with its header. */
   #find(records: NewestRecords, notes: Float64Array, device: number): number {
-    let place = notes[device]!;
-    if (place < this.#next - this.#words) {
-      place = this.#encode(records, device);
-      notes[device] = place;
+    let offset = notes[device]!;
+    if (offset < this.#next - this.#words) {
+      offset = this.#encode(records, device);
+      notes[device] = offset;
     }
-    return this.#startWord + place - (place < this.#lap ? this.#lap - this.#words : this.#lap);
+    return this.#startWord + offset - (offset < this.#lap ? this.#lap - this.#words : this.#lap);
   }
 
-  /** Puts the text of a record into the ring and returns its place. */
+  /** Puts the text of a record into the ring buffer and returns its offset. */
   #encode(records: NewestRecords, device: number): number {
     const page = records.pageOf(device);
     const id = JSON.stringify(records.deviceId(device));
@@ -197,27 +197,27 @@ export class EncodedRecordCache {
     json.byte(BRACE);
     const text = json.written();
 
-    const place = this.#reserve((HEADER_BYTES + text.length) / WORD_BYTES);
-    const word = this.#startWord + place - this.#lap;
+    const offset = this.#reserve((HEADER_BYTES + text.length) / WORD_BYTES);
+    const word = this.#startWord + offset - this.#lap;
     this.#f64[word] = page.timestampMs[0]!;
     this.#u32[word * 2 + 2] = text.length;
     this.#u16[word * 4 + 6] = locationAt;
     this.#u16[word * 4 + 7] = idAt;
     this.#memory.set(text, word * WORD_BYTES + HEADER_BYTES);
-    return place;
+    return offset;
   }
 
-  /** The place of a text of so many words: behind the last one, or at the start of a new lap. */
+  /** The offset of a text of so many words: behind the last one, or at the start of a new lap. */
   #reserve(wordsNeeded: number): number {
     const words = Math.ceil(wordsNeeded);
-    assert(words <= this.#words, "a record's text fits the ring");
+    assert(words <= this.#words, "a record's text fits the ring buffer");
     if (this.#next + words > this.#lap + this.#words) {
       this.#lap += this.#words;
       this.#next = this.#lap;
     }
-    const place = this.#next;
+    const offset = this.#next;
     this.#next += words;
-    return place;
+    return offset;
   }
 }
 

@@ -19,8 +19,10 @@ const ZONE_PATTERN =
   "^([A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*|[+-](0[0-9]|1[0-3]):[0-5][0-9]|[+-]14:00)$";
 
 export const timezone: Parameter<Zone | null> = {
-  description:
-    "Adds local_time to each location, and makes dates days of this zone: an IANA name, an offset such as +05:30, or PST, EST, CST, MST, UTC, GMT.",
+  description: [
+    "Adds local_time to each location, and makes dates days of this zone: an IANA name, an offset such as +05:30,",
+    "or PST, EST, CST, MST, UTC, GMT.",
+  ].join(" "),
   required: false,
   schema: { type: "string", minLength: 1, pattern: ZONE_PATTERN },
   parse(_name, text) {
@@ -68,5 +70,7 @@ export const accuracyMeters = optionalNumber("number", accuracyBounds);
 export const accuracyMetersTo1000 = optionalNumber("number", { ...accuracyBounds, maximum: 1000 });
 
 /** What all histories say of their order. */
-export const HISTORY_PAGING =
-  "Ordered by timestamp, then device_id. Paging through a range gives every record once, as long as no report for that range arrives in between.";
+export const HISTORY_PAGING = [
+  "Ordered by timestamp, then device_id. Paging through a range gives every record once, as long as no report for that",
+  "range arrives in between.",
+].join(" ");

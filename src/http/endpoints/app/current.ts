@@ -7,6 +7,8 @@ import { exampleRecord } from "../../shapes/record-schemas.ts";
 import { newestRecords } from "../../shapes/records.ts";
 import { always, count, envelope, object, text } from "../../shapes/shape.ts";
 
+/* Where each device of the app is. */
+
 const answer = envelope({
   success: always(true),
   app_id: text("Application of the key."),

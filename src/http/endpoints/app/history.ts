@@ -17,6 +17,8 @@ import { exampleRecord } from "../../shapes/record-schemas.ts";
 import { historyRecords } from "../../shapes/records.ts";
 import { always, count, envelope, object, text } from "../../shapes/shape.ts";
 
+/* Where the devices of the app were. */
+
 const answer = envelope({
   success: always(true),
   app_id: text("Application of the key."),

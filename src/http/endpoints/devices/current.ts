@@ -6,6 +6,8 @@ import { newestRecord } from "../../shapes/records.ts";
 import { always, envelope, text } from "../../shapes/shape.ts";
 import { missingDevice, UNKNOWN_DEVICE } from "./missing-device.ts";
 
+/* Where a device is: its newest position. */
+
 const answer = envelope({
   success: always(true),
   device_id: text("The device that was asked for."),

@@ -29,6 +29,8 @@ import { historyRecords } from "../../shapes/records.ts";
 import { always, envelope, object, optional, plain, text, type ValueOf } from "../../shapes/shape.ts";
 import { missingDevice } from "./missing-device.ts";
 
+/* Where a device was, and how far it went. */
+
 const answer = envelope({
   success: always(true),
   device_id: text("The device that was asked for."),

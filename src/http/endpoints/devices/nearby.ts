@@ -14,6 +14,8 @@ import { EXAMPLE_ASKED, EXAMPLE_COUNTS, pageAsked, pageCounts } from "../../shap
 import { EXAMPLE_REPORT, exampleRecord, field, recordRef } from "../../shapes/record-schemas.ts";
 import { always, amount, count, list, object, plain, text } from "../../shapes/shape.ts";
 
+/* Who is within a circle, nearest first. */
+
 const MS_PER_HOUR = 3_600_000;
 
 const query = {

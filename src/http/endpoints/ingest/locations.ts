@@ -16,6 +16,8 @@ import { EXAMPLE_REPORT } from "../../shapes/record-schemas.ts";
 import { ref } from "../../shapes/schema.ts";
 import { always, count, list, object, optional, text, type ValueOf } from "../../shapes/shape.ts";
 
+/* The way in for reports. */
+
 const answer = object({
   success: always(true),
   accepted: count("Reports that are new or change what is stored; all of them are on disk."),

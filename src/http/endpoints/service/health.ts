@@ -1,13 +1,14 @@
 import { openEndpoint } from "../../endpoint.ts";
 import { always, amount, object, text, type ValueOf } from "../../shapes/shape.ts";
 
+/* Whether the process runs. */
+
 const answer = object({
   status: always("ok"),
   version: text("Version of the server."),
   uptime_seconds: amount("Seconds since it started."),
 });
 
-/** Whether the process runs. */
 export const health = openEndpoint({
   operationId: "getHealth",
   tag: "Service",

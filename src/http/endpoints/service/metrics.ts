@@ -6,8 +6,10 @@ export const metrics = keyedEndpoint({
   operationId: "getMetrics",
   tag: "Service",
   summary: "What the server counts and holds",
-  description:
-    "In Prometheus' text format, of all apps together. Answers also while the server starts. Needs the permission `operate`.",
+  description: [
+    "In Prometheus' text format, of all apps together. Answers also while the server starts.",
+    "Needs the permission `operate`.",
+  ].join(" "),
   method: "GET",
   path: "/metrics",
   permission: "operate",

@@ -2,6 +2,8 @@ import { openEndpoint } from "../../endpoint.ts";
 import { ALWAYS_SENT, failure, RETRY_AFTER } from "../../openapi/responses.ts";
 import { always, count, object, type ValueOf } from "../../shapes/shape.ts";
 
+/* Whether the service knows all that it was told. */
+
 const answer = object({
   status: always("ready"),
   damaged: count("Stretches of damaged data set aside; see the command verify."),
@@ -14,7 +16,6 @@ const starting = object({
 });
 const stopping = object({ status: always("stopping") });
 
-/** Whether the service knows all it was told. */
 export const ready = openEndpoint({
   operationId: "getReadiness",
   tag: "Service",

@@ -7,6 +7,8 @@ import { EXAMPLE_REPORT, exampleRecord } from "../../shapes/record-schemas.ts";
 import { newestRecords } from "../../shapes/records.ts";
 import { always, count, envelope, text } from "../../shapes/shape.ts";
 
+/* Where each device of a user is: its newest position. */
+
 const MS_PER_SECOND = 1000;
 
 const answer = envelope({

@@ -9,6 +9,8 @@ import { EXAMPLE_REPORT, field } from "../../shapes/record-schemas.ts";
 import { ref } from "../../shapes/schema.ts";
 import { count, object, optional, plain, text, type ValueOf } from "../../shapes/shape.ts";
 
+/* Which devices a user has, each with its newest position and battery. */
+
 const MS_PER_SECOND = 1000;
 
 const moment = { type: "integer", format: "int64", description: "Unix milliseconds." };

@@ -27,6 +27,8 @@ import { EXAMPLE_REPORT, exampleRecord } from "../../shapes/record-schemas.ts";
 import { historyRecords } from "../../shapes/records.ts";
 import { amount, count, envelope, object, optional, plain, text } from "../../shapes/shape.ts";
 
+/* Where the devices of a user were, and how far they went. */
+
 const start = { user_id: text("The user that was asked for."), locations: historyRecords("userHistory") };
 const end = {
   pagination: object({

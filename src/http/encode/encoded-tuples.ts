@@ -1,0 +1,96 @@
+import { ANONYMOUS } from "../../model/ids.ts";
+import { type LocationField, PROFILE_FIELDS, STATE_FIELDS } from "../../model/location-fields.ts";
+import type { RecordDictionary } from "../../model/record-page.ts";
+
+/** Profiles and states as one kind of response shows them, each pair encoded once. */
+export class EncodedTuples {
+  readonly #profileMembers: readonly TupleMember[];
+  readonly #stateMembers: readonly TupleMember[];
+  readonly #caches = new WeakMap<RecordDictionary, TupleCache>();
+
+  constructor(shown: (field: LocationField) => boolean) {
+    this.#profileMembers = membersShown(PROFILE_FIELDS, shown);
+    this.#stateMembers = membersShown(STATE_FIELDS, shown);
+  }
+
+  /** All members of a profile and a state that are shown, with a comma before each. */
+  of(dictionary: RecordDictionary, profile: number, state: number): Uint8Array {
+    let cache = this.#caches.get(dictionary);
+    if (cache === undefined) {
+      cache = new TupleCache();
+      this.#caches.set(dictionary, cache);
+    }
+    return cache.find(profile, state) ?? cache.put(profile, state, this.#encode(dictionary, profile, state));
+  }
+
+  #encode(dictionary: RecordDictionary, profile: number, state: number): Uint8Array {
+    const claimed = (member: number) => dictionary.profileText(profile, member) ?? UNCLAIMED[member]!;
+    const json =
+      encodeMembers(this.#profileMembers, claimed) +
+      encodeMembers(this.#stateMembers, (member) => dictionary.stateText(state, member));
+    return new TextEncoder().encode(json);
+  }
+}
+
+/** What a record shows that carries no such member, as a late report whose archived record can't be read. */
+const UNCLAIMED = PROFILE_FIELDS.map(({ name }) => (name === "user_id" ? ANONYMOUS : null));
+
+interface TupleMember {
+  readonly index: number;
+  readonly name: string;
+  readonly isBoolean: boolean;
+}
+
+function membersShown(
+  fields: readonly LocationField[],
+  shown: (field: LocationField) => boolean,
+): readonly TupleMember[] {
+  return fields.flatMap((field, index) =>
+    shown(field) ? [{ index, name: field.name, isBoolean: field.type === "boolean" }] : [],
+  );
+}
+
+function encodeMembers(members: readonly TupleMember[], textOf: (member: number) => string | null): string {
+  let json = "";
+  for (const { index, name, isBoolean } of members) {
+    const text = textOf(index);
+    if (text !== null) json += `,"${name}":${isBoolean ? text : JSON.stringify(text)}`;
+  }
+  return json;
+}
+
+/** A power of two. About 8 MB with all members of both as they come in practice, */
+const TUPLES_CACHED = 16_384;
+/** and 16 MB at most: members as long as they may be are encoded anew each time. */
+const TUPLE_BYTES_CACHED = 1024;
+
+/**
+ * Texts by profile and state, a newer one taking the place of an older in its slot: bounded without any
+ * bookkeeping. The two go together, since one copy of both costs little more than one of either.
+ */
+class TupleCache {
+  readonly #profiles = new Int32Array(TUPLES_CACHED).fill(-1);
+  readonly #states = new Int32Array(TUPLES_CACHED);
+  readonly #texts: Uint8Array[] = [];
+
+  find(profile: number, state: number): Uint8Array | null {
+    const slot = slotOf(profile, state);
+    return this.#profiles[slot] === profile && this.#states[slot] === state ? this.#texts[slot]! : null;
+  }
+
+  put(profile: number, state: number, text: Uint8Array): Uint8Array {
+    if (text.length > TUPLE_BYTES_CACHED) return text;
+    const slot = slotOf(profile, state);
+    this.#profiles[slot] = profile;
+    this.#states[slot] = state;
+    this.#texts[slot] = text;
+    return text;
+  }
+}
+
+/**
+ * Both numbers are handed out one after the other; the odd factor keeps a profile's states apart from its neighbours'.
+ */
+function slotOf(profile: number, state: number): number {
+  return (Math.imul(profile, 0x9e3779b1) + state) & (TUPLES_CACHED - 1);
+}
