@@ -29,7 +29,9 @@ const STAMP = join(MODULES, ".wherehouse.json");
 const IN_BUN = process.versions.bun !== undefined;
 
 /** Tests that keep a core busy; the others wait for processes most of the time, so both run at once. */
-const BUSY = ["sim", "property", "archive", "service", "http", "security"].map((name) => `./test/${name}`);
+const BUSY = ["simulation", "property", "archive", "service", "http", "security"].map(
+  (name) => `./test/${name}`,
+);
 
 /**
  * Every command: whether it needs the development packages, what is said before it, the programs it runs in order,
@@ -49,7 +51,7 @@ const COMMANDS = {
     meanwhile: (bun, args) => (args.length > 0 ? null : testProgram(bun, BUSY)),
   },
   bench: { development: true, programs: (bun, args) => [[bun, "bench/main.ts", ...args]] },
-  simulate: { development: true, programs: (bun, args) => [[bun, "test/sim/life/main.ts", ...args]] },
+  simulate: { development: true, programs: (bun, args) => [[bun, "test/simulation/main.ts", ...args]] },
   soak: { development: true, programs: (bun, args) => [[bun, "test/soak/main.ts", ...args]] },
   fuzz: { development: true, programs: fuzzers },
   check: { development: true, programs: checks },

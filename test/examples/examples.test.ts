@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { get } from "../runtime/support/client.ts";
-import { nativeDeno } from "../runtime/support/native-deno.ts";
+import { nativeDeno } from "../support/native-deno.ts";
 import {
   closePlace,
   type Ended,

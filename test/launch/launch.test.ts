@@ -141,7 +141,7 @@ describe.skipIf(NODE === null)("launch.mjs", () => {
       [true, false],
     ] as const) {
       for (const [folder, passes] of [
-        ["sim", simulated],
+        ["simulation", simulated],
         ["other", other],
       ] as const) {
         mkdirSync(join(project, "test", folder), { recursive: true });
@@ -151,7 +151,7 @@ describe.skipIf(NODE === null)("launch.mjs", () => {
       const { code, out, err } = await launch("test");
       const said = out + err;
       expect([simulated, other, code]).toEqual([simulated, other, simulated && other ? 0 : 1]);
-      for (const folder of ["sim", "other"])
+      for (const folder of ["simulation", "other"])
         expect(said.split(`${folder} ran`).length - 1).toBeGreaterThan(0);
       expect(said.match(/^Ran 1 test across 1 file\b/gm)).toHaveLength(2);
       expect(err).toMatch(/^(Installing packages ...\n)?All tests together take about eight minutes/);

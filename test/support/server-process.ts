@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Subprocess } from "bun";
-import { nativeDeno } from "../runtime/support/native-deno.ts";
+import { nativeDeno } from "./native-deno.ts";
 
 /** The real program in processes of its own, under either runtime. */
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { createInlineRowEncoder, createRowEncoder } from "../../../src/archive/write/row-encoder.ts";
 import type { ReportBatch } from "../../../src/model/report-batch.ts";
-import { nativeDeno } from "../../runtime/support/native-deno.ts";
+import { nativeDeno } from "../../support/native-deno.ts";
 import { APP, batchOf } from "../../support/reports/batches.ts";
 
 const SCRIPT = join(import.meta.dir, "encode-and-end.ts");

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { BodyUnpacker, type Coding } from "../../../src/http/body/body-unpacker.ts";
-import { nativeDeno } from "../../runtime/support/native-deno.ts";
+import { nativeDeno } from "../../support/native-deno.ts";
 
 const unpacker = new BodyUnpacker();
 const MIB = 2 ** 20;

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { ENDPOINTS as SERVED } from "../../../src/http/endpoints.ts";
-import { nativeDeno } from "../../runtime/support/native-deno.ts";
+import { nativeDeno } from "../../support/native-deno.ts";
 import { document, operationOf, text } from "./open-api-document.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { nativeDeno } from "../support/native-deno.ts";
+import { nativeDeno } from "../../support/native-deno.ts";
 
 const SCRIPT = join(import.meta.dir, "crashing.ts");
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
 import { acquireSqliteLock } from "../../../src/runtime/sqlite-lock.ts";
-import { nativeDeno } from "../support/native-deno.ts";
+import { nativeDeno } from "../../support/native-deno.ts";
 
 /*
  * Goal: one holder at a time, named to the others, and free again however the holder ends.

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
-import { nativeDeno } from "../support/native-deno.ts";
+import { nativeDeno } from "../../support/native-deno.ts";
 
 const SCRIPT = join(import.meta.dir, "listen-on-deno.ts");
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { listenOnBun } from "../../../src/runtime/listeners/bun-listen.ts";
-import { nativeDeno } from "../support/native-deno.ts";
+import { nativeDeno } from "../../support/native-deno.ts";
 import { answer } from "./listen-answer.ts";
 
 interface Server {

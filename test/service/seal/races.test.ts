@@ -5,7 +5,7 @@ import { createNodeFiles } from "../../../src/runtime/node-files.ts";
 import { createHistoryQueries } from "../../../src/service/history/history.ts";
 import { createManualClock } from "../../../src/time/clock.ts";
 import { createReferenceRecords, type ReferenceRecords } from "../../reference/records.ts";
-import { openLifeEngine } from "../../sim/life/engine.ts";
+import { openSimulationEngine } from "../../simulation/run/engine.ts";
 import { recordsOf } from "../../support/answers/page-records.ts";
 import { type ArchiveApp, createArchiveApp } from "../../support/archive-app.ts";
 import { type BeforeOperation, watchedEngine, watchedFiles } from "../../support/disk/watched-disk.ts";
@@ -26,7 +26,7 @@ const ALIKE_MAX = 2;
 /** After each so many steps the next seal is tried too. */
 const STEPS_A_SEAL = 4;
 
-const engine = await openLifeEngine();
+const engine = await openSimulationEngine();
 afterAll(() => engine.close());
 
 interface Story {

@@ -1,0 +1,41 @@
+import { openSimulationEngine } from "./engine.ts";
+import { addTotals, noTotals, type RunTotals } from "./outcome.ts";
+import { type FinishedRun, simulateRun } from "./simulated-run.ts";
+
+export interface SimulationOptions {
+  readonly from: number;
+  readonly count: number;
+  /** Told after each run, by its number and with the sums so far. */
+  onRun?(seed: number, totals: RunTotals): void;
+}
+
+/** DuckDB remembers a little of every file that it ever read, so it is opened anew now and then. */
+const RUNS_AN_ENGINE = 500;
+
+/** Simulates one run after another; throws the `RunFailure` of the first that goes wrong. */
+export async function simulate({ from, count, onRun = () => {} }: SimulationOptions): Promise<RunTotals> {
+  const sum = noTotals();
+  for (let first = from; first < from + count; first += RUNS_AN_ENGINE) {
+    const engine = await openSimulationEngine();
+    try {
+      for (let seed = first; seed < Math.min(first + RUNS_AN_ENGINE, from + count); seed++) {
+        const { totals } = await simulateRun({ seed, engine });
+        addTotals(sum, totals);
+        onRun(seed, sum);
+      }
+    } finally {
+      engine.close();
+    }
+  }
+  return sum;
+}
+
+/** Simulates one run; throws its `RunFailure`. */
+export async function simulateOne(seed: number): Promise<FinishedRun> {
+  const engine = await openSimulationEngine();
+  try {
+    return await simulateRun({ seed, engine });
+  } finally {
+    engine.close();
+  }
+}
