@@ -106,7 +106,6 @@ export interface BackupDirectory {
 
 export function createBackupDirectory(files: Files, directory: string): BackupDirectory {
   const next = join(directory, NEXT);
-
   let hasNext = false;
 
   async function makeWay(path: string): Promise<void> {
@@ -120,39 +119,6 @@ export function createBackupDirectory(files: Files, directory: string): BackupDi
     for (const name of temporary) await files.remove(join(directory, name));
     if (await files.exists(next)) await files.removeAll(next);
     hasNext = false;
-  }
-
-  /** The log comes first and the manifest last, so that the directory is a data directory at any moment. */
-  async function moveIntoPlace({ files: all }: Backup, waits: (file: BackupFile) => Promise<boolean>) {
-    for (const wanted of inOrder(all)) {
-      if (!(await waits(wanted))) continue;
-      const to = join(directory, wanted.file);
-      await files.makeDirectory(dirname(to));
-      await files.rename(join(next, waitingName(wanted.file)), to);
-    }
-    const folders = new Set(all.map(({ file }) => dirname(join(directory, file))));
-    for (const folder of folders) if (await files.exists(folder)) await files.syncDirectory(folder);
-  }
-
-  async function listWaiting(): Promise<ReadonlySet<string>> {
-    return new Set(await files.list(next));
-  }
-
-  /**
-   * Has a file wait again that may be in its place only until the power fails: after a sync that failed no later one
-   * tells, unless the file is renamed anew. False where there is none.
-   */
-  async function makeWait(wanted: BackupFile, waiting: ReadonlySet<string>): Promise<boolean> {
-    const path = join(next, waitingName(wanted.file));
-    if (waiting.has(waitingName(wanted.file))) {
-      const found = await findFile(files, directory, wanted);
-      if (!found.ok && found.error.unread !== null) throw found.error.unread; // Not to be forgotten.
-      if (found.ok && found.value.isWaiting) return true;
-    }
-    const inPlace = join(directory, wanted.file);
-    if (!(await files.exists(inPlace))) return false;
-    await files.rename(inPlace, path);
-    return true;
   }
 
   return {
@@ -188,14 +154,16 @@ export function createBackupDirectory(files: Files, directory: string): BackupDi
       if (former !== null && (await files.exists(next))) {
         // It may count only until the power fails, too.
         await files.replace(join(directory, BACKUP_FILE), encodeBackup(former));
-        const waiting = await listWaiting();
-        await moveIntoPlace(former, (wanted) => makeWait(wanted, waiting));
+        const waiting = new Set(await files.list(next));
+        await moveIntoPlace(files, directory, former, (wanted) =>
+          makeWait(files, directory, wanted, waiting),
+        );
       }
       await discard();
     },
     async settle(backup) {
-      const waiting = await listWaiting();
-      await moveIntoPlace(backup, async ({ file }) => waiting.has(waitingName(file)));
+      const waiting = new Set(await files.list(next));
+      await moveIntoPlace(files, directory, backup, async ({ file }) => waiting.has(waitingName(file)));
       await discard();
       await removeUnnamed(files, directory, new Set(backup.files.map(({ file }) => file)));
     },
@@ -214,9 +182,48 @@ export async function writeDurably(files: Files, path: string, bytes: Uint8Array
   }
 }
 
+/** The log comes first and the manifest last, so that the directory is a data directory at any moment. */
+async function moveIntoPlace(
+  files: Files,
+  directory: string,
+  { files: all }: Backup,
+  waits: (file: BackupFile) => Promise<boolean>,
+): Promise<void> {
+  for (const wanted of inOrder(all)) {
+    if (!(await waits(wanted))) continue;
+    const to = join(directory, wanted.file);
+    await files.makeDirectory(dirname(to));
+    await files.rename(join(directory, NEXT, waitingName(wanted.file)), to);
+  }
+  const folders = new Set(all.map(({ file }) => dirname(join(directory, file))));
+  for (const folder of folders) if (await files.exists(folder)) await files.syncDirectory(folder);
+}
+
 function inOrder(all: readonly BackupFile[]): BackupFile[] {
   const rank = ({ file }: BackupFile) => (file.startsWith("wal/") ? 0 : file === MANIFEST ? 2 : 1);
   return [...all].sort((a, b) => rank(a) - rank(b));
+}
+
+/**
+ * Has a file wait again that may be in its place only until the power fails: after a sync that failed no later one
+ * tells, unless the file is renamed anew. False where there is none.
+ */
+async function makeWait(
+  files: Files,
+  directory: string,
+  wanted: BackupFile,
+  waiting: ReadonlySet<string>,
+): Promise<boolean> {
+  const path = join(directory, NEXT, waitingName(wanted.file));
+  if (waiting.has(waitingName(wanted.file))) {
+    const found = await findFile(files, directory, wanted);
+    if (!found.ok && found.error.unread !== null) throw found.error.unread; // Not to be forgotten.
+    if (found.ok && found.value.isWaiting) return true;
+  }
+  const inPlace = join(directory, wanted.file);
+  if (!(await files.exists(inPlace))) return false;
+  await files.rename(inPlace, path);
+  return true;
 }
 
 /** Removes what a backup does not name, and the folders that are empty then. */
