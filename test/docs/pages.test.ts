@@ -11,8 +11,8 @@ const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 
 const DOCS = readdirSync(join(ROOT, "docs")).map((name) => `docs/${name}`);
 const FOLDERS = ["bench/README.md", "deploy/README.md", "examples/README.md"];
-const USER_PAGES = ["README.md", "CONTRIBUTING.md", ...FOLDERS, ...DOCS];
-const PAGES = [...USER_PAGES, "ARCHITECTURE.md", "SECURITY.md"];
+const USER_PAGES = ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", ...FOLDERS, ...DOCS];
+const PAGES = [...USER_PAGES, "SECURITY.md"];
 
 /** Headings below the title, outside of blocks of code. */
 function headingsOf(page: string): string[] {
