@@ -2,8 +2,10 @@ import { dirname } from "node:path";
 import { putDurably } from "../../../src/runtime/durable-names.ts";
 import { type AppendFile, FileError, type Files } from "../../../src/runtime/files.ts";
 import { createSimulatedInode, type SimulatedInode } from "./simulated-inode.ts";
+import { SimulatedNames } from "./simulated-names.ts";
+import { type FileOperation, SimulatedOperations } from "./simulated-operations.ts";
 
-export type FileOperation = keyof Files | keyof AppendFile;
+export type { FileOperation };
 
 /**
  * A disk in memory that forgets as real ones do: appended bytes last from the next `sync` of their file, names
@@ -28,251 +30,123 @@ export interface SimulatedFiles extends Files {
   contents(): Map<string, Uint8Array>;
 }
 
-interface Names {
-  readonly files: Map<string, SimulatedInode>;
-  readonly directories: Set<string>;
-}
-
-/**
- * A change of names. It lasts from the next sync of any of its directories; where that sync fails nobody knows whether
- * it lasts, and no later sync brings it to the disk: the system takes it for written.
- */
-interface NameChange {
-  readonly directories: readonly string[];
-  apply(files: Map<string, SimulatedInode>): void;
-  state: "new" | "doubtful" | "durable";
-}
-
-interface Fault {
-  readonly operation: FileOperation;
-  readonly code: string;
-  readonly writtenBytes: number;
-}
-
 /** A disk that holds these files already. */
 export function createSimulatedFiles(contents: ReadonlyMap<string, Uint8Array> = new Map()): SimulatedFiles {
-  const names: Names = { files: new Map(), directories: new Set(["/"]) };
-  for (const [path, bytes] of contents) {
-    addDirectories(names.directories, dirname(path));
-    names.files.set(path, createSimulatedInode(bytes));
-  }
-  return simulatedFiles(names);
+  return simulatedFiles(
+    new SimulatedNames([...contents].map(([path, bytes]) => [path, createSimulatedInode(bytes)])),
+  );
 }
 
-function isWithin(path: string, directory: string): boolean {
-  return path === directory || path.startsWith(`${directory}/`);
+function simulatedFiles(names: SimulatedNames): SimulatedFiles {
+  const operations = new SimulatedOperations((operation, path) => disk.beforeOperation?.(operation, path));
+  const freeBytes = () => Math.max(0, disk.capacityBytes - names.usedBytes());
+  const disk: SimulatedFiles = {
+    capacityBytes: Number.POSITIVE_INFINITY,
+    beforeOperation: null,
+    failNext: (operation, code, writtenBytes = 0) => operations.failNext({ operation, code, writtenBytes }),
+    contents: () => new Map([...names.files].map(([path, inode]) => [path, inode.read()])),
+    crash(random) {
+      operations.cutPower();
+      return simulatedFiles(names.afterPowerFailure(random));
+    },
+    ...readingOperations(names, operations),
+    ...namingOperations(names, operations),
+    openAppend: (path) =>
+      operations.performOrFail("openAppend", path, () =>
+        appendFile(path, names.findOrAdd(path), operations, freeBytes),
+      ),
+    async replace(path, bytes) {
+      await operations.performOrFail("replace", path, () => {});
+      await putDurably(
+        () => writeAndRename(disk, names, operations, path, bytes),
+        () => disk.syncDirectory(dirname(path)),
+      );
+    },
+  };
+  return disk;
+}
+
+function readingOperations(
+  names: SimulatedNames,
+  operations: SimulatedOperations,
+): Pick<Files, "read" | "size" | "exists" | "list"> {
+  return {
+    read: (path) => operations.performOrFail("read", path, () => names.find("read", path).read()),
+    size: (path) => operations.performOrFail("size", path, () => names.find("size", path).size),
+    exists: (path) =>
+      operations.performOrFail("exists", path, () => names.files.has(path) || names.directories.has(path)),
+    list: (directory) => operations.performOrFail("list", directory, () => names.list(directory)),
+  };
+}
+
+function namingOperations(
+  names: SimulatedNames,
+  operations: SimulatedOperations,
+): Pick<Files, "makeDirectory" | "rename" | "link" | "remove" | "removeAll" | "syncDirectory"> {
+  return {
+    makeDirectory: (path) =>
+      operations.performOrFail("makeDirectory", path, () => names.addDirectories(path)),
+    rename: (from, to) => operations.performOrFail("rename", from, () => names.rename(from, to)),
+    link: (from, to) => operations.performOrFail("link", from, () => names.link(from, to)),
+    remove: (path) => operations.performOrFail("remove", path, () => names.remove(path)),
+    removeAll: (path) => operations.performOrFail("removeAll", path, () => names.removeAll(path)),
+    syncDirectory: (path) =>
+      operations.perform("syncDirectory", path, (fault) => {
+        if (fault === null) return names.settle(path, "durable");
+        if (fault.code === "EIO") names.settle(path, "doubtful"); // Any other leaves all as it was.
+        throw new FileError("syncDirectory", path, fault.code);
+      }),
+  };
+}
+
+function appendFile(
+  path: string,
+  inode: SimulatedInode,
+  operations: SimulatedOperations,
+  freeBytes: () => number,
+): AppendFile {
+  return {
+    append: (parts) =>
+      operations.perform("append", path, (fault) => {
+        let room = fault?.writtenBytes ?? Number.POSITIVE_INFINITY;
+        for (const part of parts) {
+          const fitting = part.subarray(0, Math.min(room, freeBytes()));
+          inode.append(fitting);
+          room -= fitting.length;
+          if (fitting.length < part.length) throw new FileError("append", path, fault?.code ?? "ENOSPC");
+        }
+        if (fault !== null) throw new FileError("append", path, fault.code);
+      }),
+    sync: () =>
+      operations.perform("sync", path, (fault) => {
+        if (fault === null) return inode.sync();
+        inode.failSync();
+        throw new FileError("sync", path, fault.code);
+      }),
+    truncate: (sizeBytes) => operations.performOrFail("truncate", path, () => inode.truncate(sizeBytes)),
+    close: () => operations.performOrFail("close", path, () => {}),
+  };
 }
 
 /** Counts on through crashes, so that a leftover is never written to. */
 let temporaryFiles = 0;
 
-function addDirectories(directories: Set<string>, path: string): void {
-  directories.add(path);
-  if (dirname(path) !== path) addDirectories(directories, dirname(path));
-}
-
-function simulatedFiles({ files, directories }: Names): SimulatedFiles {
-  const durableFiles = new Map(files);
-  /** Since then, in order; the first is not durable. */
-  let nameChanges: NameChange[] = [];
-  let hasPower = true;
-  const faults: Fault[] = [];
-
-  /** Lets the operation happen at one instant, told what it is to fail with; after it the power may fail, or before. */
-  async function perform<Result>(
-    operation: FileOperation,
-    path: string,
-    act: (fault: Fault | null) => Result,
-  ): Promise<Result> {
-    if (!hasPower) throw new FileError(operation, path, "EIO");
-    await disk.beforeOperation?.(operation, path);
-    if (!hasPower) throw new FileError(operation, path, "EIO");
-    const index = faults.findIndex((fault) => fault.operation === operation);
-    return act(index < 0 ? null : faults.splice(index, 1)[0]!);
+async function writeAndRename(
+  disk: SimulatedFiles,
+  names: SimulatedNames,
+  operations: SimulatedOperations,
+  path: string,
+  bytes: Uint8Array,
+): Promise<void> {
+  const temporary = `${path}.${++temporaryFiles}.tmp`;
+  try {
+    const file = await disk.openAppend(temporary);
+    await file.append([bytes]);
+    await file.sync();
+    await file.close();
+    await disk.rename(temporary, path);
+  } catch (error) {
+    if (operations.hasPower && names.files.has(temporary)) names.drop(temporary);
+    throw error;
   }
-
-  function performOrFail<Result>(operation: FileOperation, path: string, act: () => Result): Promise<Result> {
-    return perform(operation, path, (fault) => {
-      if (fault !== null) throw new FileError(operation, path, fault.code);
-      return act();
-    });
-  }
-
-  function find(operation: FileOperation, path: string): SimulatedInode {
-    const inode = files.get(path);
-    if (inode === undefined)
-      throw new FileError(operation, path, directories.has(path) ? "EISDIR" : "ENOENT");
-    return inode;
-  }
-
-  function change(directoriesOfIt: readonly string[], apply: NameChange["apply"]): void {
-    nameChanges.push({ directories: directoriesOfIt, apply, state: "new" });
-    apply(files);
-  }
-
-  /** What became of the names of a directory that were not synced before. */
-  function settleNames(directory: string, state: NameChange["state"]): void {
-    for (const each of nameChanges)
-      if (each.state === "new" && each.directories.includes(directory)) each.state = state;
-    const left = nameChanges.findIndex((each) => each.state !== "durable");
-    const settled = left < 0 ? nameChanges : nameChanges.slice(0, left);
-    for (const each of settled) each.apply(durableFiles);
-    nameChanges = nameChanges.slice(settled.length);
-  }
-
-  /** Names of a directory change in order, so what survives of new ones is a beginning. */
-  function survivingNames(random: (() => number) | undefined): NameChange[] {
-    let left = nameChanges.filter(({ state }) => state === "new").length;
-    left = random === undefined ? 0 : Math.floor(random() * (left + 1));
-    return nameChanges.filter(({ state }) => {
-      if (state === "new") return left-- > 0;
-      return state === "durable" || (random !== undefined && random() < 0.5);
-    });
-  }
-
-  function freeBytes(): number {
-    let used = 0;
-    for (const inode of new Set(files.values())) used += inode.size;
-    return Math.max(0, disk.capacityBytes - used);
-  }
-
-  function open(path: string): SimulatedInode {
-    const directory = dirname(path);
-    if (!directories.has(directory)) throw new FileError("openAppend", path, "ENOENT");
-    const inode = files.get(path) ?? createSimulatedInode();
-    if (!files.has(path)) change([directory], (all) => all.set(path, inode));
-    return inode;
-  }
-
-  function appendFile(path: string, inode: SimulatedInode): AppendFile {
-    return {
-      append: (parts) =>
-        perform("append", path, (fault) => {
-          let room = fault?.writtenBytes ?? Number.POSITIVE_INFINITY;
-          for (const part of parts) {
-            const fitting = part.subarray(0, Math.min(room, freeBytes()));
-            inode.append(fitting);
-            room -= fitting.length;
-            if (fitting.length < part.length) throw new FileError("append", path, fault?.code ?? "ENOSPC");
-          }
-          if (fault !== null) throw new FileError("append", path, fault.code);
-        }),
-      sync: () =>
-        perform("sync", path, (fault) => {
-          if (fault === null) return inode.sync();
-          inode.failSync();
-          throw new FileError("sync", path, fault.code);
-        }),
-      truncate: (sizeBytes) => performOrFail("truncate", path, () => inode.truncate(sizeBytes)),
-      close: () => performOrFail("close", path, () => {}),
-    };
-  }
-
-  function isEmpty(directory: string): boolean {
-    return ![...files.keys(), ...directories].some((path) => path.startsWith(`${directory}/`));
-  }
-
-  /** Directories last from the moment they are made; the names of the files in one change with a sync of its parent. */
-  function renameDirectory(from: string, to: string): void {
-    if (files.has(to)) throw new FileError("rename", from, "ENOTDIR");
-    if (!isEmpty(to)) throw new FileError("rename", from, "ENOTEMPTY");
-    for (const path of [...directories])
-      if (isWithin(path, from)) directories.add(to + path.slice(from.length));
-    change([dirname(from), dirname(to)], (all) => {
-      for (const [path, inode] of [...all]) {
-        if (!isWithin(path, from)) continue;
-        all.delete(path);
-        all.set(to + path.slice(from.length), inode);
-      }
-    });
-    for (const path of [...directories]) if (isWithin(path, from)) directories.delete(path);
-  }
-
-  async function writeAndRename(path: string, bytes: Uint8Array): Promise<void> {
-    const temporary = `${path}.${++temporaryFiles}.tmp`;
-    try {
-      const file = await disk.openAppend(temporary);
-      await file.append([bytes]);
-      await file.sync();
-      await file.close();
-      await disk.rename(temporary, path);
-    } catch (error) {
-      if (hasPower && files.has(temporary)) change([dirname(path)], (all) => all.delete(temporary));
-      throw error;
-    }
-  }
-
-  const disk: SimulatedFiles = {
-    capacityBytes: Number.POSITIVE_INFINITY,
-    beforeOperation: null,
-    failNext: (operation, code, writtenBytes = 0) => void faults.push({ operation, code, writtenBytes }),
-    contents: () => new Map([...files].map(([path, inode]) => [path, inode.read()])),
-    crash(random) {
-      hasPower = false;
-      for (const name of survivingNames(random)) name.apply(durableFiles);
-      const survivors = new Map<SimulatedInode, SimulatedInode>();
-      for (const inode of durableFiles.values()) {
-        survivors.set(inode, createSimulatedInode(inode.survivor(random ?? null)));
-      }
-      const left = new Map([...durableFiles].map(([path, inode]) => [path, survivors.get(inode)!]));
-      const found = new Set(directories);
-      // Those that were removed are back with their files.
-      for (const path of left.keys()) addDirectories(found, dirname(path));
-      return simulatedFiles({ files: left, directories: found });
-    },
-    read: (path) => performOrFail("read", path, () => find("read", path).read()),
-    size: (path) => performOrFail("size", path, () => find("size", path).size),
-    exists: (path) => performOrFail("exists", path, () => files.has(path) || directories.has(path)),
-    list: (directory) =>
-      performOrFail("list", directory, () => {
-        const all = [...files.keys(), ...directories].filter(
-          (path) => dirname(path) === directory && path !== "/",
-        );
-        return all.map((path) => path.slice(directory === "/" ? 1 : directory.length + 1)).sort();
-      }),
-    makeDirectory: (path) => performOrFail("makeDirectory", path, () => addDirectories(directories, path)),
-    openAppend: (path) => performOrFail("openAppend", path, () => appendFile(path, open(path))),
-    async replace(path, bytes) {
-      await performOrFail("replace", path, () => {});
-      await putDurably(
-        () => writeAndRename(path, bytes),
-        () => disk.syncDirectory(dirname(path)),
-      );
-    },
-    rename: (from, to) =>
-      performOrFail("rename", from, () => {
-        if (directories.has(from)) return renameDirectory(from, to);
-        const inode = find("rename", from);
-        change([...new Set([dirname(from), dirname(to)])], (all) => {
-          all.delete(from);
-          all.set(to, inode);
-        });
-      }),
-    link: (from, to) =>
-      performOrFail("link", from, () => {
-        const inode = find("link", from);
-        if (files.has(to)) throw new FileError("link", from, "EEXIST");
-        if (!directories.has(dirname(to))) throw new FileError("link", from, "ENOENT");
-        change([dirname(to)], (all) => all.set(to, inode));
-      }),
-    remove: (path) =>
-      performOrFail("remove", path, () => {
-        find("remove", path);
-        change([dirname(path)], (all) => all.delete(path));
-      }),
-    removeAll: (path) =>
-      performOrFail("removeAll", path, () => {
-        change([dirname(path)], (all) => {
-          for (const each of [...all.keys()]) if (isWithin(each, path)) all.delete(each);
-        });
-        for (const each of [...directories]) if (isWithin(each, path)) directories.delete(each);
-      }),
-    syncDirectory: (path) =>
-      perform("syncDirectory", path, (fault) => {
-        if (fault === null) return settleNames(path, "durable");
-        if (fault.code === "EIO") settleNames(path, "doubtful"); // Any other leaves all as it was.
-        throw new FileError("syncDirectory", path, fault.code);
-      }),
-  };
-  return disk;
 }

@@ -1,0 +1,55 @@
+import { type AppendFile, FileError, type Files } from "../../../src/runtime/files.ts";
+
+export type FileOperation = keyof Files | keyof AppendFile;
+
+/** What the next operation of this name fails with. */
+export interface OperationFault {
+  readonly operation: FileOperation;
+  readonly code: string;
+  /** Of an append, written all the same. */
+  readonly writtenBytes: number;
+}
+
+/** Lets the operations of a simulated disk happen one at a time, while it has power. */
+export class SimulatedOperations {
+  readonly #before: (operation: FileOperation, path: string) => void | Promise<void>;
+  readonly #faults: OperationFault[] = [];
+  #hasPower = true;
+
+  constructor(before: (operation: FileOperation, path: string) => void | Promise<void>) {
+    this.#before = before;
+  }
+
+  get hasPower(): boolean {
+    return this.#hasPower;
+  }
+
+  /** Every operation from now on fails. */
+  cutPower(): void {
+    this.#hasPower = false;
+  }
+
+  failNext(fault: OperationFault): void {
+    this.#faults.push(fault);
+  }
+
+  /** Lets the operation happen at one instant, told what it is to fail with; the power may fail before it or after. */
+  async perform<Result>(
+    operation: FileOperation,
+    path: string,
+    act: (fault: OperationFault | null) => Result,
+  ): Promise<Result> {
+    if (!this.#hasPower) throw new FileError(operation, path, "EIO");
+    await this.#before(operation, path);
+    if (!this.#hasPower) throw new FileError(operation, path, "EIO");
+    const index = this.#faults.findIndex((fault) => fault.operation === operation);
+    return act(index < 0 ? null : this.#faults.splice(index, 1)[0]!);
+  }
+
+  performOrFail<Result>(operation: FileOperation, path: string, act: () => Result): Promise<Result> {
+    return this.perform(operation, path, (fault) => {
+      if (fault !== null) throw new FileError(operation, path, fault.code);
+      return act();
+    });
+  }
+}
