@@ -83,13 +83,6 @@ export function createRunModel(): RunModel {
     for (const { timestamp } of reports) newestMs = Math.max(newestMs, timestamp);
   }
 
-  function forEach(visit: (appId: string, record: RecordHistory, contribution: Contribution) => void): void {
-    for (const [appId, records] of apps) {
-      for (const record of records.values())
-        for (const each of record.contributions) visit(appId, record, each);
-    }
-  }
-
   return {
     get open() {
       return open;
@@ -117,17 +110,17 @@ export function createRunModel(): RunModel {
       return copied.values();
     },
     loosen(isLost) {
-      forEach((appId, record, each) => {
+      forEach(apps, (appId, record, each) => {
         if (each.fate === "kept" && isLost(appId, record, each)) each.fate = "optional";
       });
     },
     forget(isDeleted) {
-      forEach((_, record, each) => {
+      forEach(apps, (_, record, each) => {
         if (isDeleted(dayOf(record), each)) each.fate = "deleted";
       });
     },
     recall() {
-      forEach((_, __, each) => {
+      forEach(apps, (_, __, each) => {
         if (each.fate === "deleted") each.fate = "optional";
       });
     },
@@ -139,6 +132,16 @@ export function createRunModel(): RunModel {
       return [...apps.values()].reduce((sum, records) => sum + records.size, 0);
     },
   };
+}
+
+function forEach(
+  apps: ReadonlyMap<string, AppRecords>,
+  visit: (appId: string, record: RecordHistory, contribution: Contribution) => void,
+): void {
+  for (const [appId, records] of apps) {
+    for (const record of records.values())
+      for (const each of record.contributions) visit(appId, record, each);
+  }
 }
 
 export function recordKey(deviceId: string, timestampMs: number): string {

@@ -34,49 +34,15 @@ const RESTORED = "/restored";
 const BACKUP_OPERATIONS = 60;
 
 export function createRunBackups(run: RunContext, batches: RunBatches, machine: RunMachine): RunBackups {
-  const { clock, createSalt, disk, draws, engine, model, damage, plan, totals } = run;
+  const { clock, disk, draws, plan, totals } = run;
   /** What may be restored: the last backup that was whole, and those after it that were cut off. */
   let moments: Moment[] = [];
   let hasWhole = false;
 
-  function knownFates(): ReadonlyMap<Contribution, Fate> {
-    const records = plan.apps.flatMap((appId) => [...model.histories(appId, [])]);
-    const known = records.flatMap(({ contributions }) => contributions);
-    return new Map(known.map((each) => [each, damage.isUnread(each) ? "optional" : each.fate]));
-  }
-
-  /** A file that could not be read, or a write under way that a crash took back, may be in it otherwise than it was. */
-  function isCertain(report: BackupReport): boolean {
-    return report.problems.length === 0 && model.open.length === 0 && !disk.isDead;
-  }
-
-  async function expectMoment(contents: ReadonlyMap<string, Uint8Array>, moment: Moment): Promise<void> {
-    const mirror = engine.makeDirectory();
-    const disks = createMirroredDisk(createSimulatedFiles(contents), mirror);
-    const { segmentBytesMax } = plan;
-    const service = await openService({
-      machine: { ...disks, engine: engine.archive },
-      clock,
-      segmentBytesMax,
-      createSalt,
-      planted: {},
-    });
-    for (const appId of plan.apps) {
-      const histories = historiesAt(moment, model.histories(appId, []));
-      const nowMs = clock.nowMs();
-      const expected = { histories, nowMs, isLoose: () => false, mayLackNewest: service.mayLackNewest() };
-      const asked = { appId, users: plan.users, devices: [], historyUser: null, range: answeredRange(run) };
-      const mismatch = findMismatch(expected, await observeApp(service, asked));
-      if (mismatch !== null) run.fail(`restored from a backup, ${appId}: ${mismatch}`);
-    }
-    await closeService(service);
-    engine.removeDirectory(mirror);
-  }
-
   return {
     async backUp() {
       totals.backups++;
-      const fates = knownFates();
+      const fates = knownFates(run);
       const takenMs = clock.nowMs();
       if (draws.chance(plan.faultChance)) machine.arm(BACKUP_OPERATIONS, "backup");
       const often = draws.pick([0, 0.05, 0.3]);
@@ -98,7 +64,7 @@ export function createRunBackups(run: RunContext, batches: RunBatches, machine: 
       if (outcome.ok) {
         const { files: count, lastSequence } = outcome.value;
         run.tell(`backed up ${count} files, up to entry ${lastSequence}`);
-        moments = [{ takenMs, fates: isCertain(outcome.value) ? fates : null, lastSequence }];
+        moments = [{ takenMs, fates: isCertain(run, outcome.value) ? fates : null, lastSequence }];
         hasWhole = true;
       } else {
         run.tell(`the backup fails: ${outcome.error}`);
@@ -119,9 +85,48 @@ export function createRunBackups(run: RunContext, batches: RunBatches, machine: 
       const restored = new Map<string, Uint8Array>();
       for (const [path, bytes] of files.contents())
         if (path.startsWith(`${RESTORED}/`)) restored.set(path.replace(RESTORED, SIMULATED_DATA_DIR), bytes);
-      await expectMoment(restored, possible[0]!);
+      await expectMoment(run, restored, possible[0]!);
     },
   };
+}
+
+function knownFates({ damage, model, plan }: RunContext): ReadonlyMap<Contribution, Fate> {
+  const records = plan.apps.flatMap((appId) => [...model.histories(appId, [])]);
+  const known = records.flatMap(({ contributions }) => contributions);
+  return new Map(known.map((each) => [each, damage.isUnread(each) ? "optional" : each.fate]));
+}
+
+/** A file that could not be read, or a write under way that a crash took back, may be in it otherwise than it was. */
+function isCertain({ disk, model }: RunContext, report: BackupReport): boolean {
+  return report.problems.length === 0 && model.open.length === 0 && !disk.isDead;
+}
+
+async function expectMoment(
+  run: RunContext,
+  contents: ReadonlyMap<string, Uint8Array>,
+  moment: Moment,
+): Promise<void> {
+  const { clock, createSalt, engine, model, plan } = run;
+  const mirror = engine.makeDirectory();
+  const disks = createMirroredDisk(createSimulatedFiles(contents), mirror);
+  const { segmentBytesMax } = plan;
+  const service = await openService({
+    machine: { ...disks, engine: engine.archive },
+    clock,
+    segmentBytesMax,
+    createSalt,
+    planted: {},
+  });
+  for (const appId of plan.apps) {
+    const histories = historiesAt(moment, model.histories(appId, []));
+    const nowMs = clock.nowMs();
+    const expected = { histories, nowMs, isLoose: () => false, mayLackNewest: service.mayLackNewest() };
+    const asked = { appId, users: plan.users, devices: [], historyUser: null, range: answeredRange(run) };
+    const mismatch = findMismatch(expected, await observeApp(service, asked));
+    if (mismatch !== null) run.fail(`restored from a backup, ${appId}: ${mismatch}`);
+  }
+  await closeService(service);
+  engine.removeDirectory(mirror);
 }
 
 /** Records as they were at a moment: what came later must not be there. */

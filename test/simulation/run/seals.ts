@@ -29,11 +29,11 @@ const BUSY_BATCHES_MAX = 24;
 const SEAL_OPERATIONS = 60;
 
 export function createRunSeals(run: RunContext, batches: RunBatches, machine: RunMachine): RunSeals {
-  const { draws, plan, clock, disk, model, damage, totals } = run;
+  const { draws, plan, clock, disk, model, damage } = run;
 
   async function seal(): Promise<void> {
     const nowMs = clock.nowMs();
-    const report = await trySeal();
+    const report = await trySeal(run);
     await batches.settled();
     damage.noteSeal(run.service, nowMs, report);
     if (report !== null) machine.noteSealed();
@@ -43,34 +43,9 @@ export function createRunSeals(run: RunContext, batches: RunBatches, machine: Ru
     const records = plan.apps.flatMap((appId) => [...model.histories(appId, [])]);
     const contributions = records.flatMap((record) => record.contributions);
     expectNone(findTrimmedReport(run.service, disk, contributions));
-    if (report === null || !hasBeenCalm()) return;
+    if (report === null || !hasBeenCalm(run)) return;
     expectNone(findStrayPart(run.service, disk));
     expectNone(findExpiredReport(run.service, disk, nowMs, contributions));
-  }
-
-  async function trySeal(): Promise<SealReport | null> {
-    const { schedule, archive } = run.service.directory;
-    const before = archive.manifest.seal;
-    try {
-      const sealed = await schedule.sealNow();
-      const { days, records, expired, deleted, blocked, logBytes } = sealed;
-      run.tell(
-        `sealed ${records} records of ${days.join(", ") || "no day"}; expired ${expired.length}, deleted ${deleted.length}, blocked ${blocked.length}, ${logBytes} bytes off the log`,
-      );
-      totals.seals++;
-      return sealed;
-    } catch (error) {
-      run.tell(`the seal fails: ${error}`);
-      if (hasBeenCalm()) run.fail(`the seal failed: ${error}`, error);
-      if (archive.manifest.seal !== before) run.fail(`the seal archived, and says that it failed: ${error}`);
-      totals.failedSeals++;
-      return null;
-    }
-  }
-
-  /** Whether nothing went wrong since the last start. */
-  function hasBeenCalm(): boolean {
-    return disk.fired.length === 0 && disk.unreadable.size === 0;
   }
 
   function expectNone(broken: string | null): void {
@@ -116,4 +91,31 @@ export function createRunSeals(run: RunContext, batches: RunBatches, machine: Ru
       await sealBusily();
     },
   };
+}
+
+/** Null where the seal failed. */
+async function trySeal(run: RunContext): Promise<SealReport | null> {
+  const { totals } = run;
+  const { schedule, archive } = run.service.directory;
+  const before = archive.manifest.seal;
+  try {
+    const sealed = await schedule.sealNow();
+    const { days, records, expired, deleted, blocked, logBytes } = sealed;
+    run.tell(
+      `sealed ${records} records of ${days.join(", ") || "no day"}; expired ${expired.length}, deleted ${deleted.length}, blocked ${blocked.length}, ${logBytes} bytes off the log`,
+    );
+    totals.seals++;
+    return sealed;
+  } catch (error) {
+    run.tell(`the seal fails: ${error}`);
+    if (hasBeenCalm(run)) run.fail(`the seal failed: ${error}`, error);
+    if (archive.manifest.seal !== before) run.fail(`the seal archived, and says that it failed: ${error}`);
+    totals.failedSeals++;
+    return null;
+  }
+}
+
+/** Whether nothing went wrong since the last start. */
+function hasBeenCalm({ disk }: RunContext): boolean {
+  return disk.fired.length === 0 && disk.unreadable.size === 0;
 }

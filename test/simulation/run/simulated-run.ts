@@ -1,15 +1,14 @@
-import { readAcknowledged, writeAcknowledged } from "../../../src/directory/acknowledged.ts";
 import { checkAnswers } from "../check/checks.ts";
-import { heldByPart } from "../disk/flips.ts";
-import { createRunBatches } from "../reports/batches.ts";
-import { createRunBackups } from "./backups.ts";
+import { createRunBatches, type RunBatches } from "../reports/batches.ts";
+import { acknowledgeDamage } from "./acknowledge.ts";
+import { createRunBackups, type RunBackups } from "./backups.ts";
 import { turnClock } from "./clock.ts";
-import { createRunContext, type RunOptions } from "./context.ts";
-import { createRunMachine } from "./machine.ts";
+import { createRunContext, type RunContext, type RunOptions } from "./context.ts";
+import { createRunMachine, type RunMachine } from "./machine.ts";
 import type { RunTotals } from "./outcome.ts";
 import { drawStep, type Step } from "./plan.ts";
-import { createRunSeals } from "./seals.ts";
-import { ARCHIVE_DIRECTORY, closeService, DAMAGED_DIRECTORY } from "./service.ts";
+import { createRunSeals, type RunSeals } from "./seals.ts";
+import { closeService } from "./service.ts";
 
 export interface FinishedRun {
   readonly totals: RunTotals;
@@ -24,7 +23,7 @@ const STEP_FAULT_OPERATIONS = 60;
 /** Simulates a run from its seed; throws a `RunFailure` where the service breaks a promise. */
 export async function simulateRun(options: RunOptions): Promise<FinishedRun> {
   const run = createRunContext(options);
-  const { draws, plan, disk, engine, model, damage, totals, story } = run;
+  const { draws, plan, disk, model, totals, story } = run;
   const batches = createRunBatches(run);
   const machine = createRunMachine(run, batches);
   const backups = createRunBackups(run, batches, machine);
@@ -40,30 +39,6 @@ export async function simulateRun(options: RunOptions): Promise<FinishedRun> {
     const { log, recovery } = run.service.directory;
     // What could not be read was not put in place anew either: a power failure may take it yet.
     await check(log.state !== "failed" && recovery.readUpTo === Number.POSITIVE_INFINITY);
-  }
-
-  /** As `verify --acknowledge` does. */
-  async function acknowledge(): Promise<void> {
-    await check(false);
-    const { directory, files } = run.service;
-    const given = [...directory.archive.damaged.keys()];
-    if (given.length === 0) return;
-    run.tell(`given up: ${given.join(", ")}`);
-    const contents = disk.contents();
-    const parts = await Promise.all(
-      given.map((file) => heldByPart(`${ARCHIVE_DIRECTORY}/${file}`, contents, engine)),
-    );
-    let isSure = true;
-    try {
-      const known = await readAcknowledged(files, DAMAGED_DIRECTORY);
-      const more = given.map((name) => ({ name, bytes: 0 }));
-      await writeAcknowledged(files, DAMAGED_DIRECTORY, [...known, ...more]);
-    } catch {
-      isSure = false;
-    }
-    const known = parts.filter((part) => part !== null);
-    damage.noteAcknowledged(given, known, isSure);
-    await check(false);
   }
 
   async function take(step: Step): Promise<void> {
@@ -90,29 +65,10 @@ export async function simulateRun(options: RunOptions): Promise<FinishedRun> {
       case "ask":
         return check(false);
       case "acknowledge":
-        return acknowledge();
+        await check(false);
+        if (await acknowledgeDamage(run)) await check(false);
+        return;
     }
-  }
-
-  /** With nothing that goes wrong any more: a restart, a report, a seal, a restart, and always the right answers. */
-  async function finish(): Promise<void> {
-    isThorough = true;
-    disk.disarm();
-    run.tell("from here on nothing goes wrong");
-    await machine.restartCalmly();
-    await check(true);
-    const { refused } = totals;
-    await batches.send();
-    if (totals.refused > refused) run.fail("a batch is refused where nothing is wrong");
-    await check(false);
-    if (plan.hasSeals) {
-      await seals.seal();
-      await check(false);
-    }
-    await machine.restartCalmly();
-    await check(true);
-    await closeService(run.service);
-    await backups.expectRestored();
   }
 
   try {
@@ -126,11 +82,44 @@ export async function simulateRun(options: RunOptions): Promise<FinishedRun> {
       await batches.settled();
       if (disk.isDead) await restart();
     }
-    await finish();
+    isThorough = true;
+    await finish(run, { batches, machine, backups, seals }, check);
   } finally {
     disk.close();
   }
   totals.operations = disk.operations;
   totals.records = model.recordCount;
   return { totals, digest: disk.digest, story };
+}
+
+interface RunPieces {
+  readonly batches: RunBatches;
+  readonly machine: RunMachine;
+  readonly backups: RunBackups;
+  readonly seals: RunSeals;
+}
+
+/** With nothing that goes wrong any more: a restart, a report, a seal, a restart, and always the right answers. */
+async function finish(
+  run: RunContext,
+  { batches, machine, backups, seals }: RunPieces,
+  check: (settles: boolean) => Promise<void>,
+): Promise<void> {
+  const { disk, plan, totals } = run;
+  disk.disarm();
+  run.tell("from here on nothing goes wrong");
+  await machine.restartCalmly();
+  await check(true);
+  const { refused } = totals;
+  await batches.send();
+  if (totals.refused > refused) run.fail("a batch is refused where nothing is wrong");
+  await check(false);
+  if (plan.hasSeals) {
+    await seals.seal();
+    await check(false);
+  }
+  await machine.restartCalmly();
+  await check(true);
+  await closeService(run.service);
+  await backups.expectRestored();
 }
