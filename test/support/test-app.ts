@@ -118,6 +118,53 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
   const { startMs = NOON_MS, files = createSimulatedFiles(), ...replaced } = options;
   const clock = options.clock ?? createManualClock(startMs);
   const { store: keyStore, texts } = await createKeys(clock);
+  const meters = createMeters();
+  const faults: unknown[] = [];
+  let readiness: Readiness = { status: "ready" };
+  const services: Services = {
+    ...(await createServices({ clock, files, startMs, meters, bodies: options.bodies })),
+    readiness: () => readiness,
+    ...replaced,
+  };
+  const server = createServer({
+    services,
+    keys: keyStore,
+    rateLimit: createRateLimit(),
+    corsOrigins: [],
+    requests: meters.requests,
+    onFault: (_requestId, error) => faults.push(error),
+    onAnswered: null,
+    ...replaced,
+  });
+
+  return {
+    clock,
+    files,
+    keys: texts,
+    faults,
+    setReadiness: (state) => {
+      readiness = state;
+    },
+    ...createClient(server.fetch, texts),
+  };
+}
+
+interface ServiceParts {
+  readonly clock: ManualClock;
+  readonly files: SimulatedFiles;
+  readonly startMs: number;
+  readonly meters: ReturnType<typeof createMeters>;
+  readonly bodies: Services["bodies"] | undefined;
+}
+
+/** The real services, over a log on these files and without an archive. */
+async function createServices({
+  clock,
+  files,
+  startMs,
+  meters,
+  bodies = createBodyBudget(INGEST_LIMITS),
+}: ServiceParts): Promise<Omit<Services, "readiness">> {
   const scheduler = new Scheduler();
   const hot = createHotStore(scheduler);
   const { wal: log } = await openWal({
@@ -131,14 +178,9 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
   });
   const queries = { hot, clock, scheduler };
   const archive = createEmptyArchive();
-  const faults: unknown[] = [];
-  const meters = createMeters();
-  const bodies = options.bodies ?? createBodyBudget(INGEST_LIMITS);
-  let readiness: Readiness = { status: "ready" };
-  const services: Services = {
+  return {
     ...queries,
     version: "1.2.3",
-    readiness: () => readiness,
     countDamaged: async () => 0,
     ingest: createIngest({ log, hot, schedule: NO_SEALS, onRefusal: () => {}, hasWholeLog: true, scheduler }),
     bodies,
@@ -164,46 +206,34 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     }),
     answers: new AnswerBuffer(ENCODED_RECORD_BYTES),
     readAsset: async () => new Uint8Array(),
-    ...replaced,
   };
-  const server = createServer({
-    services,
-    keys: keyStore,
-    rateLimit: createRateLimit(),
-    corsOrigins: [],
-    requests: meters.requests,
-    onFault: (_requestId, error) => faults.push(error),
-    onAnswered: null,
-    ...replaced,
-  });
+}
 
+/** Asks the server as a stranger would, with the texts of the keys. */
+function createClient(
+  serve: (request: Request) => Response | Promise<Response>,
+  texts: Readonly<Record<KeyName, string>>,
+): Pick<TestApp, "fetch" | "get" | "post" | "store"> {
   const fetch = async (path: string, init?: RequestInit) =>
-    server.fetch(new Request(`http://localhost${path}`, init));
+    serve(new Request(`http://localhost${path}`, init));
   const bearer = (key: KeyName | null) => (key === null ? {} : { authorization: `Bearer ${texts[key]}` });
-  const app: TestApp = {
-    clock,
-    files,
-    keys: texts,
-    faults,
-    setReadiness: (state) => {
-      readiness = state;
-    },
+  const post = async (reports: readonly unknown[], key: KeyName | null = "full") =>
+    answerOf(
+      await fetch("/ingest/v1/locations", {
+        method: "POST",
+        headers: { ...bearer(key), "content-type": "application/json" },
+        body: JSON.stringify({ locations: reports }),
+      }),
+    );
+  return {
     fetch,
     get: async (path, key = "full") => answerOf(await fetch(path, { headers: bearer(key) })),
-    post: async (reports, key = "full") =>
-      answerOf(
-        await fetch("/ingest/v1/locations", {
-          method: "POST",
-          headers: { ...bearer(key), "content-type": "application/json" },
-          body: JSON.stringify({ locations: reports }),
-        }),
-      ),
+    post,
     async store(reports, key) {
-      const { status, body } = await app.post(reports, key);
+      const { status, body } = await post(reports, key);
       assert(status === 200 && body.rejected.length === 0, `reports are taken, but ${JSON.stringify(body)}`);
     },
   };
-  return app;
 }
 
 export async function answerOf(response: Response): Promise<Answer> {

@@ -42,27 +42,6 @@ export function createReportSource(plan: RunPlan, draws: Draws): ReportSource {
   let batches = 0;
   let forged = 0;
 
-  function drawTime(isSilent: boolean, { nowMs, days }: Moment): number {
-    const late = isSilent || draws.chance(plan.hasSeals ? 0.5 : 0.2);
-    return Math.min(nowMs + FUTURE_MAX_MS, Math.max(retentionStartMs(nowMs), late ? old() : recent()));
-
-    /** Few distinct instants a day, so that some are reported of again. */
-    function old(): number {
-      const hours = draws.between(-4, 4) * 2;
-      if (days.length > 0 && draws.chance(0.6))
-        return utcDayStartMs(draws.pick(days)) + (12 + hours) * HOUR_MS;
-      if (draws.chance(0.1)) return retentionStartMs(nowMs) + draws.between(0, 1) * 12 * HOUR_MS;
-      return RUN_START_MS - draws.pick(plan.oldDays) * MS_PER_DAY + hours * HOUR_MS;
-    }
-
-    function recent(): number {
-      const backMs = draws.chance(0.7)
-        ? draws.between(0, 5) * 60_000
-        : draws.between(0, 9) * MS_PER_DAY - HOUR_MS;
-      return Math.floor(nowMs / 60_000) * 60_000 - backMs;
-    }
-  }
-
   function drawReport(at: Moment, earlier: readonly RunReport[]): RunReport {
     const isSilent = plan.silentDevices.length > 0 && draws.chance(0.1);
     const again = earlier.length > 0 && draws.chance(0.25) ? draws.pick(earlier) : null;
@@ -71,7 +50,7 @@ export function createReportSource(plan: RunPlan, draws: Draws): ReportSource {
       ? again
       : {
           device_id: draws.pick(isSilent ? plan.silentDevices : plan.devices),
-          timestamp: drawTime(isSilent, at),
+          timestamp: drawTime(plan, draws, isSilent, at),
         };
     return {
       device_id,
@@ -126,6 +105,27 @@ export function createReportSource(plan: RunPlan, draws: Draws): ReportSource {
       return forged;
     },
   };
+}
+
+/** Within the times that are accepted, of today or of long ago. */
+function drawTime(plan: RunPlan, draws: Draws, isSilent: boolean, { nowMs, days }: Moment): number {
+  const late = isSilent || draws.chance(plan.hasSeals ? 0.5 : 0.2);
+  return Math.min(nowMs + FUTURE_MAX_MS, Math.max(retentionStartMs(nowMs), late ? old() : recent()));
+
+  /** Few distinct instants a day, so that some are reported of again. */
+  function old(): number {
+    const hours = draws.between(-4, 4) * 2;
+    if (days.length > 0 && draws.chance(0.6)) return utcDayStartMs(draws.pick(days)) + (12 + hours) * HOUR_MS;
+    if (draws.chance(0.1)) return retentionStartMs(nowMs) + draws.between(0, 1) * 12 * HOUR_MS;
+    return RUN_START_MS - draws.pick(plan.oldDays) * MS_PER_DAY + hours * HOUR_MS;
+  }
+
+  function recent(): number {
+    const backMs = draws.chance(0.7)
+      ? draws.between(0, 5) * 60_000
+      : draws.between(0, 9) * MS_PER_DAY - HOUR_MS;
+    return Math.floor(nowMs / 60_000) * 60_000 - backMs;
+  }
 }
 
 /**
