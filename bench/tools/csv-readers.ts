@@ -14,7 +14,7 @@ import { setImmediate } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
 import { type InfoRecord, type Options, parse } from "csv-parse";
 import { assert } from "../../src/lib/assert.ts";
-import { createCsvReader } from "../../src/lib/text/csv.ts";
+import { CsvReader } from "../../src/lib/text/csv.ts";
 import { ROW_BYTES_MAX } from "../../src/service/import/reader.ts";
 import { type Figure, figureLines } from "../support/figures/report.ts";
 import { createFleet, type FullReport } from "../support/fleets/fleet.ts";
@@ -101,7 +101,7 @@ async function compare(name: string, bytes: Uint8Array): Promise<void> {
 
 function readWithOurs(pieces: readonly Uint8Array[]): Found {
   const found: Found = { rows: 0, fields: 0, size: 0 };
-  const csv = createCsvReader();
+  const csv = new CsvReader();
   const readAll = () => {
     while (csv.next()) {
       found.rows++;

@@ -1,4 +1,4 @@
-import { createCsvReader } from "../../../src/lib/text/csv.ts";
+import { CsvReader } from "../../../src/lib/text/csv.ts";
 import { MS_PER_DAY } from "../../../src/time/retention.ts";
 import { readTestData } from "../../../test/support/test-data.ts";
 import { createMetropolis, drawPoints, type Point } from "../fleets/metropolis.ts";
@@ -100,7 +100,7 @@ function drawOnSphere(random: Random): Point {
 function readPoints(path: string, idColumn: string, idsMax: number): Point[] | null {
   const text = readTestData(path);
   if (text === null) return null;
-  const csv = createCsvReader();
+  const csv = new CsvReader();
   csv.push(new TextEncoder().encode(text));
   csv.end();
   csv.next();

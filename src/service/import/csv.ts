@@ -1,4 +1,4 @@
-import { createCsvReader } from "../../lib/text/csv.ts";
+import { CsvReader } from "../../lib/text/csv.ts";
 import { parseCsvHeader } from "./csv-header.ts";
 import { CsvRows } from "./csv-rows.ts";
 import {
@@ -16,7 +16,7 @@ export function createCsvReports(
   { userId, shiftMs, from }: ReportReaderOptions,
   onIgnoredColumns: (names: readonly string[]) => void,
 ): ReportReader {
-  const csv = createCsvReader();
+  const csv = new CsvReader();
   let columnCount = 0;
   let rows: CsvRows | null = null;
   let fault: string | null = null;

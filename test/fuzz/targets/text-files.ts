@@ -1,4 +1,4 @@
-import { CSV_FIELDS_MAX, type CsvReader, createCsvReader } from "../../../src/lib/text/csv.ts";
+import { CSV_FIELDS_MAX, CsvReader } from "../../../src/lib/text/csv.ts";
 import { createLineReader } from "../../../src/lib/text/lines.ts";
 import { NUMBER_FIELDS, REPORT_FIELDS } from "../../../src/model/location-fields.ts";
 import { addReport } from "../../../src/model/report.ts";
@@ -77,7 +77,7 @@ export const csvFiles: Target = {
     const cuts = createDraw(draw.bytes(16));
     const bytes = draw.chance(2) ? draw.rest() : csvOf(draw);
     const read = (from: Found["position"] | null) => {
-      const csv = createCsvReader();
+      const csv = new CsvReader();
       return readAll(cuts, bytes, csv, () => recordOf(csv), from);
     };
     const expected = readPlainCsv(bytes, CSV_FIELDS_MAX).map(comparable);

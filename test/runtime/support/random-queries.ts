@@ -18,28 +18,10 @@ export function randomQueries(
 ): ReferenceQuery[] {
   const deviceIds = fleet.deviceIds();
   const records = fleet.records();
+  const { limit, zone, meters, historyQuery } = parameterPicks(fleet, pick);
   const strangers = ["unknown", ...others.deviceIds()];
   const anyDevice = () =>
     pick.item([pick.item(deviceIds), pick.item(deviceIds), pick.item(PHONES), pick.item(strangers)]);
-  const limit = () => pick.maybe(0.7, () => pick.integer(1, pick.item([5, 100, 1000])));
-  const zone = () => pick.maybe(0.4, () => pick.item(ZONES));
-  const meters = (maximum: number) => pick.maybe(0.3, () => pick.integer(0, maximum));
-
-  /** Around the day of a record, or today; a single day where a distance is asked for. */
-  function historyQuery(offsetMax: number, withDistance: boolean): Parameters {
-    const day = pick.maybe(0.8, () => pick.item(records).timestamp);
-    const distance_travelled = withDistance ? pick.maybe(0.4, () => pick.item([true, false])) : undefined;
-    const [before, after] = distance_travelled === true ? [0, 0] : [pick.integer(0, 2), pick.integer(0, 300)];
-    return given<Parameters>({
-      start_date: day === undefined ? undefined : dateOf(day - before * MS_PER_DAY),
-      end_date: day === undefined ? undefined : dateOf(day + after * MS_PER_DAY),
-      limit: limit(),
-      offset: pick.maybe(0.7, () => pick.integer(0, pick.item([10, offsetMax]))),
-      order: pick.maybe(0.5, () => pick.item(["asc", "desc"] as const)),
-      timezone: zone(),
-      distance_travelled,
-    });
-  }
 
   const kinds: readonly (() => ReferenceQuery)[] = [
     () => ({
@@ -102,6 +84,32 @@ export function randomQueries(
     },
   ];
   return Array.from({ length: countOfEach }, () => kinds.map((create) => create())).flat();
+}
+
+/** Parameters that several endpoints have. */
+function parameterPicks(fleet: ReferenceRecords, pick: Picker) {
+  const records = fleet.records();
+  const limit = () => pick.maybe(0.7, () => pick.integer(1, pick.item([5, 100, 1000])));
+  const zone = () => pick.maybe(0.4, () => pick.item(ZONES));
+  const meters = (maximum: number) => pick.maybe(0.3, () => pick.integer(0, maximum));
+
+  /** Around the day of a record, or today; a single day where a distance is asked for. */
+  function historyQuery(offsetMax: number, withDistance: boolean): Parameters {
+    const day = pick.maybe(0.8, () => pick.item(records).timestamp);
+    const distance_travelled = withDistance ? pick.maybe(0.4, () => pick.item([true, false])) : undefined;
+    const [before, after] = distance_travelled === true ? [0, 0] : [pick.integer(0, 2), pick.integer(0, 300)];
+    return given<Parameters>({
+      start_date: day === undefined ? undefined : dateOf(day - before * MS_PER_DAY),
+      end_date: day === undefined ? undefined : dateOf(day + after * MS_PER_DAY),
+      limit: limit(),
+      offset: pick.maybe(0.7, () => pick.integer(0, pick.item([10, offsetMax]))),
+      order: pick.maybe(0.5, () => pick.item(["asc", "desc"] as const)),
+      timezone: zone(),
+      distance_travelled,
+    });
+  }
+
+  return { limit, zone, meters, historyQuery };
 }
 
 /**

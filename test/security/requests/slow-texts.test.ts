@@ -10,7 +10,7 @@ import { ENDPOINTS } from "../../../src/http/endpoints.ts";
 import { readQuery } from "../../../src/http/parameters/parameter.ts";
 import { readPath, segmentsOf } from "../../../src/http/parameters/path-parameter.ts";
 import { pathnameOf } from "../../../src/http/pathname.ts";
-import { createCsvReader } from "../../../src/lib/text/csv.ts";
+import { CsvReader } from "../../../src/lib/text/csv.ts";
 import { parseDecimal, parsePlainDecimal } from "../../../src/lib/text/decimal.ts";
 import { parseDuration } from "../../../src/lib/text/duration.ts";
 import { printable } from "../../../src/lib/text/printable.ts";
@@ -182,8 +182,8 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   printable,
   pathnameOf: (text) => pathnameOf(`http://localhost/${text}`),
   ...Object.assign({}, ...ENDPOINTS.map(parsersOf)),
-  createCsvReader: (text) => {
-    const reader = createCsvReader();
+  CsvReader: (text) => {
+    const reader = new CsvReader();
     reader.push(encoder.encode(text));
     reader.end();
     while (reader.next()) if (reader.fault === null) reader.text(reader.fieldCount - 1);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createCsvReader } from "../../../src/lib/text/csv.ts";
+import { CsvReader } from "../../../src/lib/text/csv.ts";
 import { parseDecimal } from "../../../src/lib/text/decimal.ts";
 import type { UserId } from "../../../src/model/ids.ts";
 import { type AcceptedTimes, addReport } from "../../../src/model/report.ts";
@@ -19,7 +19,7 @@ function cut(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
 }
 
 function readRecords(pieces: readonly Uint8Array[]) {
-  const csv = createCsvReader();
+  const csv = new CsvReader();
   const records: { line: number; fault: string | null; fields: (string | null)[] }[] = [];
   const readAll = () => {
     while (csv.next()) {
@@ -52,7 +52,7 @@ const arbitraryField = fc
 const arbitraryTable = fc.array(fc.array(arbitraryField, { minLength: 2, maxLength: 5 }), { maxLength: 6 });
 const arbitraryCuts = fc.array(fc.nat(), { maxLength: 12 });
 
-describe("createCsvReader()", () => {
+describe("CsvReader", () => {
   test("reads back what was written, in whatever pieces it comes", () => {
     fc.assert(
       fc.property(
@@ -82,11 +82,11 @@ describe("createCsvReader()", () => {
       fc.property(arbitraryTable, arbitraryCuts, (table, cuts) => {
         const text = table.map((record) => `${record.map(({ written }) => written).join(",")}\n`).join("");
         const pieces = cut(encoder.encode(`\uFEFF${text}`), cuts);
-        const whole = createCsvReader();
+        const whole = new CsvReader();
         for (const piece of pieces) whole.push(piece);
         const all = readRecords(pieces);
         for (let done = 0; done <= table.length; done++) {
-          const rest = createCsvReader();
+          const rest = new CsvReader();
           rest.skipTo(whole.position);
           const lines: number[] = [];
           for (const piece of pieces) {
