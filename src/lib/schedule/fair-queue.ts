@@ -40,6 +40,15 @@ export class FairQueue<Key, Item> {
     return null;
   }
 
+  /** The first item of the key's line, whoever's turn it is; null where nothing waits there. */
+  takeOf(key: Key): Item | null {
+    const line = this.#lines.get(key);
+    if (line === undefined) return null;
+    const [item] = line as Set<Item> & Iterable<Item>;
+    this.delete(key, item!);
+    return item!;
+  }
+
   /** The last item of the longest line; null where nobody waits. */
   lastOfLongest(): readonly [Key, Item] | null {
     let longest: readonly [Key, Set<Item>] | null = null;

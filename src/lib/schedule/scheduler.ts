@@ -7,7 +7,7 @@ import type { Steps } from "./steps.ts";
  * Of one turn of the event loop, for all long work together. A step that was begun before it is over may take longer.
  */
 const TURN_MS = 5;
-/** Of that, a task's before another owner's has its turn. */
+/** Of that, an owner's before another has its turn: of one long task, or of as many short ones. */
 const SLICE_MS = 2;
 /** What a task that can't wait takes at once where others are waiting: enough for what is short. */
 const SHORT_SLICE_MS = 0.25;
@@ -82,12 +82,13 @@ export class Scheduler {
   /** One step at least, and no other once the time is over. */
   #runFor<Value>(steps: Steps<Value>, ms: number): IteratorResult<void, Value> {
     const startedMs = this.#nowMs();
-    for (;;) {
-      const step = steps.next();
-      const elapsedMs = this.#nowMs() - startedMs;
-      if (step.done !== true && elapsedMs < ms) continue;
-      this.#spend(elapsedMs);
-      return step;
+    try {
+      for (;;) {
+        const step = steps.next();
+        if (step.done === true || this.#nowMs() - startedMs >= ms) return step;
+      }
+    } finally {
+      this.#spend(this.#nowMs() - startedMs);
     }
   }
 
@@ -106,16 +107,25 @@ export class Scheduler {
     do {
       await nextTurn(TURN_MS);
       this.#spentMs = 0;
-      while (this.#waiting.size > 0 && this.#spentMs < TURN_MS) this.#proceed(...this.#waiting.take()!);
+      while (this.#waiting.size > 0 && this.#spentMs < TURN_MS) this.#giveSlice(...this.#waiting.take()!);
     } while (this.#isTurnDue());
     this.#isTakingTurns = false;
   }
 
-  #proceed(owner: string, task: Task): void {
+  /** One task for each owner would leave who has many short ones next to no time beside who has a long one. */
+  #giveSlice(owner: string, first: Task): void {
+    const endMs = this.#spentMs + SLICE_MS;
+    for (let task: Task | null = first; task !== null; ) {
+      this.#proceed(owner, task, endMs - this.#spentMs);
+      task = this.#spentMs < endMs ? this.#waiting.takeOf(owner) : null;
+    }
+  }
+
+  #proceed(owner: string, task: Task, ms: number): void {
     try {
       if (task.signal?.aborted === true) task.steps.return(undefined); // So that it can tidy up.
       task.signal?.throwIfAborted();
-      const { done, value } = this.#runFor(task.steps, SLICE_MS);
+      const { done, value } = this.#runFor(task.steps, ms);
       if (done === true) task.resolve(value);
       else this.#waiting.add(owner, task);
     } catch (error) {

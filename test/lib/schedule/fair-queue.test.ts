@@ -22,6 +22,16 @@ test("take() passes over who may not, and that line keeps its turn", () => {
   expect([queue.size, queue.countOf("first"), queue.countOf("second")]).toEqual([1, 0, 1]);
 });
 
+test("takeOf() takes the first of one line, and leaves the turns as they are", () => {
+  const queue = new FairQueue<string, number>();
+  queue.add("first", 1);
+  queue.add("second", 2);
+  queue.add("second", 3);
+  expect([queue.takeOf("second"), queue.takeOf("nobody"), queue.size]).toEqual([2, null, 2]);
+  expect([queue.takeOf("second"), queue.takeOf("second"), queue.countOf("second")]).toEqual([3, null, 0]);
+  expect(queue.take()).toEqual(["first", 1]);
+});
+
 test("nobody waits longer than a round of all lines, and nothing is lost or taken twice", () => {
   const steps = fc.array(fc.record({ key: fc.nat(3), act: fc.constantFrom("add", "add", "take", "delete") }));
   fc.assert(

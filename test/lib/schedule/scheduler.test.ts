@@ -10,10 +10,10 @@ const TURN_MS = 5;
 function createFixture(stepMs = 2) {
   let nowMs = 0;
   const log: string[] = [];
-  function* steps(name: string, count: number): Steps<string> {
+  function* steps(name: string, count: number, ofEachMs = stepMs): Steps<string> {
     for (let step = 1; step <= count; step++) {
       log.push(`${name}${step}`);
-      nowMs += stepMs;
+      nowMs += ofEachMs;
       if (step < count) yield;
     }
     return name;
@@ -69,6 +69,29 @@ describe("Scheduler.run()", () => {
     await Promise.all(all);
     const last = short.log.lastIndexOf("short60");
     expect(last).toBeLessThan(60 + 60 + 2 * (TURN_MS / 0.1)); // A slice of the other's for each of its own, and a turn.
+  });
+
+  test("gives owners as much time, however short the pieces of work of one of them are", async () => {
+    const { scheduler, steps, log } = createFixture(1);
+    const long = ["a", "b", "c"].map((owner) => scheduler.run(owner, steps(owner, 100)));
+    const short = Array.from({ length: 100 }, (_, index) =>
+      scheduler.run("short", steps(`s${index}.`, 1, 0.01)),
+    );
+    await Promise.all(short);
+    expect(log.filter((name) => !name.startsWith("s")).length).toBeLessThan(20); // All of it is half a slice.
+    await Promise.all(long);
+  });
+
+  test("the time of a step that throws is of the turn too", async () => {
+    const { scheduler, steps, log } = createFixture();
+    const failing = (function* (): Steps<string> {
+      yield* steps("failing", 2);
+      throw new Error("no");
+    })();
+    await expect(scheduler.run("a", failing)).rejects.toThrow("no");
+    const next = scheduler.run("a", steps("next", 2));
+    expect(log).toEqual(["failing1", "failing2", "next1"]);
+    await next;
   });
 
   test("ends single steps of an owner in their order", async () => {
