@@ -12,12 +12,12 @@ export function sealSummary(report: SealReport): string {
   const seconds = (durationMs / 1000).toFixed(1);
   const clauses = [
     days.length > 0
-      ? `Archived ${countOf(records, "record")} of ${range(days)} as ${megabytes(bytes)} in ${seconds} s`
+      ? `Archived ${countOf(records, "record")} of ${range(days)} as ${sizeOf(bytes)} in ${seconds} s`
       : "Archived nothing new",
     blocked.length > 0 ? `not ${range(blocked)}, whose archive is damaged` : null,
     expired.length > 0 ? `${range(expired)} went out of the retention` : null,
     deleted.length > 0 ? `${range(deleted)} deleted` : null,
-    logBytes > 0 ? `${megabytes(logBytes)} of the log freed` : null,
+    logBytes > 0 ? `${sizeOf(logBytes)} of the log freed` : null,
     unfinished !== null
       ? `what that made superfluous is not all removed, the next seal goes on: ${unfinished}`
       : null,
@@ -30,6 +30,7 @@ function range(days: readonly string[]): string {
   return `${countOf(days.length, "day")} (${days[0]} to ${days.at(-1)})`;
 }
 
-function megabytes(bytes: number): string {
+function sizeOf(bytes: number): string {
+  if (bytes < 1e5) return `${(bytes / 1e3).toFixed(1)} kB`;
   return `${(bytes / 1e6).toFixed(1)} MB`;
 }

@@ -23,4 +23,7 @@ test("sealSummary() tells of what was done, and of nothing where there was nothi
   expect(
     sealSummary({ ...IDLE, days: ["2026-01-01", "2026-01-02"], records: 1, bytes: 1e5, durationMs: 1500 }),
   ).toBe("Archived 1 record of 2 days (2026-01-01 to 2026-01-02) as 0.1 MB in 1.5 s.");
+  expect(sealSummary({ ...IDLE, days: ["2026-01-01"], records: 9, bytes: 23_456, durationMs: 500 })).toBe(
+    "Archived 9 records of 2026-01-01 as 23.5 kB in 0.5 s.",
+  );
 });

@@ -63,7 +63,7 @@ for (const runtime of RUNTIMES) {
       expect([sealed.code, sealed.error]).toEqual([0, ""]);
       const records = (buses.length * 3) / 4;
       expect(sealed.out).toStartWith(`Archived ${records.toLocaleString("en")} records of 3 days (`);
-      expect(sealed.out).toMatch(/ MB in [\d.]+ s\.\n$/);
+      expect(sealed.out).toMatch(/ kB in [\d.]+ s\.\n$/);
       const again = await runCommand(runtime, place, ["seal", "--json"]);
       expect([again.code, again.error]).toEqual([0, ""]);
       expect(JSON.parse(again.out)).toMatchObject({
