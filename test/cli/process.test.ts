@@ -168,7 +168,7 @@ describe("import", () => {
       const good = await finished(startCli(args, new Blob([csv])));
       expect(good.code).toBe(0);
       expect(countsOf(good.out)).toEqual([1, 0, 1]);
-      expect(good.error).toContain("ignoring columns that are no field of a report: note");
+      expect(good.error).toContain("ignoring columns that are not fields of a report: note");
       expect(good.error).toContain("-:3: timestamp must be Unix time in milliseconds");
       const bad = await finished(startCli(args, new Blob([csv.replace(/^a.*\n/m, "")])));
       expect(bad.code).toBe(1);
@@ -222,8 +222,8 @@ describe("import", () => {
       const { code, out, error } = await runCli("import", wrong!, cut!, ...args);
       expect(code).toBe(1);
       expect(error).toContain(
-        `"${wrong}" can't be imported: the header on line 1 lacks device_id, and has what is no field of a report: ` +
-          `"id"; a right header: device_id,timestamp,latitude,longitude,speed.\n`,
+        `"${wrong}" can't be imported: the header on line 1 lacks device_id, and "id" is not a field ` +
+          `of a report; a header looks like this: device_id,timestamp,latitude,longitude,speed.\n`,
       );
       expect(error).toContain(`"${cut}" can't be read to its end: `);
       expect(countsOf(out)[0]).toBeGreaterThan(1000);

@@ -32,6 +32,7 @@ function overview(): string {
   return `Wherehouse: where devices are, where they were, and who is near.
 
 Usage: ${PROGRAM} COMMAND [options]
+       npm run --silent cli -- COMMAND [options]   (without Bun installed)
 
 ${commandLines(() => true)}
 

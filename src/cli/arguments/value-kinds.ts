@@ -97,10 +97,10 @@ export const SERVER_URL = ruled("URL", "be an address such as http://127.0.0.1:3
 /** A secret: what is wrong with it is said without it. */
 export const KEY: ValueKind<string> = {
   placeholder: "KEY",
-  parse: (text) =>
+  parse: (text, name) =>
     isWellFormedKey(text)
       ? ok(text)
-      : fail("the key has a character wrong or missing: give it as keys create printed it"),
+      : fail(`${name} must be a whole key, as keys create printed it; a character is wrong or missing`),
 };
 
 /** A kind whose refusal states its rule: `--port must be a whole number from 0 to 65535, not "x"`. */

@@ -61,7 +61,7 @@ export function createImportScreen(
     },
     onRead: (fileIndex, bytesRead) => bars.begin("Importing", fileIndex, bytesRead), // Its time runs from here.
     onIgnoredColumns(fileIndex, columns) {
-      say(`${names[fileIndex]}: ignoring columns that are no field of a report: ${columns.join(", ")}`);
+      say(`${names[fileIndex]}: ignoring columns that are not fields of a report: ${columns.join(", ")}`);
     },
     onRejected(fileIndex, row) {
       const line = rejectedRows.add(names[fileIndex]!, row);

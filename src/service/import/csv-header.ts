@@ -6,7 +6,7 @@ import { type LocationField, REPORT_FIELDS } from "../../model/location-fields.t
 export interface CsvHeader {
   readonly columnCount: number;
   readonly columns: readonly CsvColumn[];
-  /** Names of columns that are no field of a report. */
+  /** Names of columns that are not fields of a report. */
   readonly ignored: readonly string[];
 }
 
@@ -42,7 +42,7 @@ export function parseCsvHeader(csv: CsvReader): Result<CsvHeader, string> {
   );
   if (missing.length > 0) {
     const lacks = `the header on line ${csv.line} lacks ${missing.map(({ name }) => name).join(", ")}`;
-    return fail(`${lacks}${strangersText(ignored)}; a right header: ${EXAMPLE}`);
+    return fail(`${lacks}${strangersText(ignored)}; a header looks like this: ${EXAMPLE}`);
   }
   return ok({ columnCount: csv.fieldCount, columns, ignored });
 }
@@ -56,5 +56,6 @@ function strangersText(names: readonly string[]): string {
   if (names.length === 0) return "";
   const more = names.length - STRANGERS_SHOWN_MAX;
   const shown = names.slice(0, STRANGERS_SHOWN_MAX).map((name) => `"${name}"`);
-  return `, and has what is no field of a report: ${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+  const what = names.length === 1 ? "is not a field" : "are not fields";
+  return `, and ${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""} ${what} of a report`;
 }

@@ -38,9 +38,15 @@ export async function* readText(
   try {
     yield* decompressed(input.name.toLowerCase(), counted(input.pieces(), onRead));
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new InputError(reason, { cause });
+    throw new InputError(reasonOf(cause), { cause });
   }
+}
+
+function reasonOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause);
+  // Often a plain file whose name ends in .gz, of which zlib says no more than "incorrect header check".
+  const isNoGzip = "code" in cause && cause.code === "Z_DATA_ERROR";
+  return isNoGzip ? `it is not gzip, or is damaged (${cause.message})` : cause.message;
 }
 
 /** A file is the operator's: it may have any number of them. */

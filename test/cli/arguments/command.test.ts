@@ -258,7 +258,7 @@ describe("parseCommand()", () => {
     ["import a.csv --app a --key k", "--key goes with --url"],
     [
       "import a.csv --url http://h --key wh_typo",
-      "the key has a character wrong or missing: give it as keys create printed it",
+      "--key must be a whole key, as keys create printed it; a character is wrong or missing",
     ],
     ["import a.csv --url http://h", "--url needs --key, or the key in WHEREHOUSE_KEY"],
     [

@@ -354,15 +354,17 @@ describe("createCsvReports()", () => {
 
   test("refuses a file whose header can't be used", () => {
     expect(readCsv("").fault).toBe("it is empty: a header line is expected");
-    const right = "a right header: device_id,timestamp,latitude,longitude,speed";
+    const right = "a header looks like this: device_id,timestamp,latitude,longitude,speed";
     expect(readCsv("device_id,latitude\na,1").fault).toBe(
       `the header on line 1 lacks timestamp, longitude; ${right}`,
     );
     expect(readCsv("device_id,timestamp,lat,lon\na,1,2,3").fault).toBe(
-      `the header on line 1 lacks latitude, longitude, and has what is no field of a report: "lat", "lon"; ${right}`,
+      `the header on line 1 lacks latitude, longitude, and "lat", "lon" are not fields of a report; ${right}`,
     );
-    expect(readCsv("a,b,c,d,e,f,g,h,i,j").fault).toContain(' "g", "h" and 2 more; ');
-    expect(readCsv(right.slice("a right header: ".length)).fault).toBeNull();
+    expect(readCsv("a,b,c,d,e,f,g,h,i,j").fault).toContain(
+      ' "g", "h" and 2 more are not fields of a report; ',
+    );
+    expect(readCsv(right.slice("a header looks like this: ".length)).fault).toBeNull();
     expect(readCsv(`${HEADER},timestamp\n`).fault).toBe("the header has timestamp twice");
     expect(readCsv(`constructor,"${HEADER}`).fault).toBe("the header can't be read: a quote is never closed");
     expect(readCsv(HEADER).fault).toBeNull();

@@ -159,12 +159,14 @@ describe("createImportRun()", () => {
       csv("cut.csv.gz", cut),
       csv("no.csv", "latitude\n1\n"),
       csv("good.csv", fleetCsv(3, NOW_MS - 5000)),
+      csv("plain.csv.gz", FLEET),
     ];
     const run = await runImport(files, { destination });
     expect(run.said).toEqual([
       "0 unreadable: unexpected end of file",
       "1 unreadable: the header on line 1 lacks device_id, timestamp, longitude; " +
-        "a right header: device_id,timestamp,latitude,longitude,speed",
+        "a header looks like this: device_id,timestamp,latitude,longitude,speed",
+      "3 unreadable: it is not gzip, or is damaged (incorrect header check)",
     ]);
     const { end, progress } = outcomeOf(run);
     expect(end).toEqual({ kind: "finished" });
