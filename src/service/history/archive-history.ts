@@ -161,7 +161,7 @@ async function readStretches(
     devicesQueried: await steps(scan.countQueried()),
     paths,
     bytesRead: readers.reduce((bytes, reader) => bytes + reader.bytesRead(), 0) + session.scannedBytes,
-    source: sourceOf(readers),
+    source: await sourceOf(readers),
     isIncomplete: gaps.isIncomplete,
   };
 }
@@ -219,8 +219,9 @@ async function measurePaths(readers: readonly StretchReader[]): Promise<PathMete
   return meter;
 }
 
-function sourceOf(readers: readonly StretchReader[]): HistoryAnswer["source"] {
+async function sourceOf(readers: readonly StretchReader[]): Promise<HistoryAnswer["source"]> {
   const archive = readers.some(({ readsArchive }) => readsArchive);
-  const memory = readers.some(({ readsMemory }) => readsMemory);
+  let memory = false;
+  for (const reader of readers) memory ||= await reader.readsMemory();
   return archive ? (memory ? "hot+archive" : "archive") : "hot";
 }

@@ -33,7 +33,8 @@ export interface StretchReader {
   addPath(meter: PathMeter): Promise<void>;
   /** What was read of memory; the session counts what was read of files. */
   bytesRead(): number;
-  readonly readsMemory: boolean;
+  /** Whether memory has anything of the app in the stretch that an answer may need. */
+  readsMemory(): Promise<boolean>;
   readonly readsArchive: boolean;
 }
 
@@ -81,7 +82,7 @@ function memoryReader({ hot, scan, steps }: StretchSources, range: TimeRange): S
       bytesRead += await steps(addPositions(inMemory, meter));
     },
     bytesRead: () => bytesRead,
-    readsMemory: true,
+    readsMemory: async () => true,
     readsArchive: false,
   };
 }
@@ -92,7 +93,7 @@ function* lastingTimeline(scan: MemoryScan, order: Order, offset: number, limit:
   return { ...timeline, page: lastingPage(timeline.page) };
 }
 
-/** Sealed days, with the late rows of an app that lie over them; null where there are none. */
+/** Sealed days, with the late rows of an app that lie over them; null where no app has any. */
 function archiveReader(
   { hot, session, scan, lateWindow, partsOfDay, steps }: StretchSources,
   { range, days }: HistoryStretch,
@@ -100,11 +101,20 @@ function archiveReader(
 ): StretchReader {
   const archived = createArchiveWindow(session, scan, { range, late: null }, days, partsOfDay);
   let bytesRead = () => 0;
-  let lateScan: Promise<LateScan> | null = null;
+  let lateScan: Promise<LateScan | null> | null = null;
+  let ofApp: Promise<boolean> | null = null;
 
-  /** What lies over the records, or over those of the user. */
-  async function findLate(app: AppDevices): Promise<LateScan> {
+  /** Whether the app has late rows, where it is told: another app may, and nobody is told of those. */
+  async function findAny(): Promise<boolean> {
+    if (app === null || scan.userId === null) return app !== null;
+    return (await hot.lateRows(app, null).whole(range)) !== null;
+  }
+
+  /** What lies over the records, or over those of the user; null where there is nothing. */
+  async function findLate(app: AppDevices): Promise<LateScan | null> {
     const { device, userId } = scan;
+    ofApp ??= findAny();
+    if (!(await ofApp)) return null;
     const ofUser = scanMemory(hot, scan, range);
     const keys =
       userId === null ? null : await findLateOfUser(app, ofUser, archived, 2 * lateWindow.rowsMax, steps);
@@ -120,6 +130,10 @@ function archiveReader(
     }
     lateScan ??= findLate(app);
     const late = await lateScan;
+    if (late === null) {
+      yield archived;
+      return;
+    }
     let rowsMax = firstRows;
     for (let rest = range; rest.startMs < rest.endMs; ) {
       const window = await late.window(rest, order, rowsMax);
@@ -150,7 +164,10 @@ function archiveReader(
       for await (const window of windows("asc")) await window.addPath(meter);
     },
     bytesRead: () => bytesRead(),
-    readsMemory: app !== null,
+    readsMemory() {
+      ofApp ??= findAny();
+      return ofApp;
+    },
     readsArchive: days.some((day) => partsOfDay(day).length > 0),
   };
 }

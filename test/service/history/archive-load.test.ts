@@ -92,6 +92,11 @@ test("where an answer came from is said, and how much was read for it", async ()
   expect((await infoOf(TODAY)).source).toBe("hot");
   expect((await infoOf("start_date=2026-01-14&end_date=2026-01-28")).source).toBe("hot+archive");
   expect((await infoOf("start_date=2026-01-16&end_date=2026-01-16")).source).toBe("hot");
+  await app.store(
+    [{ device_id: "a", latitude: 1, longitude: 3, timestamp: Date.UTC(2026, 0, 14, 3) }],
+    "other",
+  );
+  expect((await infoOf(OLD)).source).toBe("archive"); // Whatever another app has.
   await app.store([{ device_id: "a", latitude: 1, longitude: 3, timestamp: Date.UTC(2026, 0, 14, 3) }]);
   expect((await infoOf(OLD)).source).toBe("hot+archive");
 });
