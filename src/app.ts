@@ -93,7 +93,7 @@ export async function openApp(
       onAnswered: events.onAnswered,
     });
     const { hostname, port } = config;
-    listener = platform.listen({ hostname, port, fetch: inShortTurns(server.fetch) });
+    listener = await platform.listen({ hostname, port, fetch: inShortTurns(server.fetch) });
     // Only now: where the port is in use nobody would be told of the key, and the next start would make none.
     const firstKey = await createFirstKey(keys, files, paths, FIRST_APP);
     reportKeyFile(keys, events.onKeyFile);

@@ -18,8 +18,8 @@ export interface Listener {
   stop(graceMs: number): Promise<void>;
 }
 
-/** Throws a `ListenError` where the address can't be had. */
-export type Listen = (options: ListenOptions) => Listener;
+/** Rejects with a `ListenError` where the address can't be had. */
+export type Listen = (options: ListenOptions) => Promise<Listener>;
 
 /** Says which address could not be had, why, and what can be done. */
 export class ListenError extends Error {
@@ -48,7 +48,7 @@ export async function doneWithin(work: Promise<unknown>, graceMs: number): Promi
 }
 
 function reasonOf(hostname: string, cause: unknown): string {
-  if (isUnknownName(hostname, cause))
+  if (isUnknownName(cause))
     return `no address is known for the name "${hostname}". Give an address of this machine with --host.`;
   switch (codeOf(cause)) {
     case "EADDRINUSE":
@@ -62,12 +62,10 @@ function reasonOf(hostname: string, cause: unknown): string {
   }
 }
 
-/** Bun looks names up itself, and fails with a code that says nothing of it; Deno's error has no code at all. */
-function isUnknownName(hostname: string, cause: unknown): boolean {
-  const isAddress = /^[\d.]+$|:/.test(hostname);
-  if (isAddress) return false;
+/** Deno's error has no code. */
+function isUnknownName(cause: unknown): boolean {
   const code = codeOf(cause);
-  return code === "ENOENT" || code === "EINVAL" || /failed to lookup address/.test(String(cause));
+  return code === "ENOTFOUND" || code === "EAI_AGAIN" || /failed to lookup address/.test(String(cause));
 }
 
 function codeOf(cause: unknown): unknown {

@@ -53,7 +53,7 @@ const app = new Elysia({ precompile: true, handler: { standardHostname: false } 
   answer.bind(null), // As `src/http/server.ts` has it.
 );
 process.on("SIGTERM", () => process.exit()); // Else a profiler would write nothing.
-console.log(platform.listen({ hostname: "127.0.0.1", port: 0, fetch: app.fetch }).url);
+console.log((await platform.listen({ hostname: "127.0.0.1", port: 0, fetch: app.fetch })).url);
 
 function observeAs(mode: string): Observe {
   if (mode === "bare") return (_method, _path, handler) => handler;

@@ -52,7 +52,7 @@ const server = createServer({
   onAnswered: null,
 });
 process.on("SIGTERM", () => process.exit()); // Else a profiler would write nothing.
-console.log(platform.listen({ hostname: "127.0.0.1", port: 0, fetch: server.fetch }).url);
+console.log((await platform.listen({ hostname: "127.0.0.1", port: 0, fetch: server.fetch })).url);
 
 /** Hands out one drawn page after the other, whatever is asked. */
 function createDrawnNearby(hot: HotStore): Nearby {

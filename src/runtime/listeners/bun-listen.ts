@@ -1,3 +1,4 @@
+import { lookup } from "node:dns/promises";
 import { doneWithin, hostAndPort, ListenError, type Listener, type ListenOptions } from "../listen.ts";
 
 /** What is used of Bun, declared here so that Deno's type check can read this file too. */
@@ -23,8 +24,12 @@ interface BunServer {
 /** Longer than the 60 s after which common load balancers drop an idle connection, so they close first. */
 const IDLE_TIMEOUT_SECONDS = 75;
 
-export function listenOnBun(options: ListenOptions, idleSeconds = IDLE_TIMEOUT_SECONDS): Listener {
-  const { hostname } = options;
+export async function listenOnBun(
+  options: ListenOptions,
+  idleSeconds = IDLE_TIMEOUT_SECONDS,
+): Promise<Listener> {
+  const { hostname, port } = options;
+  await expectAddress(hostname, port);
   const server = serve(options, idleSeconds);
   let stopped: Promise<void> | null = null;
 
@@ -64,6 +69,15 @@ function serve({ hostname, port, fetch }: ListenOptions, idleSeconds: number): B
       // Without development mode Bun shares the port with any other server that asks for it, and neither is told.
       reusePort: false,
     });
+  } catch (cause) {
+    throw new ListenError(hostname, port, cause);
+  }
+}
+
+/** Where Bun finds no address for a name, its error has the code of whatever failed last in the process. */
+async function expectAddress(hostname: string, port: number): Promise<void> {
+  try {
+    await lookup(hostname);
   } catch (cause) {
     throw new ListenError(hostname, port, cause);
   }

@@ -18,7 +18,7 @@ interface DenoServer {
 
 const RELISTEN_MS = 250;
 
-export function listenOnDeno({ hostname, port, fetch }: ListenOptions): Listener {
+export async function listenOnDeno({ hostname, port, fetch }: ListenOptions): Promise<Listener> {
   /** Running requests that bring a body, by their answers. */
   const uploads = new Set<Promise<Response>>();
   let stopped: Promise<void> | null = null;

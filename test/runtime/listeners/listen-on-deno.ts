@@ -4,7 +4,7 @@ import { answer } from "./listen-answer.ts";
 
 const [port = "0", graceMs = "0", hostname = "127.0.0.1"] = process.argv.slice(2);
 try {
-  const listener = listenOnDeno({ hostname, port: Number(port), fetch: answer });
+  const listener = await listenOnDeno({ hostname, port: Number(port), fetch: answer });
   console.log(listener.url);
   process.stdin.once("data", async () => {
     await listener.stop(Number(graceMs));

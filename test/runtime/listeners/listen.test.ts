@@ -42,7 +42,7 @@ for (const [name, start] of Object.entries(RUNTIMES)) {
     });
 
     test("a port in use is named, with what to do", async () => {
-      const first = listenOnBun({ hostname: "127.0.0.1", port: 0, fetch: answer });
+      const first = await listenOnBun({ hostname: "127.0.0.1", port: 0, fetch: answer });
       await expect(start(first.port, 0)).rejects.toThrow(
         `Cannot listen on 127.0.0.1:${first.port}: the port is in use. ` +
           "Stop the program that holds it, or choose another with --port.",
@@ -60,7 +60,7 @@ for (const [name, start] of Object.entries(RUNTIMES)) {
 }
 
 test("listenOnBun() closes a connection that is silent after its answer", async () => {
-  const listener = listenOnBun({ hostname: "127.0.0.1", port: 0, fetch: answer }, IDLE_SECONDS);
+  const listener = await listenOnBun({ hostname: "127.0.0.1", port: 0, fetch: answer }, IDLE_SECONDS);
   const closed = Promise.withResolvers<string>();
   let said = "";
   const socket = await Bun.connect({
@@ -81,7 +81,7 @@ test("listenOnBun() closes a connection that is silent after its answer", async 
 test("listenOnBun() hands over bodies beyond Bun's own limit of 128 MiB, for routes to refuse", async () => {
   const fetchBody = async (request: Request) =>
     Response.json({ own: true }, { status: request.body ? 413 : 200 });
-  const listener = listenOnBun({ hostname: "127.0.0.1", port: 0, fetch: fetchBody });
+  const listener = await listenOnBun({ hostname: "127.0.0.1", port: 0, fetch: fetchBody });
   const said = Promise.withResolvers<string>();
   const socket = await Bun.connect({
     hostname: "127.0.0.1",
@@ -107,7 +107,7 @@ async function fetchText(url: string): Promise<string> {
 }
 
 async function startOnBun(port: number, graceMs: number, hostname = "127.0.0.1"): Promise<Server> {
-  const listener = listenOnBun({ hostname, port, fetch: answer }, IDLE_SECONDS);
+  const listener = await listenOnBun({ hostname, port, fetch: answer }, IDLE_SECONDS);
   return { url: listener.url, stop: () => listener.stop(graceMs) };
 }
 
