@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import type { KeyStore } from "../auth/key-store.ts";
 import type { RateLimit } from "../auth/rate-limit.ts";
-import { createResponder, type ResponderOptions } from "./answer/responder.ts";
+import { Responder, type ResponderOptions } from "./answer/responder.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { ENDPOINTS } from "./endpoints.ts";
 import type { HttpError } from "./errors.ts";
@@ -23,7 +23,7 @@ export interface ServerOptions extends Omit<ResponderOptions, "scheduler">, Obse
 
 export function createServer(options: ServerOptions) {
   const { services } = options;
-  const responder = createResponder({ ...options, scheduler: services.scheduler });
+  const responder = new Responder({ ...options, scheduler: services.scheduler });
   const observe = createObserve(options);
   const unavailable = () => obstacleOf(services.readiness());
   const gate = createGate({ ...options, clock: services.clock, responder, observe, unavailable });

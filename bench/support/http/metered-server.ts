@@ -10,7 +10,7 @@ import { createRateLimit } from "../../../src/auth/rate-limit.ts";
 import { createEventLog } from "../../../src/cli/screen/event-log.ts";
 import { logEvents } from "../../../src/cli/screen/server-events.ts";
 import { directoryPaths } from "../../../src/directory/paths.ts";
-import { createResponder } from "../../../src/http/answer/responder.ts";
+import { Responder } from "../../../src/http/answer/responder.ts";
 import { nearby } from "../../../src/http/endpoints/devices/nearby.ts";
 import { createGate } from "../../../src/http/gate.ts";
 import { createObserve, type Observe } from "../../../src/http/observe.ts";
@@ -33,7 +33,7 @@ const keys = await openKeyStore({
   acquireLock,
   process: { pid, command: "bench" },
 });
-const responder = createResponder({
+const responder = new Responder({
   corsOrigins: [],
   scheduler: new Scheduler(),
   onFault: (_id, error) => console.error(error),

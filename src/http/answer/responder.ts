@@ -3,29 +3,12 @@ import type { Scheduler } from "../../lib/schedule/scheduler.ts";
 import { compress, preferredCoding } from "../body/coding.ts";
 import type { KeptBody } from "../body/kept-body.ts";
 import { answerError, type HttpError } from "../errors.ts";
-import { HARMLESS, HeaderTemplates, type MoreHeaders } from "./header-templates.ts";
+import { Cors } from "./cors.ts";
+import { HeaderTemplates, type MoreHeaders } from "./header-templates.ts";
 import { beginPiecewise, streamOf } from "./piecewise.ts";
 
 /** A long body is compressed on another thread, which takes a promise; most bodies are short. */
 export type Answer = Response | Promise<Response>;
-
-/** Makes every response: its headers, its request id, its compression. */
-export interface Responder {
-  /** Copies the body before it returns, so that the caller may write over it. */
-  json(request: Request, status: number, body: Uint8Array<ArrayBuffer>, more?: MoreHeaders): Answer;
-  object(request: Request, status: number, body: unknown, more?: MoreHeaders): Answer;
-  /** A body of JSON that is made as fast as the client takes it, in turns with other work of its owner. */
-  pieces(request: Request, owner: string, body: Iterable<Uint8Array<ArrayBuffer>>, more: MoreHeaders): Answer;
-  /** A body that is the same for everybody, or a 304 to who has it already. */
-  kept(request: Request, body: KeptBody, more: MoreHeaders): Answer;
-  text(request: Request, body: string, contentType: string, more?: MoreHeaders): Answer;
-  failure(request: Request, error: HttpError, more?: MoreHeaders): Answer;
-  /** Our mistake: the client learns its request's id and nothing of the inside. */
-  fault(request: Request, error: unknown, more?: MoreHeaders): Answer;
-  /** Answers a browser that asks whether a page of another origin may ask; null where CORS is off. */
-  preflight(request: Request, allow: string): Response | null;
-  readonly answersOptions: boolean;
-}
 
 export interface ResponderOptions {
   /** Origins whose pages may read answers, or `*`; none turns CORS off. */
@@ -37,45 +20,29 @@ export interface ResponderOptions {
 }
 
 const COMPRESS_BYTES_MIN = 1000; // The contract's kilobyte; below it a packet carries the body anyway.
-const PREFLIGHT_SECONDS = 600;
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
-export function createResponder({ corsOrigins, scheduler, onFault }: ResponderOptions): Responder {
-  const templates = new HeaderTemplates();
+/** Makes every response: its headers, its request id, its compression. */
+export class Responder {
+  readonly #cors: Cors;
+  readonly #scheduler: Scheduler;
+  readonly #onFault: ResponderOptions["onFault"];
+  readonly #templates = new HeaderTemplates();
 
-  function requestId(request: Request): string {
-    const given = request.headers.get("x-request-id");
-    return given !== null && REQUEST_ID.test(given) ? given : crypto.randomUUID();
+  constructor({ corsOrigins, scheduler, onFault }: ResponderOptions) {
+    this.#cors = new Cors(corsOrigins);
+    this.#scheduler = scheduler;
+    this.#onFault = onFault;
   }
 
-  /** Everything but `Content-Encoding`; good until the next call, since a Response keeps a copy. */
-  function headersFor(request: Request, more: MoreHeaders, isCompressible: boolean): Headers {
-    const headers = templates.of(more, isCompressible);
-    headers.set("x-request-id", requestId(request));
-    for (const name in more) headers.set(name, more[name]!);
-    if (corsOrigins.length > 0) addCors(request, headers);
-    return headers;
+  get answersOptions(): boolean {
+    return this.#cors.isOn;
   }
 
-  function addCors(request: Request, headers: Headers): void {
-    const origin = request.headers.get("origin");
-    const vary = headers.get("vary");
-    if (!vary?.endsWith("Origin")) headers.set("vary", vary === null ? "Origin" : `${vary}, Origin`);
-    headers.delete("access-control-allow-origin");
-    headers.delete("access-control-expose-headers");
-    if (origin === null || !(corsOrigins.includes(origin) || corsOrigins.includes("*"))) return;
-    headers.set("access-control-allow-origin", origin);
-    headers.set("access-control-expose-headers", "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id");
-  }
-
-  function json(
-    request: Request,
-    status: number,
-    body: Uint8Array<ArrayBuffer>,
-    more: MoreHeaders = NO_MORE,
-  ): Answer {
+  /** Copies the body before it returns, so that the caller may write over it. */
+  json(request: Request, status: number, body: Uint8Array<ArrayBuffer>, more: MoreHeaders = NO_MORE): Answer {
     const isCompressible = body.length > COMPRESS_BYTES_MIN;
-    const headers = headersFor(request, more, isCompressible);
+    const headers = this.#headersFor(request, more, isCompressible);
     const coding = isCompressible ? preferredCoding(request.headers.get("accept-encoding")) : null;
     if (coding === null) return new Response(body, { status, headers });
     const coded = new Headers(headers);
@@ -84,14 +51,19 @@ export function createResponder({ corsOrigins, scheduler, onFault }: ResponderOp
     return compress(coding, body.slice()).then((packed) => new Response(packed, { status, headers: coded }));
   }
 
-  function object(request: Request, status: number, body: unknown, more?: MoreHeaders): Answer {
-    return json(request, status, encoder.encode(JSON.stringify(body)), more);
+  object(request: Request, status: number, body: unknown, more?: MoreHeaders): Answer {
+    return this.json(request, status, encoder.encode(JSON.stringify(body)), more);
   }
 
-  function kept(request: Request, body: KeptBody, more: MoreHeaders): Answer {
+  text(request: Request, body: string, contentType: string, more?: MoreHeaders): Answer {
+    return this.json(request, 200, encoder.encode(body), { ...more, "content-type": contentType });
+  }
+
+  /** A body that is the same for everybody, or a 304 to who has it already. */
+  kept(request: Request, body: KeptBody, more: MoreHeaders): Answer {
     const coding = preferredCoding(request.headers.get("accept-encoding"));
     return whenThere(body.in(coding), ({ bytes, tag }) => {
-      const headers = headersFor(request, { ...more, etag: tag }, true);
+      const headers = this.#headersFor(request, { ...more, etag: tag }, true);
       if (namesTag(request.headers.get("if-none-match"), tag)) {
         return new Response(null, { status: 304, headers });
       }
@@ -102,65 +74,65 @@ export function createResponder({ corsOrigins, scheduler, onFault }: ResponderOp
     });
   }
 
-  function pieces(
+  /** A body of JSON that is made as fast as the client takes it, in turns with other work of its owner. */
+  pieces(
     request: Request,
     owner: string,
     body: Iterable<Uint8Array<ArrayBuffer>>,
     more: MoreHeaders,
   ): Answer {
-    return whenThere(beginPiecewise(scheduler, owner, request.signal, body), (begun) => {
-      if (begun.whole !== null) return json(request, 200, begun.whole, more);
-      const headers = new Headers(headersFor(request, more, true));
+    return whenThere(beginPiecewise(this.#scheduler, owner, request.signal, body), (begun) => {
+      if (begun.whole !== null) return this.json(request, 200, begun.whole, more);
+      const headers = new Headers(this.#headersFor(request, more, true));
       const coding = preferredCoding(request.headers.get("accept-encoding"));
       if (coding !== null) headers.set("content-encoding", coding);
       return new Response(streamOf(begun, coding), { headers });
     });
   }
 
-  return {
-    answersOptions: corsOrigins.length > 0,
-    json,
-    object,
-    pieces,
-    kept,
-    text: (request, body, contentType, more) =>
-      json(request, 200, encoder.encode(body), { ...more, "content-type": contentType }),
-    failure(request, error, more) {
-      const { status, body, headers } = answerError(error);
-      if (status !== 500) return object(request, status, body, { ...more, ...headers });
-      const id = requestId(request);
-      onFault(id, body.message);
-      return object(
-        request,
-        status,
-        { ...body, request_id: id },
-        { ...more, ...headers, "x-request-id": id },
-      );
-    },
-    fault(request, error, more) {
-      const id = requestId(request);
-      onFault(id, error);
-      const body = {
-        success: false,
-        message: "the server failed to answer; its log says more",
-        request_id: id,
-      };
-      return object(request, 500, body, { ...more, "x-request-id": id });
-    },
-    preflight(request, allow) {
-      if (corsOrigins.length === 0) return null;
-      const headers = new Headers({
-        ...HARMLESS,
-        allow,
-        "access-control-allow-methods": allow,
-        "access-control-allow-headers": "Authorization, Content-Type, Content-Encoding, X-Request-Id",
-        "access-control-max-age": String(PREFLIGHT_SECONDS),
-        "x-request-id": requestId(request),
-      });
-      addCors(request, headers);
-      return new Response(null, { status: 204, headers });
-    },
-  };
+  failure(request: Request, error: HttpError, more?: MoreHeaders): Answer {
+    const { status, body, headers } = answerError(error);
+    if (status !== 500) return this.object(request, status, body, { ...more, ...headers });
+    const id = requestId(request);
+    this.#onFault(id, body.message);
+    return this.object(
+      request,
+      status,
+      { ...body, request_id: id },
+      { ...more, ...headers, "x-request-id": id },
+    );
+  }
+
+  /** Our mistake: the client learns its request's id and nothing of the inside. */
+  fault(request: Request, error: unknown, more?: MoreHeaders): Answer {
+    const id = requestId(request);
+    this.#onFault(id, error);
+    const body = {
+      success: false,
+      message: "the server failed to answer; its log says more",
+      request_id: id,
+    };
+    return this.object(request, 500, body, { ...more, "x-request-id": id });
+  }
+
+  /** Answers a browser that asks whether a page of another origin may ask; null where CORS is off. */
+  preflight(request: Request, allow: string): Response | null {
+    return this.#cors.isOn ? this.#cors.preflight(request, requestId(request), allow) : null;
+  }
+
+  /** Everything but `Content-Encoding`; good until the next call, since a Response keeps a copy. */
+  #headersFor(request: Request, more: MoreHeaders, isCompressible: boolean): Headers {
+    const headers = this.#templates.of(more, isCompressible);
+    headers.set("x-request-id", requestId(request));
+    for (const name in more) headers.set(name, more[name]!);
+    this.#cors.addTo(headers, request);
+    return headers;
+  }
+}
+
+function requestId(request: Request): string {
+  const given = request.headers.get("x-request-id");
+  return given !== null && REQUEST_ID.test(given) ? given : crypto.randomUUID();
 }
 
 const NO_MORE: MoreHeaders = {};

@@ -1,6 +1,11 @@
 import { createByteFeed } from "./byte-feed.ts";
 import type { TextPosition } from "./text-position.ts";
 
+/**
+ * RFC 4180, read where the bytes lie: no text is made of a field that nobody asks for. Lines end in LF or CRLF; an
+ * empty line is no record. A quote in a field that doesn't begin with one is an ordinary character.
+ */
+
 export const CSV_FIELDS_MAX = 1024; // The widest report has 22; sensors' tables have a few hundred.
 
 const QUOTE = 0x22;
@@ -8,10 +13,7 @@ const COMMA = 0x2c;
 const CR = 0x0d;
 const LF = 0x0a;
 
-/**
- * RFC 4180, read where the bytes lie: no text is made of a field that nobody asks for. Lines end in LF or CRLF; an
- * empty line is no record. A quote in a field that doesn't begin with one is an ordinary character.
- */
+/** Reads record after record of a text that is pushed in pieces. */
 export class CsvReader {
   readonly #feed = createByteFeed();
   readonly #decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

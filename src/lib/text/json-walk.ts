@@ -28,92 +28,118 @@ const WHITE = " \t\r\n";
 const DIGITS = "0123456789";
 const HEX = `${DIGITS}abcdefABCDEF`;
 
-const { table: TABLE, numberEnds: NUMBER_ENDS } = createTable();
+/** States and what each byte leads to, while they are made. */
+class TableMaker {
+  readonly #cells = new Uint8Array(64 * 256).fill(WRONG);
+  /** States in which a number may end. */
+  readonly numberEnds = new Set<number>();
+  #free = FIRST_FREE;
 
-function createTable() {
-  const cells = new Uint8Array(64 * 256).fill(WRONG);
-  const numberEnds = new Set<number>();
-  let free = FIRST_FREE;
-  const state = () => free++;
-  const on = (from: number, characters: string, to: number) => {
-    for (const character of characters) cells[from * 256 + character.charCodeAt(0)] = to;
-  };
+  state(): number {
+    return this.#free++;
+  }
 
-  function text(after: number): number {
-    const [inside, escaped] = [state(), state()];
-    cells.fill(inside, inside * 256 + 0x20, inside * 256 + 256);
-    on(inside, '"', after);
-    on(inside, "\\", escaped);
-    on(escaped, '"\\/bfnrt', inside);
+  on(from: number, characters: string, to: number): void {
+    for (const character of characters) this.#cells[from * 256 + character.charCodeAt(0)] = to;
+  }
+
+  /** The inside of a text. */
+  text(after: number): number {
+    const [inside, escaped] = [this.state(), this.state()];
+    this.#cells.fill(inside, inside * 256 + 0x20, inside * 256 + 256);
+    this.on(inside, '"', after);
+    this.on(inside, "\\", escaped);
+    this.on(escaped, '"\\/bfnrt', inside);
     let digits = inside;
     for (let left = 4; left > 0; left--) {
-      const before = state();
-      on(before, HEX, digits);
+      const before = this.state();
+      this.on(before, HEX, digits);
       digits = before;
     }
-    on(escaped, "u", digits);
+    this.on(escaped, "u", digits);
     return inside;
   }
 
-  function word(from: number, letters: string): void {
+  word(from: number, letters: string): void {
     let at = from;
     for (const letter of letters.slice(0, -1)) {
-      const next = state();
-      on(at, letter, next);
+      const next = this.state();
+      this.on(at, letter, next);
       at = next;
     }
-    on(at, letters.at(-1)!, AFTER);
+    this.on(at, letters.at(-1)!, AFTER);
   }
 
-  function afterValue(from: number): void {
-    on(from, WHITE, AFTER);
-    on(from, ",", COMMA);
-    on(from, "}", CLOSE_OBJECT);
-    on(from, "]", CLOSE_ARRAY);
+  afterValue(from: number): void {
+    this.on(from, WHITE, AFTER);
+    this.on(from, ",", COMMA);
+    this.on(from, "}", CLOSE_OBJECT);
+    this.on(from, "]", CLOSE_ARRAY);
   }
 
   /** A state in which a number may end. */
-  function digits(): number {
-    const number = state();
-    afterValue(number);
-    numberEnds.add(number);
+  digits(): number {
+    const number = this.state();
+    this.afterValue(number);
+    this.numberEnds.add(number);
     return number;
   }
 
-  const [minus, zero, integer, point, fraction] = [state(), digits(), digits(), state(), digits()];
-  const [exponent, sign, power] = [state(), state(), digits()];
-  on(minus, "0", zero);
-  on(minus, "123456789", integer);
-  on(integer, DIGITS, integer);
-  for (const before of [zero, integer]) on(before, ".", point);
-  on(point, DIGITS, fraction);
-  on(fraction, DIGITS, fraction);
-  for (const before of [zero, integer, fraction]) on(before, "eE", exponent);
-  on(exponent, "+-", sign);
-  for (const before of [exponent, sign, power]) on(before, DIGITS, power);
+  /** How a number begins: where a minus leads, a zero, and any other digit. */
+  number(): { readonly minus: number; readonly zero: number; readonly integer: number } {
+    const [minus, zero, integer, point, fraction] = [
+      this.state(),
+      this.digits(),
+      this.digits(),
+      this.state(),
+      this.digits(),
+    ];
+    const [exponent, sign, power] = [this.state(), this.state(), this.digits()];
+    this.on(minus, "0", zero);
+    this.on(minus, "123456789", integer);
+    this.on(integer, DIGITS, integer);
+    for (const before of [zero, integer]) this.on(before, ".", point);
+    this.on(point, DIGITS, fraction);
+    this.on(fraction, DIGITS, fraction);
+    for (const before of [zero, integer, fraction]) this.on(before, "eE", exponent);
+    this.on(exponent, "+-", sign);
+    for (const before of [exponent, sign, power]) this.on(before, DIGITS, power);
+    return { minus, zero, integer };
+  }
 
-  const [value, name] = [text(AFTER), text(COLON)];
-  for (const wanted of [START, VALUE, ARRAY]) {
-    on(wanted, WHITE, wanted);
-    on(wanted, "{", OPEN_OBJECT);
-    on(wanted, "[", OPEN_ARRAY);
-    on(wanted, '"', value);
-    on(wanted, "-", minus);
-    on(wanted, "0", zero);
-    on(wanted, "123456789", integer);
-    for (const each of ["true", "false", "null"]) word(wanted, each);
+  /** The cells of the states there are. */
+  made(): Uint8Array {
+    return this.#cells.slice(0, this.#free * 256);
   }
-  on(ARRAY, "]", CLOSE_ARRAY);
-  for (const wanted of [OBJECT, NAME]) {
-    on(wanted, WHITE, wanted);
-    on(wanted, '"', name);
-  }
-  on(OBJECT, "}", CLOSE_OBJECT);
-  on(COLON, WHITE, COLON);
-  on(COLON, ":", PAIR);
-  afterValue(AFTER);
-  return { table: cells.slice(0, free * 256), numberEnds };
 }
+
+function createTable() {
+  const make = new TableMaker();
+  const { minus, zero, integer } = make.number();
+  const [value, name] = [make.text(AFTER), make.text(COLON)];
+  for (const wanted of [START, VALUE, ARRAY]) {
+    make.on(wanted, WHITE, wanted);
+    make.on(wanted, "{", OPEN_OBJECT);
+    make.on(wanted, "[", OPEN_ARRAY);
+    make.on(wanted, '"', value);
+    make.on(wanted, "-", minus);
+    make.on(wanted, "0", zero);
+    make.on(wanted, "123456789", integer);
+    for (const each of ["true", "false", "null"]) make.word(wanted, each);
+  }
+  make.on(ARRAY, "]", CLOSE_ARRAY);
+  for (const wanted of [OBJECT, NAME]) {
+    make.on(wanted, WHITE, wanted);
+    make.on(wanted, '"', name);
+  }
+  make.on(OBJECT, "}", CLOSE_OBJECT);
+  make.on(COLON, WHITE, COLON);
+  make.on(COLON, ":", PAIR);
+  make.afterValue(AFTER);
+  return { table: make.made(), numberEnds: make.numberEnds };
+}
+
+const { table: TABLE, numberEnds: NUMBER_ENDS } = createTable();
 
 /** What is wrong with a text: it is no JSON, or values lie in values more often than the walk was told to follow. */
 export type JsonFault = "syntax" | "depth";
