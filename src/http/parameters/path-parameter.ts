@@ -12,7 +12,7 @@ import type { Schema } from "../shapes/schema.ts";
 export interface PathParameter<Value> {
   readonly description: string;
   readonly schema: Schema;
-  /** What the examples of the document name, and what tests store data under to ask every endpoint. */
+  /** What the document's examples name, and what tests ask for unless `test/http/requests.ts` knows better. */
   readonly example: string;
   /** Whether an empty segment is refused in words of its own; no router takes one for a parameter. */
   readonly refusesEmpty: boolean;
