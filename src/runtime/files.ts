@@ -28,6 +28,12 @@ export interface Files {
    */
   replace(path: string, bytes: Uint8Array): Promise<void>;
   /**
+   * Writes a file's own bytes over themselves and syncs them, for which a full disk has room too, unless its file
+   * system copies on write. They are on the disk then, whatever became of an earlier sync; a crash meanwhile loses
+   * none that were there before.
+   */
+  overwrite(path: string, ownBytes: Uint8Array): Promise<void>;
+  /**
    * Renames a file, over another too, or a directory, where there is none of the new name or an empty one. It lasts
    * once both directories are synced, which `moveDurably` does.
    */

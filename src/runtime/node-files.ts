@@ -26,6 +26,7 @@ export function createNodeFiles(): Files {
     makeDirectory,
     openAppend: (path) => attempt("open", path, async () => appendFile(path, await openOrCreate(path))),
     replace,
+    overwrite: (path, ownBytes) => attempt("overwrite", path, () => overwrite(path, ownBytes)),
     rename: (from, to) => attempt("rename", from, () => rename(from, to)),
     link: (from, to) => attempt("link", from, () => link(from, to)),
     remove: (path) => attempt("remove", path, () => unlink(path)),
@@ -94,6 +95,16 @@ async function writeWhole(path: string, bytes: Uint8Array, former: Stats | null)
   try {
     await handle.writeFile(bytes);
     await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function overwrite(path: string, ownBytes: Uint8Array): Promise<void> {
+  const handle = await open(path, "r+"); // What is opened for appending writes nowhere else.
+  try {
+    await writeAll(handle, [ownBytes]); // Which never cuts the file, even where it fails.
+    await handle.datasync();
   } finally {
     await handle.close();
   }

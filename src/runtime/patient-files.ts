@@ -35,6 +35,7 @@ export function createPatientFiles(files: Files, { isWanted, onWaiting }: Patien
     makeDirectory: (path, toReplace) => patiently(() => files.makeDirectory(path, toReplace)),
     openAppend: (path) => patiently(() => files.openAppend(path)),
     replace: (path, bytes) => patiently(() => files.replace(path, bytes)),
+    overwrite: (path, ownBytes) => patiently(() => files.overwrite(path, ownBytes)),
     rename: (from, to) => patiently(() => files.rename(from, to)),
     link: (from, to) => patiently(() => files.link(from, to)),
     remove: (path) => patiently(() => files.remove(path)),

@@ -112,22 +112,23 @@ async function removeTemporaryFiles(files: Files, directory: string): Promise<vo
  * A process that died may have written entries and not synced them, or synced in vain: after a failed sync the
  * system takes what it still has in memory for written, and the next sync succeeds without writing it. They were
  * replayed, a repeat of them will be answered as known, so from here on they must be on disk: the segment is put in
- * place anew. A full disk has no room for that; a sync is all that is left then. Returns why they are not, or null.
+ * place anew. A full disk has no room for that; its bytes are written over themselves then, since a sync alone may be
+ * in vain again. Returns why they are not on disk, or null.
  */
 async function rewriteNewest(files: Files, { segments }: ReplayedLog): Promise<unknown> {
   const newest = segments.findLast(({ entries }) => entries > 0);
   if (newest === undefined) return null;
   const { path } = newest;
-  const failure = await unlessRefused(files.read(path).then((bytes) => files.replace(path, bytes)));
-  return isDiskFull(failure) ? unlessRefused(syncFile(files, path)) : failure;
+  return unlessRefused(putAnew(files, path));
 }
 
-async function syncFile(files: Files, path: string): Promise<void> {
-  const file = await files.openAppend(path);
+async function putAnew(files: Files, path: string): Promise<void> {
+  const bytes = await files.read(path);
   try {
-    await file.sync();
-  } finally {
-    await file.close();
+    await files.replace(path, bytes);
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+    await files.overwrite(path, bytes);
   }
 }
 

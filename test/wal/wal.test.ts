@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { FileError } from "../../src/runtime/files.ts";
 import { createSimulatedFiles } from "../support/disk/simulated-files.ts";
+import { seededRandom } from "../support/seeded-random.ts";
 import { APP, appendNamed, COVERS_ALL, LOG, namedBatch, openTestWal, segmentPaths } from "./fixture.ts";
 
 /** Lets everything run that does not wait for something held. */
@@ -170,6 +171,46 @@ test("openWal() syncs what it replayed where a full disk has no room to write it
   files.capacityBytes = 0;
   expect((await openTestWal(files)).wal.state).toBe("open");
   expect((await openTestWal(files.crash())).found).toEqual(["1 a", "2 b"]);
+});
+
+test("openWal() puts on a full disk too what a failed sync has left to be read, but not written", async () => {
+  const files = createSimulatedFiles();
+  const { wal } = await openTestWal(files);
+  await appendNamed(wal, ["a"]);
+  files.failNext("sync", "EIO");
+  expect((await wal.append(APP, namedBatch("b"))).ok).toBe(false);
+  files.capacityBytes = 0;
+  const again = await openTestWal(files);
+  expect(again.found).toEqual(["1 a", "2 b"]); // The system still has it in memory.
+  expect(again.wal.state).toBe("open");
+  expect((await openTestWal(files.crash())).found).toEqual(["1 a", "2 b"]);
+});
+
+test("openWal() takes no appends where a full disk does not take what it replayed either", async () => {
+  for (const operation of ["overwrite", "sync"] as const) {
+    const files = createSimulatedFiles();
+    await appendNamed((await openTestWal(files)).wal, ["a"]);
+    files.capacityBytes = 0;
+    files.failNext(operation, "EIO");
+    const { wal, found } = await openTestWal(files);
+    expect(found).toEqual(["1 a"]);
+    expect(wal.state).toBe("failed");
+    expect((await openTestWal(files.crash())).found).toEqual(["1 a"]);
+  }
+});
+
+test("openWal() loses nothing where the power fails while a full disk is written over", async () => {
+  for (let seed = 1; seed <= 200; seed++) {
+    const files = createSimulatedFiles();
+    const written = await appendNamed((await openTestWal(files)).wal, ["a", "b", "c"]);
+    files.capacityBytes = 0;
+    const overwriting = hold(files, "sync");
+    const opened = openTestWal(files).catch((error: unknown) => error);
+    await overwriting.reached;
+    expect((await openTestWal(files.crash(seededRandom(seed)))).found).toEqual(written);
+    overwriting.release();
+    expect(await opened).toBeInstanceOf(FileError);
+  }
 });
 
 test("openWal() takes no appends where what it replayed can't be synced", async () => {

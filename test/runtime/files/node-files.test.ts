@@ -56,6 +56,18 @@ test("truncate() cuts the file, and append() goes on at the new end", async () =
   expect(Buffer.from(await files.read(path)).toString()).toBe("0123xy");
 });
 
+test("overwrite() leaves a file as it is, in its place, and makes none", async () => {
+  const path = join(root, "over");
+  await files.replace(path, text("0123456789"));
+  const { ino } = await stat(path);
+  await files.overwrite(path, await files.read(path));
+  expect(Buffer.from(await files.read(path)).toString()).toBe("0123456789");
+  expect((await stat(path)).ino).toBe(ino);
+  const none = join(root, "no such file");
+  expect(await codeOf(files.overwrite(none, text("x")))).toBe("ENOENT");
+  expect(await files.exists(none)).toBe(false);
+});
+
 test("everything is made for its owner alone", async () => {
   const deep = join(root, "a", "b", "c");
   await files.makeDirectory(deep);

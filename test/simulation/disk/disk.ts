@@ -78,7 +78,13 @@ export interface RunDisk {
 const COUNTED_NAME = /\.\d+(?=\.tmp$)|(?<=\/parts-)\d+/;
 
 /** What takes a file descriptor: a directory is opened to be listed and to be synced. */
-const OPENING: ReadonlySet<RunOperation> = new Set(["read", "openAppend", "list", "syncDirectory"]);
+const OPENING: ReadonlySet<RunOperation> = new Set([
+  "read",
+  "openAppend",
+  "overwrite",
+  "list",
+  "syncDirectory",
+]);
 
 export function createRunDisk(engine: SimulationEngine): RunDisk {
   let simulated = createSimulatedFiles();

@@ -62,6 +62,12 @@ function simulatedFiles(names: SimulatedNames): SimulatedFiles {
         () => disk.syncDirectory(dirname(path)),
       );
     },
+    async overwrite(path, ownBytes) {
+      await operations.performOrFail("overwrite", path, () =>
+        names.find("overwrite", path).overwrite(ownBytes),
+      );
+      await sync(path, names.find("overwrite", path), operations);
+    },
   };
   return disk;
 }
@@ -117,15 +123,18 @@ function appendFile(
         }
         if (fault !== null) throw new FileError("append", path, fault.code);
       }),
-    sync: () =>
-      operations.perform("sync", path, (fault) => {
-        if (fault === null) return inode.sync();
-        inode.failSync();
-        throw new FileError("sync", path, fault.code);
-      }),
+    sync: () => sync(path, inode, operations),
     truncate: (sizeBytes) => operations.performOrFail("truncate", path, () => inode.truncate(sizeBytes)),
     close: () => operations.performOrFail("close", path, () => {}),
   };
+}
+
+function sync(path: string, inode: SimulatedInode, operations: SimulatedOperations): Promise<void> {
+  return operations.perform("sync", path, (fault) => {
+    if (fault === null) return inode.sync();
+    inode.failSync();
+    throw new FileError("sync", path, fault.code);
+  });
 }
 
 /** Counts on through crashes, so that a leftover is never written to. */

@@ -4,6 +4,8 @@ export interface SimulatedInode {
   /** A copy of what the program sees. */
   read(): Uint8Array;
   append(bytes: Uint8Array): void;
+  /** Writes from the start on, over what is there. */
+  overwrite(bytes: Uint8Array): void;
   truncate(sizeBytes: number): void;
   sync(): void;
   /** As Linux does it: what was not on disk is forgotten there, and a later sync doesn't bring it back. */
@@ -21,16 +23,20 @@ export function createSimulatedInode(contents: Uint8Array = new Uint8Array()): S
   let seen = contents.slice();
   let durable = contents.slice();
   let unsynced: Change[] = [];
+
+  function write(at: number, bytes: Uint8Array): void {
+    const change = { at, bytes: new Uint8Array(bytes) }; // A Buffer's slice would be no copy.
+    unsynced.push(change);
+    seen = changed(seen, change);
+  }
+
   return {
     get size() {
       return seen.length;
     },
     read: () => seen.slice(),
-    append(bytes) {
-      const change = { at: seen.length, bytes: new Uint8Array(bytes) }; // A Buffer's slice would be no copy.
-      unsynced.push(change);
-      seen = changed(seen, change);
-    },
+    append: (bytes) => write(seen.length, bytes),
+    overwrite: (bytes) => write(0, bytes),
     truncate(sizeBytes) {
       unsynced.push({ sizeBytes });
       seen = changed(seen, { sizeBytes });
@@ -48,15 +54,15 @@ export function createSimulatedInode(contents: Uint8Array = new Uint8Array()): S
       const whole = reordered ? unsynced.length : Math.floor(random() * (unsynced.length + 1));
       const kept = unsynced
         .slice(0, whole)
-        .map((change) => (reordered ? withLostSectors(change, random) : change));
+        .reduce(
+          (contents, change) =>
+            changed(contents, reordered ? withLostSectors(change, contents, random) : change),
+          durable,
+        );
       const torn = unsynced[whole];
-      if (torn !== undefined && "bytes" in torn) {
-        kept.push({
-          at: torn.at,
-          bytes: torn.bytes.slice(0, Math.floor(random() * (torn.bytes.length + 1))),
-        });
-      }
-      return kept.reduce(changed, durable).slice();
+      if (torn === undefined || !("bytes" in torn)) return kept.slice();
+      const bytes = torn.bytes.slice(0, Math.floor(random() * (torn.bytes.length + 1)));
+      return changed(kept, { at: torn.at, bytes });
     },
   };
 }
@@ -70,13 +76,16 @@ function changed(contents: Uint8Array, change: Change): Uint8Array<ArrayBuffer> 
   return result;
 }
 
-/** The length reached the disk, some sectors did not. */
-function withLostSectors(change: Change, random: () => number): Change {
+/** The length reached the disk, some sectors did not: they hold what they held before, or nothing. */
+function withLostSectors(change: Change, before: Uint8Array, random: () => number): Change {
   if (!("bytes" in change)) return change;
   const bytes = change.bytes.slice();
   for (let start = 0; start < bytes.length; ) {
-    const end = start + SECTOR_BYTES - ((change.at + start) % SECTOR_BYTES);
-    if (random() < 0.5) bytes.fill(0, start, end);
+    const end = Math.min(bytes.length, start + SECTOR_BYTES - ((change.at + start) % SECTOR_BYTES));
+    if (random() < 0.5) {
+      bytes.fill(0, start, end);
+      bytes.set(before.subarray(change.at + start, change.at + end), start);
+    }
     start = end;
   }
   return { at: change.at, bytes };
