@@ -328,15 +328,19 @@ export class PositionNode implements Ball {
     return child;
   }
 
+  /** What its children count. */
+  get childCount(): number {
+    let count = 0;
+    for (let child = this.firstChild; child !== null; child = child.nextSibling) count += child.count;
+    return count;
+  }
+
   /** Whether what it counts is what its children, or the rows of its leaf, come to. Looks at all of its rows. */
   isConsistent(): boolean {
     if (this.firstChild === null) return this.count <= this.#block.capacity && this.#isInOrder();
-    let count = 0;
-    for (let child: PositionNode | null = this.firstChild; child !== null; child = child.nextSibling) {
+    for (let child: PositionNode | null = this.firstChild; child !== null; child = child.nextSibling)
       if (!child.isConsistent()) return false;
-      count += child.count;
-    }
-    return count === this.count;
+    return this.childCount === this.count;
   }
 
   #isInOrder(): boolean {

@@ -195,7 +195,7 @@ class PositionTree implements PositionIndex {
       this.#moveRow(node, row, node.childFor(cell, device, this.#cells, this.#pool));
     }
     node.release(this.#pool);
-    assert(node.isConsistent(), "a leaf's rows are all in its children once it is split");
+    assert(node.childCount === count, "a leaf's rows are all in its children once it is split");
   }
 
   /** Makes a leaf of a node whose cells hold few. */
