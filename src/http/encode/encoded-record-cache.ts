@@ -19,6 +19,7 @@ import { createRecordEncoder } from "./record-encoder.ts";
  * at `locationAt`, and an `id` is put in at `idAt`.
  */
 const WORD_BYTES = 8;
+const U16_MAX = 0xffff;
 const HEADER_BYTES = 16;
 const SLOTS = ',"distance_miles": 0.0000,"bearing_degrees":  0.00,"location":';
 const SLOTS_FRAGMENT = createFragment(SLOTS);
@@ -196,6 +197,7 @@ export class EncodedRecordCache {
     this.#encoder.writeRest(json, page, 0, null);
     json.byte(BRACE);
     const text = json.written();
+    assert(idAt <= U16_MAX && idAt < text.length, "where the members of a record begin is told in 16 bits");
 
     const offset = this.#reserve((HEADER_BYTES + text.length) / WORD_BYTES);
     const word = this.#startWord + offset - this.#lap;
@@ -217,6 +219,10 @@ export class EncodedRecordCache {
     }
     const offset = this.#next;
     this.#next += words;
+    assert(
+      offset >= this.#lap && this.#next <= this.#lap + this.#words,
+      "a text lies within its lap of the ring",
+    );
     return offset;
   }
 }
