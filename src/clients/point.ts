@@ -1,0 +1,48 @@
+import type { RefusalReason } from "./refusal.ts";
+
+/**
+ * A position as a client told it, in our units, before anything of it is checked. A member is left out where the client
+ * knows nothing of it, or says so by a sentinel (a negative accuracy, a speed of -1).
+ */
+export interface ClientPoint {
+  /** What the client calls its device and user, if anything; keys and paths may know better. */
+  readonly device: string | null;
+  readonly user: string | null;
+  /** Unix ms; null where the client sent none that can be read, and then the point can't be used. */
+  readonly timestampMs: number | null;
+  /** Degrees; null where the client sent none that can be read. */
+  readonly latitude: number | null;
+  readonly longitude: number | null;
+  readonly details: PointDetails;
+}
+
+/** Optional fields of a report under their names there (`model/location-fields.ts`). */
+export interface PointDetails {
+  /** Meters. */
+  horizontal_accuracy?: number;
+  vertical_accuracy?: number;
+  altitude?: number;
+  /** Meters per second. */
+  speed?: number;
+  /** Degrees clockwise from true north. */
+  bearing?: number;
+  /** Percent. */
+  battery_level?: number;
+  battery_status?: string;
+  network_status?: boolean;
+  type?: string;
+  tracking_mode?: string;
+  is_mock?: boolean;
+  os?: string;
+  app_version_code?: string;
+}
+
+/** Where a client's reading puts what it finds in a message. */
+export interface PointSink {
+  /** `raw` is a message that holds this point alone and that the same client reads; it is kept where we refuse it. */
+  add(point: ClientPoint, raw: unknown): void;
+  /** Something that should have been a point. */
+  refuse(reason: RefusalReason, raw: unknown): void;
+  /** Something that is no position and need not be kept: an event, a log line, a heartbeat. */
+  skip(what: string): void;
+}

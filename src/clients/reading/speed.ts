@@ -1,0 +1,20 @@
+/** Units that clients send speeds in, by the words of `?speed_unit=`. */
+export const SPEED_UNITS = ["mps", "kmh", "kn", "mph"] as const;
+
+export type SpeedUnit = (typeof SPEED_UNITS)[number];
+
+/** Exact by definition: the international nautical mile has 1852 m, the mile 1609.344 m. */
+const MPS_PER: Readonly<Record<Exclude<SpeedUnit, "mps">, number>> = {
+  kmh: 1 / 3.6,
+  kn: 0.514444,
+  mph: 0.44704,
+};
+
+export function parseSpeedUnit(text: string): SpeedUnit | null {
+  return SPEED_UNITS.find((unit) => unit === text) ?? null;
+}
+
+/** Meters per second; rounded to 3 decimals where it was converted, as sent where it was not. */
+export function metersPerSecond(speed: number, unit: SpeedUnit): number {
+  return unit === "mps" ? speed : Math.round(speed * MPS_PER[unit] * 1000) / 1000;
+}

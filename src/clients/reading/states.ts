@@ -1,0 +1,62 @@
+/*
+ * What clients say in words about a battery and a movement, in ours.
+ */
+
+export type BatteryStatus = "Not Charging" | "Charging" | "Full";
+
+/** From OwnTracks' numbers, Apple's and Android's words, and plain booleans; null where nobody knows. */
+export function readBatteryStatus(value: unknown): BatteryStatus | null {
+  switch (typeof value === "string" ? value.toLowerCase() : value) {
+    case 1:
+    case "1":
+    case "unplugged":
+    case false:
+    case "false":
+      return "Not Charging";
+    case 2:
+    case "2":
+    case "charging":
+    case true:
+    case "true":
+      return "Charging";
+    case 3:
+    case "3":
+    case "full":
+      return "Full";
+    default:
+      return null;
+  }
+}
+
+export type Movement = "MOVING" | "STATIONARY";
+
+const MOVING = new Set([
+  "walking",
+  "running",
+  "cycling",
+  "driving",
+  "automotive",
+  "on_foot",
+  "on_bicycle",
+  "in_vehicle",
+]);
+const STATIONARY = new Set(["stationary", "still"]);
+
+/** Moving where any activity is one of movement; stationary where all that are known are of rest. */
+export function readMovement(activities: unknown): Movement | null {
+  const words = Array.isArray(activities) ? activities : [activities];
+  if (words.some((word) => MOVING.has(word))) return "MOVING";
+  return words.some((word) => STATIONARY.has(word)) ? "STATIONARY" : null;
+}
+
+/** The system in whose name a request comes, by its User-Agent: apps tell no more. */
+export function readOs(userAgent: string | undefined): "android" | "ios" | null {
+  if (userAgent === undefined) return null;
+  if (/^Owntracks-Android\/|\bDalvik\/|\bokhttp\//i.test(userAgent)) return "android";
+  return userAgent.includes("CFNetwork/") ? "ios" : null;
+}
+
+/** The number at the end of `Owntracks-Android/<flavour>/<code>`. */
+export function readAppVersionCode(userAgent: string | undefined): string | null {
+  return /^Owntracks-Android\/[^/]*\/(\d{1,20})$/.exec(userAgent ?? "")?.[1] ?? null;
+}

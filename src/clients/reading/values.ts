@@ -1,0 +1,52 @@
+import { isObject } from "../../lib/is-object.ts";
+
+/*
+ * Values as clients write them, which is looser than our own interface: numbers may be text, and what is not known may
+ * be null, empty, NaN or a number that can't be.
+ */
+
+/** Decimal with sign and exponent, as `1.0E-4`; no hexadecimal, no blanks inside. */
+const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+/** The longest that a double needs, and some. A longer one is nobody's measurement. */
+const DECIMAL_CHARACTERS_MAX = 64;
+
+/** A finite number; null where there is none. */
+export function readNumber(value: unknown): number | null {
+  if (typeof value === "number") return Number.isFinite(value) ? value : null;
+  if (typeof value !== "string" || value.length > DECIMAL_CHARACTERS_MAX) return null;
+  const text = value.trim();
+  if (!DECIMAL.test(text)) return null;
+  const number = Number(text);
+  return Number.isFinite(number) ? number : null;
+}
+
+/** A number that can't be negative; below zero clients say that they don't know. */
+export function readMagnitude(value: unknown): number | null {
+  const number = readNumber(value);
+  return number !== null && number >= 0 ? number : null;
+}
+
+/** A number above zero, for clients that write 0 where they don't know. */
+export function readPositive(value: unknown): number | null {
+  const number = readNumber(value);
+  return number !== null && number > 0 ? number : null;
+}
+
+/** `true`, or a text that says so; null for anything that says neither. */
+export function readBoolean(value: unknown): boolean | null {
+  if (typeof value === "boolean") return value;
+  if (value === "true" || value === "1" || value === 1) return true;
+  if (value === "false" || value === "0" || value === 0) return false;
+  return null;
+}
+
+/** Text that is not empty; numbers count, since ids are sent as such. */
+export function readText(value: unknown): string | null {
+  if (typeof value === "number" && Number.isFinite(value)) return String(value);
+  return typeof value === "string" && value !== "" ? value : null;
+}
+
+/** Members of an object; none of anything else. */
+export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isObject(value) ? value : {};
+}
