@@ -16,7 +16,7 @@ const ROWS: readonly (readonly string[])[] = [
   ["metrics"],
   ["service"],
   ["wal", "hot", "archive", "auth"],
-  ["spatial", "directory"],
+  ["spatial", "directory", "clients"],
   ["geo", "time"],
   ["model"],
   ["lib"],

@@ -1,4 +1,4 @@
-import { Counter, Gauge, Registry } from "prom-client";
+import { Counter, Registry } from "prom-client";
 import type { Archive } from "../archive/archive.ts";
 import type { HotStore } from "../hot/hot-store.ts";
 import type { ProcessUsage } from "../runtime/usage.ts";
@@ -7,6 +7,7 @@ import type { Durations } from "./durations.ts";
 import type { EventLoopMeter } from "./event-loop-meter.ts";
 import { type CountedHistogram, registryOf } from "./histograms.ts";
 import type { Meters } from "./meters.ts";
+import { addMetric, type Metric } from "./metric.ts";
 
 /** What the service counts and holds, as text in Prometheus' format. */
 export type Scrape = () => Promise<string>;
@@ -64,44 +65,6 @@ export function createScrape(dependencies: ScrapeDependencies): Scrape {
   }
   const histograms = histogramsOf(dependencies);
   return () => Registry.merge([registry, registryOf(histograms)]).metrics();
-}
-
-type Metric =
-  | {
-      readonly name: string;
-      readonly help: string;
-      /** Looked at with each scrape; null where it is not known yet. */
-      look(): number | null | Promise<number | null>;
-    }
-  | {
-      readonly name: string;
-      readonly help: string;
-      readonly label: string;
-      /** By the value of the label. */
-      lookAll(): Readonly<Record<string, number>>;
-    };
-
-function addMetric(registry: Registry, metric: Metric): void {
-  const { name, help } = metric;
-  const labelNames = "label" in metric ? [metric.label] : [];
-  new (name.endsWith("_total") ? Counter : Gauge)({
-    name,
-    help,
-    registers: [registry],
-    labelNames,
-    async collect() {
-      this.reset();
-      if ("label" in metric) {
-        for (const [value, count] of Object.entries(metric.lookAll())) {
-          this.inc({ [metric.label]: value }, count);
-        }
-        return;
-      }
-      const value = await metric.look();
-      if (value === null) this.remove();
-      else this.inc(value);
-    },
-  });
 }
 
 function addRequests(registry: Registry, { meters }: ScrapeDependencies): void {

@@ -1,9 +1,6 @@
 import { type AcceptedTimes, addReport, type RejectedReport } from "../../model/report.ts";
-import {
-  createReportBatchBuilder,
-  type ReportBatch,
-  type ReportBatchBuilder,
-} from "../../model/report-batch.ts";
+import type { ReportBatch } from "../../model/report-batch.ts";
+import { ReportBatches } from "../../model/report-batches.ts";
 
 /** The good reports of a body, and what is wrong with the others. */
 export interface ReadReports {
@@ -12,18 +9,11 @@ export interface ReadReports {
   readonly rejected: readonly RejectedReport[];
 }
 
-/**
- * Each batch is an entry of the log and taken into memory in one piece: some 15 ms where every text of a thousand
- * reports is new and long.
- */
-export const ENTRY_REPORTS_MAX = 1000;
-
 /** Checks a body's reports one by one, in their order. */
 export class CollectedReports implements ReadReports {
-  readonly batches: ReportBatch[] = [];
   readonly rejected: RejectedReport[] = [];
   readonly #times: AcceptedTimes;
-  #builder: ReportBatchBuilder | null = null;
+  readonly #taken = new ReportBatches();
   #count = 0;
 
   constructor(times: AcceptedTimes) {
@@ -35,18 +25,19 @@ export class CollectedReports implements ReadReports {
     return this.#count;
   }
 
+  get batches(): readonly ReportBatch[] {
+    return this.#taken.batches;
+  }
+
   /** Takes in what may be a report; `following` more are known to come. */
   add(report: unknown, following: number): void {
-    this.#builder ??= createReportBatchBuilder(Math.min(ENTRY_REPORTS_MAX, 1 + following));
-    const builder = this.#builder;
-    const fault = addReport(report, this.#times, builder);
+    const fault = addReport(report, this.#times, this.#taken.builder(following));
     if (fault !== null) {
       const deviceId = (report as { device_id?: unknown } | null)?.device_id;
       this.reject(fault, isShowable(deviceId) ? deviceId : null);
       return;
     }
     this.#count++;
-    if (builder.count === ENTRY_REPORTS_MAX) this.#endBatch(builder);
   }
 
   reject(message: string, deviceId: string | null = null): void {
@@ -56,14 +47,8 @@ export class CollectedReports implements ReadReports {
 
   /** No more reports follow. */
   end(): this {
-    const isEmpty = this.batches.length === 0;
-    if (this.#builder !== null || isEmpty) this.#endBatch(this.#builder ?? createReportBatchBuilder(0));
+    this.#taken.end();
     return this;
-  }
-
-  #endBatch(builder: ReportBatchBuilder): void {
-    this.batches.push(builder.build());
-    this.#builder = null;
   }
 }
 

@@ -1,6 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
-import { ENTRY_REPORTS_MAX } from "../../../src/http/body/collect-reports.ts";
 import { PIECE_BYTES_MAX } from "../../../src/http/body/long-json.ts";
 import { type ReportFormat, readReports } from "../../../src/http/body/read-reports.ts";
 import type { Steps } from "../../../src/lib/schedule/steps.ts";
@@ -10,6 +9,7 @@ import {
   createReportBatchBuilder,
   type ReportBatch,
 } from "../../../src/model/report-batch.ts";
+import { ENTRY_REPORTS_MAX } from "../../../src/model/report-batches.ts";
 
 /*
  * Goal: whatever a body holds, it is read as parsing the whole of it would read it, in steps that are all short.

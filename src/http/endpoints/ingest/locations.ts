@@ -1,8 +1,5 @@
-import { ok, type Result } from "../../../lib/result.ts";
-import type { ServiceError } from "../../../model/errors.ts";
-import type { AppId } from "../../../model/ids.ts";
-import { BATCH_REPORTS_MAX, type ReportBatch } from "../../../model/report-batch.ts";
-import type { Ingest, IngestAnswer } from "../../../service/ingest.ts";
+import { BATCH_REPORTS_MAX } from "../../../model/report-batch.ts";
+import { bodiesOf, ingestBatches } from "../../../service/ingest-batches.ts";
 import { FUTURE_MAX_MS, retentionStartMs } from "../../../time/retention.ts";
 import type { BodyShare } from "../../body/body-budget.ts";
 import { BodyReader, TOO_MANY_REPORTS } from "../../body/body-reader.ts";
@@ -159,7 +156,7 @@ async function takeIn(
   const times = { oldestMs: retentionStartMs(call.nowMs), newestMs: call.nowMs + FUTURE_MAX_MS };
   const reports = await scheduler.run(bodiesOf(call.appId), readReports(body.value, format, times));
   if (!reports.ok) return call.fail(reports.error);
-  const stored = await ingestAll(ingest, call.appId, reports.value.batches);
+  const stored = await ingestBatches(ingest, call.appId, reports.value.batches);
   if (!stored.ok) return call.fail(stored.error);
   const { accepted, duplicates, sequence } = stored.value;
   counts.accepted += accepted;
@@ -172,29 +169,4 @@ async function takeIn(
   }));
   const taken: ValueOf<typeof answer> = { success: true, accepted, duplicates, rejected, sequence };
   return call.object(taken, 200);
-}
-
-/**
- * One entry of the log after the other, since each is a piece of work by itself. Where one fails, those before it
- * are kept, as they would be if the answer had got lost: whoever sends all again is told that they are duplicates.
- */
-async function ingestAll(
-  ingest: Ingest,
-  appId: AppId,
-  batches: readonly ReportBatch[],
-): Promise<Result<IngestAnswer, ServiceError>> {
-  const all = { accepted: 0, duplicates: 0, sequence: 0 };
-  for (const batch of batches) {
-    const stored = await ingest(appId, batch);
-    if (!stored.ok) return stored;
-    all.accepted += stored.value.accepted;
-    all.duplicates += stored.value.duplicates;
-    all.sequence = stored.value.sequence;
-  }
-  return ok(all);
-}
-
-/** Who waits while bodies are read: those of the same app, and none of its questions. No app is called so. */
-function bodiesOf(appId: AppId): string {
-  return `bodies of ${appId}`;
 }

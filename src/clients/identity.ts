@@ -1,0 +1,68 @@
+import { createHash } from "node:crypto";
+import type { Address, Sender } from "./sender.ts";
+
+/** Whose point it is, as it is stored. */
+export interface Identity {
+  readonly deviceId: string;
+  readonly userId: string | null;
+}
+
+/** What a client calls its device and user. */
+interface Claim {
+  readonly device: string | null;
+  readonly user: string | null;
+}
+
+/** What apps call everybody who never typed a name. */
+const DEFAULT_NAMES = new Set(["user", "device", "owntracks", "phone", ""]);
+
+const ID_CHARACTERS_MAX = 128;
+/** Of a longer one, before `~` and the beginning of its hash. */
+const KEPT_CHARACTERS = 119;
+const HASH_CHARACTERS = 8;
+
+const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]/g;
+
+/**
+ * Who a point is from: what the key is bound to, else what the operator's URL says, else what the client claims, else
+ * the client's name with the end of the key. Where a client names a user and a device, both together are the device, so
+ * that Anna's `pixel` and Bea's don't meet. Null where that leaves no id that can be one.
+ */
+export function identify(
+  sender: Sender,
+  address: Address,
+  clientName: string,
+  claim: Claim,
+): Identity | null {
+  const device = sender.deviceId ?? address.device ?? ownDevice(claim) ?? `${clientName}-${sender.lastFour}`;
+  const user = sender.userId ?? address.user ?? ownName(claim.user);
+  const deviceId = storedId(device);
+  if (deviceId === null) return null;
+  return { deviceId, userId: user === null ? null : storedId(user) };
+}
+
+function ownDevice({ device, user }: Claim): string | null {
+  const [ownedDevice, ownedUser] = [ownName(device), ownName(user)];
+  return ownedDevice === null || ownedUser === null ? ownedDevice : `${ownedUser}:${ownedDevice}`;
+}
+
+function ownName(name: string | null): string | null {
+  return name === null || DEFAULT_NAMES.has(name) ? null : name;
+}
+
+/** The name as an id; null where nothing is left of it, or a path can't name it. */
+function storedId(name: string): string | null {
+  // Most names are short and plain, and are looked at for every point.
+  if (PLAIN_NAME.test(name)) return name;
+  const id = cut(name.replace(CONTROL_CHARACTERS, ""));
+  return id === "" || id === "." || id === ".." || !id.isWellFormed() ? null : id;
+}
+
+const PLAIN_NAME = /^[A-Za-z0-9_:-]{1,128}$/;
+
+function cut(name: string): string {
+  const characters = [...name];
+  if (characters.length <= ID_CHARACTERS_MAX) return name;
+  const hash = createHash("sha256").update(name).digest("hex").slice(0, HASH_CHARACTERS);
+  return `${characters.slice(0, KEPT_CHARACTERS).join("")}~${hash}`;
+}

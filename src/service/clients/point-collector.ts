@@ -1,0 +1,169 @@
+import type { ClientName } from "../../clients/client.ts";
+import { type Identity, identify } from "../../clients/identity.ts";
+import type { ClientPoint, PointDetails, PointSink } from "../../clients/point.ts";
+import type { RefusalReason } from "../../clients/refusal.ts";
+import type { Address, Sender } from "../../clients/sender.ts";
+import { NUMBER_FIELDS } from "../../model/location-fields.ts";
+import { addReport } from "../../model/report.ts";
+import type { ReportBatch } from "../../model/report-batch.ts";
+import { ReportBatches } from "../../model/report-batches.ts";
+import { FUTURE_MAX_MS, MS_PER_DAY, retentionStartMs } from "../../time/retention.ts";
+
+/** A point that became a report. */
+export interface TakenPoint extends Identity {
+  readonly timestampMs: number;
+  readonly latitude: number;
+  readonly longitude: number;
+  /** As they are stored. */
+  readonly details: PointDetails;
+}
+
+/** A point that can't be used, or the whole message. */
+export interface RefusedPoint {
+  readonly reason: RefusalReason;
+  /** As the client claims, or as its key or path says. */
+  readonly deviceId: string | null;
+  /** A message of this point alone; undefined for the whole. */
+  readonly raw: unknown;
+  /** Which of the message's points it is, from 0. */
+  readonly index: number;
+}
+
+/** What points are judged by. */
+export interface PointContext {
+  readonly sender: Sender;
+  readonly address: Address;
+  readonly clientName: ClientName;
+  readonly arrivedMs: number;
+  /** Later than the arrival where a message is tried again. */
+  readonly nowMs: number;
+}
+
+/** GPS counts 1024 weeks; what an old receiver calls 2007 is now. */
+const ROLLOVER_MS = 1024 * 7 * MS_PER_DAY;
+
+/**
+ * Makes reports of a message's points. An optional field that can't be is left out and counted; a position that can't
+ * be is refused, and the points beside it are kept.
+ */
+export class PointCollector implements PointSink {
+  readonly taken: TakenPoint[] = [];
+  readonly refused: RefusedPoint[] = [];
+  /** What was no position, by what it was. */
+  readonly skipped = new Map<string, number>();
+  /** Optional fields that were left out for their value, and times set right by 1024 weeks. */
+  leftOut = 0;
+  rolledOver = 0;
+  readonly #context: PointContext;
+  readonly #reports = new ReportBatches();
+  readonly #oldestMs: number;
+  #count = 0;
+
+  constructor(context: PointContext) {
+    this.#context = context;
+    this.#oldestMs = retentionStartMs(context.nowMs);
+  }
+
+  /** Whether the message held nothing that its reader knew. */
+  get isEmpty(): boolean {
+    return this.#count === 0 && this.skipped.size === 0;
+  }
+
+  /** Called once, after the last point. */
+  batches(): readonly ReportBatch[] {
+    this.#reports.end();
+    return this.#reports.batches;
+  }
+
+  add(point: ClientPoint, raw: unknown): void {
+    const identity = this.#identify(point);
+    const fault = this.#take(point, identity);
+    if (fault !== null) this.#refuse(fault, identity, raw);
+  }
+
+  refuse(reason: RefusalReason, raw?: unknown): void {
+    this.#refuse(reason, this.#identify(NOBODY), raw);
+  }
+
+  skip(what: string): void {
+    this.skipped.set(what, (this.skipped.get(what) ?? 0) + 1);
+  }
+
+  #identify(claim: { readonly device: string | null; readonly user: string | null }): Identity | null {
+    const { sender, address, clientName } = this.#context;
+    return identify(sender, address, clientName, claim);
+  }
+
+  /** Makes a report of the point, or says why it can't be one. */
+  #take(point: ClientPoint, identity: Identity | null): RefusalReason | null {
+    const { latitude, longitude } = point;
+    if (latitude === null || longitude === null || !isOnEarth(latitude, longitude)) return "bad_coordinates";
+    if (latitude === 0 && longitude === 0) return "null_island";
+    const timestampMs = this.#judgeTime(point.timestampMs);
+    if (typeof timestampMs !== "number") return timestampMs;
+    if (identity === null) return "bad_device";
+    const { deviceId, userId } = identity;
+    const details = this.#checked(point.details);
+    const report = {
+      ...details,
+      device_id: deviceId,
+      user_id: userId,
+      timestamp: timestampMs,
+      latitude,
+      longitude,
+    };
+    if (addReport(report, ANY_TIME, this.#reports.builder(0)) !== null) return "unknown_shape";
+    this.#count++;
+    this.taken.push({ deviceId, userId, timestampMs, latitude, longitude, details });
+    return null;
+  }
+
+  #refuse(reason: RefusalReason, identity: Identity | null, raw: unknown): void {
+    this.refused.push({ reason, deviceId: identity?.deviceId ?? null, raw, index: this.#count++ });
+  }
+
+  /** The time of the fix in Unix ms, or why it can't be that. */
+  #judgeTime(timestampMs: number | null): number | RefusalReason {
+    if (timestampMs === null) return "no_time";
+    const { arrivedMs, nowMs } = this.#context;
+    if (timestampMs > nowMs + FUTURE_MAX_MS) return "future";
+    const rolled = timestampMs + ROLLOVER_MS;
+    if (rolled <= arrivedMs + FUTURE_MAX_MS && rolled >= arrivedMs - MS_PER_DAY) {
+      this.rolledOver++;
+      return rolled;
+    }
+    return timestampMs < this.#oldestMs ? "too_old" : timestampMs;
+  }
+
+  /** What a field may not be is left out: an optional one never costs a position. */
+  #checked(details: PointDetails): PointDetails {
+    for (const { name, minimum, maximum } of OPTIONAL_NUMBERS) {
+      const value = details[name];
+      if (value === undefined || (value >= minimum && value <= maximum)) continue;
+      delete details[name];
+      this.leftOut++;
+    }
+    return details;
+  }
+}
+
+const NOBODY = { device: null, user: null };
+
+/** Times were judged by the rules for clients. */
+const ANY_TIME = { oldestMs: Number.NEGATIVE_INFINITY, newestMs: Number.POSITIVE_INFINITY };
+
+type NumberDetail =
+  | "horizontal_accuracy"
+  | "vertical_accuracy"
+  | "altitude"
+  | "speed"
+  | "bearing"
+  | "battery_level";
+
+const OPTIONAL_NUMBERS = NUMBER_FIELDS.filter(({ required }) => required !== true).map(
+  ({ name, minimum, maximum }) => ({ name: name as NumberDetail, minimum: minimum!, maximum: maximum! }),
+);
+
+function isOnEarth(latitude: number, longitude: number): boolean {
+  return latitude >= -90 && latitude <= 90 && longitude >= -180 && longitude <= 180;
+}

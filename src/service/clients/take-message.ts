@@ -1,0 +1,84 @@
+import type { Client } from "../../clients/client.ts";
+import type { Content } from "../../clients/content.ts";
+import type { RefusedMessage } from "../../clients/refused-message.ts";
+import { ok, type Result } from "../../lib/result.ts";
+import type { Scheduler } from "../../lib/schedule/scheduler.ts";
+import type { Steps } from "../../lib/schedule/steps.ts";
+import type { ServiceError } from "../../model/errors.ts";
+import type { Clock } from "../../time/clock.ts";
+import type { Ingest } from "../ingest.ts";
+import { bodiesOf, ingestBatches } from "../ingest-batches.ts";
+import type { MessageCounts } from "./message-counts.ts";
+import { PointCollector } from "./point-collector.ts";
+import { refusedMessages, type SentMessage } from "./refused-messages.ts";
+
+/** What came of a message. All of it is on disk: its points in the log, the others in the quarantine. */
+export interface TakenMessage {
+  /** Whose shape the message had, which says how it is answered. */
+  readonly answeredBy: Client;
+  readonly collected: PointCollector;
+  readonly accepted: number;
+  readonly duplicates: number;
+}
+
+/**
+ * Takes in what a client sent. The error is one of ours, after which the client should send all of it again: whatever
+ * a message holds, it is taken, as reports or into the quarantine.
+ */
+export type TakeMessage = (sent: SentMessage, client: Client) => Promise<Result<TakenMessage, ServiceError>>;
+
+export interface TakeMessageDependencies {
+  /** Who reads a body that came on a client's path, and whose answer it expects. */
+  readonly readerOf: (
+    client: Client,
+    content: Content,
+  ) => { readonly reader: Client; readonly answeredBy: Client };
+  readonly ingest: Ingest;
+  /** Keeps what can't be used; what it answers is on the disk. */
+  readonly keepRefused: (messages: readonly RefusedMessage[]) => Promise<Result<void, ServiceError>>;
+  /** Told of every message that was taken. */
+  readonly onTaken: (sent: SentMessage, client: Client, taken: TakenMessage) => void;
+  readonly counts: MessageCounts;
+  readonly scheduler: Scheduler;
+  readonly clock: Clock;
+}
+
+export function createTakeMessage(dependencies: TakeMessageDependencies): TakeMessage {
+  const { readerOf, ingest, keepRefused, onTaken, counts, scheduler, clock } = dependencies;
+
+  return async function takeMessage(sent, client) {
+    const { sender, address, message } = sent;
+    const { reader, answeredBy } = readerOf(client, message.content);
+    const { arrivedMs } = message;
+    const context = { sender, address, clientName: reader.name, arrivedMs, nowMs: clock.nowMs() };
+    const collected = new PointCollector(context);
+    const owner = bodiesOf(sender.appId);
+    const batches = await scheduler.run(owner, readPoints(reader, sent, collected));
+    const stored = await ingestBatches(ingest, sender.appId, batches);
+    if (!stored.ok) return stored;
+    if (collected.refused.length > 0) {
+      const messages = refusedMessages(sent, client.name, collected.refused);
+      const kept = await keepRefused(await scheduler.run(owner, messages));
+      if (!kept.ok) return kept;
+    }
+    const { accepted, duplicates } = stored.value;
+    const taken = { answeredBy, collected, accepted, duplicates };
+    counts.note(reader.name, taken);
+    onTaken(sent, reader, taken);
+    return ok(taken);
+  };
+}
+
+function* readPoints(
+  reader: Client,
+  { message }: SentMessage,
+  collected: PointCollector,
+): Steps<ReturnType<PointCollector["batches"]>> {
+  const { content, query } = message;
+  if (content.kind === "unreadable") collected.refuse("bad_json");
+  else if (content.kind !== "empty" || query.size > 0) {
+    yield* reader.read(message, collected);
+    if (collected.isEmpty) collected.refuse("unknown_shape");
+  }
+  return collected.batches();
+}

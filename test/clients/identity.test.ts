@@ -1,0 +1,59 @@
+import { expect, test } from "bun:test";
+import { identify } from "../../src/clients/identity.ts";
+import type { Sender } from "../../src/clients/sender.ts";
+import type { AppId } from "../../src/model/ids.ts";
+
+const SENDER: Sender = {
+  appId: "fleet" as AppId,
+  keyId: "k_1",
+  lastFour: "7xYz",
+  deviceId: null,
+  userId: null,
+  mayRead: false,
+};
+const NOWHERE = { device: null, user: null };
+
+test("a bound key wins over the URL, the URL over the client, and the client over its name with the key's end", () => {
+  const claim = { device: "pixel", user: "anna" };
+  const address = { device: "car", user: "bea" };
+  const bound = { ...SENDER, deviceId: "truck", userId: "carl" };
+  expect(identify(bound, address, "owntracks", claim)).toEqual({ deviceId: "truck", userId: "carl" });
+  expect(identify(SENDER, address, "owntracks", claim)).toEqual({ deviceId: "car", userId: "bea" });
+  expect(identify(SENDER, NOWHERE, "owntracks", claim)).toEqual({ deviceId: "anna:pixel", userId: "anna" });
+  expect(identify(SENDER, NOWHERE, "osmand", NOWHERE)).toEqual({ deviceId: "osmand-7xYz", userId: null });
+});
+
+test("device and user are bound each by itself", () => {
+  const claim = { device: "pixel", user: "anna" };
+  const ofUser = { ...SENDER, userId: "carl" };
+  expect(identify(ofUser, NOWHERE, "owntracks", claim)).toEqual({ deviceId: "anna:pixel", userId: "carl" });
+  const ofDevice = { ...SENDER, deviceId: "truck" };
+  expect(identify(ofDevice, NOWHERE, "owntracks", claim)).toEqual({ deviceId: "truck", userId: "anna" });
+});
+
+test("what an app calls everybody is no name", () => {
+  for (const name of ["user", "device", "owntracks", "phone", ""]) {
+    expect(identify(SENDER, NOWHERE, "owntracks", { device: name, user: name })).toEqual({
+      deviceId: "owntracks-7xYz",
+      userId: null,
+    });
+    expect(identify(SENDER, NOWHERE, "owntracks", { device: "pixel", user: name })?.deviceId).toBe("pixel");
+  }
+});
+
+test("control characters go, what is long is cut and hashed, and case is kept", () => {
+  const idOf = (device: string) => identify(SENDER, { device, user: null }, "osmand", NOWHERE)?.deviceId;
+  expect(idOf("Pi\u0000x\u001bel\u0085 7")).toBe("Pixel 7");
+  const long = "ü".repeat(129);
+  expect(idOf(long)).toMatch(/^ü{119}~[0-9a-f]{8}$/);
+  expect(idOf(long)).not.toBe(idOf(`${long}ü`));
+  expect(idOf("ü".repeat(128))).toBe("ü".repeat(128));
+});
+
+test("what no path can name is no device", () => {
+  for (const device of [".", "..", "\u0000", "\ud800"]) {
+    expect(identify(SENDER, { device, user: null }, "osmand", NOWHERE)).toBeNull();
+  }
+  const user = { device: "car", user: "\u0007" };
+  expect(identify(SENDER, user, "osmand", NOWHERE)).toEqual({ deviceId: "car", userId: null });
+});

@@ -1,0 +1,121 @@
+import { describe, expect, test } from "bun:test";
+import type { ClientPoint } from "../../../src/clients/point.ts";
+import type { AppId } from "../../../src/model/ids.ts";
+import { numberIndex } from "../../../src/model/location-fields.ts";
+import { PointCollector } from "../../../src/service/clients/point-collector.ts";
+
+const NOW_MS = Date.UTC(2026, 1, 2, 2, 41);
+const SENDER = {
+  appId: "fleet" as AppId,
+  keyId: "k_1",
+  lastFour: "7xYz",
+  deviceId: null,
+  userId: null,
+  mayRead: false,
+};
+const POINT: ClientPoint = {
+  device: "pixel",
+  user: null,
+  timestampMs: NOW_MS - 60_000,
+  latitude: 52.520008,
+  longitude: 13.404954,
+  details: {},
+};
+const RAW = { raw: true };
+
+function collect(point: Partial<ClientPoint>, times: { arrivedMs?: number; nowMs?: number } = {}) {
+  const collector = new PointCollector({
+    sender: SENDER,
+    address: { device: null, user: null },
+    clientName: "owntracks",
+    arrivedMs: times.arrivedMs ?? NOW_MS,
+    nowMs: times.nowMs ?? NOW_MS,
+  });
+  collector.add({ ...POINT, ...point }, RAW);
+  return collector;
+}
+
+function reasonOf(point: Partial<ClientPoint>): string | null {
+  const { refused, taken } = collect(point);
+  expect(refused.length + taken.length).toBe(1);
+  return refused[0]?.reason ?? null;
+}
+
+describe("a position", () => {
+  test("is taken with what is known of it", () => {
+    const collector = collect({ details: { speed: 13.056, battery_level: 81, type: "MOVING" } });
+    const [batch] = collector.batches();
+    expect(batch?.count).toBe(1);
+    expect(batch?.timestampMs[0]).toBe(NOW_MS - 60_000);
+    expect(batch?.numbers[numberIndex("speed")]?.[0]).toBe(13.056);
+    expect(batch?.texts).toContain("MOVING");
+    expect(collector.taken).toHaveLength(1);
+  });
+
+  test.each([
+    ["bad_coordinates", { latitude: null }],
+    ["bad_coordinates", { longitude: null }],
+    ["bad_coordinates", { latitude: 90.001 }],
+    ["bad_coordinates", { longitude: -180.001 }],
+    ["bad_coordinates", { latitude: Number.NaN }],
+    ["null_island", { latitude: 0, longitude: 0 }],
+    ["null_island", { latitude: -0, longitude: 0 }],
+    ["no_time", { timestampMs: null }],
+    ["future", { timestampMs: NOW_MS + 600_001 }],
+    ["too_old", { timestampMs: Date.UTC(2025, 1, 1) }],
+    ["bad_device", { device: ".." }],
+    [null, { latitude: 90, longitude: 180 }],
+    [null, { latitude: 0, longitude: 1e-4 }],
+    [null, { timestampMs: NOW_MS + 600_000 }],
+    [null, { timestampMs: Date.UTC(2025, 1, 2) }],
+  ])("%p: %p", (reason, point) => {
+    expect(reasonOf(point)).toBe(reason);
+  });
+
+  test("of a receiver whose weeks rolled over is set right, and counted", () => {
+    const rolledMs = POINT.timestampMs! - 619_315_200_000;
+    const collector = collect({ timestampMs: rolledMs });
+    expect(collector.taken[0]?.timestampMs).toBe(POINT.timestampMs!);
+    expect(collector.rolledOver).toBe(1);
+    expect(reasonOf({ timestampMs: rolledMs - 86_400_000 })).toBe("too_old");
+    expect(reasonOf({ timestampMs: rolledMs + 700_000 })).toBe("too_old");
+  });
+
+  test("that is tried again is judged by the clock of now", () => {
+    const timestampMs = NOW_MS + 3_600_000;
+    expect(collect({ timestampMs }).refused[0]?.reason).toBe("future");
+    const later = collect({ timestampMs }, { nowMs: NOW_MS + 3_600_000 });
+    expect(later.taken[0]?.timestampMs).toBe(timestampMs);
+  });
+});
+
+describe("an optional field", () => {
+  test.each([
+    ["speed", 1_000_001],
+    ["speed", -1],
+    ["bearing", 360.5],
+    ["battery_level", 101],
+    ["altitude", -20_001],
+    ["horizontal_accuracy", Number.NaN],
+  ] as const)("%p of %p is left out, and costs no position", (name, value) => {
+    const collector = collect({ details: { [name]: value, type: "MOVING" } });
+    expect(collector.taken[0]?.details).toEqual({ type: "MOVING" });
+    expect(collector.leftOut).toBe(1);
+    expect(collector.batches()[0]?.numbers[numberIndex(name)]?.[0]).toBeNaN();
+  });
+});
+
+test("points beside a refused one are kept, a thousand to a batch", () => {
+  const collector = collect({ latitude: 91 });
+  for (let i = 0; i < 2500; i++) collector.add({ ...POINT, timestampMs: NOW_MS - i }, RAW);
+  expect(collector.batches().map(({ count }) => count)).toEqual([1000, 1000, 500]);
+  expect(collector.refused).toEqual([{ reason: "bad_coordinates", deviceId: "pixel", raw: RAW, index: 0 }]);
+});
+
+test("what is no position is counted by what it was", () => {
+  const collector = collect({});
+  collector.skip("transition");
+  collector.skip("transition");
+  expect([...collector.skipped]).toEqual([["transition", 2]]);
+  expect(collector.isEmpty).toBe(false);
+});
