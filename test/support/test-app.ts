@@ -14,6 +14,7 @@ import { DELAY_BOUNDS_SECONDS, Durations } from "../../src/metrics/durations.ts"
 import { createMeters } from "../../src/metrics/meters.ts";
 import { createScrape } from "../../src/metrics/scrape.ts";
 import type { AppId } from "../../src/model/ids.ts";
+import { MessageCounts } from "../../src/service/clients/message-counts.ts";
 import { createCurrentQueries } from "../../src/service/current.ts";
 import { createHistoryQueries } from "../../src/service/history/history.ts";
 import { createIngest } from "../../src/service/ingest.ts";
@@ -196,6 +197,7 @@ async function createServices({
     scrape: createScrape({
       version: "1.2.3",
       meters,
+      messages: new MessageCounts(),
       eventLoop: { delays: new Durations(DELAY_BOUNDS_SECONDS), takeLongestMs: () => 0 },
       hot,
       stores: () => ({ log, archive }),
