@@ -1,9 +1,9 @@
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
 import type { ServiceError } from "../../model/errors.ts";
-import { type AcceptedTimes, TOO_MANY_REPORTS } from "../../model/report.ts";
+import { TOO_MANY_REPORTS } from "../../model/report.ts";
 import { BATCH_REPORTS_MAX } from "../../model/report-batch.ts";
-import { CollectedReports, type ReadReports } from "./collect-reports.ts";
+import { CollectedReports, type ReadReports, type ReportRules } from "./collect-reports.ts";
 import {
   kindAt,
   PIECE_BYTES_MAX,
@@ -36,14 +36,14 @@ export function reportFormat(contentType: string | null): ReportFormat | null {
 type Read = Result<ReadReports, ServiceError>;
 
 /** Reads a body in steps of a few milliseconds at most, whatever it holds. */
-export function* readReports(body: Uint8Array, format: ReportFormat, times: AcceptedTimes): Steps<Read> {
+export function* readReports(body: Uint8Array, format: ReportFormat, rules: ReportRules): Steps<Read> {
   if (body.length === 0) return unreadable("the body is empty");
-  if (format === "ndjson") return yield* readNdjson(body, times);
-  if (body.length <= PIECE_BYTES_MAX) return readShortJson(body, times);
-  return (yield* readPlainList(body, times)) ?? (yield* readLongJson(body, times));
+  if (format === "ndjson") return yield* readNdjson(body, rules);
+  if (body.length <= PIECE_BYTES_MAX) return readShortJson(body, rules);
+  return (yield* readPlainList(body, rules)) ?? (yield* readLongJson(body, rules));
 }
 
-function readShortJson(body: Uint8Array, times: AcceptedTimes): Read {
+function readShortJson(body: Uint8Array, rules: ReportRules): Read {
   const text = decodeUtf8(body);
   if (text === null) return unreadable(NO_UTF8);
   const value = parseJson(text);
@@ -51,7 +51,7 @@ function readShortJson(body: Uint8Array, times: AcceptedTimes): Read {
   if (Array.isArray(value)) return unreadable(BARE_LIST);
   if (typeof value !== "object" || value === null) return unreadable(NO_OBJECT);
   const { locations } = value as { locations?: unknown };
-  const collected = new CollectedReports(times);
+  const collected = new CollectedReports(rules);
   if (locations === undefined) collected.add(value, 0);
   else if (!Array.isArray(locations)) return unreadable(NO_LIST);
   else if (locations.length > BATCH_REPORTS_MAX) return tooMany();
@@ -70,11 +70,11 @@ function addAll(reports: readonly unknown[], expected: number, collected: Collec
  * and a cut that hit a text or the inside of a report leaves a piece that is none. Null where the body is something
  * else, which costs no more than what was read of it.
  */
-function* readPlainList(body: Uint8Array, times: AcceptedTimes): Steps<Read | null> {
+function* readPlainList(body: Uint8Array, rules: ReportRules): Steps<Read | null> {
   const head = LIST_HEAD.exec(latin1(body, LIST_EDGE_BYTES_MAX));
   const listEnd = head === null ? null : endOfList(body);
   if (head === null || listEnd === null) return null;
-  const collected = new CollectedReports(times);
+  const collected = new CollectedReports(rules);
   for (let open = head[0].length - 1; ; ) {
     const isLast = listEnd - open <= PIECE_BYTES_MAX;
     const close = isLast ? listEnd : cutAfter(body, open + CUT_BYTES_MIN, open + PIECE_BYTES_MAX);
@@ -133,7 +133,7 @@ const CLOSE_BRACKET = 0x5d;
 const COMMA = 0x2c;
 
 /** Any other long body: walked over whole before anything of it is parsed. */
-function* readLongJson(body: Uint8Array, times: AcceptedTimes): Steps<Read> {
+function* readLongJson(body: Uint8Array, rules: ReportRules): Steps<Read> {
   const start = yield* skipWhite(body, startsWithMark(body, 0) ? MARK_BYTES : 0);
   const whole = { start, end: body.length };
   if (!(yield* walkUtf8(body, whole))) return unreadable(NO_UTF8);
@@ -141,7 +141,7 @@ function* readLongJson(body: Uint8Array, times: AcceptedTimes): Steps<Read> {
   if (fault !== null) return unreadable(fault === "depth" ? TOO_DEEP : NO_JSON);
   const kind = kindAt(body, whole);
   if (kind !== "object") return unreadable(kind === "array" ? BARE_LIST : NO_OBJECT);
-  const collected = new CollectedReports(times);
+  const collected = new CollectedReports(rules);
   const list = places.get("locations");
   if (list === undefined) {
     collected.add(yield* readMembersAt(body, places), 0);
@@ -159,10 +159,10 @@ function* readLongJson(body: Uint8Array, times: AcceptedTimes): Steps<Read> {
 }
 
 /** Blank lines don't count; a line that is no JSON is rejected under its index like any bad report. */
-function* readNdjson(body: Uint8Array, times: AcceptedTimes): Steps<Read> {
+function* readNdjson(body: Uint8Array, rules: ReportRules): Steps<Read> {
   const lines = yield* findLines(body);
   if (lines.length > BATCH_REPORTS_MAX) return tooMany();
-  const collected = new CollectedReports(times);
+  const collected = new CollectedReports(rules);
   let following = lines.length;
   let stepBytes = 0;
   for (const line of lines) {
