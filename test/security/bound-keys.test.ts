@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
-import { PIECE_BYTES_MAX } from "../../src/http/body/long-json.ts";
+import { PIECE_BYTES_MAX } from "../../src/lib/text/long-json.ts";
 import { createTestApp, type KeyName, NOON_MS } from "../support/test-app.ts";
 
 /*

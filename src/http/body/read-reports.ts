@@ -1,21 +1,12 @@
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
+import { kindAt, PIECE_BYTES_MAX, parseJson, walkElements, walkMembers } from "../../lib/text/long-json.ts";
+import { afterMark, decodeUtf8, type Place, skipWhite, trimmed, walkUtf8 } from "../../lib/text/long-text.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import { TOO_MANY_REPORTS } from "../../model/report.ts";
 import { BATCH_REPORTS_MAX } from "../../model/report-batch.ts";
 import { CollectedReports, type ReadReports, type ReportRules } from "./collect-reports.ts";
-import {
-  kindAt,
-  PIECE_BYTES_MAX,
-  type Place,
-  readMembersAt,
-  readReportAt,
-  skipWhite,
-  trimmed,
-  walkElements,
-  walkMembers,
-  walkUtf8,
-} from "./long-json.ts";
+import { REPORT_MEMBERS, readMembersAt, readReportAt } from "./long-json.ts";
 
 /** Bodies that hold reports: `{"locations":[...]}` or one report, or one report a line. */
 export type ReportFormat = "json" | "ndjson";
@@ -134,10 +125,10 @@ const COMMA = 0x2c;
 
 /** Any other long body: walked over whole before anything of it is parsed. */
 function* readLongJson(body: Uint8Array, rules: ReportRules): Steps<Read> {
-  const start = yield* skipWhite(body, startsWithMark(body, 0) ? MARK_BYTES : 0);
+  const start = yield* skipWhite(body, afterMark(body, 0));
   const whole = { start, end: body.length };
   if (!(yield* walkUtf8(body, whole))) return unreadable(NO_UTF8);
-  const { places, fault } = yield* walkMembers(body, whole);
+  const { places, fault } = yield* walkMembers(body, whole, REPORT_MEMBERS);
   if (fault !== null) return unreadable(fault === "depth" ? TOO_DEEP : NO_JSON);
   const kind = kindAt(body, whole);
   if (kind !== "object") return unreadable(kind === "array" ? BARE_LIST : NO_OBJECT);
@@ -192,9 +183,9 @@ function* addLongLine(
   following: number,
   collected: CollectedReports,
 ): Steps<void> {
-  const place = trimmed(body, line.start + (startsWithMark(body, line.start) ? MARK_BYTES : 0), line.end);
+  const place = trimmed(body, afterMark(body, line.start), line.end);
   if (!(yield* walkUtf8(body, place))) return collected.reject(LINE_NO_UTF8);
-  const { places, fault } = yield* walkMembers(body, place);
+  const { places, fault } = yield* walkMembers(body, place, REPORT_MEMBERS);
   if (fault !== null) return collected.reject(fault === "depth" ? LINE_TOO_DEEP : LINE_NO_JSON);
   const isObject = kindAt(body, place) === "object";
   collected.add(isObject ? yield* readMembersAt(body, places) : yield* readReportAt(body, place), following);
@@ -217,37 +208,8 @@ function* findLines(body: Uint8Array): Steps<Place[]> {
 
 const LF = 0x0a;
 
-const decoder = new TextDecoder("utf-8", { fatal: true });
-
-/** A byte order mark at the start is no part of the text. */
-function decodeUtf8(bytes: Uint8Array): string | null {
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    return null;
-  }
-}
-
-const MARK_BYTES = 3;
-
-function startsWithMark(body: Uint8Array, at: number): boolean {
-  return body[at] === 0xef && body[at + 1] === 0xbb && body[at + 2] === 0xbf;
-}
-
 function latin1(body: Uint8Array, byteCount: number): string {
   return String.fromCharCode(...body.subarray(0, byteCount));
-}
-
-/**
- * Undefined where the text is no JSON, which JSON itself can't be. The engines' own words differ and may quote the
- * input.
- */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 const NO_UTF8 = "the body is not valid UTF-8";

@@ -1,6 +1,6 @@
 import type { ReadReports } from "../../../src/http/body/collect-reports.ts";
-import { PIECE_BYTES_MAX } from "../../../src/http/body/long-json.ts";
 import { type ReportFormat, readReports } from "../../../src/http/body/read-reports.ts";
+import { PIECE_BYTES_MAX } from "../../../src/lib/text/long-json.ts";
 import { UNBOUND } from "../../../src/model/binding.ts";
 import { addReport } from "../../../src/model/report.ts";
 import { createReportBatchBuilder } from "../../../src/model/report-batch.ts";

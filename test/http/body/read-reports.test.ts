@@ -1,8 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
-import { PIECE_BYTES_MAX } from "../../../src/http/body/long-json.ts";
 import { type ReportFormat, readReports } from "../../../src/http/body/read-reports.ts";
 import type { Steps } from "../../../src/lib/schedule/steps.ts";
+import { PIECE_BYTES_MAX } from "../../../src/lib/text/long-json.ts";
 import { UNBOUND } from "../../../src/model/binding.ts";
 import { addReport } from "../../../src/model/report.ts";
 import {
