@@ -37,8 +37,8 @@ export interface ClientMessage {
   readonly topic: string | null;
   /** What the operator says speeds are in, against all rules below. */
   readonly speedUnit: SpeedUnit | null;
-  /** Opens what is encrypted; null where no pass phrase of this sender does. */
-  decrypt(device: string | null, box: Uint8Array): Uint8Array | null;
+  /** Opens what a device, as `deviceOf` names it, encrypted; null where no pass phrase of this sender does. */
+  decrypt(device: string | null, box: Uint8Array): Steps<Uint8Array | null>;
 }
 
 /** What a client is told, as it understands it. */

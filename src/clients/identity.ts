@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { deviceOf, readName } from "./reading/names.ts";
 import type { Address, Sender } from "./sender.ts";
 
 /** Whose point it is, as it is stored. */
@@ -12,9 +13,6 @@ interface Claim {
   readonly device: string | null;
   readonly user: string | null;
 }
-
-/** What apps call everybody who never typed a name. */
-const DEFAULT_NAMES = new Set(["user", "device", "owntracks", "phone", ""]);
 
 const ID_CHARACTERS_MAX = 128;
 /** Of a longer one, before `~` and the beginning of its hash. */
@@ -34,20 +32,13 @@ export function identify(
   clientName: string,
   claim: Claim,
 ): Identity | null {
-  const device = sender.deviceId ?? address.device ?? ownDevice(claim) ?? `${clientName}-${sender.lastFour}`;
-  const user = sender.userId ?? address.user ?? ownName(claim.user);
+  const [claimedDevice, claimedUser] = [readName(claim.device), readName(claim.user)];
+  const named = sender.deviceId ?? address.device ?? deviceOf(claimedDevice, claimedUser);
+  const device = named ?? `${clientName}-${sender.lastFour}`;
+  const user = sender.userId ?? address.user ?? claimedUser;
   const deviceId = storedId(device);
   if (deviceId === null) return null;
   return { deviceId, userId: user === null ? null : storedId(user) };
-}
-
-function ownDevice({ device, user }: Claim): string | null {
-  const [ownedDevice, ownedUser] = [ownName(device), ownName(user)];
-  return ownedDevice === null || ownedUser === null ? ownedDevice : `${ownedUser}:${ownedDevice}`;
-}
-
-function ownName(name: string | null): string | null {
-  return name === null || DEFAULT_NAMES.has(name) ? null : name;
 }
 
 /** The name as an id; null where nothing is left of it, or a path can't name it. */

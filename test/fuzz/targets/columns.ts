@@ -1,5 +1,4 @@
 import { Buffer } from "node:buffer";
-import { padded, viewsOf } from "../../../src/lib/frames/views.ts";
 import {
   decodeIndexColumn,
   encodeIndexColumn,
@@ -15,6 +14,7 @@ import {
   encodeTextColumn,
   textColumnBytesMax,
 } from "../../../src/wal/entry/text-column.ts";
+import { padded, viewsOf } from "../../../src/wal/entry/views.ts";
 import { damage } from "../support/damage.ts";
 import { createDraw, type Draw } from "../support/inputs/draw.ts";
 import { must, mustEqual, type Target } from "../support/target.ts";

@@ -1,0 +1,38 @@
+import type { ClientMessage } from "../client.ts";
+import { readName } from "../reading/names.ts";
+
+/** Whose a message is, as far as it says. */
+export interface Claim {
+  readonly device: string | null;
+  readonly user: string | null;
+}
+
+/** Parts of `owntracks/<user>/<device>`, which some write with a slash before it. */
+export function topicParts(topic: string): string[] {
+  return topic.replace(/^\//, "").split("/");
+}
+
+/** What brought the message knows best, then its topic, then the two letters that its user put on the map. */
+export function readClaim(message: ClientMessage, members: Readonly<Record<string, unknown>>): Claim {
+  const { headers, query, basicUser } = message;
+  const topic = readTopic(message, members);
+  return {
+    device:
+      readName(headers["x-limit-d"]) ??
+      readName(query.get("d")) ??
+      readName(topic.device) ??
+      readName(members.tid),
+    user:
+      readName(headers["x-limit-u"]) ??
+      readName(query.get("u")) ??
+      readName(topic.user) ??
+      readName(basicUser),
+  };
+}
+
+/** A topic of two parts is Overland's, which knows no users. */
+function readTopic(message: ClientMessage, members: Readonly<Record<string, unknown>>) {
+  const topic = message.topic ?? members.topic;
+  const [, first, second] = typeof topic === "string" ? topicParts(topic) : [];
+  return second === undefined ? { device: first, user: undefined } : { device: second, user: first };
+}

@@ -1,0 +1,139 @@
+import { Buffer } from "node:buffer";
+import { isObject } from "../../lib/is-object.ts";
+import type { Steps } from "../../lib/schedule/steps.ts";
+import { type Client, type ClientMessage, plainFailure } from "../client.ts";
+import { listOf } from "../content.ts";
+import type { PointSink } from "../point.ts";
+import { deviceOf } from "../reading/names.ts";
+import { readClaim, topicParts } from "./claim.ts";
+import { readCsvLine } from "./csv.ts";
+import { readLocation } from "./location.ts";
+
+/** OwnTracks for Android and iOS, over HTTP or by a broker, and trackers that write as it does. */
+export const owntracks: Client = {
+  name: "owntracks",
+  methods: ["POST"],
+  takesQuery: false,
+  recognizes: isMessage,
+  speaks: isMessage,
+  read,
+  success: { contentType: "application/json", body: "[]" },
+  failure: plainFailure,
+  // The iOS app deletes a point that it is told is at fault. It sends no User-Agent of its own, but its device's name.
+  wrongKeyStatus: (headers) => (isAndroid(headers) || headers["x-limit-d"] === undefined ? 401 : 503),
+  retriesAtOnce: false,
+};
+
+/** Points that are read between two steps; an app sends them one by one. */
+const POINTS_A_STEP = 32;
+
+function isAndroid(headers: ClientMessage["headers"]): boolean {
+  return headers["user-agent"]?.startsWith("Owntracks-Android/") === true;
+}
+
+/** A message, or a list that begins with one. Only Overland, in a mode of its own, leaves the user out of the topic. */
+function isMessage(value: unknown): boolean {
+  const [first] = listOf(value) ?? [value];
+  return isObject(first) && typeof first._type === "string" && !isOverlandMode(first);
+}
+
+function isOverlandMode({ tid, _id, topic }: Readonly<Record<string, unknown>>): boolean {
+  return (
+    tid === undefined && _id === undefined && typeof topic === "string" && topicParts(topic).length === 2
+  );
+}
+
+function* read(message: ClientMessage, sink: PointSink): Steps<void> {
+  const { content, topic } = message;
+  if (topic !== null && topicParts(topic).length < 3) return sink.skip("topic of nobody");
+  switch (content.kind) {
+    case "empty":
+      return sink.skip("empty message"); // A broker is told so to forget what it retained.
+    case "unreadable":
+      return sink.refuse("bad_json");
+    case "text":
+      return readText(content.text, message, sink);
+    case "json":
+      return yield* readMessages(content.value, message, sink);
+  }
+}
+
+function readText(text: string, message: ClientMessage, sink: PointSink): void {
+  const members = readCsvLine(text);
+  const point =
+    members === null ? null : readLocation(members, { ...message, speedUnit: message.speedUnit ?? "kmh" });
+  if (point === null) sink.refuse("unknown_shape");
+  else sink.add(point, text);
+}
+
+function* readMessages(value: unknown, message: ClientMessage, sink: PointSink): Steps<void> {
+  const list = listOf(value);
+  if (list === null) return yield* readOne(value, message, sink, undefined);
+  let count = 0;
+  for (const one of list) {
+    yield* readOne(one, message, sink, one);
+    if (++count % POINTS_A_STEP === 0) yield;
+  }
+  if (count === 0) sink.skip("empty message");
+}
+
+/** `raw` is what is kept of a message that is none. */
+function* readOne(value: unknown, message: ClientMessage, sink: PointSink, raw: unknown): Steps<void> {
+  if (!isObject(value) || typeof value._type !== "string") return sink.refuse("unknown_shape", raw);
+  if (value._type === "encrypted") return yield* readEncrypted(value, message, sink, raw);
+  // Nothing of the others is kept: some hold the user's password, and a transition's position comes as a location too.
+  if (value._type !== "location") return sink.skip(skippedAs(value._type));
+  const point = readLocation(value, message);
+  if (point === null) sink.refuse("no_position", withoutPrivate(value));
+  else sink.add(point, withoutPrivate(value));
+}
+
+/** A name for each of the kinds there are, and one for all others, since anybody may make up more. */
+function skippedAs(type: string): string {
+  return MESSAGE_TYPES.has(type) ? type : "other message";
+}
+
+const MESSAGE_TYPES = new Set([
+  "transition",
+  "waypoint",
+  "waypoints",
+  "status",
+  "steps",
+  "beacon",
+  "card",
+  "cmd",
+  "dump",
+  "configuration",
+  "request",
+  "lwt",
+]);
+
+/** What may be kept of a location: not the names of Wi-Fi networks, and no photo, which has megabytes. */
+function withoutPrivate(members: Readonly<Record<string, unknown>>): unknown {
+  const { SSID: _ssid, BSSID: _bssid, image: _image, ...kept } = members;
+  return kept;
+}
+
+function* readEncrypted(
+  envelope: Readonly<Record<string, unknown>>,
+  message: ClientMessage,
+  sink: PointSink,
+  raw: unknown,
+): Steps<void> {
+  const { device, user } = readClaim(message, envelope);
+  const box = Buffer.from(typeof envelope.data === "string" ? envelope.data : "", "base64");
+  const bytes = yield* message.decrypt(deviceOf(device, user), box);
+  if (bytes === null) return sink.refuse("undecryptable", raw);
+  const clear = parseJson(bytes);
+  // Who puts a box into a box wants to keep us busy.
+  if (!isObject(clear) || clear._type === "encrypted") return sink.refuse("unknown_shape", raw);
+  yield* readOne(clear, message, sink, raw);
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString());
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,58 @@
+import type { Client, ClientMessage } from "../../../src/clients/client.ts";
+import type { Content } from "../../../src/clients/content.ts";
+import type { ClientPoint, PointSink } from "../../../src/clients/point.ts";
+import type { RefusalReason } from "../../../src/clients/refusal.ts";
+import { inOneStep } from "../../../src/lib/schedule/steps.ts";
+
+/** What a client's reading finds in a message, in its order. */
+export class CollectedPoints implements PointSink {
+  readonly points: ClientPoint[] = [];
+  /** By point, what would be kept of it. */
+  readonly raws: unknown[] = [];
+  readonly refused: { readonly reason: RefusalReason; readonly raw: unknown }[] = [];
+  readonly skipped: string[] = [];
+
+  add(point: ClientPoint, raw: unknown): void {
+    this.points.push(point);
+    this.raws.push(raw);
+  }
+
+  refuse(reason: RefusalReason, raw?: unknown): void {
+    this.refused.push({ reason, raw });
+  }
+
+  skip(what: string): void {
+    this.skipped.push(what);
+  }
+}
+
+export const ARRIVED_MS = 1_770_000_300_000;
+
+/** A message of a phone that says nothing of itself, with what a test wants to be otherwise. */
+export function messageOf(content: Content, other: Partial<ClientMessage> = {}): ClientMessage {
+  return {
+    arrivedMs: ARRIVED_MS,
+    content,
+    query: new URLSearchParams(),
+    headers: {},
+    basicUser: null,
+    topic: null,
+    speedUnit: null,
+    decrypt: () => inOneStep(() => null),
+    ...other,
+  };
+}
+
+/** A short body, as it is read where it comes in. */
+export function contentOf(body: string): Content {
+  const begin = body.trimStart();
+  if (begin === "") return { kind: "empty" };
+  if (!begin.startsWith("{") && !begin.startsWith("[")) return { kind: "text", text: body };
+  return { kind: "json", value: JSON.parse(body) };
+}
+
+export function collect(client: Client, message: ClientMessage): CollectedPoints {
+  const collected = new CollectedPoints();
+  for (const _step of client.read(message, collected));
+  return collected;
+}
