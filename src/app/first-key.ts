@@ -1,6 +1,7 @@
 import type { KeyStore, NewKey } from "../auth/key-store.ts";
 import type { directoryPaths } from "../directory/paths.ts";
 import { assert } from "../lib/assert.ts";
+import { UNBOUND } from "../model/binding.ts";
 import type { AppId } from "../model/ids.ts";
 import type { Files } from "../runtime/files.ts";
 
@@ -25,6 +26,7 @@ export async function createFirstKey(
     permissions: ["read", "write"],
     tier: "unlimited",
     label: "first key",
+    ...UNBOUND,
     expiresMs: null,
   });
   assert(created.ok, "a missing key file can be written");

@@ -11,6 +11,7 @@ import type { Meters } from "../metrics/meters.ts";
 import { createScrape } from "../metrics/scrape.ts";
 import type { Files } from "../runtime/files.ts";
 import type { Platform } from "../runtime/platform.ts";
+import { MessageCounts } from "../service/clients/message-counts.ts";
 import { createCurrentQueries } from "../service/current.ts";
 import { createHistoryQueries } from "../service/history/history.ts";
 import { createNearby } from "../service/nearby.ts";
@@ -38,6 +39,7 @@ export function createServices(parts: ServiceParts): Services {
   const { version } = manifest;
   const queries = { hot, clock, scheduler };
   const bodies = createBodyBudget(INGEST_LIMITS);
+  const messages = new MessageCounts();
   const countDamaged = () => countDamages(parts);
   return {
     ...queries,
@@ -58,6 +60,7 @@ export function createServices(parts: ServiceParts): Services {
     scrape: createScrape({
       version,
       meters,
+      messages,
       eventLoop,
       hot,
       stores: () => state.directory,

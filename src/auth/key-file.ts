@@ -1,12 +1,14 @@
 import { isObject } from "../lib/is-object.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
 import { parseAppId } from "../model/app-id.ts";
+import { type Binding, UNBOUND } from "../model/binding.ts";
 import type { AppId } from "../model/ids.ts";
+import { deviceIdFault, userIdFault } from "../model/report.ts";
 import { type Permission, parsePermission } from "./permissions.ts";
 import { parseTierName, type TierName } from "./tiers.ts";
 
 /** What is kept of a key: everything but its text. Times are Unix ms. */
-export interface KeyRecord {
+export interface KeyRecord extends Binding {
   /** `k_` and 8 base62 characters: how people and logs name the key. */
   readonly id: string;
   readonly appId: AppId;
@@ -23,8 +25,11 @@ export interface KeyRecord {
   readonly sha256: string;
 }
 
-/** Version of the file's format. A file of a newer one is left alone. */
-const FORMAT_VERSION = 1;
+/**
+ * Version of the file's format. A file of a newer one is left alone. Version 1 knew no bindings: a program that knows
+ * no other must not read this one, or bound keys would write as anybody there.
+ */
+const FORMAT_VERSION = 2;
 
 export const LABEL_CHARACTERS_MAX = 128;
 
@@ -55,7 +60,7 @@ export function parseKeyFile(bytes: Uint8Array): Result<readonly KeyRecord[], st
   const records: KeyRecord[] = [];
   const seen = new Set<string>();
   for (const [index, entry] of keys.entries()) {
-    const record = parseRecord(entry);
+    const record = parseRecord(entry, version);
     if (!record.ok) return fail(`key number ${index + 1} has no valid ${record.error}`);
     const { id, sha256 } = record.value;
     if (seen.has(id) || seen.has(sha256)) return fail(`key number ${index + 1} ("${id}") is there twice`);
@@ -66,7 +71,7 @@ export function parseKeyFile(bytes: Uint8Array): Result<readonly KeyRecord[], st
 }
 
 /** The record, or the name of the first member that is wrong. */
-function parseRecord(entry: unknown): Result<KeyRecord, keyof KeyRecord> {
+function parseRecord(entry: unknown, version: number): Result<KeyRecord, keyof KeyRecord> {
   const fields = isObject(entry) ? entry : {};
   const id = matching(fields.id, /^k_[0-9A-Za-z]{8}$/);
   if (id === null) return fail("id");
@@ -78,6 +83,8 @@ function parseRecord(entry: unknown): Result<KeyRecord, keyof KeyRecord> {
   if (tier === null) return fail("tier");
   const label = typeof fields.label === "string" ? parseLabel(fields.label) : null;
   if (label === null) return fail("label");
+  const binding = version === 1 ? ok(UNBOUND) : parseBinding(fields);
+  if (!binding.ok) return binding;
   const { createdMs, expiresMs, revokedMs } = fields;
   if (!isTime(createdMs)) return fail("createdMs");
   const lastFour = matching(fields.lastFour, /^[0-9A-Za-z]{4}$/);
@@ -86,7 +93,21 @@ function parseRecord(entry: unknown): Result<KeyRecord, keyof KeyRecord> {
   if (revokedMs !== null && !isTime(revokedMs)) return fail("revokedMs");
   const sha256 = matching(fields.sha256, /^[0-9a-f]{64}$/);
   if (sha256 === null) return fail("sha256");
-  return ok({ id, appId, permissions, tier, label, createdMs, lastFour, expiresMs, revokedMs, sha256 });
+  const times = { createdMs, expiresMs, revokedMs };
+  return ok({ id, appId, permissions, tier, label, ...binding.value, ...times, lastFour, sha256 });
+}
+
+function parseBinding({ deviceId, userId }: Record<string, unknown>): Result<Binding, keyof Binding> {
+  if (!isIdentifierOrNull(deviceId, deviceIdFault)) return fail("deviceId");
+  if (!isIdentifierOrNull(userId, userIdFault)) return fail("userId");
+  return ok({ deviceId, userId });
+}
+
+function isIdentifierOrNull(
+  value: unknown,
+  faultOf: (text: string) => string | null,
+): value is string | null {
+  return value === null || (typeof value === "string" && faultOf(value) === null);
 }
 
 /** At least one permission, each at most once; null otherwise. */

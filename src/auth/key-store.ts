@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import { randomBytes } from "node:crypto";
 import { dirname } from "node:path";
 import { fail, ok, type Result } from "../lib/result.ts";
+import type { Binding } from "../model/binding.ts";
 import type { AppId } from "../model/ids.ts";
 import { FileError, type Files, isOutOfDescriptors } from "../runtime/files.ts";
 import type { AcquireLock, LockOwner } from "../runtime/lock.ts";
@@ -19,7 +20,7 @@ export type KeyLookup =
   | { readonly kind: "known"; readonly key: KeyRecord }
   | { readonly kind: "unknown" | "revoked" | "expired" };
 
-export interface KeySpec {
+export interface KeySpec extends Binding {
   readonly appId: AppId;
   readonly permissions: readonly Permission[];
   readonly tier: TierName;
@@ -194,6 +195,8 @@ function createKey(spec: KeySpec, createdMs: number, existing: readonly KeyRecor
     permissions: spec.permissions,
     tier: spec.tier,
     label: spec.label,
+    deviceId: spec.deviceId,
+    userId: spec.userId,
     createdMs,
     lastFour: text.slice(-4),
     expiresMs: spec.expiresMs,

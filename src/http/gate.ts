@@ -3,6 +3,7 @@ import { Elysia } from "elysia";
 import type { KeyStore } from "../auth/key-store.ts";
 import type { Permission } from "../auth/permissions.ts";
 import type { RateLimit } from "../auth/rate-limit.ts";
+import type { Binding } from "../model/binding.ts";
 import type { AppId } from "../model/ids.ts";
 import type { Clock } from "../time/clock.ts";
 import type { Answer, Responder } from "./answer/responder.ts";
@@ -28,6 +29,8 @@ export interface Call {
   readonly request: Request;
   readonly appId: AppId;
   readonly keyId: string;
+  /** Whom the key writes as. */
+  readonly binding: Binding;
   readonly nowMs: number;
   /** Milliseconds since the request came in, for `query_time_ms`. */
   elapsedMs(): number;
@@ -91,6 +94,7 @@ export function createGate(dependencies: GateDependencies): Gate {
       request,
       appId,
       keyId: id,
+      binding: found.key,
       nowMs,
       elapsedMs: () => performance.now() - startedMs,
       json: (body, status = 200) => responder.json(request, status, body, headers),

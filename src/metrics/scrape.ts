@@ -2,7 +2,9 @@ import { Counter, Registry } from "prom-client";
 import type { Archive } from "../archive/archive.ts";
 import type { HotStore } from "../hot/hot-store.ts";
 import type { ProcessUsage } from "../runtime/usage.ts";
+import type { MessageCounts } from "../service/clients/message-counts.ts";
 import type { Wal } from "../wal/wal.ts";
+import { clientMetrics } from "./client-metrics.ts";
 import type { Durations } from "./durations.ts";
 import type { EventLoopMeter } from "./event-loop-meter.ts";
 import { type CountedHistogram, registryOf } from "./histograms.ts";
@@ -17,6 +19,7 @@ export const METRICS_CONTENT_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
 export interface ScrapeDependencies {
   readonly version: string;
   readonly meters: Meters;
+  readonly messages: MessageCounts;
   readonly eventLoop: Pick<EventLoopMeter, "delays" | "takeLongestMs">;
   readonly hot: Pick<HotStore, "recordCount" | "deviceCount">;
   /** Log and archive; null until they are open. */
@@ -56,6 +59,7 @@ export function createScrape(dependencies: ScrapeDependencies): Scrape {
   addRequests(registry, dependencies);
   for (const metric of [
     ...reportMetrics(dependencies),
+    ...clientMetrics(dependencies.messages),
     ...logMetrics(dependencies),
     ...recordMetrics(dependencies),
     ...sealMetrics(dependencies),

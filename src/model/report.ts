@@ -1,3 +1,4 @@
+import { ANONYMOUS } from "./ids.ts";
 import {
   type LocationField,
   NUMBER_FIELDS,
@@ -27,6 +28,7 @@ const LOOKS_LIKE_SECONDS_MAX = 100_000_000_000;
 export const BEFORE_RETENTION = ", the start of the retention";
 
 const DEVICE_FIELD = REPORT_FIELDS.find((field) => field.column === "device")!;
+const USER_FIELD = PROFILE_FIELDS.find((field) => field.name === "user_id")!;
 const PROFILE_TEXTS = PROFILE_FIELDS.map(withOpenness);
 const STATE_TEXTS = STATE_FIELDS.map(withOpenness);
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]/;
@@ -64,6 +66,17 @@ export function addReport(report: unknown, times: AcceptedTimes, batch: ReportBa
     fillTexts(STATE_TEXTS, members, batch.state, batch) ??
     addRow(members, batch)
   );
+}
+
+/** What a report with this device would be told; null where it would be taken. */
+export function deviceIdFault(text: string): string | null {
+  return textFault(DEVICE_FIELD, text);
+}
+
+/** The same of a user who is somebody in particular. */
+export function userIdFault(text: string): string | null {
+  if (text === ANONYMOUS) return `${ANONYMOUS} stands for reports without a user`;
+  return textFault(USER_FIELD, text);
 }
 
 function addRow(members: Record<string, unknown>, batch: ReportBatchBuilder): null {

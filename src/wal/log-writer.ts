@@ -1,3 +1,4 @@
+import { FRAME_HEADER_BYTES } from "../lib/frames/frame.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
 import type { AppId } from "../model/ids.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
@@ -6,7 +7,6 @@ import type { UtcDay } from "../time/utc-day.ts";
 import type { Coverage, TrimmedLog } from "./closed-segments.ts";
 import { createEntryEncoder } from "./entry/entry.ts";
 import type { LogRefusal, LogWrite, Wal } from "./log.ts";
-import { FRAME_HEADER_BYTES } from "./segment/frame.ts";
 import { SegmentWriter, type SegmentWriterOptions } from "./segment-writer.ts";
 import { type WriteGroup, WriteQueue } from "./write-queue.ts";
 

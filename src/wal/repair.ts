@@ -1,23 +1,16 @@
 import { Buffer } from "node:buffer";
-import { basename, join } from "node:path";
-import { crc32 } from "node:zlib";
+import { join } from "node:path";
+import { DAMAGED_SUFFIX, type Damage, setAside, TORN_SUFFIX } from "../directory/set-aside.ts";
+import type { DamagedRange } from "../lib/frames/frame-scanner.ts";
 import { FileError, type Files } from "../runtime/files.ts";
-import type { DamagedRange } from "./segment/frame-scanner.ts";
 import type { CreateSalt } from "./segment/segment.ts";
 import { emptySegment } from "./segment/segment-format.ts";
 import { segmentName } from "./segment/segment-name.ts";
 import { type SegmentContents, tornTail } from "./segment/segment-reader.ts";
 
-/** Bytes that were no good frame, and where they are kept now. */
-export interface LogDamage extends DamagedRange {
-  readonly file: string;
-  /** Null where nothing was worth keeping, or could be written. */
-  readonly savedAs: string | null;
-}
-
-/** Ends the names of bytes that were acknowledged once, and of those that never were: nobody has lost the latter. */
-const DAMAGED_SUFFIX = ".damaged";
-export const TORN_SUFFIX = ".torn";
+/*
+ * Takes damage out of the log's segments, once what was damaged is kept elsewhere.
+ */
 
 export interface RepairOptions {
   readonly files: Files;
@@ -27,9 +20,9 @@ export interface RepairOptions {
 }
 
 export interface RepairedLog {
-  readonly damage: LogDamage[];
+  readonly damage: Damage[];
   /** The unfinished write of a process that died, in the newest segment. */
-  readonly tornTail: LogDamage | null;
+  readonly tornTail: Damage | null;
   /**
    * Paths of the segments that should have been repaired and were not: they hold bytes that may be kept nowhere else.
    */
@@ -46,9 +39,9 @@ export async function repairLog(
   segments: readonly SegmentContents[],
   nextSequence: number,
 ): Promise<RepairedLog> {
-  const damage: LogDamage[] = [];
+  const damage: Damage[] = [];
   const leftAsFound = new Set<string>();
-  let tail: LogDamage | null = null;
+  let tail: Damage | null = null;
   for (const [index, segment] of segments.entries()) {
     if (!segment.isReadable) {
       // It may be readable another day, so it stays as it is.
@@ -73,31 +66,23 @@ async function repairSegment(
   segment: SegmentContents,
   torn: DamagedRange | null,
   claim: number | null,
-): Promise<{ ranges: LogDamage[]; isRepaired: boolean }> {
+): Promise<{ ranges: Damage[]; isRepaired: boolean }> {
   const { path, version, goodHead } = segment;
   const ranges = segment.damage.length > 0 ? segment.damage : [{ offset: 0, bytes: 0 }]; // An empty file.
-  const damage: LogDamage[] = ranges.map((range) => ({ ...range, file: path, savedAs: null }));
+  const damage: Damage[] = ranges.map((range) => ({ ...range, file: path, savedAs: null }));
   try {
     const bytes = await files.read(path);
     for (const [index, range] of ranges.entries()) {
       const lost = bytes.subarray(range.offset, range.offset + range.bytes);
       if (range === torn && lost.every((byte) => byte === 0)) {
         // Never written: only its length was. That it was there tells where the sequences went that it may have taken.
-        await save(files, damagedDirectory, path, range, lost.subarray(0, 0), TORN_SUFFIX);
+        await setAside(files, damagedDirectory, path, range.offset, lost.subarray(0, 0), TORN_SUFFIX);
         continue;
       }
       if (lost.length === 0) continue;
-      damage[index] = {
-        ...damage[index]!,
-        savedAs: await save(
-          files,
-          damagedDirectory,
-          path,
-          range,
-          lost,
-          range === torn ? TORN_SUFFIX : DAMAGED_SUFFIX,
-        ),
-      };
+      const suffix = range === torn ? TORN_SUFFIX : DAMAGED_SUFFIX;
+      const savedAs = await setAside(files, damagedDirectory, path, range.offset, lost, suffix);
+      damage[index] = { ...damage[index]!, savedAs };
     }
     if (claim !== null && endsDamaged(segment)) {
       // The sequences that were lost with the end of the log stay unused: the next segment begins after them.
@@ -116,22 +101,6 @@ async function repairSegment(
 function endsDamaged({ bytes, damage }: SegmentContents): boolean {
   const last = damage.at(-1);
   return last !== undefined && last.offset + last.bytes === bytes;
-}
-
-/** The same bytes always get the same name, and other bytes from the same offset another. */
-async function save(
-  files: Files,
-  damagedDirectory: string,
-  path: string,
-  { offset }: DamagedRange,
-  lost: Uint8Array,
-  suffix: string,
-): Promise<string> {
-  const sum = crc32(lost).toString(16).padStart(8, "0");
-  const savedAs = join(damagedDirectory, `${basename(path)}.at-${offset}.${sum}${suffix}`);
-  await files.makeDirectory(damagedDirectory);
-  await files.replace(savedAs, lost);
-  return savedAs;
 }
 
 async function cut(files: Files, path: string, sizeBytes: number): Promise<void> {

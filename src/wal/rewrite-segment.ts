@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { join } from "node:path";
+import { createSaltedFrames, FRAME_HEADER_BYTES } from "../lib/frames/frame.ts";
 import { nextTurn } from "../lib/schedule/next-turn.ts";
 import type { Files } from "../runtime/files.ts";
 import type { UtcDay } from "../time/utc-day.ts";
@@ -7,7 +8,6 @@ import { addBatchDays, type ReportsByDay } from "./batch-days.ts";
 import { createEntryEncoder } from "./entry/entry.ts";
 import { createTextColumnReader } from "./entry/text-column.ts";
 import { withoutDays } from "./keep-days.ts";
-import { createSaltedFrames, FRAME_HEADER_BYTES } from "./segment/frame.ts";
 import { type CreateSalt, encodeSegmentHead } from "./segment/segment.ts";
 import { segmentName } from "./segment/segment-name.ts";
 import { SegmentReader } from "./segment/segment-reader.ts";

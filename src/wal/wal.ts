@@ -1,9 +1,10 @@
 import { join } from "node:path";
+import type { Damage } from "../directory/set-aside.ts";
 import { FileError, type Files, isDiskFull } from "../runtime/files.ts";
 import { type ClosedSegment, createClosedSegments } from "./closed-segments.ts";
 import type { LogWrite, Wal } from "./log.ts";
 import { LogWriter } from "./log-writer.ts";
-import { type LogDamage, repairLog } from "./repair.ts";
+import { repairLog } from "./repair.ts";
 import { type ReplayedLog, type ReplayedSegment, type ReplayOptions, replayLog } from "./replay.ts";
 import { type CreateSalt, createRandomSalt } from "./segment/segment.ts";
 import { segmentNumbers } from "./segment/segment-name.ts";
@@ -12,7 +13,6 @@ import { segmentSize } from "./segment/segment-reader.ts";
 export type { Coverage, TrimmedLog } from "./closed-segments.ts";
 export type { LogEntry } from "./entry/entry.ts";
 export type { LogRefusal, LogWrite, Wal } from "./log.ts";
-export type { LogDamage } from "./repair.ts";
 export type { ReplayProgress } from "./replay.ts";
 export type { CreateSalt } from "./segment/segment.ts";
 
@@ -43,9 +43,9 @@ export interface LogRecovery {
   readonly records: number;
   /** Of all segments, as they were found. */
   readonly bytes: number;
-  readonly damage: readonly LogDamage[];
+  readonly damage: readonly Damage[];
   /** The end of a write that was cut short, and never acknowledged. */
-  readonly tornTail: LogDamage | null;
+  readonly tornTail: Damage | null;
   /**
    * Every entry up to this one was read, as far as it is undamaged: a segment after it could not be read at all,
    * and may be readable another day. Infinity where there is none.
@@ -92,7 +92,7 @@ function totalsOf({ segments }: ReplayedLog) {
 }
 
 /** Nobody can tell what these hold, so they stay as they are and count as damage until somebody looks. */
-function unreadMisnamed(files: Files, directory: string, names: readonly string[]): Promise<LogDamage[]> {
+function unreadMisnamed(files: Files, directory: string, names: readonly string[]): Promise<Damage[]> {
   return Promise.all(
     names.map(async (name) => {
       const file = join(directory, name);

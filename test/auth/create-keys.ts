@@ -1,6 +1,7 @@
 /** Creates keys in a real directory: `create-keys.ts KEYS_JSON COUNT`. Run several to see them share a file. */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { type KeyFiles, openKeyStore } from "../../src/auth/key-store.ts";
+import { UNBOUND } from "../../src/model/binding.ts";
 import type { AppId } from "../../src/model/ids.ts";
 import { FileError } from "../../src/runtime/files.ts";
 import { acquireSqliteLock } from "../../src/runtime/sqlite-lock.ts";
@@ -37,6 +38,7 @@ for (let i = 0; i < Number(count); i++) {
     permissions: ["read"],
     tier: "free",
     label: "",
+    ...UNBOUND,
     expiresMs: null,
   });
   if (!created.ok) throw new Error(created.error.kind);

@@ -8,6 +8,8 @@ const KEY: KeyRecord = {
   permissions: ["read", "write"],
   tier: "free",
   label: "buses 🚌",
+  deviceId: "bus 7",
+  userId: null,
   createdMs: 1_700_000_000_000,
   lastFour: "x9Yz",
   expiresMs: null,
@@ -21,6 +23,17 @@ test("parseKeyFile() reads back what encodeKeyFile() wrote", () => {
   expect(parseKeyFile(encodeKeyFile([]))).toEqual({ ok: true, value: [] });
 });
 
+test("parseKeyFile() reads keys of version 1, which knew no bindings, as unbound; written they are version 2", () => {
+  const { deviceId: _, userId: __, ...before } = KEY;
+  const read = parse({ version: 1, keys: [before] });
+  expect(read).toEqual({ ok: true, value: [{ ...before, deviceId: null, userId: null }] });
+  if (!read.ok) throw new Error(read.error);
+  expect(JSON.parse(new TextDecoder().decode(encodeKeyFile(read.value)))).toEqual({
+    version: 2,
+    keys: [{ ...before, deviceId: null, userId: null }],
+  });
+});
+
 test("parseKeyFile() names the first member of a key that is wrong", () => {
   const wrong: readonly [keyof KeyRecord, unknown][] = [
     ["id", "k_1"],
@@ -30,6 +43,14 @@ test("parseKeyFile() names the first member of a key that is wrong", () => {
     ["permissions", ["read", "admin"]],
     ["tier", "gold"],
     ["label", "a\u001b[2J"],
+    ["deviceId", undefined],
+    ["deviceId", ""],
+    ["deviceId", ".."],
+    ["deviceId", "x".repeat(129)],
+    ["deviceId", 7],
+    ["userId", undefined],
+    ["userId", "a\nb"],
+    ["userId", "ANONYMOUS"],
     ["createdMs", -1],
     ["createdMs", "today"],
     ["lastFour", "abc"],
@@ -38,7 +59,7 @@ test("parseKeyFile() names the first member of a key that is wrong", () => {
     ["sha256", "0F".repeat(32)],
   ];
   for (const [member, value] of wrong) {
-    expect(parse({ version: 1, keys: [KEY, { ...KEY, [member]: value }] })).toEqual({
+    expect(parse({ version: 2, keys: [KEY, { ...KEY, [member]: value }] })).toEqual({
       ok: false,
       error: `key number 2 has no valid ${member}`,
     });
@@ -50,11 +71,11 @@ test("parseKeyFile() says what is wrong with a file as a whole", () => {
   expect(parseKeyFile(new Uint8Array([0x7b, 0xff]))).toEqual({ ok: false, error: "it is not a JSON object" });
   expect(parse({ keys: [] })).toEqual({ ok: false, error: "its format version is missing" });
   expect(parse({ version: 1 })).toEqual({ ok: false, error: "its list of keys is missing" });
-  expect(parse({ version: 2, keys: "unknown shape" })).toEqual({
+  expect(parse({ version: 3, keys: "unknown shape" })).toEqual({
     ok: false,
-    error: "it has format version 2, and this program knows up to 1",
+    error: "it has format version 3, and this program knows up to 2",
   });
-  expect(parse({ version: 1, keys: [KEY, KEY] })).toEqual({
+  expect(parse({ version: 2, keys: [KEY, KEY] })).toEqual({
     ok: false,
     error: 'key number 2 ("k_0aB1cD2e") is there twice',
   });

@@ -14,6 +14,8 @@ const SPEC: KeySpec = {
   permissions: ["read"],
   tier: "free",
   label: "",
+  deviceId: null,
+  userId: null,
   expiresMs: null,
 };
 
@@ -41,6 +43,13 @@ test("create() makes a key that find() knows, here and in a store opened later",
   expect(store.find(text)).toEqual({ kind: "known", key });
   expect((await open()).find(text)).toEqual({ kind: "known", key });
   expect(key.lastFour).toBe(text.slice(-4));
+});
+
+test("create() keeps whom a key is bound to", async () => {
+  const { open } = createBench();
+  const binding = { deviceId: "pixel7", userId: "anna" };
+  const { text } = await createKey(await open(), binding);
+  expect((await open()).find(text)).toMatchObject({ kind: "known", key: binding });
 });
 
 test("create() keeps nothing of the key's text but its last characters", async () => {
@@ -107,7 +116,7 @@ test("reload() sees what another process changed, and loses every key to a damag
 });
 
 test("create() and revoke() leave a damaged or newer file untouched", async () => {
-  for (const content of ["garbage", '{"version":2,"keys":[]}']) {
+  for (const content of ["garbage", '{"version":3,"keys":[]}']) {
     const { files, open } = createBench();
     const bytes = new TextEncoder().encode(content);
     files.bytes = bytes;

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { type KeyFileState, openKeyStore } from "../../src/auth/key-store.ts";
 import { watchKeys } from "../../src/auth/watch-keys.ts";
+import { UNBOUND } from "../../src/model/binding.ts";
 import type { AppId } from "../../src/model/ids.ts";
 import { systemClock } from "../../src/time/clock.ts";
 import { createMemoryKeyFiles, createMemoryLock } from "./memory-key-files.ts";
@@ -22,6 +23,7 @@ test("watchKeys() takes in changed keys and tells when the file stops and starts
     permissions: ["read"],
     tier: "free",
     label: "",
+    ...UNBOUND,
     expiresMs: null,
   });
   if (!created.ok) throw new Error(created.error.kind);

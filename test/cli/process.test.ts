@@ -74,6 +74,25 @@ test("help and version go to standard output, mistakes to standard error", async
   });
 });
 
+test("keys: a bound key is listed with whom it reports as", () =>
+  withDirectory(async (dataDir) => {
+    const create = ["keys", "create", "--app", "shop", "--data-dir", dataDir, "--device", "pixel7"];
+    const made = await runCli(...create, "--user", "anna", "--permission", "write");
+    expect(made.error).toContain('reports as device "pixel7" of user "anna" and nobody else.');
+    expect((await runCli("keys", "list", "--data-dir", dataDir)).out).toContain("write        pixel7  anna");
+    const json = (await runCli("keys", "list", "--json", "--data-dir", dataDir)).out;
+    expect(JSON.parse(json)).toMatchObject([{ deviceId: "pixel7", userId: "anna" }]);
+    expect(await runCli(...create, "--permission", "read")).toMatchObject({
+      code: 2,
+      error: expect.stringContaining(
+        "--device and --user say whom a key reports as: add --permission write.",
+      ),
+    });
+    expect(await runCli(...create, "--permission", "write", "--user", "ANONYMOUS")).toMatchObject({
+      code: 2,
+    });
+  }));
+
 test("keys: a key is printed alone, listed without its text, and revoked", () =>
   withDirectory(async (dataDir) => {
     const at = ["--data-dir", dataDir];
@@ -96,7 +115,7 @@ test("keys: a key is printed alone, listed without its text, and revoked", () =>
     const list = await runCli("keys", "list", ...at);
     expect(list).toMatchObject({ code: 0, error: "" });
     const id = /^k_\S+/m.exec(list.out)![0];
-    expect(list.out).toContain(`${id}  shop  read         standard  van 7`);
+    expect(list.out).toContain(`${id}  shop  read         -       -     standard  van 7`);
     const json = (await runCli("keys", "list", "--json", ...at)).out;
     expect(JSON.parse(json)).toMatchObject([
       { id, appId: "shop", lastFour: text.slice(-4), revokedMs: null },

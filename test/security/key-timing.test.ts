@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createKeyText } from "../../src/auth/api-key.ts";
 import { openKeyStore } from "../../src/auth/key-store.ts";
+import { UNBOUND } from "../../src/model/binding.ts";
 import type { AppId } from "../../src/model/ids.ts";
 import { createManualClock } from "../../src/time/clock.ts";
 import { createMemoryKeyFiles, createMemoryLock } from "../auth/memory-key-files.ts";
@@ -33,6 +34,7 @@ for (let i = 0; i < KEYS; i++) {
     permissions: ["read"],
     tier: "unlimited",
     label: "",
+    ...UNBOUND,
     expiresMs: null,
   });
   if (created.ok) texts.push(created.value.text);

@@ -2,7 +2,7 @@
 // start finds nothing new. Method: a small log of three segments, cut at every length and flipped at every byte of its
 // frames, and at many of their heads.
 import { expect, test } from "bun:test";
-import { FRAME_HEADER_BYTES } from "../../src/wal/segment/frame.ts";
+import { FRAME_HEADER_BYTES } from "../../src/lib/frames/frame.ts";
 import { SEGMENT_HEAD_BYTES } from "../../src/wal/segment/segment.ts";
 import { createSimulatedFiles } from "../support/disk/simulated-files.ts";
 import { APP, appendNamed, namedBatch, openTestWal, segmentPaths } from "../wal/fixture.ts";

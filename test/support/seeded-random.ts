@@ -1,4 +1,4 @@
-import { FRAME_SALT_BYTES } from "../../src/wal/segment/frame.ts";
+import { FRAME_SALT_BYTES } from "../../src/lib/frames/frame.ts";
 
 /** Numbers from 0 to below 1, the same for the same seed (mulberry32). */
 export function seededRandom(seed: number): () => number {

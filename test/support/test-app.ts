@@ -13,7 +13,9 @@ import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
 import { DELAY_BOUNDS_SECONDS, Durations } from "../../src/metrics/durations.ts";
 import { createMeters } from "../../src/metrics/meters.ts";
 import { createScrape } from "../../src/metrics/scrape.ts";
+import type { Binding } from "../../src/model/binding.ts";
 import type { AppId } from "../../src/model/ids.ts";
+import { MessageCounts } from "../../src/service/clients/message-counts.ts";
 import { createCurrentQueries } from "../../src/service/current.ts";
 import { createHistoryQueries } from "../../src/service/history/history.ts";
 import { createIngest } from "../../src/service/ingest.ts";
@@ -47,9 +49,12 @@ const KEYS = {
   standard: { permissions: ["read"], tier: "standard" },
   expiring: { permissions: ["read", "write"], lifeMs: 3_600_000 },
   revoked: { permissions: ["read", "write"] },
+  boundToBoth: { permissions: ["read", "write"], deviceId: "pixel7", userId: "anna" },
+  boundToDevice: { permissions: ["write"], deviceId: "pixel7" },
+  boundToUser: { permissions: ["write"], userId: "anna" },
 } as const satisfies Record<string, KeyPlan>;
 
-interface KeyPlan {
+interface KeyPlan extends Partial<Binding> {
   readonly permissions: readonly Permission[];
   readonly appId?: string;
   readonly tier?: TierName;
@@ -196,6 +201,7 @@ async function createServices({
     scrape: createScrape({
       version: "1.2.3",
       meters,
+      messages: new MessageCounts(),
       eventLoop: { delays: new Durations(DELAY_BOUNDS_SECONDS), takeLongestMs: () => 0 },
       hot,
       stores: () => ({ log, archive }),
@@ -256,6 +262,8 @@ async function createKeys(clock: ManualClock) {
       permissions: plan.permissions,
       tier: plan.tier ?? "unlimited",
       label: name,
+      deviceId: plan.deviceId ?? null,
+      userId: plan.userId ?? null,
       expiresMs: plan.lifeMs === undefined ? null : clock.nowMs() + plan.lifeMs,
     });
     assert(created.ok, "a key store in memory takes keys");

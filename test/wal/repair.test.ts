@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { viewsOf } from "../../src/wal/entry/views.ts";
-import { createSaltedFrames, FRAME_HEADER_BYTES } from "../../src/wal/segment/frame.ts";
+import { createSaltedFrames, FRAME_HEADER_BYTES } from "../../src/lib/frames/frame.ts";
+import { viewsOf } from "../../src/lib/frames/views.ts";
 import { readSalt, SEGMENT_HEAD_BYTES } from "../../src/wal/segment/segment.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../support/disk/simulated-files.ts";
 import { appendNamed, DAMAGED, LOG, openTestWal, segmentPaths } from "./fixture.ts";

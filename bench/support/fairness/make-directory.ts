@@ -3,6 +3,7 @@ import { type KeyStore, openKeyStore } from "../../../src/auth/key-store.ts";
 import type { Permission } from "../../../src/auth/permissions.ts";
 import type { TierName } from "../../../src/auth/tiers.ts";
 import { directoryPaths } from "../../../src/directory/paths.ts";
+import { UNBOUND } from "../../../src/model/binding.ts";
 import type { AppId } from "../../../src/model/ids.ts";
 import { createPlatform } from "../../../src/runtime/platform.ts";
 import { systemClock } from "../../../src/time/clock.ts";
@@ -118,7 +119,7 @@ async function makeKey(
   tier: TierName,
   permissions: readonly Permission[],
 ): Promise<string> {
-  const created = await store.create({ appId, permissions, tier, label: "", expiresMs: null });
+  const created = await store.create({ appId, permissions, tier, label: "", ...UNBOUND, expiresMs: null });
   if (!created.ok) throw new Error(`no key could be made: ${created.error.kind}`);
   return created.value.text;
 }

@@ -2,6 +2,7 @@ import { DEFAULT_ARCHIVE_CONFIG, DEFAULT_DATA_DIR, DEFAULT_HOSTNAME, DEFAULT_POR
 import type { FlagRows, FlagValues } from "./flag-row.ts";
 import {
   APP,
+  DEVICE,
   DIRECTORY,
   FORMAT,
   HOST,
@@ -83,6 +84,13 @@ export const FLAGS = {
       repeats: true,
       does: "what the key may do",
     },
+    deviceId: {
+      name: "device",
+      takes: DEVICE,
+      otherwise: "any",
+      does: "the one device that the key may report as",
+    },
+    userId: { name: "user", takes: USER, otherwise: "any", does: "the one user that it may report as" },
     tier: { name: "tier", takes: TIER, default: "standard", does: "how fast the key may ask" },
     label: {
       name: "label",

@@ -1,5 +1,5 @@
 import { PERMISSIONS } from "../../auth/permissions.ts";
-import { ok, type Result } from "../../lib/result.ts";
+import { fail, ok, type Result } from "../../lib/result.ts";
 import type { ValuesOf } from "./flag-table.ts";
 import { noArgument, oneArgument } from "./positionals.ts";
 
@@ -22,6 +22,9 @@ export function parseKeysCreate(
 ): Result<KeysCreateCommand, string> {
   const none = noArgument(positionals);
   if (!none.ok) return none;
+  const isBound = values.deviceId !== null || values.userId !== null;
+  if (isBound && !values.permissions.includes("write"))
+    return fail("--device and --user say whom a key reports as: add --permission write");
   const permissions = PERMISSIONS.filter((permission) => values.permissions.includes(permission));
   return ok({ kind: "keys create", dataDir, ...values, permissions });
 }

@@ -5,9 +5,8 @@ import { TIER_NAMES } from "../../auth/tiers.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { formatDuration, parseDuration } from "../../lib/text/duration.ts";
 import { parseAppId } from "../../model/app-id.ts";
-import { ANONYMOUS, type UserId } from "../../model/ids.ts";
-import { addReport } from "../../model/report.ts";
-import { createReportBatchBuilder } from "../../model/report-batch.ts";
+import type { DeviceId, UserId } from "../../model/ids.ts";
+import { deviceIdFault, userIdFault } from "../../model/report.ts";
 import { IMPORT_FORMATS } from "../../service/import/input.ts";
 import { LOG_LEVELS } from "../screen/event-log.ts";
 
@@ -83,10 +82,18 @@ export const LIFETIME = ruled("TIME", "be a time such as 90m, 12h, 30d or 2w", p
 
 export const FORMAT = oneOf("FORMAT", IMPORT_FORMATS);
 
+export const DEVICE: ValueKind<DeviceId> = {
+  placeholder: "DEVICE",
+  parse(text, name) {
+    const fault = deviceIdFault(text);
+    return fault === null ? ok(text as DeviceId) : fail(`${name}: ${fault}`);
+  },
+};
+
 export const USER: ValueKind<UserId> = {
   placeholder: "USER",
   parse(text, name) {
-    const fault = userFault(text);
+    const fault = userIdFault(text);
     return fault === null ? ok(text as UserId) : fail(`${name}: ${fault}`);
   },
 };
@@ -142,11 +149,4 @@ function parseServerUrl(text: string): string | null {
   let end = url.href.length;
   while (url.href[end - 1] === "/") end--; // An expression for it takes the square of their number.
   return url.href.slice(0, end);
-}
-
-/** What reports with this user would be told; null where they would be taken. */
-function userFault(user: string): string | null {
-  if (user === ANONYMOUS) return `${ANONYMOUS} stands for reports without a user`;
-  const sample = { device_id: "any", timestamp: 0, latitude: 0, longitude: 0, user_id: user };
-  return addReport(sample, { oldestMs: 0, newestMs: 0 }, createReportBatchBuilder(1));
 }

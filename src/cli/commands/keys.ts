@@ -13,7 +13,7 @@ type KeysPlatform = Pick<Platform, "files" | "acquireLock" | "pid">;
 
 /** Makes a key, and the directory where there is none: a server may start from it. */
 export async function createKey(
-  { dataDir, appId, permissions, tier, label, lifetimeMs }: KeysCreateCommand,
+  { dataDir, appId, permissions, deviceId, userId, tier, label, lifetimeMs }: KeysCreateCommand,
   platform: KeysPlatform,
   clock: Clock,
   terminal: Terminal,
@@ -21,13 +21,15 @@ export async function createKey(
   const isNew = !(await platform.files.exists(dataDir));
   const keys = await openKeys("keys create", dataDir, platform, clock);
   const expiresMs = lifetimeMs === null ? null : clock.nowMs() + lifetimeMs;
-  const created = await keys.create({ appId, permissions, tier, label, expiresMs });
+  const created = await keys.create({ appId, permissions, tier, label, deviceId, userId, expiresMs });
   if (!created.ok) return refuse(created.error, terminal);
   const { key, text } = created.value;
+  const bound = boundText(key);
+  const reportsAs = bound === null ? "" : ` It reports as ${bound} and nobody else.`;
   const until = expiresMs === null ? "" : ` until ${formatTime(expiresMs)}`;
   if (isNew) terminal.error(`${newDirectoryText(dataDir)}\n`);
   terminal.error(
-    `Key ${key.id} of app ${appId} may ${permissions.join(" and ")}${until}. It is shown this once:\n`,
+    `Key ${key.id} of app ${appId} may ${permissions.join(" and ")}${until}.${reportsAs} The key is shown this once:\n`,
   );
   terminal.out(`${text}\n`);
   return 0;
@@ -77,12 +79,26 @@ function openKeys(
   return openKeyStore({ files, path, clock, acquireLock, process: { pid, command } });
 }
 
-const HEADER = ["id", "app", "permissions", "tier", "label", "created", "last four", "expires", "revoked"];
+const HEADER = [
+  "id",
+  "app",
+  "permissions",
+  "device",
+  "user",
+  "tier",
+  "label",
+  "created",
+  "last four",
+  "expires",
+  "revoked",
+];
 
 function tableRow({
   id,
   appId,
   permissions,
+  deviceId,
+  userId,
   tier,
   label,
   createdMs,
@@ -91,7 +107,16 @@ function tableRow({
   revokedMs,
 }: KeyRecord) {
   const times = [expiresMs, revokedMs].map((timeMs) => (timeMs === null ? "-" : formatTime(timeMs)));
-  return [id, appId, permissions.join(","), tier, label || "-", formatTime(createdMs), lastFour, ...times];
+  const bound = [deviceId ?? "-", userId ?? "-"];
+  const made = [tier, label || "-", formatTime(createdMs), lastFour];
+  return [id, appId, permissions.join(","), ...bound, ...made, ...times];
+}
+
+/** Whom the key writes as, in words; null where that is for its reports to say. */
+function boundText({ deviceId, userId }: KeyRecord): string | null {
+  const device = deviceId === null ? null : `device "${deviceId}"`;
+  const user = userId === null ? null : `user "${userId}"`;
+  return device !== null && user !== null ? `${device} of ${user}` : (device ?? user);
 }
 
 /** The hash is no secret that opens anything, but nobody needs it either. */

@@ -1,6 +1,16 @@
+import { isObject } from "../../lib/is-object.ts";
+import { fail, ok, type Result } from "../../lib/result.ts";
+import type { Binding } from "../../model/binding.ts";
 import { type AcceptedTimes, addReport, type RejectedReport } from "../../model/report.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 import { ReportBatches } from "../../model/report-batches.ts";
+
+/** What the reports of a body are held to. */
+export interface ReportRules {
+  readonly times: AcceptedTimes;
+  /** Whom their key writes as. */
+  readonly binding: Binding;
+}
 
 /** The good reports of a body, and what is wrong with the others. */
 export interface ReadReports {
@@ -12,12 +22,12 @@ export interface ReadReports {
 /** Checks a body's reports one by one, in their order. */
 export class CollectedReports implements ReadReports {
   readonly rejected: RejectedReport[] = [];
-  readonly #times: AcceptedTimes;
+  readonly #rules: ReportRules;
   readonly #taken = new ReportBatches();
   #count = 0;
 
-  constructor(times: AcceptedTimes) {
-    this.#times = times;
+  constructor(rules: ReportRules) {
+    this.#rules = rules;
   }
 
   /** Reports so far, good or not. */
@@ -31,7 +41,9 @@ export class CollectedReports implements ReadReports {
 
   /** Takes in what may be a report; `following` more are known to come. */
   add(report: unknown, following: number): void {
-    const fault = addReport(report, this.#times, this.#taken.builder(following));
+    const { times, binding } = this.#rules;
+    const bound = bind(report, binding);
+    const fault = bound.ok ? addReport(bound.value, times, this.#taken.builder(following)) : bound.error;
     if (fault !== null) {
       const deviceId = (report as { device_id?: unknown } | null)?.device_id;
       this.reject(fault, isShowable(deviceId) ? deviceId : null);
@@ -50,6 +62,24 @@ export class CollectedReports implements ReadReports {
     this.#taken.end();
     return this;
   }
+}
+
+/** The report as the key's holder writes it; the error is what is wrong with one that speaks for somebody else. */
+function bind(report: unknown, { deviceId, userId }: Binding): Result<unknown, string> {
+  if ((deviceId === null && userId === null) || !isObject(report)) return ok(report);
+  const { device_id: device = null, user_id: user = null } = report;
+  if (deviceId !== null && isOther(device, deviceId)) {
+    return fail(`device_id must be "${deviceId}" or left out: the key is bound to this device`);
+  }
+  if (userId !== null && isOther(user, userId)) {
+    return fail(`user_id must be "${userId}" or left out: the key is bound to this user`);
+  }
+  return ok({ ...report, device_id: device ?? deviceId, user_id: user ?? userId });
+}
+
+/** What is no text at all is refused as that. */
+function isOther(claimed: unknown, bound: string): boolean {
+  return typeof claimed === "string" && claimed !== bound;
 }
 
 const DEVICE_ID_SHOWN_MAX = 256;

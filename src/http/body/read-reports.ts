@@ -1,21 +1,12 @@
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
+import { kindAt, PIECE_BYTES_MAX, parseJson, walkElements, walkMembers } from "../../lib/text/long-json.ts";
+import { afterMark, decodeUtf8, type Place, skipWhite, trimmed, walkUtf8 } from "../../lib/text/long-text.ts";
 import type { ServiceError } from "../../model/errors.ts";
-import { type AcceptedTimes, TOO_MANY_REPORTS } from "../../model/report.ts";
+import { TOO_MANY_REPORTS } from "../../model/report.ts";
 import { BATCH_REPORTS_MAX } from "../../model/report-batch.ts";
-import { CollectedReports, type ReadReports } from "./collect-reports.ts";
-import {
-  kindAt,
-  PIECE_BYTES_MAX,
-  type Place,
-  readMembersAt,
-  readReportAt,
-  skipWhite,
-  trimmed,
-  walkElements,
-  walkMembers,
-  walkUtf8,
-} from "./long-json.ts";
+import { CollectedReports, type ReadReports, type ReportRules } from "./collect-reports.ts";
+import { REPORT_MEMBERS, readMembersAt, readReportAt } from "./long-json.ts";
 
 /** Bodies that hold reports: `{"locations":[...]}` or one report, or one report a line. */
 export type ReportFormat = "json" | "ndjson";
@@ -36,14 +27,14 @@ export function reportFormat(contentType: string | null): ReportFormat | null {
 type Read = Result<ReadReports, ServiceError>;
 
 /** Reads a body in steps of a few milliseconds at most, whatever it holds. */
-export function* readReports(body: Uint8Array, format: ReportFormat, times: AcceptedTimes): Steps<Read> {
+export function* readReports(body: Uint8Array, format: ReportFormat, rules: ReportRules): Steps<Read> {
   if (body.length === 0) return unreadable("the body is empty");
-  if (format === "ndjson") return yield* readNdjson(body, times);
-  if (body.length <= PIECE_BYTES_MAX) return readShortJson(body, times);
-  return (yield* readPlainList(body, times)) ?? (yield* readLongJson(body, times));
+  if (format === "ndjson") return yield* readNdjson(body, rules);
+  if (body.length <= PIECE_BYTES_MAX) return readShortJson(body, rules);
+  return (yield* readPlainList(body, rules)) ?? (yield* readLongJson(body, rules));
 }
 
-function readShortJson(body: Uint8Array, times: AcceptedTimes): Read {
+function readShortJson(body: Uint8Array, rules: ReportRules): Read {
   const text = decodeUtf8(body);
   if (text === null) return unreadable(NO_UTF8);
   const value = parseJson(text);
@@ -51,7 +42,7 @@ function readShortJson(body: Uint8Array, times: AcceptedTimes): Read {
   if (Array.isArray(value)) return unreadable(BARE_LIST);
   if (typeof value !== "object" || value === null) return unreadable(NO_OBJECT);
   const { locations } = value as { locations?: unknown };
-  const collected = new CollectedReports(times);
+  const collected = new CollectedReports(rules);
   if (locations === undefined) collected.add(value, 0);
   else if (!Array.isArray(locations)) return unreadable(NO_LIST);
   else if (locations.length > BATCH_REPORTS_MAX) return tooMany();
@@ -70,11 +61,11 @@ function addAll(reports: readonly unknown[], expected: number, collected: Collec
  * and a cut that hit a text or the inside of a report leaves a piece that is none. Null where the body is something
  * else, which costs no more than what was read of it.
  */
-function* readPlainList(body: Uint8Array, times: AcceptedTimes): Steps<Read | null> {
+function* readPlainList(body: Uint8Array, rules: ReportRules): Steps<Read | null> {
   const head = LIST_HEAD.exec(latin1(body, LIST_EDGE_BYTES_MAX));
   const listEnd = head === null ? null : endOfList(body);
   if (head === null || listEnd === null) return null;
-  const collected = new CollectedReports(times);
+  const collected = new CollectedReports(rules);
   for (let open = head[0].length - 1; ; ) {
     const isLast = listEnd - open <= PIECE_BYTES_MAX;
     const close = isLast ? listEnd : cutAfter(body, open + CUT_BYTES_MIN, open + PIECE_BYTES_MAX);
@@ -133,15 +124,15 @@ const CLOSE_BRACKET = 0x5d;
 const COMMA = 0x2c;
 
 /** Any other long body: walked over whole before anything of it is parsed. */
-function* readLongJson(body: Uint8Array, times: AcceptedTimes): Steps<Read> {
-  const start = yield* skipWhite(body, startsWithMark(body, 0) ? MARK_BYTES : 0);
+function* readLongJson(body: Uint8Array, rules: ReportRules): Steps<Read> {
+  const start = yield* skipWhite(body, afterMark(body, 0));
   const whole = { start, end: body.length };
   if (!(yield* walkUtf8(body, whole))) return unreadable(NO_UTF8);
-  const { places, fault } = yield* walkMembers(body, whole);
+  const { places, fault } = yield* walkMembers(body, whole, REPORT_MEMBERS);
   if (fault !== null) return unreadable(fault === "depth" ? TOO_DEEP : NO_JSON);
   const kind = kindAt(body, whole);
   if (kind !== "object") return unreadable(kind === "array" ? BARE_LIST : NO_OBJECT);
-  const collected = new CollectedReports(times);
+  const collected = new CollectedReports(rules);
   const list = places.get("locations");
   if (list === undefined) {
     collected.add(yield* readMembersAt(body, places), 0);
@@ -159,10 +150,10 @@ function* readLongJson(body: Uint8Array, times: AcceptedTimes): Steps<Read> {
 }
 
 /** Blank lines don't count; a line that is no JSON is rejected under its index like any bad report. */
-function* readNdjson(body: Uint8Array, times: AcceptedTimes): Steps<Read> {
+function* readNdjson(body: Uint8Array, rules: ReportRules): Steps<Read> {
   const lines = yield* findLines(body);
   if (lines.length > BATCH_REPORTS_MAX) return tooMany();
-  const collected = new CollectedReports(times);
+  const collected = new CollectedReports(rules);
   let following = lines.length;
   let stepBytes = 0;
   for (const line of lines) {
@@ -192,9 +183,9 @@ function* addLongLine(
   following: number,
   collected: CollectedReports,
 ): Steps<void> {
-  const place = trimmed(body, line.start + (startsWithMark(body, line.start) ? MARK_BYTES : 0), line.end);
+  const place = trimmed(body, afterMark(body, line.start), line.end);
   if (!(yield* walkUtf8(body, place))) return collected.reject(LINE_NO_UTF8);
-  const { places, fault } = yield* walkMembers(body, place);
+  const { places, fault } = yield* walkMembers(body, place, REPORT_MEMBERS);
   if (fault !== null) return collected.reject(fault === "depth" ? LINE_TOO_DEEP : LINE_NO_JSON);
   const isObject = kindAt(body, place) === "object";
   collected.add(isObject ? yield* readMembersAt(body, places) : yield* readReportAt(body, place), following);
@@ -217,37 +208,8 @@ function* findLines(body: Uint8Array): Steps<Place[]> {
 
 const LF = 0x0a;
 
-const decoder = new TextDecoder("utf-8", { fatal: true });
-
-/** A byte order mark at the start is no part of the text. */
-function decodeUtf8(bytes: Uint8Array): string | null {
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    return null;
-  }
-}
-
-const MARK_BYTES = 3;
-
-function startsWithMark(body: Uint8Array, at: number): boolean {
-  return body[at] === 0xef && body[at + 1] === 0xbb && body[at + 2] === 0xbf;
-}
-
 function latin1(body: Uint8Array, byteCount: number): string {
   return String.fromCharCode(...body.subarray(0, byteCount));
-}
-
-/**
- * Undefined where the text is no JSON, which JSON itself can't be. The engines' own words differ and may quote the
- * input.
- */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 const NO_UTF8 = "the body is not valid UTF-8";

@@ -9,11 +9,11 @@ import {
   readAcknowledgedParts,
   writeAcknowledged,
 } from "../../directory/acknowledged.ts";
+import { TORN_SUFFIX } from "../../directory/set-aside.ts";
 import { FileError, type Files } from "../../runtime/files.ts";
 import type { AcquireLock, LockOwner } from "../../runtime/lock.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { InspectedSegment } from "../../wal/inspect-log.ts";
-import { TORN_SUFFIX } from "../../wal/repair.ts";
 import { verifyData } from "./data.ts";
 import type { AppDay } from "./records.ts";
 import type { PastDay } from "./retention.ts";

@@ -1,3 +1,4 @@
+import type { Views } from "../../lib/frames/views.ts";
 import {
   NUMBER_FIELDS,
   PROFILE_FIELDS,
@@ -9,7 +10,6 @@ import type { EntryHead } from "./entry-head.ts";
 import { decodeIndexColumn } from "./index-column.ts";
 import { decodeNumberColumn } from "./number-column.ts";
 import type { TextColumnReader } from "./text-column.ts";
-import type { Views } from "./views.ts";
 
 /** Column numbers in a run of bytes: those of number columns, then of profiles, then of states, each rising. */
 export interface ColumnNames {

@@ -1,7 +1,7 @@
+import type { Views } from "../../lib/frames/views.ts";
 import { parseAppId } from "../../model/app-id.ts";
 import type { AppId } from "../../model/ids.ts";
 import { BATCH_REPORTS_MAX } from "../../model/report-batch.ts";
-import type { Views } from "./views.ts";
 
 /*
  * How an entry begins, in both versions:

@@ -1,8 +1,8 @@
+import { padded } from "../../lib/frames/views.ts";
 import type { EntryDecoder } from "./entry.ts";
 import { readColumns } from "./entry-columns.ts";
 import { readEntryHead } from "./entry-head.ts";
 import type { TextColumnReader } from "./text-column.ts";
-import { padded } from "./views.ts";
 
 /*
  * An entry of version 1, which is read and never written: as one of version 2, without the column numbers. What its

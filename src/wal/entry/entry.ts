@@ -1,4 +1,5 @@
 import { assert } from "../../lib/assert.ts";
+import { pad, padded, type Views, viewsOf } from "../../lib/frames/views.ts";
 import { NewerFormatError } from "../../lib/newer-format-error.ts";
 import type { AppId } from "../../model/ids.ts";
 import { RETIRED_COLUMN_NUMBERS } from "../../model/location-fields.ts";
@@ -16,7 +17,6 @@ import { ENTRY_HEAD_BYTES, type EntryHead, readEntryHead, TEXTS_MAX, writeEntryH
 import { encodeIndexColumn, indexColumnBytesMax } from "./index-column.ts";
 import { encodeNumberColumn, numberColumnBytesMax } from "./number-column.ts";
 import { encodeTextColumn, type TextColumnReader, textColumnBytesMax } from "./text-column.ts";
-import { pad, padded, type Views, viewsOf } from "./views.ts";
 
 /** A batch of reports of one app, with its sequence in the log. */
 export interface LogEntry {

@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
-import type { Views } from "../entry/views.ts";
-import { FRAME_HEADER_BYTES } from "./frame.ts";
-import type { FrameFormat } from "./frame-format.ts";
+import { FRAME_HEADER_BYTES } from "../../lib/frames/frame.ts";
+import type { FrameFormat } from "../../lib/frames/frame-format.ts";
+import type { Views } from "../../lib/frames/views.ts";
 
 /*
  * One frame of version 1, which is read and never written, 8-aligned in its segment:

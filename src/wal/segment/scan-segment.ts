@@ -1,5 +1,5 @@
-import { type Views, viewsOf } from "../entry/views.ts";
-import { type DamagedRange, FrameScanner } from "./frame-scanner.ts";
+import { type DamagedRange, FrameScanner } from "../../lib/frames/frame-scanner.ts";
+import { type Views, viewsOf } from "../../lib/frames/views.ts";
 import { SEGMENT_SEQUENCES_MAX } from "./segment.ts";
 import { formatOf, type SegmentFormat } from "./segment-format.ts";
 

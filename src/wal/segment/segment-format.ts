@@ -1,11 +1,11 @@
 import { Buffer } from "node:buffer";
+import { createSaltedFrames } from "../../lib/frames/frame.ts";
+import type { FrameFormat } from "../../lib/frames/frame-format.ts";
+import type { Views } from "../../lib/frames/views.ts";
 import { NewerFormatError } from "../../lib/newer-format-error.ts";
 import { createEntryDecoder, type EntryDecoder } from "../entry/entry.ts";
 import { createEntryV1Decoder } from "../entry/entry-v1.ts";
 import type { TextColumnReader } from "../entry/text-column.ts";
-import type { Views } from "../entry/views.ts";
-import { createSaltedFrames } from "./frame.ts";
-import type { FrameFormat } from "./frame-format.ts";
 import { FRAMES_V1 } from "./frame-v1.ts";
 import {
   type CreateSalt,

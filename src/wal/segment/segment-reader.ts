@@ -1,9 +1,9 @@
+import { FRAME_HEADER_BYTES } from "../../lib/frames/frame.ts";
+import type { DamagedRange, FrameScanner } from "../../lib/frames/frame-scanner.ts";
+import { type Views, viewsOf } from "../../lib/frames/views.ts";
 import { FileError, type Files, isPassing } from "../../runtime/files.ts";
 import type { EntryDecoder, LogEntry } from "../entry/entry.ts";
 import type { TextColumnReader } from "../entry/text-column.ts";
-import { type Views, viewsOf } from "../entry/views.ts";
-import { FRAME_HEADER_BYTES } from "./frame.ts";
-import type { DamagedRange, FrameScanner } from "./frame-scanner.ts";
 import { openFrames } from "./scan-segment.ts";
 import type { SegmentFormat } from "./segment-format.ts";
 

@@ -1,6 +1,6 @@
+import { FRAME_HEADER_BYTES } from "../../lib/frames/frame.ts";
+import { type Views, viewsOf } from "../../lib/frames/views.ts";
 import { NewerFormatError } from "../../lib/newer-format-error.ts";
-import { type Views, viewsOf } from "../entry/views.ts";
-import { FRAME_HEADER_BYTES } from "./frame.ts";
 import { beginsV1Frame } from "./frame-v1.ts";
 import { writeCommonHeader } from "./segment.ts";
 
@@ -22,9 +22,9 @@ const FIELD_COUNTS_OFFSET = 12;
 
 export function encodeSegmentV1Head(number: number): Uint8Array {
   const header = new Uint8Array(HEADER_BYTES);
-  const { bytes, u32 } = viewsOf(header);
-  bytes.set(FIELD_COUNTS, FIELD_COUNTS_OFFSET);
-  writeCommonHeader(bytes, u32, 1, number);
+  const views = viewsOf(header);
+  views.bytes.set(FIELD_COUNTS, FIELD_COUNTS_OFFSET);
+  writeCommonHeader(views, 1, number);
   return header;
 }
 

@@ -99,6 +99,8 @@ describe("parseCommand()", () => {
       dataDir: "data/local",
       appId: "shop",
       permissions: ["read", "write"],
+      deviceId: null,
+      userId: null,
       tier: "free",
       label: "van",
       lifetimeMs: 30 * 86_400_000,

@@ -1,6 +1,7 @@
 import type { ReadReports } from "../../../src/http/body/collect-reports.ts";
-import { PIECE_BYTES_MAX } from "../../../src/http/body/long-json.ts";
 import { type ReportFormat, readReports } from "../../../src/http/body/read-reports.ts";
+import { PIECE_BYTES_MAX } from "../../../src/lib/text/long-json.ts";
+import { UNBOUND } from "../../../src/model/binding.ts";
 import { addReport } from "../../../src/model/report.ts";
 import { createReportBatchBuilder } from "../../../src/model/report-batch.ts";
 import { rowsOf } from "../support/inputs/batch-rows.ts";
@@ -67,7 +68,7 @@ const BLANK = readWhole(BLANKS, "json");
 const MARK = 0xef; // A byte order mark is one at the beginning alone.
 
 function readWhole(body: Uint8Array, format: ReportFormat) {
-  const steps = readReports(body, format, TIMES);
+  const steps = readReports(body, format, { times: TIMES, binding: UNBOUND });
   for (;;) {
     const { done, value } = steps.next();
     if (done === true) return value;

@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { padded, viewsOf } from "../../../src/lib/frames/views.ts";
 import {
   decodeIndexColumn,
   encodeIndexColumn,
@@ -14,7 +15,6 @@ import {
   encodeTextColumn,
   textColumnBytesMax,
 } from "../../../src/wal/entry/text-column.ts";
-import { padded, viewsOf } from "../../../src/wal/entry/views.ts";
 import { damage } from "../support/damage.ts";
 import { createDraw, type Draw } from "../support/inputs/draw.ts";
 import { must, mustEqual, type Target } from "../support/target.ts";

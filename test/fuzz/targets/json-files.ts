@@ -110,6 +110,8 @@ function keyRecord(draw: Draw): KeyRecord {
     permissions: PERMISSIONS.filter((_, index) => index === 0 || draw.chance(2)),
     tier: draw.pick(TIER_NAMES),
     label: draw.pick(["", "van 7", "\u{1F68C}", "x".repeat(128)]),
+    deviceId: draw.pick([null, "pixel7", "\u{1F4F1}".repeat(128)]),
+    userId: draw.pick([null, "anna"]),
     createdMs: draw.upTo(2 ** 45),
     lastFour: hex(draw, 4),
     expiresMs: time(),

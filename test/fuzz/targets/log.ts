@@ -1,11 +1,11 @@
+import { createSaltedFrames, FRAME_HEADER_BYTES, FRAME_SALT_BYTES } from "../../../src/lib/frames/frame.ts";
+import { viewsOf } from "../../../src/lib/frames/views.ts";
 import { NewerFormatError } from "../../../src/lib/newer-format-error.ts";
 import type { AppId } from "../../../src/model/ids.ts";
 import { PROFILE_FIELDS, STATE_FIELDS } from "../../../src/model/location-fields.ts";
 import { createEntryDecoder, createEntryEncoder, type LogEntry } from "../../../src/wal/entry/entry.ts";
 import { createEntryV1Decoder } from "../../../src/wal/entry/entry-v1.ts";
 import { createTextColumnReader } from "../../../src/wal/entry/text-column.ts";
-import { viewsOf } from "../../../src/wal/entry/views.ts";
-import { createSaltedFrames, FRAME_HEADER_BYTES, FRAME_SALT_BYTES } from "../../../src/wal/segment/frame.ts";
 import { encodeSegmentHead, SEGMENT_HEADERS_AT } from "../../../src/wal/segment/segment.ts";
 import { LOG_START, SegmentReader } from "../../../src/wal/segment/segment-reader.ts";
 import { damage } from "../support/damage.ts";

@@ -1,8 +1,9 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
-import { PIECE_BYTES_MAX } from "../../../src/http/body/long-json.ts";
 import { type ReportFormat, readReports } from "../../../src/http/body/read-reports.ts";
 import type { Steps } from "../../../src/lib/schedule/steps.ts";
+import { PIECE_BYTES_MAX } from "../../../src/lib/text/long-json.ts";
+import { UNBOUND } from "../../../src/model/binding.ts";
 import { addReport } from "../../../src/model/report.ts";
 import {
   BATCH_REPORTS_MAX,
@@ -20,6 +21,7 @@ import { ENTRY_REPORTS_MAX } from "../../../src/model/report-batches.ts";
 setDefaultTimeout(60_000);
 
 const TIMES = { oldestMs: 1_000_000_000_000, newestMs: 2_000_000_000_000 };
+const RULES = { times: TIMES, binding: UNBOUND };
 const NOW_MS = 1_800_000_000_000;
 const encoder = new TextEncoder();
 
@@ -30,7 +32,7 @@ interface Outcome {
 }
 
 function read(body: Uint8Array, format: ReportFormat): Outcome {
-  const { value } = stepped(readReports(body, format, TIMES));
+  const { value } = stepped(readReports(body, format, RULES));
   if (!value.ok) return { error: "message" in value.error ? value.error.message : value.error.kind };
   const { batches, rejected } = value.value;
   for (const { count } of batches.slice(0, -1)) expect(count).toBe(ENTRY_REPORTS_MAX);
@@ -297,7 +299,7 @@ describe("readReports()", () => {
   test.each(HOSTILE)("cuts %s into steps", (_what, text) => {
     const body = encoder.encode(text);
     for (const format of ["json", "ndjson"] as const) {
-      const { value, count } = stepped(readReports(body, format, TIMES));
+      const { value, count } = stepped(readReports(body, format, RULES));
       const stopsEarly = !value.ok || (format === "ndjson" && value.value.rejected.length === 0);
       // A step reads as much as is parsed at once, or walks over as much.
       if (!stopsEarly) expect(count).toBeGreaterThan(body.length / (2 * PIECE_BYTES_MAX));

@@ -1,8 +1,8 @@
 import { crc32 } from "node:zlib";
 import { type Manifest, parseManifest } from "../../../src/archive/files/manifest.ts";
 import { parseDayFolder } from "../../../src/archive/files/paths.ts";
+import { FRAME_SALT_BYTES } from "../../../src/lib/frames/frame.ts";
 import type { UtcDay } from "../../../src/time/utc-day.ts";
-import { FRAME_SALT_BYTES } from "../../../src/wal/segment/frame.ts";
 import type { Draws } from "../run/draws.ts";
 import type { PartRecord, SimulationEngine } from "../run/engine.ts";
 import { ARCHIVE_DIRECTORY, DAMAGED_DIRECTORY } from "../run/service.ts";

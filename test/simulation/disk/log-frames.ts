@@ -1,9 +1,9 @@
 import { basename, dirname } from "node:path";
+import { viewsOf } from "../../../src/lib/frames/views.ts";
 import { numberIndex } from "../../../src/model/location-fields.ts";
 import type { ReportBatch } from "../../../src/model/report-batch.ts";
 import { type UtcDay, utcDayOf } from "../../../src/time/utc-day.ts";
 import { createTextColumnReader } from "../../../src/wal/entry/text-column.ts";
-import { viewsOf } from "../../../src/wal/entry/views.ts";
 import { openFrames } from "../../../src/wal/segment/scan-segment.ts";
 import { parseSegmentName } from "../../../src/wal/segment/segment-name.ts";
 import { recordKey } from "../check/model.ts";

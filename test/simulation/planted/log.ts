@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
+import { createSaltedFrames } from "../../../src/lib/frames/frame.ts";
+import { viewsOf } from "../../../src/lib/frames/views.ts";
 import type { AppendFile, Files } from "../../../src/runtime/files.ts";
-import { viewsOf } from "../../../src/wal/entry/views.ts";
-import { createSaltedFrames } from "../../../src/wal/segment/frame.ts";
 import { readSalt, SEGMENT_HEADERS_AT } from "../../../src/wal/segment/segment.ts";
 import { parseSegmentName } from "../../../src/wal/segment/segment-name.ts";
 import { findFrames, isSegment } from "../disk/log-frames.ts";

@@ -1,6 +1,6 @@
+import { createSaltedFrames, FRAME_HEADER_BYTES, FRAME_SALT_BYTES } from "../../../src/lib/frames/frame.ts";
 import type { AppId } from "../../../src/model/ids.ts";
 import { createEntryEncoder } from "../../../src/wal/entry/entry.ts";
-import { createSaltedFrames, FRAME_HEADER_BYTES, FRAME_SALT_BYTES } from "../../../src/wal/segment/frame.ts";
 import { batchOf } from "../../support/reports/batches.ts";
 import { frameV1 } from "../../wal/segment/v1-segment.ts";
 import type { Draws } from "../run/draws.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { crc32 } from "node:zlib";
+import { viewsOf } from "../../../src/lib/frames/views.ts";
 import { NewerFormatError } from "../../../src/lib/newer-format-error.ts";
-import { viewsOf } from "../../../src/wal/entry/views.ts";
 import {
   createRandomSalt,
   encodeSegmentHead,

@@ -1,4 +1,5 @@
 import { crc32 } from "node:zlib";
+import { padded } from "../../../src/lib/frames/views.ts";
 import type { AppId } from "../../../src/model/ids.ts";
 import {
   NUMBER_FIELDS,
@@ -8,7 +9,6 @@ import {
 } from "../../../src/model/location-fields.ts";
 import type { ReportBatch } from "../../../src/model/report-batch.ts";
 import { createEntryEncoder } from "../../../src/wal/entry/entry.ts";
-import { padded } from "../../../src/wal/entry/views.ts";
 import { encodeSegmentV1Head } from "../../../src/wal/segment/segment-v1.ts";
 
 /** Segments as 0.1 wrote them, which no program does any more. */

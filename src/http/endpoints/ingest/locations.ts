@@ -38,7 +38,9 @@ export const ingestLocations = keyedEndpoint({
     "Needs the permission `write`; the reports belong to the key's app. The answer comes once everything",
     "accepted is on disk, and the very next query sees it. Each report stands alone: a bad one is named in",
     "`rejected`, the others count. Reports may come late, out of order and again; one for a device and",
-    "timestamp that are already known replaces the fields it carries.",
+    "timestamp that are already known replaces the fields it carries. A key may be bound to a device, a user or",
+    "both: it writes as them and nobody else. `device_id` and `user_id` may then be left out, also where they are",
+    "required below, and a report that names another is rejected.",
     `At most ${BATCH_REPORTS_MAX.toLocaleString("en")} reports, and 16 MiB before and after decompression.`,
   ].join(" "),
   method: "POST",
@@ -154,7 +156,8 @@ async function takeIn(
   const body = await reader.read(call.request, share);
   if (!body.ok) return call.fail(body.error);
   const times = { oldestMs: retentionStartMs(call.nowMs), newestMs: call.nowMs + FUTURE_MAX_MS };
-  const reports = await scheduler.run(bodiesOf(call.appId), readReports(body.value, format, times));
+  const rules = { times, binding: call.binding };
+  const reports = await scheduler.run(bodiesOf(call.appId), readReports(body.value, format, rules));
   if (!reports.ok) return call.fail(reports.error);
   const stored = await ingestBatches(ingest, call.appId, reports.value.batches);
   if (!stored.ok) return call.fail(stored.error);

@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
-import { assert } from "../../lib/assert.ts";
-import { viewsOf } from "../entry/views.ts";
+import { assert } from "../assert.ts";
 import type { FrameFormat } from "./frame-format.ts";
+import { viewsOf } from "./views.ts";
 
 /*
  * One frame of version 2, 8-aligned in its segment:

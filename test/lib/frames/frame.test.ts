@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { viewsOf } from "../../../src/wal/entry/views.ts";
-import { createSaltedFrames, FRAME_HEADER_BYTES, FRAME_SALT_BYTES } from "../../../src/wal/segment/frame.ts";
-import { FrameScanner } from "../../../src/wal/segment/frame-scanner.ts";
+import { createSaltedFrames, FRAME_HEADER_BYTES, FRAME_SALT_BYTES } from "../../../src/lib/frames/frame.ts";
+import { FrameScanner } from "../../../src/lib/frames/frame-scanner.ts";
+import { viewsOf } from "../../../src/lib/frames/views.ts";
 
 const FRAMES = createSaltedFrames(new Uint8Array(FRAME_SALT_BYTES).fill(0xa5));
 const SEQUENCE_END = 2 ** 53;

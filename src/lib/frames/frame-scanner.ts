@@ -1,6 +1,6 @@
-import type { Views } from "../entry/views.ts";
 import { FRAME_HEADER_BYTES } from "./frame.ts";
 import type { FrameFormat } from "./frame-format.ts";
+import type { Views } from "./views.ts";
 
 /** Bytes that are no good frame, by position in the segment. */
 export interface DamagedRange {

@@ -1,4 +1,4 @@
-import type { Views } from "../entry/views.ts";
+import type { Views } from "./views.ts";
 
 /**
  * How the frames of a segment are told from other bytes. Positions are multiples of 8 with room for a frame's header.

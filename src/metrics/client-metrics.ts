@@ -1,0 +1,35 @@
+import type { MessageCounts } from "../service/clients/message-counts.ts";
+import type { Metric } from "./metric.ts";
+
+/** What apps that report in their own words sent. */
+export function clientMetrics(counts: MessageCounts): Metric[] {
+  return [
+    {
+      name: "wherehouse_client_messages_total",
+      help: "Messages taken from apps that report in their own words, by app.",
+      label: "client",
+      lookAll: () => Object.fromEntries(counts.messages),
+    },
+    {
+      name: "wherehouse_client_points_total",
+      help:
+        "What they held, by app and by what became of it: accepted, duplicates, " +
+        "refused (kept in the quarantine), skipped (no positions).",
+      labels: ["client", "outcome"],
+      lookSamples: () =>
+        [...counts.points].flatMap(([client, points]) =>
+          Object.entries(points).map(([outcome, value]) => ({ labels: { client, outcome }, value })),
+        ),
+    },
+    {
+      name: "wherehouse_client_fields_left_out_total",
+      help: "Optional fields of such points that were left out, since they were out of bounds.",
+      look: () => counts.leftOutFields,
+    },
+    {
+      name: "wherehouse_client_times_corrected_total",
+      help: "Times of such points that were 1024 weeks behind and were set right: a fault of old GPS receivers.",
+      look: () => counts.rolledOverTimes,
+    },
+  ];
+}

@@ -1,0 +1,155 @@
+import { expect, test } from "bun:test";
+import { type Client, plainFailure } from "../../../src/clients/client.ts";
+import type { Content } from "../../../src/clients/content.ts";
+import type { RefusedMessage } from "../../../src/clients/refused-message.ts";
+import type { Result } from "../../../src/lib/result.ts";
+import { fail, ok } from "../../../src/lib/result.ts";
+import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
+import { inOneStep } from "../../../src/lib/schedule/steps.ts";
+import type { ServiceError } from "../../../src/model/errors.ts";
+import type { AppId } from "../../../src/model/ids.ts";
+import type { ReportBatch } from "../../../src/model/report-batch.ts";
+import { MessageCounts } from "../../../src/service/clients/message-counts.ts";
+import type { SentMessage } from "../../../src/service/clients/refused-messages.ts";
+import { createTakeMessage } from "../../../src/service/clients/take-message.ts";
+import { createManualClock } from "../../../src/time/clock.ts";
+
+const NOW_MS = Date.UTC(2026, 1, 2, 2, 41);
+const FULL: ServiceError = { kind: "unavailable", message: "full", retryAfterSeconds: 30 };
+
+/** Each number of a list is the latitude of a point; a text is an event. */
+const LIST_CLIENT: Client = {
+  name: "overland",
+  methods: ["POST"],
+  takesQuery: false,
+  recognizes: () => false,
+  speaks: () => true,
+  *read({ content, arrivedMs }, sink) {
+    if (content.kind !== "json" || !Array.isArray(content.value)) return;
+    for (const value of content.value) {
+      if (typeof value === "string") sink.skip(value);
+      else {
+        const where = { latitude: Number(value), longitude: 1, timestampMs: arrivedMs };
+        sink.add({ device: "bus", user: null, details: {}, ...where }, [value]);
+      }
+      yield;
+    }
+  },
+  success: { contentType: null, body: "" },
+  failure: plainFailure,
+  wrongKeyStatus: () => 401,
+  retriesAtOnce: false,
+};
+
+function sentOf(content: Content, body = "raw"): SentMessage {
+  return {
+    sender: {
+      appId: "fleet" as AppId,
+      keyId: "k_1",
+      lastFour: "7xYz",
+      deviceId: null,
+      userId: null,
+      mayRead: false,
+    },
+    address: { device: null, user: null },
+    message: {
+      arrivedMs: NOW_MS,
+      content,
+      query: new URLSearchParams(),
+      headers: { "user-agent": "test" },
+      basicUser: null,
+      topic: null,
+      speedUnit: null,
+      decrypt: () => inOneStep(() => null),
+    },
+    source: { method: "POST", path: "/ingest/overland", body: new TextEncoder().encode(body) },
+  };
+}
+
+const json = (value: unknown): Content => ({ kind: "json", value });
+
+interface Fates {
+  readonly stored?: Result<{ accepted: number; duplicates: number; sequence: number }, ServiceError>;
+  readonly kept?: Result<void, ServiceError>;
+}
+
+/** What became of a message, step by step. */
+async function take(sent: SentMessage, { stored, kept = ok(undefined) }: Fates = {}) {
+  const steps: string[] = [];
+  const batches: ReportBatch[] = [];
+  const refused: RefusedMessage[] = [];
+  const takeMessage = createTakeMessage({
+    readerOf: (client) => ({ reader: client, answeredBy: client }),
+    async ingest(_appId, batch) {
+      steps.push("ingest");
+      batches.push(batch);
+      return stored ?? ok({ accepted: batch.count, duplicates: 0, sequence: 1 });
+    },
+    async keepRefused(messages) {
+      steps.push("keep");
+      refused.push(...messages);
+      return kept;
+    },
+    onTaken: () => steps.push("taken"),
+    counts: new MessageCounts(),
+    scheduler: new Scheduler(),
+    clock: createManualClock(NOW_MS),
+  });
+  const taken = await takeMessage(sent, LIST_CLIENT);
+  return { taken, steps, batches, refused };
+}
+
+test("a message is taken once its reports are stored and the rest is kept", async () => {
+  const { taken, steps, batches, refused } = await take(sentOf(json([52, 91, "visit", 53])));
+  expect(taken.ok && [taken.value.accepted, taken.value.collected.skipped.get("visit")]).toEqual([2, 1]);
+  expect(steps).toEqual(["ingest", "keep", "taken"]);
+  expect(batches[0]?.count).toBe(2);
+  expect(refused).toHaveLength(1);
+  const { reason, index, deviceId, body, headers, client } = refused[0]!;
+  expect({ reason, index, deviceId, client }).toEqual({
+    reason: "bad_coordinates",
+    index: 1,
+    deviceId: "bus",
+    client: "overland",
+  });
+  expect(new TextDecoder().decode(body)).toBe("[91]");
+  expect(headers).toEqual({ "user-agent": "test" });
+});
+
+test("nothing is kept of a message whose reports could not be stored", async () => {
+  const { taken, steps } = await take(sentOf(json([52, 91])), { stored: fail(FULL) });
+  expect(taken).toEqual(fail(FULL));
+  expect(steps).toEqual(["ingest"]);
+});
+
+test("a message is not taken where the rest could not be kept", async () => {
+  const { taken, steps } = await take(sentOf(json([52, 91])), { kept: fail(FULL) });
+  expect(taken).toEqual(fail(FULL));
+  expect(steps).toEqual(["ingest", "keep"]);
+});
+
+test.each([
+  ["bad_json", { kind: "unreadable" }],
+  ["unknown_shape", { kind: "json", value: { what: "ever" } }],
+  ["unknown_shape", { kind: "text", text: "what=ever" }],
+] as const)("a whole body is kept as %s: %p", async (reason, content) => {
+  const { taken, refused } = await take(sentOf(content, "all of it"));
+  expect(taken.ok).toBe(true);
+  expect(refused.map(({ reason, index, body }) => [reason, index, new TextDecoder().decode(body)])).toEqual([
+    [reason, null, "all of it"],
+  ]);
+});
+
+test("a body with nothing in it is taken, and nothing of it kept", async () => {
+  for (const content of [{ kind: "empty" } as const, json(["visit"])]) {
+    const { taken, steps } = await take(sentOf(content));
+    expect(taken.ok).toBe(true);
+    expect(steps).toEqual(["ingest", "taken"]);
+  }
+});
+
+test("a point that is longer than an entry may be is cut, and says so", async () => {
+  const { refused } = await take(sentOf(json([`${"9".repeat(70_000)}`].map((text) => [text]))));
+  expect(refused[0]?.isCut).toBe(true);
+  expect(refused[0]?.body.length).toBe(64 * 1024);
+});
