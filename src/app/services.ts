@@ -1,6 +1,7 @@
 import manifest from "../../package.json" with { type: "json" };
 import { INGEST_LIMITS, LATE_WINDOW } from "../config.ts";
 import { readAcknowledgedParts } from "../directory/acknowledged.ts";
+import { Doctor } from "../doctor/doctor.ts";
 import type { HotStore } from "../hot/hot-store.ts";
 import { createBodyBudget } from "../http/body/body-budget.ts";
 import { AnswerBuffer } from "../http/encode/answer-buffer.ts";
@@ -49,6 +50,7 @@ export function createServices(parts: ServiceParts): Services {
     ingest: (appId, batch) => state.opened().ingest(appId, batch),
     bodies,
     reports: meters.reports,
+    doctor: new Doctor(),
     current: createCurrentQueries(queries),
     history: createHistoryQueries({
       ...queries,

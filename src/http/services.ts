@@ -1,3 +1,4 @@
+import type { Doctor } from "../doctor/doctor.ts";
 import type { Meters } from "../metrics/meters.ts";
 import type { Scrape } from "../metrics/scrape.ts";
 import type { CurrentQueries } from "../service/current.ts";
@@ -21,6 +22,8 @@ export interface Services extends QueryDependencies {
   readonly bodies: BodyBudget;
   /** Where reports are counted by what became of them. */
   readonly reports: Meters["reports"];
+  /** Told of all that is taken in, and asked what is wrong with its devices. */
+  readonly doctor: Pick<Doctor, "note" | "lastRequests" | "examine">;
   readonly current: CurrentQueries;
   readonly history: HistoryQueries;
   readonly nearby: Nearby;

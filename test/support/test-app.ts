@@ -3,6 +3,7 @@ import type { Permission } from "../../src/auth/permissions.ts";
 import { createRateLimit } from "../../src/auth/rate-limit.ts";
 import type { TierName } from "../../src/auth/tiers.ts";
 import { INGEST_LIMITS, LATE_WINDOW, LOG_QUEUE_BYTES_MAX, SEGMENT_BYTES_MAX } from "../../src/config.ts";
+import { Doctor } from "../../src/doctor/doctor.ts";
 import { createHotStore } from "../../src/hot/hot-store.ts";
 import { createBodyBudget } from "../../src/http/body/body-budget.ts";
 import { AnswerBuffer } from "../../src/http/encode/answer-buffer.ts";
@@ -190,6 +191,7 @@ async function createServices({
     ingest: createIngest({ log, hot, schedule: NO_SEALS, onRefusal: () => {}, hasWholeLog: true, scheduler }),
     bodies,
     reports: meters.reports,
+    doctor: new Doctor(),
     current: createCurrentQueries(queries),
     history: createHistoryQueries({
       ...queries,

@@ -1,4 +1,5 @@
 import { INGEST_LIMITS, LATE_WINDOW } from "../../../src/config.ts";
+import { Doctor } from "../../../src/doctor/doctor.ts";
 import { createBodyBudget } from "../../../src/http/body/body-budget.ts";
 import { AnswerBuffer } from "../../../src/http/encode/answer-buffer.ts";
 import type { Services } from "../../../src/http/services.ts";
@@ -26,6 +27,7 @@ export function createBenchServices(
     ingest,
     bodies: createBodyBudget(INGEST_LIMITS),
     reports,
+    doctor: new Doctor(),
     current: createCurrentQueries(queries),
     history: createHistoryQueries({
       ...queries,

@@ -1,8 +1,10 @@
+import { NONE, type TakenReports } from "../../../doctor/taken-reports.ts";
 import { BATCH_REPORTS_MAX } from "../../../model/report-batch.ts";
 import { bodiesOf, ingestBatches } from "../../../service/ingest-batches.ts";
 import { FUTURE_MAX_MS, retentionStartMs } from "../../../time/retention.ts";
 import type { BodyShare } from "../../body/body-budget.ts";
 import { BodyReader, TOO_MANY_REPORTS } from "../../body/body-reader.ts";
+import type { ReadReports } from "../../body/collect-reports.ts";
 import { readReports, reportFormat } from "../../body/read-reports.ts";
 import { keyedEndpoint } from "../../endpoint.ts";
 import type { Call } from "../../gate.ts";
@@ -141,7 +143,7 @@ export const ingestLocations = keyedEndpoint({
 });
 
 async function takeIn(
-  { scheduler, ingest, reports: counts }: Services,
+  { scheduler, ingest, doctor, reports: counts }: Services,
   reader: BodyReader,
   call: Call,
   share: BodyShare,
@@ -165,6 +167,7 @@ async function takeIn(
   counts.accepted += accepted;
   counts.duplicates += duplicates;
   counts.rejected += reports.value.rejected.length;
+  doctor.note(call, "native", takenReports(call.nowMs, reports.value, duplicates));
   const rejected = reports.value.rejected.map(({ index, deviceId, message }) => ({
     index,
     device_id: deviceId,
@@ -172,4 +175,16 @@ async function takeIn(
   }));
   const taken: ValueOf<typeof answer> = { success: true, accepted, duplicates, rejected, sequence };
   return call.object(taken, 200);
+}
+
+/** For the doctor. Of what is rejected the message names no value of the sender's. */
+function takenReports(
+  arrivedMs: number,
+  { batches, rejected }: ReadReports,
+  duplicates: number,
+): TakenReports {
+  const refused = rejected.map(({ index, deviceId = null, message }) => {
+    return { deviceId, reason: "invalid", detail: message, position: `locations[${index}]` } as const;
+  });
+  return { arrivedMs, batches, duplicates, refused, skipped: NONE, leftOut: NONE };
 }

@@ -1,0 +1,120 @@
+import type { Diagnosis } from "./finding.ts";
+import type { Habit } from "./measures/report-gaps.ts";
+import type { RefusedFor, Speaker } from "./taken-reports.ts";
+
+/*
+ * What is said of what was measured, a sentence each: what it is, what shows it, and what helps.
+ */
+
+/** Seconds that a clock may be off before anybody minds. */
+const CLOCK_SECONDS_MAX = 60;
+
+export function diagnoseClock(lagSeconds: number | null): Diagnosis | null {
+  if (lagSeconds === null || Math.abs(lagSeconds) <= CLOCK_SECONDS_MAX) return null;
+  const isBehind = lagSeconds > 0;
+  return {
+    what: `The device's clock is ${isBehind ? "behind" : "ahead"}, so its positions are kept under wrong times.`,
+    measured: `Fresh positions carry times ${durationText(Math.abs(lagSeconds))} ${isBehind ? "before" : "after"} their arrival (median).`,
+    advice: "Switch on automatic date and time in the device's settings.",
+  };
+}
+
+/** How reported speeds may be wrong, by the median of their ratio to what positions tell (from, and below). */
+const UNIT_VERDICTS: readonly {
+  readonly from: number;
+  readonly below: number;
+  readonly sent: string;
+  readonly takenFor: string;
+  readonly speedUnit: string;
+}[] = [
+  { from: 3.2, below: 4.2, sent: "km/h", takenFor: "m/s", speedUnit: "kmh" },
+  { from: 1.75, below: 2.1, sent: "knots", takenFor: "m/s", speedUnit: "kn" },
+  { from: 2.1, below: 2.5, sent: "mph", takenFor: "m/s", speedUnit: "mph" },
+  { from: 0.25, below: 0.31, sent: "m/s", takenFor: "km/h", speedUnit: "mps" },
+  { from: 0.46, below: 0.58, sent: "m/s", takenFor: "knots", speedUnit: "mps" },
+];
+
+export function diagnoseUnits(ratio: number | null, client: Speaker): Diagnosis | null {
+  const verdict = UNIT_VERDICTS.find(({ from, below }) => ratio !== null && ratio >= from && ratio < below);
+  if (ratio === null || verdict === undefined) return null;
+  const { sent, takenFor, speedUnit } = verdict;
+  return {
+    what: `Speeds look like ${sent} that are taken for ${takenFor}.`,
+    measured: `Over its last 30 stretches the device reported ${ratio.toFixed(2)} times the speed that its positions tell (median).`,
+    advice:
+      client === "native"
+        ? `Have its sender convert speeds: reports carry meters per second, and these look like ${sent} where ${takenFor} are meant.`
+        : `Add ?speed_unit=${speedUnit} to the URL in the app, or use the path that is meant for what sends.`,
+  };
+}
+
+/** Fewer points say little. */
+const POINTS_MIN = 20;
+
+export function diagnoseRepeats(points: number, duplicates: number, client: Speaker): Diagnosis | null {
+  if (points < POINTS_MIN || 2 * duplicates <= points) return null;
+  return {
+    what: "The device mostly sends what it has sent before.",
+    measured: `Of its last ${Math.round(points)} points ${percentText(duplicates, points)} changed nothing.`,
+    advice: client === "gpslogger" ? STOP_AUTO_SEND : FIND_OUT_WHY_REPEATED,
+  };
+}
+
+const STOP_AUTO_SEND =
+  "Switch off auto-send of the whole file in GPSLogger, and leave on the custom URL alone.";
+const FIND_OUT_WHY_REPEATED =
+  "Nothing is lost by it; see that our answers reach the app (a proxy's timeout, a redirect), and that it sends to one URL.";
+
+export function diagnoseRefused(points: number, refused: number, reason: RefusedFor): Diagnosis | null {
+  if (points < POINTS_MIN || 2 * refused <= points) return null;
+  return {
+    what: "Most of what the device sends can't be used.",
+    measured: `Of its last ${Math.round(points)} points ${percentText(refused, points)} were refused, mostly as ${reason}.`,
+    advice: ADVICE[reason],
+  };
+}
+
+const REPLAY = "then replay what lies in the quarantine";
+
+const ADVICE: Readonly<Record<RefusedFor, string>> = {
+  bad_json: `See that nothing between the app and here cuts or rewrites bodies, ${REPLAY}.`,
+  unknown_shape: `See that the app sends to the path of its own name, ${REPLAY}.`,
+  no_position:
+    "Let the app use the device's location at all times, and see that its URL or body names the position.",
+  bad_coordinates: "See that latitude and longitude are where the app's URL or body has them, in degrees.",
+  null_island: "The device has no fix and sends 0/0: let the app use precise location, and take it outdoors.",
+  no_time: `Add the time of the fix to the app's URL or body, ${REPLAY}.`,
+  future: "The device's clock is more than 10 minutes ahead: switch on automatic date and time.",
+  too_old:
+    "The device's clock is far behind, or it sends what is older than the retention: set its date and time.",
+  bad_device: `Give the device a name: in the app, in its URL after the key, or by a key that is bound to it; ${REPLAY}.`,
+  undecryptable: `Tell the server the pass phrase that is set in the app (keys passphrase), ${REPLAY}.`,
+  invalid: "Read the messages in `rejected` of the answers, and mend what sends.",
+};
+
+export function diagnoseSilence(habit: Habit | null, lastMs: number, nowMs: number): Diagnosis | null {
+  if (habit === null || nowMs < habit.overdueMs) return null;
+  return {
+    what: "The device has not reported for much longer than is usual for it.",
+    measured: `Its last message came ${durationText((nowMs - lastMs) / 1000)} ago, and mostly one comes every ${durationText(habit.medianSeconds)}.`,
+    advice:
+      "See that the device is charged, has a network, and that its system lets the app run in the background.",
+  };
+}
+
+function percentText(part: number, whole: number): string {
+  return `${Math.round((100 * part) / whole)} %`;
+}
+
+/** In the largest unit of which there are two. */
+export function durationText(seconds: number): string {
+  const unit = UNITS.find(({ length }) => seconds >= 2 * length) ?? UNITS.at(-1)!;
+  return `${Math.round(seconds / unit.length)} ${unit.name}`;
+}
+
+const UNITS = [
+  { length: 86_400, name: "days" },
+  { length: 3600, name: "h" },
+  { length: 60, name: "min" },
+  { length: 1, name: "s" },
+];

@@ -1,0 +1,123 @@
+import type { Holder } from "../lib/schedule/shared-pool.ts";
+import type { Steps } from "../lib/schedule/steps.ts";
+import { numberIndex } from "../model/location-fields.ts";
+import type { ReportBatch } from "../model/report-batch.ts";
+import { Attention, MESSAGE_UNITS, STRETCH_REPORTS_MAX } from "./attention.ts";
+import { DeviceMeasures, type Visit } from "./device-measures.ts";
+import { DeviceSlots } from "./device-slots.ts";
+import { LastRequests, type Message, type NotedRequest } from "./last-requests.ts";
+import type { Speaker, TakenReports } from "./taken-reports.ts";
+
+const DEVICES_MAX = 100_000;
+/** A device that was heard of since keeps its place, or a fleet that is too large would push itself out by turns. */
+const KEPT_MS = 86_400_000;
+/** What was silent for so long is not coming back, and its place is given to others. */
+const FORGOTTEN_MS = 30 * 86_400_000;
+/** Some microseconds each. */
+const EXAMINED_PER_STEP = 32;
+
+const LATITUDE = numberIndex("latitude");
+const LONGITUDE = numberIndex("longitude");
+const ACCURACY = numberIndex("horizontal_accuracy");
+const SPEED = numberIndex("speed");
+
+/** Looks at what clients send and says what is wrong with their devices. All that it knows is in memory. */
+export class Doctor {
+  readonly #attention = new Attention();
+  readonly #slots = new DeviceSlots<Speaker>(DEVICES_MAX, KEPT_MS);
+  readonly #measures = new DeviceMeasures();
+  readonly #lastRequests = new LastRequests();
+
+  /** Devices that something is known of, once for each client that speaks for them. */
+  get deviceCount(): number {
+    return this.#slots.size;
+  }
+
+  /** Of a message that was taken. Costs next to nothing, however much is sent: then some are passed over. */
+  note(sender: Holder, client: Speaker, taken: TakenReports): void {
+    const reports = taken.batches.reduce((sum, { count }) => sum + count, 0);
+    const units = MESSAGE_UNITS + Math.min(reports + taken.refused.length, STRETCH_REPORTS_MAX);
+    if (!this.#attention.take(sender, units, taken.arrivedMs)) return;
+    const message: Message = { holder: sender, client, taken };
+    this.#lastRequests.beginMessage();
+    this.#noteBatches(message, reports);
+    this.#noteRefused(message);
+  }
+
+  /** The last few requests of a device, oldest first; null where nothing is known of it. */
+  lastRequests(appId: string, deviceId: string): readonly NotedRequest[] | null {
+    return this.#lastRequests.find(appId, deviceId);
+  }
+
+  /** Hands over all that is wrong now with an app's devices, or with those of all apps; some devices a step. */
+  *examine(appId: string | null, visit: Visit): Steps<void> {
+    let examined = 0;
+    for (const slot of this.#slots.taken(appId)) {
+      const owner = this.#slots.ownerOf(slot);
+      if (visit.nowMs - owner.seenMs > FORGOTTEN_MS) this.#slots.free(slot);
+      else this.#measures.examine(slot, owner, visit);
+      if (++examined % EXAMINED_PER_STEP === 0) yield;
+    }
+  }
+
+  /** Of a long message a stretch, beginning anywhere. */
+  #noteBatches(message: Message, reports: number): void {
+    let skipped = Math.floor(Math.random() * Math.max(0, reports - STRETCH_REPORTS_MAX + 1));
+    let left = STRETCH_REPORTS_MAX;
+    const duplicateShare = reports === 0 ? 0 : message.taken.duplicates / reports;
+    for (const batch of message.taken.batches) {
+      const start = Math.min(skipped, batch.count);
+      const end = Math.min(start + left, batch.count);
+      this.#noteRows(message, batch, start, end, duplicateShare);
+      skipped -= start;
+      left -= end - start;
+    }
+  }
+
+  #noteRows(message: Message, batch: ReportBatch, start: number, end: number, duplicateShare: number): void {
+    for (let first = start; first < end; ) {
+      const device = batch.device[first]!;
+      let next = first + 1;
+      while (next < end && batch.device[next] === device) next++;
+      this.#noteRun(message, batch, first, next, duplicateShare);
+      first = next;
+    }
+  }
+
+  /** Rows of one device. */
+  #noteRun(message: Message, batch: ReportBatch, first: number, end: number, duplicateShare: number): void {
+    const deviceId = batch.texts[batch.device[first]!]!;
+    const reports = end - first;
+    this.#lastRequests.noteTaken(message, deviceId, reports, batch, end - 1);
+    const slot = this.#see(message, deviceId);
+    if (slot === null) return;
+    const { numbers, timestampMs } = batch;
+    this.#measures.noteTaken(slot, reports, reports * duplicateShare);
+    for (let row = first; row < end; row++) {
+      this.#measures.noteFix(slot, message.taken.arrivedMs, {
+        timestampMs: timestampMs[row]!,
+        latitude: numbers[LATITUDE]![row]!,
+        longitude: numbers[LONGITUDE]![row]!,
+        accuracyMeters: numbers[ACCURACY]![row]!,
+        speed: numbers[SPEED]![row]!,
+      });
+    }
+  }
+
+  #noteRefused(message: Message): void {
+    for (const refused of message.taken.refused.slice(0, STRETCH_REPORTS_MAX)) {
+      const { deviceId, reason } = refused;
+      if (deviceId === null) continue;
+      this.#lastRequests.noteRefused(message, deviceId, refused);
+      const slot = this.#see(message, deviceId);
+      if (slot !== null) this.#measures.noteRefused(slot, reason);
+    }
+  }
+
+  #see({ holder, client, taken }: Message, deviceId: string): number | null {
+    const { arrivedMs } = taken;
+    const slot = this.#slots.see(holder, client, deviceId, arrivedMs, (fresh) => this.#measures.clear(fresh));
+    if (slot !== null) this.#measures.noteMessage(slot, arrivedMs);
+    return slot;
+  }
+}

@@ -1,0 +1,137 @@
+import type { Holder } from "../lib/schedule/shared-pool.ts";
+import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS, type StoredField } from "../model/location-fields.ts";
+import { NOT_CARRIED, type ReportBatch } from "../model/report-batch.ts";
+import { DeviceSlots } from "./device-slots.ts";
+import type { RefusedReport, Speaker, TakenReports } from "./taken-reports.ts";
+
+const DEVICES_MAX = 10_000;
+/** Of each device. */
+const REQUESTS_MAX = 5;
+/** Of a request, of each device. */
+const REFUSED_MAX = 3;
+
+/** A request that a device was in, as it was understood. */
+export interface NotedRequest {
+  readonly arrivedMs: number;
+  readonly client: Speaker;
+  /** How many of the device's reports were taken, and the last of them in the request. */
+  readonly taken: number;
+  readonly newest: UnderstoodReport | null;
+  /** How many of its points could not be used, and the first of them. */
+  readonly refusedCount: number;
+  readonly refused: readonly RefusedReport[];
+  /** Of the whole request: what changed nothing, what was no position, and fields that were left out. */
+  readonly duplicates: number;
+  readonly skipped: ReadonlyMap<string, number>;
+  readonly leftOut: ReadonlyMap<string, number>;
+}
+
+/** A report by the names that its fields have there. */
+export type UnderstoodReport = Readonly<Record<string, string | number | boolean>>;
+
+/** The last few requests of the devices that were heard of last, whichever clients spoke for them. */
+export class LastRequests {
+  /** Nobody is spared: who is new takes the place of the device that its key was silent of for longest. */
+  readonly #slots = new DeviceSlots<"">(DEVICES_MAX, 0);
+  readonly #requests: Noted[][] = [];
+  /** Of the message that is being noted. */
+  #message = 0;
+
+  get deviceCount(): number {
+    return this.#slots.size;
+  }
+
+  find(appId: string, deviceId: string): readonly NotedRequest[] | null {
+    const slot = this.#slots.find(appId, "", deviceId);
+    return slot === null ? null : this.#requests[slot]!;
+  }
+
+  beginMessage(): void {
+    this.#message++;
+  }
+
+  /** So many reports of a device, the last of which is in this row of the batch. */
+  noteTaken(message: Message, deviceId: string, reports: number, batch: ReportBatch, row: number): void {
+    const request = this.#requestOf(message, deviceId);
+    if (request === null) return;
+    request.taken += reports;
+    request.newest = understood(batch, row);
+  }
+
+  noteRefused(message: Message, deviceId: string, refused: RefusedReport): void {
+    const request = this.#requestOf(message, deviceId);
+    if (request === null) return;
+    request.refusedCount++;
+    if (request.refused.length < REFUSED_MAX) request.refused.push(refused);
+  }
+
+  /** The device's note of this message. */
+  #requestOf({ holder, client, taken }: Message, deviceId: string): Noted | null {
+    const { arrivedMs, duplicates, skipped, leftOut } = taken;
+    const slot = this.#slots.see(holder, "", deviceId, arrivedMs, (fresh) => {
+      this.#requests[fresh] = [];
+    });
+    if (slot === null) return null;
+    const requests = this.#requests[slot]!;
+    const last = requests.at(-1);
+    if (last?.message === this.#message) return last;
+    const request: Noted = {
+      message: this.#message,
+      arrivedMs,
+      client,
+      taken: 0,
+      newest: null,
+      refusedCount: 0,
+      refused: [],
+      duplicates,
+      skipped,
+      leftOut,
+    };
+    if (requests.push(request) > REQUESTS_MAX) requests.shift();
+    return request;
+  }
+}
+
+/** What is being noted, and of whom. */
+export interface Message {
+  readonly holder: Holder;
+  readonly client: Speaker;
+  readonly taken: TakenReports;
+}
+
+interface Noted extends NotedRequest {
+  readonly message: number;
+  taken: number;
+  newest: UnderstoodReport | null;
+  refusedCount: number;
+  readonly refused: RefusedReport[];
+}
+
+function understood(batch: ReportBatch, row: number): UnderstoodReport {
+  const report: Record<string, string | number | boolean> = {
+    device_id: batch.texts[batch.device[row]!]!,
+    timestamp: batch.timestampMs[row]!,
+  };
+  for (let c = 0; c < NUMBER_FIELDS.length; c++) {
+    const value = batch.numbers[c]![row]!;
+    if (!Number.isNaN(value)) report[NUMBER_FIELDS[c]!.name] = value;
+  }
+  readTexts(PROFILE_FIELDS, batch.profiles, batch.profile[row]!, batch.texts, report);
+  readTexts(STATE_FIELDS, batch.states, batch.state[row]!, batch.texts, report);
+  return report;
+}
+
+function readTexts(
+  fields: readonly StoredField[],
+  tuples: Uint32Array,
+  tuple: number,
+  texts: readonly string[],
+  report: Record<string, string | number | boolean>,
+): void {
+  for (let m = 0; m < fields.length; m++) {
+    const index = tuples[tuple * fields.length + m]!;
+    if (index === NOT_CARRIED) continue;
+    const { name, type } = fields[m]!;
+    report[name] = type === "boolean" ? texts[index] === "true" : texts[index]!;
+  }
+}

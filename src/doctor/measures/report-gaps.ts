@@ -1,0 +1,64 @@
+import { LastNumbers, NumberColumn } from "./columns.ts";
+import { quantile } from "./quantile.ts";
+
+const GAPS = 15;
+/** Fewer are no habit. */
+const GAPS_MIN = 8;
+/** Messages that follow each other faster are one backlog. */
+const GAP_SECONDS_MIN = 1;
+
+/** A device is silent once it is so for as many of its usual gaps, */
+const USUAL_GAPS = 10;
+/** for this share of the longest one that it came back from, as it does every morning, */
+const OF_LONGEST = 1.5;
+/** and for so long at least. */
+const SILENT_SECONDS_MIN = 15 * 60;
+
+/** After which half of the longest gap is forgotten. */
+const HALF_LIFE_SECONDS = 7 * 86_400;
+
+/** How long a device is used to be silent. */
+export interface Habit {
+  readonly medianSeconds: number;
+  /** When its silence is no longer usual, Unix ms. */
+  readonly overdueMs: number;
+}
+
+/** The gaps between a device's messages, and when the last one came. */
+export class ReportGaps {
+  readonly #seconds = new LastNumbers(GAPS);
+  readonly #longestSeconds = new NumberColumn();
+  readonly #lastMs = new NumberColumn();
+
+  note(slot: number, arrivedMs: number): void {
+    const seconds = (arrivedMs - this.#lastMs.get(slot)) / 1000;
+    if (seconds <= 0) return; // Another report of the message, or a clock of ours that was set back.
+    this.#lastMs.set(slot, arrivedMs);
+    if (seconds < GAP_SECONDS_MIN || seconds === Number.POSITIVE_INFINITY) return;
+    this.#seconds.push(slot, seconds);
+    const remembered = this.#longestSeconds.get(slot) * 0.5 ** (seconds / HALF_LIFE_SECONDS);
+    this.#longestSeconds.set(slot, Math.max(seconds, remembered));
+  }
+
+  lastMs(slot: number): number {
+    return this.#lastMs.get(slot);
+  }
+
+  /** Null where there is none yet. The device was heard of at `lastMs`, perhaps by others than us. */
+  habit(slot: number, lastMs: number): Habit | null {
+    if (this.#seconds.count(slot) < GAPS_MIN) return null;
+    const medianSeconds = quantile(this.#seconds.sorted(slot), 0.5);
+    const silentSeconds = Math.max(
+      USUAL_GAPS * medianSeconds,
+      OF_LONGEST * this.#longestSeconds.get(slot),
+      SILENT_SECONDS_MIN,
+    );
+    return { medianSeconds, overdueMs: lastMs + silentSeconds * 1000 };
+  }
+
+  clear(slot: number): void {
+    this.#seconds.clear(slot);
+    this.#longestSeconds.set(slot, 0);
+    this.#lastMs.set(slot, Number.NEGATIVE_INFINITY);
+  }
+}

@@ -1,0 +1,37 @@
+import type { ClientName } from "../clients/client.ts";
+import type { RefusalReason } from "../clients/refusal.ts";
+import type { ReportBatch } from "../model/report-batch.ts";
+
+/** Who speaks: one of the clients, or a caller of our own interface. */
+export type Speaker = ClientName | "native";
+
+/** What became of one message, once all of it is durable. */
+export interface TakenReports {
+  /** Unix ms. */
+  readonly arrivedMs: number;
+  /** What was understood and stored. */
+  readonly batches: readonly ReportBatch[];
+  /** How many of them changed nothing. */
+  readonly duplicates: number;
+  readonly refused: readonly RefusedReport[];
+  /** What was no position, by what it was instead: an event, a heartbeat. */
+  readonly skipped: ReadonlyMap<string, number>;
+  /** Optional fields that were left out of reports because their values can't be, by name. */
+  readonly leftOut: ReadonlyMap<string, number>;
+}
+
+export interface RefusedReport {
+  /** Whose it is, by the same rules as that of a report; null where that can't be told. */
+  readonly deviceId: string | null;
+  /** `invalid` for what our own interface rejects. */
+  readonly reason: RefusedFor;
+  /** More about it than the reason says, without a word of its sender's; null where there is no more. */
+  readonly detail: string | null;
+  /** Where in the message it stood, as `locations[3]`; null for all of it. */
+  readonly position: string | null;
+}
+
+export type RefusedFor = RefusalReason | "invalid";
+
+/** What is said of a message in which nothing was skipped and nothing left out. */
+export const NONE: ReadonlyMap<string, number> = new Map();
