@@ -11,11 +11,19 @@ test("what clients sent is counted by client and by what became of it", async ()
     ["visit", 2],
     ["trip", 1],
   ]);
-  const collected = { refused: [...refused], skipped, leftOut: 4, rolledOver: 5 };
+  const collected = {
+    refused: [...refused],
+    skipped,
+    leftOut: new Map([
+      ["speed", 3],
+      ["bearing", 1],
+    ]),
+    rolledOver: 5,
+  };
   counts.note("overland", { collected, accepted: 7, duplicates: 6 });
   counts.note("overland", { collected, accepted: 1, duplicates: 0 });
   counts.note("osmand", {
-    collected: { refused: [], skipped: new Map(), leftOut: 0, rolledOver: 0 },
+    collected: { refused: [], skipped: new Map(), leftOut: new Map(), rolledOver: 0 },
     accepted: 1,
     duplicates: 0,
   });

@@ -25,7 +25,7 @@ export class MessageCounts {
     points.duplicates += duplicates;
     points.refused += collected.refused.length;
     for (const count of collected.skipped.values()) points.skipped += count;
-    this.leftOutFields += collected.leftOut;
+    for (const count of collected.leftOut.values()) this.leftOutFields += count;
     this.rolledOverTimes += collected.rolledOver;
   }
 

@@ -9,15 +9,6 @@ import type { ReportBatch } from "../../model/report-batch.ts";
 import { ReportBatches } from "../../model/report-batches.ts";
 import { FUTURE_MAX_MS, MS_PER_DAY, retentionStartMs } from "../../time/retention.ts";
 
-/** A point that became a report. */
-export interface TakenPoint extends Identity {
-  readonly timestampMs: number;
-  readonly latitude: number;
-  readonly longitude: number;
-  /** As they are stored. */
-  readonly details: PointDetails;
-}
-
 /** A point that can't be used, or the whole message. */
 export interface RefusedPoint {
   readonly reason: RefusalReason;
@@ -47,12 +38,12 @@ const ROLLOVER_MS = 1024 * 7 * MS_PER_DAY;
  * be is refused, and the points beside it are kept.
  */
 export class PointCollector implements PointSink {
-  readonly taken: TakenPoint[] = [];
   readonly refused: RefusedPoint[] = [];
   /** What was no position, by what it was. */
   readonly skipped = new Map<string, number>();
-  /** Optional fields that were left out for their value, and times set right by 1024 weeks. */
-  leftOut = 0;
+  /** Optional fields that were left out for their value, by name. */
+  readonly leftOut = new Map<string, number>();
+  /** Times set right by 1024 weeks. */
   rolledOver = 0;
   readonly #context: PointContext;
   readonly #reports = new ReportBatches();
@@ -86,7 +77,7 @@ export class PointCollector implements PointSink {
   }
 
   skip(what: string): void {
-    this.skipped.set(what, (this.skipped.get(what) ?? 0) + 1);
+    countOne(this.skipped, what);
   }
 
   #identify(claim: { readonly device: string | null; readonly user: string | null }): Identity | null {
@@ -114,7 +105,6 @@ export class PointCollector implements PointSink {
     };
     if (addReport(report, ANY_TIME, this.#reports.builder(0)) !== null) return "unknown_shape";
     this.#count++;
-    this.taken.push({ deviceId, userId, timestampMs, latitude, longitude, details });
     return null;
   }
 
@@ -141,10 +131,14 @@ export class PointCollector implements PointSink {
       const value = details[name];
       if (value === undefined || (value >= minimum && value <= maximum)) continue;
       delete details[name];
-      this.leftOut++;
+      countOne(this.leftOut, name);
     }
     return details;
   }
+}
+
+function countOne(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
 const NOBODY = { device: null, user: null };

@@ -1,10 +1,13 @@
 import type { Client } from "../../clients/client.ts";
 import type { Content } from "../../clients/content.ts";
 import type { RefusedMessage } from "../../clients/refused-message.ts";
+import type { Doctor } from "../../doctor/doctor.ts";
+import type { TakenReports } from "../../doctor/taken-reports.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import type { Scheduler } from "../../lib/schedule/scheduler.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
 import type { ServiceError } from "../../model/errors.ts";
+import type { ReportBatch } from "../../model/report-batch.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { Ingest } from "../ingest.ts";
 import { bodiesOf, ingestBatches } from "../ingest-batches.ts";
@@ -17,6 +20,7 @@ export interface TakenMessage {
   /** Whose shape the message had, which says how it is answered. */
   readonly answeredBy: Client;
   readonly collected: PointCollector;
+  readonly batches: readonly ReportBatch[];
   readonly accepted: number;
   readonly duplicates: number;
 }
@@ -37,14 +41,14 @@ export interface TakeMessageDependencies {
   /** Keeps what can't be used; what it answers is on the disk. */
   readonly keepRefused: (messages: readonly RefusedMessage[]) => Promise<Result<void, ServiceError>>;
   /** Told of every message that was taken. */
-  readonly onTaken: (sent: SentMessage, client: Client, taken: TakenMessage) => void;
+  readonly doctor: Pick<Doctor, "note">;
   readonly counts: MessageCounts;
   readonly scheduler: Scheduler;
   readonly clock: Clock;
 }
 
 export function createTakeMessage(dependencies: TakeMessageDependencies): TakeMessage {
-  const { readerOf, ingest, keepRefused, onTaken, counts, scheduler, clock } = dependencies;
+  const { readerOf, ingest, keepRefused, doctor, counts, scheduler, clock } = dependencies;
 
   return async function takeMessage(sent, client) {
     const { sender, address, message } = sent;
@@ -62,9 +66,9 @@ export function createTakeMessage(dependencies: TakeMessageDependencies): TakeMe
       if (!kept.ok) return kept;
     }
     const { accepted, duplicates } = stored.value;
-    const taken = { answeredBy, collected, accepted, duplicates };
+    const taken = { answeredBy, collected, batches, accepted, duplicates };
     counts.note(reader.name, taken);
-    onTaken(sent, reader, taken);
+    doctor.note(sender, reader.name, takenReports(arrivedMs, taken));
     return ok(taken);
   };
 }
@@ -73,7 +77,7 @@ function* readPoints(
   reader: Client,
   { message }: SentMessage,
   collected: PointCollector,
-): Steps<ReturnType<PointCollector["batches"]>> {
+): Steps<readonly ReportBatch[]> {
   const { content, query } = message;
   if (content.kind === "unreadable") collected.refuse("bad_json");
   else if (content.kind !== "empty" || query.size > 0) {
@@ -81,4 +85,13 @@ function* readPoints(
     if (collected.isEmpty) collected.refuse("unknown_shape");
   }
   return collected.batches();
+}
+
+/** What the doctor is told. */
+function takenReports(arrivedMs: number, { collected, batches, duplicates }: TakenMessage): TakenReports {
+  const { skipped, leftOut } = collected;
+  const refused = collected.refused.map(({ deviceId, reason, raw, index }) => {
+    return { deviceId, reason, detail: null, position: raw === undefined ? null : `points[${index}]` };
+  });
+  return { arrivedMs, batches, duplicates, refused, skipped, leftOut };
 }

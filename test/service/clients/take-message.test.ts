@@ -90,7 +90,7 @@ async function take(sent: SentMessage, { stored, kept = ok(undefined) }: Fates =
       refused.push(...messages);
       return kept;
     },
-    onTaken: () => steps.push("taken"),
+    doctor: { note: () => steps.push("note") },
     counts: new MessageCounts(),
     scheduler: new Scheduler(),
     clock: createManualClock(NOW_MS),
@@ -102,7 +102,7 @@ async function take(sent: SentMessage, { stored, kept = ok(undefined) }: Fates =
 test("a message is taken once its reports are stored and the rest is kept", async () => {
   const { taken, steps, batches, refused } = await take(sentOf(json([52, 91, "visit", 53])));
   expect(taken.ok && [taken.value.accepted, taken.value.collected.skipped.get("visit")]).toEqual([2, 1]);
-  expect(steps).toEqual(["ingest", "keep", "taken"]);
+  expect(steps).toEqual(["ingest", "keep", "note"]);
   expect(batches[0]?.count).toBe(2);
   expect(refused).toHaveLength(1);
   const { reason, index, deviceId, body, headers, client } = refused[0]!;
@@ -144,7 +144,7 @@ test("a body with nothing in it is taken, and nothing of it kept", async () => {
   for (const content of [{ kind: "empty" } as const, json(["visit"])]) {
     const { taken, steps } = await take(sentOf(content));
     expect(taken.ok).toBe(true);
-    expect(steps).toEqual(["ingest", "taken"]);
+    expect(steps).toEqual(["ingest", "note"]);
   }
 });
 
