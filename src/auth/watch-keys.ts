@@ -1,9 +1,9 @@
-import type { KeyFileState, KeyStore } from "./key-store.ts";
+import type { SharedFile, SharedFileState } from "./shared-file.ts";
 
 /*
- * Reads the key file again and again, so that keys changed by the command line act on this process. Reading a small
- * file each second costs less than the surprises of file notifications, which not every file system has. `onState`
- * hears of a file that can no longer be used, or can be again.
+ * Reads a file of keys or pass phrases again and again, so that what the command line changes acts on this process.
+ * Reading a small file each second costs less than the surprises of file notifications, which not every file system
+ * has. `onState` hears of a file that can no longer be used, or can be again.
  */
 
 export interface KeyWatch {
@@ -11,9 +11,9 @@ export interface KeyWatch {
 }
 
 export function watchKeys(
-  store: KeyStore,
+  store: Pick<SharedFile<unknown>, "state" | "reload">,
   intervalMs: number,
-  onState: (state: KeyFileState) => void,
+  onState: (state: SharedFileState) => void,
 ): KeyWatch {
   let stopped = false;
   let timer = setTimeout(look, intervalMs);
@@ -37,6 +37,6 @@ export function watchKeys(
   };
 }
 
-function textOf(state: KeyFileState): string {
+function textOf(state: SharedFileState): string {
   return typeof state === "object" ? state.damaged : state;
 }

@@ -1,13 +1,14 @@
 /** Creates keys in a real directory: `create-keys.ts KEYS_JSON COUNT`. Run several to see them share a file. */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { type KeyFiles, openKeyStore } from "../../src/auth/key-store.ts";
+import { openKeyStore } from "../../src/auth/key-store.ts";
+import type { SharedFileDependencies } from "../../src/auth/shared-file.ts";
 import { UNBOUND } from "../../src/model/binding.ts";
 import type { AppId } from "../../src/model/ids.ts";
 import { FileError } from "../../src/runtime/files.ts";
 import { acquireSqliteLock } from "../../src/runtime/sqlite-lock.ts";
 import { systemClock } from "../../src/time/clock.ts";
 
-const files: KeyFiles = {
+const files: SharedFileDependencies["files"] = {
   async read(path) {
     try {
       return readFileSync(path);

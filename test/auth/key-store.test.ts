@@ -121,10 +121,10 @@ test("create() and revoke() leave a damaged or newer file untouched", async () =
     const bytes = new TextEncoder().encode(content);
     files.bytes = bytes;
     const store = await open();
-    expect(await store.create(SPEC)).toMatchObject({ ok: false, error: { kind: "key_file_damaged" } });
+    expect(await store.create(SPEC)).toMatchObject({ ok: false, error: { kind: "file_damaged" } });
     expect(await store.revoke("k_00000000")).toMatchObject({
       ok: false,
-      error: { kind: "key_file_damaged" },
+      error: { kind: "file_damaged" },
     });
     expect(files.bytes).toBe(bytes);
   }

@@ -1,8 +1,10 @@
-import type { KeyFiles } from "../../src/auth/key-store.ts";
+import type { SharedFileDependencies } from "../../src/auth/shared-file.ts";
 import { FileError } from "../../src/runtime/files.ts";
 import type { AcquireLock } from "../../src/runtime/lock.ts";
 
 /** One file that tests can set and look at. */
+type KeyFiles = SharedFileDependencies["files"];
+
 export interface MemoryKeyFiles extends KeyFiles {
   bytes: Uint8Array | null;
   /** The code that the next reads fail with. */

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { type KeyFileState, openKeyStore } from "../../src/auth/key-store.ts";
+import { openKeyStore } from "../../src/auth/key-store.ts";
+import type { SharedFileState } from "../../src/auth/shared-file.ts";
 import { watchKeys } from "../../src/auth/watch-keys.ts";
 import { UNBOUND } from "../../src/model/binding.ts";
 import type { AppId } from "../../src/model/ids.ts";
@@ -13,8 +14,8 @@ test("watchKeys() takes in changed keys and tells when the file stops and starts
     openKeyStore({ files, path: "keys.json", clock: systemClock, acquireLock: createMemoryLock(), process });
   const server = await open();
 
-  let told: (state: KeyFileState) => void = () => {};
-  const nextState = () => new Promise<KeyFileState>((resolve) => (told = resolve));
+  let told: (state: SharedFileState) => void = () => {};
+  const nextState = () => new Promise<SharedFileState>((resolve) => (told = resolve));
   const watch = watchKeys(server, 5, (state) => told(state));
 
   const usable = nextState();

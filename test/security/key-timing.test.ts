@@ -66,7 +66,7 @@ function other(character: string): string {
 test("find() hashes before it compares, and looks up by the hash alone", () => {
   const source = readFileSync(join(import.meta.dir, "../../src/auth/key-store.ts"), "utf8");
   const [, body = ""] = /find\(keyText\) \{\n(.*?)\n {4}\},/s.exec(source) ?? [];
-  expect(body.trim().split("\n")[0]).toBe("const key = content.byHash.get(hashKey(keyText));");
+  expect(body.trim().split("\n")[0]).toBe("const key = file.value.byHash.get(hashKey(keyText));");
   expect(body.match(/keyText/g)).toHaveLength(1);
 });
 

@@ -1,5 +1,6 @@
 import type { KeyRecord } from "../../auth/key-file.ts";
-import { type KeyStore, type KeyStoreError, openKeyStore } from "../../auth/key-store.ts";
+import { type KeyStore, openKeyStore, type UnknownKeyError } from "../../auth/key-store.ts";
+import type { SharedFileError } from "../../auth/shared-file.ts";
 import { directoryPaths } from "../../directory/paths.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
@@ -129,20 +130,20 @@ function formatTime(timeMs: number): string {
   return `${new Date(timeMs).toISOString().slice(0, 19)}Z`;
 }
 
-function damaged(reason: string): KeyStoreError {
-  return { kind: "key_file_damaged", reason };
+function damaged(reason: string): SharedFileError {
+  return { kind: "file_damaged", file: "keys.json", reason };
 }
 
-function refuse(error: KeyStoreError, terminal: Terminal): number {
+function refuse(error: SharedFileError | UnknownKeyError, terminal: Terminal): number {
   terminal.error(`${describe(error)}\n`);
   return 1;
 }
 
-function describe(error: KeyStoreError): string {
+function describe(error: SharedFileError | UnknownKeyError): string {
   switch (error.kind) {
-    case "key_file_damaged":
-      return `keys.json can't be used: ${error.reason}. It is left as it is.`;
-    case "key_file_busy": {
+    case "file_damaged":
+      return `${error.file} can't be used: ${error.reason}. It is left as it is.`;
+    case "file_busy": {
       const holder =
         error.owner === null ? "another process" : `process ${error.owner.pid} (${error.owner.command})`;
       return `The keys are being changed by ${holder}; try again.`;

@@ -2,7 +2,8 @@ import { basename, join } from "node:path";
 import type { Database } from "../../archive/database/duckdb.ts";
 import { lostName } from "../../archive/files/paths.ts";
 import type { ArchiveReport, DamagedPart } from "../../archive/verify-archive.ts";
-import { type KeyFileState, openKeyStore } from "../../auth/key-store.ts";
+import { openKeyStore } from "../../auth/key-store.ts";
+import type { SharedFileState } from "../../auth/shared-file.ts";
 import {
   type Acknowledged,
   readAcknowledged,
@@ -31,7 +32,7 @@ export interface DirectoryReport {
   /** What all records come to; null where only a quick look was asked for, or the manifest can't be used. */
   readonly appDays: readonly AppDay[] | null;
   readonly sha256: string | null;
-  readonly keys: { readonly state: KeyFileState; readonly count: number };
+  readonly keys: { readonly state: SharedFileState; readonly count: number };
   /** Damaged bytes that an earlier start took out of the log. */
   readonly setAside: readonly SetAsideFile[];
   /** What is wrong, a line each; nothing is where it is empty. */
@@ -199,7 +200,7 @@ function segmentProblems({ file, bytes, damage, isReadable, goodHead }: Inspecte
 }
 
 /** No key file is none that is damaged: a directory may have been filled by `import` alone. */
-function keyProblems(state: KeyFileState): string[] {
+function keyProblems(state: SharedFileState): string[] {
   return typeof state === "object" ? [`keys.json can't be used: ${state.damaged}`] : [];
 }
 
