@@ -19,15 +19,23 @@ const MIB = 1024 * 1024;
 interface Proxy {
   readonly program: string;
   /** Its configuration for this machine, and how it is started with it. */
-  configure(directory: string, port: number, server: string): readonly string[];
+  configure(directory: string, ports: Ports, server: string): readonly string[];
+}
+
+interface Ports {
+  /** In place of 443. */
+  readonly port: number;
+  /** In place of 80. */
+  readonly plainPort: number;
 }
 
 const PROXIES: readonly Proxy[] = [
   {
     program: "caddy",
-    configure(directory, port, server) {
+    configure(directory, { port, plainPort }, server) {
       const text = readFileSync(join(DEPLOY, "Caddyfile"), "utf8")
         .replace(/^\{/m, "{\n\tadmin off")
+        .replace("http://locations.example.org {", `http://127.0.0.1:${plainPort} {`)
         .replace("locations.example.org {", `http://127.0.0.1:${port} {`)
         .replace("127.0.0.1:3000", server);
       writeFileSync(join(directory, "Caddyfile"), text);
@@ -36,9 +44,11 @@ const PROXIES: readonly Proxy[] = [
   },
   {
     program: "nginx",
-    configure(directory, port, server) {
+    configure(directory, { port, plainPort }, server) {
       const site = readFileSync(join(DEPLOY, "nginx.conf"), "utf8")
         .replace(/^ *(listen \[|ssl_).*\n/gm, "")
+        .replace("listen 80;", `listen 127.0.0.1:${plainPort};`)
+        .replaceAll("/var/log/nginx/access.log", join(directory, "access.log"))
         .replace("listen 443 ssl", `listen 127.0.0.1:${port}`)
         .replace("127.0.0.1:3000", server);
       const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
@@ -81,12 +91,12 @@ function freePort(): number {
 }
 
 describe.each(installed)("$program", ({ program, configure }) => {
-  const port = freePort();
+  const [port, plainPort] = [freePort(), freePort()];
   const url = `http://127.0.0.1:${port}`;
   let proxy: ReturnType<typeof Bun.spawn>;
 
   beforeAll(async () => {
-    const args = configure(directory, port, new URL(server.url).host);
+    const args = configure(directory, { port, plainPort }, new URL(server.url).host);
     proxy = Bun.spawn([Bun.which(program, { PATH })!, ...args], { stdout: "ignore", stderr: "pipe" });
     while (proxy.exitCode === null && (await statusOf("/ready")) !== 200) await Bun.sleep(20);
     if (proxy.exitCode !== null) throw new Error(await new Response(proxy.stderr as ReadableStream).text());
@@ -140,4 +150,27 @@ describe.each(installed)("$program", ({ program, configure }) => {
     expect(await statusOf("/metrics")).toBe(404);
     expect(await statusOf("/api/v1/locations/current")).toBe(200);
   });
+
+  test("redirects nobody who reports, since phones lose a point so", async () => {
+    const plain = (path: string) =>
+      fetch(`http://127.0.0.1:${plainPort}${path}`, { method: "POST", redirect: "manual" });
+    for (const path of [
+      "/ingest/owntracks",
+      "/ingest/traccar/k/wh_key?id=phone",
+      "/ingest/v1/locations",
+      "/pub",
+    ]) {
+      const { status, headers } = await plain(path);
+      expect([path, status, headers.get("retry-after")]).toEqual([path, 503, "30"]);
+    }
+    expect((await plain("/docs/ui")).status).toBe(308);
+  });
+});
+
+const hasNginx = installed.some(({ program }) => program === "nginx");
+
+test.if(hasNginx)("nginx: keys in URLs stay out of the access log", () => {
+  const lines = readFileSync(join(directory, "access.log"), "utf8");
+  expect(lines).toContain("/ingest/owntracks");
+  expect(lines).not.toContain("wh_key");
 });
