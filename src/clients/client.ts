@@ -73,3 +73,8 @@ export interface Client {
 export function plainFailure(sentence: string): ClientAnswer {
   return { contentType: "text/plain; charset=utf-8", body: `${sentence}\n` };
 }
+
+/** A failure as `{"error":"…"}`, for clients that show its text to their user. */
+export function jsonFailure(sentence: string): ClientAnswer {
+  return { contentType: "application/json", body: JSON.stringify({ error: sentence }) };
+}

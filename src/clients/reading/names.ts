@@ -1,7 +1,7 @@
 import { readText } from "./values.ts";
 
 /** What apps call everybody who never typed a name. */
-const DEFAULT_NAMES = new Set(["user", "device", "owntracks", "phone"]);
+const DEFAULT_NAMES = new Set(["user", "device", "owntracks", "phone", "colota"]);
 
 /** The name of a device or a user; null where there is none, or only what an app calls everybody. */
 export function readName(value: unknown): string | null {

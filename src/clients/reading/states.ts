@@ -30,23 +30,29 @@ export function readBatteryStatus(value: unknown): BatteryStatus | null {
 
 export type Movement = "MOVING" | "STATIONARY";
 
-const MOVING = new Set([
-  "walking",
-  "running",
-  "cycling",
-  "driving",
-  "automotive",
-  "on_foot",
-  "on_bicycle",
-  "in_vehicle",
+const MOVEMENTS: ReadonlyMap<unknown, Movement> = new Map<unknown, Movement>([
+  ["walking", "MOVING"],
+  ["running", "MOVING"],
+  ["cycling", "MOVING"],
+  ["driving", "MOVING"],
+  ["automotive", "MOVING"],
+  ["on_foot", "MOVING"],
+  ["on_bicycle", "MOVING"],
+  ["in_vehicle", "MOVING"],
+  ["stationary", "STATIONARY"],
+  ["still", "STATIONARY"],
 ]);
-const STATIONARY = new Set(["stationary", "still"]);
 
 /** Moving where any activity is one of movement; stationary where all that are known are of rest. */
 export function readMovement(activities: unknown): Movement | null {
-  const words = Array.isArray(activities) ? activities : [activities];
-  if (words.some((word) => MOVING.has(word))) return "MOVING";
-  return words.some((word) => STATIONARY.has(word)) ? "STATIONARY" : null;
+  if (!Array.isArray(activities)) return MOVEMENTS.get(activities) ?? null;
+  let known: Movement | null = null;
+  for (const activity of activities) {
+    const movement = MOVEMENTS.get(activity);
+    if (movement === "MOVING") return movement;
+    known ??= movement ?? null;
+  }
+  return known;
 }
 
 /** The system in whose name a request comes, by its User-Agent: apps tell no more. */

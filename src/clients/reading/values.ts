@@ -32,6 +32,11 @@ export function readPositive(value: unknown): number | null {
   return number !== null && number > 0 ? number : null;
 }
 
+/** Percent, whole, of a share of one. */
+export function percentOf(share: number): number {
+  return Math.round(share * 100);
+}
+
 /** `true`, or a text that says so; null for anything that says neither. */
 export function readBoolean(value: unknown): boolean | null {
   if (typeof value === "boolean") return value;

@@ -33,10 +33,7 @@ export type TakeMessage = (sent: SentMessage, client: Client) => Promise<Result<
 
 export interface TakeMessageDependencies {
   /** Who reads a body that came on a client's path, and whose answer it expects. */
-  readonly readerOf: (
-    client: Client,
-    content: Content,
-  ) => { readonly reader: Client; readonly answeredBy: Client };
+  readonly readerOf: (client: Client, content: Content) => Client;
   readonly ingest: Ingest;
   /** Keeps what can't be used; what it answers is on the disk. */
   readonly keepRefused: (messages: readonly RefusedMessage[]) => Promise<Result<void, ServiceError>>;
@@ -52,7 +49,7 @@ export function createTakeMessage(dependencies: TakeMessageDependencies): TakeMe
 
   return async function takeMessage(sent, client) {
     const { sender, address, message } = sent;
-    const { reader, answeredBy } = readerOf(client, message.content);
+    const reader = readerOf(client, message.content);
     const { arrivedMs } = message;
     const context = { sender, address, clientName: reader.name, arrivedMs, nowMs: clock.nowMs() };
     const collected = new PointCollector(context);
@@ -66,7 +63,7 @@ export function createTakeMessage(dependencies: TakeMessageDependencies): TakeMe
       if (!kept.ok) return kept;
     }
     const { accepted, duplicates } = stored.value;
-    const taken = { answeredBy, collected, batches, accepted, duplicates };
+    const taken = { answeredBy: reader, collected, batches, accepted, duplicates };
     counts.note(reader.name, taken);
     doctor.note(sender, reader.name, takenReports(arrivedMs, taken));
     return ok(taken);

@@ -79,7 +79,7 @@ async function take(sent: SentMessage, { stored, kept = ok(undefined) }: Fates =
   const batches: ReportBatch[] = [];
   const refused: RefusedMessage[] = [];
   const takeMessage = createTakeMessage({
-    readerOf: (client) => ({ reader: client, answeredBy: client }),
+    readerOf: (client) => client,
     async ingest(_appId, batch) {
       steps.push("ingest");
       batches.push(batch);

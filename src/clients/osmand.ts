@@ -1,0 +1,69 @@
+import { isObject } from "../lib/is-object.ts";
+import type { Steps } from "../lib/schedule/steps.ts";
+import { type Client, type ClientMessage, plainFailure } from "./client.ts";
+import type { PointDetails, PointSink } from "./point.ts";
+import { knownDetails } from "./reading/details.ts";
+import { type Members, readFlat } from "./reading/flat.ts";
+import { type Found, NO_POSITION } from "./reading/found.ts";
+import { metersPerSecond, type SpeedUnit } from "./reading/speed.ts";
+import { readBatteryStatus, readOs } from "./reading/states.ts";
+import { readTimeMs } from "./reading/time.ts";
+import { readMagnitude, readNumber, readPositive, readText } from "./reading/values.ts";
+import { findInLocation, hasCoords } from "./traccar/location.ts";
+
+/** OsmAnd's online tracking, Colota in its Traccar mode, and scripts: Traccar's names, but all speeds are in m/s. */
+export const osmand: Client = {
+  name: "osmand",
+  methods: ["GET", "POST"],
+  takesQuery: true,
+  recognizes: () => false,
+  speaks: hasCoords,
+  read: readOsmand,
+  success: { contentType: null, body: "" },
+  failure: plainFailure,
+  wrongKeyStatus: () => 401,
+  // In a loop without a pause, until the point is older than its user wants to have it sent.
+  retriesAtOnce: true,
+};
+
+function* readOsmand(message: ClientMessage, sink: PointSink): Steps<void> {
+  const { arrivedMs, headers } = message;
+  const context = { arrivedMs, os: readOs(headers["user-agent"]), speedUnit: message.speedUnit ?? "mps" };
+  yield* readFlat(message, sink, (members) =>
+    isObject(members.location) ? findInLocation(members, context) : findPoint(members, context),
+  );
+}
+
+interface OsmandContext {
+  readonly os: string | null;
+  readonly speedUnit: SpeedUnit;
+}
+
+function findPoint(told: Members, context: OsmandContext): Found {
+  if ((told.lat ?? told.lon ?? null) === null) return NO_POSITION;
+  return {
+    device: readText(told.id) ?? readText(told.deviceid),
+    user: null,
+    timestampMs: readTimeMs(told.timestamp),
+    latitude: readNumber(told.lat),
+    longitude: readNumber(told.lon),
+    details: readDetails(told, context),
+  };
+}
+
+function readDetails(told: Members, { os, speedUnit }: OsmandContext): PointDetails {
+  const speed = readMagnitude(told.speed);
+  const bearing = readMagnitude(told.bearing);
+  const altitude = readNumber(told.altitude);
+  return knownDetails({
+    // OsmAnd calls its accuracy in meters `hdop`. What it doesn't know is 0.
+    horizontal_accuracy: readPositive(told.accuracy ?? told.hdop),
+    altitude: altitude === 0 ? null : altitude,
+    speed: speed === null ? null : metersPerSecond(speed, speedUnit),
+    // Both 0 is what it writes where it knows neither; who stands still heads nowhere.
+    bearing: bearing === 0 && speed === 0 ? null : bearing,
+    battery_level: readMagnitude(told.batt),
+    battery_status: readBatteryStatus(told.charge),
+    os,
+  });
+}

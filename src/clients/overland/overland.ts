@@ -1,0 +1,65 @@
+import { isObject } from "../../lib/is-object.ts";
+import type { Steps } from "../../lib/schedule/steps.ts";
+import { type Client, type ClientMessage, jsonFailure } from "../client.ts";
+import { listOf } from "../content.ts";
+import type { PointSink } from "../point.ts";
+import { type Members, POINTS_PER_STEP } from "../reading/flat.ts";
+import { handOver } from "../reading/found.ts";
+import { readOs } from "../reading/states.ts";
+import { readText } from "../reading/values.ts";
+import { type FeatureContext, findInFeature } from "./feature.ts";
+import { findInOwnTracksMode, isLikeOwnTracksMode, isOwnTracksMode } from "./owntracks-mode.ts";
+
+/** Overland for iOS, and whoever writes its batches: `{"locations":[Feature…], "current"?, "device_id"?}`. */
+export const overland: Client = {
+  name: "overland",
+  methods: ["POST"],
+  takesQuery: false,
+  recognizes: (value) => isBatch(value) || isOwnTracksMode(value),
+  speaks: (value) => isBatch(value) || isLikeOwnTracksMode(value),
+  read: readOverland,
+  // The app deletes a batch on exactly this, and keeps it on anything else.
+  success: { contentType: "application/json", body: '{"result":"ok"}' },
+  failure: jsonFailure,
+  wrongKeyStatus: () => 401,
+  retriesAtOnce: false,
+};
+
+function isBatch(value: unknown): value is Members {
+  return isObject(value) && listOf(value.locations) !== null;
+}
+
+function* readOverland(message: ClientMessage, sink: PointSink): Steps<void> {
+  const { content } = message;
+  if (content.kind === "empty") return sink.skip("empty message");
+  if (content.kind === "unreadable") return sink.refuse("bad_json");
+  const value = content.kind === "json" ? content.value : null;
+  if (isBatch(value)) yield* readBatch(value, message, sink);
+  else if (isLikeOwnTracksMode(value)) handOver(findInOwnTracksMode(value, message), undefined, sink);
+  else sink.refuse("unknown_shape");
+}
+
+function* readBatch(batch: Members, message: ClientMessage, sink: PointSink): Steps<void> {
+  const context: FeatureContext = {
+    envelopeDevice: readText(batch.device_id),
+    os: readOs(message.headers["user-agent"]),
+    speedUnit: message.speedUnit ?? "mps",
+  };
+  let untilStep = POINTS_PER_STEP;
+  for (const feature of listOf(batch.locations) ?? []) {
+    handOver(findInFeature(feature, context), batchOf(feature, context), sink);
+    if (--untilStep > 0) continue;
+    untilStep = POINTS_PER_STEP;
+    yield;
+  }
+  // The newest position of a phone that is far behind with its batches; it is in none of them yet.
+  const { current } = batch;
+  if (isObject(current)) handOver(findInFeature(current, context), batchOf(current, context), sink);
+}
+
+/** A message of one feature alone. */
+function batchOf(feature: unknown, { envelopeDevice }: FeatureContext): unknown {
+  return envelopeDevice === null
+    ? { locations: [feature] }
+    : { locations: [feature], device_id: envelopeDevice };
+}

@@ -1,0 +1,72 @@
+import { isObject } from "../../lib/is-object.ts";
+import type { PointDetails } from "../point.ts";
+import { knownDetails } from "../reading/details.ts";
+import type { Members } from "../reading/flat.ts";
+import { type Found, HEARTBEAT } from "../reading/found.ts";
+import { metersPerSecond } from "../reading/speed.ts";
+import { readBatteryStatus, readMovement } from "../reading/states.ts";
+import {
+  membersOf,
+  percentOf,
+  readBoolean,
+  readMagnitude,
+  readNumber,
+  readPositive,
+  readText,
+} from "../reading/values.ts";
+import { type TraccarContext, timeOrArrivalMs } from "./context.ts";
+
+/** Whether a body is Traccar Client 9's by its shape. */
+export function hasCoords(value: unknown): boolean {
+  return isObject(value) && isObject(value.location) && isObject(value.location.coords);
+}
+
+/**
+ * Finds the point of `{"location": {"coords": {…}, "battery": {…}}, "device_id"}` of Traccar Client 9, and of the
+ * flatter one of Dawarich's app, which has the coordinates in `location` itself and the battery beside it.
+ */
+export function findInLocation(body: Members, context: TraccarContext): Found {
+  const location = membersOf(body.location);
+  const coords = isObject(location.coords) ? location.coords : location;
+  if ((coords.latitude ?? coords.longitude ?? null) === null) return HEARTBEAT;
+  return {
+    device: readText(body.device_id),
+    user: null,
+    timestampMs: timeOrArrivalMs(location.timestamp, context),
+    latitude: readNumber(coords.latitude),
+    longitude: readNumber(coords.longitude),
+    details: readDetails({ body, location, coords }, context),
+  };
+}
+
+/** What is not in `location` is looked for beside it. */
+function readDetails(
+  {
+    body,
+    location,
+    coords,
+  }: { readonly body: Members; readonly location: Members; readonly coords: Members },
+  { speedUnit, os }: TraccarContext,
+): PointDetails {
+  const speed = readMagnitude(coords.speed);
+  const battery = membersOf(location.battery ?? body.battery);
+  const level = readMagnitude(battery.level);
+  const activity = membersOf(location.activity ?? body.activity);
+  return knownDetails({
+    horizontal_accuracy: readPositive(coords.accuracy),
+    vertical_accuracy: readMagnitude(coords.altitude_accuracy),
+    altitude: readNumber(coords.altitude),
+    speed: speed === null ? null : metersPerSecond(speed, speedUnit),
+    bearing: readMagnitude(coords.heading),
+    battery_level: level === null ? null : percentOf(level),
+    battery_status: readBatteryStatus(battery.is_charging),
+    type: readMovement(activity.type) ?? movementOf(location.is_moving),
+    is_mock: readBoolean(location.mock),
+    os,
+  });
+}
+
+function movementOf(isMoving: unknown): "MOVING" | "STATIONARY" | null {
+  if (isMoving === true) return "MOVING";
+  return isMoving === false ? "STATIONARY" : null;
+}

@@ -1,0 +1,38 @@
+import { isObject } from "../../lib/is-object.ts";
+import type { Steps } from "../../lib/schedule/steps.ts";
+import { type Client, type ClientMessage, plainFailure } from "../client.ts";
+import type { PointSink } from "../point.ts";
+import { readFlat } from "../reading/flat.ts";
+import { readOs } from "../reading/states.ts";
+import type { TraccarContext } from "./context.ts";
+import { findInLocation, hasCoords } from "./location.ts";
+import { findInParameters } from "./parameters.ts";
+
+/** Traccar Client 8 (a query), 9 (JSON) and 10 (a form), and what else Traccar's own server takes from phones. */
+export const traccar: Client = {
+  name: "traccar",
+  // Version 8 puts everything in the URL, so its POST survives a redirect that makes it a GET.
+  methods: ["POST", "GET"],
+  takesQuery: true,
+  recognizes: hasCoords,
+  speaks: hasCoords,
+  read: readTraccar,
+  // A body could be taken for a command: version 9 obeys what it finds under `background_geolocation`.
+  success: { contentType: null, body: "" },
+  failure: plainFailure,
+  wrongKeyStatus: () => 401,
+  retriesAtOnce: false,
+};
+
+function* readTraccar(message: ClientMessage, sink: PointSink): Steps<void> {
+  const { arrivedMs, headers, speedUnit } = message;
+  const shared = { arrivedMs, os: readOs(headers["user-agent"]) };
+  const inLocation: TraccarContext = { ...shared, speedUnit: speedUnit ?? "mps" };
+  const inParameters: TraccarContext = { ...shared, speedUnit: speedUnit ?? "kn" };
+  yield* readFlat(message, sink, (members) =>
+    // In a form `location` is a text of two numbers.
+    isObject(members.location)
+      ? findInLocation(members, inLocation)
+      : findInParameters(members, inParameters),
+  );
+}

@@ -1,0 +1,19 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+
+const PAYLOADS = resolve(import.meta.dir, "../../payloads");
+
+/** What a client sends, byte for byte (test/payloads/README.md). */
+export function sample(path: string): string {
+  return readFileSync(resolve(PAYLOADS, path), "utf8");
+}
+
+/** Samples that are a line each. */
+export function sampleLines(path: string): string[] {
+  return sample(path).trimEnd().split("\n");
+}
+
+/** The parameters of a sample that is a URL, or what follows its question mark. */
+export function parametersOf(line: string): URLSearchParams {
+  return new URLSearchParams(line.slice(line.indexOf("?") + 1));
+}
