@@ -1,6 +1,12 @@
 import { assert } from "../lib/assert.ts";
 import { type Holder, SharedPool } from "../lib/schedule/shared-pool.ts";
 
+/** Those of an app, or of all; and of those the one with this id in each group, or all. */
+export interface AskedDevices {
+  readonly appId: string | null;
+  readonly deviceId: string | null;
+}
+
 /** Whose a slot is. */
 export interface SlotOwner<Group extends string> {
   readonly appId: string;
@@ -68,12 +74,14 @@ export class DeviceSlots<Group extends string> {
     return owner;
   }
 
-  /** Those of an app, or of all; some may be added or freed meanwhile. */
-  *taken(appId: string | null): Generator<number> {
+  /** Those asked for; others may be taken or freed meanwhile. */
+  *taken({ appId, deviceId }: AskedDevices): Generator<number> {
     const apps = appId === null ? this.#apps.values() : [this.#apps.get(appId)];
     for (const groups of apps) {
-      if (groups === undefined) continue;
-      for (const devices of groups.values()) yield* devices.values();
+      for (const devices of groups?.values() ?? []) {
+        if (deviceId === null) yield* devices.values();
+        else if (devices.has(deviceId)) yield devices.get(deviceId)!;
+      }
     }
   }
 

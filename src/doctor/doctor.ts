@@ -4,9 +4,9 @@ import { numberIndex } from "../model/location-fields.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
 import { Attention, MESSAGE_UNITS, STRETCH_REPORTS_MAX } from "./attention.ts";
 import { DeviceMeasures, type Visit } from "./device-measures.ts";
-import { DeviceSlots } from "./device-slots.ts";
-import { LastRequests, type Message, type NotedRequest } from "./last-requests.ts";
-import type { Speaker, TakenReports } from "./taken-reports.ts";
+import { type AskedDevices, DeviceSlots } from "./device-slots.ts";
+import { LastRequests, type NotedMessage, type NotedRequest, notedMessage } from "./last-requests.ts";
+import type { RefusedReport, Speaker, TakenReports } from "./taken-reports.ts";
 
 const DEVICES_MAX = 100_000;
 /** A device that was heard of since keeps its place, or a fleet that is too large would push itself out by turns. */
@@ -38,10 +38,9 @@ export class Doctor {
     const reports = taken.batches.reduce((sum, { count }) => sum + count, 0);
     const units = MESSAGE_UNITS + Math.min(reports + taken.refused.length, STRETCH_REPORTS_MAX);
     if (!this.#attention.take(sender, units, taken.arrivedMs)) return;
-    const message: Message = { holder: sender, client, taken };
-    this.#lastRequests.beginMessage();
-    this.#noteBatches(message, reports);
-    this.#noteRefused(message);
+    const message = notedMessage(client, taken);
+    this.#noteBatches({ holder: sender, message }, taken.batches, reports);
+    this.#noteRefused({ holder: sender, message }, taken.refused);
   }
 
   /** The last few requests of a device, oldest first; null where nothing is known of it. */
@@ -49,10 +48,10 @@ export class Doctor {
     return this.#lastRequests.find(appId, deviceId);
   }
 
-  /** Hands over all that is wrong now with an app's devices, or with those of all apps; some devices a step. */
-  *examine(appId: string | null, visit: Visit): Steps<void> {
+  /** Hands over all that is wrong now with the devices asked for; some devices a step. */
+  *examine(asked: AskedDevices, visit: Visit): Steps<void> {
     let examined = 0;
-    for (const slot of this.#slots.taken(appId)) {
+    for (const slot of this.#slots.taken(asked)) {
       const owner = this.#slots.ownerOf(slot);
       if (visit.nowMs - owner.seenMs > FORGOTTEN_MS) this.#slots.free(slot);
       else this.#measures.examine(slot, owner, visit);
@@ -61,40 +60,34 @@ export class Doctor {
   }
 
   /** Of a long message a stretch, beginning anywhere. */
-  #noteBatches(message: Message, reports: number): void {
-    let skipped = Math.floor(Math.random() * Math.max(0, reports - STRETCH_REPORTS_MAX + 1));
+  #noteBatches(of: SentMessage, batches: readonly ReportBatch[], reports: number): void {
+    let passed = Math.floor(Math.random() * Math.max(0, reports - STRETCH_REPORTS_MAX + 1));
     let left = STRETCH_REPORTS_MAX;
-    const duplicateShare = reports === 0 ? 0 : message.taken.duplicates / reports;
-    for (const batch of message.taken.batches) {
-      const start = Math.min(skipped, batch.count);
+    const duplicateShare = reports === 0 ? 0 : of.message.duplicates / reports;
+    for (const batch of batches) {
+      const start = Math.min(passed, batch.count);
       const end = Math.min(start + left, batch.count);
-      this.#noteRows(message, batch, start, end, duplicateShare);
-      skipped -= start;
+      for (let first = start; first < end; ) {
+        const next = endOfRun(batch, first, end);
+        this.#noteRun(of, { batch, first, end: next }, duplicateShare);
+        first = next;
+      }
+      passed -= start;
       left -= end - start;
     }
   }
 
-  #noteRows(message: Message, batch: ReportBatch, start: number, end: number, duplicateShare: number): void {
-    for (let first = start; first < end; ) {
-      const device = batch.device[first]!;
-      let next = first + 1;
-      while (next < end && batch.device[next] === device) next++;
-      this.#noteRun(message, batch, first, next, duplicateShare);
-      first = next;
-    }
-  }
-
-  /** Rows of one device. */
-  #noteRun(message: Message, batch: ReportBatch, first: number, end: number, duplicateShare: number): void {
+  #noteRun({ holder, message }: SentMessage, { batch, first, end }: Run, duplicateShare: number): void {
     const deviceId = batch.texts[batch.device[first]!]!;
     const reports = end - first;
-    this.#lastRequests.noteTaken(message, deviceId, reports, batch, end - 1);
-    const slot = this.#see(message, deviceId);
+    const { arrivedMs } = message;
+    this.#lastRequests.noteTaken({ holder, message, deviceId }, reports, batch, end - 1);
+    const slot = this.#see({ holder, message }, deviceId);
     if (slot === null) return;
-    const { numbers, timestampMs } = batch;
     this.#measures.noteTaken(slot, reports, reports * duplicateShare);
+    const { numbers, timestampMs } = batch;
     for (let row = first; row < end; row++) {
-      this.#measures.noteFix(slot, message.taken.arrivedMs, {
+      this.#measures.noteFix(slot, arrivedMs, {
         timestampMs: timestampMs[row]!,
         latitude: numbers[LATITUDE]![row]!,
         longitude: numbers[LONGITUDE]![row]!,
@@ -104,20 +97,38 @@ export class Doctor {
     }
   }
 
-  #noteRefused(message: Message): void {
-    for (const refused of message.taken.refused.slice(0, STRETCH_REPORTS_MAX)) {
+  #noteRefused({ holder, message }: SentMessage, all: readonly RefusedReport[]): void {
+    for (const refused of all.slice(0, STRETCH_REPORTS_MAX)) {
       const { deviceId, reason } = refused;
       if (deviceId === null) continue;
-      this.#lastRequests.noteRefused(message, deviceId, refused);
-      const slot = this.#see(message, deviceId);
+      this.#lastRequests.noteRefused({ holder, message, deviceId }, refused);
+      const slot = this.#see({ holder, message }, deviceId);
       if (slot !== null) this.#measures.noteRefused(slot, reason);
     }
   }
 
-  #see({ holder, client, taken }: Message, deviceId: string): number | null {
-    const { arrivedMs } = taken;
+  #see({ holder, message }: SentMessage, deviceId: string): number | null {
+    const { client, arrivedMs } = message;
     const slot = this.#slots.see(holder, client, deviceId, arrivedMs, (fresh) => this.#measures.clear(fresh));
     if (slot !== null) this.#measures.noteMessage(slot, arrivedMs);
     return slot;
   }
+}
+
+interface SentMessage {
+  readonly holder: Holder;
+  readonly message: NotedMessage;
+}
+
+/** Rows of a batch that follow each other and are of one device. */
+interface Run {
+  readonly batch: ReportBatch;
+  readonly first: number;
+  readonly end: number;
+}
+
+function endOfRun({ device }: ReportBatch, first: number, endMax: number): number {
+  let end = first + 1;
+  while (end < endMax && device[end] === device[first]) end++;
+  return end;
 }

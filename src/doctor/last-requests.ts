@@ -9,21 +9,42 @@ const DEVICES_MAX = 10_000;
 const REQUESTS_MAX = 5;
 /** Of a request, of each device. */
 const REFUSED_MAX = 3;
+/** Of what a message held besides positions, and of fields that were left out. */
+const NAMES_MAX = 10;
 
-/** A request that a device was in, as it was understood. */
-export interface NotedRequest {
+/** What is told of a message to each device that was in it. */
+export interface NotedMessage {
   readonly arrivedMs: number;
   readonly client: Speaker;
-  /** How many of the device's reports were taken, and the last of them in the request. */
+  /** Of all its reports those that changed nothing. */
+  readonly duplicates: number;
+  /** What was no position, by what it was. */
+  readonly skipped: readonly Counted[];
+  /** Optional fields that were left out of its reports. */
+  readonly leftOut: readonly Counted[];
+}
+
+export interface Counted {
+  readonly name: string;
+  readonly count: number;
+}
+
+/** A message as a device was in it, and how that was understood. */
+export interface NotedRequest {
+  readonly message: NotedMessage;
+  /** How many of the device's reports were taken, and the last of them in the message. */
   readonly taken: number;
   readonly newest: UnderstoodReport | null;
   /** How many of its points could not be used, and the first of them. */
   readonly refusedCount: number;
   readonly refused: readonly RefusedReport[];
-  /** Of the whole request: what changed nothing, what was no position, and fields that were left out. */
-  readonly duplicates: number;
-  readonly skipped: ReadonlyMap<string, number>;
-  readonly leftOut: ReadonlyMap<string, number>;
+}
+
+/** Whose part of a message is noted, and whose message it is. */
+export interface DeviceInMessage {
+  readonly holder: Holder;
+  readonly message: NotedMessage;
+  readonly deviceId: string;
 }
 
 /** A report by the names that its fields have there. */
@@ -34,8 +55,6 @@ export class LastRequests {
   /** Nobody is spared: who is new takes the place of the device that its key was silent of for longest. */
   readonly #slots = new DeviceSlots<"">(DEVICES_MAX, 0);
   readonly #requests: Noted[][] = [];
-  /** Of the message that is being noted. */
-  #message = 0;
 
   get deviceCount(): number {
     return this.#slots.size;
@@ -46,66 +65,55 @@ export class LastRequests {
     return slot === null ? null : this.#requests[slot]!;
   }
 
-  beginMessage(): void {
-    this.#message++;
-  }
-
   /** So many reports of a device, the last of which is in this row of the batch. */
-  noteTaken(message: Message, deviceId: string, reports: number, batch: ReportBatch, row: number): void {
-    const request = this.#requestOf(message, deviceId);
+  noteTaken(of: DeviceInMessage, reports: number, batch: ReportBatch, row: number): void {
+    const request = this.#requestOf(of);
     if (request === null) return;
     request.taken += reports;
     request.newest = understood(batch, row);
   }
 
-  noteRefused(message: Message, deviceId: string, refused: RefusedReport): void {
-    const request = this.#requestOf(message, deviceId);
+  noteRefused(of: DeviceInMessage, refused: RefusedReport): void {
+    const request = this.#requestOf(of);
     if (request === null) return;
     request.refusedCount++;
     if (request.refused.length < REFUSED_MAX) request.refused.push(refused);
   }
 
   /** The device's note of this message. */
-  #requestOf({ holder, client, taken }: Message, deviceId: string): Noted | null {
-    const { arrivedMs, duplicates, skipped, leftOut } = taken;
-    const slot = this.#slots.see(holder, "", deviceId, arrivedMs, (fresh) => {
+  #requestOf({ holder, message, deviceId }: DeviceInMessage): Noted | null {
+    const slot = this.#slots.see(holder, "", deviceId, message.arrivedMs, (fresh) => {
       this.#requests[fresh] = [];
     });
     if (slot === null) return null;
     const requests = this.#requests[slot]!;
     const last = requests.at(-1);
-    if (last?.message === this.#message) return last;
-    const request: Noted = {
-      message: this.#message,
-      arrivedMs,
-      client,
-      taken: 0,
-      newest: null,
-      refusedCount: 0,
-      refused: [],
-      duplicates,
-      skipped,
-      leftOut,
-    };
+    if (last !== undefined && last.message === message) return last;
+    const request: Noted = { message, taken: 0, newest: null, refusedCount: 0, refused: [] };
     if (requests.push(request) > REQUESTS_MAX) requests.shift();
     return request;
   }
 }
 
-/** What is being noted, and of whom. */
-export interface Message {
-  readonly holder: Holder;
-  readonly client: Speaker;
-  readonly taken: TakenReports;
-}
-
 interface Noted extends NotedRequest {
-  readonly message: number;
   taken: number;
   newest: UnderstoodReport | null;
   refusedCount: number;
   readonly refused: RefusedReport[];
 }
+
+/** The part of a message that its devices share. */
+export function notedMessage(client: Speaker, taken: TakenReports): NotedMessage {
+  const { arrivedMs, duplicates, skipped, leftOut } = taken;
+  return { arrivedMs, client, duplicates, skipped: firstOf(skipped), leftOut: firstOf(leftOut) };
+}
+
+function firstOf(counts: ReadonlyMap<string, number>): readonly Counted[] {
+  if (counts.size === 0) return NOTHING;
+  return [...counts].slice(0, NAMES_MAX).map(([name, count]) => ({ name, count }));
+}
+
+const NOTHING: readonly Counted[] = [];
 
 function understood(batch: ReportBatch, row: number): UnderstoodReport {
   const report: Record<string, string | number | boolean> = {

@@ -1,8 +1,10 @@
 import type { Endpoint } from "./endpoint.ts";
 import { appCurrent } from "./endpoints/app/current.ts";
+import { appDoctor } from "./endpoints/app/doctor.ts";
 import { appHistory } from "./endpoints/app/history.ts";
 import { deviceCurrent } from "./endpoints/devices/current.ts";
 import { deviceHistory } from "./endpoints/devices/history.ts";
+import { deviceLastRequests } from "./endpoints/devices/last-requests.ts";
 import { nearby } from "./endpoints/devices/nearby.ts";
 import { ingestLocations } from "./endpoints/ingest/locations.ts";
 import { docsAssets, docsPage } from "./endpoints/service/docs-page.ts";
@@ -24,8 +26,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
   userDevices,
   deviceCurrent,
   deviceHistory,
+  deviceLastRequests,
   appCurrent,
   appHistory,
+  appDoctor,
   ingestLocations,
   metrics,
   documentOf(() => ENDPOINTS),

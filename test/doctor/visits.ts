@@ -34,7 +34,10 @@ export function findingsOf(
   appId: string | null = null,
 ): Finding[] {
   const findings: Finding[] = [];
-  const steps = doctor.examine(appId, { nowMs, newestFixMs, found: (finding) => findings.push(finding) });
+  const steps = doctor.examine(
+    { appId, deviceId: null },
+    { nowMs, newestFixMs, found: (finding) => findings.push(finding) },
+  );
   while (steps.next().done !== true);
   return findings;
 }

@@ -4,7 +4,7 @@ import type { ServiceError } from "../../model/errors.ts";
 import type { Schema } from "../shapes/schema.ts";
 import { invalid, type Parameter } from "./parameter.ts";
 
-/** Kinds of query parameters: numbers, words and flags. Bounds are included. */
+/** Kinds of query parameters: numbers, texts, words and flags. Bounds are included. */
 
 export interface NumberBounds {
   readonly description: string;
@@ -48,6 +48,11 @@ export function requiredNumber(
     parse: (name, text) =>
       text === null ? invalid(`${name} is required`) : parseNumber(type, bounds, name, text),
   };
+}
+
+/** A text that may be left out, which gives null. */
+export function optionalText(description: string): Parameter<string | null> {
+  return { description, required: false, schema: { type: "string" }, parse: (_name, text) => ok(text) };
 }
 
 /** One of a few words, with a default. */

@@ -138,6 +138,7 @@ function createBrokenApp(): Promise<TestApp> {
   return createTestApp({
     hot: { ...createHotStore(new Scheduler()), findApp: fault },
     nearby: fault,
+    doctor: { note: fault, lastRequests: fault, examine: fault },
     ingest: fault,
     current: { ofDevice: fault, ofUser: fault, ofApp: fault },
     history: { ofDevice: fault, ofUser: fault, ofApp: fault },

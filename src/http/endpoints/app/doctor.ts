@@ -1,0 +1,108 @@
+import { CLIENT_NAMES } from "../../../clients/client.ts";
+import { FINDING_KINDS, type Finding } from "../../../doctor/finding.ts";
+import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
+import { createFindings } from "../../../service/findings.ts";
+import { queryEndpoint } from "../../endpoint.ts";
+import { limit } from "../../parameters/common.ts";
+import { optionalText } from "../../parameters/kinds.ts";
+import { EXAMPLE_REPORT } from "../../shapes/record-schemas.ts";
+import { always, count, list, object, plain, text, type ValueOf } from "../../shapes/shape.ts";
+
+/* What is wrong with the app's devices, and what helps. */
+
+const finding = object({
+  device_id: text("The device."),
+  client: plain<string>({
+    type: "string",
+    enum: [...CLIENT_NAMES, "native"],
+    description: "What speaks for the device; native is a caller of POST /ingest/v1/locations.",
+  }),
+  kind: plain<Finding["kind"]>({
+    type: "string",
+    enum: FINDING_KINDS,
+    description: [
+      "Its clock is off, its speeds are in another unit, it repeats itself, most of its points are refused, or it is",
+      "silent for much longer than usual.",
+    ].join(" "),
+  }),
+  at: plain<number>({
+    type: "integer",
+    format: "int64",
+    description:
+      "Unix milliseconds of the last message that it rests on, or of when a silent device was due.",
+  }),
+  what: text("What is wrong."),
+  measured: text("What shows it."),
+  advice: text("What helps."),
+});
+
+const answer = object({
+  success: always(true),
+  app_id: text("Application of the key."),
+  findings: list(finding),
+  total_count: count("Findings in all, those beyond the limit included."),
+});
+
+export const appDoctor = queryEndpoint({
+  operationId: "getFindings",
+  tag: "App",
+  summary: "What is wrong with devices of the app",
+  description: [
+    "Newest first. Looks at what devices sent since the server started: at everything, or, where much is sent, at a part",
+    "of it. A device that two clients speak for is looked at twice.",
+  ].join(" "),
+  path: "/api/v1/doctor",
+  inPath: {},
+  query: { device_id: optionalText("Only findings of this device."), limit },
+  wrongQuery: "limit=0",
+  answer: {
+    name: "Findings",
+    description: "The findings.",
+    shape: answer,
+    example: {
+      success: true,
+      app_id: "default",
+      findings: [
+        {
+          device_id: EXAMPLE_REPORT.device_id,
+          client: "homeassistant",
+          kind: "units",
+          at: EXAMPLE_REPORT.timestamp,
+          what: "Speeds look like km/h that are taken for m/s.",
+          measured:
+            "Over its last 30 stretches the device reported 3.62 times the speed that its positions tell (median).",
+          advice: "Add ?speed_unit=kmh to the URL in the app, or use the path that is meant for what sends.",
+        },
+      ],
+      total_count: 1,
+    },
+  },
+  open(services) {
+    const findings = createFindings(services);
+    return (call, { device_id, limit }) =>
+      whenThere(
+        findings.ofApp(call.appId, { deviceId: device_id, limit }, call.request),
+        ({ findings, total }) => {
+          const found: ValueOf<typeof answer> = {
+            success: true,
+            app_id: call.appId,
+            findings: findings.map(presented),
+            total_count: total,
+          };
+          return call.object(found, 200);
+        },
+      );
+  },
+});
+
+function presented({
+  deviceId,
+  client,
+  kind,
+  atMs,
+  what,
+  measured,
+  advice,
+}: Finding): ValueOf<typeof finding> {
+  return { device_id: deviceId, client, kind, at: atMs, what, measured, advice };
+}

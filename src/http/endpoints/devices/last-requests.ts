@@ -1,0 +1,138 @@
+import { CLIENT_NAMES } from "../../../clients/client.ts";
+import type { NotedRequest, UnderstoodReport } from "../../../doctor/last-requests.ts";
+import { findDevice } from "../../../service/find-device.ts";
+import { queryEndpoint } from "../../endpoint.ts";
+import { deviceId } from "../../parameters/path-parameter.ts";
+import { EXAMPLE_REPORT } from "../../shapes/record-schemas.ts";
+import { ref } from "../../shapes/schema.ts";
+import { always, count, list, object, optional, plain, text, type ValueOf } from "../../shapes/shape.ts";
+import { missingDevice, UNKNOWN_DEVICE } from "./missing-device.ts";
+
+/* "Test my device": the last requests that a device was in, and how they were understood. */
+
+const request = object({
+  received: plain<number>({
+    type: "integer",
+    format: "int64",
+    description: "When it came, Unix milliseconds.",
+  }),
+  client: plain<string>({
+    type: "string",
+    enum: [...CLIENT_NAMES, "native"],
+    description: "Through which client it was read; native is POST /ingest/v1/locations.",
+  }),
+  taken: count("Reports of the device that are stored, those that changed nothing among them."),
+  newest: optional(
+    plain<UnderstoodReport>({
+      allOf: [ref("schemas", "LocationReport")],
+      description:
+        "The last of them in the request, field by field, in our units; absent where there is none.",
+    }),
+  ),
+  lag_seconds: optional(
+    plain<number>({
+      type: "number",
+      description: "From that report's timestamp to its arrival; negative where the device's clock is ahead.",
+    }),
+  ),
+  refused_count: count("Points of the device that could not be used."),
+  refused: list(
+    object({
+      reason: text("As the quarantine names it; `invalid` for what POST /ingest/v1/locations rejects."),
+      detail: optional(text("More about it; absent where the reason says all.")),
+      position: optional(text("Where in the request it stood; absent where it is all of it.")),
+    }),
+  ),
+  duplicates: count("Reports of the whole request, of all its devices, that changed nothing."),
+  left_out: list(
+    object({
+      field: text("An optional field that was left out of reports of the request, since its value can't be."),
+      count: count("How often."),
+    }),
+  ),
+  skipped: list(
+    object({
+      what: text("What was no position: an event, a heartbeat."),
+      count: count("How often."),
+    }),
+  ),
+});
+
+const answer = object({
+  success: always(true),
+  device_id: text("The device that was asked for."),
+  requests: list(request),
+});
+
+const MS_PER_SECOND = 1000;
+
+export const deviceLastRequests = queryEndpoint({
+  operationId: "getDeviceLastRequests",
+  tag: "Devices",
+  summary: "The last requests of a device, as they were understood",
+  description: [
+    "Newest first, 5 at most, of the 10,000 devices that were heard of last since the server started; of others the",
+    "list is empty. Where much is sent, some requests are passed over. A device that only ever had refused points is",
+    "found here too.",
+  ].join(" "),
+  path: "/api/v1/devices/:deviceId/last-requests",
+  inPath: { deviceId },
+  query: {},
+  answer: {
+    name: "DeviceLastRequests",
+    description: "The requests.",
+    shape: answer,
+    example: {
+      success: true,
+      device_id: EXAMPLE_REPORT.device_id,
+      requests: [
+        {
+          received: Number(EXAMPLE_REPORT.timestamp) + MS_PER_SECOND,
+          client: "overland",
+          taken: 1,
+          newest: EXAMPLE_REPORT,
+          lag_seconds: 1,
+          refused_count: 1,
+          refused: [{ reason: "null_island", position: "points[3]" }],
+          duplicates: 0,
+          left_out: [{ field: "speed", count: 1 }],
+          skipped: [{ what: "visit", count: 1 }],
+        },
+      ],
+    },
+  },
+  failures: { 404: missingDevice("DeviceError", UNKNOWN_DEVICE) },
+  open({ doctor, hot, clock }) {
+    return (call, { deviceId }) => {
+      const requests = doctor.lastRequests(call.appId, deviceId);
+      if (requests === null) {
+        const known = findDevice({ hot, clock }, call.appId, deviceId);
+        if (!known.ok) return call.fail(known.error);
+      }
+      const found: ValueOf<typeof answer> = {
+        success: true,
+        device_id: deviceId,
+        requests: (requests ?? []).map(presented).reverse(),
+      };
+      return call.object(found, 200);
+    };
+  },
+});
+
+function presented({ message, taken, newest, refusedCount, refused }: NotedRequest): ValueOf<typeof request> {
+  const { arrivedMs, client, duplicates, leftOut, skipped } = message;
+  return {
+    received: arrivedMs,
+    client,
+    taken,
+    newest: newest ?? undefined,
+    lag_seconds: newest === null ? undefined : (arrivedMs - Number(newest.timestamp)) / MS_PER_SECOND,
+    refused_count: refusedCount,
+    refused: refused.map(({ reason, detail, position }) => {
+      return { reason, detail: detail ?? undefined, position: position ?? undefined };
+    }),
+    duplicates,
+    left_out: leftOut.map(({ name, count }) => ({ field: name, count })),
+    skipped: skipped.map(({ name, count }) => ({ what: name, count })),
+  };
+}

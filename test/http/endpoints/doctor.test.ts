@@ -1,0 +1,123 @@
+import { describe, expect, test } from "bun:test";
+import { createTestApp, NOON_MS, type TestApp } from "../../support/test-app.ts";
+
+const MINUTE_MS = 60_000;
+const HERE = { latitude: 53.4, longitude: -2.9 };
+
+/** Devices whose clocks are two minutes behind report every minute, the last of them last. */
+async function createLateApp(deviceIds: readonly string[]): Promise<TestApp> {
+  const app = await createTestApp();
+  for (let minute = 0; minute < 8; minute++) {
+    for (const [index, device_id] of deviceIds.entries()) {
+      const nowMs = NOON_MS + minute * MINUTE_MS + index * 1000;
+      app.clock.set(nowMs);
+      await app.store([{ device_id, timestamp: nowMs - 2 * MINUTE_MS, ...HERE }]);
+    }
+  }
+  return app;
+}
+
+describe("GET /api/v1/doctor", () => {
+  test("tells what is wrong, newest first, with what shows it and what helps", async () => {
+    const app = await createLateApp(["bus", "tram"]);
+    const { status, body } = await app.get("/api/v1/doctor");
+    expect(status).toBe(200);
+    const finding = {
+      client: "native",
+      kind: "clock",
+      what: "The device's clock is behind, so its positions are kept under wrong times.",
+      measured: "Fresh positions carry times 2 min before their arrival (median).",
+      advice: "Switch on automatic date and time in the device's settings.",
+    };
+    const lastMs = NOON_MS + 7 * MINUTE_MS;
+    expect(body as unknown).toEqual({
+      success: true,
+      app_id: "fleet",
+      findings: [
+        { device_id: "tram", at: lastMs + 1000, ...finding },
+        { device_id: "bus", at: lastMs, ...finding },
+      ],
+      total_count: 2,
+    });
+  });
+
+  test("is a page of so many, and counts all", async () => {
+    const app = await createLateApp(["a", "b", "c", "d", "e"]);
+    const { body } = await app.get("/api/v1/doctor?limit=2");
+    expect(body.findings).toMatchObject([{ device_id: "e" }, { device_id: "d" }]);
+    expect(body.total_count).toBe(5);
+  });
+
+  test("is asked about one device", async () => {
+    const app = await createLateApp(["bus", "tram"]);
+    const { body } = await app.get("/api/v1/doctor?device_id=bus");
+    expect(body.findings).toMatchObject([{ device_id: "bus", kind: "clock" }]);
+    expect((await app.get("/api/v1/doctor?device_id=unknown")).body).toMatchObject({
+      findings: [],
+      total_count: 0,
+    });
+  });
+});
+
+describe("GET /api/v1/devices/{deviceId}/last-requests", () => {
+  test("tells of each request as it was understood, newest first", async () => {
+    const app = await createTestApp();
+    const good = { device_id: "bus", timestamp: NOON_MS - 1500, ...HERE, speed: 8.3, is_mock: false };
+    await app.post([{ device_id: "bus", timestamp: NOON_MS - 2500, ...HERE }, good]);
+    app.clock.set(NOON_MS + 1000);
+    await app.post([good, { device_id: "bus", timestamp: NOON_MS, latitude: 91, longitude: 0 }]);
+    const { status, body } = await app.get("/api/v1/devices/bus/last-requests");
+    expect(status).toBe(200);
+    const others = { client: "native", newest: good, left_out: [], skipped: [] };
+    expect(body as unknown).toEqual({
+      success: true,
+      device_id: "bus",
+      requests: [
+        {
+          ...others,
+          received: NOON_MS + 1000,
+          taken: 1,
+          lag_seconds: 2.5,
+          refused_count: 1,
+          refused: [
+            { reason: "invalid", detail: "latitude must be between -90 and 90", position: "locations[1]" },
+          ],
+          duplicates: 1,
+        },
+        {
+          ...others,
+          received: NOON_MS,
+          taken: 2,
+          lag_seconds: 1.5,
+          refused_count: 0,
+          refused: [],
+          duplicates: 0,
+        },
+      ],
+    });
+  });
+
+  test("finds a device that only ever had refused points, and no other that has none", async () => {
+    const app = await createTestApp();
+    await app.post([{ device_id: "lost", timestamp: NOON_MS, latitude: 91, longitude: 0 }]);
+    const { status, body } = await app.get("/api/v1/devices/lost/last-requests");
+    expect([status, body.requests]).toMatchObject([200, [{ taken: 0, refused_count: 1 }]]);
+    expect((await app.get("/api/v1/devices/lost/last-requests", "other")).status).toBe(404);
+    const unknown = await app.get("/api/v1/devices/unknown/last-requests");
+    expect([unknown.status, unknown.body as unknown]).toEqual([
+      404,
+      { success: false, device_id: "unknown", message: "Device not found or does not belong to your app" },
+    ]);
+  });
+
+  test("keeps five", async () => {
+    const app = await createTestApp();
+    for (let second = 0; second < 7; second++) {
+      app.clock.set(NOON_MS + second * 1000);
+      await app.store([{ device_id: "bus", timestamp: NOON_MS + second, ...HERE }]);
+    }
+    const { requests } = (await app.get("/api/v1/devices/bus/last-requests")).body;
+    const received = (requests as { received: number }[]).map(({ received }) => received - NOON_MS);
+    expect(received).toEqual([6000, 5000, 4000, 3000, 2000]);
+  });
+});
