@@ -15,7 +15,7 @@ const ROWS: readonly (readonly string[])[] = [
   ["http"],
   ["metrics"],
   ["service"],
-  ["wal", "hot", "archive", "auth", "doctor"],
+  ["wal", "hot", "archive", "auth", "doctor", "quarantine"],
   ["spatial", "directory", "clients"],
   ["geo", "time"],
   ["model"],

@@ -1,0 +1,318 @@
+import { Buffer } from "node:buffer";
+import type { RefusedMessage } from "../clients/refused-message.ts";
+import { fail, ok, type Result } from "../lib/result.ts";
+import type { Scheduler } from "../lib/schedule/scheduler.ts";
+import type { Steps } from "../lib/schedule/steps.ts";
+import type { ServiceError } from "../model/errors.ts";
+import type { AppId } from "../model/ids.ts";
+import { type FileError, type Files, isDiskFull, unlessFileError } from "../runtime/files.ts";
+import { Deletions } from "./deletions.ts";
+import type { QuarantineEntry } from "./entry.ts";
+import { encodeEntry } from "./entry-format.ts";
+import { entryId } from "./entry-id.ts";
+import type { EntryFilter, EntryIndex, EntryPage } from "./entry-index.ts";
+import { type PendingEntry, PendingPut, type PreparedEntry, PutQueue } from "./put-queue.ts";
+import type { Quarantine, QuarantineTotals } from "./quarantine.ts";
+import { readEntry, readSequences } from "./read-entry.ts";
+import type { IndexedEntry, Segment } from "./segment.ts";
+import type { Segments } from "./segments.ts";
+import { chargedBytes, type FullShare, type Shares } from "./shares.ts";
+
+/*
+ * Puts that wait are written at once and share a sync; entries that go are taken out of one segment after the other,
+ * between two such groups.
+ */
+
+export interface StoreOptions {
+  readonly files: Files;
+  readonly segments: Segments;
+  readonly index: EntryIndex;
+  readonly shares: Shares;
+  readonly scheduler: Scheduler;
+}
+
+/** Segments that are written anew at the end, to keep how often their entries came: a second of a usual disk. */
+const RECOUNTED_AT_CLOSE_MAX = 64;
+
+/** What senders are told to wait: a full disk or share seldom has room sooner. */
+const RETRY_SECONDS = 30;
+
+export class QuarantineStore implements Quarantine {
+  readonly #files: Files;
+  readonly #segments: Segments;
+  readonly #index: EntryIndex;
+  readonly #shares: Shares;
+  readonly #scheduler: Scheduler;
+  readonly #queue = new PutQueue();
+  readonly #unsure: PendingPut[] = [];
+  readonly #deletions = new Deletions();
+  /** Entries that came again since their segment was written. */
+  readonly #recounted = new Set<Segment>();
+  #refused = 0;
+  #working: Promise<void> | null = null;
+  #isClosed = false;
+
+  constructor({ files, segments, index, shares, scheduler }: StoreOptions) {
+    this.#files = files;
+    this.#segments = segments;
+    this.#index = index;
+    this.#shares = shares;
+    this.#scheduler = scheduler;
+  }
+
+  async put(messages: readonly RefusedMessage[]): Promise<Result<void, ServiceError>> {
+    const first = messages[0];
+    if (first === undefined) return ok(undefined);
+    const prepared = await this.#scheduler.run(ownerOf(first.appId), prepare(messages));
+    const kept = await this.#take(prepared);
+    if (!kept.ok) this.#refused++;
+    return kept;
+  }
+
+  apps(): readonly AppId[] {
+    return this.#index.apps();
+  }
+
+  list(appId: AppId, filter: EntryFilter, offset: number, limit: number): EntryPage {
+    return this.#index.list(appId, filter, offset, limit);
+  }
+
+  async find(appId: AppId, id: string): Promise<QuarantineEntry | null> {
+    const entry = this.#index.find(appId, id);
+    if (entry === null) return null;
+    const message = await readEntry(this.#files, entry.segment, entry.sequence);
+    return message === null ? null : { summary: entry, message };
+  }
+
+  async delete(appId: AppId, ids: readonly string[]): Promise<Result<number, ServiceError>> {
+    const entries = [...new Set(ids)].flatMap((id) => this.#index.find(appId, id) ?? []);
+    return this.#delete(entries);
+  }
+
+  async sweep(oldestMs: number): Promise<void> {
+    const old = [...this.#index.entries()].filter(({ lastArrivedMs }) => lastArrivedMs < oldestMs);
+    await Promise.all([this.#delete(old), this.#writeCounts(Number.POSITIVE_INFINITY)]);
+  }
+
+  get totals(): QuarantineTotals {
+    const { bytes, bytesMax } = this.#shares;
+    return { entries: this.#index.size, bytes, bytesMax, refused: this.#refused, kinds: this.#index.kinds() };
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#writeCounts(RECOUNTED_AT_CLOSE_MAX);
+    await this.#working;
+    await this.#segments.leave();
+  }
+
+  /** In one turn, so that shares and queue are as they were looked at. */
+  #take(prepared: readonly PreparedEntry[]): Promise<Result<void, ServiceError>> {
+    if (this.#isClosed) return Promise.resolve(fail(unavailable("Wherehouse is stopping")));
+    const unknown = prepared.filter(({ id, message }) => this.#findAny(message.appId, id) === null);
+    const fresh = [...new Map(unknown.map((entry) => [entry.id, entry])).values()]; // Of one sender.
+    const { message: holder } = prepared[0]!;
+    const bytes = fresh.reduce((sum, { frame }) => sum + chargedBytes(frame.length), 0);
+    const full = fresh.length === 0 ? null : this.#shares.findFull(holder, bytes);
+    if (full !== null) return Promise.resolve(fail(unavailable(FULL_SHARES[full])));
+    this.#shares.take(holder, bytes);
+    for (const entry of fresh) this.#enqueue(entry);
+    return this.#await(prepared, new Set(fresh));
+  }
+
+  #enqueue(entry: PreparedEntry): void {
+    const { appId, arrivedMs } = entry.message;
+    this.#queue.add(`${appId} ${entry.id}`, { ...entry, lastArrivedMs: arrivedMs, count: 1, puts: [] });
+  }
+
+  /** Resolves once all are on the disk; what was known before has come once more. */
+  #await(
+    prepared: readonly PreparedEntry[],
+    fresh: ReadonlySet<PreparedEntry>,
+  ): Promise<Result<void, ServiceError>> {
+    const pending: PendingEntry[] = [];
+    for (const entry of prepared) {
+      const { appId, arrivedMs } = entry.message;
+      const known = this.#findAny(appId, entry.id)!;
+      if (!fresh.has(entry)) this.#countAgain(known, arrivedMs);
+      if ("puts" in known) pending.push(known);
+    }
+    if (pending.length === 0 && !this.#segments.isUnsure) return Promise.resolve(ok(undefined));
+    const put = new PendingPut(pending.length);
+    for (const { puts } of pending) puts.push(put);
+    if (pending.length === 0) this.#unsure.push(put);
+    this.#startWorking();
+    return put.done;
+  }
+
+  #findAny(appId: AppId, id: string): IndexedEntry | PendingEntry | null {
+    return this.#index.find(appId, id) ?? this.#queue.find(`${appId} ${id}`);
+  }
+
+  #countAgain(known: IndexedEntry | PendingEntry, arrivedMs: number): void {
+    known.count++;
+    known.lastArrivedMs = Math.max(known.lastArrivedMs, arrivedMs);
+    if ("segment" in known) this.#recounted.add(known.segment);
+  }
+
+  #startWorking(): void {
+    this.#working ??= this.#work().finally(() => {
+      this.#working = null;
+    });
+  }
+
+  async #work(): Promise<void> {
+    while (!this.#queue.isEmpty || this.#unsure.length > 0 || !this.#deletions.isEmpty) {
+      if (this.#unsure.length > 0) await this.#makeSure();
+      if (!this.#queue.isEmpty) await this.#writeGroup();
+      if (!this.#deletions.isEmpty) await this.#rewriteOne();
+    }
+  }
+
+  async #makeSure(): Promise<void> {
+    const failure = await failureOf(this.#segments.recover());
+    for (const put of this.#unsure.splice(0)) put.settle(failure === null ? ok(undefined) : fail(failure));
+  }
+
+  async #writeGroup(): Promise<void> {
+    const { names, entries, bytes } = this.#queue.nextGroup();
+    const frames = entries.map(({ frame }) => frame);
+    try {
+      const { segment, firstSequence } = await this.#segments.append(frames, bytes);
+      entries.forEach((entry, offset) => {
+        const { lastArrivedMs, count } = entry;
+        this.#add({ ...summaryOf(entry), lastArrivedMs, count, segment, sequence: firstSequence + offset });
+      });
+      this.#settle(names, entries, ok(undefined));
+    } catch (error) {
+      unlessFileError(error);
+      for (const { message, frame } of entries) this.#shares.give(message, chargedBytes(frame.length));
+      this.#settle(names, entries, fail(refusalOf(error as FileError)));
+    }
+  }
+
+  #add(entry: IndexedEntry): void {
+    this.#index.add(entry);
+    entry.segment.live.set(entry.sequence, entry);
+  }
+
+  #settle(
+    names: readonly string[],
+    entries: readonly PendingEntry[],
+    outcome: Result<void, ServiceError>,
+  ): void {
+    this.#queue.remove(names);
+    for (const { puts } of entries) for (const put of puts) put.settle(outcome);
+  }
+
+  async #delete(entries: readonly IndexedEntry[]): Promise<Result<number, ServiceError>> {
+    const failure = await this.#rewrite(Map.groupBy(entries, ({ segment }) => segment));
+    return failure === null ? ok(entries.length) : fail(failure);
+  }
+
+  /** Where the disk refuses, counts stay behind until the next time. */
+  async #writeCounts(segmentsMax: number): Promise<void> {
+    const recounted = [...this.#recounted].slice(0, segmentsMax);
+    await this.#rewrite(new Map(recounted.map((segment) => [segment, []])));
+  }
+
+  #rewrite(segments: ReadonlyMap<Segment, Iterable<IndexedEntry>>): Promise<ServiceError | null> {
+    const rewritten = this.#deletions.add(segments);
+    if (!this.#deletions.isEmpty) this.#startWorking();
+    return rewritten;
+  }
+
+  async #rewriteOne(): Promise<void> {
+    const { segment, doomed, settle } = this.#deletions.take();
+    const gone = new Set([...doomed].map(({ sequence }) => sequence));
+    const wanted = (sequence: number) => (gone.has(sequence) ? undefined : segment.live.get(sequence));
+    this.#recounted.delete(segment);
+    try {
+      const { sequences } = await this.#segments.rewrite(segment, wanted);
+      this.#forgetAllBut(segment, sequences);
+      settle(null);
+    } catch (error) {
+      unlessFileError(error);
+      this.#recounted.add(segment);
+      await this.#forgetGone(segment, doomed);
+      settle(refusalOf(error as FileError));
+    }
+  }
+
+  /** After a failure the disk may show either; what it shows no more can't be shown by us. */
+  async #forgetGone(segment: Segment, doomed: ReadonlySet<IndexedEntry>): Promise<void> {
+    try {
+      const sequences = await readSequences(this.#files, segment);
+      for (const entry of doomed) if (!sequences.has(entry.sequence)) this.#forget(entry);
+    } catch (error) {
+      unlessFileError(error); // Then nobody knows, and they count as there.
+    }
+  }
+
+  #forgetAllBut(segment: Segment, sequences: ReadonlySet<number>): void {
+    for (const [sequence, entry] of segment.live) if (!sequences.has(sequence)) this.#forget(entry);
+  }
+
+  #forget(entry: IndexedEntry): void {
+    if (!entry.segment.live.delete(entry.sequence)) return; // Gone by another way.
+    this.#index.delete(entry);
+    this.#shares.give(entry, entry.bytes);
+  }
+}
+
+/** Whose work it is in the scheduler. */
+function ownerOf(appId: AppId): string {
+  return `quarantine ${appId}`;
+}
+
+function* prepare(messages: readonly RefusedMessage[]): Steps<PreparedEntry[]> {
+  const prepared: PreparedEntry[] = [];
+  for (const message of messages) {
+    const id = yield* entryId(message);
+    prepared.push({ id: Buffer.from(id).toString("hex"), message, frame: encodeEntry(message, id) });
+    yield;
+  }
+  return prepared;
+}
+
+function summaryOf({ id, message, frame }: PreparedEntry) {
+  const { appId, keyId, client, reason, deviceId, index, isCut, arrivedMs, body } = message;
+  const bytes = chargedBytes(frame.length);
+  return {
+    id,
+    appId,
+    keyId,
+    client,
+    reason,
+    deviceId,
+    index,
+    isCut,
+    arrivedMs,
+    bodyBytes: body.length,
+    bytes,
+  };
+}
+
+const FULL_SHARES: Readonly<Record<FullShare, string>> = {
+  key: "The quarantine has no room for more of this key until some of it is deleted",
+  app: "The quarantine has no room for more of this app until some of it is deleted",
+  all: "The quarantine is full",
+};
+
+function unavailable(message: string): ServiceError {
+  return { kind: "unavailable", message, retryAfterSeconds: RETRY_SECONDS };
+}
+
+function refusalOf(error: FileError): ServiceError {
+  return unavailable(isDiskFull(error) ? "The disk is full" : "The quarantine can't be written");
+}
+
+async function failureOf(work: Promise<void>): Promise<ServiceError | null> {
+  try {
+    await work;
+    return null;
+  } catch (error) {
+    unlessFileError(error);
+    return refusalOf(error as FileError);
+  }
+}
