@@ -105,7 +105,7 @@ function isWhole({ goodHead, damage, tornTail }: ReadSegment): boolean {
   return goodHead && damage.length === 0 && tornTail === null;
 }
 
-/** A process that died may have written entries and not synced them: those of the newest segment are put in place anew. */
+/** What a process that died had written it may not have synced: the newest segment is put in place anew. */
 async function repairAll(options: QuarantineOptions, loaded: readonly LoadedSegment[]) {
   const damage: Damage[] = [];
   let tornTail: Damage | null = null;
