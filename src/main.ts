@@ -1,11 +1,12 @@
 import process from "node:process";
 import { parseCommand } from "./cli/arguments/command.ts";
+import { programOf } from "./cli/arguments/program.ts";
 import { runCommand } from "./cli/run.ts";
 import { createPlatform } from "./runtime/platform.ts";
 import { createTerminal } from "./runtime/process.ts";
 
 /** argv in, exit code out: the only file with effects on the whole process. */
 const command = parseCommand(process.argv.slice(2), process.env);
-const exitCode = await runCommand(command, createPlatform(), createTerminal());
+const exitCode = await runCommand(command, createPlatform(), createTerminal(), programOf(process.env));
 // Not left to itself: Deno keeps a connection that outlived the grace period, and the process with it.
 process.exit(exitCode);

@@ -15,18 +15,19 @@ import { serve } from "./commands/serve.ts";
 import { verify } from "./commands/verify.ts";
 import { isExplained } from "./explained-error.ts";
 
-/** Does what the command line asks for; returns the exit code. */
+/** Does what the command line asks for; returns the exit code. `program` is how a person starts us. */
 export async function runCommand(
   parsed: Result<Command, UsageError>,
   platform: Platform,
   terminal: Terminal,
+  program: string,
 ): Promise<number> {
   if (!parsed.ok) {
-    terminal.error(usageErrorText(parsed.error));
+    terminal.error(usageErrorText(parsed.error, program));
     return 2;
   }
   try {
-    return await run(parsed.value, platform, systemClock, terminal);
+    return await run(parsed.value, platform, systemClock, terminal, program);
   } catch (error) {
     if (!isExplained(error)) throw error;
     terminal.error(`${printableLine(error.message)}\n`);
@@ -34,7 +35,13 @@ export async function runCommand(
   }
 }
 
-async function run(command: Command, platform: Platform, clock: Clock, terminal: Terminal): Promise<number> {
+async function run(
+  command: Command,
+  platform: Platform,
+  clock: Clock,
+  terminal: Terminal,
+  program: string,
+): Promise<number> {
   switch (command.kind) {
     case "serve":
       return serve(command, platform, terminal, stopRequested());
@@ -51,11 +58,11 @@ async function run(command: Command, platform: Platform, clock: Clock, terminal:
     case "backup":
       return backup(command, platform, clock, terminal);
     case "restore":
-      return restore(command, platform, clock, terminal);
+      return restore(command, platform, clock, terminal, program);
     case "verify":
       return verify(command, platform, clock, terminal);
     case "help":
-      terminal.out(helpText(command.topic));
+      terminal.out(helpText(command.topic, program));
       return 0;
     case "version":
       terminal.out(`${manifest.version}\n`);

@@ -12,12 +12,9 @@ export interface HelpText {
   readonly before: string;
   /** Paragraphs after them. */
   readonly after?: string;
-  /** Command lines without the program. */
-  readonly example?: string;
+  /** Command lines, of this program. */
+  readonly example?: (program: string) => string;
 }
-
-/** How the program is started. */
-export const PROGRAM = "bun src/main.ts";
 
 export const HELP_TEXTS: Readonly<Record<CommandName, HelpText>> = {
   serve: {
@@ -27,13 +24,14 @@ export const HELP_TEXTS: Readonly<Record<CommandName, HelpText>> = {
 In an empty data directory it makes a first key for the app "default": shown once on a terminal, else
 written to the file first-key in the data directory. Events go to standard error, one line of JSON each (as
 sentences where that is a terminal); debug has one for each request too.`,
-    example: `${PROGRAM} serve --port 8080 --cors-origin https://map.example.org`,
+    example: (program) => `${program} serve --port 8080 --cors-origin https://map.example.org`,
   },
   "keys create": {
     takes: "",
     does: "make an API key",
     before: `Prints the key alone on standard output. Only its hash is kept, so this is the one time that it is seen.`,
-    example: `KEY=$(${PROGRAM} keys create --app default --permission read --permission write --expires 30d)`,
+    example: (program) =>
+      `KEY=$(${program} keys create --app shop --permission read --permission write --expires 30d)`,
   },
   "keys list": {
     takes: "",
@@ -44,7 +42,7 @@ sentences where that is a terminal); debug has one for each request too.`,
     takes: "ID",
     does: "end a key",
     before: `Ends a key for good. A running server refuses it within 2 seconds. Revoking again changes nothing.`,
-    example: `${PROGRAM} keys revoke k_4fTz81Qa`,
+    example: (program) => `${program} keys revoke k_4fTz81Qa`,
   },
   import: {
     takes: "FILE...",
@@ -62,7 +60,7 @@ its end, that the import was interrupted, or that the data directory or server c
 
 An interrupted import (Ctrl-C, a crash) goes on where it was, with the same shift, when the same command is
 given again. Its state is kept in imports/ in the data directory until then; with --url there too.`,
-    example: `${PROGRAM} import monday.csv.gz tuesday.csv.gz --app default --shift-to-now`,
+    example: (program) => `${program} import monday.csv.gz tuesday.csv.gz --app default --shift-to-now`,
   },
   seal: {
     takes: "",
@@ -85,7 +83,7 @@ room, but is no second copy of them: for that DIR belongs on another disk.
 DIR is a data directory with a backup.json: verify --data-dir DIR reads it whole. Interrupted, or where the
 disk is full, the backup that was there before is as it was. Exit code 1 if there is no new backup, or if the
 data directory is damaged: it is then backed up as it is, and what is damaged is named.`,
-    example: `${PROGRAM} backup /mnt/backup/wherehouse`,
+    example: (program) => `${program} backup /mnt/backup/wherehouse`,
   },
   restore: {
     takes: "DIR",
@@ -94,7 +92,7 @@ data directory is damaged: it is then backed up as it is, and what is damaged is
 Copies the backup in DIR to a new data directory, which must not be there or be empty. Every file is checked
 before the first is written, and the data directory gets its name when all of it is on the disk. A backup that
 is not whole is refused, and its bad files are named.`,
-    example: `${PROGRAM} restore /mnt/backup/wherehouse --data-dir data/restored`,
+    example: (program) => `${program} restore /mnt/backup/wherehouse --data-dir data/restored`,
   },
   verify: {
     takes: "",

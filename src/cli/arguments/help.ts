@@ -2,17 +2,18 @@ import { printableLine } from "../../lib/text/printable.ts";
 import type { HelpTopic, UsageError } from "./command.ts";
 import type { Flag, FlagRows } from "./flag-row.ts";
 import { COMMON_FLAGS, type CommandName, FLAGS, isCommandName } from "./flag-table.ts";
-import { HELP_TEXTS, PROGRAM } from "./help-texts.ts";
+import { HELP_TEXTS } from "./help-texts.ts";
+import { NPM_PROGRAM } from "./program.ts";
 
 /** What `--help` shows: the texts of commands, and a line for each row of the table of flags. */
-export function helpText(topic: HelpTopic | null): string {
-  if (topic === null) return overview();
-  return topic === "keys" ? keysHelp() : commandHelp(topic);
+export function helpText(topic: HelpTopic | null, program: string): string {
+  if (topic === null) return overview(program);
+  return topic === "keys" ? keysHelp(program) : commandHelp(topic, program);
 }
 
 /** What is wrong with a command line, and where to look. */
-export function usageErrorText({ message, topic }: UsageError): string {
-  return `${printableLine(message)}.\nTry: ${PROGRAM} ${topic === null ? "" : `${topic} `}--help\n`;
+export function usageErrorText({ message, topic }: UsageError, program: string): string {
+  return `${printableLine(message)}.\nTry: ${program} ${topic === null ? "" : `${topic} `}--help\n`;
 }
 
 /** The default of a flag and where it comes from, as documents show it too; empty where it has neither. */
@@ -28,11 +29,10 @@ export function sentenceOf({ does, takes, repeats }: Flag): string {
   return `${does}${choices}${repeats ? "; repeatable" : ""}`;
 }
 
-function overview(): string {
+function overview(program: string): string {
   return `Wherehouse: where devices are, where they were, and who is near.
 
-Usage: ${PROGRAM} COMMAND [options]
-       npm run --silent cli -- COMMAND [options]   (without Bun installed)
+Usage: ${program} COMMAND [options]${program === NPM_PROGRAM ? "" : `\n       ${NPM_PROGRAM} COMMAND [options]   (without Bun installed)`}
 
 ${commandLines(() => true)}
 
@@ -43,38 +43,38 @@ Results go to standard output, everything else to standard error.
 Exit code: 0 done, 1 failed, 2 the command line is wrong.
 
 Example:
-  ${PROGRAM} import tracks.csv.gz --app default --shift-to-now
-  ${PROGRAM} serve
+  ${program} import tracks.csv.gz --app default --shift-to-now
+  ${program} serve
 `;
 }
 
-function keysHelp(): string {
-  return `Usage: ${PROGRAM} keys create|list|revoke [options]
+function keysHelp(program: string): string {
+  return `Usage: ${program} keys create|list|revoke [options]
 
 Changes act on a running server within 2 seconds.
 
 ${commandLines((name) => name.startsWith("keys "))}
 
-Help on each: ${PROGRAM} keys create --help
+Help on each: ${program} keys create --help
 `;
 }
 
-function commandHelp(name: CommandName): string {
+function commandHelp(name: CommandName, program: string): string {
   const { before, after, example } = HELP_TEXTS[name];
   const sections = [
-    usageOf(name),
+    usageOf(name, program),
     before,
     flagLines({ ...FLAGS[name], dataDir: COMMON_FLAGS.dataDir }),
     after,
-    example === undefined ? undefined : `Example:\n  ${example}`,
+    example === undefined ? undefined : `Example:\n  ${example(program)}`,
   ];
   return `${sections.filter((section) => section !== undefined).join("\n\n")}\n`;
 }
 
-function usageOf(name: CommandName): string {
+function usageOf(name: CommandName, program: string): string {
   const { takes, ways = [requiredFlags(FLAGS[name])] } = HELP_TEXTS[name];
   const lines = ways.map((way) =>
-    [PROGRAM, name, takes, way, "[options]"].filter((word) => word !== "").join(" "),
+    [program, name, takes, way, "[options]"].filter((word) => word !== "").join(" "),
   );
   return `Usage: ${lines.join("\n       ")}`;
 }

@@ -6,17 +6,17 @@ import type { Terminal } from "../../runtime/process.ts";
 import { type RestoreReport, restore as restoreBackup } from "../../service/backup/restore.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { RestoreCommand } from "../arguments/backup-command.ts";
-import { PROGRAM } from "../arguments/help-texts.ts";
 import { countOf } from "../screen/counts.ts";
 import { createProgressBar } from "../screen/progress-bar.ts";
 import { errorColumns } from "../screen/terminal.ts";
 
-/** Makes a data directory from a backup; returns 1 where there is none. */
+/** Makes a data directory from a backup; returns 1 where there is none. `program` is how a person starts us. */
 export async function restore(
   { dataDir, directory, json }: RestoreCommand,
   platform: Platform,
   clock: Clock,
   terminal: Terminal,
+  program: string,
 ): Promise<number> {
   const { files } = platform;
   const say = (line: string) => terminal.error(`${printableLine(line)}\n`);
@@ -36,7 +36,7 @@ export async function restore(
       return 1;
     }
     for (const problem of restored.value.problems) say(`Damaged when it was backed up: ${problem}`);
-    const text = summary(dataDir, restored.value);
+    const text = summary(dataDir, restored.value, program);
     terminal.out(json ? `${JSON.stringify({ dataDir, directory, ...restored.value }, null, 2)}\n` : text);
     return 0;
   } finally {
@@ -47,6 +47,7 @@ export async function restore(
 function summary(
   dataDir: string,
   { takenMs, files, bytes, lastSequence, durationMs }: RestoreReport,
+  program: string,
 ): string {
   const what = `${countOf(files, "file")}, ${countOf(bytes, "byte")}`;
   const when = `${new Date(takenMs).toISOString().slice(0, 19)}Z`;
@@ -54,8 +55,8 @@ function summary(
   return [
     `Restored the backup of ${when} (${what}, up to sequence ${lastSequence}) to "${dataDir}" in ${seconds} s.`,
     "Next:",
-    `  ${PROGRAM} verify --data-dir ${shellQuote(dataDir)}`,
-    `  ${PROGRAM} serve --data-dir ${shellQuote(dataDir)}`,
+    `  ${program} verify --data-dir ${shellQuote(dataDir)}`,
+    `  ${program} serve --data-dir ${shellQuote(dataDir)}`,
     "",
   ].join("\n");
 }

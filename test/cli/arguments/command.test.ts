@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createKeyText } from "../../../src/auth/api-key.ts";
 import { parseCommand } from "../../../src/cli/arguments/command.ts";
 import { helpText, usageErrorText } from "../../../src/cli/arguments/help.ts";
+import { NPM_PROGRAM, programOf } from "../../../src/cli/arguments/program.ts";
 
 const KEY = createKeyText();
 
@@ -280,11 +281,11 @@ describe("parseCommand()", () => {
 test("usageErrorText() is one line about the mistake and one about help", () => {
   const command = parse("keys create --frob");
   if (command.ok) throw new Error("accepted");
-  expect(usageErrorText(command.error)).toBe(
+  expect(usageErrorText(command.error, "bun src/main.ts")).toBe(
     "Unknown option --frob.\nTry: bun src/main.ts keys create --help\n",
   );
-  expect(usageErrorText({ message: "A command is missing", topic: null })).toBe(
-    "A command is missing.\nTry: bun src/main.ts --help\n",
+  expect(usageErrorText({ message: "A command is missing", topic: null }, NPM_PROGRAM)).toBe(
+    "A command is missing.\nTry: npm run --silent cli -- --help\n",
   );
 });
 
@@ -300,8 +301,17 @@ test("helpText() names every option that its command takes, and fits a terminal"
     verify: ["--json", "--acknowledge", "--days", "--quick", "--data-dir"],
   } as const;
   for (const [topic, names] of Object.entries(options)) {
-    const text = helpText(topic as keyof typeof options);
+    const text = helpText(topic as keyof typeof options, NPM_PROGRAM);
     for (const name of names) expect(text).toContain(`\n  ${name}`);
     for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(110);
   }
+});
+
+test("programOf() is what npm's users can type where npm started us, and Bun's command line elsewhere", () => {
+  const ours = { npm_package_name: "wherehouse", npm_lifecycle_event: "cli" };
+  expect(programOf(ours)).toBe("npm run --silent cli --");
+  expect(programOf({ ...ours, npm_lifecycle_event: "start" })).toBe("npm run --silent cli --");
+  expect(programOf({})).toBe("bun src/main.ts");
+  expect(programOf({ ...ours, npm_lifecycle_event: "test" })).toBe("bun src/main.ts");
+  expect(programOf({ ...ours, npm_package_name: "another" })).toBe("bun src/main.ts");
 });

@@ -36,7 +36,7 @@ test("the documents have the table of what serve is given, row by row", () => {
 
 test("help has a line for every flag of a command, with its variable and what it does", () => {
   for (const command of commands) {
-    const lines = helpText(command).split("\n");
+    const lines = helpText(command, "wherehouse").split("\n");
     for (const flag of [COMMON_FLAGS.dataDir, ...Object.values<Flag>(FLAGS[command])]) {
       const own = lines.filter((line) => new RegExp(`^  --${flag.name}( |$)`).test(line));
       expect(own, `${command} --${flag.name}`).toHaveLength(1);
