@@ -10,6 +10,8 @@ export interface Terminal {
   error(text: string): void;
   /** Writes over the last line of standard error; for one that a person watches. */
   redraw(line: string): void;
+  /** Text for a camera: white on black, whatever the terminal's own colors are; for one that a person watches. */
+  picture(text: string): void;
   readonly outIsTerminal: boolean;
   readonly errorIsTerminal: boolean;
 }
@@ -38,6 +40,9 @@ export function createTerminal({ stdout, stderr }: Streams = process): Terminal 
     },
     redraw: (line) => {
       stderr.write(`\r${printable(line)}\u001b[K`);
+    },
+    picture: (text) => {
+      for (const line of text.split("\n")) stderr.write(`\u001b[97;40m${printable(line)}\u001b[0m\n`);
     },
     outIsTerminal,
     errorIsTerminal: stderr.isTTY === true,

@@ -93,6 +93,20 @@ test("keys: a bound key is listed with whom it reports as", () =>
     });
   }));
 
+test("keys: one for an app is write-only, printed alone, and standard error says what to type", () =>
+  withDirectory(async (dataDir) => {
+    const create = ["keys", "create", "--app", "shop", "--data-dir", dataDir, "--for", "traccar"];
+    const made = await runCli(...create, "--device", "pixel7", "--url", "https://h.example");
+    expect(made.code).toBe(0);
+    expect(made.out).toMatch(/^wh_[0-9A-Za-z]{49}\n$/);
+    expect(made.error).toContain(`\n  Server URL         https://h.example/ingest/traccar/k/${made.out}`);
+    const json = (await runCli("keys", "list", "--json", "--data-dir", dataDir)).out;
+    expect(JSON.parse(json)).toMatchObject([
+      { permissions: ["write"], deviceId: "pixel7", userId: null, label: "traccar" },
+    ]);
+    expect(json).not.toContain(made.out.trim());
+  }));
+
 test("keys: a key is printed alone, listed without its text, and revoked", () =>
   withDirectory(async (dataDir) => {
     const at = ["--data-dir", dataDir];

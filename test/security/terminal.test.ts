@@ -57,6 +57,15 @@ describe("createTerminal()", () => {
     expect(said.error.replace(/\r(.*\n.*)\u001b\[K$/, "$1")).not.toMatch(DISTURBING);
   });
 
+  test("draws a picture in white on black, line by line, with nothing else that disturbs", () => {
+    const { said, terminal } = terminalOf(true);
+    terminal.picture("█▀\n▄ ");
+    expect(said.error).toBe("\u001b[97;40m█▀\u001b[0m\n\u001b[97;40m▄ \u001b[0m\n");
+    terminal.picture(HOSTILE);
+    const lines = said.error.replaceAll(/\u001b\[97;40m(.*)\u001b\[0m\n/g, "$1");
+    expect(lines).not.toMatch(DISTURBING);
+  });
+
   test("hands a pipe its results to the letter, and a log its lines without control characters", () => {
     const { said, terminal } = terminalOf(false);
     terminal.out(HOSTILE);

@@ -2,6 +2,7 @@ import { DEFAULT_ARCHIVE_CONFIG, DEFAULT_DATA_DIR, DEFAULT_HOSTNAME, DEFAULT_POR
 import type { FlagRows, FlagValues } from "./flag-row.ts";
 import {
   APP,
+  CLIENT,
   DEVICE,
   DIRECTORY,
   FORMAT,
@@ -80,9 +81,21 @@ export const FLAGS = {
     permissions: {
       name: "permission",
       takes: PERMISSION,
-      required: true,
       repeats: true,
+      otherwise: "write with --for",
       does: "what the key may do",
+    },
+    client: {
+      name: "for",
+      takes: CLIENT,
+      does: "says what to type into this app, so that it reports",
+    },
+    serverUrl: {
+      name: "url",
+      takes: SERVER_URL,
+      goesWith: "for",
+      otherwise: "https://YOUR-HOST",
+      does: "the server as the app reaches it",
     },
     deviceId: {
       name: "device",

@@ -1,3 +1,4 @@
+import { CLIENT_NAMES } from "../../clients/client.ts";
 import type { CommandName } from "./flag-table.ts";
 
 /** What help tells of a command beside its flags. */
@@ -29,9 +30,18 @@ sentences where that is a terminal); debug has one for each request too.`,
   "keys create": {
     takes: "",
     does: "make an API key",
-    before: `Prints the key alone on standard output. Only its hash is kept, so this is the one time that it is seen.`,
-    example: (program) =>
-      `KEY=$(${program} keys create --app shop --permission read --permission write --expires 30d)`,
+    ways: ["--app APP --permission NAME...", "--app APP --for CLIENT --url URL"],
+    before: `Prints the key alone on standard output. Only its hash is kept, so this is the one time that it is seen.
+
+--for makes a key that may write and no more, and says on standard error what to type into the app; a wide
+terminal shows a QR code where the app reads one, others a link. Such a key is on a phone and often in a URL,
+so bind it with --device and --user: it then reports as them and nobody else. The apps are
+${CLIENT_NAMES.join(", ")}.`,
+    after: `A binding is about writing: a bound key that may also read sees all devices of its app.`,
+    example: (
+      program,
+    ) => `KEY=$(${program} keys create --app shop --permission read --permission write --expires 30d)
+  ${program} keys create --app shop --for owntracks --device pixel7 --url https://example.org`,
   },
   "keys list": {
     takes: "",

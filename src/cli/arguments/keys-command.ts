@@ -1,4 +1,4 @@
-import { PERMISSIONS } from "../../auth/permissions.ts";
+import { PERMISSIONS, type Permission } from "../../auth/permissions.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { ValuesOf } from "./flag-table.ts";
 import { noArgument, oneArgument } from "./positionals.ts";
@@ -22,11 +22,28 @@ export function parseKeysCreate(
 ): Result<KeysCreateCommand, string> {
   const none = noArgument(positionals);
   if (!none.ok) return none;
-  const isBound = values.deviceId !== null || values.userId !== null;
-  if (isBound && !values.permissions.includes("write"))
-    return fail("--device and --user say whom a key reports as: add --permission write");
-  const permissions = PERMISSIONS.filter((permission) => values.permissions.includes(permission));
-  return ok({ kind: "keys create", dataDir, ...values, permissions });
+  const permissions = permissionsOf(values);
+  if (!permissions.ok) return permissions;
+  return ok({ kind: "keys create", dataDir, ...values, permissions: permissions.value });
+}
+
+function permissionsOf({
+  permissions,
+  client,
+  deviceId,
+  userId,
+}: ValuesOf<"keys create">): Result<readonly Permission[], string> {
+  if (permissions.length === 0) {
+    return client === null
+      ? fail(`keys create needs --permission: ${PERMISSIONS.join(", ")}`)
+      : ok(["write"]);
+  }
+  if (!permissions.includes("write")) {
+    if (client !== null) return fail("--for makes a key that reports: add --permission write");
+    if (deviceId !== null || userId !== null)
+      return fail("--device and --user say whom a key reports as: add --permission write");
+  }
+  return ok(PERMISSIONS.filter((permission) => permissions.includes(permission)));
 }
 
 export function parseKeysRevoke(

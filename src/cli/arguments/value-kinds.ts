@@ -2,6 +2,7 @@ import { isWellFormedKey } from "../../auth/api-key.ts";
 import { LABEL_CHARACTERS_MAX, parseLabel } from "../../auth/key-file.ts";
 import { PERMISSIONS } from "../../auth/permissions.ts";
 import { TIER_NAMES } from "../../auth/tiers.ts";
+import { CLIENT_NAMES } from "../../clients/client.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { formatDuration, parseDuration } from "../../lib/text/duration.ts";
 import { parseAppId } from "../../model/app-id.ts";
@@ -79,6 +80,13 @@ export const LABEL: ValueKind<string> = {
 };
 
 export const LIFETIME = ruled("TIME", "be a time such as 90m, 12h, 30d or 2w", parseDuration);
+
+/** Too many for a line of help, which names them elsewhere. */
+export const CLIENT = ruled(
+  "CLIENT",
+  `be one of ${CLIENT_NAMES.join(", ")}`,
+  (text) => CLIENT_NAMES.find((name) => name === text) ?? null,
+);
 
 export const FORMAT = oneOf("FORMAT", IMPORT_FORMATS);
 

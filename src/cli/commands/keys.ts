@@ -8,21 +8,24 @@ import type { Clock } from "../../time/clock.ts";
 import type { KeysListCommand } from "../arguments/command.ts";
 import type { KeysCreateCommand, KeysRevokeCommand } from "../arguments/keys-command.ts";
 import { expectDataDirectory, newDirectoryText } from "../data-directory.ts";
+import { type SetupText, setupText } from "../screen/setup-text.ts";
 import { formatTable } from "../screen/table.ts";
+import { errorColumns } from "../screen/terminal.ts";
 
 type KeysPlatform = Pick<Platform, "files" | "acquireLock" | "pid">;
 
 /** Makes a key, and the directory where there is none: a server may start from it. */
 export async function createKey(
-  { dataDir, appId, permissions, deviceId, userId, tier, label, lifetimeMs }: KeysCreateCommand,
+  command: KeysCreateCommand,
   platform: KeysPlatform,
   clock: Clock,
   terminal: Terminal,
 ): Promise<number> {
+  const { dataDir, appId, permissions, client, lifetimeMs } = command;
   const isNew = !(await platform.files.exists(dataDir));
   const keys = await openKeys("keys create", dataDir, platform, clock);
   const expiresMs = lifetimeMs === null ? null : clock.nowMs() + lifetimeMs;
-  const created = await keys.create({ appId, permissions, tier, label, deviceId, userId, expiresMs });
+  const created = await keys.create({ ...command, label: command.label || (client ?? ""), expiresMs });
   if (!created.ok) return refuse(created.error, terminal);
   const { key, text } = created.value;
   const bound = boundText(key);
@@ -30,10 +33,17 @@ export async function createKey(
   const until = expiresMs === null ? "" : ` until ${formatTime(expiresMs)}`;
   if (isNew) terminal.error(`${newDirectoryText(dataDir)}\n`);
   terminal.error(
-    `Key ${key.id} of app ${appId} may ${permissions.join(" and ")}${until}.${reportsAs} The key is shown this once:\n`,
+    `Key ${key.id} of app ${appId} may ${permissions.join(" and ")}${until}.${reportsAs}\nIt is shown this once:\n`,
   );
   terminal.out(`${text}\n`);
+  if (client !== null) showSetup(setupText(client, command, text, errorColumns()), terminal);
   return 0;
+}
+
+function showSetup({ fields, code, notes }: SetupText, terminal: Terminal): void {
+  terminal.error(`\n${fields}`);
+  if (code !== null) terminal.picture(`${code}\n`);
+  terminal.error(notes);
 }
 
 export async function listKeys(

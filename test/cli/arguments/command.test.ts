@@ -100,6 +100,8 @@ describe("parseCommand()", () => {
       dataDir: "data/local",
       appId: "shop",
       permissions: ["read", "write"],
+      client: null,
+      serverUrl: null,
       deviceId: null,
       userId: null,
       tier: "free",
@@ -111,6 +113,18 @@ describe("parseCommand()", () => {
       tier: "standard",
       label: "",
       lifetimeMs: null,
+    });
+    const bound = "keys create --app a --for overland --url https://h/ --device bus --user ada";
+    expect(parsed(bound)).toMatchObject({
+      permissions: ["write"],
+      client: "overland",
+      serverUrl: "https://h",
+      deviceId: "bus",
+      userId: "ada",
+    });
+    expect(parsed("keys create --app a --for owntracks --permission write --permission read")).toMatchObject({
+      permissions: ["read", "write"],
+      serverUrl: null,
     });
     expect(parsed("keys revoke k_12345678")).toEqual({
       kind: "keys revoke",
@@ -241,6 +255,27 @@ describe("parseCommand()", () => {
       "keys create --app a --permission read --expires soon",
       '--expires must be a time such as 90m, 12h, 30d or 2w, not "soon"',
     ],
+    [
+      "keys create --app a --device d --permission read",
+      "--device and --user say whom a key reports as: add --permission write",
+    ],
+    [
+      "keys create --app a --permission write --device .",
+      "--device: device_id must not be . or .., which no path can name",
+    ],
+    [
+      "keys create --app a --permission write --user ANONYMOUS",
+      "--user: ANONYMOUS stands for reports without a user",
+    ],
+    [
+      "keys create --app a --for osmand --permission read",
+      "--for makes a key that reports: add --permission write",
+    ],
+    ["keys create --app a --permission write --url https://h", "--url goes with --for"],
+    [
+      "keys create --app a --for whatsapp",
+      '--for must be one of owntracks, overland, traccar, osmand, gpslogger, opengts, colota, homeassistant, phonetrack, traccar-forward, not "whatsapp"',
+    ],
     ["backup", "backup needs the directory of the backup"],
     ["restore a b", 'restore takes one directory, and "b" is one more'],
     ["backup data/local/x", 'The backup "data/local/x" and the data directory "data/local" must lie apart'],
@@ -292,7 +327,18 @@ test("usageErrorText() is one line about the mistake and one about help", () => 
 test("helpText() names every option that its command takes, and fits a terminal", () => {
   const options = {
     serve: ["--port", "--host", "--cors-origin", "--log-level", "--data-dir"],
-    "keys create": ["--app", "--permission", "--tier", "--label", "--expires", "--data-dir"],
+    "keys create": [
+      "--app",
+      "--permission",
+      "--for",
+      "--url",
+      "--device",
+      "--user",
+      "--tier",
+      "--label",
+      "--expires",
+      "--data-dir",
+    ],
     "keys list": ["--json", "--data-dir"],
     "keys revoke": ["--data-dir"],
     import: ["--app", "--user", "--format", "--shift-to-now", "--url", "--key", "--data-dir"],
