@@ -8,9 +8,9 @@ import type { Clock } from "../../time/clock.ts";
 import type { KeysListCommand } from "../arguments/command.ts";
 import type { KeysCreateCommand, KeysRevokeCommand } from "../arguments/keys-command.ts";
 import { expectDataDirectory, newDirectoryText } from "../data-directory.ts";
+import { formatKeyList } from "../screen/key-list.ts";
 import { type SetupText, setupText } from "../screen/setup-text.ts";
-import { formatTable } from "../screen/table.ts";
-import { errorColumns } from "../screen/terminal.ts";
+import { errorColumns, outColumns } from "../screen/terminal.ts";
 
 type KeysPlatform = Pick<Platform, "files" | "acquireLock" | "pid">;
 
@@ -42,8 +42,8 @@ export async function createKey(
 
 function showSetup({ fields, code, notes }: SetupText, terminal: Terminal): void {
   terminal.error(`\n${fields}`);
-  if (code !== null) terminal.picture(`${code}\n`);
-  terminal.error(notes);
+  if (code !== null) terminal.picture(code);
+  terminal.error(code === null ? notes : `\n${notes}`);
 }
 
 export async function listKeys(
@@ -60,7 +60,7 @@ export async function listKeys(
   } else if (keys.list().length === 0) {
     terminal.error("There are no keys. keys create makes one.\n");
   } else {
-    terminal.out(formatTable(HEADER, keys.list().map(tableRow)));
+    terminal.out(formatKeyList(keys.list(), clock.nowMs(), outColumns()));
   }
   return 0;
 }
@@ -88,39 +88,6 @@ function openKeys(
 ): Promise<KeyStore> {
   const { keys: path } = directoryPaths(dataDir);
   return openKeyStore({ files, path, clock, acquireLock, process: { pid, command } });
-}
-
-const HEADER = [
-  "id",
-  "app",
-  "permissions",
-  "device",
-  "user",
-  "tier",
-  "label",
-  "created",
-  "last four",
-  "expires",
-  "revoked",
-];
-
-function tableRow({
-  id,
-  appId,
-  permissions,
-  deviceId,
-  userId,
-  tier,
-  label,
-  createdMs,
-  lastFour,
-  expiresMs,
-  revokedMs,
-}: KeyRecord) {
-  const times = [expiresMs, revokedMs].map((timeMs) => (timeMs === null ? "-" : formatTime(timeMs)));
-  const bound = [deviceId ?? "-", userId ?? "-"];
-  const made = [tier, label || "-", formatTime(createdMs), lastFour];
-  return [id, appId, permissions.join(","), ...bound, ...made, ...times];
 }
 
 /** Whom the key writes as, in words; null where that is for its reports to say. */

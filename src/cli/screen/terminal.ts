@@ -6,7 +6,16 @@ import process from "node:process";
 
 const COLUMNS_DEFAULT = 80; // Terminals that don't say how wide they are.
 
-/** Width of the terminal that standard error goes to; null where it goes to none. */
+/** Width of the terminal that standard output goes to; null where it goes to none. */
+export function outColumns(): number | null {
+  return columnsOf(process.stdout);
+}
+
+/** The same of standard error. */
 export function errorColumns(): number | null {
-  return process.stderr.isTTY === true ? process.stderr.columns || COLUMNS_DEFAULT : null;
+  return columnsOf(process.stderr);
+}
+
+function columnsOf({ isTTY, columns }: Pick<typeof process.stdout, "isTTY" | "columns">): number | null {
+  return isTTY === true ? columns || COLUMNS_DEFAULT : null;
 }
