@@ -2,11 +2,12 @@ import { isObject } from "../lib/is-object.ts";
 import type { Steps } from "../lib/schedule/steps.ts";
 import { type Client, type ClientMessage, plainFailure } from "./client.ts";
 import type { PointDetails, PointSink } from "./point.ts";
+import { contextOf, type MessageContext } from "./reading/context.ts";
 import { knownDetails } from "./reading/details.ts";
 import { type Members, readFlat } from "./reading/flat.ts";
 import { type Found, NO_POSITION } from "./reading/found.ts";
-import { metersPerSecond, type SpeedUnit } from "./reading/speed.ts";
-import { readBatteryStatus, readOs } from "./reading/states.ts";
+import { readSpeed } from "./reading/speed.ts";
+import { readBatteryStatus } from "./reading/states.ts";
 import { readTimeMs } from "./reading/time.ts";
 import { readMagnitude, readNumber, readPositive, readText } from "./reading/values.ts";
 import { findInLocation, hasCoords } from "./traccar/location.ts";
@@ -27,23 +28,17 @@ export const osmand: Client = {
 };
 
 function* readOsmand(message: ClientMessage, sink: PointSink): Steps<void> {
-  const { arrivedMs, headers } = message;
-  const context = { arrivedMs, os: readOs(headers["user-agent"]), speedUnit: message.speedUnit ?? "mps" };
+  const context = contextOf(message, "mps");
   yield* readFlat(message, sink, (members) =>
     isObject(members.location) ? findInLocation(members, context) : findPoint(members, context),
   );
 }
 
-interface OsmandContext {
-  readonly os: string | null;
-  readonly speedUnit: SpeedUnit;
-}
-
-function findPoint(told: Members, context: OsmandContext): Found {
+function findPoint(told: Members, context: MessageContext): Found {
   if ((told.lat ?? told.lon ?? null) === null) return NO_POSITION;
   return {
     device: readText(told.id) ?? readText(told.deviceid),
-    user: null,
+    user: context.user,
     timestampMs: readTimeMs(told.timestamp),
     latitude: readNumber(told.lat),
     longitude: readNumber(told.lon),
@@ -51,15 +46,15 @@ function findPoint(told: Members, context: OsmandContext): Found {
   };
 }
 
-function readDetails(told: Members, { os, speedUnit }: OsmandContext): PointDetails {
-  const speed = readMagnitude(told.speed);
+function readDetails(told: Members, { os, speedUnit }: MessageContext): PointDetails {
+  const speed = readSpeed(told.speed, speedUnit);
   const bearing = readMagnitude(told.bearing);
   const altitude = readNumber(told.altitude);
   return knownDetails({
     // OsmAnd calls its accuracy in meters `hdop`. What it doesn't know is 0.
     horizontal_accuracy: readPositive(told.accuracy ?? told.hdop),
     altitude: altitude === 0 ? null : altitude,
-    speed: speed === null ? null : metersPerSecond(speed, speedUnit),
+    speed,
     // Both 0 is what it writes where it knows neither; who stands still heads nowhere.
     bearing: bearing === 0 && speed === 0 ? null : bearing,
     battery_level: readMagnitude(told.batt),

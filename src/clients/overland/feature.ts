@@ -1,25 +1,24 @@
 import { isObject } from "../../lib/is-object.ts";
 import { listOf } from "../content.ts";
 import type { PointDetails } from "../point.ts";
+import type { MessageContext } from "../reading/context.ts";
 import { type Found, NO_POSITION, UNKNOWN_SHAPE } from "../reading/found.ts";
-import { metersPerSecond, type SpeedUnit } from "../reading/speed.ts";
+import { readSpeed } from "../reading/speed.ts";
 import { readBatteryStatus, readMovement } from "../reading/states.ts";
 import { readTimeMs } from "../reading/time.ts";
 import { percentOf, readMagnitude, readNumber, readText } from "../reading/values.ts";
 
-/** What all features of a message share. */
-export interface FeatureContext {
+/** What all features of a batch share. */
+export interface BatchContext extends MessageContext {
   /** Colota names the device once, beside the list. */
-  readonly envelopeDevice: string | null;
-  readonly os: string | null;
-  readonly speedUnit: SpeedUnit;
+  readonly batchDevice: string | null;
 }
 
 const EVENT: Found = { skipped: "event" };
 const TRIP: Found = { skipped: "trip" };
 
 /** What a GeoJSON feature tells: a position, or one of the events that the app logs among them. */
-export function findInFeature(feature: unknown, context: FeatureContext): Found {
+export function findInFeature(feature: unknown, context: BatchContext): Found {
   if (!isObject(feature) || !isObject(feature.properties)) return UNKNOWN_SHAPE;
   const { geometry, properties } = feature;
   if (properties.action !== undefined) return EVENT;
@@ -29,8 +28,8 @@ export function findInFeature(feature: unknown, context: FeatureContext): Found 
 
   const [longitude, latitude] = coordinates;
   return {
-    device: readText(properties.device_id) ?? readText(properties.unique_id) ?? context.envelopeDevice,
-    user: null,
+    device: readText(properties.device_id) ?? readText(properties.unique_id) ?? context.batchDevice,
+    user: context.user,
     timestampMs: readTimeMs(properties.timestamp),
     latitude: readNumber(latitude),
     longitude: readNumber(longitude),
@@ -39,7 +38,7 @@ export function findInFeature(feature: unknown, context: FeatureContext): Found 
 }
 
 /** Member by member rather than from a table: batches of hundreds come this way. */
-function readDetails(properties: Readonly<Record<string, unknown>>, context: FeatureContext): PointDetails {
+function readDetails(properties: Readonly<Record<string, unknown>>, context: BatchContext): PointDetails {
   const details: PointDetails = {};
   const accuracy = readMagnitude(properties.horizontal_accuracy);
   if (accuracy !== null) details.horizontal_accuracy = accuracy;
@@ -50,8 +49,8 @@ function readDetails(properties: Readonly<Record<string, unknown>>, context: Fea
   if (verticalAccuracy !== null && verticalAccuracy >= 0) details.vertical_accuracy = verticalAccuracy;
   if (altitude !== null && !(verticalAccuracy !== null && verticalAccuracy < 0)) details.altitude = altitude;
 
-  const speed = readMagnitude(properties.speed);
-  if (speed !== null) details.speed = metersPerSecond(speed, context.speedUnit);
+  const speed = readSpeed(properties.speed, context.speedUnit);
+  if (speed !== null) details.speed = speed;
   const bearing = readMagnitude(properties.course);
   if (bearing !== null) details.bearing = bearing;
 

@@ -3,11 +3,12 @@ import type { Steps } from "../../lib/schedule/steps.ts";
 import { type Client, type ClientMessage, jsonFailure } from "../client.ts";
 import { listOf } from "../content.ts";
 import type { PointSink } from "../point.ts";
-import { type Members, POINTS_PER_STEP } from "../reading/flat.ts";
+import { contextOf } from "../reading/context.ts";
+import type { Members } from "../reading/flat.ts";
 import { handOver } from "../reading/found.ts";
-import { readOs } from "../reading/states.ts";
+import { readList } from "../reading/list.ts";
 import { readText } from "../reading/values.ts";
-import { type FeatureContext, findInFeature } from "./feature.ts";
+import { type BatchContext, findInFeature } from "./feature.ts";
 import { findInOwnTracksMode, isLikeOwnTracksMode, isOwnTracksMode } from "./owntracks-mode.ts";
 
 /** Overland for iOS, and whoever writes its batches: `{"locations":[Feature…], "current"?, "device_id"?}`. */
@@ -35,31 +36,21 @@ function* readOverland(message: ClientMessage, sink: PointSink): Steps<void> {
   if (content.kind === "unreadable") return sink.refuse("bad_json");
   const value = content.kind === "json" ? content.value : null;
   if (isBatch(value)) yield* readBatch(value, message, sink);
-  else if (isLikeOwnTracksMode(value)) handOver(findInOwnTracksMode(value, message), undefined, sink);
+  else if (isLikeOwnTracksMode(value))
+    handOver(findInOwnTracksMode(value, contextOf(message, "mps")), undefined, sink);
   else sink.refuse("unknown_shape");
 }
 
 function* readBatch(batch: Members, message: ClientMessage, sink: PointSink): Steps<void> {
-  const context: FeatureContext = {
-    envelopeDevice: readText(batch.device_id),
-    os: readOs(message.headers["user-agent"]),
-    speedUnit: message.speedUnit ?? "mps",
-  };
-  let untilStep = POINTS_PER_STEP;
-  for (const feature of listOf(batch.locations) ?? []) {
+  const context = { ...contextOf(message, "mps"), batchDevice: readText(batch.device_id) };
+  const read = (feature: unknown) =>
     handOver(findInFeature(feature, context), batchOf(feature, context), sink);
-    if (--untilStep > 0) continue;
-    untilStep = POINTS_PER_STEP;
-    yield;
-  }
+  yield* readList(listOf(batch.locations) ?? [], read);
   // The newest position of a phone that is far behind with its batches; it is in none of them yet.
-  const { current } = batch;
-  if (isObject(current)) handOver(findInFeature(current, context), batchOf(current, context), sink);
+  if (isObject(batch.current)) read(batch.current);
 }
 
 /** A message of one feature alone. */
-function batchOf(feature: unknown, { envelopeDevice }: FeatureContext): unknown {
-  return envelopeDevice === null
-    ? { locations: [feature] }
-    : { locations: [feature], device_id: envelopeDevice };
+function batchOf(feature: unknown, { batchDevice }: BatchContext): unknown {
+  return batchDevice === null ? { locations: [feature] } : { locations: [feature], device_id: batchDevice };
 }

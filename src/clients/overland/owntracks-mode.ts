@@ -1,9 +1,8 @@
 import { isObject } from "../../lib/is-object.ts";
-import type { ClientMessage } from "../client.ts";
+import type { MessageContext } from "../reading/context.ts";
 import { knownDetails } from "../reading/details.ts";
 import type { Members } from "../reading/flat.ts";
 import { type Found, NO_POSITION } from "../reading/found.ts";
-import { readOs } from "../reading/states.ts";
 import { readTimeMs } from "../reading/time.ts";
 import { readMagnitude, readNumber } from "../reading/values.ts";
 
@@ -28,19 +27,19 @@ export function isLikeOwnTracksMode(value: unknown): value is Members {
   return value.tid === undefined && value._id === undefined;
 }
 
-export function findInOwnTracksMode(members: Members, { arrivedMs, headers }: ClientMessage): Found {
+export function findInOwnTracksMode(members: Members, { arrivedMs, os, user }: MessageContext): Found {
   if ((members.lat ?? members.lon ?? null) === null) return NO_POSITION;
   const [first = null, second = null] = namesOf(members);
   return {
     device: second ?? first,
-    user: second === null ? null : first,
+    user: second === null ? user : first,
     timestampMs: nearerToArrival(readTimeMs(members.tst), arrivedMs),
     latitude: readNumber(members.lat),
     longitude: readNumber(members.lon),
     details: knownDetails({
       horizontal_accuracy: readMagnitude(members.acc),
       battery_level: readMagnitude(members.batt),
-      os: readOs(headers["user-agent"]),
+      os,
     }),
   };
 }

@@ -3,12 +3,10 @@ import type { Steps } from "../../lib/schedule/steps.ts";
 import type { ClientMessage } from "../client.ts";
 import { listOf } from "../content.ts";
 import type { PointSink } from "../point.ts";
-import { type Found, handOver } from "./found.ts";
+import { type Found, handOver, UNKNOWN_SHAPE } from "./found.ts";
+import { readList } from "./list.ts";
 
 export type Members = Readonly<Record<string, unknown>>;
-
-/** What is read of a list between two steps: an element of a long body may take 0.4 ms to parse. */
-export const POINTS_PER_STEP = 32;
 
 /** What the sink takes for the whole message. */
 const WHOLE_MESSAGE = undefined;
@@ -32,22 +30,11 @@ export function* readFlat(
       return;
     }
     case "json": {
+      const findIn = (value: unknown) => (isObject(value) ? find(value) : UNKNOWN_SHAPE);
       const list = listOf(content.value);
-      if (list !== null) yield* readList(list, sink, find);
-      else if (isObject(content.value)) handOver(find(content.value), WHOLE_MESSAGE, sink);
-      else sink.refuse("unknown_shape");
+      if (list === null) handOver(findIn(content.value), WHOLE_MESSAGE, sink);
+      else yield* readList(list, (element) => handOver(findIn(element), element, sink));
     }
-  }
-}
-
-function* readList(list: Iterable<unknown>, sink: PointSink, find: (members: Members) => Found): Steps<void> {
-  let untilStep = POINTS_PER_STEP;
-  for (const element of list) {
-    if (isObject(element)) handOver(find(element), element, sink);
-    else sink.refuse("unknown_shape", element);
-    if (--untilStep > 0) continue;
-    untilStep = POINTS_PER_STEP;
-    yield;
   }
 }
 

@@ -1,3 +1,5 @@
+import { readMagnitude } from "./values.ts";
+
 /** Units that clients send speeds in, by the words of `?speed_unit=`. */
 export const SPEED_UNITS = ["mps", "kmh", "kn", "mph"] as const;
 
@@ -17,4 +19,10 @@ export function parseSpeedUnit(text: string): SpeedUnit | null {
 /** Meters per second; rounded to 3 decimals where it was converted, as sent where it was not. */
 export function metersPerSecond(speed: number, unit: SpeedUnit): number {
   return unit === "mps" ? speed : Math.round(speed * MPS_PER[unit] * 1000) / 1000;
+}
+
+/** Meters per second of what a client sent; null where it sent no speed, or one that says so by being negative. */
+export function readSpeed(value: unknown, unit: SpeedUnit): number | null {
+  const speed = readMagnitude(value);
+  return speed === null ? null : metersPerSecond(speed, unit);
 }

@@ -55,6 +55,12 @@ export function readMovement(activities: unknown): Movement | null {
   return known;
 }
 
+/** From clients that say it with true or false. */
+export function readIsMoving(isMoving: unknown): Movement | null {
+  if (isMoving === true) return "MOVING";
+  return isMoving === false ? "STATIONARY" : null;
+}
+
 /** The system in whose name a request comes, by its User-Agent: apps tell no more. */
 export function readOs(userAgent: string | undefined): "android" | "ios" | null {
   if (userAgent === undefined) return null;

@@ -1,10 +1,11 @@
 import { isObject } from "../../lib/is-object.ts";
 import type { PointDetails } from "../point.ts";
+import { type MessageContext, timeOrArrivalMs } from "../reading/context.ts";
 import { knownDetails } from "../reading/details.ts";
 import type { Members } from "../reading/flat.ts";
 import { type Found, HEARTBEAT } from "../reading/found.ts";
-import { metersPerSecond } from "../reading/speed.ts";
-import { readBatteryStatus, readMovement } from "../reading/states.ts";
+import { readSpeed } from "../reading/speed.ts";
+import { readBatteryStatus, readIsMoving, readMovement } from "../reading/states.ts";
 import {
   membersOf,
   percentOf,
@@ -14,7 +15,6 @@ import {
   readPositive,
   readText,
 } from "../reading/values.ts";
-import { type TraccarContext, timeOrArrivalMs } from "./context.ts";
 
 /** Whether a body is Traccar Client 9's by its shape. */
 export function hasCoords(value: unknown): boolean {
@@ -25,13 +25,13 @@ export function hasCoords(value: unknown): boolean {
  * Finds the point of `{"location": {"coords": {…}, "battery": {…}}, "device_id"}` of Traccar Client 9, and of the
  * flatter one of Dawarich's app, which has the coordinates in `location` itself and the battery beside it.
  */
-export function findInLocation(body: Members, context: TraccarContext): Found {
+export function findInLocation(body: Members, context: MessageContext): Found {
   const location = membersOf(body.location);
   const coords = isObject(location.coords) ? location.coords : location;
   if ((coords.latitude ?? coords.longitude ?? null) === null) return HEARTBEAT;
   return {
     device: readText(body.device_id),
-    user: null,
+    user: context.user,
     timestampMs: timeOrArrivalMs(location.timestamp, context),
     latitude: readNumber(coords.latitude),
     longitude: readNumber(coords.longitude),
@@ -46,9 +46,8 @@ function readDetails(
     location,
     coords,
   }: { readonly body: Members; readonly location: Members; readonly coords: Members },
-  { speedUnit, os }: TraccarContext,
+  { speedUnit, os }: MessageContext,
 ): PointDetails {
-  const speed = readMagnitude(coords.speed);
   const battery = membersOf(location.battery ?? body.battery);
   const level = readMagnitude(battery.level);
   const activity = membersOf(location.activity ?? body.activity);
@@ -56,17 +55,12 @@ function readDetails(
     horizontal_accuracy: readPositive(coords.accuracy),
     vertical_accuracy: readMagnitude(coords.altitude_accuracy),
     altitude: readNumber(coords.altitude),
-    speed: speed === null ? null : metersPerSecond(speed, speedUnit),
+    speed: readSpeed(coords.speed, speedUnit),
     bearing: readMagnitude(coords.heading),
     battery_level: level === null ? null : percentOf(level),
     battery_status: readBatteryStatus(battery.is_charging),
-    type: readMovement(activity.type) ?? movementOf(location.is_moving),
+    type: readMovement(activity.type) ?? readIsMoving(location.is_moving),
     is_mock: readBoolean(location.mock),
     os,
   });
-}
-
-function movementOf(isMoving: unknown): "MOVING" | "STATIONARY" | null {
-  if (isMoving === true) return "MOVING";
-  return isMoving === false ? "STATIONARY" : null;
 }

@@ -1,17 +1,17 @@
 import type { PointDetails } from "../point.ts";
+import { type MessageContext, timeOrArrivalMs } from "../reading/context.ts";
 import { knownDetails } from "../reading/details.ts";
 import type { Members } from "../reading/flat.ts";
 import { type Found, HEARTBEAT, NO_FIX, UNKNOWN_SHAPE } from "../reading/found.ts";
-import { metersPerSecond } from "../reading/speed.ts";
+import { readSpeed } from "../reading/speed.ts";
 import { readBatteryStatus } from "../reading/states.ts";
 import { readBoolean, readMagnitude, readNumber, readPositive, readText } from "../reading/values.ts";
-import { type TraccarContext, timeOrArrivalMs } from "./context.ts";
 
 /**
  * Finds the point of `id=…&lat=…&lon=…&timestamp=…` of Traccar Client 8 and 10, by the other names too that Traccar's
  * server knows.
  */
-export function findInParameters(told: Members, context: TraccarContext): Found {
+export function findInParameters(told: Members, context: MessageContext): Found {
   const position = positionOf(told);
   if (position === null) {
     // Version 10 has no position while it has no fix. Who tells neither device nor time speaks another language.
@@ -20,7 +20,7 @@ export function findInParameters(told: Members, context: TraccarContext): Found 
   if (readBoolean(told.valid) === false) return NO_FIX;
   return {
     device: readText(told.id) ?? readText(told.deviceid),
-    user: null,
+    user: context.user,
     timestampMs: timeOrArrivalMs(told.timestamp, context),
     latitude: readNumber(position.latitude),
     longitude: readNumber(position.longitude),
@@ -36,9 +36,9 @@ function positionOf(told: Members): { readonly latitude: unknown; readonly longi
   return (told.lat ?? told.lon ?? null) === null ? null : { latitude: told.lat, longitude: told.lon };
 }
 
-function readDetails(told: Members, { speedUnit, os }: TraccarContext): PointDetails {
+function readDetails(told: Members, { speedUnit, os }: MessageContext): PointDetails {
   const accuracy = told.accuracy ?? told.hacc;
-  const speed = readMagnitude(told.speed);
+  const speed = readSpeed(told.speed, speedUnit);
   const bearing = readMagnitude(told.bearing ?? told.heading);
   // Version 8 for Android writes 0 for all three where its fix has none of them.
   const isUnknown = speed === 0 && bearing === 0 && readNumber(accuracy) === 0;
@@ -46,7 +46,7 @@ function readDetails(told: Members, { speedUnit, os }: TraccarContext): PointDet
     horizontal_accuracy: readPositive(accuracy),
     vertical_accuracy: readPositive(told.vacc),
     altitude: readNumber(told.altitude),
-    speed: speed === null || isUnknown ? null : metersPerSecond(speed, speedUnit),
+    speed: isUnknown ? null : speed,
     bearing: isUnknown ? null : bearing,
     battery_level: readMagnitude(told.batt),
     battery_status: readBatteryStatus(told.charge),

@@ -2,9 +2,8 @@ import { isObject } from "../../lib/is-object.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
 import { type Client, type ClientMessage, plainFailure } from "../client.ts";
 import type { PointSink } from "../point.ts";
+import { contextOf } from "../reading/context.ts";
 import { readFlat } from "../reading/flat.ts";
-import { readOs } from "../reading/states.ts";
-import type { TraccarContext } from "./context.ts";
 import { findInLocation, hasCoords } from "./location.ts";
 import { findInParameters } from "./parameters.ts";
 
@@ -25,10 +24,8 @@ export const traccar: Client = {
 };
 
 function* readTraccar(message: ClientMessage, sink: PointSink): Steps<void> {
-  const { arrivedMs, headers, speedUnit } = message;
-  const shared = { arrivedMs, os: readOs(headers["user-agent"]) };
-  const inLocation: TraccarContext = { ...shared, speedUnit: speedUnit ?? "mps" };
-  const inParameters: TraccarContext = { ...shared, speedUnit: speedUnit ?? "kn" };
+  const inLocation = contextOf(message, "mps");
+  const inParameters = contextOf(message, "kn");
   yield* readFlat(message, sink, (members) =>
     // In a form `location` is a text of two numbers.
     isObject(members.location)

@@ -1,0 +1,55 @@
+import type { Steps } from "../../lib/schedule/steps.ts";
+import { type Client, type ClientMessage, plainFailure } from "../client.ts";
+import type { PointSink } from "../point.ts";
+import { contextOf, type MessageContext } from "../reading/context.ts";
+import { knownDetails } from "../reading/details.ts";
+import { type Members, readFlat } from "../reading/flat.ts";
+import { type Found, NO_FIX, NO_POSITION, UNKNOWN_SHAPE } from "../reading/found.ts";
+import { metersPerSecond } from "../reading/speed.ts";
+import { readNumber, readPositive, readText } from "../reading/values.ts";
+import { parseGprmc } from "./gprmc.ts";
+
+/** GPSLogger and trackers in OpenGTS mode: the position is a sentence of NMEA's in the URL. */
+export const opengts: Client = {
+  name: "opengts",
+  methods: ["GET"],
+  takesQuery: true,
+  recognizes: () => false,
+  speaks: () => false,
+  read: readOpengts,
+  success: { contentType: null, body: "" },
+  failure: plainFailure,
+  wrongKeyStatus: () => 401,
+  retriesAtOnce: false,
+};
+
+function* readOpengts(message: ClientMessage, sink: PointSink): Steps<void> {
+  const context = contextOf(message, "kn");
+  yield* readFlat(message, sink, (members) => findPoint(members, context));
+}
+
+function findPoint(told: Members, context: MessageContext): Found {
+  const sentence = readText(told.gprmc);
+  if (sentence === null) return NO_POSITION;
+  const fix = parseGprmc(sentence);
+  if (fix === null) return UNKNOWN_SHAPE;
+  if (!fix.isValid) return NO_FIX;
+  const device = readText(told.dev) ?? readText(told.id);
+  const account = readText(told.acct);
+  const altitude = readNumber(told.alt);
+  return {
+    device,
+    // GPSLogger sends the device twice where its user typed no account.
+    user: account === device ? context.user : account,
+    timestampMs: fix.timestampMs,
+    latitude: fix.latitude,
+    longitude: fix.longitude,
+    details: knownDetails({
+      altitude: altitude === 0 ? null : altitude,
+      speed: fix.speed === null ? null : metersPerSecond(fix.speed, context.speedUnit),
+      bearing: fix.bearing,
+      battery_level: readPositive(told.batt),
+      os: context.os,
+    }),
+  };
+}

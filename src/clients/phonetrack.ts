@@ -1,0 +1,67 @@
+import { isObject } from "../lib/is-object.ts";
+import type { Steps } from "../lib/schedule/steps.ts";
+import { type Client, type ClientMessage, plainFailure } from "./client.ts";
+import { listOf } from "./content.ts";
+import type { PointSink } from "./point.ts";
+import { contextOf, type MessageContext } from "./reading/context.ts";
+import { knownDetails } from "./reading/details.ts";
+import { type Members, readFlat } from "./reading/flat.ts";
+import { type Found, handOver, NO_POSITION, UNKNOWN_SHAPE } from "./reading/found.ts";
+import { readList } from "./reading/list.ts";
+import { readSpeed } from "./reading/speed.ts";
+import { readTimeMs } from "./reading/time.ts";
+import { readMagnitude, readNumber } from "./reading/values.ts";
+
+/**
+ * What Nextcloud's PhoneTrack takes at its log routes: parameters, or many points at once as rows. Its Android app
+ * deletes a point where the answer is 200 with `"done":1`, and tries anything else again, after the next fix or in five
+ * minutes; on its custom URLs any 2xx will do.
+ */
+export const phonetrack: Client = {
+  name: "phonetrack",
+  methods: ["GET", "POST"],
+  takesQuery: true,
+  recognizes: () => false,
+  speaks: () => false,
+  read: readPhonetrack,
+  success: { contentType: "application/json", body: '{"done":1,"friends":[]}' },
+  failure: plainFailure,
+  wrongKeyStatus: () => 401,
+  retriesAtOnce: false,
+};
+
+function* readPhonetrack(message: ClientMessage, sink: PointSink): Steps<void> {
+  const { content } = message;
+  const context = contextOf(message, "mps");
+  const rows = content.kind === "json" && isObject(content.value) ? listOf(content.value.points) : null;
+  if (rows === null) yield* readFlat(message, sink, (members) => findPoint(members, context));
+  else yield* readList(rows, (row) => handOver(findInRow(row, context), { points: [row] }, sink));
+}
+
+/** A row has no names; of its columns the number of satellites and what sent it are nothing to us. */
+function findInRow(row: unknown, context: MessageContext): Found {
+  const columns = listOf(row);
+  if (columns === null) return UNKNOWN_SHAPE;
+  const [lat, lon, timestamp, alt, acc, bat, _satellites, _sender, speed, bearing] = columns;
+  return findPoint({ lat, lon, timestamp, alt, acc, bat, speed, bearing }, context);
+}
+
+/** Locus Map has names of its own for two. */
+function findPoint(told: Members, { user, os, speedUnit }: MessageContext): Found {
+  if ((told.lat ?? told.lon ?? null) === null) return NO_POSITION;
+  return {
+    device: null,
+    user,
+    timestampMs: readTimeMs(told.timestamp ?? told.time ?? told.datetime),
+    latitude: readNumber(told.lat),
+    longitude: readNumber(told.lon),
+    details: knownDetails({
+      horizontal_accuracy: readMagnitude(told.acc),
+      altitude: readNumber(told.alt),
+      speed: readSpeed(told.speed, speedUnit),
+      bearing: readMagnitude(told.bearing),
+      battery_level: readMagnitude(told.bat ?? told.battery),
+      os,
+    }),
+  };
+}

@@ -1,0 +1,66 @@
+import { isObject } from "../../lib/is-object.ts";
+import type { Steps } from "../../lib/schedule/steps.ts";
+import { type Client, type ClientMessage, plainFailure } from "../client.ts";
+import type { PointDetails, PointSink } from "../point.ts";
+import { contextOf, type MessageContext } from "../reading/context.ts";
+import { knownDetails } from "../reading/details.ts";
+import { type Members, readFlat } from "../reading/flat.ts";
+import { type Found, NO_FIX, UNKNOWN_SHAPE } from "../reading/found.ts";
+import { readSpeed } from "../reading/speed.ts";
+import { readBatteryStatus, readIsMoving } from "../reading/states.ts";
+import { readTimeMs } from "../reading/time.ts";
+import { membersOf, readMagnitude, readNumber, readPositive, readText } from "../reading/values.ts";
+
+/** A Traccar server that forwards the positions it takes in, as JSON: `{"position": {…}, "device": {…}}`. */
+export const traccarForward: Client = {
+  name: "traccar-forward",
+  methods: ["POST"],
+  takesQuery: false,
+  recognizes: isForwarded,
+  speaks: isForwarded,
+  read: readForwarded,
+  success: { contentType: null, body: "" },
+  failure: plainFailure,
+  wrongKeyStatus: () => 401,
+  retriesAtOnce: false,
+};
+
+function isForwarded(value: unknown): boolean {
+  return isObject(value) && isObject(value.position) && value.position.fixTime !== undefined;
+}
+
+function* readForwarded(message: ClientMessage, sink: PointSink): Steps<void> {
+  const context = contextOf(message, "kn");
+  yield* readFlat(message, sink, (members) => findPoint(members, context));
+}
+
+function findPoint(body: Members, context: MessageContext): Found {
+  const { position } = body;
+  if (!isObject(position)) return UNKNOWN_SHAPE;
+  const latitude = readNumber(position.latitude);
+  const longitude = readNumber(position.longitude);
+  // The server forwards what it knows last where a device has no fix, and 0 where it knows nothing.
+  if (position.valid === false || (latitude === 0 && longitude === 0)) return NO_FIX;
+  return {
+    device: readText(membersOf(body.device).uniqueId),
+    user: context.user,
+    timestampMs: readTimeMs(position.fixTime),
+    latitude,
+    longitude,
+    details: readDetails(position, context),
+  };
+}
+
+function readDetails(position: Members, context: MessageContext): PointDetails {
+  const attributes = membersOf(position.attributes);
+  return knownDetails({
+    horizontal_accuracy: readPositive(position.accuracy),
+    altitude: readNumber(position.altitude),
+    speed: readSpeed(position.speed, context.speedUnit),
+    bearing: readMagnitude(position.course),
+    battery_level: readMagnitude(attributes.batteryLevel),
+    battery_status: readBatteryStatus(attributes.charge),
+    type: readIsMoving(attributes.motion),
+    os: context.os,
+  });
+}

@@ -1,0 +1,83 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { parseGprmc } from "../../../src/clients/opengts/gprmc.ts";
+
+/** Degrees as GPSLogger writes them: not padded, with five decimals of a minute. */
+function unpadded(degrees: number): string {
+  const whole = Math.trunc(degrees);
+  return `${whole}${((degrees - whole) * 60).toFixed(5).padStart(8, "0")}`;
+}
+
+function sentenceOf(latitude: number, longitude: number, knots: number): string {
+  const north = `${unpadded(Math.abs(latitude))},${latitude < 0 ? "S" : "N"}`;
+  const east = `${unpadded(Math.abs(longitude))},${longitude < 0 ? "W" : "E"}`;
+  return `$GPRMC,024000,A,${north},${east},${knots},0,020226,,`;
+}
+
+function withChecksum(sentence: string): string {
+  let checksum = 0;
+  for (const byte of Buffer.from(sentence.slice(1))) checksum ^= byte;
+  return `${sentence}*${checksum.toString(16).padStart(2, "0").toUpperCase()}`;
+}
+
+describe("parseGprmc()", () => {
+  test("finds every position again, within what five decimals of a minute tell", () => {
+    const degrees = (max: number) => fc.double({ min: -max, max, noNaN: true });
+    fc.assert(
+      fc.property(degrees(89.9), degrees(179.9), fc.nat({ max: 200 }), (latitude, longitude, knots) => {
+        const fix = parseGprmc(withChecksum(sentenceOf(latitude, longitude, knots)))!;
+        expect(Math.abs(fix.latitude! - latitude)).toBeLessThan(2e-7);
+        expect(Math.abs(fix.longitude! - longitude)).toBeLessThan(2e-7);
+        expect(fix).toMatchObject({ isValid: true, speed: knots, timestampMs: 1_770_000_000_000 });
+      }),
+    );
+  });
+
+  test("notices any character that is another, where there is a checksum", () => {
+    const sentence = withChecksum(sentenceOf(52.52, 13.4, 25));
+    fc.assert(
+      fc.property(
+        fc.nat({ max: sentence.length - 4 }),
+        fc.constantFrom(..."0123456789NSEWAV.,"),
+        (at, other) => {
+          fc.pre(sentence[at] !== other);
+          expect(parseGprmc(`${sentence.slice(0, at)}${other}${sentence.slice(at + 1)}`)).toBeNull();
+        },
+      ),
+    );
+  });
+
+  test.each([
+    ["padded degrees", "$GPRMC,024000,A,0531.2,N,00524.3,E,1,2,020226,,", 5.52, 5.405],
+    ["no degrees", "$GPRMC,024000,A,31.2,S,24.3,W,1,2,020226,,", -0.52, -0.405],
+    ["satellites of several systems", "$GNRMC,024000.00,A,5231.2,N,1324.3,E,1,2,020226,,,A", 52.52, 13.405],
+  ])("reads %s", (_title, sentence, latitude, longitude) => {
+    expect(parseGprmc(sentence)).toMatchObject({ latitude, longitude, timestampMs: 1_770_000_000_000 });
+  });
+
+  test("leaves out what is missing", () => {
+    expect(parseGprmc("$GPRMC,,V,,,,,,,,,")).toEqual({
+      isValid: false,
+      timestampMs: null,
+      latitude: null,
+      longitude: null,
+      speed: null,
+      bearing: null,
+    });
+  });
+
+  test.each([
+    ["a fraction of a second", "$GPRMC,024000.5,A,,,,,,,020226", 1_770_000_000_500],
+    ["a second that is none", "$GPRMC,024061,A,,,,,,,020226", null],
+    ["a month that is none", "$GPRMC,024000,A,,,,,,,021326", null],
+    ["no date", "$GPRMC,024000,A,,,,,,,", null],
+  ])("has the time of %s", (_title, sentence, timestampMs) => {
+    expect(parseGprmc(sentence)?.timestampMs).toBe(timestampMs);
+  });
+
+  test("knows no other sentence", () => {
+    expect(parseGprmc("$GPGGA,024000,5231.2,N,1324.3,E,1,8,0.9,34,M,46,M,,")).toBeNull();
+    expect(parseGprmc("5231.2,N")).toBeNull();
+    expect(parseGprmc(`$GPRMC,${"0".repeat(300)}`)).toBeNull();
+  });
+});
