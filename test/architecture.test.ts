@@ -12,7 +12,7 @@ const ROWS: readonly (readonly string[])[] = [
   ["cli"],
   ["app"],
   ["open-directory"],
-  ["http"],
+  ["http", "mqtt"],
   ["metrics"],
   ["service"],
   ["wal", "hot", "archive", "auth", "doctor", "quarantine"],
@@ -27,6 +27,7 @@ const SHARED = ["config"];
 
 /** What everybody may import of `runtime`: interfaces in our words, and what is built on them alone. */
 const RUNTIME_INTERFACES = [
+  "runtime/broker/broker.ts",
   "runtime/durable-names.ts",
   "runtime/files.ts",
   "runtime/listen.ts",
@@ -151,7 +152,7 @@ test("only the hot store looks into its rows", () => {
 });
 
 test("only runtime names Bun, Deno or the disk", () => {
-  const machine = /\b(Bun|Deno)\.[a-z]|"node:(fs|sqlite|net|http)[^"]*"|"bun:|"(bun|deno)"/;
+  const machine = /\b(Bun|Deno)\.[a-z]|"node:(fs|sqlite|net|tls|http)[^"]*"|from "mqtt"|"bun:|"(bun|deno)"/;
   const strays = sourceFiles().filter(
     (path) => !path.startsWith("runtime/") && machine.test(readFileSync(join(SOURCE, path), "utf8")),
   );

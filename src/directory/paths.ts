@@ -8,6 +8,7 @@ export function directoryPaths(dataDir: string) {
     damaged: join(dataDir, "damaged"),
     keys: join(dataDir, "keys.json"),
     firstKey: join(dataDir, "first-key"),
+    directoryId: join(dataDir, "directory-id"),
     lock: join(dataDir, "lock"),
   };
 }

@@ -1,6 +1,8 @@
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { restBetweenTurns } from "../lib/schedule/next-turn.ts";
+import type { ConnectBroker } from "./broker/broker.ts";
+import { connectMqttBroker } from "./broker/mqtt-broker.ts";
 import type { Files } from "./files.ts";
 import type { Listen } from "./listen.ts";
 import { listenOnBun } from "./listeners/bun-listen.ts";
@@ -16,6 +18,7 @@ export interface Platform {
   readonly files: Files;
   readonly acquireLock: AcquireLock;
   readonly listen: Listen;
+  readonly connectBroker: ConnectBroker;
   readonly pid: number;
   usage(): ProcessUsage;
   /** A file to import from, or standard input for `-`. Throws a `FileError` where it can't be opened. */
@@ -34,6 +37,7 @@ export function createPlatform(): Platform {
     files,
     acquireLock: acquireSqliteLock,
     listen: isDeno ? listenOnDeno : listenOnBun,
+    connectBroker: connectMqttBroker,
     pid: process.pid,
     usage: processUsage,
     openInput: openNodeInput,

@@ -1,0 +1,168 @@
+import type { Result } from "../lib/result.ts";
+import type { ServiceError } from "../model/errors.ts";
+import type { BrokerConnection, BrokerListener, BrokerMessage, Verdict } from "../runtime/broker/broker.ts";
+import type { Clock } from "../time/clock.ts";
+import { MessageRate } from "./message-rate.ts";
+
+/*
+ * One connection to a broker: what it brings is acknowledged when it is durable, as points or in the quarantine, and
+ * stays with the broker until then. Where the store can't take it the message is held, which stops the connection's
+ * stream, and is tried again.
+ */
+
+/** From one try of a message to the next: doubled each time. */
+const HOLD_MS_MIN = 200;
+const HOLD_MS_MAX = 10_000;
+
+export interface TopicMessage {
+  readonly topic: string;
+  readonly body: Uint8Array;
+  readonly arrivedMs: number;
+}
+
+/** Resolves once the message is durable, or with why it could not be made so for now. */
+export type TakeTopicMessage = (message: TopicMessage) => Promise<Result<unknown, ServiceError>>;
+
+/** What an operator should know of a connection, as it happens. */
+export interface ReceiverEvents {
+  /** `mayHaveMissed` where the broker kept nothing for us since the last time. */
+  onConnected(topicFilter: string, mayHaveMissed: boolean): void;
+  onDisconnected(topicFilter: string, reason: string): void;
+  /** The broker refuses the subscription. */
+  onRefused(topicFilter: string, reason: string): void;
+  /** Messages wait until the store can take them. */
+  onHeld(topicFilter: string, error: ServiceError): void;
+  /** A phone publishes with QoS 0: what it sends while we are away is lost. */
+  onUnassured(topicFilter: string): void;
+  /** A message met a fault of ours; the broker keeps it until the next connection. */
+  onFault(topicFilter: string, error: unknown): void;
+}
+
+export interface ReceiverOptions {
+  readonly topicFilter: string;
+  readonly clock: Clock;
+  readonly take: TakeTopicMessage;
+  readonly events: ReceiverEvents;
+  connect(listener: BrokerListener): BrokerConnection;
+}
+
+/** By what became of messages. */
+export type MessageOutcome = "taken" | "faulty";
+
+export class Receiver {
+  readonly topicFilter: string;
+  readonly counts: Record<MessageOutcome, number> = { taken: 0, faulty: 0 };
+  /** Of all that came, those that the broker would not have sent again. */
+  unassured = 0;
+  readonly #options: ReceiverOptions;
+  readonly #connection: BrokerConnection;
+  readonly #rate = new MessageRate();
+  readonly #stopping = Promise.withResolvers<void>();
+  /** Settled when no message is under way. */
+  #current: Promise<unknown> = Promise.resolve();
+  #isConnected = false;
+  #isSubscribed = false;
+  #isHeld = false;
+  #isStopping = false;
+
+  constructor(options: ReceiverOptions) {
+    this.#options = options;
+    this.topicFilter = options.topicFilter;
+    this.#connection = options.connect({
+      onMessage: (message) => this.#onMessage(message),
+      onConnected: (connection, hasSession) => void this.#onConnected(connection, hasSession),
+      onDisconnected: (reason) => this.#onDisconnected(reason),
+    });
+  }
+
+  get isConnected(): boolean {
+    return this.#isConnected;
+  }
+
+  /** Whether a message waits for the store. */
+  get isHeld(): boolean {
+    return this.#isHeld;
+  }
+
+  get messagesPerSecond(): number | null {
+    return this.#rate.perSecond(this.#options.clock.nowMs());
+  }
+
+  /** Takes nothing more, finishes the message under way unless it is held, and takes leave of the broker. */
+  async close(): Promise<void> {
+    this.#isStopping = true;
+    this.#stopping.resolve();
+    await this.#current;
+    await this.#connection.close();
+  }
+
+  async #onConnected(connection: BrokerConnection, hasSession: boolean): Promise<void> {
+    const { topicFilter, events } = this.#options;
+    this.#isConnected = true;
+    events.onConnected(topicFilter, !hasSession);
+    // A session may be without the subscription: we may have ended right after the session began.
+    if (hasSession && this.#isSubscribed) return;
+    this.#isSubscribed = false;
+    const refusal = await connection.subscribe(topicFilter);
+    this.#isSubscribed = refusal === null;
+    if (refusal !== null && this.#isConnected) events.onRefused(topicFilter, refusal);
+  }
+
+  #onDisconnected(reason: string): void {
+    this.#isConnected = false;
+    if (!this.#isStopping) this.#options.events.onDisconnected(this.topicFilter, reason);
+  }
+
+  /** A connection that ended may have left a message under way, and the next brings it again: one at a time. */
+  #onMessage(message: BrokerMessage): Promise<Verdict> {
+    const arrivedMs = this.#options.clock.nowMs();
+    const verdict = this.#current.then(() => this.#decide(message, arrivedMs));
+    this.#current = verdict;
+    return verdict;
+  }
+
+  async #decide(message: BrokerMessage, arrivedMs: number): Promise<Verdict> {
+    if (this.#isStopping || !message.isCurrent()) return "stop";
+    this.#rate.note(arrivedMs);
+    if (message.qos === 0) this.#noteUnassured();
+    try {
+      return await this.#take(message, arrivedMs);
+    } catch (error) {
+      // Whatever is wrong with it, or with us: the next ones must not wait for it.
+      this.counts.faulty++;
+      this.#options.events.onFault(this.topicFilter, error);
+      return "leave";
+    } finally {
+      this.#isHeld = false;
+    }
+  }
+
+  async #take({ topic, body, isCurrent }: BrokerMessage, arrivedMs: number): Promise<Verdict> {
+    const { take, events } = this.#options;
+    for (let holdMs = HOLD_MS_MIN; ; holdMs = Math.min(2 * holdMs, HOLD_MS_MAX)) {
+      const taken = await take({ topic, body, arrivedMs });
+      if (taken.ok) {
+        this.counts.taken++;
+        return "acknowledge";
+      }
+      if (taken.error.kind !== "unavailable")
+        throw new Error(`A message can't be taken: ${taken.error.kind}`);
+      this.#isHeld = true;
+      events.onHeld(this.topicFilter, taken.error);
+      await this.#pause(holdMs);
+      if (this.#isStopping || !isCurrent()) return "stop";
+    }
+  }
+
+  #noteUnassured(): void {
+    if (this.unassured++ === 0) this.#options.events.onUnassured(this.topicFilter);
+  }
+
+  /** Waits, unless it is told to stop. */
+  async #pause(forMs: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, forMs);
+    await Promise.race([promise, this.#stopping.promise]);
+    clearTimeout(timer);
+  }
+}
