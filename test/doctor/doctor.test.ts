@@ -86,6 +86,18 @@ describe("a clock", () => {
     expect(kindsOf(afterMinutes(15, behindToo), NOON_MS + 15 * MINUTE_MS)).toEqual(["clock"]);
   });
 
+  test("is not judged by what is sent again", () => {
+    const doctor = afterMinutes(60, () => 0);
+    for (let minute = 60; minute < 80; minute++) {
+      const arrivedMs = NOON_MS + minute * MINUTE_MS;
+      note(doctor, {
+        arrivedMs,
+        reports: [{ device_id: "phone", timestamp: arrivedMs - 3_600_000, ...HERE }],
+      });
+    }
+    expect(kindsOf(doctor, NOON_MS + 80 * MINUTE_MS)).toEqual([]);
+  });
+
   test("is not judged by few points", () => {
     expect(
       kindsOf(
@@ -93,6 +105,35 @@ describe("a clock", () => {
         NOON_MS + 4 * MINUTE_MS,
       ),
     ).toEqual([]);
+  });
+});
+
+describe("speeds", () => {
+  /** Three hours of a bus that drives 10 m/s and reports each 10 s what is understood as so many m/s. */
+  function afterDrive(speed: number): Doctor {
+    const doctor = new Doctor();
+    for (let step = 0; step < 3 * 360; step++) {
+      const arrivedMs = NOON_MS + step * 10_000;
+      const latitude = 53 + step * 0.0008993;
+      const reports = [{ device_id: "bus", timestamp: arrivedMs, latitude, longitude: -2.9, speed }];
+      note(doctor, { arrivedMs, client: "homeassistant", reports });
+    }
+    return doctor;
+  }
+
+  test("that look like another unit are named, with what to type", () => {
+    const { kind, what, measured, advice } = onlyFinding(afterDrive(36), NOON_MS + 3 * 3_600_000);
+    expect({ kind, what, measured, advice }).toEqual({
+      kind: "units",
+      what: "Speeds look like km/h that are taken for m/s.",
+      measured:
+        "Over its last 30 stretches the device reported 3.60 times the speed that its positions tell (median).",
+      advice: "Add ?speed_unit=kmh to the URL in the app, or use the path that is meant for what sends.",
+    });
+  });
+
+  test("in the right unit are not", () => {
+    expect(kindsOf(afterDrive(10), NOON_MS + 3 * 3_600_000)).toEqual([]);
   });
 });
 
@@ -130,13 +171,13 @@ describe("points", () => {
 
   test("that were mended are forgotten", () => {
     const doctor = new Doctor();
-    for (let sent = 0; sent < 1000; sent++) {
+    for (let sent = 0; sent < 1100; sent++) {
       const arrivedMs = NOON_MS + sent * 1000;
       const refused = [{ deviceId: "phone", reason: "no_time", detail: null, position: null }] as const;
       const reports = [{ device_id: "phone", timestamp: arrivedMs, ...HERE }];
-      note(doctor, sent < 300 ? { arrivedMs, refused } : { arrivedMs, reports });
+      note(doctor, sent < 600 ? { arrivedMs, refused } : { arrivedMs, reports });
     }
-    expect(kindsOf(doctor, NOON_MS + 1_000_000)).toEqual([]);
+    expect(kindsOf(doctor, NOON_MS + 1_100_000)).toEqual([]);
   });
 });
 

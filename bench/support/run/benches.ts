@@ -12,6 +12,7 @@ const FILES = [
   "server/device-page",
   "server/http",
   "server/metering",
+  "server/doctor",
   "server/start",
   "store/archive",
   "store/late",

@@ -35,7 +35,8 @@ export interface Fix {
 
 /**
  * Reported speeds by those that positions tell. Roads bend, so a right unit gives a little more than 1. A position that
- * is too close to the last one, in time or in space, is passed over, and the next one is measured from that one too.
+ * is too close to the last one, in time or in space, is passed over, and the next one is measured from that one too:
+ * a phone that reports each second never moves far enough from one to the next.
  */
 export class SpeedRatios {
   readonly #logRatio = new LastNumbers(PAIRS);
@@ -54,9 +55,11 @@ export class SpeedRatios {
     }
     if (seconds < SECONDS_MIN) return;
     const meters = this.#metersTo(slot, fix);
-    if (meters < METERS_MIN || meters <= ACCURACIES_MIN * this.#accuraciesWith(slot, fix)) return;
-    this.#begin(slot, fix);
-    if (fix.speed >= SPEED_MIN) this.#push(slot, fix.speed / (meters / seconds), fix.timestampMs);
+    const isFar = meters >= METERS_MIN && meters > ACCURACIES_MIN * this.#accuraciesWith(slot, fix);
+    const metersPerSecond = meters / seconds;
+    // Who stands still is measured from where he sets off again, or the time at the stop would count as driving.
+    if (isFar || metersPerSecond < SPEED_MIN) this.#begin(slot, fix);
+    if (isFar && fix.speed >= SPEED_MIN) this.#push(slot, fix.speed / metersPerSecond, fix.timestampMs);
   }
 
   /** The median ratio; null where there are too few, or they differ too much to tell. */
