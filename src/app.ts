@@ -1,10 +1,10 @@
-import { createFirstKey, FIRST_APP, reportKeyFile } from "./app/first-key.ts";
+import { createFirstKey, FIRST_APP } from "./app/first-key.ts";
 import { meteredEvents } from "./app/metered-events.ts";
+import { openSecrets, watchSecrets } from "./app/secrets.ts";
 import { ServiceState } from "./app/service-state.ts";
 import { createServices } from "./app/services.ts";
-import { type NewKey, openKeyStore } from "./auth/key-store.ts";
+import type { NewKey } from "./auth/key-store.ts";
 import { createRateLimit } from "./auth/rate-limit.ts";
-import { watchKeys } from "./auth/watch-keys.ts";
 import type { Config } from "./config.ts";
 import { directoryPaths } from "./directory/paths.ts";
 import { createHotStore } from "./hot/hot-store.ts";
@@ -46,7 +46,6 @@ export interface App {
   close(): Promise<void>;
 }
 
-const KEY_RELOAD_MS = 1000; // Half of what the contract allows.
 const STOP_GRACE_MS = 3000; // Of the 5 s that a stop may take: what follows takes most of a second on a busy machine.
 
 /** Opens the data directory and serves it: listening at once, answering about data once the log is replayed. */
@@ -69,7 +68,8 @@ export async function openApp(
   try {
     const paths = directoryPaths(dataDir);
     const process = { pid, command: "serve" };
-    const keys = await openKeyStore({ files, path: paths.keys, clock, acquireLock, process });
+    const secrets = await openSecrets(paths, { files, clock, acquireLock, process });
+    const { keys, passPhrases } = secrets;
     const scheduler = new Scheduler();
     const hot = createHotStore(scheduler);
     const meters = createMeters();
@@ -84,6 +84,7 @@ export async function openApp(
         eventLoop,
         state,
         damagedDirectory: paths.damaged,
+        passPhrases,
       }),
       keys,
       rateLimit: createRateLimit(),
@@ -96,8 +97,7 @@ export async function openApp(
     listener = await platform.listen({ hostname, port, fetch: inShortTurns(server.fetch) });
     // Only now: where the port is in use nobody would be told of the key, and the next start would make none.
     const firstKey = await createFirstKey(keys, files, paths, FIRST_APP);
-    reportKeyFile(keys, events.onKeyFile);
-    const watch = watchKeys(keys, KEY_RELOAD_MS, () => reportKeyFile(keys, events.onKeyFile));
+    const watch = watchSecrets(secrets, events.onKeyFile);
     const opening = openDirectory({
       dataDir,
       files,

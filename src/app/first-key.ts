@@ -32,13 +32,3 @@ export async function createFirstKey(
   assert(created.ok, "a missing key file can be written");
   return created.value;
 }
-
-const NO_KEY_FILE =
-  "there is no keys.json beside the data, so every key is unknown. " +
-  "Make one with: keys create --app APP --permission read --permission write";
-
-/** Tells what is wrong with the key file, if anything is. */
-export function reportKeyFile({ state }: KeyStore, onKeyFile: (reason: string) => void): void {
-  if (state === "missing") onKeyFile(NO_KEY_FILE);
-  else if (state !== "ok") onKeyFile(`keys.json can't be used, every key is unknown: ${state.damaged}`);
-}

@@ -1,4 +1,5 @@
 import manifest from "../../package.json" with { type: "json" };
+import type { PassPhrases } from "../auth/pass-phrases.ts";
 import { INGEST_LIMITS, LATE_WINDOW } from "../config.ts";
 import { readAcknowledgedParts } from "../directory/acknowledged.ts";
 import { Doctor } from "../doctor/doctor.ts";
@@ -12,6 +13,7 @@ import type { Meters } from "../metrics/meters.ts";
 import { createScrape } from "../metrics/scrape.ts";
 import type { Files } from "../runtime/files.ts";
 import type { Platform } from "../runtime/platform.ts";
+import { decryptOf } from "../service/clients/decrypt.ts";
 import { MessageCounts } from "../service/clients/message-counts.ts";
 import { createCurrentQueries } from "../service/current.ts";
 import { createHistoryQueries } from "../service/history/history.ts";
@@ -32,11 +34,13 @@ export interface ServiceParts {
   readonly state: ServiceState;
   /** Where damaged bytes are kept, and which of them somebody has acknowledged. */
   readonly damagedDirectory: string;
+  readonly passPhrases: PassPhrases;
 }
 
 /** The services that endpoints answer from. Those that need the directory are asked once it is open. */
 export function createServices(parts: ServiceParts): Services {
   const { files, platform, clock, hot, scheduler, meters, eventLoop, state, damagedDirectory } = parts;
+  const { passPhrases } = parts;
   const { version } = manifest;
   const queries = { hot, clock, scheduler };
   const bodies = createBodyBudget(INGEST_LIMITS);
@@ -51,6 +55,7 @@ export function createServices(parts: ServiceParts): Services {
     bodies,
     reports: meters.reports,
     doctor: new Doctor(),
+    decryptOf: (sender, address) => decryptOf(passPhrases, sender, address),
     current: createCurrentQueries(queries),
     history: createHistoryQueries({
       ...queries,

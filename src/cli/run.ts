@@ -9,6 +9,7 @@ import { helpText, usageErrorText } from "./arguments/help.ts";
 import { backup } from "./commands/backup.ts";
 import { importFiles } from "./commands/import.ts";
 import { createKey, listKeys, revokeKey } from "./commands/keys.ts";
+import { setPassPhrase } from "./commands/pass-phrase.ts";
 import { restore } from "./commands/restore.ts";
 import { seal } from "./commands/seal.ts";
 import { serve } from "./commands/serve.ts";
@@ -51,6 +52,8 @@ async function run(
       return listKeys(command, platform, clock, terminal);
     case "keys revoke":
       return revokeKey(command, platform, clock, terminal);
+    case "keys passphrase":
+      return setPassPhrase(command, platform, clock, terminal);
     case "import":
       return importFiles(command, platform, clock, terminal, stopSignal());
     case "seal":

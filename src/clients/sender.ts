@@ -1,9 +1,12 @@
 import type { AppId } from "../model/ids.ts";
 
+/** In place of the id of a key, for what a broker brings. */
+export const BROKER_KEY_ID = "mqtt";
+
 /** Who sends: a key, or a broker in an app's name. */
 export interface Sender {
   readonly appId: AppId;
-  /** `mqtt` for a broker. */
+  /** `BROKER_KEY_ID` for a broker. */
   readonly keyId: string;
   /** The last characters of the key, which name a device that has no other name. */
   readonly lastFour: string;

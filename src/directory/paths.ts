@@ -7,6 +7,7 @@ export function directoryPaths(dataDir: string) {
     archive: join(dataDir, "archive"),
     damaged: join(dataDir, "damaged"),
     keys: join(dataDir, "keys.json"),
+    passPhrases: join(dataDir, "pass-phrases.json"),
     firstKey: join(dataDir, "first-key"),
     directoryId: join(dataDir, "directory-id"),
     lock: join(dataDir, "lock"),

@@ -1,3 +1,5 @@
+import type { ClientMessage } from "../clients/client.ts";
+import type { Address, Sender } from "../clients/sender.ts";
 import type { Doctor } from "../doctor/doctor.ts";
 import type { Meters } from "../metrics/meters.ts";
 import type { Scrape } from "../metrics/scrape.ts";
@@ -24,6 +26,8 @@ export interface Services extends QueryDependencies {
   readonly reports: Meters["reports"];
   /** Told of all that is taken in, and asked what is wrong with its devices. */
   readonly doctor: Pick<Doctor, "note" | "lastRequests" | "examine">;
+  /** Opens what the devices of a sender encrypt. */
+  readonly decryptOf: (sender: Sender, address: Address) => ClientMessage["decrypt"];
   readonly current: CurrentQueries;
   readonly history: HistoryQueries;
   readonly nearby: Nearby;

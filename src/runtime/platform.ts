@@ -10,6 +10,7 @@ import { listenOnDeno } from "./listeners/deno-listen.ts";
 import type { AcquireLock } from "./lock.ts";
 import { createNodeFiles } from "./node-files.ts";
 import { type InputFile, openNodeInput } from "./node-input.ts";
+import { readSecretLine } from "./secret-input.ts";
 import { acquireSqliteLock } from "./sqlite-lock.ts";
 import type { ProcessUsage } from "./usage.ts";
 
@@ -23,6 +24,8 @@ export interface Platform {
   usage(): ProcessUsage;
   /** A file to import from, or standard input for `-`. Throws a `FileError` where it can't be opened. */
   openInput(path: string): Promise<InputFile>;
+  /** The first line of standard input; `null` where there is none. Of a terminal, what is typed is not shown. */
+  readSecretLine(ask: () => void, end: () => void): Promise<string | null>;
   /** A file of an installed package, as `import.meta.resolve` names it. */
   readAsset(specifier: string): Promise<Uint8Array>;
 }
@@ -41,6 +44,7 @@ export function createPlatform(): Platform {
     pid: process.pid,
     usage: processUsage,
     openInput: openNodeInput,
+    readSecretLine,
     readAsset: (specifier) => files.read(fileURLToPath(import.meta.resolve(specifier))),
   };
 }

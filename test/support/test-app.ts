@@ -11,6 +11,7 @@ import { createServer, type ServerOptions } from "../../src/http/server.ts";
 import type { Readiness, Services } from "../../src/http/services.ts";
 import { assert } from "../../src/lib/assert.ts";
 import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
+import { inOneStep } from "../../src/lib/schedule/steps.ts";
 import { DELAY_BOUNDS_SECONDS, Durations } from "../../src/metrics/durations.ts";
 import { createMeters } from "../../src/metrics/meters.ts";
 import { createScrape } from "../../src/metrics/scrape.ts";
@@ -192,6 +193,7 @@ async function createServices({
     bodies,
     reports: meters.reports,
     doctor: new Doctor(),
+    decryptOf: () => () => inOneStep(() => null),
     current: createCurrentQueries(queries),
     history: createHistoryQueries({
       ...queries,

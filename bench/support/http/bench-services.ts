@@ -4,6 +4,7 @@ import { createBodyBudget } from "../../../src/http/body/body-budget.ts";
 import { AnswerBuffer } from "../../../src/http/encode/answer-buffer.ts";
 import type { Services } from "../../../src/http/services.ts";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
+import { inOneStep } from "../../../src/lib/schedule/steps.ts";
 import type { Meters } from "../../../src/metrics/meters.ts";
 import type { OpenDirectory } from "../../../src/open-directory.ts";
 import type { Platform } from "../../../src/runtime/platform.ts";
@@ -28,6 +29,7 @@ export function createBenchServices(
     bodies: createBodyBudget(INGEST_LIMITS),
     reports,
     doctor: new Doctor(),
+    decryptOf: () => () => inOneStep(() => null),
     current: createCurrentQueries(queries),
     history: createHistoryQueries({
       ...queries,

@@ -6,8 +6,10 @@ import { type Flags, parseFlags } from "./flags.ts";
 import { type ImportCommand, parseImport } from "./import-command.ts";
 import {
   type KeysCreateCommand,
+  type KeysPassPhraseCommand,
   type KeysRevokeCommand,
   parseKeysCreate,
+  parseKeysPassPhrase,
   parseKeysRevoke,
 } from "./keys-command.ts";
 import { noArgument } from "./positionals.ts";
@@ -19,6 +21,7 @@ export type Command =
   | KeysCreateCommand
   | KeysListCommand
   | KeysRevokeCommand
+  | KeysPassPhraseCommand
   | ImportCommand
   | SealCommand
   | BackupCommand
@@ -58,6 +61,7 @@ const PARSERS: { readonly [Name in CommandName]: Parse<Name> } = {
   "keys list": (values, dataDir, positionals) =>
     plain({ kind: "keys list", dataDir, ...values }, positionals),
   "keys revoke": parseKeysRevoke,
+  "keys passphrase": parseKeysPassPhrase,
   import: parseImport,
   seal: (values, dataDir, positionals) => plain({ kind: "seal", dataDir, ...values }, positionals),
   backup: parseBackup,
@@ -133,7 +137,7 @@ function parseKeysAlone(args: readonly string[]): Result<Command, UsageError> {
   const flags = parseFlags(args, kindsOf(COMMON_FLAGS));
   if (!flags.ok) return usage(flags.error, "keys");
   if (flags.value.has("help")) return ok({ kind: "help", topic: "keys" });
-  return usage("keys needs a command: create, list or revoke", "keys");
+  return usage("keys needs a command: create, list, revoke or passphrase", "keys");
 }
 
 /** `help`, `help import`, `help keys create`. */

@@ -123,6 +123,15 @@ export const FLAGS = {
     json: { name: "json", does: "as JSON, with times in Unix milliseconds" },
   },
   "keys revoke": {},
+  "keys passphrase": {
+    deviceId: {
+      name: "device",
+      takes: DEVICE,
+      otherwise: "all of the key",
+      does: "the device that encrypts, as answers show it or without its user",
+    },
+    remove: { name: "remove", does: "forget it: nothing is opened with it any more" },
+  },
   import: {
     appId: {
       name: "app",

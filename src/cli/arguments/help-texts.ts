@@ -54,6 +54,15 @@ ${CLIENT_NAMES.join(", ")}.`,
     before: `Ends a key for good. A running server refuses it within 2 seconds. Revoking again changes nothing.`,
     example: (program) => `${program} keys revoke k_4fTz81Qa`,
   },
+  "keys passphrase": {
+    takes: "ID",
+    does: "say what a phone encrypts with",
+    before: `Reads the pass phrase that is typed into OwnTracks ("encryption key") from a prompt or standard input, and
+opens with it what devices of the key, or that one, send from then on. It is kept readable in the file
+pass-phrases.json in the data directory, mode 0600; a running server knows it within 2 seconds. What a broker
+brings is opened with the pass phrases of all keys of its app. The app uses the first 32 bytes.`,
+    example: (program) => `${program} keys passphrase k_4fTz81Qa --device pixel7 < phrase`,
+  },
   import: {
     takes: "FILE...",
     does: "take in reports from files",

@@ -46,12 +46,34 @@ function permissionsOf({
   return ok(PERMISSIONS.filter((permission) => permissions.includes(permission)));
 }
 
+export interface KeysPassPhraseCommand extends ValuesOf<"keys passphrase"> {
+  readonly kind: "keys passphrase";
+  readonly dataDir: string;
+  readonly id: string;
+}
+
 export function parseKeysRevoke(
   _values: ValuesOf<"keys revoke">,
   dataDir: string,
   positionals: readonly string[],
 ): Result<KeysRevokeCommand, string> {
-  const needs = "the id of a key, as keys list shows it";
-  const id = oneArgument(positionals, "keys revoke", { needs, takes: "one id" });
+  const id = oneId(positionals, "keys revoke");
   return id.ok ? ok({ kind: "keys revoke", dataDir, id: id.value }) : id;
+}
+
+export function parseKeysPassPhrase(
+  values: ValuesOf<"keys passphrase">,
+  dataDir: string,
+  positionals: readonly string[],
+): Result<KeysPassPhraseCommand, string> {
+  // Whatever was typed there is not repeated: it may be the phrase.
+  if (positionals.length > 1)
+    return fail("keys passphrase takes one id, and asks for the pass phrase itself");
+  const id = oneId(positionals, "keys passphrase");
+  return id.ok ? ok({ kind: "keys passphrase", dataDir, id: id.value, ...values }) : id;
+}
+
+function oneId(positionals: readonly string[], command: string): Result<string, string> {
+  const needs = "the id of a key, as keys list shows it";
+  return oneArgument(positionals, command, { needs, takes: "one id" });
 }

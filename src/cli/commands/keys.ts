@@ -80,7 +80,7 @@ export async function revokeKey(
 }
 
 /** The key commands share a file with the server and need nothing else of the directory. */
-function openKeys(
+export function openKeys(
   command: string,
   dataDir: string,
   { files, acquireLock, pid }: KeysPlatform,
@@ -112,11 +112,11 @@ function damaged(reason: string): SharedFileError {
 }
 
 function refuse(error: SharedFileError | UnknownKeyError, terminal: Terminal): number {
-  terminal.error(`${describe(error)}\n`);
+  terminal.error(`${describeKeyError(error)}\n`);
   return 1;
 }
 
-function describe(error: SharedFileError | UnknownKeyError): string {
+export function describeKeyError(error: SharedFileError | UnknownKeyError): string {
   switch (error.kind) {
     case "file_damaged":
       return `${error.file} can't be used: ${error.reason}. It is left as it is.`;

@@ -1,8 +1,9 @@
 import { Buffer } from "node:buffer";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { type Manifest, readManifest } from "../../archive/files/manifest.ts";
 import { archivePaths } from "../../archive/files/paths.ts";
 import { parseKeyFile } from "../../auth/key-file.ts";
+import { parsePassPhraseFile } from "../../auth/pass-phrase-file.ts";
 import { directoryPaths } from "../../directory/paths.ts";
 import { FileError, type Files, isPassing } from "../../runtime/files.ts";
 import { scanSegment } from "../../wal/segment/scan-segment.ts";
@@ -46,7 +47,7 @@ export async function gather(options: GatherOptions): Promise<Gathered | null> {
     for (const part of parts) progress.add(await backupFiles.bring(part));
     const logSequence = await bringLog(options, backupFiles, progress, problems);
     for (const other of await findOthers(files, dataDir)) await backupFiles.bring(other);
-    await checkKeys(files, dataDir, problems);
+    await checkSecrets(files, dataDir, problems);
     if (!isSame(before, await readManifestBytes(files, archiveDirectory))) continue;
     if (before !== null) await backupFiles.put(MANIFEST, before);
     const lastSequence = Math.max(manifest?.lastSequence ?? 0, logSequence);
@@ -113,11 +114,16 @@ async function bringLog(
   return sequence;
 }
 
-async function checkKeys(files: Files, dataDir: string, problems: string[]): Promise<void> {
-  const { keys } = directoryPaths(dataDir);
-  if (!(await files.exists(keys))) return;
-  const parsed = parseKeyFile(await files.read(keys));
-  if (!parsed.ok) problems.push(`keys.json can't be used: ${parsed.error}`);
+async function checkSecrets(files: Files, dataDir: string, problems: string[]): Promise<void> {
+  const { keys, passPhrases } = directoryPaths(dataDir);
+  for (const [path, parse] of [
+    [keys, parseKeyFile],
+    [passPhrases, parsePassPhraseFile],
+  ] as const) {
+    if (!(await files.exists(path))) continue;
+    const parsed = parse(await files.read(path));
+    if (!parsed.ok) problems.push(`${basename(path)} can't be used: ${parsed.error}`);
+  }
 }
 
 interface Progress {

@@ -7,6 +7,9 @@ import { FileError, type Files } from "../../runtime/files.ts";
 /** The manifest's path in a data directory. */
 export const MANIFEST = "archive/manifest.json";
 
+/** Who may ask and report, and how what they encrypt is opened. */
+export const SECRETS = ["keys.json", "pass-phrases.json"];
+
 /** A file that a backup should have. */
 export interface WantedFile {
   /** Its path in a data directory. */
@@ -42,7 +45,8 @@ export async function findParts(files: Files, archiveDirectory: string): Promise
 
 /** Whatever lies in some folders of a data directory, and some files of it. */
 export async function findOthers(files: Files, dataDir: string): Promise<WantedFile[]> {
-  const found = (await files.exists(join(dataDir, "keys.json"))) ? ["keys.json"] : [];
+  const found: string[] = [];
+  for (const file of SECRETS) if (await files.exists(join(dataDir, file))) found.push(file);
   for (const folder of ["damaged", "imports"]) {
     for (const name of await files.list(join(dataDir, folder))) {
       if (!name.endsWith(".tmp")) found.push(`${folder}/${name}`);

@@ -3,6 +3,7 @@ import type { Database } from "../../archive/database/duckdb.ts";
 import { lostName } from "../../archive/files/paths.ts";
 import type { ArchiveReport, DamagedPart } from "../../archive/verify-archive.ts";
 import { openKeyStore } from "../../auth/key-store.ts";
+import { PassPhrases } from "../../auth/pass-phrases.ts";
 import type { SharedFileState } from "../../auth/shared-file.ts";
 import {
   type Acknowledged,
@@ -63,6 +64,7 @@ export interface VerifyDependencies {
     readonly archive: string;
     readonly damaged: string;
     readonly keys: string;
+    readonly passPhrases: string;
     readonly lock: string;
   };
   /** Where DuckDB is to look at the archive's files. */
@@ -86,13 +88,15 @@ export function createVerify(dependencies: VerifyDependencies) {
     const data = await verifyData(dependencies, quick);
     const { segments, archive, pastDays } = data;
     const keys = await readKeys(dependencies);
+    const passPhrases = await readPassPhrases(dependencies);
     if (acknowledge) await acknowledgeAll(files, paths.damaged, archive.damaged);
     const acknowledged = await readAcknowledged(files, paths.damaged);
     const setAside = await listSetAside(files, paths.damaged, acknowledged);
     const problems = [
       ...segments.flatMap(segmentProblems),
       ...archiveProblems(archive, acknowledged),
-      ...keyProblems(keys.state),
+      ...fileProblems(paths.keys, keys.state),
+      ...fileProblems(paths.passPhrases, passPhrases.state),
       ...setAsideProblems(setAside),
       ...data.problems,
     ];
@@ -158,6 +162,17 @@ async function readKeys({ files, acquireLock, clock, pid, paths }: VerifyDepende
   return { state: keys.state, count: keys.list().length };
 }
 
+function readPassPhrases({
+  files,
+  acquireLock,
+  clock,
+  pid,
+  paths,
+}: VerifyDependencies): Promise<PassPhrases> {
+  const process = { pid, command: "verify" };
+  return PassPhrases.open({ files, path: paths.passPhrases, clock, acquireLock, process });
+}
+
 /** Files under `damaged/` that no operator has taken note of. */
 export async function countUnacknowledged(files: Files, directory: string): Promise<number> {
   const setAside = await listSetAside(files, directory, await readAcknowledged(files, directory));
@@ -200,8 +215,8 @@ function segmentProblems({ file, bytes, damage, isReadable, goodHead }: Inspecte
 }
 
 /** No key file is none that is damaged: a directory may have been filled by `import` alone. */
-function keyProblems(state: SharedFileState): string[] {
-  return typeof state === "object" ? [`keys.json can't be used: ${state.damaged}`] : [];
+function fileProblems(path: string, state: SharedFileState): string[] {
+  return typeof state === "object" ? [`${basename(path)} can't be used: ${state.damaged}`] : [];
 }
 
 function setAsideProblems(setAside: readonly SetAsideFile[]): string[] {

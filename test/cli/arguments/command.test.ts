@@ -131,6 +131,13 @@ describe("parseCommand()", () => {
       dataDir: "data/local",
       id: "k_12345678",
     });
+    expect(parsed("keys passphrase k_12345678 --device pixel7")).toEqual({
+      kind: "keys passphrase",
+      dataDir: "data/local",
+      id: "k_12345678",
+      deviceId: "pixel7",
+      remove: false,
+    });
   });
 
   test("reads import, with the formats that the names say", () => {
@@ -211,7 +218,7 @@ describe("parseCommand()", () => {
     ["--data-dir", "--data-dir needs a value"],
     ["--port 1 serve", "Unknown option --port"],
     ["launch", 'Unknown command "launch"'],
-    ["keys", "keys needs a command: create, list or revoke"],
+    ["keys", "keys needs a command: create, list, revoke or passphrase"],
     ["keys steal", 'Unknown command "keys steal"'],
     ["help launch", 'Unknown command "launch"'],
     ["serve --prot 1", "Unknown option --prot"],
@@ -283,6 +290,8 @@ describe("parseCommand()", () => {
     ["restore a --data-dir ./a", 'The backup "a" and the new data directory "./a" must lie apart'],
     ["keys revoke", "keys revoke needs the id of a key, as keys list shows it"],
     ["keys revoke a b", 'keys revoke takes one id, and "b" is one more'],
+    ["keys passphrase", "keys passphrase needs the id of a key, as keys list shows it"],
+    ["keys passphrase a secret", "keys passphrase takes one id, and asks for the pass phrase itself"],
     ["import --app a", "import needs at least one file, or - for standard input"],
     ["import a.csv", "import needs --app, or --url with --key"],
     ["import a.txt --app a", '"a.txt" does not say what it is: add --format csv or --format ndjson'],
@@ -341,6 +350,7 @@ test("helpText() names every option that its command takes, and fits a terminal"
     ],
     "keys list": ["--json", "--data-dir"],
     "keys revoke": ["--data-dir"],
+    "keys passphrase": ["--device", "--remove", "--data-dir"],
     import: ["--app", "--user", "--format", "--shift-to-now", "--url", "--key", "--data-dir"],
     backup: ["--json", "--data-dir"],
     restore: ["--json", "--data-dir"],

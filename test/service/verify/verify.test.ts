@@ -13,6 +13,7 @@ const PATHS = {
   archive: "/data/archive",
   damaged: "/data/damaged",
   keys: "/data/keys.json",
+  passPhrases: "/data/pass-phrases.json",
   lock: "/data/lock",
 };
 const NOW_MS = Date.UTC(2026, 0, 15);
