@@ -100,10 +100,12 @@ export function queryEndpoint<
 
 /** Any other endpoint that needs a key. */
 export function keyedEndpoint(
-  declared: Operation & Pick<KeyedEndpoint, "method" | "path" | "permission" | "open">,
+  declared: Operation &
+    Pick<KeyedEndpoint, "method" | "path" | "permission" | "open"> &
+    Partial<Pick<KeyedEndpoint, "query">>,
 ): KeyedEndpoint {
-  const { method, path, permission, open, ...operation } = declared;
-  return { method, path, permission, isHot: false, pathParameters: {}, query: {}, operation, open };
+  const { method, path, permission, query = {}, open, ...operation } = declared;
+  return { method, path, permission, isHot: false, pathParameters: {}, query, operation, open };
 }
 
 /** An endpoint that needs no key. */

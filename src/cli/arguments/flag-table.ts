@@ -136,7 +136,7 @@ export const FLAGS = {
     appId: {
       name: "app",
       takes: APP,
-      does: "the app that the devices belong to (with --url it is the key's)",
+      does: "the app that the devices belong to; with --url it must be the key's",
     },
     userId: { name: "user", takes: USER, otherwise: "none", does: "the user of reports that name none" },
     format: {

@@ -3,6 +3,7 @@ import type { AppId, UserId } from "../../model/ids.ts";
 import { formatOfName, type ImportFormat } from "../../service/import/input.ts";
 import type { ValuesOf } from "./flag-table.ts";
 
+/** What is imported, and into what: a data directory or a running server. */
 export interface ImportCommand {
   readonly kind: "import";
   readonly dataDir: string;
@@ -19,7 +20,13 @@ export interface FileToImport {
 
 export type ImportTarget =
   | { readonly kind: "directory"; readonly appId: AppId }
-  | { readonly kind: "server"; readonly url: string; readonly key: string };
+  | {
+      readonly kind: "server";
+      readonly url: string;
+      readonly key: string;
+      /** Whose the key must be; null where nobody said. */
+      readonly appId: AppId | null;
+    };
 
 export function parseImport(
   values: ValuesOf<"import">,
@@ -58,5 +65,5 @@ function parseTarget({ appId, url, key }: ValuesOf<"import">): Result<ImportTarg
     return ok({ kind: "directory", appId });
   }
   if (key === null) return fail("--url needs --key, or the key in WHEREHOUSE_KEY");
-  return ok({ kind: "server", url, key });
+  return ok({ kind: "server", url, key, appId });
 }

@@ -1,6 +1,7 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { fail, ok, type Result } from "../../lib/result.ts";
+import type { AppId } from "../../model/ids.ts";
 import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../../model/location-fields.ts";
 import { NOT_CARRIED, type ReportBatch } from "../../model/report-batch.ts";
 import type { Deliver, Delivered } from "./import.ts";
@@ -14,6 +15,8 @@ export interface PostDependencies {
   /** Of the server, without a slash at the end. */
   readonly url: string;
   readonly key: string;
+  /** Whose the key must be; null where that doesn't matter. */
+  readonly appId: AppId | null;
   post(url: string, init: RequestInit): Promise<Response>;
   /** Resolves after this time, or earlier where the import is to end. */
   wait(milliseconds: number): Promise<void>;
@@ -37,7 +40,8 @@ const RETRIED_STATUSES: readonly number[] = [429, 502, 503, 504];
 const compress = promisify(gzip);
 
 export function createPostDelivery(dependencies: PostDependencies): Deliver {
-  const { url, key, post, wait, signal, onWait } = dependencies;
+  const { url, key, appId, post, wait, signal, onWait } = dependencies;
+  const address = `${url}/ingest/v1/locations${appId === null ? "" : `?app_id=${appId}`}`;
   let before: Promise<Result<unknown, string>> = Promise.resolve(ok(null));
   let everAnswered = false;
 
@@ -58,7 +62,7 @@ export function createPostDelivery(dependencies: PostDependencies): Deliver {
     let response: Response;
     let content: unknown;
     try {
-      response = await post(`${url}/ingest/v1/locations`, {
+      response = await post(address, {
         method: "POST",
         headers: {
           authorization: `Bearer ${key}`,

@@ -164,6 +164,9 @@ describe("parseCommand()", () => {
     expect(parsed("import a.csv --url http://h:1/base", { WHEREHOUSE_KEY: KEY })).toMatchObject({
       target,
     });
+    expect(parsed(`import a.csv --url http://h:1/base --key ${KEY} --app shop`)).toMatchObject({
+      target: { ...target, appId: "shop" },
+    });
     const typo = { WHEREHOUSE_KEY: "wh_typo" };
     expect(parsed("import a.csv --app shop", typo)).toMatchObject({ target: { kind: "directory" } });
     expect(parsed("import --app shop -- --odd.csv")).toMatchObject({ files: [{ path: "--odd.csv" }] });

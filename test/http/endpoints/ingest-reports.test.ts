@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { answerOf, createTestApp, NOON_MS } from "../../support/test-app.ts";
+import { APP_ID, answerOf, createTestApp, NOON_MS, OTHER_APP_ID } from "../../support/test-app.ts";
 import { INGEST_PATH } from "../requests.ts";
 
 /** Which reports are taken, and what is said of the others: contract §4. */
@@ -20,6 +20,26 @@ async function sendText(text: string, type = "application/json") {
   const headers = { authorization: `Bearer ${app.keys.full}`, "content-type": type };
   return answerOf(await app.fetch(INGEST_PATH, { method: "POST", headers, body: text }));
 }
+
+describe("app_id in the query", () => {
+  const send = async (query: string) => {
+    const headers = { authorization: `Bearer ${app.keys.full}`, "content-type": "application/json" };
+    const report = JSON.stringify({ ...GOOD, device_id: "meant" });
+    return answerOf(await app.fetch(`${INGEST_PATH}?${query}`, { method: "POST", headers, body: report }));
+  };
+
+  test("refuses what is meant for another app, whether there is one or not", async () => {
+    const refused = { success: false, message: "app_id is not the app of this key; nothing was stored" };
+    for (const other of [OTHER_APP_ID, "nobody", "FLEET", "fleet%20", ""])
+      expect(await send(`app_id=${other}`)).toMatchObject({ status: 400, body: refused });
+    expect(await send("app_id=fleet&app_id=fleet")).toMatchObject({ status: 400 });
+    expect((await app.get("/api/v1/devices/meant/locations/current")).status).toBe(404);
+  });
+
+  test("changes nothing where it is the key's", async () => {
+    expect(await send(`app_id=${APP_ID}`)).toMatchObject({ status: 200, body: { accepted: 1 } });
+  });
+});
 
 describe("required fields", () => {
   test.each(["device_id", "timestamp", "latitude", "longitude"])("%s", async (name) => {

@@ -102,6 +102,7 @@ const PARAMETERS: Readonly<Record<string, Readonly<Record<string, object>>>> = {
     "query timezone": ZONE,
   },
   "POST /ingest/v1/locations": {
+    "query app_id": { type: "string", minLength: 1, maxLength: 64 },
     "header Content-Encoding": { type: "string", enum: ["identity", "gzip", "zstd"], default: "identity" },
   },
 };

@@ -1,17 +1,24 @@
 import { describe, expect, test } from "bun:test";
 import { gunzipSync } from "node:zlib";
+import type { AppId } from "../../../src/model/ids.ts";
 import { createPostDelivery } from "../../../src/service/import/post.ts";
 import { batchOf, type Report } from "../../support/reports/batches.ts";
-import { createTestApp, NOON_MS, type TestApp } from "../../support/test-app.ts";
+import { APP_ID, createTestApp, NOON_MS, OTHER_APP_ID, type TestApp } from "../../support/test-app.ts";
 
 type Post = (url: string, init: RequestInit) => Promise<Response>;
 
-function createDelivery(post: Post, key = "wh_key", signal = new AbortController().signal) {
+function createDelivery(
+  post: Post,
+  key = "wh_key",
+  signal = new AbortController().signal,
+  appId: AppId | null = null,
+) {
   const waits: number[] = [];
   const said: string[] = [];
   const deliver = createPostDelivery({
     url: "http://here",
     key,
+    appId,
     post,
     signal,
     wait: async (milliseconds) => void waits.push(milliseconds),
@@ -97,6 +104,18 @@ describe("createPostDelivery()", () => {
       error: expect.stringMatching(/^http:\/\/here answered 403: .+/),
     });
     expect(waits).toEqual([]);
+  });
+
+  test("brings nothing to another app than the one that is meant", async () => {
+    const app = await createTestApp();
+    const deliverTo = (appId: string) =>
+      createDelivery(postTo(app), app.keys.full, undefined, appId as AppId).deliver(batchOf([report(0)]));
+    expect(await deliverTo(OTHER_APP_ID)).toEqual({
+      ok: false,
+      error: "http://here answered 400: app_id is not the app of this key; nothing was stored",
+    });
+    expect((await app.get("/api/v1/locations/current")).body.locations).toEqual([]);
+    expect(await deliverTo(APP_ID)).toMatchObject({ ok: true, value: { accepted: 1 } });
   });
 
   test("waits as long as it is told, or longer each time", async () => {

@@ -1,4 +1,6 @@
 import { NONE, type TakenReports } from "../../../doctor/taken-reports.ts";
+import { ok } from "../../../lib/result.ts";
+import type { ServiceError } from "../../../model/errors.ts";
 import { BATCH_REPORTS_MAX } from "../../../model/report-batch.ts";
 import { bodiesOf, ingestBatches } from "../../../service/ingest-batches.ts";
 import { FUTURE_MAX_MS, retentionStartMs } from "../../../time/retention.ts";
@@ -10,6 +12,7 @@ import { keyedEndpoint } from "../../endpoint.ts";
 import type { Call } from "../../gate.ts";
 import { exampleOf } from "../../openapi/error-bodies.ts";
 import { failure, SENT_TO_RETRY, SENT_WITH_KEY } from "../../openapi/responses.ts";
+import { type QueryParameters, readQuery } from "../../parameters/parameter.ts";
 import type { Services } from "../../services.ts";
 import { EXAMPLE_REPORT } from "../../shapes/record-schemas.ts";
 import { ref } from "../../shapes/schema.ts";
@@ -31,6 +34,21 @@ const answer = object({
   sequence: count("Position in the log after this request."),
 });
 
+const OTHER_APP: ServiceError = {
+  kind: "invalid_parameter",
+  message: "app_id is not the app of this key; nothing was stored",
+};
+
+const query = {
+  app_id: {
+    description:
+      "The app that the reports are meant for. Where the key is another's, nothing of the body is taken.",
+    required: false,
+    schema: { type: "string", minLength: 1, maxLength: 64 },
+    parse: (_name: string, text: string | null) => ok(text),
+  },
+} satisfies QueryParameters;
+
 /** The way in: reports of the key's own app. */
 export const ingestLocations = keyedEndpoint({
   operationId: "postLocations",
@@ -48,6 +66,7 @@ export const ingestLocations = keyedEndpoint({
   method: "POST",
   path: "/ingest/v1/locations",
   permission: "write",
+  query,
   headers: [
     {
       name: "Content-Encoding",
@@ -87,12 +106,18 @@ export const ingestLocations = keyedEndpoint({
     },
   },
   failures: {
-    400: failure("The body as a whole can't be read.", SENT_WITH_KEY, ["PlainError"], {
-      body_unreadable: exampleOf({
-        kind: "body_unreadable",
-        message: "locations must be an array of reports",
-      }),
-    }),
+    400: failure(
+      "The body as a whole can't be read, or is meant for another app.",
+      SENT_WITH_KEY,
+      ["PlainError"],
+      {
+        other_app: exampleOf(OTHER_APP),
+        body_unreadable: exampleOf({
+          kind: "body_unreadable",
+          message: "locations must be an array of reports",
+        }),
+      },
+    ),
     413: failure(
       "The body is larger than 16 MiB, or holds more than 10,000 reports.",
       SENT_WITH_KEY,
@@ -148,6 +173,10 @@ async function takeIn(
   call: Call,
   share: BodyShare,
 ) {
+  const asked = readQuery(call.request.url, query);
+  if (!asked.ok) return call.fail(asked.error);
+  const { app_id: meantFor } = asked.value;
+  if (meantFor !== null && meantFor !== call.appId) return call.fail(OTHER_APP);
   const format = reportFormat(call.request.headers.get("content-type"));
   if (format === null) {
     return call.fail({
