@@ -16,6 +16,7 @@ import type { Platform } from "../runtime/platform.ts";
 import { decryptOf } from "../service/clients/decrypt.ts";
 import { MessageCounts } from "../service/clients/message-counts.ts";
 import { createCurrentQueries } from "../service/current.ts";
+import { createFindings } from "../service/findings.ts";
 import { createHistoryQueries } from "../service/history/history.ts";
 import { createNearby } from "../service/nearby.ts";
 import { countUnacknowledged } from "../service/verify/verify.ts";
@@ -43,6 +44,7 @@ export function createServices(parts: ServiceParts): Services {
   const { passPhrases } = parts;
   const { version } = manifest;
   const queries = { hot, clock, scheduler };
+  const doctor = new Doctor();
   const bodies = createBodyBudget(INGEST_LIMITS);
   const messages = new MessageCounts();
   const countDamaged = () => countDamages(parts);
@@ -54,7 +56,7 @@ export function createServices(parts: ServiceParts): Services {
     ingest: (appId, batch) => state.opened().ingest(appId, batch),
     bodies,
     reports: meters.reports,
-    doctor: new Doctor(),
+    doctor,
     decryptOf: (sender, address) => decryptOf(passPhrases, sender, address),
     current: createCurrentQueries(queries),
     history: createHistoryQueries({
@@ -75,6 +77,7 @@ export function createServices(parts: ServiceParts): Services {
       bodies,
       usage: platform.usage,
       countDamaged,
+      findings: createFindings({ ...queries, doctor }),
     }),
     answers: new AnswerBuffer(),
     readAsset: platform.readAsset,

@@ -13,7 +13,7 @@ export type Metric =
       readonly help: string;
       readonly label: string;
       /** By the value of the label. */
-      lookAll(): Readonly<Record<string, number>>;
+      lookAll(): CountsByLabel | Promise<CountsByLabel>;
     }
   | {
       readonly name: string;
@@ -21,6 +21,8 @@ export type Metric =
       readonly labels: readonly string[];
       lookSamples(): readonly Sample[];
     };
+
+type CountsByLabel = Readonly<Record<string, number>>;
 
 export interface Sample {
   readonly labels: Readonly<Record<string, string>>;
@@ -42,7 +44,7 @@ export function addMetric(registry: Registry, metric: Metric): void {
         else this.inc(value);
         return;
       }
-      for (const { labels, value } of samplesOf(metric)) this.inc(labels, value);
+      for (const { labels, value } of await samplesOf(metric)) this.inc(labels, value);
     },
   });
 }
@@ -52,9 +54,9 @@ function labelsOf(metric: Metric): string[] {
   return "labels" in metric ? [...metric.labels] : [];
 }
 
-function samplesOf(metric: Exclude<Metric, { look(): unknown }>): readonly Sample[] {
+async function samplesOf(metric: Exclude<Metric, { look(): unknown }>): Promise<readonly Sample[]> {
   if ("lookSamples" in metric) return metric.lookSamples();
-  return Object.entries(metric.lookAll()).map(([value, count]) => ({
+  return Object.entries(await metric.lookAll()).map(([value, count]) => ({
     labels: { [metric.label]: value },
     value: count,
   }));

@@ -3,8 +3,10 @@ import type { Archive } from "../archive/archive.ts";
 import type { HotStore } from "../hot/hot-store.ts";
 import type { ProcessUsage } from "../runtime/usage.ts";
 import type { MessageCounts } from "../service/clients/message-counts.ts";
+import type { Findings } from "../service/findings.ts";
 import type { Wal } from "../wal/wal.ts";
 import { clientMetrics } from "./client-metrics.ts";
+import { doctorMetrics } from "./doctor-metrics.ts";
 import type { Durations } from "./durations.ts";
 import type { EventLoopMeter } from "./event-loop-meter.ts";
 import { type CountedHistogram, registryOf } from "./histograms.ts";
@@ -35,6 +37,7 @@ export interface ScrapeDependencies {
   readonly usage: () => ProcessUsage;
   /** Damages that nobody has acknowledged. */
   readonly countDamaged: () => Promise<number>;
+  readonly findings: Pick<Findings, "count">;
 }
 
 export interface OpenStores {
@@ -60,6 +63,7 @@ export function createScrape(dependencies: ScrapeDependencies): Scrape {
   for (const metric of [
     ...reportMetrics(dependencies),
     ...clientMetrics(dependencies.messages),
+    ...doctorMetrics(dependencies.findings),
     ...logMetrics(dependencies),
     ...recordMetrics(dependencies),
     ...sealMetrics(dependencies),

@@ -30,7 +30,7 @@ export type FindingCounts = Readonly<Record<FindingKind, number>>;
 
 export interface Findings {
   ofApp(appId: AppId, query: FindingsQuery, client: Client): MaybePromise<FindingsAnswer>;
-  /** Of all apps. */
+  /** Of all apps, as they were within the last minute. */
   count(): Promise<FindingCounts>;
 }
 
@@ -54,11 +54,23 @@ export function createFindings({ doctor, hot, clock, scheduler }: FindingsDepend
     return counts;
   }
 
+  let counted: { readonly atMs: number; readonly counts: Promise<FindingCounts> } | null = null;
+
   return {
     ofApp: (appId, query, { signal }) => scheduler.runAtOnce(appId, signal, findNewest(appId, query)),
-    count: () => scheduler.run(ALL_APPS, countAll()),
+    count() {
+      const nowMs = clock.nowMs();
+      const ageMs = nowMs - (counted?.atMs ?? Number.NEGATIVE_INFINITY);
+      if (counted === null || !(ageMs >= 0 && ageMs < COUNTS_KEPT_MS)) {
+        counted = { atMs: nowMs, counts: scheduler.run(ALL_APPS, countAll()) };
+      }
+      return counted.counts;
+    },
   };
 }
+
+/** A hundred thousand devices take a third of a second. */
+const COUNTS_KEPT_MS = 60_000;
 
 /** Who waits while all apps are counted. No app is called so. */
 const ALL_APPS = "findings of all apps";

@@ -19,6 +19,7 @@ import type { Binding } from "../../src/model/binding.ts";
 import type { AppId } from "../../src/model/ids.ts";
 import { MessageCounts } from "../../src/service/clients/message-counts.ts";
 import { createCurrentQueries } from "../../src/service/current.ts";
+import { createFindings } from "../../src/service/findings.ts";
 import { createHistoryQueries } from "../../src/service/history/history.ts";
 import { createIngest } from "../../src/service/ingest.ts";
 import { createNearby } from "../../src/service/nearby.ts";
@@ -184,6 +185,7 @@ async function createServices({
     onEntry: ({ appId, batch, sequence }) => hot.apply(appId, batch, sequence),
   });
   const queries = { hot, clock, scheduler };
+  const doctor = new Doctor();
   const archive = createEmptyArchive();
   return {
     ...queries,
@@ -192,7 +194,7 @@ async function createServices({
     ingest: createIngest({ log, hot, schedule: NO_SEALS, onRefusal: () => {}, hasWholeLog: true, scheduler }),
     bodies,
     reports: meters.reports,
-    doctor: new Doctor(),
+    doctor,
     decryptOf: () => () => inOneStep(() => null),
     current: createCurrentQueries(queries),
     history: createHistoryQueries({
@@ -213,6 +215,7 @@ async function createServices({
       bodies,
       usage: () => ({ residentBytes: 1, heapUsedBytes: 1, cpuSeconds: 1, startedMs: startMs }),
       countDamaged: async () => 0,
+      findings: createFindings({ ...queries, doctor }),
     }),
     answers: new AnswerBuffer(ENCODED_RECORD_BYTES),
     readAsset: async () => new Uint8Array(),

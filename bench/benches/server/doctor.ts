@@ -72,7 +72,7 @@ async function start(cores: Cores, mode: Mode): Promise<BenchServer> {
   const dataDir = temporaryDataDir("doctor");
   await makeFirstKey(dataDir);
   const key = readFileSync(join(dataDir, "first-key"), "utf8").trim();
-  const argv = ["bench/support/http/doctor-server.ts", dataDir, mode];
+  const argv = ["bench/support/servers/doctor-server.ts", dataDir, mode];
   return { ...(await startProcess([...cores.serverLauncher, ...bunForServer(), ...argv])), key };
 }
 

@@ -65,7 +65,7 @@ function tracksOf(rows: readonly string[][], speedColumn: number | null): Tracks
   return tracks;
 }
 
-/** What a speedometer would have shown, where a track has none: the speed over the stretch that ends there, a bend more. */
+/** What a speedometer would have shown, where a track has none: the way to each position in its time, and bends. */
 function withSpeeds(tracks: Tracks): Tracks {
   const BEND = 1.05;
   return new Map(

@@ -7,7 +7,7 @@ const HERE = { latitude: 53.4, longitude: -2.9 };
 /** Devices whose clocks are two minutes behind report every minute, the last of them last. */
 async function createLateApp(deviceIds: readonly string[]): Promise<TestApp> {
   const app = await createTestApp();
-  for (let minute = 0; minute < 8; minute++) {
+  for (let minute = 0; minute < 9; minute++) {
     for (const [index, device_id] of deviceIds.entries()) {
       const nowMs = NOON_MS + minute * MINUTE_MS + index * 1000;
       app.clock.set(nowMs);
@@ -29,7 +29,7 @@ describe("GET /api/v1/doctor", () => {
       measured: "Fresh positions carry times 2 min before their arrival (median).",
       advice: "Switch on automatic date and time in the device's settings.",
     };
-    const lastMs = NOON_MS + 7 * MINUTE_MS;
+    const lastMs = NOON_MS + 8 * MINUTE_MS;
     expect(body as unknown).toEqual({
       success: true,
       app_id: "fleet",
@@ -57,6 +57,27 @@ describe("GET /api/v1/doctor", () => {
       total_count: 0,
     });
   });
+});
+
+test("GET /metrics counts what is found, by kind and of all apps, once a minute", async () => {
+  const app = await createLateApp(["bus", "tram"]);
+  const counts = async () => {
+    const headers = { authorization: `Bearer ${app.keys.operator}` };
+    const text = await (await app.fetch("/metrics", { headers })).text();
+    return text.split("\n").filter((line) => line.startsWith("wherehouse_findings{"));
+  };
+  const others = ["units", "repeats", "refused", "silent"].map(
+    (kind) => `wherehouse_findings{kind="${kind}"} 0`,
+  );
+  expect(await counts()).toEqual([`wherehouse_findings{kind="clock"} 2`, ...others]);
+  const nowMs = NOON_MS + 60 * MINUTE_MS;
+  app.clock.set(nowMs);
+  expect(await counts()).toContain(`wherehouse_findings{kind="silent"} 2`);
+  await app.store([{ device_id: "bus", timestamp: nowMs, ...HERE }]);
+  app.clock.set(nowMs + 59_999);
+  expect(await counts()).toContain(`wherehouse_findings{kind="silent"} 2`);
+  app.clock.set(nowMs + 60_000);
+  expect(await counts()).toContain(`wherehouse_findings{kind="silent"} 1`);
 });
 
 describe("GET /api/v1/devices/{deviceId}/last-requests", () => {

@@ -12,8 +12,8 @@ import type { Services } from "../../../src/http/services.ts";
 import { createMeters } from "../../../src/metrics/meters.ts";
 import { createPlatform } from "../../../src/runtime/platform.ts";
 import { systemClock as clock } from "../../../src/time/clock.ts";
+import { createBenchServices } from "../http/bench-services.ts";
 import { openBenchDirectory } from "../store/archived-directory.ts";
-import { createBenchServices } from "./bench-services.ts";
 
 const NOBODY: Services["doctor"] = { note() {}, lastRequests: () => null, *examine() {} };
 
