@@ -1,11 +1,11 @@
-import { isObject } from "../lib/is-object.ts";
 import type { Steps } from "../lib/schedule/steps.ts";
 import { type Client, type ClientMessage, plainFailure } from "./client.ts";
 import type { PointDetails, PointSink } from "./point.ts";
 import { contextOf, type MessageContext } from "./reading/context.ts";
 import { knownDetails } from "./reading/details.ts";
-import { type Members, readFlat } from "./reading/flat.ts";
+import { readFlat } from "./reading/flat.ts";
 import { type Found, NO_POSITION } from "./reading/found.ts";
+import { isMembers, type Members } from "./reading/members.ts";
 import { readName } from "./reading/names.ts";
 import { readSpeed } from "./reading/speed.ts";
 import { readBatteryStatus } from "./reading/states.ts";
@@ -22,7 +22,7 @@ export const colota: Client = {
   takesQuery: true,
   recognizes: () => false,
   // Three templates write a type. OwnTracks itself writes its topic too.
-  speaks: (value) => isObject(value) && value._type === "location" && value.topic === undefined,
+  speaks: (value) => isMembers(value) && value._type === "location" && value.topic === undefined,
   read: readColota,
   success: { contentType: null, body: "" },
   failure: plainFailure,

@@ -1,15 +1,15 @@
-import { isObject } from "../lib/is-object.ts";
 import type { Steps } from "../lib/schedule/steps.ts";
 import { type Client, type ClientMessage, plainFailure } from "./client.ts";
 import { listOf } from "./content.ts";
 import type { PointSink } from "./point.ts";
 import { contextOf, type MessageContext } from "./reading/context.ts";
 import { knownDetails } from "./reading/details.ts";
-import { type Members, readFlat } from "./reading/flat.ts";
+import { readFlat } from "./reading/flat.ts";
 import { type Found, HEARTBEAT, UNKNOWN_SHAPE } from "./reading/found.ts";
+import { isMembers, type Members, membersOf } from "./reading/members.ts";
 import { readSpeed } from "./reading/speed.ts";
 import { readTimeMs } from "./reading/time.ts";
-import { membersOf, readMagnitude, readNumber, readPositive, readText } from "./reading/values.ts";
+import { readMagnitude, readNumber, readPositive, readText } from "./reading/values.ts";
 
 /** A `rest_command` of Home Assistant as its users copy it, and what its phone app posts to its webhook. */
 export const homeassistant: Client = {
@@ -31,7 +31,7 @@ const OTHER_WEBHOOK: Found = { skipped: "webhook" };
 function* readHomeassistant(message: ClientMessage, sink: PointSink): Steps<void> {
   const context = contextOf(message, "mps");
   yield* readFlat(message, sink, (members) => {
-    if (isObject(members.location)) return findInRestCommand(members, members.location, context);
+    if (isMembers(members.location)) return findInRestCommand(members, members.location, context);
     if (typeof members.type !== "string") return UNKNOWN_SHAPE;
     return members.type === "update_location"
       ? findInWebhook(membersOf(members.data), context)

@@ -1,11 +1,11 @@
-import { isObject } from "../lib/is-object.ts";
 import type { Steps } from "../lib/schedule/steps.ts";
 import { type Client, type ClientMessage, plainFailure } from "./client.ts";
 import type { PointDetails, PointSink } from "./point.ts";
 import { contextOf, type MessageContext } from "./reading/context.ts";
 import { knownDetails } from "./reading/details.ts";
-import { type Members, readFlat } from "./reading/flat.ts";
+import { readFlat } from "./reading/flat.ts";
 import { type Found, NO_POSITION } from "./reading/found.ts";
+import { isMembers, type Members } from "./reading/members.ts";
 import { readSpeed } from "./reading/speed.ts";
 import { readBatteryStatus } from "./reading/states.ts";
 import { readTimeMs } from "./reading/time.ts";
@@ -30,7 +30,7 @@ export const osmand: Client = {
 function* readOsmand(message: ClientMessage, sink: PointSink): Steps<void> {
   const context = contextOf(message, "mps");
   yield* readFlat(message, sink, (members) =>
-    isObject(members.location) ? findInLocation(members, context) : findPoint(members, context),
+    isMembers(members.location) ? findInLocation(members, context) : findPoint(members, context),
   );
 }
 

@@ -1,13 +1,13 @@
-import { isObject } from "../lib/is-object.ts";
 import type { Steps } from "../lib/schedule/steps.ts";
 import { type Client, type ClientMessage, plainFailure } from "./client.ts";
 import { listOf } from "./content.ts";
 import type { PointSink } from "./point.ts";
 import { contextOf, type MessageContext } from "./reading/context.ts";
 import { knownDetails } from "./reading/details.ts";
-import { type Members, readFlat } from "./reading/flat.ts";
+import { readFlat } from "./reading/flat.ts";
 import { type Found, handOver, NO_POSITION, UNKNOWN_SHAPE } from "./reading/found.ts";
 import { readList } from "./reading/list.ts";
+import { isMembers, type Members } from "./reading/members.ts";
 import { readSpeed } from "./reading/speed.ts";
 import { readTimeMs } from "./reading/time.ts";
 import { readMagnitude, readNumber } from "./reading/values.ts";
@@ -33,7 +33,7 @@ export const phonetrack: Client = {
 function* readPhonetrack(message: ClientMessage, sink: PointSink): Steps<void> {
   const { content } = message;
   const context = contextOf(message, "mps");
-  const rows = content.kind === "json" && isObject(content.value) ? listOf(content.value.points) : null;
+  const rows = content.kind === "json" && isMembers(content.value) ? listOf(content.value.points) : null;
   if (rows === null) yield* readFlat(message, sink, (members) => findPoint(members, context));
   else yield* readList(rows, (row) => handOver(findInRow(row, context), { points: [row] }, sink));
 }

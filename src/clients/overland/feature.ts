@@ -1,8 +1,8 @@
-import { isObject } from "../../lib/is-object.ts";
 import { listOf } from "../content.ts";
 import type { PointDetails } from "../point.ts";
 import type { MessageContext } from "../reading/context.ts";
 import { type Found, NO_POSITION, UNKNOWN_SHAPE } from "../reading/found.ts";
+import { isMembers } from "../reading/members.ts";
 import { readSpeed } from "../reading/speed.ts";
 import { readBatteryStatus, readMovement } from "../reading/states.ts";
 import { readTimeMs } from "../reading/time.ts";
@@ -19,11 +19,11 @@ const TRIP: Found = { skipped: "trip" };
 
 /** What a GeoJSON feature tells: a position, or one of the events that the app logs among them. */
 export function findInFeature(feature: unknown, context: BatchContext): Found {
-  if (!isObject(feature) || !isObject(feature.properties)) return UNKNOWN_SHAPE;
+  if (!isMembers(feature) || !isMembers(feature.properties)) return UNKNOWN_SHAPE;
   const { geometry, properties } = feature;
   if (properties.action !== undefined) return EVENT;
   if (properties.type === "trip") return TRIP;
-  const coordinates = isObject(geometry) ? listOf(geometry.coordinates) : null;
+  const coordinates = isMembers(geometry) ? listOf(geometry.coordinates) : null;
   if (coordinates === null) return NO_POSITION;
 
   const [longitude, latitude] = coordinates;

@@ -1,12 +1,11 @@
-import { isObject } from "../../lib/is-object.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
 import { type Client, type ClientMessage, jsonFailure } from "../client.ts";
 import { listOf } from "../content.ts";
 import type { PointSink } from "../point.ts";
 import { contextOf } from "../reading/context.ts";
-import type { Members } from "../reading/flat.ts";
 import { handOver } from "../reading/found.ts";
 import { readList } from "../reading/list.ts";
+import { isMembers, type Members } from "../reading/members.ts";
 import { readText } from "../reading/values.ts";
 import { type BatchContext, findInFeature } from "./feature.ts";
 import { findInOwnTracksMode, isLikeOwnTracksMode, isOwnTracksMode } from "./owntracks-mode.ts";
@@ -27,7 +26,7 @@ export const overland: Client = {
 };
 
 function isBatch(value: unknown): value is Members {
-  return isObject(value) && listOf(value.locations) !== null;
+  return isMembers(value) && listOf(value.locations) !== null;
 }
 
 function* readOverland(message: ClientMessage, sink: PointSink): Steps<void> {
@@ -47,7 +46,7 @@ function* readBatch(batch: Members, message: ClientMessage, sink: PointSink): St
     handOver(findInFeature(feature, context), batchOf(feature, context), sink);
   yield* readList(listOf(batch.locations) ?? [], read);
   // The newest position of a phone that is far behind with its batches; it is in none of them yet.
-  if (isObject(batch.current)) read(batch.current);
+  if (isMembers(batch.current)) read(batch.current);
 }
 
 /** A message of one feature alone. */

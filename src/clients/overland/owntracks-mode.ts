@@ -1,8 +1,7 @@
-import { isObject } from "../../lib/is-object.ts";
 import type { MessageContext } from "../reading/context.ts";
 import { knownDetails } from "../reading/details.ts";
-import type { Members } from "../reading/flat.ts";
 import { type Found, NO_POSITION } from "../reading/found.ts";
+import { isMembers, type Members } from "../reading/members.ts";
 import { readTimeMs } from "../reading/time.ts";
 import { readMagnitude, readNumber } from "../reading/values.ts";
 
@@ -23,7 +22,7 @@ export function isOwnTracksMode(value: unknown): value is Members {
 
 /** On Overland's own path, where somebody may have typed `anna/phone` as device id, or nothing. */
 export function isLikeOwnTracksMode(value: unknown): value is Members {
-  if (!isObject(value) || value._type !== "location") return false;
+  if (!isMembers(value) || value._type !== "location") return false;
   return value.tid === undefined && value._id === undefined;
 }
 

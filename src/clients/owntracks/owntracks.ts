@@ -71,7 +71,7 @@ function* readMessages(value: unknown, message: ClientMessage, sink: PointSink):
   if (list === null) return yield* readOne(value, message, sink, undefined);
   let count = 0;
   for (const one of list) {
-    yield* readOne(one, message, sink, one);
+    yield* readOne(one, message, sink, [one]);
     if (++count % POINTS_A_STEP === 0) yield;
   }
   if (count === 0) sink.skip("empty message");

@@ -1,5 +1,3 @@
-import { isObject } from "../../lib/is-object.ts";
-
 /*
  * Values as clients write them, which is looser than our own interface: numbers may be text, and what is not known may
  * be null, empty, NaN or a number that can't be.
@@ -49,9 +47,4 @@ export function readBoolean(value: unknown): boolean | null {
 export function readText(value: unknown): string | null {
   if (typeof value === "number" && Number.isFinite(value)) return String(value);
   return typeof value === "string" && value !== "" ? value : null;
-}
-
-/** Members of an object; none of anything else. */
-export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
-  return isObject(value) ? value : {};
 }

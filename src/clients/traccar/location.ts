@@ -1,13 +1,11 @@
-import { isObject } from "../../lib/is-object.ts";
 import type { PointDetails } from "../point.ts";
 import { type MessageContext, timeOrArrivalMs } from "../reading/context.ts";
 import { knownDetails } from "../reading/details.ts";
-import type { Members } from "../reading/flat.ts";
 import { type Found, HEARTBEAT } from "../reading/found.ts";
+import { isMembers, type Members, membersOf } from "../reading/members.ts";
 import { readSpeed } from "../reading/speed.ts";
 import { readBatteryStatus, readIsMoving, readMovement } from "../reading/states.ts";
 import {
-  membersOf,
   percentOf,
   readBoolean,
   readMagnitude,
@@ -18,7 +16,7 @@ import {
 
 /** Whether a body is Traccar Client 9's by its shape. */
 export function hasCoords(value: unknown): boolean {
-  return isObject(value) && isObject(value.location) && isObject(value.location.coords);
+  return isMembers(value) && isMembers(value.location) && isMembers(value.location.coords);
 }
 
 /**
@@ -27,7 +25,7 @@ export function hasCoords(value: unknown): boolean {
  */
 export function findInLocation(body: Members, context: MessageContext): Found {
   const location = membersOf(body.location);
-  const coords = isObject(location.coords) ? location.coords : location;
+  const coords = isMembers(location.coords) ? location.coords : location;
   if ((coords.latitude ?? coords.longitude ?? null) === null) return HEARTBEAT;
   return {
     device: readText(body.device_id),

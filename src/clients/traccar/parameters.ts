@@ -1,8 +1,8 @@
 import type { PointDetails } from "../point.ts";
 import { type MessageContext, timeOrArrivalMs } from "../reading/context.ts";
 import { knownDetails } from "../reading/details.ts";
-import type { Members } from "../reading/flat.ts";
 import { type Found, HEARTBEAT, NO_FIX, UNKNOWN_SHAPE } from "../reading/found.ts";
+import type { Members } from "../reading/members.ts";
 import { readSpeed } from "../reading/speed.ts";
 import { readBatteryStatus } from "../reading/states.ts";
 import { readBoolean, readMagnitude, readNumber, readPositive, readText } from "../reading/values.ts";

@@ -1,15 +1,15 @@
-import { isObject } from "../../lib/is-object.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
 import { type Client, type ClientMessage, plainFailure } from "../client.ts";
 import type { PointDetails, PointSink } from "../point.ts";
 import { contextOf, type MessageContext } from "../reading/context.ts";
 import { knownDetails } from "../reading/details.ts";
-import { type Members, readFlat } from "../reading/flat.ts";
+import { readFlat } from "../reading/flat.ts";
 import { type Found, NO_FIX, UNKNOWN_SHAPE } from "../reading/found.ts";
+import { isMembers, type Members, membersOf } from "../reading/members.ts";
 import { readSpeed } from "../reading/speed.ts";
 import { readBatteryStatus, readIsMoving } from "../reading/states.ts";
 import { readTimeMs } from "../reading/time.ts";
-import { membersOf, readMagnitude, readNumber, readPositive, readText } from "../reading/values.ts";
+import { readMagnitude, readNumber, readPositive, readText } from "../reading/values.ts";
 
 /** A Traccar server that forwards the positions it takes in, as JSON: `{"position": {…}, "device": {…}}`. */
 export const traccarForward: Client = {
@@ -26,7 +26,7 @@ export const traccarForward: Client = {
 };
 
 function isForwarded(value: unknown): boolean {
-  return isObject(value) && isObject(value.position) && value.position.fixTime !== undefined;
+  return isMembers(value) && isMembers(value.position) && value.position.fixTime !== undefined;
 }
 
 function* readForwarded(message: ClientMessage, sink: PointSink): Steps<void> {
@@ -36,7 +36,7 @@ function* readForwarded(message: ClientMessage, sink: PointSink): Steps<void> {
 
 function findPoint(body: Members, context: MessageContext): Found {
   const { position } = body;
-  if (!isObject(position)) return UNKNOWN_SHAPE;
+  if (!isMembers(position)) return UNKNOWN_SHAPE;
   const latitude = readNumber(position.latitude);
   const longitude = readNumber(position.longitude);
   // The server forwards what it knows last where a device has no fix, and 0 where it knows nothing.

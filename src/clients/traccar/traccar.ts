@@ -1,9 +1,9 @@
-import { isObject } from "../../lib/is-object.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
 import { type Client, type ClientMessage, plainFailure } from "../client.ts";
 import type { PointSink } from "../point.ts";
 import { contextOf } from "../reading/context.ts";
 import { readFlat } from "../reading/flat.ts";
+import { isMembers } from "../reading/members.ts";
 import { findInLocation, hasCoords } from "./location.ts";
 import { findInParameters } from "./parameters.ts";
 
@@ -28,7 +28,7 @@ function* readTraccar(message: ClientMessage, sink: PointSink): Steps<void> {
   const inParameters = contextOf(message, "kn");
   yield* readFlat(message, sink, (members) =>
     // In a form `location` is a text of two numbers.
-    isObject(members.location)
+    isMembers(members.location)
       ? findInLocation(members, inLocation)
       : findInParameters(members, inParameters),
   );

@@ -143,9 +143,9 @@ describe("a list of messages", () => {
     const { points, refused, skipped } = collect(owntracks, messageOf({ kind: "json", value }));
     expect(points).toHaveLength(2);
     expect(refused).toEqual([
-      { reason: "unknown_shape", raw: 5 },
-      { reason: "unknown_shape", raw: { some: "thing" } },
-      { reason: "undecryptable", raw: sealed },
+      { reason: "unknown_shape", raw: [5] },
+      { reason: "unknown_shape", raw: [{ some: "thing" }] },
+      { reason: "undecryptable", raw: [sealed] },
     ]);
     expect(skipped).toEqual(["dump"]);
   });

@@ -281,7 +281,10 @@ test.each([
 
 test("a query of nothing we know is refused as a whole, and a body that is no object", () => {
   expect(readQuery("foo=bar").refused).toEqual([{ reason: "unknown_shape", raw: undefined }]);
-  expect(readBody("[1]").refused).toEqual([{ reason: "unknown_shape", raw: 1 }]);
+  expect(readBody("[1,2]").refused).toEqual([
+    { reason: "unknown_shape", raw: [1] },
+    { reason: "unknown_shape", raw: [2] },
+  ]);
   expect(collect(traccar, messageOf({ kind: "unreadable" })).refused[0]?.reason).toBe("bad_json");
 });
 
