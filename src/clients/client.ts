@@ -67,6 +67,11 @@ export interface Client {
   wrongKeyStatus(headers: ClientMessage["headers"]): 401 | 503;
   /** Whether it sends again at once and for ever what was refused, so that a refusal must be slow. */
   readonly retriesAtOnce: boolean;
+  /**
+   * Whether its messages name their device, many sharing a key, so that a point without a name is nobody's unless the
+   * key or the URL says more.
+   */
+  readonly mustNameDevice: boolean;
 }
 
 /** A failure in plain text, as most clients take it. */

@@ -28,6 +28,7 @@ export const colota: Client = {
   failure: plainFailure,
   wrongKeyStatus: () => 401,
   retriesAtOnce: false,
+  mustNameDevice: false,
 };
 
 /** What its OwnTracks template calls every phone. */

@@ -24,6 +24,7 @@ export const gpslogger: Client = {
   failure: plainFailure,
   wrongKeyStatus: () => 401,
   retriesAtOnce: false,
+  mustNameDevice: false,
 };
 
 interface GpsloggerContext extends MessageContext {

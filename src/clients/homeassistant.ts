@@ -23,6 +23,7 @@ export const homeassistant: Client = {
   failure: plainFailure,
   wrongKeyStatus: () => 401,
   retriesAtOnce: false,
+  mustNameDevice: false,
 };
 
 /** What the phone app tells its server of anything but where it is: sensors, registrations, encrypted boxes. */

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { Client } from "./client.ts";
 import { deviceOf, readName } from "./reading/names.ts";
 import type { Address, Sender } from "./sender.ts";
 
@@ -12,6 +13,7 @@ export interface Identity {
 interface Claim {
   readonly device: string | null;
   readonly user: string | null;
+  readonly driver?: string | null;
 }
 
 const ID_CHARACTERS_MAX = 128;
@@ -24,18 +26,19 @@ const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]/g;
 /**
  * Who a point is from: what the key is bound to, else what the operator's URL says, else what the client claims, else
  * the client's name with the end of the key. Where a client names a user and a device, both together are the device, so
- * that Anna's `pixel` and Bea's don't meet. Null where that leaves no id that can be one.
+ * that Anna's `pixel` and Bea's don't meet. Null where that leaves no id that can be one, or no name where one must be.
  */
 export function identify(
   sender: Sender,
   address: Address,
-  clientName: string,
+  client: Pick<Client, "name" | "mustNameDevice">,
   claim: Claim,
 ): Identity | null {
   const [claimedDevice, claimedUser] = [readName(claim.device), readName(claim.user)];
   const named = sender.deviceId ?? address.device ?? deviceOf(claimedDevice, claimedUser);
-  const device = named ?? `${clientName}-${sender.lastFour}`;
-  const user = sender.userId ?? address.user ?? claimedUser;
+  if (named === null && claim.device === null && client.mustNameDevice) return null;
+  const device = named ?? `${client.name}-${sender.lastFour}`;
+  const user = sender.userId ?? address.user ?? claimedUser ?? readName(claim.driver);
   const deviceId = storedId(device);
   if (deviceId === null) return null;
   return { deviceId, userId: user === null ? null : storedId(user) };

@@ -25,6 +25,7 @@ export const osmand: Client = {
   wrongKeyStatus: () => 401,
   // In a loop without a pause, until the point is older than its user wants to have it sent.
   retriesAtOnce: true,
+  mustNameDevice: false,
 };
 
 function* readOsmand(message: ClientMessage, sink: PointSink): Steps<void> {

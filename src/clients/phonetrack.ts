@@ -28,6 +28,7 @@ export const phonetrack: Client = {
   failure: plainFailure,
   wrongKeyStatus: () => 401,
   retriesAtOnce: false,
+  mustNameDevice: false,
 };
 
 function* readPhonetrack(message: ClientMessage, sink: PointSink): Steps<void> {

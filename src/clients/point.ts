@@ -8,6 +8,8 @@ export interface ClientPoint {
   /** What the client calls its device and user, if anything; keys and paths may know better. */
   readonly device: string | null;
   readonly user: string | null;
+  /** Who has the device now, where that is told beside a device which is not named after them. */
+  readonly driver?: string | null;
   /** Unix ms; null where the client sent none that can be read, and then the point can't be used. */
   readonly timestampMs: number | null;
   /** Degrees; null where the client sent none that can be read. */

@@ -22,6 +22,7 @@ export const opengts: Client = {
   failure: plainFailure,
   wrongKeyStatus: () => 401,
   retriesAtOnce: false,
+  mustNameDevice: false,
 };
 
 function* readOpengts(message: ClientMessage, sink: PointSink): Steps<void> {

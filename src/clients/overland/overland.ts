@@ -23,6 +23,7 @@ export const overland: Client = {
   failure: jsonFailure,
   wrongKeyStatus: () => 401,
   retriesAtOnce: false,
+  mustNameDevice: false,
 };
 
 function isBatch(value: unknown): value is Members {

@@ -22,6 +22,7 @@ export const owntracks: Client = {
   // The iOS app deletes a point that it is told is at fault. It sends no User-Agent of its own, but its device's name.
   wrongKeyStatus: (headers) => (isAndroid(headers) || headers["x-limit-d"] === undefined ? 401 : 503),
   retriesAtOnce: false,
+  mustNameDevice: false,
 };
 
 /** Points that are read between two steps; an app sends them one by one. */

@@ -18,9 +18,11 @@ export function findInParameters(told: Members, context: MessageContext): Found 
     return (told.id ?? told.deviceid ?? told.timestamp ?? null) === null ? UNKNOWN_SHAPE : HEARTBEAT;
   }
   if (readBoolean(told.valid) === false) return NO_FIX;
+  const driver = readText(told.driverUniqueId);
   return {
     device: readText(told.id) ?? readText(told.deviceid),
     user: context.user,
+    ...(driver !== null && { driver }),
     timestampMs: timeOrArrivalMs(told.timestamp, context),
     latitude: readNumber(position.latitude),
     longitude: readNumber(position.longitude),

@@ -23,6 +23,7 @@ export const traccarForward: Client = {
   failure: plainFailure,
   wrongKeyStatus: () => 401,
   retriesAtOnce: false,
+  mustNameDevice: true,
 };
 
 function isForwarded(value: unknown): boolean {

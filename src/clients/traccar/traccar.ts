@@ -21,6 +21,7 @@ export const traccar: Client = {
   failure: plainFailure,
   wrongKeyStatus: () => 401,
   retriesAtOnce: false,
+  mustNameDevice: true,
 };
 
 function* readTraccar(message: ClientMessage, sink: PointSink): Steps<void> {

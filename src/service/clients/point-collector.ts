@@ -1,4 +1,4 @@
-import type { ClientName } from "../../clients/client.ts";
+import type { Client } from "../../clients/client.ts";
 import { type Identity, identify } from "../../clients/identity.ts";
 import type { ClientPoint, PointDetails, PointSink } from "../../clients/point.ts";
 import type { RefusalReason } from "../../clients/refusal.ts";
@@ -24,7 +24,7 @@ export interface RefusedPoint {
 export interface PointContext {
   readonly sender: Sender;
   readonly address: Address;
-  readonly clientName: ClientName;
+  readonly client: Pick<Client, "name" | "mustNameDevice">;
   readonly arrivedMs: number;
   /** Later than the arrival where a message is tried again. */
   readonly nowMs: number;
@@ -80,9 +80,9 @@ export class PointCollector implements PointSink {
     countOne(this.skipped, what);
   }
 
-  #identify(claim: { readonly device: string | null; readonly user: string | null }): Identity | null {
-    const { sender, address, clientName } = this.#context;
-    return identify(sender, address, clientName, claim);
+  #identify(claim: Pick<ClientPoint, "device" | "user" | "driver">): Identity | null {
+    const { sender, address, client } = this.#context;
+    return identify(sender, address, client, claim);
   }
 
   /** Makes a report of the point, or says why it can't be one. */

@@ -51,7 +51,7 @@ export function createTakeMessage(dependencies: TakeMessageDependencies): TakeMe
     const { sender, address, message } = sent;
     const reader = readerOf(client, message.content);
     const { arrivedMs } = message;
-    const context = { sender, address, clientName: reader.name, arrivedMs, nowMs: clock.nowMs() };
+    const context = { sender, address, client: reader, arrivedMs, nowMs: clock.nowMs() };
     const collected = new PointCollector(context);
     const owner = bodiesOf(sender.appId);
     const batches = await scheduler.run(owner, readPoints(reader, sent, collected));

@@ -293,6 +293,14 @@ test("a time that is told and can't be read is no time, and one that is not told
   expect(readQuery("id=7&lat=1&lon=2&timestamp=").points[0]?.timestampMs).toBe(ARRIVED_MS);
 });
 
+test("a driver is told beside the device, which is not named after them", () => {
+  expect(readQuery("id=van&lat=1&lon=2&driverUniqueId=dora").points[0]).toMatchObject({
+    device: "van",
+    user: null,
+    driver: "dora",
+  });
+});
+
 test("speeds are what the operator says, in every shape", () => {
   const speedUnit = "kmh" as const;
   expect(readQuery("id=7&lat=1&lon=2&speed=36", { speedUnit }).points[0]?.details.speed).toBe(10);

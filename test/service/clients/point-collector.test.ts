@@ -27,7 +27,7 @@ function collect(point: Partial<ClientPoint>, times: { arrivedMs?: number; nowMs
   const collector = new PointCollector({
     sender: SENDER,
     address: { device: null, user: null },
-    clientName: "owntracks",
+    client: { name: "owntracks", mustNameDevice: false },
     arrivedMs: times.arrivedMs ?? NOW_MS,
     nowMs: times.nowMs ?? NOW_MS,
   });

@@ -39,6 +39,7 @@ const LIST_CLIENT: Client = {
   failure: plainFailure,
   wrongKeyStatus: () => 401,
   retriesAtOnce: false,
+  mustNameDevice: false,
 };
 
 function sentOf(content: Content, body = "raw"): SentMessage {
