@@ -7,6 +7,7 @@ import { type Clock, systemClock } from "../time/clock.ts";
 import type { Command, UsageError } from "./arguments/command.ts";
 import { helpText, usageErrorText } from "./arguments/help.ts";
 import { backup } from "./commands/backup.ts";
+import { doctor } from "./commands/doctor.ts";
 import { importFiles } from "./commands/import.ts";
 import { createKey, listKeys, revokeKey } from "./commands/keys.ts";
 import { setPassPhrase } from "./commands/pass-phrase.ts";
@@ -56,6 +57,8 @@ async function run(
       return setPassPhrase(command, platform, clock, terminal);
     case "import":
       return importFiles(command, platform, clock, terminal, stopSignal());
+    case "doctor":
+      return doctor(command, terminal);
     case "seal":
       return seal(command, platform, clock, terminal, stopSignal());
     case "backup":

@@ -1,5 +1,6 @@
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { type BackupCommand, parseBackup, parseRestore, type RestoreCommand } from "./backup-command.ts";
+import { type DoctorCommand, parseDoctor } from "./doctor-command.ts";
 import { type Environment, kindsOf, readFlags } from "./flag-row.ts";
 import { COMMON_FLAGS, type CommandName, FLAGS, isCommandName, type ValuesOf } from "./flag-table.ts";
 import { type Flags, parseFlags } from "./flags.ts";
@@ -23,6 +24,7 @@ export type Command =
   | KeysRevokeCommand
   | KeysPassPhraseCommand
   | ImportCommand
+  | DoctorCommand
   | SealCommand
   | BackupCommand
   | RestoreCommand
@@ -63,6 +65,7 @@ const PARSERS: { readonly [Name in CommandName]: Parse<Name> } = {
   "keys revoke": parseKeysRevoke,
   "keys passphrase": parseKeysPassPhrase,
   import: parseImport,
+  doctor: parseDoctor,
   seal: (values, dataDir, positionals) => plain({ kind: "seal", dataDir, ...values }, positionals),
   backup: parseBackup,
   restore: parseRestore,

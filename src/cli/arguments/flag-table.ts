@@ -22,6 +22,8 @@ import {
   USER,
 } from "./value-kinds.ts";
 
+const DEFAULT_SERVER_URL = `http://${DEFAULT_HOSTNAME}:${DEFAULT_PORT}`;
+
 /**
  * Every flag of the command line, by command: the parser, what a command is given, `--help` and the documents' table
  * follow from its row. The name before it is that of its value in the program.
@@ -157,6 +159,22 @@ export const FLAGS = {
       variable: "WHEREHOUSE_KEY",
       does: "a key of it that may write; other users can't see the variable",
     },
+  },
+  doctor: {
+    url: {
+      name: "url",
+      takes: SERVER_URL,
+      default: DEFAULT_SERVER_URL,
+      does: "a running server, as phones reach it",
+    },
+    key: {
+      name: "key",
+      takes: KEY,
+      variable: "WHEREHOUSE_KEY",
+      does: "a key of it that may read; other users can't see the variable",
+    },
+    deviceId: { name: "device", takes: DEVICE, otherwise: "all", does: "the one device that is asked about" },
+    json: { name: "json", does: "what was found as JSON" },
   },
   seal: {
     json: { name: "json", does: "what was done as JSON" },

@@ -81,6 +81,20 @@ An interrupted import (Ctrl-C, a crash) goes on where it was, with the same shif
 given again. Its state is kept in imports/ in the data directory until then; with --url there too.`,
     example: (program) => `${program} import monday.csv.gz tuesday.csv.gz --app default --shift-to-now`,
   },
+  doctor: {
+    takes: "",
+    does: "say what is wrong with devices, and what helps",
+    ways: ["--url URL --key KEY"],
+    before: `\
+Asks a running server what is wrong with the devices of the key's app: whose clock is off, whose speeds are in
+another unit, who repeats itself, whose points are mostly refused, who is silent for much longer than usual.
+Each finding says what shows it and what helps. The server looks at what came since it started.
+
+It also asks the address as a phone would, without a key: what stands before the server must not redirect
+what phones send. Where the address has https, http of the same host is asked too.`,
+    after: `Exit code 1 if anything was found, or if the server can't be asked.`,
+    example: (program) => `${program} doctor --url https://example.org`,
+  },
   seal: {
     takes: "",
     does: "move what is due into the archive",

@@ -140,6 +140,17 @@ describe("parseCommand()", () => {
     });
   });
 
+  test("reads doctor, which asks the server of this machine by default", () => {
+    const command = { kind: "doctor", url: "http://127.0.0.1:3000", key: KEY, deviceId: null, json: false };
+    expect(parsed("doctor", { WHEREHOUSE_KEY: KEY })).toEqual(command);
+    expect(parsed(`doctor --url https://h/base/ --key ${KEY} --device pixel7 --json`)).toEqual({
+      ...command,
+      url: "https://h/base",
+      deviceId: "pixel7",
+      json: true,
+    });
+  });
+
   test("reads import, with the formats that the names say", () => {
     expect(parsed("import a.csv b.CSV.gz c.ndjson.zst d.jsonl --app shop --user u --shift-to-now")).toEqual({
       kind: "import",
@@ -293,6 +304,11 @@ describe("parseCommand()", () => {
     ["restore a --data-dir ./a", 'The backup "a" and the new data directory "./a" must lie apart'],
     ["keys revoke", "keys revoke needs the id of a key, as keys list shows it"],
     ["keys revoke a b", 'keys revoke takes one id, and "b" is one more'],
+    ["doctor", "doctor needs --key, or the key in WHEREHOUSE_KEY"],
+    [
+      "doctor all --key wh_x",
+      "--key must be a whole key, as keys create printed it; a character is wrong or missing",
+    ],
     ["keys passphrase", "keys passphrase needs the id of a key, as keys list shows it"],
     ["keys passphrase a secret", "keys passphrase takes one id, and asks for the pass phrase itself"],
     ["import --app a", "import needs at least one file, or - for standard input"],
@@ -355,6 +371,7 @@ test("helpText() names every option that its command takes, and fits a terminal"
     "keys revoke": ["--data-dir"],
     "keys passphrase": ["--device", "--remove", "--data-dir"],
     import: ["--app", "--user", "--format", "--shift-to-now", "--url", "--key", "--data-dir"],
+    doctor: ["--url", "--key", "--device", "--json", "--data-dir"],
     backup: ["--json", "--data-dir"],
     restore: ["--json", "--data-dir"],
     verify: ["--json", "--acknowledge", "--days", "--quick", "--data-dir"],

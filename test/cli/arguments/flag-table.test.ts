@@ -46,6 +46,8 @@ test("help has a line for every flag of a command, with its variable and what it
   }
 });
 
+const SERVER_URL = "http://127.0.0.1:3000";
+
 test("a default is a value that its flag takes, written as it is shown", () => {
   const shown: string[] = [];
   for (const rows of [COMMON_FLAGS, ...Object.values<FlagRows>(FLAGS)]) {
@@ -56,7 +58,17 @@ test("a default is a value that its flag takes, written as it is shown", () => {
       shown.push(text);
     }
   }
-  expect(shown).toEqual(["data/local", "3000", "127.0.0.1", "1h", "2", "1GB", "info", "standard"]);
+  expect(shown).toEqual([
+    "data/local",
+    "3000",
+    "127.0.0.1",
+    "1h",
+    "2",
+    "1GB",
+    "info",
+    "standard",
+    SERVER_URL,
+  ]);
 });
 
 test("a command names no flag twice, and none that goes with one it lacks", () => {

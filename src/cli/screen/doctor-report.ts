@@ -1,0 +1,41 @@
+import { printableLine } from "../../lib/text/printable.ts";
+import type { ToldFinding, ToldFindings } from "../../service/checkup/ask-findings.ts";
+import type { ProxyProblem } from "../../service/checkup/check-proxy.ts";
+import { countOf } from "./counts.ts";
+
+/** What was found, and at which address. */
+export interface DoctorReport extends ToldFindings {
+  readonly url: string;
+  readonly problems: readonly ProxyProblem[];
+}
+
+/** Sentences that somebody can act on. Ids are those of devices, which may be anything. */
+export function doctorReport({ url, findings, total_count, problems }: DoctorReport): string {
+  const sections = [
+    ...findings.map(findingText),
+    ...problems.map(({ what, advice }) => section(printableLine(url), [what, advice])),
+  ];
+  const more = total_count - findings.length;
+  if (more > 0)
+    sections.push(`${countOf(more, "older finding")} more; --device shows those of one device.\n`);
+  if (sections.length === 0) sections.push("Nothing is wrong with any device that was heard of.\n");
+  if (!isHere(url)) sections.push(KEYS_IN_LOGS);
+  return sections.join("\n");
+}
+
+function findingText({ device_id, client, at, what, measured, advice }: ToldFinding): string {
+  const title = `${device_id} (${client}), ${new Date(at).toISOString().slice(0, 16)}Z`;
+  return section(printableLine(title), [what, measured, advice].map(printableLine));
+}
+
+function section(title: string, sentences: readonly string[]): string {
+  return [title, ...sentences.map((sentence) => `  ${sentence}`), ""].join("\n");
+}
+
+/** This can't be seen from outside. */
+const KEYS_IN_LOGS =
+  "See that the proxy's log leaves out paths and queries of /ingest/ and /pub: keys stand in them.\n";
+
+function isHere(url: string): boolean {
+  return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(url).hostname);
+}
