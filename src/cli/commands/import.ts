@@ -29,8 +29,8 @@ import type { ImportCommand } from "../arguments/import-command.ts";
 import { newDirectoryText } from "../data-directory.ts";
 import { handOver } from "../first-key.ts";
 import { damageLine } from "../screen/damage-line.ts";
-import { importSummary } from "../screen/import-report.ts";
-import { createImportScreen, type ImportScreen } from "../screen/import-screen.ts";
+import { importSummary } from "../screen/import/report.ts";
+import { createImportScreen, type ImportScreen } from "../screen/import/screen.ts";
 
 /** Imports files until they are done or the signal comes; returns the exit code. */
 export async function importFiles(

@@ -1,8 +1,8 @@
-import { printableLine } from "../../lib/text/printable.ts";
-import type { Terminal } from "../../runtime/process.ts";
-import type { ImportFile } from "../../service/import/import.ts";
-import { createProgressBar, type Progress, type ProgressBar } from "./progress-bar.ts";
-import { errorColumns } from "./terminal.ts";
+import { printableLine } from "../../../lib/text/printable.ts";
+import type { Terminal } from "../../../runtime/process.ts";
+import type { ImportFile } from "../../../service/import/import.ts";
+import { createProgressBar, type Progress, type ProgressBar } from "../progress-bar.ts";
+import { errorColumns } from "../terminal.ts";
 
 /** The bars of an import, one after another: each step has its own, under its label. */
 export interface ImportBars {

@@ -1,13 +1,13 @@
-import { printableLine } from "../../lib/text/printable.ts";
-import type { Terminal } from "../../runtime/process.ts";
-import type { ImportFile } from "../../service/import/import.ts";
-import type { ImportRunEvents } from "../../service/import/run.ts";
-import type { ImportCounts, ImportProgress } from "../../service/import/state.ts";
-import type { SealProgress } from "../../service/seal/fold.ts";
-import { MS_PER_DAY } from "../../time/retention.ts";
-import { countOf } from "./counts.ts";
-import { createImportBars } from "./import-bars.ts";
-import { createRejectedRows } from "./import-report.ts";
+import { printableLine } from "../../../lib/text/printable.ts";
+import type { Terminal } from "../../../runtime/process.ts";
+import type { ImportFile } from "../../../service/import/import.ts";
+import type { ImportRunEvents } from "../../../service/import/run.ts";
+import type { ImportCounts, ImportProgress } from "../../../service/import/state.ts";
+import type { SealProgress } from "../../../service/seal/fold.ts";
+import { MS_PER_DAY } from "../../../time/retention.ts";
+import { countOf } from "../counts.ts";
+import { createImportBars } from "./bars.ts";
+import { createRejectedRows } from "./report.ts";
 
 /** What a person sees of an import while it runs. */
 export interface ImportScreen extends ImportRunEvents {

@@ -1,8 +1,8 @@
-import { BEFORE_RETENTION } from "../../model/report.ts";
-import type { RejectedRow } from "../../service/import/reader.ts";
-import type { ImportProgress } from "../../service/import/state.ts";
-import { countOf, formatCount } from "./counts.ts";
-import { formatTable } from "./table.ts";
+import { BEFORE_RETENTION } from "../../../model/report.ts";
+import type { RejectedRow } from "../../../service/import/reader.ts";
+import type { ImportProgress } from "../../../service/import/state.ts";
+import { countOf, formatCount } from "../counts.ts";
+import { formatTable } from "../table.ts";
 
 /*
  * What an import says of its rows: those that were rejected as they come, and all of them at its end.
