@@ -1,3 +1,4 @@
+import { BrokerLink } from "./app/broker-link.ts";
 import { createFirstKey, FIRST_APP } from "./app/first-key.ts";
 import { meteredEvents } from "./app/metered-events.ts";
 import { openSecrets, watchSecrets } from "./app/secrets.ts";
@@ -14,6 +15,7 @@ import { createServer } from "./http/server.ts";
 import { Scheduler } from "./lib/schedule/scheduler.ts";
 import { watchEventLoop } from "./metrics/event-loop-meter.ts";
 import { createMeters } from "./metrics/meters.ts";
+import type { ReceiverEvents } from "./mqtt/receiver.ts";
 import { type DirectoryEvents, type OpenDirectory, openDirectory, takeDirectory } from "./open-directory.ts";
 import type { Listener } from "./runtime/listen.ts";
 import { createPatientFiles } from "./runtime/patient-files.ts";
@@ -34,6 +36,8 @@ export interface AppEvents extends DirectoryEvents {
   onHeldUp(delayMs: number): void;
   /** Every request; null where nobody listens, which costs nothing. */
   readonly onAnswered: ((answered: Answered) => void) | null;
+  /** Of the connections to a broker. */
+  readonly mqtt: ReceiverEvents;
 }
 
 export interface App {
@@ -73,19 +77,19 @@ export async function openApp(
     const scheduler = new Scheduler();
     const hot = createHotStore(scheduler);
     const meters = createMeters();
+    const broker = new BrokerLink({
+      config: config.mqtt,
+      directoryIdPath: paths.directoryId,
+      connect: platform.connectBroker,
+      events: events.mqtt,
+      ...{ files, clock },
+    });
+    const services = createServices({
+      damagedDirectory: paths.damaged,
+      ...{ files, platform, clock, hot, scheduler, meters, eventLoop, state, broker, passPhrases },
+    });
     const server = createServer({
-      services: createServices({
-        files,
-        platform,
-        clock,
-        hot,
-        scheduler,
-        meters,
-        eventLoop,
-        state,
-        damagedDirectory: paths.damaged,
-        passPhrases,
-      }),
+      services,
       keys,
       rateLimit: createRateLimit(),
       corsOrigins: config.corsOrigins,
@@ -109,8 +113,10 @@ export async function openApp(
       release,
       scheduler,
     });
-    const ready = opening.then((directory) => begin(directory, state, events));
-    const running = { state, watch, eventLoop, listener, ready, release };
+    const ready = opening
+      .then((directory) => begin(directory, state, events))
+      .then(() => broker.open(services));
+    const running = { state, watch, eventLoop, listener, broker, ready, release };
     return { url: listener.url, firstKey, ready, close: () => stop(running) };
   } catch (error) {
     eventLoop.stop();
@@ -134,16 +140,17 @@ interface Running {
   readonly watch: { stop(): void };
   readonly eventLoop: { stop(): void };
   readonly listener: Listener;
+  readonly broker: BrokerLink;
   readonly ready: Promise<void>;
   /** Gives the directory free where it was never opened. */
   readonly release: () => void;
 }
 
-async function stop({ state, watch, eventLoop, listener, ready, release }: Running): Promise<void> {
+async function stop({ state, watch, eventLoop, listener, broker, ready, release }: Running): Promise<void> {
   state.noteStopping();
   watch.stop();
   eventLoop.stop();
-  await listener.stop(STOP_GRACE_MS);
+  await Promise.all([listener.stop(STOP_GRACE_MS), broker.close()]);
   await ready.catch(() => undefined); // Whoever waits for `ready` has heard of it.
   if (state.directory === null) release();
   else await state.directory.close();

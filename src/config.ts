@@ -1,3 +1,5 @@
+import type { AppId } from "./model/ids.ts";
+
 /** Everything an operator can set, parsed once into units. the command line fills it from flags and environment. */
 export interface Config extends ArchiveConfig {
   readonly dataDir: string;
@@ -5,6 +7,31 @@ export interface Config extends ArchiveConfig {
   readonly port: number;
   /** Origins whose pages may read answers, or `*`; none turns CORS off. */
   readonly corsOrigins: readonly string[];
+  /** Null where no broker is asked. */
+  readonly mqtt: MqttConfig | null;
+}
+
+/** A broker that apps publish to, and what we want of it. */
+export interface MqttConfig {
+  readonly broker: BrokerAddress;
+  /** From the environment; null where there is none, or it is in a file. */
+  readonly password: string | null;
+  readonly passwordFile: string | null;
+  /** Certificates in PEM that the broker's must be signed by; null for those that the runtime trusts. */
+  readonly authoritiesFile: string | null;
+  /** Each has a connection of its own; no topic matches two of them. */
+  readonly topicFilters: readonly string[];
+  /** Whose reports they are. */
+  readonly appId: AppId;
+  /** What the broker keeps for a client that is away, by its own settings. */
+  readonly queuedMessagesMax: number;
+}
+
+export interface BrokerAddress {
+  readonly hostname: string;
+  readonly port: number;
+  readonly isSecure: boolean;
+  readonly user: string | null;
 }
 
 export interface ArchiveConfig {
@@ -18,6 +45,11 @@ export interface ArchiveConfig {
 export const DEFAULT_DATA_DIR = "data/local";
 export const DEFAULT_HOSTNAME = "127.0.0.1";
 export const DEFAULT_PORT = 3000;
+
+/** Where the apps publish by default. */
+export const DEFAULT_TOPIC_FILTER = "owntracks/+/+";
+/** Mosquitto's default. */
+export const DEFAULT_QUEUED_MESSAGES = 1000;
 
 export const DEFAULT_ARCHIVE_CONFIG: ArchiveConfig = {
   // Late reports make answers slower until they are folded in; a day becomes due once a day.

@@ -1,5 +1,6 @@
 import manifest from "../../package.json" with { type: "json" };
 import type { PassPhrases } from "../auth/pass-phrases.ts";
+import { readerOf } from "../clients/by-shape.ts";
 import { INGEST_LIMITS, LATE_WINDOW } from "../config.ts";
 import { readAcknowledgedParts } from "../directory/acknowledged.ts";
 import { Doctor } from "../doctor/doctor.ts";
@@ -7,20 +8,25 @@ import type { HotStore } from "../hot/hot-store.ts";
 import { createBodyBudget } from "../http/body/body-budget.ts";
 import { AnswerBuffer } from "../http/encode/answer-buffer.ts";
 import type { Services } from "../http/services.ts";
+import { fail } from "../lib/result.ts";
 import type { Scheduler } from "../lib/schedule/scheduler.ts";
 import type { EventLoopMeter } from "../metrics/event-loop-meter.ts";
 import type { Meters } from "../metrics/meters.ts";
 import { createScrape } from "../metrics/scrape.ts";
+import type { ServiceError } from "../model/errors.ts";
 import type { Files } from "../runtime/files.ts";
 import type { Platform } from "../runtime/platform.ts";
 import { decryptOf } from "../service/clients/decrypt.ts";
 import { MessageCounts } from "../service/clients/message-counts.ts";
+import { createTakeMessage } from "../service/clients/take-message.ts";
 import { createCurrentQueries } from "../service/current.ts";
 import { createFindings } from "../service/findings.ts";
 import { createHistoryQueries } from "../service/history/history.ts";
+import type { Ingest } from "../service/ingest.ts";
 import { createNearby } from "../service/nearby.ts";
 import { countUnacknowledged } from "../service/verify/verify.ts";
 import type { Clock } from "../time/clock.ts";
+import type { BrokerLink } from "./broker-link.ts";
 import type { ServiceState } from "./service-state.ts";
 
 /** What services are made from. */
@@ -36,6 +42,7 @@ export interface ServiceParts {
   /** Where damaged bytes are kept, and which of them somebody has acknowledged. */
   readonly damagedDirectory: string;
   readonly passPhrases: PassPhrases;
+  readonly broker: Pick<BrokerLink, "status">;
 }
 
 /** The services that endpoints answer from. Those that need the directory are asked once it is open. */
@@ -48,12 +55,17 @@ export function createServices(parts: ServiceParts): Services {
   const bodies = createBodyBudget(INGEST_LIMITS);
   const messages = new MessageCounts();
   const countDamaged = () => countDamages(parts);
+  const ingest: Ingest = (appId, batch) => state.opened().ingest(appId, batch);
   return {
     ...queries,
     version,
     readiness: () => state.readiness,
     countDamaged,
-    ingest: (appId, batch) => state.opened().ingest(appId, batch),
+    ingest,
+    takeMessage: createTakeMessage({
+      keepRefused: async () => fail(NO_QUARANTINE),
+      ...{ readerOf, ingest, doctor, counts: messages, scheduler, clock },
+    }),
     bodies,
     reports: meters.reports,
     doctor,
@@ -75,6 +87,7 @@ export function createServices(parts: ServiceParts): Services {
       stores: () => state.directory,
       start: () => state.start,
       bodies,
+      mqtt: () => parts.broker.status,
       usage: platform.usage,
       countDamaged,
       findings: createFindings({ ...queries, doctor }),
@@ -83,6 +96,13 @@ export function createServices(parts: ServiceParts): Services {
     readAsset: platform.readAsset,
   };
 }
+
+/** Nothing is acknowledged that is kept nowhere. */
+const NO_QUARANTINE: ServiceError = {
+  kind: "unavailable",
+  message: "points that can't be used can't be kept either; the message was not taken",
+  retryAfterSeconds: 30,
+};
 
 /** Damages that nobody has acknowledged: bytes of the log that could not be saved, parts, and files that were. */
 async function countDamages({ files, state, damagedDirectory }: ServiceParts): Promise<number> {

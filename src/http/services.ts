@@ -3,6 +3,7 @@ import type { Address, Sender } from "../clients/sender.ts";
 import type { Doctor } from "../doctor/doctor.ts";
 import type { Meters } from "../metrics/meters.ts";
 import type { Scrape } from "../metrics/scrape.ts";
+import type { TakeMessage } from "../service/clients/take-message.ts";
 import type { CurrentQueries } from "../service/current.ts";
 import type { QueryDependencies } from "../service/find-device.ts";
 import type { HistoryQueries } from "../service/history/history.ts";
@@ -21,6 +22,7 @@ export interface Services extends QueryDependencies {
   /** Damages that nobody has acknowledged. */
   readonly countDamaged: () => Promise<number>;
   readonly ingest: Ingest;
+  readonly takeMessage: TakeMessage;
   readonly bodies: BodyBudget;
   /** Where reports are counted by what became of them. */
   readonly reports: Meters["reports"];

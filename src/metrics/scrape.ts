@@ -12,6 +12,7 @@ import type { EventLoopMeter } from "./event-loop-meter.ts";
 import { type CountedHistogram, registryOf } from "./histograms.ts";
 import type { Meters } from "./meters.ts";
 import { addMetric, type Metric } from "./metric.ts";
+import { type MqttStatus, mqttMetrics } from "./mqtt-metrics.ts";
 
 /** What the service counts and holds, as text in Prometheus' format. */
 export type Scrape = () => Promise<string>;
@@ -34,6 +35,8 @@ export interface ScrapeDependencies {
   };
   /** Bodies of reports under way, and what they may take at most. */
   readonly bodies: BodyUsage;
+  /** Null where no broker is asked, or not yet. */
+  readonly mqtt: () => MqttStatus | null;
   readonly usage: () => ProcessUsage;
   /** Damages that nobody has acknowledged. */
   readonly countDamaged: () => Promise<number>;
@@ -63,6 +66,7 @@ export function createScrape(dependencies: ScrapeDependencies): Scrape {
   for (const metric of [
     ...reportMetrics(dependencies),
     ...clientMetrics(dependencies.messages),
+    ...mqttMetrics(dependencies.mqtt),
     ...doctorMetrics(dependencies.findings),
     ...logMetrics(dependencies),
     ...recordMetrics(dependencies),

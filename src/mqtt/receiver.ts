@@ -46,12 +46,10 @@ export interface ReceiverOptions {
   connect(listener: BrokerListener): BrokerConnection;
 }
 
-/** By what became of messages. */
-export type MessageOutcome = "taken" | "faulty";
-
 export class Receiver {
   readonly topicFilter: string;
-  readonly counts: Record<MessageOutcome, number> = { taken: 0, faulty: 0 };
+  /** Messages by what became of them. */
+  readonly counts = { taken: 0, faulty: 0 };
   /** Of all that came, those that the broker would not have sent again. */
   unassured = 0;
   readonly #options: ReceiverOptions;

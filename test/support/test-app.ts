@@ -2,6 +2,8 @@ import { openKeyStore } from "../../src/auth/key-store.ts";
 import type { Permission } from "../../src/auth/permissions.ts";
 import { createRateLimit } from "../../src/auth/rate-limit.ts";
 import type { TierName } from "../../src/auth/tiers.ts";
+import { readerOf } from "../../src/clients/by-shape.ts";
+import type { RefusedMessage } from "../../src/clients/refused-message.ts";
 import { INGEST_LIMITS, LATE_WINDOW, LOG_QUEUE_BYTES_MAX, SEGMENT_BYTES_MAX } from "../../src/config.ts";
 import { Doctor } from "../../src/doctor/doctor.ts";
 import { createHotStore } from "../../src/hot/hot-store.ts";
@@ -10,6 +12,7 @@ import { AnswerBuffer } from "../../src/http/encode/answer-buffer.ts";
 import { createServer, type ServerOptions } from "../../src/http/server.ts";
 import type { Readiness, Services } from "../../src/http/services.ts";
 import { assert } from "../../src/lib/assert.ts";
+import { ok } from "../../src/lib/result.ts";
 import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
 import { inOneStep } from "../../src/lib/schedule/steps.ts";
 import { DELAY_BOUNDS_SECONDS, Durations } from "../../src/metrics/durations.ts";
@@ -18,6 +21,7 @@ import { createScrape } from "../../src/metrics/scrape.ts";
 import type { Binding } from "../../src/model/binding.ts";
 import type { AppId } from "../../src/model/ids.ts";
 import { MessageCounts } from "../../src/service/clients/message-counts.ts";
+import { createTakeMessage } from "../../src/service/clients/take-message.ts";
 import { createCurrentQueries } from "../../src/service/current.ts";
 import { createFindings } from "../../src/service/findings.ts";
 import { createHistoryQueries } from "../../src/service/history/history.ts";
@@ -102,6 +106,8 @@ export interface TestApp {
   readonly keys: Readonly<Record<KeyName, string>>;
   /** What the server said was its own fault. */
   readonly faults: readonly unknown[];
+  /** What of clients' messages was kept because it could not be used. */
+  readonly refused: readonly RefusedMessage[];
   setReadiness(readiness: Readiness): void;
   /** Any request, as it is; `path` starts with a slash. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
@@ -128,9 +134,10 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
   const { store: keyStore, texts } = await createKeys(clock);
   const meters = createMeters();
   const faults: unknown[] = [];
+  const refused: RefusedMessage[] = [];
   let readiness: Readiness = { status: "ready" };
   const services: Services = {
-    ...(await createServices({ clock, files, startMs, meters, bodies: options.bodies })),
+    ...(await createServices({ clock, files, startMs, meters, refused, bodies: options.bodies })),
     readiness: () => readiness,
     ...replaced,
   };
@@ -150,6 +157,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     files,
     keys: texts,
     faults,
+    refused,
     setReadiness: (state) => {
       readiness = state;
     },
@@ -163,6 +171,8 @@ interface ServiceParts {
   readonly startMs: number;
   readonly meters: ReturnType<typeof createMeters>;
   readonly bodies: Services["bodies"] | undefined;
+  /** Takes what of messages is kept because it can't be used. */
+  readonly refused: RefusedMessage[];
 }
 
 /** The real services, over a log on these files and without an archive. */
@@ -172,6 +182,7 @@ async function createServices({
   startMs,
   meters,
   bodies = createBodyBudget(INGEST_LIMITS),
+  refused,
 }: ServiceParts): Promise<Omit<Services, "readiness">> {
   const scheduler = new Scheduler();
   const hot = createHotStore(scheduler);
@@ -187,11 +198,27 @@ async function createServices({
   const queries = { hot, clock, scheduler };
   const doctor = new Doctor();
   const archive = createEmptyArchive();
+  const ingest = createIngest({
+    log,
+    hot,
+    schedule: NO_SEALS,
+    onRefusal: () => {},
+    hasWholeLog: true,
+    scheduler,
+  });
+  const counts = new MessageCounts();
   return {
     ...queries,
     version: "1.2.3",
     countDamaged: async () => 0,
-    ingest: createIngest({ log, hot, schedule: NO_SEALS, onRefusal: () => {}, hasWholeLog: true, scheduler }),
+    ingest,
+    takeMessage: createTakeMessage({
+      async keepRefused(messages) {
+        refused.push(...messages);
+        return ok(undefined);
+      },
+      ...{ readerOf, ingest, doctor, counts, scheduler, clock },
+    }),
     bodies,
     reports: meters.reports,
     doctor,
@@ -205,9 +232,10 @@ async function createServices({
     }),
     nearby: createNearby(queries),
     scrape: createScrape({
+      mqtt: () => null,
       version: "1.2.3",
       meters,
-      messages: new MessageCounts(),
+      messages: counts,
       eventLoop: { delays: new Durations(DELAY_BOUNDS_SECONDS), takeLongestMs: () => 0 },
       hot,
       stores: () => ({ log, archive }),

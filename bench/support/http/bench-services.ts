@@ -1,3 +1,4 @@
+import { readerOf } from "../../../src/clients/by-shape.ts";
 import { INGEST_LIMITS, LATE_WINDOW } from "../../../src/config.ts";
 import { Doctor } from "../../../src/doctor/doctor.ts";
 import { createBodyBudget } from "../../../src/http/body/body-budget.ts";
@@ -8,6 +9,8 @@ import { inOneStep } from "../../../src/lib/schedule/steps.ts";
 import type { Meters } from "../../../src/metrics/meters.ts";
 import type { OpenDirectory } from "../../../src/open-directory.ts";
 import type { Platform } from "../../../src/runtime/platform.ts";
+import { MessageCounts } from "../../../src/service/clients/message-counts.ts";
+import { createTakeMessage } from "../../../src/service/clients/take-message.ts";
 import { createCurrentQueries } from "../../../src/service/current.ts";
 import { createHistoryQueries } from "../../../src/service/history/history.ts";
 import { createNearby } from "../../../src/service/nearby.ts";
@@ -19,17 +22,23 @@ export function createBenchServices(
   { readAsset }: Pick<Platform, "readAsset">,
   { reports }: Pick<Meters, "reports">,
 ): Services {
-  const queries = { hot, clock, scheduler: new Scheduler() };
+  const scheduler = new Scheduler();
+  const queries = { hot, clock, scheduler };
+  const doctor = new Doctor();
   return {
     ...queries,
     version: "bench",
     readiness: () => ({ status: "ready" }),
     countDamaged: () => Promise.resolve(0),
     ingest,
+    takeMessage: createTakeMessage({
+      keepRefused: () => Promise.reject(new Error("benches send what can be used")),
+      ...{ readerOf, ingest, doctor, counts: new MessageCounts(), scheduler, clock },
+    }),
     bodies: createBodyBudget(INGEST_LIMITS),
     reports,
-    doctor: new Doctor(),
     decryptOf: () => () => inOneStep(() => null),
+    doctor,
     current: createCurrentQueries(queries),
     history: createHistoryQueries({
       ...queries,

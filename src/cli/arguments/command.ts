@@ -55,6 +55,7 @@ type Parse<Name extends CommandName> = (
   values: ValuesOf<Name>,
   dataDir: string,
   positionals: readonly string[],
+  environment: Environment,
 ) => Result<Command, string>;
 
 const PARSERS: { readonly [Name in CommandName]: Parse<Name> } = {
@@ -117,7 +118,8 @@ function readCommand<Name extends CommandName>(
   const common = readFlags(COMMON_FLAGS, name, flags, environment);
   if (!common.ok) return common;
   const values = readFlags(FLAGS[name], name, flags, environment);
-  return values.ok ? PARSERS[name](values.value, common.value.dataDir, flags.positionals) : values;
+  if (!values.ok) return values;
+  return PARSERS[name](values.value, common.value.dataDir, flags.positionals, environment);
 }
 
 /** The first word that is neither a flag nor the value of a common one. */

@@ -71,7 +71,7 @@ function readFlag(
 ): Result<unknown, string> {
   if (takes === undefined) return ok(flags.has(name));
   if (goesWith !== undefined && !flags.has(goesWith))
-    return flags.has(name) ? fail(`--${name} goes with --${goesWith}`) : ok(null);
+    return flags.has(name) ? fail(`--${name} goes with --${goesWith}`) : ok(repeats ? [] : byDefault);
   const texts = flags.values(name);
   if (required && texts.length === 0) {
     const choices = takes.choices === undefined ? "" : `: ${takes.choices.join(", ")}`;

@@ -1,10 +1,20 @@
-import { DEFAULT_ARCHIVE_CONFIG, DEFAULT_DATA_DIR, DEFAULT_HOSTNAME, DEFAULT_PORT } from "../../config.ts";
+import {
+  DEFAULT_ARCHIVE_CONFIG,
+  DEFAULT_DATA_DIR,
+  DEFAULT_HOSTNAME,
+  DEFAULT_PORT,
+  DEFAULT_QUEUED_MESSAGES,
+  DEFAULT_TOPIC_FILTER,
+} from "../../config.ts";
 import type { FlagRows, FlagValues } from "./flag-row.ts";
 import {
   APP,
+  BROKER,
   CLIENT,
+  COUNT,
   DEVICE,
   DIRECTORY,
+  FILE,
   FORMAT,
   HOST,
   KEY,
@@ -19,6 +29,7 @@ import {
   SERVER_URL,
   THREADS,
   TIER,
+  TOPIC_FILTER,
   USER,
 } from "./value-kinds.ts";
 
@@ -68,6 +79,42 @@ export const FLAGS = {
       takes: MEMORY,
       default: DEFAULT_ARCHIVE_CONFIG.archiveMemoryBytes,
       does: "memory for them: 500MB, 4GB",
+    },
+    broker: {
+      name: "mqtt",
+      takes: BROKER,
+      otherwise: "none",
+      does: "the MQTT broker that OwnTracks publishes to (docs/mqtt.md)",
+    },
+    topicFilters: {
+      name: "mqtt-topic",
+      takes: TOPIC_FILTER,
+      repeats: true,
+      goesWith: "mqtt",
+      otherwise: DEFAULT_TOPIC_FILTER,
+      does: "what to take of it, over a connection of its own",
+    },
+    mqttAppId: { name: "mqtt-app", takes: APP, goesWith: "mqtt", does: "the app that its reports belong to" },
+    mqttPasswordFile: {
+      name: "mqtt-password-file",
+      takes: FILE,
+      goesWith: "mqtt",
+      otherwise: "WHEREHOUSE_MQTT_PASSWORD",
+      does: "a file that holds the password for it",
+    },
+    mqttAuthoritiesFile: {
+      name: "mqtt-ca",
+      takes: FILE,
+      goesWith: "mqtt",
+      otherwise: "those that the runtime trusts",
+      does: "certificates (PEM) that its own must be signed by",
+    },
+    queuedMessagesMax: {
+      name: "mqtt-queue",
+      takes: COUNT,
+      goesWith: "mqtt",
+      default: DEFAULT_QUEUED_MESSAGES,
+      does: "messages that it keeps while we are away, by its settings; for the metrics",
     },
     /** By default starts, stops, seals and trouble; no line for a request. */
     logLevel: {

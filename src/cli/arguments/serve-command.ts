@@ -1,6 +1,9 @@
-import type { Config } from "../../config.ts";
-import { ok, type Result } from "../../lib/result.ts";
+import type { Config, MqttConfig } from "../../config.ts";
+import { DEFAULT_TOPIC_FILTER } from "../../config.ts";
+import { fail, ok, type Result } from "../../lib/result.ts";
+import { filtersOverlap } from "../../mqtt/topic-filter.ts";
 import type { LogLevel } from "../screen/event-log.ts";
+import type { Environment } from "./flag-row.ts";
 import type { ValuesOf } from "./flag-table.ts";
 import { noArgument } from "./positionals.ts";
 
@@ -10,11 +13,55 @@ export interface ServeCommand {
   readonly logLevel: LogLevel;
 }
 
+/** No flag, since everybody on a machine can see the flags of its processes. */
+const PASSWORD_VARIABLE = "WHEREHOUSE_MQTT_PASSWORD";
+
 export function parseServe(
-  { logLevel, ...settings }: ValuesOf<"serve">,
+  values: ValuesOf<"serve">,
   dataDir: string,
   positionals: readonly string[],
+  environment: Environment,
 ): Result<ServeCommand, string> {
   const none = noArgument(positionals);
-  return none.ok ? ok({ kind: "serve", config: { dataDir, ...settings }, logLevel }) : none;
+  if (!none.ok) return none;
+  const mqtt = parseMqtt(values, environment);
+  if (!mqtt.ok) return mqtt;
+  const { port, hostname, corsOrigins, sealIntervalMs, archiveThreads, archiveMemoryBytes, logLevel } =
+    values;
+  const archive = { sealIntervalMs, archiveThreads, archiveMemoryBytes };
+  const config = { dataDir, port, hostname, corsOrigins, ...archive, mqtt: mqtt.value };
+  return ok({ kind: "serve", config, logLevel });
+}
+
+function parseMqtt(values: ValuesOf<"serve">, environment: Environment): Result<MqttConfig | null, string> {
+  const { broker, mqttAppId, mqttPasswordFile, mqttAuthoritiesFile, queuedMessagesMax } = values;
+  if (broker === null) return ok(null);
+  if (mqttAppId === null) return fail("--mqtt needs --mqtt-app");
+  const topicFilters = values.topicFilters.length > 0 ? values.topicFilters : [DEFAULT_TOPIC_FILTER];
+  const overlap = findOverlap(topicFilters);
+  if (overlap !== null)
+    return fail(`--mqtt-topic ${overlap[0]} and ${overlap[1]} overlap: some messages would come twice`);
+  const password = environment[PASSWORD_VARIABLE] || null;
+  if (password !== null && mqttPasswordFile !== null)
+    return fail(`Give the password by ${PASSWORD_VARIABLE} or by --mqtt-password-file, not both`);
+  if (password !== null && broker.user === null)
+    return fail("A password needs a user: --mqtt mqtts://user@broker.example:8883");
+  return ok({
+    broker,
+    password,
+    passwordFile: mqttPasswordFile,
+    authoritiesFile: mqttAuthoritiesFile,
+    topicFilters,
+    appId: mqttAppId,
+    queuedMessagesMax,
+  });
+}
+
+/** Two filters that some topic matches both. */
+function findOverlap(filters: readonly string[]): readonly [string, string] | null {
+  for (const [index, filter] of filters.entries()) {
+    const other = filters.slice(index + 1).find((later) => filtersOverlap(filter, later));
+    if (other !== undefined) return [filter, other];
+  }
+  return null;
 }

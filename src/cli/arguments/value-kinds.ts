@@ -3,11 +3,13 @@ import { LABEL_CHARACTERS_MAX, parseLabel } from "../../auth/key-file.ts";
 import { PERMISSIONS } from "../../auth/permissions.ts";
 import { TIER_NAMES } from "../../auth/tiers.ts";
 import { CLIENT_NAMES } from "../../clients/client.ts";
+import type { BrokerAddress } from "../../config.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { formatDuration, parseDuration } from "../../lib/text/duration.ts";
 import { parseAppId } from "../../model/app-id.ts";
 import type { DeviceId, UserId } from "../../model/ids.ts";
 import { deviceIdFault, userIdFault } from "../../model/report.ts";
+import { isTopicFilter } from "../../mqtt/topic-filter.ts";
 import { IMPORT_FORMATS } from "../../service/import/input.ts";
 import { LOG_LEVELS } from "../screen/event-log.ts";
 
@@ -26,11 +28,11 @@ export interface ValueKind<Value> {
 const SEAL_INTERVAL_MS_MAX = 2 ** 31 - 1; // What a timer can wait.
 const THREADS_MAX = 256;
 const MEMORY_BYTES_MIN = 100_000_000;
+const COUNT_MAX = 999_999_999;
 
-export const DIRECTORY: ValueKind<string> = {
-  placeholder: "DIR",
-  parse: (text, name) => (text === "" ? fail(`${name} must not be empty`) : ok(text)),
-};
+export const DIRECTORY = path("DIR");
+
+export const FILE = path("FILE");
 
 export const PORT = ruled("PORT", "be a whole number from 0 to 65535", (text) =>
   parseWholeNumber(text, 0, 65_535),
@@ -106,6 +108,33 @@ export const USER: ValueKind<UserId> = {
   },
 };
 
+/** Never shown where it is wrong: it may hold a password, which belongs elsewhere. */
+export const BROKER: ValueKind<BrokerAddress> = {
+  placeholder: "URL",
+  parse(text, name) {
+    const url = URL.parse(text);
+    if (url !== null && url.password !== "") return fail(`${name} ${NO_PASSWORD}`);
+    const broker = url === null ? null : brokerOf(url);
+    return broker === null
+      ? fail(`${name} must be an address such as mqtts://user@broker.example:8883`)
+      : ok(broker);
+  },
+};
+
+const NO_PASSWORD =
+  "must not hold a password, which everybody on this machine could see: " +
+  "put it into the variable WHEREHOUSE_MQTT_PASSWORD, or into a file for --mqtt-password-file";
+
+export const TOPIC_FILTER = ruled(
+  "FILTER",
+  "be a topic filter such as owntracks/+/+, and no topic of the broker itself",
+  (text) => (isTopicFilter(text) ? text : null),
+);
+
+export const COUNT = ruled("N", `be a whole number from 1 to ${COUNT_MAX}`, (text) =>
+  parseWholeNumber(text, 1, COUNT_MAX),
+);
+
 /** Without a slash at its end. */
 export const SERVER_URL = ruled("URL", "be an address such as http://127.0.0.1:3000", parseServerUrl);
 
@@ -117,6 +146,13 @@ export const KEY: ValueKind<string> = {
       ? ok(text)
       : fail(`${name} must be a whole key, as keys create printed it; a character is wrong or missing`),
 };
+
+function path(placeholder: string): ValueKind<string> {
+  return {
+    placeholder,
+    parse: (text, name) => (text === "" ? fail(`${name} must not be empty`) : ok(text)),
+  };
+}
 
 /** A kind whose refusal states its rule: `--port must be a whole number from 0 to 65535, not "x"`. */
 function ruled<Value>(
@@ -140,7 +176,7 @@ function oneOf<Choice extends string>(placeholder: string, choices: readonly Cho
 }
 
 function parseWholeNumber(text: string, min: number, max: number): number | null {
-  const value = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
   return value >= min && value <= max ? value : null;
 }
 
@@ -148,6 +184,20 @@ function parseBytes(text: string): number | null {
   const [, count, unit] = /^(\d{1,6})(MB|GB)$/.exec(text) ?? [];
   const bytes = Number(count) * (unit === "GB" ? 1e9 : 1e6);
   return bytes >= MEMORY_BYTES_MIN ? bytes : null;
+}
+
+const BROKER_PORTS: Readonly<Record<string, number>> = { "mqtt:": 1883, "mqtts:": 8883 };
+
+function brokerOf({ protocol, hostname, port, username, pathname, search, hash }: URL): BrokerAddress | null {
+  const defaultPort = BROKER_PORTS[protocol];
+  const isMore = !["", "/"].includes(pathname) || search !== "" || hash !== "";
+  if (defaultPort === undefined || hostname === "" || isMore) return null;
+  return {
+    hostname: hostname.replace(/^\[|\]$/g, ""), // Of an IPv6 address.
+    port: port === "" ? defaultPort : Number(port),
+    isSecure: protocol === "mqtts:",
+    user: username === "" ? null : decodeURIComponent(username),
+  };
 }
 
 function parseServerUrl(text: string): string | null {

@@ -6,6 +6,7 @@ import type { LogRefusal } from "../../wal/wal.ts";
 import { countOf } from "./counts.ts";
 import { damageLine } from "./damage-line.ts";
 import type { EventLog } from "./event-log.ts";
+import { mqttEvents } from "./mqtt-events.ts";
 import { didAnything, sealSummary } from "./seal-report.ts";
 
 /** What happens in the server, as events of the log. Nothing that a client sent is told but its request's id. */
@@ -28,6 +29,7 @@ export function logEvents(log: EventLog, startedMs: number): AppEvents {
         `Nothing could be answered for ${(delayMs / 1000).toFixed(1)} s: the machine is busy, or the server was.`,
       ),
     ),
+    mqtt: mqttEvents(log, REPEAT_NOTICE_MS),
     onAnswered: log.isLevelEnabled("debug") ? (answered) => logRequest(log, answered) : null,
   };
 }

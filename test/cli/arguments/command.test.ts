@@ -28,6 +28,7 @@ const SERVE = {
   sealIntervalMs: 3_600_000,
   archiveThreads: 2,
   archiveMemoryBytes: 1e9,
+  mqtt: null,
 };
 
 describe("parseCommand()", () => {
@@ -65,6 +66,68 @@ describe("parseCommand()", () => {
       expect(refusal(`serve ${wrong}`)).toContain(wrong.split(" ")[0]!);
     }
     expect(refusal("serve --archive-memory 99MB")).toContain("at least 100MB");
+  });
+
+  describe("serve --mqtt", () => {
+    const MQTT = {
+      broker: { hostname: "broker.example", port: 8883, isSecure: true, user: "anna@home" },
+      password: null,
+      passwordFile: null,
+      authoritiesFile: null,
+      topicFilters: ["owntracks/+/+"],
+      appId: "shop",
+      queuedMessagesMax: 1000,
+    };
+    const LINE = "serve --mqtt mqtts://anna%40home@broker.example --mqtt-app shop";
+
+    test("knows the broker, what to take of it, and for whom", () => {
+      expect(parsed(LINE)).toMatchObject({ config: { mqtt: MQTT } });
+      const more = `${LINE} --mqtt-topic a/+/+ --mqtt-topic b/+/+ --mqtt-ca /ca.pem --mqtt-queue 100000`;
+      expect(parsed(`${more} --mqtt-password-file /p`)).toMatchObject({
+        config: {
+          mqtt: {
+            ...MQTT,
+            topicFilters: ["a/+/+", "b/+/+"],
+            authoritiesFile: "/ca.pem",
+            passwordFile: "/p",
+            queuedMessagesMax: 100_000,
+          },
+        },
+      });
+      expect(parsed("serve --mqtt mqtt://[::1] --mqtt-app shop")).toMatchObject({
+        config: { mqtt: { broker: { hostname: "::1", port: 1883, isSecure: false, user: null } } },
+      });
+    });
+
+    test("takes the password from the environment, and from nowhere that others can see", () => {
+      const environment = { WHEREHOUSE_MQTT_PASSWORD: "s3cret" };
+      expect(parsed(LINE, environment)).toMatchObject({ config: { mqtt: { password: "s3cret" } } });
+      for (const url of [
+        "mqtts://anna:s3cret@broker.example",
+        "mqtt://:s3cret@broker.example",
+        "anna:s3cret@b",
+      ]) {
+        const told = refusal(`serve --mqtt ${url} --mqtt-app shop`);
+        expect(told).toContain("--mqtt must");
+        expect(told).not.toContain("s3cret");
+      }
+      expect(refusal("serve --mqtt mqtts://anna:s3cret@b --mqtt-app shop")).toContain("--mqtt-password-file");
+      expect(refusal(`${LINE} --mqtt-password s3cret`)).toBe("Unknown option --mqtt-password");
+      expect(refusal(`${LINE} --mqtt-password-file /p`, environment)).toContain("not both");
+      expect(refusal("serve --mqtt mqtt://b --mqtt-app shop", environment)).toContain("needs a user");
+    });
+
+    test.each([
+      ["serve --mqtt-topic a/b/c", "--mqtt-topic goes with --mqtt"],
+      ["serve --mqtt mqtt://b", "--mqtt needs --mqtt-app"],
+      ["serve --mqtt http://b --mqtt-app shop", "--mqtt must be an address"],
+      ["serve --mqtt mqtt://b/path --mqtt-app shop", "--mqtt must be an address"],
+      [`${LINE} --mqtt-topic a/#/b`, "--mqtt-topic must be a topic filter"],
+      [`${LINE} --mqtt-topic a/+/c --mqtt-topic a/b/#`, "--mqtt-topic a/+/c and a/b/# overlap"],
+      [`${LINE} --mqtt-queue 0`, "--mqtt-queue must be a whole number"],
+    ])("refuses %s", (line, told) => {
+      expect(refusal(line)).toStartWith(told);
+    });
   });
 
   test("knows seal", () => {

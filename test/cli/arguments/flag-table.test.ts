@@ -65,6 +65,7 @@ test("a default is a value that its flag takes, written as it is shown", () => {
     "1h",
     "2",
     "1GB",
+    "1000",
     "info",
     "standard",
     SERVER_URL,

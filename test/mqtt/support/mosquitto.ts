@@ -24,10 +24,9 @@ export interface Broker {
   start(): Promise<void>;
 }
 
-/** Starts a broker in a directory of its own; `lines` go into its configuration. */
+/** Starts a broker for everybody in a directory of its own; `lines` go into its configuration. */
 export async function startBroker(directory: string, lines: readonly string[] = []): Promise<Broker> {
   const port = await freePort();
-  const path = join(directory, "mosquitto.conf");
   const config = [
     `listener ${port} 127.0.0.1`,
     ...(lines.some((line) => line.startsWith("allow_anonymous")) ? [] : ["allow_anonymous true"]),
@@ -35,10 +34,17 @@ export async function startBroker(directory: string, lines: readonly string[] = 
     `persistence_location ${directory}/`,
     "autosave_interval 1",
     "max_queued_messages 100000",
-    ...(process.getuid?.() === 0 ? ["user root"] : []), // Else it becomes a user who may not write here.
     ...lines,
   ];
-  writeFileSync(path, `${config.join("\n")}\n`);
+  return startBrokerWith(directory, port, `${config.join("\n")}\n`);
+}
+
+/** Starts a broker with a configuration, which listens on the port. */
+export async function startBrokerWith(directory: string, port: number, config: string): Promise<Broker> {
+  const path = join(directory, "mosquitto.conf");
+  // Else it becomes a user who may not read what root made.
+  const user = process.getuid?.() === 0 ? "user root\n" : "";
+  writeFileSync(path, `${config}${user}`);
   let child: Bun.Subprocess | null = null;
 
   async function start(): Promise<void> {

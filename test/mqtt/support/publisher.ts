@@ -1,4 +1,4 @@
-import mqtt from "mqtt";
+import mqtt, { type IClientOptions } from "mqtt";
 
 /** A phone, or all of them: publishes with QoS 1 and waits until the broker has the messages. */
 export interface Publisher {
@@ -10,11 +10,14 @@ export interface Publisher {
   close(): Promise<void>;
 }
 
-export async function openPublisher(
-  port: number,
-  login: { username?: string; password?: string } = {},
-): Promise<Publisher> {
-  const client = await mqtt.connectAsync(`mqtt://127.0.0.1:${port}`, { reconnectPeriod: 100, ...login });
+export async function openPublisher(port: number, how: IClientOptions = {}): Promise<Publisher> {
+  const client = await mqtt.connectAsync({
+    protocol: "mqtt",
+    host: "127.0.0.1",
+    port,
+    reconnectPeriod: 100,
+    ...how,
+  });
   client.on("error", () => undefined); // While the broker is restarted: it connects again and sends again.
   return {
     async publish(topic, body, { qos = 1, retain = false } = {}) {

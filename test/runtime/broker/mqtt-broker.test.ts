@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BrokerOptions, Verdict } from "../../../src/runtime/broker/broker.ts";
 import { connectMqttBroker } from "../../../src/runtime/broker/mqtt-broker.ts";
+import { makeCertificates, runIn } from "../../mqtt/support/certificates.ts";
 import { hasMosquitto, startBroker } from "../../mqtt/support/mosquitto.ts";
 import { openPublisher } from "../../mqtt/support/publisher.ts";
 import { until } from "../../mqtt/support/until.ts";
@@ -83,10 +84,7 @@ describe.if(hasMosquitto("the tests of connections to an MQTT broker"))("with Mo
   });
   afterEach(() => rmSync(directory, { recursive: true }));
 
-  const run = (...command: string[]) => {
-    const ended = Bun.spawnSync(command, { cwd: directory, stderr: "pipe" });
-    if (ended.exitCode !== 0) throw new Error(ended.stderr.toString());
-  };
+  const run = (...command: string[]) => runIn(directory, ...command);
 
   test("a password that is wrong is said and tried again, and one may read what the broker lets one", async () => {
     const passwords = join(directory, "passwords");
@@ -119,7 +117,7 @@ describe.if(hasMosquitto("the tests of connections to an MQTT broker"))("with Mo
   });
 
   test("over TLS it trusts whom the operator's authorities signed, and nobody else", async () => {
-    makeCertificates();
+    makeCertificates(directory);
     const broker = await startBroker(directory, [
       `certfile ${join(directory, "broker.pem")}`,
       `keyfile ${join(directory, "broker.key")}`,
@@ -140,56 +138,4 @@ describe.if(hasMosquitto("the tests of connections to an MQTT broker"))("with Mo
     await otherName.connection.close();
     await broker.stop("SIGTERM");
   });
-
-  /** An authority, and a broker's certificate for `localhost` that it signed. */
-  function makeCertificates(): void {
-    run(
-      "openssl",
-      "req",
-      "-x509",
-      "-newkey",
-      "rsa:2048",
-      "-nodes",
-      "-days",
-      "2",
-      "-subj",
-      "/CN=Test CA",
-      "-keyout",
-      "ca.key",
-      "-out",
-      "ca.pem",
-    );
-    run(
-      "openssl",
-      "req",
-      "-newkey",
-      "rsa:2048",
-      "-nodes",
-      "-subj",
-      "/CN=localhost",
-      "-keyout",
-      "broker.key",
-      "-out",
-      "broker.csr",
-      "-addext",
-      "subjectAltName=DNS:localhost",
-    );
-    run(
-      "openssl",
-      "x509",
-      "-req",
-      "-in",
-      "broker.csr",
-      "-CA",
-      "ca.pem",
-      "-CAkey",
-      "ca.key",
-      "-days",
-      "2",
-      "-copy_extensions",
-      "copy",
-      "-out",
-      "broker.pem",
-    );
-  }
 });

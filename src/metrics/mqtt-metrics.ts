@@ -1,0 +1,56 @@
+import type { Metric } from "./metric.ts";
+
+/** All connections to the broker together. */
+export interface MqttStatus {
+  readonly connections: number;
+  readonly connected: number;
+  /** Connections whose messages wait for the store. */
+  readonly held: number;
+  /** By what became of them. */
+  readonly messages: Readonly<Record<"taken" | "faulty", number>>;
+  /** Of all that came, those that the broker would not have sent again. */
+  readonly unassured: number;
+  /** How long we may be away before the broker throws messages away; null where nobody knows yet. */
+  readonly outageSeconds: number | null;
+}
+
+/** What a broker sends; nothing where none is asked. */
+export function mqttMetrics(status: () => MqttStatus | null): Metric[] {
+  return [
+    {
+      name: "wherehouse_mqtt_connections",
+      help: "Connections to the MQTT broker that there should be, one for each topic filter.",
+      look: () => status()?.connections ?? null,
+    },
+    {
+      name: "wherehouse_mqtt_connected",
+      help: "Those that there are.",
+      look: () => status()?.connected ?? null,
+    },
+    {
+      name: "wherehouse_mqtt_held",
+      help: "Those whose messages wait with the broker, since the disk or the quarantine can't take them.",
+      look: () => status()?.held ?? null,
+    },
+    {
+      name: "wherehouse_mqtt_messages_total",
+      help:
+        "Messages of the broker by what became of them: taken, or faulty, " +
+        "which a fault of ours left with the broker until the next connection.",
+      label: "outcome",
+      lookAll: () => ({ ...status()?.messages }),
+    },
+    {
+      name: "wherehouse_mqtt_unassured_messages_total",
+      help: "Messages that were published with QoS 0: what is sent so while the server is away is lost.",
+      look: () => status()?.unassured ?? null,
+    },
+    {
+      name: "wherehouse_mqtt_outage_seconds",
+      help:
+        "How long the server may be away before the broker throws messages away, " +
+        "by --mqtt-queue and the rate of the last hour.",
+      look: () => status()?.outageSeconds ?? null,
+    },
+  ];
+}

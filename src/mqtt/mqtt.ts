@@ -1,0 +1,95 @@
+import type { MqttConfig } from "../config.ts";
+import type { MqttStatus } from "../metrics/mqtt-metrics.ts";
+import type { BrokerOptions, ConnectBroker } from "../runtime/broker/broker.ts";
+import type { Files } from "../runtime/files.ts";
+import type { Clock } from "../time/clock.ts";
+import { clientIdOf, readDirectoryId } from "./client-id.ts";
+import { outageSecondsMax } from "./message-rate.ts";
+import { Receiver, type ReceiverEvents, type TakeTopicMessage } from "./receiver.ts";
+
+/*
+ * The server as a client of an operator's MQTT broker, with a connection for each topic filter. A broker that is down
+ * keeps nobody waiting: connections are made when they can be.
+ */
+
+export interface MqttOptions {
+  readonly config: MqttConfig;
+  readonly files: Files;
+  /** Of the file that names the data directory, which this process must have the lock of. */
+  readonly directoryIdPath: string;
+  readonly clock: Clock;
+  readonly connect: ConnectBroker;
+  readonly take: TakeTopicMessage;
+  readonly events: ReceiverEvents;
+}
+
+export interface Mqtt {
+  readonly status: MqttStatus;
+  /** Finishes what is under way, and takes leave of the broker. */
+  close(): Promise<void>;
+}
+
+/** Throws a `FileError` where the password or the certificates can't be read. */
+export async function openMqtt(options: MqttOptions): Promise<Mqtt> {
+  const { config, files, directoryIdPath, clock, connect, take, events } = options;
+  const directoryId = await readDirectoryId(files, directoryIdPath);
+  const broker = await readBroker(config, files);
+  const receivers = config.topicFilters.map(
+    (topicFilter) =>
+      new Receiver({
+        topicFilter,
+        clock,
+        take,
+        events,
+        connect: (listener) =>
+          connect({ ...broker, clientId: clientIdOf(directoryId, topicFilter) }, listener),
+      }),
+  );
+  return {
+    get status() {
+      return statusOf(receivers, config.queuedMessagesMax);
+    },
+    async close() {
+      await Promise.all(receivers.map((receiver) => receiver.close()));
+    },
+  };
+}
+
+async function readBroker(
+  { broker, password, passwordFile, authoritiesFile }: MqttConfig,
+  files: Pick<Files, "read">,
+): Promise<Omit<BrokerOptions, "clientId">> {
+  const readText = async (path: string) => new TextDecoder().decode(await files.read(path));
+  const { hostname, port, isSecure, user } = broker;
+  const authorities = authoritiesFile === null ? null : await readText(authoritiesFile);
+  return {
+    hostname,
+    port,
+    tls: isSecure ? { authorities } : null,
+    user,
+    // Editors end a file with a line end, and no password does.
+    password: passwordFile === null ? password : (await readText(passwordFile)).replace(/\r?\n$/, ""),
+  };
+}
+
+function statusOf(receivers: readonly Receiver[], queuedMessagesMax: number): MqttStatus {
+  const countOf = (holds: (receiver: Receiver) => boolean) => receivers.filter(holds).length;
+  const sumOf = (count: (receiver: Receiver) => number) =>
+    receivers.reduce((sum, receiver) => sum + count(receiver), 0);
+  const outages = receivers.flatMap(({ messagesPerSecond }) => {
+    const seconds =
+      messagesPerSecond === null ? null : outageSecondsMax(queuedMessagesMax, messagesPerSecond);
+    return seconds === null ? [] : [seconds];
+  });
+  return {
+    connections: receivers.length,
+    connected: countOf(({ isConnected }) => isConnected),
+    held: countOf(({ isHeld }) => isHeld),
+    messages: {
+      taken: sumOf(({ counts }) => counts.taken),
+      faulty: sumOf(({ counts }) => counts.faulty),
+    },
+    unassured: sumOf(({ unassured }) => unassured),
+    outageSeconds: outages.length === 0 ? null : Math.min(...outages), // The broker keeps so many for each.
+  };
+}
