@@ -37,12 +37,15 @@ export interface TakeMessageDependencies {
   readonly ingest: Ingest;
   /** Keeps what can't be used; what it answers is on the disk. */
   readonly keepRefused: (messages: readonly RefusedMessage[]) => Promise<Result<void, ServiceError>>;
-  /** Told of every message that was taken. */
+  /** Told of every message that was taken when it came. */
   readonly doctor: Pick<Doctor, "note">;
   readonly counts: MessageCounts;
   readonly scheduler: Scheduler;
   readonly clock: Clock;
 }
+
+/** One that came earlier is tried again: it tells nothing of how its device does now. */
+const JUST_ARRIVED_MS = 60_000;
 
 export function createTakeMessage(dependencies: TakeMessageDependencies): TakeMessage {
   const { readerOf, ingest, keepRefused, doctor, counts, scheduler, clock } = dependencies;
@@ -65,7 +68,9 @@ export function createTakeMessage(dependencies: TakeMessageDependencies): TakeMe
     const { accepted, duplicates } = stored.value;
     const taken = { answeredBy: reader, collected, batches, accepted, duplicates };
     counts.note(reader.name, taken);
-    doctor.note(sender, reader.name, takenReports(arrivedMs, taken));
+    if (context.nowMs - arrivedMs < JUST_ARRIVED_MS) {
+      doctor.note(sender, reader.name, takenReports(arrivedMs, taken));
+    }
     return ok(taken);
   };
 }

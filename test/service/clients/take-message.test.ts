@@ -70,12 +70,13 @@ function sentOf(content: Content, body = "raw"): SentMessage {
 const json = (value: unknown): Content => ({ kind: "json", value });
 
 interface Fates {
+  readonly nowMs?: number;
   readonly stored?: Result<{ accepted: number; duplicates: number; sequence: number }, ServiceError>;
   readonly kept?: Result<void, ServiceError>;
 }
 
 /** What became of a message, step by step. */
-async function take(sent: SentMessage, { stored, kept = ok(undefined) }: Fates = {}) {
+async function take(sent: SentMessage, { stored, kept = ok(undefined), nowMs = NOW_MS }: Fates = {}) {
   const steps: string[] = [];
   const batches: ReportBatch[] = [];
   const refused: RefusedMessage[] = [];
@@ -94,7 +95,7 @@ async function take(sent: SentMessage, { stored, kept = ok(undefined) }: Fates =
     doctor: { note: () => steps.push("note") },
     counts: new MessageCounts(),
     scheduler: new Scheduler(),
-    clock: createManualClock(NOW_MS),
+    clock: createManualClock(nowMs),
   });
   const taken = await takeMessage(sent, LIST_CLIENT);
   return { taken, steps, batches, refused };
@@ -115,6 +116,12 @@ test("a message is taken once its reports are stored and the rest is kept", asyn
   });
   expect(new TextDecoder().decode(body)).toBe("[91]");
   expect(headers).toEqual({ "user-agent": "test" });
+});
+
+test("the doctor is not told of a message that is tried again", async () => {
+  const { taken, steps } = await take(sentOf(json([52])), { nowMs: NOW_MS + 60_000 });
+  expect(taken.ok).toBe(true);
+  expect(steps).toEqual(["ingest"]);
 });
 
 test("nothing is kept of a message whose reports could not be stored", async () => {
