@@ -179,13 +179,16 @@ test.each([
   const client = CLIENTS.find((one) => one.name === name)!;
   const list = Array.from({ length: 1000 }, () => ({ _type: "location", id: "x", lat: 1, lon: 2 }));
   const sink = new CollectedPoints();
+  let steps = 0;
   let most = 0;
   let before = 0;
   const message = messageOf({ kind: "json", value: messageWith(list) });
   for (const _step of client.read(message, sink)) {
+    steps++;
     most = Math.max(most, sink.points.length + sink.refused.length - before);
     before = sink.points.length + sink.refused.length;
   }
   expect(sink.points.length + sink.refused.length).toBe(1000);
   expect(most).toBeLessThanOrEqual(32);
+  expect(steps).toBeLessThanOrEqual(1000 / 32);
 });

@@ -17,6 +17,7 @@ function readerName(path: ClientName, body: string): ClientName {
 /** Bodies whose shape says whose they are. */
 const SHAPES: readonly (readonly [ClientName, string])[] = [
   ["owntracks", sample("owntracks-http/android.json")],
+  ["owntracks", '{"_type":"location","tid":"px","topic":"owntracks/anna","lat":1,"lon":2,"tst":3}'],
   ["owntracks", sample("owntracks-http/encrypted-key-s3cr1t.json")],
   ["overland", sample("overland-requests/batch.json")],
   ["overland", sample("overland-requests/owntracks-mode.json")],
@@ -39,6 +40,10 @@ describe("readerOf() takes a body", () => {
       expect(readerName(path, body)).toBe(shape);
     });
   }
+
+  test.each(sampleLines("traccar/owntracks_bodies.jsonl"))("on Traccar's path for OwnTracks': %s", (body) => {
+    expect(readerName("traccar", body)).toBe("owntracks");
+  });
 
   test.each<[ClientName, string]>([
     ["osmand", sample("colota/traccar-json.json")],
