@@ -10,22 +10,24 @@ import { encodeBase62 } from "./base62.ts";
  *
  * The checksum lets a scanner tell a key from a look-alike without asking us, and nothing else.
  */
-const PREFIX = "wh_";
+export const KEY_PREFIX = "wh_";
 const SECRET_BYTES = 32;
 const SECRET_CHARACTERS = 43; // 62^43 is the first power of 62 above 2^256.
 const CHECKSUM_CHARACTERS = 6; // 62^6 is the first above 2^32.
-const SECRET_END = PREFIX.length + SECRET_CHARACTERS;
+const SECRET_END = KEY_PREFIX.length + SECRET_CHARACTERS;
 
-const KEY_SHAPE = new RegExp(`^${PREFIX}[0-9A-Za-z]{${SECRET_CHARACTERS + CHECKSUM_CHARACTERS}}$`);
+const KEY_SHAPE = new RegExp(`^${KEY_PREFIX}[0-9A-Za-z]{${SECRET_CHARACTERS + CHECKSUM_CHARACTERS}}$`);
 
 export function createKeyText(): string {
   const secret = encodeBase62(randomBytes(SECRET_BYTES), SECRET_CHARACTERS);
-  return PREFIX + secret + checksum(secret);
+  return KEY_PREFIX + secret + checksum(secret);
 }
 
 /** Whether the text has a key's shape and checksum; says nothing about whether the key exists. */
 export function isWellFormedKey(text: string): boolean {
-  return KEY_SHAPE.test(text) && checksum(text.slice(PREFIX.length, SECRET_END)) === text.slice(SECRET_END);
+  return (
+    KEY_SHAPE.test(text) && checksum(text.slice(KEY_PREFIX.length, SECRET_END)) === text.slice(SECRET_END)
+  );
 }
 
 /**

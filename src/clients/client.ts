@@ -61,6 +61,8 @@ export interface Client {
   /** Finds the points of a message, some at a step. */
   read(message: ClientMessage, sink: PointSink): Steps<void>;
   readonly success: ClientAnswer;
+  /** What a GET is told that asks only whether the key is right; no such GET where it is left out. Never a success. */
+  greeting?(keyLabel: string): ClientAnswer;
   /** What it is told of a failure, in one plain sentence. Never a word that it acts upon. */
   failure(sentence: string): ClientAnswer;
   /** What a wrong key is answered with: some clients delete what they are refused for a mistake of theirs. */

@@ -1,6 +1,9 @@
 import type { Permission } from "../auth/permissions.ts";
+import type { Client } from "../clients/client.ts";
 import type { ServiceError } from "../model/errors.ts";
 import type { Answer, Responder } from "./answer/responder.ts";
+import type { ClientCall } from "./clients/client-gate.ts";
+import type { ClientExample } from "./clients/examples.ts";
 import type { Call } from "./gate.ts";
 import { type Operation, refusedParameters } from "./openapi/operation.ts";
 import { type QueryParameters, type QueryValues, readQuery } from "./parameters/parameter.ts";
@@ -18,7 +21,7 @@ import type { Services } from "./services.ts";
  * One endpoint, whole. The router, the document, and the tests that ask every endpoint (for the data of another app, in
  * the wrong order, too often, by the wrong method) all walk the list of these in `endpoints.ts`.
  */
-export type Endpoint = KeyedEndpoint | OpenEndpoint;
+export type Endpoint = KeyedEndpoint | OpenEndpoint | ClientEndpoint;
 
 interface Route {
   readonly method: "GET" | "POST";
@@ -33,6 +36,7 @@ interface Route {
 
 /** Answers about the app of the key, or about the service to who operates it. */
 export interface KeyedEndpoint extends Route {
+  readonly kind: "keyed";
   /** What a key needs to ask. */
   readonly permission: Permission;
   /** Whether it is asked so often that the bearer plugin, which takes a third of its speed, must not come before it. */
@@ -43,8 +47,19 @@ export interface KeyedEndpoint extends Route {
 
 /** Answers without a key, and so about no app. */
 export interface OpenEndpoint extends Route {
+  readonly kind: "open";
   readonly permission: null;
   open(services: Services, responder: Responder): (request: Request) => Answer;
+}
+
+/** Takes what a client sends in words of its own, with a key in any of its channels, and answers in its words too. */
+export interface ClientEndpoint extends Route {
+  readonly kind: "client";
+  readonly permission: "write";
+  readonly client: Client;
+  /** A report that the client could send. */
+  readonly example: ClientExample;
+  open(services: Services): (call: ClientCall) => Answer;
 }
 
 /** An endpoint that answers a query about the app of the key, as its file declares it. */
@@ -71,6 +86,7 @@ export function queryEndpoint<
   const pathParameters: PathParameters = inPath;
   const segments = segmentsOf(path, pathParameters);
   return {
+    kind: "keyed",
     method: "GET",
     path,
     permission: "read",
@@ -105,16 +121,44 @@ export function keyedEndpoint(
     Partial<Pick<KeyedEndpoint, "query">>,
 ): KeyedEndpoint {
   const { method, path, permission, query = {}, open, ...operation } = declared;
-  return { method, path, permission, isHot: false, pathParameters: {}, query, operation, open };
+  return {
+    kind: "keyed",
+    method,
+    path,
+    permission,
+    isHot: false,
+    pathParameters: {},
+    query,
+    operation,
+    open,
+  };
 }
 
 /** An endpoint that needs no key. */
 export function openEndpoint(declared: Operation & Pick<OpenEndpoint, "path" | "open">): OpenEndpoint {
   const { path, open, ...operation } = declared;
-  return { method: "GET", path, permission: null, pathParameters: {}, query: {}, operation, open };
+  return {
+    kind: "open",
+    method: "GET",
+    path,
+    permission: null,
+    pathParameters: {},
+    query: {},
+    operation,
+    open,
+  };
 }
 
 /** A file that needs no key and that the document doesn't name. */
 export function hiddenEndpoint(path: string, open: OpenEndpoint["open"]): OpenEndpoint {
-  return { method: "GET", path, permission: null, pathParameters: {}, query: {}, operation: null, open };
+  return {
+    kind: "open",
+    method: "GET",
+    path,
+    permission: null,
+    pathParameters: {},
+    query: {},
+    operation: null,
+    open,
+  };
 }

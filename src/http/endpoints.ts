@@ -1,3 +1,4 @@
+import { CLIENT_ENDPOINTS } from "./clients/client-endpoints.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { appCurrent } from "./endpoints/app/current.ts";
 import { appDoctor } from "./endpoints/app/doctor.ts";
@@ -31,6 +32,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   appHistory,
   appDoctor,
   ingestLocations,
+  ...CLIENT_ENDPOINTS,
   metrics,
   documentOf(() => ENDPOINTS),
   docsPage,

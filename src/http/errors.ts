@@ -33,6 +33,7 @@ export function answerError(error: HttpError): ErrorAnswer {
         headers: {},
       };
     case "body_unreadable":
+    case "body_incomplete":
       return plain(400, error.message);
     case "body_too_large":
       return plain(413, error.message);

@@ -1,14 +1,16 @@
 import { Elysia } from "elysia";
 import type { KeyStore } from "../auth/key-store.ts";
 import type { RateLimit } from "../auth/rate-limit.ts";
-import { Responder, type ResponderOptions } from "./answer/responder.ts";
+import { wait as machinesWait, type Wait } from "../lib/schedule/wait.ts";
+import type { ServiceError } from "../model/errors.ts";
+import { type Answer, Responder, type ResponderOptions } from "./answer/responder.ts";
+import { createClientGate } from "./clients/client-gate.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { ENDPOINTS } from "./endpoints.ts";
-import type { HttpError } from "./errors.ts";
 import { bearerToken, createGate } from "./gate.ts";
-import { createObserve, type Handler, type ObserveDependencies } from "./observe.ts";
+import { createObserve, type Handler, type Observe, type ObserveDependencies } from "./observe.ts";
 import type { Readiness, Services } from "./services.ts";
-import { createUnrouted } from "./unrouted.ts";
+import { createUnrouted, type RoutedPath } from "./unrouted.ts";
 
 /*
  * Serves every endpoint. `fetch` of what it returns answers any request, and never throws.
@@ -19,48 +21,83 @@ export interface ServerOptions extends Omit<ResponderOptions, "scheduler">, Obse
   readonly services: Services;
   readonly keys: Pick<KeyStore, "find">;
   readonly rateLimit: RateLimit;
+  /** Served beside those that always are. */
+  readonly moreEndpoints?: readonly Endpoint[];
+  /** For answers that are held; the machine's where it is left out. */
+  readonly wait?: Wait;
 }
 
 export function createServer(options: ServerOptions) {
-  const { services } = options;
+  const { services, moreEndpoints = [] } = options;
+  const endpoints = [...ENDPOINTS, ...moreEndpoints];
   const responder = new Responder({ ...options, scheduler: services.scheduler });
   const observe = createObserve(options);
-  const unavailable = () => obstacleOf(services.readiness());
-  const gate = createGate({ ...options, clock: services.clock, responder, observe, unavailable });
-
-  function handlerOf(endpoint: Endpoint): Handler {
-    if (endpoint.permission !== null) return gate.keyed(endpoint, endpoint.open(services));
-    const answer = endpoint.open(services, responder);
-    const fault = (request: Request) => (error: unknown) => responder.fault(request, error);
-    return observe(endpoint.method, endpoint.path, (request) => {
-      const answered = answer(request);
-      return answered instanceof Promise ? answered.catch(fault(request)) : answered;
-    });
-  }
+  const answerUnrouted = createUnrouted(endpoints.flatMap(routedPathsOf), responder);
+  const handlerOf = createHandlers(options, responder, observe, answerUnrouted);
 
   // The bearer plugin serves all routes after the first that uses it, and takes a third of their speed.
-  const isPlain = (endpoint: Endpoint) => endpoint.permission === null || endpoint.isHot;
   const plain = new Elysia();
   const withBearer = new Elysia().use(bearerToken());
-  for (const endpoint of ENDPOINTS) {
+  for (const endpoint of endpoints) {
     const handler = handlerOf(endpoint);
     for (const path of routesOf(endpoint)) {
-      if (isPlain(endpoint)) {
+      if (endpoint.kind === "keyed" && !endpoint.isHot) {
+        withBearer.route(endpoint.method, path, ({ request, bearer }) => handler(request, bearer), NO_PARSER);
+      } else {
         const answer = ({ request }: { request: Request }) => handler(request);
         // Bound, so that the framework doesn't read from its source that it may promise, and waits a turn for each.
-        plain.route(endpoint.method, path, answer.bind(null));
-      } else {
-        withBearer.route(endpoint.method, path, ({ request, bearer }) => handler(request, bearer), NO_PARSER);
+        plain.route(endpoint.method, path, answer.bind(null), NO_PARSER);
       }
     }
   }
-  const unrouted = observe("any", "none", createUnrouted(ENDPOINTS.flatMap(methodsOf), responder));
+  const unrouted = observe("any", "none", answerUnrouted);
   return new Elysia({ precompile: true, handler: { standardHostname: false } })
     .onError(({ code, error, request }) =>
       code === "NOT_FOUND" ? unrouted(request) : responder.fault(request, error),
     )
     .use(plain)
     .use(withBearer);
+}
+
+/** Makes what answers the requests of an endpoint: each kind has a gate of its own. */
+function createHandlers(
+  options: ServerOptions,
+  responder: Responder,
+  observe: Observe,
+  wrongMethod: (request: Request) => Answer,
+): (endpoint: Endpoint) => Handler {
+  const { services, keys, wait = machinesWait } = options;
+  const { clock } = services;
+  const unavailable = () => obstacleOf(services.readiness());
+  const isStopping = () => services.readiness().status === "stopping";
+  const gate = createGate({ ...options, clock, responder, observe, unavailable });
+  const clientGate = createClientGate({
+    keys,
+    clock,
+    responder,
+    observe,
+    unavailable,
+    isStopping,
+    wrongMethod,
+    wait,
+  });
+
+  return function handlerOf(endpoint) {
+    switch (endpoint.kind) {
+      case "keyed":
+        return gate.keyed(endpoint, endpoint.open(services));
+      case "client":
+        return clientGate.admitting(endpoint, endpoint.open(services));
+      case "open": {
+        const answer = endpoint.open(services, responder);
+        const fault = (request: Request) => (error: unknown) => responder.fault(request, error);
+        return observe(endpoint.method, endpoint.path, (request) => {
+          const answered = answer(request);
+          return answered instanceof Promise ? answered.catch(fault(request)) : answered;
+        });
+      }
+    }
+  };
 }
 
 /** Bodies are read by the endpoints that take one, within their bounds. */
@@ -72,12 +109,13 @@ function routesOf({ path, pathParameters }: Endpoint): readonly string[] {
   return [path, ...refused.map(([name]) => path.replace(`/:${name}`, "/"))];
 }
 
-function methodsOf(endpoint: Endpoint) {
-  return routesOf(endpoint).map((path) => ({ method: endpoint.method, path }));
+function routedPathsOf(endpoint: Endpoint): readonly RoutedPath[] {
+  const client = endpoint.kind === "client" ? endpoint.client : null;
+  return routesOf(endpoint).map((path) => ({ method: endpoint.method, path, client }));
 }
 
 /** What keeps the service from answering about data, as the caller is told. */
-function obstacleOf(state: Readiness): HttpError | null {
+function obstacleOf(state: Readiness): ServiceError | null {
   switch (state.status) {
     case "ready":
       return null;

@@ -1,9 +1,18 @@
+import type { Client } from "../clients/client.ts";
 import type { Answer, Responder } from "./answer/responder.ts";
 import { pathnameOf } from "./pathname.ts";
 
+/** A path that is served, by one method. */
 export interface RoutedPath {
   readonly method: string;
   readonly path: string;
+  /** Whose path it is alone, and who is told of a wrong method in words of its own. */
+  readonly client: Client | null;
+}
+
+interface KnownPath {
+  readonly methods: Set<string>;
+  readonly client: Client | null;
 }
 
 /**
@@ -11,25 +20,27 @@ export interface RoutedPath {
  * browser's preflight), 404 where it is not. The framework knows neither 405 nor OPTIONS.
  */
 export function createUnrouted(routes: readonly RoutedPath[], responder: Responder) {
-  const methodsOf = new Map<string, Set<string>>();
-  for (const { method, path } of routes) {
-    const methods = methodsOf.get(path) ?? new Set();
+  const byPath = new Map<string, KnownPath>();
+  for (const { method, path, client } of routes) {
+    const { methods } = byPath.get(path) ?? { methods: new Set() };
     methods.add(method);
-    if (method === "GET") methods.add("HEAD");
+    // A GET of a client brings a report, which nobody means to send by a HEAD.
+    if (method === "GET" && client === null) methods.add("HEAD");
     if (responder.answersOptions) methods.add("OPTIONS");
-    methodsOf.set(path, methods);
+    byPath.set(path, { methods, client });
   }
-  const known = [...methodsOf].map(([path, methods]) => ({
+  const known = [...byPath].map(([path, { methods, client }]) => ({
     shape: shapeOf(path),
     methods: [...methods].sort(),
+    client,
   }));
 
   const everyMethod = [...new Set(known.flatMap(({ methods }) => methods))].sort().join(", ");
 
   return function answerUnrouted(request: Request): Answer {
     const pathname = pathnameOf(request.url);
-    const methods = known.find(({ shape }) => shape.test(pathname))?.methods;
-    if (methods === undefined) {
+    const found = known.find(({ shape }) => shape.test(pathname));
+    if (found === undefined) {
       // A page learns of its typo from a 404, which its browser asks for only where the preflight went well.
       const preflight = isPreflight(request) ? responder.preflight(request, everyMethod) : null;
       if (preflight !== null) return preflight;
@@ -38,10 +49,12 @@ export function createUnrouted(routes: readonly RoutedPath[], responder: Respond
         message: "there is nothing at this path; see /docs",
       });
     }
+    const { methods, client } = found;
     const allow = methods.join(", ");
     const preflight = request.method === "OPTIONS" ? responder.preflight(request, allow) : null;
     if (preflight !== null) return preflight;
     const message = `this path takes ${allow}, not ${request.method}`;
+    if (client !== null) return responder.words(request, 405, client.failure(message), { allow });
     return responder.object(request, 405, { success: false, message }, { allow });
   };
 }

@@ -5,6 +5,8 @@ export type ServiceError =
   | { readonly kind: "invalid_user_id"; readonly message: string }
   | { readonly kind: "device_not_found"; readonly deviceId: string }
   | { readonly kind: "body_unreadable"; readonly message: string }
+  /** It ended early, or took too long: the same may well arrive the next time. */
+  | { readonly kind: "body_incomplete"; readonly message: string }
   | { readonly kind: "body_too_large"; readonly message: string }
   | { readonly kind: "media_type_unsupported"; readonly message: string }
   /** Names of UTC days whose archive lacks something the answer needs. */

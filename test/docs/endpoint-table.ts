@@ -5,13 +5,17 @@ import { document, type Operation } from "../http/openapi/open-api-document.ts";
 const BEGIN = "<!-- Written from the list of endpoints by npm run format; a test compares. -->\n";
 const END = "<!-- End of what is written. -->\n";
 
-/** The page with the table of all endpoints that the document names. */
+/** The page with the table of all endpoints that the document names; those of clients have a page of their own. */
 export function withEndpointTable(page: string): string {
   const [before, rest] = page.split(BEGIN);
   const [, after] = rest!.split(END);
-  const rows = ENDPOINTS.filter(({ operation }) => operation !== null).map(rowOf);
+  const rows = ENDPOINTS.filter(isListed).map(rowOf);
   const table = ["| endpoint | answers | key | parameters |", "|---|---|---|---|", ...rows].join("\n");
   return `${before}${BEGIN}\n${table}\n\n${END}${after}`;
+}
+
+function isListed({ kind, operation }: Endpoint): boolean {
+  return kind !== "client" && operation !== null;
 }
 
 function rowOf({ method, path, permission }: Endpoint): string {

@@ -1,4 +1,4 @@
-import type { Endpoint, KeyedEndpoint, OpenEndpoint } from "../../src/http/endpoint.ts";
+import type { ClientEndpoint, Endpoint, KeyedEndpoint, OpenEndpoint } from "../../src/http/endpoint.ts";
 import { ENDPOINTS } from "../../src/http/endpoints.ts";
 import { assert } from "../../src/lib/assert.ts";
 import type { KeyName } from "../support/test-app.ts";
@@ -8,8 +8,12 @@ import type { KeyName } from "../support/test-app.ts";
  * that a new endpoint is asked by every such test, or fails it.
  */
 
-export const KEYED = ENDPOINTS.filter((endpoint): endpoint is KeyedEndpoint => endpoint.permission !== null);
-export const OPEN = ENDPOINTS.filter((endpoint): endpoint is OpenEndpoint => endpoint.permission === null);
+export const KEYED = ENDPOINTS.filter((endpoint): endpoint is KeyedEndpoint => endpoint.kind === "keyed");
+export const OPEN = ENDPOINTS.filter((endpoint): endpoint is OpenEndpoint => endpoint.kind === "open");
+/** Those of apps that speak a language of their own. */
+export const OF_CLIENTS = ENDPOINTS.filter(
+  (endpoint): endpoint is ClientEndpoint => endpoint.kind === "client",
+);
 /** Those that answer about the data of an app. */
 export const READS = KEYED.filter(({ method, permission }) => method === "GET" && permission === "read");
 export const WRITES = KEYED.filter(({ permission }) => permission === "write");
@@ -39,6 +43,35 @@ export function pathTo({ path, pathParameters, query }: Endpoint, ids = IDS): st
 
 export function withParameter(path: string, pair: string): string {
   return `${path}${path.includes("?") ? "&" : "?"}${pair}`;
+}
+
+/** Whether it may change what is stored. */
+export function takesReports(endpoint: Endpoint): boolean {
+  if (endpoint.kind !== "client") return endpoint.permission === "write";
+  return endpoint.client.methods.includes(endpoint.method);
+}
+
+/** A good request to an endpoint with a key: its path, and what goes with that. */
+export function askedWith(
+  endpoint: Endpoint,
+  keyText: string,
+  headers: Readonly<Record<string, string>> = {},
+): readonly [path: string, init: RequestInit] {
+  if (endpoint.kind === "client") return sentByClient(endpoint, keyText, headers);
+  return [pathTo(endpoint), requestTo(endpoint, { authorization: `Bearer ${keyText}`, ...headers })];
+}
+
+function sentByClient(
+  endpoint: ClientEndpoint,
+  keyText: string,
+  headers: Readonly<Record<string, string>>,
+): readonly [path: string, init: RequestInit] {
+  const { method, example } = endpoint;
+  const path = pathTo(endpoint, { key: keyText, device: "pixel7" });
+  const own = path.includes(keyText) ? headers : { authorization: `Bearer ${keyText}`, ...headers };
+  const query = String(new URLSearchParams({ ...example.query }));
+  if (method === "GET") return [takesReports(endpoint) ? `${path}?${query}` : path, { headers: own }];
+  return [path, { method, headers: own, body: example.body === null ? query : JSON.stringify(example.body) }];
 }
 
 /** What goes with the path: the method, and the body that the endpoint's own example has. */

@@ -21,6 +21,8 @@ export const overland: Client = {
   // The app deletes a batch on exactly this, and keeps it on anything else.
   success: { contentType: "application/json", body: '{"result":"ok"}' },
   failure: jsonFailure,
+  // The app shows the name. A POST that was redirected must not take it for a success.
+  greeting: (keyLabel) => ({ contentType: "application/json", body: JSON.stringify({ name: keyLabel }) }),
   wrongKeyStatus: () => 401,
   retriesAtOnce: false,
   mustNameDevice: false,

@@ -4,7 +4,7 @@
  */
 
 /** Decimal with sign and exponent, as `1.0E-4`; no hexadecimal, no blanks inside. */
-const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 /** The longest that a double needs, and some. A longer one is nobody's measurement. */
 const DECIMAL_CHARACTERS_MAX = 64;
 

@@ -59,6 +59,21 @@ export class Responder {
     return this.json(request, 200, encoder.encode(body), { ...more, "content-type": contentType });
   }
 
+  /** An answer in the words of a client's own, which may be none. */
+  words(
+    request: Request,
+    status: number,
+    { contentType, body }: { readonly contentType: string | null; readonly body: string },
+    more: MoreHeaders = NO_MORE,
+  ): Answer {
+    const bytes = encoder.encode(body);
+    if (contentType !== null)
+      return this.json(request, status, bytes, { ...more, "content-type": contentType });
+    const headers = new Headers(this.#headersFor(request, more, false));
+    headers.delete("content-type");
+    return new Response(bytes, { status, headers });
+  }
+
   /** A body that is the same for everybody, or a 304 to who has it already. */
   kept(request: Request, body: KeptBody, more: MoreHeaders): Answer {
     const coding = preferredCoding(request.headers.get("accept-encoding"));

@@ -56,7 +56,7 @@ export class BodyReader {
     const timer = setTimeout(() => {
       giveUp.abort();
       const message = `the body took longer than ${share.arrivalMsMax / 1000} s to arrive`;
-      late.resolve(fail({ kind: "body_unreadable", message }));
+      late.resolve(fail({ kind: "body_incomplete", message }));
     }, share.arrivalMsMax);
     try {
       return await Promise.race([late.promise, this.#readSent(request, share, giveUp.signal)]);
@@ -81,7 +81,7 @@ export class BodyReader {
       if (request.body === null) return ok(new Uint8Array());
       return await this.#collect(piecesUntil(request.body, givenUp), share);
     } catch {
-      return fail({ kind: "body_unreadable", message: "the body ended before it was complete" });
+      return fail({ kind: "body_incomplete", message: "the body ended before it was complete" });
     }
   }
 

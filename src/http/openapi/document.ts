@@ -54,6 +54,18 @@ function describeDocument(endpoints: readonly DocumentedEndpoint[], version: str
           bearerFormat: "wh_…",
           description: "An API key. It belongs to one app, and every answer is about that app alone.",
         },
+        password: {
+          type: "http",
+          scheme: "basic",
+          description: "The key as the password, beside any name; or as the name, without a password.",
+        },
+        queryKey: {
+          type: "apiKey",
+          in: "query",
+          name: "api_key",
+          description:
+            "The key in the URL, where it ends up in logs: only for clients that can't do otherwise.",
+        },
       },
       headers: HEADERS,
       responses: RESPONSES,
@@ -88,5 +100,10 @@ const TAGS = [
   { name: "App", description: "Positions of all devices of the key's app." },
   { name: "Nearby", description: "Devices around a point." },
   { name: "Ingest", description: "The way in for reports." },
+  {
+    name: "Clients",
+    description:
+      "Ways in for the apps that people have, each in its own words; docs/clients.md has what to type.",
+  },
   { name: "Service", description: "The server itself; of these, metrics alone need a key." },
 ];

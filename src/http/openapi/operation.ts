@@ -7,7 +7,7 @@ import type { Shape } from "../shapes/shape.ts";
 import { exampleOf } from "./error-bodies.ts";
 import { ALWAYS_SENT, failure, SENT_WITH_KEY, shared } from "./responses.ts";
 
-export type Tag = "Users" | "Devices" | "App" | "Nearby" | "Ingest" | "Service";
+export type Tag = "Users" | "Devices" | "App" | "Nearby" | "Ingest" | "Clients" | "Service";
 
 /** What an endpoint answers where all goes well: an object of a shape, under a name, or something else. */
 export type DescribedAnswer =
@@ -17,7 +17,8 @@ export type DescribedAnswer =
       readonly shape: Shape<never>;
       readonly example: unknown;
     }
-  | { readonly contentType: string; readonly description: string; readonly schema: Schema };
+  /** Null is for an empty body. */
+  | { readonly contentType: string | null; readonly description: string; readonly schema: Schema };
 
 /** What the document says of an endpoint, besides what follows from its path, permission and parameters. */
 export interface Operation {
@@ -32,12 +33,16 @@ export interface Operation {
   readonly headers?: readonly Schema[];
   /** The body that it takes. */
   readonly body?: RequestBody;
+  /** Ways to send the key, where they are others than for most. */
+  readonly security?: readonly Schema[];
   /** Schemas by name that its answer, its failures and its body refer to. */
   readonly schemas?: Schemas;
 }
 
 export interface RequestBody {
   readonly description: string;
+  /** Left out where it is. */
+  readonly isRequired?: boolean;
   /** A body that is taken. */
   readonly example: unknown;
   readonly content: Schemas;
@@ -45,6 +50,7 @@ export interface RequestBody {
 
 /** An endpoint, as far as the document goes. */
 export interface DescribedEndpoint {
+  readonly kind: "keyed" | "open" | "client";
   readonly permission: Permission | null;
   readonly pathParameters: PathParameters;
   readonly query: QueryParameters;
@@ -52,12 +58,8 @@ export interface DescribedEndpoint {
 }
 
 /** The operation object of OpenAPI. */
-export function describeOperation({
-  permission,
-  pathParameters,
-  query,
-  operation,
-}: DescribedEndpoint): Schema {
+export function describeOperation(endpoint: DescribedEndpoint): Schema {
+  const { kind, permission, pathParameters, query, operation } = endpoint;
   const { operationId, tag, summary, description, answer, failures, headers = [], body } = operation;
   const parameters = [...describePath(pathParameters), ...describeQuery(query), ...headers];
   return {
@@ -65,20 +67,22 @@ export function describeOperation({
     summary,
     description,
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(body === undefined
-      ? {}
-      : { requestBody: { required: true, description: body.description, content: body.content } }),
+    ...(body === undefined ? {} : { requestBody: describeBody(body) }),
     tags: [tag],
-    security: permission === null ? [] : [{ apiKey: [] }],
+    security: operation.security ?? (permission === null ? [] : [{ apiKey: [] }]),
     responses: {
-      200: describeAnswer(answer, permission === null ? ALWAYS_SENT : SENT_WITH_KEY),
-      ...(permission === null ? {} : KEYED_FAILURES[permission]),
+      200: describeAnswer(answer, kind === "keyed" ? SENT_WITH_KEY : ALWAYS_SENT),
+      ...(kind === "keyed" && permission !== null ? KEYED_FAILURES[permission] : {}),
       ...(Object.keys(pathParameters).length === 0 ? {} : { 404: shared("NoSuchPath") }),
-      ...failures,
       405: shared("WrongMethod"),
       500: shared("ServerError"),
+      ...failures,
     },
   };
+}
+
+function describeBody({ isRequired = true, description, content }: RequestBody): Schema {
+  return { required: isRequired, description, content };
 }
 
 /** Failures of every endpoint that needs a key. */
@@ -95,7 +99,12 @@ function keyedFailures(forbidden: "NoRead" | "NoWrite" | "NoOperate") {
 function describeAnswer(answer: DescribedAnswer, headers: Schemas): Schema {
   const { description } = answer;
   if ("contentType" in answer) {
-    return { description, headers, content: { [answer.contentType]: { schema: answer.schema } } };
+    const { contentType, schema } = answer;
+    return {
+      description,
+      headers,
+      ...(contentType === null ? {} : { content: { [contentType]: { schema } } }),
+    };
   }
   const { name, example } = answer;
   return { description, headers, content: { "application/json": { schema: ref("schemas", name), example } } };

@@ -105,13 +105,8 @@ export const RESPONSES = {
   TooMany: failure("More requests than the key's tier allows.", SENT_TO_RETRY, ["AuthError"], {
     too_many: exampleOf({ kind: "rate_exceeded", retryAfterSeconds: 1 }),
   }),
-  ServerError: failure("The server failed, by no fault of the request.", SENT_WITH_KEY, ["ServerError"], {
-    failed: {
-      success: false,
-      message: "the server failed to answer; its log says more",
-      request_id: HEADERS.RequestId.example,
-    },
-  }),
+  ServerError: serverFailure(SENT_WITH_KEY),
+  ClientServerError: serverFailure(ALWAYS_SENT),
   Unavailable: failure("The server is starting, stopping or overloaded.", SENT_TO_RETRY, ["PlainError"], {
     starting: { success: false, message: "the server is starting: it reads its log" },
     stopping: { success: false, message: "the server is stopping" },
@@ -119,6 +114,16 @@ export const RESPONSES = {
     overloaded: { success: false, message: TOO_MANY_REPORTS.message },
   }),
 } satisfies Schemas;
+
+function serverFailure(headers: Schemas): Schema {
+  return failure("The server failed, by no fault of the request.", headers, ["ServerError"], {
+    failed: {
+      success: false,
+      message: "the server failed to answer; its log says more",
+      request_id: HEADERS.RequestId.example,
+    },
+  });
+}
 
 export function shared(name: keyof typeof RESPONSES): Schema {
   return ref("responses", name);

@@ -10,7 +10,16 @@ import {
   OTHER_APP_ID,
   type TestApp,
 } from "../../support/test-app.ts";
-import { BUS, nameOf, pathsWithEach, pathTo, READ_PATHS, READS, requestTo } from "../requests.ts";
+import {
+  askedWith,
+  BUS,
+  nameOf,
+  pathsWithEach,
+  pathTo,
+  READ_PATHS,
+  READS,
+  takesReports,
+} from "../requests.ts";
 
 /**
  * No key sees another app, in data, in counts or in errors. Two apps have the same device and user ids; what
@@ -68,8 +77,8 @@ async function storeOften(app: TestApp, reports: typeof OWN, key?: KeyName): Pro
 
 /** An answer as it is sent, without what is measured. */
 async function sent(app: TestApp, endpoint: Endpoint, key: KeyName): Promise<string> {
-  const headers = { authorization: `Bearer ${app.keys[key]}`, "x-request-id": "same" };
-  const { status, headers: told, body } = await app.fetch(pathTo(endpoint), requestTo(endpoint, headers));
+  const [path, init] = askedWith(endpoint, app.keys[key], { "x-request-id": "same" });
+  const { status, headers: told, body } = await app.fetch(path, init);
   const text = (await new Response(body).text()).replace(/"query_time_ms":[\d.e-]+/, "");
   return `${status} ${JSON.stringify([...told])} ${text}`;
 }
@@ -87,7 +96,7 @@ describe.each(ENDPOINTS.map((endpoint) => [nameOf(endpoint), endpoint] as const)
     });
   }
 
-  if (endpoint.method === "GET" && endpoint.permission !== "operate") {
+  if (!takesReports(endpoint) && endpoint.permission !== "operate") {
     test("answers the same bytes whether another app has reported or not", async () => {
       const app = await createTestApp();
       await storeOften(app, OWN);
@@ -115,7 +124,7 @@ describe.each(ENDPOINTS.map((endpoint) => [nameOf(endpoint), endpoint] as const)
     });
   }
 
-  if (endpoint.method !== "GET") {
+  if (takesReports(endpoint)) {
     test("changes what its own app is answered, and nothing of what another one is", async () => {
       const app = await createTestApp({ startMs: EXAMPLE_MS });
       await app.store(OWN.map((report) => ({ ...report, timestamp: EXAMPLE_MS })));

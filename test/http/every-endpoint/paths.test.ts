@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ENDPOINTS } from "../../../src/http/endpoints.ts";
 import { createTestApp, NOON_MS } from "../../support/test-app.ts";
-import { BUS, EVERY_READ_PATH, INGEST_PATH, nameOf, OPEN_PATHS, pathTo } from "../requests.ts";
+import { BUS, EVERY_READ_PATH, INGEST_PATH, KEYED, nameOf, OPEN, OPEN_PATHS, pathTo } from "../requests.ts";
 
 /** Paths and methods: contract §2, and what path parts may hold. */
 
@@ -61,9 +61,10 @@ test.each([...EVERY_READ_PATH, "/api/v1/users//devices", ...OPEN_PATHS])(
 
 test.each(ENDPOINTS.map((endpoint) => [nameOf(endpoint), endpoint] as const))(
   "beside %s its path takes what it says it takes",
-  async (_name, { path: shape, method: own }) => {
+  async (_name, { kind, path: shape, method: own }) => {
     const allowed = ENDPOINTS.filter(({ path }) => path === shape).map(({ method }) => method);
-    const allow = [...allowed, ...(allowed.includes("GET") ? ["HEAD"] : [])].sort();
+    // A GET may bring a client's report, and a HEAD never does.
+    const allow = [...allowed, ...(allowed.includes("GET") && kind !== "client" ? ["HEAD"] : [])].sort();
     const path = pathTo(ENDPOINTS.find((each) => each.path === shape && each.method === own)!);
     for (const method of ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
       const response = await app.fetch(path, { method });
@@ -88,9 +89,9 @@ test("the way in takes POST alone", async () => {
 
 test("HEAD has the status and headers of GET, and no body", async () => {
   const paths = [
-    ...ENDPOINTS.filter(({ method, path }) => method === "GET" && path !== "/metrics").map((each) =>
-      pathTo(each),
-    ),
+    ...[...KEYED, ...OPEN]
+      .filter(({ method, path }) => method === "GET" && path !== "/metrics")
+      .map((each) => pathTo(each)),
     "/api/v1/devices/unknown/locations/current",
     "/api/v1/devices/unknown/locations/history",
     "/api/v1/users/ANONYMOUS/devices",

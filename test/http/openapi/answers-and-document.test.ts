@@ -1,14 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { createHotStore } from "../../../src/hot/hot-store.ts";
-import { ENDPOINTS } from "../../../src/http/endpoints.ts";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import { createTestApp, type KeyName, NOON_MS, type TestApp } from "../../support/test-app.ts";
 import {
   BUS,
   INGEST_PATH,
   KEY_WITH,
+  KEYED,
   KEYS_WITHOUT,
   nameOf,
+  OPEN,
   pathsWithEach,
   pathTo,
   READ_PATHS,
@@ -20,7 +21,7 @@ import { resolveRef, type Schema, schemaFaults } from "./schema-faults.ts";
 
 /** Real answers of every endpoint and status, held against the document that `/docs` serves. */
 
-const DOCUMENTED = ENDPOINTS.filter(({ operation }) => operation !== null);
+const DOCUMENTED = [...KEYED, ...OPEN].filter(({ operation }) => operation !== null);
 
 interface Operation {
   readonly responses: Readonly<Record<string, DescribedResponse>>;

@@ -1,6 +1,6 @@
 import { document, type Operation } from "../../http/openapi/open-api-document.ts";
 
-/** Every operation of the document, so that a new one is tried by what is tried on all, or a test names it. */
+/** An operation of the document. */
 export interface NamedOperation {
   /** As in `GET /api/v1/devices/{deviceId}/locations/current`. */
   readonly name: string;
@@ -9,15 +9,20 @@ export interface NamedOperation {
   readonly operation: Operation;
 }
 
-export const OPERATIONS: readonly NamedOperation[] = Object.entries(document.paths).flatMap(
-  ([path, operations]) =>
-    Object.entries(operations).map(([method, operation]) => ({
-      name: `${method.toUpperCase()} ${path}`,
-      method: method.toUpperCase(),
-      path,
-      operation,
-    })),
+const DOCUMENTED: readonly NamedOperation[] = Object.entries(document.paths).flatMap(([path, operations]) =>
+  Object.entries(operations).map(([method, operation]) => ({
+    name: `${method.toUpperCase()} ${path}`,
+    method: method.toUpperCase(),
+    path,
+    operation,
+  })),
 );
+
+/** Those of apps that speak a language of their own, and take keys wherever such an app can put one. */
+export const CLIENT_OPERATIONS = DOCUMENTED.filter(({ operation }) => operation.tags.includes("Clients"));
+
+/** All others, so that a new one is tried by what is tried on all, or a test names it. */
+export const OPERATIONS = DOCUMENTED.filter((named) => !CLIENT_OPERATIONS.includes(named));
 
 export const KEYED_OPERATIONS = OPERATIONS.filter(({ operation }) => operation.security.length > 0);
 

@@ -1,0 +1,93 @@
+import type { KeyRecord } from "../../auth/key-file.ts";
+import type { ClientAnswer, ClientMessage } from "../../clients/client.ts";
+import { readContent } from "../../clients/content/read-content.ts";
+import type { Content } from "../../clients/content.ts";
+import type { SpeedUnit } from "../../clients/reading/speed.ts";
+import type { Sender } from "../../clients/sender.ts";
+import { fail, ok, type Result } from "../../lib/result.ts";
+import type { ServiceError } from "../../model/errors.ts";
+import { bodiesOf } from "../../service/ingest-batches.ts";
+import type { Answer } from "../answer/responder.ts";
+import type { BodyShare } from "../body/body-budget.ts";
+import { BodyReader, TOO_MANY_REPORTS } from "../body/body-reader.ts";
+import { type QueryValues, readQuery } from "../parameters/parameter.ts";
+import type { Services } from "../services.ts";
+import { ADDRESS_PARAMETERS } from "./address-parameters.ts";
+import type { ClientCall } from "./client-gate.ts";
+import type { ClientRoute } from "./client-request.ts";
+
+/** Makes what takes in the messages that come on a route. */
+export function createTakeIn(services: Services, route: ClientRoute): (call: ClientCall) => Answer {
+  const { bodies } = services;
+  const reader = new BodyReader();
+
+  return function answer(call) {
+    // A GET is a question where this client sends reports by POST alone.
+    const { greeting } = route.client;
+    const isReport = route.client.methods.includes(route.method);
+    return isReport || greeting === undefined ? takeIn(call) : call.answer(greeting(call.key.label));
+  };
+
+  async function takeIn(call: ClientCall): Promise<Response> {
+    const addressed = readQuery(call.request.url, ADDRESS_PARAMETERS);
+    if (!addressed.ok) return call.fail(addressed.error);
+    let taken: Result<ClientAnswer, ServiceError>;
+    const share = bodies.begin({ appId: call.key.appId, keyId: call.key.id });
+    if (share === null) return call.fail(TOO_MANY_REPORTS);
+    try {
+      taken = await takeMessage(services, reader, route, call, addressed.value, share);
+    } finally {
+      share.end(); // Before the answer, which may be held.
+    }
+    return taken.ok ? call.answer(taken.value) : call.fail(taken.error);
+  }
+}
+
+/** What the client is told, once all that it sent is on disk. */
+async function takeMessage(
+  services: Services,
+  reader: BodyReader,
+  { method, path, client }: ClientRoute,
+  call: ClientCall,
+  addressed: AddressValues,
+  share: BodyShare,
+): Promise<Result<ClientAnswer, ServiceError>> {
+  const body = method === "GET" ? ok(NO_BODY) : await reader.read(call.request, share);
+  if (!body.ok) return body;
+  const content = await services.scheduler.run(bodiesOf(call.key.appId), readContent(body.value));
+  const sender = senderOf(call.key);
+  const address = { device: call.device ?? addressed.device_id, user: addressed.user_id };
+  const decrypt = services.decryptOf(sender, address);
+  const message = { ...messageOf(call, content, addressed.speed_unit), decrypt };
+  if (content.kind === "empty" && !(client.takesQuery && message.query.size > 0)) {
+    return client.takesQuery ? fail(NOTHING_SENT) : ok(client.success);
+  }
+  const source = { method, path, body: body.value };
+  const taken = await services.takeMessage({ sender, address, message, source }, client);
+  return taken.ok ? ok(taken.value.answeredBy.success) : taken;
+}
+
+const NO_BODY = new Uint8Array();
+
+type AddressValues = QueryValues<typeof ADDRESS_PARAMETERS>;
+
+/** What a redirect leaves of a request, or a person's browser sends. */
+const NOTHING_SENT: ServiceError = {
+  kind: "invalid_parameter",
+  message: "the request has neither parameters nor a body; was it redirected?",
+};
+
+function messageOf(
+  call: ClientCall,
+  content: Content,
+  speedUnit: SpeedUnit | null,
+): Omit<ClientMessage, "decrypt"> {
+  const { arrivedMs, headers, query, credentials } = call;
+  for (const name in ADDRESS_PARAMETERS) query.delete(name);
+  const { basicUser } = credentials;
+  return { arrivedMs, content, query, headers, basicUser, topic: null, speedUnit };
+}
+
+function senderOf({ appId, id, lastFour, deviceId, userId, permissions }: KeyRecord): Sender {
+  return { appId, keyId: id, lastFour, deviceId, userId, mayRead: permissions.includes("read") };
+}
