@@ -132,6 +132,7 @@ async function begin(directory: OpenDirectory, state: ServiceState, events: AppE
   events.onReady(directory);
   await directory.inspect();
   directory.schedule.start();
+  directory.quarantineSweeps.start();
 }
 
 /** What runs while the app is open. */

@@ -17,11 +17,15 @@ import {
 } from "./config.ts";
 import { readAcknowledgedParts } from "./directory/acknowledged.ts";
 import { directoryPaths } from "./directory/paths.ts";
+import type { Damage } from "./directory/set-aside.ts";
 import type { HotStore } from "./hot/hot-store.ts";
 import type { Scheduler } from "./lib/schedule/scheduler.ts";
+import { openQuarantine } from "./quarantine/open-quarantine.ts";
+import type { Quarantine } from "./quarantine/quarantine.ts";
 import type { Files } from "./runtime/files.ts";
 import type { AcquireLock, LockOwner } from "./runtime/lock.ts";
 import { createIngest, type Ingest } from "./service/ingest.ts";
+import { createQuarantineSweeps, type QuarantineSweeps } from "./service/quarantine/sweeps.ts";
 import { createSealSchedule, type SealSchedule } from "./service/seal/schedule.ts";
 import { createSeal, type SealReport, sequencesOf } from "./service/seal/seal.ts";
 import type { Clock } from "./time/clock.ts";
@@ -63,6 +67,8 @@ export interface DirectoryEvents {
   onSealed(report: SealReport): void;
   /** Nothing is lost, and log and memory keep what they had; the next seal tries again. */
   onSealFailed(error: unknown): void;
+  /** Bytes did not check out any more when they were to be written anew, later than at the start. */
+  onDamage(damage: readonly Damage[]): void;
 }
 
 /** A data directory that this process owns, with all its unsealed records in memory. */
@@ -72,7 +78,13 @@ export interface OpenDirectory {
   readonly archive: Archive;
   readonly ingest: Ingest;
   readonly schedule: SealSchedule;
+  readonly quarantine: Quarantine;
+  readonly quarantineSweeps: QuarantineSweeps;
   readonly recovery: LogRecovery;
+  /** What the start found damaged in log and quarantine. */
+  readonly damage: readonly Damage[];
+  /** Ends of writes that were cut short, and never acknowledged. */
+  readonly tornTails: readonly Damage[];
   /** Looks at the archive's files; what is wrong goes to `onArchiveNote`. */
   inspect(): Promise<void>;
   /** Finishes what the log accepted, breaks off what can be done again, and gives the directory free. */
@@ -133,7 +145,7 @@ const OWN_ENGINE: ArchiveEngine = { openDatabase, createRowEncoder };
 
 /** Opens a directory that is locked already: reads what the archive says, then replays what it does not cover. */
 export async function openDirectory(options: OpenDirectoryOptions): Promise<OpenDirectory> {
-  const { dataDir, files, clock, hot, config, events, onProgress, release } = options;
+  const { dataDir, files, hot, config, events, onProgress, release } = options;
   const paths = directoryPaths(dataDir);
   const archiveDisk = options.archiveDisk ?? { directory: paths.archive, files };
   const archiveEngine = options.archiveEngine ?? OWN_ENGINE;
@@ -165,31 +177,18 @@ export async function openDirectory(options: OpenDirectoryOptions): Promise<Open
     onProgress: ({ replayedBytes, totalBytes }) => onProgress(replayedBytes, totalBytes),
     onWritten: (write) => events.onLogWritten?.(write),
   });
+  const { quarantine, quarantineSweeps, ...kept } = await openKept(options);
   const writers = createWriters(archiveDisk, archiveEngine);
-  const schedule = createSealSchedule({
-    seal: createSeal({
-      hot,
-      log,
-      archive,
-      readUpTo: recovery.readUpTo,
-      hasAllNewest,
-      clock,
-      openWriter: () => writers.open(),
-      acknowledgedParts: () => readAcknowledgedParts(files, paths.damaged),
-    }),
-    hot,
-    clock,
-    intervalMs: config.sealIntervalMs,
-    oldRecordsSeal: OLD_RECORDS_SEAL,
-    oldRecordsMax: OLD_RECORDS_MAX,
-    onSealed: events.onSealed,
-    onFailed: events.onSealFailed,
-  });
+  const schedule = createSchedule(options, { log, archive, recovery, hasAllNewest, writers });
   return {
     hot,
     log,
     archive,
+    quarantine,
+    quarantineSweeps,
     recovery,
+    damage: [...recovery.damage, ...kept.damage],
+    tornTails: [recovery.tornTail, kept.tornTail].filter((tail) => tail !== null),
     schedule,
     ingest: createIngest({
       log,
@@ -205,11 +204,57 @@ export async function openDirectory(options: OpenDirectoryOptions): Promise<Open
     async close() {
       await schedule.stop();
       writers.close();
+      await quarantineSweeps.stop();
+      await quarantine.close();
       await log.close();
       archive.close();
       release();
     },
   };
+}
+
+/** What a seal needs beside the options. */
+interface SealParts {
+  readonly log: Wal;
+  readonly archive: Archive;
+  readonly recovery: LogRecovery;
+  readonly hasAllNewest: boolean;
+  readonly writers: ReturnType<typeof createWriters>;
+}
+
+function createSchedule(options: OpenDirectoryOptions, parts: SealParts): SealSchedule {
+  const { dataDir, files, clock, hot, config, events } = options;
+  const { log, archive, recovery, hasAllNewest, writers } = parts;
+  const { damaged } = directoryPaths(dataDir);
+  return createSealSchedule({
+    seal: createSeal({
+      hot,
+      log,
+      archive,
+      readUpTo: recovery.readUpTo,
+      hasAllNewest,
+      clock,
+      openWriter: () => writers.open(),
+      acknowledgedParts: () => readAcknowledgedParts(files, damaged),
+    }),
+    hot,
+    clock,
+    intervalMs: config.sealIntervalMs,
+    oldRecordsSeal: OLD_RECORDS_SEAL,
+    oldRecordsMax: OLD_RECORDS_MAX,
+    onSealed: events.onSealed,
+    onFailed: events.onSealFailed,
+  });
+}
+
+/** What clients sent and nobody could use. */
+async function openKept({ dataDir, files, clock, scheduler, events, createSalt }: OpenDirectoryOptions) {
+  const { quarantine: directory, damaged: damagedDirectory } = directoryPaths(dataDir);
+  const { onDamage } = events;
+  const salts = createSalt === undefined ? {} : { createSalt };
+  const opened = await openQuarantine({ files, directory, damagedDirectory, scheduler, onDamage, ...salts });
+  const { quarantine } = opened;
+  return { ...opened, quarantineSweeps: createQuarantineSweeps({ quarantine, files, directory, clock }) };
 }
 
 /** Keeps a writer from one seal to the next: opening and closing DuckDB holds up requests for tens of milliseconds. */

@@ -8,12 +8,10 @@ import type { HotStore } from "../hot/hot-store.ts";
 import { createBodyBudget } from "../http/body/body-budget.ts";
 import { AnswerBuffer } from "../http/encode/answer-buffer.ts";
 import type { Services } from "../http/services.ts";
-import { fail } from "../lib/result.ts";
 import type { Scheduler } from "../lib/schedule/scheduler.ts";
 import type { EventLoopMeter } from "../metrics/event-loop-meter.ts";
 import type { Meters } from "../metrics/meters.ts";
 import { createScrape } from "../metrics/scrape.ts";
-import type { ServiceError } from "../model/errors.ts";
 import type { Files } from "../runtime/files.ts";
 import type { Platform } from "../runtime/platform.ts";
 import { decryptOf } from "../service/clients/decrypt.ts";
@@ -63,7 +61,7 @@ export function createServices(parts: ServiceParts): Services {
     countDamaged,
     ingest,
     takeMessage: createTakeMessage({
-      keepRefused: async () => fail(NO_QUARANTINE),
+      keepRefused: (messages) => state.opened().quarantine.put(messages),
       ...{ readerOf, ingest, doctor, counts: messages, scheduler, clock },
     }),
     bodies,
@@ -97,17 +95,10 @@ export function createServices(parts: ServiceParts): Services {
   };
 }
 
-/** Nothing is acknowledged that is kept nowhere. */
-const NO_QUARANTINE: ServiceError = {
-  kind: "unavailable",
-  message: "points that can't be used can't be kept either; the message was not taken",
-  retryAfterSeconds: 30,
-};
-
-/** Damages that nobody has acknowledged: bytes of the log that could not be saved, parts, and files that were. */
+/** Damages that nobody has acknowledged: bytes that could not be saved, parts, and files that were. */
 async function countDamages({ files, state, damagedDirectory }: ServiceParts): Promise<number> {
-  const { recovery, archive } = state.opened();
-  const unsaved = recovery.damage.filter(({ savedAs }) => savedAs === null).length;
+  const { damage, archive } = state.opened();
+  const unsaved = damage.filter(({ savedAs }) => savedAs === null).length;
   const acknowledged = await readAcknowledgedParts(files, damagedDirectory);
   const parts = [...archive.damaged.keys()].filter((file) => !acknowledged.has(file)).length;
   return unsaved + parts + (await countUnacknowledged(files, damagedDirectory));

@@ -5,6 +5,7 @@ export function directoryPaths(dataDir: string) {
   return {
     log: join(dataDir, "wal"),
     archive: join(dataDir, "archive"),
+    quarantine: join(dataDir, "quarantine"),
     damaged: join(dataDir, "damaged"),
     keys: join(dataDir, "keys.json"),
     passPhrases: join(dataDir, "pass-phrases.json"),

@@ -68,6 +68,11 @@ export function decodeSummary(views: Views, payloadStart: number, payloadEnd: nu
   return { id, appId, keyId, client, reason, deviceId, index, isCut, bodyBytes, arrivedMs, ...arrivals };
 }
 
+/** Whether a good frame is neither an entry nor the empty one that begins a segment. */
+export function isDamage(views: Views, payloadStart: number, payloadEnd: number): boolean {
+  return payloadEnd > payloadStart && decodeSummary(views, payloadStart, payloadEnd) === null;
+}
+
 /** The message of a good frame, with a copy of its body; null where it is no entry. */
 export function decodeMessage(views: Views, payloadStart: number, payloadEnd: number): RefusedMessage | null {
   const ends = findEnds(views, payloadStart, payloadEnd);

@@ -57,9 +57,9 @@ export async function openQuarantine(options: QuarantineOptions): Promise<Opened
     shares.take(entry, entry.bytes);
   }
   const found = {
-    segments: loaded.segments.map(({ segment }) => segment),
+    segments: loaded.segments.filter(({ read }) => read.isReadable).map(({ segment }) => segment),
     nextNumber: (read.at(-1)?.number ?? 0) + 1,
-    nextSequence: Math.max(0, ...loaded.segments.map(({ lastSequence }) => lastSequence)) + 1,
+    nextSequence: Math.max(0, ...read.map(({ lastSequence }) => lastSequence)) + 1,
     unsure: repaired.unsure,
   };
   const segments = new Segments(
@@ -74,7 +74,6 @@ export async function openQuarantine(options: QuarantineOptions): Promise<Opened
 interface LoadedSegment {
   readonly segment: Segment;
   readonly read: ReadSegment;
-  readonly lastSequence: number;
   /** Whether it has a second copy of an entry, which must not come back when the first goes. */
   readonly hasCopies: boolean;
 }
@@ -83,9 +82,9 @@ function load(read: readonly ReadSegment[], createSalt: CreateSalt) {
   const entries: IndexedEntry[] = [];
   const known = new Set<string>();
   const segments = read.map((found): LoadedSegment => {
-    const segment = createSegment(found.path, found.number, found.salt ?? createSalt());
+    const segment = createSegment(found.path, found.salt ?? createSalt());
     segment.bytes = found.bytes;
-    segment.mayAppend = found.isReadable && isWhole(found);
+    segment.mayAppend = false;
     let hasCopies = false;
     for (const { summary, sequence, frameBytes } of found.entries) {
       const name = `${summary.appId} ${summary.id}`;
@@ -96,7 +95,7 @@ function load(read: readonly ReadSegment[], createSalt: CreateSalt) {
       segment.live.set(sequence, entry);
       entries.push(entry);
     }
-    return { segment, read: found, lastSequence: found.entries.at(-1)?.sequence ?? 0, hasCopies };
+    return { segment, read: found, hasCopies };
   });
   return { entries, segments };
 }
@@ -105,28 +104,27 @@ function isWhole({ goodHead, damage, tornTail }: ReadSegment): boolean {
   return goodHead && damage.length === 0 && tornTail === null;
 }
 
-/** What a process that died had written it may not have synced: the newest segment is put in place anew. */
+/** What a process that died had written it may not have synced: its segment is put in place anew. */
 async function repairAll(options: QuarantineOptions, loaded: readonly LoadedSegment[]) {
   const damage: Damage[] = [];
   let tornTail: Damage | null = null;
   let unsure: Segment | null = null;
   for (const { segment, read, hasCopies } of loaded) {
-    const isNewest = read === loaded.at(-1)!.read;
+    const { wasLast } = read;
     if (!read.isReadable) damage.push({ file: read.path, offset: 0, bytes: 0, savedAs: null });
-    if (!read.isReadable || (isWhole(read) && !hasCopies && !(isNewest && segment.live.size > 0))) continue;
+    if (!read.isReadable || (isWhole(read) && !hasCopies && !wasLast)) continue;
     try {
-      const rewritten = await rewriteSegment({ ...options, mayBeTorn: isNewest }, segment, (sequence) =>
+      const rewritten = await rewriteSegment({ ...options, wasLast }, segment, (sequence) =>
         segment.live.get(sequence),
       );
       segment.bytes = rewritten.bytes;
-      segment.mayAppend = true;
+      segment.mayAppend = rewritten.isReplaced;
       damage.push(...rewritten.damage);
-      tornTail = rewritten.tornTail;
+      tornTail ??= rewritten.tornTail;
     } catch (error) {
       unlessFileError(error);
-      segment.mayAppend = false;
       damage.push(...read.damage.map((range) => ({ ...range, file: read.path, savedAs: null })));
-      if (isNewest) unsure = segment;
+      if (wasLast) unsure = segment;
     }
   }
   return { damage, tornTail, unsure };

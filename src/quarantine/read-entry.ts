@@ -1,5 +1,5 @@
 import type { RefusedMessage } from "../clients/refused-message.ts";
-import { FileError, type Files } from "../runtime/files.ts";
+import type { Files } from "../runtime/files.ts";
 import { decodeMessage } from "./entry-format.ts";
 import { readFrames, type Segment } from "./segment.ts";
 
@@ -10,11 +10,10 @@ import { readFrames, type Segment } from "./segment.ts";
 /** The message of an entry; null where the segment has it no more. */
 export async function readEntry(
   files: Files,
-  segment: Segment,
+  { path }: Segment,
   sequence: number,
 ): Promise<RefusedMessage | null> {
-  const { path, bytes } = await readWhole(files, segment);
-  const { views, scanner } = readFrames(bytes, path);
+  const { views, scanner } = readFrames(await files.read(path), path);
   while (scanner.next()) {
     if (scanner.sequence === sequence) return decodeMessage(views, scanner.payloadStart, scanner.payloadEnd);
   }
@@ -22,23 +21,9 @@ export async function readEntry(
 }
 
 /** Which of its entries a segment has, as the disk shows it now. */
-export async function readSequences(files: Files, segment: Segment): Promise<Set<number>> {
-  const { path, bytes } = await readWhole(files, segment);
-  const { scanner } = readFrames(bytes, path);
+export async function readSequences(files: Files, { path }: Segment): Promise<Set<number>> {
+  const { scanner } = readFrames(await files.read(path), path);
   const sequences = new Set<number>();
   while (scanner.next()) sequences.add(scanner.sequence);
   return sequences;
-}
-
-/** Its name may change meanwhile. */
-async function readWhole(files: Files, segment: Segment): Promise<{ path: string; bytes: Uint8Array }> {
-  for (;;) {
-    const { path } = segment;
-    try {
-      return { path, bytes: await files.read(path) };
-    } catch (error) {
-      const isMoved = error instanceof FileError && error.code === "ENOENT" && segment.path !== path;
-      if (!isMoved) throw error;
-    }
-  }
 }

@@ -3,7 +3,7 @@ import type { DamagedRange } from "../lib/frames/frame-scanner.ts";
 import { nextTurn } from "../lib/schedule/next-turn.ts";
 import { FileError, type Files, isPassing } from "../runtime/files.ts";
 import type { EntrySummary } from "./entry.ts";
-import { decodeSummary } from "./entry-format.ts";
+import { decodeSummary, isDamage } from "./entry-format.ts";
 import { findTornTail, parseSegmentName, readFrames } from "./segment.ts";
 
 /*
@@ -28,23 +28,29 @@ export interface ReadSegment {
   readonly entries: readonly FoundEntry[];
   /** But for the torn tail. */
   readonly damage: readonly DamagedRange[];
-  /** In the newest: a write that was cut short, or beside a running server is under way. */
+  /** Of its last good frame, be it an empty one. */
+  readonly lastSequence: number;
+  /** Whether it was appended to last: a process that died may not have synced its end. */
+  readonly wasLast: boolean;
+  /** A write that was cut short, or beside a running server is under way. */
   readonly tornTail: DamagedRange | null;
 }
 
 /** In the order of their numbers. Throws a `NewerFormatError` where a newer program wrote any of them. */
 export async function readSegments(files: Files, directory: string): Promise<ReadSegment[]> {
-  const found = (await files.list(directory)).flatMap((name) => {
+  const segments: Omit<ReadSegment, "tornTail" | "wasLast">[] = [];
+  for (const name of await files.list(directory)) {
     const number = parseSegmentName(name);
-    return number === null ? [] : [{ path: join(directory, name), number }];
-  });
-  const segments: ReadSegment[] = [];
-  for (const { path, number } of found) {
-    const segment = await readSegment(files, path, number, number === found.at(-1)!.number);
+    const segment = number === null ? null : await readSegment(files, join(directory, name), number);
     if (segment !== null) segments.push(segment);
     await nextTurn();
   }
-  return segments;
+  const lastSequence = Math.max(0, ...segments.map((segment) => segment.lastSequence));
+  return segments.map((segment) => {
+    const wasLast = segment.lastSequence === lastSequence && lastSequence > 0;
+    const tornTail = findTornTail(segment.damage, segment.bytes, wasLast);
+    return { ...segment, wasLast, tornTail, damage: segment.damage.filter((range) => range !== tornTail) };
+  });
 }
 
 /** Null where it is gone since it was listed. */
@@ -52,15 +58,14 @@ async function readSegment(
   files: Files,
   path: string,
   number: number,
-  isNewest: boolean,
-): Promise<ReadSegment | null> {
+): Promise<Omit<ReadSegment, "tornTail" | "wasLast"> | null> {
   let bytes: Uint8Array;
   try {
     bytes = await files.read(path);
   } catch (error) {
     if (!(error instanceof FileError) || isPassing(error)) throw error;
     if (error.code === "ENOENT") return null;
-    const nothing = { salt: null, goodHead: false, entries: [], damage: [], tornTail: null };
+    const nothing = { salt: null, goodHead: false, entries: [], damage: [], lastSequence: 0 };
     return { path, number, bytes: 0, isReadable: false, ...nothing };
   }
   const { views, scanner, salt, goodHead } = readFrames(bytes, path);
@@ -68,10 +73,19 @@ async function readSegment(
   while (scanner.next()) {
     const { sequence, start, payloadStart, payloadEnd } = scanner;
     const summary = decodeSummary(views, payloadStart, payloadEnd);
-    if (summary === null) scanner.reject();
-    else entries.push({ summary, sequence, frameBytes: payloadEnd - start });
+    if (summary !== null) entries.push({ summary, sequence, frameBytes: payloadEnd - start });
+    else if (isDamage(views, payloadStart, payloadEnd)) scanner.reject();
   }
-  const tornTail = isNewest ? findTornTail(scanner.damage, bytes.length) : null;
-  const damage = scanner.damage.filter((range) => range !== tornTail);
-  return { path, number, bytes: bytes.length, isReadable: true, salt, goodHead, entries, damage, tornTail };
+  const { damage, sequence: lastSequence } = scanner;
+  return {
+    path,
+    number,
+    bytes: bytes.length,
+    isReadable: true,
+    salt,
+    goodHead,
+    entries,
+    damage,
+    lastSequence,
+  };
 }

@@ -12,13 +12,15 @@ import { findTornTail, readFrames, type Segment, type SegmentReader } from "./se
 export interface RewriteOptions {
   readonly files: Files;
   readonly damagedDirectory: string;
-  /** Whether bad bytes at the end are those of a write that was cut short: nobody was told that they are kept. */
-  readonly mayBeTorn: boolean;
+  /** Whether it was appended to last: bad bytes at its end are then those of a write that was cut short. */
+  readonly wasLast: boolean;
 }
 
 export interface RewrittenSegment {
   /** Of the file as it is now. */
   readonly bytes: number;
+  /** Whether it is a new file, whose name the disk has; else the former's bytes were written over, or cut. */
+  readonly isReplaced: boolean;
   /** Sequences of the entries that it has. */
   readonly sequences: ReadonlySet<number>;
   /** What was no good frame, and is elsewhere now. */
@@ -28,7 +30,7 @@ export interface RewrittenSegment {
 
 /** `wanted` tells of an entry by its sequence how often it came; undefined where it is to go. */
 export async function rewriteSegment(
-  { files, damagedDirectory, mayBeTorn }: RewriteOptions,
+  { files, damagedDirectory, wasLast }: RewriteOptions,
   { path, head, frames }: Pick<Segment, "path" | "head" | "frames">,
   wanted: (sequence: number) => Arrivals | undefined,
 ): Promise<RewrittenSegment> {
@@ -36,13 +38,15 @@ export async function rewriteSegment(
   const reader = readFrames(bytes, path);
   const chunks = [head];
   const sequences = new Set<number>();
-  for (const { sequence, frame, arrivals } of wantedFrames(reader, wanted)) {
-    const known = wanted(sequence)!;
-    sequences.add(sequence);
-    chunks.push(known.count === arrivals.count ? frame : recounted(frame, sequence, known, frames));
+  for (const { sequence, frame, arrivals } of goodFrames(reader)) {
+    const known = wanted(sequence);
+    if (known !== undefined) sequences.add(sequence);
+    if (known !== undefined && known.count !== arrivals?.count)
+      chunks.push(recounted(frame, sequence, known, frames));
+    else if (known !== undefined || arrivals === null) chunks.push(frame);
   }
   const { damage } = reader.scanner;
-  const torn = mayBeTorn ? findTornTail(damage, bytes.length) : null;
+  const torn = findTornTail(damage, bytes.length, wasLast);
   const saved: Damage[] = [];
   for (const range of damage) {
     const suffix = range === torn ? TORN_SUFFIX : DAMAGED_SUFFIX;
@@ -52,22 +56,19 @@ export async function rewriteSegment(
       : await setAside(files, damagedDirectory, path, range.offset, lost, suffix);
     saved.push({ ...range, file: path, savedAs });
   }
-  const anew = Buffer.concat(chunks);
-  await put(files, path, bytes, anew);
   const tornTail = torn === null ? null : (saved.pop() ?? null);
-  return { bytes: anew.length, sequences, damage: saved, tornTail };
+  const written = await put(files, path, bytes, Buffer.concat(chunks));
+  return { ...written, sequences, damage: saved, tornTail };
 }
 
-function* wantedFrames(
-  { views, scanner }: SegmentReader,
-  wanted: (sequence: number) => Arrivals | undefined,
-) {
+/** With how often its entry came; null for the frames that say where a process began to append. */
+function* goodFrames({ views, scanner }: SegmentReader) {
   while (scanner.next()) {
     const { sequence, start, payloadStart, payloadEnd } = scanner;
-    if (wanted(sequence) !== undefined) {
-      const frame = views.bytes.subarray(start, payloadEnd);
-      yield { sequence, frame, arrivals: readArrivals(views, payloadStart) };
-    } else if (decodeSummary(views, payloadStart, payloadEnd) === null) scanner.reject();
+    const frame = views.bytes.subarray(start, payloadEnd);
+    if (payloadStart === payloadEnd) yield { sequence, frame, arrivals: null };
+    else if (decodeSummary(views, payloadStart, payloadEnd) === null) scanner.reject();
+    else yield { sequence, frame, arrivals: readArrivals(views, payloadStart) };
   }
 }
 
@@ -84,14 +85,15 @@ function recounted(
 }
 
 /** On a full disk there is room for what is there already, and for nothing. */
-async function put(files: Files, path: string, former: Uint8Array, anew: Uint8Array): Promise<void> {
+async function put(files: Files, path: string, former: Uint8Array, anew: Uint8Array) {
   try {
     await files.replace(path, anew);
+    return { bytes: anew.length, isReplaced: true };
   } catch (error) {
-    if (!isDiskFull(error)) throw error;
-    if (Buffer.compare(former, anew) === 0) await files.overwrite(path, anew);
-    else if (isBeginning(anew, former)) await cut(files, path, anew.length);
-    else throw error;
+    if (!isDiskFull(error) || !isBeginning(anew, former)) throw error;
+    if (anew.length < former.length) await cut(files, path, anew.length);
+    else await files.overwrite(path, anew);
+    return { bytes: anew.length, isReplaced: false };
   }
 }
 

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { createSaltedFrames, type SaltedFrames } from "../lib/frames/frame.ts";
+import { createSaltedFrames, FRAME_HEADER_BYTES, type SaltedFrames } from "../lib/frames/frame.ts";
 import { type DamagedRange, FrameScanner } from "../lib/frames/frame-scanner.ts";
 import { HEAD_BYTES, HEADERS_AT, HeadFormat } from "../lib/frames/head.ts";
 import { type Views, viewsOf } from "../lib/frames/views.ts";
@@ -8,6 +8,8 @@ import type { EntrySummary } from "./entry.ts";
 
 /*
  * One file of the quarantine: the head of a file of salted frames, and frames with one entry each (entry-format.ts).
+ * Whenever a segment begins to be appended to, an empty frame says so, and is on the disk before any entry behind it: a
+ * start knows by the greatest sequence where a write may have been cut short.
  */
 
 const HEADS = new HeadFormat("WHEREQRN");
@@ -18,16 +20,14 @@ const NAME = /^(\d{12})\.entries$/;
 export const SEGMENT_BYTES_MAX = 1024 * 1024;
 
 export interface Segment {
-  /** As in its name: the one that was appended to last has the greatest. */
-  number: number;
-  path: string;
+  readonly path: string;
   /** Of the file; all of them good frames behind the head. */
   bytes: number;
   readonly head: Uint8Array;
   readonly frames: SaltedFrames;
   /** Its entries by sequence. What else it holds, such as an entry that was never acknowledged, goes with time. */
   readonly live: Map<number, IndexedEntry>;
-  /** False where it may not be as we think on the disk: then nothing is appended before it was put in place anew. */
+  /** False where the disk may not have it as we see it: it must be put in place anew before anything is appended. */
   mayAppend: boolean;
 }
 
@@ -52,10 +52,10 @@ export function parseSegmentName(name: string): number | null {
 }
 
 /** One of a salt, as if it had no entries. */
-export function createSegment(path: string, number: number, salt: Uint8Array): Segment {
-  const head = HEADS.encode(VERSION, 0, salt); // Its number changes with its name.
+export function createSegment(path: string, salt: Uint8Array): Segment {
+  const head = HEADS.encode(VERSION, 0, salt);
   const frames = createSaltedFrames(salt);
-  return { number, path, bytes: head.length, head, frames, live: new Map(), mayAppend: true };
+  return { path, bytes: head.length, head, frames, live: new Map(), mayAppend: true };
 }
 
 /** What a segment's bytes say. */
@@ -93,9 +93,16 @@ function readSalt(views: Views, at: number, path: string): Uint8Array | null {
   return version === null ? null : (HEADS.readSalt(views, at)?.slice() ?? null);
 }
 
-/** Bad bytes after the last good frame: where a write was cut short, if it is the segment that was written last. */
-export function findTornTail(damage: readonly DamagedRange[], bytes: number): DamagedRange | null {
+/**
+ * Bad bytes after the last good frame where a write was cut short: of the segment that was appended to last, or of the
+ * empty frame that was to begin it.
+ */
+export function findTornTail(
+  damage: readonly DamagedRange[],
+  bytes: number,
+  wasLast: boolean,
+): DamagedRange | null {
   const last = damage.at(-1);
-  if (last === undefined || last.offset < HEAD_BYTES) return null;
-  return last.offset + last.bytes === bytes ? last : null;
+  if (last === undefined || last.offset < HEAD_BYTES || last.offset + last.bytes !== bytes) return null;
+  return wasLast || last.bytes <= FRAME_HEADER_BYTES ? last : null;
 }

@@ -1,6 +1,7 @@
+import { Buffer } from "node:buffer";
 import type { Damage } from "../directory/set-aside.ts";
+import { FRAME_HEADER_BYTES } from "../lib/frames/frame.ts";
 import type { CreateSalt } from "../lib/frames/head.ts";
-import { moveDurably } from "../runtime/durable-names.ts";
 import { type AppendFile, type Files, unlessFileError } from "../runtime/files.ts";
 import type { Arrivals } from "./entry-format.ts";
 import { type RewrittenSegment, rewriteSegment } from "./rewrite-segment.ts";
@@ -8,7 +9,7 @@ import { createSegment, type Segment, segmentPath } from "./segment.ts";
 
 /*
  * The files of the quarantine as they are written: one is appended to, and any is put in place anew when entries of it
- * go. Files with room are appended to again, under a new number, so there are never many more than their bytes need.
+ * go. Files with room are appended to again, so there are never many more than their bytes need.
  * Whoever calls does so for one thing after the other.
  */
 
@@ -63,23 +64,8 @@ export class Segments {
   async append(frames: readonly Uint8Array<ArrayBuffer>[], bytes: number): Promise<Appended> {
     await this.recover();
     if (this.#current !== null && !this.#hasRoom(this.#current.segment, bytes)) await this.leave();
-    this.#current ??= await this.#begin();
-    const { segment, file } = this.#current;
-    const firstSequence = this.#nextSequence;
-    frames.forEach((frame, index) => {
-      segment.frames.seal(frame, firstSequence + index);
-    });
-    this.#nextSequence += frames.length; // Also where it fails: what was cut back may still come back.
-    try {
-      await file.append(frames);
-      await file.sync();
-    } catch (error) {
-      unlessFileError(error);
-      await this.#cutBack();
-      throw error;
-    }
-    segment.bytes += bytes;
-    return { segment, firstSequence };
+    if (this.#current === null) await this.#begin();
+    return this.#write(frames, bytes);
   }
 
   /**
@@ -95,6 +81,7 @@ export class Segments {
     try {
       return await this.#put(segment, false, wanted);
     } catch (error) {
+      segment.mayAppend = false;
       this.#recovery = () => this.#putAnew(segment);
       throw error;
     }
@@ -102,7 +89,7 @@ export class Segments {
 
   /** What is larger than a segment has one for itself. */
   #hasRoom({ bytes, head }: Segment, moreBytes: number): boolean {
-    return bytes === head.length || bytes + moreBytes <= this.#options.segmentBytesMax;
+    return bytes <= head.length + FRAME_HEADER_BYTES || bytes + moreBytes <= this.#options.segmentBytesMax;
   }
 
   /** The next entries go into another segment. */
@@ -129,54 +116,65 @@ export class Segments {
     await this.#put(segment, true, (sequence) => segment.live.get(sequence));
   }
 
-  async #put(segment: Segment, mayBeTorn: boolean, wanted: (sequence: number) => Arrivals | undefined) {
+  async #put(segment: Segment, wasLast: boolean, wanted: (sequence: number) => Arrivals | undefined) {
     const { files, damagedDirectory, onDamage } = this.#options;
-    const rewritten = await rewriteSegment({ files, damagedDirectory, mayBeTorn }, segment, wanted);
+    const rewritten = await rewriteSegment({ files, damagedDirectory, wasLast }, segment, wanted);
     segment.bytes = rewritten.bytes;
-    segment.mayAppend = true;
+    segment.mayAppend ||= rewritten.isReplaced;
     if (rewritten.damage.length > 0) onDamage(rewritten.damage);
     return rewritten;
   }
 
-  async #begin() {
-    const { files, segmentBytesMax } = this.#options;
-    const withRoom = [...this.#all].filter(
-      ({ mayAppend, bytes }) => mayAppend && bytes <= segmentBytesMax / 2,
-    );
-    const segment = withRoom.length === 0 ? await this.#create() : await this.#renumber(withRoom[0]!);
-    return { segment, file: await files.openAppend(segment.path) };
+  /** One with room, if need be in place anew: of what a start found the disk may not even have the name. */
+  async #begin(): Promise<void> {
+    const { files } = this.#options;
+    const withRoom = [...this.#all].filter((segment) => this.#isHalfEmpty(segment));
+    const segment = withRoom.find(({ mayAppend }) => mayAppend) ?? withRoom[0];
+    if (segment?.mayAppend === false) await this.#putAnew(segment);
+    if (segment?.mayAppend !== true) return this.#create();
+    this.#current = { segment, file: await files.openAppend(segment.path) };
+    await this.#write([beginning()], FRAME_HEADER_BYTES);
   }
 
-  async #create(): Promise<Segment> {
+  #isHalfEmpty({ bytes, head }: Segment): boolean {
+    return bytes <= (head.length + this.#options.segmentBytesMax) / 2;
+  }
+
+  async #create(): Promise<void> {
     const { files, directory, createSalt } = this.#options;
-    const number = this.#nextNumber++;
-    const segment = createSegment(segmentPath(directory, number), number, createSalt());
+    const segment = createSegment(segmentPath(directory, this.#nextNumber++), createSalt());
+    const frame = beginning();
+    segment.frames.seal(frame, this.#nextSequence++);
     await files.makeDirectory(directory);
-    await files.replace(segment.path, segment.head);
+    await files.replace(segment.path, Buffer.concat([segment.head, frame]));
+    segment.bytes += frame.length;
     this.#all.add(segment);
-    return segment;
+    this.#current = { segment, file: await files.openAppend(segment.path) };
   }
 
-  /** The segment that is appended to has the greatest number, so that a start knows it. */
-  async #renumber(segment: Segment): Promise<Segment> {
-    const { files, directory } = this.#options;
-    if (segment.number === this.#nextNumber - 1) return segment;
-    const number = this.#nextNumber++;
-    const path = segmentPath(directory, number);
-    const former = segment.path;
+  async #write(frames: readonly Uint8Array<ArrayBuffer>[], bytes: number): Promise<Appended> {
+    const { segment, file } = this.#current!;
+    const firstSequence = this.#nextSequence;
+    frames.forEach((frame, index) => {
+      segment.frames.seal(frame, firstSequence + index);
+    });
+    this.#nextSequence += frames.length; // Also where it fails: what was cut back may still come back.
     try {
-      await moveDurably(files, former, path);
+      await file.append(frames);
+      await file.sync();
     } catch (error) {
       unlessFileError(error);
-      this.#recovery = async () => {
-        segment.path = (await files.exists(path)) ? path : former;
-      };
+      await this.#cutBack();
       throw error;
     }
-    segment.number = number;
-    segment.path = path;
-    return segment;
+    segment.bytes += bytes;
+    return { segment, firstSequence };
   }
+}
+
+/** The frame that says that a segment is appended to from here on. */
+function beginning(): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(FRAME_HEADER_BYTES);
 }
 
 /** What a start found. */

@@ -108,7 +108,7 @@ export class QuarantineStore implements Quarantine {
 
   /** In one turn, so that shares and queue are as they were looked at. */
   #take(prepared: readonly PreparedEntry[]): Promise<Result<void, ServiceError>> {
-    if (this.#isClosed) return Promise.resolve(fail(unavailable("Wherehouse is stopping")));
+    if (this.#isClosed) return Promise.resolve(fail(unavailable("the server is stopping")));
     const unknown = prepared.filter(({ id, message }) => this.#findAny(message.appId, id) === null);
     const fresh = [...new Map(unknown.map((entry) => [entry.id, entry])).values()]; // Of one sender.
     const { message: holder } = prepared[0]!;
@@ -156,9 +156,7 @@ export class QuarantineStore implements Quarantine {
   }
 
   #startWorking(): void {
-    this.#working ??= this.#work().finally(() => {
-      this.#working = null;
-    });
+    this.#working ??= this.#work();
   }
 
   async #work(): Promise<void> {
@@ -167,6 +165,7 @@ export class QuarantineStore implements Quarantine {
       if (!this.#queue.isEmpty) await this.#writeGroup();
       if (!this.#deletions.isEmpty) await this.#rewriteOne();
     }
+    this.#working = null; // In the same turn: what comes from now on begins anew.
   }
 
   async #makeSure(): Promise<void> {
@@ -294,9 +293,9 @@ function summaryOf({ id, message, frame }: PreparedEntry) {
 }
 
 const FULL_SHARES: Readonly<Record<FullShare, string>> = {
-  key: "The quarantine has no room for more of this key until some of it is deleted",
-  app: "The quarantine has no room for more of this app until some of it is deleted",
-  all: "The quarantine is full",
+  key: "what this key sent and nobody could use fills its share of the quarantine",
+  app: "what this app sent and nobody could use fills its share of the quarantine",
+  all: "the quarantine is full",
 };
 
 function unavailable(message: string): ServiceError {
@@ -304,7 +303,7 @@ function unavailable(message: string): ServiceError {
 }
 
 function refusalOf(error: FileError): ServiceError {
-  return unavailable(isDiskFull(error) ? "The disk is full" : "The quarantine can't be written");
+  return unavailable(isDiskFull(error) ? "the disk is full" : "the quarantine can't be written");
 }
 
 async function failureOf(work: Promise<void>): Promise<ServiceError | null> {

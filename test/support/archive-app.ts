@@ -72,6 +72,7 @@ export async function createArchiveApp(options: ArchiveAppOptions = {}): Promise
       onArchiveNote: (note) => notes.push(note),
       onSealed: () => {},
       onSealFailed: () => {},
+      onDamage: () => {},
     },
     onProgress: () => {},
     release: () => {},

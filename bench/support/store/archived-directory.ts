@@ -104,7 +104,7 @@ export function openBenchDirectory(dataDir: string, clock: Clock): Promise<OpenD
     hot: createHotStore(scheduler),
     scheduler,
     config: DEFAULT_ARCHIVE_CONFIG,
-    events: { onRefusal: fail, onArchiveNote: fail, onSealed: () => {}, onSealFailed: fail },
+    events: { onRefusal: fail, onArchiveNote: fail, onSealed: () => {}, onSealFailed: fail, onDamage: fail },
     onProgress: () => {},
     release: () => {},
   });

@@ -129,7 +129,7 @@ async function openTarget(
   try {
     const begin = () => handOverFirstKey(dataDir, target.appId, platform, clock, screen, terminal);
     const directory = await openToImport(dataDir, platform, clock, screen, begin);
-    for (const damage of directory.recovery.damage) screen.say(damageLine(damage));
+    for (const damage of directory.damage) screen.say(damageLine(damage));
     const deliver: Deliver = (batch) => deliverTo(directory, screen, target.appId, batch);
     return ok({ deliver, close: () => directory.close() });
   } catch (error) {
@@ -160,6 +160,9 @@ async function openToImport(
         onRefusal: () => {}, // The import sees the refusal itself.
         onArchiveNote: screen.say,
         onSealed: () => {},
+        onDamage: (damage) => {
+          for (const each of damage) screen.say(damageLine(each));
+        },
         onSealFailed: (error) => screen.say(`Old reports could not be archived: ${messageOf(error)}`),
       },
       onProgress: screen.onReplayed,

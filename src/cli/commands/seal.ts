@@ -10,6 +10,7 @@ import type { SealReport } from "../../service/seal/seal.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { SealCommand } from "../arguments/command.ts";
 import { expectDataDirectory } from "../data-directory.ts";
+import { damageLine } from "../screen/damage-line.ts";
 import { createProgressBar, type ProgressBar } from "../screen/progress-bar.ts";
 import { sealSummary } from "../screen/seal-report.ts";
 import { errorColumns } from "../screen/terminal.ts";
@@ -46,6 +47,9 @@ export async function seal(
       onArchiveNote: (note) => say(`Archive: ${note}`),
       onSealed: () => {}, // Only seals by schedule are told of.
       onSealFailed: () => {},
+      onDamage: (damage) => {
+        for (const each of damage) say(damageLine(each));
+      },
     },
     onProgress: (done, total) => bars.reading.show({ done, total, count: null }),
     release,

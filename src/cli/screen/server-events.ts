@@ -1,4 +1,5 @@
 import type { AppEvents } from "../../app.ts";
+import type { Damage } from "../../directory/set-aside.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import type { OpenDirectory } from "../../open-directory.ts";
 import type { SealReport } from "../../service/seal/seal.ts";
@@ -20,6 +21,7 @@ export function logEvents(log: EventLog, startedMs: number): AppEvents {
     onArchiveNote: (note) => log.warn({ event: "archive" }, `Archive: ${note}`),
     onSealed: (report) => logSeal(log, report),
     onSealFailed: (err) => log.error({ event: "seal_failed", err }, SEAL_FAILED),
+    onDamage: (damage) => logDamage(log, damage),
     onKeyFile: (reason) => log.warn({ event: "keys" }, `Keys: ${reason}`),
     onFault: (requestId, err) =>
       log.error({ event: "fault", request_id: requestId, err }, `Failed to answer request ${requestId}`),
@@ -34,7 +36,7 @@ export function logEvents(log: EventLog, startedMs: number): AppEvents {
   };
 }
 
-function logReady(log: EventLog, { recovery, hot, archive }: OpenDirectory, seconds: number): void {
+function logReady(log: EventLog, { hot, archive, damage, tornTails }: OpenDirectory, seconds: number): void {
   const { recordCount: records, deviceCount: devices } = hot;
   const days = archive.manifest.days.size;
   const sealed = days === 0 ? "" : ` and ${countOf(days, "archived day")}`;
@@ -42,19 +44,21 @@ function logReady(log: EventLog, { recovery, hot, archive }: OpenDirectory, seco
     { event: "ready", seconds, records, devices, archived_days: days },
     `Ready after ${seconds.toFixed(1)} s with ${countOf(records, "record")} of ${countOf(devices, "device")}${sealed}.`,
   );
-  const { tornTail } = recovery;
-  if (tornTail !== null) {
-    const { file, offset, bytes } = tornTail;
+  for (const { file, offset, bytes } of tornTails) {
     log.info(
       { event: "torn_write", file, offset, bytes },
       `Cut off: the last write to ${file} was never finished, nor acknowledged.`,
     );
   }
-  for (const damage of recovery.damage) {
-    const { file, offset, bytes, savedAs } = damage;
+  logDamage(log, damage);
+}
+
+function logDamage(log: EventLog, damage: readonly Damage[]): void {
+  for (const each of damage) {
+    const { file, offset, bytes, savedAs } = each;
     log.warn(
       { event: "damage", file, offset, bytes, saved_as: savedAs },
-      `${damageLine(damage)} The rest is served.`,
+      `${damageLine(each)} The rest is served.`,
     );
   }
 }

@@ -103,7 +103,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "a swap whose last sync fails is taken for one that never was",
     kind: "seals",
-    near: 50,
+    near: 95,
     plant: () => ({ files: withForgottenSwap }),
   },
   {

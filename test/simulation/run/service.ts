@@ -72,6 +72,7 @@ export async function openService(options: ServiceOptions): Promise<RunService> 
       onArchiveNote: (note) => notes.push(note),
       onSealed: () => {},
       onSealFailed: () => {},
+      onDamage: () => {},
     },
     onProgress: () => {},
     release: () => {},
