@@ -1,12 +1,17 @@
 import { expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
+import { EXAMPLE_REPORT } from "../../src/http/shapes/record-schemas.ts";
 import { PIECE_BYTES_MAX } from "../../src/lib/text/long-json.ts";
+import { askedWith, nameOf, OF_CLIENTS, takesReports } from "../http/requests.ts";
 import { createTestApp, type KeyName, NOON_MS } from "../support/test-app.ts";
 
 /*
  * A bound key that was stolen writes as the device and user that it is bound to, and nobody else: whichever body and
  * format tries, and however the names in it are spelled.
  */
+
+/** When the examples of the document are news. */
+const EXAMPLE_MS = Number(EXAMPLE_REPORT.timestamp);
 
 const app = await createTestApp();
 const PLACE = { timestamp: NOON_MS, latitude: 53.4, longitude: -2.9 };
@@ -159,3 +164,32 @@ test("a bound key that may read sees the devices of its app: binding is about wr
   await app.store([{ ...PLACE, device_id: "bus", user_id: "driver" }]);
   expect((await app.get("/api/v1/devices/bus/locations/current", "boundToBoth")).status).toBe(200);
 });
+
+/** Whoever holds the key may say everywhere that he is somebody else. */
+function asSomebodyElse(path: string, init: RequestInit): readonly [path: string, init: RequestInit] {
+  const lie = (text: string) => text.replaceAll("pixel7", "pixel8").replaceAll("anna", "bea");
+  const target = `${lie(path)}${path.includes("?") ? "&" : "?"}device_id=pixel8&user_id=bea`;
+  const headers = { ...(init.headers as object), "x-limit-u": "bea", "x-limit-d": "pixel8" };
+  return [target, { ...init, headers, ...(init.body ? { body: lie(String(init.body)) } : {}) }];
+}
+
+test.each(OF_CLIENTS.filter(takesReports).map((endpoint) => [nameOf(endpoint), endpoint] as const))(
+  "%s stores a bound key's points as its device and user, whatever address, header and body say",
+  async (_, endpoint) => {
+    const fresh = await createTestApp({ startMs: EXAMPLE_MS });
+    const key = fresh.keys.boundToBoth;
+    const honest = askedWith(endpoint, key);
+    const requests = [honest, asSomebodyElse(...honest)];
+    // The name beside the password is some clients' user.
+    const basic = { authorization: `Basic ${btoa(`bea:${key}`)}` };
+    if (!endpoint.path.includes(":key")) requests.push(asSomebodyElse(...askedWith(endpoint, key, basic)));
+    for (const [path, init] of requests) {
+      const response = await fresh.fetch(path, init);
+      expect([response.status, await response.text()]).toEqual([200, expect.any(String)]);
+    }
+    const { body } = await fresh.get("/api/v1/locations/current");
+    expect(body.locations.length).toBeGreaterThan(0);
+    for (const { device_id, user_id } of body.locations)
+      expect([device_id, user_id]).toEqual(["pixel7", "anna"]);
+  },
+);
