@@ -12,6 +12,7 @@ const FILES = [
   "server/device-page",
   "server/http",
   "server/metering",
+  "server/mqtt",
   "server/doctor",
   "server/start",
   "store/archive",

@@ -20,14 +20,15 @@ export interface WherehouseProcess extends ServerProcess {
 
 /**
  * Wherehouse itself on a free port, in a process of its own, over a directory that goes with it. `launcher` are words
- * before the command, e.g. to give it a core.
+ * before the command, e.g. to give it a core, `flags` more of `serve`.
  */
 export async function startWherehouse(
   dataDir = mkdtempSync(join(tmpdir(), "wherehouse-bench-")),
   launcher: readonly string[] = [],
+  flags: readonly string[] = [],
 ): Promise<WherehouseProcess> {
-  const flags = ["--port", "0", "--data-dir", dataDir];
-  const server = await startProcess([...launcher, ...bunForServer(), "src/main.ts", "serve", ...flags]);
+  const words = ["src/main.ts", "serve", "--port", "0", "--data-dir", dataDir, ...flags];
+  const server = await startProcess([...launcher, ...bunForServer(), ...words]);
   while ((await fetch(`${server.url}/ready`)).status !== 200) await Bun.sleep(5);
   const key = readFileSync(join(dataDir, "first-key"), "utf8").trim();
   return {
