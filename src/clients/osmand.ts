@@ -23,7 +23,8 @@ export const osmand: Client = {
   success: { contentType: null, body: "" },
   failure: plainFailure,
   wrongKeyStatus: () => 401,
-  // In a loop without a pause, until the point is older than its user wants to have it sent.
+  // Old versions in a loop without a pause, until the point is older than its user wants to have it sent; newer ones
+  // with the next fix.
   retriesAtOnce: true,
   mustNameDevice: false,
 };
@@ -58,7 +59,8 @@ function readDetails(told: Members, { os, speedUnit }: MessageContext): PointDet
     speed,
     // Both 0 is what it writes where it knows neither; who stands still heads nowhere.
     bearing: bearing === 0 && speed === 0 ? null : bearing,
-    battery_level: readMagnitude(told.batt),
+    // `batproc` is what its own server calls it.
+    battery_level: readMagnitude(told.batt ?? told.batproc),
     battery_status: readBatteryStatus(told.charge),
     os,
   });

@@ -72,6 +72,11 @@ test("north is a bearing of whoever moves", () => {
   expect(readQuery("lat=1&lon=2&speed=3&bearing=0").points[0]?.details).toEqual({ speed: 3, bearing: 0 });
 });
 
+test("the battery has the name that OsmAnd's own server gives it, too; old versions leave a placeholder as it is", () => {
+  expect(readQuery("lat=1&lon=2&batproc=81").points[0]?.details).toEqual({ battery_level: 81 });
+  expect(readQuery("lat=1&lon=2&batt={11}").points[0]?.details).toEqual({});
+});
+
 test("the operator's unit goes before ours", () => {
   const { points } = readQuery("lat=1&lon=2&speed=36", { speedUnit: "kmh" });
   expect(points[0]?.details.speed).toBe(10);
