@@ -34,6 +34,32 @@ test("parseKeyFile() reads keys of version 1, which knew no bindings, as unbound
   });
 });
 
+test("parseKeyFile() reads what version 2 wrote, for ever", () => {
+  const written = `{"version": 2, "keys": [{
+    "id": "k_4fTz81Qa", "appId": "default", "permissions": ["write"], "tier": "standard", "label": "owntracks",
+    "deviceId": "pixel7", "userId": "anna", "createdMs": 1700000000000, "lastFour": "x9Yz",
+    "expiresMs": null, "revokedMs": null, "sha256": "${"0f".repeat(32)}"}]}`;
+  expect(parseKeyFile(new TextEncoder().encode(written))).toEqual({
+    ok: true,
+    value: [
+      {
+        id: "k_4fTz81Qa",
+        appId: "default" as AppId,
+        permissions: ["write"],
+        tier: "standard",
+        label: "owntracks",
+        deviceId: "pixel7",
+        userId: "anna",
+        createdMs: 1_700_000_000_000,
+        lastFour: "x9Yz",
+        expiresMs: null,
+        revokedMs: null,
+        sha256: "0f".repeat(32),
+      },
+    ],
+  });
+});
+
 test("parseKeyFile() names the first member of a key that is wrong", () => {
   const wrong: readonly [keyof KeyRecord, unknown][] = [
     ["id", "k_1"],

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createKeyText } from "../../src/auth/api-key.ts";
+import type { KeyRecord } from "../../src/auth/key-file.ts";
 import { type KeySpec, type KeyStore, openKeyStore } from "../../src/auth/key-store.ts";
 import type { AppId } from "../../src/model/ids.ts";
 import { FileError } from "../../src/runtime/files.ts";
@@ -50,6 +51,22 @@ test("create() keeps whom a key is bound to", async () => {
   const binding = { deviceId: "pixel7", userId: "anna" };
   const { text } = await createKey(await open(), binding);
   expect((await open()).find(text)).toMatchObject({ kind: "known", key: binding });
+});
+
+test("a change of a file of version 1 writes version 2, with the keys that were there", async () => {
+  const { files, open } = createBench();
+  const { text } = await createKey(await open());
+  const { keys } = JSON.parse(new TextDecoder().decode(files.bytes!));
+  const before = keys.map(({ deviceId: _, userId: __, ...key }: KeyRecord) => key);
+  files.bytes = new TextEncoder().encode(JSON.stringify({ version: 1, keys: before }));
+  const store = await open();
+  expect(store.find(text)).toMatchObject({ kind: "known", key: { deviceId: null, userId: null } });
+  await createKey(store, { deviceId: "pixel7" });
+  expect(JSON.parse(new TextDecoder().decode(files.bytes))).toMatchObject({
+    version: 2,
+    keys: [{ deviceId: null }, { deviceId: "pixel7" }],
+  });
+  expect((await open()).find(text).kind).toBe("known");
 });
 
 test("create() keeps nothing of the key's text but its last characters", async () => {
