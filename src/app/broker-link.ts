@@ -1,5 +1,6 @@
 import type { MqttConfig } from "../config.ts";
 import type { MqttStatus } from "../metrics/mqtt-metrics.ts";
+import type { AppId } from "../model/ids.ts";
 import { type Mqtt, openMqtt } from "../mqtt/mqtt.ts";
 import type { ReceiverEvents } from "../mqtt/receiver.ts";
 import { createTakeTopicMessage, type TakeTopicMessageDependencies } from "../mqtt/take-topic-message.ts";
@@ -31,6 +32,11 @@ export class BrokerLink {
 
   get status(): MqttStatus | null {
     return this.#mqtt?.status ?? null;
+  }
+
+  /** Where it brings reports to this app. */
+  statusFor(appId: AppId): MqttStatus | null {
+    return appId === this.#parts.config?.appId ? this.status : null;
   }
 
   /** Begins to take messages. Throws a `FileError` where a file that the operator named can't be read. */

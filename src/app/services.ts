@@ -40,7 +40,7 @@ export interface ServiceParts {
   /** Where damaged bytes are kept, and which of them somebody has acknowledged. */
   readonly damagedDirectory: string;
   readonly passPhrases: PassPhrases;
-  readonly broker: Pick<BrokerLink, "status">;
+  readonly broker: Pick<BrokerLink, "status" | "statusFor">;
 }
 
 /** The services that endpoints answer from. Those that need the directory are asked once it is open. */
@@ -67,6 +67,7 @@ export function createServices(parts: ServiceParts): Services {
     bodies,
     reports: meters.reports,
     doctor,
+    mqttOf: (appId) => parts.broker.statusFor(appId),
     decryptOf: (sender, address) => decryptOf(passPhrases, sender, address),
     current: createCurrentQueries(queries),
     history: createHistoryQueries({

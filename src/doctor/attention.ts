@@ -9,6 +9,8 @@ export const STRETCH_REPORTS_MAX = 256;
 
 const WINDOW_MS_MIN = 50;
 const WINDOW_MS_MAX = 150;
+/** Messages are noted in the order in which they are taken, not in which they came. A clock may also be set back. */
+const BEHIND_MS_MAX = 60_000;
 
 /**
  * How much is looked at: everything where little is sent, and of a flood as much as costs next to nothing. Keys and
@@ -23,7 +25,7 @@ export class Attention {
   /** Whether there is enough left in the window for so much. */
   take(holder: Holder, units: number, nowMs: number): boolean {
     const elapsedMs = nowMs - this.#startMs;
-    if (!(elapsedMs >= 0 && elapsedMs < this.#lengthMs)) {
+    if (!(elapsedMs >= -BEHIND_MS_MAX && elapsedMs < this.#lengthMs)) {
       this.#startMs = nowMs;
       this.#lengthMs = WINDOW_MS_MIN + Math.random() * (WINDOW_MS_MAX - WINDOW_MS_MIN);
       this.#pool = new SharedPool(WINDOW_UNITS);

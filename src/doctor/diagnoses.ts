@@ -1,3 +1,4 @@
+import { roughDuration } from "../lib/text/duration.ts";
 import type { Diagnosis } from "./finding.ts";
 import type { Habit } from "./measures/report-gaps.ts";
 import type { RefusedFor, Speaker } from "./taken-reports.ts";
@@ -14,7 +15,7 @@ export function diagnoseClock(lagSeconds: number | null): Diagnosis | null {
   const isBehind = lagSeconds > 0;
   return {
     what: `The device's clock is ${isBehind ? "behind" : "ahead"}, so its positions are kept under wrong times.`,
-    measured: `Fresh positions carry times ${durationText(Math.abs(lagSeconds))} ${isBehind ? "before" : "after"} their arrival (median).`,
+    measured: `Fresh positions carry times ${roughDuration(Math.abs(lagSeconds))} ${isBehind ? "before" : "after"} their arrival (median).`,
     advice: "Switch on automatic date and time in the device's settings.",
   };
 }
@@ -96,7 +97,7 @@ export function diagnoseSilence(habit: Habit | null, lastMs: number, nowMs: numb
   if (habit === null || nowMs < habit.overdueMs) return null;
   return {
     what: "The device has not reported for much longer than is usual for it.",
-    measured: `Its last message came ${durationText((nowMs - lastMs) / 1000)} ago, and mostly one comes every ${durationText(habit.medianSeconds)}.`,
+    measured: `Its last message came ${roughDuration((nowMs - lastMs) / 1000)} ago, and mostly one comes every ${roughDuration(habit.medianSeconds)}.`,
     advice:
       "See that the device is charged, has a network, and that its system lets the app run in the background.",
   };
@@ -105,16 +106,3 @@ export function diagnoseSilence(habit: Habit | null, lastMs: number, nowMs: numb
 function percentText(part: number, whole: number): string {
   return `${Math.round((100 * part) / whole)} %`;
 }
-
-/** In the largest unit of which there are two. */
-export function durationText(seconds: number): string {
-  const unit = UNITS.find(({ length }) => seconds >= 2 * length) ?? UNITS.at(-1)!;
-  return `${Math.round(seconds / unit.length)} ${unit.name}`;
-}
-
-const UNITS = [
-  { length: 86_400, name: "days" },
-  { length: 3600, name: "h" },
-  { length: 60, name: "min" },
-  { length: 1, name: "s" },
-];

@@ -2,7 +2,9 @@ import type { ClientMessage } from "../clients/client.ts";
 import type { Address, Sender } from "../clients/sender.ts";
 import type { Doctor } from "../doctor/doctor.ts";
 import type { Meters } from "../metrics/meters.ts";
+import type { MqttStatus } from "../metrics/mqtt-metrics.ts";
 import type { Scrape } from "../metrics/scrape.ts";
+import type { AppId } from "../model/ids.ts";
 import type { TakeMessage } from "../service/clients/take-message.ts";
 import type { CurrentQueries } from "../service/current.ts";
 import type { QueryDependencies } from "../service/find-device.ts";
@@ -30,6 +32,8 @@ export interface Services extends QueryDependencies {
   readonly doctor: Pick<Doctor, "note" | "lastRequests" | "examine">;
   /** Opens what the devices of a sender encrypt. */
   readonly decryptOf: (sender: Sender, address: Address) => ClientMessage["decrypt"];
+  /** The connections to a broker that bring reports to this app; null where there are none. */
+  readonly mqttOf: (appId: AppId) => MqttStatus | null;
   readonly current: CurrentQueries;
   readonly history: HistoryQueries;
   readonly nearby: Nearby;

@@ -80,6 +80,27 @@ describe("doctor", () => {
     });
   });
 
+  test("tells of an MQTT broker", async () => {
+    const status = {
+      connections: 1,
+      held: 0,
+      messages: { taken: 5, faulty: 0 },
+      unassured: 0,
+      outageSeconds: 1800,
+    };
+    for (const connected of [1, 0]) {
+      const app = await createTestApp({ mqttOf: () => ({ ...status, connected }) });
+      await serving(app, async (url) => {
+        const { code, out } = await runCli("doctor", "--url", url, "--key", app.keys.reader);
+        expect(code).toBe(1 - connected);
+        expect(out).toEndWith(
+          "At the rate of the last hour the MQTT broker keeps what phones publish for 30 min while the server is away.\n",
+        );
+        expect(out.includes("0 of 1 connections to the MQTT broker are up")).toBe(connected === 0);
+      });
+    }
+  });
+
   test("ends with 1 and a sentence where it can't ask, and never says the key", async () => {
     const app = await createTestApp();
     await serving(app, async (url) => {

@@ -25,6 +25,7 @@ test("there is as much again a little later, and where the clock was set back", 
   };
   const first = spend(NOON_MS);
   expect(spend(NOON_MS + 49)).toBe(0);
+  expect(spend(NOON_MS - 5000)).toBe(0); // It came earlier, and was taken later.
   expect(spend(NOON_MS + 150)).toBe(first);
   expect(spend(NOON_MS - 3_600_000)).toBe(first);
 });

@@ -223,6 +223,7 @@ async function createServices({
     bodies,
     reports: meters.reports,
     doctor,
+    mqttOf: () => null,
     decryptOf: () => () => inOneStep(() => null),
     current: createCurrentQueries(queries),
     history: createHistoryQueries({

@@ -21,10 +21,10 @@ export function createBenchServices(
   { hot, archive, ingest }: Pick<OpenDirectory, "archive" | "ingest"> & Pick<Services, "hot">,
   { readAsset }: Pick<Platform, "readAsset">,
   { reports }: Pick<Meters, "reports">,
+  doctor: Services["doctor"] = new Doctor(),
 ): Services {
   const scheduler = new Scheduler();
   const queries = { hot, clock, scheduler };
-  const doctor = new Doctor();
   return {
     ...queries,
     version: "bench",
@@ -39,6 +39,7 @@ export function createBenchServices(
     reports,
     decryptOf: () => () => inOneStep(() => null),
     doctor,
+    mqttOf: () => null,
     current: createCurrentQueries(queries),
     history: createHistoryQueries({
       ...queries,

@@ -6,6 +6,7 @@
 import { openKeyStore } from "../../../src/auth/key-store.ts";
 import { createRateLimit } from "../../../src/auth/rate-limit.ts";
 import { directoryPaths } from "../../../src/directory/paths.ts";
+import { Doctor } from "../../../src/doctor/doctor.ts";
 import { inShortTurns } from "../../../src/http/answer/short-turns.ts";
 import { createServer } from "../../../src/http/server.ts";
 import type { Services } from "../../../src/http/services.ts";
@@ -29,9 +30,9 @@ const keys = await openKeyStore({
   process: { pid, command: "bench" },
 });
 const meters = createMeters();
-const services = createBenchServices(directory, platform, meters);
+const doctor = mode === "without" ? NOBODY : new Doctor();
 const server = createServer({
-  services: mode === "without" ? { ...services, doctor: NOBODY } : services,
+  services: createBenchServices(directory, platform, meters, doctor),
   keys,
   rateLimit: createRateLimit(),
   corsOrigins: [],

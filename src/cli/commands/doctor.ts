@@ -1,6 +1,7 @@
 import { printableLine } from "../../lib/text/printable.ts";
 import type { Terminal } from "../../runtime/process.ts";
 import { askFindings } from "../../service/checkup/ask-findings.ts";
+import { checkMqtt } from "../../service/checkup/check-mqtt.ts";
 import { checkProxy } from "../../service/checkup/check-proxy.ts";
 import type { DoctorCommand } from "../arguments/doctor-command.ts";
 import { doctorReport } from "../screen/doctor-report.ts";
@@ -13,7 +14,8 @@ export async function doctor(command: DoctorCommand, terminal: Terminal): Promis
     terminal.error(`${printableLine(told.error)}\n`);
     return 1;
   }
-  const problems = await checkProxy(url, fetch);
+  const { mqtt } = told.value;
+  const problems = [...(await checkProxy(url, fetch)), ...(mqtt === undefined ? [] : checkMqtt(mqtt))];
   const report = { url, ...told.value, problems };
   terminal.out(json ? `${JSON.stringify(report, null, 2)}\n` : doctorReport(report));
   return report.total_count + problems.length === 0 ? 0 : 1;

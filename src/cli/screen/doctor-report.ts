@@ -1,16 +1,17 @@
+import { roughDuration } from "../../lib/text/duration.ts";
 import { printableLine } from "../../lib/text/printable.ts";
 import type { ToldFinding, ToldFindings } from "../../service/checkup/ask-findings.ts";
-import type { ProxyProblem } from "../../service/checkup/check-proxy.ts";
+import type { Problem } from "../../service/checkup/problem.ts";
 import { countOf } from "./counts.ts";
 
 /** What was found, and at which address. */
 export interface DoctorReport extends ToldFindings {
   readonly url: string;
-  readonly problems: readonly ProxyProblem[];
+  readonly problems: readonly Problem[];
 }
 
 /** Sentences that somebody can act on. Ids are those of devices, which may be anything. */
-export function doctorReport({ url, findings, total_count, problems }: DoctorReport): string {
+export function doctorReport({ url, findings, total_count, mqtt, problems }: DoctorReport): string {
   const sections = [
     ...findings.map(findingText),
     ...problems.map(({ what, advice }) => section(printableLine(url), [what, advice])),
@@ -19,6 +20,7 @@ export function doctorReport({ url, findings, total_count, problems }: DoctorRep
   if (more > 0)
     sections.push(`${countOf(more, "older finding")} more; --device shows those of one device.\n`);
   if (sections.length === 0) sections.push("Nothing is wrong with any device that was heard of.\n");
+  if (mqtt?.outage_seconds !== undefined) sections.push(outageText(mqtt.outage_seconds));
   if (!isHere(url)) sections.push(KEYS_IN_LOGS);
   return sections.join("\n");
 }
@@ -30,6 +32,10 @@ function findingText({ device_id, client, at, what, measured, advice }: ToldFind
 
 function section(title: string, sentences: readonly string[]): string {
   return [title, ...sentences.map((sentence) => `  ${sentence}`), ""].join("\n");
+}
+
+function outageText(seconds: number): string {
+  return `At the rate of the last hour the MQTT broker keeps what phones publish for ${roughDuration(seconds)} while the server is away.\n`;
 }
 
 /** This can't be seen from outside. */

@@ -24,3 +24,16 @@ export function formatDuration(durationMs: number): string {
   assert(unit !== undefined, "a duration is a number of whole seconds");
   return `${durationMs / UNIT_MS[unit]!}${unit}`;
 }
+
+/** For people: in the largest unit of which there are two, such as 90 s, 25 min or 3 days. */
+export function roughDuration(seconds: number): string {
+  const { length, name } = ROUGH_UNITS.find(({ length }) => seconds >= 2 * length) ?? ROUGH_UNITS.at(-1)!;
+  return `${Math.round(seconds / length)} ${name}`;
+}
+
+const ROUGH_UNITS = [
+  { length: 86_400, name: "days" },
+  { length: 3600, name: "h" },
+  { length: 60, name: "min" },
+  { length: 1, name: "s" },
+] as const;

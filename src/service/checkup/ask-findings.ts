@@ -21,6 +21,16 @@ export interface ToldFindings {
   /** The newest of them, newest first. */
   readonly findings: readonly ToldFinding[];
   readonly total_count: number;
+  /** Left out where no broker brings reports to the app. */
+  readonly mqtt?: ToldMqtt;
+}
+
+export interface ToldMqtt {
+  readonly connections: number;
+  readonly connected: number;
+  readonly unassured_messages: number;
+  /** Left out where it isn't known. */
+  readonly outage_seconds?: number;
 }
 
 export interface FindingsRequest {
@@ -68,12 +78,21 @@ function isTold(body: unknown): body is ToldFindings {
   return (
     typeof body.app_id === "string" &&
     typeof body.total_count === "number" &&
+    (body.mqtt === undefined || isToldMqtt(body.mqtt)) &&
     body.findings.every(
       (finding: unknown) =>
         isObject(finding) &&
         typeof finding.at === "number" &&
         TEXTS.every((name) => typeof finding[name] === "string"),
     )
+  );
+}
+
+function isToldMqtt(mqtt: unknown): mqtt is ToldMqtt {
+  if (!isObject(mqtt)) return false;
+  const { connections, connected, unassured_messages, outage_seconds = 0 } = mqtt;
+  return [connections, connected, unassured_messages, outage_seconds].every(
+    (value) => typeof value === "number",
   );
 }
 

@@ -1,22 +1,17 @@
 import type { Ask } from "./ask-findings.ts";
+import type { Problem } from "./problem.ts";
 
 /*
  * What stands before a server must pass on what phones send as it is. A redirect turns a report into an empty request
  * on most phones; what they understand of the answer then may cost the report.
  */
 
-/** Something that costs reports, and what helps. */
-export interface ProxyProblem {
-  readonly what: string;
-  readonly advice: string;
-}
-
 /** A path that phones report to. Without a key it is refused, and nothing is stored. */
 const PHONE_PATH = "/ingest/owntracks";
 const TIMEOUT_MS = 5000;
 
 /** Asks the address that phones are given, and the one with `http` of the same host; no key goes along. */
-export async function checkProxy(url: string, ask: Ask): Promise<readonly ProxyProblem[]> {
+export async function checkProxy(url: string, ask: Ask): Promise<readonly Problem[]> {
   const problems = problemsOf(await post(`${url}${PHONE_PATH}`, ask));
   const plain = plainVariantOf(url);
   if (plain === null) return problems;
@@ -41,7 +36,7 @@ async function post(address: string, ask: Ask): Promise<number | null> {
   }
 }
 
-function problemsOf(status: number | null): readonly ProxyProblem[] {
+function problemsOf(status: number | null): readonly Problem[] {
   if (status === null || status === 401 || status === 503) return [];
   if (isRedirect(status)) {
     return [
@@ -61,7 +56,7 @@ function problemsOf(status: number | null): readonly ProxyProblem[] {
 }
 
 /** That nobody answers there is well: phones are told so, and keep what they have. */
-function plainProblemsOf(status: number | null): readonly ProxyProblem[] {
+function plainProblemsOf(status: number | null): readonly Problem[] {
   if (status === null || !isRedirect(status)) return [];
   return [
     {

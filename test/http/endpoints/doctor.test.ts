@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createTestApp, NOON_MS, type TestApp } from "../../support/test-app.ts";
+import { APP_ID, createTestApp, NOON_MS, type TestApp } from "../../support/test-app.ts";
 
 const MINUTE_MS = 60_000;
 const HERE = { latitude: 53.4, longitude: -2.9 };
@@ -57,6 +57,23 @@ describe("GET /api/v1/doctor", () => {
       total_count: 0,
     });
   });
+});
+
+test("GET /api/v1/doctor tells of the broker that brings reports to the app, and to no other app", async () => {
+  const status = {
+    connections: 2,
+    connected: 1,
+    held: 0,
+    messages: { taken: 5, faulty: 0 },
+    unassured: 3,
+    outageSeconds: 1800,
+  };
+  const app = await createTestApp({ mqttOf: (appId) => (appId === APP_ID ? status : null) });
+  const told = { connections: 2, connected: 1, unassured_messages: 3 };
+  expect((await app.get("/api/v1/doctor")).body.mqtt).toEqual({ ...told, outage_seconds: 1800 });
+  expect((await app.get("/api/v1/doctor", "other")).body).not.toHaveProperty("mqtt");
+  const unknown = await createTestApp({ mqttOf: () => ({ ...status, outageSeconds: null }) });
+  expect((await unknown.get("/api/v1/doctor")).body.mqtt).toEqual(told);
 });
 
 test("GET /metrics counts what is found, by kind and of all apps, once a minute", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { formatDuration, parseDuration } from "../../../src/lib/text/duration.ts";
+import { formatDuration, parseDuration, roughDuration } from "../../../src/lib/text/duration.ts";
 
 test("parseDuration() reads seconds, minutes, hours, days and weeks", () => {
   expect(parseDuration("30s")).toBe(30_000);
@@ -21,4 +21,9 @@ test("formatDuration() takes the greatest unit that has a whole number of them",
   }
   expect(formatDuration(parseDuration("60m")!)).toBe("1h");
   expect(formatDuration(parseDuration("14d")!)).toBe("2w");
+});
+
+test("roughDuration() takes the largest unit of which there are two", () => {
+  const texts = [0, 119, 120, 7199, 7200, 172_799, 172_800].map(roughDuration);
+  expect(texts).toEqual(["0 s", "119 s", "2 min", "120 min", "2 h", "48 h", "2 days"]);
 });

@@ -1,12 +1,23 @@
 import { CLIENT_NAMES } from "../../../clients/client.ts";
 import { FINDING_KINDS, type Finding } from "../../../doctor/finding.ts";
 import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
+import type { MqttStatus } from "../../../metrics/mqtt-metrics.ts";
 import { createFindings } from "../../../service/findings.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { limit } from "../../parameters/common.ts";
 import { optionalText } from "../../parameters/kinds.ts";
 import { EXAMPLE_REPORT } from "../../shapes/record-schemas.ts";
-import { always, count, list, object, plain, text, type ValueOf } from "../../shapes/shape.ts";
+import {
+  always,
+  amount,
+  count,
+  list,
+  object,
+  optional,
+  plain,
+  text,
+  type ValueOf,
+} from "../../shapes/shape.ts";
 
 /* What is wrong with the app's devices, and what helps. */
 
@@ -36,11 +47,26 @@ const finding = object({
   advice: text("What helps."),
 });
 
+const mqtt = object(
+  {
+    connections: count("Connections to the broker that there should be, one for each topic filter."),
+    connected: count("Those that there are."),
+    unassured_messages: count("Messages with QoS 0: what is sent so while the server is away is lost."),
+    outage_seconds: optional(
+      amount(
+        "How long the server may be away before the broker throws messages away; absent where it isn't known.",
+      ),
+    ),
+  },
+  "The MQTT broker that brings reports to the app.",
+);
+
 const answer = object({
   success: always(true),
   app_id: text("Application of the key."),
   findings: list(finding),
   total_count: count("Findings in all, those beyond the limit included."),
+  mqtt: optional(mqtt),
 });
 
 export const appDoctor = queryEndpoint({
@@ -75,6 +101,7 @@ export const appDoctor = queryEndpoint({
         },
       ],
       total_count: 1,
+      mqtt: { connections: 1, connected: 1, unassured_messages: 0, outage_seconds: 86400 },
     },
   },
   open(services) {
@@ -88,6 +115,7 @@ export const appDoctor = queryEndpoint({
             app_id: call.appId,
             findings: findings.map(presented),
             total_count: total,
+            mqtt: presentedMqtt(services.mqttOf(call.appId)),
           };
           return call.object(found, 200);
         },
@@ -105,4 +133,15 @@ function presented({
   advice,
 }: Finding): ValueOf<typeof finding> {
   return { device_id: deviceId, client, kind, at: atMs, what, measured, advice };
+}
+
+function presentedMqtt(status: MqttStatus | null): ValueOf<typeof mqtt> | undefined {
+  if (status === null) return undefined;
+  const { connections, connected, unassured, outageSeconds } = status;
+  return {
+    connections,
+    connected,
+    unassured_messages: unassured,
+    outage_seconds: outageSeconds ?? undefined,
+  };
 }

@@ -1,0 +1,22 @@
+import type { ToldMqtt } from "./ask-findings.ts";
+import type { Problem } from "./problem.ts";
+
+/** What is wrong with the way through an MQTT broker, as the server tells of it. */
+export function checkMqtt(mqtt: ToldMqtt): readonly Problem[] {
+  const { connections, connected, unassured_messages } = mqtt;
+  const problems: Problem[] = [];
+  if (connected < connections) {
+    problems.push({
+      what: `${connected} of ${connections} connections to the MQTT broker are up: the rest of what phones publish waits there.`,
+      advice:
+        "See that the broker runs and knows the user and the password; the server's log says what it hears.",
+    });
+  }
+  if (unassured_messages > 0) {
+    problems.push({
+      what: `Phones published ${unassured_messages} messages with QoS 0, which the broker keeps for nobody.`,
+      advice: "Set QoS 1 in the apps: else what they send while the server is away is lost.",
+    });
+  }
+  return problems;
+}
