@@ -106,6 +106,21 @@ test("docs/sending.md: a report, a packed batch, a look at what was rejected, an
   expect((await type(file)).join("\n")).toMatch(/liverpool.* 1,533 /s);
 });
 
+test("docs/clients.md: a key is made for a phone, each app is taken in, and the ways to look find them", async () => {
+  const blocks = blocksOf("docs/clients.md", "sh");
+  const [key = ""] = await type(blocks[0]!);
+  expect(key).toMatch(/^wh_[0-9A-Za-z]{49}$/);
+  const answers: string[] = [];
+  const sent = blocks.slice(1).filter((block) => block.includes("/ingest/"));
+  for (const block of sent) answers.push((await type(block))[0]!);
+  expect(answers).toEqual(["[]", '{"result":"ok"}', "", "", "", "", "{}", '{"done":1,"friends":[]}']);
+  const [look = "", doctor = "", quarantine = ""] = blocks.slice(1).filter((block) => !sent.includes(block));
+  const { requests } = JSON.parse((await type(look))[0]!);
+  expect(requests[0].newest).toMatchObject({ device_id: "anna:pixel", speed: 13.056, battery_level: 81 });
+  await type(doctor);
+  await type(quarantine);
+});
+
 test("docs/archive.md: the sample is archived at once, and DuckDB finds its days, a bus and cells", async () => {
   await type(blocksOf("docs/archive.md", "sh")[0]!);
   const connection = await (await DuckDBInstance.create()).connect();

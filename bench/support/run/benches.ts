@@ -7,6 +7,7 @@ const FILES = [
   "near/growth",
   "near/peers",
   "server/ingest",
+  "server/clients",
   "store/replay",
   "store/memory",
   "server/device-page",

@@ -1,0 +1,128 @@
+import type { Figure } from "../../support/figures/report.ts";
+import { overlandBatch, owntracksMessage } from "../../support/fleets/client-messages.ts";
+import { createFleet, type FullReport } from "../../support/fleets/fleet.ts";
+import { takeCores } from "../../support/http/cores.ts";
+import type { Bench } from "../../support/run/bench.ts";
+import { measureLoad, postRequest } from "../../support/servers/load.ts";
+import { startWherehouse, type WherehouseProcess } from "../../support/servers/server.ts";
+
+const DEVICES = 200;
+const BATCH = 200;
+const STEP_MS = 1000; // Apps tell whole seconds.
+
+/** How reports are sent. */
+interface Way {
+  readonly path: string;
+  readonly connections: number;
+  readonly batch: number;
+  encode(reports: readonly FullReport[]): Uint8Array;
+}
+
+const OWNTRACKS: Way = {
+  path: "/ingest/owntracks",
+  connections: 64,
+  batch: 1,
+  encode: ([report]) => owntracksMessage(report!),
+};
+const OVERLAND: Way = { path: "/ingest/overland", connections: 16, batch: BATCH, encode: overlandBatch };
+const OWN_SINGLE: Way = { path: "/ingest/v1/locations", connections: 64, batch: 1, encode: ownBatch };
+const OWN_BATCH: Way = { path: "/ingest/v1/locations", connections: 16, batch: BATCH, encode: ownBatch };
+
+export const bench: Bench = {
+  question:
+    "durable reports of phone apps against our own format: OwnTracks one a request on 64 connections, Overland 200 a request on 16",
+  sizes: {
+    messages: { help: "single reports a round", smoke: 200, full: 40_000 },
+    batches: { help: "batches of 200 a round", smoke: 4, full: 500 },
+    rounds: { help: "times that each kind is sent", smoke: 1, full: 5 },
+    seed: { help: "of the fleet", smoke: 1, full: 1 },
+  },
+  async run(run) {
+    const cores = takeCores();
+    const server = await startWherehouse(undefined, cores.serverLauncher);
+    const reports = createReports(run.size("seed"));
+    const singles = { phone: [] as number[], native: [] as number[] };
+    const batches = { phone: [] as number[], native: [] as number[] };
+    try {
+      for (let round = 0; round < run.size("rounds"); round++) {
+        const messages = run.size("messages");
+        singles.native.push(await send(server, OWN_SINGLE, reports.next(messages)));
+        singles.phone.push(await send(server, OWNTRACKS, reports.next(messages)));
+        const batched = run.size("batches") * BATCH;
+        batches.native.push(await send(server, OWN_BATCH, reports.next(batched)));
+        batches.phone.push(await send(server, OVERLAND, reports.next(batched)));
+      }
+      await checkStored(server, reports.sent);
+    } finally {
+      await server.stop();
+      cores.release();
+    }
+    run.note(cores.text);
+    const owntracks: [Figure, Figure] = [
+      { name: "OwnTracks, one a request", unit: "reports/s", runs: singles.phone },
+      { name: "our format, one a request", unit: "reports/s", runs: singles.native },
+    ];
+    const overland: [Figure, Figure] = [
+      { name: "Overland, 200 a request", unit: "reports/s", runs: batches.phone },
+      { name: "our format, 200 a request", unit: "reports/s", runs: batches.native },
+    ];
+    run.figures(owntracks);
+    run.figures(overland);
+    run.ratio("OwnTracks, of our format", ...owntracks);
+    run.ratio("Overland, of our format", ...overland, { atLeast: 0.4 });
+  },
+};
+
+function ownBatch(reports: readonly FullReport[]): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify({ locations: reports }));
+}
+
+/** Reports of a fleet that goes on: no two of a device have the same time. */
+function createReports(seed: number) {
+  const startMs = Date.now() - 3 * 86_400_000;
+  const fleet = createFleet({ devices: DEVICES, seed, startMs, stepMs: STEP_MS });
+  let round = 0;
+  return {
+    sent: 0,
+    next(count: number): FullReport[] {
+      const reports: FullReport[] = [];
+      while (reports.length < count) reports.push(...fleet.round(round++));
+      this.sent += count;
+      return reports.slice(0, count);
+    },
+  };
+}
+
+/** Sends each report once; returns reports per second. */
+async function send(
+  { url, key }: WherehouseProcess,
+  way: Way,
+  reports: readonly FullReport[],
+): Promise<number> {
+  const headers = {
+    authorization: `Basic ${btoa(`anna:${key}`)}`,
+    "content-type": "application/json",
+    "user-agent": "Owntracks-Android/gms/420506000",
+  };
+  const bearer = { ...headers, authorization: `Bearer ${key}` };
+  const isOwn = way.encode === ownBatch;
+  const requests: Uint8Array[] = [];
+  for (let from = 0; from < reports.length; from += way.batch) {
+    const body = way.encode(reports.slice(from, from + way.batch));
+    requests.push(postRequest(`${url}${way.path}`, isOwn ? bearer : headers, body));
+  }
+  let sent = 0;
+  const { requestsPerSecond } = await measureLoad({
+    url,
+    connections: way.connections,
+    next: () => requests[sent++] ?? null,
+  });
+  return requestsPerSecond * way.batch;
+}
+
+/** What was acknowledged must be there, each report once, or the timing means nothing. */
+async function checkStored({ url, key }: WherehouseProcess, sent: number): Promise<void> {
+  const answer = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${key}` } });
+  const records = /^wherehouse_hot_records (\d+)$/m.exec(await answer.text())?.[1];
+  if (Number(records) !== sent) throw new Error(`${records} of ${sent} reports are there`);
+}

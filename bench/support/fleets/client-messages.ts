@@ -1,0 +1,63 @@
+import type { FullReport } from "./fleet.ts";
+
+/* Reports of a fleet as phone apps send them (docs/clients.md), with the members that they really have. */
+
+/** A position as OwnTracks on Android posts it, one a request. */
+export function owntracksMessage(report: FullReport): Uint8Array {
+  const seconds = Math.round(Number(report.timestamp) / 1000);
+  const device = String(report.device_id);
+  return encode({
+    _type: "location",
+    _id: device.slice(-8),
+    BSSID: "c0:ff:ee:c0:ff:ee",
+    SSID: "home",
+    acc: Math.round(Number(report.horizontal_accuracy)),
+    alt: Math.round(Number(report.altitude)),
+    batt: report.battery_level,
+    bs: 1,
+    cog: Math.round(Number(report.bearing)),
+    conn: "m",
+    created_at: seconds + 1,
+    lat: report.latitude,
+    lon: report.longitude,
+    m: 2,
+    t: "u",
+    tid: device.slice(-2),
+    topic: `owntracks/anna/${device}`,
+    tst: seconds,
+    vac: Math.round(Number(report.vertical_accuracy)),
+    vel: Math.trunc(Number(report.speed) * 3.6),
+  });
+}
+
+/** Reports as Overland on iOS posts them, a batch a request. */
+export function overlandBatch(reports: readonly FullReport[]): Uint8Array {
+  return encode({ locations: reports.map(overlandFeature) });
+}
+
+function overlandFeature(report: FullReport) {
+  return {
+    type: "Feature",
+    geometry: { type: "Point", coordinates: [report.longitude, report.latitude] },
+    properties: {
+      timestamp: `${new Date(Number(report.timestamp)).toISOString().slice(0, 19)}Z`,
+      altitude: Math.round(Number(report.altitude)),
+      speed: Math.round(Number(report.speed)),
+      course: Math.round(Number(report.bearing)),
+      horizontal_accuracy: Math.round(Number(report.horizontal_accuracy)),
+      vertical_accuracy: Math.round(Number(report.vertical_accuracy)),
+      speed_accuracy: 0.35,
+      course_accuracy: 2.81,
+      motion: [report.type === "MOVING" ? "driving" : "stationary"],
+      device_id: report.device_id,
+      wifi: "home",
+      battery_state: "unplugged",
+      battery_level: Number(report.battery_level) / 100,
+      unique_id: "8B1D2C3E-0000-4000-8000-000000000001",
+    },
+  };
+}
+
+function encode(body: unknown): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(body));
+}
