@@ -86,6 +86,7 @@ export async function openApp(
     });
     const services = createServices({
       damagedDirectory: paths.damaged,
+      friendsApps: config.friendsApps,
       ...{ files, platform, clock, hot, scheduler, meters, eventLoop, state, broker, passPhrases },
     });
     const server = createServer({

@@ -7,6 +7,8 @@ export interface Config extends ArchiveConfig {
   readonly port: number;
   /** Origins whose pages may read answers, or `*`; none turns CORS off. */
   readonly corsOrigins: readonly string[];
+  /** Apps whose OwnTracks phones are told of each other. */
+  readonly friendsApps: readonly AppId[];
   /** Null where no broker is asked. */
   readonly mqtt: MqttConfig | null;
 }

@@ -12,9 +12,11 @@ import type { Scheduler } from "../lib/schedule/scheduler.ts";
 import type { EventLoopMeter } from "../metrics/event-loop-meter.ts";
 import type { Meters } from "../metrics/meters.ts";
 import { createScrape } from "../metrics/scrape.ts";
+import type { AppId } from "../model/ids.ts";
 import type { Files } from "../runtime/files.ts";
 import type { Platform } from "../runtime/platform.ts";
 import { decryptOf } from "../service/clients/decrypt.ts";
+import { createFriendsFor } from "../service/clients/friends.ts";
 import { MessageCounts } from "../service/clients/message-counts.ts";
 import { createTakeMessage } from "../service/clients/take-message.ts";
 import { createCurrentQueries } from "../service/current.ts";
@@ -41,6 +43,7 @@ export interface ServiceParts {
   readonly damagedDirectory: string;
   readonly passPhrases: PassPhrases;
   readonly broker: Pick<BrokerLink, "status" | "statusFor">;
+  readonly friendsApps: readonly AppId[];
 }
 
 /** The services that endpoints answer from. Those that need the directory are asked once it is open. */
@@ -68,6 +71,7 @@ export function createServices(parts: ServiceParts): Services {
     reports: meters.reports,
     doctor,
     mqttOf: (appId) => parts.broker.statusFor(appId),
+    friendsFor: createFriendsFor({ apps: parts.friendsApps, passPhrases, ...queries }),
     decryptOf: (sender, address) => decryptOf(passPhrases, sender, address),
     current: createCurrentQueries(queries),
     history: createHistoryQueries({

@@ -5,6 +5,7 @@ import type { Meters } from "../metrics/meters.ts";
 import type { MqttStatus } from "../metrics/mqtt-metrics.ts";
 import type { Scrape } from "../metrics/scrape.ts";
 import type { AppId } from "../model/ids.ts";
+import type { FriendsFor } from "../service/clients/friends.ts";
 import type { TakeMessage } from "../service/clients/take-message.ts";
 import type { CurrentQueries } from "../service/current.ts";
 import type { QueryDependencies } from "../service/find-device.ts";
@@ -30,6 +31,7 @@ export interface Services extends QueryDependencies {
   readonly reports: Meters["reports"];
   /** Told of all that is taken in, and asked what is wrong with its devices. */
   readonly doctor: Pick<Doctor, "note" | "lastRequests" | "examine">;
+  readonly friendsFor: FriendsFor;
   /** Opens what the devices of a sender encrypt. */
   readonly decryptOf: (sender: Sender, address: Address) => ClientMessage["decrypt"];
   /** The connections to a broker that bring reports to this app; null where there are none. */

@@ -71,14 +71,15 @@ export interface Ended {
   readonly error: string;
 }
 
-/** Runs one command to its end; `args` come before `--data-dir`. */
+/** Runs one command to its end; `args` come before `--data-dir`, and `input` is its standard input. */
 export function runCommand(
   runtime: Runtime,
   place: Place,
   args: readonly string[],
   files: readonly string[] = [],
+  input: string | null = null,
 ): Promise<Ended> {
-  return startCommand(runtime, place, args, files).ended;
+  return startCommand(runtime, place, args, files, input).ended;
 }
 
 export interface CommandProcess {
@@ -92,8 +93,9 @@ export function startCommand(
   { directory, dataDir }: Place,
   args: readonly string[],
   files: readonly string[] = [],
+  input: string | null = null,
 ): CommandProcess {
-  const child = spawn([...runtime.command({ directory, files }), ...args, "--data-dir", dataDir]);
+  const child = spawn([...runtime.command({ directory, files }), ...args, "--data-dir", dataDir], input);
   const out = createTranscript(child.stdout);
   const error = createTranscript(child.stderr);
   const ended = Promise.all([child.exited, out.ended, error.ended]).then(() => ({
@@ -181,11 +183,11 @@ export async function createOperatorKey(runtime: Runtime, place: Place): Promise
   return out.trim();
 }
 
-function spawn(command: readonly string[]) {
+function spawn(command: readonly string[], input: string | null = null) {
   const { WHEREHOUSE_DATA_DIR, WHEREHOUSE_PORT, WHEREHOUSE_HOST, WHEREHOUSE_KEY, ...env } = process.env;
   const child = Bun.spawn([...command], {
     cwd: ROOT,
-    stdin: "ignore",
+    stdin: input === null ? "ignore" : new Blob([input]),
     stdout: "pipe",
     stderr: "pipe",
     env: { ...env, NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1" },

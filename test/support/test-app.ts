@@ -224,6 +224,7 @@ async function createServices({
     reports: meters.reports,
     doctor,
     mqttOf: () => null,
+    friendsFor: () => null,
     decryptOf: () => () => inOneStep(() => null),
     current: createCurrentQueries(queries),
     history: createHistoryQueries({

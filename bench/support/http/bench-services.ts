@@ -37,6 +37,7 @@ export function createBenchServices(
     }),
     bodies: createBodyBudget(INGEST_LIMITS),
     reports,
+    friendsFor: () => null,
     decryptOf: () => () => inOneStep(() => null),
     doctor,
     mqttOf: () => null,

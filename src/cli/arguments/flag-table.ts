@@ -116,6 +116,13 @@ export const FLAGS = {
       default: DEFAULT_QUEUED_MESSAGES,
       does: "messages that it keeps while we are away, by its settings; for the metrics",
     },
+    friendsApps: {
+      name: "friends",
+      takes: APP,
+      repeats: true,
+      otherwise: "none",
+      does: "shows OwnTracks phones whose keys may read the others of this app",
+    },
     /** By default starts, stops, seals and trouble; no line for a request. */
     logLevel: {
       name: "log-level",

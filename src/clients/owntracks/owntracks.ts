@@ -1,10 +1,12 @@
-import { Buffer } from "node:buffer";
 import { isObject } from "../../lib/is-object.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
 import { type Client, type ClientMessage, plainFailure } from "../client.ts";
+import { readContent } from "../content/read-content.ts";
 import { listOf } from "../content.ts";
+import { isOwnTracksMode } from "../overland/owntracks-mode.ts";
 import type { PointSink } from "../point.ts";
 import { deviceOf } from "../reading/names.ts";
+import { boxOf } from "./box.ts";
 import { readClaim, topicParts } from "./claim.ts";
 import { readCsvLine } from "./csv.ts";
 import { readLocation } from "./location.ts";
@@ -32,16 +34,10 @@ function isAndroid(headers: ClientMessage["headers"]): boolean {
   return headers["user-agent"]?.startsWith("Owntracks-Android/") === true;
 }
 
-/** A message, or a list that begins with one. Only Overland, in a mode of its own, leaves the user out of the topic. */
+/** A message, or a list that begins with one. Those that Overland writes are Overland's. */
 function isMessage(value: unknown): boolean {
   const [first] = listOf(value) ?? [value];
-  return isObject(first) && typeof first._type === "string" && !isOverlandMode(first);
-}
-
-function isOverlandMode({ tid, _id, topic }: Readonly<Record<string, unknown>>): boolean {
-  return (
-    tid === undefined && _id === undefined && typeof topic === "string" && topicParts(topic).length === 2
-  );
+  return isObject(first) && typeof first._type === "string" && !isOwnTracksMode(first);
 }
 
 function* read(message: ClientMessage, sink: PointSink): Steps<void> {
@@ -81,7 +77,8 @@ function* readMessages(value: unknown, message: ClientMessage, sink: PointSink):
 /** `raw` is what is kept of a message that is none. */
 function* readOne(value: unknown, message: ClientMessage, sink: PointSink, raw: unknown): Steps<void> {
   if (!isObject(value) || typeof value._type !== "string") return sink.refuse("unknown_shape", raw);
-  if (value._type === "encrypted") return yield* readEncrypted(value, message, sink, raw);
+  const box = boxOf(value);
+  if (box !== null) return yield* readEncrypted(value, box, message, sink, raw);
   // Nothing of the others is kept: some hold the user's password, and a transition's position comes as a location too.
   if (value._type !== "location") return sink.skip(skippedAs(value._type));
   const point = readLocation(value, message);
@@ -117,24 +114,16 @@ function withoutPrivate(members: Readonly<Record<string, unknown>>): unknown {
 
 function* readEncrypted(
   envelope: Readonly<Record<string, unknown>>,
+  box: Uint8Array,
   message: ClientMessage,
   sink: PointSink,
   raw: unknown,
 ): Steps<void> {
   const { device, user } = readClaim(message, envelope);
-  const box = Buffer.from(typeof envelope.data === "string" ? envelope.data : "", "base64");
   const bytes = yield* message.decrypt(deviceOf(device, user), box);
   if (bytes === null) return sink.refuse("undecryptable", raw);
-  const clear = parseJson(bytes);
+  const clear = yield* readContent(bytes);
   // Who puts a box into a box wants to keep us busy.
-  if (!isObject(clear) || clear._type === "encrypted") return sink.refuse("unknown_shape", raw);
-  yield* readOne(clear, message, sink, raw);
-}
-
-function parseJson(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(bytes).toString());
-  } catch {
-    return undefined;
-  }
+  if (clear.kind !== "json" || boxOf(clear.value) !== null) return sink.refuse("unknown_shape", raw);
+  yield* readOne(clear.value, message, sink, raw);
 }

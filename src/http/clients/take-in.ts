@@ -63,8 +63,11 @@ async function takeMessage(
     return client.takesQuery ? fail(NOTHING_SENT) : ok(client.success);
   }
   const source = { method, path, body: body.value };
-  const taken = await services.takeMessage({ sender, address, message, source }, client);
-  return taken.ok ? ok(taken.value.answeredBy.success) : taken;
+  const sent = { sender, address, message, source };
+  const taken = await services.takeMessage(sent, client);
+  if (!taken.ok) return taken;
+  const friends = await services.friendsFor(sent, taken.value);
+  return ok(friends ?? taken.value.answeredBy.success);
 }
 
 const NO_BODY = new Uint8Array();

@@ -25,6 +25,7 @@ const SERVE = {
   hostname: "127.0.0.1",
   port: 3000,
   corsOrigins: [],
+  friendsApps: [],
   sealIntervalMs: 3_600_000,
   archiveThreads: 2,
   archiveMemoryBytes: 1e9,
@@ -42,7 +43,7 @@ describe("parseCommand()", () => {
       logLevel: "info",
     });
     const line =
-      "serve --port 82 --host=0.0.0.0 --data-dir /d --cors-origin https://a.example --cors-origin *";
+      "serve --port 82 --host=0.0.0.0 --data-dir /d --cors-origin https://a.example --cors-origin * --friends a --friends b";
     expect(parsed(line, environment)).toEqual({
       kind: "serve",
       config: {
@@ -51,6 +52,7 @@ describe("parseCommand()", () => {
         hostname: "0.0.0.0",
         port: 82,
         corsOrigins: ["https://a.example", "*"],
+        friendsApps: ["a", "b"],
       },
       logLevel: "info",
     });
