@@ -1,6 +1,5 @@
 import manifest from "../../package.json" with { type: "json" };
 import type { PassPhrases } from "../auth/pass-phrases.ts";
-import { readerOf } from "../clients/by-shape.ts";
 import { INGEST_LIMITS, LATE_WINDOW } from "../config.ts";
 import { readAcknowledgedParts } from "../directory/acknowledged.ts";
 import { Doctor } from "../doctor/doctor.ts";
@@ -64,8 +63,12 @@ export function createServices(parts: ServiceParts): Services {
     countDamaged,
     ingest,
     takeMessage: createTakeMessage({
-      keepRefused: (messages) => state.opened().quarantine.put(messages),
-      ...{ readerOf, ingest, doctor, counts: messages, scheduler, clock },
+      ingest,
+      keepRefused: (refused) => state.opened().quarantine.put(refused),
+      doctor,
+      counts: messages,
+      scheduler,
+      clock,
     }),
     bodies,
     reports: meters.reports,

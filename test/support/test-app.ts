@@ -2,7 +2,6 @@ import { openKeyStore } from "../../src/auth/key-store.ts";
 import type { Permission } from "../../src/auth/permissions.ts";
 import { createRateLimit } from "../../src/auth/rate-limit.ts";
 import type { TierName } from "../../src/auth/tiers.ts";
-import { readerOf } from "../../src/clients/by-shape.ts";
 import type { RefusedMessage } from "../../src/clients/refused-message.ts";
 import { INGEST_LIMITS, LATE_WINDOW, LOG_QUEUE_BYTES_MAX, SEGMENT_BYTES_MAX } from "../../src/config.ts";
 import { Doctor } from "../../src/doctor/doctor.ts";
@@ -218,7 +217,11 @@ async function createServices({
         refused.push(...messages);
         return ok(undefined);
       },
-      ...{ readerOf, ingest, doctor, counts, scheduler, clock },
+      ingest,
+      doctor,
+      counts,
+      scheduler,
+      clock,
     }),
     bodies,
     reports: meters.reports,

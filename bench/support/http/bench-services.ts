@@ -1,4 +1,3 @@
-import { readerOf } from "../../../src/clients/by-shape.ts";
 import { INGEST_LIMITS, LATE_WINDOW } from "../../../src/config.ts";
 import { Doctor } from "../../../src/doctor/doctor.ts";
 import { createBodyBudget } from "../../../src/http/body/body-budget.ts";
@@ -33,7 +32,11 @@ export function createBenchServices(
     ingest,
     takeMessage: createTakeMessage({
       keepRefused: () => Promise.reject(new Error("benches send what can be used")),
-      ...{ readerOf, ingest, doctor, counts: new MessageCounts(), scheduler, clock },
+      ingest,
+      doctor,
+      counts: new MessageCounts(),
+      scheduler,
+      clock,
     }),
     bodies: createBodyBudget(INGEST_LIMITS),
     reports,

@@ -1,5 +1,5 @@
+import { readerOf } from "../../clients/by-shape.ts";
 import type { Client } from "../../clients/client.ts";
-import type { Content } from "../../clients/content.ts";
 import type { RefusedMessage } from "../../clients/refused-message.ts";
 import type { Doctor } from "../../doctor/doctor.ts";
 import type { TakenReports } from "../../doctor/taken-reports.ts";
@@ -32,8 +32,6 @@ export interface TakenMessage {
 export type TakeMessage = (sent: SentMessage, client: Client) => Promise<Result<TakenMessage, ServiceError>>;
 
 export interface TakeMessageDependencies {
-  /** Who reads a body that came on a client's path, and whose answer it expects. */
-  readonly readerOf: (client: Client, content: Content) => Client;
   readonly ingest: Ingest;
   /** Keeps what can't be used; what it answers is on the disk. */
   readonly keepRefused: (messages: readonly RefusedMessage[]) => Promise<Result<void, ServiceError>>;
@@ -48,7 +46,7 @@ export interface TakeMessageDependencies {
 const JUST_ARRIVED_MS = 60_000;
 
 export function createTakeMessage(dependencies: TakeMessageDependencies): TakeMessage {
-  const { readerOf, ingest, keepRefused, doctor, counts, scheduler, clock } = dependencies;
+  const { ingest, keepRefused, doctor, counts, scheduler, clock } = dependencies;
 
   return async function takeMessage(sent, client) {
     const { sender, address, message } = sent;

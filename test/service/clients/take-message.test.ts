@@ -81,7 +81,6 @@ async function take(sent: SentMessage, { stored, kept = ok(undefined), nowMs = N
   const batches: ReportBatch[] = [];
   const refused: RefusedMessage[] = [];
   const takeMessage = createTakeMessage({
-    readerOf: (client) => client,
     async ingest(_appId, batch) {
       steps.push("ingest");
       batches.push(batch);
