@@ -16,7 +16,8 @@ export interface ScarceDisk {
 
 export interface ScarceDiskKind {
   readonly name: string;
-  open(runtime: Runtime): ScarceDisk;
+  /** With room for so much, where it is a disk of its own. */
+  open(runtime: Runtime, diskBytes?: number): ScarceDisk;
 }
 
 const DISK_BYTES = 32 * 1024 * 1024;
@@ -37,23 +38,23 @@ function runs(program: string, ...args: string[]): boolean {
 
 function canMount(): boolean {
   if (process.platform !== "linux" || process.getuid?.() !== 0) return false;
-  const disk = openSmallDiskOrNull();
+  const disk = openSmallDiskOrNull(DISK_BYTES);
   if (disk === null) return false;
   unmount(disk.directory);
   rmSync(disk.directory, { recursive: true });
   return true;
 }
 
-function openSmallDiskOrNull(): Place | null {
+function openSmallDiskOrNull(diskBytes: number): Place | null {
   const place = openPlace();
-  const size = `size=${DISK_BYTES}`;
+  const size = `size=${diskBytes}`;
   if (runs("mount", "-t", "tmpfs", "-o", size, "wherehouse-test", place.directory)) return place;
   rmSync(place.directory, { recursive: true });
   return null;
 }
 
-function openSmallDisk(runtime: Runtime): ScarceDisk {
-  const place = openSmallDiskOrNull();
+function openSmallDisk(runtime: Runtime, diskBytes = DISK_BYTES): ScarceDisk {
+  const place = openSmallDiskOrNull(diskBytes);
   if (place === null) throw new Error("The small disk that could be mounted a moment ago can't be any more.");
   const filler = join(place.directory, "filler");
   return {

@@ -1,7 +1,8 @@
 import { type FlagKinds, parseFlags } from "../../../src/cli/arguments/flags.ts";
 import { fail, ok, type Result } from "../../../src/lib/result.ts";
 import { parseDuration } from "../../../src/lib/text/duration.ts";
-import { RUNTIMES, type Runtime } from "../../support/server-process.ts";
+import { countOf, runtimesOf } from "../../support/run-flags.ts";
+import type { Runtime } from "../../support/server-process.ts";
 
 /** What the words after `npm run soak --` ask for. */
 export type SoakCommand = { readonly kind: "help" } | RoundsCommand | MemoryCommand;
@@ -71,13 +72,4 @@ export function parseSoakCommand(args: readonly string[], nowMs: number): Result
   if (flags.has("rounds")) return fail("--memory kills nothing, so it has no --rounds.");
   if (save !== null && runtimes.length > 1) return fail("--save keeps one run: choose a --runtime.");
   return ok({ kind: "memory", durationMs, runtimes, seed, save });
-}
-
-function runtimesOf(name: string): readonly Runtime[] {
-  return name === "both" ? RUNTIMES : RUNTIMES.filter((runtime) => runtime.name.toLowerCase() === name);
-}
-
-function countOf(text: string | null, otherwise: number): number | null {
-  if (text === null) return otherwise;
-  return /^\d{1,9}$/.test(text) && Number(text) > 0 ? Number(text) : null;
 }
