@@ -3,7 +3,7 @@
  * then starts the real thing under Bun. Plain JavaScript without packages, because it comes before them: it
  * runs on Node 20 or newer, and on Bun where there is no Node (`bun run start`).
  *
- *   launch.mjs start|cli|example|test|bench|simulate|soak|fuzz|check|format ARGUMENTS
+ *   launch.mjs start|cli|example|test|bench|simulate|soak|phones|fuzz|check|format ARGUMENTS
  *
  * Where nothing is missing it costs one hash and no child process but the one that was asked for.
  */
@@ -53,6 +53,7 @@ const COMMANDS = {
   bench: { development: true, programs: (bun, args) => [[bun, "bench/main.ts", ...args]] },
   simulate: { development: true, programs: (bun, args) => [[bun, "test/simulation/main.ts", ...args]] },
   soak: { development: true, programs: (bun, args) => [[bun, "test/soak/main.ts", ...args]] },
+  phones: { development: true, programs: (bun, args) => [[bun, "test/phones/main.ts", ...args]] },
   fuzz: { development: true, programs: fuzzers },
   check: { development: true, programs: checks },
   format: {
