@@ -5,8 +5,8 @@ import { sample, sampleLines } from "../../support/clients/sample.ts";
 import { createTestApp } from "../../support/test-app.ts";
 
 /*
- * Goal: what phones send, byte for byte, becomes records. Method: each sample through the server, at an hour at which it
- * is news, then the app's history and what was kept of what could not be used.
+ * Goal: what phones send, byte for byte, becomes records. Method: each sample through the server, at an hour at which
+ * it is news, then the app's history and what was kept of what could not be used.
  */
 
 /** The morning after most samples were recorded, before the newest of them. */

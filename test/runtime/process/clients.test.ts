@@ -13,7 +13,8 @@ import {
 
 /*
  * Goal: what a client was told is stored is stored, and its answer is what it deletes by, on both runtimes. Method: a
- * fix in every dialect goes to the real process, each to a device of its own; the process is killed; a new one is asked.
+ * fix in every dialect goes to the real process, each to a device of its own; the process is killed, and a new one is
+ * asked.
  */
 
 setDefaultTimeout(60_000);
