@@ -10,6 +10,7 @@ import type { Config } from "./config.ts";
 import { directoryPaths } from "./directory/paths.ts";
 import { createHotStore } from "./hot/hot-store.ts";
 import { inShortTurns } from "./http/answer/short-turns.ts";
+import { DAWARICH_ENDPOINTS } from "./http/clients/client-endpoints.ts";
 import type { Answered } from "./http/observe.ts";
 import { createServer } from "./http/server.ts";
 import { Scheduler } from "./lib/schedule/scheduler.ts";
@@ -94,6 +95,7 @@ export async function openApp(
       keys,
       rateLimit: createRateLimit(),
       corsOrigins: config.corsOrigins,
+      moreEndpoints: config.compat === "dawarich" ? DAWARICH_ENDPOINTS : [],
       requests: meters.requests,
       onFault: events.onFault,
       onAnswered: events.onAnswered,

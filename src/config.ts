@@ -9,9 +9,16 @@ export interface Config extends ArchiveConfig {
   readonly corsOrigins: readonly string[];
   /** Apps whose OwnTracks phones are told of each other. */
   readonly friendsApps: readonly AppId[];
+  /** Whose apps are served on that server's paths too; null for nobody's. */
+  readonly compat: CompatServer | null;
   /** Null where no broker is asked. */
   readonly mqtt: MqttConfig | null;
 }
+
+/** Servers whose paths we can serve, so that apps move to us by another host name alone. */
+export const COMPAT_SERVERS = ["dawarich"] as const;
+
+export type CompatServer = (typeof COMPAT_SERVERS)[number];
 
 /** A broker that apps publish to, and what we want of it. */
 export interface MqttConfig {

@@ -11,6 +11,7 @@ import {
   APP,
   BROKER,
   CLIENT,
+  COMPAT,
   COUNT,
   DEVICE,
   DIRECTORY,
@@ -61,6 +62,12 @@ export const FLAGS = {
       repeats: true,
       otherwise: "none",
       does: "lets pages of this origin read answers; * is any",
+    },
+    compat: {
+      name: "compat",
+      takes: COMPAT,
+      otherwise: "none",
+      does: "also takes what apps send to the paths of this server",
     },
     sealIntervalMs: {
       name: "seal-every",

@@ -26,10 +26,10 @@ export function parseServe(
   if (!none.ok) return none;
   const mqtt = parseMqtt(values, environment);
   if (!mqtt.ok) return mqtt;
-  const { port, hostname, corsOrigins, friendsApps, logLevel } = values;
+  const { port, hostname, corsOrigins, friendsApps, compat, logLevel } = values;
   const { sealIntervalMs, archiveThreads, archiveMemoryBytes } = values;
   const archive = { sealIntervalMs, archiveThreads, archiveMemoryBytes };
-  const config = { dataDir, port, hostname, corsOrigins, friendsApps, ...archive, mqtt: mqtt.value };
+  const config = { dataDir, port, hostname, corsOrigins, friendsApps, compat, ...archive, mqtt: mqtt.value };
   return ok({ kind: "serve", config, logLevel });
 }
 

@@ -3,7 +3,7 @@ import { LABEL_CHARACTERS_MAX, parseLabel } from "../../auth/key-file.ts";
 import { PERMISSIONS } from "../../auth/permissions.ts";
 import { TIER_NAMES } from "../../auth/tiers.ts";
 import { CLIENT_NAMES } from "../../clients/client.ts";
-import type { BrokerAddress } from "../../config.ts";
+import { type BrokerAddress, COMPAT_SERVERS } from "../../config.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { formatDuration, parseDuration } from "../../lib/text/duration.ts";
 import { parseAppId } from "../../model/app-id.ts";
@@ -65,6 +65,8 @@ export const MEMORY: ValueKind<number> = {
 };
 
 export const LOG_LEVEL = oneOf("LEVEL", LOG_LEVELS);
+
+export const COMPAT = oneOf("SERVER", COMPAT_SERVERS);
 
 export const APP = ruled("APP", "have 1 to 64 letters, digits, dots, dashes and underscores", parseAppId);
 

@@ -26,6 +26,7 @@ const SERVE = {
   port: 3000,
   corsOrigins: [],
   friendsApps: [],
+  compat: null,
   sealIntervalMs: 3_600_000,
   archiveThreads: 2,
   archiveMemoryBytes: 1e9,
@@ -68,6 +69,11 @@ describe("parseCommand()", () => {
       expect(refusal(`serve ${wrong}`)).toContain(wrong.split(" ")[0]!);
     }
     expect(refusal("serve --archive-memory 99MB")).toContain("at least 100MB");
+  });
+
+  test("knows whose paths serve takes too", () => {
+    expect(parsed("serve --compat dawarich")).toMatchObject({ config: { compat: "dawarich" } });
+    expect(refusal("serve --compat traccar")).toContain("--compat");
   });
 
   describe("serve --mqtt", () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createKeyText } from "../../../src/auth/api-key.ts";
 import type { ClientName } from "../../../src/clients/client.ts";
 import { CLIENTS } from "../../../src/clients/clients.ts";
+import { DAWARICH_ENDPOINTS } from "../../../src/http/clients/client-endpoints.ts";
 import { EXAMPLE_REPORT } from "../../../src/http/shapes/record-schemas.ts";
 import { createTestApp, type KeyName, type TestApp } from "../../support/test-app.ts";
 import { askedWith, nameOf, OF_CLIENTS, takesReports } from "../requests.ts";
@@ -244,6 +245,29 @@ test("a key in a path or a query counts on client paths alone", async () => {
   for (const path of [`/api/v1/k/${full}/locations/current`, `/ingest/v1/k/${full}`, `/pub/k/${full}`]) {
     for (const method of ["GET", "POST"]) expect((await app.fetch(path, { method })).status).toBe(404);
   }
+});
+
+test("paths of Dawarich are served where they are asked for, with keys in the query, and nowhere else", async () => {
+  const own = await createTestApp({ moreEndpoints: DAWARICH_ENDPOINTS, startMs: EXAMPLE_MS });
+  expect(DAWARICH_ENDPOINTS.map(nameOf).sort()).toEqual([
+    "GET /api/v1/overland/batches",
+    "GET /api/v1/traccar/points",
+    "POST /api/v1/overland/batches",
+    "POST /api/v1/owntracks/points",
+    "POST /api/v1/traccar/points",
+  ]);
+  for (const endpoint of DAWARICH_ENDPOINTS.filter(takesReports)) {
+    const [path, init] = askedWith(endpoint, "");
+    const asked = `${path}${path.includes("?") ? "&" : "?"}api_key=`;
+    const sent = { ...init, headers: {} };
+    const success = { status: 200, ...SUCCESS[endpoint.client.name] };
+    expect(await told(await own.fetch(asked + own.keys.writer, sent))).toEqual(success);
+    expect((await own.fetch(asked + own.keys.reader, sent)).status).toBe(401);
+    expect((await app.fetch(asked + app.keys.writer, sent)).status).toBe(404);
+  }
+  expect((await own.get("/api/v1/locations/current")).body.locations).not.toEqual([]);
+  // All else under /api/ goes by the header alone, as before.
+  expect((await own.fetch(`/api/v1/locations/current?api_key=${own.keys.full}`)).status).toBe(401);
 });
 
 test("a body is not looked at before the key is known", async () => {
