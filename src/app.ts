@@ -88,7 +88,7 @@ export async function openApp(
     const services = createServices({
       damagedDirectory: paths.damaged,
       friendsApps: config.friendsApps,
-      ...{ files, platform, clock, hot, scheduler, meters, eventLoop, state, broker, passPhrases },
+      ...{ files, platform, clock, hot, scheduler, meters, eventLoop, state, broker, passPhrases, keys },
     });
     const server = createServer({
       services,

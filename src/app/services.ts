@@ -1,4 +1,5 @@
 import manifest from "../../package.json" with { type: "json" };
+import type { KeyStore } from "../auth/key-store.ts";
 import type { PassPhrases } from "../auth/pass-phrases.ts";
 import { INGEST_LIMITS, LATE_WINDOW } from "../config.ts";
 import { readAcknowledgedParts } from "../directory/acknowledged.ts";
@@ -43,6 +44,7 @@ export interface ServiceParts {
   readonly passPhrases: PassPhrases;
   readonly broker: Pick<BrokerLink, "status" | "statusFor">;
   readonly friendsApps: readonly AppId[];
+  readonly keys: Pick<KeyStore, "list">;
 }
 
 /** The services that endpoints answer from. Those that need the directory are asked once it is open. */
@@ -70,6 +72,8 @@ export function createServices(parts: ServiceParts): Services {
       scheduler,
       clock,
     }),
+    quarantine: () => state.opened().quarantine,
+    listKeys: () => parts.keys.list(),
     bodies,
     reports: meters.reports,
     doctor,

@@ -1,3 +1,4 @@
+import type { KeyRecord } from "../auth/key-file.ts";
 import type { ClientMessage } from "../clients/client.ts";
 import type { Address, Sender } from "../clients/sender.ts";
 import type { Doctor } from "../doctor/doctor.ts";
@@ -5,6 +6,7 @@ import type { Meters } from "../metrics/meters.ts";
 import type { MqttStatus } from "../metrics/mqtt-metrics.ts";
 import type { Scrape } from "../metrics/scrape.ts";
 import type { AppId } from "../model/ids.ts";
+import type { Quarantine } from "../quarantine/quarantine.ts";
 import type { FriendsFor } from "../service/clients/friends.ts";
 import type { TakeMessage } from "../service/clients/take-message.ts";
 import type { CurrentQueries } from "../service/current.ts";
@@ -26,6 +28,10 @@ export interface Services extends QueryDependencies {
   readonly countDamaged: () => Promise<number>;
   readonly ingest: Ingest;
   readonly takeMessage: TakeMessage;
+  /** What clients sent and nobody could use. */
+  readonly quarantine: () => Quarantine;
+  /** All keys, revoked and expired ones too. */
+  readonly listKeys: () => readonly KeyRecord[];
   readonly bodies: BodyBudget;
   /** Where reports are counted by what became of them. */
   readonly reports: Meters["reports"];

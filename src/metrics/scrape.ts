@@ -1,6 +1,7 @@
 import { Counter, Registry } from "prom-client";
 import type { Archive } from "../archive/archive.ts";
 import type { HotStore } from "../hot/hot-store.ts";
+import type { Quarantine } from "../quarantine/quarantine.ts";
 import type { ProcessUsage } from "../runtime/usage.ts";
 import type { MessageCounts } from "../service/clients/message-counts.ts";
 import type { Findings } from "../service/findings.ts";
@@ -13,6 +14,7 @@ import { type CountedHistogram, registryOf } from "./histograms.ts";
 import type { Meters } from "./meters.ts";
 import { addMetric, type Metric } from "./metric.ts";
 import { type MqttStatus, mqttMetrics } from "./mqtt-metrics.ts";
+import { quarantineMetrics } from "./quarantine-metrics.ts";
 
 /** What the service counts and holds, as text in Prometheus' format. */
 export type Scrape = () => Promise<string>;
@@ -25,7 +27,7 @@ export interface ScrapeDependencies {
   readonly messages: MessageCounts;
   readonly eventLoop: Pick<EventLoopMeter, "delays" | "takeLongestMs">;
   readonly hot: Pick<HotStore, "recordCount" | "deviceCount">;
-  /** Log and archive; null until they are open. */
+  /** Log, archive and quarantine; null until they are open. */
   readonly stores: () => OpenStores | null;
   /** How far the start is, in bytes of the log. */
   readonly start: () => {
@@ -46,6 +48,7 @@ export interface ScrapeDependencies {
 export interface OpenStores {
   readonly log: Pick<Wal, "bytes" | "queueBytes" | "state">;
   readonly archive: Pick<Archive, "manifest" | "reader">;
+  readonly quarantine: Pick<Quarantine, "totals">;
 }
 
 export interface BodyUsage {
@@ -66,6 +69,7 @@ export function createScrape(dependencies: ScrapeDependencies): Scrape {
   for (const metric of [
     ...reportMetrics(dependencies),
     ...clientMetrics(dependencies.messages),
+    ...quarantineMetrics(() => dependencies.stores()?.quarantine.totals ?? null),
     ...mqttMetrics(dependencies.mqtt),
     ...doctorMetrics(dependencies.findings),
     ...logMetrics(dependencies),

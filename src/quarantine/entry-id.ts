@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import type { RefusedMessage } from "../clients/refused-message.ts";
 import type { Steps } from "../lib/schedule/steps.ts";
@@ -48,4 +49,9 @@ export function* entryId(message: RefusedMessage): Steps<Uint8Array> {
     if (body.length > STEP_BYTES) yield;
   }
   return hash.digest().subarray(0, ID_BYTES);
+}
+
+/** As it is shown. */
+export function* hexId(message: RefusedMessage): Steps<string> {
+  return Buffer.from(yield* entryId(message)).toString("hex");
 }

@@ -1,4 +1,4 @@
-import { openKeyStore } from "../../src/auth/key-store.ts";
+import { type KeyStore, openKeyStore } from "../../src/auth/key-store.ts";
 import type { Permission } from "../../src/auth/permissions.ts";
 import { createRateLimit } from "../../src/auth/rate-limit.ts";
 import type { TierName } from "../../src/auth/tiers.ts";
@@ -11,7 +11,6 @@ import { AnswerBuffer } from "../../src/http/encode/answer-buffer.ts";
 import { createServer, type ServerOptions } from "../../src/http/server.ts";
 import type { Readiness, Services } from "../../src/http/services.ts";
 import { assert } from "../../src/lib/assert.ts";
-import { ok } from "../../src/lib/result.ts";
 import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
 import { inOneStep } from "../../src/lib/schedule/steps.ts";
 import { DELAY_BOUNDS_SECONDS, Durations } from "../../src/metrics/durations.ts";
@@ -29,6 +28,7 @@ import { createNearby } from "../../src/service/nearby.ts";
 import { createManualClock, type ManualClock } from "../../src/time/clock.ts";
 import { openWal } from "../../src/wal/wal.ts";
 import { createMemoryKeyFiles, createMemoryLock } from "../auth/memory-key-files.ts";
+import { openTestQuarantine } from "../quarantine/fixture.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "./disk/simulated-files.ts";
 import { createEmptyArchive, NO_SEALS } from "./empty-archive.ts";
 import type { Report } from "./reports/batches.ts";
@@ -136,7 +136,15 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
   const refused: RefusedMessage[] = [];
   let readiness: Readiness = { status: "ready" };
   const services: Services = {
-    ...(await createServices({ clock, files, startMs, meters, refused, bodies: options.bodies })),
+    ...(await createServices({
+      clock,
+      files,
+      startMs,
+      meters,
+      refused,
+      keys: keyStore,
+      bodies: options.bodies,
+    })),
     readiness: () => readiness,
     ...replaced,
   };
@@ -173,6 +181,7 @@ interface ServiceParts {
   readonly bodies: Services["bodies"] | undefined;
   /** Takes what of messages is kept because it can't be used. */
   readonly refused: RefusedMessage[];
+  readonly keys: KeyStore;
 }
 
 /** The real services, over a log on these files and without an archive. */
@@ -183,6 +192,7 @@ async function createServices({
   meters,
   bodies = createBodyBudget(INGEST_LIMITS),
   refused,
+  keys,
 }: ServiceParts): Promise<Omit<Services, "readiness">> {
   const scheduler = new Scheduler();
   const hot = createHotStore(scheduler);
@@ -207,15 +217,16 @@ async function createServices({
     scheduler,
   });
   const counts = new MessageCounts();
+  const { quarantine } = await openTestQuarantine(files, { scheduler });
   return {
     ...queries,
     version: "1.2.3",
     countDamaged: async () => 0,
     ingest,
     takeMessage: createTakeMessage({
-      async keepRefused(messages) {
+      keepRefused(messages) {
         refused.push(...messages);
-        return ok(undefined);
+        return quarantine.put(messages);
       },
       ingest,
       doctor,
@@ -223,6 +234,8 @@ async function createServices({
       scheduler,
       clock,
     }),
+    quarantine: () => quarantine,
+    listKeys: () => keys.list(),
     bodies,
     reports: meters.reports,
     doctor,
@@ -244,7 +257,7 @@ async function createServices({
       messages: counts,
       eventLoop: { delays: new Durations(DELAY_BOUNDS_SECONDS), takeLongestMs: () => 0 },
       hot,
-      stores: () => ({ log, archive }),
+      stores: () => ({ log, archive, quarantine }),
       start: () => ({ isReady: true, replayedBytes: 0, totalBytes: 0 }),
       bodies,
       usage: () => ({ residentBytes: 1, heapUsedBytes: 1, cpuSeconds: 1, startedMs: startMs }),

@@ -38,6 +38,10 @@ export function createBenchServices(
       scheduler,
       clock,
     }),
+    quarantine: () => {
+      throw new Error("benches send what can be used");
+    },
+    listKeys: () => [],
     bodies: createBodyBudget(INGEST_LIMITS),
     reports,
     friendsFor: () => null,

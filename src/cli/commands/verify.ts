@@ -57,7 +57,19 @@ export async function verify(
 }
 
 function formatReport(dataDir: string, report: DirectoryReport, listsDays: boolean): string {
-  const { owner, segments, totals, archive, pastDays, appDays, sha256, keys, setAside, problems } = report;
+  const {
+    owner,
+    segments,
+    totals,
+    archive,
+    quarantine,
+    pastDays,
+    appDays,
+    sha256,
+    keys,
+    setAside,
+    problems,
+  } = report;
   const user =
     owner === null ? "nobody" : `process ${owner.pid} (${owner.command}) since ${formatTime(owner.sinceMs)}`;
   const tornTailBytes = segments.reduce((sum, segment) => sum + segment.tornTailBytes, 0);
@@ -77,6 +89,10 @@ function formatReport(dataDir: string, report: DirectoryReport, listsDays: boole
     ["archive files", `${formatCount(archive.parts)}, ${countOf(archive.bytes, "byte")}`],
     ["expired days", formatCount(archive.expiredDays)],
     ["older than the retention", describePastDays(pastDays)],
+    [
+      "quarantined entries",
+      `${formatCount(quarantine.entries)}, ${countOf(quarantine.bytes, "byte")} with what holds them`,
+    ],
     ["given up", archive.lost.length === 0 ? "none" : archive.lost.join(", ")],
     ["other files in the archive", archive.foreign.length === 0 ? "none" : archive.foreign.join(", ")],
     ["records", appDays === null ? "not looked at" : describeRecords(appDays)],

@@ -9,9 +9,10 @@ import { FileError, type Files, isPassing } from "../../runtime/files.ts";
 import { scanSegment } from "../../wal/segment/scan-segment.ts";
 import { misnamedSegments, segmentNumbers } from "../../wal/segment/segment-name.ts";
 import { segmentSize } from "../../wal/segment/segment-reader.ts";
+import { verifyQuarantine } from "../verify/quarantine.ts";
 import type { Backup } from "./file.ts";
 import { type BackupFiles, type BackupFilesOptions, createBackupFiles } from "./files.ts";
-import { findOthers, findParts, MANIFEST, partsOf, readManifestBytes } from "./source.ts";
+import { findOthers, findParts, findQuarantined, MANIFEST, partsOf, readManifestBytes } from "./source.ts";
 
 /** What a data directory holds at one moment, each file in its place in the backup or written beside. */
 export interface Gathered extends Pick<Backup, "files" | "problems" | "lastSequence"> {
@@ -45,6 +46,9 @@ export async function gather(options: GatherOptions): Promise<Gathered | null> {
     const partBytes = parts.reduce((sum, { expected }) => sum + (expected?.bytes ?? 0), 0);
     const progress = createProgress(options, partBytes);
     for (const part of parts) progress.add(await backupFiles.bring(part));
+    // Before the log: an entry that is tried again goes once its reports are there.
+    for (const kept of await findQuarantined(files, dataDir)) await backupFiles.bring(kept);
+    problems.push(...(await verifyQuarantine(files, directoryPaths(dataDir).quarantine)).problems);
     const logSequence = await bringLog(options, backupFiles, progress, problems);
     for (const other of await findOthers(files, dataDir)) await backupFiles.bring(other);
     await checkSecrets(files, dataDir, problems);

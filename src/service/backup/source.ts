@@ -43,16 +43,26 @@ export async function findParts(files: Files, archiveDirectory: string): Promise
   return names.map((file) => ({ file, sources: [file], expected: null }));
 }
 
-/** Whatever lies in some folders of a data directory, and some files of it. */
+/** What clients sent and nobody could use. */
+export function findQuarantined(files: Files, dataDir: string): Promise<WantedFile[]> {
+  return findFilesOf(files, dataDir, "quarantine");
+}
+
+/** Whatever lies in some other folders of a data directory, and some files of it. */
 export async function findOthers(files: Files, dataDir: string): Promise<WantedFile[]> {
-  const found: string[] = [];
-  for (const file of SECRETS) if (await files.exists(join(dataDir, file))) found.push(file);
-  for (const folder of ["damaged", "imports"]) {
-    for (const name of await files.list(join(dataDir, folder))) {
-      if (!name.endsWith(".tmp")) found.push(`${folder}/${name}`);
-    }
-  }
-  return found.map((file) => ({ file, sources: [file], expected: null }));
+  const found: WantedFile[] = [];
+  for (const file of SECRETS) if (await files.exists(join(dataDir, file))) found.push(wanted(file));
+  for (const folder of ["damaged", "imports"]) found.push(...(await findFilesOf(files, dataDir, folder)));
+  return found;
+}
+
+async function findFilesOf(files: Files, dataDir: string, folder: string): Promise<WantedFile[]> {
+  const names = await files.list(join(dataDir, folder));
+  return names.filter((name) => !name.endsWith(".tmp")).map((name) => wanted(`${folder}/${name}`));
+}
+
+function wanted(file: string): WantedFile {
+  return { file, sources: [file], expected: null };
 }
 
 /** The manifest's bytes; null where there is none. */

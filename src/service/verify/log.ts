@@ -16,7 +16,7 @@ export function findLogGaps(
   setAside: readonly string[],
 ): string[] {
   const gaps: string[] = [];
-  const explained = setAside.map((name) => parseSegmentName(name.slice(0, name.indexOf(".at-"))) ?? 0);
+  const explained = setAside.flatMap((name) => parseSegmentName(name.slice(0, name.indexOf(".at-"))) ?? []);
   let sequence = 0;
   let segmentBefore = 0;
   let isWholeBefore = true;

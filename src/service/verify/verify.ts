@@ -17,6 +17,7 @@ import type { AcquireLock, LockOwner } from "../../runtime/lock.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { InspectedSegment } from "../../wal/inspect-log.ts";
 import { verifyData } from "./data.ts";
+import { type QuarantineReport, verifyQuarantine } from "./quarantine.ts";
 import type { AppDay } from "./records.ts";
 import type { PastDay } from "./retention.ts";
 
@@ -28,6 +29,7 @@ export interface DirectoryReport {
   /** Of all segments. */
   readonly totals: LogTotals;
   readonly archive: ArchiveReport;
+  readonly quarantine: QuarantineReport;
   /** Days before the retention of which the disk still has anything, until the next seals have deleted it. */
   readonly pastDays: readonly PastDay[];
   /** What all records come to; null where only a quick look was asked for, or the manifest can't be used. */
@@ -62,6 +64,7 @@ export interface VerifyDependencies {
   readonly paths: {
     readonly log: string;
     readonly archive: string;
+    readonly quarantine: string;
     readonly damaged: string;
     readonly keys: string;
     readonly passPhrases: string;
@@ -87,6 +90,7 @@ export function createVerify(dependencies: VerifyDependencies) {
     const owner = await findOwner(dependencies);
     const data = await verifyData(dependencies, quick);
     const { segments, archive, pastDays } = data;
+    const quarantine = await verifyQuarantine(files, paths.quarantine);
     const keys = await readKeys(dependencies);
     const passPhrases = await readPassPhrases(dependencies);
     if (acknowledge) await acknowledgeAll(files, paths.damaged, archive.damaged);
@@ -95,6 +99,7 @@ export function createVerify(dependencies: VerifyDependencies) {
     const problems = [
       ...segments.flatMap(segmentProblems),
       ...archiveProblems(archive, acknowledged),
+      ...quarantine.problems,
       ...fileProblems(paths.keys, keys.state),
       ...fileProblems(paths.passPhrases, passPhrases.state),
       ...setAsideProblems(setAside),
@@ -102,7 +107,19 @@ export function createVerify(dependencies: VerifyDependencies) {
     ];
     const { appDays = null, sha256 = null } = data.records ?? {};
     const totals = totalsOf(segments);
-    return { owner, segments, totals, archive, pastDays, appDays, sha256, keys, setAside, problems };
+    return {
+      owner,
+      segments,
+      totals,
+      archive,
+      quarantine,
+      pastDays,
+      appDays,
+      sha256,
+      keys,
+      setAside,
+      problems,
+    };
   };
 }
 

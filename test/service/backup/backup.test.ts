@@ -7,6 +7,7 @@ import { createNodeFiles } from "../../../src/runtime/node-files.ts";
 import { backUp } from "../../../src/service/backup/backup.ts";
 import { restore } from "../../../src/service/backup/restore.ts";
 import { createManualClock } from "../../../src/time/clock.ts";
+import { bodies, openTestQuarantine, refused } from "../../quarantine/fixture.ts";
 import {
   type ArchiveApp,
   createArchiveApp,
@@ -98,6 +99,19 @@ describe("backUp()", () => {
     expect(restored).toMatchObject({ ok: true, value: { problems: damaged } });
     for (const file of [partOf(14), `wal/${segment}`, "keys.json"])
       expect(readFileSync(join(restoredDir(), file))).toEqual(readFileSync(join(app.dataDir, file)));
+  });
+
+  test("carries the quarantine, and names what is damaged of it", async () => {
+    const { quarantine } = app.directory;
+    await quarantine.put(["a", "b", "c"].map((body) => refused(body)));
+    expect(await problemsOfBackup()).toEqual([]);
+    expect((await runRestore()).ok).toBe(true);
+    const options = { directory: join(restoredDir(), "quarantine"), damagedDirectory: restoredDir() };
+    const restored = await openTestQuarantine(files, options);
+    expect(await bodies(restored)).toEqual(["c", "b", "a"]);
+    const [segment] = readdirSync(join(app.dataDir, "quarantine"));
+    flip(join(app.dataDir, "quarantine", segment!), 4300);
+    expect(await problemsOfBackup()).toEqual([expect.stringMatching(/entries: \d+ damaged bytes at 4168$/)]);
   });
 
   test("keeps its good copy of a part that the data directory has lost", async () => {

@@ -5,11 +5,13 @@ import { createManualClock } from "../../../src/time/clock.ts";
 import { SEGMENT_HEAD_BYTES } from "../../../src/wal/segment/segment.ts";
 import { openWal } from "../../../src/wal/wal.ts";
 import { createMemoryLock } from "../../auth/memory-key-files.ts";
+import { openTestQuarantine, refused } from "../../quarantine/fixture.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../../support/disk/simulated-files.ts";
 import { APP, batchOf } from "../../support/reports/batches.ts";
 
 const PATHS = {
   log: "/data/wal",
+  quarantine: "/data/quarantine",
   archive: "/data/archive",
   damaged: "/data/damaged",
   keys: "/data/keys.json",
@@ -94,6 +96,19 @@ describe("createVerify()", () => {
     });
     expect(report.progress.at(-1)).toEqual([bytes, bytes]);
     expect(files.contents()).toEqual(before);
+  });
+
+  test("counts what is quarantined, and names what is damaged of it", async () => {
+    const files = await createLog();
+    const { quarantine } = await openTestQuarantine(files, { segmentBytesMax: 1 << 20 });
+    await quarantine.put(["a", "b", "c"].map((body) => refused(body)));
+    expect((await verify(files)).quarantine).toMatchObject({ entries: 3, problems: [] });
+    const [path] = [...files.contents().keys()].filter((each) => each.startsWith(PATHS.quarantine));
+    const report = await verify(withFlippedByte(files, path!, SEGMENT_HEAD_BYTES + 100));
+    expect(report.quarantine.entries).toBe(2);
+    expect(report.problems).toEqual([
+      expect.stringMatching(new RegExp(`^${path}: \\d+ damaged bytes at ${SEGMENT_HEAD_BYTES + 24}$`)),
+    ]);
   });
 
   test("names a file of the log that no segment can be", async () => {
