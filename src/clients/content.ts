@@ -2,8 +2,8 @@
 export type Content =
   | { readonly kind: "empty" }
   /**
-   * Begins with a brace or a bracket and is JSON. Lists of a long body are `LongList`s, other long values in it (a
-   * photo) are empty ones of their kind.
+   * Begins with a brace or a bracket and is JSON. Lists of a long body are `LongList`s, long texts in it (a photo)
+   * `LongText`s, and other long values empty ones of their kind.
    */
   | { readonly kind: "json"; readonly value: unknown }
   /** Anything else: form encoding mostly, or the CSV of small trackers. At most 64 KiB. */
@@ -29,4 +29,19 @@ export class LongList implements Iterable<unknown> {
 /** A list of a message, long or short; null for any other value. */
 export function listOf(value: unknown): Iterable<unknown> | null {
   return Array.isArray(value) || value instanceof LongList ? value : null;
+}
+
+/** A text that is too long to be made for nobody, since hardly anybody looks at one. */
+export class LongText {
+  /** As it stands in the body, between quotation marks and with its escapes. */
+  readonly bytes: Uint8Array;
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
+  }
+
+  /** Of a point that is kept, it is left out. */
+  toJSON(): string {
+    return "";
+  }
 }

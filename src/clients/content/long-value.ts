@@ -1,7 +1,7 @@
 import type { Steps } from "../../lib/schedule/steps.ts";
 import { type JsonKind, kindAt, valueAt, walkElements, walkMembers } from "../../lib/text/long-json.ts";
 import type { Place } from "../../lib/text/long-text.ts";
-import { LongList } from "../content.ts";
+import { LongList, LongText } from "../content.ts";
 
 /*
  * What a client's reading sees of a JSON text that is too long to be parsed in one piece: the outline of it is found in
@@ -72,6 +72,7 @@ class Outline {
       return () => valueAt(this.#body, place);
     }
     if (byteCount <= SHORT_BYTES_MAX || depth === DEPTH_MAX) return EMPTY[kind];
+    if (kind === "string") return () => new LongText(this.#body.subarray(place.start + 1, place.end - 1));
     if (kind === "object") return yield* this.#findMembers(place, depth, allowance);
     // Readings rest between the elements of a list, and not between those of a list within one.
     if (kind === "array" && !this.#isInList) return yield* this.#findElements(place, depth);

@@ -1,8 +1,19 @@
 import { Buffer } from "node:buffer";
+import { decodeBase64 } from "../../lib/bytes/base64.ts";
 import { isObject } from "../../lib/is-object.ts";
+import type { Steps } from "../../lib/schedule/steps.ts";
+import { LongText } from "../content.ts";
 
-/** What a message that is encrypted holds, to be opened; null for any other. */
-export function boxOf(message: unknown): Uint8Array | null {
-  if (!isObject(message) || message._type !== "encrypted") return null;
-  return Buffer.from(typeof message.data === "string" ? message.data : "", "base64");
+/** As it came, with whatever else it says. */
+export type Encrypted = Readonly<Record<string, unknown>> & { readonly _type: "encrypted" };
+
+/** Whether a message is one that has to be opened first. */
+export function isEncrypted(message: unknown): message is Encrypted {
+  return isObject(message) && message._type === "encrypted";
+}
+
+/** The box that an encrypted message holds; an empty one where it holds none. */
+export function* readBox({ data }: Encrypted): Steps<Uint8Array> {
+  if (data instanceof LongText) return yield* decodeBase64(data.bytes);
+  return yield* decodeBase64(Buffer.from(typeof data === "string" ? data : ""));
 }

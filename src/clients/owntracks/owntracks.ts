@@ -2,11 +2,11 @@ import { isObject } from "../../lib/is-object.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
 import { type Client, type ClientMessage, plainFailure } from "../client.ts";
 import { readContent } from "../content/read-content.ts";
-import { listOf } from "../content.ts";
+import { LongText, listOf } from "../content.ts";
 import { isOwnTracksMode } from "../overland/owntracks-mode.ts";
 import type { PointSink } from "../point.ts";
 import { deviceOf } from "../reading/names.ts";
-import { boxOf } from "./box.ts";
+import { type Encrypted, isEncrypted, readBox } from "./box.ts";
 import { readClaim, topicParts } from "./claim.ts";
 import { readCsvLine } from "./csv.ts";
 import { readLocation } from "./location.ts";
@@ -77,8 +77,7 @@ function* readMessages(value: unknown, message: ClientMessage, sink: PointSink):
 /** `raw` is what is kept of a message that is none. */
 function* readOne(value: unknown, message: ClientMessage, sink: PointSink, raw: unknown): Steps<void> {
   if (!isObject(value) || typeof value._type !== "string") return sink.refuse("unknown_shape", raw);
-  const box = boxOf(value);
-  if (box !== null) return yield* readEncrypted(value, box, message, sink, raw);
+  if (isEncrypted(value)) return yield* readEncrypted(value, message, sink, raw);
   // Nothing of the others is kept: some hold the user's password, and a transition's position comes as a location too.
   if (value._type !== "location") return sink.skip(skippedAs(value._type));
   const point = readLocation(value, message);
@@ -113,17 +112,18 @@ function withoutPrivate(members: Readonly<Record<string, unknown>>): unknown {
 }
 
 function* readEncrypted(
-  envelope: Readonly<Record<string, unknown>>,
-  box: Uint8Array,
+  envelope: Encrypted,
   message: ClientMessage,
   sink: PointSink,
   raw: unknown,
 ): Steps<void> {
   const { device, user } = readClaim(message, envelope);
-  const bytes = yield* message.decrypt(deviceOf(device, user), box);
-  if (bytes === null) return sink.refuse("undecryptable", raw);
+  const bytes = yield* message.decrypt(deviceOf(device, user), yield* readBox(envelope));
+  // A long text is no part of what is kept of a message in a list, so then the list is kept.
+  if (bytes === null)
+    return sink.refuse("undecryptable", envelope.data instanceof LongText ? undefined : raw);
   const clear = yield* readContent(bytes);
   // Who puts a box into a box wants to keep us busy.
-  if (clear.kind !== "json" || boxOf(clear.value) !== null) return sink.refuse("unknown_shape", raw);
+  if (clear.kind !== "json" || isEncrypted(clear.value)) return sink.refuse("unknown_shape", raw);
   yield* readOne(clear.value, message, sink, raw);
 }

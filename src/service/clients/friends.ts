@@ -1,7 +1,8 @@
 import { Buffer } from "node:buffer";
 import type { PassPhrases } from "../../auth/pass-phrases.ts";
 import type { ClientAnswer } from "../../clients/client.ts";
-import { boxOf } from "../../clients/owntracks/box.ts";
+import type { Content } from "../../clients/content.ts";
+import { isEncrypted, readBox } from "../../clients/owntracks/box.ts";
 import { friendCard, friendLocation } from "../../clients/owntracks/friend.ts";
 import { owntracks } from "../../clients/owntracks/owntracks.ts";
 import { openBox, sealBox } from "../../clients/owntracks/secretbox.ts";
@@ -67,11 +68,11 @@ export function createFriendsFor({
     asker: string,
   ): Steps<ClientAnswer | null> {
     const boxKeys = passPhrases.boxKeys({ ...sender, deviceId: asker });
-    const box = message.content.kind === "json" ? boxOf(message.content.value) : null;
+    const envelope = envelopeOf(message.content);
     // An app that has no pass phrase sends again for ever what it is answered with a box, so it has to show that it has
     // one. Who should have one and sends in clear is told nothing: it may be somebody else.
-    if (box === null && boxKeys.length > 0) return null;
-    const boxKey = box === null ? null : yield* findKey(boxKeys, box);
+    if (envelope === null && boxKeys.length > 0) return null;
+    const boxKey = envelope === null ? null : yield* findKey(boxKeys, yield* readBox(envelope));
     yield* friends.look(app, clock.nowMs(), { ageMsMax: FRIEND_AGE_MS_MAX, countMax: FRIENDS_MAX + 1 });
     const text = textFor(friends, app, asker);
     return { ...owntracks.success, body: boxKey === null ? text : sealed(boxKey, text) };
@@ -105,6 +106,10 @@ export function createFriendsFor({
 /** Whose position was taken; null where the message had none. */
 function deviceOf([batch]: readonly ReportBatch[]): string | null {
   return batch === undefined || batch.count === 0 ? null : batch.texts[batch.device[0]!]!;
+}
+
+function envelopeOf(content: Content) {
+  return content.kind === "json" && isEncrypted(content.value) ? content.value : null;
 }
 
 /** The key that a box was made with. */

@@ -2,7 +2,7 @@ import { describe, expect, spyOn, test } from "bun:test";
 import fc from "fast-check";
 import { readContent } from "../../../src/clients/content/read-content.ts";
 import type { Content } from "../../../src/clients/content.ts";
-import { LongList, listOf } from "../../../src/clients/content.ts";
+import { LongList, LongText, listOf } from "../../../src/clients/content.ts";
 import { PIECE_BYTES_MAX } from "../../../src/lib/text/long-json.ts";
 
 /*
@@ -21,7 +21,7 @@ function read(text: string | Uint8Array): { content: Content; steps: number } {
   }
 }
 
-/** The value of a body that is JSON, with lists of any length as arrays. */
+/** The value of a body that is JSON, with lists and texts of any length as they are. */
 function readValue(text: string): unknown {
   const { content } = read(text);
   if (content.kind !== "json") throw new Error(`the body is ${content.kind}`);
@@ -31,6 +31,7 @@ function readValue(text: string): unknown {
 function plain(value: unknown): unknown {
   const list = listOf(value);
   if (list !== null) return [...list].map(plain);
+  if (value instanceof LongText) return JSON.parse(`"${Buffer.from(value.bytes)}"`);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, plain(member)]));
 }
@@ -127,11 +128,11 @@ describe("a long body", () => {
     expect(read(body(ones(2))).content.kind).toBe("json");
   });
 
-  test("has an empty value in place of one that nobody can use: a photo, a number, what is too deep", () => {
+  test("has a text that is too long as it stands in the body, and an empty value in place of other long ones", () => {
     const long = (value: unknown) => JSON.stringify({ a: 1, long: value, z: "é" });
-    const photo = "x".repeat(2 * MIB);
-    expect(readValue(long(photo))).toEqual({ a: 1, long: "", z: "é" });
-    expect(readValue(long([{ b: 2, photo }]))).toEqual({ a: 1, long: [{ b: 2, photo: "" }], z: "é" });
+    const photo = '"\\/\u0001é'.repeat(MIB / 4);
+    expect(readValue(long(photo))).toEqual({ a: 1, long: photo, z: "é" });
+    expect(readValue(long([{ b: 2, photo }]))).toEqual({ a: 1, long: [{ b: 2, photo }], z: "é" });
     expect(readValue(long([[1, 2], [photo], { in: [photo] }]))).toEqual({
       a: 1,
       long: [[1, 2], [], { in: [] }],
@@ -143,14 +144,17 @@ describe("a long body", () => {
       z: "é",
     });
     expect(readValue(`{"a":${"1".repeat(2 * MIB)}}`)).toEqual({ a: Number.NaN });
+    expect(JSON.stringify(read(long(photo)).content)).toBe(
+      '{"kind":"json","value":{"a":1,"long":"","z":"é"}}',
+    );
   });
 
   test("has members of any name, and of a name that is given twice the last", () => {
     const text = `${BLANKS}{"long":"${BLANKS}","__proto__":1,"\\u0061":2,"a":3,"é":4,"toString":5,"":6}`;
     const { content } = read(text);
     const { value } = content as { value: object };
-    expect(Object.entries(value)).toEqual([
-      ["long", ""],
+    expect(Object.entries(value).map(([name, member]) => [name, plain(member)])).toEqual([
+      ["long", BLANKS],
       ["__proto__", 1],
       ["a", 3],
       ["é", 4],
@@ -163,7 +167,7 @@ describe("a long body", () => {
   test("has as many members as any client's, and no more", () => {
     const members = Array.from({ length: 2000 }, (_, i) => [`m${i}`, i]);
     const body = `${BLANKS}{"long":"${BLANKS}",${JSON.stringify(Object.fromEntries(members)).slice(1)}`;
-    expect(readValue(body)).toEqual(Object.fromEntries([["long", ""], ...members.slice(0, 255)]));
+    expect(readValue(body)).toEqual(Object.fromEntries([["long", BLANKS], ...members.slice(0, 255)]));
   });
 
   test("that is no JSON is unreadable, and one of blanks empty", () => {

@@ -1,9 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ClientMessage } from "../../../src/clients/client.ts";
+import { readContent } from "../../../src/clients/content/read-content.ts";
 import { type Content, LongList } from "../../../src/clients/content.ts";
 import { owntracks } from "../../../src/clients/owntracks/owntracks.ts";
 import { keyOf, openBox, sealBox } from "../../../src/clients/owntracks/secretbox.ts";
+import type { Steps } from "../../../src/lib/schedule/steps.ts";
 import { inOneStep } from "../../../src/lib/schedule/steps.ts";
 import { collect, messageOf } from "../../support/clients/collected.ts";
 
@@ -177,6 +179,49 @@ describe("what an encrypted message holds", () => {
     for (const clear of ["", "{", "5", "[1]", '{"_type":"encrypted","data":""}', '{"no":"type"}']) {
       expect(opened(clear).refused).toEqual([{ reason: "unknown_shape", raw: undefined }]);
     }
+  });
+});
+
+describe("a message with a photo", () => {
+  const PHOTO = Buffer.alloc(2 * 1024 * 1024, 0xfb).toString("base64");
+  const key = keyOf("phrase");
+
+  /** Reads a body of any length, as it comes in. */
+  function readLong(text: string) {
+    const content = lastOf(readContent(Buffer.from(text)));
+    return collect(owntracks, messageOf(content, { decrypt: (_device, box) => openBox(key, box) }));
+  }
+
+  function lastOf<Value>(steps: Steps<Value>): Value {
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done === true) return value;
+    }
+  }
+
+  function boxed(text: string): string {
+    return Buffer.from(sealBox(key, Buffer.from(text))).toString("base64");
+  }
+
+  test("is a location as any other, and is kept without it", () => {
+    const { points, raws } = readLong(JSON.stringify({ ...LOCATION, image: PHOTO }));
+    expect(points).toMatchObject([{ latitude: 52.5, timestampMs: 1_770_000_000_000 }]);
+    expect(raws).toEqual([LOCATION]);
+  });
+
+  test("may be encrypted, also where the app escapes the slashes of its Base64, as iOS does", () => {
+    const data = boxed(JSON.stringify({ ...LOCATION, image: PHOTO }));
+    for (const text of [data, data.replaceAll("/", "\\/")]) {
+      const { points, raws } = readLong(`{"_type":"encrypted","data":"${text}"}`);
+      expect(points).toMatchObject([{ latitude: 52.5, timestampMs: 1_770_000_000_000 }]);
+      expect(raws).toEqual([LOCATION]);
+    }
+  });
+
+  test("that nobody can open is kept as a whole, in a list too", () => {
+    const message = { _type: "encrypted", data: PHOTO };
+    for (const value of [message, [LOCATION, message]])
+      expect(readLong(JSON.stringify(value)).refused).toEqual([{ reason: "undecryptable", raw: undefined }]);
   });
 });
 
