@@ -81,7 +81,7 @@ export async function openApp(
     const broker = new BrokerLink({
       config: config.mqtt,
       directoryIdPath: paths.directoryId,
-      connect: platform.connectBroker,
+      loadBroker: platform.loadBroker,
       events: events.mqtt,
       ...{ files, clock },
     });

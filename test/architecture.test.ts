@@ -152,7 +152,8 @@ test("only the hot store looks into its rows", () => {
 });
 
 test("only runtime names Bun, Deno or the disk", () => {
-  const machine = /\b(Bun|Deno)\.[a-z]|"node:(fs|sqlite|net|tls|http)[^"]*"|from "mqtt"|"bun:|"(bun|deno)"/;
+  const machine =
+    /\b(Bun|Deno)\.[a-z]|"node:(fs|sqlite|net|tls|http)[^"]*"|(from |import\()"mqtt"|"bun:|"(bun|deno)"/;
   const strays = sourceFiles().filter(
     (path) => !path.startsWith("runtime/") && machine.test(readFileSync(join(SOURCE, path), "utf8")),
   );

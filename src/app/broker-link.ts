@@ -15,7 +15,7 @@ export interface BrokerLinkParts {
   readonly files: Files;
   readonly directoryIdPath: string;
   readonly clock: Clock;
-  readonly connect: ConnectBroker;
+  loadBroker(): Promise<ConnectBroker>;
   readonly events: ReceiverEvents;
 }
 

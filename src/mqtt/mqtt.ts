@@ -18,7 +18,7 @@ export interface MqttOptions {
   /** Of the file that names the data directory, which this process must have the lock of. */
   readonly directoryIdPath: string;
   readonly clock: Clock;
-  readonly connect: ConnectBroker;
+  loadBroker(): Promise<ConnectBroker>;
   readonly take: TakeTopicMessage;
   readonly events: ReceiverEvents;
 }
@@ -31,9 +31,10 @@ export interface Mqtt {
 
 /** Throws a `FileError` where the password or the certificates can't be read. */
 export async function openMqtt(options: MqttOptions): Promise<Mqtt> {
-  const { config, files, directoryIdPath, clock, connect, take, events } = options;
+  const { config, files, directoryIdPath, clock, loadBroker, take, events } = options;
   const directoryId = await readDirectoryId(files, directoryIdPath);
   const broker = await readBroker(config, files);
+  const connect = await loadBroker();
   const receivers = config.topicFilters.map(
     (topicFilter) =>
       new Receiver({

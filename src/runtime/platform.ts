@@ -2,7 +2,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { restBetweenTurns } from "../lib/schedule/next-turn.ts";
 import type { ConnectBroker } from "./broker/broker.ts";
-import { connectMqttBroker } from "./broker/mqtt-broker.ts";
+import { loadMqttBroker } from "./broker/mqtt-broker.ts";
 import type { Files } from "./files.ts";
 import type { Listen } from "./listen.ts";
 import { listenOnBun } from "./listeners/bun-listen.ts";
@@ -19,7 +19,8 @@ export interface Platform {
   readonly files: Files;
   readonly acquireLock: AcquireLock;
   readonly listen: Listen;
-  readonly connectBroker: ConnectBroker;
+  /** What connections to brokers are made with; it takes a moment. */
+  loadBroker(): Promise<ConnectBroker>;
   readonly pid: number;
   usage(): ProcessUsage;
   /** A file to import from, or standard input for `-`. Throws a `FileError` where it can't be opened. */
@@ -40,7 +41,7 @@ export function createPlatform(): Platform {
     files,
     acquireLock: acquireSqliteLock,
     listen: isDeno ? listenOnDeno : listenOnBun,
-    connectBroker: connectMqttBroker,
+    loadBroker: loadMqttBroker,
     pid: process.pid,
     usage: processUsage,
     openInput: openNodeInput,

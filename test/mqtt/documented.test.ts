@@ -93,13 +93,15 @@ describe.if(hasMosquitto("the tests of what docs/mqtt.md says to type"))("docs/m
   );
 });
 
-/** May also reach `localhost`, whose certificate the broker has. */
+/** May also reach `localhost`, whose certificate the broker has; packages are asked for all that they could say. */
 function withLocalhost(runtime: Runtime): Runtime {
   return {
     ...runtime,
-    command: (permissions) =>
-      runtime
+    command: (permissions) => [
+      ...["env", "DEBUG=*"],
+      ...runtime
         .command(permissions)
         .map((word) => (word.startsWith("--allow-net") ? "--allow-net=127.0.0.1,localhost" : word)),
+    ],
   };
 }

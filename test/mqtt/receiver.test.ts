@@ -4,11 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fail, ok } from "../../src/lib/result.ts";
 import { Receiver, type ReceiverEvents, type TakeTopicMessage } from "../../src/mqtt/receiver.ts";
-import { connectMqttBroker } from "../../src/runtime/broker/mqtt-broker.ts";
+import { loadMqttBroker } from "../../src/runtime/broker/mqtt-broker.ts";
 import { systemClock } from "../../src/time/clock.ts";
 import { type Broker, hasMosquitto, startBroker } from "./support/mosquitto.ts";
 import { openPublisher } from "./support/publisher.ts";
 import { until } from "./support/until.ts";
+
+const connectBroker = await loadMqttBroker();
 
 /* The receiver against a real broker; what it takes goes into a list here. */
 
@@ -54,7 +56,7 @@ describe.if(hasMosquitto("the tests of the receiver of MQTT messages"))("Receive
       clock: systemClock,
       take,
       events,
-      connect: (listener) => connectMqttBroker({ ...options, clientId: `test-${topicFilter}` }, listener),
+      connect: (listener) => connectBroker({ ...options, clientId: `test-${topicFilter}` }, listener),
     });
     open.push(receiver);
     return receiver;

@@ -1,7 +1,8 @@
 import { connect as connectTcp, isIP } from "node:net";
+import process from "node:process";
 import { type Duplex, Transform } from "node:stream";
 import { connect as connectTls } from "node:tls";
-import { type IPublishPacket, MqttClient } from "mqtt";
+import type { IClientOptions, IPublishPacket, MqttClient } from "mqtt";
 import { messageOf } from "../../lib/message-of.ts";
 import { doneWithin } from "../listen.ts";
 import type {
@@ -25,10 +26,22 @@ const KEEPALIVE_SECONDS = 60;
 /** For the broker to hear that we leave; it would notice anyway. */
 const LEAVE_MS_MAX = 1000;
 
-/** By MQTT 3.1.1, over the package `mqtt`. */
-export const connectMqttBroker: ConnectBroker = (options, listener) => {
-  const client = new MqttClient(() => openStream(options), {
-    clientId: options.clientId,
+/** By MQTT 3.1.1, over the package `mqtt`, which is loaded for those who have a broker. */
+export async function loadMqttBroker(): Promise<ConnectBroker> {
+  delete process.env.DEBUG; // Where it is set the package and those below it write every packet out, passwords too.
+  const { MqttClient } = await import("mqtt");
+  return (options, listener) => {
+    const client = new MqttClient(() => openStream(options), clientOptions(options));
+    const connection = connectionOf(client, acknowledgeByVerdict(client, listener));
+    followConnection(client, connection, listener);
+    client.connect();
+    return connection;
+  };
+}
+
+function clientOptions({ clientId, user, password }: BrokerOptions): IClientOptions {
+  return {
+    clientId,
     clean: false,
     protocolVersion: 4,
     keepalive: KEEPALIVE_SECONDS,
@@ -36,15 +49,10 @@ export const connectMqttBroker: ConnectBroker = (options, listener) => {
     reconnectOnConnackError: true,
     resubscribe: false, // The listener does it, and knows whether it was granted.
     manualConnect: true, // What waits in a session comes with the first packets.
-    log: () => {}, // Its own one shows packets, the password among them, where DEBUG is set.
-    ...(options.user === null ? {} : { username: options.user }),
-    ...(options.password === null ? {} : { password: options.password }),
-  });
-  const connection = connectionOf(client, acknowledgeByVerdict(client, listener));
-  followConnection(client, connection, listener);
-  client.connect();
-  return connection;
-};
+    ...(user === null ? {} : { username: user }),
+    ...(password === null ? {} : { password }),
+  };
+}
 
 /** Resolves once the message under way has its verdict, and the broker its acknowledgement. */
 type SettleMessage = () => Promise<void>;

@@ -3,12 +3,14 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BrokerOptions, Verdict } from "../../../src/runtime/broker/broker.ts";
-import { connectMqttBroker } from "../../../src/runtime/broker/mqtt-broker.ts";
+import { loadMqttBroker } from "../../../src/runtime/broker/mqtt-broker.ts";
 import { makeCertificates, runIn } from "../../mqtt/support/certificates.ts";
 import { hasMosquitto, startBroker } from "../../mqtt/support/mosquitto.ts";
 import { openPublisher } from "../../mqtt/support/publisher.ts";
 import { until } from "../../mqtt/support/until.ts";
 import { publishPacket, startScriptedBroker } from "./scripted-broker.ts";
+
+const connectBroker = await loadMqttBroker();
 
 const CLEAR = { hostname: "127.0.0.1", tls: null, user: null, password: null, clientId: "test" };
 
@@ -16,7 +18,7 @@ const CLEAR = { hostname: "127.0.0.1", tls: null, user: null, password: null, cl
 function listen(options: BrokerOptions) {
   const said: string[] = [];
   const messages: { readonly text: string; decide(verdict: Verdict): void }[] = [];
-  const connection = connectMqttBroker(options, {
+  const connection = connectBroker(options, {
     onMessage({ body }) {
       const { promise, resolve } = Promise.withResolvers<Verdict>();
       messages.push({ text: new TextDecoder().decode(body), decide: resolve });
