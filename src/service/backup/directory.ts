@@ -4,7 +4,7 @@ import { NewerFormatError } from "../../lib/newer-format-error.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { FileError, type Files } from "../../runtime/files.ts";
 import { type Backup, type BackupFile, describeFile, encodeBackup, parseBackup, sameFile } from "./file.ts";
-import { MANIFEST, SECRETS } from "./source.ts";
+import { MANIFEST, SINGLE_FILES } from "./source.ts";
 
 /*
  * A backup's directory is a data directory with a `backup.json` beside, which names every file. New files wait in
@@ -237,7 +237,7 @@ async function removeUnnamed(files: Files, directory: string, named: ReadonlySet
     else for (const name of gone) await files.remove(join(path, name));
     await files.syncDirectory(gone.length === names.length ? dirname(path) : path);
   }
-  for (const file of [...SECRETS, MANIFEST]) {
+  for (const file of [...SINGLE_FILES, MANIFEST]) {
     if (!named.has(file)) await files.removeAll(join(directory, file));
   }
 }

@@ -7,8 +7,11 @@ import { FileError, type Files } from "../../runtime/files.ts";
 /** The manifest's path in a data directory. */
 export const MANIFEST = "archive/manifest.json";
 
-/** Who may ask and report, and how what they encrypt is opened. */
-export const SECRETS = ["keys.json", "pass-phrases.json"];
+/**
+ * Who may ask and report, how what they encrypt is opened, and under which name a broker keeps messages: for a restored
+ * directory, which takes the place of the one that was lost.
+ */
+export const SINGLE_FILES = ["keys.json", "pass-phrases.json", "directory-id"];
 
 /** A file that a backup should have. */
 export interface WantedFile {
@@ -51,7 +54,7 @@ export function findQuarantined(files: Files, dataDir: string): Promise<WantedFi
 /** Whatever lies in some other folders of a data directory, and some files of it. */
 export async function findOthers(files: Files, dataDir: string): Promise<WantedFile[]> {
   const found: WantedFile[] = [];
-  for (const file of SECRETS) if (await files.exists(join(dataDir, file))) found.push(wanted(file));
+  for (const file of SINGLE_FILES) if (await files.exists(join(dataDir, file))) found.push(wanted(file));
   for (const folder of ["damaged", "imports"]) found.push(...(await findFilesOf(files, dataDir, folder)));
   return found;
 }
