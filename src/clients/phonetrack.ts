@@ -36,7 +36,7 @@ function* readPhonetrack(message: ClientMessage, sink: PointSink): Steps<void> {
   const context = contextOf(message, "mps");
   const rows = content.kind === "json" && isMembers(content.value) ? listOf(content.value.points) : null;
   if (rows === null) yield* readFlat(message, sink, (members) => findPoint(members, context));
-  else yield* readList(rows, (row) => handOver(findInRow(row, context), { points: [row] }, sink));
+  else yield* readList(rows, sink, (row) => handOver(findInRow(row, context), { points: [row] }, sink));
 }
 
 /** A row has no names; of its columns the number of satellites and what sent it are nothing to us. */

@@ -170,12 +170,25 @@ describe.each(CLIENTS.map((client) => [client.name, client] as const))(
   },
 );
 
-test.each([
-  ["overland", (element: unknown) => ({ locations: element })],
-  ["phonetrack", (element: unknown) => ({ points: element })],
-  ["traccar", (element: unknown) => element],
-  ["owntracks", (element: unknown) => element],
-] as const)("a list on the path of %s is read in steps", (name, messageWith) => {
+const LISTS = [
+  ["overland", (list: unknown) => ({ locations: list })],
+  ["phonetrack", (list: unknown) => ({ points: list })],
+  ["traccar", (list: unknown) => list],
+  ["owntracks", (list: unknown) => list],
+] as const;
+
+test.each(LISTS)(
+  "an empty list on the path of %s is understood, and nothing of it need be kept",
+  (name, messageWith) => {
+    const client = CLIENTS.find((one) => one.name === name)!;
+    for (const list of [[], new LongList(0, () => null)]) {
+      const { refused, skipped } = collect(client, messageOf({ kind: "json", value: messageWith(list) }));
+      expect([refused, skipped]).toEqual([[], ["empty message"]]);
+    }
+  },
+);
+
+test.each(LISTS)("a list on the path of %s is read in steps", (name, messageWith) => {
   const client = CLIENTS.find((one) => one.name === name)!;
   const list = Array.from({ length: 1000 }, () => ({ _type: "location", id: "x", lat: 1, lon: 2 }));
   const sink = new CollectedPoints();

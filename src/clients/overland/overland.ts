@@ -47,7 +47,7 @@ function* readBatch(batch: Members, message: ClientMessage, sink: PointSink): St
   const context = { ...contextOf(message, "mps"), batchDevice: readText(batch.device_id) };
   const read = (feature: unknown) =>
     handOver(findInFeature(feature, context), batchOf(feature, context), sink);
-  yield* readList(listOf(batch.locations) ?? [], read);
+  yield* readList(listOf(batch.locations) ?? [], sink, read);
   // The newest position of a phone that is far behind with its batches; it is in none of them yet.
   if (isMembers(batch.current)) read(batch.current);
 }

@@ -31,7 +31,7 @@ export function* readFlat(
       const findIn = (value: unknown) => (isMembers(value) ? find(value) : UNKNOWN_SHAPE);
       const list = listOf(content.value);
       if (list === null) handOver(findIn(content.value), WHOLE_MESSAGE, sink);
-      else yield* readList(list, (element) => handOver(findIn(element), [element], sink));
+      else yield* readList(list, sink, (element) => handOver(findIn(element), [element], sink));
     }
   }
 }
