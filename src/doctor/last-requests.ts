@@ -1,7 +1,7 @@
 import type { Holder } from "../lib/schedule/shared-pool.ts";
-import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS, type StoredField } from "../model/location-fields.ts";
-import { NOT_CARRIED, type ReportBatch } from "../model/report-batch.ts";
+import type { ReportBatch } from "../model/report-batch.ts";
 import { DeviceSlots } from "./device-slots.ts";
+import { type KeptReport, keepReport } from "./kept-report.ts";
 import type { RefusedReport, Speaker, TakenReports } from "./taken-reports.ts";
 
 const DEVICES_MAX = 10_000;
@@ -34,7 +34,7 @@ export interface NotedRequest {
   readonly message: NotedMessage;
   /** How many of the device's reports were taken, and the last of them in the message. */
   readonly taken: number;
-  readonly newest: UnderstoodReport | null;
+  readonly newest: KeptReport | null;
   /** How many of its points could not be used, and the first of them. */
   readonly refusedCount: number;
   readonly refused: readonly RefusedReport[];
@@ -47,18 +47,11 @@ export interface DeviceInMessage {
   readonly deviceId: string;
 }
 
-/** A report by the names that its fields have there. */
-export type UnderstoodReport = Readonly<Record<string, string | number | boolean>>;
-
 /** The last few requests of the devices that were heard of last, whichever clients spoke for them. */
 export class LastRequests {
   /** Nobody is spared: who is new takes the place of the device that its key was silent of for longest. */
   readonly #slots = new DeviceSlots<"">(DEVICES_MAX, 0);
   readonly #requests: Noted[][] = [];
-
-  get deviceCount(): number {
-    return this.#slots.size;
-  }
 
   find(appId: string, deviceId: string): readonly NotedRequest[] | null {
     const slot = this.#slots.find(appId, "", deviceId);
@@ -70,14 +63,14 @@ export class LastRequests {
     const request = this.#requestOf(of);
     if (request === null) return;
     request.taken += reports;
-    request.newest = understood(batch, row);
+    request.newest = keepReport(batch, row);
   }
 
   noteRefused(of: DeviceInMessage, refused: RefusedReport): void {
     const request = this.#requestOf(of);
     if (request === null) return;
     request.refusedCount++;
-    if (request.refused.length < REFUSED_MAX) request.refused.push(refused);
+    if (request.refused.length < REFUSED_MAX) request.refused = [...request.refused, refused];
   }
 
   /** The device's note of this message. */
@@ -89,7 +82,7 @@ export class LastRequests {
     const requests = this.#requests[slot]!;
     const last = requests.at(-1);
     if (last !== undefined && last.message === message) return last;
-    const request: Noted = { message, taken: 0, newest: null, refusedCount: 0, refused: [] };
+    const request: Noted = { message, taken: 0, newest: null, refusedCount: 0, refused: NONE_REFUSED };
     if (requests.push(request) > REQUESTS_MAX) requests.shift();
     return request;
   }
@@ -97,10 +90,12 @@ export class LastRequests {
 
 interface Noted extends NotedRequest {
   taken: number;
-  newest: UnderstoodReport | null;
+  newest: KeptReport | null;
   refusedCount: number;
-  readonly refused: RefusedReport[];
+  refused: readonly RefusedReport[];
 }
+
+const NONE_REFUSED: readonly RefusedReport[] = [];
 
 /** The part of a message that its devices share. */
 export function notedMessage(client: Speaker, taken: TakenReports): NotedMessage {
@@ -114,32 +109,3 @@ function firstOf(counts: ReadonlyMap<string, number>): readonly Counted[] {
 }
 
 const NOTHING: readonly Counted[] = [];
-
-function understood(batch: ReportBatch, row: number): UnderstoodReport {
-  const report: Record<string, string | number | boolean> = {
-    device_id: batch.texts[batch.device[row]!]!,
-    timestamp: batch.timestampMs[row]!,
-  };
-  for (let c = 0; c < NUMBER_FIELDS.length; c++) {
-    const value = batch.numbers[c]![row]!;
-    if (!Number.isNaN(value)) report[NUMBER_FIELDS[c]!.name] = value;
-  }
-  readTexts(PROFILE_FIELDS, batch.profiles, batch.profile[row]!, batch.texts, report);
-  readTexts(STATE_FIELDS, batch.states, batch.state[row]!, batch.texts, report);
-  return report;
-}
-
-function readTexts(
-  fields: readonly StoredField[],
-  tuples: Uint32Array,
-  tuple: number,
-  texts: readonly string[],
-  report: Record<string, string | number | boolean>,
-): void {
-  for (let m = 0; m < fields.length; m++) {
-    const index = tuples[tuple * fields.length + m]!;
-    if (index === NOT_CARRIED) continue;
-    const { name, type } = fields[m]!;
-    report[name] = type === "boolean" ? texts[index] === "true" : texts[index]!;
-  }
-}

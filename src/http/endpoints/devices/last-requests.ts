@@ -1,5 +1,6 @@
 import { CLIENT_NAMES } from "../../../clients/client.ts";
-import type { NotedRequest, UnderstoodReport } from "../../../doctor/last-requests.ts";
+import { type UnderstoodReport, understoodReport } from "../../../doctor/kept-report.ts";
+import type { NotedRequest } from "../../../doctor/last-requests.ts";
 import { findDevice } from "../../../service/find-device.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { deviceId } from "../../parameters/path-parameter.ts";
@@ -121,12 +122,13 @@ export const deviceLastRequests = queryEndpoint({
 
 function presented({ message, taken, newest, refusedCount, refused }: NotedRequest): ValueOf<typeof request> {
   const { arrivedMs, client, duplicates, leftOut, skipped } = message;
+  const report = newest === null ? undefined : understoodReport(newest);
   return {
     received: arrivedMs,
     client,
     taken,
-    newest: newest ?? undefined,
-    lag_seconds: newest === null ? undefined : (arrivedMs - Number(newest.timestamp)) / MS_PER_SECOND,
+    newest: report,
+    lag_seconds: report && (arrivedMs - Number(report.timestamp)) / MS_PER_SECOND,
     refused_count: refusedCount,
     refused: refused.map(({ reason, detail, position }) => {
       return { reason, detail: detail ?? undefined, position: position ?? undefined };
