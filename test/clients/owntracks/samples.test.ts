@@ -1,20 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
 import type { ClientMessage } from "../../../src/clients/client.ts";
 import { owntracks } from "../../../src/clients/owntracks/owntracks.ts";
 import { keyOf, openBox } from "../../../src/clients/owntracks/secretbox.ts";
 import { collect, contentOf, messageOf } from "../../support/clients/collected.ts";
+import { sample } from "../../support/clients/sample.ts";
 
 /*
  * Goal: what the apps send is read as they mean it. Method: every sample message, to the points that it holds.
  */
-
-const PAYLOADS = resolve(import.meta.dir, "../../payloads");
-
-function sample(path: string): string {
-  return readFileSync(resolve(PAYLOADS, path), "utf8");
-}
 
 function read(path: string, other: Partial<ClientMessage> = {}) {
   const { points, refused, skipped } = collect(owntracks, messageOf(contentOf(sample(path)), other));

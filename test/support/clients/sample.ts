@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 
-const PAYLOADS = resolve(import.meta.dir, "../../payloads");
+const PAYLOADS = resolve(import.meta.dirname, "../../payloads");
 
 /** What a client sends, byte for byte (test/payloads/README.md). */
 export function sample(path: string): string {
