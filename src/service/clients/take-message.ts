@@ -1,5 +1,6 @@
 import { readerOf } from "../../clients/by-shape.ts";
 import type { Client } from "../../clients/client.ts";
+import { maybeSettings } from "../../clients/owntracks/settings.ts";
 import type { RefusedMessage } from "../../clients/refused-message.ts";
 import type { Doctor } from "../../doctor/doctor.ts";
 import type { TakenReports } from "../../doctor/taken-reports.ts";
@@ -75,12 +76,14 @@ export function createTakeMessage(dependencies: TakeMessageDependencies): TakeMe
 
 function* readPoints(
   reader: Client,
-  { message }: SentMessage,
+  { message, source }: SentMessage,
   collected: PointCollector,
 ): Steps<readonly ReportBatch[]> {
   const { content, query } = message;
-  if (content.kind === "unreadable") collected.refuse("bad_json");
-  else if (content.kind !== "empty" || query.size > 0) {
+  if (content.kind === "unreadable") {
+    if (maybeSettings(source.body)) collected.skip("unreadable settings");
+    else collected.refuse("bad_json");
+  } else if (content.kind !== "empty" || query.size > 0) {
     yield* reader.read(message, collected);
     if (collected.isEmpty) collected.refuse("unknown_shape");
   }

@@ -147,6 +147,17 @@ test.each([
   ]);
 });
 
+test("nothing is kept of a broken message that may hold somebody's password, but that it came", async () => {
+  const settings = '{"_type" : "dump","configuration":{"_type":"configuration","password":"hunter2"';
+  for (const body of [settings, settings.replace('"dump"', '"x"'), `${" ".repeat(100_000)}${settings}`]) {
+    const { taken, refused } = await take(sentOf({ kind: "unreadable" }, body));
+    expect(refused).toEqual([]);
+    expect(taken.ok && [...taken.value.collected.skipped]).toEqual([["unreadable settings", 1]]);
+  }
+  for (const body of ['{"_type":"location","lat":', '{"tag":"dump"', '{"_type":"location","tag":"my dump"'])
+    expect((await take(sentOf({ kind: "unreadable" }, body))).refused).toHaveLength(1);
+});
+
 test("a body with nothing in it is taken, and nothing of it kept", async () => {
   for (const content of [{ kind: "empty" } as const, json(["visit"])]) {
     const { taken, steps } = await take(sentOf(content));
