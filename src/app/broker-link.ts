@@ -1,9 +1,9 @@
 import type { MqttConfig } from "../config.ts";
 import type { MqttStatus } from "../metrics/mqtt-metrics.ts";
 import type { AppId } from "../model/ids.ts";
+import { type BrokerMessagesDependencies, createBrokerMessages } from "../mqtt/broker-messages.ts";
 import { type Mqtt, openMqtt } from "../mqtt/mqtt.ts";
 import type { ReceiverEvents } from "../mqtt/receiver.ts";
-import { createTakeTopicMessage, type TakeTopicMessageDependencies } from "../mqtt/take-topic-message.ts";
 import type { ConnectBroker } from "../runtime/broker/broker.ts";
 import type { Files } from "../runtime/files.ts";
 import type { Clock } from "../time/clock.ts";
@@ -40,11 +40,11 @@ export class BrokerLink {
   }
 
   /** Begins to take messages. Throws a `FileError` where a file that the operator named can't be read. */
-  async open(services: Omit<TakeTopicMessageDependencies, "appId">): Promise<void> {
+  async open(services: Omit<BrokerMessagesDependencies, "appId">): Promise<void> {
     const { config, ...parts } = this.#parts;
     if (config === null || this.#isClosed) return;
-    const take = createTakeTopicMessage({ ...services, appId: config.appId });
-    this.#opening = openMqtt({ ...parts, config, take });
+    const messages = createBrokerMessages({ ...services, appId: config.appId });
+    this.#opening = openMqtt({ ...parts, config, messages });
     this.#mqtt = await this.#opening;
   }
 

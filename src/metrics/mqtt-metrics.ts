@@ -36,7 +36,7 @@ export function mqttMetrics(status: () => MqttStatus | null): Metric[] {
       name: "wherehouse_mqtt_messages_total",
       help:
         "Messages of the broker by what became of them: taken, or faulty, " +
-        "which a fault of ours left with the broker until the next connection.",
+        "which met a fault of ours and are in the quarantine as they are.",
       label: "outcome",
       lookAll: () => ({ ...status()?.messages }),
     },

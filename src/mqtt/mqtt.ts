@@ -3,9 +3,10 @@ import type { MqttStatus } from "../metrics/mqtt-metrics.ts";
 import type { BrokerOptions, ConnectBroker } from "../runtime/broker/broker.ts";
 import type { Files } from "../runtime/files.ts";
 import type { Clock } from "../time/clock.ts";
+import type { BrokerMessages } from "./broker-messages.ts";
 import { clientIdOf, readDirectoryId } from "./client-id.ts";
 import { outageSecondsMax } from "./message-rate.ts";
-import { Receiver, type ReceiverEvents, type TakeTopicMessage } from "./receiver.ts";
+import { Receiver, type ReceiverEvents } from "./receiver.ts";
 
 /*
  * The server as a client of an operator's MQTT broker, with a connection for each topic filter. A broker that is down
@@ -19,7 +20,7 @@ export interface MqttOptions {
   readonly directoryIdPath: string;
   readonly clock: Clock;
   loadBroker(): Promise<ConnectBroker>;
-  readonly take: TakeTopicMessage;
+  readonly messages: BrokerMessages;
   readonly events: ReceiverEvents;
 }
 
@@ -31,7 +32,7 @@ export interface Mqtt {
 
 /** Throws a `FileError` where the password or the certificates can't be read. */
 export async function openMqtt(options: MqttOptions): Promise<Mqtt> {
-  const { config, files, directoryIdPath, clock, loadBroker, take, events } = options;
+  const { config, files, directoryIdPath, clock, loadBroker, messages, events } = options;
   const directoryId = await readDirectoryId(files, directoryIdPath);
   const broker = await readBroker(config, files);
   const connect = await loadBroker();
@@ -40,7 +41,7 @@ export async function openMqtt(options: MqttOptions): Promise<Mqtt> {
       new Receiver({
         topicFilter,
         clock,
-        take,
+        ...messages,
         events,
         connect: (listener) =>
           connect({ ...broker, clientId: clientIdOf(directoryId, topicFilter) }, listener),

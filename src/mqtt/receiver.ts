@@ -34,7 +34,7 @@ export interface ReceiverEvents {
   onHeld(topicFilter: string, error: ServiceError): void;
   /** A phone publishes with QoS 0: what it sends while we are away is lost. */
   onUnassured(topicFilter: string): void;
-  /** A message met a fault of ours; the broker keeps it until the next connection. */
+  /** A message met a fault of ours and is set aside. Where that fails too, it stays with the broker. */
   onFault(topicFilter: string, error: unknown): void;
 }
 
@@ -42,6 +42,8 @@ export interface ReceiverOptions {
   readonly topicFilter: string;
   readonly clock: Clock;
   readonly take: TakeTopicMessage;
+  /** Keeps a message as it is, where taking it met a fault of ours. */
+  readonly setAside: TakeTopicMessage;
   readonly events: ReceiverEvents;
   connect(listener: BrokerListener): BrokerConnection;
 }
@@ -123,32 +125,43 @@ export class Receiver {
     if (this.#isStopping || !message.isCurrent()) return "stop";
     this.#rate.note(arrivedMs);
     if (message.qos === 0) this.#noteUnassured();
+    const { take, setAside } = this.#options;
+    const topicMessage = { topic: message.topic, body: message.body, arrivedMs };
     try {
-      return await this.#take(message, arrivedMs);
+      const verdict = await this.#untilKept(take, topicMessage, message);
+      if (verdict === "acknowledge") this.counts.taken++;
+      return verdict;
     } catch (error) {
-      // Whatever is wrong with it, or with us: the next ones must not wait for it.
       this.counts.faulty++;
       this.#options.events.onFault(this.topicFilter, error);
+    }
+    // Whatever is wrong with it, or with us: the next ones must not wait for it.
+    try {
+      return await this.#untilKept(setAside, topicMessage, message);
+    } catch (error) {
+      this.#options.events.onFault(this.topicFilter, error);
       return "leave";
-    } finally {
-      this.#isHeld = false;
     }
   }
 
-  async #take({ topic, body, isCurrent }: BrokerMessage, arrivedMs: number): Promise<Verdict> {
-    const { take, events } = this.#options;
-    for (let holdMs = HOLD_MS_MIN; ; holdMs = Math.min(2 * holdMs, HOLD_MS_MAX)) {
-      const taken = await take({ topic, body, arrivedMs });
-      if (taken.ok) {
-        this.counts.taken++;
-        return "acknowledge";
+  /** Tries until the message is durable, or nobody waits for its acknowledgement any more. */
+  async #untilKept(
+    keep: TakeTopicMessage,
+    message: TopicMessage,
+    { isCurrent }: BrokerMessage,
+  ): Promise<Verdict> {
+    try {
+      for (let holdMs = HOLD_MS_MIN; ; holdMs = Math.min(2 * holdMs, HOLD_MS_MAX)) {
+        const kept = await keep(message);
+        if (kept.ok) return "acknowledge";
+        if (kept.error.kind !== "unavailable") throw new Error(`A message can't be kept: ${kept.error.kind}`);
+        this.#isHeld = true;
+        this.#options.events.onHeld(this.topicFilter, kept.error);
+        await this.#pause(holdMs);
+        if (this.#isStopping || !isCurrent()) return "stop";
       }
-      if (taken.error.kind !== "unavailable")
-        throw new Error(`A message can't be taken: ${taken.error.kind}`);
-      this.#isHeld = true;
-      events.onHeld(this.topicFilter, taken.error);
-      await this.#pause(holdMs);
-      if (this.#isStopping || !isCurrent()) return "stop";
+    } finally {
+      this.#isHeld = false;
     }
   }
 

@@ -48,6 +48,9 @@ describe.if(hasMosquitto("the tests of the receiver of MQTT messages"))("Receive
   const takeAll: TakeTopicMessage = async ({ topic, body }) =>
     ok(taken.push(`${topic} ${decoder.decode(body)}`));
 
+  /** What it should do with messages that meet a fault. */
+  let setAside: TakeTopicMessage = takeAll;
+
   function openReceiver(take: TakeTopicMessage = takeAll, topicFilter = "owntracks/+/+"): Receiver {
     const tls = null;
     const options = { hostname: "127.0.0.1", port: broker.port, tls, user: null, password: null };
@@ -55,6 +58,7 @@ describe.if(hasMosquitto("the tests of the receiver of MQTT messages"))("Receive
       topicFilter,
       clock: systemClock,
       take,
+      setAside,
       events,
       connect: (listener) => connectBroker({ ...options, clientId: `test-${topicFilter}` }, listener),
     });
@@ -137,17 +141,39 @@ describe.if(hasMosquitto("the tests of the receiver of MQTT messages"))("Receive
     await phone.close();
   });
 
-  test("a message that meets a fault of ours keeps nobody waiting, and stays with the broker", async () => {
-    const first = openReceiver(async (message) => {
-      if (decoder.decode(message.body) === "poison") throw new Error("a bug");
-      return takeAll(message);
-    });
+  const takeAllButPoison: TakeTopicMessage = async (message) => {
+    if (decoder.decode(message.body) === "poison") throw new Error("a bug");
+    return takeAll(message);
+  };
+
+  test("a message that meets a fault of ours is set aside, and keeps nobody waiting", async () => {
+    const aside: string[] = [];
+    setAside = async ({ body }) => ok(aside.push(decoder.decode(body)));
+    const receiver = openReceiver(takeAllButPoison);
     await subscribed();
     const phone = await openPublisher(broker.port);
     for (const body of ["before", "poison", "after"]) await phone.publish("owntracks/anna/pixel", body);
     await until(() => taken.length === 2);
-    expect(first.counts).toEqual({ taken: 2, faulty: 1 });
+    expect(receiver.counts).toEqual({ taken: 2, faulty: 1 });
     expect(said).toContain("fault: Error: a bug");
+    expect(aside).toEqual(["poison"]);
+    await receiver.close();
+    openReceiver();
+    await phone.publish("owntracks/anna/pixel", "later");
+    await until(() => taken.length === 3);
+    expect(taken[2]).toBe("owntracks/anna/pixel later"); // The broker sends the other no more.
+    await phone.close();
+  });
+
+  test("a message that can't be set aside either stays with the broker, and the others go on", async () => {
+    setAside = async () => {
+      throw new Error("another bug");
+    };
+    const first = openReceiver(takeAllButPoison);
+    await subscribed();
+    const phone = await openPublisher(broker.port);
+    for (const body of ["before", "poison", "after"]) await phone.publish("owntracks/anna/pixel", body);
+    await until(() => taken.length === 2);
     await first.close();
     openReceiver();
     await until(() => taken.length === 3);

@@ -184,7 +184,14 @@ export async function createOperatorKey(runtime: Runtime, place: Place): Promise
 }
 
 function spawn(command: readonly string[], input: string | null = null) {
-  const { WHEREHOUSE_DATA_DIR, WHEREHOUSE_PORT, WHEREHOUSE_HOST, WHEREHOUSE_KEY, ...env } = process.env;
+  const {
+    WHEREHOUSE_DATA_DIR,
+    WHEREHOUSE_PORT,
+    WHEREHOUSE_HOST,
+    WHEREHOUSE_KEY,
+    WHEREHOUSE_MQTT_PASSWORD,
+    ...env
+  } = process.env;
   const child = Bun.spawn([...command], {
     cwd: ROOT,
     stdin: input === null ? "ignore" : new Blob([input]),

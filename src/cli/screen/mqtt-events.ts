@@ -46,7 +46,7 @@ export function mqttEvents(log: EventLog, repeatMs: number): ReceiverEvents {
     onFault: (topic, err) =>
       log.error(
         { event: "mqtt_fault", topic, err },
-        `A message of ${topic} could not be taken and stays with the MQTT broker: ${messageOf(err)}`,
+        `A message of ${topic} met a fault and is set aside as it is: ${messageOf(err)}`,
       ),
   };
 }
