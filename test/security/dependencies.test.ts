@@ -103,6 +103,7 @@ test("the source names no other host, but in examples and links that people foll
 });
 
 const HOSTS = [
+  "cli/arguments/help-texts.ts example.org",
   "cli/arguments/help-texts.ts map.example.org",
   "cli/arguments/value-kinds.ts example.org",
   "http/openapi/document.ts opensource.org", // The licence, in the document.
