@@ -1,5 +1,6 @@
 import type { Target } from "./support/target.ts";
 import { jsonBodies, ndjsonBodies } from "./targets/bodies.ts";
+import { clientKeys, clientMessages } from "./targets/clients.ts";
 import { indexColumns, numberColumns, textColumns } from "./targets/columns.ts";
 import { acknowledgedFiles, backups, importRecords, keyFiles, manifests } from "./targets/json-files.ts";
 import { logEntries, logSegments } from "./targets/log.ts";
@@ -22,6 +23,8 @@ export const TARGETS: readonly Target[] = [
   jsonBodies,
   ndjsonBodies,
   packedBodies,
+  clientMessages,
+  clientKeys,
   csvFiles,
   csvRows,
   lineFiles,

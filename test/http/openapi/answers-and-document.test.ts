@@ -3,18 +3,21 @@ import { createHotStore } from "../../../src/hot/hot-store.ts";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import { createTestApp, type KeyName, NOON_MS, type TestApp } from "../../support/test-app.ts";
 import {
+  askedWith,
   BUS,
   INGEST_PATH,
   KEY_WITH,
   KEYED,
   KEYS_WITHOUT,
   nameOf,
+  OF_CLIENTS,
   OPEN,
   pathsWithEach,
   pathTo,
   READ_PATHS,
   type ReadEndpoint,
   requestTo,
+  takesReports,
   wrongQueryTo,
 } from "../requests.ts";
 import { resolveRef, type Schema, schemaFaults } from "./schema-faults.ts";
@@ -145,6 +148,50 @@ function createBrokenApp(): Promise<TestApp> {
     history: { ofDevice: fault, ofUser: fault, ofApp: fault },
   });
 }
+
+/** Clients are answered in words of their own, some of them none. */
+describe.each(OF_CLIENTS.map((endpoint) => [nameOf(endpoint), endpoint] as const))(
+  "%s",
+  (_name, endpoint) => {
+    const template = endpoint.path.replaceAll(/:(\w+)/g, "{$1}");
+    const method = endpoint.method.toLowerCase();
+
+    async function ask(from: TestApp, status: number, key: KeyName, more: RequestInit = {}, query = "") {
+      const [path, init] = askedWith(endpoint, from.keys[key]);
+      const asked = query === "" ? path : `${path}${path.includes("?") ? "&" : "?"}${query}`;
+      const headers = { ...(init.headers as Record<string, string>), ...(more.headers as object) };
+      const response = await from.fetch(asked, { ...init, ...more, headers });
+      expect({ asked, status: response.status }).toEqual({ asked, status });
+      const described = paths[template]?.[method]?.responses[status];
+      expect(described, `${method} ${template} ${status}`).toBeDefined();
+      const { headers: named = {}, content = {} } = resolveRef<DescribedResponse>(document, described!);
+      expect(Object.keys(named).filter((name) => !response.headers.has(name))).toEqual([]);
+      const type = response.headers.get("content-type")?.split(";")[0];
+      expect(Object.keys(content)).toEqual(type === undefined ? [] : [type]);
+      if (type === undefined) expect(await response.text()).toBe("");
+    }
+
+    test("answers as the document has it, and refuses so", async () => {
+      await ask(app, 200, "writer");
+      await ask(app, 401, "revoked");
+      await ask(app, 401, "reader");
+      await ask(app, 405, "writer", { method: "DELETE", body: null });
+      if (takesReports(endpoint)) await ask(app, 400, "writer", {}, "speed_unit=x");
+      if (endpoint.method === "POST") {
+        await ask(app, 413, "writer", { headers: { "content-length": "16777217" } });
+        await ask(app, 415, "writer", { headers: { "content-encoding": "br" } });
+      }
+      const own = await createTestApp({
+        takeMessage: () => {
+          throw new Error("broken");
+        },
+      });
+      if (takesReports(endpoint)) await ask(own, 500, "writer");
+      own.setReadiness({ status: "stopping" });
+      await ask(own, 503, "writer");
+    });
+  },
+);
 
 const READ_ENDPOINTS = Object.keys(READ_PATHS) as ReadEndpoint[];
 
