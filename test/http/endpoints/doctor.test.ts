@@ -148,6 +148,44 @@ describe("GET /api/v1/devices/{deviceId}/last-requests", () => {
     ]);
   });
 
+  test("tells of what an app sent in its own words: what was left out, what was no position, what was refused", async () => {
+    const app = await createTestApp();
+    const feature = (coordinates: readonly number[], properties: object) => {
+      const timestamp = new Date(NOON_MS - 1000).toISOString();
+      return {
+        type: "Feature",
+        geometry: { type: "Point", coordinates },
+        properties: { timestamp, ...properties },
+      };
+    };
+    const locations = [
+      feature([-2.9, 53.4], { device_id: "pixel7", speed: 2_000_000, battery_level: 0.5 }),
+      feature([0, 0], { device_id: "pixel7" }),
+      feature([-2.9, 53.4], { device_id: "pixel7", action: "visit" }),
+    ];
+    const sent = await app.fetch("/ingest/overland", {
+      method: "POST",
+      headers: { authorization: `Bearer ${app.keys.writer}`, "content-type": "application/json" },
+      body: JSON.stringify({ locations }),
+    });
+    expect(sent.status).toBe(200);
+    const { requests } = (await app.get("/api/v1/devices/pixel7/last-requests")).body;
+    expect(requests).toEqual([
+      {
+        received: NOON_MS,
+        client: "overland",
+        taken: 1,
+        newest: { device_id: "pixel7", timestamp: NOON_MS - 1000, ...HERE, battery_level: 50 },
+        lag_seconds: 1,
+        refused_count: 1,
+        refused: [{ reason: "null_island", position: "points[1]" }],
+        duplicates: 0,
+        left_out: [{ field: "speed", count: 1 }],
+        skipped: [{ what: "event", count: 1 }],
+      },
+    ]);
+  });
+
   test("keeps five", async () => {
     const app = await createTestApp();
     for (let second = 0; second < 7; second++) {
