@@ -1,7 +1,7 @@
 import { type Holder, SharedPool } from "../lib/schedule/shared-pool.ts";
 
 /** Units of attention in a window; one is a report, some tenths of a microsecond. */
-const WINDOW_UNITS = 1000;
+const WINDOW_UNITS = 500;
 /** What a message takes before its first report is looked at. */
 export const MESSAGE_UNITS = 4;
 /** Of a longer message a stretch of so many reports is looked at. */
