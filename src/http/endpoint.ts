@@ -5,7 +5,9 @@ import type { Answer, Responder } from "./answer/responder.ts";
 import type { ClientCall } from "./clients/client-gate.ts";
 import type { ClientExample } from "./clients/examples.ts";
 import type { Call } from "./gate.ts";
+import type { Method } from "./method.ts";
 import { type Operation, refusedParameters } from "./openapi/operation.ts";
+import { shared } from "./openapi/responses.ts";
 import { type QueryParameters, type QueryValues, readQuery } from "./parameters/parameter.ts";
 import {
   type PathNames,
@@ -24,7 +26,7 @@ import type { Services } from "./services.ts";
 export type Endpoint = KeyedEndpoint | OpenEndpoint | ClientEndpoint;
 
 interface Route {
-  readonly method: "GET" | "POST";
+  readonly method: Method;
   /** A segment that starts with a colon is variable. */
   readonly path: string;
   /** The variable segments, by name. */
@@ -39,6 +41,8 @@ export interface KeyedEndpoint extends Route {
   readonly kind: "keyed";
   /** What a key needs to ask. */
   readonly permission: Permission;
+  /** Whether a key must be able to write too, and be bound to nobody: what it does is done to all of its app. */
+  readonly forWholeApp: boolean;
   /** Whether it is asked so often that the bearer plugin, which takes a third of its speed, must not come before it. */
   readonly isHot: boolean;
   /** What answers its requests; called once a server. */
@@ -55,6 +59,7 @@ export interface OpenEndpoint extends Route {
 /** Takes what a client sends in words of its own, with a key in any of its channels, and answers in its words too. */
 export interface ClientEndpoint extends Route {
   readonly kind: "client";
+  readonly method: "GET" | "POST";
   readonly permission: "write";
   readonly client: Client;
   /** A report that the client could send. */
@@ -71,6 +76,9 @@ interface QueryEndpoint<Path extends string, InPath, Query> extends Operation {
   /** A query that is refused, for the document's example of a 400; else one that gives a parameter twice. */
   readonly wrongQuery?: string;
   readonly isHot?: boolean;
+  /** GET where it is left out. */
+  readonly method?: Method;
+  readonly forWholeApp?: boolean;
   open(services: Services): (call: Call, values: PathValues<InPath> & QueryValues<Query>) => Answer;
   /** Answers a query that is refused, where a plain failure won't do. */
   refuse?(call: Call, error: ServiceError, path: PathValues<InPath>): Answer;
@@ -82,21 +90,27 @@ export function queryEndpoint<
   const InPath extends Readonly<Record<PathNames<Path>, PathParameter<unknown>>>,
   const Query extends QueryParameters,
 >(declared: QueryEndpoint<Path, InPath, Query>): KeyedEndpoint {
-  const { path, inPath, query, wrongQuery, isHot = false, open, refuse, ...operation } = declared;
+  const { path, inPath, query, wrongQuery, isHot = false, open, refuse, ...rest } = declared;
+  const { method = "GET", forWholeApp = false, ...operation } = rest;
   const pathParameters: PathParameters = inPath;
   const segments = segmentsOf(path, pathParameters);
   return {
     kind: "keyed",
-    method: "GET",
+    method,
     path,
     permission: "read",
+    forWholeApp,
     isHot,
     pathParameters,
     query,
     operation: {
       ...operation,
-      description: `${operation.description} Needs the permission \`read\`.`,
-      failures: { ...refusedParameters(pathParameters, query, wrongQuery), ...operation.failures },
+      description: `${operation.description} Needs the permission \`read\`${forWholeApp ? WHOLE_APP : ""}.`,
+      failures: {
+        ...refusedParameters(pathParameters, query, wrongQuery),
+        ...(forWholeApp ? NOT_FOR_ALL : {}),
+        ...operation.failures,
+      },
     },
     open(services) {
       const answer = open(services);
@@ -114,6 +128,9 @@ export function queryEndpoint<
   };
 }
 
+const NOT_FOR_ALL: NonNullable<Operation["failures"]> = { 403: shared("NotForAll") };
+const WHOLE_APP = " and `write`, of a key that is bound to nobody";
+
 /** Any other endpoint that needs a key. */
 export function keyedEndpoint(
   declared: Operation &
@@ -126,6 +143,7 @@ export function keyedEndpoint(
     method,
     path,
     permission,
+    forWholeApp: false,
     isHot: false,
     pathParameters: {},
     query,

@@ -8,6 +8,10 @@ import { deviceHistory } from "./endpoints/devices/history.ts";
 import { deviceLastRequests } from "./endpoints/devices/last-requests.ts";
 import { nearby } from "./endpoints/devices/nearby.ts";
 import { ingestLocations } from "./endpoints/ingest/locations.ts";
+import { quarantineDelete } from "./endpoints/quarantine/delete.ts";
+import { quarantineEntry } from "./endpoints/quarantine/entry.ts";
+import { quarantineList } from "./endpoints/quarantine/list.ts";
+import { quarantineReplay } from "./endpoints/quarantine/replay.ts";
 import { docsAssets, docsPage } from "./endpoints/service/docs-page.ts";
 import { documentOf } from "./endpoints/service/document.ts";
 import { health } from "./endpoints/service/health.ts";
@@ -31,6 +35,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
   appCurrent,
   appHistory,
   appDoctor,
+  quarantineList,
+  quarantineEntry,
+  quarantineReplay,
+  quarantineDelete,
   ingestLocations,
   ...CLIENT_ENDPOINTS,
   metrics,

@@ -7,6 +7,7 @@ export type AccessError =
   | { readonly kind: "key_revoked" }
   | { readonly kind: "key_expired" }
   | { readonly kind: "permission_missing"; readonly permission: string }
+  | { readonly kind: "key_bound" }
   | { readonly kind: "rate_exceeded"; readonly retryAfterSeconds: number };
 
 export type HttpError = ServiceError | AccessError;
@@ -32,6 +33,8 @@ export function answerError(error: HttpError): ErrorAnswer {
         body: { success: false, device_id: error.deviceId, message: DEVICE_NOT_FOUND },
         headers: {},
       };
+    case "entry_not_found":
+      return plain(404, "there is no such entry in the quarantine of this app");
     case "body_unreadable":
     case "body_incomplete":
       return plain(400, error.message);
@@ -58,6 +61,8 @@ export function answerError(error: HttpError): ErrorAnswer {
         "AUTH_005",
         `the API key lacks the permission ${error.permission}`,
       );
+    case "key_bound":
+      return auth(403, "KEY_BOUND", "AUTH_006", "the API key is bound to a device or user");
     case "rate_exceeded":
       return {
         ...auth(

@@ -1,5 +1,6 @@
 import { bearer } from "@elysiajs/bearer";
 import { Elysia } from "elysia";
+import type { KeyRecord } from "../auth/key-file.ts";
 import type { KeyStore } from "../auth/key-store.ts";
 import type { Permission } from "../auth/permissions.ts";
 import type { RateLimit } from "../auth/rate-limit.ts";
@@ -8,6 +9,7 @@ import type { AppId } from "../model/ids.ts";
 import type { Clock } from "../time/clock.ts";
 import type { Answer, Responder } from "./answer/responder.ts";
 import type { AccessError, HttpError } from "./errors.ts";
+import type { Method } from "./method.ts";
 import type { Handler, Observe } from "./observe.ts";
 import { rateLimitHeader, rateLimitPolicyHeader } from "./rate-limit-headers.ts";
 
@@ -19,9 +21,10 @@ export interface Gate {
 
 /** What the gate knows of an endpoint. */
 export interface KeyedRoute {
-  readonly method: "GET" | "POST";
+  readonly method: Method;
   readonly path: string;
   readonly permission: Permission;
+  readonly forWholeApp: boolean;
 }
 
 /** One admitted request: whose it is, when it came, and how to answer it. */
@@ -65,7 +68,7 @@ export function createGate(dependencies: GateDependencies): Gate {
   function admit(
     request: Request,
     bearerToken: string | undefined,
-    permission: Permission,
+    { permission, forWholeApp }: KeyedRoute,
     answer: (call: Call) => Answer,
   ): Answer {
     const startedMs = performance.now();
@@ -87,6 +90,8 @@ export function createGate(dependencies: GateDependencies): Gate {
     if (!permissions.includes(permission)) {
       return responder.failure(request, { kind: "permission_missing", permission }, headers);
     }
+    const bound = forWholeApp ? refusalOfKey(found.key) : null;
+    if (bound !== null) return responder.failure(request, bound, headers);
     // Who operates the service wants to see it start and stop.
     const obstacle = permission === "operate" ? null : unavailable();
     if (obstacle !== null) return responder.failure(request, obstacle, headers);
@@ -114,9 +119,15 @@ export function createGate(dependencies: GateDependencies): Gate {
   }
 
   return {
-    keyed: ({ method, path, permission }, answer) =>
-      observe(method, path, (request, bearerToken) => admit(request, bearerToken, permission, answer)),
+    keyed: (route, answer) =>
+      observe(route.method, route.path, (request, bearerToken) => admit(request, bearerToken, route, answer)),
   };
+}
+
+/** Why a key can't decide for all of its app, beside that it may read; null where it can. */
+function refusalOfKey({ permissions, deviceId, userId }: KeyRecord): AccessError | null {
+  if (!permissions.includes("write")) return { kind: "permission_missing", permission: "write" };
+  return deviceId === null && userId === null ? null : { kind: "key_bound" };
 }
 
 /** Nobody reads it: the client closed the connection, and what it asked for was given up. */

@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import type { Method } from "../method.ts";
 import { RECORD_SCHEMAS, REPORT_SCHEMAS } from "../shapes/record-schemas.ts";
 import type { Schemas } from "../shapes/schema.ts";
 import { ERROR_SCHEMAS } from "./error-bodies.ts";
@@ -12,7 +13,7 @@ import { HEADERS, RESPONSES } from "./responses.ts";
  */
 
 export interface DocumentedEndpoint extends DescribedEndpoint {
-  readonly method: "GET" | "POST";
+  readonly method: Method;
   readonly path: string;
 }
 

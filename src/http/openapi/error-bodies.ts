@@ -14,6 +14,7 @@ const REFUSALS: Readonly<Record<AccessError["kind"], AccessError>> = {
   key_revoked: { kind: "key_revoked" },
   key_expired: { kind: "key_expired" },
   permission_missing: { kind: "permission_missing", permission: "read" },
+  key_bound: { kind: "key_bound" },
   rate_exceeded: { kind: "rate_exceeded", retryAfterSeconds: 1 },
 };
 

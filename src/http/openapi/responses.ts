@@ -84,6 +84,15 @@ export const RESPONSES = {
   NoRead: failure("The key lacks the permission `read`.", SENT_WITH_KEY, ["AuthError"], {
     forbidden: exampleOf({ kind: "permission_missing", permission: "read" }),
   }),
+  NotForAll: failure(
+    "The key lacks the permission `read` or `write`, or is bound to a device or user.",
+    SENT_WITH_KEY,
+    ["AuthError"],
+    {
+      forbidden: exampleOf({ kind: "permission_missing", permission: "write" }),
+      bound: exampleOf({ kind: "key_bound" }),
+    },
+  ),
   NoWrite: failure("The key lacks the permission `write`.", SENT_WITH_KEY, ["AuthError"], {
     forbidden: exampleOf({ kind: "permission_missing", permission: "write" }),
   }),

@@ -55,6 +55,23 @@ export function optionalText(description: string): Parameter<string | null> {
   return { description, required: false, schema: { type: "string" }, parse: (_name, text) => ok(text) };
 }
 
+/** One of a few words, or left out, which gives null. */
+export function optionalWord<Word extends string>(
+  description: string,
+  words: readonly Word[],
+): Parameter<Word | null> {
+  return {
+    description,
+    required: false,
+    schema: { type: "string", enum: words },
+    parse(name, text) {
+      if (text === null) return ok(null);
+      const word = words.find((candidate) => candidate === text);
+      return word === undefined ? invalid(`${name} must be ${words.join(", ")}`) : ok(word);
+    },
+  };
+}
+
 /** One of a few words, with a default. */
 export function choice<Word extends string>(
   description: string,

@@ -37,13 +37,13 @@ export interface ReplayDependencies {
   readonly quarantine: () => Quarantine;
   readonly takeMessage: TakeMessage;
   /** Revoked and expired ones too: what they sent was sent while they were good. */
-  readonly keys: () => readonly KeyRecord[];
+  readonly listKeys: () => readonly KeyRecord[];
   readonly decryptOf: (sender: Sender, address: Address) => ClientMessage["decrypt"];
   readonly scheduler: Scheduler;
 }
 
 export function createReplay(dependencies: ReplayDependencies): Replay {
-  const { quarantine, takeMessage, keys, decryptOf, scheduler } = dependencies;
+  const { quarantine, takeMessage, listKeys, decryptOf, scheduler } = dependencies;
 
   return async function replay(appId, id) {
     const entry = await quarantine().find(appId, id);
@@ -54,7 +54,7 @@ export function createReplay(dependencies: ReplayDependencies): Replay {
     assert(client !== undefined, "clients that were known once stay known");
     const owner = bodiesOf(appId);
     const content = await scheduler.run(owner, readContent(refused.body));
-    const sender = senderOf(refused, keys());
+    const sender = senderOf(refused, listKeys());
     const sent = sentMessage(refused, sender, content, decryptOf);
     const taken = await takeMessage(sent, client);
     if (!taken.ok) return taken;

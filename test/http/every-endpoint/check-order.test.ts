@@ -4,8 +4,8 @@ import {
   BUS,
   EVERY_READ_PATH,
   INGEST_PATH,
-  KEY_WITH,
   KEYED,
+  keyFor,
   nameOf,
   pathTo,
   READ_PATHS,
@@ -31,14 +31,13 @@ describe.each(KEYED.map((endpoint) => [nameOf(endpoint), endpoint] as const))("%
   const wrong = wrongQueryTo(endpoint, wrongPath);
   const ask = async (path: string, key: KeyName | null, from = app) => {
     const headers = key === null ? {} : { authorization: `Bearer ${from.keys[key]}` };
-    const { method, body } = { body: null, ...requestTo(endpoint, headers) };
-    const init =
-      body === null ? { headers } : { method: method!, headers: { ...headers, "content-type": "x" }, body };
+    const sent = requestTo(endpoint, headers);
+    const init = sent.body === undefined ? sent : { ...sent, headers: { ...headers, "content-type": "x" } };
     return answerOf(await from.fetch(path, init));
   };
 
   test("the method comes before the key", async () => {
-    expect((await app.fetch(wrong, { method: "DELETE" })).status).toBe(405);
+    expect((await app.fetch(wrong, { method: "PUT" })).status).toBe(405);
   });
 
   test("the key comes before all that is in the request", async () => {
@@ -58,7 +57,7 @@ describe.each(KEYED.map((endpoint) => [nameOf(endpoint), endpoint] as const))("%
     const [name] = Object.keys(query);
     const [id] = Object.keys(pathParameters);
     if (id !== undefined) {
-      const { status, body } = await ask(wrong, KEY_WITH[permission]);
+      const { status, body } = await ask(wrong, keyFor(endpoint));
       expect([status, body.message]).toEqual([400, `${id} in the path must be percent-encoded UTF-8`]);
     }
     if (name !== undefined) {
@@ -66,10 +65,7 @@ describe.each(KEYED.map((endpoint) => [nameOf(endpoint), endpoint] as const))("%
         endpoint,
         Object.fromEntries(Object.keys(pathParameters).map((each) => [each, "unknown"])),
       );
-      const { status, body } = await ask(
-        wrongQueryTo(endpoint, unknown.split("?")[0]!),
-        KEY_WITH[permission],
-      );
+      const { status, body } = await ask(wrongQueryTo(endpoint, unknown.split("?")[0]!), keyFor(endpoint));
       expect([status, body.message]).toEqual([400, `${name} must be given once`]);
     }
   });
@@ -82,7 +78,7 @@ test("the path comes before the key", async () => {
 
 test("the method comes before the key", async () => {
   for (const path of [...EVERY_READ_PATH, USER_ANONYMOUS]) {
-    const response = await app.fetch(path, { method: "DELETE" });
+    const response = await app.fetch(path, { method: "PUT" });
     expect(response.status).toBe(405);
   }
   expect((await app.fetch(INGEST_PATH)).status).toBe(405);

@@ -81,7 +81,7 @@ test("a preflight for an unknown path lets the page ask, so that it reads the 40
   const response = await open.fetch("/nowhere", { method: "OPTIONS", headers: PREFLIGHT });
   expect(response.status).toBe(204);
   expect(response.headers.get("access-control-allow-origin")).toBe(ORIGIN);
-  expect(response.headers.get("access-control-allow-methods")).toBe("GET, HEAD, OPTIONS, POST");
+  expect(response.headers.get("access-control-allow-methods")).toBe("DELETE, GET, HEAD, OPTIONS, POST");
   expect(response.headers.get("access-control-allow-headers")).toContain("Authorization");
   const asked = await open.fetch("/nowhere", { headers: { origin: ORIGIN } });
   expect(asked.status).toBe(404);

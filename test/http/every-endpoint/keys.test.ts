@@ -1,13 +1,14 @@
 import { expect, test } from "bun:test";
 import { createKeyText } from "../../../src/auth/api-key.ts";
 import { answerOf, createTestApp, type KeyName, NOON_MS } from "../../support/test-app.ts";
+import { quarantine, withEntry } from "../quarantined.ts";
 import {
   BUS,
   EVERY_READ_PATH,
   INGEST_PATH,
-  KEY_WITH,
   KEYED,
   KEYS_WITHOUT,
+  keyFor,
   nameOf,
   OPEN_PATHS,
   pathTo,
@@ -177,7 +178,11 @@ test.each(KEYED.map((endpoint) => [nameOf(endpoint), endpoint] as const))(
         message: `the API key lacks the permission ${permission}`,
       });
     }
-    expect((await ask(KEY_WITH[permission])).status).toBe(200);
+    const key = keyFor(endpoint);
+    await quarantine(app);
+    const path = await withEntry(app, pathTo(endpoint));
+    const headers = { authorization: `Bearer ${app.keys[key]}` };
+    expect((await app.fetch(path, requestTo(endpoint, headers))).status).toBe(200);
   },
 );
 

@@ -183,6 +183,7 @@ describe("bodies of failures", () => {
       REVOKED_API_KEY: "AUTH_003",
       EXPIRED_API_KEY: "AUTH_004",
       INSUFFICIENT_PERMISSIONS: "AUTH_005",
+      KEY_BOUND: "AUTH_006",
       RATE_LIMIT_EXCEEDED: "RATE_001",
     });
   });

@@ -1,0 +1,85 @@
+import { CLIENT_NAMES } from "../../../clients/client.ts";
+import { REFUSAL_REASONS } from "../../../clients/refusal.ts";
+import { ok } from "../../../lib/result.ts";
+import type { EntrySummary } from "../../../quarantine/entry.ts";
+import { exampleOf } from "../../openapi/error-bodies.ts";
+import { failure, NO_SUCH_PATH, SENT_WITH_KEY } from "../../openapi/responses.ts";
+import type { PathParameter } from "../../parameters/path-parameter.ts";
+import { EXAMPLE_REPORT } from "../../shapes/record-schemas.ts";
+import { count, object, optional, plain, text, type ValueOf } from "../../shapes/shape.ts";
+
+/** What answers tell of an entry of the quarantine. */
+
+export const EXAMPLE_ENTRY_ID = "0d6c2f5a7b9e41f08c3d5e6f7a8b9c0d";
+
+export const entryId: PathParameter<string> = {
+  description: "The entry.",
+  schema: { type: "string", minLength: 1 },
+  example: EXAMPLE_ENTRY_ID,
+  refusesEmpty: false,
+  refusal: null,
+  parse: (text) => ok(text),
+};
+
+const moment = { type: "integer", format: "int64" };
+
+export const entryMembers = {
+  id: text("What the entry is called in paths. The same from the same key always has the same."),
+  key_id: text("The key that it came with; mqtt where a broker brought it."),
+  client: plain<string>({
+    type: "string",
+    enum: CLIENT_NAMES,
+    description: "The app whose path it came on.",
+  }),
+  reason: plain<string>({ type: "string", enum: REFUSAL_REASONS, description: "Why it could not be used." }),
+  device_id: optional(text("Whose it seems to be; absent where nobody can tell.")),
+  position: optional(count("Which of the message's points it is, from 0; absent for a whole message.")),
+  body_bytes: count("Bytes of its body."),
+  is_cut: plain<boolean>({
+    type: "boolean",
+    description: "Whether only the beginning was kept; then it can't be tried again.",
+  }),
+  arrived: plain<number>({ ...moment, description: "When it came first, Unix milliseconds." }),
+  last_arrived: plain<number>({ ...moment, description: "When it came last, Unix milliseconds." }),
+  count: count("How often it came."),
+};
+
+export const entrySummary = object(entryMembers, "An entry of the quarantine, without what was sent.");
+
+export const EXAMPLE_ENTRY: ValueOf<typeof entrySummary> = {
+  id: EXAMPLE_ENTRY_ID,
+  key_id: "key_7Hq2",
+  client: "overland",
+  reason: "future",
+  device_id: String(EXAMPLE_REPORT.device_id),
+  position: 3,
+  body_bytes: 412,
+  is_cut: false,
+  arrived: Number(EXAMPLE_REPORT.timestamp),
+  last_arrived: Number(EXAMPLE_REPORT.timestamp),
+  count: 1,
+};
+
+export function presentEntry(entry: EntrySummary): ValueOf<typeof entrySummary> {
+  return {
+    id: entry.id,
+    key_id: entry.keyId,
+    client: entry.client,
+    reason: entry.reason,
+    device_id: entry.deviceId ?? undefined,
+    position: entry.index ?? undefined,
+    body_bytes: entry.bodyBytes,
+    is_cut: entry.isCut,
+    arrived: entry.arrivedMs,
+    last_arrived: entry.lastArrivedMs,
+    count: entry.count,
+  };
+}
+
+/** The 404 of an endpoint with an entry in its path. */
+export const MISSING_ENTRY = failure(
+  "The entry is unknown, gone, or of another app; or there is nothing at this path.",
+  SENT_WITH_KEY,
+  ["PlainError"],
+  { unknown_entry: exampleOf({ kind: "entry_not_found" }), no_such_path: NO_SUCH_PATH },
+);

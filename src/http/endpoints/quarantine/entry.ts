@@ -1,0 +1,69 @@
+import { Buffer } from "node:buffer";
+import type { QuarantineEntry } from "../../../quarantine/entry.ts";
+import { queryEndpoint } from "../../endpoint.ts";
+import { always, object, optional, plain, text, type ValueOf } from "../../shapes/shape.ts";
+import { EXAMPLE_ENTRY, entryId, entryMembers, MISSING_ENTRY, presentEntry } from "./entry-shapes.ts";
+
+/* A whole entry of the quarantine, with what was sent. */
+
+const answer = object({
+  success: always(true),
+  ...entryMembers,
+  method: text("GET, POST or MQTT."),
+  path: text("As it is declared, without keys; of a broker the topic."),
+  query: text("Parameters of the URL, without keys."),
+  headers: plain<Readonly<Record<string, string>>>({
+    type: "object",
+    additionalProperties: { type: "string" },
+    description: "Those that say something about a report.",
+  }),
+  body: optional(text("What was sent, where it is UTF-8.")),
+  body_base64: optional(text("What was sent, where it is not.")),
+});
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+export const quarantineEntry = queryEndpoint({
+  operationId: "getQuarantineEntry",
+  tag: "App",
+  summary: "An entry of the quarantine, with what was sent",
+  description: "What is personal in it is shown as it was sent.",
+  path: "/api/v1/quarantine/:entryId",
+  inPath: { entryId },
+  query: {},
+  answer: {
+    name: "QuarantineEntry",
+    description: "The entry.",
+    shape: answer,
+    example: {
+      success: true,
+      ...EXAMPLE_ENTRY,
+      method: "POST",
+      path: "/ingest/overland",
+      query: "",
+      headers: { "user-agent": "Overland/1.3" },
+      body: '{"locations":[]}',
+    },
+  },
+  failures: { 404: MISSING_ENTRY },
+  open({ quarantine }) {
+    return async (call, { entryId }) => {
+      const entry = await quarantine().find(call.appId, entryId);
+      if (entry === null) return call.fail({ kind: "entry_not_found" });
+      return call.object(present(entry), 200);
+    };
+  },
+});
+
+function present({ summary, message }: QuarantineEntry): ValueOf<typeof answer> {
+  const { method, path, query, headers, body } = message;
+  return { success: true, ...presentEntry(summary), method, path, query, headers, ...presentBody(body) };
+}
+
+function presentBody(body: Uint8Array): { readonly body: string } | { readonly body_base64: string } {
+  try {
+    return { body: utf8.decode(body) };
+  } catch {
+    return { body_base64: Buffer.from(body).toString("base64") };
+  }
+}

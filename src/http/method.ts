@@ -1,0 +1,2 @@
+/** Methods that endpoints take; HEAD is answered as GET. */
+export type Method = "GET" | "POST" | "DELETE";
