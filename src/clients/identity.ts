@@ -17,6 +17,8 @@ interface Claim {
 }
 
 const ID_CHARACTERS_MAX = 128;
+/** A longer name is nobody's. To look through one of a megabyte for each point of a batch would take half a minute. */
+const NAME_LENGTH_MAX = 16 * 1024;
 /** Of a longer one, before `~` and the beginning of its hash. */
 const KEPT_CHARACTERS = 119;
 const HASH_CHARACTERS = 8;
@@ -46,6 +48,7 @@ export function identify(
 
 /** The name as an id; null where nothing is left of it, or a path can't name it. */
 function storedId(name: string): string | null {
+  if (name.length > NAME_LENGTH_MAX) return null;
   // Most names are short and plain, and are looked at for every point.
   if (PLAIN_NAME.test(name)) return name;
   const id = cut(name.replace(CONTROL_CHARACTERS, ""));

@@ -53,6 +53,12 @@ test("control characters go, what is long is cut and hashed, and case is kept", 
   expect(idOf("ü".repeat(128))).toBe("ü".repeat(128));
 });
 
+test("a name of more than 16 KiB is nobody's", () => {
+  const claim = (device: string) => ({ device, user: null });
+  expect(identify(SENDER, NOWHERE, OSMAND, claim("x".repeat(16 * 1024)))?.deviceId).toMatch(/^x{119}~/);
+  expect(identify(SENDER, NOWHERE, OSMAND, claim("x".repeat(16 * 1024 + 1)))).toBeNull();
+});
+
 test("what no path can name is no device", () => {
   for (const device of [".", "..", "\u0000", "\ud800"]) {
     expect(identify(SENDER, { device, user: null }, OSMAND, NOWHERE)).toBeNull();

@@ -18,8 +18,15 @@ const POINT_BYTES_MAX = 64 * 1024;
 const encoder = new TextEncoder();
 
 /**
- * What is kept of a message for each point that could not be used: the point alone, or all of it where it was all. In
- * steps of so many bytes, since a message may hold ten thousand such points.
+ * What the points that are kept of a message may come to beyond twice the message: each has the parameters of the URL
+ * and what stands beside the message's list with it, which may be long.
+ */
+const BYTES_BEYOND_MAX = 1024 * 1024;
+
+/**
+ * What is kept of a message for each point that could not be used: the point alone, or all of it where it was all, and
+ * where its points would be far more than the message. In steps of so many bytes, since a message may hold ten thousand
+ * such points.
  */
 export function* refusedMessages(
   sent: SentMessage,
@@ -46,12 +53,21 @@ export function* refusedMessages(
     speedUnit,
     headers,
   };
+  const commonBytes = query.length + Object.values(headers).join("").length;
+  const bytesMax = 2 * source.body.length + BYTES_BEYOND_MAX;
   const messages: RefusedMessage[] = [];
+  let bytes = 0;
   let stepBytes = 0;
   for (const { reason, deviceId, raw, index } of refused) {
     const kept = keptText(sent, raw, query);
     messages.push({ ...common, ...kept, reason, deviceId, index: raw === undefined ? null : index });
-    stepBytes += kept.body.length;
+    const addedBytes = kept.body.length + commonBytes;
+    bytes += addedBytes;
+    stepBytes += addedBytes;
+    if (bytes > bytesMax && messages.length > 1) {
+      const { reason, deviceId } = refused[0]!;
+      return [{ ...common, ...keptText(sent, undefined, query), reason, deviceId, index: null }];
+    }
     if (stepBytes < POINT_BYTES_MAX) continue;
     yield;
     stepBytes = 0;
@@ -66,7 +82,7 @@ function keptText({ message, source }: SentMessage, raw: unknown, query: string)
   if (isQuery) return { query: raw, body: NO_BODY, isCut: false };
   const body = encoder.encode(typeof raw === "string" ? raw : JSON.stringify(raw));
   const isCut = body.length > POINT_BYTES_MAX;
-  return { query, body: isCut ? body.subarray(0, POINT_BYTES_MAX) : body, isCut };
+  return { query, body: isCut ? body.slice(0, POINT_BYTES_MAX) : body, isCut };
 }
 
 const NO_BODY = new Uint8Array();

@@ -158,6 +158,28 @@ test("nothing is kept of a broken message that may hold somebody's password, but
     expect((await take(sentOf({ kind: "unreadable" }, body))).refused).toHaveLength(1);
 });
 
+test("where its points would be far more than a message, all of it is kept, once", async () => {
+  const points = Array<number>(200).fill(91);
+  const sent = sentOf(json([...points, 52]), "all of it");
+  const query = new URLSearchParams({ note: "x".repeat(12_000) });
+  const { taken, refused, batches } = await take({ ...sent, message: { ...sent.message, query } });
+  expect(taken.ok && taken.value.collected.refused.length).toBe(200);
+  expect(batches[0]?.count).toBe(1);
+  expect(
+    refused.map(({ reason, index, deviceId, isCut, body }) => {
+      return { reason, index, deviceId, isCut, body: new TextDecoder().decode(body) };
+    }),
+  ).toEqual([{ reason: "bad_coordinates", index: null, deviceId: "bus", isCut: false, body: "all of it" }]);
+});
+
+test("of a point that is too long its beginning is kept, and no more of it in memory", async () => {
+  const value = { note: "x".repeat(100_000) };
+  const { refused } = await take(sentOf(json([value])));
+  expect(refused.map(({ isCut, body }) => [isCut, body.length, body.buffer.byteLength])).toEqual([
+    [true, 65_536, 65_536],
+  ]);
+});
+
 test("a body with nothing in it is taken, and nothing of it kept", async () => {
   for (const content of [{ kind: "empty" } as const, json(["visit"])]) {
     const { taken, steps } = await take(sentOf(content));
