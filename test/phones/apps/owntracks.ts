@@ -73,7 +73,7 @@ function headersOf({ user, device, key }: Account) {
 function bodyOf(point: Point, account: Account, members: typeof iosMembers): string {
   if (point.kind === "unreadable") return brokenJson(point);
   const topic = `owntracks/${account.user}/${account.device}`;
-  if (point.kind === "event") return JSON.stringify(transitionOf(point, topic));
+  if (point.kind === "event") return eventOf(point, account, topic);
   return JSON.stringify({ _type: "location", ...commonMembers(point), ...members(point), topic });
 }
 
@@ -113,6 +113,14 @@ function iosMembers(point: Point): object {
   const image = photoOf(point);
   const photo = image === null ? {} : { poi: "Cafe", imagename: "cafe.jpg", image };
   return { alt: 5, vac: 10, p: 102.191, tid: "27", motionactivities: ["walking"], inregions: [], ...photo };
+}
+
+/** In turns: somebody comes home, the settings with the key in them, and those broken off. */
+function eventOf(point: Point, { user, key }: Account, topic: string): string {
+  if (point.number % 3 === 0) return JSON.stringify(transitionOf(point, topic));
+  const configuration = { _type: "configuration", mode: 3, auth: true, username: user, password: key };
+  const dump = JSON.stringify({ _type: "dump", configuration, topic: `${topic}/dump` });
+  return point.number % 3 === 1 ? dump : dump.slice(0, dump.indexOf(',"topic"'));
 }
 
 function transitionOf(point: Point, topic: string) {
