@@ -1,9 +1,4 @@
-import { directoryPaths } from "../../../src/directory/paths.ts";
-import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
-import type { AppId } from "../../../src/model/ids.ts";
-import { openQuarantine } from "../../../src/quarantine/open-quarantine.ts";
-import type { Quarantine } from "../../../src/quarantine/quarantine.ts";
-import { createPlatform } from "../../../src/runtime/platform.ts";
+import { type Client, get } from "../../runtime/support/client.ts";
 
 /** What the quarantine holds of a message that could not be used. */
 export interface QuarantinedMessage {
@@ -17,33 +12,42 @@ export interface QuarantinedMessage {
   readonly text: string;
 }
 
-const ALL = { client: null, reason: null, deviceId: null };
-
-/** All that a data directory holds of these apps; no server has it open. */
-export async function readQuarantine(
-  dataDir: string,
-  appIds: readonly string[],
-): Promise<ReadonlyMap<string, readonly QuarantinedMessage[]>> {
-  const { quarantine: directory, damaged: damagedDirectory } = directoryPaths(dataDir);
-  const { files } = createPlatform();
-  const scheduler = new Scheduler();
-  const opened = await openQuarantine({ files, directory, damagedDirectory, scheduler, onDamage: () => {} });
-  if (opened.damage.length > 0)
-    throw new Error(`The quarantine is damaged: ${JSON.stringify(opened.damage)}`);
-  const messages = new Map<string, readonly QuarantinedMessage[]>();
-  for (const appId of appIds) messages.set(appId, await readApp(opened.quarantine, appId as AppId));
-  await opened.quarantine.close();
-  return messages;
+interface Page {
+  readonly entries: readonly Entry[];
+  readonly pagination: { readonly has_more: boolean };
 }
 
-async function readApp(quarantine: Quarantine, appId: AppId): Promise<readonly QuarantinedMessage[]> {
-  const { entries } = quarantine.list(appId, ALL, 0, Number.POSITIVE_INFINITY);
-  const decoder = new TextDecoder();
+interface Entry {
+  readonly id: string;
+  readonly key_id: string;
+  readonly reason: string;
+  readonly device_id?: string;
+  readonly position?: number;
+}
+
+interface WholeEntry {
+  readonly query: string;
+  readonly body: string;
+}
+
+const PAGE = 1000;
+
+/** All that the quarantine has of an app, entry by entry. */
+export async function readQuarantine(client: Client): Promise<readonly QuarantinedMessage[]> {
   const messages: QuarantinedMessage[] = [];
-  for (const { id, keyId, reason, deviceId, index } of entries) {
-    const { message } = (await quarantine.find(appId, id))!;
-    const text = `${decodeURIComponent(message.query)} ${decoder.decode(message.body)}`;
-    messages.push({ id, keyId, reason, deviceId: index === null ? null : deviceId, text });
+  for (let offset = 0; ; offset += PAGE) {
+    const page = await ask<Page>(client, `/api/v1/quarantine?limit=${PAGE}&offset=${offset}`);
+    for (const { id, key_id: keyId, reason, device_id = null, position } of page.entries) {
+      const { query, body } = await ask<WholeEntry>(client, `/api/v1/quarantine/${id}`);
+      const deviceId = position === undefined ? null : device_id;
+      messages.push({ id, keyId, reason, deviceId, text: `${decodeURIComponent(query)} ${body}` });
+    }
+    if (!page.pagination.has_more) return messages;
   }
-  return messages;
+}
+
+async function ask<Body>(client: Client, path: string): Promise<Body> {
+  const answer = await get(client, path);
+  if (answer.status !== 200) throw new Error(`${path} was answered ${answer.status} ${await answer.text()}`);
+  return (await answer.json()) as Body;
 }

@@ -2,7 +2,7 @@ import { type Client, get } from "../../runtime/support/client.ts";
 import { type Judgement, judge, type Kept } from "../check/judge.ts";
 import { readQuarantine } from "../check/quarantine.ts";
 import { findKeys, readDirectoryTexts } from "../check/secrets.ts";
-import { readStore, type StoredRecord } from "../check/store.ts";
+import { readStore } from "../check/store.ts";
 import type { Scene } from "./scene.ts";
 
 /**
@@ -24,16 +24,13 @@ export async function judgeScene(scene: Scene, shown: (kept: Kept) => Kept): Pro
 
   await server.kill();
   await server.start(true);
-  const stores = new Map<string, readonly StoredRecord[]>();
-  for (const [appId, key] of readKeys) stores.set(appId, await readStore({ url: server.url, key }));
+  const keptOf = new Map<string, Kept>();
+  for (const [appId, key] of readKeys) {
+    const client = { url: server.url, key };
+    keptOf.set(appId, shown({ records: await readStore(client), quarantine: await readQuarantine(client) }));
+  }
   await server.stop();
 
-  const quarantines = await readQuarantine(place.dataDir, appIds);
-  const keptOf = new Map(
-    appIds.map((appId) => {
-      return [appId, shown({ records: stores.get(appId)!, quarantine: quarantines.get(appId)! })];
-    }),
-  );
   const { phones: summaries, faults } = judge(phones, keptOf, vandalsKey.id);
   const texts = new Map([...readDirectoryTexts(place.dataDir), ...told, ["the log", server.said]]);
   return {
