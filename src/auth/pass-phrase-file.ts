@@ -20,11 +20,12 @@ const FORMAT_VERSION = 1;
 /** Of these the apps use the first 32 bytes. */
 export const PASS_PHRASE_CHARACTERS_MAX = 128;
 
-const PASS_PHRASE = new RegExp(`^[^\\x00-\\x1f\\x7f-\\x9f]{1,${PASS_PHRASE_CHARACTERS_MAX}}$`, "u");
+const CONTROL_CHARACTER = /[\x00-\x1f\x7f-\x9f]/;
 
 /** Null where it is empty or too long, or holds what nobody types. */
 export function parsePassPhrase(text: string): string | null {
-  return PASS_PHRASE.test(text) && text.isWellFormed() ? text : null;
+  const isTyped = text !== "" && text.isWellFormed() && !CONTROL_CHARACTER.test(text);
+  return isTyped && [...text].length <= PASS_PHRASE_CHARACTERS_MAX ? text : null;
 }
 
 export function encodePassPhraseFile(passPhrases: readonly PassPhrase[]): Uint8Array {

@@ -2,7 +2,14 @@ import type { Target } from "./support/target.ts";
 import { jsonBodies, ndjsonBodies } from "./targets/bodies.ts";
 import { clientKeys, clientMessages } from "./targets/clients.ts";
 import { indexColumns, numberColumns, textColumns } from "./targets/columns.ts";
-import { acknowledgedFiles, backups, importRecords, keyFiles, manifests } from "./targets/json-files.ts";
+import {
+  acknowledgedFiles,
+  backups,
+  importRecords,
+  keyFiles,
+  manifests,
+  passPhraseFiles,
+} from "./targets/json-files.ts";
 import { logEntries, logSegments } from "./targets/log.ts";
 import { packedBodies } from "./targets/packed.ts";
 import { keyTexts, paths, queries } from "./targets/requests.ts";
@@ -17,6 +24,7 @@ export const TARGETS: readonly Target[] = [
   logSegments,
   manifests,
   keyFiles,
+  passPhraseFiles,
   backups,
   acknowledgedFiles,
   importRecords,

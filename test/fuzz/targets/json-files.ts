@@ -7,6 +7,11 @@ import {
   readManifest,
 } from "../../../src/archive/files/manifest.ts";
 import { encodeKeyFile, type KeyRecord, parseKeyFile } from "../../../src/auth/key-file.ts";
+import {
+  encodePassPhraseFile,
+  type PassPhrase,
+  parsePassPhraseFile,
+} from "../../../src/auth/pass-phrase-file.ts";
 import { PERMISSIONS } from "../../../src/auth/permissions.ts";
 import { TIER_NAMES } from "../../../src/auth/tiers.ts";
 import { readAcknowledged, writeAcknowledged } from "../../../src/directory/acknowledged.ts";
@@ -117,6 +122,40 @@ function keyRecord(draw: Draw): KeyRecord {
     expiresMs: time(),
     revokedMs: time(),
     sha256: hex(draw, 64),
+  };
+}
+
+export const passPhraseFiles: Target = {
+  name: "pass-phrases",
+  bytesMax: 4096,
+  seeds: () => [
+    encodePassPhraseFile([{ keyId: "k_00000001", appId: "app" as AppId, deviceId: null, text: "ü" }]),
+  ],
+  check(input) {
+    const draw = createDraw(input);
+    const source = sourceOf(draw, () => draw.list(4, () => passPhrase(draw)), encodePassPhraseFile);
+    const parsed = parsePassPhraseFile(source.bytes);
+    if (source.kind === "written")
+      mustEqual(parsed, { ok: true, value: source.value }, "the file gives its pass phrases back");
+    if (parsed.ok)
+      mustEqual(
+        parsePassPhraseFile(encodePassPhraseFile(parsed.value)),
+        parsed,
+        "what was read can be written",
+      );
+    else must(FAULT.test(parsed.error), "a fault is said in words, none of them from the file", () => parsed);
+  },
+};
+
+const FAULT =
+  /^(it is not a JSON object|its list of pass phrases is missing|its format version is missing|it has format version [\d.e+]+, and this program knows up to 1|pass phrase number \d+ has no valid (keyId|appId|deviceId|text))$/;
+
+function passPhrase(draw: Draw): PassPhrase {
+  return {
+    keyId: `k_${hex(draw, 8)}`,
+    appId: `app.${hex(draw, 2)}` as AppId,
+    deviceId: draw.pick([null, "pixel7", "anna:pixel7"]),
+    text: draw.pick(["123", "correct horse ü", "\u{1F511}".repeat(128)]),
   };
 }
 
