@@ -44,7 +44,7 @@ function parseMqtt(values: ValuesOf<"serve">, environment: Environment): Result<
   const password = environment[PASSWORD_VARIABLE] || null;
   if (password !== null && mqttPasswordFile !== null)
     return fail(`Give the password by ${PASSWORD_VARIABLE} or by --mqtt-password-file, not both`);
-  if (password !== null && broker.user === null)
+  if ((password !== null || mqttPasswordFile !== null) && broker.user === null)
     return fail("A password needs a user: --mqtt mqtts://user@broker.example:8883");
   return ok({
     broker,

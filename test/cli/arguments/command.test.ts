@@ -123,6 +123,9 @@ describe("parseCommand()", () => {
       expect(refusal(`${LINE} --mqtt-password s3cret`)).toBe("Unknown option --mqtt-password");
       expect(refusal(`${LINE} --mqtt-password-file /p`, environment)).toContain("not both");
       expect(refusal("serve --mqtt mqtt://b --mqtt-app shop", environment)).toContain("needs a user");
+      expect(refusal("serve --mqtt mqtt://b --mqtt-app shop --mqtt-password-file /p")).toContain(
+        "needs a user",
+      );
     });
 
     test.each([

@@ -33,7 +33,7 @@ export async function startBroker(directory: string, lines: readonly string[] = 
     "persistence true",
     `persistence_location ${directory}/`,
     "autosave_interval 1",
-    "max_queued_messages 100000",
+    "max_queued_messages 10000000",
     ...lines,
   ];
   return startBrokerWith(directory, port, `${config.join("\n")}\n`);
