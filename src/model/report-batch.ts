@@ -105,15 +105,20 @@ export function createReportBatchBuilder(rowsExpected: number): ReportBatchBuild
     build: () => ({
       count,
       texts,
-      device: device.subarray(0, count),
-      timestampMs: timestampMs.subarray(0, count),
-      numbers: columns.map((column) => column.subarray(0, count)),
+      device: filled(device, count),
+      timestampMs: filled(timestampMs, count),
+      numbers: columns.map((column) => filled(column, count)),
       profiles: profiles.tuples(),
-      profile: profileOfRow.subarray(0, count),
+      profile: filled(profileOfRow, count),
       states: states.tuples(),
-      state: stateOfRow.subarray(0, count),
+      state: filled(stateOfRow, count),
     }),
   };
+}
+
+/** The rows that are there. Views of full columns took a tenth of the time of a request with one report. */
+function filled<Column extends Uint32Array | Float64Array>(column: Column, count: number): Column {
+  return column.length === count ? column : (column.subarray(0, count) as Column);
 }
 
 function grownUint32(from: Uint32Array<ArrayBuffer>, capacity: number): Uint32Array<ArrayBuffer> {
