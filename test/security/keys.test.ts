@@ -217,15 +217,15 @@ test("each operation opens with the permission that it names, and with no other"
     openedBy[named.name] = [];
     for (const key of ["reader", "writer", "operator"] as const) {
       const response = await ask(named, { authorization: `Bearer ${app.keys[key]}` });
-      expect([200, 403]).toContain(response.status);
+      expect([200, 403, 404]).toContain(response.status);
       expectSilent(await response.text(), named.name);
-      if (response.status === 200) openedBy[named.name]!.push(key);
+      if (response.status !== 403) openedBy[named.name]!.push(key);
     }
   }
-  const expected = KEYED_OPERATIONS.map(({ name, method, path }) => [
-    name,
-    [path === "/metrics" ? "operator" : method === "POST" ? "writer" : "reader"],
-  ]);
+  const expected = KEYED_OPERATIONS.map(({ name, method, path, operation }) => {
+    if (operation.description.includes("`read` and `write`")) return [name, []];
+    return [name, [path === "/metrics" ? "operator" : method === "POST" ? "writer" : "reader"]];
+  });
   expect(openedBy).toEqual(Object.fromEntries(expected));
 });
 

@@ -46,10 +46,14 @@ export function plainPath(named: NamedOperation, deviceId: string, userId: strin
   return filledPath(named, deviceId, userId) + (query === "" ? "" : `?${query}`);
 }
 
-/** The operation that a path belongs to once `..` in it is resolved, as URLs do; null where there is none. */
-export function operationAt(path: string): NamedOperation | null {
+/**
+ * The operation that a path and method belong to once `..` in the path is resolved, as URLs do; where it has none of
+ * that method another one of the path, and null where there is none at all.
+ */
+export function operationAt(path: string, method: string): NamedOperation | null {
   const { pathname } = new URL(path, "http://localhost");
-  return OPERATIONS.find((named) => shapeOf(named.path).test(pathname)) ?? null;
+  const there = OPERATIONS.filter((named) => shapeOf(named.path).test(pathname));
+  return there.find((named) => named.method === method) ?? there[0] ?? null;
 }
 
 function shapeOf(path: string): RegExp {
