@@ -3,7 +3,7 @@ import { knownDetails } from "../reading/details.ts";
 import { type Found, NO_POSITION } from "../reading/found.ts";
 import { isMembers, type Members } from "../reading/members.ts";
 import { readTimeMs } from "../reading/time.ts";
-import { readMagnitude, readNumber } from "../reading/values.ts";
+import { readMagnitude, readNumber, readText } from "../reading/values.ts";
 
 /*
  * Overland's "OwnTracks" logging mode: one object in OwnTracks' words, with a time that counts from 2001 as Apple's
@@ -30,8 +30,8 @@ export function findInOwnTracksMode(members: Members, { arrivedMs, os, user }: M
   if ((members.lat ?? members.lon ?? null) === null) return NO_POSITION;
   const [first = null, second = null] = namesOf(members);
   return {
-    device: second ?? first,
-    user: second === null ? user : first,
+    device: readText(second ?? first),
+    user: second === null ? user : readText(first),
     timestampMs: nearerToArrival(readTimeMs(members.tst), arrivedMs),
     latitude: readNumber(members.lat),
     longitude: readNumber(members.lon),

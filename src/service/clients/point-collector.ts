@@ -30,6 +30,8 @@ export interface PointContext {
   readonly nowMs: number;
 }
 
+type Claim = Pick<ClientPoint, "device" | "user" | "driver">;
+
 /** GPS counts 1024 weeks; what an old receiver calls 2007 is now. */
 const ROLLOVER_MS = 1024 * 7 * MS_PER_DAY;
 
@@ -48,6 +50,8 @@ export class PointCollector implements PointSink {
   readonly #context: PointContext;
   readonly #reports = new ReportBatches();
   readonly #oldestMs: number;
+  #lastClaim: Claim | null = null;
+  #lastIdentity: Identity | null = null;
   #count = 0;
 
   constructor(context: PointContext) {
@@ -80,9 +84,15 @@ export class PointCollector implements PointSink {
     countOne(this.skipped, what);
   }
 
-  #identify(claim: Pick<ClientPoint, "device" | "user" | "driver">): Identity | null {
-    const { sender, address, client } = this.#context;
-    return identify(sender, address, client, claim);
+  /** The points of most messages are of one device, and a long name takes a while to be looked into. */
+  #identify(claim: Claim): Identity | null {
+    const last = this.#lastClaim;
+    if (claim.device !== last?.device || claim.user !== last.user || claim.driver !== last.driver) {
+      const { sender, address, client } = this.#context;
+      this.#lastIdentity = identify(sender, address, client, claim);
+      this.#lastClaim = claim;
+    }
+    return this.#lastIdentity;
   }
 
   /** Makes a report of the point, or says why it can't be one. */

@@ -113,6 +113,28 @@ test("points beside a refused one are kept, a thousand to a batch", () => {
   expect(collector.refused).toEqual([{ reason: "bad_coordinates", deviceId: "pixel", raw: RAW, index: 0 }]);
 });
 
+test("each point is its own device's and user's, whosever the one before it was", () => {
+  const claims = [
+    { device: "pixel", user: null },
+    { device: "moto", user: null },
+    { device: "moto", user: null, driver: "dora" },
+    { device: "moto", user: null },
+    { device: "moto", user: "anna" },
+    { device: null, user: null },
+    { device: "pixel", user: null },
+  ];
+  const collector = collect({ latitude: 91, ...claims[0]! });
+  for (const claim of claims.slice(1)) collector.add({ ...POINT, latitude: 91, ...claim }, RAW);
+  collector.refuse("bad_json");
+  const ids = ["pixel", "moto", "moto", "moto", "anna:moto", "owntracks-7xYz", "pixel", "owntracks-7xYz"];
+  expect(collector.refused.map(({ deviceId }) => deviceId)).toEqual(ids);
+
+  const taken = collect(claims[0]!);
+  for (const claim of claims.slice(1)) taken.add({ ...POINT, timestampMs: NOW_MS, ...claim }, RAW);
+  const texts = taken.batches()[0]!.texts;
+  expect(["anna", "dora"].every((user) => texts.includes(user))).toBe(true);
+});
+
 test("what is no position is counted by what it was", () => {
   const collector = collect({});
   collector.skip("transition");

@@ -1,0 +1,50 @@
+import { describe, expect, test } from "bun:test";
+import {
+  readBoolean,
+  readMagnitude,
+  readNumber,
+  readPositive,
+  readText,
+} from "../../../src/clients/reading/values.ts";
+
+describe("readNumber()", () => {
+  test.each([
+    [13.4, 13.4],
+    ["13.4", 13.4],
+    [" 13.4 ", 13.4],
+    ["-0.5", -0.5],
+    ["+.5", 0.5],
+    ["5.", 5],
+    ["1.0E-4", 0.0001],
+    ["NaN", null],
+    ["Infinity", null],
+    ["1e400", null],
+    ["0x1f", null],
+    ["1 2", null],
+    ["", null],
+    ["1".repeat(65), null],
+    [Number.NaN, null],
+    [null, null],
+    [undefined, null],
+    [true, null],
+    [[1], null],
+  ])("of %p is %p", (value, number) => {
+    expect(readNumber(value)).toBe(number);
+  });
+});
+
+test("readMagnitude() knows nothing below zero, readPositive() nothing at it either", () => {
+  expect([-1, 0, 1].map(readMagnitude)).toEqual([null, 0, 1]);
+  expect([-1, 0, 1].map(readPositive)).toEqual([null, null, 1]);
+});
+
+test("readBoolean() reads what says yes or no, and nothing else", () => {
+  expect([true, "true", "1", 1].map(readBoolean)).toEqual([true, true, true, true]);
+  expect([false, "false", "0", 0].map(readBoolean)).toEqual([false, false, false, false]);
+  expect(["yes", 2, null, undefined].map(readBoolean)).toEqual([null, null, null, null]);
+});
+
+test("readText() takes names and numbers, and nothing that is too long to be a name", () => {
+  expect(["van", 7, "ü".repeat(4096)].map(readText)).toEqual(["van", "7", "ü".repeat(4096)]);
+  expect(["", "ü".repeat(4097), Number.NaN, null, {}].map(readText)).toEqual([null, null, null, null, null]);
+});
