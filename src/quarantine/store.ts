@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import type { RefusedMessage } from "../clients/refused-message.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
 import type { Scheduler } from "../lib/schedule/scheduler.ts";
+import { Semaphore } from "../lib/schedule/semaphore.ts";
 import type { Steps } from "../lib/schedule/steps.ts";
 import type { ServiceError } from "../model/errors.ts";
 import type { AppId } from "../model/ids.ts";
@@ -46,6 +47,8 @@ export class QuarantineStore implements Quarantine {
   readonly #queue = new PutQueue();
   readonly #unsure: PendingPut[] = [];
   readonly #deletions = new Deletions();
+  /** A segment is read at a time: one may have 16 MiB. */
+  readonly #reads = new Semaphore(1);
   /** Entries that came again since their segment was written. */
   readonly #recounted = new Set<Segment>();
   #refused = 0;
@@ -80,7 +83,8 @@ export class QuarantineStore implements Quarantine {
   async find(appId: AppId, id: string): Promise<QuarantineEntry | null> {
     const entry = this.#index.find(appId, id);
     if (entry === null) return null;
-    const message = await readEntry(this.#files, entry.segment, entry.sequence);
+    const { segment, sequence } = entry;
+    const message = await this.#reads.run(appId, () => readEntry(this.#files, segment, sequence));
     return message === null ? null : { summary: entry, message };
   }
 
@@ -109,6 +113,8 @@ export class QuarantineStore implements Quarantine {
   /** In one turn, so that shares and queue are as they were looked at. */
   #take(prepared: readonly PreparedEntry[]): Promise<Result<void, ServiceError>> {
     if (this.#isClosed) return Promise.resolve(fail(unavailable("the server is stopping")));
+    const leaving = this.#findLeaving(prepared);
+    if (leaving !== null) return leaving.then(() => this.#take(prepared));
     const unknown = prepared.filter(({ id, message }) => this.#findAny(message.appId, id) === null);
     const fresh = [...new Map(unknown.map((entry) => [entry.id, entry])).values()]; // Of one sender.
     const { message: holder } = prepared[0]!;
@@ -118,6 +124,17 @@ export class QuarantineStore implements Quarantine {
     this.#shares.take(holder, bytes);
     for (const entry of fresh) this.#enqueue(entry);
     return this.#await(prepared, new Set(fresh));
+  }
+
+  /** What is on its way out and came again is kept anew: its sender is told that it is there. */
+  #findLeaving(prepared: readonly PreparedEntry[]): Promise<void> | null {
+    if (this.#working === null) return null;
+    for (const { id, message } of prepared) {
+      const known = this.#index.find(message.appId, id);
+      const leaving = known === null ? null : this.#deletions.leaving(known);
+      if (leaving !== null) return leaving;
+    }
+    return null;
   }
 
   #enqueue(entry: PreparedEntry): void {

@@ -280,3 +280,53 @@ test("sweep() deletes what came last before an instant", async () => {
   const again = await openTestQuarantine(files.crash());
   expect(again.quarantine.list(APP, ANY, 0, 10).entries.map(({ count }) => count)).toEqual([1, 2]);
 });
+
+test("put() keeps anew what comes again while it is on its way out", async () => {
+  for (const step of ["read", "replace"]) {
+    const files = createSimulatedFiles();
+    const opened = await openTestQuarantine(files);
+    const { quarantine } = opened;
+    await quarantine.put([refused("a"), refused("b")]);
+    const ids = quarantine.list(APP, ANY, 0, 10).entries.map(({ id }) => id);
+    const puts: Promise<unknown>[] = [];
+    files.beforeOperation = async (operation) => {
+      if (operation !== step || puts.length > 0) return;
+      puts.push(quarantine.put([refused("c"), refused("a")]));
+      await Bun.sleep(1); // Until it is looked for.
+    };
+    expect(await quarantine.delete(APP, ids)).toEqual({ ok: true, value: 2 });
+    files.beforeOperation = null;
+    expect(await Promise.all(puts)).toEqual([OK]);
+    expect(await bodies(opened)).toEqual(["a", "c"]);
+    expect(await bodies(await openTestQuarantine(files.crash()))).toEqual(["a", "c"]);
+  }
+});
+
+test("put() counts what comes again where it could not be deleted", async () => {
+  const files = createSimulatedFiles();
+  const opened = await openTestQuarantine(files);
+  const { quarantine } = opened;
+  await quarantine.put([refused("a")]);
+  const [entry] = quarantine.list(APP, ANY, 0, 10).entries;
+  files.failNext("replace", "EIO");
+  const deleted = quarantine.delete(APP, [entry!.id]);
+  expect(await quarantine.put([refused("a")])).toEqual(OK);
+  expect((await deleted).ok).toBe(false);
+  expect(quarantine.list(APP, ANY, 0, 10).entries.map(({ count }) => count)).toEqual([2]);
+  expect(await bodies(await openTestQuarantine(files.crash()))).toEqual(["a"]);
+});
+
+test("find() reads one segment after the other, however many ask", async () => {
+  const files = createSimulatedFiles();
+  const { quarantine } = await openTestQuarantine(files);
+  await quarantine.put([refused("a")]);
+  const [entry] = quarantine.list(APP, ANY, 0, 10).entries;
+  let reading = 0;
+  files.beforeOperation = async (operation) => {
+    if (operation !== "read") return;
+    expect(++reading).toBe(1);
+    await Bun.sleep(1);
+    reading--;
+  };
+  await Promise.all([1, 2, 3].map(() => quarantine.find(APP, entry!.id)));
+});
