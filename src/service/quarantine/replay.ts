@@ -7,6 +7,7 @@ import type { Address, Sender } from "../../clients/sender.ts";
 import { assert } from "../../lib/assert.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import type { Scheduler } from "../../lib/schedule/scheduler.ts";
+import { Semaphore } from "../../lib/schedule/semaphore.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { AppId } from "../../model/ids.ts";
@@ -45,7 +46,12 @@ export interface ReplayDependencies {
 export function createReplay(dependencies: ReplayDependencies): Replay {
   const { quarantine, takeMessage, listKeys, decryptOf, scheduler } = dependencies;
 
-  return async function replay(appId, id) {
+  /** Of each under way the body is in memory, which may have 16 MiB. */
+  const turns = new Semaphore(1);
+
+  return (appId, id) => turns.run(appId, () => replay(appId, id));
+
+  async function replay(appId: AppId, id: string): ReturnType<Replay> {
     const entry = await quarantine().find(appId, id);
     if (entry === null) return ok(null);
     const { message: refused } = entry;
@@ -63,7 +69,7 @@ export function createReplay(dependencies: ReplayDependencies): Replay {
     const deleted = isKept ? ok(0) : await quarantine().delete(appId, [id]);
     if (!deleted.ok) return deleted;
     return ok({ accepted, duplicates, refused: collected.refused.length, isKept });
-  };
+  }
 }
 
 /** Whom the key writes as now; of one that is in no file any more nothing is known but its id. */

@@ -76,6 +76,29 @@ test("a body that nobody can read is kept whole, and shown in base64 where it is
   expect(body.body).toBeUndefined();
 });
 
+test("of a long body the beginning is shown, without half a character", async () => {
+  const app = await createTestApp();
+  await send(app, `{"locations": [${"ü".repeat(40_000)}`);
+  await send(app, new Uint8Array(100_000).fill(255, 1).fill(123, 0, 1));
+  const [bytes, text] = await entriesOf(app);
+  expect((await ask(app, "GET", `${text!.id}`)).body).toMatchObject({
+    body: `{"locations": [${"ü".repeat((65_536 - 16) / 2)}`,
+    body_bytes: 80_015,
+  });
+  const { body } = await ask(app, "GET", `${bytes!.id}`);
+  expect(Buffer.from(String(body.body_base64), "base64")).toHaveLength(65_536);
+  expect(body.body_bytes).toBe(100_000);
+});
+
+test("an app's entries are tried again one after the other, so that few of them are in memory", async () => {
+  const app = await createTestApp();
+  await send(app, JSON.stringify({ locations: [feature(NOON_MS + HOUR_MS)] }));
+  const [entry] = await entriesOf(app);
+  app.clock.advance(HOUR_MS);
+  const replayed = await Promise.all([1, 2, 3].map(() => ask(app, "POST", `${entry!.id}/replay`)));
+  expect(replayed.map(({ status }) => status)).toEqual([200, 404, 404]);
+});
+
 test("entries are filtered, paged, and gone once they are deleted", async () => {
   const app = await createTestApp();
   const names = ["a", "b", "c"];

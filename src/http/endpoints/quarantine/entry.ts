@@ -17,17 +17,18 @@ const answer = object({
     additionalProperties: { type: "string" },
     description: "Those that say something about a report.",
   }),
-  body: optional(text("What was sent, where it is UTF-8.")),
-  body_base64: optional(text("What was sent, where it is not.")),
+  body: optional(text("What was sent, where it is UTF-8; of a longer body the first 64 KiB.")),
+  body_base64: optional(text("What was sent, where it is not; as much of it.")),
 });
 
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+/** A body may have megabytes, and up to six times as many characters in JSON, which hold up everybody. */
+const SHOWN_BYTES_MAX = 64 * 1024;
 
 export const quarantineEntry = queryEndpoint({
   operationId: "getQuarantineEntry",
   tag: "App",
   summary: "An entry of the quarantine, with what was sent",
-  description: "What is personal in it is shown as it was sent.",
+  description: "What is personal in it is shown as it was sent. Of a long body only the beginning is shown.",
   path: "/api/v1/quarantine/:entryId",
   inPath: { entryId },
   query: {},
@@ -61,9 +62,11 @@ function present({ summary, message }: QuarantineEntry): ValueOf<typeof answer> 
 }
 
 function presentBody(body: Uint8Array): { readonly body: string } | { readonly body_base64: string } {
+  const shown = body.subarray(0, SHOWN_BYTES_MAX);
+  const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   try {
-    return { body: utf8.decode(body) };
+    return { body: utf8.decode(shown, { stream: shown.length < body.length }) }; // Its end may cut a character in two.
   } catch {
-    return { body_base64: Buffer.from(body).toString("base64") };
+    return { body_base64: Buffer.from(shown).toString("base64") };
   }
 }
