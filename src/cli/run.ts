@@ -11,6 +11,7 @@ import { doctor } from "./commands/doctor.ts";
 import { importFiles } from "./commands/import.ts";
 import { createKey, listKeys, revokeKey } from "./commands/keys.ts";
 import { setPassPhrase } from "./commands/pass-phrase.ts";
+import { changeQuarantine, listQuarantine, showQuarantined } from "./commands/quarantine.ts";
 import { restore } from "./commands/restore.ts";
 import { seal } from "./commands/seal.ts";
 import { serve } from "./commands/serve.ts";
@@ -57,6 +58,13 @@ async function run(
       return setPassPhrase(command, platform, clock, terminal);
     case "import":
       return importFiles(command, platform, clock, terminal, stopSignal());
+    case "quarantine list":
+      return listQuarantine(command, terminal);
+    case "quarantine show":
+      return showQuarantined(command, terminal);
+    case "quarantine replay":
+    case "quarantine delete":
+      return changeQuarantine(command, terminal);
     case "doctor":
       return doctor(command, terminal);
     case "seal":

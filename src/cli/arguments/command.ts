@@ -14,6 +14,15 @@ import {
   parseKeysRevoke,
 } from "./keys-command.ts";
 import { noArgument } from "./positionals.ts";
+import {
+  parseQuarantineDelete,
+  parseQuarantineList,
+  parseQuarantineReplay,
+  parseQuarantineShow,
+  type QuarantineChangeCommand,
+  type QuarantineListCommand,
+  type QuarantineShowCommand,
+} from "./quarantine-command.ts";
 import { parseServe, type ServeCommand } from "./serve-command.ts";
 
 /** What a command line asks for, in units and types. */
@@ -23,6 +32,9 @@ export type Command =
   | KeysListCommand
   | KeysRevokeCommand
   | KeysPassPhraseCommand
+  | QuarantineListCommand
+  | QuarantineShowCommand
+  | QuarantineChangeCommand
   | ImportCommand
   | DoctorCommand
   | SealCommand
@@ -42,7 +54,15 @@ type PlainCommand<Name extends CommandName> = {
   readonly dataDir: string;
 } & ValuesOf<Name>;
 
-export type HelpTopic = CommandName | "keys";
+/** Commands of two words, by the first: what may follow. */
+const GROUPS = {
+  keys: "create, list, revoke or passphrase",
+  quarantine: "list, show, replay or delete",
+} as const;
+
+export type CommandGroup = keyof typeof GROUPS;
+
+export type HelpTopic = CommandName | CommandGroup;
 
 /** A command line that can't be followed: one line, and which help knows more. */
 export interface UsageError {
@@ -65,6 +85,10 @@ const PARSERS: { readonly [Name in CommandName]: Parse<Name> } = {
     plain({ kind: "keys list", dataDir, ...values }, positionals),
   "keys revoke": parseKeysRevoke,
   "keys passphrase": parseKeysPassPhrase,
+  "quarantine list": parseQuarantineList,
+  "quarantine show": parseQuarantineShow,
+  "quarantine replay": parseQuarantineReplay,
+  "quarantine delete": parseQuarantineDelete,
   import: parseImport,
   doctor: parseDoctor,
   seal: (values, dataDir, positionals) => plain({ kind: "seal", dataDir, ...values }, positionals),
@@ -85,15 +109,15 @@ export function parseCommand(argv: readonly string[], environment: Environment):
   if (!common.ok) return usage(common.error, null);
   if (name === null) return parseWithoutName(common.value);
   if (name === "help") return parseHelp(after);
-  if (name !== "keys") {
+  if (!isGroup(name)) {
     if (!isCommandName(name) || name.includes(" ")) return usage(`Unknown command "${name}"`, null);
     return parseNamed(name, [...before, ...after], environment);
   }
   // Its second name stands somewhere among its flags.
   const rest = splitAtName(after);
-  if (rest.name === null) return parseKeysAlone([...before, ...rest.before]);
-  const fullName = `keys ${rest.name}`;
-  if (!isCommandName(fullName)) return usage(`Unknown command "${fullName}"`, "keys");
+  if (rest.name === null) return parseGroupAlone(name, [...before, ...rest.before]);
+  const fullName = `${name} ${rest.name}`;
+  if (!isCommandName(fullName)) return usage(`Unknown command "${fullName}"`, name);
   return parseNamed(fullName, [...before, ...rest.before, ...rest.after], environment);
 }
 
@@ -138,19 +162,23 @@ function parseWithoutName(flags: Flags): Result<Command, UsageError> {
   return flags.has("help") ? ok({ kind: "help", topic: null }) : usage("A command is missing", null);
 }
 
-function parseKeysAlone(args: readonly string[]): Result<Command, UsageError> {
+function parseGroupAlone(group: CommandGroup, args: readonly string[]): Result<Command, UsageError> {
   const flags = parseFlags(args, kindsOf(COMMON_FLAGS));
-  if (!flags.ok) return usage(flags.error, "keys");
-  if (flags.value.has("help")) return ok({ kind: "help", topic: "keys" });
-  return usage("keys needs a command: create, list, revoke or passphrase", "keys");
+  if (!flags.ok) return usage(flags.error, group);
+  if (flags.value.has("help")) return ok({ kind: "help", topic: group });
+  return usage(`${group} needs a command: ${GROUPS[group]}`, group);
 }
 
 /** `help`, `help import`, `help keys create`. */
 function parseHelp(after: readonly string[]): Result<Command, UsageError> {
   const topic = after.filter((word) => !word.startsWith("-")).join(" ");
   if (topic === "") return ok({ kind: "help", topic: null });
-  if (topic === "keys" || isCommandName(topic)) return ok({ kind: "help", topic });
+  if (isGroup(topic) || isCommandName(topic)) return ok({ kind: "help", topic });
   return usage(`Unknown command "${topic}"`, null);
+}
+
+function isGroup(name: string): name is CommandGroup {
+  return Object.hasOwn(GROUPS, name);
 }
 
 function usage(message: string, topic: HelpTopic | null): Result<never, UsageError> {

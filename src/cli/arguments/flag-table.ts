@@ -26,6 +26,7 @@ import {
   ORIGIN,
   PERMISSION,
   PORT,
+  REASON,
   SEAL_INTERVAL,
   SERVER_URL,
   THREADS,
@@ -35,6 +36,25 @@ import {
 } from "./value-kinds.ts";
 
 const DEFAULT_SERVER_URL = `http://${DEFAULT_HOSTNAME}:${DEFAULT_PORT}`;
+
+/** Of commands about the quarantine of a running server. */
+const SERVER_FLAGS = {
+  url: { name: "url", takes: SERVER_URL, default: DEFAULT_SERVER_URL, does: "a running server" },
+  key: {
+    name: "key",
+    takes: KEY,
+    variable: "WHEREHOUSE_KEY",
+    does: "a key of it; changes need one that may read and write, and is bound to nobody",
+  },
+} as const satisfies FlagRows;
+
+const ENTRY_FLAGS = {
+  client: { name: "client", takes: CLIENT, otherwise: "all", does: "only what this app sent" },
+  reason: { name: "reason", takes: REASON, otherwise: "all", does: "only what this is the reason of" },
+  deviceId: { name: "device", takes: DEVICE, otherwise: "all", does: "only what seems to be this device's" },
+} as const satisfies FlagRows;
+
+const ALL_FLAG = { name: "all", does: "all entries, or all that the other options let through" } as const;
 
 /**
  * Every flag of the command line, by command: the parser, what a command is given, `--help` and the documents' table
@@ -195,6 +215,17 @@ export const FLAGS = {
     },
     remove: { name: "remove", does: "forget it: nothing is opened with it any more" },
   },
+  "quarantine list": {
+    ...SERVER_FLAGS,
+    ...ENTRY_FLAGS,
+    json: { name: "json", does: "as JSON, with times in Unix milliseconds" },
+  },
+  "quarantine show": {
+    ...SERVER_FLAGS,
+    json: { name: "json", does: "the whole entry as JSON" },
+  },
+  "quarantine replay": { ...SERVER_FLAGS, ...ENTRY_FLAGS, all: ALL_FLAG },
+  "quarantine delete": { ...SERVER_FLAGS, ...ENTRY_FLAGS, all: ALL_FLAG },
   import: {
     appId: {
       name: "app",

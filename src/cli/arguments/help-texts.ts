@@ -63,6 +63,34 @@ pass-phrases.json in the data directory, mode 0600; a running server knows it wi
 brings is opened with the pass phrases of all keys of its app. The app uses the first 32 bytes.`,
     example: (program) => `${program} keys passphrase k_4fTz81Qa --device pixel7 < phrase`,
   },
+  "quarantine list": {
+    takes: "",
+    does: "show what nobody could use",
+    before: `Shows what apps sent and could not be used, of the key's app and the newest first: messages, or single
+points of them. The same from the same key is one entry, with how often it came.`,
+    example: (program) => `${program} quarantine list --url https://example.org --reason future`,
+  },
+  "quarantine show": {
+    takes: "ID",
+    does: "show one entry with what was sent",
+    before: `Prints the body on standard output and the rest on standard error. Control characters are shown as U+FFFD;
+--json has all as it came.`,
+  },
+  "quarantine replay": {
+    takes: "ID...",
+    does: "try entries again",
+    before: `Tries entries again, or with --all every one, as if they had come only now, but with their own times. An
+entry goes once its points are on disk; what still can't be used stays.`,
+    after: "Exit code 1 if any stays, or if the server can't be asked.",
+    example: (program) => `${program} quarantine replay --all --reason undecryptable`,
+  },
+  "quarantine delete": {
+    takes: "ID...",
+    does: "delete entries for good",
+    before:
+      "Deletes entries, or with --all every one that the other options let through. Nothing of them is kept.",
+    example: (program) => `${program} quarantine delete --all --device pixel7`,
+  },
   import: {
     takes: "FILE...",
     does: "take in reports from files",

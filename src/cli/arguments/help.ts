@@ -8,7 +8,8 @@ import { NPM_PROGRAM } from "./program.ts";
 /** What `--help` shows: the texts of commands, and a line for each row of the table of flags. */
 export function helpText(topic: HelpTopic | null, program: string): string {
   if (topic === null) return overview(program);
-  return topic === "keys" ? keysHelp(program) : commandHelp(topic, program);
+  if (topic === "keys") return keysHelp(program);
+  return topic === "quarantine" ? quarantineHelp(program) : commandHelp(topic, program);
 }
 
 /** What is wrong with a command line, and where to look. */
@@ -56,6 +57,17 @@ Changes act on a running server within 2 seconds.
 ${commandLines((name) => name.startsWith("keys "))}
 
 Help on each: ${program} keys create --help
+`;
+}
+
+function quarantineHelp(program: string): string {
+  return `Usage: ${program} quarantine list|show|replay|delete [options]
+
+What apps sent to a running server and nobody could use is kept for 90 days at most.
+
+${commandLines((name) => name.startsWith("quarantine "))}
+
+Help on each: ${program} quarantine list --help
 `;
 }
 

@@ -3,6 +3,7 @@ import { LABEL_CHARACTERS_MAX, parseLabel } from "../../auth/key-file.ts";
 import { PERMISSIONS } from "../../auth/permissions.ts";
 import { TIER_NAMES } from "../../auth/tiers.ts";
 import { CLIENT_NAMES } from "../../clients/client.ts";
+import { REFUSAL_REASONS } from "../../clients/refusal.ts";
 import { type BrokerAddress, COMPAT_SERVERS } from "../../config.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { formatDuration, parseDuration } from "../../lib/text/duration.ts";
@@ -91,6 +92,8 @@ export const CLIENT = ruled(
   `be one of ${CLIENT_NAMES.join(", ")}`,
   (text) => CLIENT_NAMES.find((name) => name === text) ?? null,
 );
+
+export const REASON = oneOf("REASON", REFUSAL_REASONS);
 
 export const FORMAT = oneOf("FORMAT", IMPORT_FORMATS);
 

@@ -68,7 +68,7 @@ test("a default is a value that its flag takes, written as it is shown", () => {
     "1000",
     "info",
     "standard",
-    SERVER_URL,
+    ...new Array<string>(5).fill(SERVER_URL), // Of doctor and of quarantine.
   ]);
 });
 

@@ -1,0 +1,95 @@
+import { Buffer } from "node:buffer";
+import { fail, ok, type Result } from "../../lib/result.ts";
+import { printable, printableLine } from "../../lib/text/printable.ts";
+import type { Terminal } from "../../runtime/process.ts";
+import {
+  askEntries,
+  askEntry,
+  askToDelete,
+  askToReplay,
+  type ToldEntry,
+} from "../../service/quarantine/ask-quarantine.ts";
+import type {
+  QuarantineChangeCommand,
+  QuarantineListCommand,
+  QuarantineShowCommand,
+} from "../arguments/quarantine-command.ts";
+import { formatCount } from "../screen/counts.ts";
+import { formatTable } from "../screen/table.ts";
+
+/* What a running server keeps of what clients sent and nobody could use. What they sent may be anything. */
+
+export async function listQuarantine(command: QuarantineListCommand, terminal: Terminal): Promise<number> {
+  const told = await askEntries(command, command, fetch);
+  if (!told.ok) return refuse(told.error, terminal);
+  const entries = told.value;
+  if (command.json) terminal.out(`${JSON.stringify(entries, null, 2)}\n`);
+  else if (entries.length === 0) terminal.error("Nothing is in the quarantine.\n");
+  else terminal.out(formatTable(HEADER, entries.map(row)));
+  return 0;
+}
+
+const HEADER = ["id", "last came", ">times", "app", "reason", "device", ">bytes"];
+
+function row({ id, client, reason, device_id = "-", body_bytes, last_arrived, count }: ToldEntry): string[] {
+  const time = `${new Date(last_arrived).toISOString().slice(0, 19)}Z`;
+  const told = [id, time, formatCount(count), client, reason, device_id, formatCount(body_bytes)];
+  return told.map(printableLine);
+}
+
+/** What surrounds the body goes to standard error, so that the body can be piped; to a terminal nothing raw goes. */
+export async function showQuarantined(command: QuarantineShowCommand, terminal: Terminal): Promise<number> {
+  const told = await askEntry(command, command.id, fetch);
+  if (!told.ok) return refuse(told.error, terminal);
+  const { success: _, body, body_base64, ...rest } = told.value;
+  if (command.json) {
+    terminal.out(`${JSON.stringify({ ...rest, body, body_base64 }, null, 2)}\n`);
+    return 0;
+  }
+  for (const [name, value] of Object.entries(rest)) {
+    const text = typeof value === "string" ? value : JSON.stringify(value);
+    terminal.error(`${printableLine(`${name}: ${text}`)}\n`);
+  }
+  const text =
+    typeof body === "string" ? body : Buffer.from(String(body_base64), "base64").toString("latin1");
+  terminal.out(`${printable(text)}\n`);
+  return 0;
+}
+
+/** Tries entries again, or deletes them, one by one; returns 1 where one could not be, or still can't be used. */
+export async function changeQuarantine(
+  command: QuarantineChangeCommand,
+  terminal: Terminal,
+): Promise<number> {
+  const ids = await idsOf(command);
+  if (!ids.ok) return refuse(ids.error, terminal);
+  let done = 0;
+  for (const id of ids.value) {
+    const failure = await change(command, id);
+    if (failure === null) done++;
+    else terminal.error(`${printableLine(`${id}: ${failure}`)}\n`);
+  }
+  const what = command.kind === "quarantine replay" ? "taken in" : "deleted";
+  terminal.out(`${formatCount(done)} of ${formatCount(ids.value.length)} ${what}.\n`);
+  return done === ids.value.length ? 0 : 1;
+}
+
+/** The oldest first, as they came. */
+async function idsOf(command: QuarantineChangeCommand): Promise<Result<readonly string[], string>> {
+  if (command.ids !== null) return ok(command.ids);
+  const told = await askEntries(command, command, fetch);
+  return told.ok ? ok(told.value.map(({ id }) => id).reverse()) : fail(told.error);
+}
+
+/** What stood in the way, or null. */
+async function change(command: QuarantineChangeCommand, id: string): Promise<string | null> {
+  const askFor = command.kind === "quarantine replay" ? askToReplay : askToDelete;
+  const told = await askFor(command, id, fetch);
+  if (!told.ok) return told.error;
+  return told.value.is_kept === true ? "it still can't be used, and stays" : null;
+}
+
+function refuse(message: string, terminal: Terminal): number {
+  terminal.error(`${printableLine(message)}\n`);
+  return 1;
+}

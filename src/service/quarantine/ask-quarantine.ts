@@ -1,0 +1,104 @@
+import { isObject } from "../../lib/is-object.ts";
+import { fail, ok, type Result } from "../../lib/result.ts";
+
+/*
+ * The quarantine of a running server, asked for over HTTP. Errors are sentences.
+ */
+
+export type Ask = (url: string, init: RequestInit) => Promise<Response>;
+
+export interface AskedServer {
+  /** Without a slash at the end. */
+  readonly url: string;
+  readonly key: string;
+}
+
+export interface ToldFilter {
+  readonly client: string | null;
+  readonly reason: string | null;
+  readonly deviceId: string | null;
+}
+
+/** As the server names its members. */
+export interface ToldEntry {
+  readonly id: string;
+  readonly client: string;
+  readonly reason: string;
+  readonly device_id?: string;
+  readonly body_bytes: number;
+  readonly last_arrived: number;
+  readonly count: number;
+}
+
+const PATH = "/api/v1/quarantine";
+const PAGE_ENTRIES = 1000;
+const TIMEOUT_MS = 30_000;
+
+/** All entries that a filter lets through, the newest first. */
+export async function askEntries(
+  server: AskedServer,
+  filter: ToldFilter,
+  ask: Ask,
+): Promise<Result<readonly ToldEntry[], string>> {
+  const entries: ToldEntry[] = [];
+  for (;;) {
+    const query = new URLSearchParams({ limit: String(PAGE_ENTRIES), offset: String(entries.length) });
+    const given = { client: filter.client, reason: filter.reason, device_id: filter.deviceId };
+    for (const [name, value] of Object.entries(given)) if (value !== null) query.set(name, value);
+    const page = await askServer(server, "GET", `${PATH}?${query}`, ask);
+    if (!page.ok) return page;
+    const found = page.value.entries;
+    if (!Array.isArray(found) || !found.every(isEntry))
+      return fail(`${server.url} is no Wherehouse server: its answer has no entries.`);
+    entries.push(...found);
+    if (found.length < PAGE_ENTRIES) return ok(entries);
+  }
+}
+
+/** A whole entry, as the server shows it. */
+export function askEntry(server: AskedServer, id: string, ask: Ask) {
+  return askServer(server, "GET", `${PATH}/${encodeURIComponent(id)}`, ask);
+}
+
+export function askToReplay(server: AskedServer, id: string, ask: Ask) {
+  return askServer(server, "POST", `${PATH}/${encodeURIComponent(id)}/replay`, ask);
+}
+
+export function askToDelete(server: AskedServer, id: string, ask: Ask) {
+  return askServer(server, "DELETE", `${PATH}/${encodeURIComponent(id)}`, ask);
+}
+
+async function askServer(
+  { url, key }: AskedServer,
+  method: string,
+  path: string,
+  ask: Ask,
+): Promise<Result<Readonly<Record<string, unknown>>, string>> {
+  let response: Response;
+  let body: unknown;
+  try {
+    response = await ask(`${url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}` },
+      redirect: "error", // The key is for this server.
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    body = await response.json().catch(() => null);
+  } catch (cause) {
+    const code = cause instanceof Error && "code" in cause ? ` (${cause.code})` : "";
+    return fail(`Nobody answers at ${url}${code}; is the server running there?`);
+  }
+  if (response.status === 200 && isObject(body)) return ok(body);
+  const reason = isObject(body) && typeof body.message === "string" ? `: ${body.message}` : "";
+  return fail(`${url} answered ${response.status}${reason}.`);
+}
+
+function isEntry(entry: unknown): entry is ToldEntry {
+  if (!isObject(entry)) return false;
+  const { id, client, reason, device_id = "", body_bytes, last_arrived, count } = entry;
+  const texts = [id, client, reason, device_id];
+  return (
+    texts.every((text) => typeof text === "string") &&
+    [body_bytes, last_arrived, count].every((number) => typeof number === "number")
+  );
+}
