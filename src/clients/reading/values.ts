@@ -43,14 +43,8 @@ export function readBoolean(value: unknown): boolean | null {
   return null;
 }
 
-/**
- * Of a text that names somebody. Only 128 are kept, but each point of a batch may have a name of its own, and a sender
- * may write one of a megabyte beside all of them.
- */
-const TEXT_CHARACTERS_MAX = 4096;
-
-/** Text that is not empty, nor longer than anybody's name; numbers count, since ids are sent as such. */
+/** Text that is not empty; numbers count, since ids are sent as such. */
 export function readText(value: unknown): string | null {
   if (typeof value === "number" && Number.isFinite(value)) return String(value);
-  return typeof value === "string" && value !== "" && value.length <= TEXT_CHARACTERS_MAX ? value : null;
+  return typeof value === "string" && value !== "" ? value : null;
 }

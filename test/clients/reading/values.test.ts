@@ -44,7 +44,7 @@ test("readBoolean() reads what says yes or no, and nothing else", () => {
   expect(["yes", 2, null, undefined].map(readBoolean)).toEqual([null, null, null, null]);
 });
 
-test("readText() takes names and numbers, and nothing that is too long to be a name", () => {
-  expect(["van", 7, "ü".repeat(4096)].map(readText)).toEqual(["van", "7", "ü".repeat(4096)]);
-  expect(["", "ü".repeat(4097), Number.NaN, null, {}].map(readText)).toEqual([null, null, null, null, null]);
+test("readText() takes names and numbers, and nothing else", () => {
+  expect(["van", 7].map(readText)).toEqual(["van", "7"]);
+  expect(["", Number.NaN, null, {}].map(readText)).toEqual([null, null, null, null]);
 });
