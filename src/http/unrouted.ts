@@ -1,5 +1,8 @@
 import type { Client } from "../clients/client.ts";
+import { owntracks } from "../clients/owntracks/owntracks.ts";
 import type { Answer, Responder } from "./answer/responder.ts";
+import { messageHeaders } from "./clients/client-request.ts";
+import { RETRY_AFTER_SECONDS } from "./clients/refusals.ts";
 import { pathnameOf } from "./pathname.ts";
 
 /** A path that is served, by one method. */
@@ -37,16 +40,26 @@ export function createUnrouted(routes: readonly RoutedPath[], responder: Respond
 
   const everyMethod = [...new Set(known.flatMap(({ methods }) => methods))].sort().join(", ");
 
+  /** OwnTracks for iOS deletes what a 404 or 405 answers, so a slip in the URL would cost all that it records. */
+  function keepingPoints(request: Request, sentence: string): Answer | null {
+    if (request.method !== "POST" || owntracks.wrongKeyStatus(messageHeaders(request.headers)) !== 503)
+      return null;
+    const failure = owntracks.failure(`${sentence}; points are kept`);
+    return responder.words(request, 503, failure, { "retry-after": String(RETRY_AFTER_SECONDS) });
+  }
+
   return function answerUnrouted(request: Request): Answer {
     const pathname = pathnameOf(request.url);
     const found = known.find(({ shape }) => shape.test(pathname));
     if (found === undefined) {
+      const kept = keepingPoints(request, NOTHING_HERE);
+      if (kept !== null) return kept;
       // A page learns of its typo from a 404, which its browser asks for only where the preflight went well.
       const preflight = isPreflight(request) ? responder.preflight(request, everyMethod) : null;
       if (preflight !== null) return preflight;
       return responder.object(request, 404, {
         success: false,
-        message: "there is nothing at this path; see /docs",
+        message: NOTHING_HERE,
       });
     }
     const { methods, client } = found;
@@ -54,10 +67,14 @@ export function createUnrouted(routes: readonly RoutedPath[], responder: Respond
     const preflight = request.method === "OPTIONS" ? responder.preflight(request, allow) : null;
     if (preflight !== null) return preflight;
     const message = `this path takes ${allow}, not ${request.method}`;
+    const kept = keepingPoints(request, message);
+    if (kept !== null) return kept;
     if (client !== null) return responder.words(request, 405, client.failure(message), { allow });
     return responder.object(request, 405, { success: false, message }, { allow });
   };
 }
+
+const NOTHING_HERE = "there is nothing at this path; see /docs";
 
 /** Whether a browser asks on behalf of a page of another origin, before it sends the page's own request. */
 function isPreflight({ method, headers }: Request): boolean {

@@ -51,7 +51,8 @@ function segmentAt(texts: readonly string[], index: number): string | null {
   }
 }
 
-function messageHeaders(headers: Headers): ClientMessage["headers"] {
+/** Those of a request that say something about a report. */
+export function messageHeaders(headers: Headers): ClientMessage["headers"] {
   const kept: Record<string, string> = {};
   for (const name of MESSAGE_HEADERS) {
     const value = headers.get(name);

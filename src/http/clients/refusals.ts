@@ -13,7 +13,8 @@ export interface Refused {
   readonly holder: Holder;
 }
 
-const RETRY_AFTER_SECONDS = 30;
+/** What whoever gets a 503 is told to wait. */
+export const RETRY_AFTER_SECONDS = 30;
 
 /** Refuses requests as their clients take it: what is deleted, kept, or sent again at once depends on it. */
 export class Refusals {

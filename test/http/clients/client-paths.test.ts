@@ -194,6 +194,29 @@ test("OwnTracks on iOS, which deletes what it is told is at fault, is never told
   }
 });
 
+test("OwnTracks on iOS keeps its points where its URL is mistyped; others are told what is wrong", async () => {
+  const ios = { "x-limit-d": "8B5C", "user-agent": "CFNetwork/1498" };
+  const android = { ...ios, "user-agent": "Owntracks-Android/gms/420500000" };
+  const nothing = "there is nothing at this path; see /docs";
+  for (const [path, sentence, status] of [
+    ["/", nothing, 404],
+    ["/ingest/OwnTracks", nothing, 404],
+    [`/ingest/owntracks/${app.keys.writer}`, nothing, 404],
+    ["/api/v1/owntracks/points", nothing, 404],
+    ["/ingest/opengts", "this path takes GET, not POST", 405],
+    ["/health", "this path takes GET, HEAD, not POST", 405],
+  ] as const) {
+    const response = await app.fetch(path, { method: "POST", headers: ios, body: "{}" });
+    expect(response.headers.get("retry-after")).toBe("30");
+    expect(await told(response)).toEqual({
+      status: 503,
+      ...failureOf("owntracks", `${sentence}; points are kept`),
+    });
+    for (const headers of [android, {}])
+      expect((await app.fetch(path, { method: "POST", headers, body: "{}" })).status).toBe(status);
+  }
+});
+
 test("Overland's question is answered with the key's label, and no word of success", async () => {
   const ask = (path: string, key: KeyName) =>
     app.fetch(path, { headers: { authorization: `Bearer ${app.keys[key]}` } });
