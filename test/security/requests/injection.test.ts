@@ -121,12 +121,15 @@ describe("texts of every field", () => {
   });
 });
 
+/** A refusal names the words that may be given, and one of them begins with a text that may not. */
+const NAMED_WORDS = /\b[a-z]+_[a-z]+\b/g;
+
 describe("texts of queries", () => {
   test("that are no zone, date, number or word are refused, and say themselves back as JSON alone", async () => {
     const app = await createArchiveApp();
-    for (const named of OPERATIONS) {
+    for (const named of OPERATIONS.filter(({ method }) => method === "GET")) {
       for (const { name, in: place } of named.operation.parameters ?? []) {
-        if (place !== "query") continue;
+        if (place !== "query" || name === "device_id") continue; // Any text may be an id.
         for (const text of [
           ...NASTY_TEXTS.filter((each) => !isValue(each)),
           ...REFUSED_TEXTS.map((each) => each.toWellFormed()),
@@ -138,7 +141,8 @@ describe("texts of queries", () => {
           expect(response.headers.get("content-type")).toBe("application/json");
           const body = (await response.json()) as { message: string };
           if (name === "timezone") expect(body.message).toBe(`Invalid timezone: ${text}`);
-          else expect(body.message).not.toContain(text.length > 3 ? text : "\u0000");
+          else
+            expect(body.message.replaceAll(NAMED_WORDS, "")).not.toContain(text.length > 3 ? text : "\u0000");
         }
       }
     }
