@@ -23,6 +23,9 @@ const encoder = new TextEncoder();
  */
 const BYTES_BEYOND_MAX = 1024 * 1024;
 
+/** Beyond it a message is kept whole: each entry takes some of a share, and no message may need more than all of one. */
+const POINTS_MAX = 1000;
+
 /**
  * What is kept of a message for each point that could not be used: the point alone, or all of it where it was all, and
  * where its points would be far more than the message. In steps of so many bytes, since a message may hold ten thousand
@@ -64,7 +67,7 @@ export function* refusedMessages(
     const addedBytes = kept.body.length + commonBytes;
     bytes += addedBytes;
     stepBytes += addedBytes;
-    if (bytes > bytesMax && messages.length > 1) {
+    if ((bytes > bytesMax && messages.length > 1) || messages.length > POINTS_MAX) {
       const { reason, deviceId } = refused[0]!;
       return [{ ...common, ...keptText(sent, undefined, query), reason, deviceId, index: null }];
     }

@@ -172,6 +172,14 @@ test("where its points would be far more than a message, all of it is kept, once
   ).toEqual([{ reason: "bad_coordinates", index: null, deviceId: "bus", isCut: false, body: "all of it" }]);
 });
 
+test("of more than a thousand points the message is kept, once", async () => {
+  const { refused } = await take(sentOf(json(new Array(1001).fill(91)), "whole"));
+  expect(refused.map(({ index, body }) => [index, new TextDecoder().decode(body)])).toEqual([
+    [null, "whole"],
+  ]);
+  expect((await take(sentOf(json(new Array(1000).fill(91))))).refused).toHaveLength(1000);
+});
+
 test("of a point that is too long its beginning is kept, and no more of it in memory", async () => {
   const value = { note: "x".repeat(100_000) };
   const { refused } = await take(sentOf(json([value])));
