@@ -23,7 +23,7 @@ const encoder = new TextEncoder();
  */
 const BYTES_BEYOND_MAX = 1024 * 1024;
 
-/** Beyond it a message is kept whole: each entry takes some of a share, and no message may need more than all of one. */
+/** Beyond it a message is kept whole: each entry takes some of a share, and no message may need all of one. */
 const POINTS_MAX = 1000;
 
 /**
