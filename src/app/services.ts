@@ -100,6 +100,7 @@ export function createServices(parts: ServiceParts): Services {
       mqtt: () => parts.broker.status,
       usage: platform.usage,
       countDamaged,
+      doctor,
       findings: createFindings({ ...queries, doctor }),
     }),
     answers: new AnswerBuffer(),

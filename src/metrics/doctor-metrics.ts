@@ -1,9 +1,18 @@
+import type { Doctor } from "../doctor/doctor.ts";
 import type { Findings } from "../service/findings.ts";
 import type { Metric } from "./metric.ts";
 
 /** What the doctor finds, in numbers. */
-export function doctorMetrics({ count }: Pick<Findings, "count">): Metric[] {
+export function doctorMetrics(
+  doctor: Pick<Doctor, "deviceCount">,
+  { count }: Pick<Findings, "count">,
+): Metric[] {
   return [
+    {
+      name: "wherehouse_doctor_devices",
+      help: "Devices that the doctor knows something of, once for each app that speaks for them; at most 100,000.",
+      look: () => doctor.deviceCount,
+    },
     {
       name: "wherehouse_findings",
       help:

@@ -1,5 +1,6 @@
 import { Counter, Registry } from "prom-client";
 import type { Archive } from "../archive/archive.ts";
+import type { Doctor } from "../doctor/doctor.ts";
 import type { HotStore } from "../hot/hot-store.ts";
 import type { Quarantine } from "../quarantine/quarantine.ts";
 import type { ProcessUsage } from "../runtime/usage.ts";
@@ -42,6 +43,7 @@ export interface ScrapeDependencies {
   readonly usage: () => ProcessUsage;
   /** Damages that nobody has acknowledged. */
   readonly countDamaged: () => Promise<number>;
+  readonly doctor: Pick<Doctor, "deviceCount">;
   readonly findings: Pick<Findings, "count">;
 }
 
@@ -71,7 +73,7 @@ export function createScrape(dependencies: ScrapeDependencies): Scrape {
     ...clientMetrics(dependencies.messages),
     ...quarantineMetrics(() => dependencies.stores()?.quarantine.totals ?? null),
     ...mqttMetrics(dependencies.mqtt),
-    ...doctorMetrics(dependencies.findings),
+    ...doctorMetrics(dependencies.doctor, dependencies.findings),
     ...logMetrics(dependencies),
     ...recordMetrics(dependencies),
     ...sealMetrics(dependencies),

@@ -262,6 +262,7 @@ async function createServices({
       bodies,
       usage: () => ({ residentBytes: 1, heapUsedBytes: 1, cpuSeconds: 1, startedMs: startMs }),
       countDamaged: async () => 0,
+      doctor,
       findings: createFindings({ ...queries, doctor }),
     }),
     answers: new AnswerBuffer(ENCODED_RECORD_BYTES),

@@ -81,6 +81,7 @@ test("GET /metrics counts what is found, by kind and of all apps, once a minute"
   const counts = async () => {
     const headers = { authorization: `Bearer ${app.keys.operator}` };
     const text = await (await app.fetch("/metrics", { headers })).text();
+    expect(text).toContain("\nwherehouse_doctor_devices 2\n");
     return text.split("\n").filter((line) => line.startsWith("wherehouse_findings{"));
   };
   const others = ["units", "repeats", "refused", "silent"].map(
