@@ -11,8 +11,8 @@ import {
 import { get } from "../support/client.ts";
 
 /*
- * Goal: what a client was told is taken is there after a kill, be it in the quarantine. Method: the real program, killed
- * in the middle of phones that send what nobody can use, again and again.
+ * Goal: what a client was told is taken is there after a kill, be it in the quarantine. Method: the real program,
+ * killed in the middle of phones that send what nobody can use, again and again.
  */
 
 setDefaultTimeout(60_000);
