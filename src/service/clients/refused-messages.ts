@@ -18,8 +18,8 @@ const POINT_BYTES_MAX = 64 * 1024;
 const encoder = new TextEncoder();
 
 /**
- * What the points that are kept of a message may come to beyond twice the message: each has the parameters of the URL
- * and what stands beside the message's list with it, which may be long.
+ * What the points that are kept of a message may come to beyond twice the message: each has what the URL and the headers
+ * say and what stands beside the message's list with it, which may be long.
  */
 const BYTES_BEYOND_MAX = 1024 * 1024;
 
@@ -56,7 +56,7 @@ export function* refusedMessages(
     speedUnit,
     headers,
   };
-  const commonBytes = query.length + Object.values(headers).join("").length;
+  const commonBytes = JSON.stringify([path, device, user, basicUser, topic, headers, query]).length;
   const bytesMax = 2 * source.body.length + BYTES_BEYOND_MAX;
   const messages: RefusedMessage[] = [];
   let bytes = 0;

@@ -158,11 +158,19 @@ test("nothing is kept of a broken message that may hold somebody's password, but
     expect((await take(sentOf({ kind: "unreadable" }, body))).refused).toHaveLength(1);
 });
 
-test("where its points would be far more than a message, all of it is kept, once", async () => {
+test.each([
+  ["parameters", { message: { query: new URLSearchParams({ note: "x".repeat(12_000) }) } }],
+  ["headers", { message: { headers: { "user-agent": "x".repeat(12_000) } } }],
+  ["a topic", { message: { topic: "x".repeat(12_000) } }],
+  ["an address", { address: { device: null, user: "x".repeat(12_000) } }],
+])("where its points with %s would be far more than a message, all of it is kept", async (_what, told) => {
   const points = Array<number>(200).fill(91);
   const sent = sentOf(json([...points, 52]), "all of it");
-  const query = new URLSearchParams({ note: "x".repeat(12_000) });
-  const { taken, refused, batches } = await take({ ...sent, message: { ...sent.message, query } });
+  const { taken, refused, batches } = await take({
+    ...sent,
+    ...told,
+    message: { ...sent.message, ...("message" in told ? told.message : {}) },
+  });
   expect(taken.ok && taken.value.collected.refused.length).toBe(200);
   expect(batches[0]?.count).toBe(1);
   expect(
