@@ -1,3 +1,4 @@
+import { isDay } from "../reading/time.ts";
 import { readMagnitude } from "../reading/values.ts";
 
 /*
@@ -55,6 +56,7 @@ function timeMsOf(time = "", date = ""): number | null {
   if (clock === null || day === null) return null;
   const [, hh, mm, ss, fraction = "0"] = clock;
   const iso = `20${day[3]}-${day[2]}-${day[1]}T${hh}:${mm}:${ss}.${fraction.padEnd(3, "0")}Z`;
+  if (!isDay(2000 + Number(day[3]), Number(day[2]), Number(day[1]))) return null;
   const timeMs = Date.parse(iso);
   return Number.isNaN(timeMs) ? null : timeMs;
 }
@@ -66,6 +68,7 @@ function timeMsOf(time = "", date = ""): number | null {
 function degreesOf(text = "", hemisphere = "", positive: string, negative: string): number | null {
   const parts = /^(\d{0,3})(\d\d(?:\.\d*)?)$/.exec(text);
   if (parts === null || (hemisphere !== positive && hemisphere !== negative)) return null;
+  if (Number(parts[2]) > 60) return null; // Rounded it may be 60.
   const degrees = Number(parts[1]) + Number(parts[2]) / 60;
   const rounded = Math.round(degrees * 1e8) / 1e8;
   return hemisphere === negative ? -rounded : rounded;

@@ -18,7 +18,8 @@ export function readTimeMs(value: unknown): number | null {
   if (typeof value !== "string") return null;
   const iso = ISO.exec(value.trim());
   if (iso === null) return null;
-  const [, date, clock, zone = "Z"] = iso;
+  const [, date = "", clock, zone = "Z"] = iso;
+  if (!isDay(Number(date.slice(0, 4)), twoDigits(date, 5), twoDigits(date, 8))) return null;
   const timeMs = Date.parse(`${date}T${clock}${withColon(zone)}`);
   return Number.isFinite(timeMs) && timeMs > 0 ? timeMs : null;
 }
@@ -31,6 +32,12 @@ function fromNumber(number: number): number | null {
 function withColon(zone: string): string {
   if (zone.length !== "+hhmm".length) return zone.toUpperCase();
   return `${zone.slice(0, 3)}:${zone.slice(3)}`;
+}
+
+/** Whether there is such a day: dates of JavaScript take February 30 for a day in March. */
+export function isDay(year: number, month: number, day: number): boolean {
+  if (!(month >= 1 && month <= 12 && day >= 1)) return false;
+  return day <= 28 || day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
 }
 
 /**
@@ -49,7 +56,7 @@ function readWholeSecondMs(text: string): number {
   const second = twoDigits(text, 17);
   // Written so that NaN, of what is no digit, fails it too.
   const isTime = year >= 1970 && hour <= 23 && minute <= 59 && second <= 59;
-  if (!isTime || !(month >= 1 && month <= 12 && day >= 1 && day <= 31)) return Number.NaN;
+  if (!isTime || !isDay(year, month, day)) return Number.NaN;
   return Date.UTC(year, month - 1, day, hour, minute, second);
 }
 

@@ -55,6 +55,13 @@ describe("parseGprmc()", () => {
     expect(parseGprmc(sentence)).toMatchObject({ latitude, longitude, timestampMs: 1_770_000_000_000 });
   });
 
+  test("takes 60 minutes for a degree, as rounding makes them, and more for nothing", () => {
+    const latitudeOf = (text: string) =>
+      parseGprmc(`$GPRMC,024000,A,${text},N,1324.3,E,1,2,020226`)?.latitude;
+    expect(latitudeOf("5260.00000")).toBe(53);
+    expect(latitudeOf("5260.00001")).toBeNull();
+  });
+
   test("leaves out what is missing", () => {
     expect(parseGprmc("$GPRMC,,V,,,,,,,,,")).toEqual({
       isValid: false,
@@ -69,6 +76,7 @@ describe("parseGprmc()", () => {
   test.each([
     ["a fraction of a second", "$GPRMC,024000.5,A,,,,,,,020226", 1_770_000_000_500],
     ["a second that is none", "$GPRMC,024061,A,,,,,,,020226", null],
+    ["a day that is none", "$GPRMC,024000,A,,,,,,,310226", null],
     ["a month that is none", "$GPRMC,024000,A,,,,,,,021326", null],
     ["no date", "$GPRMC,024000,A,,,,,,,", null],
   ])("has the time of %s", (_title, sentence, timestampMs) => {

@@ -21,7 +21,7 @@ test("readTimeMs() agrees with Date.parse where any character of a time is anoth
   fc.assert(
     fc.property(index, character, (at, other) => {
       const text = `${TIME.slice(0, at)}${other}${TIME.slice(at + 1)}`;
-      const parsedMs = ISO.test(text) ? Date.parse(text.replace(" ", "T")) : Number.NaN;
+      const parsedMs = ISO.test(text) && isThere(text) ? Date.parse(text.replace(" ", "T")) : Number.NaN;
       expect(readTimeMs(text)).toBe(parsedMs > 0 ? parsedMs : null);
     }),
     { numRuns: 2000 },
@@ -29,6 +29,8 @@ test("readTimeMs() agrees with Date.parse where any character of a time is anoth
 });
 
 const TIME = "2026-02-28T23:40:50Z";
+/** February 29 to 31 are days in March for JavaScript. */
+const isThere = (text: string) => !text.startsWith("2026-02-29") && !text.startsWith("2026-02-3");
 const ISO = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\dZ$/;
 
 test.each([
@@ -41,6 +43,9 @@ test.each([
   ["a zone that a form made a blank of", "2026-02-02T02:40:00 Z", 1_770_000_000_000],
   ["no zone", "2026-02-02 02:40:00", 1_770_000_000_000],
   ["midnight at a day's end", "2026-02-01T24:00:00Z", Date.UTC(2026, 1, 2)],
+  ["a leap day", "2024-02-29T00:00:00Z", Date.UTC(2024, 1, 29)],
+  ["a leap day of no leap year", "2026-02-29T00:00:00Z", null],
+  ["a day that is none, in a zone", "2026-04-31T00:00:00.5+01:00", null],
   ["a month that is none", "2026-13-01T00:00:00Z", null],
   ["a year before GPS", "0070-01-01T00:00:00Z", null],
   ["zero", 0, null],
