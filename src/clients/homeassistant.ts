@@ -63,7 +63,7 @@ function findInRestCommand(body: Members, location: Members, { user, os, speedUn
 /** Without a time: it is sent at once. Without a position where the user shares the name of a zone alone. */
 function findInWebhook(data: Members, { arrivedMs, user, os, speedUnit }: MessageContext): Found {
   const gps = listOf(data.gps);
-  if (gps === null) return HEARTBEAT;
+  if (gps === null) return (data.gps ?? null) === null ? HEARTBEAT : UNKNOWN_SHAPE;
   const [latitude, longitude] = gps;
   return {
     device: null,

@@ -54,6 +54,8 @@ describe("the webhook of Home Assistant's phone app", () => {
 });
 
 test("what is neither is refused as a whole, and the answer is an empty object", () => {
+  const webhook = '{"type":"update_location","data":{"gps":{"latitude":1,"longitude":2}}}';
+  expect(read(webhook).refused).toEqual([{ reason: "unknown_shape", raw: undefined }]);
   expect(read('{"latitude":1}').refused).toEqual([{ reason: "unknown_shape", raw: undefined }]);
   expect(homeassistant.success).toEqual({ contentType: "application/json", body: "{}" });
 });

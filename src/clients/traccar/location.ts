@@ -1,7 +1,7 @@
 import type { PointDetails } from "../point.ts";
 import { type MessageContext, timeOrArrivalMs } from "../reading/context.ts";
 import { knownDetails } from "../reading/details.ts";
-import { type Found, HEARTBEAT } from "../reading/found.ts";
+import { type Found, HEARTBEAT, UNKNOWN_SHAPE } from "../reading/found.ts";
 import { isMembers, type Members, membersOf } from "../reading/members.ts";
 import { readSpeed } from "../reading/speed.ts";
 import { readBatteryStatus, readIsMoving, readMovement } from "../reading/states.ts";
@@ -26,7 +26,8 @@ export function hasCoords(value: unknown): boolean {
 export function findInLocation(body: Members, context: MessageContext): Found {
   const location = membersOf(body.location);
   const coords = isMembers(location.coords) ? location.coords : location;
-  if ((coords.latitude ?? coords.longitude ?? null) === null) return HEARTBEAT;
+  if ((coords.latitude ?? coords.longitude ?? null) === null)
+    return (coords.lat ?? coords.lon ?? null) === null ? HEARTBEAT : UNKNOWN_SHAPE;
   return {
     device: readText(body.device_id),
     user: context.user,

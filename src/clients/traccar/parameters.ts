@@ -14,8 +14,10 @@ import { readBoolean, readMagnitude, readNumber, readPositive, readText } from "
 export function findInParameters(told: Members, context: MessageContext): Found {
   const position = positionOf(told);
   if (position === null) {
-    // Version 10 has no position while it has no fix. Who tells neither device nor time speaks another language.
-    return (told.id ?? told.deviceid ?? told.timestamp ?? null) === null ? UNKNOWN_SHAPE : HEARTBEAT;
+    // Version 10 has no position while it has no fix. Who tells neither device nor time speaks another language, as does
+    // who tells a position by other names.
+    const isOther = (told.id ?? told.deviceid ?? told.timestamp ?? null) === null;
+    return isOther || (told.latitude ?? told.longitude ?? null) !== null ? UNKNOWN_SHAPE : HEARTBEAT;
   }
   if (readBoolean(told.valid) === false) return NO_FIX;
   const driver = readText(told.driverUniqueId);

@@ -281,6 +281,9 @@ test.each([
 
 test("a query of nothing we know is refused as a whole, and a body that is no object", () => {
   expect(readQuery("foo=bar").refused).toEqual([{ reason: "unknown_shape", raw: undefined }]);
+  // Not a heartbeat: there is a position in it.
+  expect(readQuery("id=7&timestamp=1377177267&latitude=1&longitude=2").refused).toHaveLength(1);
+  expect(readBody('{"location":{"lat":1,"lon":2},"device_id":"7"}').refused).toHaveLength(1);
   expect(readBody("[1,2]").refused).toEqual([
     { reason: "unknown_shape", raw: [1] },
     { reason: "unknown_shape", raw: [2] },
