@@ -25,6 +25,11 @@ export function quarantineMetrics(totals: () => QuarantineTotals | null): Metric
       look: () => totals()?.bytesMax ?? null,
     },
     {
+      name: "wherehouse_quarantine_displaced_total",
+      help: "Entries of MQTT that gave way to newer ones, since their topic or app had its share.",
+      look: () => totals()?.displaced ?? null,
+    },
+    {
       name: "wherehouse_quarantine_refused_total",
       help: "Messages that got a 503 since a share or the disk was full, or the disk failed.",
       look: () => totals()?.refused ?? null,

@@ -61,11 +61,24 @@ export function readArrivals({ u32, f64 }: Views, payloadStart: number): Arrival
 export function decodeSummary(views: Views, payloadStart: number, payloadEnd: number): EntrySummary | null {
   const ends = findEnds(views, payloadStart, payloadEnd);
   if (ends === null) return null;
-  const { appId, keyId, client, reason, deviceId, index, isCut, arrivedMs } = ends.message;
+  const { appId, keyId, client, reason, deviceId, topic, index, isCut, arrivedMs } = ends.message;
   const id = views.bytes.toString("hex", payloadStart, payloadStart + ID_BYTES);
   const bodyBytes = ends.bodyEnd - ends.bodyStart;
   const arrivals = readArrivals(views, payloadStart);
-  return { id, appId, keyId, client, reason, deviceId, index, isCut, bodyBytes, arrivedMs, ...arrivals };
+  return {
+    id,
+    appId,
+    keyId,
+    client,
+    reason,
+    deviceId,
+    topic,
+    index,
+    isCut,
+    bodyBytes,
+    arrivedMs,
+    ...arrivals,
+  };
 }
 
 /** Whether a good frame is neither an entry nor the empty one that begins a segment. */

@@ -73,6 +73,19 @@ export class EntryIndex {
     return { entries: matching.reverse().slice(offset, offset + limit), total: matching.length };
   }
 
+  /** An app's entries that may go, the oldest first, up to so many bytes. */
+  oldest(appId: AppId, mayGo: (entry: IndexedEntry) => boolean, bytesWanted: number): IndexedEntry[] {
+    const oldest: IndexedEntry[] = [];
+    let bytes = 0;
+    for (const entry of this.#apps.get(appId)?.values() ?? []) {
+      if (bytes >= bytesWanted) break;
+      if (!mayGo(entry)) continue;
+      oldest.push(entry);
+      bytes += entry.bytes;
+    }
+    return oldest;
+  }
+
   #kindOf({ client, reason }: EntrySummary): KindCount {
     const name = `${client} ${reason}`;
     let kind = this.#kinds.get(name);

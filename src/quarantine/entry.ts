@@ -12,6 +12,8 @@ export interface EntrySummary {
   readonly client: ClientName;
   readonly reason: RefusalReason;
   readonly deviceId: string | null;
+  /** Of a broker; null for what came over HTTP. */
+  readonly topic: string | null;
   readonly index: number | null;
   readonly isCut: boolean;
   readonly bodyBytes: number;

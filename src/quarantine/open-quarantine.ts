@@ -10,7 +10,7 @@ import { type ReadSegment, readSegments } from "./read-segments.ts";
 import { rewriteSegment } from "./rewrite-segment.ts";
 import { createSegment, type IndexedEntry, SEGMENT_BYTES_MAX, type Segment } from "./segment.ts";
 import { Segments } from "./segments.ts";
-import { chargedBytes, DEFAULT_SHARES, type ShareBounds, Shares } from "./shares.ts";
+import { chargedBytes, DEFAULT_SHARES, holderOf, type ShareBounds, Shares } from "./shares.ts";
 import { QuarantineStore } from "./store.ts";
 
 /*
@@ -54,7 +54,7 @@ export async function openQuarantine(options: QuarantineOptions): Promise<Opened
   const inOrder = sortInSteps(loaded.entries, (a, b) => a.sequence - b.sequence);
   for (const entry of await scheduler.run(directory, inOrder)) {
     index.add(entry);
-    shares.take(entry, entry.bytes);
+    shares.take(holderOf(entry), entry.bytes);
   }
   const found = {
     segments: loaded.segments.filter(({ read }) => read.isReadable).map(({ segment }) => segment),

@@ -1,6 +1,11 @@
+import { Buffer } from "node:buffer";
 import type { RefusedMessage } from "../clients/refused-message.ts";
 import { ok, type Result } from "../lib/result.ts";
+import type { Steps } from "../lib/schedule/steps.ts";
 import type { ServiceError } from "../model/errors.ts";
+import { encodeEntry } from "./entry-format.ts";
+import { entryId } from "./entry-id.ts";
+import { chargedBytes } from "./shares.ts";
 
 /** What a message becomes on the disk. */
 export interface PreparedEntry {
@@ -8,6 +13,22 @@ export interface PreparedEntry {
   readonly message: RefusedMessage;
   /** Wants to be sealed. */
   readonly frame: Uint8Array<ArrayBuffer>;
+}
+
+/** Makes entries of messages, one at a step. */
+export function* prepare(messages: readonly RefusedMessage[]): Steps<PreparedEntry[]> {
+  const prepared: PreparedEntry[] = [];
+  for (const message of messages) {
+    const id = yield* entryId(message);
+    prepared.push({ id: Buffer.from(id).toString("hex"), message, frame: encodeEntry(message, id) });
+    yield;
+  }
+  return prepared;
+}
+
+/** As they count in the shares. */
+export function bytesOf(entries: readonly PreparedEntry[]): number {
+  return entries.reduce((sum, { frame }) => sum + chargedBytes(frame.length), 0);
 }
 
 /** An entry that waits for the disk, and who waits for it. */

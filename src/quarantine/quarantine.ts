@@ -13,6 +13,8 @@ export interface Quarantine {
   /**
    * Keeps messages of one sender; all of them are on the disk where it is `ok`, some of them may be where it is not.
    * `unavailable` where the key, its app or all of the quarantine has its share, or where the disk refuses.
+   * What a broker brings makes the oldest entries of its topic give way, else those of its app's brokers: a message
+   * that is not kept would keep all other phones of its connection waiting.
    */
   put(messages: readonly RefusedMessage[]): Promise<Result<void, ServiceError>>;
   /** Apps that have anything here. */
@@ -38,6 +40,8 @@ export interface QuarantineTotals {
   /** As they count in the shares. */
   readonly bytes: number;
   readonly bytesMax: number;
+  /** Entries of brokers that gave way to newer ones of the same topic or broker. */
+  readonly displaced: number;
   /** Puts that found a share or the disk full, or the disk failing. */
   readonly refused: number;
   readonly kinds: readonly KindCount[];

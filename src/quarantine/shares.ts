@@ -23,6 +23,11 @@ export function chargedBytes(frameBytes: number): number {
   return Math.max(frameBytes, ENTRY_BYTES_MIN);
 }
 
+/** Who an entry counts for: the key that brought it, or of a broker, where all phones have one, the topic. */
+export function holderOf({ appId, keyId, topic }: Holder & { readonly topic: string | null }): Holder {
+  return topic === null ? { appId, keyId } : { appId, keyId: `${keyId}\0${topic}` };
+}
+
 /** Whose share is full. */
 export type FullShare = "key" | "app" | "all";
 
@@ -47,6 +52,10 @@ export class Shares {
     if (ofKey > 0 && ofKey + bytes > keyBytesMax) return "key";
     if ((this.#apps.get(holder.appId) ?? 0) + bytes > appBytesMax) return "app";
     return this.bytes + bytes > bytesMax ? "all" : null;
+  }
+
+  get keyBytesMax(): number {
+    return this.#bounds.keyBytesMax;
   }
 
   get bytesMax(): number {

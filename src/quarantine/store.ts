@@ -1,23 +1,26 @@
-import { Buffer } from "node:buffer";
 import type { RefusedMessage } from "../clients/refused-message.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
 import type { Scheduler } from "../lib/schedule/scheduler.ts";
 import { Semaphore } from "../lib/schedule/semaphore.ts";
-import type { Steps } from "../lib/schedule/steps.ts";
 import type { ServiceError } from "../model/errors.ts";
 import type { AppId } from "../model/ids.ts";
 import { type FileError, type Files, isDiskFull, unlessFileError } from "../runtime/files.ts";
 import { Deletions } from "./deletions.ts";
 import type { QuarantineEntry } from "./entry.ts";
-import { encodeEntry } from "./entry-format.ts";
-import { entryId } from "./entry-id.ts";
 import type { EntryFilter, EntryIndex, EntryPage } from "./entry-index.ts";
-import { type PendingEntry, PendingPut, type PreparedEntry, PutQueue } from "./put-queue.ts";
+import {
+  bytesOf,
+  type PendingEntry,
+  PendingPut,
+  type PreparedEntry,
+  PutQueue,
+  prepare,
+} from "./put-queue.ts";
 import type { Quarantine, QuarantineTotals } from "./quarantine.ts";
 import { readEntry, readSequences } from "./read-entry.ts";
 import type { IndexedEntry, Segment } from "./segment.ts";
 import type { Segments } from "./segments.ts";
-import { chargedBytes, type FullShare, type Shares } from "./shares.ts";
+import { chargedBytes, type FullShare, holderOf, type Shares } from "./shares.ts";
 
 /*
  * Puts that wait are written at once and share a sync; entries that go are taken out of one segment after the other,
@@ -34,6 +37,9 @@ export interface StoreOptions {
 
 /** Segments that are written anew at the end, to keep how often their entries came: a second of a usual disk. */
 const RECOUNTED_AT_CLOSE_MAX = 64;
+
+/** So much of a share gives way at once: a segment, which is written anew anyway. */
+const DISPLACED_PARTS = 16;
 
 /** What senders are told to wait: a full disk or share seldom has room sooner. */
 const RETRY_SECONDS = 30;
@@ -52,6 +58,7 @@ export class QuarantineStore implements Quarantine {
   /** Entries that came again since their segment was written. */
   readonly #recounted = new Set<Segment>();
   #refused = 0;
+  #displaced = 0;
   #working: Promise<void> | null = null;
   #isClosed = false;
 
@@ -67,6 +74,7 @@ export class QuarantineStore implements Quarantine {
     const first = messages[0];
     if (first === undefined) return ok(undefined);
     const prepared = await this.#scheduler.run(ownerOf(first.appId), prepare(messages));
+    if (first.topic !== null) await this.#makeRoom(prepared);
     const kept = await this.#take(prepared);
     if (!kept.ok) this.#refused++;
     return kept;
@@ -100,7 +108,14 @@ export class QuarantineStore implements Quarantine {
 
   get totals(): QuarantineTotals {
     const { bytes, bytesMax } = this.#shares;
-    return { entries: this.#index.size, bytes, bytesMax, refused: this.#refused, kinds: this.#index.kinds() };
+    return {
+      entries: this.#index.size,
+      bytes,
+      bytesMax,
+      displaced: this.#displaced,
+      refused: this.#refused,
+      kinds: this.#index.kinds(),
+    };
   }
 
   async close(): Promise<void> {
@@ -115,10 +130,9 @@ export class QuarantineStore implements Quarantine {
     if (this.#isClosed) return Promise.resolve(fail(unavailable("the server is stopping")));
     const leaving = this.#findLeaving(prepared);
     if (leaving !== null) return leaving.then(() => this.#take(prepared));
-    const unknown = prepared.filter(({ id, message }) => this.#findAny(message.appId, id) === null);
-    const fresh = [...new Map(unknown.map((entry) => [entry.id, entry])).values()]; // Of one sender.
-    const { message: holder } = prepared[0]!;
-    const bytes = fresh.reduce((sum, { frame }) => sum + chargedBytes(frame.length), 0);
+    const fresh = this.#findFresh(prepared);
+    const holder = holderOf(prepared[0]!.message);
+    const bytes = bytesOf(fresh);
     const full = fresh.length === 0 ? null : this.#shares.findFull(holder, bytes);
     if (full !== null) return Promise.resolve(fail(unavailable(FULL_SHARES[full])));
     this.#shares.take(holder, bytes);
@@ -135,6 +149,31 @@ export class QuarantineStore implements Quarantine {
       if (leaving !== null) return leaving;
     }
     return null;
+  }
+
+  /** Those that are not here yet, each once. */
+  #findFresh(prepared: readonly PreparedEntry[]): readonly PreparedEntry[] {
+    const unknown = prepared.filter(({ id, message }) => this.#findAny(message.appId, id) === null);
+    return [...new Map(unknown.map((entry) => [entry.id, entry])).values()]; // Of one sender.
+  }
+
+  /** Deletes the oldest entries of the topic, or where the app has its share those of its brokers, as need be. */
+  async #makeRoom(prepared: readonly PreparedEntry[]): Promise<void> {
+    const { appId, topic } = prepared[0]!.message;
+    const holder = holderOf(prepared[0]!.message);
+    for (;;) {
+      const bytes = bytesOf(this.#findFresh(prepared));
+      const full = bytes === 0 ? null : this.#shares.findFull(holder, bytes);
+      if (full === null) return;
+      const mayGo = (entry: IndexedEntry) => (full === "key" ? entry.topic === topic : entry.topic !== null);
+      const oldest = this.#index.oldest(
+        appId,
+        mayGo,
+        Math.max(bytes, this.#shares.keyBytesMax / DISPLACED_PARTS),
+      );
+      if (oldest.length === 0 || !(await this.#delete(oldest)).ok) return;
+      this.#displaced += oldest.length;
+    }
   }
 
   #enqueue(entry: PreparedEntry): void {
@@ -202,7 +241,8 @@ export class QuarantineStore implements Quarantine {
       this.#settle(names, entries, ok(undefined));
     } catch (error) {
       unlessFileError(error);
-      for (const { message, frame } of entries) this.#shares.give(message, chargedBytes(frame.length));
+      for (const { message, frame } of entries)
+        this.#shares.give(holderOf(message), chargedBytes(frame.length));
       this.#settle(names, entries, fail(refusalOf(error as FileError)));
     }
   }
@@ -272,7 +312,7 @@ export class QuarantineStore implements Quarantine {
   #forget(entry: IndexedEntry): void {
     if (!entry.segment.live.delete(entry.sequence)) return; // Gone by another way.
     this.#index.delete(entry);
-    this.#shares.give(entry, entry.bytes);
+    this.#shares.give(holderOf(entry), entry.bytes);
   }
 }
 
@@ -281,18 +321,8 @@ function ownerOf(appId: AppId): string {
   return `quarantine ${appId}`;
 }
 
-function* prepare(messages: readonly RefusedMessage[]): Steps<PreparedEntry[]> {
-  const prepared: PreparedEntry[] = [];
-  for (const message of messages) {
-    const id = yield* entryId(message);
-    prepared.push({ id: Buffer.from(id).toString("hex"), message, frame: encodeEntry(message, id) });
-    yield;
-  }
-  return prepared;
-}
-
 function summaryOf({ id, message, frame }: PreparedEntry) {
-  const { appId, keyId, client, reason, deviceId, index, isCut, arrivedMs, body } = message;
+  const { appId, keyId, client, reason, deviceId, topic, index, isCut, arrivedMs, body } = message;
   const bytes = chargedBytes(frame.length);
   return {
     id,
@@ -301,6 +331,7 @@ function summaryOf({ id, message, frame }: PreparedEntry) {
     client,
     reason,
     deviceId,
+    topic,
     index,
     isCut,
     arrivedMs,

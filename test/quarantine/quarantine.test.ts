@@ -119,6 +119,36 @@ test("put() refuses a key that has its share, and nobody else; what is deleted m
   expect(await again.quarantine.put([refused("d")])).toEqual(OK);
 });
 
+test("put() lets the oldest of a broker's topic give way, since what is not kept would hold up other phones", async () => {
+  const shares = { keyBytesMax: 3 * 1024, appBytesMax: 5 * 1024, bytesMax: 7 * 1024 };
+  const files = createSimulatedFiles();
+  const opened = await openTestQuarantine(files, { shares });
+  const put = (body: string, topic: string | null) =>
+    opened.quarantine.put([refused(body, { keyId: topic === null ? "key_1" : "mqtt", topic })]);
+  for (const body of ["a", "b", "c", "d"]) expect(await put(body, "owntracks/anna/pixel")).toEqual(OK);
+  expect(await bodies(opened)).toEqual(["d", "c", "b"]);
+  for (const body of ["e", "f"]) expect(await put(body, null)).toEqual(OK);
+  expect(await put("g", "owntracks/bea/pixel")).toEqual(OK);
+  expect(await bodies(opened)).toEqual(["g", "f", "e", "d", "c"]); // Of the app's brokers, and of no key.
+  expect(opened.quarantine.totals).toMatchObject({ displaced: 2, refused: 0 });
+  expect((await put("h", null)).ok).toBe(false);
+
+  const again = await openTestQuarantine(files, { shares });
+  expect(await bodies(again)).toEqual(["g", "f", "e", "d", "c"]);
+  const more = refused("i", { keyId: "mqtt", topic: "owntracks/anna/pixel" });
+  expect(await again.quarantine.put([more])).toEqual(OK);
+  expect(await bodies(again)).toEqual(["i", "g", "f", "e", "d"]);
+});
+
+test("put() waits with what a broker brings where others fill the quarantine", async () => {
+  const shares = { keyBytesMax: 2048, appBytesMax: 2048, bytesMax: 2048 };
+  const { quarantine } = await openTestQuarantine(createSimulatedFiles(), { shares });
+  const rival = { appId: "rival" as AppId };
+  await quarantine.put([refused("a", rival), refused("b", rival)]);
+  const put = quarantine.put([refused("c", { keyId: "mqtt", topic: "owntracks/anna/pixel" })]);
+  expect(await put).toEqual(unavailable("the quarantine is full"));
+});
+
 test("put() takes one message of a key that has nothing there, however large it is", async () => {
   const shares = { keyBytesMax: 2048, appBytesMax: 1 << 20, bytesMax: 1 << 20 };
   const opened = await openTestQuarantine(createSimulatedFiles(), { shares });
