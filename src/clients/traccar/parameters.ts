@@ -14,8 +14,8 @@ import { readBoolean, readMagnitude, readNumber, readPositive, readText } from "
 export function findInParameters(told: Members, context: MessageContext): Found {
   const position = positionOf(told);
   if (position === null) {
-    // Version 10 has no position while it has no fix. Who tells neither device nor time speaks another language, as does
-    // who tells a position by other names.
+    // Version 10 has no position while it has no fix. Who tells neither device nor time speaks another language, as
+    // does who tells a position by other names.
     const isOther = (told.id ?? told.deviceid ?? told.timestamp ?? null) === null;
     return isOther || (told.latitude ?? told.longitude ?? null) !== null ? UNKNOWN_SHAPE : HEARTBEAT;
   }

@@ -18,8 +18,8 @@ const POINT_BYTES_MAX = 64 * 1024;
 const encoder = new TextEncoder();
 
 /**
- * What the points that are kept of a message may come to beyond twice the message: each has what the URL and the headers
- * say and what stands beside the message's list with it, which may be long.
+ * What the points that are kept of a message may come to beyond twice the message: each has what the URL and the
+ * headers say and what stands beside the message's list with it, which may be long.
  */
 const BYTES_BEYOND_MAX = 1024 * 1024;
 
