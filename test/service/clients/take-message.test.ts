@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { type Client, plainFailure } from "../../../src/clients/client.ts";
 import type { Content } from "../../../src/clients/content.ts";
+import { owntracks } from "../../../src/clients/owntracks/owntracks.ts";
 import type { RefusedMessage } from "../../../src/clients/refused-message.ts";
 import type { Result } from "../../../src/lib/result.ts";
 import { fail, ok } from "../../../src/lib/result.ts";
@@ -76,7 +77,11 @@ interface Fates {
 }
 
 /** What became of a message, step by step. */
-async function take(sent: SentMessage, { stored, kept = ok(undefined), nowMs = NOW_MS }: Fates = {}) {
+async function take(
+  sent: SentMessage,
+  { stored, kept = ok(undefined), nowMs = NOW_MS }: Fates = {},
+  client = LIST_CLIENT,
+) {
   const steps: string[] = [];
   const batches: ReportBatch[] = [];
   const refused: RefusedMessage[] = [];
@@ -96,7 +101,7 @@ async function take(sent: SentMessage, { stored, kept = ok(undefined), nowMs = N
     scheduler: new Scheduler(),
     clock: createManualClock(nowMs),
   });
-  const taken = await takeMessage(sent, LIST_CLIENT);
+  const taken = await takeMessage(sent, client);
   return { taken, steps, batches, refused };
 }
 
@@ -194,6 +199,29 @@ test("of a point that is too long its beginning is kept, and no more of it in me
   expect(refused.map(({ isCut, body }) => [isCut, body.length, body.buffer.byteLength])).toEqual([
     [true, 65_536, 65_536],
   ]);
+});
+
+test("a phone that may publish to a topic of its own reports as nobody else, in whatever words", async () => {
+  const tst = NOW_MS / 1000;
+  const location = { coords: { latitude: 1, longitude: 2 }, timestamp: tst };
+  const feature = {
+    geometry: { coordinates: [2, 1] },
+    properties: { timestamp: tst, device_id: "anna:pixel" },
+  };
+  for (const value of [
+    { locations: [feature] },
+    { location, device_id: "anna:pixel" },
+    { position: { latitude: 1, longitude: 2, fixTime: tst }, device: { uniqueId: "anna:pixel" } },
+    { _type: "location", lat: 1, lon: 2, tst, topic: "owntracks/anna:pixel" },
+    { _type: "location", lat: 1, lon: 2, tst, topic: "owntracks/anna/pixel", tid: "an" },
+  ]) {
+    const sent = sentOf(json(value));
+    const topic = "owntracks/mallory/phone1";
+    const { batches, refused } = await take({ ...sent, message: { ...sent.message, topic } }, {}, owntracks);
+    for (const { texts } of batches) expect(texts.join()).not.toContain("anna:pixel");
+    expect(batches.reduce((sum, { count }) => sum + count, refused.length)).toBe(1);
+    for (const { deviceId } of refused) expect(deviceId).toBe("owntracks-7xYz");
+  }
 });
 
 test("a body with nothing in it is taken, and nothing of it kept", async () => {
