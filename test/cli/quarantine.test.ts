@@ -70,7 +70,7 @@ test("quarantine lists, shows, tries again and deletes what a server keeps", asy
 
 test.each([
   [["replay"], "quarantine replay needs ids, as quarantine list shows them, or --all."],
-  [["delete", "a", "--all"], "quarantine delete needs ids, as quarantine list shows them, or --all."],
+  [["delete", "a", "--all"], "quarantine delete takes ids or --all, not both."],
   [["delete", "a", "--device", "bus"], "--client, --reason and --device say which of --all are meant."],
   [["show"], "quarantine show needs the id of an entry, as quarantine list shows it."],
   [["list", "--reason", "odd"], "--reason must be one of"],

@@ -44,14 +44,19 @@ const SERVER_FLAGS = {
     name: "key",
     takes: KEY,
     variable: "WHEREHOUSE_KEY",
-    does: "a key of it; changes need one that may read and write, and is bound to nobody",
+    does: "a key of it that may read; to replay or delete, one that may write too and is not bound",
   },
 } as const satisfies FlagRows;
 
 const ENTRY_FLAGS = {
   client: { name: "client", takes: CLIENT, otherwise: "all", does: "only what this app sent" },
-  reason: { name: "reason", takes: REASON, otherwise: "all", does: "only what this is the reason of" },
-  deviceId: { name: "device", takes: DEVICE, otherwise: "all", does: "only what seems to be this device's" },
+  reason: { name: "reason", takes: REASON, otherwise: "all", does: "only what was refused for this reason" },
+  deviceId: {
+    name: "device",
+    takes: DEVICE,
+    otherwise: "all",
+    does: "only what is this device's, as the list names it",
+  },
 } as const satisfies FlagRows;
 
 const ALL_FLAG = { name: "all", does: "all entries, or all that the other options let through" } as const;
@@ -111,7 +116,7 @@ export const FLAGS = {
       name: "mqtt",
       takes: BROKER,
       otherwise: "none",
-      does: "the MQTT broker that OwnTracks publishes to (docs/mqtt.md)",
+      does: "takes what OwnTracks publishes to this MQTT broker; docs/mqtt.md has more",
     },
     topicFilters: {
       name: "mqtt-topic",
@@ -119,7 +124,7 @@ export const FLAGS = {
       repeats: true,
       goesWith: "mqtt",
       otherwise: DEFAULT_TOPIC_FILTER,
-      does: "what to take of it, over a connection of its own",
+      does: "topics to subscribe to, over a connection of their own",
     },
     mqttAppId: { name: "mqtt-app", takes: APP, goesWith: "mqtt", does: "the app that its reports belong to" },
     mqttPasswordFile: {
@@ -127,28 +132,28 @@ export const FLAGS = {
       takes: FILE,
       goesWith: "mqtt",
       otherwise: "WHEREHOUSE_MQTT_PASSWORD",
-      does: "a file that holds the password for it",
+      does: "a file that holds the broker's password",
     },
     mqttAuthoritiesFile: {
       name: "mqtt-ca",
       takes: FILE,
       goesWith: "mqtt",
       otherwise: "those that the runtime trusts",
-      does: "certificates (PEM) that its own must be signed by",
+      does: "certificates (PEM), one of which must have signed the broker's",
     },
     queuedMessagesMax: {
       name: "mqtt-queue",
       takes: COUNT,
       goesWith: "mqtt",
       default: DEFAULT_QUEUED_MESSAGES,
-      does: "messages that it keeps while we are away, by its settings; for the metrics",
+      does: "messages that the broker keeps while the server is away, by its settings; for the doctor and the metrics",
     },
     friendsApps: {
       name: "friends",
       takes: APP,
       repeats: true,
       otherwise: "none",
-      does: "shows OwnTracks phones whose keys may read the others of this app",
+      does: "tells OwnTracks phones of this app where its other devices are, where their keys may read",
     },
     /** By default starts, stops, seals and trouble; no line for a request. */
     logLevel: {

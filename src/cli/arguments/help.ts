@@ -50,7 +50,7 @@ Example:
 }
 
 function keysHelp(program: string): string {
-  return `Usage: ${program} keys create|list|revoke [options]
+  return `Usage: ${program} keys create|list|revoke|passphrase [options]
 
 Changes act on a running server within 2 seconds.
 
@@ -98,18 +98,18 @@ function requiredFlags(rows: FlagRows): string {
 
 function commandLines(isShown: (name: CommandName) => boolean): string {
   const names = Object.keys(HELP_TEXTS).filter(isCommandName).filter(isShown);
-  return names
-    .map((name) => line(`${name} ${HELP_TEXTS[name].takes}`.trimEnd(), HELP_TEXTS[name].does))
-    .join("\n");
+  return twoColumns(
+    names.map((name) => [`${name} ${HELP_TEXTS[name].takes}`.trimEnd(), HELP_TEXTS[name].does]),
+  );
 }
 
 function flagLines(rows: FlagRows): string {
-  return Object.values(rows)
-    .map((row) => {
+  return twoColumns(
+    Object.values(rows).map((row) => {
       const note = [defaultText(row), row.variable ?? ""].filter((text) => text !== "").join("; ");
-      return line(writtenAs(row), note === "" ? sentenceOf(row) : `${sentenceOf(row)} (${note})`);
-    })
-    .join("\n");
+      return [writtenAs(row), note === "" ? sentenceOf(row) : `${sentenceOf(row)} (${note})`];
+    }),
+  );
 }
 
 /** `--port PORT`. */
@@ -117,8 +117,25 @@ function writtenAs({ name, takes }: Flag): string {
   return takes === undefined ? `--${name}` : `--${name} ${takes.placeholder}`;
 }
 
-function line(what: string, does: string): string {
-  return `  ${what.padEnd(NAME_COLUMNS)}  ${does}`;
+/** Names on the left; what they do on the right, on as many lines as it needs. */
+function twoColumns(rows: readonly (readonly [what: string, does: string])[]): string {
+  const width = Math.max(...rows.map(([what]) => what.length));
+  const nextLine = `\n${" ".repeat(width + 4)}`;
+  return rows
+    .map(([what, does]) => `  ${what.padEnd(width)}  ${wrapped(does, COLUMNS - width - 4).join(nextLine)}`)
+    .join("\n");
 }
 
-const NAME_COLUMNS = "--archive-memory SIZE".length; // The longest.
+function wrapped(text: string, columns: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= columns)
+      lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+/** The paragraphs of help texts keep to it, too. */
+const COLUMNS = 110;

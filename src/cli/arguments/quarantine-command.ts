@@ -57,7 +57,8 @@ function parserOfChange(verb: "replay" | "delete") {
     ids: readonly string[],
   ): Result<QuarantineChangeCommand, string> => {
     const isFiltered = values.client !== null || values.reason !== null || values.deviceId !== null;
-    if (all === ids.length > 0) return fail(`${kind} needs ids, as quarantine list shows them, or --all`);
+    if (all && ids.length > 0) return fail(`${kind} takes ids or --all, not both`);
+    if (!all && ids.length === 0) return fail(`${kind} needs ids, as quarantine list shows them, or --all`);
     if (isFiltered && !all) return fail("--client, --reason and --device say which of --all are meant");
     return key === null ? needsKey(verb) : ok({ kind, key, ids: all ? null : ids, ...values });
   };

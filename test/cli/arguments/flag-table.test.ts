@@ -36,7 +36,9 @@ test("the documents have the table of what serve is given, row by row", () => {
 
 test("help has a line for every flag of a command, with its variable and what it does", () => {
   for (const command of commands) {
-    const lines = helpText(command, "wherehouse").split("\n");
+    const lines = helpText(command, "wherehouse")
+      .replace(/\n {5,}/g, " ")
+      .split("\n");
     for (const flag of [COMMON_FLAGS.dataDir, ...Object.values<Flag>(FLAGS[command])]) {
       const own = lines.filter((line) => new RegExp(`^  --${flag.name}( |$)`).test(line));
       expect(own, `${command} --${flag.name}`).toHaveLength(1);
@@ -47,6 +49,14 @@ test("help has a line for every flag of a command, with its variable and what it
 });
 
 const SERVER_URL = "http://127.0.0.1:3000";
+
+test("help is in two columns, and what is too long goes on under its beginning", () => {
+  const lines = helpText("quarantine list", "wherehouse").split("\n");
+  const start = lines.findIndex((line) => line.startsWith("  --reason REASON  only what"));
+  const column = lines[start]!.indexOf("only what");
+  expect(lines[start + 1]).toMatch(new RegExp(`^ {${column}}[^ ].*undecryptable \\(all\\)$`));
+  expect(lines[start + 2]!.indexOf("only what")).toBe(column);
+});
 
 test("a default is a value that its flag takes, written as it is shown", () => {
   const shown: string[] = [];
