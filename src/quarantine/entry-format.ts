@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import type { RefusedMessage } from "../clients/refused-message.ts";
 import { FRAME_HEADER_BYTES } from "../lib/frames/frame.ts";
 import { padded, type Views } from "../lib/frames/views.ts";
-import type { EntrySummary } from "./entry.ts";
+import { type EntrySummary, toldOf } from "./entry.ts";
 import { ID_BYTES } from "./entry-id.ts";
 
 /*
@@ -61,24 +61,10 @@ export function readArrivals({ u32, f64 }: Views, payloadStart: number): Arrival
 export function decodeSummary(views: Views, payloadStart: number, payloadEnd: number): EntrySummary | null {
   const ends = findEnds(views, payloadStart, payloadEnd);
   if (ends === null) return null;
-  const { appId, keyId, client, reason, deviceId, topic, index, isCut, arrivedMs } = ends.message;
   const id = views.bytes.toString("hex", payloadStart, payloadStart + ID_BYTES);
   const bodyBytes = ends.bodyEnd - ends.bodyStart;
   const arrivals = readArrivals(views, payloadStart);
-  return {
-    id,
-    appId,
-    keyId,
-    client,
-    reason,
-    deviceId,
-    topic,
-    index,
-    isCut,
-    bodyBytes,
-    arrivedMs,
-    ...arrivals,
-  };
+  return { ...toldOf(ends.message), id, bodyBytes, ...arrivals };
 }
 
 /** Whether a good frame is neither an entry nor the empty one that begins a segment. */

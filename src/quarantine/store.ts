@@ -6,7 +6,7 @@ import type { ServiceError } from "../model/errors.ts";
 import type { AppId } from "../model/ids.ts";
 import { type FileError, type Files, isDiskFull, unlessFileError } from "../runtime/files.ts";
 import { Deletions } from "./deletions.ts";
-import type { QuarantineEntry } from "./entry.ts";
+import { type QuarantineEntry, toldOf } from "./entry.ts";
 import type { EntryFilter, EntryIndex, EntryPage } from "./entry-index.ts";
 import {
   bytesOf,
@@ -322,22 +322,7 @@ function ownerOf(appId: AppId): string {
 }
 
 function summaryOf({ id, message, frame }: PreparedEntry) {
-  const { appId, keyId, client, reason, deviceId, topic, index, isCut, arrivedMs, body } = message;
-  const bytes = chargedBytes(frame.length);
-  return {
-    id,
-    appId,
-    keyId,
-    client,
-    reason,
-    deviceId,
-    topic,
-    index,
-    isCut,
-    arrivedMs,
-    bodyBytes: body.length,
-    bytes,
-  };
+  return { ...toldOf(message), id, bodyBytes: message.body.length, bytes: chargedBytes(frame.length) };
 }
 
 const FULL_SHARES: Readonly<Record<FullShare, string>> = {

@@ -1,5 +1,5 @@
 import { type Figure, median } from "../../support/figures/report.ts";
-import { overlandBatch, owntracksMessage } from "../../support/fleets/client-messages.ts";
+import { overlandMessage, owntracksMessage } from "../../support/fleets/client-messages.ts";
 import { createFleet, type FullReport } from "../../support/fleets/fleet.ts";
 import { takeCores } from "../../support/http/cores.ts";
 import type { Bench } from "../../support/run/bench.ts";
@@ -15,18 +15,18 @@ interface Way {
   readonly path: string;
   readonly connections: number;
   readonly batch: number;
-  encode(reports: readonly FullReport[]): Uint8Array;
+  bodyOf(reports: readonly FullReport[]): unknown;
 }
 
 const OWNTRACKS: Way = {
   path: "/ingest/owntracks",
   connections: 64,
   batch: 1,
-  encode: ([report]) => owntracksMessage(report!),
+  bodyOf: ([report]) => owntracksMessage(report!),
 };
-const OVERLAND: Way = { path: "/ingest/overland", connections: 16, batch: BATCH, encode: overlandBatch };
-const OWN_SINGLE: Way = { path: "/ingest/v1/locations", connections: 64, batch: 1, encode: ownBatch };
-const OWN_BATCH: Way = { path: "/ingest/v1/locations", connections: 16, batch: BATCH, encode: ownBatch };
+const OVERLAND: Way = { path: "/ingest/overland", connections: 16, batch: BATCH, bodyOf: overlandMessage };
+const OWN_SINGLE: Way = { path: "/ingest/v1/locations", connections: 64, batch: 1, bodyOf: ownMessage };
+const OWN_BATCH: Way = { path: "/ingest/v1/locations", connections: 16, batch: BATCH, bodyOf: ownMessage };
 
 export const bench: Bench = {
   question:
@@ -74,8 +74,8 @@ export const bench: Bench = {
   },
 };
 
-function ownBatch(reports: readonly FullReport[]): Uint8Array {
-  return new TextEncoder().encode(JSON.stringify({ locations: reports }));
+function ownMessage(reports: readonly FullReport[]): unknown {
+  return { locations: reports };
 }
 
 /** Reports of a fleet that goes on: no two of a device have the same time. */
@@ -104,10 +104,10 @@ async function send(
     "user-agent": "Owntracks-Android/gms/420506000",
   };
   const bearer = { ...headers, authorization: `Bearer ${key}` };
-  const isOwn = way.encode === ownBatch;
+  const isOwn = way.bodyOf === ownMessage;
   const requests: Uint8Array[] = [];
   for (let from = 0; from < reports.length; from += way.batch) {
-    const body = way.encode(reports.slice(from, from + way.batch));
+    const body = new TextEncoder().encode(JSON.stringify(way.bodyOf(reports.slice(from, from + way.batch))));
     requests.push(postRequest(`${url}${way.path}`, isOwn ? bearer : headers, body));
   }
   let sent = 0;

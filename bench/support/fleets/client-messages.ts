@@ -3,10 +3,10 @@ import type { FullReport } from "./fleet.ts";
 /* Reports of a fleet as phone apps send them (docs/clients.md), with the members that they really have. */
 
 /** A position as OwnTracks on Android posts it, one a request. */
-export function owntracksMessage(report: FullReport): Uint8Array {
+export function owntracksMessage(report: FullReport): unknown {
   const seconds = Math.round(Number(report.timestamp) / 1000);
   const device = String(report.device_id);
-  return encode({
+  return {
     _type: "location",
     _id: device.slice(-8),
     BSSID: "c0:ff:ee:c0:ff:ee",
@@ -27,12 +27,12 @@ export function owntracksMessage(report: FullReport): Uint8Array {
     tst: seconds,
     vac: Math.round(Number(report.vertical_accuracy)),
     vel: Math.trunc(Number(report.speed) * 3.6),
-  });
+  };
 }
 
 /** Reports as Overland on iOS posts them, a batch a request. */
-export function overlandBatch(reports: readonly FullReport[]): Uint8Array {
-  return encode({ locations: reports.map(overlandFeature) });
+export function overlandMessage(reports: readonly FullReport[]): unknown {
+  return { locations: reports.map(overlandFeature) };
 }
 
 function overlandFeature(report: FullReport) {
@@ -56,8 +56,4 @@ function overlandFeature(report: FullReport) {
       unique_id: "8B1D2C3E-0000-4000-8000-000000000001",
     },
   };
-}
-
-function encode(body: unknown): Uint8Array {
-  return new TextEncoder().encode(JSON.stringify(body));
 }
