@@ -42,7 +42,7 @@ test("phones of a server with faults report each of them", async () => {
     }),
   };
   const fleet = APPS.map((app) => ({ app, appId: "north", oddShare: 0.3 }));
-  const bounds = { durationMs: 4000, times: 2000, hasWeather: false, drainMsMax: 3000 };
+  const bounds = { durationMs: 4000, times: 2000, hasWeather: false, stillMsMax: 2000 };
   const run = await runPhones({ runtime: RUNTIMES[0]!, seed: 2, ...bounds, fleet, planted });
   const faults = run.faults.join("\n");
   for (const fault of [

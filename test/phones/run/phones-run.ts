@@ -26,8 +26,8 @@ export interface PhonesOptions {
   readonly fleet: readonly PhonePlan[];
   /** Whether anything befalls the server; phones and keys have their troubles anyway. */
   readonly hasWeather?: boolean;
-  /** How long the queues may take to drain; after it a phone is jammed. */
-  readonly drainMsMax?: number;
+  /** How long queues may stay as long as they are once all is well; after it a phone is jammed. */
+  readonly stillMsMax?: number;
   /** A fault of the server that the run must find. */
   readonly planted?: Planted;
   /** Whether the data directory is left for somebody to look at where something is wrong. */
@@ -56,7 +56,7 @@ export interface PhonesRun extends Judgement {
 const MAKE_MS = 400;
 const BURST_POINTS = 10; // What a phone has measured while it was in no network.
 const BURST_SHARE = 0.03;
-const DRAIN_MS_MIN = 15_000;
+const STILL_MS_MIN = 15_000;
 const LONGEST_PAUSE_MS = 900_000; // Colota's.
 
 export async function runPhones(options: PhonesOptions): Promise<PhonesRun> {
@@ -85,8 +85,8 @@ async function runScene(scene: Scene, options: PhonesOptions): Promise<Omit<Phon
   await server.start(true);
   const vandal = startVandal(network.url, vandalsKey.text, pace);
   const faultCounts = await makeTrouble(scene, options);
-  const { drainMsMax = DRAIN_MS_MIN + 4 * pace.pauseMs(LONGEST_PAUSE_MS) } = options;
-  const drainMs = await untilDrained(phones, drainMsMax);
+  const { stillMsMax = STILL_MS_MIN + 2 * pace.pauseMs(LONGEST_PAUSE_MS) } = options;
+  const drainMs = await untilDrained(phones, stillMsMax);
   for (const phone of phones) await phone.switchOff();
   await vandal.stop();
 
@@ -121,11 +121,16 @@ async function makeTrouble(scene: Scene, { durationMs, onProgress, hasWeather = 
   return counts;
 }
 
-/** How long it took; ends where it takes too long, and then a phone is jammed. */
-async function untilDrained(phones: readonly Phone[], waitMsMax: number): Promise<number> {
+/** How long it took; ends where no queue gets any shorter for this long, and then a phone is jammed. */
+async function untilDrained(phones: readonly Phone[], stillMsMax: number): Promise<number> {
   const startedMs = performance.now();
-  const elapsedMs = () => performance.now() - startedMs;
-  while (phones.some(({ ledger }) => ledger.waiting().length > 0) && elapsedMs() < waitMsMax)
+  const countWaiting = () => phones.reduce((sum, { ledger }) => sum + ledger.waiting().length, 0);
+  let fewest = countWaiting();
+  let fewestAtMs = startedMs;
+  while (fewest > 0 && performance.now() - fewestAtMs < stillMsMax) {
     await Bun.sleep(50);
-  return elapsedMs();
+    const waiting = countWaiting();
+    if (waiting < fewest) [fewest, fewestAtMs] = [waiting, performance.now()];
+  }
+  return performance.now() - startedMs;
 }
