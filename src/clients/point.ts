@@ -43,8 +43,11 @@ export interface PointDetails {
 export interface PointSink {
   /** `raw` is a message that holds this point alone and that the same client reads; it is kept where we refuse it. */
   add(point: ClientPoint, raw: unknown): void;
-  /** Something that should have been a point; without `raw` it is the whole message. */
-  refuse(reason: RefusalReason, raw?: unknown): void;
+  /**
+   * Something that should have been a point; without `raw` it is the whole message. Where it can't be read itself,
+   * what came with it may say whose it is.
+   */
+  refuse(reason: RefusalReason, raw?: unknown, from?: Pick<ClientPoint, "device" | "user">): void;
   /** Something that is no position and need not be kept: an event, a log line, a heartbeat. */
   skip(what: string): void;
 }

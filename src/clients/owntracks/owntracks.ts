@@ -47,7 +47,7 @@ function* read(message: ClientMessage, sink: PointSink): Steps<void> {
     case "empty":
       return sink.skip("empty message"); // A broker is told so to forget what it retained.
     case "unreadable":
-      return sink.refuse("bad_json");
+      return sink.refuse("bad_json", undefined, readClaim(message, {}));
     case "text":
       return readText(content.text, message, sink);
     case "json":
@@ -59,7 +59,7 @@ function readText(text: string, message: ClientMessage, sink: PointSink): void {
   const members = readCsvLine(text);
   const point =
     members === null ? null : readLocation(members, { ...message, speedUnit: message.speedUnit ?? "kmh" });
-  if (point === null) sink.refuse("unknown_shape");
+  if (point === null) sink.refuse("unknown_shape", undefined, readClaim(message, {}));
   else sink.add(point, text);
 }
 
@@ -76,12 +76,13 @@ function* readMessages(value: unknown, message: ClientMessage, sink: PointSink):
 
 /** `raw` is what is kept of a message that is none. */
 function* readOne(value: unknown, message: ClientMessage, sink: PointSink, raw: unknown): Steps<void> {
-  if (!isObject(value) || typeof value._type !== "string") return sink.refuse("unknown_shape", raw);
+  if (!isObject(value) || typeof value._type !== "string")
+    return sink.refuse("unknown_shape", raw, readClaim(message, {}));
   if (isEncrypted(value)) return yield* readEncrypted(value, message, sink, raw);
   // Nothing of the others is kept: some hold the user's password, and a transition's position comes as a location too.
   if (value._type !== "location") return sink.skip(skippedAs(value._type));
   const point = readLocation(value, message);
-  if (point === null) sink.refuse("no_position", withoutPrivate(value));
+  if (point === null) sink.refuse("no_position", withoutPrivate(value), readClaim(message, value));
   else sink.add(point, withoutPrivate(value));
 }
 
@@ -117,13 +118,13 @@ function* readEncrypted(
   sink: PointSink,
   raw: unknown,
 ): Steps<void> {
-  const { device, user } = readClaim(message, envelope);
-  const bytes = yield* message.decrypt(deviceOf(device, user), yield* readBox(envelope));
+  const from = readClaim(message, envelope);
+  const bytes = yield* message.decrypt(deviceOf(from.device, from.user), yield* readBox(envelope));
   // A long text is no part of what is kept of a message in a list, so then the list is kept.
   if (bytes === null)
-    return sink.refuse("undecryptable", envelope.data instanceof LongText ? undefined : raw);
+    return sink.refuse("undecryptable", envelope.data instanceof LongText ? undefined : raw, from);
   const clear = yield* readContent(bytes);
   // Who puts a box into a box wants to keep us busy.
-  if (clear.kind !== "json" || isEncrypted(clear.value)) return sink.refuse("unknown_shape", raw);
+  if (clear.kind !== "json" || isEncrypted(clear.value)) return sink.refuse("unknown_shape", raw, from);
   yield* readOne(clear.value, message, sink, raw);
 }

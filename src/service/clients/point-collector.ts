@@ -76,8 +76,8 @@ export class PointCollector implements PointSink {
     if (fault !== null) this.#refuse(fault, identity, raw);
   }
 
-  refuse(reason: RefusalReason, raw?: unknown): void {
-    this.#refuse(reason, this.#identify(NOBODY), raw);
+  refuse(reason: RefusalReason, raw?: unknown, from: Claim = NOBODY): void {
+    this.#refuse(reason, this.#identify(from), raw);
   }
 
   skip(what: string): void {

@@ -43,6 +43,25 @@ describe("whose it is", () => {
   });
 });
 
+describe("what can't be read is from whom", () => {
+  const from = { device: "pixel", user: "anna" };
+  const headers = { "x-limit-u": "anna", "x-limit-d": "pixel" };
+  const topic = "owntracks/anna/pixel";
+
+  test.each<[string, Content]>([
+    ["no JSON", { kind: "unreadable" }],
+    ["a text", { kind: "text", text: "garbage" }],
+    ["another shape", { kind: "json", value: { some: "thing" } }],
+    ["another shape in a list", { kind: "json", value: [{ some: "thing" }] }],
+    ["no position", { kind: "json", value: { _type: "location", tid: "px" } }],
+    ["a box that nobody can open", { kind: "json", value: { _type: "encrypted", data: "AAAA" } }],
+  ])("%s: the headers say it, or the broker's topic", (_title, content) => {
+    for (const other of [{ headers }, { topic }]) {
+      expect(collect(owntracks, messageOf(content, other)).refusedFrom).toEqual([from]);
+    }
+  });
+});
+
 describe("vel", () => {
   const app = { _id: "0d871a61", created_at: 1_770_000_003 };
 

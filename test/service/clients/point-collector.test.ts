@@ -142,3 +142,10 @@ test("what is no position is counted by what it was", () => {
   expect([...collector.skipped]).toEqual([["transition", 2]]);
   expect(collector.isEmpty).toBe(false);
 });
+
+test("what is refused before it is read has the device that came with it, else the end of the key", () => {
+  const collector = collect({});
+  collector.refuse("bad_json", undefined, { device: "pixel", user: "anna" });
+  collector.refuse("bad_json");
+  expect(collector.refused.map(({ deviceId }) => deviceId)).toEqual(["anna:pixel", "owntracks-7xYz"]);
+});

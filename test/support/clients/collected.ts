@@ -4,12 +4,16 @@ import type { ClientPoint, PointSink } from "../../../src/clients/point.ts";
 import type { RefusalReason } from "../../../src/clients/refusal.ts";
 import { inOneStep } from "../../../src/lib/schedule/steps.ts";
 
+type Claim = Pick<ClientPoint, "device" | "user">;
+
 /** What a client's reading finds in a message, in its order. */
 export class CollectedPoints implements PointSink {
   readonly points: ClientPoint[] = [];
   /** By point, what would be kept of it. */
   readonly raws: unknown[] = [];
   readonly refused: { readonly reason: RefusalReason; readonly raw: unknown }[] = [];
+  /** By refusal, what came with it about whose it is. */
+  readonly refusedFrom: (Claim | undefined)[] = [];
   readonly skipped: string[] = [];
 
   add(point: ClientPoint, raw: unknown): void {
@@ -17,8 +21,9 @@ export class CollectedPoints implements PointSink {
     this.raws.push(raw);
   }
 
-  refuse(reason: RefusalReason, raw?: unknown): void {
+  refuse(reason: RefusalReason, raw?: unknown, from?: Claim): void {
     this.refused.push({ reason, raw });
+    this.refusedFrom.push(from);
   }
 
   skip(what: string): void {
