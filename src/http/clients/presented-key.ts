@@ -20,7 +20,8 @@ export function credentialsOf(
 ): Credentials {
   const { keyTexts, basicUser } = fromHeader(authorization);
   const ofQuery = KEY_PARAMETERS.flatMap((name) => query.getAll(name));
-  const given = [...keyTexts, ...(pathKey === null ? [] : [pathKey]), ...ofQuery];
+  // No key has blanks, and who pastes one on a phone easily types one beside it.
+  const given = [...keyTexts, ...(pathKey === null ? [] : [pathKey]), ...ofQuery].map((text) => text.trim());
   return { keyTexts: [...new Set(given.filter((text) => text !== ""))], basicUser };
 }
 

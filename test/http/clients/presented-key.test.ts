@@ -35,6 +35,12 @@ test("a key is read from the path and from the query, under either name", () => 
   expect(of(null, null, `token=${KEY}`)).toEqual(only());
 });
 
+test("blanks beside a key are no part of it", () => {
+  expect(of(basic(`anna:${KEY} `))).toEqual(only("anna"));
+  expect(of(basic(`anna: ${KEY}`), `${KEY}\n`, `token=+${KEY}`)).toEqual(only("anna"));
+  expect(of(null, " ")).toEqual({ keyTexts: [], basicUser: null });
+});
+
 test("the same key in every place is one key, and an empty place is none", () => {
   expect(of(basic(`anna:${KEY}`), KEY, `api_key=${KEY}&api_key=${KEY}&token=&token=${KEY}`)).toEqual(
     only("anna"),
