@@ -60,7 +60,7 @@ test("keys passphrase changes nothing where it can't be followed", () =>
     expect(await give("", id, "--remove")).toEqual({
       code: 1,
       out: "",
-      error: `Key "${id}" has no pass phrase for any device.\n`,
+      error: `Key "${id}" has no pass phrase for all its devices: --device says which.\n`,
     });
     const typed = await give("", id, SECRET);
     expect([typed.code, typed.error.includes(SECRET)]).toEqual([2, false]);

@@ -50,6 +50,8 @@ test("quarantine lists, shows, tries again and deletes what a server keeps", asy
     const shown = await run("show", red!.id);
     expect(shown.out).toBe('{"\ufffd[31m\ufffdred\n');
     expect(shown.error).toContain("reason: bad_json\n");
+    const came = new Date(NOON_MS).toISOString();
+    expect(shown.error).toContain(`\narrived: ${came}\nlast_arrived: ${came}\n`);
     const whole = JSON.parse((await run("show", red!.id, "--json")).out);
     expect(whole.body).toBe('{"\u001b[31m\u202ered');
 

@@ -17,6 +17,6 @@ export async function doctor(command: DoctorCommand, terminal: Terminal): Promis
   const { mqtt } = told.value;
   const problems = [...(await checkProxy(url, fetch)), ...(mqtt === undefined ? [] : checkMqtt(mqtt))];
   const report = { url, ...told.value, problems };
-  terminal.out(json ? `${JSON.stringify(report, null, 2)}\n` : doctorReport(report));
+  terminal.out(json ? `${JSON.stringify(report, null, 2)}\n` : doctorReport(report, command.deviceId));
   return report.total_count + problems.length === 0 ? 0 : 1;
 }

@@ -55,7 +55,8 @@ function refuse(reason: string, terminal: Terminal): number {
 function describe(error: PassPhraseError): string {
   switch (error.kind) {
     case "pass_phrase_not_found": {
-      const of = error.deviceId === null ? "any device" : `device "${error.deviceId}"`;
+      const of =
+        error.deviceId === null ? "all its devices: --device says which" : `device "${error.deviceId}"`;
       return `Key "${error.keyId}" has no pass phrase for ${of}.`;
     }
     case "too_many_pass_phrases":

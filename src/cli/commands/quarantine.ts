@@ -37,6 +37,9 @@ function row({ id, client, reason, device_id = "-", body_bytes, last_arrived, co
   return told.map(printableLine);
 }
 
+/** Fields that are Unix milliseconds. */
+const TIMES: readonly string[] = ["arrived", "last_arrived"];
+
 /** What surrounds the body goes to standard error, so that the body can be piped; to a terminal nothing raw goes. */
 export async function showQuarantined(command: QuarantineShowCommand, terminal: Terminal): Promise<number> {
   const told = await askEntry(command, command.id, fetch);
@@ -47,7 +50,9 @@ export async function showQuarantined(command: QuarantineShowCommand, terminal: 
     return 0;
   }
   for (const [name, value] of Object.entries(rest)) {
-    const text = typeof value === "string" ? value : JSON.stringify(value);
+    const isTime = typeof value === "number" && TIMES.includes(name);
+    const shown = isTime ? new Date(value).toISOString() : value;
+    const text = typeof shown === "string" ? shown : JSON.stringify(shown);
     terminal.error(`${printableLine(`${name}: ${text}`)}\n`);
   }
   const text =

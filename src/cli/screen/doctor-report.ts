@@ -10,8 +10,11 @@ export interface DoctorReport extends ToldFindings {
   readonly problems: readonly Problem[];
 }
 
-/** Sentences that somebody can act on. Ids are those of devices, which may be anything. */
-export function doctorReport({ url, findings, total_count, mqtt, problems }: DoctorReport): string {
+/** Sentences to act on, about one device or, where it is null, all. Ids are those of devices, which may be anything. */
+export function doctorReport(
+  { url, findings, total_count, mqtt, problems }: DoctorReport,
+  deviceId: string | null,
+): string {
   const sections = [
     ...findings.map(findingText),
     ...problems.map(({ what, advice }) => section(printableLine(url), [what, advice])),
@@ -19,10 +22,15 @@ export function doctorReport({ url, findings, total_count, mqtt, problems }: Doc
   const more = total_count - findings.length;
   if (more > 0)
     sections.push(`${countOf(more, "older finding")} more; --device shows those of one device.\n`);
-  if (sections.length === 0) sections.push("Nothing is wrong with any device that was heard of.\n");
+  if (sections.length === 0) sections.push(nothingText(deviceId));
   if (mqtt?.outage_seconds !== undefined) sections.push(outageText(mqtt.outage_seconds));
   if (!isHere(url)) sections.push(KEYS_IN_LOGS);
   return sections.join("\n");
+}
+
+function nothingText(deviceId: string | null): string {
+  if (deviceId === null) return "Nothing is wrong with any device that was heard of.\n";
+  return `${printableLine(`Nothing is wrong with device "${deviceId}", if it was heard of.`)}\n`;
 }
 
 function findingText({ device_id, client, at, what, measured, advice }: ToldFinding): string {

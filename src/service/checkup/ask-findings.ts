@@ -1,5 +1,6 @@
 import { isObject } from "../../lib/is-object.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
+import { noAnswer } from "../no-answer.ts";
 
 /*
  * What a running server says is wrong with an app's devices, asked for over HTTP.
@@ -64,8 +65,7 @@ export async function askFindings(
     });
     body = await response.json().catch(() => null);
   } catch (cause) {
-    const code = cause instanceof Error && "code" in cause ? ` (${cause.code})` : "";
-    return fail(`Nobody answers at ${url}${code}; is the server running there?`);
+    return fail(noAnswer(url, cause));
   }
   if (response.status === 200 && isTold(body)) return ok(body);
   if (response.status === 200) return fail(`${url} is no Wherehouse server: its answer has no findings.`);

@@ -14,7 +14,7 @@ export function checkMqtt(mqtt: ToldMqtt): readonly Problem[] {
   }
   if (unassured_messages > 0) {
     problems.push({
-      what: `Phones published ${unassured_messages} messages with QoS 0, which the broker keeps for nobody.`,
+      what: `Phones published with QoS 0, which the broker keeps for nobody: ${unassured_messages} of what came.`,
       advice: "Set QoS 1 in the apps: else what they send while the server is away is lost.",
     });
   }

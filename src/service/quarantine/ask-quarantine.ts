@@ -1,5 +1,6 @@
 import { isObject } from "../../lib/is-object.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
+import { noAnswer } from "../no-answer.ts";
 
 /*
  * The quarantine of a running server, asked for over HTTP. Errors are sentences.
@@ -85,8 +86,7 @@ async function askServer(
     });
     body = await response.json().catch(() => null);
   } catch (cause) {
-    const code = cause instanceof Error && "code" in cause ? ` (${cause.code})` : "";
-    return fail(`Nobody answers at ${url}${code}; is the server running there?`);
+    return fail(noAnswer(url, cause));
   }
   if (response.status === 200 && isObject(body)) return ok(body);
   const reason = isObject(body) && typeof body.message === "string" ? `: ${body.message}` : "";

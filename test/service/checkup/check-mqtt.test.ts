@@ -7,6 +7,6 @@ test("checkMqtt() finds connections that are not there, and messages that nobody
   expect(checkMqtt(WELL)).toEqual([]);
   expect(checkMqtt({ ...WELL, connected: 1, unassured_messages: 7 }).map(({ what }) => what)).toEqual([
     "1 of 2 connections to the MQTT broker are up: the rest of what phones publish waits there.",
-    "Phones published 7 messages with QoS 0, which the broker keeps for nobody.",
+    "Phones published with QoS 0, which the broker keeps for nobody: 7 of what came.",
   ]);
 });
