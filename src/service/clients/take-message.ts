@@ -4,7 +4,7 @@ import { maybeSettings } from "../../clients/owntracks/settings.ts";
 import type { RefusedMessage } from "../../clients/refused-message.ts";
 import type { Doctor } from "../../doctor/doctor.ts";
 import type { TakenReports } from "../../doctor/taken-reports.ts";
-import { ok, type Result } from "../../lib/result.ts";
+import { fail, ok, type Result } from "../../lib/result.ts";
 import type { Scheduler } from "../../lib/schedule/scheduler.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
 import type { ServiceError } from "../../model/errors.ts";
@@ -46,11 +46,24 @@ export interface TakeMessageDependencies {
 /** One that came earlier is tried again: it tells nothing of how its device does now. */
 const JUST_ARRIVED_MS = 60_000;
 
+/**
+ * Before this there was no such program. A machine without a clock of its own begins in 1970, and all that phones send
+ * would be in its future: told that it is kept, they would delete it, and a day after the clock is set it had expired.
+ */
+const EARLIEST_NOW_MS = Date.UTC(2026, 0, 1);
+
+const WRONG_CLOCK: ServiceError = {
+  kind: "unavailable",
+  message: "this machine's clock is wrong: nothing is taken until it is set",
+  retryAfterSeconds: 30,
+};
+
 export function createTakeMessage(dependencies: TakeMessageDependencies): TakeMessage {
   const { ingest, keepRefused, doctor, counts, scheduler, clock } = dependencies;
 
   return async function takeMessage(sent, client) {
     const { sender, address, message } = sent;
+    if (clock.nowMs() < EARLIEST_NOW_MS) return fail(WRONG_CLOCK);
     // A broker lets a phone publish as itself alone, by the topic, which only OwnTracks' reading goes by.
     const reader = message.topic === null ? readerOf(client, message.content) : client;
     const { arrivedMs } = message;

@@ -201,6 +201,12 @@ test("of a point that is too long its beginning is kept, and no more of it in me
   ]);
 });
 
+test("nothing is taken by a clock that can't be right, so that whoever sent it keeps it", async () => {
+  const { taken, steps } = await take(sentOf(json([52, 91])), { nowMs: Date.UTC(2025, 11, 31) });
+  expect(taken.ok ? null : taken.error.kind).toBe("unavailable");
+  expect(steps).toEqual([]);
+});
+
 test("a phone that may publish to a topic of its own reports as nobody else, in whatever words", async () => {
   const tst = NOW_MS / 1000;
   const location = { coords: { latitude: 1, longitude: 2 }, timestamp: tst };
