@@ -65,8 +65,6 @@ export interface Client {
   greeting?(keyLabel: string): ClientAnswer;
   /** What it is told of a failure, in one plain sentence. Never a word that it acts upon. */
   failure(sentence: string): ClientAnswer;
-  /** What a wrong key is answered with: some clients delete what they are refused for a mistake of theirs. */
-  wrongKeyStatus(headers: ClientMessage["headers"]): 401 | 503;
   /** Whether it sends again at once and for ever what was refused, so that a refusal must be slow. */
   readonly retriesAtOnce: boolean;
   /**

@@ -26,7 +26,6 @@ export const colota: Client = {
   read: readColota,
   success: { contentType: null, body: "" },
   failure: plainFailure,
-  wrongKeyStatus: () => 401,
   retriesAtOnce: false,
   mustNameDevice: false,
 };

@@ -22,7 +22,6 @@ export const gpslogger: Client = {
   read: readGpslogger,
   success: { contentType: null, body: "" },
   failure: plainFailure,
-  wrongKeyStatus: () => 401,
   retriesAtOnce: false,
   mustNameDevice: false,
 };

@@ -21,7 +21,6 @@ export const homeassistant: Client = {
   read: readHomeassistant,
   success: { contentType: "application/json", body: "{}" },
   failure: plainFailure,
-  wrongKeyStatus: () => 401,
   retriesAtOnce: false,
   mustNameDevice: false,
 };

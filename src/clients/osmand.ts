@@ -22,7 +22,6 @@ export const osmand: Client = {
   read: readOsmand,
   success: { contentType: null, body: "" },
   failure: plainFailure,
-  wrongKeyStatus: () => 401,
   // Old versions in a loop without a pause, until the point is older than its user wants to have it sent; newer ones
   // with the next fix.
   retriesAtOnce: true,

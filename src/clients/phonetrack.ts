@@ -26,7 +26,6 @@ export const phonetrack: Client = {
   read: readPhonetrack,
   success: { contentType: "application/json", body: '{"done":1,"friends":[]}' },
   failure: plainFailure,
-  wrongKeyStatus: () => 401,
   retriesAtOnce: false,
   mustNameDevice: false,
 };

@@ -1,4 +1,5 @@
 import type { Client } from "../clients/client.ts";
+import { deletesWhatIsRefused } from "../clients/owntracks/ios.ts";
 import { owntracks } from "../clients/owntracks/owntracks.ts";
 import type { Answer, Responder } from "./answer/responder.ts";
 import { messageHeaders } from "./clients/client-request.ts";
@@ -42,8 +43,7 @@ export function createUnrouted(routes: readonly RoutedPath[], responder: Respond
 
   /** OwnTracks for iOS deletes what a 404 or 405 answers, so a slip in the URL would cost all that it records. */
   function keepingPoints(request: Request, sentence: string): Answer | null {
-    if (request.method !== "POST" || owntracks.wrongKeyStatus(messageHeaders(request.headers)) !== 503)
-      return null;
+    if (request.method !== "POST" || !deletesWhatIsRefused(messageHeaders(request.headers))) return null;
     const failure = owntracks.failure(`${sentence}; points are kept`);
     return responder.words(request, 503, failure, { "retry-after": String(RETRY_AFTER_SECONDS) });
   }

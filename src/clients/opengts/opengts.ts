@@ -20,7 +20,6 @@ export const opengts: Client = {
   read: readOpengts,
   success: { contentType: null, body: "" },
   failure: plainFailure,
-  wrongKeyStatus: () => 401,
   retriesAtOnce: false,
   mustNameDevice: false,
 };

@@ -23,7 +23,6 @@ export const overland: Client = {
   failure: jsonFailure,
   // The app shows the name. A POST that was redirected must not take it for a success.
   greeting: (keyLabel) => ({ contentType: "application/json", body: JSON.stringify({ name: keyLabel }) }),
-  wrongKeyStatus: () => 401,
   retriesAtOnce: false,
   mustNameDevice: false,
 };

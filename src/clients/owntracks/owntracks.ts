@@ -21,18 +21,12 @@ export const owntracks: Client = {
   read,
   success: { contentType: "application/json", body: "[]" },
   failure: plainFailure,
-  // The iOS app deletes a point that it is told is at fault. It sends no User-Agent of its own, but its device's name.
-  wrongKeyStatus: (headers) => (isAndroid(headers) || headers["x-limit-d"] === undefined ? 401 : 503),
   retriesAtOnce: false,
   mustNameDevice: false,
 };
 
 /** Points that are read between two steps; an app sends them one by one. */
 const POINTS_A_STEP = 32;
-
-function isAndroid(headers: ClientMessage["headers"]): boolean {
-  return headers["user-agent"]?.startsWith("Owntracks-Android/") === true;
-}
 
 /** A message, or a list that begins with one. Those that Overland writes are Overland's. */
 function isMessage(value: unknown): boolean {

@@ -21,7 +21,6 @@ export const traccarForward: Client = {
   read: readForwarded,
   success: { contentType: null, body: "" },
   failure: plainFailure,
-  wrongKeyStatus: () => 401,
   retriesAtOnce: false,
   mustNameDevice: true,
 };

@@ -19,7 +19,6 @@ export const traccar: Client = {
   // A body could be taken for a command: version 9 obeys what it finds under `background_geolocation`.
   success: { contentType: null, body: "" },
   failure: plainFailure,
-  wrongKeyStatus: () => 401,
   retriesAtOnce: false,
   mustNameDevice: true,
 };

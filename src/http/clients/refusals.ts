@@ -1,4 +1,5 @@
 import type { Client, ClientMessage } from "../../clients/client.ts";
+import { deletesWhatIsRefused } from "../../clients/owntracks/ios.ts";
 import type { Holder } from "../../lib/schedule/shared-pool.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { Answer, Responder } from "../answer/responder.ts";
@@ -54,9 +55,9 @@ export class Refusals {
 
   /** A mistake of the sender's, told by a status on which the client keeps its points until somebody mends it. */
   #keepingPoints(refused: Refused, status: number, sentence: string): Answer {
-    if (refused.client.wrongKeyStatus(refused.headers) === 401)
-      return this.#refuse(refused, status, sentence);
-    return this.#refuse(refused, 503, `${sentence}; points are kept`);
+    if (deletesWhatIsRefused(refused.headers))
+      return this.#refuse(refused, 503, `${sentence}; points are kept`);
+    return this.#refuse(refused, status, sentence);
   }
 
   #refuse(refused: Refused, status: number, sentence: string): Answer {

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import type { ClientMessage } from "../../../src/clients/client.ts";
 import { readContent } from "../../../src/clients/content/read-content.ts";
 import { type Content, LongList } from "../../../src/clients/content.ts";
+import { deletesWhatIsRefused } from "../../../src/clients/owntracks/ios.ts";
 import { owntracks } from "../../../src/clients/owntracks/owntracks.ts";
 import { keyOf, openBox, sealBox } from "../../../src/clients/owntracks/secretbox.ts";
 import type { Steps } from "../../../src/lib/schedule/steps.ts";
@@ -267,17 +268,17 @@ describe("answers", () => {
   test("are an empty list, which both apps take for no news", () => {
     expect(owntracks.success).toEqual({ contentType: "application/json", body: "[]" });
   });
+});
 
-  test("to a wrong key keep the points of iOS, which would delete them on 401", () => {
-    expect(
-      owntracks.wrongKeyStatus({ "user-agent": "Owntracks-Android/gms/4205", "x-limit-d": "pixel" }),
-    ).toBe(401);
-    expect(
-      owntracks.wrongKeyStatus({ "user-agent": "OwnTracks/1 CFNetwork/1568", "x-limit-d": "4B1F" }),
-    ).toBe(503);
-    expect(owntracks.wrongKeyStatus({ "x-limit-d": "4B1F" })).toBe(503);
-    expect(owntracks.wrongKeyStatus({})).toBe(401);
-  });
+test("iOS is known by what it tells of itself: it deletes what is refused", () => {
+  expect(deletesWhatIsRefused({ "user-agent": "Owntracks-Android/gms/4205", "x-limit-d": "pixel" })).toBe(
+    false,
+  );
+  expect(deletesWhatIsRefused({ "user-agent": "OwnTracks/1 CFNetwork/1568", "x-limit-d": "4B1F" })).toBe(
+    true,
+  );
+  expect(deletesWhatIsRefused({ "x-limit-d": "4B1F" })).toBe(true);
+  expect(deletesWhatIsRefused({})).toBe(false);
 });
 
 test("no message makes the reading throw, and each is a point, refused or skipped", () => {

@@ -194,6 +194,18 @@ test("OwnTracks on iOS, which deletes what it is told is at fault, is never told
   }
 });
 
+test("OwnTracks on iOS keeps its points where its key is wrong, on every client's path", async () => {
+  const headers = { "x-limit-d": "8B5C", "user-agent": "CFNetwork/1498" };
+  for (const { name } of CLIENTS.filter(({ methods }) => methods.includes("POST"))) {
+    if (name === "osmand") continue; // Its refusals are held.
+    const response = await app.fetch(`/ingest/${name}`, { method: "POST", headers, body: "{}" });
+    expect(await told(response)).toEqual({
+      status: 503,
+      ...failureOf(name, "Unknown key; points are kept"),
+    });
+  }
+});
+
 test("OwnTracks on iOS keeps its points where its URL is mistyped; others are told what is wrong", async () => {
   const ios = { "x-limit-d": "8B5C", "user-agent": "CFNetwork/1498" };
   const android = { ...ios, "user-agent": "Owntracks-Android/gms/420500000" };

@@ -38,7 +38,6 @@ const LIST_CLIENT: Client = {
   },
   success: { contentType: null, body: "" },
   failure: plainFailure,
-  wrongKeyStatus: () => 401,
   retriesAtOnce: false,
   mustNameDevice: false,
 };
