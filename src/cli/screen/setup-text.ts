@@ -56,7 +56,7 @@ function fieldLines({ fields }: Setup, key: string): string {
 function linkText({ url, opensApp }: NonNullable<Setup["link"]>, hasCode: boolean): string {
   if (hasCode) return opensApp ? "Or scan this with the phone's camera:" : "Or scan this in the app:";
   const how = opensApp ? "Or open this link on the phone" : "Or scan this link in the app, as a QR code";
-  return `${how}:\n\n  ${url}`;
+  return `${how} (on a terminal that is wide enough it is a code):\n\n  ${url}`;
 }
 
 function placeholderNotes({ link }: Setup, serverUrl: string | null): string[] {
