@@ -45,6 +45,7 @@ test("quarantine lists, shows, tries again and deletes what a server keeps", asy
     const listed = await run("list");
     expect([listed.code, listed.error]).toEqual([0, ""]);
     expect(listed.out.trimEnd().split("\n").length).toBe(4);
+    expect(listed.out).toMatch(/^id +last came +times {2}client +reason +device +bytes\n/);
     const [red, tram, bus] = JSON.parse((await run("list", "--json")).out) as { id: string }[];
 
     const shown = await run("show", red!.id);

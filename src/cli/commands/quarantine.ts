@@ -29,7 +29,7 @@ export async function listQuarantine(command: QuarantineListCommand, terminal: T
   return 0;
 }
 
-const HEADER = ["id", "last came", ">times", "app", "reason", "device", ">bytes"];
+const HEADER = ["id", "last came", ">times", "client", "reason", "device", ">bytes"];
 
 function row({ id, client, reason, device_id = "-", body_bytes, last_arrived, count }: ToldEntry): string[] {
   const time = `${new Date(last_arrived).toISOString().slice(0, 19)}Z`;
