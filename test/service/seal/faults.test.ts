@@ -19,24 +19,24 @@ const LAST_MS = NOW_MS - 365 * DAY_MS; // Of the day that expires at midnight.
 const PLACE = { latitude: 1, longitude: 2 };
 
 /** What it throws, an operation of the disk fails with: a replacement after it was made, any other before. */
-let fault: (operation: keyof Files, path: string) => void = () => {};
+let fault: (operation: keyof Files, path: string) => void | Promise<void> = () => {};
 const real = createNodeFiles();
 const files: Files = {
   ...real,
   async replace(path, bytes) {
     await real.replace(path, bytes);
-    fault("replace", path);
+    await fault("replace", path);
   },
   async openAppend(path) {
-    fault("openAppend", path);
+    await fault("openAppend", path);
     return real.openAppend(path);
   },
   async read(path) {
-    fault("read", path);
+    await fault("read", path);
     return real.read(path);
   },
   async list(path) {
-    fault("list", path);
+    await fault("list", path);
     return real.list(path);
   },
 };
@@ -150,6 +150,67 @@ describe("where no file descriptor is left", () => {
     app = await createArchiveApp({ clock, dataDir, disk: { files } });
     expect(app.notes).toEqual([]);
     expect(await shown()).toEqual(["a"]);
+  });
+});
+
+describe("what a seal archives and does not cover", () => {
+  const record = { ...PLACE, device_id: "a", timestamp: OLD_MS };
+  const fields = ["latitude", "speed", "battery_level"];
+  const segments = () => readdirSync(join(app.dataDir, "wal")).sort();
+  const pathOf = (segment: string) => join(app.dataDir, "wal", segment);
+
+  async function restart(unreadable: readonly string[]): Promise<void> {
+    const paths = unreadable.map(pathOf);
+    fault = (operation, path) => {
+      if (operation === "read" && paths.includes(path)) throw new FileError("read", path, "EIO");
+    };
+    app = await app.restart();
+    expect(app.directory.recovery.damage.map(({ file }) => file)).toEqual(paths);
+  }
+
+  test("lies under what comes before it in the log while its own segment can't be read, and over it again then", async () => {
+    await app.store([{ ...record, latitude: 1, speed: 5 }]);
+    const [first] = segments();
+    await restart([first!]);
+    expect(await shown()).toEqual([]);
+    await app.store([{ ...record, latitude: 3, battery_level: 70 }]);
+    const second = segments().at(-1)!;
+    await app.seal();
+    expect(await shown(fields)).toEqual(["3  70"]);
+    await restart([second]);
+    const withoutSecond = ["1 5 70"]; // Of its report only what the first one leaves out.
+    expect(await shown(fields)).toEqual(withoutSecond);
+    await app.seal();
+    expect(await shown(fields)).toEqual(withoutSecond);
+    for (let start = 0; start < 2; start++) {
+      await restart([]);
+      expect(await shown(fields)).toEqual(["3 5 70"]);
+      await app.seal();
+    }
+  });
+
+  test("shows where bits flip in its entry, as far as the others that came during the seal leave it out", async () => {
+    await app.store([{ ...record, latitude: 1 }]);
+    let segment = "";
+    let offset = 0;
+    fault = async (operation, path) => {
+      if (operation !== "openAppend" || !path.endsWith(".csv")) return;
+      fault = () => {};
+      await app.store([{ ...record, latitude: 3, speed: 5 }]);
+      segment = pathOf(segments().at(-1)!);
+      offset = readFileSync(segment).length;
+      await app.store([{ ...record, latitude: 4, battery_level: 70 }]);
+      await app.store([{ ...record, timestamp: NOW_MS }]); // What flips at the log's end passes for a torn write.
+    };
+    await app.seal();
+    expect((await shown(fields))[0]).toBe("4 5 70");
+    await app.close();
+    const bytes = readFileSync(segment);
+    bytes[offset]! ^= 1;
+    writeFileSync(segment, bytes);
+    app = await createArchiveApp({ clock: app.clock, dataDir: app.dataDir, disk: { files } });
+    expect(app.directory.recovery.damage).toMatchObject([{ file: segment, offset }]);
+    expect((await shown(fields))[0]).toBe("3 5 70");
   });
 });
 

@@ -171,6 +171,10 @@ const OPTIONAL_MAX = 8;
 /**
  * What the record may be: one value where nothing of it may be missing, else one for each way that it may; null
  * where it may be missing altogether.
+ *
+ * A seal may archive what it does not cover: reports that come meanwhile, and all that follow a segment that can't be
+ * read. A start then lays the entries it can read over that once more. So what has been lost since may show in the
+ * fields that none of them carries.
  */
 export function possibleValues(
   { contributions: all }: RecordHistory,
@@ -178,17 +182,27 @@ export function possibleValues(
 ): readonly (ReferenceRecord | null)[] {
   const contributions = all.filter(({ fate }) => fate !== "deleted");
   const loose = contributions.map((each) => each.fate === "optional" || isLoose(each));
+  if (!loose.includes(true)) return [valueOrNone(contributions)];
+  const fixed = contributions.filter((_, index) => !loose[index]);
+  const fixedBefore = loose.slice(0, loose.lastIndexOf(true)).filter((each) => !each).length;
+  const replays = Array.from({ length: fixedBefore + 1 }, (_, from) => fixed.slice(from));
+  return waysToMiss(loose).flatMap((isMissing) => {
+    const left = contributions.filter((_, index) => !isMissing[index]);
+    return replays.map((replayed) => valueOrNone([...left, ...replayed]));
+  });
+}
+
+/** For each way, which contributions are missing in it. */
+function waysToMiss(loose: readonly boolean[]): readonly (readonly boolean[])[] {
   const count = loose.filter(Boolean).length;
-  if (count === 0) return [valueOrNone(contributions)];
   if (count > OPTIONAL_MAX) {
-    const isFixed = (index: number) => !loose[index];
-    return Array.from({ length: contributions.length + 1 }, (_, from) =>
-      valueOrNone(contributions.filter((_, index) => index >= from || isFixed(index))),
+    return Array.from({ length: loose.length + 1 }, (_, from) =>
+      loose.map((isLoose, index) => isLoose && index < from),
     );
   }
   return Array.from({ length: 2 ** count }, (_, mask) => {
     let bit = 0;
-    return valueOrNone(contributions.filter((_, index) => !loose[index] || ((mask >> bit++) & 1) === 0));
+    return loose.map((isLoose) => isLoose && ((mask >> bit++) & 1) === 1);
   });
 }
 

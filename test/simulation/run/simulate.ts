@@ -1,10 +1,13 @@
 import { openSimulationEngine } from "./engine.ts";
 import { addTotals, noTotals, type RunTotals } from "./outcome.ts";
+import type { RunKind } from "./plan.ts";
 import { type FinishedRun, simulateRun } from "./simulated-run.ts";
 
 export interface SimulationOptions {
   readonly from: number;
   readonly count: number;
+  /** Any, where none is named. */
+  readonly kind?: RunKind;
   /** Told after each run, by its number and with the sums so far. */
   onRun?(seed: number, totals: RunTotals): void;
 }
@@ -13,13 +16,14 @@ export interface SimulationOptions {
 const RUNS_AN_ENGINE = 500;
 
 /** Simulates one run after another; throws the `RunFailure` of the first that goes wrong. */
-export async function simulate({ from, count, onRun = () => {} }: SimulationOptions): Promise<RunTotals> {
+export async function simulate(options: SimulationOptions): Promise<RunTotals> {
+  const { from, count, kind = "any", onRun = () => {} } = options;
   const sum = noTotals();
   for (let first = from; first < from + count; first += RUNS_AN_ENGINE) {
     const engine = await openSimulationEngine();
     try {
       for (let seed = first; seed < Math.min(first + RUNS_AN_ENGINE, from + count); seed++) {
-        const { totals } = await simulateRun({ seed, engine });
+        const { totals } = await simulateRun({ seed, engine, kind });
         addTotals(sum, totals);
         onRun(seed, sum);
       }
