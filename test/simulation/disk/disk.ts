@@ -75,7 +75,12 @@ export interface RunDisk {
 }
 
 /** What a process counts from its first operation to its last: of temporary files, and of DuckDB's. */
-const COUNTED_NAME = /\.\d+(?=\.tmp$)|(?<=\/parts-)\d+/;
+const COUNTED_NAMES = /\.\d+(?=\.tmp\b)|(?<=\/parts-)\d+/g;
+
+/** So that what is said of a run is the same whatever runs the process simulated before it. */
+export function withoutCounts(text: string): string {
+  return text.replace(COUNTED_NAMES, "");
+}
 
 /** What takes a file descriptor: a directory is opened to be listed and to be synced. */
 const OPENING: ReadonlySet<RunOperation> = new Set([
@@ -141,7 +146,7 @@ export function createRunDisk(engine: SimulationEngine): RunDisk {
     if (unreadable.has(path) && operation === "read") throw new FileError(operation, path, "EIO");
     if (isPaused) return null;
     operations++;
-    digest = crc32(`${operation} ${path.replace(COUNTED_NAME, "")}`, digest);
+    digest = crc32(`${operation} ${withoutCounts(path)}`, digest);
     if (operations === fullUntil) simulated.capacityBytes = Number.POSITIVE_INFINITY;
     watching?.();
     for (const fault of armed.filter(({ afterOperations }) => afterOperations <= operations)) {

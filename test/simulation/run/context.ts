@@ -4,7 +4,7 @@ import type { CreateSalt } from "../../../src/wal/wal.ts";
 import { seededSalts } from "../../support/seeded-random.ts";
 import { createRunModel, type RunModel } from "../check/model.ts";
 import { createRunDamage, type RunDamage } from "../disk/damage.ts";
-import { createRunDisk, type RunDisk } from "../disk/disk.ts";
+import { createRunDisk, type RunDisk, withoutCounts } from "../disk/disk.ts";
 import { createRunClock, type RunClock } from "./clock.ts";
 import { createDraws, type Draws } from "./draws.ts";
 import type { SimulationEngine } from "./engine.ts";
@@ -79,7 +79,10 @@ export function createRunContext(options: RunOptions): RunContext {
     setService(started) {
       service = started;
     },
-    tell: (line) => void story.push(`${new Date(clock.nowMs()).toISOString().slice(0, 16)}  ${line}`),
+    tell(line) {
+      const time = new Date(clock.nowMs()).toISOString().slice(0, 16);
+      story.push(`${time}  ${withoutCounts(line)}`);
+    },
     fail(reason, cause) {
       throw new RunFailure(seed, reason, story, cause);
     },
