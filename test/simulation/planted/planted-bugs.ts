@@ -94,7 +94,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     kind: "seals",
     plant: () => ({ files: withLateManifest }),
   },
-  { name: "the checksums of parts are not compared", kind: "seals", near: 20, plant: plantUncheckedParts },
+  { name: "the checksums of parts are not compared", kind: "seals", near: 40, plant: plantUncheckedParts },
   {
     name: "a seal drops late rows that it did not write",
     kind: "seals",
@@ -119,6 +119,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "a seal that archived fails over a file that it could not remove",
     kind: "seals",
+    near: 100,
     plant: () => ({ files: withGraveRefusals }),
   },
   {
