@@ -18,6 +18,7 @@ test("what lies in the quarantine is counted by client and reason, and nothing b
     'wherehouse_quarantine_entries{client="osmand",reason="future"} 1',
     "wherehouse_quarantine_bytes 2048",
     "wherehouse_quarantine_bytes_max 4096",
+    "wherehouse_quarantine_displaced_total 0",
     "wherehouse_quarantine_refused_total 1",
   ]);
   const closed = new Registry();
