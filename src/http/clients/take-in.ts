@@ -25,7 +25,9 @@ export function createTakeIn(services: Services, route: ClientRoute): (call: Cli
     // A GET is a question where this client sends reports by POST alone.
     const { greeting } = route.client;
     const isReport = route.client.methods.includes(route.method);
-    return isReport || greeting === undefined ? takeIn(call) : call.answer(greeting(call.key.label));
+    if (isReport || greeting === undefined) return takeIn(call);
+    const addressed = readQuery(call.request.url, ADDRESS_PARAMETERS);
+    return addressed.ok ? call.answer(greeting(call.key.label)) : call.fail(addressed.error);
   };
 
   async function takeIn(call: ClientCall): Promise<Response> {

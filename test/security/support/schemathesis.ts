@@ -49,7 +49,7 @@ async function failureOf(command: readonly string[]): Promise<string | null> {
 export interface Findings {
   readonly complete: boolean;
   readonly test_cases: { readonly generated: number; readonly errored: number };
-  readonly operations: { readonly tested: number; readonly total: number };
+  readonly operations: { readonly tested: number; readonly selected: number };
   readonly failures: readonly {
     readonly title: string;
     readonly count: number;
@@ -88,6 +88,7 @@ export async function runSchemathesis(options: RunOptions): Promise<Run> {
   const child = Bun.spawn(
     [program, "--config-file", files.settings, "run", `${url}/docs`, "--url", url]
       .concat(["--max-examples", String(examples), "--seed", String(seed), "--continue-on-failure"])
+      .concat(["--exclude-path-regex", LEFT_OUT])
       .concat(["--generation-database", "none", "--suppress-health-check", "all", "--no-color"])
       .concat(["--report", "json", "--report-json-path", files.report]),
     {
@@ -104,6 +105,12 @@ export async function runSchemathesis(options: RunOptions): Promise<Run> {
   if (!existsSync(files.report)) throw new Error(`Schemathesis did not run: ${printed}`);
   return { findings: (await Bun.file(files.report).json()) as Findings, printed };
 }
+
+/**
+ * It makes up keys for paths that hold one, which are all wrong; with a good one they are the paths without, which it
+ * asks. What OsmAnd is refused is held for 5 s each time.
+ */
+const LEFT_OUT = String.raw`/k/\{key\}|^/ingest/osmand`;
 
 /*
  * All its checks but one: a request that fits the document may still be refused, since a date may lie before
