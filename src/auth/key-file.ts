@@ -1,5 +1,6 @@
 import { isObject } from "../lib/is-object.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
+import { parseVersionedJson } from "../lib/text/versioned-json.ts";
 import { parseAppId } from "../model/app-id.ts";
 import { type Binding, UNBOUND } from "../model/binding.ts";
 import type { AppId } from "../model/ids.ts";
@@ -46,15 +47,10 @@ export function encodeKeyFile(keys: readonly KeyRecord[]): Uint8Array {
 
 /** The file's keys, or what is wrong with it in words that name the place. */
 export function parseKeyFile(bytes: Uint8Array): Result<readonly KeyRecord[], string> {
-  const content = parseJson(bytes);
-  if (!isObject(content)) return fail("it is not a JSON object");
-  const { version, keys } = content;
-  if (typeof version !== "number" || !Number.isInteger(version) || version < 1) {
-    return fail("its format version is missing");
-  }
-  if (version > FORMAT_VERSION) {
-    return fail(`it has format version ${version}, and this program knows up to ${FORMAT_VERSION}`);
-  }
+  const content = parseVersionedJson(bytes, FORMAT_VERSION);
+  if (!content.ok) return content;
+  const { version, members } = content.value;
+  const { keys } = members;
   if (!Array.isArray(keys)) return fail("its list of keys is missing");
 
   const records: KeyRecord[] = [];
@@ -115,14 +111,6 @@ function parsePermissions(value: unknown): readonly Permission[] | null {
   if (!Array.isArray(value) || value.length === 0 || new Set(value).size !== value.length) return null;
   const permissions = value.map((item) => (typeof item === "string" ? parsePermission(item) : null));
   return permissions.every((permission) => permission !== null) ? permissions : null;
-}
-
-function parseJson(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-  } catch {
-    return null;
-  }
 }
 
 function isTime(value: unknown): value is number {

@@ -1,5 +1,6 @@
 import { isObject } from "../lib/is-object.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
+import { parseVersionedJson } from "../lib/text/versioned-json.ts";
 import { parseAppId } from "../model/app-id.ts";
 import type { AppId } from "../model/ids.ts";
 import { deviceIdFault } from "../model/report.ts";
@@ -34,15 +35,9 @@ export function encodePassPhraseFile(passPhrases: readonly PassPhrase[]): Uint8A
 
 /** The file's pass phrases, or what is wrong with it in words that name the place and none of them. */
 export function parsePassPhraseFile(bytes: Uint8Array): Result<readonly PassPhrase[], string> {
-  const content = parseJson(bytes);
-  if (!isObject(content)) return fail("it is not a JSON object");
-  const { version, passPhrases } = content;
-  if (typeof version !== "number" || !Number.isInteger(version) || version < 1) {
-    return fail("its format version is missing");
-  }
-  if (version > FORMAT_VERSION) {
-    return fail(`it has format version ${version}, and this program knows up to ${FORMAT_VERSION}`);
-  }
+  const content = parseVersionedJson(bytes, FORMAT_VERSION);
+  if (!content.ok) return content;
+  const { passPhrases } = content.value.members;
   if (!Array.isArray(passPhrases)) return fail("its list of pass phrases is missing");
   const parsed: PassPhrase[] = [];
   for (const [index, entry] of passPhrases.entries()) {
@@ -63,12 +58,4 @@ function parseEntry(entry: unknown): Result<PassPhrase, keyof PassPhrase> {
   if (!isDevice) return fail("deviceId");
   const phrase = typeof text === "string" ? parsePassPhrase(text) : null;
   return phrase === null ? fail("text") : ok({ keyId, appId: app, deviceId, text: phrase });
-}
-
-function parseJson(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-  } catch {
-    return null;
-  }
 }

@@ -1,6 +1,7 @@
 import { isObject } from "../../lib/is-object.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { TextPosition } from "../../lib/text/text-position.ts";
+import { parseVersionedJson } from "../../lib/text/versioned-json.ts";
 
 /** Rows of a file by what became of them. */
 export interface ImportCounts {
@@ -42,13 +43,9 @@ export function encodeImportState({ progress, ...state }: ImportState): Uint8Arr
 
 /** The state, or what is wrong with it. */
 export function parseImportState(bytes: Uint8Array): Result<ImportState, string> {
-  const content = parseJson(bytes);
-  if (!isObject(content)) return fail("it is not a JSON object");
-  const { version, startedMs, files, shiftsMs, progress } = content;
-  if (!isCount(version) || version < 1) return fail("its format version is missing");
-  if (version > FORMAT_VERSION) {
-    return fail(`it has format version ${version}, and this program knows up to ${FORMAT_VERSION}`);
-  }
+  const content = parseVersionedJson(bytes, FORMAT_VERSION);
+  if (!content.ok) return content;
+  const { startedMs, files, shiftsMs, progress } = content.value.members;
   if (!isCount(startedMs)) return fail("its start is missing");
   if (!Array.isArray(files) || !files.every((name) => typeof name === "string")) {
     return fail("its files are missing");
@@ -77,12 +74,4 @@ function isCounts(value: unknown): value is ImportCounts {
 
 function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
-}
-
-function parseJson(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-  } catch {
-    return null;
-  }
 }
