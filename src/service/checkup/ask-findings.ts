@@ -1,6 +1,6 @@
 import { isObject } from "../../lib/is-object.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
-import { noAnswer } from "../no-answer.ts";
+import { type Ask, type AskedServer, askServer } from "../ask-server.ts";
 
 /*
  * What a running server says is wrong with an app's devices, asked for over HTTP.
@@ -34,43 +34,24 @@ export interface ToldMqtt {
   readonly outage_seconds?: number;
 }
 
-export interface FindingsRequest {
-  /** Of the server, without a slash at the end. */
-  readonly url: string;
-  readonly key: string;
+export interface FindingsRequest extends AskedServer {
   /** Null asks for all devices. */
   readonly deviceId: string | null;
 }
 
-export type Ask = (url: string, init: RequestInit) => Promise<Response>;
-
 /** As many as there are on the longest page. */
 const FINDINGS_MAX = 1000;
-const TIMEOUT_MS = 30_000;
 
 /** The error is a sentence. */
-export async function askFindings(
-  { url, key, deviceId }: FindingsRequest,
-  ask: Ask,
-): Promise<Result<ToldFindings, string>> {
+export async function askFindings(request: FindingsRequest, ask: Ask): Promise<Result<ToldFindings, string>> {
   const query = new URLSearchParams({ limit: String(FINDINGS_MAX) });
-  if (deviceId !== null) query.set("device_id", deviceId);
-  let response: Response;
-  let body: unknown;
-  try {
-    response = await ask(`${url}/api/v1/doctor?${query}`, {
-      headers: { authorization: `Bearer ${key}` },
-      redirect: "error", // The key is for this server.
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    });
-    body = await response.json().catch(() => null);
-  } catch (cause) {
-    return fail(noAnswer(url, cause));
-  }
-  if (response.status === 200 && isTold(body)) return ok(body);
-  if (response.status === 200) return fail(`${url} is no Wherehouse server: its answer has no findings.`);
-  const reason = isObject(body) && typeof body.message === "string" ? `: ${body.message}` : "";
-  return fail(`${url} answered ${response.status}${reason}.`);
+  if (request.deviceId !== null) query.set("device_id", request.deviceId);
+  const told = await askServer(request, "GET", `/api/v1/doctor?${query}`, ask);
+  if (!told.ok) return told;
+  const body: unknown = told.value;
+  return isTold(body)
+    ? ok(body)
+    : fail(`${request.url} is no Wherehouse server: its answer has no findings.`);
 }
 
 function isTold(body: unknown): body is ToldFindings {

@@ -1,4 +1,4 @@
-import type { Ask } from "./ask-findings.ts";
+import type { Ask } from "../ask-server.ts";
 import type { Problem } from "./problem.ts";
 
 /*

@@ -1,18 +1,10 @@
 import { isObject } from "../../lib/is-object.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
-import { noAnswer } from "../no-answer.ts";
+import { type Ask, type AskedServer, askServer } from "../ask-server.ts";
 
 /*
  * The quarantine of a running server, asked for over HTTP. Errors are sentences.
  */
-
-export type Ask = (url: string, init: RequestInit) => Promise<Response>;
-
-export interface AskedServer {
-  /** Without a slash at the end. */
-  readonly url: string;
-  readonly key: string;
-}
 
 export interface ToldFilter {
   readonly client: string | null;
@@ -33,7 +25,6 @@ export interface ToldEntry {
 
 const PATH = "/api/v1/quarantine";
 const PAGE_ENTRIES = 1000;
-const TIMEOUT_MS = 30_000;
 
 /** All entries that a filter lets through, the newest first. */
 export async function askEntries(
@@ -67,30 +58,6 @@ export function askToReplay(server: AskedServer, id: string, ask: Ask) {
 
 export function askToDelete(server: AskedServer, id: string, ask: Ask) {
   return askServer(server, "DELETE", `${PATH}/${encodeURIComponent(id)}`, ask);
-}
-
-async function askServer(
-  { url, key }: AskedServer,
-  method: string,
-  path: string,
-  ask: Ask,
-): Promise<Result<Readonly<Record<string, unknown>>, string>> {
-  let response: Response;
-  let body: unknown;
-  try {
-    response = await ask(`${url}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${key}` },
-      redirect: "error", // The key is for this server.
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    });
-    body = await response.json().catch(() => null);
-  } catch (cause) {
-    return fail(noAnswer(url, cause));
-  }
-  if (response.status === 200 && isObject(body)) return ok(body);
-  const reason = isObject(body) && typeof body.message === "string" ? `: ${body.message}` : "";
-  return fail(`${url} answered ${response.status}${reason}.`);
 }
 
 function isEntry(entry: unknown): entry is ToldEntry {
