@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Client } from "./client.ts";
+import type { Claim } from "./point.ts";
 import { deviceOf, readName } from "./reading/names.ts";
 import type { Address, Sender } from "./sender.ts";
 
@@ -7,13 +8,6 @@ import type { Address, Sender } from "./sender.ts";
 export interface Identity {
   readonly deviceId: string;
   readonly userId: string | null;
-}
-
-/** What a client calls its device and user. */
-interface Claim {
-  readonly device: string | null;
-  readonly user: string | null;
-  readonly driver?: string | null;
 }
 
 const ID_CHARACTERS_MAX = 128;

@@ -4,18 +4,22 @@ import type { RefusalReason } from "./refusal.ts";
  * A position as a client told it, in our units, before anything of it is checked. A member is left out where the client
  * knows nothing of it, or says so by a sentinel (a negative accuracy, a speed of -1).
  */
-export interface ClientPoint {
-  /** What the client calls its device and user, if anything; keys and paths may know better. */
-  readonly device: string | null;
-  readonly user: string | null;
-  /** Who has the device now, where that is told beside a device which is not named after them. */
-  readonly driver?: string | null;
+export interface ClientPoint extends Claim {
   /** Unix ms; null where the client sent none that can be read, and then the point can't be used. */
   readonly timestampMs: number | null;
   /** Degrees; null where the client sent none that can be read. */
   readonly latitude: number | null;
   readonly longitude: number | null;
   readonly details: PointDetails;
+}
+
+/** Whose a point is, as far as its client says. */
+export interface Claim {
+  /** What the client calls its device and user, if anything; keys and paths may know better. */
+  readonly device: string | null;
+  readonly user: string | null;
+  /** Who has the device now, where that is told beside a device which is not named after them. */
+  readonly driver?: string | null;
 }
 
 /** Optional fields of a report under their names there (`model/location-fields.ts`). */
@@ -47,7 +51,7 @@ export interface PointSink {
    * Something that should have been a point; without `raw` it is the whole message. Where it can't be read itself,
    * what came with it may say whose it is.
    */
-  refuse(reason: RefusalReason, raw?: unknown, from?: Pick<ClientPoint, "device" | "user">): void;
+  refuse(reason: RefusalReason, raw?: unknown, from?: Claim): void;
   /** Something that is no position and need not be kept: an event, a log line, a heartbeat. */
   skip(what: string): void;
 }

@@ -1,5 +1,5 @@
 import type { Client } from "../clients/client.ts";
-import { deletesWhatIsRefused } from "../clients/owntracks/ios.ts";
+import { deletesWhatIsRefused } from "../clients/owntracks/apps.ts";
 import { owntracks } from "../clients/owntracks/owntracks.ts";
 import type { Answer, Responder } from "./answer/responder.ts";
 import { messageHeaders } from "./clients/client-request.ts";

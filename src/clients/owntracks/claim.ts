@@ -1,11 +1,7 @@
 import type { ClientMessage } from "../client.ts";
+import type { Claim } from "../point.ts";
+import type { Members } from "../reading/members.ts";
 import { readName } from "../reading/names.ts";
-
-/** Whose a message is, as far as it says. */
-export interface Claim {
-  readonly device: string | null;
-  readonly user: string | null;
-}
 
 /** Parts of `owntracks/<user>/<device>`, which some write with a slash before it. */
 export function topicParts(topic: string): string[] {
@@ -13,7 +9,7 @@ export function topicParts(topic: string): string[] {
 }
 
 /** What brought the message knows best, then its topic, then the two letters that its user put on the map. */
-export function readClaim(message: ClientMessage, members: Readonly<Record<string, unknown>>): Claim {
+export function readClaim(message: ClientMessage, members: Members): Claim {
   const { headers, query, basicUser } = message;
   const topic = readTopic(message, members);
   return {
@@ -31,7 +27,7 @@ export function readClaim(message: ClientMessage, members: Readonly<Record<strin
 }
 
 /** A topic of two parts is Overland's, which knows no users. */
-function readTopic(message: ClientMessage, members: Readonly<Record<string, unknown>>) {
+function readTopic(message: ClientMessage, members: Members) {
   const topic = message.topic ?? members.topic;
   const [, first, second] = typeof topic === "string" ? topicParts(topic) : [];
   return second === undefined ? { device: first, user: undefined } : { device: second, user: first };

@@ -1,13 +1,13 @@
 import type { ClientMessage } from "../client.ts";
 import type { ClientPoint, PointDetails } from "../point.ts";
 import { knownDetails } from "../reading/details.ts";
+import type { Members } from "../reading/members.ts";
 import { metersPerSecond, type SpeedUnit } from "../reading/speed.ts";
 import { readAppVersionCode, readBatteryStatus, readMovement, readOs } from "../reading/states.ts";
 import { readTimeMs } from "../reading/time.ts";
 import { readMagnitude, readNumber, readPositive } from "../reading/values.ts";
+import { isAndroidApp } from "./apps.ts";
 import { readClaim } from "./claim.ts";
-
-type Members = Readonly<Record<string, unknown>>;
 
 const MONITORING_MODES: ReadonlyMap<unknown, string> = new Map([
   [-1, "QUIET"],
@@ -65,7 +65,7 @@ function speedUnitOf(members: Members, { speedUnit, topic, headers }: ClientMess
     topic !== null ||
     members.topic !== undefined ||
     (members._id !== undefined && members.created_at !== undefined) ||
-    headers["user-agent"]?.startsWith("Owntracks-Android/") === true;
+    isAndroidApp(headers);
   return isOfApp ? "kmh" : "mps";
 }
 

@@ -1,5 +1,5 @@
 import type { Client, ClientMessage } from "../../clients/client.ts";
-import { deletesWhatIsRefused } from "../../clients/owntracks/ios.ts";
+import { deletesWhatIsRefused } from "../../clients/owntracks/apps.ts";
 import type { Holder } from "../../lib/schedule/shared-pool.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { Answer, Responder } from "../answer/responder.ts";

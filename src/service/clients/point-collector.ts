@@ -1,6 +1,6 @@
 import type { Client } from "../../clients/client.ts";
 import { type Identity, identify } from "../../clients/identity.ts";
-import type { ClientPoint, PointDetails, PointSink } from "../../clients/point.ts";
+import type { Claim, ClientPoint, PointDetails, PointSink } from "../../clients/point.ts";
 import type { RefusalReason } from "../../clients/refusal.ts";
 import type { Address, Sender } from "../../clients/sender.ts";
 import { NUMBER_FIELDS } from "../../model/location-fields.ts";
@@ -29,8 +29,6 @@ export interface PointContext {
   /** Later than the arrival where a message is tried again. */
   readonly nowMs: number;
 }
-
-type Claim = Pick<ClientPoint, "device" | "user" | "driver">;
 
 /** GPS counts 1024 weeks; what an old receiver calls 2007 is now. */
 const ROLLOVER_MS = 1024 * 7 * MS_PER_DAY;

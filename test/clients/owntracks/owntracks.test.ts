@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { ClientMessage } from "../../../src/clients/client.ts";
 import { readContent } from "../../../src/clients/content/read-content.ts";
 import { type Content, LongList } from "../../../src/clients/content.ts";
-import { deletesWhatIsRefused } from "../../../src/clients/owntracks/ios.ts";
+import { deletesWhatIsRefused } from "../../../src/clients/owntracks/apps.ts";
 import { owntracks } from "../../../src/clients/owntracks/owntracks.ts";
 import { keyOf, openBox, sealBox } from "../../../src/clients/owntracks/secretbox.ts";
 import type { Steps } from "../../../src/lib/schedule/steps.ts";
