@@ -166,11 +166,9 @@ export class QuarantineStore implements Quarantine {
       const full = bytes === 0 ? null : this.#shares.findFull(holder, bytes);
       if (full === null) return;
       const mayGo = (entry: IndexedEntry) => (full === "key" ? entry.topic === topic : entry.topic !== null);
-      const oldest = this.#index.oldest(
-        appId,
-        mayGo,
-        Math.max(bytes, this.#shares.keyBytesMax / DISPLACED_PARTS),
-      );
+      // Where others fill the quarantine, they would take the room that is made beyond the need.
+      const spare = full === "all" ? 0 : this.#shares.keyBytesMax / DISPLACED_PARTS;
+      const oldest = this.#index.oldest(appId, mayGo, Math.max(bytes, spare));
       if (oldest.length === 0 || !(await this.#delete(oldest)).ok) return;
       this.#displaced += oldest.length;
     }

@@ -140,6 +140,18 @@ test("put() lets the oldest of a broker's topic give way, since what is not kept
   expect(await bodies(again)).toEqual(["i", "g", "f", "e", "d"]);
 });
 
+test("put() makes no more room than it needs where others fill the quarantine", async () => {
+  const shares = { keyBytesMax: 64 * 1024, appBytesMax: 64 * 1024, bytesMax: 10 * 1024 };
+  const opened = await openTestQuarantine(createSimulatedFiles(), { shares });
+  const topic = { keyId: "mqtt", topic: "owntracks/anna/pixel" };
+  for (const body of ["a", "b", "c", "d", "e"]) await opened.quarantine.put([refused(body, topic)]);
+  const rival = { appId: "rival" as AppId };
+  for (const body of ["a", "b", "c", "d", "e"]) await opened.quarantine.put([refused(body, rival)]);
+  expect(await opened.quarantine.put([refused("f", topic)])).toEqual(OK);
+  expect(await bodies(opened)).toEqual(["f", "e", "d", "c", "b"]);
+  expect(opened.quarantine.totals).toMatchObject({ displaced: 1, refused: 0 });
+});
+
 test("put() waits with what a broker brings where others fill the quarantine", async () => {
   const shares = { keyBytesMax: 2048, appBytesMax: 2048, bytesMax: 2048 };
   const { quarantine } = await openTestQuarantine(createSimulatedFiles(), { shares });
