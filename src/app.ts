@@ -4,7 +4,7 @@ import { meteredEvents } from "./app/metered-events.ts";
 import { openSecrets, watchSecrets } from "./app/secrets.ts";
 import { ServiceState } from "./app/service-state.ts";
 import { createServices } from "./app/services.ts";
-import type { NewKey } from "./auth/key-store.ts";
+import type { KeyStore, NewKey } from "./auth/key-store.ts";
 import { createRateLimit } from "./auth/rate-limit.ts";
 import type { Config } from "./config.ts";
 import { directoryPaths } from "./directory/paths.ts";
@@ -13,9 +13,10 @@ import { inShortTurns } from "./http/answer/short-turns.ts";
 import { DAWARICH_ENDPOINTS } from "./http/clients/client-endpoints.ts";
 import type { Answered } from "./http/observe.ts";
 import { createServer } from "./http/server.ts";
+import type { Services } from "./http/services.ts";
 import { Scheduler } from "./lib/schedule/scheduler.ts";
 import { watchEventLoop } from "./metrics/event-loop-meter.ts";
-import { createMeters } from "./metrics/meters.ts";
+import { createMeters, type Meters } from "./metrics/meters.ts";
 import type { ReceiverEvents } from "./mqtt/receiver.ts";
 import { type DirectoryEvents, type OpenDirectory, openDirectory, takeDirectory } from "./open-directory.ts";
 import type { Listener } from "./runtime/listen.ts";
@@ -83,25 +84,27 @@ export async function openApp(
       directoryIdPath: paths.directoryId,
       loadBroker: platform.loadBroker,
       events: events.mqtt,
-      ...{ files, clock },
+      files,
+      clock,
     });
     const services = createServices({
       damagedDirectory: paths.damaged,
       friendsApps: config.friendsApps,
-      ...{ files, platform, clock, hot, scheduler, meters, eventLoop, state, broker, passPhrases, keys },
-    });
-    const server = createServer({
-      services,
+      files,
+      platform,
+      clock,
+      hot,
+      scheduler,
+      meters,
+      eventLoop,
+      state,
+      broker,
+      passPhrases,
       keys,
-      rateLimit: createRateLimit(),
-      corsOrigins: config.corsOrigins,
-      moreEndpoints: config.compat === "dawarich" ? DAWARICH_ENDPOINTS : [],
-      requests: meters.requests,
-      onFault: events.onFault,
-      onAnswered: events.onAnswered,
     });
     const { hostname, port } = config;
-    listener = await platform.listen({ hostname, port, fetch: inShortTurns(server.fetch) });
+    const fetch = createFetch(config, services, keys, meters, events);
+    listener = await platform.listen({ hostname, port, fetch });
     // Only now: where the port is in use nobody would be told of the key, and the next start would make none.
     const firstKey = await createFirstKey(keys, files, paths, FIRST_APP);
     const watch = watchSecrets(secrets, events.onKeyFile);
@@ -127,6 +130,21 @@ export async function openApp(
     release();
     throw error;
   }
+}
+
+/** What answers requests. */
+function createFetch(config: Config, services: Services, keys: KeyStore, meters: Meters, events: AppEvents) {
+  const server = createServer({
+    services,
+    keys,
+    rateLimit: createRateLimit(),
+    corsOrigins: config.corsOrigins,
+    moreEndpoints: config.compat === "dawarich" ? DAWARICH_ENDPOINTS : [],
+    requests: meters.requests,
+    onFault: events.onFault,
+    onAnswered: events.onAnswered,
+  });
+  return inShortTurns(server.fetch);
 }
 
 /** Serves the opened directory, unless the service was told to stop meanwhile. */

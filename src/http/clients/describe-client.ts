@@ -46,7 +46,9 @@ function freeQuery(example: Readonly<Record<string, string>>): Schema {
     name: "report",
     in: "query",
     description: "The report, in parameters of the client's own.",
-    ...{ required: false, style: "form", explode: true },
+    required: false,
+    style: "form",
+    explode: true,
     schema: { type: "object", additionalProperties: { type: "string" } },
     example,
   };
