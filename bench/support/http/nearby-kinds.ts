@@ -98,7 +98,7 @@ export async function chooseQuestions(options: ChooseOptions): Promise<NearbyQue
 }
 
 /** Results on a page: read from its end, since parsing it would take longer than asking. */
-function pageCount(body: Buffer): number {
+export function pageCount(body: Buffer): number {
   const end = body.toString("latin1", Math.max(0, body.length - 300));
   return Number(/"pagination":\{"count":(\d+)/.exec(end)![1]);
 }

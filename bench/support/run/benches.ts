@@ -4,6 +4,7 @@ import type { Benches } from "./command-line.ts";
 /** Every bench, by its file under `bench/benches`, in the order in which they run. */
 const FILES = [
   "near/nearby",
+  "near/beside",
   "near/growth",
   "near/peers",
   "server/ingest",

@@ -1,0 +1,51 @@
+import { createHotStore, type HotStore } from "../../../src/hot/hot-store.ts";
+import { AnswerBuffer } from "../../../src/http/encode/answer-buffer.ts";
+import { nearby } from "../../../src/http/endpoints/devices/nearby.ts";
+import type { Call } from "../../../src/http/gate.ts";
+import type { Services } from "../../../src/http/services.ts";
+import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
+import type { ReportBatch } from "../../../src/model/report-batch.ts";
+import { createNearby } from "../../../src/service/nearby.ts";
+import type { Clock } from "../../../src/time/clock.ts";
+import { BENCH_APP } from "../store/log.ts";
+
+const ORIGIN = "http://bench";
+const NOTHING = new Response();
+
+/** A store in memory, and the way from a question's path to its answer's bytes that a server takes, without HTTP. */
+export class AskedCity {
+  readonly #hot: HotStore;
+  readonly #answer: (path: string) => Promise<Uint8Array>;
+  #sequence = 0;
+
+  constructor(clock: Clock) {
+    const hot = createHotStore(new Scheduler());
+    this.#hot = hot;
+    // All that this endpoint takes of the services, and of a call.
+    const services = { nearby: createNearby({ hot, clock }), answers: new AnswerBuffer() };
+    const handle = nearby.open(services as Services);
+    this.#answer = async (path) => {
+      let written: Uint8Array | null = null;
+      await handle({
+        request: { url: ORIGIN + path } as Request,
+        appId: BENCH_APP,
+        elapsedMs: () => 0, // So that answers to the same question are alike.
+        json(body) {
+          written = body;
+          return NOTHING;
+        },
+      } as Call);
+      if (written === null) throw new Error(`${path} has no answer`);
+      return written;
+    };
+  }
+
+  apply(batch: ReportBatch): void {
+    this.#hot.apply(BENCH_APP, batch, ++this.#sequence);
+  }
+
+  /** Good until the next question. */
+  ask(path: string): Promise<Uint8Array> {
+    return this.#answer(path);
+  }
+}
