@@ -9,6 +9,7 @@ const FILES = [
   "near/peers",
   "server/ingest",
   "server/clients",
+  "store/apply",
   "store/replay",
   "store/memory",
   "server/device-page",
