@@ -18,9 +18,8 @@ export interface Chunk {
   readonly mask: number;
   /** Cells of a row. */
   readonly width: number;
+  /** One view, and no buffer that anybody asks for: with two views of a buffer, four rows took 830 bytes for 450. */
   readonly f64: Float64Array;
-  /** The same buffer, for profile and state: two to a cell. */
-  readonly u32: Uint32Array;
 }
 
 /** 256 rows keep the slack of a half-filled chunk small beside a device-day and a late insert cheap. */
@@ -53,8 +52,7 @@ const BYTES_PER_CELL = 8;
 
 export function createChunk(capacity: number, mask: number): Chunk {
   const width = WIDTH_OF[mask]!;
-  const buffer = new ArrayBuffer(width * capacity * BYTES_PER_CELL);
-  return { count: 0, capacity, mask, width, f64: new Float64Array(buffer), u32: new Uint32Array(buffer) };
+  return { count: 0, capacity, mask, width, f64: new Float64Array(width * capacity) };
 }
 
 /** The smallest chunk that takes a device's first row: most devices of a large fleet have few. */
@@ -108,18 +106,27 @@ export function copyNumbers(chunk: Chunk, row: number, out: Float64Array, start:
   }
 }
 
+// Profile and state are the halves of a double's bits, taken apart here.
+const PAIR = new Float64Array(1);
+const HALVES = new Uint32Array(PAIR.buffer);
+/** From here on the upper half makes a NaN, whose bits a runtime may change; so many states fit into no memory. */
+const STATES_END = 0x7ff0_0000;
+
 export function profileAt(chunk: Chunk, row: number): number {
-  return chunk.u32[((row + 1) * chunk.width - 1) * 2]!;
+  PAIR[0] = chunk.f64[(row + 1) * chunk.width - 1]!;
+  return HALVES[0]!;
 }
 
 export function stateAt(chunk: Chunk, row: number): number {
-  return chunk.u32[((row + 1) * chunk.width - 1) * 2 + 1]!;
+  PAIR[0] = chunk.f64[(row + 1) * chunk.width - 1]!;
+  return HALVES[1]!;
 }
 
 export function setTuples(chunk: Chunk, row: number, profile: number, state: number): void {
-  const at = ((row + 1) * chunk.width - 1) * 2;
-  chunk.u32[at] = profile;
-  chunk.u32[at + 1] = state;
+  assert(state < STATES_END, "a state and a profile are the bits of a number");
+  HALVES[0] = profile;
+  HALVES[1] = state;
+  chunk.f64[(row + 1) * chunk.width - 1] = PAIR[0]!;
 }
 
 /** Rows with a timestamp before `timestampMs`. */
@@ -149,7 +156,10 @@ export function copyRows(chunk: Chunk, from: number, to: number, capacity: numbe
   const copy = createChunk(capacity, mask);
   copy.count = to - from;
   if (mask === chunk.mask) {
-    copy.f64.set(chunk.f64.subarray(from * chunk.width, to * chunk.width));
+    // Cell by cell, since a view of some of them would give the chunk a buffer.
+    const end = to * chunk.width;
+    for (let cell = from * chunk.width, into = 0; cell < end; cell++, into++)
+      copy.f64[into] = chunk.f64[cell]!;
     return copy;
   }
   for (let row = from; row < to; row++) {
