@@ -7,18 +7,21 @@ import { drawPoints } from "../../bench/support/fleets/metropolis.ts";
 import { checkNearby } from "../../bench/support/http/check-nearby.ts";
 import { createCity, writeCity } from "../../bench/support/http/city.ts";
 import { takeCores } from "../../bench/support/http/cores.ts";
-import { createMoves } from "../../bench/support/http/moves.ts";
 import { chooseQuestions, NEARBY_KINDS, nearbyQuestion } from "../../bench/support/http/nearby-kinds.ts";
 import { PairsByName, takePairs, withBareServer } from "../../bench/support/http/pairs.ts";
+import { createMoves } from "../../bench/support/http/reports/moves.ts";
+import { startReporter } from "../../bench/support/http/reports/reporter.ts";
 import { chooseClient } from "../../bench/support/http/turn.ts";
 import { runWrk } from "../../bench/support/http/wrk.ts";
 import { measureOpenLoad } from "../../bench/support/servers/open-load.ts";
 import { startProcess, startWherehouse, type WherehouseProcess } from "../../bench/support/servers/server.ts";
+import { utcDayOf } from "../../src/time/utc-day.ts";
 
 const MS_PER_DAY = 86_400_000;
 const DEVICES = 1000;
 
-const city = createCity({ devices: DEVICES, seed: 5, nowMs: Date.now(), tracks: 3, trackReports: 4 });
+const cityOptions = { devices: DEVICES, seed: 5, nowMs: Date.now(), tracks: 3, trackReports: 4 };
+const city = createCity(cityOptions);
 const [best100, , best10] = NEARBY_KINDS;
 let dataDir: string;
 let wherehouse: WherehouseProcess;
@@ -62,6 +65,11 @@ test("createCity() has nobody near the end of 24 hours, and tracks that are olde
     expect(new Date(Number(timestamp)).toISOString().slice(0, 10)).toBe(city.trackDay);
     expect(Number(timestamp)).toBeLessThan(oldestMs);
   }
+});
+
+test("createCity() counts the reports of a day", () => {
+  const days = [...city.reports()].map(({ timestamp }) => utcDayOf(Number(timestamp)));
+  for (const day of new Set(days)) expect(city.countOf(day)).toBe(days.filter((one) => one === day).length);
 });
 
 async function choose(kind = best10!) {
@@ -145,6 +153,26 @@ test("createMoves() sends whole reports with the time given, close to where the 
   const [a, b] = [0, 1, 2, 3].map(() => new TextDecoder().decode(moves.next(1e12)));
   expect(a!.length).toBeGreaterThan(1000);
   expect(b).not.toBe(a);
+});
+
+test("a reporter sends batches at the rate it is told, and tells what was acknowledged", async () => {
+  const server = await startWherehouse(copyOf(dataDir));
+  const { url, key } = server;
+  const reporter = await startReporter({ city: cityOptions, url, key, seed: 2 }, []);
+  try {
+    const beforeMs = Date.now();
+    const { reports, reportsPerSecond, last } = await reporter.report(2000, 0.5);
+    expect(reports).toBeGreaterThanOrEqual(900);
+    expect(reports).toBeLessThanOrEqual(1100);
+    expect(reportsPerSecond).toBeLessThanOrEqual(2200);
+    expect(last.timestampMs).toBeGreaterThanOrEqual(beforeMs);
+    const headers = { authorization: `Bearer ${key}` };
+    const answer = await fetch(`${url}/api/v1/devices/${last.deviceId}/locations/current`, { headers });
+    expect(await answer.json()).toMatchObject({ location: { timestamp: last.timestampMs } });
+  } finally {
+    await reporter.end();
+    await server.stop();
+  }
 });
 
 const wrk = Bun.which("wrk");

@@ -1,5 +1,5 @@
 import { MS_PER_DAY } from "../../../src/time/retention.ts";
-import { utcDayName, utcDayOf } from "../../../src/time/utc-day.ts";
+import { type UtcDay, utcDayName, utcDayOf } from "../../../src/time/utc-day.ts";
 import type { FullReport } from "../fleets/fleet.ts";
 import { createMetropolis, type Metropolis } from "../fleets/metropolis.ts";
 import { startArchiveServer } from "../servers/archive-server.ts";
@@ -21,6 +21,8 @@ export interface City {
   readonly tracked: readonly number[];
   /** The UTC day of the tracks, which is over for longer than 24 hours. */
   readonly trackDay: string;
+  /** How many reports are of a UTC day. */
+  countOf(day: UtcDay): number;
   /** Every report, the newest of a device last. */
   reports(): Iterable<FullReport>;
 }
@@ -51,6 +53,9 @@ export function createCity({ devices, seed, nowMs, tracks, trackReports }: CityO
     live,
     tracked,
     trackDay,
+    countOf: (one) =>
+      metropolis.timestampMs.reduce((count, ms) => (utcDayOf(ms) === one ? count + 1 : count), 0) +
+      (one === day ? tracked.length * trackReports : 0),
     *reports() {
       for (const index of tracked) {
         const last = metropolis.report(index);

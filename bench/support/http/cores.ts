@@ -3,11 +3,14 @@ import { cpus } from "node:os";
 
 const SERVER_CORE = 0;
 const CLIENT_CORE = 1;
+const REPORTER_CORE = 2;
 
 /** A core for the server and another for whoever asks it, where the system lets us say so. */
 export interface Cores {
   /** Words before the command of a server, which give it its core; all its threads share it. */
   readonly serverLauncher: readonly string[];
+  /** The same for who reports beside the questions: a core of its own where there is a third. */
+  readonly reporterLauncher: readonly string[];
   /** How the cores are given out, for the results. */
   readonly text: string;
   /** Lets this process go where it wants again. */
@@ -19,12 +22,16 @@ export function takeCores(): Cores {
   const taskset = Bun.which("taskset");
   const allowed = taskset === null ? null : allowedCores(taskset);
   if (taskset === null || allowed === null || cpus().length < 2) {
-    return { serverLauncher: [], text: "no core is the server's own", release() {} };
+    return { serverLauncher: [], reporterLauncher: [], text: "no core is the server's own", release() {} };
   }
+  const reporterCore = cpus().length > REPORTER_CORE ? REPORTER_CORE : CLIENT_CORE;
   confine(taskset, String(CLIENT_CORE));
   return {
     serverLauncher: [taskset, "-c", String(SERVER_CORE)],
-    text: `the server has core ${SERVER_CORE} for all its threads, and the client core ${CLIENT_CORE}`,
+    reporterLauncher: [taskset, "-c", String(reporterCore)],
+    text:
+      `the server has core ${SERVER_CORE} for all its threads, and the client core ${CLIENT_CORE}; ` +
+      `who reports beside questions has core ${reporterCore}`,
     release: () => confine(taskset, allowed),
   };
 }

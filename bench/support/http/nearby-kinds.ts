@@ -16,10 +16,13 @@ export interface NearbyKind {
   readonly shareMin?: number;
 }
 
+/** The kind that other parts ask too. */
+export const BEST_100 = "nearby, 5 mi, best 100";
+
 export const NEARBY_KINDS: readonly NearbyKind[] = [
-  { name: "nearby, 5 mi, best 100", miles: 5, limit: 100, age: "24 h", shareMin: 0.38 },
-  { name: "nearby, 1 mi, best 10", miles: 1, limit: 10, age: "24 h", shareMin: 0.5 },
-  { name: "nearby, 5 mi, best 10", miles: 5, limit: 10, age: "24 h", shareMin: 0.38 },
+  { name: BEST_100, miles: 5, limit: 100, age: "24 h", shareMin: 0.3 },
+  { name: "nearby, 1 mi, best 10", miles: 1, limit: 10, age: "24 h", shareMin: 0.45 },
+  { name: "nearby, 5 mi, best 10", miles: 5, limit: 10, age: "24 h" },
   { name: "nearby, 5 mi, best 1,000", miles: 5, limit: 1000, age: "24 h" },
   { name: "nearby, 50 mi, best 100", miles: 50, limit: 100, age: "24 h" },
   {

@@ -1,6 +1,10 @@
-import type { Metropolis } from "../fleets/metropolis.ts";
-import { createRandom } from "../fleets/random.ts";
-import { postRequest } from "../servers/load.ts";
+import type { Metropolis } from "../../fleets/metropolis.ts";
+import { createRandom } from "../../fleets/random.ts";
+import { postRequest } from "../../servers/load.ts";
+import type { City } from "../city.ts";
+
+/** Reports of a request, where nothing else is asked for. */
+export const BATCH = 100;
 
 const BLOCK_DECIMALS = 3; // Of six: what changes is below a thousandth of a degree, some 100 m.
 const DIGIT_0 = 0x30;
@@ -55,6 +59,11 @@ export function createMoves(options: MovesOptions): Moves {
     },
     last: () => last,
   };
+}
+
+/** Of devices that are heard of: were others to move, more of them would be near anybody than before. */
+export function movesOf({ metropolis, live }: City, url: string, key: string, seed: number): Moves {
+  return createMoves({ url, key, metropolis, devices: live, batchSize: BATCH, seed });
 }
 
 function reportText(metropolis: Metropolis, index: number): string {

@@ -1,0 +1,34 @@
+import { forSeconds, measureLoad } from "../../servers/load.ts";
+import type { WherehouseProcess } from "../../servers/server.ts";
+import { takePairs, withBareServer } from "../pairs.ts";
+import { BATCH, movesOf } from "../reports/moves.ts";
+import { answeredOf, CONNECTIONS, timed } from "../turn.ts";
+import { type Judgement, type Part, type Setting, secondsOf } from "./part.ts";
+
+const NAME = `ingest of ${BATCH} reports`;
+const SHARE_MIN = 0.23;
+
+/** Reports, each batch durable before it is acknowledged, beside a bare server that only parses them. */
+export class IngestPart implements Part {
+  /** wrk would have to hold all bodies; a request that takes this long doesn't need it. */
+  async measure({ run, cores, city, pairs }: Setting, server: WherehouseProcess): Promise<void> {
+    await withBareServer("parse", cores.serverLauncher, async (bare) => {
+      const servers = { ours: server, control: bare };
+      const seed = run.size("seed");
+      const moves = {
+        ours: movesOf(city, server.url, server.key, seed),
+        control: movesOf(city, bare.url, server.key, seed),
+      };
+      await takePairs(pairs.of(NAME), run.size("endpointRounds"), secondsOf(run), (whom, seconds) =>
+        timed(servers[whom], async () => {
+          const next = forSeconds(seconds, () => moves[whom].next(Date.now()));
+          return answeredOf(await measureLoad({ url: servers[whom].url, connections: CONNECTIONS, next }));
+        }),
+      );
+    });
+  }
+
+  report({ run, pairs }: Setting, { isJudged }: Judgement): void {
+    pairs.report(run, NAME, isJudged ? { atLeast: SHARE_MIN } : undefined);
+  }
+}
