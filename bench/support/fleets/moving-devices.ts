@@ -3,7 +3,8 @@ import type { Metropolis } from "./metropolis.ts";
 import { createRandom, type Random } from "./random.ts";
 
 const STEP_DEGREES = 0.0005; // Some 50 m.
-const DEGREE_DECIMALS = 6;
+/** Of a hundred reports, those that say that a device has set off or come to rest. */
+const TURNS_PERCENT = 10;
 
 export interface MovingDevicesOptions {
   readonly metropolis: Metropolis;
@@ -35,18 +36,31 @@ export class MovingDevices {
     return new TextEncoder().encode(JSON.stringify({ locations }));
   }
 
+  /** What a sensor reads is new each time; the rest of a report hardly ever is. */
   #report(timestamp: number): FullReport {
     const index = this.#order[this.#next++ % this.#order.length]!;
     const { latitude, longitude } = this.#metropolis;
+    const report = this.#metropolis.report(index);
+    const turned = report.type === "MOVING" ? "STATIONARY" : "MOVING";
     return {
-      ...this.#metropolis.report(index),
+      ...report,
       timestamp,
       latitude: this.#near(latitude[index]!),
       longitude: this.#near(longitude[index]!),
+      horizontal_accuracy: this.#reading(3, 20, 2),
+      vertical_accuracy: this.#reading(2, 10, 2),
+      altitude: this.#reading(5, 40, 1),
+      speed: this.#reading(0, 20, 2),
+      bearing: this.#reading(0, 359, 1),
+      type: this.#random() * 100 < TURNS_PERCENT ? turned : report.type!,
     };
   }
 
   #near(degrees: number): number {
-    return Number((degrees + (this.#random() * 2 - 1) * STEP_DEGREES).toFixed(DEGREE_DECIMALS));
+    return this.#reading(degrees - STEP_DEGREES, 2 * STEP_DEGREES, 6);
+  }
+
+  #reading(from: number, range: number, decimals: number): number {
+    return Number((from + this.#random() * range).toFixed(decimals));
   }
 }
