@@ -97,7 +97,7 @@ export class AppDevices {
     this.table.remove(device);
     this.list.delete(device);
     this.positions.remove(device.number);
-    this.newestRecords.changed(device.number);
+    this.newestRecords.removed(device.number);
     this.users.leaveCurrent(device);
     this.sealed.remove(device);
   }

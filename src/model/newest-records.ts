@@ -10,9 +10,12 @@ export interface NewestRecords {
   deviceId(device: number): DeviceId;
   /** A page of the one record, good until the next is asked for. */
   pageOf(device: number): RecordPage;
+  /** Has the processor fetch these devices' records together, where `pageOf` would wait for each. */
+  prefetch(devices: Uint32Array, count: number): void;
   /**
-   * A note on each record, for a reader to write down e.g. where it keeps the record's text: 0 until then, and again
-   * once the record has changed. By device number, for all devices; another array once devices have come.
+   * A note on each device, for a reader to write down a positive number, e.g. where it keeps the text of the record:
+   * 0 until then, negated once the record is another, and 0 again once the number is another device's. By device
+   * number, for all devices; another array once devices have come.
    */
   notes(): Float64Array;
 }

@@ -1,4 +1,4 @@
-/** A number for each device, until it is dropped; 0 where there is none. Takes no memory before it is used. */
+/** A positive number for each device, until it is outdated or dropped; takes no memory before it is used. */
 export class DeviceNotes {
   #notes = new Float64Array(0);
 
@@ -12,6 +12,12 @@ export class DeviceNotes {
     return this.#notes;
   }
 
+  /** Negates the device's note, where it has one. */
+  outdate(device: number): void {
+    if (device < this.#notes.length) this.#notes[device] = -Math.abs(this.#notes[device]!);
+  }
+
+  /** Sets the device's note to 0. */
   drop(device: number): void {
     if (device < this.#notes.length) this.#notes[device] = 0;
   }

@@ -1,9 +1,11 @@
+import { assert } from "../../lib/assert.ts";
 import type { AppId, DeviceId } from "../../model/ids.ts";
 import type { NewestRecords } from "../../model/newest-records.ts";
 import type { RecordPage } from "../../model/record-page.ts";
 import type { Device } from "../devices/device.ts";
 import type { DeviceTable } from "../devices/device-table.ts";
 import type { SealedRows } from "../devices/sealed-rows.ts";
+import { profileAt, timestampAt } from "../records/chunk.ts";
 import type { Dictionary } from "../records/dictionary.ts";
 import { DeviceNotes } from "./device-notes.ts";
 import { PageBuilder } from "./page-builder.ts";
@@ -37,6 +39,15 @@ export class NewestOfApp implements NewestRecords {
     return this.#page.build();
   }
 
+  prefetch(devices: Uint32Array, count: number): void {
+    let sum = 0;
+    for (let i = 0; i < count; i++) {
+      const { chunk, row } = this.#sealed.newest(this.#table.byNumber(devices[i]!));
+      sum += timestampAt(chunk, row) + profileAt(chunk, row);
+    }
+    assert(!Number.isNaN(sum), "every record has a time"); // Which keeps compilers from leaving the sum out.
+  }
+
   /** The newest records of these devices, on a page of their own. */
   pageOfDevices(devices: readonly Device[]): RecordPage {
     const page = new PageBuilder(devices.length, this.#dictionary);
@@ -51,8 +62,13 @@ export class NewestOfApp implements NewestRecords {
     return this.#notes.upTo(this.#table.numbersEnd);
   }
 
-  /** The device's newest record is another now, or is gone. */
+  /** The device's newest record is another now. */
   changed(device: number): void {
+    this.#notes.outdate(device);
+  }
+
+  /** The device is gone, and its number may become another's. */
+  removed(device: number): void {
     this.#notes.drop(device);
   }
 }

@@ -5,7 +5,7 @@ import { EncodedRecordCache } from "./encoded-record-cache.ts";
 /** What most answers fit in; longer ones get memory of their own. */
 const ANSWER_BYTES_EXPECTED = 4 << 20;
 
-/** Some 270,000 records with all their fields. Only what is written to is taken from the machine. */
+/** Some 240,000 records with all their fields. Only what is written to is taken from the machine. */
 const ENCODED_RECORD_BYTES = 128 << 20;
 
 /**

@@ -31,8 +31,10 @@ export interface RecordEncoder {
     row: number,
     localTime: LocalTimeFormatter | null,
   ): void;
-  /** Writes the rest of a record of which all members up to its ids are written: a comma, the others, the brace. */
-  writeRest(json: JsonWriter, page: RecordPage, row: number, localTime: LocalTimeFormatter | null): void;
+  /** Writes the time and the numbers of a record, with a comma before each. */
+  writeNumbers(json: JsonWriter, page: RecordPage, row: number): void;
+  /** Writes its profile and state, with a comma before each. */
+  writeTexts(json: JsonWriter, page: RecordPage, row: number): void;
 }
 
 /**
@@ -49,19 +51,11 @@ export function createRecordEncoder(kind: ResponseKind): RecordEncoder {
   const tuples = new EncodedTuples(shown);
   const numberCount = NUMBER_FIELDS.length;
 
-  function writeRest(
-    json: JsonWriter,
-    page: RecordPage,
-    row: number,
-    localTime: LocalTimeFormatter | null,
-  ): void {
-    const { dictionary, numbers } = page;
-    const timestampMs = page.timestampMs[row]!;
-    const text = tuples.of(dictionary, page.profile[row]!, page.state[row]!);
-
-    json.ensure(NUMBERS_ROOM + text.length);
+  function writeNumbers(json: JsonWriter, page: RecordPage, row: number): void {
+    const { numbers } = page;
+    json.ensure(NUMBERS_ROOM);
     const { bytes, view } = json;
-    let at = writeInteger(bytes, writeFragment(view, json.length, TIMESTAMP), timestampMs);
+    let at = writeInteger(bytes, writeFragment(view, json.length, TIMESTAMP), page.timestampMs[row]!);
     const { words, lengths } = keys;
     const start = row * numberCount;
     for (let field = 0; field < numberCount; field++) {
@@ -73,15 +67,14 @@ export function createRecordEncoder(kind: ResponseKind): RecordEncoder {
       view.setFloat64(at + 16, words[word + 2]!, true);
       at = writeReading(bytes, view, at + lengths[field]!, value);
     }
-    bytes.set(text, at);
-    at += text.length;
-    if (localTime === null) {
-      bytes[at] = BRACE;
-      json.length = at + 1;
-    } else {
-      at = localTime.write(timestampMs, bytes, writeFragment(view, at, LOCAL_TIME));
-      json.length = writeFragment(view, at, QUOTE_AND_BRACE);
-    }
+    json.length = at;
+  }
+
+  function writeTexts(json: JsonWriter, page: RecordPage, row: number): void {
+    const text = tuples.of(page.dictionary, page.profile[row]!, page.state[row]!);
+    json.ensure(text.length);
+    json.bytes.set(text, json.length);
+    json.length += text.length;
   }
 
   return {
@@ -95,14 +88,25 @@ export function createRecordEncoder(kind: ResponseKind): RecordEncoder {
         at += RECORD_ID_TIME_CHARACTERS;
       }
       json.length = writeFragment(view, at, device.tail);
-      writeRest(json, page, row, localTime);
+      writeNumbers(json, page, row);
+      writeTexts(json, page, row);
+      if (localTime !== null) writeLocalTime(json, localTime, page.timestampMs[row]!);
+      json.byte(BRACE);
     },
-    writeRest,
+    writeNumbers,
+    writeTexts,
   };
 }
 
-/** Room for the timestamp, all numbers with their keys, and the local time. */
-const NUMBERS_ROOM = (NUMBER_FIELDS.length + 2) * (NUMBER_BYTES_MAX + 32) + LOCAL_TIME_BYTES;
+/** Writes the member, with a comma before it. */
+export function writeLocalTime(json: JsonWriter, localTime: LocalTimeFormatter, timestampMs: number): void {
+  json.ensure(LOCAL_TIME_ROOM);
+  json.length = localTime.write(timestampMs, json.bytes, writeFragment(json.view, json.length, LOCAL_TIME));
+  json.bytes[json.length++] = QUOTE;
+}
+
+/** Room for the timestamp and all numbers with their keys. */
+const NUMBERS_ROOM = (NUMBER_FIELDS.length + 1) * (NUMBER_BYTES_MAX + 32);
 
 /** What goes before each number: `KEY_WORDS` words a field, and how many of their bytes count; 0 is not shown. */
 interface NumberKeys {
@@ -129,5 +133,6 @@ function encodeNumberKeys(shown: (field: LocationField) => boolean): NumberKeys 
 
 const TIMESTAMP = createFragment(',"timestamp":');
 const LOCAL_TIME = createFragment(',"local_time":"');
-const QUOTE_AND_BRACE = createFragment('"}');
+export const LOCAL_TIME_ROOM = fragmentRoom(LOCAL_TIME) + LOCAL_TIME_BYTES + 1;
+const QUOTE = 0x22;
 const BRACE = 0x7d;

@@ -12,8 +12,10 @@ import { createLocalTimeFormatter } from "../../../src/time/local-time.ts";
 import { parseZone } from "../../../src/time/zone.ts";
 
 const ANSWER_BYTES = 1024;
-const RING_BYTES = 2560; // A few texts, and what is read behind the last.
+const RING_BYTES = 16_384 + 2560;
 const TIMES = createLocalTimeFormatter(parseZone("Asia/Kathmandu")!);
+
+const DICTIONARY = { profileText: () => "text", stateText: () => null };
 
 /** An app whose devices have numbers for records, which the test changes. */
 class FewDevices implements NewestRecords {
@@ -21,6 +23,7 @@ class FewDevices implements NewestRecords {
   readonly values: number[] = [];
   readonly ids: string[] = [];
   reads = 0;
+  namings = 0;
   readonly #notes = new Float64Array(64);
 
   constructor(appId: string) {
@@ -28,12 +31,13 @@ class FewDevices implements NewestRecords {
   }
 
   report(device: number, id: string, value: number): void {
+    this.#notes[device] = this.ids[device] === id ? -Math.abs(this.#notes[device]!) : 0;
     this.ids[device] = id;
     this.values[device] = value;
-    this.#notes[device] = 0;
   }
 
   deviceId(device: number): DeviceId {
+    this.namings++;
     return this.ids[device] as DeviceId;
   }
 
@@ -42,15 +46,17 @@ class FewDevices implements NewestRecords {
     return this.page(device);
   }
 
+  prefetch(): void {}
+
   page(device: number): RecordPage {
     return {
       count: 1,
-      deviceIds: [this.deviceId(device)],
+      deviceIds: [this.ids[device] as DeviceId],
       timestampMs: Float64Array.of(1_764_000_000_000 + this.values[device]!),
       numbers: new Float64Array(NUMBER_FIELDS.length).fill(this.values[device]!),
       profile: new Uint32Array(1),
       state: new Uint32Array(1),
-      dictionary: { profileText: () => "text", stateText: () => null },
+      dictionary: DICTIONARY,
     };
   }
 
@@ -140,6 +146,22 @@ test("EncodedRecordCache reads a record once a report, as long as its text has r
   texts.writeRecord(begin(), app, 0, null);
   texts.writeRecord(begin(), app, 1, null);
   expect(app.reads).toBe(3);
+});
+
+test("EncodedRecordCache writes a newer record over the one before, ids apart, as long as it fits there", () => {
+  const { texts, begin } = createTexts();
+  const app = new FewDevices("app");
+  const values = [11, 12.5, 7, 9.5, 11];
+  for (const value of values) {
+    app.report(0, "a", value);
+    const json = begin();
+    texts.writeRecord(json, app, 0, null);
+    expect(written(json)).toBe(plain(app, 0, "current", false));
+  }
+  expect([app.reads, app.namings]).toEqual([values.length, 1]);
+  app.report(0, "a", 12.123456);
+  texts.writeRecord(begin(), app, 0, null);
+  expect(app.namings).toBe(2);
 });
 
 test("EncodedRecordCache writes distances and bearings in every width", () => {

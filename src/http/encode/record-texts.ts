@@ -1,0 +1,259 @@
+import { assert } from "../../lib/assert.ts";
+import { JsonWriter } from "../../lib/text/json-writer.ts";
+import type { NewestRecords } from "../../model/newest-records.ts";
+import type { RecordDictionary, RecordPage } from "../../model/record-page.ts";
+import { SLOTS_FRAGMENT } from "./nearby-slots.ts";
+import { createRecordEncoder } from "./record-encoder.ts";
+import { TextRing } from "./text-ring.ts";
+
+/*
+ * A text as it is kept, behind a header:
+ *
+ *   | timestampMs f64 | profile u32 | state u32 | edition u32 |
+ *   | bytes u16 | capacity u16 | locationAt u16 | numbersAt u16 | textsAt u16 | - | text ... | room to grow ... |
+ *
+ *   ,{"device_id":"bus-1","distance_miles": 0.0000,"bearing_degrees":  0.00,"location":{"device_id":"bus-1",
+ *   "app_id":"default","timestamp":1764000000000, ... ,"user_id":"ANONYMOUS", ... }}
+ *
+ * It is an item of nearby's results. The location is the record of all other answers; it begins at `locationAt`. Its
+ * time and numbers begin at `numbersAt`, and what its profile and state say, by the dictionary's numbers of an
+ * edition, at `textsAt`.
+ */
+const TIMESTAMP_MS = 0;
+const PROFILE = 8;
+const STATE = 12;
+const EDITION = 16;
+const BYTES = 20;
+const CAPACITY = 22;
+const LOCATION_AT = 24;
+const NUMBERS_AT = 26;
+const TEXTS_AT = 28;
+const HEADER_BYTES = 32;
+const WORD_BYTES = 8;
+const U16_MAX = 0xffff;
+const LITTLE_ENDIAN = true;
+
+/** So that most newer records of a device, whose numbers have more digits here and there, fit where the last was. */
+const GROWTH_BYTES = 16;
+/** More than the longest record takes: its texts have 128 characters at most. */
+const SCRATCH_BYTES = 16_384;
+/** A line of the processor's caches, and those of a record with all its fields. */
+const LINE_BYTES = 64;
+const LINES_PREFETCHED = 9;
+
+const BRACE = 0x7d;
+
+/**
+ * Newest records as JSON text in a ring buffer. The text of a device whose record is another stays in its place as
+ * long as it fits: mostly only numbers are written anew. What is asked together for the first time lies together.
+ */
+export class RecordTexts {
+  readonly #memory: Uint8Array<ArrayBuffer>;
+  readonly #view: DataView;
+  readonly #ring: TextRing;
+  readonly #encoder = createRecordEncoder("current");
+  /** Writes into the same memory, within which copying is cheapest. */
+  readonly #scratch: JsonWriter;
+  readonly #scratchBytes: Uint8Array<ArrayBuffer>;
+  /** The edition in which profiles and states are numbered now, and its own number. */
+  #dictionary: RecordDictionary | null = null;
+  #edition = 0;
+  /** By row of a page, where its text is. */
+  #places = new Int32Array(0);
+  /** Rows whose texts are missing or outdated, and their devices. */
+  #wanted = new Int32Array(0);
+  #wantedDevices = new Uint32Array(0);
+
+  /** Keeps texts in `memory` from `start` on, a multiple of 8. */
+  constructor(memory: Uint8Array<ArrayBuffer>, start: number) {
+    this.#memory = memory;
+    this.#view = new DataView(memory.buffer);
+    this.#scratchBytes = memory.subarray(start, start + SCRATCH_BYTES);
+    this.#scratch = new JsonWriter(SCRATCH_BYTES, this.#scratchBytes);
+    const ringStart = start + SCRATCH_BYTES;
+    // Lines behind the last text are within the memory too.
+    this.#ring = new TextRing(ringStart, memory.length - ringStart - LINES_PREFETCHED * LINE_BYTES);
+  }
+
+  timestampMs(place: number): number {
+    return this.#view.getFloat64(place + TIMESTAMP_MS, LITTLE_ENDIAN);
+  }
+
+  /** Where the text itself begins. */
+  start(place: number): number {
+    return place + HEADER_BYTES;
+  }
+
+  bytes(place: number): number {
+    return this.#view.getUint16(place + BYTES, LITTLE_ENDIAN);
+  }
+
+  /** Where the location begins, counted from the start. */
+  locationAt(place: number): number {
+    return this.#view.getUint16(place + LOCATION_AT, LITTLE_ENDIAN);
+  }
+
+  /** Where its time and numbers begin, counted from the start. */
+  numbersAt(place: number): number {
+    return this.#view.getUint16(place + NUMBERS_AT, LITTLE_ENDIAN);
+  }
+
+  /** The place of the text of a device's newest record; good until the next is found. */
+  find(records: NewestRecords, device: number): number {
+    return this.#find(records, records.notes(), device);
+  }
+
+  /**
+   * The places of the texts of a page, good until the next is found; null where they don't all fit the ring. They lie
+   * anywhere in many megabytes, as do records that are to be read, so all their lines are called up first: then memory
+   * fetches many at a time, where copying would wait for each.
+   */
+  findAll(records: NewestRecords, devices: Uint32Array, count: number): Int32Array | null {
+    if (count > this.#places.length) {
+      this.#places = new Int32Array(count);
+      this.#wanted = new Int32Array(count);
+      this.#wantedDevices = new Uint32Array(count);
+    }
+    const places = this.#places;
+    const wanted = this.#wanted;
+    const notes = records.notes();
+    const { oldest } = this.#ring;
+    const wantedCount = this.#locate(notes, devices, count);
+    records.prefetch(this.#wantedDevices, wantedCount);
+    this.#prefetch(count);
+    for (let i = 0; i < wantedCount; i++) {
+      const row = wanted[i]!;
+      places[row] = this.#find(records, notes, devices[row]!);
+    }
+    // What was put in may have pushed out others of this page.
+    const mayMiss = this.#ring.oldest !== oldest;
+    return mayMiss && this.#locate(notes, devices, count) > 0 ? null : places;
+  }
+
+  /** Notes the places of a page's texts, and which are missing or outdated; returns how many of them. */
+  #locate(notes: Float64Array, devices: Uint32Array, count: number): number {
+    const ring = this.#ring;
+    const { oldest } = ring;
+    const places = this.#places;
+    const wanted = this.#wanted;
+    const wantedDevices = this.#wantedDevices;
+    let wantedCount = 0;
+    for (let row = 0; row < count; row++) {
+      const device = devices[row]!;
+      const note = notes[device]!;
+      if (note < oldest) {
+        wanted[wantedCount] = row;
+        wantedDevices[wantedCount++] = device;
+      }
+      const offset = Math.abs(note);
+      places[row] = ring.placeOf(Math.max(oldest, offset));
+    }
+    return wantedCount;
+  }
+
+  #prefetch(count: number): void {
+    const memory = this.#memory;
+    const places = this.#places;
+    let sum = 0;
+    for (let row = 0; row < count; row++) {
+      const place = places[row]!;
+      for (let line = 0; line < LINES_PREFETCHED; line++) sum += memory[place + line * LINE_BYTES]!;
+    }
+    assert(sum >= 0, "bytes are not negative"); // Which keeps compilers from leaving the sum out.
+  }
+
+  #find(records: NewestRecords, notes: Float64Array, device: number): number {
+    const ring = this.#ring;
+    const note = notes[device]!;
+    if (note >= ring.oldest) return ring.placeOf(note);
+    const page = records.pageOf(device);
+    if (page.dictionary !== this.#dictionary) {
+      this.#dictionary = page.dictionary;
+      this.#edition++;
+    }
+    let offset = -note; // Of the record before, where its text is there.
+    if (offset < ring.oldest || !this.#rewrite(ring.placeOf(offset), page)) {
+      offset = this.#encode(records, device, page);
+    }
+    notes[device] = offset;
+    return ring.placeOf(offset);
+  }
+
+  /** Makes the text of a device that of its newer record; false where that has no room there. */
+  #rewrite(place: number, page: RecordPage): boolean {
+    const view = this.#view;
+    const memory = this.#memory;
+    const saysTheSame =
+      view.getUint32(place + PROFILE, LITTLE_ENDIAN) === page.profile[0] &&
+      view.getUint32(place + STATE, LITTLE_ENDIAN) === page.state[0] &&
+      view.getUint32(place + EDITION, LITTLE_ENDIAN) === this.#edition;
+    const json = this.#scratch;
+    json.clear();
+    this.#encoder.writeNumbers(json, page, 0);
+    const numbersAt = this.numbersAt(place);
+    const oldTextsAt = view.getUint16(place + TEXTS_AT, LITTLE_ENDIAN);
+    const textsAt = numbersAt + json.length;
+    if (!saysTheSame) this.#writeTexts(json, page);
+    const bytes = saysTheSame ? textsAt + this.bytes(place) - oldTextsAt : numbersAt + json.length;
+    if (bytes > view.getUint16(place + CAPACITY, LITTLE_ENDIAN)) return false;
+    const start = this.start(place);
+    if (saysTheSame && textsAt !== oldTextsAt) {
+      memory.copyWithin(start + textsAt, start + oldTextsAt, start + this.bytes(place));
+    }
+    const { byteOffset } = this.#scratchBytes;
+    memory.copyWithin(start + numbersAt, byteOffset, byteOffset + json.length);
+    this.#setHeader(place, page, bytes, textsAt);
+    return true;
+  }
+
+  /** Puts the text of a record into the ring and returns its offset. */
+  #encode(records: NewestRecords, device: number, page: RecordPage): number {
+    const id = JSON.stringify(records.deviceId(device));
+    const json = this.#scratch;
+    json.clear();
+    json.text(',{"device_id":');
+    json.text(id);
+    json.fragment(SLOTS_FRAGMENT);
+    const locationAt = json.length;
+    json.text('{"device_id":');
+    json.text(id);
+    json.text(',"app_id":');
+    json.value(records.appId);
+    const numbersAt = json.length;
+    this.#encoder.writeNumbers(json, page, 0);
+    const textsAt = json.length;
+    this.#writeTexts(json, page);
+    const bytes = json.length;
+
+    const reserved = Math.ceil((HEADER_BYTES + bytes + GROWTH_BYTES) / WORD_BYTES) * WORD_BYTES;
+    const capacity = reserved - HEADER_BYTES;
+    assert(capacity <= U16_MAX, "where the members of a record begin is told in 16 bits");
+    const offset = this.#ring.reserve(reserved);
+    const place = this.#ring.placeOf(offset);
+    const view = this.#view;
+    view.setUint16(place + CAPACITY, capacity, LITTLE_ENDIAN);
+    view.setUint16(place + LOCATION_AT, locationAt, LITTLE_ENDIAN);
+    view.setUint16(place + NUMBERS_AT, numbersAt, LITTLE_ENDIAN);
+    this.#setHeader(place, page, bytes, textsAt);
+    this.#memory.set(json.written(), this.start(place));
+    return offset;
+  }
+
+  #writeTexts(json: JsonWriter, page: RecordPage): void {
+    this.#encoder.writeTexts(json, page, 0);
+    json.byte(BRACE);
+    json.byte(BRACE);
+    assert(json.bytes === this.#scratchBytes, "a record's text fits the memory it is written in");
+  }
+
+  /** What a newer record of the same device may have otherwise. */
+  #setHeader(place: number, page: RecordPage, bytes: number, textsAt: number): void {
+    const view = this.#view;
+    view.setFloat64(place + TIMESTAMP_MS, page.timestampMs[0]!, LITTLE_ENDIAN);
+    view.setUint32(place + PROFILE, page.profile[0]!, LITTLE_ENDIAN);
+    view.setUint32(place + STATE, page.state[0]!, LITTLE_ENDIAN);
+    view.setUint32(place + EDITION, this.#edition, LITTLE_ENDIAN);
+    view.setUint16(place + BYTES, bytes, LITTLE_ENDIAN);
+    view.setUint16(place + TEXTS_AT, textsAt, LITTLE_ENDIAN);
+  }
+}
