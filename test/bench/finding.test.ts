@@ -19,6 +19,7 @@ import { createQueries } from "../../bench/support/finding/queries.ts";
 import { checkAnswers, race, textOf } from "../../bench/support/finding/race.ts";
 import { createRbushBoxes } from "../../bench/support/finding/rbush-boxes.ts";
 import { applyMoves, createWalk } from "../../bench/support/finding/walk.ts";
+import { createWorstQueries, crowdPositions } from "../../bench/support/finding/worst.ts";
 import { createRandom } from "../../bench/support/fleets/random.ts";
 import { haversineMeters } from "../../src/geo/distance.ts";
 import type { CircleQuery } from "../../src/spatial/circle-query.ts";
@@ -219,3 +220,16 @@ test("createGrowingCity() keeps the matches as it grows, denser or wider", () =>
 
 const DAY_AROUND = { miles: 200, limit: 100, age: "24 h" } as const;
 const NOTHING = { count: 0, devices: [], meters: [], matches: 0 };
+
+test("createWorstQueries() asks for pages anywhere among those who match, of any age and accuracy", () => {
+  const crowd = crowdPositions(500, 3);
+  expect(new Set([...crowd.latitude, ...crowd.longitude]).size).toBe(2);
+  const [ours, scan] = [createOurs(crowd), createLinearScan(crowd)];
+  const queries = createWorstQueries(ours, crowd.centers(40), "random accuracy", 4);
+  checkAnswers([scan, ours], queries);
+  for (const query of queries) expect(query.offset).toBeLessThanOrEqual(scan.find(query).matches);
+  for (const key of ["oldestMs", "accuracyMetersMax", "offset", "limit", "radiusMeters"] as const)
+    expect(new Set(queries.map((query) => query[key])).size).toBeGreaterThan(2);
+  const [anyAccuracy] = createWorstQueries(ours, crowd.centers(1), "any accuracy", 4);
+  expect(anyAccuracy!.accuracyMetersMax).toBe(Number.POSITIVE_INFINITY);
+});

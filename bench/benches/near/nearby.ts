@@ -22,6 +22,7 @@ import {
 } from "../../support/finding/race.ts";
 import { createRbushBoxes } from "../../support/finding/rbush-boxes.ts";
 import { createWalk, type Walk } from "../../support/finding/walk.ts";
+import { measureWorst } from "../../support/finding/worst.ts";
 import type { Point } from "../../support/fleets/metropolis.ts";
 import { createRandom } from "../../support/fleets/random.ts";
 import type { Bench, BenchRun } from "../../support/run/bench.ts";
@@ -55,29 +56,47 @@ export const bench: Bench = {
     rounds: { help: "rounds, in each of which every contestant has a turn", smoke: 1, full: 5 },
     sliceMs: { help: "the longest a turn may last", smoke: 2, full: 300 },
     checked: { help: "queries of a kind whose answers are compared before", smoke: 8, full: 30 },
+    crowd: { help: "devices of the crowd at one point", smoke: 5000, full: 1_000_000 },
+    worstQueries: { help: "of a round in the part worst", smoke: 20, full: 300 },
+    worstChecked: { help: "of them whose answers are compared before", smoke: 5, full: 3 },
     moves: { help: "moves in a turn of moves alone", smoke: 2000, full: 200_000 },
     seed: { help: "of positions, ages, points that are asked from, and moves", smoke: 1, full: 1 },
   },
+  choices: {
+    part: {
+      help: "a part alone; may be given again for another",
+      values: ["queries", "moves", "elsewhere", "worst"],
+    },
+  },
   async run(run) {
     const seed = run.size("seed");
-    const metropolis = enter(run, metropolisPositions(run.size("devices"), seed));
-    for (const limit of [LIMIT, 10, 1000]) raceQueries(run, metropolis, limit);
-    raceMixed(run, metropolis);
-    raceMoves(run, metropolis);
-
-    const elsewhere = [
-      cityPositions(run.size("cities"), seed),
-      vesselPositions(run.size("vessels"), seed),
-      spherePositions(run.size("spread"), seed),
-    ];
-    for (const positions of elsewhere) {
-      if (positions === null) continue;
-      const field = enter(run, positions);
-      raceQueries(run, field, LIMIT);
-      raceMixed(run, field);
+    const parts = new Set(run.chosen("part"));
+    if (parts.has("queries") || parts.has("moves")) {
+      const metropolis = enter(run, metropolisPositions(run.size("devices"), seed));
+      if (parts.has("queries")) for (const limit of [LIMIT, 10, 1000]) raceQueries(run, metropolis, limit);
+      if (parts.has("moves")) {
+        raceMixed(run, metropolis);
+        raceMoves(run, metropolis);
+      }
     }
+    if (parts.has("elsewhere")) raceElsewhere(run, seed);
+    if (parts.has("worst")) measureWorst(run, !run.isSmoke && run.size("crowd") === 1_000_000);
   },
 };
+
+function raceElsewhere(run: BenchRun, seed: number): void {
+  const fleets = [
+    cityPositions(run.size("cities"), seed),
+    vesselPositions(run.size("vessels"), seed),
+    spherePositions(run.size("spread"), seed),
+  ];
+  for (const positions of fleets) {
+    if (positions === null) continue;
+    const field = enter(run, positions);
+    raceQueries(run, field, LIMIT);
+    raceMixed(run, field);
+  }
+}
 
 /** A fleet, everybody who knows it, and where they are asked from. */
 interface Field {

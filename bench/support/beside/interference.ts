@@ -8,6 +8,7 @@ import { batchesOf } from "../fleets/batches.ts";
 import { createMetropolis, drawPoints } from "../fleets/metropolis.ts";
 import { MovingDevices } from "../fleets/moving-devices.ts";
 import { NEARBY_KINDS, nearbyQuestion, pageCount } from "../http/nearby-kinds.ts";
+import { processorMicros } from "../run/processor-time.ts";
 import { AskedCity } from "./asked-city.ts";
 
 /*
@@ -40,7 +41,7 @@ export interface InterferenceOptions {
   readonly seed: number;
 }
 
-/** Medians over the rounds, in microseconds of the thread. */
+/** Medians over the rounds, in microseconds of processor time. */
 export interface Interference {
   readonly movingDevices: number;
   readonly aloneMicros: number;
@@ -125,9 +126,9 @@ class Measurement {
     const questions = this.#options.batches * this.#questionsABatch;
     await this.#ask(this.#paths.length); // Encodes what is missing since the last reports.
     Bun.gc(true);
-    const startMicros = threadMicros();
+    const startMicros = processorMicros();
     await this.#ask(questions);
-    return (threadMicros() - startMicros) / questions;
+    return (processorMicros() - startMicros) / questions;
   }
 
   async #reportAndAsk() {
@@ -144,12 +145,12 @@ class Measurement {
       this.#clock.advance(stepMs);
       const batch = parse(body);
       this.#moves.push(batch);
-      const startMicros = threadMicros();
+      const startMicros = processorMicros();
       this.#city.apply(batch);
-      const appliedMicros = threadMicros();
+      const appliedMicros = processorMicros();
       await this.#ask(this.#questionsABatch);
       appliesMicros += appliedMicros - startMicros;
-      questionsMicros += threadMicros() - appliedMicros;
+      questionsMicros += processorMicros() - appliedMicros;
     }
     this.#moves = this.#moves.slice(-Math.ceil(this.#movingCount / batchSize) - 1);
     return {
@@ -189,10 +190,4 @@ function parse(body: Uint8Array): ReportBatch {
   const read = step.value;
   assert(read.ok && read.value.rejected.length === 0, "every report of the bench is good");
   return read.value.batches[0]!;
-}
-
-/** Processor time of the thread: others who want its core don't count. */
-function threadMicros(): number {
-  const { user, system } = process.threadCpuUsage();
-  return user + system;
 }
