@@ -9,13 +9,17 @@ import type { Device } from "./devices/device.ts";
 import { DeviceList } from "./devices/device-list.ts";
 import { DeviceTable } from "./devices/device-table.ts";
 import { ListOrdering } from "./devices/list-ordering.ts";
+import { NewestDays } from "./devices/newest-days.ts";
 import { SealedRows } from "./devices/sealed-rows.ts";
 import { UsersOfApp } from "./devices/users-of-app.ts";
+import type { DayLedger } from "./late/day-ledger.ts";
 import { LateMinutes } from "./late/late-minutes.ts";
 import { numberAt, timestampAt } from "./records/chunk.ts";
 import type { Dictionary } from "./records/dictionary.ts";
 import type { RowRef } from "./records/track.ts";
 import { NewestOfApp } from "./scan/newest-of-app.ts";
+import { AllDevices } from "./times/all-devices.ts";
+import { TimeIndex } from "./times/time-index.ts";
 
 const LATITUDE = numberIndex("latitude");
 const LONGITUDE = numberIndex("longitude");
@@ -31,12 +35,24 @@ export class AppDevices {
   readonly positions: PositionIndex;
   readonly sealed: SealedRows;
   readonly newestRecords: NewestOfApp;
+  readonly newestDays = new NewestDays();
   readonly lateMinutes = new LateMinutes(this.list);
+  readonly times: TimeIndex;
+  /** All devices, to be asked about. */
+  readonly all: AllDevices;
   recordCount = 0;
   readonly #ordering: ListOrdering;
 
-  constructor(appId: AppId, dictionary: Dictionary, search: PositionSearch, scheduler: Scheduler) {
+  constructor(
+    appId: AppId,
+    dictionary: Dictionary,
+    ledger: DayLedger,
+    search: PositionSearch,
+    scheduler: Scheduler,
+  ) {
     this.appId = appId;
+    this.times = new TimeIndex(this.list, ledger);
+    this.all = new AllDevices(this.table, this.list, this.times);
     this.#ordering = new ListOrdering(appId, scheduler);
     this.users = new UsersOfApp(this.#ordering);
     this.sealed = new SealedRows(dictionary);
@@ -80,6 +96,7 @@ export class AppDevices {
       timestampAt(chunk, row),
       numberAt(chunk, row, ACCURACY),
     );
+    this.newestDays.set(device.number, timestampAt(chunk, row));
     this.newestRecords.changed(device.number);
     this.users.setCurrent(device, user);
   }
@@ -97,6 +114,7 @@ export class AppDevices {
     this.table.remove(device);
     this.list.delete(device);
     this.positions.remove(device.number);
+    this.newestDays.remove(device.number);
     this.newestRecords.removed(device.number);
     this.users.leaveCurrent(device);
     this.sealed.remove(device);

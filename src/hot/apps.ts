@@ -3,18 +3,21 @@ import { compareUtf8 } from "../lib/text/utf8.ts";
 import type { AppId } from "../model/ids.ts";
 import { PositionSearch } from "../spatial/search.ts";
 import { AppDevices } from "./app-devices.ts";
+import type { DayLedger } from "./late/day-ledger.ts";
 import type { Dictionary } from "./records/dictionary.ts";
 
 /** All apps that memory knows anything of. */
 export class Apps {
   readonly #byId = new Map<AppId, AppDevices>();
   readonly #dictionary: Dictionary;
+  readonly #ledger: DayLedger;
   readonly #scheduler: Scheduler;
   /** One runs at a time, so one serves all apps. */
   readonly #search = new PositionSearch();
 
-  constructor(dictionary: Dictionary, scheduler: Scheduler) {
+  constructor(dictionary: Dictionary, ledger: DayLedger, scheduler: Scheduler) {
     this.#dictionary = dictionary;
+    this.#ledger = ledger;
     this.#scheduler = scheduler;
   }
 
@@ -25,7 +28,7 @@ export class Apps {
   findOrAdd(appId: AppId): AppDevices {
     let app = this.#byId.get(appId);
     if (app === undefined) {
-      app = new AppDevices(appId, this.#dictionary, this.#search, this.#scheduler);
+      app = new AppDevices(appId, this.#dictionary, this.#ledger, this.#search, this.#scheduler);
       this.#byId.set(appId, app);
     }
     return app;

@@ -61,6 +61,8 @@ export interface HotStore {
   lateRows(app: AppDevices, device: Device | null): LateScan;
   /** Those of these rows that are late; in order of time, each once. */
   lateRowsAt(keys: readonly RecordKey[]): LateScan;
+  /** Gives up indexes that nobody has asked for in an hour. */
+  forgetIdle(): void;
   /** Forgets devices that have nothing newer than this and nothing in memory, some a step. */
   forgetDevices(beforeMs: number): Iterable<void>;
 }
@@ -71,10 +73,13 @@ export interface DayInMemory {
   readonly isSealed: boolean;
 }
 
+/** To make an index again costs about as much as a few answers without it. */
+const IDLE_MS_MAX = 3_600_000;
+
 /** The scheduler gives the time to put long lists of devices in order. */
 export function createHotStore(scheduler: Scheduler, dictionary: Dictionary = new Dictionary()): HotStore {
-  const apps = new Apps(dictionary, scheduler);
   const ledger = new DayLedger();
+  const apps = new Apps(dictionary, ledger, scheduler);
   const records = new RecordWriter(dictionary);
   const batches = new BatchWriter(dictionary, ledger, records);
   let appliedSequence = 0;
@@ -123,6 +128,10 @@ export function createHotStore(scheduler: Scheduler, dictionary: Dictionary = ne
       return new LateScan(source, ledger, dictionary);
     },
     lateRowsAt: (keys) => new LateScan(new LateOfKeys(keys), ledger, dictionary),
+    forgetIdle() {
+      const beforeMs = performance.now() - IDLE_MS_MAX;
+      for (const { times } of apps.all()) times.forgetIdle(beforeMs);
+    },
     forgetDevices: (beforeMs) => forgetDevices(apps, dictionary, beforeMs),
   };
 }

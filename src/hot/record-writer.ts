@@ -111,6 +111,7 @@ export class RecordWriter {
     app.recordCount++;
     day.count++;
     app.lateMinutes.note(day.day, timestampMs, device.number);
+    app.times.note(day.day, timestampMs, device.number);
     const user = dictionary.userOf(profile);
     app.users.countRecord(device, user);
     if (isNewest) app.showNewest(device, inserted, user);

@@ -151,7 +151,10 @@ export class Sealing {
           yield;
         }
       }
-      for (const { day } of this.#days) app.lateMinutes.forget(day);
+      for (const { day } of this.#days) {
+        app.lateMinutes.forget(day);
+        app.times.forget(day);
+      }
     }
     this.#dictionary.collect();
     for (const day of this.#days) {

@@ -25,7 +25,7 @@ const MOVED: ReadonlySet<UtcDay> = new Set([DAY]);
 /** The store's own pieces, with two records of a day. */
 function plantStore() {
   const dictionary = new Dictionary();
-  const apps = new Apps(dictionary, new Scheduler());
+  const apps = new Apps(dictionary, new DayLedger(), new Scheduler());
   const ledger = new DayLedger();
   const batches = new BatchWriter(dictionary, ledger, new RecordWriter(dictionary));
   const report = (timestamp: number, sequence: number) => {

@@ -158,7 +158,7 @@ async function readStretches(
     hasMore,
     total,
     devicesMatching,
-    devicesQueried: await steps(scan.countQueried()),
+    devicesQueried: scan.countQueried(),
     paths,
     bytesRead: readers.reduce((bytes, reader) => bytes + reader.bytesRead(), 0) + session.scannedBytes,
     source: await sourceOf(readers),

@@ -1,7 +1,6 @@
 import type { Device } from "../../hot/devices/device.ts";
 import type { HotStore } from "../../hot/hot-store.ts";
 import type { DeviceBlocks, MemoryScan } from "../../hot/scan/memory-scan.ts";
-import type { Steps } from "../../lib/schedule/steps.ts";
 import type { AppId, UserId } from "../../model/ids.ts";
 import type { TimeRange } from "../../time/range.ts";
 import type { HistoryQuery } from "./history-query.ts";
@@ -18,7 +17,7 @@ export interface HistoryScan {
   /** Devices that memory is asked about. */
   readonly devices: DeviceBlocks;
   /** How many devices are asked. */
-  countQueried(): Steps<number>;
+  countQueried(): number;
   /** What the answer needs besides a page. */
   readonly wants: "page" | "total" | "devices";
 }

@@ -9,7 +9,8 @@ import type { AppId, UserId } from "../../model/ids.ts";
 import { lastingPage } from "../../model/lasting-page.ts";
 import type { TimeRange } from "../../time/range.ts";
 import { retentionStartMs } from "../../time/retention.ts";
-import { type Client, findDevice, isRetained } from "../find-device.ts";
+import { utcDayOf } from "../../time/utc-day.ts";
+import { type Client, findDevice } from "../find-device.ts";
 import { createArchiveHistory, type HistoryDependencies } from "./archive-history.ts";
 import type { HistoryAnswer } from "./history-answer.ts";
 import type { HistoryQuery } from "./history-query.ts";
@@ -56,20 +57,22 @@ export function createHistoryQueries(dependencies: HistoryDependencies): History
       const { device } = found.value;
       const range = retainedRange(query);
       const common = { appId, query, range, userId: null, wants: "page" } as const;
-      return answer({ ...common, device, devices: new OneDevice(device), countQueried: () => one() }, client);
+      return answer({ ...common, device, devices: new OneDevice(device), countQueried: () => 1 }, client);
     },
     ofUser(appId, userId, query, client) {
       const devices = hot.findApp(appId)?.users.heldDevices(hot.dictionary.findUser(userId)) ?? NO_DEVICES;
       const range = retainedRange(query);
       const common = { appId, query, range, device: null, wants: "total" } as const;
-      return answer({ ...common, userId, devices, countQueried: () => sizeOf(devices) }, client);
+      return answer({ ...common, userId, devices, countQueried: () => devices.size }, client);
     },
     ofApp(appId, query, client) {
-      const devices = hot.findApp(appId)?.list ?? NO_DEVICES;
+      const app = hot.findApp(appId);
+      const devices = app?.all ?? NO_DEVICES;
       const range = retainedRange(query);
       const common = { appId, query, range, device: null, userId: null, wants: "devices" } as const;
-      const startMs = retentionStartMs(clock.nowMs());
-      return answer({ ...common, devices, countQueried: () => countRetained(devices, startMs) }, client);
+      const firstDay = utcDayOf(retentionStartMs(clock.nowMs()));
+      const countQueried = () => app?.newestDays.countFrom(firstDay) ?? 0;
+      return answer({ ...common, devices, countQueried }, client);
     },
   };
 }
@@ -81,7 +84,6 @@ function* answerFromMemory(hot: HotStore, scan: HistoryScan): Steps<HistoryAnswe
   const meter = new PathMeter();
   const pathBytes = query.withDistance ? yield* addPositions(inMemory, meter) : 0;
   const paths = query.withDistance ? yield* meter.lengths() : null;
-  const devicesQueried = yield* scan.countQueried();
   // Last, since the page is good until reports come in.
   const timeline = yield* findTimeline(inMemory, query.order, query.offset, query.limit);
   const { page, total, devices, bytesRead } = timeline;
@@ -91,7 +93,7 @@ function* answerFromMemory(hot: HotStore, scan: HistoryScan): Steps<HistoryAnswe
     hasMore: query.offset + page.count < total,
     total,
     devicesMatching: devices,
-    devicesQueried,
+    devicesQueried: scan.countQueried(),
     paths,
     bytesRead: bytesRead + pathBytes,
     source: "hot",
@@ -105,23 +107,3 @@ function lastingAnswer(answer: HistoryAnswer): HistoryAnswer {
 }
 
 const NO_DEVICES: DeviceBlocks & { readonly size: number } = { size: 0, blocks: () => [] };
-
-// biome-ignore lint/correctness/useYield: it is done before a step is.
-function* one(): Steps<number> {
-  return 1;
-}
-
-// biome-ignore lint/correctness/useYield: it is done before a step is.
-function* sizeOf({ size }: { readonly size: number }): Steps<number> {
-  return size;
-}
-
-/** Devices that are not gone. */
-function* countRetained(devices: DeviceBlocks, startMs: number): Steps<number> {
-  let count = 0;
-  for (const block of devices.blocks()) {
-    for (const device of block) if (isRetained(device, startMs)) count++;
-    yield;
-  }
-  return count;
-}

@@ -22,7 +22,7 @@ export interface SealSchedule {
 
 export interface SealScheduleOptions {
   readonly seal: Seal;
-  readonly hot: Pick<HotStore, "daysInMemory">;
+  readonly hot: Pick<HotStore, "daysInMemory" | "forgetIdle">;
   readonly clock: Clock;
   readonly intervalMs: number;
   /** Old records in memory that begin a seal, and that stop reports from being taken. */
@@ -63,6 +63,7 @@ export function createSealSchedule(options: SealScheduleOptions): SealSchedule {
       } finally {
         sealsWaiting--;
         countOldRecords();
+        hot.forgetIdle();
       }
     });
     running = sealed.catch(() => undefined); // Who asked for the seal hears of it.

@@ -34,6 +34,7 @@ function createFixture(options: Partial<SealScheduleOptions> = {}) {
   const told: unknown[] = [];
   let running = 0;
   let runningMax = 0;
+  let forgets = 0;
   const schedule = createSealSchedule({
     async seal(signal) {
       runningMax = Math.max(runningMax, ++running);
@@ -44,7 +45,7 @@ function createFixture(options: Partial<SealScheduleOptions> = {}) {
       day.records = 0;
       return REPORT;
     },
-    hot: { daysInMemory: () => [day as DayInMemory] },
+    hot: { daysInMemory: () => [day as DayInMemory], forgetIdle: () => forgets++ },
     clock: createManualClock(NOW_MS),
     intervalMs: 20,
     oldRecordsSeal: 10,
@@ -57,7 +58,7 @@ function createFixture(options: Partial<SealScheduleOptions> = {}) {
     day.records = records;
     for (let batch = 0; batch < 16; batch++) schedule.noteReports();
   };
-  return { schedule, ends, told, hold, runningMax: () => runningMax };
+  return { schedule, ends, told, hold, runningMax: () => runningMax, forgets: () => forgets };
 }
 
 const turn = () => new Promise((resolve) => setTimeout(resolve, 5));
@@ -92,6 +93,21 @@ test("noteReports() begins a seal once many old records are in memory, one at a 
   expect(schedule.hasRoomFor(OLD)).toBe(true);
   expect(runningMax()).toBe(1);
   await schedule.stop();
+});
+
+test("after each seal, also one that failed, memory gives up what nobody asks for any more", async () => {
+  const { schedule, ends, forgets } = createFixture();
+  const sealed = schedule.sealNow();
+  await turn();
+  expect(forgets()).toBe(0);
+  ends[0]!();
+  await sealed;
+  expect(forgets()).toBe(1);
+  const failing = schedule.sealNow();
+  await turn();
+  await schedule.stop();
+  await failing.catch(() => {});
+  expect(forgets()).toBe(2);
 });
 
 test("sealNow() waits for the seal under way, and stop() breaks both off", async () => {

@@ -1,0 +1,235 @@
+import { assert } from "../../lib/assert.ts";
+import type { Steps } from "../../lib/schedule/steps.ts";
+import type { TimeRange } from "../../time/range.ts";
+import { nextUtcDay, type UtcDay, utcDayStartMs } from "../../time/utc-day.ts";
+import type { DeviceList } from "../devices/device-list.ts";
+import { timestampAt } from "../records/chunk.ts";
+import { DeviceSet } from "./device-set.ts";
+import { mergeRuns } from "./sort-keys.ts";
+import { deviceOf, LEAF_KEYS, msOf, TimeKeys, timeKey } from "./time-keys.ts";
+
+/** Rows that are read in a step; to find those of a device costs as much as 32. */
+const STEP_ROWS = 8192;
+const LOOK_ROWS = 32;
+/** Keys that are sorted at once, half a millisecond of work. */
+const RUN_KEYS = 8192;
+/** Leaves that are filled in a step. */
+const STEP_LEAVES = 16;
+/** Keys that are put in place one by one in a step. */
+const STEP_NOTED = 1024;
+/** Keys that are looked at in a step. */
+const STEP_LOOKS = 32_768;
+
+const MS_PER_HOUR = 3_600_000;
+/** An hour with so many records has a set of its devices, which takes less than its keys. */
+const HOUR_KEYS_MIN = 8192;
+
+/**
+ * All records of an app's UTC day by time, and which devices they are of. Whoever asks first makes it, in steps; from
+ * then on, and also meanwhile, records are noted as they come in. None leaves before the day is sealed.
+ */
+export class DayIndex {
+  /** When it was asked for last. */
+  askedMs = 0;
+  readonly #startMs: number;
+  readonly #endMs: number;
+  readonly #keys = new TimeKeys();
+  readonly #devices = new DeviceSet();
+  /** By hour, its devices; only where somebody asked about a part of the day. */
+  readonly #hours: (HourDevices | undefined)[] = new Array(24);
+  /** Keys of what came while it was made. */
+  #noted: number[] = [];
+  #isWhole = false;
+  readonly #making: Steps<void>;
+
+  constructor(day: UtcDay, devices: DeviceList) {
+    this.#startMs = utcDayStartMs(day);
+    this.#endMs = utcDayStartMs(nextUtcDay(day));
+    this.#making = this.#make(devices);
+  }
+
+  /** Whether all records of the day are in it. */
+  get isWhole(): boolean {
+    return this.#isWhole;
+  }
+
+  /** Does a step towards that. */
+  proceed(): void {
+    const { done } = this.#making.next();
+    assert(this.#isWhole === (done === true), "an index is whole once it is made");
+  }
+
+  /** A record of the day has come in. */
+  note(timestampMs: number, device: number): void {
+    const key = timeKey(timestampMs - this.#startMs, device);
+    if (this.#isWhole) this.#add(key);
+    else this.#noted.push(key);
+  }
+
+  /** Whether all of the day lies in the range. */
+  isWithin({ startMs, endMs }: TimeRange): boolean {
+    return startMs <= this.#startMs && endMs >= this.#endMs;
+  }
+
+  /** How many records of the day are older than this. */
+  countBefore(timestampMs: number): number {
+    return this.#keys.countBefore(this.#keyAt(timestampMs));
+  }
+
+  /** Records `from` to `to` in order of time, those of an instant in order of device numbers. */
+  entries(from: number, to: number): DayEntry[] {
+    return Array.from(this.#keys.slice(from, to), (key) => {
+      return { timestampMs: this.#startMs + msOf(key), device: deviceOf(key) };
+    });
+  }
+
+  /** Adds the devices with a record in the range. */
+  *addDevices(range: TimeRange, devices: DeviceSet): Steps<void> {
+    devices.addAll(this.isWithin(range) ? this.#devices : yield* this.#devicesBetween(range));
+  }
+
+  /** Devices with a record of the day. */
+  get deviceCount(): number {
+    return this.#devices.size;
+  }
+
+  #keyAt(timestampMs: number): number {
+    const ms = Math.min(Math.max(timestampMs, this.#startMs), this.#endMs) - this.#startMs;
+    return timeKey(ms, 0);
+  }
+
+  #add(key: number): void {
+    if (!this.#keys.add(key)) return;
+    const device = deviceOf(key);
+    this.#devices.add(device);
+    this.#hours[Math.floor(msOf(key) / MS_PER_HOUR)]?.devices.add(device);
+  }
+
+  /** Whole hours first, since all devices of the day may be among theirs. */
+  *#devicesBetween({ startMs, endMs }: TimeRange): Steps<DeviceSet> {
+    const devices = new DeviceSet();
+    const fromMs = Math.max(startMs, this.#startMs);
+    const toMs = Math.min(endMs, this.#endMs);
+    const firstHour = Math.ceil((fromMs - this.#startMs) / MS_PER_HOUR);
+    const endHour = Math.max(firstHour, Math.floor((toMs - this.#startMs) / MS_PER_HOUR));
+    for (let hour = firstHour; hour < endHour; hour++) {
+      if (devices.size === this.deviceCount) return devices;
+      yield* this.#addHour(hour, devices);
+    }
+    yield* this.#addBetween(fromMs, Math.min(toMs, this.#hourMs(firstHour)), devices);
+    yield* this.#addBetween(Math.max(fromMs, this.#hourMs(endHour)), toMs, devices);
+    return devices;
+  }
+
+  #hourMs(hour: number): number {
+    return this.#startMs + hour * MS_PER_HOUR;
+  }
+
+  /** Adds the devices of an hour. Its set is filled while records come in: to be added twice does no harm. */
+  *#addHour(hour: number, devices: DeviceSet): Steps<void> {
+    const [startMs, endMs] = [this.#hourMs(hour), this.#hourMs(hour + 1)];
+    if (this.countBefore(endMs) - this.countBefore(startMs) < HOUR_KEYS_MIN) {
+      yield* this.#addBetween(startMs, endMs, devices);
+      return;
+    }
+    this.#hours[hour] ??= { devices: new DeviceSet(), isWhole: false };
+    const known = this.#hours[hour];
+    if (!known.isWhole) {
+      yield* this.#addBetween(startMs, endMs, known.devices);
+      known.isWhole = true;
+    }
+    devices.addAll(known.devices);
+  }
+
+  /** Adds the devices of a range by looking at each key. Those that come in between two steps are seen or not. */
+  *#addBetween(startMs: number, endMs: number, devices: DeviceSet): Steps<void> {
+    const endKey = this.#keyAt(endMs);
+    for (let nextKey = this.#keyAt(startMs); nextKey < endKey; ) {
+      const from = this.#keys.countBefore(nextKey);
+      const to = Math.min(this.#keys.countBefore(endKey), from + STEP_LOOKS);
+      const keys = this.#keys.slice(from, to);
+      for (let index = 0; index < keys.length; index++) devices.add(deviceOf(keys[index]!));
+      if (keys.length < STEP_LOOKS) return;
+      nextKey = keys[keys.length - 1]! + 1;
+      yield;
+    }
+  }
+
+  *#make(devices: DeviceList): Steps<void> {
+    const keys = yield* mergeRuns(yield* this.#readRuns(devices));
+    for (let start = 0; start < keys.length; start += LEAF_KEYS) {
+      const leaf = keys.slice(start, start + LEAF_KEYS);
+      this.#keys.append(leaf);
+      for (const key of leaf) this.#devices.add(deviceOf(key));
+      if ((start / LEAF_KEYS) % STEP_LEAVES === 0) yield;
+    }
+    // Of what came meanwhile, some was in the tracks when those were read.
+    while (this.#noted.length > 0) {
+      for (const key of this.#noted.splice(-STEP_NOTED)) this.#add(key);
+      yield;
+    }
+    this.#noted = [];
+    this.#isWhole = true;
+  }
+
+  /** Keys of the day's records, as the tracks have them, in sorted runs. */
+  *#readRuns(devices: DeviceList): Steps<Float64Array[]> {
+    const runs = new KeyRuns();
+    let work = 0;
+    for (const block of devices.blocks()) {
+      if (block.length === 0) yield; // The list has taken a step of its own.
+      for (const { number, track } of block) {
+        // Reports may come in between two steps, so rows are found anew by time.
+        for (let fromMs = this.#startMs; fromMs < this.#endMs; ) {
+          if (work >= STEP_ROWS) {
+            work = 0;
+            yield;
+          }
+          const from = track.countBefore(fromMs);
+          const to = Math.min(track.countBefore(this.#endMs), from + STEP_ROWS);
+          let nextMs = this.#endMs;
+          track.runs(from, to, (chunk, rowFrom, rowTo) => {
+            for (let row = rowFrom; row < rowTo; row++)
+              runs.add(timeKey(timestampAt(chunk, row) - this.#startMs, number));
+            nextMs = timestampAt(chunk, rowTo - 1) + 1;
+          });
+          fromMs = to - from < STEP_ROWS ? this.#endMs : nextMs;
+          work += LOOK_ROWS + to - from;
+        }
+      }
+    }
+    return runs.all();
+  }
+}
+
+/** Sorts keys a run at a time. */
+class KeyRuns {
+  readonly #runs: Float64Array[] = [];
+  #run = new Float64Array(RUN_KEYS);
+  #count = 0;
+
+  add(key: number): void {
+    this.#run[this.#count++] = key;
+    if (this.#count < RUN_KEYS) return;
+    this.#runs.push(this.#run.sort());
+    this.#run = new Float64Array(RUN_KEYS);
+    this.#count = 0;
+  }
+
+  all(): Float64Array[] {
+    return [...this.#runs, this.#run.slice(0, this.#count).sort()];
+  }
+}
+
+/** A record of a day index. */
+export interface DayEntry {
+  readonly timestampMs: number;
+  /** Number of the device. */
+  readonly device: number;
+}
+
+interface HourDevices {
+  readonly devices: DeviceSet;
+  /** Whether all records of the hour were looked at. */
+  isWhole: boolean;
+}

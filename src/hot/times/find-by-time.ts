@@ -1,0 +1,168 @@
+import type { Steps } from "../../lib/schedule/steps.ts";
+import { compareUtf8 } from "../../lib/text/utf8.ts";
+import type { Order, TimeRange } from "../../time/range.ts";
+import type { Device } from "../devices/device.ts";
+import { rowBytes } from "../records/chunk.ts";
+import type { Dictionary } from "../records/dictionary.ts";
+import type { RecordKey } from "../scan/first-records.ts";
+import { PageBuilder } from "../scan/page-builder.ts";
+import type { Timeline } from "../scan/timeline-page.ts";
+import type { AllDevices } from "./all-devices.ts";
+import type { DayEntry, DayIndex } from "./day-index.ts";
+import { DeviceSet } from "./device-set.ts";
+
+/*
+ * Pages and counts of all records of an app in a range, from its index by time: what they cost depends on the page and
+ * hardly on the range. The index is made first where it isn't there.
+ */
+
+/** Devices of one instant whose ids are sorted at once, some tenths of a millisecond of work. */
+const SORTED_MAX = 1024;
+/** Blocks of devices that are looked through in a step. */
+const STEP_BLOCKS = 16;
+
+export interface PageOptions {
+  readonly range: TimeRange;
+  readonly order: Order;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** A page of the range; null where the range has sealed days, whose records may be about to leave. */
+export function* findByTime(
+  all: AllDevices,
+  { range, order, offset, limit }: PageOptions,
+  dictionary: Dictionary,
+): Steps<Timeline | null> {
+  const devices = yield* countDevices(all, range);
+  for (;;) {
+    const spans = yield* findSpans(all, range);
+    if (spans === null || devices === null) return null;
+    const total = countOf(spans);
+    const end = order === "asc" ? offset + limit : total - offset;
+    const first = order === "asc" ? offset : end - limit;
+    const keys = yield* findKeys(all, spans, Math.max(0, first), Math.min(total, end));
+    const copied = copyRecords(order === "asc" ? keys : keys.reverse(), dictionary);
+    // Where it took several turns, the day may have been sealed.
+    if (copied !== null) return { ...copied, total, devices };
+  }
+}
+
+/** How many records lie in the range; null as above. */
+export function* countByTime(all: AllDevices, range: TimeRange): Steps<number | null> {
+  const spans = yield* findSpans(all, range);
+  return spans === null ? null : countOf(spans);
+}
+
+/** What a range takes of a day: records `from` to `to`. */
+interface Span {
+  readonly day: DayIndex;
+  readonly from: number;
+  readonly to: number;
+}
+
+function countOf(spans: readonly Span[]): number {
+  return spans.reduce((sum, { from, to }) => sum + to - from, 0);
+}
+
+/** In order of time, as of the turn in which it ends. */
+function* findSpans({ times }: AllDevices, range: TimeRange): Steps<Span[] | null> {
+  for (;;) {
+    const days = times.days(range);
+    const next = days?.find(({ isWhole }) => !isWhole);
+    if (next === undefined) {
+      const spans = days?.map((day) => {
+        return { day, from: day.countBefore(range.startMs), to: day.countBefore(range.endMs) };
+      });
+      return spans ?? null;
+    }
+    next.proceed();
+    yield;
+  }
+}
+
+function* countDevices(all: AllDevices, range: TimeRange): Steps<number | null> {
+  const spans = yield* findSpans(all, range);
+  if (spans === null) return null;
+  const [first] = spans;
+  if (spans.length === 1 && first!.day.isWithin(range)) return first!.day.deviceCount;
+  const devices = new DeviceSet();
+  for (const { day } of spans) yield* day.addDevices(range, devices);
+  return devices.size;
+}
+
+/** Records `from` to `to` of all spans together, in order. */
+function* findKeys(all: AllDevices, spans: readonly Span[], from: number, to: number): Steps<RecordKey[]> {
+  const keys: RecordKey[] = [];
+  let before = 0;
+  for (const span of spans) {
+    const first = span.from + Math.max(0, from - before);
+    const end = Math.min(span.to, span.from + to - before);
+    if (first < end) keys.push(...(yield* findKeysOfDay(all, span.day, first, end)));
+    before += span.to - span.from;
+  }
+  return keys;
+}
+
+/** The index knows no order of ids, so records of an instant are put in that order here. */
+function* findKeysOfDay(all: AllDevices, day: DayIndex, from: number, to: number): Steps<RecordKey[]> {
+  const entries = day.entries(from, to);
+  const keys: RecordKey[] = [];
+  const skip = from - day.countBefore(entries[0]!.timestampMs); // Others of the first instant, before the page.
+  for (let start = 0, end = 0; start < entries.length; start = end) {
+    const { timestampMs } = entries[start]!;
+    while (end < entries.length && entries[end]!.timestampMs === timestampMs) end++;
+    const mayBeCut = start === 0 || end === entries.length;
+    const devices = mayBeCut
+      ? yield* findOfInstant(all, day, timestampMs, start === 0 ? skip : 0, end - start)
+      : inOrderOfIds(all, entries.slice(start, end));
+    for (const device of devices) keys.push({ device, timestampMs });
+  }
+  return keys;
+}
+
+/** Some of the devices with a record at an instant, in order of ids. */
+function* findOfInstant(
+  all: AllDevices,
+  day: DayIndex,
+  timestampMs: number,
+  skip: number,
+  count: number,
+): Steps<Device[]> {
+  const [from, to] = [day.countBefore(timestampMs), day.countBefore(timestampMs + 1)];
+  if (to - from <= SORTED_MAX) return inOrderOfIds(all, day.entries(from, to)).slice(skip, skip + count);
+  const ofInstant = new DeviceSet();
+  yield* day.addDevices({ startMs: timestampMs, endMs: timestampMs + 1 }, ofInstant);
+  const found: Device[] = [];
+  let [passed, blocks] = [0, 0];
+  for (const block of all.blocks()) {
+    for (const device of block) {
+      if (!ofInstant.has(device.number) || passed++ < skip) continue;
+      if (found.push(device) === count) return found;
+    }
+    if (++blocks % STEP_BLOCKS === 0 || block.length === 0) yield;
+  }
+  return found;
+}
+
+/** Without those that are gone: then the day was sealed meanwhile. */
+function inOrderOfIds({ table }: AllDevices, entries: readonly DayEntry[]): Device[] {
+  const devices = entries.map(({ device }) => table.findByNumber(device)).filter((device) => device !== null);
+  return devices.length === 1 ? devices : devices.sort((a, b) => compareUtf8(a.id, b.id));
+}
+
+/** Null where a record is not there any more. */
+function copyRecords(
+  keys: readonly RecordKey[],
+  dictionary: Dictionary,
+): Pick<Timeline, "page" | "bytesRead"> | null {
+  const page = new PageBuilder(keys.length, dictionary);
+  let bytesRead = 0;
+  for (const { device, timestampMs } of keys) {
+    const found = device.track.find(timestampMs);
+    if (found === null) return null;
+    page.add(device, found.chunk, found.row);
+    bytesRead += rowBytes(found.chunk);
+  }
+  return { page: page.build(), bytesRead };
+}

@@ -1,0 +1,176 @@
+import { assert } from "../../lib/assert.ts";
+
+/** When the records of one day were made and by which devices, in order. */
+
+/** The device's number takes the lower bits of a key, the time of day the 27 above: as much as a double holds. */
+const DEVICES_MAX = 2 ** 26;
+
+/** A record as one number: by time of day, then by its device's number. */
+export function timeKey(msOfDay: number, device: number): number {
+  assert(device < DEVICES_MAX, "a device's number fits into a key");
+  return msOfDay * DEVICES_MAX + device;
+}
+
+/** Time of day of a key. */
+export function msOf(key: number): number {
+  return Math.floor(key / DEVICES_MAX);
+}
+
+/** Number of a key's device. */
+export function deviceOf(key: number): number {
+  return key - msOf(key) * DEVICES_MAX;
+}
+
+/** 4 KB: what comes into the middle of a day moves half of that. */
+export const LEAF_KEYS = 512;
+/** Of most apps a day has few records. */
+const FIRST_LEAF_KEYS = 16;
+
+interface Leaf {
+  keys: Float64Array;
+  count: number;
+}
+
+/**
+ * Keys in order, each once, in leaves: as the lowest level of a B+ tree. What is above them is one sorted list, since
+ * even a day of ten million records has no more than some 20,000. Leaves are split at the end where keys come in order,
+ * so those are full; 8 bytes a key.
+ */
+export class TimeKeys {
+  #count = 0;
+  readonly #leaves: Leaf[] = [];
+  /** The first key of each leaf. */
+  readonly #firsts: number[] = [];
+  /** Index of each leaf's first key; those up to `#startsKnown` are right. */
+  #starts = new Float64Array(0);
+  #startsKnown = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** False where it was there. */
+  add(key: number): boolean {
+    if (this.#leaves.length === 0) this.#insertLeaf(0, new Float64Array(FIRST_LEAF_KEYS), 0);
+    let l = this.#leafFor(key);
+    let leaf = this.#leaves[l]!;
+    let at = keysBefore(leaf, key);
+    if (at < leaf.count && leaf.keys[at] === key) return false;
+    if (leaf.count === leaf.keys.length) {
+      this.#makeRoom(l, at);
+      l = this.#leafFor(key);
+      leaf = this.#leaves[l]!;
+      at = keysBefore(leaf, key);
+    }
+    if (at < leaf.count) leaf.keys.copyWithin(at + 1, at, leaf.count);
+    leaf.keys[at] = key;
+    leaf.count++;
+    if (at === 0) this.#firsts[l] = key;
+    this.#count++;
+    this.#startsKnown = Math.min(this.#startsKnown, l + 1);
+    return true;
+  }
+
+  /** Takes over keys in order that come behind all others, as a leaf. */
+  append(keys: Float64Array): void {
+    assert(keys.length > 0 && keys.length <= LEAF_KEYS, "a leaf has keys, and no more than it holds");
+    this.#insertLeaf(this.#leaves.length, keys, keys.length);
+    this.#count += keys.length;
+  }
+
+  /** How many keys are less than this. */
+  countBefore(key: number): number {
+    if (this.#count === 0) return 0;
+    const l = this.#leafFor(key);
+    return this.#startOf(l) + keysBefore(this.#leaves[l]!, key);
+  }
+
+  /** Keys `from` to `to`. */
+  slice(from: number, to: number): Float64Array {
+    const keys = new Float64Array(Math.max(0, to - from));
+    if (keys.length === 0) return keys;
+    let l = this.#leafAt(from);
+    for (let at = from; at < to; l++) {
+      const { keys: ofLeaf, count } = this.#leaves[l]!;
+      const start = this.#startOf(l);
+      const some = ofLeaf.subarray(at - start, Math.min(count, to - start));
+      keys.set(some, at - from);
+      at += some.length;
+    }
+    return keys;
+  }
+
+  #insertLeaf(l: number, keys: Float64Array, count: number): void {
+    this.#leaves.splice(l, 0, { keys, count });
+    this.#firsts.splice(l, 0, keys[0]!);
+    this.#startsKnown = Math.min(this.#startsKnown, l);
+  }
+
+  /** Makes room in or beside a full leaf, where a key is to come in at this index of it. */
+  #makeRoom(l: number, at: number): void {
+    const leaf = this.#leaves[l]!;
+    const { keys, count } = leaf;
+    if (count < LEAF_KEYS) {
+      leaf.keys = new Float64Array(Math.min(2 * count, LEAF_KEYS));
+      leaf.keys.set(keys);
+      return;
+    }
+    const isBehindAll = at === count && l === this.#leaves.length - 1;
+    const kept = isBehindAll ? count - 1 : count >> 1;
+    const upper = new Float64Array(LEAF_KEYS);
+    upper.set(keys.subarray(kept));
+    leaf.count = kept;
+    this.#insertLeaf(l + 1, upper, count - kept);
+  }
+
+  /** The last leaf whose first key is no greater; 0 where none is. */
+  #leafFor(key: number): number {
+    const firsts = this.#firsts;
+    let high = firsts.length - 1;
+    if (key >= firsts[high]!) return high; // Most reports are about now.
+    let low = 0;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (firsts[middle]! <= key) low = middle + 1;
+      else high = middle;
+    }
+    return Math.max(0, low - 1);
+  }
+
+  /** The leaf of the key of an index. */
+  #leafAt(index: number): number {
+    this.#startOf(this.#leaves.length - 1);
+    let low = 0;
+    let high = this.#leaves.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#starts[middle]! <= index) low = middle + 1;
+      else high = middle;
+    }
+    return low - 1;
+  }
+
+  /** Index of a leaf's first key. Those behind what changed are added up when somebody asks. */
+  #startOf(l: number): number {
+    if (this.#starts.length < this.#leaves.length) {
+      const starts = new Float64Array(2 * this.#leaves.length);
+      starts.set(this.#starts.subarray(0, this.#startsKnown));
+      this.#starts = starts;
+    }
+    for (let next = this.#startsKnown; next <= l; next++)
+      this.#starts[next] = next === 0 ? 0 : this.#starts[next - 1]! + this.#leaves[next - 1]!.count;
+    this.#startsKnown = Math.max(this.#startsKnown, l + 1);
+    return this.#starts[l]!;
+  }
+}
+
+function keysBefore({ keys, count }: Leaf, key: number): number {
+  let low = 0;
+  let high = count;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (keys[middle]! < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
