@@ -2,15 +2,57 @@ import { assert } from "../../lib/assert.ts";
 
 const LISTED_MAX = 8;
 
-/**
- * Who made how many of a device's records in memory. Most devices have one or two users, so few lie in a list of user,
- * records, user, records ...; many in a map, since each report looks for its user.
- */
+/** No user's number. */
+const NOBODY = -1;
+
+/** Who made how many of a device's records in memory. Mostly it is one user, who takes no list. */
 export class Holders {
+  #user = NOBODY;
+  #records = 0;
+  #others: OtherHolders | null = null;
+
+  /** Whether no record is counted. */
+  get isEmpty(): boolean {
+    return this.#user === NOBODY && this.#others === null;
+  }
+
+  recordsOf(user: number): number {
+    return user === this.#user ? this.#records : (this.#others?.recordsOf(user) ?? 0);
+  }
+
+  /** Counts a record of a user's; true where it is the first. */
+  add(user: number): boolean {
+    if (user === this.#user) {
+      this.#records++;
+      return false;
+    }
+    if (this.#user === NOBODY && this.recordsOf(user) === 0) {
+      this.#user = user;
+      this.#records = 1;
+      return true;
+    }
+    this.#others ??= new OtherHolders();
+    return this.#others.add(user);
+  }
+
+  /** Takes back a record of a user's; true where it was the last. */
+  remove(user: number): boolean {
+    const records = this.recordsOf(user);
+    assert(records > 0, "a record that is taken back was counted");
+    if (user !== this.#user) {
+      this.#others!.remove(user);
+      if (this.#others!.isEmpty) this.#others = null;
+    } else if (records > 1) this.#records--;
+    else this.#user = NOBODY;
+    return records === 1;
+  }
+}
+
+/** Few lie in a list of user, records, user, records ...; many in a map, since each report looks for its user. */
+class OtherHolders {
   #list: number[] = [];
   #map: Map<number, number> | null = null;
 
-  /** Whether no record is counted. */
   get isEmpty(): boolean {
     return this.#map === null && this.#list.length === 0;
   }
@@ -21,7 +63,6 @@ export class Holders {
     return at < 0 ? 0 : this.#list[at + 1]!;
   }
 
-  /** Counts a record of a user's; true where it is the first. */
   add(user: number): boolean {
     if (this.#map !== null) return this.#addToMap(this.#map, user);
     const at = this.#indexOf(user);
@@ -41,10 +82,8 @@ export class Holders {
     return this.#addToMap(this.#map, user);
   }
 
-  /** Takes back a record of a user's; true where it was the last. */
-  remove(user: number): boolean {
+  remove(user: number): void {
     const records = this.recordsOf(user);
-    assert(records > 0, "a record that is taken back was counted");
     if (this.#map === null) {
       const at = this.#indexOf(user);
       if (records > 1) this.#list[at + 1]!--;
@@ -57,7 +96,6 @@ export class Holders {
         this.#map = null;
       }
     }
-    return records === 1;
   }
 
   #addToMap(map: Map<number, number>, user: number): boolean {
