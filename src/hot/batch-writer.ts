@@ -1,10 +1,12 @@
 import type { DeviceId } from "../model/ids.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
 import type { AppDevices } from "./app-devices.ts";
+import { BatchBlock, BLOCK_ROWS } from "./batch-block.ts";
 import type { Device } from "./devices/device.ts";
 import type { DayLedger } from "./late/day-ledger.ts";
-import type { CarriedTuples, RecordWriter } from "./record-writer.ts";
-import type { Dictionary, TranslatedTuples } from "./records/dictionary.ts";
+import type { RecordWriter } from "./record-writer.ts";
+import { NO_TUPLE } from "./records/counted-tuples.ts";
+import type { Dictionary } from "./records/dictionary.ts";
 
 /** How a batch of reports gets into memory. */
 
@@ -28,24 +30,35 @@ export class BatchWriter {
 
   /** Lays the batch of an entry of the log over the app's records, in order, but for what the archive covers. */
   apply(app: AppDevices, batch: ReportBatch, sequence: number): AppliedBatch {
-    const tuples = this.#dictionary.translate(batch);
-    const devices: (Device | undefined)[] = new Array(batch.texts.length);
-    const carried = { profile: 0, state: 0 };
+    const block = new BatchBlock(app, batch, sequence, this.#ledger, this.#dictionary);
     let accepted = 0;
-    for (let row = 0; row < batch.count; row++) {
-      const day = this.#ledger.at(batch.timestampMs[row]!);
-      if (sequence <= day.sealedSequence) continue;
-      const text = batch.device[row]!;
-      let device = devices[text];
-      if (device === undefined) {
-        device = app.findOrAdd(batch.texts[text] as DeviceId);
-        devices[text] = device;
-      }
-      readTuples(tuples, batch, row, carried);
-      if (this.#records.write(app, device, day, batch, row, carried)) accepted++;
+    for (let from = 0; from < batch.count; from += BLOCK_ROWS) {
+      const to = Math.min(from + BLOCK_ROWS, batch.count);
+      block.moveTo(from, to);
+      accepted += this.#applyBlock(app, batch, from, to, block);
     }
     this.#dictionary.collect();
     return { accepted, duplicates: batch.count - accepted };
+  }
+
+  /** Returns how many rows changed anything. */
+  #applyBlock(app: AppDevices, batch: ReportBatch, from: number, to: number, block: BatchBlock): number {
+    const { devices, profiles, states } = block;
+    const carried = { profile: 0, state: 0 };
+    const shown: Device[] = [];
+    let accepted = 0;
+    for (let row = from; row < to; row++) {
+      const device = devices[row - from]!;
+      if (device === null) continue;
+      const timestampMs = batch.timestampMs[row]!;
+      carried.profile = profiles[row - from]!;
+      carried.state = states[row - from]!;
+      if (!this.#records.write(app, device, this.#ledger.at(timestampMs), batch, row, carried)) continue;
+      accepted++;
+      if (timestampMs === device.newestMs && device !== shown.at(-1)) shown.push(device);
+    }
+    for (const device of shown) this.#records.showNewest(app, device);
+    return accepted;
   }
 
   /** Whether the whole batch repeats what memory knows of the app. */
@@ -64,14 +77,10 @@ export class BatchWriter {
     for (let row = 0; row < batch.count; row++) {
       const device = app.findOrAdd(batch.texts[batch.device[row]!] as DeviceId);
       if (batch.timestampMs[row]! < device.sealedNewestMs) continue;
-      readTuples(tuples, batch, row, carried);
+      carried.profile = tuples.profile(batch.profile[row]!, NO_TUPLE);
+      carried.state = tuples.state(batch.state[row]!);
       this.#records.restoreNewest(app, device, batch, row, carried);
     }
     this.#dictionary.collect();
   }
-}
-
-function readTuples(tuples: TranslatedTuples, batch: ReportBatch, row: number, out: CarriedTuples): void {
-  out.profile = tuples.profiles[batch.profile[row]!]!;
-  out.state = tuples.states[batch.state[row]!]!;
 }

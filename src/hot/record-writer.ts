@@ -67,6 +67,12 @@ export class RecordWriter {
     return !this.#dictionary.carriesOtherTexts(batch, row, profile, state);
   }
 
+  /** The device has another newest record than before. */
+  showNewest(app: AppDevices, device: Device): void {
+    const newest = app.newest(device);
+    app.showNewest(device, newest, this.#dictionary.userOf(profileAt(newest.chunk, newest.row)));
+  }
+
   /** Takes in a record as the newest sealed one of its device. */
   restoreNewest(
     app: AppDevices,
@@ -76,8 +82,8 @@ export class RecordWriter {
     carried: CarriedTuples,
   ): void {
     const profile = this.#dictionary.asStored(carried.profile);
-    const newest = app.sealed.write(device, batch, row, profile, carried.state);
-    app.showNewest(device, newest, this.#dictionary.userOf(profile));
+    app.sealed.write(device, batch, row, profile, carried.state);
+    this.showNewest(app, device);
   }
 
   /** Adds a record, laid over `base`, the sealed record of the same instant where that is known. */
@@ -92,7 +98,6 @@ export class RecordWriter {
   ): void {
     const dictionary = this.#dictionary;
     const timestampMs = batch.timestampMs[row]!;
-    const isNewest = timestampMs >= device.newestMs;
     const mayHaveBase = isSealed(day) && (timestampMs < device.sealedNewestMs || !this.hasAllNewest);
     let { profile, state } = carried;
     let mask = maskOf(batch.numbers, row);
@@ -112,9 +117,7 @@ export class RecordWriter {
     day.count++;
     app.lateMinutes.note(day.day, timestampMs, device.number);
     app.times.note(day.day, timestampMs, device.number);
-    const user = dictionary.userOf(profile);
-    app.users.countRecord(device, user);
-    if (isNewest) app.showNewest(device, inserted, user);
+    app.users.countRecord(device, dictionary.userOf(profile));
   }
 
   /** Lays what the report carries over the stored record, which keeps the rest; its tuples become these. */
@@ -143,7 +146,6 @@ export class RecordWriter {
       app.users.countRecord(device, user);
       app.users.discountRecord(device, oldUser);
     }
-    if (batch.timestampMs[row]! === device.newestMs) app.showNewest(device, widened, user);
   }
 }
 

@@ -19,7 +19,7 @@ const NAMED_BY_NONE = 1;
 /** The end of a chain. Links are one more than the number of the tuple they lead to. */
 const END = 0;
 /** No tuple's number. */
-const NO_TUPLE = -1;
+export const NO_TUPLE = -1;
 const CHAINS_MIN = 16;
 
 /**

@@ -4,16 +4,19 @@ import { PROFILE_FIELDS, profileIndex, STATE_FIELDS } from "../../model/location
 import type { RecordDictionary } from "../../model/record-page.ts";
 import { NOT_CARRIED, type ReportBatch } from "../../model/report-batch.ts";
 import { CountedTexts } from "./counted-texts.ts";
+import { NO_TUPLE } from "./counted-tuples.ts";
 import { TextTuples } from "./text-tuples.ts";
+import { TupleTranslation } from "./tuple-translation.ts";
 
 /** What the numbers mean that records have in place of texts. */
 
 const USER = profileIndex("user_id");
 
-/** By the batch's own tuple numbers, the dictionary's, members that were not carried left at 0. */
-export interface TranslatedTuples {
-  readonly profiles: Uint32Array;
-  readonly states: Uint32Array;
+/** A batch's profiles and states in the dictionary's numbers, by the batch's; members that were not carried are 0. */
+export interface BatchTuples {
+  /** `guess` is probably the same profile, or `NO_TUPLE`. */
+  profile(profile: number, guess: number): number;
+  state(state: number): number;
 }
 
 /**
@@ -72,12 +75,14 @@ export class Dictionary {
     return this.#profiles.counted.at(profile, USER);
   }
 
-  /** Translates a batch's distinct profiles and states; its rows then cost one look-up each. */
-  translate({ texts, profiles, states }: ReportBatch): TranslatedTuples {
+  /** Each is looked for when it is first asked for. */
+  translate({ texts, profiles, states }: ReportBatch): BatchTuples {
     const known = new Uint32Array(texts.length);
+    const ofProfiles = new TupleTranslation(this.#profiles, texts, profiles, known);
+    const ofStates = new TupleTranslation(this.#states, texts, states, known);
     return {
-      profiles: this.#profiles.translate(texts, profiles, known),
-      states: this.#states.translate(texts, states, known),
+      profile: (profile, guess) => ofProfiles.numberOf(profile, guess),
+      state: (state) => ofStates.numberOf(state, NO_TUPLE),
     };
   }
 

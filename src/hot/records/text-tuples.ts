@@ -20,21 +20,40 @@ export class TextTuples {
     return text === NOT_CARRIED ? null : this.#texts.text(text);
   }
 
-  /** The numbers of a batch's tuples, `from`. `known` has the numbers of its texts, or 0 for "not yet". */
-  translate(batchTexts: readonly string[], from: Uint32Array, known: Uint32Array): Uint32Array {
-    const { counted } = this;
-    const { width } = counted;
+  /**
+   * The number of a batch's tuple, which begins at `start` of `from`. `known` has the numbers of the batch's texts, or
+   * 0 for "not yet".
+   */
+  intern(batchTexts: readonly string[], from: Uint32Array, start: number, known: Uint32Array): number {
     const scratch = this.#scratch;
-    const numbers = new Uint32Array(from.length / width);
-    for (let t = 0; t < numbers.length; t++) {
-      for (let m = 0; m < width; m++) {
-        const text = from[t * width + m]!;
-        if (text !== NOT_CARRIED && known[text] === 0) known[text] = this.#texts.intern(batchTexts[text]!);
-        scratch[m] = known[text]!; // Text 0 is "not carried", and stays 0.
-      }
-      numbers[t] = counted.add(scratch, this.#retainTexts);
+    for (let m = 0; m < scratch.length; m++) {
+      const text = from[start + m]!;
+      if (text !== NOT_CARRIED && known[text] === 0) known[text] = this.#texts.intern(batchTexts[text]!);
+      scratch[m] = known[text]!; // Text 0 is "not carried", and stays 0.
     }
-    return numbers;
+    return this.counted.add(scratch, this.#retainTexts);
+  }
+
+  /** Whether a batch's tuple is this one. Texts that are the same are known from then on. */
+  isSame(
+    tuple: number,
+    batchTexts: readonly string[],
+    from: Uint32Array,
+    start: number,
+    known: Uint32Array,
+  ): boolean {
+    const { width } = this.counted;
+    for (let m = 0; m < width; m++) {
+      const text = from[start + m]!;
+      const member = this.counted.at(tuple, m);
+      if (text === NOT_CARRIED || member === NOT_CARRIED) {
+        if (text !== member) return false;
+      } else if (known[text] === 0) {
+        if (batchTexts[text] !== this.#texts.text(member)) return false;
+        known[text] = member;
+      } else if (known[text] !== member) return false;
+    }
+    return true;
   }
 
   /** What a stored tuple becomes when a report that carries another is laid over it. */
