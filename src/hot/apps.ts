@@ -1,7 +1,7 @@
 import type { Scheduler } from "../lib/schedule/scheduler.ts";
 import { compareUtf8 } from "../lib/text/utf8.ts";
 import type { AppId } from "../model/ids.ts";
-import { PositionSearch } from "../spatial/search.ts";
+import { PositionSearch } from "../spatial/find/search.ts";
 import { AppDevices } from "./app-devices.ts";
 import type { DayLedger } from "./late/day-ledger.ts";
 import type { Dictionary } from "./records/dictionary.ts";

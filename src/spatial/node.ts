@@ -2,6 +2,7 @@ import { CELL_BITS_MAX, geohashBox } from "../geo/geohash.ts";
 import { assert } from "../lib/assert.ts";
 import { type Ball, ballAround } from "./ball.ts";
 import { NO_CHILDREN, type PositionCells, SIBLINGS } from "./cells.ts";
+import type { DevicePositions } from "./center.ts";
 import { POINT, type RowBlock, type RowPool } from "./rows.ts";
 
 /** A node of the tree of cells. */
@@ -44,6 +45,8 @@ export class PositionNode implements Ball {
   #staleMs = Number.POSITIVE_INFINITY;
   #freshMs = Number.NEGATIVE_INFINITY;
   #accuracyMax = 0;
+  /** Null until somebody looks, and once a row has changed. */
+  #isOnePoint: boolean | null = null;
   /** Of a leaf: where its rows are. */
   start: number;
   times: Float64Array;
@@ -216,6 +219,7 @@ export class PositionNode implements Ball {
   /** Takes a row out. The caller counts it off afterwards. */
   removeRow(row: number): void {
     this.#shift(row + 1, this.count, row);
+    this.#isOnePoint = null;
   }
 
   /** Gives a device's row its new values, and moves it to where it belongs by time. */
@@ -252,6 +256,26 @@ export class PositionNode implements Ball {
     return this.accuracies[this.start + row]!;
   }
 
+  deviceAt(row: number): number {
+    return this.points[(this.start + row) * POINT.width + POINT.device]!;
+  }
+
+  /** Whether it is a leaf below the finest cells, with all its positions at exactly one point. */
+  isOnePoint(positions: DevicePositions): boolean {
+    if (this.bits <= CELL_BITS_MAX || this.count === 0) return false;
+    this.#isOnePoint ??= this.#looksLikeOnePoint(positions);
+    return this.#isOnePoint;
+  }
+
+  #looksLikeOnePoint({ latitude, longitude }: DevicePositions): boolean {
+    const first = this.deviceAt(0);
+    for (let row = 1; row < this.count; row++) {
+      const device = this.deviceAt(row);
+      if (latitude[device] !== latitude[first] || longitude[device] !== longitude[first]) return false;
+    }
+    return true;
+  }
+
   #shift(from: number, end: number, to: number): void {
     const { times, accuracies, points, start } = this;
     times.copyWithin(start + to, start + from, start + end);
@@ -269,6 +293,7 @@ export class PositionNode implements Ball {
     device: number,
   ): void {
     const { points } = this;
+    this.#isOnePoint = null;
     this.times[this.start + row] = timeMs;
     this.accuracies[this.start + row] = accuracy;
     const at = (this.start + row) * POINT.width;
@@ -304,12 +329,15 @@ export class PositionNode implements Ball {
     return this.count < MERGE_ROWS_MAX;
   }
 
-  /** The finer cell that a device in a finest cell belongs to, made where there is none. */
+  /**
+   * The finer cell that a device in a finest cell belongs to, made where there is none. Below the finest cells, devices
+   * with numbers in a row stay together, as what is known of them by number lies together.
+   */
   childFor(cell: number, device: number, cells: PositionCells<PositionNode>, pool: RowPool): PositionNode {
     const index =
       this.bits < CELL_BITS_MAX
         ? Math.floor((cell - this.firstCell) / ((this.endCell - this.firstCell) / SIBLINGS))
-        : (device >>> (this.bits - CELL_BITS_MAX)) & (SIBLINGS - 1);
+        : (device >>> (BITS_MAX - 2 - this.bits)) & (SIBLINGS - 1);
     if (this.firstChild === null) {
       const first = cells.takeSiblings(); // Before the columns are read, since they may grow.
       cells.children[this.number] = first;

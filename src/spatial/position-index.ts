@@ -7,9 +7,10 @@ import { assert } from "../lib/assert.ts";
 import { PositionCells } from "./cells.ts";
 import type { CircleQuery, Found } from "./circle-query.ts";
 import type { DeviceOrder } from "./device-order.ts";
+import type { PositionSearch } from "./find/search.ts";
 import { NO_ACCURACY, PositionNode } from "./node.ts";
+import type { Positions } from "./positions.ts";
 import { POINT, RowPool } from "./rows.ts";
-import type { PositionSearch, Positions } from "./search.ts";
 
 /** The index of an app's newest positions. */
 
@@ -69,7 +70,13 @@ class PositionTree implements PositionIndex {
   constructor(search: PositionSearch, deviceOrder: DeviceOrder) {
     this.#search = search;
     const byDevice = { latitude: this.#latitudes, longitude: this.#longitudes };
-    this.#positions = { cells: this.#cells, byDevice, deviceOrder };
+    this.#positions = {
+      cells: this.#cells,
+      byDevice,
+      deviceOrder,
+      leafOf: (device) => this.#leaves[device]!,
+      rowOf: (device) => this.#leaves[device]!.rowOf(device, this.#times[device]!),
+    };
   }
 
   set(

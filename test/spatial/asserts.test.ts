@@ -2,10 +2,10 @@ import { expect, test } from "bun:test";
 import { CELL_BITS_MAX, geohashCell } from "../../src/geo/geohash.ts";
 import { AssertionError } from "../../src/lib/assert.ts";
 import { PositionCells } from "../../src/spatial/cells.ts";
+import { PositionSearch } from "../../src/spatial/find/search.ts";
 import { PositionNode } from "../../src/spatial/node.ts";
 import { createPositionIndex } from "../../src/spatial/position-index.ts";
 import { RowPool } from "../../src/spatial/rows.ts";
-import { PositionSearch } from "../../src/spatial/search.ts";
 import { numberOrder } from "../support/number-order.ts";
 
 /** Where the index relies on something, a break of it stops us before it becomes an answer. */

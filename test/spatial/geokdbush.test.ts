@@ -4,8 +4,8 @@ import { around } from "geokdbush";
 import KDBush from "kdbush";
 import { EARTH_RADIUS_METERS, haversineMeters } from "../../src/geo/distance.ts";
 import { geohashBox, geohashCell } from "../../src/geo/geohash.ts";
+import { PositionSearch } from "../../src/spatial/find/search.ts";
 import { createPositionIndex, type PositionIndex } from "../../src/spatial/position-index.ts";
-import { PositionSearch } from "../../src/spatial/search.ts";
 import { numberOrder } from "../support/number-order.ts";
 import { crowdedPlace, real } from "../support/reports/crowded-places.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { PositionSearch } from "../../src/spatial/find/search.ts";
 import { createPositionIndex } from "../../src/spatial/position-index.ts";
-import { PositionSearch } from "../../src/spatial/search.ts";
 import { numberOrder } from "../support/number-order.ts";
 import { csvRows, readTestData } from "../support/test-data.ts";
 

@@ -3,8 +3,8 @@ import fc from "fast-check";
 
 import { haversineMeters, initialBearingDegrees } from "../../src/geo/distance.ts";
 import type { CircleQuery, Found } from "../../src/spatial/circle-query.ts";
+import { PositionSearch } from "../../src/spatial/find/search.ts";
 import { createPositionIndex } from "../../src/spatial/position-index.ts";
-import { PositionSearch } from "../../src/spatial/search.ts";
 import { numberOrder } from "../support/number-order.ts";
 import { crowdedPlace, real } from "../support/reports/crowded-places.ts";
 import { seededRandom } from "../support/seeded-random.ts";

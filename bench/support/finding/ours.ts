@@ -1,5 +1,5 @@
+import { PositionSearch } from "../../../src/spatial/find/search.ts";
 import { createPositionIndex } from "../../../src/spatial/position-index.ts";
-import { PositionSearch } from "../../../src/spatial/search.ts";
 import { numberOrder } from "../../../test/support/number-order.ts";
 import type { Contestant } from "./contestant.ts";
 import type { PositionColumns } from "./positions.ts";

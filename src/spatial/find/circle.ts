@@ -1,7 +1,7 @@
-import { Center, type DevicePositions } from "./center.ts";
-import type { CircleQuery } from "./circle-query.ts";
-import type { PositionNode } from "./node.ts";
-import { POINT } from "./rows.ts";
+import { Center, type DevicePositions } from "../center.ts";
+import type { CircleQuery } from "../circle-query.ts";
+import type { PositionNode } from "../node.ts";
+import { POINT } from "../rows.ts";
 import { roundingOf, squaredChord } from "./squared-chord.ts";
 
 /** The circle that a search is about. */
@@ -15,6 +15,7 @@ export const NOWHERE = Number.NEGATIVE_INFINITY;
  */
 export class Circle {
   center = new Center(0, 0);
+  positions: DevicePositions = { latitude: [], longitude: [] };
   x = 0;
   y = 0;
   z = 0;
@@ -26,7 +27,6 @@ export class Circle {
   innerReach = 0;
   outerReach = 0;
   #radiusMeters = 0;
-  #positions: DevicePositions = { latitude: [], longitude: [] };
 
   set(query: CircleQuery, positions: DevicePositions): void {
     const { latitude, longitude, radiusMeters, oldestMs, accuracyMetersMax } = query;
@@ -43,7 +43,7 @@ export class Circle {
     this.innerReach = this.innerEdge > 0 ? Math.sqrt(this.innerEdge) : NOWHERE;
     this.outerReach = Math.sqrt(this.outerEdge);
     this.#radiusMeters = radiusMeters;
-    this.#positions = positions;
+    this.positions = positions;
   }
 
   /** Whether it asks for an accuracy. */
@@ -64,15 +64,22 @@ export class Circle {
   }
 
   /** Whether a row that is not too old is inside, and accurate enough. */
-  isMatch({ accuracies, points, start }: PositionNode, row: number): boolean {
-    if (accuracies[start + row]! > this.accuracyMax) return false;
+  isMatch(leaf: PositionNode, row: number): boolean {
+    return leaf.accuracies[leaf.start + row]! <= this.accuracyMax && this.isInside(leaf, row);
+  }
+
+  isInside(leaf: PositionNode, row: number): boolean {
+    const chord = this.chordTo(leaf, row);
+    if (chord <= this.innerEdge || chord > this.outerEdge) return chord <= this.innerEdge;
+    return this.center.metersTo(this.positions, leaf.deviceAt(row)) <= this.#radiusMeters;
+  }
+
+  chordTo({ points, start }: PositionNode, row: number): number {
     const at = (start + row) * POINT.width;
     const dx = points[at + POINT.x]! - this.x;
     const dy = points[at + POINT.y]! - this.y;
     const dz = points[at + POINT.z]! - this.z;
-    const chord = dx * dx + dy * dy + dz * dz;
-    if (chord <= this.innerEdge || chord > this.outerEdge) return chord <= this.innerEdge;
-    return this.center.metersTo(this.#positions, points[at + POINT.device]!) <= this.#radiusMeters;
+    return dx * dx + dy * dy + dz * dz;
   }
 
   squareTo(node: PositionNode): number {

@@ -1,6 +1,6 @@
+import type { PositionNode } from "../node.ts";
+import { POINT } from "../rows.ts";
 import { type Circle, NOWHERE } from "./circle.ts";
-import type { PositionNode } from "./node.ts";
-import { POINT } from "./rows.ts";
 
 /** Looks for the ring that a deep page lies in. */
 
@@ -10,6 +10,8 @@ const SURPLUS = 64;
 const STEPS_MAX = 60;
 /** Rows that may be looked at: it goes through many only where they are at one point, and there it leads to nothing. */
 const ROWS_MAX = 250_000;
+/** A look at a leaf that is not read takes as long as so many. */
+const LEAF_ROWS = 64;
 /** Of a circle, a ring so thin holds few, or many that are at one point and can't be told apart by narrowing. */
 const THIN_SHARE = 1e-4;
 
@@ -87,6 +89,11 @@ export class Narrowing {
 
   #countRows(leaf: PositionNode, bound: number): number {
     const { x, y, z, accuracyMax } = this.#circle;
+    // Where a million are at one point, hardly a leaf is looked into.
+    if (leaf.isOnePoint(this.#circle.positions)) {
+      this.#rowsLookedAt += LEAF_ROWS;
+      return this.#circle.chordTo(leaf, 0) <= bound ? this.#circle.countFresh(leaf) : 0;
+    }
     const { points, accuracies } = leaf;
     const end = leaf.start + leaf.count;
     let within = 0;

@@ -1,34 +1,22 @@
-import { assert } from "../lib/assert.ts";
-import { BALL, NO_CHILDREN, PositionCells, SIBLINGS } from "./cells.ts";
-import type { DevicePositions } from "./center.ts";
+import { assert } from "../../lib/assert.ts";
+import { BALL, NO_CHILDREN, SIBLINGS } from "../cells.ts";
+import type { CircleQuery, Found } from "../circle-query.ts";
+import { type PositionNode, ROW_BITS, ROW_MASK } from "../node.ts";
+import { NO_POSITIONS, type Positions } from "../positions.ts";
+import { POINT } from "../rows.ts";
 import { Circle, NOWHERE } from "./circle.ts";
-import type { CircleQuery, Found } from "./circle-query.ts";
-import type { DeviceOrder } from "./device-order.ts";
+import { Crowd } from "./crowd.ts";
 import { Narrowing, type PositionRoot } from "./narrowing.ts";
-import { type PositionNode, ROW_BITS, ROW_MASK } from "./node.ts";
 import { PositionPage } from "./page.ts";
 import { PositionRing } from "./ring.ts";
-import { POINT } from "./rows.ts";
 import { roundingOf, swapMax } from "./squared-chord.ts";
 
 /** The search for the positions within a circle. */
 
 /** Pages that end beyond are found by counting alone: to collect all from the center on would take longer. */
 const COLLECTED_MAX = 4096;
-
-/** What a search looks into: one app's positions. */
-export interface Positions {
-  readonly cells: PositionCells<PositionNode>;
-  readonly byDevice: DevicePositions;
-  /** Of those at one distance. */
-  readonly deviceOrder: DeviceOrder;
-}
-
-const NOTHING: Positions = {
-  cells: new PositionCells(),
-  byDevice: { latitude: [], longitude: [] },
-  deviceOrder: { compare: () => 0, isReady: () => false, visit: () => {} },
-};
+/** More rows than these are not collected to be sorted. */
+const SORTED_ROWS_MAX = 16_384;
 
 /**
  * Counts circles and finds pages of them. Chords between unit vectors order positions as their distances do, but for
@@ -52,9 +40,8 @@ export class PositionSearch {
   #edge = new Int32Array(0);
   readonly #circle = new Circle();
   readonly #narrowing = new Narrowing(this.#circle);
-  #cells: PositionCells<PositionNode> = NOTHING.cells;
-  #positions: DevicePositions = NOTHING.byDevice;
-  #deviceOrder = NOTHING.deviceOrder;
+  readonly #crowd: Crowd;
+  #positions = NO_POSITIONS;
   // Rows farther than one and within the other are collected.
   #pageStart = 0;
   #pageEdge = 0;
@@ -65,6 +52,7 @@ export class PositionSearch {
 
   constructor() {
     this.#page = new PositionPage(this.#ring, this.#pageLeaves);
+    this.#crowd = new Crowd(this.#circle, this.#ring, this.#pageLeaves);
   }
 
   /** `roots` are those that may touch the circle, `home` the one that the center lies in, if it holds anything. */
@@ -77,9 +65,7 @@ export class PositionSearch {
   ): Found {
     const { offset, limit } = query;
     const end = offset + limit;
-    this.#cells = positions.cells;
-    this.#positions = positions.byDevice;
-    this.#deviceOrder = positions.deviceOrder;
+    this.#positions = positions;
     this.#circle.set(query, positions.byDevice);
     this.#narrowing.begin();
     this.#matches = 0;
@@ -88,13 +74,16 @@ export class PositionSearch {
     const isNear = end <= COLLECTED_MAX && home !== null;
     this.#collectBetween(NOWHERE, isNear ? this.#guessEdge(home, homeCell, end) : NOWHERE);
     this.#countCells(roots);
+    const isCrowded = this.#isCrowded();
+    if (isCrowded && this.#collectsAll) this.#countPageLeaves();
     for (let leaf = 0; leaf < this.#edgeLeafCount; leaf++) this.#countRows(this.#edgeLeaves[leaf]!);
-    this.#collectRing();
-    if (this.#collectsAll) this.#matches = this.#ring.count;
+    if (!isCrowded) this.#collectRing();
+    if (!isCrowded && this.#collectsAll) this.#matches = this.#ring.count;
 
     const matches = this.#matches;
     if (offset >= matches) return this.#found(0, 0);
-    const before = this.#holdsPage(Math.min(end, matches)) ? 0 : this.#narrowToPage(roots, offset, limit);
+    const isReady = !isCrowded && this.#holdsPage(Math.min(end, matches));
+    const before = isReady ? 0 : this.#narrowToPage(roots, offset, Math.min(limit, matches - offset));
     return this.#found(offset - before, Math.min(limit, matches - offset));
   }
 
@@ -102,7 +91,7 @@ export class PositionSearch {
     const page = this.#page;
     assert(start + count <= this.#ring.count, "the page is among the rows that were collected");
     assert(this.#matches <= this.#candidates, "whoever matches is a candidate");
-    page.fill(start, start + count, this.#circle.center, this.#positions, this.#deviceOrder);
+    page.fill(start, start + count, this.#circle.center, this.#positions);
     return {
       count,
       devices: page.devices,
@@ -120,6 +109,15 @@ export class PositionSearch {
     this.#pageReach = edge >= 0 ? Math.sqrt(this.#pageEdge) : NOWHERE;
     this.#pageLeafCount = 0;
     this.#ring.count = 0;
+  }
+
+  /** Whether the leaves around the page have too many rows that are not too old. */
+  #isCrowded(): boolean {
+    let rows = 0;
+    for (let leaf = 0; leaf < this.#pageLeafCount; leaf++) rows += this.#pageLeaves[leaf]!.count;
+    for (let leaf = 0; leaf < this.#pageLeafCount && rows > SORTED_ROWS_MAX; leaf++)
+      rows -= this.#circle.firstFresh(this.#pageLeaves[leaf]!);
+    return rows > SORTED_ROWS_MAX;
   }
 
   /** How far a circle goes that holds some more than so many, were all as near together as around its center. */
@@ -156,7 +154,7 @@ export class PositionSearch {
    * written where each outcome would have it, and counted where it belongs: again without a jump.
    */
   #countCells(roots: readonly PositionRoot[]): void {
-    const { balls, children, nodes } = this.#cells;
+    const { balls, children, nodes } = this.#positions.cells;
     if (this.#open.length < children.length) this.#growLists(children.length);
     const open = this.#open;
     const whole = this.#whole;
@@ -240,6 +238,12 @@ export class PositionSearch {
     this.#matches += isPlain ? inner : this.#countMatches(leaf);
   }
 
+  /** Counts, after all, what was to be collected. */
+  #countPageLeaves(): void {
+    for (let leaf = 0; leaf < this.#pageLeafCount; leaf++)
+      this.#edgeLeaves[this.#edgeLeafCount++] = this.#pageLeaves[leaf]!;
+  }
+
   #countMatches(leaf: PositionNode): number {
     let matches = 0;
     for (let row = this.#circle.firstFresh(leaf); row < leaf.count; row++)
@@ -317,8 +321,20 @@ export class PositionSearch {
         : this.#narrowing.narrow(roots, this.#matches, offset + limit, true);
     this.#collectBetween(before > 0 ? beyond : NOWHERE, end + roundingOf(end));
     for (const { node } of roots) this.#listPageLeaves(node);
-    this.#collectRing();
-    return before;
+    if (!this.#isCrowded()) {
+      this.#collectRing();
+      return before;
+    }
+    const ranks = { first: offset - before, end: offset + limit - before };
+    const passed = this.#crowd.select(
+      this.#pageLeafCount,
+      this.#pageStart,
+      this.#pageEdge,
+      ranks,
+      this.#positions,
+    );
+    this.#ring.sort(Math.max(0, this.#pageStart), this.#pageEdge);
+    return before + passed;
   }
 
   /** Leaves that may have rows between the two circles. */

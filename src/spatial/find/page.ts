@@ -1,8 +1,8 @@
-import { Center, type DevicePositions } from "./center.ts";
-import type { DeviceOrder } from "./device-order.ts";
-import { type PositionNode, ROW_BITS, ROW_MASK } from "./node.ts";
+import { Center, type DevicePositions } from "../center.ts";
+import { type PositionNode, ROW_BITS, ROW_MASK } from "../node.ts";
+import { NO_POSITIONS, type Positions } from "../positions.ts";
+import { POINT } from "../rows.ts";
 import type { PositionRing } from "./ring.ts";
-import { POINT } from "./rows.ts";
 import { arcMeters, bearingDegrees, CHORD_MAX, CHORD_MIN, swapMax } from "./squared-chord.ts";
 
 /** The page of a search: who is on it, in which order, how far away and in which direction. */
@@ -10,8 +10,6 @@ import { arcMeters, bearingDegrees, CHORD_MAX, CHORD_MIN, swapMax } from "./squa
 const ROWS_INITIAL = 128;
 /** Below so many, moving each to where it belongs beats splitting further. */
 const SPLIT_MIN = 16;
-/** More at one point are not sorted: whoever is on the page is found by going through all devices in order. */
-const SORTED_TIES_MAX = 4096;
 /** A bearing so near to a meridian, as a slope, is told by degrees: due north is 0, not a hair below 360. */
 const MERIDIAN_SLOPE = 1e-9;
 
@@ -22,13 +20,11 @@ export class PositionPage {
   bearings = new Float64Array(ROWS_INITIAL);
   readonly #ring: PositionRing;
   readonly #leaves: readonly PositionNode[];
-  #positions: DevicePositions = { latitude: [], longitude: [] };
-  #deviceOrder: DeviceOrder = { compare: () => 0, isReady: () => false, visit: () => {} };
+  #positions: DevicePositions = NO_POSITIONS.byDevice;
+  #deviceOrder = NO_POSITIONS.deviceOrder;
   /** Of entries at about one distance, in the ring's order: devices, and distances by haversines. */
   #tiedDevices = new Uint32Array(0);
   #tiedMeters = new Float64Array(0);
-  /** By device at one point, its entry of the ring and 1 more; 0 for all others. */
-  #entryOf = new Uint32Array(0);
   #center = new Center(0, 0);
   #start = 0;
   #end = 0;
@@ -40,15 +36,9 @@ export class PositionPage {
   }
 
   /** Entries of the ring from `start` to before `end` in order of distance and then devices, as seen from a center. */
-  fill(
-    start: number,
-    end: number,
-    center: Center,
-    positions: DevicePositions,
-    deviceOrder: DeviceOrder,
-  ): void {
+  fill(start: number, end: number, center: Center, { byDevice, deviceOrder }: Positions): void {
     this.#center = center;
-    this.#positions = positions;
+    this.#positions = byDevice;
     this.#deviceOrder = deviceOrder;
     this.#start = start;
     this.#end = end;
@@ -124,7 +114,6 @@ export class PositionPage {
     let lastLatitude = Number.NaN;
     let lastLongitude = Number.NaN;
     let meters = 0;
-    let points = 0;
     for (let tied = 0; tied < count; tied++) {
       const row = rows[order[from + tied]!]!;
       const leaf = leaves[row >>> ROW_BITS]!;
@@ -134,39 +123,16 @@ export class PositionPage {
         lastLatitude = latitude[device]!;
         lastLongitude = longitude[device]!;
         meters = this.#center.metersTo(this.#positions, device);
-        points++;
       }
       tiedDevices[tied] = device;
       tiedMeters[tied] = meters;
     }
     const first = Math.max(from, this.#start);
     const end = Math.min(to, this.#end);
-    const isCrowd = points === 1 && count > SORTED_TIES_MAX;
-    if (isCrowd && this.#deviceOrder.isReady()) this.#pick(count, from, first - from, end - from);
-    else this.#sort(0, count - 1, from, first - from, end - from);
+    this.#sort(0, count - 1, from, first - from, end - from);
     this.#write(first, end);
     for (let rank = first; rank < end; rank++)
       this.meters[rank - this.#start] = this.#tiedMeters[rank - from]!;
-  }
-
-  /** Gives those that come from `start` to before `end` their ranks, of many at one point. */
-  #pick(count: number, rank: number, start: number, end: number): void {
-    const { order } = this.#ring;
-    const devices = this.#tiedDevices;
-    let most = 0;
-    for (let tied = 0; tied < count; tied++) most = Math.max(most, devices[tied]!);
-    if (most >= this.#entryOf.length) this.#entryOf = new Uint32Array(2 * most);
-    const entryOf = this.#entryOf;
-    for (let tied = 0; tied < count; tied++) entryOf[devices[tied]!] = order[rank + tied]! + 1;
-    let passed = 0;
-    this.#deviceOrder.visit((device) => {
-      const entry = device < entryOf.length ? entryOf[device]! : 0;
-      if (entry === 0) return true;
-      if (passed >= start) order[rank + passed] = entry - 1;
-      passed++;
-      return passed < end;
-    });
-    entryOf.fill(0);
   }
 
   /** Quicksort as the ring's, of what lies from `start` to before `end`; tied ones begin at a rank of the ring. */
