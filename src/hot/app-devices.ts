@@ -1,5 +1,6 @@
 import { assert } from "../lib/assert.ts";
 import type { Scheduler } from "../lib/schedule/scheduler.ts";
+import type { Steps } from "../lib/schedule/steps.ts";
 import { compareUtf8 } from "../lib/text/utf8.ts";
 import type { AppId, DeviceId } from "../model/ids.ts";
 import { numberIndex } from "../model/location-fields.ts";
@@ -8,8 +9,7 @@ import { createPositionIndex, type PositionIndex } from "../spatial/position-ind
 import type { Device } from "./devices/device.ts";
 import { DeviceList } from "./devices/device-list.ts";
 import { DeviceTable } from "./devices/device-table.ts";
-import { ListOrdering } from "./devices/list-ordering.ts";
-import { NewestDays } from "./devices/newest-days.ts";
+import { NewestTimes } from "./devices/newest-times.ts";
 import { SealedRows } from "./devices/sealed-rows.ts";
 import { UsersOfApp } from "./devices/users-of-app.ts";
 import type { DayLedger } from "./late/day-ledger.ts";
@@ -29,19 +29,20 @@ const ACCURACY = numberIndex("horizontal_accuracy");
 export class AppDevices {
   readonly appId: AppId;
   readonly table = new DeviceTable();
-  readonly list = new DeviceList();
+  readonly list = new DeviceList(this.table);
+  readonly newestTimes = new NewestTimes();
   readonly users: UsersOfApp;
   /** Newest positions, those of equal distance in order of device ids (UTF-8 bytes). */
   readonly positions: PositionIndex;
   readonly sealed: SealedRows;
   readonly newestRecords: NewestOfApp;
-  readonly newestDays = new NewestDays();
   readonly lateMinutes = new LateMinutes(this.list);
   readonly times: TimeIndex;
   /** All devices, to be asked about. */
   readonly all: AllDevices;
   recordCount = 0;
-  readonly #ordering: ListOrdering;
+  readonly #scheduler: Scheduler;
+  #isListSettling = false;
 
   constructor(
     appId: AppId,
@@ -53,15 +54,17 @@ export class AppDevices {
     this.appId = appId;
     this.times = new TimeIndex(this.list, ledger);
     this.all = new AllDevices(this.table, this.list, this.times);
-    this.#ordering = new ListOrdering(appId, scheduler);
-    this.users = new UsersOfApp(this.#ordering);
+    this.#scheduler = scheduler;
+    this.users = new UsersOfApp(this.table);
     this.sealed = new SealedRows(dictionary);
     this.newestRecords = new NewestOfApp(appId, this.table, this.sealed, dictionary);
     this.positions = createPositionIndex(search, {
       compare: (a, b) => compareUtf8(this.table.byNumber(a).id, this.table.byNumber(b).id),
       isReady: () => this.#isListReady(),
       visit: (show) => {
-        for (const block of this.list.blocks()) for (const { number } of block) if (!show(number)) return;
+        const next = this.list.reader();
+        for (let block = next(); block !== null; block = next())
+          for (const number of block.numbers) if (!show(number)) return;
       },
     });
   }
@@ -89,14 +92,15 @@ export class AppDevices {
 
   /** The device's newest record is this one, of this user. */
   showNewest(device: Device, { chunk, row }: RowRef, user: number): void {
+    const timestampMs = timestampAt(chunk, row);
     this.positions.set(
       device.number,
       numberAt(chunk, row, LATITUDE),
       numberAt(chunk, row, LONGITUDE),
-      timestampAt(chunk, row),
+      timestampMs,
       numberAt(chunk, row, ACCURACY),
     );
-    this.newestDays.set(device.number, timestampAt(chunk, row));
+    this.newestTimes.set(device.number, timestampMs);
     this.newestRecords.changed(device.number);
     this.users.setCurrent(device, user);
   }
@@ -114,7 +118,7 @@ export class AppDevices {
     this.table.remove(device);
     this.list.delete(device);
     this.positions.remove(device.number);
-    this.newestDays.remove(device.number);
+    this.newestTimes.remove(device.number);
     this.newestRecords.removed(device.number);
     this.users.leaveCurrent(device);
     this.sealed.remove(device);
@@ -122,7 +126,14 @@ export class AppDevices {
 
   /** Where many devices are new, nobody waits for them to be put in order: it is done for those who ask later. */
   #isListReady(): boolean {
-    if (!this.list.isSettled) this.#ordering.begin(this.list);
-    return this.list.isSettled;
+    if (this.list.settle()) return true;
+    if (!this.#isListSettling) void this.#scheduler.runAtOnce(this.appId, null, this.#settleList());
+    return false;
+  }
+
+  *#settleList(): Steps<void> {
+    this.#isListSettling = true;
+    while (!this.list.settle()) yield;
+    this.#isListSettling = false;
   }
 }

@@ -1,30 +1,37 @@
-import { sortInSteps } from "../../lib/schedule/sort-in-steps.ts";
-import type { Steps } from "../../lib/schedule/steps.ts";
 import { compareUtf8 } from "../../lib/text/utf8.ts";
 import type { Device } from "./device.ts";
+import { DeviceBlock } from "./device-block.ts";
+import type { DeviceTable } from "./device-table.ts";
 
 /** A list of devices in the order of answers, cheap to change. */
 
-/** Devices that lie together: few, so that putting one among them moves little. */
-const BLOCK_MAX = 512;
-/** Changes that are put in place one by one, which takes a few milliseconds; more of them, in steps. */
-const CHANGES_MAX = 1024;
-
-type Block = readonly Device[];
+/** Devices that are put in place as they come; more of them wait until somebody reads. */
+const UNREAD_MAX = 512;
+/** Of those that wait, how many are put in place in a step: some tenths of a millisecond. */
+const STEP_DEVICES = 64;
 
 /**
- * Devices of an app or a user in the order of answers (UTF-8 bytes of their ids), in blocks. Changes wait until
- * somebody reads, so a fleet that arrives or changes hands one by one costs no insertion each. Where a million wait,
- * the first who reads them sorts them, in steps.
+ * Devices of an app or a user in the order of answers (UTF-8 bytes of their ids), in blocks. Who comes is put in place
+ * at once, which takes some microseconds; but where many come and nobody reads, as in a start, they wait. Then the
+ * first who reads puts them in place, in steps.
  */
 export class DeviceList {
-  /** In order, none empty. A block never changes: another takes its place. */
-  #blocks: Block[] = NO_BLOCKS;
-  #added: Set<Device> = NO_CHANGES;
-  #removed: Set<Device> = NO_CHANGES;
-  /** Puts the changes before it in place, while new ones wait: whoever reads does some of it. */
-  #settling: Steps<void> | null = null;
+  readonly #table: DeviceTable;
+  /** In order, none empty. */
+  readonly #blocks: DeviceBlock[] = [];
+  /** How often a block came or went. */
+  #changes = 0;
   #size = 0;
+  /** Devices that came since somebody read. */
+  #unread = 0;
+  #waiting = NO_DEVICES;
+  /** Those that wait, one after the other, for all who read. */
+  #settling: Iterator<Device> | null = null;
+
+  /** The table knows the devices of the list by number. */
+  constructor(table: DeviceTable) {
+    this.#table = table;
+  }
 
   get size(): number {
     return this.#size;
@@ -32,48 +39,82 @@ export class DeviceList {
 
   /** Whether reading begins at once. */
   get isSettled(): boolean {
-    return this.#settling === null && this.#added.size + this.#removed.size <= CHANGES_MAX;
-  }
-
-  /** Whether it keeps more that is gone than that is there, until somebody reads it: which should be soon, then. */
-  get holdsGone(): boolean {
-    return this.#removed.size > this.#size && !this.isSettled;
+    return this.#waiting.size === 0;
   }
 
   /** Adds a device that is not in the list. */
   add(device: Device): void {
     this.#size++;
-    if (this.#removed.delete(device)) return;
-    if (this.#added === NO_CHANGES) this.#added = new Set();
-    this.#added.add(device);
+    if (this.isSettled && this.#unread < UNREAD_MAX) {
+      this.#unread++;
+      this.#putInPlace(device);
+    } else {
+      if (this.#waiting === NO_DEVICES) this.#waiting = new Set();
+      this.#waiting.add(device);
+    }
   }
 
   /** Takes out a device that is in the list. */
   delete(device: Device): void {
     this.#size--;
-    if (this.#added.delete(device)) return;
-    if (this.#removed === NO_CHANGES) this.#removed = new Set();
-    this.#removed.add(device);
-    // Nobody may ever read again, and what is gone should not be held.
-    if (this.#removed.size > this.#size && this.isSettled) this.#putInPlace();
-  }
-
-  /**
-   * All devices, a block after the other; empty blocks while changes are put in place. The list may change between two
-   * blocks: every device that stays is met once, in order, and one that comes or goes meanwhile is met or not.
-   */
-  *blocks(): Iterable<Block> {
-    let last: Device | null = null;
-    for (;;) {
-      while (!this.#settleSome()) yield [];
-      const block = this.#blockAfter(last);
-      if (block === null) return;
-      yield block;
-      last = block.at(-1)!;
+    if (this.#waiting.delete(device)) return;
+    const index = this.#indexFor(device.id);
+    const block = this.#blocks[index]!;
+    block.delete(device);
+    if (block.isEmpty) this.#replace(index, 1);
+    else {
+      this.#joinNext(index);
+      this.#joinNext(index - 1);
     }
   }
 
-  /** The same one by one; null where others should have their turn while changes are put in place. */
+  /** Takes a step towards having all devices in place; true where they are. Whoever reads does so first. */
+  settle(): boolean {
+    this.#unread = 0;
+    this.#settling ??= this.#waiting.values();
+    for (let step = 0; step < STEP_DEVICES && !this.isSettled; step++) {
+      const device: Device = this.#settling.next().value;
+      this.#waiting.delete(device);
+      this.#putInPlace(device);
+    }
+    if (!this.isSettled) return false;
+    this.#waiting = NO_DEVICES;
+    this.#settling = null;
+    return true;
+  }
+
+  /**
+   * What gives one block after the other of a list that is settled, and null behind the last. Between two the list may
+   * change, but not while one is looked at: every device that stays is met once, in order; who comes or goes meanwhile
+   * is met or not.
+   */
+  reader(): () => DeviceBlock | null {
+    let index = -1;
+    let changes = this.#changes;
+    let lastId = "";
+    return () => {
+      let block = this.#blocks[++index];
+      if (changes !== this.#changes) {
+        changes = this.#changes;
+        index = this.#indexFor(lastId);
+        block = this.#blocks[index]?.behind(lastId);
+      }
+      if (block === undefined) return null;
+      lastId = block.lastId;
+      return block;
+    };
+  }
+
+  /** The same of any list, and devices that stay as they were; empty blocks while others are put in place. */
+  *blocks(): Iterable<readonly Device[]> {
+    while (!this.settle()) yield [];
+    const next = this.reader();
+    for (let block = next(); block !== null; block = next()) {
+      yield block.numbers.map((number) => this.#table.byNumber(number));
+    }
+  }
+
+  /** The same one by one; null where others should have their turn while devices are put in place. */
   *devices(): Iterable<Device | null> {
     for (const block of this.blocks()) {
       if (block.length === 0) yield null;
@@ -85,123 +126,40 @@ export class DeviceList {
     for (const block of this.blocks()) yield* block;
   }
 
-  /** The first devices behind one that may be gone by now. */
-  #blockAfter(device: Device | null): Block | null {
-    if (device === null) return this.#blocks[0] ?? null;
-    for (let index = this.#indexFor(device); index < this.#blocks.length; index++) {
-      const block = this.#blocks[index]!;
-      const from = countUpTo(block, device);
-      if (from < block.length) return from === 0 ? block : block.slice(from);
+  #putInPlace(device: Device): void {
+    const last = this.#blocks.length - 1;
+    if (last < 0) {
+      this.#replace(0, 0, new DeviceBlock(this.#table, [device.number], device.id));
+      return;
     }
-    return null;
+    const index = Math.min(this.#indexFor(device.id), last);
+    const block = this.#blocks[index]!;
+    block.add(device);
+    if (block.isFull) this.#replace(index + 1, 0, block.split());
   }
 
-  /** Takes a step towards having all changes in place; true where they are. */
-  #settleSome(): boolean {
-    if (this.#settling === null) {
-      if (this.#added.size + this.#removed.size === 0) return true;
-      if (this.isSettled) {
-        this.#putInPlace();
-        return true;
-      }
-      this.#settling = this.#mergeAll();
-    }
-    if (this.#settling.next().done === true) this.#settling = null;
-    return false;
+  #joinNext(index: number): void {
+    const next = this.#blocks[index + 1];
+    if (next !== undefined && this.#blocks[index]?.join(next)) this.#replace(index + 1, 1);
   }
 
-  /** Puts few changes in place. */
-  #putInPlace(): void {
-    const additions = new Map<number, Device[]>();
-    for (const device of this.#removed) additions.set(this.#indexFor(device), []);
-    for (const device of [...this.#added].sort(byId)) {
-      const index = Math.min(this.#indexFor(device), Math.max(0, this.#blocks.length - 1));
-      const known = additions.get(index);
-      if (known === undefined) additions.set(index, [device]);
-      else known.push(device);
-    }
-    if (this.#blocks === NO_BLOCKS) this.#blocks = [];
-    // From the last block on, so that the indexes of those before it stay.
-    for (const index of [...additions.keys()].sort((a, b) => b - a)) {
-      const block = (this.#blocks[index] ?? []).filter((device) => !this.#removed.has(device));
-      for (const device of additions.get(index)!) block.splice(countUpTo(block, device), 0, device);
-      const changed = split(block);
-      if (changed.length === 1) this.#blocks[index] = changed[0]!;
-      else this.#blocks.splice(index, 1, ...changed);
-    }
-    this.#added = NO_CHANGES;
-    this.#removed = NO_CHANGES;
+  #replace(index: number, count: number, ...blocks: readonly DeviceBlock[]): void {
+    this.#blocks.splice(index, count, ...blocks);
+    this.#changes++;
   }
 
-  /** Makes all blocks anew. What changes meanwhile waits, as a change to what this makes. */
-  *#mergeAll(): Steps<void> {
-    const [added, removed] = [this.#added, this.#removed];
-    this.#added = NO_CHANGES;
-    this.#removed = NO_CHANGES;
-    const items: Device[] = [];
-    for (const device of added) if (items.push(device) % BLOCK_MAX === 0) yield;
-    const sorted = yield* sortInSteps(items, byId);
-    const blocks: Block[] = [];
-    let block: Device[] = [];
-    let at = 0;
-    for (const old of [...this.#blocks, NO_MORE]) {
-      for (let from = 0; from < old.length || (old === NO_MORE && at < sorted.length); ) {
-        const next = sorted[at];
-        const isOld = from < old.length && (next === undefined || byId(old[from]!, next) < 0);
-        const device = isOld ? old[from++]! : sorted[at++]!;
-        if (isOld && removed.has(device)) continue;
-        block.push(device);
-        if (block.length < BLOCK_MAX / 2) continue;
-        blocks.push(block);
-        block = [];
-        yield;
-      }
-    }
-    if (block.length > 0) blocks.push(block);
-    this.#blocks = blocks;
-  }
-
-  /** The first block that ends with the device or behind it. */
-  #indexFor(device: Device): number {
+  /** The block that a device of this id is in, or would be but for those behind the last. */
+  #indexFor(id: string): number {
     let low = 0;
     let high = this.#blocks.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (byId(this.#blocks[middle]!.at(-1)!, device) < 0) low = middle + 1;
+      if (compareUtf8(this.#blocks[middle]!.lastId, id) < 0) low = middle + 1;
       else high = middle;
     }
     return low;
   }
 }
 
-/** Most lists are of a user with one device, and wait for no change: what they would hold is shared. */
-const NO_BLOCKS: Block[] = [];
-const NO_CHANGES = new Set<Device>();
-/** Comes behind the last block. */
-const NO_MORE: Block = [];
-
-function byId(a: Device, b: Device): number {
-  return compareUtf8(a.id, b.id);
-}
-
-/** How many of a block come no later than the device. */
-function countUpTo(block: Block, device: Device): number {
-  let low = 0;
-  let high = block.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (byId(block[middle]!, device) <= 0) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-/** None where there is nothing left, and blocks with room for more where there is too much for one. */
-function split(devices: Block): Block[] {
-  if (devices.length === 0) return [];
-  if (devices.length <= BLOCK_MAX) return [devices];
-  const blocks: Block[] = [];
-  const size = BLOCK_MAX / 2;
-  for (let start = 0; start < devices.length; start += size) blocks.push(devices.slice(start, start + size));
-  return blocks;
-}
+/** Most lists are short, and nobody ever waits: what they would hold is shared. */
+const NO_DEVICES = new Set<Device>();

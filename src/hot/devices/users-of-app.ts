@@ -1,6 +1,6 @@
 import type { Device } from "./device.ts";
 import { DeviceList } from "./device-list.ts";
-import type { ListOrdering } from "./list-ordering.ts";
+import type { DeviceTable } from "./device-table.ts";
 
 /** Which of an app's devices are whose. */
 
@@ -9,11 +9,13 @@ const NO_USER = 0;
 
 /** Which of an app's devices are whose: by their newest record, and by all their records in memory. */
 export class UsersOfApp {
-  readonly #ordering: ListOrdering;
+  readonly #table: DeviceTable;
   readonly #users = new Map<number, DevicesOfUser>();
+  readonly #none: DeviceList;
 
-  constructor(ordering: ListOrdering) {
-    this.#ordering = ordering;
+  constructor(table: DeviceTable) {
+    this.#table = table;
+    this.#none = new DeviceList(table);
   }
 
   /** Users with any device or record. */
@@ -23,12 +25,12 @@ export class UsersOfApp {
 
   /** Devices whose newest record is this user's. */
   currentDevices(user: number): DeviceList {
-    return this.#users.get(user)?.current ?? NO_DEVICES;
+    return this.#users.get(user)?.current ?? this.#none;
   }
 
   /** Devices with any record of this user's. */
   heldDevices(user: number): DeviceList {
-    return this.#users.get(user)?.held ?? NO_DEVICES;
+    return this.#users.get(user)?.held ?? this.#none;
   }
 
   /** The device's newest record is now this user's. */
@@ -43,7 +45,7 @@ export class UsersOfApp {
   leaveCurrent(device: Device): void {
     const devices = this.#users.get(device.currentUser);
     if (devices === undefined) return; // A device that has just come.
-    this.#takeOut(devices.current, device);
+    devices.current.delete(device);
     this.#forgetIfNone(device.currentUser, devices);
   }
 
@@ -56,13 +58,8 @@ export class UsersOfApp {
   discountRecord(device: Device, user: number): void {
     if (!device.holders.remove(user) || user === NO_USER) return;
     const devices = this.#devicesOf(user);
-    this.#takeOut(devices.held, device);
+    devices.held.delete(device);
     this.#forgetIfNone(user, devices);
-  }
-
-  #takeOut(list: DeviceList, device: Device): void {
-    list.delete(device);
-    if (list.holdsGone) this.#ordering.begin(list);
   }
 
   /** A user is a number that means another user once no record names this one. */
@@ -73,14 +70,12 @@ export class UsersOfApp {
   #devicesOf(user: number): DevicesOfUser {
     let devices = this.#users.get(user);
     if (devices === undefined) {
-      devices = { current: new DeviceList(), held: new DeviceList() };
+      devices = { current: new DeviceList(this.#table), held: new DeviceList(this.#table) };
       this.#users.set(user, devices);
     }
     return devices;
   }
 }
-
-const NO_DEVICES = new DeviceList();
 
 interface DevicesOfUser {
   readonly current: DeviceList;

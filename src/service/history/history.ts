@@ -71,7 +71,7 @@ export function createHistoryQueries(dependencies: HistoryDependencies): History
       const range = retainedRange(query);
       const common = { appId, query, range, device: null, userId: null, wants: "devices" } as const;
       const firstDay = utcDayOf(retentionStartMs(clock.nowMs()));
-      const countQueried = () => app?.newestDays.countFrom(firstDay) ?? 0;
+      const countQueried = () => app?.newestTimes.countFrom(firstDay) ?? 0;
       return answer({ ...common, devices, countQueried }, client);
     },
   };

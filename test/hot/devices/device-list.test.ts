@@ -1,21 +1,28 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { Device } from "../../../src/hot/devices/device.ts";
+import type { Device } from "../../../src/hot/devices/device.ts";
 import { DeviceList } from "../../../src/hot/devices/device-list.ts";
-import { createHotStore } from "../../../src/hot/hot-store.ts";
-import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
+import { DeviceTable } from "../../../src/hot/devices/device-table.ts";
 import { compareUtf8 } from "../../../src/lib/text/utf8.ts";
 import type { DeviceId } from "../../../src/model/ids.ts";
-import { APP, batchOf } from "../../support/reports/batches.ts";
 
-/** Thousands of ids that share beginnings, in whatever order, so that blocks fill, split and empty. */
-const DEVICES = Array.from(
-  { length: 12_000 },
-  (_, number) =>
-    new Device(`${["a", "\uFF21", "\u{1F68C}"][number % 3]}${(number * 7919) % 12_000}` as DeviceId, number),
-);
+/** Thousands of ids that share long beginnings, in whatever order, so that blocks fill, split, join and empty. */
+const table = new DeviceTable();
+const DEVICES = Array.from({ length: 12_000 }, (_, number) => {
+  const first = ["a", "\uFF21", "\u{1F68C}", "x".repeat(100)][number % 4]!;
+  return table.add(`${first}${(number * 7919) % 12_000}` as DeviceId);
+});
 
 const byId = (a: Device, b: Device) => compareUtf8(a.id, b.id);
+/** All of them, as those read who look at numbers. */
+function numbersOf(list: DeviceList): number[] {
+  while (!list.settle());
+  const numbers: number[] = [];
+  const next = list.reader();
+  for (let block = next(); block !== null; block = next()) numbers.push(...block.numbers);
+  return numbers;
+}
+
 const idsOf = (devices: Iterable<Device>) => Array.from(devices, ({ id }) => id);
 
 const change = fc.record({
@@ -27,7 +34,7 @@ const change = fc.record({
 test("a list has what was added and not taken out, in order", () => {
   fc.assert(
     fc.property(fc.array(change, { maxLength: 12 }), (changes) => {
-      const list = new DeviceList();
+      const list = new DeviceList(table);
       const plain = new Set<Device>();
       for (const { act, from, count } of changes) {
         for (const device of DEVICES.slice(from, from + count)) {
@@ -39,7 +46,9 @@ test("a list has what was added and not taken out, in order", () => {
         expect(list.size).toBe(plain.size);
         if (act === "read") expect(idsOf(list)).toEqual(idsOf([...plain].sort(byId)));
       }
-      expect(idsOf(list)).toEqual(idsOf([...plain].sort(byId)));
+      const expected = [...plain].sort(byId);
+      expect(numbersOf(list)).toEqual(expected.map(({ number }) => number));
+      expect(idsOf(list)).toEqual(idsOf(expected));
     }),
     { numRuns: 60 },
   );
@@ -48,7 +57,7 @@ test("a list has what was added and not taken out, in order", () => {
 test("blocks() meets once whoever stays, in order, whatever comes and goes between two of them", () => {
   fc.assert(
     fc.property(fc.array(change, { maxLength: 30 }), fc.nat(DEVICES.length), (changes, start) => {
-      const list = new DeviceList();
+      const list = new DeviceList(table);
       const there = new Set(DEVICES.slice(0, start));
       for (const device of there) list.add(device);
       const stayed = new Set(there);
@@ -78,25 +87,32 @@ test("blocks() meets once whoever stays, in order, whatever comes and goes betwe
   );
 });
 
-test("who was a user's and is no more is not kept by the user's list, though nobody reads it again", async () => {
-  const hot = createHotStore(new Scheduler());
-  let sequence = 0;
-  const hand = (user_id: string, from: number) => {
-    for (let first = from; first < 20_000; first += 1000) {
-      const ids = Array.from({ length: Math.min(1000, 20_000 - first) }, (_, row) => `d${first + row}`);
-      const place = { timestamp: Date.UTC(2026, 0, 14), latitude: 1, longitude: 2 };
-      hot.apply(APP, batchOf(ids.map((device_id) => ({ ...place, device_id, user_id }))), ++sequence);
-    }
-  };
-  hand("ann", 0);
-  const user = hot.dictionary.findUser("ann");
-  const app = hot.findApp(APP)!;
-  const lists = [app.users.currentDevices(user), app.users.heldDevices(user)];
-  for (const list of lists) for (const _ of list.blocks());
-  hand("bob", 1);
-  while (!lists.every(({ isSettled }) => isSettled)) await Bun.sleep(1); // In its own time, and untouched by us.
-  expect(lists.map(({ size, holdsGone }) => [size, holdsGone])).toEqual([
-    [1, false],
-    [1, false],
-  ]);
+test("while nobody reads, many wait; who reads first puts them in place in steps, whatever comes and goes", () => {
+  const list = new DeviceList(table);
+  const half = DEVICES.slice(0, 6000);
+  for (const device of half) list.add(device);
+  expect(list.isSettled).toBe(false);
+  let steps = 0;
+  while (!list.settle()) {
+    list.delete(half[steps]!);
+    list.add(DEVICES[6000 + steps]!);
+    steps++;
+  }
+  expect(steps).toBeGreaterThan(50);
+  expect(numbersOf(list)).toEqual(
+    [...DEVICES.slice(steps, 6000 + steps)].sort(byId).map(({ number }) => number),
+  );
+  list.add(DEVICES[0]!);
+  expect(list.isSettled).toBe(true);
+});
+
+test("of thousands of blocks that nearly empty, few are left", () => {
+  const list = new DeviceList(table);
+  for (const device of DEVICES) list.add(device);
+  numbersOf(list);
+  for (const device of DEVICES) if (device.number % 100 > 0) list.delete(device);
+  let blocks = 0;
+  for (const next = list.reader(); next() !== null; ) blocks++;
+  expect(list.size).toBe(120);
+  expect(blocks).toBeLessThan(4);
 });
