@@ -53,11 +53,11 @@ export class EncodedRecordCache {
       const textBytes = texts.bytes(place);
       const location = json.length + texts.locationAt(place);
       json.ensure(textBytes + EXTRA_BYTES);
-      const { bytes } = json;
+      const { bytes, view } = json;
       copyBytes(memory, texts.start(place), textBytes, bytes, json.length);
       json.length += textBytes;
-      writeDistance(bytes, location, meters[row]! / METERS_PER_MILE);
-      writeBearing(bytes, location, bearings[row]!);
+      writeDistance(view, location, meters[row]! / METERS_PER_MILE);
+      writeBearing(view, location, bearings[row]!);
       if (localTime === null) continue;
       json.length -= 2;
       writeLocalTime(json, localTime, texts.timestampMs(place));

@@ -145,6 +145,8 @@ for (let quad = 0; quad < 10_000; quad++) {
   }
 }
 
+const QUADS_U32 = new Uint32Array(QUADS.buffer);
+
 /**
  * The text of every number of hundredths up to 400, a word and its length each: accuracies, speeds, bearings
  * and charges are nearly always among them, and copying a word costs a quarter of writing digits.
@@ -212,8 +214,8 @@ export function writeInteger(bytes: Uint8Array, position: number, value: number)
 }
 
 /** Writes a whole number from 0 to 9999 in four digits. */
-export function writeFourDigits(bytes: Uint8Array, position: number, value: number): void {
-  writeQuad(bytes, position, value);
+export function writeFourDigits(view: DataView, position: number, value: number): void {
+  view.setUint32(position, QUADS_U32[value]!, LITTLE_ENDIAN);
 }
 
 /** Writes a whole number from 0 to below 1e9. */
