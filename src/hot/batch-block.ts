@@ -16,7 +16,7 @@ export const BLOCK_ROWS = 128;
  */
 export class BatchBlock {
   /** By row of the block; null where the archive covers it. */
-  readonly devices: (Device | null)[] = [];
+  readonly devices: (Device | null)[];
   /** By row of the block, its profile and state in the dictionary's numbers. */
   readonly profiles: Int32Array;
   readonly states: Int32Array;
@@ -26,7 +26,7 @@ export class BatchBlock {
   readonly #ledger: DayLedger;
   readonly #tuples: BatchTuples;
   /** Those that were found, by the text of their id. */
-  readonly #found: (Device | undefined)[] = [];
+  readonly #found: (Device | null)[];
 
   constructor(
     app: AppDevices,
@@ -38,6 +38,8 @@ export class BatchBlock {
     const rowsMax = Math.min(BLOCK_ROWS, batch.count);
     this.profiles = new Int32Array(rowsMax);
     this.states = new Int32Array(rowsMax);
+    this.devices = new Array<Device | null>(rowsMax).fill(null);
+    this.#found = new Array<Device | null>(batch.texts.length).fill(null);
     this.#app = app;
     this.#batch = batch;
     this.#sequence = sequence;
@@ -54,13 +56,26 @@ export class BatchBlock {
 
   /** Adds those that are new. */
   #findDevices(from: number, to: number): void {
-    const { timestampMs, device, texts } = this.#batch;
+    const { device, texts } = this.#batch;
+    const wanted: number[] = [];
+    const ids: DeviceId[] = [];
     for (let row = from; row < to; row++) {
-      const isCovered = this.#sequence <= this.#ledger.at(timestampMs[row]!).sealedSequence;
       const text = device[row]!;
-      if (!isCovered) this.#found[text] ??= this.#app.findOrAdd(texts[text] as DeviceId);
-      this.devices[row - from] = isCovered ? null : this.#found[text]!;
+      if (this.#found[text] !== null || this.#isCovered(row) || text === wanted[wanted.length - 1]) continue;
+      wanted.push(text);
+      ids.push(texts[text] as DeviceId);
     }
+    const known = this.#app.table.findAll(ids);
+    for (let at = 0; at < ids.length; at++) {
+      this.#found[wanted[at]!] = known[at] ?? this.#app.findOrAdd(ids[at]!);
+    }
+    for (let row = from; row < to; row++) {
+      this.devices[row - from] = this.#isCovered(row) ? null : this.#found[device[row]!]!;
+    }
+  }
+
+  #isCovered(row: number): boolean {
+    return this.#sequence <= this.#ledger.at(this.#batch.timestampMs[row]!).sealedSequence;
   }
 
   /** Mostly what the next report carries is the same, and it lies where that will. */
@@ -79,8 +94,8 @@ export class BatchBlock {
     for (let row = from; row < to; row++) {
       const at = row - from;
       if (this.devices[at] === null) continue;
-      this.profiles[at] = this.#tuples.profile(profile[row]!, this.profiles[at]!);
-      this.states[at] = this.#tuples.state(state[row]!);
+      this.profiles[at] = this.#tuples.profiles.numberOf(profile[row]!, this.profiles[at]!);
+      this.states[at] = this.#tuples.states.numberOf(state[row]!, NO_TUPLE);
     }
   }
 }

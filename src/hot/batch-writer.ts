@@ -57,7 +57,7 @@ export class BatchWriter {
       accepted++;
       if (timestampMs === device.newestMs && device !== shown.at(-1)) shown.push(device);
     }
-    for (const device of shown) this.#records.showNewest(app, device);
+    for (let at = 0; at < shown.length; at++) this.#records.showNewest(app, shown[at]!);
     return accepted;
   }
 
@@ -77,8 +77,8 @@ export class BatchWriter {
     for (let row = 0; row < batch.count; row++) {
       const device = app.findOrAdd(batch.texts[batch.device[row]!] as DeviceId);
       if (batch.timestampMs[row]! < device.sealedNewestMs) continue;
-      carried.profile = tuples.profile(batch.profile[row]!, NO_TUPLE);
-      carried.state = tuples.state(batch.state[row]!);
+      carried.profile = tuples.profiles.numberOf(batch.profile[row]!, NO_TUPLE);
+      carried.state = tuples.states.numberOf(batch.state[row]!, NO_TUPLE);
       this.#records.restoreNewest(app, device, batch, row, carried);
     }
     this.#dictionary.collect();

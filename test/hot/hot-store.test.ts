@@ -7,6 +7,7 @@ import { numberAt, profileAt, stateAt, timestampAt } from "../../src/hot/records
 import type { RowRef } from "../../src/hot/records/track.ts";
 import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
 import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../../src/model/location-fields.ts";
+import { utcDayOf } from "../../src/time/utc-day.ts";
 import { APP, batchOf, type Report } from "../support/reports/batches.ts";
 
 /*
@@ -129,5 +130,28 @@ test("apply() leaves behind what laying report after report over objects does", 
         expectSame(hot, plain);
       });
     }),
+  );
+});
+
+test("apply() leaves out reports that the archive covers, and takes in others of the same device and batch", () => {
+  const report = (device_id: string, timestamp: number) => ({
+    device_id,
+    timestamp,
+    latitude: 1,
+    longitude: 2,
+  });
+  const [covered, other] = [BASE_MS, BASE_MS + 86_400_000];
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(fc.constantFrom("a", "b", "c"), fc.constantFrom(covered, other)), { minLength: 1 }),
+      (rows) => {
+        const hot = createHotStore(new Scheduler());
+        hot.setSealed(new Map([[utcDayOf(BASE_MS), 1]]), true);
+        hot.apply(APP, batchOf(rows.map(([id, timestamp]) => report(id, timestamp))), 1);
+        const kept = new Set(rows.filter(([, timestamp]) => timestamp === other).map(([id]) => id));
+        expect(idsOf(hot.findApp(APP)!.list)).toEqual([...kept].sort());
+        expect(hot.recordCount).toBe(kept.size);
+      },
+    ),
   );
 });

@@ -42,13 +42,12 @@ export class SealedRows {
   }
 
   /** Writes a row from a batch, with the dictionary's numbers of its profile and state. */
-  write(device: Device, batch: ReportBatch, row: number, profile: number, state: number): RowRef {
+  write(device: Device, batch: ReportBatch, row: number, profile: number, state: number): void {
     const timestampMs = batch.timestampMs[row]!;
     this.#grow(device.number);
     writeRow(this.#chunk, device.number, timestampMs, batch.numbers, row);
     this.#setTuples(device, profile, state);
     device.sealedNewestMs = timestampMs;
-    return this.at(device.number);
   }
 
   /** Copies a row from wherever it is. */

@@ -4,7 +4,6 @@ import { PROFILE_FIELDS, profileIndex, STATE_FIELDS } from "../../model/location
 import type { RecordDictionary } from "../../model/record-page.ts";
 import { NOT_CARRIED, type ReportBatch } from "../../model/report-batch.ts";
 import { CountedTexts } from "./counted-texts.ts";
-import { NO_TUPLE } from "./counted-tuples.ts";
 import { TextTuples } from "./text-tuples.ts";
 import { TupleTranslation } from "./tuple-translation.ts";
 
@@ -14,9 +13,8 @@ const USER = profileIndex("user_id");
 
 /** A batch's profiles and states in the dictionary's numbers, by the batch's; members that were not carried are 0. */
 export interface BatchTuples {
-  /** `guess` is probably the same profile, or `NO_TUPLE`. */
-  profile(profile: number, guess: number): number;
-  state(state: number): number;
+  readonly profiles: TupleTranslation;
+  readonly states: TupleTranslation;
 }
 
 /**
@@ -78,11 +76,9 @@ export class Dictionary {
   /** Each is looked for when it is first asked for. */
   translate({ texts, profiles, states }: ReportBatch): BatchTuples {
     const known = new Uint32Array(texts.length);
-    const ofProfiles = new TupleTranslation(this.#profiles, texts, profiles, known);
-    const ofStates = new TupleTranslation(this.#states, texts, states, known);
     return {
-      profile: (profile, guess) => ofProfiles.numberOf(profile, guess),
-      state: (state) => ofStates.numberOf(state, NO_TUPLE),
+      profiles: new TupleTranslation(this.#profiles, texts, profiles, known),
+      states: new TupleTranslation(this.#states, texts, states, known),
     };
   }
 

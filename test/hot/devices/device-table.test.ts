@@ -1,0 +1,37 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { DeviceTable } from "../../../src/hot/devices/device-table.ts";
+import type { DeviceId } from "../../../src/model/ids.ts";
+
+const id = fc.nat(120).map((number) => `device-${number}` as DeviceId);
+const story = fc.array(fc.tuple(id, fc.boolean()), { maxLength: 300, size: "max" });
+/** As drawn anew by each process, one that a few ids share, and the same for all. */
+const hash = fc.constantFrom(
+  undefined,
+  (text: string) => text.length * 2 + text.charCodeAt(7),
+  () => -1,
+);
+
+test("a table has the devices that were added and not removed, by id and by number", () => {
+  fc.assert(
+    fc.property(story, fc.array(id, { maxLength: 20 }), hash, (changes, asked, hash) => {
+      const table = new DeviceTable(hash);
+      const plain = new Map<string, number>();
+      for (const [id, isAdded] of changes) {
+        const known = table.find(id);
+        expect(known?.number ?? null).toBe(plain.get(id) ?? null);
+        if (isAdded && known === null) plain.set(id, table.add(id).number);
+        if (!isAdded && known !== null) {
+          table.remove(known);
+          plain.delete(id);
+          expect(table.findByNumber(known.number)).toBeNull();
+        }
+        expect(table.count).toBe(plain.size);
+      }
+      const found = table.findAll(asked);
+      expect(found.map((device) => device?.number)).toEqual(asked.map((id) => plain.get(id)));
+      for (const [id, number] of plain) expect(String(table.byNumber(number).id)).toBe(id);
+      expect(new Set(plain.values()).size).toBe(plain.size);
+    }),
+  );
+});
