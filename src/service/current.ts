@@ -99,8 +99,10 @@ export function createCurrentQueries(dependencies: QueryDependencies): CurrentQu
 
 const NEVER_MS = Number.POSITIVE_INFINITY;
 
-/** A step is some 16,000 devices, of which most need not be looked at one by one: 0.1 ms at most. */
-const BLOCKS_A_STEP = 32;
+/** What a step may cost, in devices that are looked at: 0.1 ms at most. */
+const STEP_LOOKS = 16_384;
+/** A block of which that isn't necessary. */
+const BLOCK_LOOKS = 16;
 
 /**
  * Goes through a list until the page is full, or for the total to its end. What was found early on may have another
@@ -114,10 +116,13 @@ function* findPage(
 ): Steps<PageFound> {
   while (!list.settle()) yield;
   const next = list.reader();
-  let blocks = 0;
+  let looks = 0;
   for (let block = next(); block !== null && (countsAll || !page.isFull); block = next()) {
-    page.add(block);
-    if (++blocks % BLOCKS_A_STEP === 0) yield;
+    looks += BLOCK_LOOKS + page.add(block);
+    if (looks < STEP_LOOKS) continue;
+    looks = 0;
+    page.hold();
+    yield;
   }
   return page.found(isListed);
 }

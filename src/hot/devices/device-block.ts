@@ -85,17 +85,18 @@ export class DeviceBlock {
     return count === 0 ? this : this.#from(count);
   }
 
-  /**
-   * Whether no newest record of its devices is older than this, by the times of all devices. What was once found out
-   * holds: newest records only become newer.
-   */
-  isSince(startMs: number, timesMs: Float64Array): boolean {
-    if (this.#oldestMs >= startMs) return true;
+  /** No newest record of its devices is older, now and later: they only become newer. -Infinity where none knows. */
+  get oldestMs(): number {
+    return this.#oldestMs;
+  }
+
+  /** Finds that out, by the times of newest records. */
+  findOldest(timesMs: Float64Array): number {
     const numbers = this.#numbers;
     let oldestMs = Number.POSITIVE_INFINITY;
     for (let i = 0; i < numbers.length; i++) oldestMs = Math.min(oldestMs, timesMs[numbers[i]!]!);
     this.#oldestMs = oldestMs;
-    return oldestMs >= startMs;
+    return oldestMs;
   }
 
   #from(index: number): DeviceBlock {

@@ -23,44 +23,62 @@ export interface PageFound {
 
 /** Counts the devices that match, of one block after the other, and keeps those of the page. */
 export class NewestPage {
-  readonly #devices: Device[] = [];
+  /** By number. */
+  readonly #devices: number[] = [];
+  /** The first of them, as they were when others may have had their turn: the number may be another's by now. */
+  readonly #held: Device[] = [];
   readonly #app: AppDevices;
   readonly #query: NewestPageQuery;
+  /** Whether a device matches that reported at the start of the range or later. */
+  readonly #isOpen: boolean;
   #total = 0;
 
   constructor(app: AppDevices, query: NewestPageQuery) {
     this.#app = app;
     this.#query = query;
+    this.#isOpen = query.range.endMs === Number.POSITIVE_INFINITY && query.accuracyMetersMax === null;
   }
 
   get isFull(): boolean {
     return this.#devices.length === this.#query.limit;
   }
 
-  add(block: DeviceBlock): void {
+  /** Returns how many devices it had to look at to count those that match. */
+  add(block: DeviceBlock): number {
     const { numbers } = block;
-    const matching = this.#matchesAll(block) ? numbers.length : this.#count(numbers);
-    if (this.#total + matching > this.#query.offset && !this.isFull) this.#collect(numbers);
+    const { range, offset } = this.#query;
+    const isKnown = this.#isOpen && block.oldestMs >= range.startMs;
+    const isWhole =
+      isKnown || (this.#isOpen && block.findOldest(this.#app.newestTimes.byDevice) >= range.startMs);
+    const matching = isWhole ? numbers.length : this.#count(numbers);
+    if (this.#total + matching > offset && !this.isFull) this.#collect(numbers);
     this.#total += matching;
+    return isKnown ? 0 : numbers.length;
   }
 
-  /** Without devices that are gone by now, match no more, or are not listed any more. */
+  /** Has to be said before others have their turn. */
+  hold(): void {
+    const { table } = this.#app;
+    for (const number of this.#devices.slice(this.#held.length)) this.#held.push(table.byNumber(number));
+  }
+
+  /** Without devices that meanwhile went, matched no more, or were not listed any more. */
   found(isListed: (device: Device) => boolean): PageFound {
     const { table } = this.#app;
-    const still = this.#devices
-      .filter((device) => table.findByNumber(device.number) === device && isListed(device))
-      .map(({ number }) => number)
-      .filter((number) => this.#matches(number));
-    return { devices: still, total: this.#total - (this.#devices.length - still.length) };
+    const devices = this.#devices.filter((number, index) => {
+      const held = this.#held[index];
+      if (held === undefined) return true;
+      return table.findByNumber(number) === held && isListed(held) && this.#matches(number);
+    });
+    return { devices, total: this.#total - (this.#devices.length - devices.length) };
   }
 
   #collect(numbers: readonly number[]): void {
-    const { table } = this.#app;
     const { offset } = this.#query;
     let passed = this.#total;
     for (const number of numbers) {
       if (this.isFull) return;
-      if (this.#matches(number) && ++passed > offset) this.#devices.push(table.byNumber(number));
+      if (this.#matches(number) && ++passed > offset) this.#devices.push(number);
     }
   }
 
@@ -76,12 +94,6 @@ export class NewestPage {
       count += Number(timeMs >= startMs) & Number(timeMs < endMs);
     }
     return count;
-  }
-
-  #matchesAll(block: DeviceBlock): boolean {
-    const { range, accuracyMetersMax } = this.#query;
-    if (range.endMs !== Number.POSITIVE_INFINITY || accuracyMetersMax !== null) return false;
-    return block.isSince(range.startMs, this.#app.newestTimes.byDevice);
   }
 
   #matches(device: number): boolean {

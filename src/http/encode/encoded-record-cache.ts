@@ -15,6 +15,7 @@ const EXTRA_BYTES = LOCAL_TIME_ROOM + ID_BYTES + 8;
 
 const QUOTE = 0x22;
 const BRACE = 0x7d;
+const COMMA = 0x2c;
 
 /** One page of who is near, in columns; may be longer than `count`. */
 export interface NearbyColumns {
@@ -66,27 +67,51 @@ export class EncodedRecordCache {
     }
   }
 
-  /** Writes a record as current positions show it; with its id for the answer about one device. */
+  /** Writes records as current positions show them, with commas between. */
+  writeRecords(
+    json: JsonWriter,
+    records: NewestRecords,
+    devices: Uint32Array,
+    localTime: LocalTimeFormatter | null,
+  ): void {
+    const places = this.#texts.findAll(records, devices, devices.length);
+    for (let row = 0; row < devices.length; row++) {
+      if (row > 0) json.byte(COMMA);
+      const place = places === null ? this.#texts.find(records, devices[row]!) : places[row]!;
+      this.#writeLocation(json, place, localTime, null);
+    }
+  }
+
+  /** Writes a record as the answer about one device shows it, with its id. */
   writeRecord(
     json: JsonWriter,
     records: NewestRecords,
     device: number,
     localTime: LocalTimeFormatter | null,
-    withId = false,
+  ): void {
+    const place = this.#texts.find(records, device);
+    this.#writeLocation(json, place, localTime, { records, device });
+  }
+
+  #writeLocation(
+    json: JsonWriter,
+    place: number,
+    localTime: LocalTimeFormatter | null,
+    idOf: { readonly records: NewestRecords; readonly device: number } | null,
   ): void {
     const texts = this.#texts;
-    const place = texts.find(records, device);
     const start = texts.start(place);
     const end = start + texts.bytes(place) - 2; // Without the braces of the record and of the item.
     const locationStart = start + texts.locationAt(place);
     const timestampMs = texts.timestampMs(place);
     json.ensure(end - locationStart + EXTRA_BYTES);
-    if (withId) {
+    if (idOf === null) this.#copy(json, locationStart, end - locationStart);
+    else {
       const idStart = start + texts.numbersAt(place);
       this.#copy(json, locationStart, idStart - locationStart);
-      writeId(json, records, device, timestampMs);
+      writeId(json, idOf.records, idOf.device, timestampMs);
       this.#copy(json, idStart, end - idStart);
-    } else this.#copy(json, locationStart, end - locationStart);
+    }
     if (localTime !== null) writeLocalTime(json, localTime, timestampMs);
     json.byte(BRACE);
   }

@@ -28,7 +28,7 @@ export interface NewestRecordsFound {
 export const newestRecord: Shape<NewestRecordsFound & { readonly found: DevicesFound }> = {
   schema: recordRef("deviceCurrent"),
   write(json, { cache, found: { records, devices }, zone }) {
-    cache.writeRecord(json, records, devices[0]!, localTimeFormatterOf(zone), true);
+    cache.writeRecord(json, records, devices[0]!, localTimeFormatterOf(zone));
   },
 };
 
@@ -36,12 +36,10 @@ export const newestRecord: Shape<NewestRecordsFound & { readonly found: DevicesF
 export const newestRecords: Shape<NewestRecordsFound> = {
   schema: { type: "array", items: recordRef("current") },
   write(json, { cache, found, zone }) {
-    const localTime = localTimeFormatterOf(zone);
     json.byte(BRACKET_OPEN);
-    found?.devices.forEach((device, index) => {
-      if (index > 0) json.byte(COMMA);
-      cache.writeRecord(json, found.records, device, localTime);
-    });
+    if (found !== null) {
+      cache.writeRecords(json, found.records, new Uint32Array(found.devices), localTimeFormatterOf(zone));
+    }
     json.byte(BRACKET_CLOSE);
   },
 };

@@ -130,6 +130,7 @@ test("whatever changes while a page is found, it is in order, all on it match, a
         page.add(block);
         const change = meanwhile.pop();
         if (change === undefined) continue;
+        page.hold();
         fleet.change(change);
         const now = new Set(fleet.matching(query));
         stayed = stayed.intersection(now);
@@ -157,6 +158,7 @@ test("who reports while a page is found, so that it doesn't match any more, is n
   const range = { startMs: RETAINED_MS, endMs: NOW_MS - 2 * MS_PER_HOUR };
   const page = new NewestPage(app, { range, accuracyMetersMax: null, offset: 0, limit: 9 });
   page.add(app.list.reader()()!);
+  page.hold();
   fleet.change({ ...hoursAgo(1), count: 1 });
   const expected = { afterMs: null, beforeMs: range.endMs, offset: 0, limit: 9 };
   const { devices, total } = page.found(() => true);

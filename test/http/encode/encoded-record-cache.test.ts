@@ -107,15 +107,18 @@ test("EncodedRecordCache writes each newest record as its encoder does, whatever
         const localTime = hasTime ? TIMES : null;
         const count = many ? 6 : 1; // Six outgrow the answer's memory.
 
-        const record = begin();
-        texts.writeRecord(record, app, device, localTime);
-        expect(written(record)).toBe(plain(app, device, "current", hasTime));
         const withId = begin();
-        texts.writeRecord(withId, app, device, localTime, true);
+        texts.writeRecord(withId, app, device, localTime);
         expect(written(withId)).toBe(plain(app, device, "device", hasTime));
 
-        const json = begin();
         const devices = Uint32Array.from({ length: count }, (_, row) => (device + row) % 6);
+        const records = begin();
+        texts.writeRecords(records, app, devices, localTime);
+        expect(written(records)).toBe(
+          Array.from(devices, (each) => plain(app, each, "current", hasTime)).join(","),
+        );
+
+        const json = begin();
         const meters = Float64Array.from(devices, (d) => d * 1234.5678);
         const bearings = Float64Array.from(devices, (d) => d * 71.9999);
         texts.writeNearby(json, app, { count, devices, meters, bearings }, localTime);
@@ -140,11 +143,11 @@ test("EncodedRecordCache reads a record once a report, as long as its text has r
   const app = new FewDevices("app");
   app.report(0, "a", 1);
   app.report(1, "b", 2);
-  for (const device of [0, 1, 0, 1, 0]) texts.writeRecord(begin(), app, device, null);
+  for (const device of [0, 1, 0, 1, 0]) texts.writeRecords(begin(), app, Uint32Array.of(device), null);
   expect(app.reads).toBe(2);
   app.report(0, "a", 3);
-  texts.writeRecord(begin(), app, 0, null);
-  texts.writeRecord(begin(), app, 1, null);
+  texts.writeRecords(begin(), app, Uint32Array.of(0), null);
+  texts.writeRecords(begin(), app, Uint32Array.of(1), null);
   expect(app.reads).toBe(3);
 });
 
@@ -155,12 +158,12 @@ test("EncodedRecordCache writes a newer record over the one before, ids apart, a
   for (const value of values) {
     app.report(0, "a", value);
     const json = begin();
-    texts.writeRecord(json, app, 0, null);
+    texts.writeRecords(json, app, Uint32Array.of(0), null);
     expect(written(json)).toBe(plain(app, 0, "current", false));
   }
   expect([app.reads, app.namings]).toEqual([values.length, 1]);
   app.report(0, "a", 12.123456);
-  texts.writeRecord(begin(), app, 0, null);
+  texts.writeRecords(begin(), app, Uint32Array.of(0), null);
   expect(app.namings).toBe(2);
 });
 

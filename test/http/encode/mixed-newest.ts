@@ -112,9 +112,12 @@ function compareAnswers(
       return `,{"device_id":${id},"distance_miles":${distance},"bearing_degrees":${bearing},"location":${location}}`;
     }).join(""),
   );
+  const all = new JsonWriter(ANSWER_BYTES, memory);
+  cache.writeRecords(all, records, devices, null);
+  assert.equal(textOf(all), Array.from(devices, (device) => encodedAnew(records, device)).join(","));
   for (const device of devices) {
     const single = new JsonWriter(ANSWER_BYTES, memory);
-    cache.writeRecord(single, records, device, null);
+    cache.writeRecords(single, records, Uint32Array.of(device), null);
     assert.equal(textOf(single), encodedAnew(records, device));
   }
 }
