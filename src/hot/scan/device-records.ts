@@ -89,6 +89,11 @@ export class DeviceRecords {
     });
   }
 
+  /** How many records of the range, matching or not, are older than this. */
+  countBefore(timestampMs: number): number {
+    return this.device.track.countBefore(timestampMs) - this.from;
+  }
+
   timeAt(index: number): number {
     const { chunk, row } = this.device.track.at(index);
     return timestampAt(chunk, row);

@@ -11,12 +11,14 @@ import type { RecordKey } from "./first-records.ts";
 
 /** Devices in the order of their ids, a block after the other; as `DeviceList` has them. */
 export interface DeviceBlocks {
+  readonly size: number;
   blocks(): Iterable<readonly Device[]>;
 }
 
 /** One device, as a list has many. */
 export class OneDevice implements DeviceBlocks {
   readonly device: Device;
+  readonly size = 1;
 
   constructor(device: Device) {
     this.device = device;

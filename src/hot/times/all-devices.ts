@@ -16,6 +16,10 @@ export class AllDevices implements DeviceBlocks {
     this.times = times;
   }
 
+  get size(): number {
+    return this.list.size;
+  }
+
   blocks(): Iterable<readonly Device[]> {
     return this.list.blocks();
   }

@@ -106,4 +106,4 @@ function lastingAnswer(answer: HistoryAnswer): HistoryAnswer {
   return { ...answer, pages: answer.pages.map(lastingPage) };
 }
 
-const NO_DEVICES: DeviceBlocks & { readonly size: number } = { size: 0, blocks: () => [] };
+const NO_DEVICES: DeviceBlocks = { size: 0, blocks: () => [] };
