@@ -19,7 +19,7 @@ import { DeviceSet } from "./device-set.ts";
 /** Devices of one instant whose ids are sorted at once, some tenths of a millisecond of work. */
 const SORTED_MAX = 1024;
 /** Blocks of devices that are looked through in a step. */
-const STEP_BLOCKS = 16;
+const STEP_BLOCKS = 64;
 
 export interface PageOptions {
   readonly range: TimeRange;
@@ -131,16 +131,19 @@ function* findOfInstant(
 ): Steps<Device[]> {
   const [from, to] = [day.countBefore(timestampMs), day.countBefore(timestampMs + 1)];
   if (to - from <= SORTED_MAX) return inOrderOfIds(all, day.entries(from, to)).slice(skip, skip + count);
+  const { list, table } = all;
   const ofInstant = new DeviceSet();
   yield* day.addDevices({ startMs: timestampMs, endMs: timestampMs + 1 }, ofInstant);
   const found: Device[] = [];
   let [passed, blocks] = [0, 0];
-  for (const block of all.blocks()) {
-    for (const device of block) {
-      if (!ofInstant.has(device.number) || passed++ < skip) continue;
-      if (found.push(device) === count) return found;
+  while (!list.settle()) yield;
+  const next = list.reader();
+  for (let block = next(); block !== null; block = next()) {
+    for (const number of block.numbers) {
+      if (!ofInstant.has(number) || passed++ < skip) continue;
+      if (found.push(table.byNumber(number)) === count) return found;
     }
-    if (++blocks % STEP_BLOCKS === 0 || block.length === 0) yield;
+    if (++blocks % STEP_BLOCKS === 0) yield;
   }
   return found;
 }
