@@ -13,8 +13,8 @@ export const CELL_BITS_MAX = 52; // Exact in a double, in 26 bits a direction: 0
  * longitude or latitude never gets an earlier column or row.
  */
 export function geohashCell(latitude: number, longitude: number, bits: number): number {
-  const columns = 2 ** ((bits + 1) >>> 1);
-  const rows = 2 ** (bits >>> 1);
+  const columns = 1 << ((bits + 1) >>> 1); // A power of any two numbers takes longer than all the rest.
+  const rows = 1 << (bits >>> 1);
   const column = Math.min(columns - 1, Math.floor(((longitude + 180) / 360) * columns));
   const row = Math.min(rows - 1, Math.floor(((latitude + 90) / 180) * rows));
   return bits & 1 ? interleave(column, row) : interleave(row, column);

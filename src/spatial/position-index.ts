@@ -10,7 +10,9 @@ import type { DeviceOrder } from "./device-order.ts";
 import type { PositionSearch } from "./find/search.ts";
 import { NO_ACCURACY, PositionNode } from "./node.ts";
 import type { Positions } from "./positions.ts";
-import { POINT, RowPool } from "./rows.ts";
+import { DevicePlaces, NO_PLACE, ROW_BITS } from "./rows/device-places.ts";
+import { NO_DEVICE } from "./rows/leaf-rows.ts";
+import { POINT, RowPool } from "./rows/row-pool.ts";
 
 /** The index of an app's newest positions. */
 
@@ -58,9 +60,8 @@ class PositionTree implements PositionIndex {
   readonly #occupied = new RBush<Bucket>();
   readonly #cells = new PositionCells<PositionNode>();
   readonly #pool = new RowPool();
+  readonly #places = new DevicePlaces();
   // By device number.
-  readonly #leaves: (PositionNode | undefined)[] = [];
-  readonly #times: number[] = [];
   readonly #latitudes: number[] = [];
   readonly #longitudes: number[] = [];
 
@@ -74,8 +75,8 @@ class PositionTree implements PositionIndex {
       cells: this.#cells,
       byDevice,
       deviceOrder,
-      leafOf: (device) => this.#leaves[device]!,
-      rowOf: (device) => this.#leaves[device]!.rowOf(device, this.#times[device]!),
+      leafOf: (device) => this.#leafAt(this.#places.of(device)),
+      rowOf: (device) => this.#leafAt(this.#places.of(device)).rowOf(device, this.#places.of(device)),
     };
   }
 
@@ -94,37 +95,35 @@ class PositionTree implements PositionIndex {
     const x = cosLat * Math.cos(lon);
     const y = cosLat * Math.sin(lon);
     const z = Math.sin(lat);
-    const known = this.#leaves[device];
+    const place = this.#places.of(device);
+    const known = place === NO_PLACE ? null : this.#leafAt(place);
     if (known?.holds(cell)) {
-      const knownMs = this.#times[device]!;
-      const row = known.rowOf(device, knownMs);
+      const row = known.rowOf(device, place);
+      const knownMs = known.timeAt(row);
       const knownAccuracy = known.accuracyAt(row);
-      known.replaceRow(row, timestampMs, accuracy, x, y, z, device);
-      for (let node: PositionNode | null = known; node !== null; node = node.parent) {
-        node.noteRemoved(knownMs, knownAccuracy);
-        node.noteAdded(timestampMs, accuracy);
-      }
+      known.replaceRow(row, timestampMs, accuracy, x, y, z, device, this.#places, this.#pool);
+      for (let node: PositionNode | null = known; node !== null; node = node.parent)
+        node.noteReplaced(knownMs, knownAccuracy, timestampMs, accuracy);
     } else {
-      if (known !== undefined) this.remove(device);
+      if (known !== null) this.remove(device);
       const leaf = this.#leafFor(cell, device);
+      leaf.insertRow(timestampMs, accuracy, x, y, z, device, this.#places, this.#pool);
       for (let node: PositionNode | null = leaf; node !== null; node = node.parent)
         node.noteAdded(timestampMs, accuracy);
-      leaf.insertRow(timestampMs, accuracy, x, y, z, device, this.#pool);
-      this.#leaves[device] = leaf;
     }
-    this.#times[device] = timestampMs;
     this.#latitudes[device] = latitude;
     this.#longitudes[device] = longitude;
   }
 
   remove(device: number): void {
-    const leaf = this.#leaves[device];
-    assert(leaf !== undefined, "a device that is taken out was added");
-    const timeMs = this.#times[device]!;
-    const row = leaf.rowOf(device, timeMs);
+    const place = this.#places.of(device);
+    assert(place !== NO_PLACE, "a device that is taken out was added");
+    const leaf = this.#leafAt(place);
+    const row = leaf.rowOf(device, place);
+    const timeMs = leaf.timeAt(row);
     const accuracy = leaf.accuracyAt(row);
-    leaf.removeRow(row);
-    this.#leaves[device] = undefined;
+    leaf.removeRow(row, this.#places);
+    this.#places.clear(device);
     let sparse: PositionNode | null = null;
     for (let node: PositionNode | null = leaf; node !== null; node = node.parent) {
       node.noteRemoved(timeMs, accuracy);
@@ -139,6 +138,10 @@ class PositionTree implements PositionIndex {
     const cell = cellOf(latitude, longitude);
     const home = this.#buckets.get(Math.floor(cell / COARSE_SPAN))?.node ?? null;
     return this.#search.find(this.#positions, circle, this.#touchedBuckets(circle), home, cell);
+  }
+
+  #leafAt(place: number): PositionNode {
+    return this.#cells.nodes[place >>> ROW_BITS]!;
   }
 
   #touchedBuckets({ latitude, longitude, radiusMeters }: CircleQuery): readonly Bucket[] {
@@ -195,14 +198,15 @@ class PositionTree implements PositionIndex {
   }
 
   #split(node: PositionNode): void {
-    const { points, start, count } = node;
-    for (let row = start; row < start + count; row++) {
-      const device = points[row * POINT.width + POINT.device]!;
+    const { start, rowCount } = node;
+    for (let row = start; row < start + rowCount; row++) {
+      const device = node.points[row * POINT.width + POINT.device]!;
+      if (device === NO_DEVICE) continue;
       const cell = cellOf(this.#latitudes[device]!, this.#longitudes[device]!);
       this.#moveRow(node, row, node.childFor(cell, device, this.#cells, this.#pool));
     }
     node.release(this.#pool);
-    assert(node.childCount === count, "a leaf's rows are all in its children once it is split");
+    assert(node.childCount === node.count, "a leaf's rows are all in its children once it is split");
   }
 
   /** Makes a leaf of a node whose cells hold few. */
@@ -211,8 +215,9 @@ class PositionTree implements PositionIndex {
     const { count } = node;
     node.empty(this.#cells, this.#pool);
     for (const leaf of leaves) {
-      const { start, count } = leaf;
-      for (let row = start; row < start + count; row++) this.#moveRow(leaf, row, node);
+      const { start, rowCount } = leaf;
+      for (let row = start; row < start + rowCount; row++)
+        if (leaf.points[row * POINT.width + POINT.device] !== NO_DEVICE) this.#moveRow(leaf, row, node);
     }
     for (const leaf of leaves) leaf.release(this.#pool);
     assert(node.count === count, "a node that becomes a leaf has the rows that its leaves had");
@@ -225,9 +230,8 @@ class PositionTree implements PositionIndex {
     const at = row * POINT.width;
     const device = points[at + POINT.device]!;
     const [x, y, z] = [points[at + POINT.x]!, points[at + POINT.y]!, points[at + POINT.z]!];
+    to.insertRow(timeMs, accuracy, x, y, z, device, this.#places, this.#pool);
     to.noteAdded(timeMs, accuracy);
-    to.insertRow(timeMs, accuracy, x, y, z, device, this.#pool);
-    this.#leaves[device] = to;
   }
 }
 

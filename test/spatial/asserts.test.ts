@@ -5,7 +5,8 @@ import { PositionCells } from "../../src/spatial/cells.ts";
 import { PositionSearch } from "../../src/spatial/find/search.ts";
 import { PositionNode } from "../../src/spatial/node.ts";
 import { createPositionIndex } from "../../src/spatial/position-index.ts";
-import { RowPool } from "../../src/spatial/rows.ts";
+import { DevicePlaces } from "../../src/spatial/rows/device-places.ts";
+import { RowPool } from "../../src/spatial/rows/row-pool.ts";
 import { numberOrder } from "../support/number-order.ts";
 
 /** Where the index relies on something, a break of it stops us before it becomes an answer. */
@@ -16,6 +17,7 @@ const COARSE_BITS = 12;
 function plantTree() {
   const cells = new PositionCells<PositionNode>();
   const pool = new RowPool();
+  const places = new DevicePlaces();
   const cellOf = (latitude: number) => geohashCell(latitude, 20, CELL_BITS_MAX);
   const root = new PositionNode(
     null,
@@ -28,14 +30,14 @@ function plantTree() {
   const add = (latitude: number, device: number, timeMs: number) => {
     const leaf = root.childFor(cellOf(latitude), device, cells, pool);
     for (let node: PositionNode | null = leaf; node !== null; node = node.parent) node.noteAdded(timeMs, 0);
-    leaf.insertRow(timeMs, 0, 0, 0, 0, device, pool);
+    leaf.insertRow(timeMs, 0, 0, 0, 0, device, places, pool);
     return leaf;
   };
   add(8.5, 0, 100);
   add(8.5, 1, 200);
   add(10.9, 2, 100);
   const leaf = add(10.9, 3, 200);
-  return { root, leaf, pool };
+  return { root, leaf, places, pool };
 }
 
 test("a node that counts other positions than its children is caught when it is counted", () => {
@@ -53,10 +55,10 @@ test("rows out of their order of time are no leaf's", () => {
 });
 
 test("a device that is not in the leaf it is said to be in is caught, rather than looked for for ever", () => {
-  const { leaf } = plantTree();
-  expect(leaf.rowOf(3, 200)).toBe(1);
-  expect(() => leaf.rowOf(0, 200)).toThrow(AssertionError);
-  expect(() => leaf.rowOf(3, 201)).toThrow(AssertionError);
+  const { leaf, places } = plantTree();
+  expect(leaf.rowOf(3, places.of(3))).toBe(1);
+  expect(() => leaf.rowOf(0, places.of(0))).toThrow(AssertionError);
+  expect(() => leaf.rowOf(2, places.of(3))).toThrow(AssertionError); // It is before.
 });
 
 test("rows that are given back twice are caught: two leaves would share them", () => {

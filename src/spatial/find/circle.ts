@@ -1,7 +1,7 @@
 import { Center, type DevicePositions } from "../center.ts";
 import type { CircleQuery } from "../circle-query.ts";
 import type { PositionNode } from "../node.ts";
-import { POINT } from "../rows.ts";
+import { POINT } from "../rows/row-pool.ts";
 import { roundingOf, squaredChord } from "./squared-chord.ts";
 
 /** The circle that a search is about. */
@@ -58,8 +58,7 @@ export class Circle {
   /** The first row of a leaf that is not too old. */
   firstFresh(leaf: PositionNode): number {
     // Counted rather than looked for, so that the count is remembered for the next query.
-    if (this.accuracyMax === Number.MAX_VALUE)
-      return leaf.count - leaf.countFresh(this.oldestMs, Number.MAX_VALUE);
+    if (this.accuracyMax === Number.MAX_VALUE) leaf.countFresh(this.oldestMs, Number.MAX_VALUE);
     return leaf.firstFresh(this.oldestMs);
   }
 

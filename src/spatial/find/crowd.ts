@@ -1,6 +1,8 @@
-import { type PositionNode, ROW_BITS, ROW_MASK } from "../node.ts";
+import type { PositionNode } from "../node.ts";
 import { NO_POSITIONS, type Positions } from "../positions.ts";
-import { POINT } from "../rows.ts";
+import { ROW_BITS, ROW_MASK } from "../rows/device-places.ts";
+import { NO_DEVICE } from "../rows/leaf-rows.ts";
+import { POINT } from "../rows/row-pool.ts";
 import type { Circle } from "./circle.ts";
 import { orderStatistic, rangeOf } from "./order-statistic.ts";
 import type { PositionRing } from "./ring.ts";
@@ -64,15 +66,16 @@ export class Crowd {
 
   #collect(leafNumber: number, start: number, edge: number): void {
     const leaf = this.#leaves[leafNumber]!;
-    this.#reserve(leaf.count);
+    this.#reserve(leaf.rowCount);
     if (leaf.isOnePoint(this.#positions.byDevice)) this.#collectLeaf(leafNumber, start, edge);
     else this.#collectRows(leafNumber, start, edge);
   }
 
   #collectLeaf(leafNumber: number, start: number, edge: number): void {
     const leaf = this.#leaves[leafNumber]!;
-    const chord = this.#circle.chordTo(leaf, 0);
-    if (chord <= start || chord > edge || !this.#circle.isInside(leaf, 0)) return;
+    const row = leaf.newestRow;
+    const chord = this.#circle.chordTo(leaf, row);
+    if (chord <= start || chord > edge || !this.#circle.isInside(leaf, row)) return;
     const entry = this.#count;
     this.#chords[entry] = chord;
     this.#rows[entry] = ~leafNumber;
@@ -88,7 +91,7 @@ export class Crowd {
     const rows = this.#rows;
     const first = this.#count;
     let entries = first;
-    for (let row = this.#circle.firstFresh(leaf); row < leaf.count; row++) {
+    for (let row = this.#circle.firstFresh(leaf); row < leaf.rowCount; row++) {
       const at = (leaf.start + row) * POINT.width;
       const dx = points[at + POINT.x]! - x;
       const dy = points[at + POINT.y]! - y;
@@ -203,7 +206,7 @@ export class Crowd {
 
   #deviceOf(row: number): number {
     const leaf = this.#leaves[row < 0 ? ~row : row >>> ROW_BITS]!;
-    return leaf.deviceAt(row < 0 ? 0 : row & ROW_MASK);
+    return leaf.deviceAt(row < 0 ? leaf.newestRow : row & ROW_MASK);
   }
 
   /** Puts the rows between two ranks into the ring; returns how many come before. */
@@ -255,10 +258,11 @@ export class Crowd {
       return;
     }
     const leaf = this.#leaves[~row]!;
-    const { accuracies, points, start, count } = leaf;
+    const { accuracies, points, start, rowCount } = leaf;
     const { accuracyMax } = this.#circle;
-    for (let row = start + this.#circle.firstFresh(leaf); row < start + count; row++) {
+    for (let row = start + this.#circle.firstFresh(leaf); row < start + rowCount; row++) {
       const device = points[row * POINT.width + POINT.device]!;
+      if (device === NO_DEVICE) continue;
       marks[device >>> 5]! |= Number(accuracies[row]! <= accuracyMax) << (device & 31);
     }
   }
@@ -289,7 +293,7 @@ export class Crowd {
     }
     const leaf = this.#leaves[~row]!;
     const { accuracyMax } = this.#circle;
-    for (let at = this.#circle.firstFresh(leaf); at < leaf.count; at++)
+    for (let at = this.#circle.firstFresh(leaf); at < leaf.rowCount; at++)
       if (leaf.accuracies[leaf.start + at]! <= accuracyMax) this.#add((~row << ROW_BITS) + at);
   }
 

@@ -1,5 +1,5 @@
 import type { PositionNode } from "../node.ts";
-import { POINT } from "../rows.ts";
+import { POINT } from "../rows/row-pool.ts";
 import { type Circle, NOWHERE } from "./circle.ts";
 
 /** Looks for the ring that a deep page lies in. */
@@ -92,12 +92,12 @@ export class Narrowing {
     // Where a million are at one point, hardly a leaf is looked into.
     if (leaf.isOnePoint(this.#circle.positions)) {
       this.#rowsLookedAt += LEAF_ROWS;
-      return this.#circle.chordTo(leaf, 0) <= bound ? this.#circle.countFresh(leaf) : 0;
+      return this.#circle.chordTo(leaf, leaf.newestRow) <= bound ? this.#circle.countFresh(leaf) : 0;
     }
     const { points, accuracies } = leaf;
-    const end = leaf.start + leaf.count;
+    const end = leaf.start + leaf.rowCount;
     let within = 0;
-    this.#rowsLookedAt += leaf.count;
+    this.#rowsLookedAt += leaf.rowCount;
     for (let row = leaf.start + this.#circle.firstFresh(leaf); row < end; row++) {
       const at = row * POINT.width;
       const dx = points[at + POINT.x]! - x;

@@ -1,7 +1,8 @@
 import { Center, type DevicePositions } from "../center.ts";
-import { type PositionNode, ROW_BITS, ROW_MASK } from "../node.ts";
+import type { PositionNode } from "../node.ts";
 import { NO_POSITIONS, type Positions } from "../positions.ts";
-import { POINT } from "../rows.ts";
+import { ROW_BITS, ROW_MASK } from "../rows/device-places.ts";
+import { POINT } from "../rows/row-pool.ts";
 import type { PositionRing } from "./ring.ts";
 import { arcMeters, bearingDegrees, CHORD_MAX, CHORD_MIN, swapMax } from "./squared-chord.ts";
 

@@ -1,9 +1,10 @@
 import { assert } from "../../lib/assert.ts";
 import { BALL, NO_CHILDREN, SIBLINGS } from "../cells.ts";
 import type { CircleQuery, Found } from "../circle-query.ts";
-import { type PositionNode, ROW_BITS, ROW_MASK } from "../node.ts";
+import type { PositionNode } from "../node.ts";
 import { NO_POSITIONS, type Positions } from "../positions.ts";
-import { POINT } from "../rows.ts";
+import { ROW_BITS, ROW_MASK } from "../rows/device-places.ts";
+import { POINT } from "../rows/row-pool.ts";
 import { Circle, NOWHERE } from "./circle.ts";
 import { Crowd } from "./crowd.ts";
 import { Narrowing, type PositionRoot } from "./narrowing.ts";
@@ -222,7 +223,7 @@ export class PositionSearch {
   #countRows(leaf: PositionNode): void {
     const { x, y, z, innerEdge, outerEdge } = this.#circle;
     const { points } = leaf;
-    const end = (leaf.start + leaf.count) * POINT.width;
+    const end = (leaf.start + leaf.rowCount) * POINT.width;
     let inner = 0;
     let outer = 0;
     for (let at = (leaf.start + this.#circle.firstFresh(leaf)) * POINT.width; at < end; at += POINT.width) {
@@ -246,7 +247,7 @@ export class PositionSearch {
 
   #countMatches(leaf: PositionNode): number {
     let matches = 0;
-    for (let row = this.#circle.firstFresh(leaf); row < leaf.count; row++)
+    for (let row = this.#circle.firstFresh(leaf); row < leaf.rowCount; row++)
       if (this.#circle.isMatch(leaf, row)) matches++;
     return matches;
   }
@@ -264,14 +265,14 @@ export class PositionSearch {
     const leaf = this.#pageLeaves[leafNumber]!;
     const { x, y, z } = this.#circle;
     const pageEdge = this.#pageEdge;
-    const { points, start, count } = leaf;
+    const { points, start, rowCount } = leaf;
     const ring = this.#ring;
     const first = this.#circle.firstFresh(leaf);
-    ring.reserve(count - first);
+    ring.reserve(rowCount - first);
     const { chords, rows } = ring;
     const row0 = leafNumber << ROW_BITS;
     let entries = ring.count;
-    for (let row = first; row < count; row++) {
+    for (let row = first; row < rowCount; row++) {
       const at = (start + row) * POINT.width;
       const dx = points[at + POINT.x]! - x;
       const dy = points[at + POINT.y]! - y;
