@@ -65,3 +65,13 @@ test("openHttpClient() throws where the status is not 200", async () => {
   await expect(client.ask(Buffer.from("?"))).rejects.toThrow("429");
   client.close();
 });
+
+test("openHttpClient() throws where the server has closed an idle connection", async () => {
+  const server = createServer((socket) => socket.end());
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  const client = await openHttpClient(`http://127.0.0.1:${port}`);
+  await closeServer(server); // Waits for the connection's end.
+  await scheduler.wait(50);
+  await expect(client.ask(Buffer.from("?"))).rejects.toThrow("closed the connection");
+});

@@ -8,11 +8,13 @@ import {
 } from "../../support/fleets/metropolis.ts";
 import { compareAnswers, EDGE_METERS } from "../../support/peers/compare.ts";
 import { type Contender, PAGE, type Peer, RADIUS_MILES } from "../../support/peers/contender.ts";
-import { startPostgis } from "../../support/peers/postgis.ts";
+import { startGeokdbush } from "../../support/peers/geokdbush/peer.ts";
+import { startPostgis } from "../../support/peers/postgis/peer.ts";
 import { REDIS, startRedis } from "../../support/peers/redis.ts";
 import { startTile38, TILE38 } from "../../support/peers/tile38.ts";
 import { type Turn, takeTurn } from "../../support/peers/turn.ts";
 import { OURS, OURS_EVERY_AGE, startOurs } from "../../support/peers/wherehouse.ts";
+import { raceBesideWrites } from "../../support/peers/writes/beside-writes.ts";
 import type { Bench, BenchRun } from "../../support/run/bench.ts";
 
 const MS_PER_HOUR = 3_600_000;
@@ -21,24 +23,28 @@ const PEERS = [
   ["Redis", startRedis],
   ["Tile38", startTile38],
   ["PostGIS", startPostgis],
+  ["geokdbush", startGeokdbush],
 ] as const;
 const TIMES_FASTER_MIN = 20; // Than Redis and Tile38, which answer with less.
 
 export const bench: Bench = {
   question:
-    "full answers of who is near, over HTTP, against Redis, Tile38 and PostGIS with the same devices, questions and connections, each through its own client",
+    "full answers of who is near, over HTTP, alone and beside moving devices, against Redis, Tile38, PostGIS and geokdbush with the same devices, questions and connections, each through its own client",
   sizes: {
     devices: { help: "of the metropolis", smoke: 2000, full: 200_000 },
     questions: { help: "different points asked from", smoke: 20, full: 2000 },
     connections: { help: "that ask at a time", smoke: 16, full: 16 },
     seconds: { help: "that each is asked in a round", smoke: 0.1, full: 3 },
     rounds: { help: "in which each has a turn", smoke: 2, full: 5 },
+    writeRounds: { help: "in which each has a turn beside writes and one between", smoke: 1, full: 3 },
+    movesPerSecond: { help: "that are written beside questions", smoke: 1000, full: 20_000 },
     compared: { help: "questions whose answers are compared", smoke: 20, full: 100 },
     seed: { help: "of the metropolis and the points asked from", smoke: 1, full: 1 },
   },
   async run(run) {
     const nowMs = Date.now();
-    const metropolis = createMetropolis({ devices: run.size("devices"), seed: run.size("seed"), nowMs });
+    const metropolisOptions = { devices: run.size("devices"), seed: run.size("seed"), nowMs };
+    const metropolis = createMetropolis(metropolisOptions);
     const oldestMs = nowMs - MS_PER_DAY;
     keepFromTheEdge(metropolis.timestampMs, oldestMs);
     const options = { metropolis, oldestMs, connections: run.size("connections") };
@@ -57,6 +63,9 @@ export const bench: Bench = {
       const points = drawPoints(run.size("questions"), run.size("seed") + 1);
       await compareAll(run, metropolis, contenders, points);
       await race(run, contenders, points);
+      const writes = { run, peers: started, metropolis, metropolisOptions, oldestMs, points };
+      const moved = { ...metropolis, ...(await raceBesideWrites(writes)) };
+      await compareAll(run, moved, contenders, points);
     } finally {
       for (const peer of started) await peer.stop();
     }

@@ -1,5 +1,6 @@
 import { heapStats } from "bun:jsc";
 import { createRandom } from "../fleets/random.ts";
+import { answerParent, childOptions, startChild } from "../run/child.ts";
 import { createGrowingCity, type GrowingCityOptions } from "./growing-city.ts";
 import { createLinearScan } from "./linear-scan.ts";
 import { createOurs } from "./ours.ts";
@@ -47,31 +48,16 @@ const SLICE_MS = 60_000;
 const SETTLE_MS = 30;
 
 export async function startGrowthProcess(options: GrowthOptions): Promise<GrowthProcess> {
-  let said = Promise.withResolvers<unknown>();
-  const child = Bun.spawn([process.execPath, import.meta.path, JSON.stringify(options)], {
-    stdout: "inherit",
-    stderr: "inherit",
-    ipc: (message) => said.resolve(message),
-    onExit: (_, code) =>
-      said.reject(new Error(`a city of ${options.devices} devices ended with code ${code}`)),
-  });
-  const built = (await said.promise) as Built;
+  const child = await startChild<"measure", Measured, Built>({ path: import.meta.path, options });
   return {
     devices: options.devices,
-    built,
-    async measure() {
-      said = Promise.withResolvers();
-      child.send("measure");
-      return (await said.promise) as Measured;
-    },
-    async end() {
-      child.disconnect();
-      await child.exited;
-    },
+    built: child.greeting,
+    measure: () => child.ask("measure"),
+    end: () => child.end(),
   };
 }
 
-if (import.meta.main) await live(JSON.parse(process.argv[2]!) as GrowthOptions);
+if (import.meta.main) await live(childOptions());
 
 async function live(options: GrowthOptions): Promise<void> {
   const { positions, centers, radiusMiles } = createGrowingCity(options);
@@ -89,14 +75,6 @@ async function live(options: GrowthOptions): Promise<void> {
   checkAnswers([scan, ours], checked);
   const linearScanMicros = timeQueries(scan, checked, SLICE_MS);
 
-  process.on("message", () => {
-    const queries = createQueries(centers, kind, () => walk.nowMs, random);
-    const moves = walk.next(options.moves);
-    Bun.gc(true);
-    const queryMicros = timeQueries(ours, queries, SLICE_MS);
-    const measured: Measured = { queryMicros, moveMicros: 1e6 / timeMoves(ours, moves) };
-    process.send!(measured);
-  });
   const built: Built = {
     radiusMiles,
     matches: queries.reduce((sum, query) => sum + ours.find(query).matches, 0) / queries.length,
@@ -104,7 +82,13 @@ async function live(options: GrowthOptions): Promise<void> {
     heapBytes: after.heap - before.heap,
     residentBytes: after.resident - before.resident,
   };
-  process.send!(built);
+  answerParent(built, async (): Promise<Measured> => {
+    const queries = createQueries(centers, kind, () => walk.nowMs, random);
+    const moves = walk.next(options.moves);
+    Bun.gc(true);
+    const queryMicros = timeQueries(ours, queries, SLICE_MS);
+    return { queryMicros, moveMicros: 1e6 / timeMoves(ours, moves) };
+  });
 }
 
 /** Once the collector is done and the allocator has had time to give pages back. */

@@ -1,4 +1,5 @@
 import type { Result } from "../../../src/lib/result.ts";
+import type { FullReport } from "../fleets/fleet.ts";
 import type { Metropolis, Point } from "../fleets/metropolis.ts";
 
 /* What a server takes part in the race with: how it is started, asked, and what its answers hold. */
@@ -6,11 +7,29 @@ import type { Metropolis, Point } from "../fleets/metropolis.ts";
 export const PAGE = 100;
 export const RADIUS_MILES = 5;
 
-/** A server that holds the metropolis, and the ways it is asked who is near. */
+/** A server that holds the metropolis, the ways it is asked who is near, and where it is written to. */
 export interface Peer {
   readonly contenders: readonly Contender[];
+  readonly address: PeerAddress;
   stop(): Promise<void>;
 }
+
+/** What another process needs to write to a peer. */
+export interface PeerAddress {
+  readonly peer: "wherehouse" | "redis" | "tile38" | "postgis" | "geokdbush";
+  readonly port: number;
+  /** Where it takes one. */
+  readonly key?: string;
+}
+
+/** One connection that a peer is written to by, as it would be in use: one batch at a time. */
+export interface PeerWriter {
+  /** Tells where devices are now; resolves once the peer says that it has all of them. */
+  write(reports: readonly FullReport[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+export type OpenWriter = (address: PeerAddress) => Promise<PeerWriter>;
 
 /** What a peer is started with. */
 export interface PeerOptions {

@@ -1,7 +1,15 @@
 import type { Redis } from "ioredis";
 import { fail, ok } from "../../../src/lib/result.ts";
+import type { FullReport } from "../fleets/fleet.ts";
 import type { Metropolis } from "../fleets/metropolis.ts";
-import { type Contender, devicesOf, PAGE, RADIUS_MILES, type StartPeer } from "./contender.ts";
+import {
+  type Contender,
+  devicesOf,
+  type OpenWriter,
+  PAGE,
+  RADIUS_MILES,
+  type StartPeer,
+} from "./contender.ts";
 import { type Daemon, findProgram, makeDirectory, startDaemon } from "./daemon.ts";
 import { closeRedis, connectRedis, openRedis, pingRedis } from "./redis-client.ts";
 
@@ -37,7 +45,8 @@ export const startRedis: StartPeer = async ({ metropolis }) => {
   if (!started.ok) return started;
   const daemon = started.value;
   try {
-    return ok({ contenders: await prepare(daemon, metropolis), stop: daemon.stop });
+    const contenders = await prepare(daemon, metropolis);
+    return ok({ contenders, address: { peer: "redis", port: daemon.port }, stop: daemon.stop });
   } catch (error) {
     await daemon.stop();
     throw error;
@@ -82,17 +91,31 @@ async function prepare({ port, pid }: Daemon, metropolis: Metropolis): Promise<r
 }
 
 async function load(redis: Redis, metropolis: Metropolis): Promise<void> {
-  const { latitude, longitude, deviceId, report } = metropolis;
-  for (const batch of devicesOf(metropolis, BATCH)) {
-    await redis.geoadd(
-      POSITIONS,
-      ...batch.flatMap((index) => [longitude[index]!, latitude[index]!, deviceId(index)]),
-    );
-    await redis.mset(
-      ...batch.flatMap((index) => [`record:${deviceId(index)}`, JSON.stringify(report(index))]),
-    );
-  }
+  for (const batch of devicesOf(metropolis, BATCH)) await write(redis, batch.map(metropolis.report));
 }
+
+/** Positions and records of many devices in one round trip. */
+async function write(redis: Redis, reports: readonly FullReport[]): Promise<void> {
+  const written = await redis
+    .pipeline()
+    .geoadd(
+      POSITIONS,
+      ...reports.flatMap(({ longitude, latitude, device_id }) => [
+        Number(longitude),
+        Number(latitude),
+        String(device_id),
+      ]),
+    )
+    .mset(...reports.flatMap((report) => [`record:${report.device_id}`, JSON.stringify(report)]))
+    .exec();
+  const error = written?.find(([error]) => error !== null)?.[0];
+  if (error) throw error;
+}
+
+export const openRedisWriter: OpenWriter = async ({ port }) => {
+  const redis = await openRedis(port);
+  return { write: (reports) => write(redis, reports), close: () => closeRedis(redis) };
+};
 
 /** An answer is a list of lists that begin with the device. */
 function namesOf(found: unknown): readonly string[] {

@@ -1,10 +1,12 @@
 import type { Redis } from "ioredis";
 import { METERS_PER_MILE } from "../../../src/geo/distance.ts";
 import { fail, ok } from "../../../src/lib/result.ts";
+import type { FullReport } from "../fleets/fleet.ts";
 import type { Metropolis, Point } from "../fleets/metropolis.ts";
 import {
   type Contender,
   devicesOf,
+  type OpenWriter,
   PAGE,
   type PeerOptions,
   RADIUS_MILES,
@@ -15,7 +17,7 @@ import { closeRedis, connectRedis, openRedis, pingRedis } from "./redis-client.t
 
 const INSTALL =
   "no tile38-server in the PATH; go install github.com/tidwall/tile38/cmd/tile38-server@latest, or a release of that project";
-const LOADERS = 16;
+const BATCH = 500;
 const POSITIONS = "positions";
 const RECORDS = "records";
 
@@ -38,7 +40,11 @@ export const startTile38: StartPeer = async (options) => {
   const daemon = started.value;
   try {
     await load(daemon.port, options.metropolis);
-    return ok({ contenders: contendersOf(daemon, options), stop: daemon.stop });
+    return ok({
+      contenders: contendersOf(daemon, options),
+      address: { peer: "tile38", port: daemon.port },
+      stop: daemon.stop,
+    });
   } catch (error) {
     await daemon.stop();
     throw error;
@@ -73,35 +79,33 @@ function contendersOf({ port, pid }: Daemon, { oldestMs }: PeerOptions): readonl
   ];
 }
 
-/** There is no command that sets many: each loader waits for the answer to its last. */
 async function load(port: number, metropolis: Metropolis): Promise<void> {
-  const devices = devicesOf(metropolis, 1);
-  await Promise.all(
-    Array.from({ length: LOADERS }, async () => {
-      const redis = await openRedis(port);
-      for (const [index] of devices) {
-        await setPosition(redis, metropolis, index!);
-        await setRecord(redis, metropolis, index!);
-      }
-      await closeRedis(redis);
-    }),
-  );
+  const writer = await openTile38Writer({ peer: "tile38", port });
+  for (const batch of devicesOf(metropolis, BATCH)) await writer.write(batch.map(metropolis.report));
+  await writer.close();
 }
 
-async function setPosition(redis: Redis, metropolis: Metropolis, index: number): Promise<void> {
-  const { deviceId, latitude, longitude } = metropolis;
-  await redis.call("SET", POSITIONS, deviceId(index), "POINT", latitude[index]!, longitude[index]!);
-}
-
-async function setRecord(redis: Redis, metropolis: Metropolis, index: number): Promise<void> {
-  const { deviceId, latitude, longitude, timestampMs, report } = metropolis;
-  const feature = {
-    type: "Feature",
-    geometry: { type: "Point", coordinates: [longitude[index], latitude[index]] },
-    properties: report(index),
+/** There is no command that sets many: a batch is sent before the first answer is awaited. */
+export const openTile38Writer: OpenWriter = async ({ port }) => {
+  const redis = await openRedis(port);
+  return {
+    async write(reports) {
+      await Promise.all(reports.flatMap((report) => [setPosition(redis, report), setRecord(redis, report)]));
+    },
+    close: () => closeRedis(redis),
   };
-  const time = ["FIELD", "timestamp", timestampMs[index]!] as const;
-  await redis.call("SET", RECORDS, deviceId(index), ...time, "OBJECT", JSON.stringify(feature));
+};
+
+async function setPosition(redis: Redis, { device_id, latitude, longitude }: FullReport): Promise<void> {
+  await redis.call("SET", POSITIONS, String(device_id), "POINT", Number(latitude), Number(longitude));
+}
+
+async function setRecord(redis: Redis, report: FullReport): Promise<void> {
+  const { device_id, latitude, longitude, timestamp } = report;
+  const geometry = { type: "Point", coordinates: [longitude, latitude] };
+  const feature = JSON.stringify({ type: "Feature", geometry, properties: report });
+  const time = ["FIELD", "timestamp", Number(timestamp)] as const;
+  await redis.call("SET", RECORDS, String(device_id), ...time, "OBJECT", feature);
 }
 
 /** An answer is a cursor and items that begin with their name. */

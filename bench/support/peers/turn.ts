@@ -1,10 +1,13 @@
 import type { Point } from "../fleets/metropolis.ts";
+import { percentile } from "../servers/open-load.ts";
 import type { Contender } from "./contender.ts";
 import { readCpuSeconds } from "./cpu.ts";
 
 /** What a server did in some seconds of questions. */
 export interface Turn {
   readonly answersPerSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
   /** Processors that the server kept busy; null where the system doesn't tell. */
   readonly serverCores: number | null;
   /** The same of this process: close to 1 says that the client is what limits. */
@@ -31,12 +34,13 @@ export async function takeTurn({ contender, connections, seconds, next }: TurnOp
   const clientBefore = process.cpuUsage();
   const startMs = performance.now();
   const endMs = startMs + seconds * 1000;
-  let answers = 0;
+  const latenciesMs: number[] = [];
   await Promise.all(
     opened.map(async (connection) => {
       while (performance.now() < endMs) {
+        const askedMs = performance.now();
         await connection.ask(next());
-        answers++;
+        latenciesMs.push(performance.now() - askedMs);
       }
     }),
   );
@@ -44,7 +48,11 @@ export async function takeTurn({ contender, connections, seconds, next }: TurnOp
   const client = process.cpuUsage(clientBefore);
   const serverAfter = readCpuSeconds(contender.pid);
   await Promise.all(opened.map((connection) => connection.close()));
+  latenciesMs.sort((a, b) => a - b);
+  const answers = latenciesMs.length;
   return {
+    p50Ms: percentile(latenciesMs, 0.5),
+    p99Ms: percentile(latenciesMs, 0.99),
     answersPerSecond: answers / elapsedSeconds,
     serverCores:
       serverBefore === null || serverAfter === null ? null : (serverAfter - serverBefore) / elapsedSeconds,

@@ -3,7 +3,16 @@ import type { Metropolis } from "../fleets/metropolis.ts";
 import { openHttpClient } from "../servers/http-client.ts";
 import { getRequest, measureLoad, postRequest } from "../servers/load.ts";
 import { startWherehouse, type WherehouseProcess } from "../servers/server.ts";
-import { type Contender, devicesOf, PAGE, RADIUS_MILES, type Returns, type StartPeer } from "./contender.ts";
+import {
+  type Contender,
+  devicesOf,
+  type OpenWriter,
+  PAGE,
+  RADIUS_MILES,
+  type Returns,
+  type StartPeer,
+} from "./contender.ts";
+import { openHttpWriter } from "./writes/http-writer.ts";
 
 const BATCH = 1000;
 const EVERY_AGE_HOURS = 8 * 24; // A day more than there is in the metropolis.
@@ -48,6 +57,7 @@ export const startOurs: StartPeer = async ({ metropolis, connections }) => {
 
   return ok({
     contenders: [contender(OURS, "24 h", 24), contender(OURS_EVERY_AGE, "all", EVERY_AGE_HOURS)],
+    address: { peer: "wherehouse", port: Number(new URL(server.url).port), key: server.key },
     stop: server.stop,
   });
 };
@@ -70,3 +80,6 @@ async function load(server: WherehouseProcess, metropolis: Metropolis, connectio
     },
   });
 }
+
+export const openOurWriter: OpenWriter = ({ port, key }) =>
+  openHttpWriter(`http://127.0.0.1:${port}/ingest/v1/locations`, { authorization: `Bearer ${key}` });

@@ -13,6 +13,7 @@ export async function openHttpClient(url: string): Promise<HttpClient> {
   socket.setNoDelay(true);
   let answered: (body: Buffer) => void = () => {};
   let failed: (error: Error) => void = () => {};
+  let broken: Error | null = null; // Once it is, nothing is answered any more.
   let head = ""; // So far; a body may come in the same piece or later.
   let body: Buffer[] = [];
   let missing = Number.NaN; // Bytes of the body that are still to come; unknown while the head is not complete.
@@ -28,8 +29,13 @@ export async function openHttpClient(url: string): Promise<HttpClient> {
     answered(whole);
   }
 
-  socket.on("error", (error) => failed(error));
-  socket.on("close", () => failed(new Error("the server closed the connection")));
+  function breakOff(error: Error): void {
+    broken ??= error;
+    failed(broken);
+  }
+
+  socket.on("error", breakOff);
+  socket.on("close", () => breakOff(new Error("the server closed the connection")));
   socket.on("data", (bytes: Buffer) => {
     if (!Number.isNaN(missing)) {
       take(bytes);
@@ -55,7 +61,8 @@ export async function openHttpClient(url: string): Promise<HttpClient> {
       new Promise((resolve, reject) => {
         answered = resolve;
         failed = reject;
-        socket.write(request);
+        if (broken === null) socket.write(request);
+        else reject(broken);
       }),
     close: () => socket.destroy(),
   };

@@ -1,3 +1,4 @@
+import { answerParent, childOptions, startChild } from "../../run/child.ts";
 import { measureOpenLoad, percentile } from "../../servers/open-load.ts";
 import { type CityOptions, createCity } from "../city.ts";
 import { BATCH, movesOf } from "./moves.ts";
@@ -6,8 +7,8 @@ import { BATCH, movesOf } from "./moves.ts";
  * Somebody who reports at a steady rate, in a process of its own: who asks beside it waits for no batch to be sent.
  */
 
-/** Enough for a server that keeps up: a batch is acknowledged long before sixteen more are due. */
-const CONNECTIONS = 16;
+/** Enough for a server that keeps up: a batch is acknowledged before eight more are due, which is 40 ms. */
+const CONNECTIONS = 8;
 
 export interface Reporter {
   /** Sends batches at even distances; resolves once the last is acknowledged. */
@@ -41,34 +42,18 @@ export async function startReporter(
   options: ReporterOptions,
   launcher: readonly string[],
 ): Promise<Reporter> {
-  let said = Promise.withResolvers<unknown>();
-  const child = Bun.spawn([...launcher, process.execPath, import.meta.path, JSON.stringify(options)], {
-    stdout: "inherit",
-    stderr: "inherit",
-    ipc: (message) => said.resolve(message),
-    onExit: (_, code) => said.reject(new Error(`who reports ended with code ${code}`)),
-  });
-  await said.promise;
+  const child = await startChild<Order, Reported>({ path: import.meta.path, options, launcher });
   return {
-    async report(reportsPerSecond, seconds) {
-      said = Promise.withResolvers();
-      const order: Order = { reportsPerSecond, seconds };
-      child.send(order);
-      return (await said.promise) as Reported;
-    },
-    async end() {
-      said.promise.catch(() => {}); // Its end is no fault.
-      child.disconnect();
-      await child.exited;
-    },
+    report: (reportsPerSecond, seconds) => child.ask({ reportsPerSecond, seconds }),
+    end: () => child.end(),
   };
 }
 
-if (import.meta.main) live(JSON.parse(process.argv[2]!) as ReporterOptions);
+if (import.meta.main) live(childOptions());
 
 function live({ city, url, key, seed }: ReporterOptions): void {
   const moves = movesOf(createCity(city), url, key, seed);
-  process.on("message", async ({ reportsPerSecond, seconds }: Order) => {
+  answerParent("ready", async ({ reportsPerSecond, seconds }: Order): Promise<Reported> => {
     const startMs = performance.now();
     const endMs = startMs + seconds * 1000;
     const latenciesMs = await measureOpenLoad({
@@ -79,13 +64,11 @@ function live({ city, url, key, seed }: ReporterOptions): void {
       goesOn: () => performance.now() < endMs,
     });
     const reports = latenciesMs.length * BATCH;
-    const reported: Reported = {
+    return {
       reports,
       reportsPerSecond: reports / ((performance.now() - startMs) / 1000),
       p99Ms: percentile(latenciesMs, 0.99),
       last: moves.last(),
     };
-    process.send!(reported);
   });
-  process.send!("ready");
 }

@@ -1,0 +1,68 @@
+import { METERS_PER_MILE } from "../../../../src/geo/distance.ts";
+import { fail, ok } from "../../../../src/lib/result.ts";
+import { type Contender, PAGE, type PeerOptions, RADIUS_MILES, type StartPeer } from "../contender.ts";
+import type { Daemon } from "../daemon.ts";
+import { connectTo, INSTALL, startPostgres } from "./postgres.ts";
+import { fillTable } from "./table.ts";
+
+const POSTGIS = "PostGIS KNN";
+
+/** PostgreSQL with a table of full records and an index of their places. */
+export const startPostgis: StartPeer = async (options) => {
+  const started = await startPostgres(options.connections);
+  if (!started.ok) return started;
+  const daemon = started.value;
+  const { port, stop } = daemon;
+  try {
+    const isFilled = await fillTable(port, options.metropolis);
+    if (isFilled) {
+      return ok({ contenders: contendersOf(daemon, options), address: { peer: "postgis", port }, stop });
+    }
+    await stop();
+    return fail(INSTALL);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+};
+
+/**
+ * Two ways to write it. The first leaves the radius for last, so that the index is read only as far as the page goes.
+ */
+function contendersOf(daemon: Daemon, { metropolis, oldestMs }: PeerOptions): readonly Contender[] {
+  const columns = Object.keys(metropolis.report(0));
+  const radiusMeters = RADIUS_MILES * METERS_PER_MILE;
+  const center = "ST_MakePoint($1::float8, $2::float8)::geography";
+  const select = `SELECT ${columns.join(", ")}, place <-> ${center} AS meters FROM devices`;
+  const isYoung = "timestamp >= $3::bigint";
+  const nearest = `ORDER BY place <-> ${center} LIMIT ${PAGE}`;
+
+  function contender(name: string, statement: string): Contender {
+    return {
+      name,
+      pid: daemon.pid,
+      returns: { records: true, total: false, ages: "24 h", ties: false },
+      async connect() {
+        const sql = connectTo(daemon.port);
+        return {
+          ask: async ({ latitude, longitude }) =>
+            sql.unsafe(statement, [longitude, latitude, oldestMs], { prepare: true }),
+          close: () => sql.end(),
+        };
+      },
+      readDevices: (answer) =>
+        (answer as readonly { readonly device_id: string }[]).map((row) => row.device_id),
+    };
+  }
+
+  return [
+    contender(
+      POSTGIS,
+      `SELECT * FROM (${select} WHERE ${isYoung} ${nearest}) AS page WHERE meters <= ${radiusMeters}`,
+    ),
+    contender(
+      `${POSTGIS} with ST_DWithin`,
+      `${select} WHERE ST_DWithin(place, ${center}, ${radiusMeters}, false) AND ${isYoung} ${nearest}`,
+    ),
+  ];
+}

@@ -1,0 +1,62 @@
+/* Processes of the bench's own: each greets once it is ready, and answers one message after the other. */
+
+export interface Child<Message, Answer, Greeting = string> {
+  readonly greeting: Greeting;
+  ask(message: Message): Promise<Answer>;
+  end(): Promise<void>;
+}
+
+export interface ChildOptions {
+  /** The file that `answerParent` is called in. */
+  readonly path: string;
+  /** What it is told at the start, as JSON. */
+  readonly options: unknown;
+  /** Words before the command, e.g. to give it a core. */
+  readonly launcher?: readonly string[];
+}
+
+export async function startChild<Message, Answer, Greeting = string>({
+  path,
+  options,
+  launcher = [],
+}: ChildOptions): Promise<Child<Message, Answer, Greeting>> {
+  let said = Promise.withResolvers<unknown>();
+  let isEnding = false;
+  const child = Bun.spawn([...launcher, process.execPath, path, JSON.stringify(options)], {
+    stdout: "inherit",
+    stderr: "inherit",
+    ipc: (message) => said.resolve(message),
+    onExit: (_, code) => {
+      if (!isEnding) said.reject(new Error(`${path} ended with code ${code}`));
+    },
+  });
+  const greeting = (await said.promise) as Greeting;
+  return {
+    greeting,
+    async ask(message) {
+      said = Promise.withResolvers();
+      child.send(message);
+      return (await said.promise) as Answer;
+    },
+    async end() {
+      isEnding = true;
+      child.disconnect();
+      await child.exited;
+    },
+  };
+}
+
+/** In the child: what it was told. */
+export function childOptions<Options>(): Options {
+  return JSON.parse(process.argv[2]!) as Options;
+}
+
+/** In the child: greets, and answers until the parent disconnects. */
+export function answerParent<Message>(
+  greeting: unknown,
+  answer: (message: Message) => Promise<unknown>,
+): void {
+  process.on("message", async (message: Message) => process.send!(await answer(message)));
+  process.on("disconnect", () => process.exit()); // Whatever connections it holds.
+  process.send!(greeting);
+}
