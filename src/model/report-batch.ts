@@ -1,3 +1,5 @@
+import type { Buffer } from "node:buffer";
+import { TextSet } from "../lib/tables/text-set.ts";
 import { createTupleSet } from "../lib/tables/tuple-set.ts";
 import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "./location-fields.ts";
 
@@ -30,6 +32,9 @@ export const NOT_CARRIED = 0;
 /** Batches larger than this don't exist: one request, or one step of an import. */
 export const BATCH_REPORTS_MAX = 10_000;
 
+/** Texts that reports share; each has an id of its own beside, and mostly a user. */
+const TEXTS_USUAL = 24;
+
 /** Collects the reports of one batch. Call `add` for each row after filling the scratch fields. */
 export interface ReportBatchBuilder {
   /** The row being filled; every member is overwritten by `begin`. */
@@ -40,6 +45,10 @@ export interface ReportBatchBuilder {
   find(value: string): number;
   /** The batch's index of a text, adding it where it is new. */
   text(value: string): number;
+  /** The same for a text that lies in bytes, of which none is above 0x7f. */
+  asciiText(bytes: Buffer, start: number, end: number): number;
+  /** A text of the batch. */
+  textAt(index: number): string;
   /** Clears the scratch row. */
   begin(): void;
   /** Appends the scratch row under this device and time. */
@@ -51,8 +60,7 @@ export interface ReportBatchBuilder {
 export function createReportBatchBuilder(rowsExpected: number): ReportBatchBuilder {
   let capacity = Math.max(1, Math.min(rowsExpected, BATCH_REPORTS_MAX));
   let count = 0;
-  const texts: string[] = [""];
-  const textIndexes = new Map<string, number>();
+  const texts = new TextSet(TEXTS_USUAL + 2 * capacity);
   let device = new Uint32Array(capacity);
   let timestampMs = new Float64Array(capacity);
   const columns = NUMBER_FIELDS.map(() => new Float64Array(capacity));
@@ -80,18 +88,15 @@ export function createReportBatchBuilder(rowsExpected: number): ReportBatchBuild
     get count() {
       return count;
     },
-    find: (value) => textIndexes.get(value) ?? NOT_CARRIED,
-    text(value) {
-      const known = textIndexes.get(value);
-      if (known !== undefined) return known;
-      texts.push(value);
-      textIndexes.set(value, texts.length - 1);
-      return texts.length - 1;
-    },
+    find: (value) => texts.find(value),
+    text: (value) => texts.add(value),
+    asciiText: (bytes, start, end) => texts.addAscii(bytes, start, end),
+    textAt: (index) => texts.texts[index]!,
     begin() {
-      numbers.fill(Number.NaN);
-      profile.fill(NOT_CARRIED);
-      state.fill(NOT_CARRIED);
+      // So few that `fill` takes longer.
+      for (let c = 0; c < numbers.length; c++) numbers[c] = Number.NaN;
+      for (let m = 0; m < profile.length; m++) profile[m] = NOT_CARRIED;
+      for (let m = 0; m < state.length; m++) state[m] = NOT_CARRIED;
     },
     add(deviceText, atMs) {
       if (count === capacity) grow();
@@ -104,7 +109,7 @@ export function createReportBatchBuilder(rowsExpected: number): ReportBatchBuild
     },
     build: () => ({
       count,
-      texts,
+      texts: texts.texts,
       device: filled(device, count),
       timestampMs: filled(timestampMs, count),
       numbers: columns.map((column) => filled(column, count)),
@@ -116,9 +121,9 @@ export function createReportBatchBuilder(rowsExpected: number): ReportBatchBuild
   };
 }
 
-/** The rows that are there. Views of full columns took a tenth of the time of a request with one report. */
+/** The rows that are there. A view of part of a short column would take Bun longer than a copy. */
 function filled<Column extends Uint32Array | Float64Array>(column: Column, count: number): Column {
-  return column.length === count ? column : (column.subarray(0, count) as Column);
+  return column.length === count ? column : (column.slice(0, count) as Column);
 }
 
 function grownUint32(from: Uint32Array<ArrayBuffer>, capacity: number): Uint32Array<ArrayBuffer> {

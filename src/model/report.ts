@@ -91,11 +91,14 @@ interface TextField {
 }
 
 function withOpenness(field: LocationField): TextField {
-  const { type, pattern, refused, charactersMin, charactersMax } = field;
+  return { field, isOpen: field.type === "string" && isOpenText(field) };
+}
+
+/** Whether a text field takes every text that any field takes. */
+export function isOpenText({ pattern, refused, charactersMin, charactersMax }: LocationField): boolean {
   const texts = REPORT_FIELDS.filter((other) => other.type === "string");
   const isLongest = texts.every((other) => charactersMax! >= other.charactersMax!);
-  const takesAll = pattern === undefined && refused === undefined && charactersMin === 0 && isLongest;
-  return { field, isOpen: type === "string" && takesAll };
+  return pattern === undefined && refused === undefined && charactersMin === 0 && isLongest;
 }
 
 function fillTexts(
@@ -127,7 +130,8 @@ function fillTexts(
   return null;
 }
 
-function timestampFault(value: unknown, times: AcceptedTimes): string | null {
+/** What is wrong with a timestamp; null for nothing. */
+export function timestampFault(value: unknown, times: AcceptedTimes): string | null {
   if (value === undefined || value === null) return "timestamp is required";
   if (typeof value !== "number" || !Number.isSafeInteger(value)) {
     return "timestamp must be an integer, Unix time in milliseconds";
@@ -147,7 +151,8 @@ function numberFault(field: LocationField, value: unknown): string {
   return `${field.name} must be between ${field.minimum} and ${field.maximum}`;
 }
 
-function textFault(field: LocationField, value: unknown): string | null {
+/** What is wrong with a text, or what should be one; null for nothing. */
+export function textFault(field: LocationField, value: unknown): string | null {
   if (typeof value === "string") {
     if (field.pattern !== undefined) {
       return field.pattern.test(value) ? null : `${field.name} must match ${field.pattern.source}`;

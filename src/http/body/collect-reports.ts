@@ -4,6 +4,7 @@ import type { Binding } from "../../model/binding.ts";
 import { type AcceptedTimes, addReport, type RejectedReport } from "../../model/report.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 import { ReportBatches } from "../../model/report-batches.ts";
+import { ReportScanner } from "../../model/report-scanner.ts";
 
 /** What the reports of a body are held to. */
 export interface ReportRules {
@@ -23,11 +24,17 @@ export interface ReadReports {
 export class CollectedReports implements ReadReports {
   readonly rejected: RejectedReport[] = [];
   readonly #rules: ReportRules;
+  readonly #scanner: ReportScanner | null;
   readonly #taken = new ReportBatches();
   #count = 0;
 
-  constructor(rules: ReportRules) {
+  /** Reports can be read from the body, where one is given. */
+  constructor(rules: ReportRules, body: Uint8Array | null = null) {
     this.#rules = rules;
+    const { deviceId, userId } = rules.binding;
+    // What the reports of a bound key leave out is put in before anything is checked.
+    const isBound = deviceId !== null || userId !== null;
+    this.#scanner = body === null || isBound ? null : new ReportScanner(body, rules.times);
   }
 
   /** Reports so far, good or not. */
@@ -37,6 +44,20 @@ export class CollectedReports implements ReadReports {
 
   get batches(): readonly ReportBatch[] {
     return this.#taken.batches;
+  }
+
+  /**
+   * Reads the body's report that begins here, and ends before `end`: where it ends, or -1 where it has to be parsed and
+   * added. What is read is taken in by `addRead` alone.
+   */
+  read(start: number, end: number, following: number): number {
+    return this.#scanner === null ? -1 : this.#scanner.read(start, end, this.#taken.builder(following));
+  }
+
+  /** Takes in the report that was read last. */
+  addRead(): void {
+    this.#scanner!.addRow(this.#taken.builder(0));
+    this.#count++;
   }
 
   /** Takes in what may be a report; `following` more are known to come. */

@@ -7,6 +7,7 @@ import { TOO_MANY_REPORTS } from "../../model/report.ts";
 import { BATCH_REPORTS_MAX } from "../../model/report-batch.ts";
 import { CollectedReports, type ReadReports, type ReportRules } from "./collect-reports.ts";
 import { REPORT_MEMBERS, readMembersAt, readReportAt } from "./long-json.ts";
+import { readReportList } from "./report-list.ts";
 
 /** Bodies that hold reports: `{"locations":[...]}` or one report, or one report a line. */
 export type ReportFormat = "json" | "ndjson";
@@ -30,8 +31,9 @@ type Read = Result<ReadReports, ServiceError>;
 export function* readReports(body: Uint8Array, format: ReportFormat, rules: ReportRules): Steps<Read> {
   if (body.length === 0) return unreadable("the body is empty");
   if (format === "ndjson") return yield* readNdjson(body, rules);
-  if (body.length <= PIECE_BYTES_MAX) return readShortJson(body, rules);
-  return (yield* readPlainList(body, rules)) ?? (yield* readLongJson(body, rules));
+  const list = yield* readReportList(body, rules);
+  if (list !== null) return list;
+  return body.length <= PIECE_BYTES_MAX ? readShortJson(body, rules) : yield* readLongJson(body, rules);
 }
 
 function readShortJson(body: Uint8Array, rules: ReportRules): Read {
@@ -54,74 +56,6 @@ function addAll(reports: readonly unknown[], expected: number, collected: Collec
   let following = expected;
   for (const report of reports) collected.add(report, --following);
 }
-
-/**
- * A long list as most clients write it, cut between reports without looking at what lies between the cuts. That is as
- * good as parsing the whole: where every piece between brackets is an array, so are all of them with commas between,
- * and a cut that hit a text or the inside of a report leaves a piece that is none. Null where the body is something
- * else, which costs no more than what was read of it.
- */
-function* readPlainList(body: Uint8Array, rules: ReportRules): Steps<Read | null> {
-  const head = LIST_HEAD.exec(latin1(body, LIST_EDGE_BYTES_MAX));
-  const listEnd = head === null ? null : endOfList(body);
-  if (head === null || listEnd === null) return null;
-  const collected = new CollectedReports(rules);
-  for (let open = head[0].length - 1; ; ) {
-    const isLast = listEnd - open <= PIECE_BYTES_MAX;
-    const close = isLast ? listEnd : cutAfter(body, open + CUT_BYTES_MIN, open + PIECE_BYTES_MAX);
-    const reports = close === null ? null : listBetween(body, open, close);
-    if (reports === null || collected.count + reports.length > BATCH_REPORTS_MAX) return null;
-    const expected = Math.ceil((reports.length * (listEnd - open)) / (close! - open));
-    addAll(reports, expected, collected);
-    if (isLast) return ok(collected.end());
-    open = close!;
-    yield;
-  }
-}
-
-/** A report or two of the usual size before a piece is full: each piece costs some microseconds. */
-const CUT_BYTES_MIN = (3 / 4) * PIECE_BYTES_MAX;
-
-const LIST_HEAD = /^(?:\u00ef\u00bb\u00bf)?[ \t\r\n]*\{[ \t\r\n]*"locations"[ \t\r\n]*:[ \t\r\n]*\[/;
-/** So much before the first report and behind the last is looked at; it is mostly blanks. */
-const LIST_EDGE_BYTES_MAX = 64;
-
-/** Where the bracket lies that is the last of the body but for a brace; null where it ends in something else. */
-function endOfList(body: Uint8Array): number | null {
-  const brace = trimmed(body, body.length - LIST_EDGE_BYTES_MAX, body.length).end - 1;
-  if (body[brace] !== CLOSE_BRACE) return null;
-  const bracket = trimmed(body, body.length - LIST_EDGE_BYTES_MAX, brace).end - 1;
-  return body[bracket] === CLOSE_BRACKET ? bracket : null;
-}
-
-/** The comma behind the first report that ends there before another; null where none does. */
-function cutAfter(body: Uint8Array, from: number, to: number): number | null {
-  for (let at = from; at < to; ) {
-    const brace = body.indexOf(CLOSE_BRACE, at);
-    if (brace < 0 || brace >= to) return null;
-    if (body[brace + 1] === COMMA && body[brace + 2] === OPEN_BRACE) return brace + 1;
-    at = brace + 1;
-  }
-  return null;
-}
-
-/** What lies between two places of a list, parsed; brackets stand there for as long. Null where that is no array. */
-function listBetween(body: Uint8Array, open: number, close: number): unknown[] | null {
-  const [before, after] = [body[open]!, body[close]!];
-  body[open] = OPEN_BRACKET;
-  body[close] = CLOSE_BRACKET;
-  const text = decodeUtf8(body.subarray(open, close + 1));
-  body[open] = before;
-  body[close] = after;
-  const list = text === null ? null : parseJson(text);
-  return Array.isArray(list) ? list : null;
-}
-
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
-const COMMA = 0x2c;
 
 /** Any other long body: walked over whole before anything of it is parsed. */
 function* readLongJson(body: Uint8Array, rules: ReportRules): Steps<Read> {
@@ -153,14 +87,14 @@ function* readLongJson(body: Uint8Array, rules: ReportRules): Steps<Read> {
 function* readNdjson(body: Uint8Array, rules: ReportRules): Steps<Read> {
   const lines = yield* findLines(body);
   if (lines.length > BATCH_REPORTS_MAX) return tooMany();
-  const collected = new CollectedReports(rules);
+  const collected = new CollectedReports(rules, body);
   let following = lines.length;
   let stepBytes = 0;
   for (const line of lines) {
     following--;
     const length = line.end - line.start;
     if (length > PIECE_BYTES_MAX) yield* addLongLine(body, line, following, collected);
-    else addLine(body.subarray(line.start, line.end), following, collected);
+    else addLine(body, line, following, collected);
     stepBytes += length;
     if (stepBytes < PIECE_BYTES_MAX) continue;
     yield;
@@ -169,8 +103,13 @@ function* readNdjson(body: Uint8Array, rules: ReportRules): Steps<Read> {
   return ok(collected.end());
 }
 
-function addLine(line: Uint8Array, following: number, collected: CollectedReports): void {
-  const text = decodeUtf8(line);
+function addLine(body: Uint8Array, line: Place, following: number, collected: CollectedReports): void {
+  const { start, end } = trimmed(body, line.start, line.end);
+  if (collected.read(start, end, following) === end) {
+    collected.addRead();
+    return;
+  }
+  const text = decodeUtf8(body.subarray(start, end));
   const report = text === null ? undefined : parseJson(text);
   if (text === null) collected.reject(LINE_NO_UTF8);
   else if (report === undefined) collected.reject(LINE_NO_JSON);
@@ -207,10 +146,6 @@ function* findLines(body: Uint8Array): Steps<Place[]> {
 }
 
 const LF = 0x0a;
-
-function latin1(body: Uint8Array, byteCount: number): string {
-  return String.fromCharCode(...body.subarray(0, byteCount));
-}
 
 const NO_UTF8 = "the body is not valid UTF-8";
 const NO_JSON = "the body is not valid JSON: it cannot be parsed";

@@ -23,6 +23,13 @@ export function hashText(text: string): number {
   return mixed(hash);
 }
 
+/** The same over bytes of ASCII, which are the units of their text. */
+export function hashAscii(bytes: Uint8Array, start: number, end: number): number {
+  let hash = SEED;
+  for (let i = start; i < end; i++) hash = Math.imul(hash ^ bytes[i]!, FACTOR);
+  return mixed(hash);
+}
+
 function mixed(hash: number): number {
   hash ^= hash >>> 15;
   hash = Math.imul(hash, 0x2c1b3c6d);

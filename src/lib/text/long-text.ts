@@ -39,7 +39,8 @@ export function* skipWhite(body: Uint8Array, start: number): Steps<number> {
   }
 }
 
-function afterWhite(body: Uint8Array, from: number, end: number): number {
+/** The first place that is not white, up to the end. */
+export function afterWhite(body: Uint8Array, from: number, end: number): number {
   let at = from;
   while (at < end && isWhite(body[at]!)) at++;
   return at;

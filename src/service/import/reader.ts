@@ -74,6 +74,8 @@ export function shiftedBuilder(builder: ReportBatchBuilder, shiftMs: number): Re
     },
     find: (value) => builder.find(value),
     text: (value) => builder.text(value),
+    asciiText: (bytes, start, end) => builder.asciiText(bytes, start, end),
+    textAt: (index) => builder.textAt(index),
     begin: () => builder.begin(),
     add: (device, timestampMs) => builder.add(device, timestampMs + shiftMs),
     build: () => builder.build(),

@@ -1,0 +1,125 @@
+import { Buffer } from "node:buffer";
+import { afterWhite } from "./long-text.ts";
+
+/*
+ * Reads plain values of a JSON text from its bytes, without making what needs not be made. What is not plain, as a text
+ * with escapes or a number with an exponent, is left to a parser, so it may be JSON or not.
+ */
+
+export class JsonScan {
+  readonly bytes: Buffer;
+  /** Where the value ends that was read last. */
+  end = 0;
+  /** Whether the text whose end was found last is printable ASCII. */
+  isPrintable = true;
+  readonly #view: DataView;
+
+  constructor({ buffer, byteOffset, byteLength }: Uint8Array) {
+    this.bytes = Buffer.from(buffer, byteOffset, byteLength);
+    this.#view = new DataView(buffer, byteOffset, byteLength);
+  }
+
+  /** Whether so many bytes are the same in two places, both of which the text has: four at a time. */
+  isSame(a: number, b: number, byteCount: number): boolean {
+    const view = this.#view;
+    const last = byteCount - 4;
+    if (last < 0) return this.#isSameShort(a, b, byteCount);
+    for (let i = 0; i < last; i += 4) if (view.getInt32(a + i) !== view.getInt32(b + i)) return false;
+    return view.getInt32(a + last) === view.getInt32(b + last);
+  }
+
+  /** Where the first byte lies that is not blank, if there are not many. */
+  afterBlanks(at: number): number {
+    return afterWhite(this.bytes, at, at + BLANKS_MAX);
+  }
+
+  /** Whether one of the three words of four letters begins here. */
+  isWord(at: number, word: number): boolean {
+    return at + 4 <= this.bytes.length && this.#view.getInt32(at) === word;
+  }
+
+  /**
+   * The number that begins here, as parsers read it; NaN where none does. One with an exponent, or of very many digits,
+   * seems to end before.
+   */
+  number(at: number): number {
+    const { bytes } = this;
+    const isNegative = bytes[at] === MINUS;
+    const first = isNegative ? at + 1 : at;
+    const limit = first + DIGITS_MAX;
+    let next = first;
+    let digits = 0;
+    while (next < limit && isDigit(bytes[next]!)) digits = digits * 10 + (bytes[next++]! - DIGIT_0);
+    if (next === first || (bytes[first] === DIGIT_0 && next > first + 1)) return Number.NaN;
+    let decimals = 0;
+    if (bytes[next] === POINT) {
+      const point = next++;
+      while (next < limit && isDigit(bytes[next]!)) digits = digits * 10 + (bytes[next++]! - DIGIT_0);
+      decimals = next - point - 1;
+      if (decimals === 0) return Number.NaN;
+    }
+    this.end = next;
+    // Whole numbers up to here and powers of ten up to 10^22 are doubles, so their quotient is rounded once.
+    if (digits > Number.MAX_SAFE_INTEGER || decimals >= SCALES.length)
+      return Number(bytes.toString("latin1", at, next));
+    const value = decimals === 0 ? digits : digits / SCALES[decimals]!;
+    return isNegative ? -value : value;
+  }
+
+  /**
+   * Where the quotation mark lies that ends the text that begins behind one here; -1 for a text with escapes or of more
+   * bytes.
+   */
+  textEnd(at: number, bytesMax: number): number {
+    const { bytes } = this;
+    const limit = at + bytesMax;
+    this.isPrintable = true;
+    for (let next = at; next <= limit; next++) {
+      const byte = bytes[next]!;
+      if (byte === QUOTE) return next;
+      if (byte >= DELETE) this.isPrintable = false;
+      else if (byte < SPACE || byte === BACKSLASH) return -1;
+    }
+    return -1;
+  }
+
+  /** The text between two quotation marks; null where that is no UTF-8. */
+  text(start: number, end: number): string | null {
+    try {
+      return decoder.decode(this.bytes.subarray(start, end));
+    } catch {
+      return null;
+    }
+  }
+
+  #isSameShort(a: number, b: number, byteCount: number): boolean {
+    const { bytes } = this;
+    for (let i = 0; i < byteCount; i++) if (bytes[a + i] !== bytes[b + i]) return false;
+    return true;
+  }
+}
+
+/** As `isWord` knows them. */
+export const TRUE = 0x74727565;
+export const FALS = 0x66616c73;
+export const NULL = 0x6e756c6c;
+
+/** As many as lie between the members of an indented text. */
+const BLANKS_MAX = 64;
+/** Of what anybody measured. */
+const DIGITS_MAX = 32;
+const SCALES = Float64Array.from({ length: 23 }, (_, decimals) => 10 ** decimals);
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const MINUS = 0x2d;
+const POINT = 0x2e;
+const DIGIT_0 = 0x30;
+const BACKSLASH = 0x5c;
+const DELETE = 0x7f;
+
+function isDigit(byte: number): boolean {
+  return byte >= DIGIT_0 && byte <= DIGIT_0 + 9;
+}

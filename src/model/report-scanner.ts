@@ -1,0 +1,274 @@
+import { Buffer } from "node:buffer";
+import { assert } from "../lib/assert.ts";
+import { TextSet } from "../lib/tables/text-set.ts";
+import { FALS, JsonScan, NULL, TRUE } from "../lib/text/json-scan.ts";
+import {
+  NUMBER_FIELDS,
+  PROFILE_FIELDS,
+  REPORT_FIELDS,
+  STATE_FIELDS,
+  type StoredField,
+} from "./location-fields.ts";
+import { type AcceptedTimes, isOpenText, textFault, timestampFault } from "./report.ts";
+import { NOT_CARRIED, type ReportBatchBuilder } from "./report-batch.ts";
+
+/*
+ * Reads the reports of a JSON text from its bytes into a batch, with no object per report. Those of a sender are mostly
+ * alike: what lies between two values is compared with what lay there in the report before, and so is a text. What is
+ * unusual in any way, good or bad, is left to a parser and `addReport`.
+ */
+
+/** How a member's value is read. */
+const NUMBER = 0;
+const TEXT = 1;
+const BOOLEAN = 2;
+const TIMESTAMP = 3;
+const DEVICE = 4;
+/** Of no field: read and dropped. */
+const UNKNOWN = 5;
+
+/** A member that reports may have. */
+interface Member {
+  readonly kind: number;
+  readonly field: StoredField | null;
+  /** Where the batch keeps it: a column of numbers, or a place in a tuple. */
+  readonly index: number;
+  readonly isState: boolean;
+  /** Whether each text of printable ASCII will do. */
+  readonly isOpen: boolean;
+  /** What no other field has; none for members of no field. */
+  readonly bit: number;
+}
+
+/** A member of the reports so far, in their order. */
+interface Slot {
+  readonly member: Member;
+  /** Where the name lies that came last, with all before the value but a comma. */
+  nameAt: number;
+  nameBytes: number;
+  /** Where a text or a boolean lies that came last in this batch, and its index there; no bytes where none came. */
+  valueAt: number;
+  valueBytes: number;
+  text: number;
+}
+
+export class ReportScanner {
+  readonly #json: JsonScan;
+  readonly #times: AcceptedTimes;
+  readonly #slots: Slot[] = [];
+  /** Bits of those that have a slot. */
+  #members = 0;
+  #batch: ReportBatchBuilder | null = null;
+  #deviceText = 0;
+  #timestampMs = 0;
+
+  constructor(body: Uint8Array, times: AcceptedTimes) {
+    this.#json = new JsonScan(body);
+    this.#times = times;
+  }
+
+  /**
+   * Reads the report that begins here, and ends before `end`, into the batch's scratch row. Returns where it ends, or
+   * -1 where it has to be parsed.
+   */
+  read(start: number, end: number, batch: ReportBatchBuilder): number {
+    if (batch !== this.#batch) this.#begin(batch);
+    batch.begin();
+    const json = this.#json;
+    const slots = this.#slots;
+    const { bytes } = json;
+    let at = start;
+    let seen = 0;
+    let next = 0;
+    for (let separator = OPEN_BRACE; ; separator = COMMA) {
+      if (bytes[at] !== separator) {
+        at = json.afterBlanks(at);
+        if (bytes[at] === CLOSE_BRACE && separator === COMMA) break;
+        if (bytes[at] !== separator) return -1;
+      }
+      at++;
+      let slot = slots[next];
+      if (slot === undefined || at + slot.nameBytes >= end || !json.isSame(slot.nameAt, at, slot.nameBytes)) {
+        next = this.#findSlot(at, end, next);
+        if (next < 0) return -1;
+        slot = slots[next]!;
+      }
+      next++;
+      const { bit } = slot.member;
+      if ((seen & bit) !== 0) return -1; // Of members given twice the last counts.
+      seen |= bit;
+      if (!this.#readValue(slot, at + slot.nameBytes, end, batch)) return -1;
+      at = json.end;
+    }
+    return (seen & REQUIRED) === REQUIRED && at < end ? at + 1 : -1;
+  }
+
+  /** Appends what was read last. */
+  addRow(batch: ReportBatchBuilder): void {
+    batch.add(this.#deviceText, this.#timestampMs);
+  }
+
+  #begin(batch: ReportBatchBuilder): void {
+    this.#batch = batch;
+    for (const slot of this.#slots) slot.valueBytes = 0; // Another batch has other indexes.
+  }
+
+  /** The slot of the member whose name, or the blanks before it, begin here; -1 where it can't be told. */
+  #findSlot(at: number, end: number, expected: number): number {
+    const slots = this.#slots;
+    for (let found = expected + 1; found < slots.length; found++) {
+      const { nameAt, nameBytes } = slots[found]!;
+      if (at + nameBytes < end && this.#json.isSame(nameAt, at, nameBytes)) return found;
+    }
+    return this.#readName(at, end, expected);
+  }
+
+  /** The same by looking the name up; one that is new has its slot here. */
+  #readName(at: number, end: number, expected: number): number {
+    const json = this.#json;
+    const { bytes } = json;
+    const quote = json.afterBlanks(at);
+    const nameEnd = bytes[quote] === QUOTE ? json.textEnd(quote + 1, TEXT_BYTES_MAX) : -1;
+    const colon = nameEnd < 0 ? -1 : json.afterBlanks(nameEnd + 1);
+    if (colon < 0 || bytes[colon] !== COLON || !json.isPrintable) return -1;
+    const nameBytes = json.afterBlanks(colon + 1) - at;
+    if (at + nameBytes >= end) return -1;
+    const member = MEMBERS[NAMES.findAscii(bytes, quote + 1, nameEnd)]!;
+    const slots = this.#slots;
+    if ((this.#members & member.bit) !== 0) {
+      const known = slots.findIndex((slot) => slot.member === member);
+      slots[known]!.nameAt = at;
+      slots[known]!.nameBytes = nameBytes;
+      return known;
+    }
+    if (slots.length === SLOTS_MAX) return -1;
+    this.#members |= member.bit;
+    slots.splice(expected, 0, { member, nameAt: at, nameBytes, valueAt: 0, valueBytes: 0, text: 0 });
+    return expected;
+  }
+
+  /** False where the value is none that is plain and good. */
+  #readValue(slot: Slot, at: number, end: number, batch: ReportBatchBuilder): boolean {
+    const json = this.#json;
+    const { member } = slot;
+    switch (member.kind) {
+      case NUMBER: {
+        const value = json.number(at);
+        if (!(value >= member.field!.minimum! && value <= member.field!.maximum!))
+          return this.#isLeftOut(member, at);
+        batch.numbers[member.index] = value + 0; // -0 becomes 0, as JSON shows it.
+        return true;
+      }
+      case TIMESTAMP:
+        this.#timestampMs = json.number(at);
+        return timestampFault(this.#timestampMs, this.#times) === null;
+      case UNKNOWN:
+        return this.#skipValue(at);
+      default: {
+        const { valueBytes } = slot;
+        if (valueBytes > 0 && at + valueBytes < end && json.isSame(slot.valueAt, at, valueBytes)) {
+          json.end = at + valueBytes;
+        } else if (!this.#readText(slot, at, batch)) {
+          return this.#isLeftOut(member, at);
+        }
+        if (member.kind === DEVICE) this.#deviceText = slot.text;
+        else (member.isState ? batch.state : batch.profile)[member.index] = slot.text;
+        return true;
+      }
+    }
+  }
+
+  /** Reads a text or a boolean that differs from the one before. */
+  #readText(slot: Slot, at: number, batch: ReportBatchBuilder): boolean {
+    const json = this.#json;
+    if (slot.member.kind === BOOLEAN) {
+      if (!this.#readBoolean(at)) return false;
+      slot.text = batch.asciiText(json.bytes, at, json.end);
+    } else {
+      const text = this.#textAt(at, slot.member, batch);
+      if (text === NOT_CARRIED) return false;
+      slot.text = text;
+    }
+    slot.valueAt = at;
+    slot.valueBytes = json.end - at;
+    return true;
+  }
+
+  /** The batch's index of a text that is good for this member; none for any other. */
+  #textAt(at: number, { field, isOpen }: Member, batch: ReportBatchBuilder): number {
+    const json = this.#json;
+    const start = at + 1;
+    const textEnd = json.bytes[at] === QUOTE ? json.textEnd(start, TEXT_BYTES_MAX) : -1;
+    if (textEnd < 0) return NOT_CARRIED;
+    json.end = textEnd + 1;
+    if (json.isPrintable) {
+      const text = batch.asciiText(json.bytes, start, textEnd);
+      return isOpen || textFault(field!, batch.textAt(text)) === null ? text : NOT_CARRIED;
+    }
+    const text = json.text(start, textEnd);
+    return text === null || textFault(field!, text) !== null ? NOT_CARRIED : batch.text(text);
+  }
+
+  #readBoolean(at: number): boolean {
+    const json = this.#json;
+    const isTrue = json.isWord(at, TRUE);
+    json.end = isTrue ? at + 4 : at + 5;
+    return isTrue || (json.isWord(at, FALS) && json.bytes[at + 4] === LETTER_E);
+  }
+
+  /** Whether null stands for a value that may be left out. */
+  #isLeftOut({ bit }: Member, at: number): boolean {
+    this.#json.end = at + 4;
+    return (bit & REQUIRED) === 0 && this.#json.isWord(at, NULL);
+  }
+
+  #skipValue(at: number): boolean {
+    const json = this.#json;
+    if (json.bytes[at] === QUOTE) {
+      json.end = 1 + json.textEnd(at + 1, TEXT_BYTES_MAX);
+      return json.end > 0 && (json.isPrintable || json.text(at + 1, json.end - 1) !== null);
+    }
+    return !Number.isNaN(json.number(at)) || this.#readBoolean(at) || this.#isLeftOut(NO_FIELD, at);
+  }
+}
+
+const TEXT_BYTES_MAX = Math.max(...REPORT_FIELDS.map(({ charactersMax = 0 }) => charactersMax));
+/** Twice the fields, or so: a report with more members is not one of a location. */
+const SLOTS_MAX = 64;
+
+const NO_FIELD: Member = { kind: UNKNOWN, field: null, index: -1, isState: false, isOpen: true, bit: 0 };
+const NAMES = new TextSet(REPORT_FIELDS.length);
+/** By the number of the name; what has another name is of no field. */
+const MEMBERS: readonly Member[] = [NO_FIELD, ...REPORT_FIELDS.map(memberOf)];
+for (const { name } of REPORT_FIELDS) NAMES.addAscii(Buffer.from(name), 0, name.length);
+const REQUIRED = MEMBERS.reduce((bits, { field, bit }) => (field?.required === true ? bits | bit : bits), 0);
+
+function memberOf(field: StoredField, place: number): Member {
+  assert(place < 32, "fields have a bit each");
+  const { column, type } = field;
+  const common = {
+    field,
+    isState: column === "state",
+    isOpen: type === "string" && isOpenText(field),
+    bit: 1 << place,
+  };
+  switch (column) {
+    case "device":
+      return { ...common, kind: DEVICE, index: -1 };
+    case "timestamp":
+      return { ...common, kind: TIMESTAMP, index: -1 };
+    case "number":
+      return { ...common, kind: NUMBER, index: NUMBER_FIELDS.indexOf(field) };
+    default: {
+      const fields = column === "state" ? STATE_FIELDS : PROFILE_FIELDS;
+      return { ...common, kind: type === "boolean" ? BOOLEAN : TEXT, index: fields.indexOf(field) };
+    }
+  }
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const LETTER_E = 0x65;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
