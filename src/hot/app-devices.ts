@@ -61,11 +61,7 @@ export class AppDevices {
     this.positions = createPositionIndex(search, {
       compare: (a, b) => compareUtf8(this.table.byNumber(a).id, this.table.byNumber(b).id),
       isReady: () => this.#isListReady(),
-      visit: (show) => {
-        const next = this.list.reader();
-        for (let block = next(); block !== null; block = next())
-          for (const number of block.numbers) if (!show(number)) return;
-      },
+      reader: () => this.list.reader(),
     });
   }
 

@@ -1,8 +1,8 @@
 /** The order of an app's devices in answers, by device number. */
 export interface DeviceOrder {
   compare(a: number, b: number): number;
-  /** Whether `visit` begins at once; asked in vain, it soon will. */
+  /** Whether `reader` reads at once; asked in vain, it soon will. */
   isReady(): boolean;
-  /** Shows all devices, the first first, until `show` says no. */
-  visit(show: (device: number) => boolean): void;
+  /** Gives all devices in order, a block with each call, and null behind the last. */
+  reader(): () => { readonly numbers: readonly number[] } | null;
 }

@@ -166,21 +166,44 @@ export class PositionNode extends LeafRows implements Ball {
       Number(timeMs >= freshMs && accuracy <= max) - Number(oldMs >= freshMs && oldAccuracy <= max);
   }
 
-  /** Whether it is a leaf below the finest cells, with all its positions at exactly one point. */
+  /** Whether all its positions are at exactly one point; asked only of finest cells and below. */
   isOnePoint(positions: DevicePositions): boolean {
-    if (this.bits <= CELL_BITS_MAX || this.count === 0) return false;
-    this.#isOnePoint ??= this.#looksLikeOnePoint(positions);
+    if (this.bits < CELL_BITS_MAX || this.count === 0) return false;
+    this.#isOnePoint ??=
+      this.firstChild === null ? this.#areRowsOnePoint(positions) : this.#areChildrenOnePoint(positions);
     return this.#isOnePoint;
   }
 
-  #looksLikeOnePoint({ latitude, longitude }: DevicePositions): boolean {
-    const newest = this.deviceAt(this.newestRow);
+  #areRowsOnePoint(positions: DevicePositions): boolean {
+    const { someDevice } = this;
     for (let row = 0; row < this.rowCount; row++) {
       const device = this.deviceAt(row);
-      if (device === NO_DEVICE) continue;
-      if (latitude[device] !== latitude[newest] || longitude[device] !== longitude[newest]) return false;
+      if (device !== NO_DEVICE && !isSamePoint(positions, device, someDevice)) return false;
     }
     return true;
+  }
+
+  #areChildrenOnePoint(positions: DevicePositions): boolean {
+    const { someDevice } = this;
+    for (let child = this.firstChild; child !== null; child = child.nextSibling) {
+      if (child.count === 0) continue;
+      if (!child.isOnePoint(positions) || !isSamePoint(positions, child.someDevice, someDevice)) return false;
+    }
+    return true;
+  }
+
+  /** Of a node with any positions, a leaf that has some of them. */
+  get someLeaf(): PositionNode {
+    let child = this.firstChild;
+    if (child === null) return this;
+    while (child.count === 0) child = child.nextSibling!;
+    return child.someLeaf;
+  }
+
+  /** Of a node with any positions, whose one of them is. */
+  get someDevice(): number {
+    const { someLeaf } = this;
+    return someLeaf.deviceAt(someLeaf.newestRow);
   }
 
   get isFull(): boolean {
@@ -251,4 +274,8 @@ export class PositionNode extends LeafRows implements Ball {
     cells.giveBackSiblings(cells.children[this.number]!);
     cells.children[this.number] = NO_CHILDREN;
   }
+}
+
+function isSamePoint({ latitude, longitude }: DevicePositions, a: number, b: number): boolean {
+  return latitude[a] === latitude[b] && longitude[a] === longitude[b];
 }

@@ -18,7 +18,7 @@ export interface Positions {
 export const NO_POSITIONS: Positions = {
   cells: new PositionCells(),
   byDevice: { latitude: [], longitude: [] },
-  deviceOrder: { compare: () => 0, isReady: () => false, visit: () => {} },
+  deviceOrder: { compare: () => 0, isReady: () => false, reader: () => () => null },
   leafOf: (device) => notThere(device),
   rowOf: (device) => notThere(device),
 };

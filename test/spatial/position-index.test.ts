@@ -5,7 +5,7 @@ import { haversineMeters, initialBearingDegrees } from "../../src/geo/distance.t
 import type { CircleQuery, Found } from "../../src/spatial/circle-query.ts";
 import { PositionSearch } from "../../src/spatial/find/search.ts";
 import { createPositionIndex } from "../../src/spatial/position-index.ts";
-import { numberOrder } from "../support/number-order.ts";
+import { listedOrder, numberOrder } from "../support/number-order.ts";
 import { crowdedPlace, real } from "../support/reports/crowded-places.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 
@@ -185,16 +185,13 @@ test.each([
   ["so many of one place that they are not sorted", 30_000, 1],
   ["so many that counting does not narrow them down, of two places", 300_000, 2],
 ])("find() pages through %s, nearest first and then in order of devices", (_, count, places) => {
-  const ascending = numberOrder(count);
   let compared = 0;
-  const index = createPositionIndex(new PositionSearch(), {
-    compare(a, b) {
-      compared++;
-      return b - a;
-    },
-    isReady: () => true,
-    visit: (show) => ascending.visit((device) => show(count - 1 - device)),
+  const descending = Array.from({ length: count }, (_, rank) => count - 1 - rank);
+  const order = listedOrder(descending, (a, b) => {
+    compared++;
+    return b - a;
   });
+  const index = createPositionIndex(new PositionSearch(), order);
   const placeOf = (device: number) => device % places;
   for (let device = 0; device < count; device++)
     index.set(device, 42.35 - placeOf(device) * 1e-3, -71.05, device, device % 3);

@@ -1,12 +1,26 @@
 import type { DeviceOrder } from "../../src/spatial/device-order.ts";
 
+const BLOCK_DEVICES = 256;
+
 /** Devices in order of their numbers, which are below `devices`. */
 export function numberOrder(devices: number): DeviceOrder {
+  return listedOrder(
+    Array.from({ length: devices }, (_, device) => device),
+    (a, b) => a - b,
+  );
+}
+
+/** Devices as they are listed, which is the order that `compare` tells too. */
+export function listedOrder(devices: readonly number[], compare: DeviceOrder["compare"]): DeviceOrder {
+  const blocks: { readonly numbers: readonly number[] }[] = [];
+  for (let start = 0; start < devices.length; start += BLOCK_DEVICES)
+    blocks.push({ numbers: devices.slice(start, start + BLOCK_DEVICES) });
   return {
-    compare: (a, b) => a - b,
+    compare,
     isReady: () => true,
-    visit: (show) => {
-      for (let device = 0; device < devices; device++) if (!show(device)) return;
+    reader: () => {
+      let block = 0;
+      return () => blocks[block++] ?? null;
     },
   };
 }

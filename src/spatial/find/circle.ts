@@ -81,6 +81,11 @@ export class Circle {
     return dx * dx + dy * dy + dz * dz;
   }
 
+  /** The chord to one of a node's positions. */
+  chordToSome({ someLeaf }: PositionNode): number {
+    return this.chordTo(someLeaf, someLeaf.newestRow);
+  }
+
   squareTo(node: PositionNode): number {
     const dx = node.x - this.x;
     const dy = node.y - this.y;

@@ -18,73 +18,78 @@ const ENTRIES_INITIAL = 1024;
 /**
  * Fills a ring with the rows of a page and few others, without sorting the rest: first by the chords, then by the
  * distances that the page begins and ends with. Of those at one distance it marks the devices and goes through all of
- * the app's in order. An entry is a row, or all rows of a leaf that are at one point, and weighs as much as they are.
+ * the app's in order. An entry is a row, or a node whose positions are at one point, which weighs as many as match.
  */
 export class Crowd {
   readonly #circle: Circle;
   readonly #ring: PositionRing;
-  readonly #leaves: PositionNode[];
+  readonly #nodes: PositionNode[];
   #positions = NO_POSITIONS;
-  #leafCount = 0;
+  #nodeCount = 0;
   #count = 0;
   #chords = new Float64Array(ENTRIES_INITIAL);
-  /** Which rows those are: one as the ring has it, or the complement of a leaf's number. */
+  /** Which rows those are: one as the ring has it, or the complement of a node's number. */
   #rows = new Int32Array(ENTRIES_INITIAL);
-  #weights = new Uint16Array(ENTRIES_INITIAL);
+  #weights = new Uint32Array(ENTRIES_INITIAL);
   /** By haversines. */
   #meters = new Float64Array(0);
-  /** A bit for each device, by number. */
-  #marks = new Uint32Array(0);
+  /** 1 by number of the devices of which a page is taken, else 0. */
+  #marks = new Uint8Array(0);
 
-  /** Rows are of these leaves, to which it adds others. */
-  constructor(circle: Circle, ring: PositionRing, leaves: PositionNode[]) {
+  /** Rows are of these nodes, to which it adds others. */
+  constructor(circle: Circle, ring: PositionRing, nodes: PositionNode[]) {
     this.#circle = circle;
     this.#ring = ring;
-    this.#leaves = leaves;
+    this.#nodes = nodes;
   }
 
   /**
-   * Of the matches in the first leaves that are farther than `start` and within `edge`, puts those between two ranks
+   * Of the matches in the first nodes that are farther than `start` and within `edge`, puts those between two ranks
    * into the ring, and few before and behind them. Returns how many come before those in the ring.
    */
   select(
-    leafCount: number,
+    nodeCount: number,
     start: number,
     edge: number,
     ranks: { readonly first: number; readonly end: number },
     positions: Positions,
   ): number {
     this.#positions = positions;
-    this.#leafCount = leafCount;
+    this.#nodeCount = nodeCount;
     this.#ring.count = 0;
     this.#count = 0;
-    for (let leaf = 0; leaf < leafCount; leaf++) this.#collect(leaf, start, edge);
+    for (let leaf = 0; leaf < nodeCount; leaf++) this.#collect(leaf, start, edge);
     const before = this.#narrow(ranks.first, ranks.end);
     this.#measure();
     return before + this.#selectByMeters(ranks.first - before, ranks.end - before);
   }
 
-  #collect(leafNumber: number, start: number, edge: number): void {
-    const leaf = this.#leaves[leafNumber]!;
-    this.#reserve(leaf.rowCount);
-    if (leaf.isOnePoint(this.#positions.byDevice)) this.#collectLeaf(leafNumber, start, edge);
-    else this.#collectRows(leafNumber, start, edge);
+  #collect(number: number, start: number, edge: number): void {
+    const node = this.#nodes[number]!;
+    if (node.isOnePoint(this.#positions.byDevice)) {
+      this.#reserve(1);
+      this.#collectNode(number, start, edge);
+    } else {
+      this.#reserve(node.rowCount);
+      this.#collectRows(number, start, edge);
+    }
   }
 
-  #collectLeaf(leafNumber: number, start: number, edge: number): void {
-    const leaf = this.#leaves[leafNumber]!;
-    const row = leaf.newestRow;
-    const chord = this.#circle.chordTo(leaf, row);
-    if (chord <= start || chord > edge || !this.#circle.isInside(leaf, row)) return;
-    const entry = this.#count;
+  #collectNode(number: number, start: number, edge: number): void {
+    const node = this.#nodes[number]!;
+    const leaf = node.someLeaf;
+    const chord = this.#circle.chordTo(leaf, leaf.newestRow);
+    if (chord <= start || chord > edge || !this.#circle.isInside(leaf, leaf.newestRow)) return;
+    const weight = this.#circle.countFresh(node);
+    if (weight === 0) return;
+    const entry = this.#count++;
     this.#chords[entry] = chord;
-    this.#rows[entry] = ~leafNumber;
-    this.#weights[entry] = this.#circle.countFresh(leaf);
-    if (this.#weights[entry]! > 0) this.#count++;
+    this.#rows[entry] = ~number;
+    this.#weights[entry] = weight;
   }
 
   #collectRows(leafNumber: number, start: number, edge: number): void {
-    const leaf = this.#leaves[leafNumber]!;
+    const leaf = this.#nodes[leafNumber]!;
     const { x, y, z, accuracyMax, innerEdge } = this.#circle;
     const { points, accuracies } = leaf;
     const chords = this.#chords;
@@ -130,7 +135,7 @@ export class Crowd {
     const [chords, rows, weights] = [this.#chords, this.#rows, this.#weights];
     this.#chords = new Float64Array(length);
     this.#rows = new Int32Array(length);
-    this.#weights = new Uint16Array(length);
+    this.#weights = new Uint32Array(length);
     this.#chords.set(chords);
     this.#rows.set(rows);
     this.#weights.set(weights);
@@ -205,8 +210,8 @@ export class Crowd {
   }
 
   #deviceOf(row: number): number {
-    const leaf = this.#leaves[row < 0 ? ~row : row >>> ROW_BITS]!;
-    return leaf.deviceAt(row < 0 ? leaf.newestRow : row & ROW_MASK);
+    if (row < 0) return this.#nodes[~row]!.someDevice;
+    return this.#nodes[row >>> ROW_BITS]!.deviceAt(row & ROW_MASK);
   }
 
   /** Puts the rows between two ranks into the ring; returns how many come before. */
@@ -245,62 +250,69 @@ export class Crowd {
   }
 
   #clearMarks(): void {
-    const words = (this.#positions.byDevice.latitude.length >>> 5) + 1;
-    if (this.#marks.length < words) this.#marks = new Uint32Array(2 * words);
-    else this.#marks.fill(0);
+    const { length } = this.#positions.byDevice.latitude;
+    if (this.#marks.length < length) this.#marks = new Uint8Array(2 * length);
+    else this.#marks.fill(0, 0, length);
   }
 
   #markRows(row: number): void {
+    if (row >= 0) this.#marks[this.#deviceOf(row)] = 1;
+    else this.#markMatches(this.#nodes[~row]!);
+  }
+
+  /** Marks all of a node at one point that are neither too old nor too inaccurate. */
+  #markMatches(node: PositionNode): void {
+    for (let child = node.firstChild; child !== null; child = child.nextSibling) this.#markMatches(child);
+    if (node.firstChild !== null) return;
     const marks = this.#marks;
-    if (row >= 0) {
-      const device = this.#deviceOf(row);
-      marks[device >>> 5]! |= 1 << (device & 31);
-      return;
-    }
-    const leaf = this.#leaves[~row]!;
-    const { accuracies, points, start, rowCount } = leaf;
+    const { accuracies, points, start, rowCount } = node;
     const { accuracyMax } = this.#circle;
-    for (let row = start + this.#circle.firstFresh(leaf); row < start + rowCount; row++) {
+    for (let row = start + this.#circle.firstFresh(node); row < start + rowCount; row++) {
       const device = points[row * POINT.width + POINT.device]!;
-      if (device === NO_DEVICE) continue;
-      marks[device >>> 5]! |= Number(accuracies[row]! <= accuracyMax) << (device & 31);
+      if (device !== NO_DEVICE) marks[device] = Number(accuracies[row]! <= accuracyMax);
     }
   }
 
   /** Puts marked devices between two ranks into the ring. */
   #addMarked(first: number, end: number): void {
     const marks = this.#marks;
-    let rank = 0;
-    this.#positions.deviceOrder.visit((device) => {
-      if (((marks[device >>> 5]! >>> (device & 31)) & 1) === 0) return true;
-      if (rank >= first) this.#addDevice(device);
-      rank++;
-      return rank < end;
-    });
+    const next = this.#positions.deviceOrder.reader();
+    let passed = 0;
+    for (let block = next(); block !== null && passed < end; block = next()) {
+      const { numbers } = block;
+      let rank = passed;
+      for (let index = 0; index < numbers.length; index++) passed += marks[numbers[index]!]!;
+      if (passed <= first) continue;
+      for (const device of numbers) {
+        if (marks[device] === 0) continue;
+        if (rank >= first && rank < end) this.#addDevice(device);
+        rank++;
+      }
+    }
   }
 
   #addDevice(device: number): void {
-    const leaf = this.#positions.leafOf(device);
-    this.#leaves[this.#leafCount] = leaf;
-    this.#add((this.#leafCount++ << ROW_BITS) + this.#positions.rowOf(device));
+    this.#add(this.#positions.leafOf(device), this.#positions.rowOf(device));
   }
 
   /** Puts all rows of an entry into the ring. */
   #addRows(row: number): void {
-    if (row >= 0) {
-      this.#add(row);
-      return;
-    }
-    const leaf = this.#leaves[~row]!;
-    const { accuracyMax } = this.#circle;
-    for (let at = this.#circle.firstFresh(leaf); at < leaf.rowCount; at++)
-      if (leaf.accuracies[leaf.start + at]! <= accuracyMax) this.#add((~row << ROW_BITS) + at);
+    if (row >= 0) this.#add(this.#nodes[row >>> ROW_BITS]!, row & ROW_MASK);
+    else this.#addMatches(this.#nodes[~row]!);
   }
 
-  #add(row: number): void {
+  #addMatches(node: PositionNode): void {
+    for (let child = node.firstChild; child !== null; child = child.nextSibling) this.#addMatches(child);
+    if (node.firstChild !== null) return;
+    for (let row = this.#circle.firstFresh(node); row < node.rowCount; row++)
+      if (node.accuracies[node.start + row]! <= this.#circle.accuracyMax) this.#add(node, row);
+  }
+
+  #add(leaf: PositionNode, row: number): void {
+    if (this.#nodes[this.#nodeCount - 1] !== leaf) this.#nodes[this.#nodeCount++] = leaf;
     const ring = this.#ring;
     ring.reserve(1);
-    ring.chords[ring.count] = this.#circle.chordTo(this.#leaves[row >>> ROW_BITS]!, row & ROW_MASK);
-    ring.rows[ring.count++] = row;
+    ring.chords[ring.count] = this.#circle.chordTo(leaf, row);
+    ring.rows[ring.count++] = ((this.#nodeCount - 1) << ROW_BITS) + row;
   }
 }

@@ -10,8 +10,6 @@ const SURPLUS = 64;
 const STEPS_MAX = 60;
 /** Rows that may be looked at: it goes through many only where they are at one point, and there it leads to nothing. */
 const ROWS_MAX = 250_000;
-/** A look at a leaf that is not read takes as long as so many. */
-const LEAF_ROWS = 64;
 /** Of a circle, a ring so thin holds few, or many that are at one point and can't be told apart by narrowing. */
 const THIN_SHARE = 1e-4;
 
@@ -80,6 +78,8 @@ export class Narrowing {
     if (square > farthest * farthest) return 0;
     const within = reach - node.radius;
     if (within >= 0 && square <= within * within) return this.#circle.countFresh(node);
+    if (node.isOnePoint(this.#circle.positions))
+      return this.#circle.chordToSome(node) <= bound ? this.#circle.countFresh(node) : 0;
     if (node.firstChild === null) return this.#countRows(node, bound);
     let count = 0;
     for (let child: PositionNode | null = node.firstChild; child !== null; child = child.nextSibling)
@@ -89,11 +89,6 @@ export class Narrowing {
 
   #countRows(leaf: PositionNode, bound: number): number {
     const { x, y, z, accuracyMax } = this.#circle;
-    // Where a million are at one point, hardly a leaf is looked into.
-    if (leaf.isOnePoint(this.#circle.positions)) {
-      this.#rowsLookedAt += LEAF_ROWS;
-      return this.#circle.chordTo(leaf, leaf.newestRow) <= bound ? this.#circle.countFresh(leaf) : 0;
-    }
     const { points, accuracies } = leaf;
     const end = leaf.start + leaf.rowCount;
     let within = 0;

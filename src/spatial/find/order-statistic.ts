@@ -8,7 +8,7 @@ const BINS = 4096;
  */
 export function orderStatistic(
   values: Float64Array,
-  weights: Uint16Array,
+  weights: Uint32Array,
   count: number,
   rank: number,
 ): number {
@@ -26,7 +26,7 @@ export function orderStatistic(
       binWeights[(((values[index]! - least) / width) * (BINS - 1)) | 0]! += weights[index]!;
     let bin = 0;
     while (before + binWeights[bin]! <= rank) before += binWeights[bin++]!;
-    const inBin = { values: new Float64Array(size), weights: new Uint16Array(size) };
+    const inBin = { values: new Float64Array(size), weights: new Uint32Array(size) };
     let kept = 0;
     for (let index = 0; index < size; index++) {
       inBin.values[kept] = values[index]!;

@@ -75,7 +75,7 @@ export class PositionSearch {
     const isNear = end <= COLLECTED_MAX && home !== null;
     this.#collectBetween(NOWHERE, isNear ? this.#guessEdge(home, homeCell, end) : NOWHERE);
     this.#countCells(roots);
-    const isCrowded = this.#isCrowded();
+    const isCrowded = this.#isCrowded(SORTED_ROWS_MAX);
     if (isCrowded && this.#collectsAll) this.#countPageLeaves();
     for (let leaf = 0; leaf < this.#edgeLeafCount; leaf++) this.#countRows(this.#edgeLeaves[leaf]!);
     if (!isCrowded) this.#collectRing();
@@ -112,13 +112,18 @@ export class PositionSearch {
     this.#ring.count = 0;
   }
 
-  /** Whether the leaves around the page have too many rows that are not too old. */
-  #isCrowded(): boolean {
+  /** Whether the leaves around the page have more rows than so many that are not too old. */
+  #isCrowded(rowsMax: number): boolean {
     let rows = 0;
     for (let leaf = 0; leaf < this.#pageLeafCount; leaf++) rows += this.#pageLeaves[leaf]!.count;
-    for (let leaf = 0; leaf < this.#pageLeafCount && rows > SORTED_ROWS_MAX; leaf++)
-      rows -= this.#circle.firstFresh(this.#pageLeaves[leaf]!);
-    return rows > SORTED_ROWS_MAX;
+    if (rows <= rowsMax) return false;
+    rows = 0;
+    for (let index = 0; index < this.#pageLeafCount && rows <= rowsMax; index++) {
+      const leaf = this.#pageLeaves[index]!;
+      const isLeaf = leaf.firstChild === null;
+      rows += isLeaf ? leaf.rowCount - this.#circle.firstFresh(leaf) : this.#circle.countFresh(leaf);
+    }
+    return rows > rowsMax;
   }
 
   /** How far a circle goes that holds some more than so many, were all as near together as around its center. */
@@ -313,6 +318,9 @@ export class PositionSearch {
    * collected.
    */
   #narrowToPage(roots: readonly PositionRoot[], offset: number, limit: number): number {
+    // Of a crowd that is most of the circle, counting cuts off little.
+    const isAllCrowd = this.#isCrowded(Math.max(SORTED_ROWS_MAX, this.#matches / 2));
+    if (isAllCrowd) return this.#selectBetween(roots, NOWHERE, this.#circle.outerEdge, offset, limit);
     const start = offset === 0 ? NOWHERE : this.#narrowing.narrow(roots, this.#matches, offset, false);
     const beyond = start > 0 ? start - roundingOf(start) : NOWHERE;
     const before = beyond > 0 ? this.#narrowing.countWithin(roots, beyond) : 0;
@@ -320,25 +328,37 @@ export class PositionSearch {
       offset + limit >= this.#matches
         ? this.#circle.outerEdge
         : this.#narrowing.narrow(roots, this.#matches, offset + limit, true);
-    this.#collectBetween(before > 0 ? beyond : NOWHERE, end + roundingOf(end));
-    for (const { node } of roots) this.#listPageLeaves(node);
-    if (!this.#isCrowded()) {
-      this.#collectRing();
-      return before;
-    }
-    const ranks = { first: offset - before, end: offset + limit - before };
-    const passed = this.#crowd.select(
-      this.#pageLeafCount,
-      this.#pageStart,
-      this.#pageEdge,
-      ranks,
-      this.#positions,
-    );
-    this.#ring.sort(Math.max(0, this.#pageStart), this.#pageEdge);
-    return before + passed;
+    const edge = end + roundingOf(end);
+    return before + this.#selectBetween(roots, before > 0 ? beyond : NOWHERE, edge, offset - before, limit);
   }
 
-  /** Leaves that may have rows between the two circles. */
+  /** Collects what lies between two circles; returns how many of it come before those collected. */
+  #selectBetween(
+    roots: readonly PositionRoot[],
+    start: number,
+    edge: number,
+    offset: number,
+    limit: number,
+  ): number {
+    this.#collectBetween(start, edge);
+    for (const { node } of roots) this.#listPageLeaves(node);
+    if (!this.#isCrowded(SORTED_ROWS_MAX)) {
+      this.#collectRing();
+      return 0;
+    }
+    const ranks = { first: offset, end: offset + limit };
+    const before = this.#crowd.select(this.#pageLeafCount, start, this.#pageEdge, ranks, this.#positions);
+    this.#ring.sort(Math.max(0, start), this.#pageEdge);
+    return before;
+  }
+
+  /** Whether more matches are at one point than are sorted. */
+  #isCrowd(node: PositionNode): boolean {
+    if (node.count <= SORTED_ROWS_MAX || !node.isOnePoint(this.#positions.byDevice)) return false;
+    return this.#circle.countFresh(node) > SORTED_ROWS_MAX;
+  }
+
+  /** Leaves that may have rows between the two circles, and nodes that are crowds. */
   #listPageLeaves(node: PositionNode): void {
     const square = this.#circle.squareTo(node);
     const farthest = this.#pageReach + node.radius;
@@ -346,7 +366,7 @@ export class PositionSearch {
     const within = this.#pageStart > 0 ? Math.sqrt(this.#pageStart) - node.radius : NOWHERE;
     if (within >= 0 && square <= within * within) return;
     let child = node.firstChild;
-    if (child === null) this.#pageLeaves[this.#pageLeafCount++] = node;
-    for (; child !== null; child = child.nextSibling) this.#listPageLeaves(child);
+    if (child === null || this.#isCrowd(node)) this.#pageLeaves[this.#pageLeafCount++] = node;
+    else for (; child !== null; child = child.nextSibling) this.#listPageLeaves(child);
   }
 }

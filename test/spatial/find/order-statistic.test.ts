@@ -24,7 +24,7 @@ test("an order statistic is what sorting tells, of values that come several time
       const rank = seed % sorted.length;
       const found = orderStatistic(
         Float64Array.from(columns, ({ value }) => value),
-        Uint16Array.from(columns, ({ weight }) => weight),
+        Uint32Array.from(columns, ({ weight }) => weight),
         items.length,
         rank,
       );
