@@ -108,6 +108,8 @@ export interface TestApp {
   /** What of clients' messages was kept because it could not be used. */
   readonly refused: readonly RefusedMessage[];
   setReadiness(readiness: Readiness): void;
+  /** As a listener asks the server: what is there at once comes without a promise. */
+  answer(request: Request): Response | Promise<Response>;
   /** Any request, as it is; `path` starts with a slash. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
   /** GET with the app's full key, or another; null sends none. */
@@ -169,6 +171,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     setReadiness: (state) => {
       readiness = state;
     },
+    answer: server.fetch,
     ...createClient(server.fetch, texts),
   };
 }

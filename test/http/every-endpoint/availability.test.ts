@@ -205,3 +205,13 @@ function unpack(coding: string, bytes: Uint8Array): string {
   if (coding === "gzip") return gunzipSync(bytes).toString();
   return coding === "zstd" ? zstdDecompressSync(bytes).toString() : new TextDecoder().decode(bytes);
 }
+
+test("nearby and /health are answered at once: a promise would have the listener see to the connection meanwhile", async () => {
+  const app = await createTestApp();
+  await app.store([{ ...BUS, timestamp: NOON_MS }]);
+  const headers = { authorization: `Bearer ${app.keys.full}` };
+  for (const path of ["/health", READ_PATHS.nearby]) {
+    const answered = app.answer(new Request(`http://127.0.0.1${path}`, { headers }));
+    expect(answered).toBeInstanceOf(Response);
+  }
+});
