@@ -1,7 +1,7 @@
 import type { AppId, UserId } from "../model/ids.ts";
 import type { RecordPage } from "../model/record-page.ts";
 import { retentionStartMs } from "../time/retention.ts";
-import { type FindDependencies, isRetained } from "./find-device.ts";
+import type { FindDependencies } from "./find-device.ts";
 
 /*
  * The newest record of each device whose latest report is the user's.
@@ -25,11 +25,13 @@ export function createUserDevices({ hot, clock }: FindDependencies): UserDevices
     const newerThanMs = ageMsMax === null ? Number.NEGATIVE_INFINITY : nowMs - ageMsMax;
     const app = hot.findApp(appId);
     if (app === null) return;
-    for (const block of app.users.currentDevices(hot.dictionary.findUser(userId)).blocks()) {
-      const listed = block.filter(
-        (device) => isRetained(device, retainedMs) && device.newestMs > newerThanMs,
-      );
-      yield app.newestRecords.pageOfDevices(listed);
+    const list = app.users.currentDevices(hot.dictionary.findUser(userId));
+    while (!list.settle()) yield app.newestRecords.pageOfDevices([]);
+    const next = list.reader();
+    for (let block = next(); block !== null; block = next()) {
+      const timesMs = app.newestTimes.byDevice;
+      const isListed = (device: number) => timesMs[device]! >= retainedMs && timesMs[device]! > newerThanMs;
+      yield app.newestRecords.pageOfDevices(block.numbers.filter(isListed));
     }
   };
 }

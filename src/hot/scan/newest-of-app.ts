@@ -2,7 +2,6 @@ import { assert } from "../../lib/assert.ts";
 import type { AppId, DeviceId } from "../../model/ids.ts";
 import type { NewestRecords } from "../../model/newest-records.ts";
 import type { RecordPage } from "../../model/record-page.ts";
-import type { Device } from "../devices/device.ts";
 import type { DeviceTable } from "../devices/device-table.ts";
 import type { SealedRows } from "../devices/sealed-rows.ts";
 import { profileAt, timestampAt } from "../records/chunk.ts";
@@ -49,9 +48,10 @@ export class NewestOfApp implements NewestRecords {
   }
 
   /** The newest records of these devices, on a page of their own. */
-  pageOfDevices(devices: readonly Device[]): RecordPage {
+  pageOfDevices(devices: readonly number[]): RecordPage {
     const page = new PageBuilder(devices.length, this.#dictionary);
-    for (const device of devices) {
+    for (const number of devices) {
+      const device = this.#table.byNumber(number);
       const { chunk, row } = this.#sealed.newest(device);
       page.add(device, chunk, row);
     }
