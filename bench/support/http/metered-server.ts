@@ -5,11 +5,9 @@
  */
 
 import { Elysia } from "elysia";
-import { openKeyStore } from "../../../src/auth/key-store.ts";
 import { createRateLimit } from "../../../src/auth/rate-limit.ts";
 import { createEventLog } from "../../../src/cli/screen/event-log.ts";
 import { logEvents } from "../../../src/cli/screen/server-events.ts";
-import { directoryPaths } from "../../../src/directory/paths.ts";
 import { Responder } from "../../../src/http/answer/responder.ts";
 import { nearby } from "../../../src/http/endpoints/devices/nearby.ts";
 import { createGate } from "../../../src/http/gate.ts";
@@ -17,22 +15,12 @@ import { createObserve, type Observe } from "../../../src/http/observe.ts";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import { createMeters } from "../../../src/metrics/meters.ts";
 import { RequestMeter } from "../../../src/metrics/request-meter.ts";
-import { createPlatform } from "../../../src/runtime/platform.ts";
 import { systemClock as clock } from "../../../src/time/clock.ts";
-import { openBenchDirectory } from "../store/archived-directory.ts";
+import { openServedDirectory } from "../store/served-directory.ts";
 import { createBenchServices } from "./bench-services.ts";
 
 const [dataDir, mode] = process.argv.slice(2);
-const platform = createPlatform();
-const { files, acquireLock, pid } = platform;
-const directory = await openBenchDirectory(dataDir!, clock);
-const keys = await openKeyStore({
-  files,
-  path: directoryPaths(dataDir!).keys,
-  clock,
-  acquireLock,
-  process: { pid, command: "bench" },
-});
+const { directory, keys, platform, listen } = await openServedDirectory(dataDir!);
 const responder = new Responder({
   corsOrigins: [],
   scheduler: new Scheduler(),
@@ -52,8 +40,7 @@ const app = new Elysia({ precompile: true, handler: { standardHostname: false } 
   nearby.path,
   answer.bind(null), // As `src/http/server.ts` has it.
 );
-process.on("SIGTERM", () => process.exit()); // Else a profiler would write nothing.
-console.log((await platform.listen({ hostname: "127.0.0.1", port: 0, fetch: app.fetch })).url);
+await listen(app.fetch);
 
 function observeAs(mode: string): Observe {
   if (mode === "bare") return (_method, _path, handler) => handler;

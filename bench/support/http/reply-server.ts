@@ -4,19 +4,18 @@
  * positions of the devices are that are drawn from, in hours.
  */
 
-import { openKeyStore } from "../../../src/auth/key-store.ts";
 import { createRateLimit } from "../../../src/auth/rate-limit.ts";
-import { directoryPaths } from "../../../src/directory/paths.ts";
 import { METERS_PER_MILE } from "../../../src/geo/distance.ts";
 import type { HotStore } from "../../../src/hot/hot-store.ts";
+import { inShortTurns } from "../../../src/http/answer/short-turns.ts";
 import { createServer } from "../../../src/http/server.ts";
 import { assert } from "../../../src/lib/assert.ts";
 import { createMeters } from "../../../src/metrics/meters.ts";
-import { createPlatform } from "../../../src/runtime/platform.ts";
 import type { Nearby, NearbyAnswer } from "../../../src/service/nearby.ts";
-import { systemClock } from "../../../src/time/clock.ts";
+import { systemClock as clock } from "../../../src/time/clock.ts";
 import { createRandom } from "../fleets/random.ts";
-import { openBenchDirectory, SERVED_APP } from "../store/archived-directory.ts";
+import { SERVED_APP } from "../store/archived-directory.ts";
+import { openServedDirectory } from "../store/served-directory.ts";
 import { createBenchServices } from "./bench-services.ts";
 
 const MS_PER_HOUR = 3_600_000;
@@ -29,17 +28,7 @@ const MATCHES = 2000;
 const CANDIDATES = 3000;
 
 const [dataDir, ageHours] = process.argv.slice(2);
-const clock = systemClock;
-const platform = createPlatform();
-const directory = await openBenchDirectory(dataDir!, clock);
-const { files, acquireLock, pid } = platform;
-const keys = await openKeyStore({
-  files,
-  path: directoryPaths(dataDir!).keys,
-  clock,
-  acquireLock,
-  process: { pid, command: "bench" },
-});
+const { directory, keys, platform, listen } = await openServedDirectory(dataDir!);
 const meters = createMeters();
 const services = createBenchServices(directory, platform, meters);
 const server = createServer({
@@ -51,8 +40,7 @@ const server = createServer({
   onFault: (_requestId, error) => console.error(error),
   onAnswered: null,
 });
-process.on("SIGTERM", () => process.exit()); // Else a profiler would write nothing.
-console.log((await platform.listen({ hostname: "127.0.0.1", port: 0, fetch: server.fetch })).url);
+await listen(inShortTurns(server.fetch));
 
 /** Hands out one drawn page after the other, whatever is asked. */
 function createDrawnNearby(hot: HotStore): Nearby {
