@@ -6,6 +6,7 @@ import { POINT } from "../rows/row-pool.ts";
 import type { Circle } from "./circle.ts";
 import { orderStatistic, rangeOf } from "./order-statistic.ts";
 import type { PositionRing } from "./ring.ts";
+import type { RingLeaves } from "./ring-leaves.ts";
 import { swapMax } from "./squared-chord.ts";
 
 /** What a search does where up to all positions are as far from its center as those of the page. */
@@ -23,9 +24,8 @@ const ENTRIES_INITIAL = 1024;
 export class Crowd {
   readonly #circle: Circle;
   readonly #ring: PositionRing;
-  readonly #nodes: PositionNode[];
+  readonly #leaves: RingLeaves;
   #positions = NO_POSITIONS;
-  #nodeCount = 0;
   #count = 0;
   #chords = new Float64Array(ENTRIES_INITIAL);
   /** Which rows those are: one as the ring has it, or the complement of a node's number. */
@@ -36,48 +36,41 @@ export class Crowd {
   /** 1 by number of the devices of which a page is taken, else 0. */
   #marks = new Uint8Array(0);
 
-  /** Rows are of these nodes, to which it adds others. */
-  constructor(circle: Circle, ring: PositionRing, nodes: PositionNode[]) {
+  constructor(circle: Circle, ring: PositionRing, leaves: RingLeaves) {
     this.#circle = circle;
     this.#ring = ring;
-    this.#nodes = nodes;
+    this.#leaves = leaves;
   }
 
   /**
-   * Of the matches in the first nodes that are farther than `start` and within `edge`, puts those between two ranks
-   * into the ring, and few before and behind them. Returns how many come before those in the ring.
+   * Of the matches in the ring's leaves, puts those between two ranks into the ring, and few before and behind them.
+   * Returns how many come before those in the ring.
    */
-  select(
-    nodeCount: number,
-    start: number,
-    edge: number,
-    ranks: { readonly first: number; readonly end: number },
-    positions: Positions,
-  ): number {
+  select(ranks: { readonly first: number; readonly end: number }, positions: Positions): number {
+    const { count } = this.#leaves;
     this.#positions = positions;
-    this.#nodeCount = nodeCount;
-    this.#ring.count = 0;
     this.#count = 0;
-    for (let leaf = 0; leaf < nodeCount; leaf++) this.#collect(leaf, start, edge);
+    for (let node = 0; node < count; node++) this.#collect(node);
     const before = this.#narrow(ranks.first, ranks.end);
     this.#measure();
     return before + this.#selectByMeters(ranks.first - before, ranks.end - before);
   }
 
-  #collect(number: number, start: number, edge: number): void {
-    const node = this.#nodes[number]!;
+  #collect(number: number): void {
+    const node = this.#leaves.nodes[number]!;
     if (node.isOnePoint(this.#positions.byDevice)) {
       this.#reserve(1);
-      this.#collectNode(number, start, edge);
+      this.#collectNode(number);
     } else {
       this.#reserve(node.rowCount);
-      this.#collectRows(number, start, edge);
+      this.#collectRows(number);
     }
   }
 
-  #collectNode(number: number, start: number, edge: number): void {
-    const node = this.#nodes[number]!;
+  #collectNode(number: number): void {
+    const node = this.#leaves.nodes[number]!;
     const leaf = node.someLeaf;
+    const { start, edge } = this.#leaves;
     const chord = this.#circle.chordTo(leaf, leaf.newestRow);
     if (chord <= start || chord > edge || !this.#circle.isInside(leaf, leaf.newestRow)) return;
     const weight = this.#circle.countFresh(node);
@@ -88,9 +81,10 @@ export class Crowd {
     this.#weights[entry] = weight;
   }
 
-  #collectRows(leafNumber: number, start: number, edge: number): void {
-    const leaf = this.#nodes[leafNumber]!;
+  #collectRows(leafNumber: number): void {
+    const leaf = this.#leaves.nodes[leafNumber]!;
     const { x, y, z, accuracyMax, innerEdge } = this.#circle;
+    const { start, edge } = this.#leaves;
     const { points, accuracies } = leaf;
     const chords = this.#chords;
     const rows = this.#rows;
@@ -210,8 +204,8 @@ export class Crowd {
   }
 
   #deviceOf(row: number): number {
-    if (row < 0) return this.#nodes[~row]!.someDevice;
-    return this.#nodes[row >>> ROW_BITS]!.deviceAt(row & ROW_MASK);
+    if (row < 0) return this.#leaves.nodes[~row]!.someDevice;
+    return this.#leaves.nodes[row >>> ROW_BITS]!.deviceAt(row & ROW_MASK);
   }
 
   /** Puts the rows between two ranks into the ring; returns how many come before. */
@@ -257,7 +251,7 @@ export class Crowd {
 
   #markRows(row: number): void {
     if (row >= 0) this.#marks[this.#deviceOf(row)] = 1;
-    else this.#markMatches(this.#nodes[~row]!);
+    else this.#markMatches(this.#leaves.nodes[~row]!);
   }
 
   /** Marks all of a node at one point that are neither too old nor too inaccurate. */
@@ -297,8 +291,8 @@ export class Crowd {
 
   /** Puts all rows of an entry into the ring. */
   #addRows(row: number): void {
-    if (row >= 0) this.#add(this.#nodes[row >>> ROW_BITS]!, row & ROW_MASK);
-    else this.#addMatches(this.#nodes[~row]!);
+    if (row >= 0) this.#add(this.#leaves.nodes[row >>> ROW_BITS]!, row & ROW_MASK);
+    else this.#addMatches(this.#leaves.nodes[~row]!);
   }
 
   #addMatches(node: PositionNode): void {
@@ -309,10 +303,11 @@ export class Crowd {
   }
 
   #add(leaf: PositionNode, row: number): void {
-    if (this.#nodes[this.#nodeCount - 1] !== leaf) this.#nodes[this.#nodeCount++] = leaf;
+    const { nodes, count } = this.#leaves;
+    if (nodes[count - 1] !== leaf) this.#leaves.add(leaf);
     const ring = this.#ring;
     ring.reserve(1);
     ring.chords[ring.count] = this.#circle.chordTo(leaf, row);
-    ring.rows[ring.count++] = ((this.#nodeCount - 1) << ROW_BITS) + row;
+    ring.rows[ring.count++] = ((this.#leaves.count - 1) << ROW_BITS) + row;
   }
 }

@@ -3,21 +3,19 @@ import { BALL, NO_CHILDREN, SIBLINGS } from "../cells.ts";
 import type { CircleQuery, Found } from "../circle-query.ts";
 import type { PositionNode } from "../node.ts";
 import { NO_POSITIONS, type Positions } from "../positions.ts";
-import { ROW_BITS, ROW_MASK } from "../rows/device-places.ts";
 import { POINT } from "../rows/row-pool.ts";
 import { Circle, NOWHERE } from "./circle.ts";
 import { Crowd } from "./crowd.ts";
 import { Narrowing, type PositionRoot } from "./narrowing.ts";
 import { PositionPage } from "./page.ts";
 import { PositionRing } from "./ring.ts";
+import { RingLeaves, SORTED_ROWS_MAX } from "./ring-leaves.ts";
 import { roundingOf, swapMax } from "./squared-chord.ts";
 
 /** The search for the positions within a circle. */
 
 /** Pages that end beyond are found by counting alone: to collect all from the center on would take longer. */
 const COLLECTED_MAX = 4096;
-/** More rows than these are not collected to be sorted. */
-const SORTED_ROWS_MAX = 16_384;
 
 /**
  * Counts circles and finds pages of them. Chords between unit vectors order positions as their distances do, but for
@@ -28,33 +26,23 @@ const SORTED_ROWS_MAX = 16_384;
  * guesses at jumps, and a guess about who is inside a circle is wrong every other time.
  */
 export class PositionSearch {
+  readonly #circle = new Circle();
   readonly #ring = new PositionRing();
-  readonly #page: PositionPage;
-  /** Leaves to count rows of, and those to collect rows of too: the first so many of each list. */
+  /** Those around the page. */
+  readonly #leaves = new RingLeaves(this.#circle, this.#ring);
+  readonly #page = new PositionPage(this.#ring, this.#leaves.nodes);
+  readonly #narrowing = new Narrowing(this.#circle);
+  readonly #crowd = new Crowd(this.#circle, this.#ring, this.#leaves);
+  /** Leaves to count rows of: the first so many. */
   readonly #edgeLeaves: PositionNode[] = [];
-  readonly #pageLeaves: PositionNode[] = [];
   #edgeLeafCount = 0;
-  #pageLeafCount = 0;
   /** Cells to look at, inside the circle, and at its edge; each list has room for all cells. */
   #open = new Int32Array(0);
   #whole = new Int32Array(0);
   #edge = new Int32Array(0);
-  readonly #circle = new Circle();
-  readonly #narrowing = new Narrowing(this.#circle);
-  readonly #crowd: Crowd;
   #positions = NO_POSITIONS;
-  // Rows farther than one and within the other are collected.
-  #pageStart = 0;
-  #pageEdge = 0;
-  #pageReach = 0;
-  #collectsAll = false;
   #matches = 0;
   #candidates = 0;
-
-  constructor() {
-    this.#page = new PositionPage(this.#ring, this.#pageLeaves);
-    this.#crowd = new Crowd(this.#circle, this.#ring, this.#pageLeaves);
-  }
 
   /** `roots` are those that may touch the circle, `home` the one that the center lies in, if it holds anything. */
   find(
@@ -73,13 +61,13 @@ export class PositionSearch {
     this.#candidates = 0;
     this.#edgeLeafCount = 0;
     const isNear = end <= COLLECTED_MAX && home !== null;
-    this.#collectBetween(NOWHERE, isNear ? this.#guessEdge(home, homeCell, end) : NOWHERE);
+    this.#leaves.begin(positions.byDevice, NOWHERE, isNear ? this.#guessEdge(home, homeCell, end) : NOWHERE);
     this.#countCells(roots);
-    const isCrowded = this.#isCrowded(SORTED_ROWS_MAX);
-    if (isCrowded && this.#collectsAll) this.#countPageLeaves();
+    const isCrowded = this.#leaves.isCrowded(SORTED_ROWS_MAX);
+    if (isCrowded && this.#leaves.holdAll) this.#countPageLeaves();
     for (let leaf = 0; leaf < this.#edgeLeafCount; leaf++) this.#countRows(this.#edgeLeaves[leaf]!);
-    if (!isCrowded) this.#collectRing();
-    if (!isCrowded && this.#collectsAll) this.#matches = this.#ring.count;
+    if (!isCrowded) this.#leaves.collect();
+    if (!isCrowded && this.#leaves.holdAll) this.#matches = this.#ring.count;
 
     const matches = this.#matches;
     if (offset >= matches) return this.#found(0, 0);
@@ -101,29 +89,6 @@ export class PositionSearch {
       matches: this.#matches,
       candidates: this.#candidates,
     };
-  }
-
-  #collectBetween(start: number, edge: number): void {
-    this.#pageStart = start;
-    this.#collectsAll = edge >= this.#circle.innerEdge;
-    this.#pageEdge = this.#collectsAll ? this.#circle.outerEdge : edge;
-    this.#pageReach = edge >= 0 ? Math.sqrt(this.#pageEdge) : NOWHERE;
-    this.#pageLeafCount = 0;
-    this.#ring.count = 0;
-  }
-
-  /** Whether the leaves around the page have more rows than so many that are not too old. */
-  #isCrowded(rowsMax: number): boolean {
-    let rows = 0;
-    for (let leaf = 0; leaf < this.#pageLeafCount; leaf++) rows += this.#pageLeaves[leaf]!.count;
-    if (rows <= rowsMax) return false;
-    rows = 0;
-    for (let index = 0; index < this.#pageLeafCount && rows <= rowsMax; index++) {
-      const leaf = this.#pageLeaves[index]!;
-      const isLeaf = leaf.firstChild === null;
-      rows += isLeaf ? leaf.rowCount - this.#circle.firstFresh(leaf) : this.#circle.countFresh(leaf);
-    }
-    return rows > rowsMax;
   }
 
   /** How far a circle goes that holds some more than so many, were all as near together as around its center. */
@@ -150,7 +115,7 @@ export class PositionSearch {
   #holdsPage(end: number): boolean {
     const { count, sorted } = this.#ring;
     if (count === this.#matches) return true;
-    const tieMax = swapMax(this.#pageEdge);
+    const tieMax = swapMax(this.#leaves.edge);
     for (let rank = end; rank < count; rank++) if (sorted[rank]! - sorted[rank - 1]! > tieMax) return true;
     return false;
   }
@@ -166,7 +131,7 @@ export class PositionSearch {
     const whole = this.#whole;
     const edge = this.#edge;
     const { x, y, z, innerReach, outerReach } = this.#circle;
-    const pageReach = this.#pageReach;
+    const pageReach = this.#leaves.reach;
     let openCount = 0;
     let wholeCount = 0;
     let edgeCount = 0;
@@ -219,8 +184,8 @@ export class PositionSearch {
 
   #countLeaf(leaf: PositionNode, isInside: boolean, isNear: boolean): void {
     this.#candidates += leaf.count;
-    if (isNear) this.#pageLeaves[this.#pageLeafCount++] = leaf;
-    if (this.#collectsAll) return; // What is collected will be counted.
+    if (isNear) this.#leaves.add(leaf);
+    if (this.#leaves.holdAll) return; // What is collected will be counted.
     if (isInside) this.#matches += this.#circle.countFresh(leaf);
     else this.#edgeLeaves[this.#edgeLeafCount++] = leaf;
   }
@@ -246,8 +211,8 @@ export class PositionSearch {
 
   /** Counts, after all, what was to be collected. */
   #countPageLeaves(): void {
-    for (let leaf = 0; leaf < this.#pageLeafCount; leaf++)
-      this.#edgeLeaves[this.#edgeLeafCount++] = this.#pageLeaves[leaf]!;
+    const { nodes, count } = this.#leaves;
+    for (let leaf = 0; leaf < count; leaf++) this.#edgeLeaves[this.#edgeLeafCount++] = nodes[leaf]!;
   }
 
   #countMatches(leaf: PositionNode): number {
@@ -257,69 +222,13 @@ export class PositionSearch {
     return matches;
   }
 
-  /** Collects the rows of listed leaves that the page is looked for in, and orders them. */
-  #collectRing(): void {
-    const ring = this.#ring;
-    for (let leaf = 0; leaf < this.#pageLeafCount; leaf++) this.#collectRows(leaf);
-    if (this.#collectsAll || this.#pageStart > 0 || this.#circle.isBounded) this.#sift();
-    ring.sort(Math.max(0, this.#pageStart), this.#pageEdge);
-  }
-
-  /** Collects rows up to the page's edge, be they matches or not. */
-  #collectRows(leafNumber: number): void {
-    const leaf = this.#pageLeaves[leafNumber]!;
-    const { x, y, z } = this.#circle;
-    const pageEdge = this.#pageEdge;
-    const { points, start, rowCount } = leaf;
-    const ring = this.#ring;
-    const first = this.#circle.firstFresh(leaf);
-    ring.reserve(rowCount - first);
-    const { chords, rows } = ring;
-    const row0 = leafNumber << ROW_BITS;
-    let entries = ring.count;
-    for (let row = first; row < rowCount; row++) {
-      const at = (start + row) * POINT.width;
-      const dx = points[at + POINT.x]! - x;
-      const dy = points[at + POINT.y]! - y;
-      const dz = points[at + POINT.z]! - z;
-      const chord = dx * dx + dy * dy + dz * dz;
-      // Written in any case, and over again where it is too far.
-      chords[entries] = chord;
-      rows[entries] = row0 + row;
-      entries += Number(chord <= pageEdge);
-    }
-    ring.count = entries;
-  }
-
-  /** Leaves the matches in the ring that are not too near. */
-  #sift(): void {
-    const { chords, rows, count } = this.#ring;
-    const innerEdge = this.#circle.innerEdge;
-    const pageStart = this.#pageStart;
-    const isBounded = this.#circle.isBounded;
-    let kept = 0;
-    for (let entry = 0; entry < count; entry++) {
-      const chord = chords[entry]!;
-      const row = rows[entry]!;
-      if (chord <= pageStart) continue;
-      if (isBounded || chord > innerEdge) {
-        const leaf = this.#pageLeaves[row >>> ROW_BITS]!;
-        if (!this.#circle.isMatch(leaf, row & ROW_MASK)) continue;
-      }
-      chords[kept] = chord;
-      rows[kept] = row;
-      kept++;
-    }
-    this.#ring.count = kept;
-  }
-
   /**
    * Collects anew, what lies between two circles with the page between them. Returns how many come before those
    * collected.
    */
   #narrowToPage(roots: readonly PositionRoot[], offset: number, limit: number): number {
     // Of a crowd that is most of the circle, counting cuts off little.
-    const isAllCrowd = this.#isCrowded(Math.max(SORTED_ROWS_MAX, this.#matches / 2));
+    const isAllCrowd = this.#leaves.isCrowded(Math.max(SORTED_ROWS_MAX, this.#matches / 2));
     if (isAllCrowd) return this.#selectBetween(roots, NOWHERE, this.#circle.outerEdge, offset, limit);
     const start = offset === 0 ? NOWHERE : this.#narrowing.narrow(roots, this.#matches, offset, false);
     const beyond = start > 0 ? start - roundingOf(start) : NOWHERE;
@@ -340,33 +249,15 @@ export class PositionSearch {
     offset: number,
     limit: number,
   ): number {
-    this.#collectBetween(start, edge);
-    for (const { node } of roots) this.#listPageLeaves(node);
-    if (!this.#isCrowded(SORTED_ROWS_MAX)) {
-      this.#collectRing();
+    const leaves = this.#leaves;
+    leaves.begin(this.#positions.byDevice, start, edge);
+    for (const { node } of roots) leaves.list(node);
+    if (!leaves.isCrowded(SORTED_ROWS_MAX)) {
+      leaves.collect();
       return 0;
     }
-    const ranks = { first: offset, end: offset + limit };
-    const before = this.#crowd.select(this.#pageLeafCount, start, this.#pageEdge, ranks, this.#positions);
-    this.#ring.sort(Math.max(0, start), this.#pageEdge);
+    const before = this.#crowd.select({ first: offset, end: offset + limit }, this.#positions);
+    this.#ring.sort(Math.max(0, start), leaves.edge);
     return before;
-  }
-
-  /** Whether more matches are at one point than are sorted. */
-  #isCrowd(node: PositionNode): boolean {
-    if (node.count <= SORTED_ROWS_MAX || !node.isOnePoint(this.#positions.byDevice)) return false;
-    return this.#circle.countFresh(node) > SORTED_ROWS_MAX;
-  }
-
-  /** Leaves that may have rows between the two circles, and nodes that are crowds. */
-  #listPageLeaves(node: PositionNode): void {
-    const square = this.#circle.squareTo(node);
-    const farthest = this.#pageReach + node.radius;
-    if (square > farthest * farthest) return;
-    const within = this.#pageStart > 0 ? Math.sqrt(this.#pageStart) - node.radius : NOWHERE;
-    if (within >= 0 && square <= within * within) return;
-    let child = node.firstChild;
-    if (child === null || this.#isCrowd(node)) this.#pageLeaves[this.#pageLeafCount++] = node;
-    else for (; child !== null; child = child.nextSibling) this.#listPageLeaves(child);
   }
 }
