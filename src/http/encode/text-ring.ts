@@ -24,9 +24,12 @@ export class TextRing {
     return this.#next - this.#bytes;
   }
 
-  /** Where in the memory the text of an offset begins, which was not pushed out. */
+  /**
+   * Where in the memory the text of an offset begins, which was not pushed out. A 32-bit number: JavaScriptCore would
+   * go on with a double, and compile all that writes JSON at positions it leads to without its integer instructions.
+   */
   placeOf(offset: number): number {
-    return this.#start + offset - (offset < this.#lap ? this.#lap - this.#bytes : this.#lap);
+    return (this.#start + offset - (offset < this.#lap ? this.#lap - this.#bytes : this.#lap)) | 0;
   }
 
   /** The offset of a new text of so many bytes: behind the last one, or at the start of a new lap. */
