@@ -33,6 +33,9 @@ interface Member {
   readonly field: StoredField | null;
   /** Where the batch keeps it: a column of numbers, or a place in a tuple. */
   readonly index: number;
+  /** Of a number. */
+  readonly minimum: number;
+  readonly maximum: number;
   readonly isState: boolean;
   /** Whether each text of printable ASCII will do. */
   readonly isOpen: boolean;
@@ -97,8 +100,23 @@ export class ReportScanner {
       const { bit } = slot.member;
       if ((seen & bit) !== 0) return -1; // Of members given twice the last counts.
       seen |= bit;
-      if (!this.#readValue(slot, at + slot.nameBytes, end, batch)) return -1;
-      at = json.end;
+      at += slot.nameBytes;
+      // Most values are numbers, or what was there before: calls would take a fifteenth of all.
+      const { kind, minimum, maximum, index } = slot.member;
+      const { valueBytes } = slot;
+      if (kind === NUMBER) {
+        const value = json.number(at);
+        if (value >= minimum && value <= maximum)
+          batch.numbers[index] = value + 0; // -0 becomes 0, as JSON shows it.
+        else if (!this.#isLeftOut(slot.member, at)) return -1;
+        at = json.end;
+      } else if (valueBytes > 0 && at + valueBytes < end && json.isSame(slot.valueAt, at, valueBytes)) {
+        this.#keepText(slot, batch);
+        at += valueBytes;
+      } else {
+        if (!this.#readOther(slot, at, batch)) return -1;
+        at = json.end;
+      }
     }
     return (seen & REQUIRED) === REQUIRED && at < end ? at + 1 : -1;
   }
@@ -147,51 +165,31 @@ export class ReportScanner {
     return expected;
   }
 
-  /** False where the value is none that is plain and good. */
-  #readValue(slot: Slot, at: number, end: number, batch: ReportBatchBuilder): boolean {
+  /** Reads what is no number and was not there before; false where it is none that is plain and good. */
+  #readOther(slot: Slot, at: number, batch: ReportBatchBuilder): boolean {
     const json = this.#json;
     const { member } = slot;
-    switch (member.kind) {
-      case NUMBER: {
-        const value = json.number(at);
-        if (!(value >= member.field!.minimum! && value <= member.field!.maximum!))
-          return this.#isLeftOut(member, at);
-        batch.numbers[member.index] = value + 0; // -0 becomes 0, as JSON shows it.
-        return true;
-      }
-      case TIMESTAMP:
-        this.#timestampMs = json.number(at);
-        return timestampFault(this.#timestampMs, this.#times) === null;
-      case UNKNOWN:
-        return this.#skipValue(at);
-      default: {
-        const { valueBytes } = slot;
-        if (valueBytes > 0 && at + valueBytes < end && json.isSame(slot.valueAt, at, valueBytes)) {
-          json.end = at + valueBytes;
-        } else if (!this.#readText(slot, at, batch)) {
-          return this.#isLeftOut(member, at);
-        }
-        if (member.kind === DEVICE) this.#deviceText = slot.text;
-        else (member.isState ? batch.state : batch.profile)[member.index] = slot.text;
-        return true;
-      }
+    if (member.kind === UNKNOWN) return this.#skipValue(at);
+    if (member.kind === TIMESTAMP) {
+      this.#timestampMs = json.number(at);
+      return timestampFault(this.#timestampMs, this.#times) === null;
     }
-  }
-
-  /** Reads a text or a boolean that differs from the one before. */
-  #readText(slot: Slot, at: number, batch: ReportBatchBuilder): boolean {
-    const json = this.#json;
-    if (slot.member.kind === BOOLEAN) {
-      if (!this.#readBoolean(at)) return false;
-      slot.text = batch.asciiText(json.bytes, at, json.end);
-    } else {
-      const text = this.#textAt(at, slot.member, batch);
-      if (text === NOT_CARRIED) return false;
-      slot.text = text;
-    }
+    const text = member.kind === BOOLEAN ? this.#booleanAt(at, batch) : this.#textAt(at, member, batch);
+    if (text === NOT_CARRIED) return this.#isLeftOut(member, at);
+    slot.text = text;
     slot.valueAt = at;
     slot.valueBytes = json.end - at;
+    this.#keepText(slot, batch);
     return true;
+  }
+
+  #keepText({ member, text }: Slot, batch: ReportBatchBuilder): void {
+    if (member.kind === DEVICE) this.#deviceText = text;
+    else (member.isState ? batch.state : batch.profile)[member.index] = text;
+  }
+
+  #booleanAt(at: number, batch: ReportBatchBuilder): number {
+    return this.#readBoolean(at) ? batch.asciiText(this.#json.bytes, at, this.#json.end) : NOT_CARRIED;
   }
 
   /** The batch's index of a text that is good for this member; none for any other. */
@@ -236,7 +234,16 @@ const TEXT_BYTES_MAX = Math.max(...REPORT_FIELDS.map(({ charactersMax = 0 }) => 
 /** Twice the fields, or so: a report with more members is not one of a location. */
 const SLOTS_MAX = 64;
 
-const NO_FIELD: Member = { kind: UNKNOWN, field: null, index: -1, isState: false, isOpen: true, bit: 0 };
+const NO_FIELD: Member = {
+  kind: UNKNOWN,
+  field: null,
+  index: -1,
+  minimum: 0,
+  maximum: 0,
+  isState: false,
+  isOpen: true,
+  bit: 0,
+};
 const NAMES = new TextSet(REPORT_FIELDS.length);
 /** By the number of the name; what has another name is of no field. */
 const MEMBERS: readonly Member[] = [NO_FIELD, ...REPORT_FIELDS.map(memberOf)];
@@ -245,9 +252,9 @@ const REQUIRED = MEMBERS.reduce((bits, { field, bit }) => (field?.required === t
 
 function memberOf(field: StoredField, place: number): Member {
   assert(place < 32, "fields have a bit each");
-  const { column, type } = field;
+  const { column, type, minimum = 0, maximum = 0 } = field;
   const common = {
-    field,
+    ...{ field, minimum, maximum },
     isState: column === "state",
     isOpen: type === "string" && isOpenText(field),
     bit: 1 << place,
