@@ -23,7 +23,7 @@ export class LongAnswers {
     if (!this.#slow.has(appId)) return this.#timed(appId, answer);
     return this.#turns.run(appId, async () => {
       const made = this.#timed(appId, answer);
-      await nextTurn();
+      if (this.#slow.has(appId)) await nextTurn(); // Those behind a short one don't pay for what made another long.
       return made;
     });
   }

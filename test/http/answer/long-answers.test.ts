@@ -49,3 +49,17 @@ test("LongAnswers answers an app at once again after an answer that was short", 
   await next;
   expect(clocked.ask("app", 0)).toBeInstanceOf(Response);
 });
+
+test("LongAnswers makes all that wait in one turn, once one of them was short", async () => {
+  const clocked = createClocked();
+  const all = [LONG_MS, LONG_MS, ...Array.from({ length: 50 }, () => 0)].map((takesMs) =>
+    clocked.ask("app", takesMs),
+  );
+  const byTurn = [clocked.made];
+  while (clocked.made < all.length) {
+    await nextTurn();
+    byTurn.push(clocked.made);
+  }
+  expect(byTurn.at(-2)).toBeLessThanOrEqual(3);
+  expect(byTurn.at(-1)).toBe(52);
+});
