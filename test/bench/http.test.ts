@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { drawPoints } from "../../bench/support/fleets/metropolis.ts";
-import { checkNearby } from "../../bench/support/http/check-nearby.ts";
+import { checkNearby } from "../../bench/support/http/checks/nearby.ts";
+import { checkPages, knownByDay } from "../../bench/support/http/checks/pages.ts";
 import { createCity, writeCity } from "../../bench/support/http/city.ts";
 import { takeCores } from "../../bench/support/http/cores.ts";
 import { chooseQuestions, NEARBY_KINDS, nearbyQuestion } from "../../bench/support/http/nearby-kinds.ts";
@@ -126,6 +127,33 @@ test("checkNearby() throws where a position, a total, a distance or a value is w
       first(body).location.speed += 1;
     }),
   ).rejects.toThrow("reported");
+});
+
+test("checkPages() accepts pages of days and of current positions, and throws where a record is another", async () => {
+  const { url } = wherehouse;
+  const day = city.trackDay;
+  const user = city.metropolis.report(city.tracked[0]!).user_id;
+  const history = `locations/history?start_date=${day}&end_date=${day}&limit=100`;
+  const paths = [
+    "/api/v1/locations/current?limit=100&offset=950",
+    `/api/v1/${history}&offset=20`,
+    `/api/v1/users/${user}/${history}`,
+    `/api/v1/devices/${city.metropolis.deviceId(city.tracked[1]!)}/${history}`,
+    "/health",
+  ];
+  const days = knownByDay(city);
+  expect(await checkPages(url, city, days, { paths, headers })).toBe(4);
+  const shifted = withServer(
+    async (request) => {
+      const { pathname, search } = new URL(request.url);
+      const body = (await (await fetch(url + pathname + search, { headers })).json()) as {
+        locations: object[];
+      };
+      return Response.json({ ...body, locations: body.locations.reverse() });
+    },
+    (other) => checkPages(other, city, days, { paths: paths.slice(1, 2), headers }),
+  );
+  await expect(shifted).rejects.toThrow("has the records of its page");
 });
 
 test("createMoves() sends whole reports with the time given, close to where the device was", () => {

@@ -1,5 +1,5 @@
 import { drawPoints, type Metropolis } from "../../support/fleets/metropolis.ts";
-import { checkNearby } from "../../support/http/check-nearby.ts";
+import { checkNearby } from "../../support/http/checks/nearby.ts";
 import { type CityOptions, createCity, writeCity } from "../../support/http/city.ts";
 import { type Cores, takeCores } from "../../support/http/cores.ts";
 import { chooseQuestions, NEARBY_KINDS, type NearbyQuestions } from "../../support/http/nearby-kinds.ts";

@@ -1,5 +1,6 @@
 import { median } from "../../figures/report.ts";
 import type { WherehouseProcess } from "../../servers/server.ts";
+import { checkPages, knownByDay } from "../checks/pages.ts";
 import { drawEndpointQuestions, type EndpointQuestions } from "../endpoints.ts";
 import { type Judgement, measurePairs, type Part, type Setting } from "./part.ts";
 
@@ -14,10 +15,23 @@ export class EndpointsPart implements Part {
     const { url, key } = server;
     const headers = { authorization: `Bearer ${key}` };
     const [count, seed] = [run.size("questions"), run.size("seed")];
-    this.#all ??= await drawEndpointQuestions({ url, headers, city, count, seed });
+    if (this.#all === null) {
+      this.#all = await drawEndpointQuestions({ url, headers, city, count, seed });
+      await this.#check(setting, url);
+    }
     for (const questions of this.#all) {
       const { name } = questions;
       await measurePairs(setting, server, { name, questions, rounds: run.size("endpointRounds") });
+    }
+  }
+
+  async #check({ run, city }: Setting, url: string): Promise<void> {
+    const days = knownByDay(city);
+    for (const questions of this.#all ?? []) {
+      const paths = questions.paths.slice(0, run.size("compared"));
+      const compared = await checkPages(url, city, days, { ...questions, paths });
+      if (compared > 0)
+        run.note(`${questions.name}: ${compared} pages have the records that all reports have in that place`);
     }
   }
 

@@ -1,12 +1,12 @@
-import { METERS_PER_MILE } from "../../../src/geo/distance.ts";
-import { assert } from "../../../src/lib/assert.ts";
-import { LOCATION_FIELDS, type ResponseKind } from "../../../src/model/location-fields.ts";
-import { createLinearScan } from "../finding/linear-scan.ts";
-import type { FullReport } from "../fleets/fleet.ts";
-import type { Metropolis } from "../fleets/metropolis.ts";
-import { openHttpClient } from "../servers/http-client.ts";
-import { getRequest } from "../servers/load.ts";
-import type { NearbyQuestions } from "./nearby-kinds.ts";
+import { METERS_PER_MILE } from "../../../../src/geo/distance.ts";
+import { assert } from "../../../../src/lib/assert.ts";
+import { LOCATION_FIELDS, type ResponseKind } from "../../../../src/model/location-fields.ts";
+import { createLinearScan } from "../../finding/linear-scan.ts";
+import type { FullReport } from "../../fleets/fleet.ts";
+import type { Metropolis } from "../../fleets/metropolis.ts";
+import { openHttpClient } from "../../servers/http-client.ts";
+import { getRequest } from "../../servers/load.ts";
+import type { NearbyQuestions } from "../nearby-kinds.ts";
 
 const MS_PER_HOUR = 3_600_000;
 const DISTANCE_ERROR_MILES = 0.0001; // Answers have four decimals.
