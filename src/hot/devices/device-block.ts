@@ -12,6 +12,7 @@ export class DeviceBlock {
   readonly #table: DeviceTable;
   #numbers: number[];
   #lastId: string;
+  /** No newest record of its devices is older. */
   #oldestMs = Number.NEGATIVE_INFINITY;
 
   constructor(table: DeviceTable, numbers: number[], lastId: string) {
@@ -85,18 +86,14 @@ export class DeviceBlock {
     return count === 0 ? this : this.#from(count);
   }
 
-  /** No newest record of its devices is older, now and later: they only become newer. -Infinity where none knows. */
-  get oldestMs(): number {
-    return this.#oldestMs;
+  /** Whether it is known that none of its devices' newest records is older than this. */
+  isSince(startMs: number): boolean {
+    return this.#oldestMs >= startMs;
   }
 
-  /** Finds that out, by the times of newest records. */
-  findOldest(timesMs: Float64Array): number {
-    const numbers = this.#numbers;
-    let oldestMs = Number.POSITIVE_INFINITY;
-    for (let i = 0; i < numbers.length; i++) oldestMs = Math.min(oldestMs, timesMs[numbers[i]!]!);
-    this.#oldestMs = oldestMs;
-    return oldestMs;
+  /** Somebody found that out by looking at them. It stays so: newest records only become newer. */
+  noteSince(startMs: number): void {
+    this.#oldestMs = Math.max(this.#oldestMs, startMs);
   }
 
   #from(index: number): DeviceBlock {

@@ -47,10 +47,9 @@ export class NewestPage {
   add(block: DeviceBlock): number {
     const { numbers } = block;
     const { range, offset } = this.#query;
-    const isKnown = this.#isOpen && block.oldestMs >= range.startMs;
-    const isWhole =
-      isKnown || (this.#isOpen && block.findOldest(this.#app.newestTimes.byDevice) >= range.startMs);
-    const matching = isWhole ? numbers.length : this.#count(numbers);
+    const isKnown = this.#isOpen && block.isSince(range.startMs);
+    const matching = isKnown ? numbers.length : this.#count(numbers);
+    if (!isKnown && matching === numbers.length) block.noteSince(range.startMs);
     if (this.#total + matching > offset && !this.isFull) this.#collect(numbers);
     this.#total += matching;
     return isKnown ? 0 : numbers.length;
