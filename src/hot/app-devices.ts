@@ -42,7 +42,8 @@ export class AppDevices {
   readonly all: AllDevices;
   recordCount = 0;
   readonly #scheduler: Scheduler;
-  #isListSettling = false;
+  /** While devices are being put in order. */
+  #ordering: Promise<void> | null = null;
 
   constructor(
     appId: AppId,
@@ -120,16 +121,25 @@ export class AppDevices {
     this.sealed.remove(device);
   }
 
-  /** Where many devices are new, nobody waits for them to be put in order: it is done for those who ask later. */
-  #isListReady(): boolean {
-    if (this.list.settle()) return true;
-    if (!this.#isListSettling) void this.#scheduler.runAtOnce(this.appId, null, this.#settleList());
-    return false;
+  /** Until devices that have come are in order, and so those at one distance in that of answers. */
+  whenInOrder(): Promise<void> {
+    this.#ordering ??= this.#order();
+    return this.#ordering;
+  }
+
+  async #order(): Promise<void> {
+    await this.#scheduler.runAtOnce(this.appId, null, this.#settleList());
+    this.#ordering = null;
   }
 
   *#settleList(): Steps<void> {
-    this.#isListSettling = true;
     while (!this.list.settle()) yield;
-    this.#isListSettling = false;
+  }
+
+  /** Where many devices are new, they are put in order for those who ask later. */
+  #isListReady(): boolean {
+    if (this.list.settle()) return true;
+    void this.whenInOrder();
+    return false;
   }
 }

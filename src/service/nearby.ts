@@ -1,5 +1,8 @@
+import type { AppDevices } from "../hot/app-devices.ts";
+import type { MaybePromise } from "../lib/schedule/maybe-promise.ts";
 import type { AppId } from "../model/ids.ts";
 import type { NewestRecords } from "../model/newest-records.ts";
+import type { CircleQuery, Found } from "../spatial/circle-query.ts";
 import { retentionStartMs } from "../time/retention.ts";
 import type { FindDependencies } from "./find-device.ts";
 
@@ -34,8 +37,11 @@ export interface NearbyAnswer {
   readonly candidates: number;
 }
 
-/** Null where nobody ever reported for the app. */
-export type Nearby = (appId: AppId, query: NearbyQuery) => NearbyAnswer | null;
+/**
+ * Null where nobody ever reported for the app. An answer is there at once but where so many are at one distance that
+ * devices must be put in order before: it is promised then.
+ */
+export type Nearby = (appId: AppId, query: NearbyQuery) => MaybePromise<NearbyAnswer | null>;
 
 export function createNearby({ hot, clock }: FindDependencies): Nearby {
   return function nearby(
@@ -45,7 +51,7 @@ export function createNearby({ hot, clock }: FindDependencies): Nearby {
     const app = hot.findApp(appId);
     if (app === null) return null;
     const nowMs = clock.nowMs();
-    const { count, devices, meters, bearings, matches, candidates } = app.positions.find({
+    const circle = {
       latitude,
       longitude,
       radiusMeters,
@@ -53,7 +59,29 @@ export function createNearby({ hot, clock }: FindDependencies): Nearby {
       accuracyMetersMax: accuracyMetersMax ?? Number.POSITIVE_INFINITY,
       offset,
       limit,
-    });
-    return { records: app.newestRecords, count, devices, meters, bearings, matches, candidates };
+    };
+    const found = app.positions.find(circle);
+    return found.isInOrder ? answerOf(app, found) : findInOrder(app, circle);
   };
+}
+
+async function findInOrder(app: AppDevices, circle: CircleQuery): Promise<NearbyAnswer> {
+  for (;;) {
+    await app.whenInOrder();
+    const found = app.positions.find(circle);
+    if (!found.isInOrder) continue; // Many more have come.
+    const answer = answerOf(app, found);
+    // Copies, since others who waited find theirs before anybody reads this.
+    return {
+      ...answer,
+      devices: answer.devices.slice(0, answer.count),
+      meters: answer.meters.slice(0, answer.count),
+      bearings: answer.bearings.slice(0, answer.count),
+    };
+  }
+}
+
+function answerOf(app: AppDevices, found: Found): NearbyAnswer {
+  const { count, devices, meters, bearings, matches, candidates } = found;
+  return { records: app.newestRecords, count, devices, meters, bearings, matches, candidates };
 }

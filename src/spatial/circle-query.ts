@@ -22,6 +22,11 @@ export interface Found {
   readonly devices: Uint32Array;
   readonly meters: Float64Array;
   readonly bearings: Float64Array;
+  /**
+   * Whether this is the page. It is not, and has nobody, where so many are at one distance that the order of devices is
+   * needed, and that isn't ready.
+   */
+  readonly isInOrder: boolean;
   /** All that match, on this page or not. */
   readonly matches: number;
   /** All positions in cells that touch the circle, fresh or not. */

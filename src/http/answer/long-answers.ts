@@ -21,11 +21,12 @@ export class LongAnswers {
 
   make(appId: string, answer: () => Answer): Answer {
     if (!this.#slow.has(appId)) return this.#timed(appId, answer);
-    return this.#turns.run(appId, async () => {
+    const turn = this.#turns.run(appId, async () => {
       const made = this.#timed(appId, answer);
       if (this.#slow.has(appId)) await nextTurn(); // Those behind a short one don't pay for what made another long.
-      return made;
+      return { made }; // Whatever that waits for, those behind it don't.
     });
+    return turn.then(({ made }) => made);
   }
 
   #timed(appId: string, answer: () => Answer): Answer {

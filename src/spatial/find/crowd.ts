@@ -26,6 +26,7 @@ export class Crowd {
   readonly #ring: PositionRing;
   readonly #leaves: RingLeaves;
   #positions = NO_POSITIONS;
+  #isInOrder = true;
   #count = 0;
   #chords = new Float64Array(ENTRIES_INITIAL);
   /** Which rows those are: one as the ring has it, or the complement of a node's number. */
@@ -44,16 +45,18 @@ export class Crowd {
 
   /**
    * Of the matches in the ring's leaves, puts those between two ranks into the ring, and few before and behind them.
-   * Returns how many come before those in the ring.
+   * Returns how many come before those in the ring; null where that takes the order of devices, and it isn't ready.
    */
-  select(ranks: { readonly first: number; readonly end: number }, positions: Positions): number {
+  select(ranks: { readonly first: number; readonly end: number }, positions: Positions): number | null {
     const { count } = this.#leaves;
     this.#positions = positions;
+    this.#isInOrder = true;
     this.#count = 0;
     for (let node = 0; node < count; node++) this.#collect(node);
     const before = this.#narrow(ranks.first, ranks.end);
     this.#measure();
-    return before + this.#selectByMeters(ranks.first - before, ranks.end - before);
+    const passed = this.#selectByMeters(ranks.first - before, ranks.end - before);
+    return this.#isInOrder ? before + passed : null;
   }
 
   #collect(number: number): void {
@@ -231,9 +234,12 @@ export class Crowd {
     let tied = 0;
     for (let entry = 0; entry < this.#count; entry++)
       if (this.#meters[entry] === meters) tied += this.#weights[entry]!;
-    const { deviceOrder } = this.#positions;
-    const isMarking = tied > FEW_ROWS && deviceOrder.isReady();
-    if (isMarking) this.#clearMarks();
+    const isMarking = tied > FEW_ROWS;
+    if (isMarking) {
+      this.#isInOrder &&= this.#positions.deviceOrder.isReady();
+      if (!this.#isInOrder) return 0;
+      this.#clearMarks();
+    }
     for (let entry = 0; entry < this.#count; entry++) {
       if (this.#meters[entry] !== meters) continue;
       if (isMarking) this.#markRows(this.#rows[entry]!);

@@ -73,6 +73,7 @@ export class PositionSearch {
     if (offset >= matches) return this.#found(0, 0);
     const isReady = !isCrowded && this.#holdsPage(Math.min(end, matches));
     const before = isReady ? 0 : this.#narrowToPage(roots, offset, Math.min(limit, matches - offset));
+    if (before === null) return { ...this.#found(0, 0), isInOrder: false };
     return this.#found(offset - before, Math.min(limit, matches - offset));
   }
 
@@ -86,6 +87,7 @@ export class PositionSearch {
       devices: page.devices,
       meters: page.meters,
       bearings: page.bearings,
+      isInOrder: true,
       matches: this.#matches,
       candidates: this.#candidates,
     };
@@ -224,9 +226,9 @@ export class PositionSearch {
 
   /**
    * Collects anew, what lies between two circles with the page between them. Returns how many come before those
-   * collected.
+   * collected; null where they are not in order yet.
    */
-  #narrowToPage(roots: readonly PositionRoot[], offset: number, limit: number): number {
+  #narrowToPage(roots: readonly PositionRoot[], offset: number, limit: number): number | null {
     // Of a crowd that is most of the circle, counting cuts off little.
     const isAllCrowd = this.#leaves.isCrowded(Math.max(SORTED_ROWS_MAX, this.#matches / 2));
     if (isAllCrowd) return this.#selectBetween(roots, NOWHERE, this.#circle.outerEdge, offset, limit);
@@ -238,17 +240,18 @@ export class PositionSearch {
         ? this.#circle.outerEdge
         : this.#narrowing.narrow(roots, this.#matches, offset + limit, true);
     const edge = end + roundingOf(end);
-    return before + this.#selectBetween(roots, before > 0 ? beyond : NOWHERE, edge, offset - before, limit);
+    const passed = this.#selectBetween(roots, before > 0 ? beyond : NOWHERE, edge, offset - before, limit);
+    return passed === null ? null : before + passed;
   }
 
-  /** Collects what lies between two circles; returns how many of it come before those collected. */
+  /** Collects what lies between two circles; returns how many of it come before those collected, or null as above. */
   #selectBetween(
     roots: readonly PositionRoot[],
     start: number,
     edge: number,
     offset: number,
     limit: number,
-  ): number {
+  ): number | null {
     const leaves = this.#leaves;
     leaves.begin(this.#positions.byDevice, start, edge);
     for (const { node } of roots) leaves.list(node);

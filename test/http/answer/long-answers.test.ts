@@ -41,6 +41,17 @@ test("LongAnswers makes one long answer of an app in a turn, and short ones of o
   ]);
 });
 
+test("LongAnswers has nobody wait for what another's answer waits for", async () => {
+  const answers = new LongAnswers(() => performance.now() * 1000); // All take long.
+  const { promise, resolve } = Promise.withResolvers<Response>();
+  answers.make("crowd", () => new Response());
+  answers.make("other", () => new Response());
+  const waiting = answers.make("crowd", () => promise);
+  expect(await (await answers.make("other", () => new Response("there"))).text()).toBe("there");
+  resolve(new Response("at last"));
+  expect(await (await waiting).text()).toBe("at last");
+});
+
 test("LongAnswers answers an app at once again after an answer that was short", async () => {
   const clocked = createClocked();
   await clocked.ask("app", LONG_MS);

@@ -1,4 +1,5 @@
 import { METERS_PER_MILE } from "../../../geo/distance.ts";
+import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
 import { createFragment } from "../../../lib/text/json-writer.ts";
 import type { AppId } from "../../../model/ids.ts";
 import type { NearbyAnswer } from "../../../service/nearby.ts";
@@ -122,10 +123,11 @@ export const nearby = queryEndpoint({
         offset,
         limit,
       };
-      return long.make(call.appId, () => {
-        const found = nearby(call.appId, criteria);
-        return call.json(writeAnswer(answers, call.appId, found, values, call.elapsedMs()));
-      });
+      return long.make(call.appId, () =>
+        whenThere(nearby(call.appId, criteria), (found) =>
+          call.json(writeAnswer(answers, call.appId, found, values, call.elapsedMs())),
+        ),
+      );
     };
   },
 });

@@ -1,0 +1,57 @@
+import { expect, test } from "bun:test";
+import { createHotStore } from "../../src/hot/hot-store.ts";
+import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
+import { createNearby } from "../../src/service/nearby.ts";
+import { createManualClock } from "../../src/time/clock.ts";
+import { BASE_MS } from "../support/reports/arbitrary-reports.ts";
+import { APP, batchOf } from "../support/reports/batches.ts";
+import { seededRandom } from "../support/seeded-random.ts";
+
+const DEVICES = 30_000; // So many at one point are never sorted.
+const BATCH = 1000;
+const POINT = { latitude: 42.35, longitude: -71.05 };
+
+/** A crowd that has just come, in no order. */
+function createCrowd() {
+  const scheduler = new Scheduler();
+  const hot = createHotStore(scheduler);
+  const random = seededRandom(1);
+  const ids = Array.from({ length: DEVICES }, (_, index) => `${Math.floor(random() * 1e9)}-${index}`);
+  for (let start = 0; start < DEVICES; start += BATCH) {
+    const reports = ids
+      .slice(start, start + BATCH)
+      .map((device_id) => ({ device_id, user_id: "u", timestamp: BASE_MS, ...POINT }));
+    hot.apply(APP, batchOf(reports), 1 + start / BATCH);
+  }
+  const nearby = createNearby({ hot, clock: createManualClock(BASE_MS + 60_000) });
+  const ask = (latitude: number, offset: number, limit: number) =>
+    nearby(APP, {
+      ...POINT,
+      latitude,
+      radiusMeters: 1000,
+      ageMsMax: 3_600_000,
+      accuracyMetersMax: null,
+      offset,
+      limit,
+    });
+  const idsOf = (devices: Iterable<number>) => {
+    const { table } = hot.findApp(APP)!;
+    return [...devices].map((device) => String(table.byNumber(device).id));
+  };
+  return { ask, idsOf, ids: ids.toSorted() };
+}
+
+test("who asks for a crowd that has just come waits until it is in order, and holds nobody up", async () => {
+  const { ask, idsOf, ids } = createCrowd();
+  const first = ask(POINT.latitude, 0, 100);
+  const last = ask(POINT.latitude, DEVICES - 50, 100);
+  expect([first, last]).toEqual([expect.any(Promise), expect.any(Promise)]);
+  expect(ask(POINT.latitude + 1, 0, 100)).toMatchObject({ count: 0, matches: 0 });
+
+  const pages = await Promise.all([first, last]);
+  expect(pages.map((page) => idsOf(page!.devices))).toEqual([ids.slice(0, 100), ids.slice(-50)]);
+  expect(pages.map((page) => page!.matches)).toEqual([DEVICES, DEVICES]);
+
+  const later = ask(POINT.latitude, 1000, 10);
+  expect(later).toMatchObject({ count: 10, matches: DEVICES });
+});
