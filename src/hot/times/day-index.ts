@@ -40,7 +40,8 @@ export class DayIndex {
   /** Keys of what came while it was made. */
   #noted: number[] = [];
   #isWhole = false;
-  readonly #making: Steps<void>;
+  /** Null once it is made: an engine may keep what the steps held for as long as somebody holds on to them. */
+  #making: Steps<void> | null;
 
   constructor(day: UtcDay, devices: DeviceList) {
     this.#startMs = utcDayStartMs(day);
@@ -55,8 +56,9 @@ export class DayIndex {
 
   /** Does a step towards that. */
   proceed(): void {
-    const { done } = this.#making.next();
-    assert(this.#isWhole === (done === true), "an index is whole once it is made");
+    if (this.#making?.next().done !== true) return;
+    assert(this.#isWhole, "an index is whole once it is made");
+    this.#making = null;
   }
 
   /** A record of the day has come in. */
@@ -139,6 +141,7 @@ export class DayIndex {
       known.isWhole = true;
     }
     devices.addAll(known.devices);
+    yield; // Of millions of devices a set takes a millisecond.
   }
 
   /** Adds the devices of a range by looking at each key. Those that come in between two steps are seen or not. */
