@@ -9,8 +9,8 @@ const CAPACITY_MIN = 16;
 /**
  * An app's devices by id and by number. The number of a device that is gone is given to another.
  *
- * Ids are in a hash table of chains that lead from device to device. A `Map` takes three times the memory, stands still
- * for 60 ms when the 800,000th device makes it double (this one for a quarter of that), and fetches one id after the
+ * Ids are in a hash table of chains that lead from device to device. A `Map` takes 90 bytes more a device, stands
+ * still for 60 ms when the 800,000th makes it double (this one for 14 ms at a million), and fetches one id after the
  * other where the passes of `findAll` fetch those of many at once.
  */
 export class DeviceTable {
