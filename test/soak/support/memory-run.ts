@@ -50,7 +50,7 @@ const SEAL_SECONDS_MAX = 60;
 const SEALS_MIN = 12;
 const BATCH_REPORTS = 1000;
 const LONG_MS = 300_000;
-const TEXTS_BYTES = 135e6; // The ring of `src/http/encode/encoded-record-cache.ts`.
+const TEXTS_BYTES = 135e6; // The memory of `src/http/encode/answer-buffer.ts`.
 
 export async function runMemory({ runtime, durationMs, seed, onSample }: MemoryOptions): Promise<MemoryRun> {
   const pick = createPicker(seededRandom(seed));
