@@ -259,6 +259,29 @@ test("find() meets a point under all of its names, within no distance and within
   expect(renamed).toBeGreaterThan(100);
 });
 
+test.each([
+  ["within its cell", 42.35],
+  ["into it", 42.36],
+])("find() tells counts again after a move %s to a time next to the cutoff", (_, fromLatitude) => {
+  const index = createPositionIndex(new PositionSearch(), numberOrder(CROWD));
+  for (let device = 0; device < 700; device++)
+    index.set(device, 42.35 + (device % 2) * 1e-2, -71.05, 10 * device, Number.NaN);
+  const mover = fromLatitude === 42.35 ? 0 : 1;
+  const matchesFrom = (oldestMs: number) =>
+    index.find({
+      latitude: 42.35,
+      longitude: -71.05,
+      radiusMeters: 100,
+      oldestMs,
+      accuracyMetersMax: Number.POSITIVE_INFINITY,
+      offset: 0,
+      limit: 1,
+    }).matches;
+  expect(matchesFrom(5010)).toBe(99); // Devices 502, 504 … 698.
+  index.set(mover, 42.35, -71.05, 5015, Number.NaN);
+  expect([5012, 5015, 5016].map(matchesFrom)).toEqual([100, 100, 99]);
+});
+
 test("find() tells counts again after positions age, without a move", () => {
   const index = createPositionIndex(new PositionSearch(), numberOrder(CROWD));
   for (let device = 0; device < 1000; device++)

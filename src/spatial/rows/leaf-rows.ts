@@ -34,7 +34,7 @@ export class LeafRows {
   accuracies: Float64Array;
   #holes: Uint16Array;
   #holeCount = 0;
-  /** Where there are any. */
+  /** No hole is before. */
   #firstHole = 0;
   /** Where the leaf is among all cells. */
   readonly number: number;
@@ -235,7 +235,6 @@ export class LeafRows {
     const firstHole = start >>> 1;
     for (let hole = firstHole; hole < firstHole + this.#holeCount; hole++)
       holes[hole] = holes[hole]! + Number(holes[hole]! >= row);
-    if (row <= this.#firstHole) this.#firstHole++;
   }
 
   /** Whether a row of this time may stand where this one is. */

@@ -50,6 +50,12 @@ function readRows(leaf: LeafRows, places: DevicePlaces): Map<number, Row> {
   return rows;
 }
 
+function lastRowOf(leaf: LeafRows): number {
+  let last = -1;
+  for (let row = 0; row < leaf.rowCount; row++) if (leaf.deviceAt(row) !== NO_DEVICE) last = row;
+  return last;
+}
+
 test("rows are in order of time and where they are looked for, whatever came and went", () => {
   let holes = 0;
   let late = 0;
@@ -80,6 +86,7 @@ test("rows are in order of time and where they are looked for, whatever came and
         }
         expect(leaf.hasInOrder(expected.size)).toBe(true);
         expect(readRows(leaf, places)).toEqual(expected);
+        if (expected.size > 0) expect(leaf.newestRow).toBe(lastRowOf(leaf));
         holes += leaf.rowCount - expected.size;
         const oldestMs = nowMs - byMs;
         const fresh = [...expected.values()].filter(({ timeMs }) => timeMs >= oldestMs).length;
