@@ -18,7 +18,7 @@ const STEP_LEAVES = 16;
 /** Keys that are put in place one by one in a step. */
 const STEP_NOTED = 1024;
 /** Keys that are looked at in a step. */
-const STEP_LOOKS = 32_768;
+const STEP_LOOKS = 4096;
 
 const MS_PER_HOUR = 3_600_000;
 /** An hour with so many records has a set of its devices, which takes less than its keys. */
@@ -152,9 +152,9 @@ export class DayIndex {
       const to = Math.min(this.#keys.countBefore(endKey), from + STEP_LOOKS);
       const keys = this.#keys.slice(from, to);
       for (let index = 0; index < keys.length; index++) devices.add(deviceOf(keys[index]!));
+      if (keys.length > 0) yield;
       if (keys.length < STEP_LOOKS) return;
       nextKey = keys[keys.length - 1]! + 1;
-      yield;
     }
   }
 

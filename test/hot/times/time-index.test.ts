@@ -209,6 +209,15 @@ test("a device with more records than are read in a step has all of them in the 
   fixture.check(WHOLE, "asc", 19_900, 1000);
 });
 
+test("the devices of a part of a day are counted in steps", () => {
+  const fixture = new Fixture();
+  fixture.apply(drawKeys(30_000, 4000, anyTime));
+  finish(fixture.find(WHOLE, "asc", 0, 10));
+  let steps = 0;
+  finish(fixture.find({ startMs: BASE_MS + 1, endMs: BASE_MS + DAY_MS }, "asc", 0, 10), () => steps++);
+  expect(steps).toBeGreaterThan(10);
+});
+
 test("forgetIdle() gives up what nobody asked for since, and no more", () => {
   const fixture = new Fixture();
   fixture.apply(drawKeys(100, 10, anyTime));
