@@ -109,7 +109,7 @@ class ReportList {
     });
     this.#open = close!;
     // Where one of a few can't be read, trying it with each would take longer than parsing them all.
-    this.#parsedBytesMin = Math.min(2 * this.#parsedBytesMin + 1024, PARSED_BYTES_MIN_MAX);
+    this.#parsedBytesMin = Math.min(4 * this.#parsedBytesMin + 1024, PARSED_BYTES_MIN_MAX);
     return true;
   }
 
