@@ -46,8 +46,11 @@ export class ReportCostPart implements Part {
     isAloneFirst: boolean,
   ): Promise<void> {
     const seconds = setting.run.size("latencySeconds");
-    const askAlone = () =>
-      cpuOf(server, () => askEvenly(server.url, questions, QUESTIONS_PER_SECOND, seconds));
+    const askAlone = async () => {
+      // Until nothing is left of what reports made to be done.
+      await askEvenly(server.url, questions, QUESTIONS_PER_SECOND, setting.run.size("warmSeconds"));
+      return cpuOf(server, () => askEvenly(server.url, questions, QUESTIONS_PER_SECOND, seconds));
+    };
     const before = isAloneFirst ? await askAlone() : null;
     const beside = await cpuOf(server, () => askBeside(setting, server, questions, reporter, seconds));
     const alone = before ?? (await askAlone());
@@ -62,7 +65,6 @@ export class ReportCostPart implements Part {
   report({ run }: Setting, { isJudged }: Judgement): void {
     if (this.#micros.length === 0) return;
     const beside = `beside ${QUESTIONS_PER_SECOND.toLocaleString("en")} questions/s`;
-
     run.figures([
       { name: `processor time of a report ${beside}`, unit: "µs", runs: this.#micros },
       { name: "processor time of a question, nothing beside it", unit: "µs", runs: this.#questionMicros },
