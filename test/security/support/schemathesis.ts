@@ -115,7 +115,8 @@ const LEFT_OUT = String.raw`/k/\{key\}|^/ingest/osmand`;
 /*
  * All its checks but one: a request that fits the document may still be refused, since a date may lie before
  * another and a body be packed otherwise than its header says. A report that breaks the document is refused in
- * an answer of 200, since each stands alone.
+ * an answer of 200, since each stands alone; and what a client of its own path sends in a query is text whatever
+ * it is, taken in and kept where it can't be read.
  */
 const SETTINGS = `
 [auth.openapi.apiKey]
@@ -126,6 +127,10 @@ positive_data_acceptance.enabled = false
 
 [[operations]]
 include-method = "POST"
+checks.negative_data_rejection.enabled = false
+
+[[operations]]
+include-path-regex = "^/(ingest/(?!v1/)|pub)"
 checks.negative_data_rejection.enabled = false
 `;
 
