@@ -1,10 +1,11 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import fc from "fast-check";
 
 import { haversineMeters, initialBearingDegrees } from "../../src/geo/distance.ts";
 import type { CircleQuery, Found } from "../../src/spatial/circle-query.ts";
 import { PositionSearch } from "../../src/spatial/find/search.ts";
 import { createPositionIndex } from "../../src/spatial/position-index.ts";
+import { LeafRows } from "../../src/spatial/rows/leaf-rows.ts";
 import { listedOrder, numberOrder } from "../support/number-order.ts";
 import { crowdedPlace, real } from "../support/reports/crowded-places.ts";
 import { seededRandom } from "../support/seeded-random.ts";
@@ -298,4 +299,20 @@ test("find() tells counts again after positions age, without a move", () => {
     }).matches;
   for (const oldestMs of [0, 1, 500, 501, 500, 999, 1000, 0])
     expect(matchesFrom(oldestMs)).toBe(1000 - oldestMs);
+});
+
+test("a leaf whose rows are at one point is split at once, however many cells hold all of them", () => {
+  const inserted = spyOn(LeafRows.prototype, "insertRow");
+  try {
+    const index = createPositionIndex(new PositionSearch(), numberOrder(CROWD));
+    let insertedMax = 0;
+    for (let device = 0; device < CROWD; device++) {
+      inserted.mockClear();
+      index.set(device, 42.35, -71.05, device % TIMES, Number.NaN);
+      insertedMax = Math.max(insertedMax, inserted.mock.calls.length);
+    }
+    expect(insertedMax).toBe(512 + 1); // What a leaf holds, and the one that comes.
+  } finally {
+    inserted.mockRestore();
+  }
 });
