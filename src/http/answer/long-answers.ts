@@ -2,16 +2,21 @@ import { nextTurn } from "../../lib/schedule/next-turn.ts";
 import { Semaphore } from "../../lib/schedule/semaphore.ts";
 import type { Answer } from "./responder.ts";
 
-/** What an answer may take beside others in its turn of the event loop. */
+/** What an answer may take beside others in its turn of the event loop, or all of an app's together. */
 const LONG_MS = 4;
+/** Quicker ones are not added up: as many as come in a turn take little longer. */
+const QUICK_MS = 0.1;
 
 /**
  * Answers that are made in one piece and mostly take microseconds. An app's of which the last took long are made one in
- * a turn of the event loop, so that sixteen that come together don't hold it for sixteen times as long.
+ * a turn of the event loop, so that sixteen that come together don't hold it for sixteen times as long. So are those of
+ * which many, none of them long, took as long together.
  */
 export class LongAnswers {
   /** Apps whose last answer took long. */
   readonly #slow = new Set<string>();
+  /** By app, what those of its answers in this turn took that were neither quick nor long. */
+  readonly #spentMs = new Map<string, number>();
   readonly #turns = new Semaphore(1);
   readonly #nowMs: () => number;
 
@@ -32,8 +37,18 @@ export class LongAnswers {
   #timed(appId: string, answer: () => Answer): Answer {
     const startedMs = this.#nowMs();
     const made = answer();
-    if (this.#nowMs() - startedMs > LONG_MS) this.#slow.add(appId);
+    const tookMs = this.#nowMs() - startedMs;
+    if (tookMs > LONG_MS || (tookMs > QUICK_MS && this.#spend(appId, tookMs) > LONG_MS))
+      this.#slow.add(appId);
     else this.#slow.delete(appId);
     return made;
+  }
+
+  /** Returns what that makes together, in this turn. */
+  #spend(appId: string, ms: number): number {
+    if (this.#spentMs.size === 0) setImmediate(() => this.#spentMs.clear());
+    const spentMs = (this.#spentMs.get(appId) ?? 0) + ms;
+    this.#spentMs.set(appId, spentMs);
+    return spentMs;
   }
 }

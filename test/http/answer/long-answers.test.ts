@@ -74,3 +74,18 @@ test("LongAnswers makes all that wait in one turn, once one of them was short", 
   expect(byTurn.at(-2)).toBeLessThanOrEqual(3);
   expect(byTurn.at(-1)).toBe(52);
 });
+
+test("LongAnswers puts off an app's answers that are not long, where they are many", async () => {
+  const clocked = createClocked();
+  const all = Array.from({ length: 50 }, () => clocked.ask("app", 3));
+  const byTurn = [clocked.made];
+  expect(clocked.ask("other", 3)).toBeInstanceOf(Response);
+  while (clocked.made <= all.length) {
+    await nextTurn();
+    byTurn.push(clocked.made);
+  }
+  const most = Math.max(...byTurn.map((made, turn) => made - (byTurn[turn - 1] ?? 0)));
+  expect(most).toBeLessThanOrEqual(4);
+  await Promise.all(all);
+  expect(clocked.ask("app", 3)).toBeInstanceOf(Response);
+});
