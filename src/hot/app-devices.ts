@@ -1,4 +1,5 @@
 import { assert } from "../lib/assert.ts";
+import type { MaybePromise } from "../lib/schedule/maybe-promise.ts";
 import type { Scheduler } from "../lib/schedule/scheduler.ts";
 import type { Steps } from "../lib/schedule/steps.ts";
 import { compareUtf8 } from "../lib/text/utf8.ts";
@@ -42,8 +43,6 @@ export class AppDevices {
   readonly all: AllDevices;
   recordCount = 0;
   readonly #scheduler: Scheduler;
-  /** While devices are being put in order. */
-  #ordering: Promise<void> | null = null;
 
   constructor(
     appId: AppId,
@@ -61,7 +60,7 @@ export class AppDevices {
     this.newestRecords = new NewestOfApp(appId, this.table, this.sealed, dictionary);
     this.positions = createPositionIndex(search, {
       compare: (a, b) => compareUtf8(this.table.byNumber(a).id, this.table.byNumber(b).id),
-      isReady: () => this.#isListReady(),
+      isReady: () => this.list.settle(),
       reader: () => this.list.reader(),
     });
   }
@@ -121,25 +120,16 @@ export class AppDevices {
     this.sealed.remove(device);
   }
 
-  /** Until devices that have come are in order, and so those at one distance in that of answers. */
-  whenInOrder(): Promise<void> {
-    this.#ordering ??= this.#order();
-    return this.#ordering;
+  /**
+   * Does work in the step in which the last of the devices that have come are in order, and so those at one distance
+   * in that of answers: in a later step, others may have come. Those who wait take turns.
+   */
+  whenInOrder<Value>(signal: AbortSignal, work: () => Value): MaybePromise<Value> {
+    return this.#scheduler.runAtOnce(this.appId, signal, this.#putInOrder(work));
   }
 
-  async #order(): Promise<void> {
-    await this.#scheduler.runAtOnce(this.appId, null, this.#settleList());
-    this.#ordering = null;
-  }
-
-  *#settleList(): Steps<void> {
+  *#putInOrder<Value>(work: () => Value): Steps<Value> {
     while (!this.list.settle()) yield;
-  }
-
-  /** Where many devices are new, they are put in order for those who ask later. */
-  #isListReady(): boolean {
-    if (this.list.settle()) return true;
-    void this.whenInOrder();
-    return false;
+    return work();
   }
 }

@@ -1,10 +1,11 @@
 import type { AppDevices } from "../hot/app-devices.ts";
+import { assert } from "../lib/assert.ts";
 import type { MaybePromise } from "../lib/schedule/maybe-promise.ts";
 import type { AppId } from "../model/ids.ts";
 import type { NewestRecords } from "../model/newest-records.ts";
-import type { CircleQuery, Found } from "../spatial/circle-query.ts";
+import type { Found } from "../spatial/circle-query.ts";
 import { retentionStartMs } from "../time/retention.ts";
-import type { FindDependencies } from "./find-device.ts";
+import type { Client, FindDependencies } from "./find-device.ts";
 
 /*
  * Devices whose latest position lies within a circle.
@@ -41,12 +42,13 @@ export interface NearbyAnswer {
  * Null where nobody ever reported for the app. An answer is there at once but where so many are at one distance that
  * devices must be put in order before: it is promised then.
  */
-export type Nearby = (appId: AppId, query: NearbyQuery) => MaybePromise<NearbyAnswer | null>;
+export type Nearby = (appId: AppId, query: NearbyQuery, client: Client) => MaybePromise<NearbyAnswer | null>;
 
 export function createNearby({ hot, clock }: FindDependencies): Nearby {
   return function nearby(
     appId,
     { latitude, longitude, radiusMeters, ageMsMax, accuracyMetersMax, offset, limit },
+    client,
   ) {
     const app = hot.findApp(appId);
     if (app === null) return null;
@@ -61,24 +63,28 @@ export function createNearby({ hot, clock }: FindDependencies): Nearby {
       limit,
     };
     const found = app.positions.find(circle);
-    return found.isInOrder ? answerOf(app, found) : findInOrder(app, circle);
+    if (found.isInOrder) return answerOf(app, found);
+    // Those who wait are many, perhaps, and only they need a signal, which a runtime makes when it is asked for.
+    return app.whenInOrder(client.signal, () => {
+      const foundInOrder = app.positions.find(circle);
+      assert(
+        foundInOrder.isInOrder,
+        "the order of devices is there for what is done in the step that made it",
+      );
+      return lasting(answerOf(app, foundInOrder));
+    });
   };
 }
 
-async function findInOrder(app: AppDevices, circle: CircleQuery): Promise<NearbyAnswer> {
-  for (;;) {
-    await app.whenInOrder();
-    const found = app.positions.find(circle);
-    if (!found.isInOrder) continue; // Many more have come.
-    const answer = answerOf(app, found);
-    // Copies, since others who waited find theirs before anybody reads this.
-    return {
-      ...answer,
-      devices: answer.devices.slice(0, answer.count),
-      meters: answer.meters.slice(0, answer.count),
-      bearings: answer.bearings.slice(0, answer.count),
-    };
-  }
+/** Copies the columns, since others may find theirs before anybody hears of these. */
+function lasting(answer: NearbyAnswer): NearbyAnswer {
+  const { count, devices, meters, bearings } = answer;
+  return {
+    ...answer,
+    devices: devices.slice(0, count),
+    meters: meters.slice(0, count),
+    bearings: bearings.slice(0, count),
+  };
 }
 
 function answerOf(app: AppDevices, found: Found): NearbyAnswer {

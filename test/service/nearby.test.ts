@@ -24,21 +24,15 @@ function createCrowd() {
     hot.apply(APP, batchOf(reports), 1 + start / BATCH);
   }
   const nearby = createNearby({ hot, clock: createManualClock(BASE_MS + 60_000) });
-  const ask = (latitude: number, offset: number, limit: number) =>
-    nearby(APP, {
-      ...POINT,
-      latitude,
-      radiusMeters: 1000,
-      ageMsMax: 3_600_000,
-      accuracyMetersMax: null,
-      offset,
-      limit,
-    });
+  const ask = (latitude: number, offset: number, limit: number, signal = new AbortController().signal) => {
+    const query = { radiusMeters: 1000, ageMsMax: 3_600_000, accuracyMetersMax: null, offset, limit };
+    return nearby(APP, { ...POINT, ...query, latitude }, { signal });
+  };
   const idsOf = (devices: Iterable<number>) => {
     const { table } = hot.findApp(APP)!;
     return [...devices].map((device) => String(table.byNumber(device).id));
   };
-  return { ask, idsOf, ids: ids.toSorted() };
+  return { hot, ask, idsOf, ids: ids.toSorted() };
 }
 
 test("who asks for a crowd that has just come waits until it is in order, and holds nobody up", async () => {
@@ -54,4 +48,37 @@ test("who asks for a crowd that has just come waits until it is in order, and ho
 
   const later = ask(POINT.latitude, 1000, 10);
   expect(later).toMatchObject({ count: 10, matches: DEVICES });
+});
+
+test("who has gone away waits for no order, and those who stay have theirs", async () => {
+  const { ask, idsOf, ids } = createCrowd();
+  const gone = new AbortController();
+  const unheard = ask(POINT.latitude, 0, 100, gone.signal);
+  const heard = ask(POINT.latitude, 0, 100);
+  gone.abort(new Error("gone"));
+  await expect(unheard as Promise<unknown>).rejects.toThrow("gone");
+  expect(idsOf((await heard)!.devices)).toEqual(ids.slice(0, 100));
+});
+
+test("those who waited together for the order are not all answered in one turn", async () => {
+  const { hot, ask } = createCrowd();
+  const { positions } = hot.findApp(APP)!;
+  const find = positions.find.bind(positions);
+  let finds = 0;
+  positions.find = (circle) => {
+    finds++;
+    const endMs = performance.now() + 6; // More than there is for such work in a turn.
+    while (performance.now() < endMs);
+    return find(circle);
+  };
+  const answers = Array.from({ length: 10 }, (_, page) => ask(POINT.latitude, page, 100));
+  const byTurn = [finds];
+  const all = Promise.all(answers);
+  while (finds < 20) {
+    await new Promise((resolve) => setImmediate(resolve));
+    byTurn.push(finds);
+  }
+  expect((await all).map((page) => page!.count)).toEqual(answers.map(() => 100));
+  const most = Math.max(...byTurn.slice(1).map((count, turn) => count - byTurn[turn]!));
+  expect(most).toBe(1);
 });

@@ -234,7 +234,7 @@ test("nearby agrees with measuring every device, as they move", () => {
           .filter(({ meters }) => meters <= radiusMeters)
           .sort((a, b) => a.meters - b.meters || compareUtf8(a.record.device_id, b.record.device_id));
         const page = matches.slice(offset, offset + 4);
-        const answer = nearby(APP, {
+        const asked = {
           latitude: lat,
           longitude: lon,
           radiusMeters,
@@ -242,7 +242,8 @@ test("nearby agrees with measuring every device, as they move", () => {
           accuracyMetersMax: null,
           offset,
           limit: 4,
-        });
+        };
+        const answer = nearby(APP, asked, NOBODY);
         if (answer === null) {
           expect(steps).toEqual([]);
           continue;

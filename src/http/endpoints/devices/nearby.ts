@@ -124,7 +124,7 @@ export const nearby = queryEndpoint({
         limit,
       };
       return long.make(call.appId, () =>
-        whenThere(nearby(call.appId, criteria), (found) =>
+        whenThere(nearby(call.appId, criteria, call.request), (found) =>
           call.json(writeAnswer(answers, call.appId, found, values, call.elapsedMs())),
         ),
       );
