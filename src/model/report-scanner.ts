@@ -1,5 +1,4 @@
 import { Buffer } from "node:buffer";
-import { assert } from "../lib/assert.ts";
 import { TextSet } from "../lib/tables/text-set.ts";
 import { FALS, JsonScan, NULL, TRUE } from "../lib/text/json-scan.ts";
 import {
@@ -39,13 +38,15 @@ interface Member {
   readonly isState: boolean;
   /** Whether each text of printable ASCII will do. */
   readonly isOpen: boolean;
-  /** What no other field has; none for members of no field. */
-  readonly bit: number;
+  /** 1 where no report is without it, else 0. */
+  readonly required: number;
 }
 
 /** A member of the reports so far, in their order. */
 interface Slot {
   readonly member: Member;
+  /** The report that had it last, counted from 1. */
+  report: number;
   /** Where the name lies that came last, with all before the value but a comma. */
   nameAt: number;
   nameBytes: number;
@@ -59,8 +60,8 @@ export class ReportScanner {
   readonly #json: JsonScan;
   readonly #times: AcceptedTimes;
   readonly #slots: Slot[] = [];
-  /** Bits of those that have a slot. */
-  #members = 0;
+  /** So many were begun. */
+  #reports = 0;
   #batch: ReportBatchBuilder | null = null;
   #deviceText = 0;
   #timestampMs = 0;
@@ -80,8 +81,9 @@ export class ReportScanner {
     const json = this.#json;
     const slots = this.#slots;
     const { bytes } = json;
+    const report = ++this.#reports;
     let at = start;
-    let seen = 0;
+    let required = 0;
     let next = 0;
     for (let separator = OPEN_BRACE; ; separator = COMMA) {
       if (bytes[at] !== separator) {
@@ -97,12 +99,12 @@ export class ReportScanner {
         slot = slots[next]!;
       }
       next++;
-      const { bit } = slot.member;
-      if ((seen & bit) !== 0) return -1; // Of members given twice the last counts.
-      seen |= bit;
+      const { kind, minimum, maximum, index } = slot.member;
+      if (slot.report === report && kind !== UNKNOWN) return -1; // Of members given twice the last counts.
+      slot.report = report;
+      required += slot.member.required;
       at += slot.nameBytes;
       // Most values are numbers, or what was there before: calls would take a fifteenth of all.
-      const { kind, minimum, maximum, index } = slot.member;
       const { valueBytes } = slot;
       if (kind === NUMBER) {
         const value = json.number(at);
@@ -118,7 +120,7 @@ export class ReportScanner {
         at = json.end;
       }
     }
-    return (seen & REQUIRED) === REQUIRED && at < end ? at + 1 : -1;
+    return required === REQUIRED_FIELDS && at < end ? at + 1 : -1;
   }
 
   /** Appends what was read last. */
@@ -153,15 +155,22 @@ export class ReportScanner {
     if (at + nameBytes >= end) return -1;
     const member = MEMBERS[NAMES.findAscii(bytes, quote + 1, nameEnd)]!;
     const slots = this.#slots;
-    if ((this.#members & member.bit) !== 0) {
-      const known = slots.findIndex((slot) => slot.member === member);
+    const known = member === NO_FIELD ? -1 : slots.findIndex((slot) => slot.member === member);
+    if (known >= 0) {
       slots[known]!.nameAt = at;
       slots[known]!.nameBytes = nameBytes;
       return known;
     }
     if (slots.length === SLOTS_MAX) return -1;
-    this.#members |= member.bit;
-    slots.splice(expected, 0, { member, nameAt: at, nameBytes, valueAt: 0, valueBytes: 0, text: 0 });
+    slots.splice(expected, 0, {
+      member,
+      report: 0,
+      nameAt: at,
+      nameBytes,
+      valueAt: 0,
+      valueBytes: 0,
+      text: 0,
+    });
     return expected;
   }
 
@@ -215,9 +224,9 @@ export class ReportScanner {
   }
 
   /** Whether null stands for a value that may be left out. */
-  #isLeftOut({ bit }: Member, at: number): boolean {
+  #isLeftOut({ required }: Member, at: number): boolean {
     this.#json.end = at + 4;
-    return (bit & REQUIRED) === 0 && this.#json.isWord(at, NULL);
+    return required === 0 && this.#json.isWord(at, NULL);
   }
 
   #skipValue(at: number): boolean {
@@ -242,22 +251,23 @@ const NO_FIELD: Member = {
   maximum: 0,
   isState: false,
   isOpen: true,
-  bit: 0,
+  required: 0,
 };
 const NAMES = new TextSet(REPORT_FIELDS.length);
 /** By the number of the name; what has another name is of no field. */
 const MEMBERS: readonly Member[] = [NO_FIELD, ...REPORT_FIELDS.map(memberOf)];
 for (const { name } of REPORT_FIELDS) NAMES.addAscii(Buffer.from(name), 0, name.length);
-const REQUIRED = MEMBERS.reduce((bits, { field, bit }) => (field?.required === true ? bits | bit : bits), 0);
+const REQUIRED_FIELDS = MEMBERS.reduce((count, { required }) => count + required, 0);
 
-function memberOf(field: StoredField, place: number): Member {
-  assert(place < 32, "fields have a bit each");
+function memberOf(field: StoredField): Member {
   const { column, type, minimum = 0, maximum = 0 } = field;
   const common = {
-    ...{ field, minimum, maximum },
+    field,
+    minimum,
+    maximum,
     isState: column === "state",
     isOpen: type === "string" && isOpenText(field),
-    bit: 1 << place,
+    required: Number(field.required === true),
   };
   switch (column) {
     case "device":
