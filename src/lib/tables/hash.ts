@@ -8,26 +8,36 @@ const [SEED, FACTOR] = crypto.getRandomValues(new Uint32Array(2)).map((word) => 
 ];
 
 /**
- * FNV-1a over `width` whole numbers from `start` on, mixed at the end, so that neighbours spread: 32 bits, with a sign.
+ * FNV-1a over `width` whole numbers from `start` on, mixed on the way and at the end, so that neighbours spread: 32
+ * bits, with a sign.
  */
 export function hashTuple(tuple: ArrayLike<number>, start: number, width: number): number {
   let hash = SEED;
-  for (let m = 0; m < width; m++) hash = Math.imul(hash ^ tuple[start + m]!, FACTOR);
+  for (let m = 0; m < width; m++) hash = hashOn(hash, tuple[start + m]!);
   return mixed(hash);
 }
 
 /** The same over the UTF-16 units of a text. */
 export function hashText(text: string): number {
   let hash = SEED;
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), FACTOR);
+  for (let i = 0; i < text.length; i++) hash = hashOn(hash, text.charCodeAt(i));
   return mixed(hash);
 }
 
 /** The same over bytes of ASCII, which are the units of their text. */
 export function hashAscii(bytes: Uint8Array, start: number, end: number): number {
   let hash = SEED;
-  for (let i = start; i < end; i++) hash = Math.imul(hash ^ bytes[i]!, FACTOR);
+  for (let i = start; i < end; i++) hash = hashOn(hash, bytes[i]!);
   return mixed(hash);
+}
+
+/**
+ * Upper bits are folded into the lower ones, which no product does: else differences of texts are multiples of powers
+ * of two, and thousands of texts can be made that have one hash whatever the seed, and with many factors.
+ */
+function hashOn(hash: number, unit: number): number {
+  const product = Math.imul(hash ^ unit, FACTOR);
+  return product ^ (product >>> 15);
 }
 
 function mixed(hash: number): number {
