@@ -3,7 +3,7 @@ import type { DeviceList } from "../hot/devices/device-list.ts";
 import { NewestPage, type PageFound } from "../hot/scan/newest-page.ts";
 import { ok, type Result } from "../lib/result.ts";
 import { type MaybePromise, whenThere } from "../lib/schedule/maybe-promise.ts";
-import type { Steps } from "../lib/schedule/steps.ts";
+import { type Steps, thenDo } from "../lib/schedule/steps.ts";
 import type { ServiceError } from "../model/errors.ts";
 import type { AppId, UserId } from "../model/ids.ts";
 import type { NewestRecords } from "../model/newest-records.ts";
@@ -44,16 +44,28 @@ export interface AppCurrentAnswer {
   readonly total: number;
 }
 
+/**
+ * Makes of what was found what is answered, in the same step: by the time a promise of it was heard, a report could
+ * have made a device another user's.
+ */
+export type Show<Found, Shown> = (found: Found) => MaybePromise<Shown>;
+
 export interface CurrentQueries {
   ofDevice(appId: AppId, deviceId: string): Result<DevicesFound, ServiceError>;
   /** Null where nobody ever reported for the app. */
-  ofUser(
+  ofUser<Shown>(
     appId: AppId,
     userId: UserId,
     query: UserCurrentQuery,
     client: Client,
-  ): MaybePromise<DevicesFound | null>;
-  ofApp(appId: AppId, query: AppCurrentQuery, client: Client): MaybePromise<AppCurrentAnswer>;
+    show: Show<DevicesFound | null, Shown>,
+  ): MaybePromise<Shown>;
+  ofApp<Shown>(
+    appId: AppId,
+    query: AppCurrentQuery,
+    client: Client,
+    show: Show<AppCurrentAnswer, Shown>,
+  ): MaybePromise<Shown>;
 }
 
 export function createCurrentQueries(dependencies: QueryDependencies): CurrentQueries {
@@ -65,9 +77,9 @@ export function createCurrentQueries(dependencies: QueryDependencies): CurrentQu
       const { app, device } = found.value;
       return ok({ records: app.newestRecords, devices: [device.number] });
     },
-    ofUser(appId, userId, { ageMsMax, accuracyMetersMax, limit }, { signal }) {
+    ofUser(appId, userId, { ageMsMax, accuracyMetersMax, limit }, { signal }, show) {
       const app = hot.findApp(appId);
-      if (app === null) return null;
+      if (app === null) return show(null);
       const nowMs = clock.nowMs();
       const youngEnoughMs = ageMsMax === null ? Number.NEGATIVE_INFINITY : nowMs - ageMsMax;
       const range = { startMs: Math.max(retentionStartMs(nowMs), youngEnoughMs), endMs: NEVER_MS };
@@ -75,24 +87,21 @@ export function createCurrentQueries(dependencies: QueryDependencies): CurrentQu
       // By name, since the number of a text may be another's by then.
       const isTheirs = (device: Device) => device.currentUser === hot.dictionary.findUser(userId);
       const page = new NewestPage(app, { range, accuracyMetersMax, offset: 0, limit });
-      const found = scheduler.runAtOnce(appId, signal, findPage(list, page, false, isTheirs));
-      return whenThere(found, ({ devices }) => ({ records: app.newestRecords, devices }));
+      const found = findPage(list, page, false, isTheirs);
+      const answer = ({ devices }: PageFound) => show({ records: app.newestRecords, devices });
+      return whenThere(scheduler.runAtOnce(appId, signal, thenDo(found, answer)), (shown) => shown);
     },
-    ofApp(appId, { afterMs, beforeMs, offset, limit }, { signal }) {
+    ofApp(appId, { afterMs, beforeMs, offset, limit }, { signal }, show) {
       const app = hot.findApp(appId);
-      if (app === null) return { found: null, total: 0 };
+      if (app === null) return show({ found: null, total: 0 });
       const retainedMs = retentionStartMs(clock.nowMs());
       const startMs = afterMs === null ? retainedMs : Math.max(retainedMs, afterMs + 1);
       const range = { startMs, endMs: beforeMs ?? NEVER_MS };
       const page = new NewestPage(app, { range, accuracyMetersMax: null, offset, limit });
-      const found = scheduler.runAtOnce(
-        appId,
-        signal,
-        findPage(app.list, page, true, () => true),
-      );
-      return whenThere(found, ({ devices, total }) => {
-        return { found: { records: app.newestRecords, devices }, total };
-      });
+      const found = findPage(app.list, page, true, () => true);
+      const answer = ({ devices, total }: PageFound) =>
+        show({ found: { records: app.newestRecords, devices }, total });
+      return whenThere(scheduler.runAtOnce(appId, signal, thenDo(found, answer)), (shown) => shown);
     },
   };
 }

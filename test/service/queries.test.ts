@@ -5,6 +5,7 @@ import { haversineMeters, initialBearingDegrees } from "../../src/geo/distance.t
 import { createHotStore } from "../../src/hot/hot-store.ts";
 import { assert } from "../../src/lib/assert.ts";
 import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
+import { inOneStep } from "../../src/lib/schedule/steps.ts";
 import { compareUtf8 } from "../../src/lib/text/utf8.ts";
 import type { UserId } from "../../src/model/ids.ts";
 import { createCurrentQueries, type DevicesFound } from "../../src/service/current.ts";
@@ -168,9 +169,11 @@ test("current positions of app and user agree with plain loops over plain object
             ({ timestamp }) =>
               (afterMs === null || timestamp > afterMs) && (beforeMs === null || timestamp < beforeMs),
           );
-        const answer = await current.ofApp(APP, { afterMs, beforeMs, offset, limit }, NOBODY);
-        expect(newestOf(answer.found)).toEqual(matching.slice(offset, offset + limit));
-        expect(answer.total).toBe(matching.length);
+        const query = { afterMs, beforeMs, offset, limit };
+        await current.ofApp(APP, query, NOBODY, ({ found, total }) => {
+          expect(newestOf(found)).toEqual(matching.slice(offset, offset + limit));
+          expect(total).toBe(matching.length);
+        });
 
         for (const accuracyMetersMax of [null, 10]) {
           const own = plain
@@ -180,8 +183,8 @@ test("current positions of app and user agree with plain loops over plain object
               (r) => accuracyMetersMax === null || !((r.horizontal_accuracy as number) > accuracyMetersMax),
             );
           const query = { ageMsMax: null, accuracyMetersMax, limit };
-          const found = await current.ofUser(APP, "u" as UserId, query, NOBODY);
-          expect(newestOf(found)).toEqual(own.slice(0, limit));
+          const shown = await current.ofUser(APP, "u" as UserId, query, NOBODY, newestOf);
+          expect(shown).toEqual(own.slice(0, limit));
         }
       },
     ),
@@ -301,11 +304,33 @@ test("a device that goes to another user while the devices of one are looked at 
   const { ofUser } = createCurrentQueries({ hot, clock: createManualClock(BASE_MS), scheduler });
   const query = { ageMsMax: null, accuracyMetersMax: 5, limit: 150_000 };
   const client = { signal: new AbortController().signal };
-  await ofUser(APP, "ann" as UserId, query, client); // Their list is in order from here on.
-  const found = ofUser(APP, "ann" as UserId, query, client);
-  expect(found).toBeInstanceOf(Promise); // It takes more than a turn.
+  const ask = () => ofUser(APP, "ann" as UserId, query, client, usersOf);
+  await ask(); // Their list is in order from here on.
+  const users = ask();
+  expect(users).toBeInstanceOf(Promise); // It takes more than a turn.
   hot.apply(APP, batchOf([reportOf(0, "bob", BASE_MS + 1)]), 100);
-  const page = await found;
-  const users = new Set(page!.devices.map((device) => hot.findApp(APP)!.table.byNumber(device).currentUser));
-  expect([...users]).toEqual([hot.dictionary.findUser("ann")]);
+  expect(await users).toEqual(["ann"]);
 });
+
+test("a device that goes to another user before a promise of what was found is heard is not shown as theirs", async () => {
+  let nowMs = 0;
+  let isSlow = true;
+  const scheduler = new Scheduler(() => (isSlow ? nowMs++ * 10 : nowMs));
+  const hot = createHotStore(scheduler);
+  const reportOf = (device: number, user_id: string, timestamp: number) => {
+    return { device_id: `d${device}`, user_id, timestamp, latitude: 1, longitude: 2 };
+  };
+  hot.apply(APP, batchOf(Array.from({ length: 1000 }, (_, device) => reportOf(device, "ann", BASE_MS))), 1);
+  const { ofUser } = createCurrentQueries({ hot, clock: createManualClock(BASE_MS), scheduler });
+  const query = { ageMsMax: null, accuracyMetersMax: null, limit: 1000 };
+  const users = ofUser(APP, "ann" as UserId, query, NOBODY, usersOf);
+  expect(users).toBeInstanceOf(Promise); // Their devices have to be put in order.
+  isSlow = false; // The rest and what comes behind it fit into one turn.
+  const goes = () => hot.apply(APP, batchOf([reportOf(7, "bob", BASE_MS + 1)]), 2);
+  await Promise.all([users, scheduler.run(APP, inOneStep(goes))]);
+  expect(await users).toEqual(["ann"]);
+});
+
+function usersOf(found: DevicesFound | null) {
+  return [...new Set(newestOf(found).map(({ user_id }) => user_id))];
+}

@@ -6,3 +6,8 @@ export type Steps<Value> = Generator<void, Value, void>;
 export function* inOneStep<Value>(work: () => Value): Steps<Value> {
   return work();
 }
+
+/** Does something with what was made, within the last step. */
+export function* thenDo<Value, Next>(steps: Steps<Value>, next: (value: Value) => Next): Steps<Next> {
+  return next(yield* steps);
+}

@@ -136,7 +136,7 @@ async function observeNewest(
     }
   }
   const all = { afterMs: null, beforeMs: null, offset: 0, limit: 0 };
-  const { total } = await service.current.ofApp(appId as AppId, all, NOBODY);
+  const total = await service.current.ofApp(appId as AppId, all, NOBODY, (answer) => answer.total);
   if (service.mayLackNewest() ? (total ?? 0) < newest.size : total !== newest.size)
     throw new Error(`${total} current positions of the app, ${newest.size} of its users`);
   return newest;

@@ -1,4 +1,3 @@
-import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { limit, offset, timezone } from "../../parameters/common.ts";
 import { optionalNumber } from "../../parameters/kinds.ts";
@@ -54,7 +53,7 @@ export const appCurrent = queryEndpoint({
   open({ current, answers }) {
     return (call, { limit, offset, timestamp_after, timestamp_before, timezone: zone }) => {
       const query = { limit, offset, afterMs: timestamp_after, beforeMs: timestamp_before };
-      return whenThere(current.ofApp(call.appId, query, call.request), ({ found, total }) => {
+      return current.ofApp(call.appId, query, call.request, ({ found, total }) => {
         const count = found?.devices.length ?? 0;
         const body = {
           app_id: call.appId,

@@ -1,4 +1,3 @@
-import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { accuracyBounds, limit, timezone } from "../../parameters/common.ts";
 import { optionalNumber } from "../../parameters/kinds.ts";
@@ -50,7 +49,7 @@ export const userCurrent = queryEndpoint({
     return (call, { user_id, max_age, accuracy, limit, timezone: zone }) => {
       const ageMsMax = max_age === null ? null : max_age * MS_PER_SECOND;
       const query = { ageMsMax, accuracyMetersMax: accuracy, limit };
-      return whenThere(current.ofUser(call.appId, user_id, query, call.request), (found) => {
+      return current.ofUser(call.appId, user_id, query, call.request, (found) => {
         const locations = { cache: answers.records, found, zone };
         const body = { user_id, device_count: found?.devices.length ?? 0, locations };
         return call.json(answers.write(answer, body));
