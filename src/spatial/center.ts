@@ -44,6 +44,11 @@ export class Center {
     return haversineMeters(this.latitude, this.longitude, latitude[device]!, longitude[device]!);
   }
 
+  /** Whether all at a latitude are as far away: where it, or the center, is a pole. */
+  ignoresLongitudeAt(latitude: number): boolean {
+    return Math.abs(this.latitude) === 90 || Math.abs(latitude) === 90;
+  }
+
   bearingTo({ latitude, longitude }: DevicePositions, device: number): number {
     return initialBearingDegrees(this.latitude, this.longitude, latitude[device]!, longitude[device]!);
   }

@@ -190,17 +190,21 @@ export class Crowd {
   #measure(): void {
     const { byDevice } = this.#positions;
     const { latitude, longitude } = byDevice;
+    const { center } = this.#circle;
     if (this.#meters.length < this.#count) this.#meters = new Float64Array(this.#chords.length);
     let lastLatitude = Number.NaN;
     let lastLongitude = Number.NaN;
     let meters = 0;
     for (let entry = 0; entry < this.#count; entry++) {
       const device = this.#deviceOf(this.#rows[entry]!);
-      // Thousands may be at one point.
-      if (latitude[device] !== lastLatitude || longitude[device] !== lastLongitude) {
+      // Thousands may be at one point, or on one parallel around a pole.
+      const isAsFar =
+        latitude[device] === lastLatitude &&
+        (center.ignoresLongitudeAt(lastLatitude) || longitude[device] === lastLongitude);
+      if (!isAsFar) {
         lastLatitude = latitude[device]!;
         lastLongitude = longitude[device]!;
-        meters = this.#circle.center.metersTo(byDevice, device);
+        meters = center.metersTo(byDevice, device);
       }
       this.#meters[entry] = meters;
     }

@@ -60,6 +60,17 @@ const FLEETS: readonly Fleet[] = [
     place: (random) => ({ latitude: 89.5, longitude: random() * 360 - 180 }),
     isTied: true,
   },
+  {
+    name: "at the pole, under all meridians",
+    center: { latitude: 89.99, longitude: 5 },
+    place: (random) => ({ latitude: 90, longitude: random() * 360 - 180 }),
+    isTied: true,
+  },
+  {
+    name: "on a parallel, within a centimeter",
+    center: BOSTON,
+    place: (random) => ({ ...BOSTON, longitude: within(1e-7, random).longitude }),
+  },
   { name: "within a centimeter", center: BOSTON, place: (random) => within(1e-7, random) },
   {
     name: "within a centimeter, a mile away",
