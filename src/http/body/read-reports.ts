@@ -1,7 +1,15 @@
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
 import { kindAt, PIECE_BYTES_MAX, parseJson, walkElements, walkMembers } from "../../lib/text/long-json.ts";
-import { afterMark, decodeUtf8, type Place, skipWhite, trimmed, walkUtf8 } from "../../lib/text/long-text.ts";
+import {
+  afterMark,
+  decodeUtf8,
+  type Place,
+  skipWhite,
+  trimmed,
+  walkTrimmed,
+  walkUtf8,
+} from "../../lib/text/long-text.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import { TOO_MANY_REPORTS } from "../../model/report.ts";
 import { BATCH_REPORTS_MAX } from "../../model/report-batch.ts";
@@ -122,7 +130,7 @@ function* addLongLine(
   following: number,
   collected: CollectedReports,
 ): Steps<void> {
-  const place = trimmed(body, afterMark(body, line.start), line.end);
+  const place = yield* walkTrimmed(body, { start: afterMark(body, line.start), end: line.end });
   if (!(yield* walkUtf8(body, place))) return collected.reject(LINE_NO_UTF8);
   const { places, fault } = yield* walkMembers(body, place, REPORT_MEMBERS);
   if (fault !== null) return collected.reject(fault === "depth" ? LINE_TOO_DEEP : LINE_NO_JSON);

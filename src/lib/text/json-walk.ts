@@ -146,7 +146,7 @@ export type JsonFault = "syntax" | "depth";
 
 /**
  * Hears of what the outermost array or object holds, in order: where each value lies, and before it, in an object, its
- * name with its quotation marks. White space around both is theirs.
+ * name with its quotation marks. White space around both is theirs, but none of steps that saw nothing else.
  */
 export type OnChild = (start: number, end: number, nameStart: number, nameEnd: number) => void;
 
@@ -163,6 +163,8 @@ export class JsonWalk {
   #nameStart = 0;
   #nameEnd = 0;
   #childStart = 0;
+  /** From here on there is only white space, behind a name or value of the outermost; infinite before that. */
+  #whiteStart = Number.POSITIVE_INFINITY;
   #fault: JsonFault | null = null;
 
   constructor(bytes: Uint8Array, start: number, end: number, depthMax: number, onChild: OnChild) {
@@ -176,6 +178,7 @@ export class JsonWalk {
 
   /** Walks so many bytes on, to the end at most; false once there is no more to walk, or something is wrong. */
   walk(byteCount: number): boolean {
+    if (this.#depth === 1) this.#leaveWhite();
     const bytes = this.#bytes;
     const isObject = this.#isObject;
     const until = Math.min(this.#at + byteCount, this.#end);
@@ -226,14 +229,26 @@ export class JsonWalk {
     return false;
   }
 
+  /** What is white before this step is left out of names and values: whoever trims them has steps of its own. */
+  #leaveWhite(): void {
+    const state = this.#state;
+    if (state === AFTER || state === COLON) this.#whiteStart = Math.min(this.#whiteStart, this.#at);
+    else if (state >= OBJECT && state <= ARRAY) this.#childStart = this.#at;
+  }
+
   #endName(at: number): void {
     this.#nameStart = this.#childStart;
-    this.#nameEnd = at;
-    this.#childStart = at + 1;
+    this.#nameEnd = Math.min(at, this.#whiteStart);
+    this.#begin(at + 1);
   }
 
   #endChild(at: number): void {
-    this.#onChild(this.#childStart, at, this.#nameStart, this.#nameEnd);
-    this.#childStart = at + 1;
+    this.#onChild(this.#childStart, Math.min(at, this.#whiteStart), this.#nameStart, this.#nameEnd);
+    this.#begin(at + 1);
+  }
+
+  #begin(at: number): void {
+    this.#childStart = at;
+    this.#whiteStart = Number.POSITIVE_INFINITY;
   }
 }

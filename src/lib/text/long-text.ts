@@ -30,11 +30,22 @@ export function* walkUtf8(body: Uint8Array, { start, end }: Place): Steps<boolea
 }
 
 /** The first place from here on that is not white; a body may be megabytes of blanks. */
-export function* skipWhite(body: Uint8Array, start: number): Steps<number> {
+export function* skipWhite(body: Uint8Array, start: number, end = body.length): Steps<number> {
   for (let from = start; ; from += WHITE_BYTES) {
-    const end = Math.min(from + WHITE_BYTES, body.length);
-    const at = afterWhite(body, from, end);
-    if (at < end || end === body.length) return at;
+    const to = Math.min(from + WHITE_BYTES, end);
+    const at = afterWhite(body, from, to);
+    if (at < to || to === end) return at;
+    yield;
+  }
+}
+
+/** A place without white space around it, of which there may be as much. */
+export function* walkTrimmed(body: Uint8Array, place: Place): Steps<Place> {
+  const start = yield* skipWhite(body, place.start, place.end);
+  for (let to = place.end; ; to -= WHITE_BYTES) {
+    const from = Math.max(start, to - WHITE_BYTES);
+    const end = beforeWhite(body, from, to);
+    if (end > from || from === start) return { start, end };
     yield;
   }
 }
@@ -46,12 +57,17 @@ export function afterWhite(body: Uint8Array, from: number, end: number): number 
   return at;
 }
 
+/** Where the last byte ends that is not white, down to the start. */
+function beforeWhite(body: Uint8Array, start: number, end: number): number {
+  let at = end;
+  while (at > start && isWhite(body[at - 1]!)) at--;
+  return at;
+}
+
 /** Without white space around it. */
-export function trimmed(body: Uint8Array, start: number, end: number): Place {
-  let [from, to] = [start, end];
-  while (from < to && isWhite(body[from]!)) from++;
-  while (from < to && isWhite(body[to - 1]!)) to--;
-  return { start: from, end: to };
+export function trimmed(body: Uint8Array, from: number, to: number): Place {
+  const start = afterWhite(body, from, to);
+  return { start, end: beforeWhite(body, start, to) };
 }
 
 /** JSON's white space, line ends included. */

@@ -95,6 +95,28 @@ describe("JsonWalk", () => {
     );
   });
 
+  test("leaves white space out of names and values but for what two steps saw", () => {
+    const white = fc
+      .tuple(fc.constantFrom(..." \n\t\r"), fc.nat({ max: 60 }))
+      .map(([one, count]) => one.repeat(count));
+    const values = fc.constantFrom('"a"', "12", "true", "[ [ ] ]", "{ }", '" "');
+    const members = fc.array(fc.tuple(values, white, white, white, white), { minLength: 1, maxLength: 4 });
+    fc.assert(
+      fc.property(members, fc.integer({ min: 1, max: 20 }), (all, stepBytes) => {
+        const spaced = all.map(([value, a, b, c, d]) => `${a}"n"${b}:${c}${value}${d}`).join(",");
+        const { fault, children } = walked(`{${spaced}}`, stepBytes);
+        expect(fault).toBeNull();
+        children.forEach((child, at) => {
+          const parts = child.split(":");
+          expect(parts.map((part) => part.trim())).toEqual(['"n"', all[at]![0]]);
+          for (const part of parts) {
+            expect(part.length - part.trim().length).toBeLessThanOrEqual(4 * stepBytes);
+          }
+        });
+      }),
+    );
+  });
+
   test("follows values in values as far as it is told, and stops there", () => {
     expect(walked("[[[]]]", 1, 3).fault).toBeNull();
     expect(walked("[[[[", 1, 3).fault).toBe("depth");
