@@ -6,14 +6,20 @@ import type { Dictionary } from "./records/dictionary.ts";
  * Forgets devices that have nothing newer than this and nothing in memory, and apps without a device, some a step.
  */
 
-const DEVICES_A_STEP = 1000; // Looking at a device to forget it costs well under a microsecond.
+/** What a step may cost, in devices that are looked at, each well under a microsecond; to forget one takes some. */
+const STEP_LOOKS = 1024;
+const FORGET_LOOKS = 8;
 
 export function* forgetDevices(apps: Apps, dictionary: Dictionary, beforeMs: number): Iterable<void> {
-  let looked = 0;
+  let looks = 0;
   for (const app of apps.all()) {
     for (const device of app.list.devices()) {
-      if (device?.track.count === 0 && device.sealedNewestMs < beforeMs) app.remove(device);
-      if (device !== null && ++looked % DEVICES_A_STEP > 0) continue;
+      if (device?.track.count === 0 && device.sealedNewestMs < beforeMs) {
+        app.remove(device);
+        looks += FORGET_LOOKS;
+      }
+      if (device !== null && ++looks < STEP_LOOKS) continue;
+      looks = 0;
       dictionary.collect();
       yield;
     }

@@ -112,6 +112,19 @@ test("texts of what was sealed go with the rows, and those of the newest record 
   expect([...hot.apps()]).toEqual([]);
 });
 
+test("few devices are forgotten in a step, since each may be the one for which cells of positions become one", () => {
+  const hot = createForgetfulStore();
+  apply(hot, ...Array.from({ length: 2000 }, (_, device) => report(`d${device}`, BASE_MS)));
+  sealAll(hot);
+  let left = hot.deviceCount;
+  for (const _ of hot.forgetDevices(BASE_MS + DAY_MS)) {
+    expect(left - hot.deviceCount).toBeLessThanOrEqual(114);
+    left = hot.deviceCount;
+  }
+  expect(left).toBeLessThanOrEqual(114);
+  expect(hot.deviceCount).toBe(0);
+});
+
 test("a checkpoint's record that a newer one takes the place of gives its texts up", () => {
   const hot = createForgetfulStore();
   hot.restoreNewest(APP, batchOf([report("a", BASE_MS, { brand: "x" })]));
