@@ -8,7 +8,7 @@ import type { ServiceError } from "../model/errors.ts";
 import type { AppId, UserId } from "../model/ids.ts";
 import type { NewestRecords } from "../model/newest-records.ts";
 import { retentionStartMs } from "../time/retention.ts";
-import { type Client, findDevice, type QueryDependencies } from "./find-device.ts";
+import { type Client, findDevice, type QueryDependencies, type Show } from "./find-device.ts";
 
 /*
  * Latest positions: of a device, of the devices whose latest report is a user's, of all devices of an app. Answers
@@ -43,12 +43,6 @@ export interface AppCurrentAnswer {
   /** Matching devices before paging. */
   readonly total: number;
 }
-
-/**
- * Makes of what was found what is answered, in the same step: by the time a promise of it was heard, a report could
- * have made a device another user's.
- */
-export type Show<Found, Shown> = (found: Found) => MaybePromise<Shown>;
 
 export interface CurrentQueries {
   ofDevice(appId: AppId, deviceId: string): Result<DevicesFound, ServiceError>;

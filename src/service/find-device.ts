@@ -2,6 +2,7 @@ import type { AppDevices } from "../hot/app-devices.ts";
 import type { Device } from "../hot/devices/device.ts";
 import type { HotStore } from "../hot/hot-store.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
+import type { MaybePromise } from "../lib/schedule/maybe-promise.ts";
 import type { Scheduler } from "../lib/schedule/scheduler.ts";
 import type { ServiceError } from "../model/errors.ts";
 import type { AppId } from "../model/ids.ts";
@@ -24,6 +25,12 @@ export interface QueryDependencies extends FindDependencies {
 export interface Client {
   readonly signal: AbortSignal;
 }
+
+/**
+ * Makes of what was found what is answered, in the same step: by the time a promise of it was heard, a report could
+ * have moved a device, or made it another user's.
+ */
+export type Show<Found, Shown> = (found: Found) => MaybePromise<Shown>;
 
 /** A device that was silent for the whole retention is gone, with its data. */
 export function isRetained(device: Device, startMs: number): boolean {

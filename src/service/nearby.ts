@@ -1,11 +1,11 @@
 import type { AppDevices } from "../hot/app-devices.ts";
 import { assert } from "../lib/assert.ts";
-import type { MaybePromise } from "../lib/schedule/maybe-promise.ts";
+import { type MaybePromise, whenThere } from "../lib/schedule/maybe-promise.ts";
 import type { AppId } from "../model/ids.ts";
 import type { NewestRecords } from "../model/newest-records.ts";
 import type { Found } from "../spatial/circle-query.ts";
 import { retentionStartMs } from "../time/retention.ts";
-import type { Client, FindDependencies } from "./find-device.ts";
+import type { Client, FindDependencies, Show } from "./find-device.ts";
 
 /*
  * Devices whose latest position lies within a circle.
@@ -23,7 +23,7 @@ export interface NearbyQuery {
   readonly limit: number;
 }
 
-/** Latest positions, nearest first, then by device id; good as long as `records` is. */
+/** Latest positions, nearest first, then by device id; good while it is shown. */
 export interface NearbyAnswer {
   readonly records: NewestRecords;
   /** How many are on this page. */
@@ -42,16 +42,22 @@ export interface NearbyAnswer {
  * Null where nobody ever reported for the app. An answer is there at once but where so many are at one distance that
  * devices must be put in order before: it is promised then.
  */
-export type Nearby = (appId: AppId, query: NearbyQuery, client: Client) => MaybePromise<NearbyAnswer | null>;
+export type Nearby = <Shown>(
+  appId: AppId,
+  query: NearbyQuery,
+  client: Client,
+  show: Show<NearbyAnswer | null, Shown>,
+) => MaybePromise<Shown>;
 
 export function createNearby({ hot, clock }: FindDependencies): Nearby {
   return function nearby(
     appId,
     { latitude, longitude, radiusMeters, ageMsMax, accuracyMetersMax, offset, limit },
     client,
+    show,
   ) {
     const app = hot.findApp(appId);
-    if (app === null) return null;
+    if (app === null) return show(null);
     const nowMs = clock.nowMs();
     const circle = {
       latitude,
@@ -63,27 +69,17 @@ export function createNearby({ hot, clock }: FindDependencies): Nearby {
       limit,
     };
     const found = app.positions.find(circle);
-    if (found.isInOrder) return answerOf(app, found);
+    if (found.isInOrder) return show(answerOf(app, found));
     // Those who wait are many, perhaps, and only they need a signal, which a runtime makes when it is asked for.
-    return app.whenInOrder(client.signal, () => {
+    const shown = app.whenInOrder(client.signal, () => {
       const foundInOrder = app.positions.find(circle);
       assert(
         foundInOrder.isInOrder,
         "the order of devices is there for what is done in the step that made it",
       );
-      return lasting(answerOf(app, foundInOrder));
+      return show(answerOf(app, foundInOrder));
     });
-  };
-}
-
-/** Copies the columns, since others may find theirs before anybody hears of these. */
-function lasting(answer: NearbyAnswer): NearbyAnswer {
-  const { count, devices, meters, bearings } = answer;
-  return {
-    ...answer,
-    devices: devices.slice(0, count),
-    meters: meters.slice(0, count),
-    bearings: bearings.slice(0, count),
+    return whenThere(shown, (answer) => answer);
   };
 }
 

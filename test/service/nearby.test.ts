@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
 import { createHotStore } from "../../src/hot/hot-store.ts";
 import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
+import { inOneStep } from "../../src/lib/schedule/steps.ts";
 import { createNearby } from "../../src/service/nearby.ts";
 import { createManualClock } from "../../src/time/clock.ts";
+import { recordsOf } from "../support/answers/page-records.ts";
 import { BASE_MS } from "../support/reports/arbitrary-reports.ts";
 import { APP, batchOf } from "../support/reports/batches.ts";
 import { seededRandom } from "../support/seeded-random.ts";
@@ -12,8 +14,7 @@ const BATCH = 1000;
 const POINT = { latitude: 42.35, longitude: -71.05 };
 
 /** A crowd that has just come, in no order. */
-function createCrowd() {
-  const scheduler = new Scheduler();
+function createCrowd(scheduler = new Scheduler()) {
   const hot = createHotStore(scheduler);
   const random = seededRandom(1);
   const ids = Array.from({ length: DEVICES }, (_, index) => `${Math.floor(random() * 1e9)}-${index}`);
@@ -26,7 +27,11 @@ function createCrowd() {
   const nearby = createNearby({ hot, clock: createManualClock(BASE_MS + 60_000) });
   const ask = (latitude: number, offset: number, limit: number, signal = new AbortController().signal) => {
     const query = { radiusMeters: 1000, ageMsMax: 3_600_000, accuracyMetersMax: null, offset, limit };
-    return nearby(APP, { ...POINT, ...query, latitude }, { signal });
+    return nearby(APP, { ...POINT, ...query, latitude }, { signal }, (found) => {
+      const { records, count, matches, devices } = found!;
+      const shown = [...devices.subarray(0, count)];
+      return { count, matches, devices: shown, records: shown.flatMap((d) => recordsOf(records.pageOf(d))) };
+    });
   };
   const idsOf = (devices: Iterable<number>) => {
     const { table } = hot.findApp(APP)!;
@@ -43,8 +48,8 @@ test("who asks for a crowd that has just come waits until it is in order, and ho
   expect(ask(POINT.latitude + 1, 0, 100)).toMatchObject({ count: 0, matches: 0 });
 
   const pages = await Promise.all([first, last]);
-  expect(pages.map((page) => idsOf(page!.devices))).toEqual([ids.slice(0, 100), ids.slice(-50)]);
-  expect(pages.map((page) => page!.matches)).toEqual([DEVICES, DEVICES]);
+  expect(pages.map((page) => idsOf(page.devices))).toEqual([ids.slice(0, 100), ids.slice(-50)]);
+  expect(pages.map((page) => page.matches)).toEqual([DEVICES, DEVICES]);
 
   const later = ask(POINT.latitude, 1000, 10);
   expect(later).toMatchObject({ count: 10, matches: DEVICES });
@@ -57,7 +62,21 @@ test("who has gone away waits for no order, and those who stay have theirs", asy
   const heard = ask(POINT.latitude, 0, 100);
   gone.abort(new Error("gone"));
   await expect(unheard as Promise<unknown>).rejects.toThrow("gone");
-  expect(idsOf((await heard)!.devices)).toEqual(ids.slice(0, 100));
+  expect(idsOf((await heard).devices)).toEqual(ids.slice(0, 100));
+});
+
+test("who moves after a page that waited was found is shown where they were", async () => {
+  let nowMs = 0;
+  let isSlow = true;
+  const scheduler = new Scheduler(() => (isSlow ? nowMs++ * 10 : nowMs));
+  const { hot, ask, ids } = createCrowd(scheduler);
+  const shown = ask(POINT.latitude, 0, 100);
+  expect(shown).toBeInstanceOf(Promise);
+  isSlow = false; // The rest and what comes behind it fit into one turn.
+  const moved = { device_id: ids[0]!, timestamp: BASE_MS + 1, ...POINT, latitude: 7 };
+  const moves = () => hot.apply(APP, batchOf([moved]), DEVICES);
+  await Promise.all([shown, scheduler.run(APP, inOneStep(moves))]);
+  expect((await shown).records.filter(({ latitude }) => latitude !== POINT.latitude)).toEqual([]);
 });
 
 test("those who waited together for the order are not all answered in one turn", async () => {
@@ -78,7 +97,7 @@ test("those who waited together for the order are not all answered in one turn",
     await new Promise((resolve) => setImmediate(resolve));
     byTurn.push(finds);
   }
-  expect((await all).map((page) => page!.count)).toEqual(answers.map(() => 100));
+  expect((await all).map((page) => page.count)).toEqual(answers.map(() => 100));
   const most = Math.max(...byTurn.slice(1).map((count, turn) => count - byTurn[turn]!));
   expect(most).toBe(1);
 });

@@ -63,5 +63,5 @@ function createDrawnNearby(hot: HotStore): Nearby {
     };
   });
   let asked = 0;
-  return () => pages[asked++ % PAGES]!;
+  return (_appId, _query, _client, show) => show(pages[asked++ % PAGES]!);
 }

@@ -1,5 +1,4 @@
 import { METERS_PER_MILE } from "../../../geo/distance.ts";
-import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
 import { createFragment } from "../../../lib/text/json-writer.ts";
 import type { AppId } from "../../../model/ids.ts";
 import type { NearbyAnswer } from "../../../service/nearby.ts";
@@ -124,7 +123,7 @@ export const nearby = queryEndpoint({
         limit,
       };
       return long.make(call.appId, () =>
-        whenThere(nearby(call.appId, criteria, call.request), (found) =>
+        nearby(call.appId, criteria, call.request, (found) =>
           call.json(writeAnswer(answers, call.appId, found, values, call.elapsedMs())),
         ),
       );
