@@ -1,6 +1,7 @@
 import type { Permission } from "../auth/permissions.ts";
 import type { Client } from "../clients/client.ts";
 import type { ServiceError } from "../model/errors.ts";
+import { LongAnswers } from "./answer/long-answers.ts";
 import type { Answer, Responder } from "./answer/responder.ts";
 import type { ClientCall } from "./clients/client-gate.ts";
 import type { ClientExample } from "./clients/examples.ts";
@@ -114,13 +115,17 @@ export function queryEndpoint<
     },
     open(services) {
       const answer = open(services);
+      const long = new LongAnswers();
       return (call) => {
         const { url } = call.request;
         const values: Record<string, unknown> = {};
         const error = readPath(url, segments, values);
         if (error !== null) return call.fail(error);
         const read = readQuery(url, query, values);
-        if (read.ok) return answer(call, values as PathValues<InPath> & QueryValues<Query>);
+        if (read.ok) {
+          const all = values as PathValues<InPath> & QueryValues<Query>;
+          return long.make(call.appId, () => answer(call, all));
+        }
         if (refuse === undefined) return call.fail(read.error);
         return refuse(call, read.error, values as PathValues<InPath>);
       };

@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import { LongAnswers } from "../../../src/http/answer/long-answers.ts";
 import { nextTurn } from "../../../src/lib/schedule/next-turn.ts";
+import type { CurrentQueries } from "../../../src/service/current.ts";
+import { createTestApp } from "../../support/test-app.ts";
 
 const LONG_MS = 100;
 
@@ -88,4 +90,30 @@ test("LongAnswers puts off an app's answers that are not long, where they are ma
   expect(most).toBeLessThanOrEqual(4);
   await Promise.all(all);
   expect(clocked.ask("app", 3)).toBeInstanceOf(Response);
+});
+
+test("pages of any kind that come together are not all made in one turn", async () => {
+  let asked = 0;
+  const unasked = () => {
+    throw new Error("nobody asks for that");
+  };
+  const ofApp: CurrentQueries["ofApp"] = (_appId, _query, _client, show) => {
+    asked++;
+    const endMs = performance.now() + 3;
+    while (performance.now() < endMs);
+    return show({ found: null, total: 0 });
+  };
+  const app = await createTestApp({ current: { ofApp, ofDevice: unasked, ofUser: unasked } });
+  const headers = { authorization: `Bearer ${app.keys.full}` };
+  const ask = () => app.answer(new Request("http://localhost/api/v1/locations/current", { headers }));
+  const answers = Array.from({ length: 20 }, ask);
+  const byTurn = [asked];
+  while (asked < answers.length) {
+    await nextTurn();
+    byTurn.push(asked);
+  }
+  const most = Math.max(...byTurn.map((made, turn) => made - (byTurn[turn - 1] ?? 0)));
+  expect(most).toBeLessThanOrEqual(4);
+  const statuses = answers.map(async (answer) => (await answer).status);
+  expect(new Set(await Promise.all(statuses))).toEqual(new Set([200]));
 });

@@ -2,7 +2,6 @@ import { METERS_PER_MILE } from "../../../geo/distance.ts";
 import { createFragment } from "../../../lib/text/json-writer.ts";
 import type { AppId } from "../../../model/ids.ts";
 import type { NearbyAnswer } from "../../../service/nearby.ts";
-import { LongAnswers } from "../../answer/long-answers.ts";
 import type { AnswerBuffer } from "../../encode/answer-buffer.ts";
 import { localTimeFormatterOf } from "../../encode/local-time-formatters.ts";
 import { queryEndpoint } from "../../endpoint.ts";
@@ -110,7 +109,6 @@ export const nearby = queryEndpoint({
     },
   },
   open({ nearby, answers }) {
-    const long = new LongAnswers();
     return (call, values) => {
       const { latitude, longitude, radius_miles, max_age_hours, limit, offset, min_accuracy } = values;
       const criteria = {
@@ -122,10 +120,8 @@ export const nearby = queryEndpoint({
         offset,
         limit,
       };
-      return long.make(call.appId, () =>
-        nearby(call.appId, criteria, call.request, (found) =>
-          call.json(writeAnswer(answers, call.appId, found, values, call.elapsedMs())),
-        ),
+      return nearby(call.appId, criteria, call.request, (found) =>
+        call.json(writeAnswer(answers, call.appId, found, values, call.elapsedMs())),
       );
     };
   },
