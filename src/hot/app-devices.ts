@@ -52,7 +52,7 @@ export class AppDevices {
     scheduler: Scheduler,
   ) {
     this.appId = appId;
-    this.times = new TimeIndex(this.list, ledger);
+    this.times = new TimeIndex(this.list, ledger, dictionary);
     this.all = new AllDevices(this.table, this.list, this.times);
     this.#scheduler = scheduler;
     this.users = new UsersOfApp(this.table);

@@ -4,13 +4,12 @@ import type { TimeRange } from "../../time/range.ts";
 import { nextUtcDay, type UtcDay, utcDayStartMs } from "../../time/utc-day.ts";
 import type { DeviceList } from "../devices/device-list.ts";
 import { timestampAt } from "../records/chunk.ts";
+import type { Dictionary } from "../records/dictionary.ts";
+import { visitRecords } from "../scan/memory-scan.ts";
 import { DeviceSet } from "./device-set.ts";
 import { mergeRuns } from "./sort-keys.ts";
 import { deviceOf, LEAF_KEYS, msOf, TimeKeys, timeKey } from "./time-keys.ts";
 
-/** Rows that are read in a step; to find those of a device costs as much as 32. */
-const STEP_ROWS = 8192;
-const LOOK_ROWS = 32;
 /** Keys that are sorted at once, half a millisecond of work. */
 const RUN_KEYS = 8192;
 /** Leaves that are filled in a step. */
@@ -43,10 +42,10 @@ export class DayIndex {
   /** Null once it is made: an engine may keep what the steps held for as long as somebody holds on to them. */
   #making: Steps<void> | null;
 
-  constructor(day: UtcDay, devices: DeviceList) {
+  constructor(day: UtcDay, devices: DeviceList, dictionary: Dictionary) {
     this.#startMs = utcDayStartMs(day);
     this.#endMs = utcDayStartMs(nextUtcDay(day));
-    this.#making = this.#make(devices);
+    this.#making = this.#make(devices, dictionary);
   }
 
   /** Whether all records of the day are in it. */
@@ -158,8 +157,8 @@ export class DayIndex {
     }
   }
 
-  *#make(devices: DeviceList): Steps<void> {
-    const keys = yield* mergeRuns(yield* this.#readRuns(devices));
+  *#make(devices: DeviceList, dictionary: Dictionary): Steps<void> {
+    const keys = yield* mergeRuns(yield* this.#readRuns(devices, dictionary));
     for (let start = 0; start < keys.length; start += LEAF_KEYS) {
       const leaf = keys.slice(start, start + LEAF_KEYS);
       this.#keys.append(leaf);
@@ -176,34 +175,21 @@ export class DayIndex {
   }
 
   /** Keys of the day's records, as the tracks have them, in sorted runs. */
-  *#readRuns(devices: DeviceList): Steps<Float64Array[]> {
+  *#readRuns(devices: DeviceList, dictionary: Dictionary): Steps<Float64Array[]> {
     const runs = new KeyRuns();
-    let work = 0;
-    for (const block of devices.blocks()) {
-      if (block.length === 0) yield; // The list has taken a step of its own.
-      for (const { number, track } of block) {
-        // Reports may come in between two steps, so rows are found anew by time.
-        for (let fromMs = this.#startMs; fromMs < this.#endMs; ) {
-          if (work >= STEP_ROWS) {
-            work = 0;
-            yield;
-          }
-          const from = track.countBefore(fromMs);
-          const to = Math.min(track.countBefore(this.#endMs), from + STEP_ROWS);
-          let nextMs = this.#endMs;
-          track.runs(from, to, (chunk, rowFrom, rowTo) => {
-            for (let row = rowFrom; row < rowTo; row++)
-              runs.add(timeKey(timestampAt(chunk, row) - this.#startMs, number));
-            nextMs = timestampAt(chunk, rowTo - 1) + 1;
-          });
-          fromMs = to - from < STEP_ROWS ? this.#endMs : nextMs;
-          work += LOOK_ROWS + to - from;
-        }
-      }
-    }
+    const range = { startMs: this.#startMs, endMs: this.#endMs };
+    const scan = { devices, range, filter: () => EVERY_RECORD, dictionary };
+    yield* visitRecords(scan, range, true, (records, to) => {
+      const { number } = records.device;
+      records.visit(records.from, to, (chunk, row) =>
+        runs.add(timeKey(timestampAt(chunk, row) - this.#startMs, number)),
+      );
+    });
     return runs.all();
   }
 }
+
+const EVERY_RECORD = { accuracyMetersMax: null, user: null };
 
 /** Sorts keys a run at a time. */
 class KeyRuns {

@@ -2,6 +2,7 @@ import type { TimeRange } from "../../time/range.ts";
 import { type UtcDay, utcDayOf } from "../../time/utc-day.ts";
 import type { DeviceList } from "../devices/device-list.ts";
 import { type DayLedger, isSealed } from "../late/day-ledger.ts";
+import type { Dictionary } from "../records/dictionary.ts";
 import { DayIndex } from "./day-index.ts";
 
 /**
@@ -11,11 +12,13 @@ import { DayIndex } from "./day-index.ts";
 export class TimeIndex {
   readonly #devices: DeviceList;
   readonly #ledger: DayLedger;
+  readonly #dictionary: Dictionary;
   readonly #days = new Map<UtcDay, DayIndex>();
 
-  constructor(devices: DeviceList, ledger: DayLedger) {
+  constructor(devices: DeviceList, ledger: DayLedger, dictionary: Dictionary) {
     this.#devices = devices;
     this.#ledger = ledger;
+    this.#dictionary = dictionary;
   }
 
   /** A record has come in. */
@@ -46,7 +49,7 @@ export class TimeIndex {
   #dayOf(day: UtcDay): DayIndex {
     let index = this.#days.get(day);
     if (index === undefined) {
-      index = new DayIndex(day, this.#devices);
+      index = new DayIndex(day, this.#devices, this.#dictionary);
       this.#days.set(day, index);
     }
     index.askedMs = performance.now();
