@@ -11,6 +11,12 @@ export interface Config extends ArchiveConfig {
   readonly friendsApps: readonly AppId[];
   /** Whose apps are served on that server's paths too; null for nobody's. */
   readonly compat: CompatServer | null;
+  /** How many may listen to the live stream at once; an app has half of them. */
+  readonly viewersMax: number;
+  /** The operator's streets, a PMTiles archive; null for none. */
+  readonly mapFile: string | null;
+  /** How many times faster than recorded a demo plays; null where what is reported is real. */
+  readonly demoSpeed: number | null;
   /** Null where no broker is asked. */
   readonly mqtt: MqttConfig | null;
 }
@@ -52,8 +58,14 @@ export interface ArchiveConfig {
 }
 
 export const DEFAULT_DATA_DIR = "data/local";
+export const DEFAULT_DEMO_DIR = "data/demo";
+/** A bus at 70 km/h then goes 390 m/s. Beyond 400 its track would be broken off, as at a jump. */
+export const DEFAULT_DEMO_SPEED = 20;
 export const DEFAULT_HOSTNAME = "127.0.0.1";
 export const DEFAULT_PORT = 3000;
+
+/** Each is a connection that stays open. */
+export const DEFAULT_VIEWERS = 1024;
 
 /** Where the apps publish by default. */
 export const DEFAULT_TOPIC_FILTER = "owntracks/+/+";
@@ -88,8 +100,18 @@ export const INGEST_LIMITS = {
 } as const;
 
 /** Records older than the window that begin a seal at once (about 200 MB), and that stop reports from being taken. */
-export const OLD_RECORDS_SEAL = 2_000_000;
-export const OLD_RECORDS_MAX = 4_000_000;
+export const OLD_RECORDS_BOUNDS: OldRecordsBounds = { seal: 2_000_000, max: 4_000_000 };
+
+/** The same for an import. It brings hardly anything else, mostly day by day: to hold more would save no work. */
+export const IMPORT_OLD_RECORDS_BOUNDS: OldRecordsBounds = { seal: 250_000, max: 500_000 };
+
+/** An import answers nobody meanwhile, and its years are thousands of small days: a server seals one at a time. */
+export const IMPORT_SEAL_DAYS_AT_ONCE = 3;
+
+export interface OldRecordsBounds {
+  readonly seal: number;
+  readonly max: number;
+}
 
 /** Queries of the archive that run at once: more would only wait for the same disk and cores. */
 export const ARCHIVE_QUERIES_MAX = 4;
@@ -101,6 +123,9 @@ export const ARCHIVE_QUEUE_MAX = 64;
  * statement takes some tenths of a second.
  */
 export const LATE_WINDOW = { firstRows: 1024, rowsMax: 16_384 };
+
+/** A client that takes nothing of its export for so long has left, for all anybody knows. */
+export const EXPORT_STALL_MS = 60_000;
 
 /** What DuckDB may use to make Parquet files; what does not fit goes to the disk. */
 export const SEAL_MEMORY_BYTES = 512_000_000;

@@ -3,7 +3,7 @@
  * then starts the real thing under Bun. Plain JavaScript without packages, because it comes before them: it
  * runs on Node 20 or newer, and on Bun where there is no Node (`bun run start`).
  *
- *   launch.mjs start|cli|example|test|bench|simulate|soak|phones|fuzz|check|format ARGUMENTS
+ *   launch.mjs start|demo|cli|example|test|bench|simulate|soak|phones|fuzz|picture|check|format ARGUMENTS
  *
  * Where nothing is missing it costs one hash and no child process but the one that was asked for.
  */
@@ -28,17 +28,24 @@ const STAMP = join(MODULES, ".wherehouse.json");
 
 const IN_BUN = process.versions.bun !== undefined;
 
-/** Tests that keep a core busy; the others wait for processes most of the time, so both run at once. */
-const BUSY = ["simulation", "property", "archive", "service", "http", "security"].map(
-  (name) => `./test/${name}`,
-);
+/**
+ * Tests that keep a core busy; the others wait for processes most of the time, so all run at once. Some of these wait
+ * too: they are where they are so that no run takes much longer than another.
+ */
+const BUSY = [
+  ["simulation", "property", "archive"],
+  ["service", "http", "security"],
+  ["bench", "cli", "formats", "mqtt", "phones", "soak"],
+  ["browser"],
+].map((names) => names.map((name) => `./test/${name}`));
 
 /**
  * Every command: whether it needs the development packages, what is said before it, the programs it runs in order,
- * and one that runs meanwhile, whose output comes last.
+ * and those that run meanwhile, whose output comes last.
  */
 const COMMANDS = {
   start: { development: false, programs: (bun, args) => [[bun, "src/main.ts", "serve", ...args]] },
+  demo: { development: false, programs: (bun, args) => [[bun, "src/main.ts", "demo", ...args]] },
   cli: { development: false, programs: (bun, args) => [[bun, "src/main.ts", ...args]] },
   example: {
     development: true,
@@ -48,13 +55,14 @@ const COMMANDS = {
     development: true,
     notice: (args) => (args.length > 0 ? null : ALL_TESTS_NOTICE),
     programs: (bun, args) => [testProgram(bun, args.length > 0 ? args : testsBesideBusy())],
-    meanwhile: (bun, args) => (args.length > 0 ? null : testProgram(bun, BUSY)),
+    meanwhile: (bun, args) => (args.length > 0 ? [] : BUSY.map((paths) => testProgram(bun, paths))),
   },
   bench: { development: true, programs: (bun, args) => [[bun, "bench/main.ts", ...args]] },
   simulate: { development: true, programs: (bun, args) => [[bun, "test/simulation/main.ts", ...args]] },
   soak: { development: true, programs: (bun, args) => [[bun, "test/soak/main.ts", ...args]] },
   phones: { development: true, programs: (bun, args) => [[bun, "test/phones/main.ts", ...args]] },
   fuzz: { development: true, programs: fuzzers },
+  picture: { development: true, programs: (bun, args) => [[bun, "test/picture/main.ts", ...args]] },
   check: { development: true, programs: checks },
   format: {
     development: true,
@@ -97,21 +105,21 @@ async function main(name, args) {
     console.error(`Usage: launch.mjs ${Object.keys(COMMANDS).join("|")} [arguments]`);
     return 2;
   }
-  const { development, notice = () => null, programs, meanwhile = () => null } = COMMANDS[name];
+  const { development, notice = () => null, programs, meanwhile = () => [] } = COMMANDS[name];
   const bun = await ensureInstalled(development);
   const said = notice(args);
   if (said !== null) console.error(said);
-  const beside = meanwhile(bun, args);
-  const running = beside === null ? null : runQuietly(beside);
+  const running = meanwhile(bun, args).map(runQuietly);
   let exitCode = 0;
   for (const program of programs(bun, args)) {
     exitCode = await run(program);
     if (exitCode !== 0) break;
   }
-  if (running === null) return exitCode;
-  const { code, output } = await running;
-  process.stdout.write(output);
-  return Math.max(exitCode, code);
+  for (const { code, output } of await Promise.all(running)) {
+    process.stdout.write(output);
+    exitCode = Math.max(exitCode, code);
+  }
+  return exitCode;
 }
 
 function testProgram(bun, words) {
@@ -123,7 +131,7 @@ function testsBesideBusy() {
   return fs
     .readdirSync(join(ROOT, "test"))
     .map((name) => `./test/${name}`)
-    .filter((path) => !BUSY.includes(path));
+    .filter((path) => !BUSY.flat().includes(path));
 }
 
 function checks(bun, args) {

@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import type { Archive } from "./archive/archive.ts";
-import { type Database, type DatabaseOptions, openDatabase } from "./archive/database/duckdb.ts";
 import { archivePaths } from "./archive/files/paths.ts";
 import { inspectArchive, openArchive } from "./archive/open-archive.ts";
 import { createPartWriter, type PartWriter } from "./archive/write/part-writer.ts";
@@ -9,26 +8,32 @@ import {
   ARCHIVE_QUERIES_MAX,
   ARCHIVE_QUEUE_MAX,
   type ArchiveConfig,
+  EXPORT_STALL_MS,
   LOG_QUEUE_BYTES_MAX,
-  OLD_RECORDS_MAX,
-  OLD_RECORDS_SEAL,
+  OLD_RECORDS_BOUNDS,
+  type OldRecordsBounds,
   SEAL_MEMORY_BYTES,
   SEGMENT_BYTES_MAX,
 } from "./config.ts";
 import { readAcknowledgedParts } from "./directory/acknowledged.ts";
 import { directoryPaths } from "./directory/paths.ts";
 import type { Damage } from "./directory/set-aside.ts";
+import { type Database, type DatabaseOptions, openDatabase } from "./duckdb/database.ts";
 import type { HotStore } from "./hot/hot-store.ts";
 import type { Scheduler } from "./lib/schedule/scheduler.ts";
 import { openQuarantine } from "./quarantine/open-quarantine.ts";
 import type { Quarantine } from "./quarantine/quarantine.ts";
 import type { Files } from "./runtime/files.ts";
 import type { AcquireLock, LockOwner } from "./runtime/lock.ts";
+import { READING_SIZES } from "./service/export/export-source.ts";
+import { createExports, type Exports } from "./service/export/exports.ts";
 import { createIngest, type Ingest } from "./service/ingest.ts";
 import { createQuarantineSweeps, type QuarantineSweeps } from "./service/quarantine/sweeps.ts";
 import { createSealSchedule, type SealSchedule } from "./service/seal/schedule.ts";
 import { createSeal, type SealReport, sequencesOf } from "./service/seal/seal.ts";
 import type { Clock } from "./time/clock.ts";
+import type { Retention } from "./time/retention.ts";
+import { type UtcDay, utcDayName, utcDayOf } from "./time/utc-day.ts";
 import {
   type CreateSalt,
   type LogRecovery,
@@ -80,6 +85,8 @@ export interface OpenDirectory {
   readonly schedule: SealSchedule;
   readonly quarantine: Quarantine;
   readonly quarantineSweeps: QuarantineSweeps;
+  /** Takes records out, as files. */
+  readonly exports: Exports;
   readonly recovery: LogRecovery;
   /** What the start found damaged in log and quarantine. */
   readonly damage: readonly Damage[];
@@ -112,11 +119,15 @@ export interface OpenDirectoryOptions {
   readonly dataDir: string;
   readonly files: Files;
   readonly clock: Clock;
+  readonly retention: Retention;
   /** Empty. */
   readonly hot: HotStore;
   /** Gives the time to lay reports over memory. */
   readonly scheduler: Scheduler;
   readonly config: ArchiveConfig;
+  /** A server's where they are left out. */
+  readonly oldRecords?: OldRecordsBounds;
+  readonly sealDaysAtOnce?: number;
   readonly events: DirectoryEvents;
   readonly onProgress: OnReplayProgress;
   readonly release: () => void;
@@ -125,6 +136,8 @@ export interface OpenDirectoryOptions {
   /** Left out, the directory has databases and a thread of its own. */
   readonly archiveEngine?: ArchiveEngine;
   readonly segmentBytesMax?: number;
+  /** Left out, an export ends that nobody takes for a minute. */
+  readonly exportStallMs?: number;
   /** Left out, salts of the log are random. */
   readonly createSalt?: CreateSalt;
 }
@@ -163,7 +176,7 @@ export async function openDirectory(options: OpenDirectoryOptions): Promise<Open
     openDatabase: archiveEngine.openDatabase,
     onNewest: (appId, batch) => hot.restoreNewest(appId, batch),
   });
-  for (const note of notes) events.onArchiveNote(note);
+  for (const note of [...notes, ...expiryNotes(archive, options)]) events.onArchiveNote(note);
   hot.setSealed(sequencesOf(archive.manifest), hasAllNewest);
   const { wal: log, recovery } = await openWal({
     files,
@@ -179,6 +192,7 @@ export async function openDirectory(options: OpenDirectoryOptions): Promise<Open
   });
   const { quarantine, quarantineSweeps, ...kept } = await openKept(options);
   const writers = createWriters(archiveDisk, archiveEngine);
+  const exports = createDirectoryExports(options, archiveDisk, archive);
   const schedule = createSchedule(options, { log, archive, recovery, hasAllNewest, writers });
   return {
     hot,
@@ -186,6 +200,7 @@ export async function openDirectory(options: OpenDirectoryOptions): Promise<Open
     archive,
     quarantine,
     quarantineSweeps,
+    exports,
     recovery,
     damage: [...recovery.damage, ...kept.damage],
     tornTails: [recovery.tornTail, kept.tornTail].filter((tail) => tail !== null),
@@ -202,6 +217,7 @@ export async function openDirectory(options: OpenDirectoryOptions): Promise<Open
       for (const note of await inspectArchive(files, paths.archive, archive)) events.onArchiveNote(note);
     },
     async close() {
+      await exports.stop();
       await schedule.stop();
       writers.close();
       await quarantineSweeps.stop();
@@ -211,6 +227,20 @@ export async function openDirectory(options: OpenDirectoryOptions): Promise<Open
       release();
     },
   };
+}
+
+/** More than a server that was down for so long, or a day that has just ended, would explain. */
+const EXPIRING_DAYS_TOLD = 31;
+
+/** Much that is about to expire may do so for a setting that was lost, or a wrong clock: there is a day to say so. */
+function expiryNotes({ manifest }: Archive, { clock, retention }: OpenDirectoryOptions): string[] {
+  const firstDay = utcDayOf(retention.startMs(clock.nowMs()));
+  const days = [...manifest.days.keys()].filter((day) => day < firstDay);
+  if (days.length < EXPIRING_DAYS_TOLD) return [];
+  return [
+    `${days.length} days are past the retention of ${retention.text}, from ${utcDayName(Math.min(...days) as UtcDay)} on: ` +
+      "they are in no answer, and a day after the next seal their files go. To keep them: settings set retention.",
+  ];
 }
 
 /** What a seal needs beside the options. */
@@ -223,7 +253,8 @@ interface SealParts {
 }
 
 function createSchedule(options: OpenDirectoryOptions, parts: SealParts): SealSchedule {
-  const { dataDir, files, clock, hot, config, events } = options;
+  const { dataDir, files, clock, retention, hot, config, events } = options;
+  const { oldRecords = OLD_RECORDS_BOUNDS, sealDaysAtOnce = 1 } = options;
   const { log, archive, recovery, hasAllNewest, writers } = parts;
   const { damaged } = directoryPaths(dataDir);
   return createSealSchedule({
@@ -234,27 +265,50 @@ function createSchedule(options: OpenDirectoryOptions, parts: SealParts): SealSc
       readUpTo: recovery.readUpTo,
       hasAllNewest,
       clock,
+      retention,
       openWriter: () => writers.open(),
+      daysAtOnce: sealDaysAtOnce,
       acknowledgedParts: () => readAcknowledgedParts(files, damaged),
     }),
     hot,
     clock,
     intervalMs: config.sealIntervalMs,
-    oldRecordsSeal: OLD_RECORDS_SEAL,
-    oldRecordsMax: OLD_RECORDS_MAX,
+    oldRecordsSeal: oldRecords.seal,
+    oldRecordsMax: oldRecords.max,
     onSealed: events.onSealed,
     onFailed: events.onSealFailed,
   });
 }
 
+function createDirectoryExports(options: OpenDirectoryOptions, disk: ArchiveDisk, archive: Archive): Exports {
+  const { dataDir, files, hot, clock, retention, scheduler } = options;
+  const { damaged } = directoryPaths(dataDir);
+  return createExports({
+    hot,
+    clock,
+    retention,
+    scheduler,
+    archive: () => archive,
+    acknowledgedParts: () => readAcknowledgedParts(files, damaged),
+    sizes: READING_SIZES,
+    pathOf: (file) => join(disk.directory, file),
+    files: disk.files,
+    archiveDirectory: disk.directory,
+    scratchDirectory: archivePaths(disk.directory).scratch,
+    stallMs: options.exportStallMs ?? EXPORT_STALL_MS,
+  });
+}
+
 /** What clients sent and nobody could use. */
-async function openKept({ dataDir, files, clock, scheduler, events, createSalt }: OpenDirectoryOptions) {
+async function openKept(options: OpenDirectoryOptions) {
+  const { dataDir, files, clock, retention, scheduler, events, createSalt } = options;
   const { quarantine: directory, damaged: damagedDirectory } = directoryPaths(dataDir);
   const { onDamage } = events;
   const salts = createSalt === undefined ? {} : { createSalt };
   const opened = await openQuarantine({ files, directory, damagedDirectory, scheduler, onDamage, ...salts });
   const { quarantine } = opened;
-  return { ...opened, quarantineSweeps: createQuarantineSweeps({ quarantine, files, directory, clock }) };
+  const quarantineSweeps = createQuarantineSweeps({ quarantine, files, directory, clock, retention });
+  return { ...opened, quarantineSweeps };
 }
 
 /** Keeps a writer from one seal to the next: opening and closing DuckDB holds up requests for tens of milliseconds. */

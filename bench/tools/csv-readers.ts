@@ -14,8 +14,8 @@ import { setImmediate } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
 import { type InfoRecord, type Options, parse } from "csv-parse";
 import { assert } from "../../src/lib/assert.ts";
-import { CsvReader } from "../../src/lib/text/csv.ts";
-import { ROW_BYTES_MAX } from "../../src/service/import/reader.ts";
+import { CsvReader } from "../../src/lib/csv/csv-reader.ts";
+import { ROW_BYTES_MAX } from "../../src/service/import/reports/reader.ts";
 import { type Figure, figureLines } from "../support/figures/report.ts";
 import { createFleet, type FullReport } from "../support/fleets/fleet.ts";
 

@@ -24,6 +24,7 @@ export async function createFirstKey(
   const created = await keys.create({
     appId,
     permissions: ["read", "write"],
+    view: null,
     tier: "unlimited",
     label: "first key",
     ...UNBOUND,

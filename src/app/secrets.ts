@@ -1,12 +1,14 @@
 import { type KeyStore, openKeyStore } from "../auth/key-store.ts";
 import { PassPhrases } from "../auth/pass-phrases.ts";
-import type { SharedFileDependencies } from "../auth/shared-file.ts";
-import { watchKeys } from "../auth/watch-keys.ts";
+import { SessionSecret } from "../auth/sessions/session-secret.ts";
 import type { directoryPaths } from "../directory/paths.ts";
+import type { SharedFileDependencies } from "../directory/shared-file.ts";
+import { watchFile } from "../directory/watch-file.ts";
 
-/** What the command line changes while a server runs: who may ask, and what opens what phones encrypt. */
+/** What others change while a server runs: who may ask, what signs sessions, what opens what phones encrypt. */
 export interface Secrets {
   readonly keys: KeyStore;
+  readonly sessionSecret: SessionSecret;
   readonly passPhrases: PassPhrases;
 }
 
@@ -18,20 +20,23 @@ export async function openSecrets(
 ): Promise<Secrets> {
   return {
     keys: await openKeyStore({ ...dependencies, path: paths.keys }),
+    sessionSecret: await SessionSecret.open({ ...dependencies, path: paths.sessionSecret }),
     passPhrases: await PassPhrases.open({ ...dependencies, path: paths.passPhrases }),
   };
 }
 
 /** Takes in what is changed, and tells what is wrong with the files, now and when that changes. */
 export function watchSecrets(
-  { keys, passPhrases }: Secrets,
+  { keys, sessionSecret, passPhrases }: Secrets,
   onKeyFile: (reason: string) => void,
 ): { stop(): void } {
   const watches = [
-    watchKeys(keys, RELOAD_MS, () => reportKeys(keys, onKeyFile)),
-    watchKeys(passPhrases, RELOAD_MS, () => reportPassPhrases(passPhrases, onKeyFile)),
+    watchFile(keys, RELOAD_MS, () => reportKeys(keys, onKeyFile)),
+    watchFile(sessionSecret, RELOAD_MS, () => reportSecret(sessionSecret, onKeyFile)),
+    watchFile(passPhrases, RELOAD_MS, () => reportPassPhrases(passPhrases, onKeyFile)),
   ];
   reportKeys(keys, onKeyFile);
+  reportSecret(sessionSecret, onKeyFile);
   reportPassPhrases(passPhrases, onKeyFile);
   return {
     stop() {
@@ -47,6 +52,14 @@ const NO_KEY_FILE =
 function reportKeys({ state }: KeyStore, onKeyFile: (reason: string) => void): void {
   if (state === "missing") onKeyFile(NO_KEY_FILE);
   else if (state !== "ok") onKeyFile(`keys.json can't be used, every key is unknown: ${state.damaged}`);
+}
+
+/** Where it is missing, whoever signs in next makes it. */
+function reportSecret({ state }: SessionSecret, onKeyFile: (reason: string) => void): void {
+  if (typeof state !== "object") return;
+  onKeyFile(
+    `session-secret can't be used, nobody is signed in: ${state.damaged}. Delete it to have it made anew`,
+  );
 }
 
 /** Most directories have none. */

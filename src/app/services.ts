@@ -1,18 +1,21 @@
 import manifest from "../../package.json" with { type: "json" };
-import type { KeyStore } from "../auth/key-store.ts";
-import type { PassPhrases } from "../auth/pass-phrases.ts";
+import { MadeKeys } from "../auth/made-keys.ts";
+import { Sessions } from "../auth/sessions/sessions.ts";
+import type { BaseMap } from "../basemap/base-map.ts";
 import { INGEST_LIMITS, LATE_WINDOW } from "../config.ts";
 import { readAcknowledgedParts } from "../directory/acknowledged.ts";
 import { Doctor } from "../doctor/doctor.ts";
 import type { HotStore } from "../hot/hot-store.ts";
 import { createBodyBudget } from "../http/body/body-budget.ts";
 import { AnswerBuffer } from "../http/encode/answer-buffer.ts";
+import { Viewers } from "../http/live/viewers.ts";
 import type { Services } from "../http/services.ts";
 import type { Scheduler } from "../lib/schedule/scheduler.ts";
 import type { EventLoopMeter } from "../metrics/event-loop-meter.ts";
 import type { Meters } from "../metrics/meters.ts";
 import { createScrape } from "../metrics/scrape.ts";
 import type { AppId } from "../model/ids.ts";
+import { createPlacesLoader } from "../places/load-places.ts";
 import type { Files } from "../runtime/files.ts";
 import type { Platform } from "../runtime/platform.ts";
 import { decryptOf } from "../service/clients/decrypt.ts";
@@ -20,20 +23,28 @@ import { createFriendsFor } from "../service/clients/friends.ts";
 import { MessageCounts } from "../service/clients/message-counts.ts";
 import { createTakeMessage } from "../service/clients/take-message.ts";
 import { createCurrentQueries } from "../service/current.ts";
+import { createReadCoordinates } from "../service/density/read-coordinates.ts";
 import { createFindings } from "../service/findings.ts";
 import { createHistoryQueries } from "../service/history/history.ts";
 import type { Ingest } from "../service/ingest.ts";
+import { createLive } from "../service/live/create-live.ts";
+import { ViewerSlots } from "../service/live/viewer-slots.ts";
 import { createNearby } from "../service/nearby.ts";
+import { createReadPositions } from "../service/positions/read-positions.ts";
 import { countUnacknowledged } from "../service/verify/verify.ts";
+import { createVersions } from "../service/versions.ts";
 import type { Clock } from "../time/clock.ts";
+import type { Retention } from "../time/retention.ts";
 import type { BrokerLink } from "./broker-link.ts";
+import type { Secrets } from "./secrets.ts";
 import type { ServiceState } from "./service-state.ts";
 
 /** What services are made from. */
 export interface ServiceParts {
   readonly files: Files;
-  readonly platform: Pick<Platform, "usage" | "readAsset">;
+  readonly platform: Pick<Platform, "usage" | "readAsset" | "stripTypes">;
   readonly clock: Clock;
+  readonly retention: Retention;
   readonly hot: HotStore;
   readonly scheduler: Scheduler;
   readonly meters: Meters;
@@ -41,21 +52,32 @@ export interface ServiceParts {
   readonly state: ServiceState;
   /** Where damaged bytes are kept, and which of them somebody has acknowledged. */
   readonly damagedDirectory: string;
-  readonly passPhrases: PassPhrases;
+  readonly secrets: Secrets;
   readonly broker: Pick<BrokerLink, "status" | "statusFor">;
   readonly friendsApps: readonly AppId[];
-  readonly keys: Pick<KeyStore, "list">;
+  readonly viewersMax: number;
+  readonly demoSpeed: number | null;
+  readonly baseMap: BaseMap;
 }
 
 /** The services that endpoints answer from. Those that need the directory are asked once it is open. */
 export function createServices(parts: ServiceParts): Services {
-  const { files, platform, clock, hot, scheduler, meters, eventLoop, state, damagedDirectory } = parts;
-  const { passPhrases } = parts;
+  const { files, platform, clock, retention, hot, scheduler, meters, eventLoop, state, damagedDirectory } =
+    parts;
+  const { keys, sessionSecret, passPhrases } = parts.secrets;
   const { version } = manifest;
-  const queries = { hot, clock, scheduler };
+  const queries = { hot, clock, retention, scheduler };
+  const archived = {
+    ...queries,
+    archive: () => state.opened().archive,
+    acknowledgedParts: () => readAcknowledgedParts(files, damagedDirectory),
+    lateWindow: LATE_WINDOW,
+  };
   const doctor = new Doctor();
   const bodies = createBodyBudget(INGEST_LIMITS);
   const messages = new MessageCounts();
+  const answers = new AnswerBuffer();
+  const slots = new ViewerSlots(parts.viewersMax);
   const countDamaged = () => countDamages(parts);
   const ingest: Ingest = (appId, batch) => state.opened().ingest(appId, batch);
   return {
@@ -71,9 +93,12 @@ export function createServices(parts: ServiceParts): Services {
       counts: messages,
       scheduler,
       clock,
+      retention,
     }),
     quarantine: () => state.opened().quarantine,
-    listKeys: () => parts.keys.list(),
+    keys,
+    madeKeys: new MadeKeys(keys),
+    sessions: new Sessions({ secret: sessionSecret, keys, clock }),
     bodies,
     reports: meters.reports,
     doctor,
@@ -81,13 +106,15 @@ export function createServices(parts: ServiceParts): Services {
     friendsFor: createFriendsFor({ apps: parts.friendsApps, passPhrases, ...queries }),
     decryptOf: (sender, address) => decryptOf(passPhrases, sender, address),
     current: createCurrentQueries(queries),
-    history: createHistoryQueries({
-      ...queries,
-      archive: () => state.opened().archive,
-      acknowledgedParts: () => readAcknowledgedParts(files, damagedDirectory),
-      lateWindow: LATE_WINDOW,
-    }),
+    history: createHistoryQueries(archived),
+    readPositions: createReadPositions(archived),
+    readCoordinates: createReadCoordinates(archived),
+    exports: () => state.opened().exports,
     nearby: createNearby(queries),
+    viewers: new Viewers({ live: createLive(queries), slots, counts: meters.viewers, answers }),
+    loadPlaces: createPlacesLoader(platform.readAsset, scheduler),
+    baseMap: () => parts.baseMap,
+    versions: createVersions({ ...queries, archive: () => state.opened().archive }),
     scrape: createScrape({
       version,
       meters,
@@ -97,14 +124,17 @@ export function createServices(parts: ServiceParts): Services {
       stores: () => state.directory,
       start: () => state.start,
       bodies,
+      viewers: slots,
       mqtt: () => parts.broker.status,
       usage: platform.usage,
       countDamaged,
       doctor,
       findings: createFindings({ ...queries, doctor }),
     }),
-    answers: new AnswerBuffer(),
+    answers,
     readAsset: platform.readAsset,
+    stripTypes: platform.stripTypes,
+    demoSpeed: parts.demoSpeed,
   };
 }
 

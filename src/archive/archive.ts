@@ -22,6 +22,11 @@ export interface Archive extends Pick<PartChecks, "damaged" | "examine" | "verif
    * either side. Until it is known nothing may be removed that any manifest may name.
    */
   readonly isWritten: boolean;
+  /**
+   * Another text whenever what is read from it may be other than before, as long as the process runs; each time while
+   * a part is damaged.
+   */
+  readonly version: string;
   readonly reader: PartReader;
   /** Writes a file, durably, that is not yet part of the archive. */
   writePart(destination: PartDestination, made: Pick<MadePart, "bytes" | "rows" | "apps">): Promise<Part>;
@@ -64,6 +69,8 @@ export function createArchive(options: ArchiveOptions): Archive {
   let { manifest, isWritten } = options;
   let named = namedFiles(manifest);
   let discarded = 0;
+  let swaps = 0;
+  let looks = 0;
   const pathOf = ({ file }: Part) => join(directory, file);
   const checks = createPartChecks({
     files,
@@ -84,6 +91,10 @@ export function createArchive(options: ArchiveOptions): Archive {
     },
     get isWritten() {
       return isWritten;
+    },
+    get version() {
+      if (checks.damaged.size > 0) looks++; // Only who reads a part again finds that somebody has put it back.
+      return `${swaps}.${checks.changes}.${looks}`;
     },
     reader,
     damaged: checks.damaged,
@@ -110,6 +121,7 @@ export function createArchive(options: ArchiveOptions): Archive {
       isWritten = false;
       await files.replace(paths.manifest, encodeManifest(next));
       manifest = next;
+      swaps++;
       named = namedFiles(next);
       checks.forgetUnnamed();
       isWritten = true;

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
+import { type Database, type DatabaseOptions, loadDuckDb } from "../duckdb/database.ts";
 import { messageOf } from "../lib/message-of.ts";
 import type { AppId } from "../model/ids.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
@@ -7,7 +8,6 @@ import { moveDurably } from "../runtime/durable-names.ts";
 import { FileError, type Files, isOutOfDescriptors, unlessFileError } from "../runtime/files.ts";
 import { utcDayName } from "../time/utc-day.ts";
 import { type Archive, createArchive } from "./archive.ts";
-import { type Database, type DatabaseOptions, loadDuckDb } from "./database/duckdb.ts";
 import { listAside } from "./files/list-aside.ts";
 import { listPartFiles } from "./files/list-part-files.ts";
 import { EMPTY_MANIFEST, type Manifest, type Part, readManifest } from "./files/manifest.ts";
@@ -108,7 +108,8 @@ export async function openArchive(options: OpenArchiveOptions): Promise<OpenedAr
 }
 
 async function emptyFolder(files: Files, folder: string): Promise<void> {
-  for (const name of await files.list(folder)) await files.remove(join(folder, name)).catch(unlessFileError);
+  for (const name of await files.list(folder))
+    await files.removeAll(join(folder, name)).catch(unlessFileError);
 }
 
 /** Version 0.1 moved the files of expired days out of the way. What the disk refuses is missing to who asks for it. */

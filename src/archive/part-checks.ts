@@ -11,6 +11,8 @@ export type PartFault = string;
 export interface PartChecks {
   /** Parts that can't be read, by file. */
   readonly damaged: ReadonlyMap<string, PartFault>;
+  /** How often parts were found to be damaged, or not to be any more. */
+  readonly changes: number;
   /**
    * Looks at these parts again; resolves with whether any is damaged that was not known to be. A glance sees what
    * is missing or of another size; `thorough` reads every byte.
@@ -39,6 +41,19 @@ export interface PartChecksOptions {
 export function createPartChecks({ files, pathOf, isNamed, onRestored }: PartChecksOptions): PartChecks {
   const damaged = new Map<string, PartFault>();
   const verified = new Set<string>();
+  let changes = 0;
+
+  function setDamaged(file: string, fault: PartFault): void {
+    if (!damaged.has(file)) changes++;
+    damaged.set(file, fault);
+  }
+
+  /** Returns whether it was damaged. */
+  function mend(file: string): boolean {
+    const wasDamaged = damaged.delete(file);
+    if (wasDamaged) changes++;
+    return wasDamaged;
+  }
 
   async function examine(parts: readonly Part[], thorough = false): Promise<boolean> {
     let foundNew = false;
@@ -47,18 +62,21 @@ export function createPartChecks({ files, pathOf, isNamed, onRestored }: PartChe
       if (fault !== null) {
         if (!isNamed(part.file)) continue; // A seal has taken its place meanwhile.
         foundNew ||= !damaged.has(part.file);
-        damaged.set(part.file, fault);
+        setDamaged(part.file, fault);
         verified.delete(part.file);
         continue;
       }
       if (thorough) verified.add(part.file);
-      if (damaged.delete(part.file)) onRestored();
+      if (mend(part.file)) onRestored();
     }
     return foundNew;
   }
 
   return {
     damaged,
+    get changes() {
+      return changes;
+    },
     examine,
     async verifyChecksums(parts) {
       await examine(
@@ -68,11 +86,11 @@ export function createPartChecks({ files, pathOf, isNamed, onRestored }: PartChe
       return parts.every(({ file }) => verified.has(file));
     },
     forget({ file }) {
-      damaged.delete(file);
+      mend(file);
       verified.delete(file);
     },
     forgetUnnamed() {
-      for (const file of damaged.keys()) if (!isNamed(file)) damaged.delete(file);
+      for (const file of damaged.keys()) if (!isNamed(file)) mend(file);
     },
   };
 }

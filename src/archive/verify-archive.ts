@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
+import type { Connection, Database } from "../duckdb/database.ts";
 import { assert } from "../lib/assert.ts";
 import { messageOf } from "../lib/message-of.ts";
 import { FileError, type Files, isOutOfDescriptors } from "../runtime/files.ts";
 import { nextUtcDay, type UtcDay, utcDayName, utcDayStartMs } from "../time/utc-day.ts";
-import type { Connection, Database } from "./database/duckdb.ts";
 import { listPartFiles } from "./files/list-part-files.ts";
 import { EMPTY_MANIFEST, type Manifest, type Part, readManifest } from "./files/manifest.ts";
 import { archivePaths } from "./files/paths.ts";

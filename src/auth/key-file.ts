@@ -7,6 +7,7 @@ import type { AppId } from "../model/ids.ts";
 import { deviceIdFault, userIdFault } from "../model/report.ts";
 import { type Permission, parsePermission } from "./permissions.ts";
 import { parseTierName, type TierName } from "./tiers.ts";
+import { parseViewSpec, type ViewSpec } from "./view.ts";
 
 /** What is kept of a key: everything but its text. Times are Unix ms. */
 export interface KeyRecord extends Binding {
@@ -14,8 +15,12 @@ export interface KeyRecord extends Binding {
   readonly id: string;
   readonly appId: AppId;
   readonly permissions: readonly Permission[];
+  /** What a key with the permission `view` shows; null for others. */
+  readonly view: ViewSpec | null;
   readonly tier: TierName;
   readonly label: string;
+  /** The key whose session made it on the map page, and which it ends with; null where the command line made it. */
+  readonly makerId: string | null;
   readonly createdMs: number;
   /** The last characters of the key's text, so that its holder can tell which one it is. */
   readonly lastFour: string;
@@ -27,12 +32,14 @@ export interface KeyRecord extends Binding {
 }
 
 /**
- * Version of the file's format. A file of a newer one is left alone. Version 1 knew no bindings: a program that knows
- * no other must not read this one, or bound keys would write as anybody there.
+ * Version of the file's format. A file of a newer one is left alone. Version 1 knew no bindings, version 2 no views,
+ * version 3 no makers: a program that knows no later one must not read it, or a key would do more there than it may.
  */
-const FORMAT_VERSION = 2;
+const FORMAT_VERSION = 4;
 
 export const LABEL_CHARACTERS_MAX = 128;
+
+const KEY_ID = /^k_[0-9A-Za-z]{8}$/;
 
 const LABEL = new RegExp(`^[^\\x00-\\x1f\\x7f-\\x9f]{0,${LABEL_CHARACTERS_MAX}}$`, "u");
 
@@ -69,34 +76,65 @@ export function parseKeyFile(bytes: Uint8Array): Result<readonly KeyRecord[], st
 /** The record, or the name of the first member that is wrong. */
 function parseRecord(entry: unknown, version: number): Result<KeyRecord, keyof KeyRecord> {
   const fields = isObject(entry) ? entry : {};
-  const id = matching(fields.id, /^k_[0-9A-Za-z]{8}$/);
+  const id = matching(fields.id, KEY_ID);
   if (id === null) return fail("id");
   const appId = typeof fields.appId === "string" ? parseAppId(fields.appId) : null;
   if (appId === null) return fail("appId");
   const permissions = parsePermissions(fields.permissions);
   if (permissions === null) return fail("permissions");
+  const view = parseView(fields.view, permissions, version);
+  if (!view.ok) return fail("view");
   const tier = typeof fields.tier === "string" ? parseTierName(fields.tier) : null;
   if (tier === null) return fail("tier");
   const label = typeof fields.label === "string" ? parseLabel(fields.label) : null;
   if (label === null) return fail("label");
   const binding = version === 1 ? ok(UNBOUND) : parseBinding(fields);
   if (!binding.ok) return binding;
+  const makerId = version < 4 ? ok(null) : parseMaker(fields.makerId);
+  if (!makerId.ok) return makerId;
   const { createdMs, expiresMs, revokedMs } = fields;
   if (!isTime(createdMs)) return fail("createdMs");
   const lastFour = matching(fields.lastFour, /^[0-9A-Za-z]{4}$/);
   if (lastFour === null) return fail("lastFour");
   if (expiresMs !== null && !isTime(expiresMs)) return fail("expiresMs");
+  if (expiresMs === null && view.value !== null) return fail("expiresMs");
   if (revokedMs !== null && !isTime(revokedMs)) return fail("revokedMs");
   const sha256 = matching(fields.sha256, /^[0-9a-f]{64}$/);
   if (sha256 === null) return fail("sha256");
   const times = { createdMs, expiresMs, revokedMs };
-  return ok({ id, appId, permissions, tier, label, ...binding.value, ...times, lastFour, sha256 });
+  const may = { permissions, view: view.value, tier };
+  return ok({
+    id,
+    appId,
+    ...may,
+    label,
+    ...binding.value,
+    makerId: makerId.value,
+    ...times,
+    lastFour,
+    sha256,
+  });
 }
 
 function parseBinding({ deviceId, userId }: Record<string, unknown>): Result<Binding, keyof Binding> {
   if (!isIdentifierOrNull(deviceId, deviceIdFault)) return fail("deviceId");
   if (!isIdentifierOrNull(userId, userIdFault)) return fail("userId");
   return ok({ deviceId, userId });
+}
+
+function parseView(
+  value: unknown,
+  permissions: readonly Permission[],
+  version: number,
+): Result<ViewSpec | null, null> {
+  if (!permissions.includes("view")) return version < 3 || value === null ? ok(null) : fail(null);
+  const view = version < 3 ? null : parseViewSpec(value);
+  return view === null ? fail(null) : ok(view);
+}
+
+function parseMaker(value: unknown): Result<string | null, "makerId"> {
+  const id = matching(value, KEY_ID);
+  return id === null && value !== null ? fail("makerId") : ok(id);
 }
 
 function isIdentifierOrNull(
@@ -106,10 +144,11 @@ function isIdentifierOrNull(
   return value === null || (typeof value === "string" && faultOf(value) === null);
 }
 
-/** At least one permission, each at most once; null otherwise. */
+/** At least one permission, each at most once, `view` by itself; null otherwise. */
 function parsePermissions(value: unknown): readonly Permission[] | null {
   if (!Array.isArray(value) || value.length === 0 || new Set(value).size !== value.length) return null;
   const permissions = value.map((item) => (typeof item === "string" ? parsePermission(item) : null));
+  if (permissions.includes("view") && permissions.length > 1) return null;
   return permissions.every((permission) => permission !== null) ? permissions : null;
 }
 

@@ -1,14 +1,14 @@
 import { keyOf } from "../clients/owntracks/secretbox.ts";
-import { fail, ok, type Result } from "../lib/result.ts";
-import type { AppId } from "../model/ids.ts";
-import { encodePassPhraseFile, type PassPhrase, parsePassPhraseFile } from "./pass-phrase-file.ts";
 import {
   type FileFormat,
   SharedFile,
   type SharedFileDependencies,
   type SharedFileError,
   type SharedFileState,
-} from "./shared-file.ts";
+} from "../directory/shared-file.ts";
+import { fail, ok, type Result } from "../lib/result.ts";
+import type { AppId } from "../model/ids.ts";
+import { encodePassPhraseFile, type PassPhrase, parsePassPhraseFile } from "./pass-phrase-file.ts";
 
 /**
  * Of an app, for devices of one name. What a broker brings says nothing of keys, so each of them is tried: one takes

@@ -7,14 +7,18 @@ import { type Clock, systemClock } from "../time/clock.ts";
 import type { Command, UsageError } from "./arguments/command.ts";
 import { helpText, usageErrorText } from "./arguments/help.ts";
 import { backup } from "./commands/backup.ts";
+import { demo } from "./commands/demo.ts";
 import { doctor } from "./commands/doctor.ts";
+import { exportRecords } from "./commands/export/export.ts";
 import { importFiles } from "./commands/import.ts";
 import { createKey, listKeys, revokeKey } from "./commands/keys.ts";
+import { linkKey } from "./commands/link.ts";
 import { setPassPhrase } from "./commands/pass-phrase.ts";
 import { changeQuarantine, listQuarantine, showQuarantined } from "./commands/quarantine.ts";
 import { restore } from "./commands/restore.ts";
 import { seal } from "./commands/seal.ts";
 import { serve } from "./commands/serve.ts";
+import { listSettings, setSettings } from "./commands/settings.ts";
 import { verify } from "./commands/verify.ts";
 import { isExplained } from "./explained-error.ts";
 
@@ -48,16 +52,22 @@ async function run(
   switch (command.kind) {
     case "serve":
       return serve(command, platform, terminal, stopRequested());
+    case "demo":
+      return demo(command, platform, clock, terminal, stopSignal());
     case "keys create":
       return createKey(command, platform, clock, terminal);
     case "keys list":
       return listKeys(command, platform, clock, terminal);
+    case "keys link":
+      return linkKey(command, platform, clock, terminal);
     case "keys revoke":
       return revokeKey(command, platform, clock, terminal);
     case "keys passphrase":
       return setPassPhrase(command, platform, clock, terminal);
     case "import":
       return importFiles(command, platform, clock, terminal, stopSignal());
+    case "export":
+      return exportRecords(command, platform, clock, terminal, stopSignal());
     case "quarantine list":
       return listQuarantine(command, terminal);
     case "quarantine show":
@@ -67,6 +77,10 @@ async function run(
       return changeQuarantine(command, terminal);
     case "doctor":
       return doctor(command, terminal);
+    case "settings list":
+      return listSettings(command, platform, clock, terminal);
+    case "settings set":
+      return setSettings(command, platform, clock, terminal);
     case "seal":
       return seal(command, platform, clock, terminal, stopSignal());
     case "backup":

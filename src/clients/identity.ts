@@ -41,7 +41,7 @@ export function identify(
 }
 
 /** The name as an id; null where nothing is left of it, or a path can't name it. */
-function storedId(name: string): string | null {
+export function storedId(name: string): string | null {
   if (name.length > NAME_LENGTH_MAX) return null;
   // Most names are short and plain, and are looked at for every point.
   if (PLAIN_NAME.test(name)) return name;

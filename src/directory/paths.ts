@@ -8,6 +8,8 @@ export function directoryPaths(dataDir: string) {
     quarantine: join(dataDir, "quarantine"),
     damaged: join(dataDir, "damaged"),
     keys: join(dataDir, "keys.json"),
+    settings: join(dataDir, "settings.json"),
+    sessionSecret: join(dataDir, "session-secret"),
     passPhrases: join(dataDir, "pass-phrases.json"),
     firstKey: join(dataDir, "first-key"),
     directoryId: join(dataDir, "directory-id"),

@@ -20,14 +20,15 @@ export function diagnoseClock(lagSeconds: number | null): Diagnosis | null {
   };
 }
 
-/** How reported speeds may be wrong, by the median of their ratio to what positions tell (from, and below). */
-const UNIT_VERDICTS: readonly {
-  readonly from: number;
-  readonly below: number;
+export interface UnitVerdict {
   readonly sent: string;
   readonly takenFor: string;
+  /** What sent them, as `speed_unit` has it. */
   readonly speedUnit: string;
-}[] = [
+}
+
+/** How reported speeds may be wrong, by the median of their ratio to what positions tell (from, and below). */
+const UNIT_VERDICTS: readonly (UnitVerdict & { readonly from: number; readonly below: number })[] = [
   { from: 3.2, below: 4.2, sent: "km/h", takenFor: "m/s", speedUnit: "kmh" },
   { from: 1.75, below: 2.1, sent: "knots", takenFor: "m/s", speedUnit: "kn" },
   { from: 2.1, below: 2.5, sent: "mph", takenFor: "m/s", speedUnit: "mph" },
@@ -35,9 +36,14 @@ const UNIT_VERDICTS: readonly {
   { from: 0.46, below: 0.58, sent: "m/s", takenFor: "knots", speedUnit: "mps" },
 ];
 
+/** Which unit speeds look like, and which they were taken for; null where they look right. */
+export function unitVerdict(ratio: number): UnitVerdict | null {
+  return UNIT_VERDICTS.find(({ from, below }) => ratio >= from && ratio < below) ?? null;
+}
+
 export function diagnoseUnits(ratio: number | null, client: Speaker): Diagnosis | null {
-  const verdict = UNIT_VERDICTS.find(({ from, below }) => ratio !== null && ratio >= from && ratio < below);
-  if (ratio === null || verdict === undefined) return null;
+  const verdict = ratio === null ? null : unitVerdict(ratio);
+  if (ratio === null || verdict === null) return null;
   const { sent, takenFor, speedUnit } = verdict;
   return {
     what: `Speeds look like ${sent} that are taken for ${takenFor}.`,

@@ -7,11 +7,13 @@ import type { AppId, DeviceId } from "../model/ids.ts";
 import { numberIndex } from "../model/location-fields.ts";
 import type { PositionSearch } from "../spatial/find/search.ts";
 import { createPositionIndex, type PositionIndex } from "../spatial/position-index.ts";
+import type { ChangeRing } from "./changes/change-ring.ts";
 import type { Device } from "./devices/device.ts";
 import { DeviceList } from "./devices/device-list.ts";
 import { DeviceTable } from "./devices/device-table.ts";
 import { NewestTimes } from "./devices/newest-times.ts";
 import { SealedRows } from "./devices/sealed-rows.ts";
+import { Touches } from "./devices/touches.ts";
 import { UsersOfApp } from "./devices/users-of-app.ts";
 import type { DayLedger } from "./late/day-ledger.ts";
 import { LateMinutes } from "./late/late-minutes.ts";
@@ -32,6 +34,8 @@ export class AppDevices {
   readonly table = new DeviceTable();
   readonly list = new DeviceList(this.table);
   readonly newestTimes = new NewestTimes();
+  readonly touches = new Touches();
+  readonly changes: ChangeRing;
   readonly users: UsersOfApp;
   /** Newest positions, those of equal distance in order of device ids (UTF-8 bytes). */
   readonly positions: PositionIndex;
@@ -49,9 +53,11 @@ export class AppDevices {
     dictionary: Dictionary,
     ledger: DayLedger,
     search: PositionSearch,
+    changes: ChangeRing,
     scheduler: Scheduler,
   ) {
     this.appId = appId;
+    this.changes = changes;
     this.times = new TimeIndex(this.list, ledger, dictionary);
     this.all = new AllDevices(this.table, this.list, this.times);
     this.#scheduler = scheduler;
@@ -115,6 +121,7 @@ export class AppDevices {
     this.list.delete(device);
     this.positions.remove(device.number);
     this.newestTimes.remove(device.number);
+    this.touches.remove(device.number);
     this.newestRecords.removed(device.number);
     this.users.leaveCurrent(device);
     this.sealed.remove(device);

@@ -3,8 +3,12 @@ import { compareUtf8 } from "../lib/text/utf8.ts";
 import type { AppId } from "../model/ids.ts";
 import { PositionSearch } from "../spatial/find/search.ts";
 import { AppDevices } from "./app-devices.ts";
+import { ChangeRing } from "./changes/change-ring.ts";
+import { type ChangeRoom, createChangeRoom } from "./changes/change-room.ts";
 import type { DayLedger } from "./late/day-ledger.ts";
 import type { Dictionary } from "./records/dictionary.ts";
+
+const NEVER = Number.POSITIVE_INFINITY;
 
 /** All apps that memory knows anything of. */
 export class Apps {
@@ -14,11 +18,17 @@ export class Apps {
   readonly #scheduler: Scheduler;
   /** One runs at a time, so one serves all apps. */
   readonly #search = new PositionSearch();
+  readonly #room: ChangeRoom;
+  /** The entry of the log up to which everything is visible. */
+  visibleSequence = 0;
+  /** Who saw what this entry of the log made of an app that is not there, or more, missed nothing since. */
+  changesSince = NEVER;
 
-  constructor(dictionary: Dictionary, ledger: DayLedger, scheduler: Scheduler) {
+  constructor(dictionary: Dictionary, ledger: DayLedger, scheduler: Scheduler, room = createChangeRoom()) {
     this.#dictionary = dictionary;
     this.#ledger = ledger;
     this.#scheduler = scheduler;
+    this.#room = room;
   }
 
   find(appId: AppId): AppDevices | null {
@@ -28,14 +38,27 @@ export class Apps {
   findOrAdd(appId: AppId): AppDevices {
     let app = this.#byId.get(appId);
     if (app === undefined) {
-      app = new AppDevices(appId, this.#dictionary, this.#ledger, this.#search, this.#scheduler);
+      const changes = new ChangeRing(appId, this.changesSince, this.#room);
+      app = new AppDevices(appId, this.#dictionary, this.#ledger, this.#search, changes, this.#scheduler);
       this.#byId.set(appId, app);
     }
     return app;
   }
 
-  remove({ appId }: AppDevices): void {
+  remove({ appId, changes }: AppDevices): void {
+    changes.clear(this.visibleSequence);
     this.#byId.delete(appId);
+    if (this.changesSince !== NEVER) this.changesSince = this.visibleSequence + 1;
+  }
+
+  /** From here on, what becomes visible after this entry of the log is remembered. */
+  keepChanges(sequence: number): void {
+    this.visibleSequence = sequence;
+    this.changesSince = sequence;
+    for (const { changes, touches } of this.all()) {
+      changes.clear(sequence - 1);
+      touches.begin(sequence);
+    }
   }
 
   all(): Iterable<AppDevices> {

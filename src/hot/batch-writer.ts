@@ -10,6 +10,9 @@ import type { Dictionary } from "./records/dictionary.ts";
 
 /** How a batch of reports gets into memory. */
 
+/** Of a device that has just come. */
+const NO_USER = 0;
+
 /** What became of the batch's reports: new or changed records, and repeats that changed nothing. */
 export interface AppliedBatch {
   readonly accepted: number;
@@ -21,6 +24,8 @@ export class BatchWriter {
   readonly #dictionary: Dictionary;
   readonly #ledger: DayLedger;
   readonly #records: RecordWriter;
+  /** Whether what becomes visible is remembered. */
+  keepsChanges = false;
 
   constructor(dictionary: Dictionary, ledger: DayLedger, records: RecordWriter) {
     this.#dictionary = dictionary;
@@ -35,14 +40,21 @@ export class BatchWriter {
     for (let from = 0; from < batch.count; from += BLOCK_ROWS) {
       const to = Math.min(from + BLOCK_ROWS, batch.count);
       block.moveTo(from, to);
-      accepted += this.#applyBlock(app, batch, from, to, block);
+      accepted += this.#applyBlock(app, batch, sequence, from, to, block);
     }
     this.#dictionary.collect();
     return { accepted, duplicates: batch.count - accepted };
   }
 
   /** Returns how many rows changed anything. */
-  #applyBlock(app: AppDevices, batch: ReportBatch, from: number, to: number, block: BatchBlock): number {
+  #applyBlock(
+    app: AppDevices,
+    batch: ReportBatch,
+    sequence: number,
+    from: number,
+    to: number,
+    block: BatchBlock,
+  ): number {
     const { devices, profiles, states } = block;
     const carried = { profile: 0, state: 0 };
     const shown: Device[] = [];
@@ -55,10 +67,24 @@ export class BatchWriter {
       carried.state = states[row - from]!;
       if (!this.#records.write(app, device, this.#ledger.at(timestampMs), batch, row, carried)) continue;
       accepted++;
+      app.touches.note(device.number, sequence);
       if (timestampMs === device.newestMs && device !== shown.at(-1)) shown.push(device);
     }
-    for (let at = 0; at < shown.length; at++) this.#records.showNewest(app, shown[at]!);
+    for (let at = 0; at < shown.length; at++) {
+      if (this.keepsChanges) this.#noteChange(app, shown[at]!, sequence);
+      this.#records.showNewest(app, shown[at]!);
+    }
     return accepted;
+  }
+
+  /** Before it is visible: the device is noted as it was until now. */
+  #noteChange({ changes, positions }: AppDevices, { number, currentUser }: Device, sequence: number): void {
+    if (currentUser === NO_USER) changes.note(number, sequence, Number.NaN, Number.NaN, 0);
+    else {
+      const { latitude, longitude } = positions.byDevice;
+      const userHash = this.#dictionary.userHash(currentUser);
+      changes.note(number, sequence, latitude[number]!, longitude[number]!, userHash);
+    }
   }
 
   /** Whether the whole batch repeats what memory knows of the app. */

@@ -16,6 +16,7 @@ export function* forgetDevices(apps: Apps, dictionary: Dictionary, beforeMs: num
     for (const device of app.list.devices()) {
       if (device?.track.count === 0 && device.sealedNewestMs < beforeMs) {
         app.remove(device);
+        app.changes.clear(app.touches.sequence);
         looks += FORGET_LOOKS;
       }
       if (device !== null && ++looks < STEP_LOOKS) continue;

@@ -6,6 +6,7 @@ import type { UtcDay } from "../time/utc-day.ts";
 import type { AppDevices } from "./app-devices.ts";
 import { Apps } from "./apps.ts";
 import { type AppliedBatch, BatchWriter } from "./batch-writer.ts";
+import { type ChangeRoom, createChangeRoom } from "./changes/change-room.ts";
 import type { Device } from "./devices/device.ts";
 import { forgetDevices } from "./forget-devices.ts";
 import { DayLedger, isSealed } from "./late/day-ledger.ts";
@@ -40,6 +41,13 @@ export interface HotStore {
   readonly deviceCount: number;
   /** The last entry that was laid over the store, or 0. */
   readonly appliedSequence: number;
+
+  /** From here on each app remembers what becomes visible after this entry of the log, the last one as of now. */
+  keepChanges(sequence: number): void;
+  /** Says who is told, while a batch is applied, that it made something of an app visible. */
+  watchChanges(onChanged: (appId: AppId) => void): void;
+  /** Who saw what this entry of the log made of an app that is not there, or more, missed nothing since. */
+  readonly changesSince: number;
 
   /**
    * Says which days the archive holds, up to which entry of the log, and whether the newest sealed record of every
@@ -77,19 +85,28 @@ export interface DayInMemory {
 const IDLE_MS_MAX = 3_600_000;
 
 /** The scheduler gives the time to put long lists of devices in order. */
-export function createHotStore(scheduler: Scheduler, dictionary: Dictionary = new Dictionary()): HotStore {
+export function createHotStore(
+  scheduler: Scheduler,
+  dictionary: Dictionary = new Dictionary(),
+  room: ChangeRoom = createChangeRoom(),
+): HotStore {
   const ledger = new DayLedger();
-  const apps = new Apps(dictionary, ledger, scheduler);
+  const apps = new Apps(dictionary, ledger, scheduler, room);
   const records = new RecordWriter(dictionary);
   const batches = new BatchWriter(dictionary, ledger, records);
   let appliedSequence = 0;
+  let onAppChanged = (_appId: AppId) => {};
   return {
     dictionary,
     apply(appId, batch, sequence) {
       // A seal says up to which entry its rows have all reports: one that came later would be lost with its log.
       assert(sequence > appliedSequence, "entries reach memory in the order of the log");
-      const applied = batches.apply(apps.findOrAdd(appId), batch, sequence);
+      const app = apps.findOrAdd(appId);
+      const { end } = app.changes;
+      const applied = batches.apply(app, batch, sequence);
       appliedSequence = sequence;
+      apps.visibleSequence = sequence;
+      if (app.changes.end > end) onAppChanged(appId);
       return applied;
     },
     repeats(appId, batch) {
@@ -106,6 +123,16 @@ export function createHotStore(scheduler: Scheduler, dictionary: Dictionary = ne
     },
     get appliedSequence() {
       return appliedSequence;
+    },
+    keepChanges(sequence) {
+      apps.keepChanges(sequence);
+      batches.keepsChanges = true;
+    },
+    watchChanges(onChanged) {
+      onAppChanged = onChanged;
+    },
+    get changesSince() {
+      return apps.changesSince;
     },
     scan({ devices, range, userId, accuracyMetersMax }) {
       const filter = () => {

@@ -1,11 +1,12 @@
 import type { Permission } from "../auth/permissions.ts";
+import type { SignedIn } from "../auth/sessions/sessions.ts";
 import type { Client } from "../clients/client.ts";
 import type { ServiceError } from "../model/errors.ts";
 import { LongAnswers } from "./answer/long-answers.ts";
 import type { Answer, Responder } from "./answer/responder.ts";
+import type { Call } from "./call.ts";
 import type { ClientCall } from "./clients/client-gate.ts";
 import type { ClientExample } from "./clients/examples.ts";
-import type { Call } from "./gate.ts";
 import type { Method } from "./method.ts";
 import { type Operation, refusedParameters } from "./openapi/operation.ts";
 import { shared } from "./openapi/responses.ts";
@@ -24,7 +25,7 @@ import type { Services } from "./services.ts";
  * One endpoint, whole. The router, the document, and the tests that ask every endpoint (for the data of another app, in
  * the wrong order, too often, by the wrong method) all walk the list of these in `endpoints.ts`.
  */
-export type Endpoint = KeyedEndpoint | OpenEndpoint | ClientEndpoint;
+export type Endpoint = KeyedEndpoint | OpenEndpoint | ClientEndpoint | PageEndpoint | SessionEndpoint;
 
 interface Route {
   readonly method: Method;
@@ -41,11 +42,15 @@ interface Route {
 export interface KeyedEndpoint extends Route {
   readonly kind: "keyed";
   /** What a key needs to ask. */
-  readonly permission: Permission;
+  readonly permission: Exclude<Permission, "view">;
+  /** Whether keys with the permission `view` may ask too, and are answered what they show alone. */
+  readonly isForViews: boolean;
   /** Whether a key must be able to write too, and be bound to nobody: what it does is done to all of its app. */
   readonly forWholeApp: boolean;
   /** Whether it is asked so often that the bearer plugin, which takes a third of its speed, must not come before it. */
   readonly isHot: boolean;
+  /** Whether its answers have entity tags. */
+  readonly isTagged: boolean;
   /** What answers its requests; called once a server. */
   open(services: Services): (call: Call) => Answer;
 }
@@ -68,6 +73,20 @@ export interface ClientEndpoint extends Route {
   open(services: Services): (call: ClientCall) => Answer;
 }
 
+/** What the map page asks for itself, whoever sits before it. The document names none of these. */
+export interface PageEndpoint extends Route {
+  readonly kind: "page";
+  readonly permission: null;
+  open(services: Services, responder: Responder): (request: Request) => Answer;
+}
+
+/** The same, for who is signed in there. */
+export interface SessionEndpoint extends Route {
+  readonly kind: "session";
+  readonly permission: null;
+  open(services: Services): (call: Call, signedIn: SignedIn) => Answer;
+}
+
 /** An endpoint that answers a query about the app of the key, as its file declares it. */
 interface QueryEndpoint<Path extends string, InPath, Query> extends Operation {
   readonly path: Path;
@@ -80,6 +99,13 @@ interface QueryEndpoint<Path extends string, InPath, Query> extends Operation {
   /** GET where it is left out. */
   readonly method?: Method;
   readonly forWholeApp?: boolean;
+  /** Whether share links may ask it. Whoever says so cuts and blurs all answers by the view of the call. */
+  readonly isForViews?: boolean;
+  /**
+   * Where answers have entity tags: another text whenever this one may be another, mostly of `services.versions`. Asked
+   * for before the answer is begun.
+   */
+  versionOf?(services: Services, call: Call, values: PathValues<InPath> & QueryValues<Query>): string;
   open(services: Services): (call: Call, values: PathValues<InPath> & QueryValues<Query>) => Answer;
   /** Answers a query that is refused, where a plain failure won't do. */
   refuse?(call: Call, error: ServiceError, path: PathValues<InPath>): Answer;
@@ -91,8 +117,8 @@ export function queryEndpoint<
   const InPath extends Readonly<Record<PathNames<Path>, PathParameter<unknown>>>,
   const Query extends QueryParameters,
 >(declared: QueryEndpoint<Path, InPath, Query>): KeyedEndpoint {
-  const { path, inPath, query, wrongQuery, isHot = false, open, refuse, ...rest } = declared;
-  const { method = "GET", forWholeApp = false, ...operation } = rest;
+  const { path, inPath, query, wrongQuery, isHot = false, versionOf, open, refuse, ...rest } = declared;
+  const { method = "GET", forWholeApp = false, isForViews = false, ...operation } = rest;
   const pathParameters: PathParameters = inPath;
   const segments = segmentsOf(path, pathParameters);
   return {
@@ -100,13 +126,15 @@ export function queryEndpoint<
     method,
     path,
     permission: "read",
+    isForViews,
     forWholeApp,
     isHot,
+    isTagged: versionOf !== undefined,
     pathParameters,
     query,
     operation: {
       ...operation,
-      description: `${operation.description} Needs the permission \`read\`${forWholeApp ? WHOLE_APP : ""}.`,
+      description: `${operation.description} Needs the permission \`read\`${alsoNeeded(isForViews, forWholeApp)}.`,
       failures: {
         ...refusedParameters(pathParameters, query, wrongQuery),
         ...(forWholeApp ? NOT_FOR_ALL : {}),
@@ -124,7 +152,10 @@ export function queryEndpoint<
         const read = readQuery(url, query, values);
         if (read.ok) {
           const all = values as PathValues<InPath> & QueryValues<Query>;
-          return long.make(call.appId, () => answer(call, all));
+          if (versionOf === undefined) return long.make(call.appId, () => answer(call, all));
+          return long.make(call.appId, () =>
+            call.tagged(versionOf(services, call, all), (tagged) => answer(tagged, all)),
+          );
         }
         if (refuse === undefined) return call.fail(read.error);
         return refuse(call, read.error, values as PathValues<InPath>);
@@ -134,7 +165,11 @@ export function queryEndpoint<
 }
 
 const NOT_FOR_ALL: NonNullable<Operation["failures"]> = { 403: shared("NotForAll") };
-const WHOLE_APP = " and `write`, of a key that is bound to nobody";
+
+function alsoNeeded(isForViews: boolean, forWholeApp: boolean): string {
+  if (forWholeApp) return " and `write`, of a key that is bound to nobody";
+  return isForViews ? " or `view`" : "";
+}
 
 /** Any other endpoint that needs a key. */
 export function keyedEndpoint(
@@ -148,8 +183,10 @@ export function keyedEndpoint(
     method,
     path,
     permission,
+    isForViews: false,
     forWholeApp: false,
     isHot: false,
+    isTagged: false,
     pathParameters: {},
     query,
     operation,
@@ -173,15 +210,25 @@ export function openEndpoint(declared: Operation & Pick<OpenEndpoint, "path" | "
 }
 
 /** A file that needs no key and that the document doesn't name. */
-export function hiddenEndpoint(path: string, open: OpenEndpoint["open"]): OpenEndpoint {
-  return {
-    kind: "open",
-    method: "GET",
-    path,
-    permission: null,
-    pathParameters: {},
-    query: {},
-    operation: null,
-    open,
-  };
+export function hiddenEndpoint(
+  path: string,
+  open: OpenEndpoint["open"],
+  pathParameters: PathParameters = {},
+): OpenEndpoint {
+  return { kind: "open", method: "GET", path, ...HIDDEN, pathParameters, open };
 }
+
+export function pageEndpoint(method: Method, path: string, open: PageEndpoint["open"]): PageEndpoint {
+  return { kind: "page", method, path, ...HIDDEN, open };
+}
+
+export function sessionEndpoint(
+  method: Method,
+  path: string,
+  open: SessionEndpoint["open"],
+  pathParameters: PathParameters = {},
+): SessionEndpoint {
+  return { kind: "session", method, path, ...HIDDEN, pathParameters, open };
+}
+
+const HIDDEN = { permission: null, pathParameters: {}, query: {}, operation: null } as const;

@@ -2,12 +2,25 @@ import { CLIENT_ENDPOINTS } from "./clients/client-endpoints.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { appCurrent } from "./endpoints/app/current.ts";
 import { appDoctor } from "./endpoints/app/doctor.ts";
+import { appExport } from "./endpoints/app/export.ts";
 import { appHistory } from "./endpoints/app/history.ts";
 import { deviceCurrent } from "./endpoints/devices/current.ts";
 import { deviceHistory } from "./endpoints/devices/history.ts";
 import { deviceLastRequests } from "./endpoints/devices/last-requests.ts";
 import { nearby } from "./endpoints/devices/nearby.ts";
+import { deviceSeries } from "./endpoints/devices/series.ts";
+import { deviceStops } from "./endpoints/devices/stops.ts";
+import { deviceTrack } from "./endpoints/devices/track.ts";
 import { ingestLocations } from "./endpoints/ingest/locations.ts";
+import { baseMapEndpoints } from "./endpoints/map/base-map.ts";
+import { appColumns } from "./endpoints/map/columns.ts";
+import { density } from "./endpoints/map/density.ts";
+import { live } from "./endpoints/map/live.ts";
+import { vectorTile } from "./endpoints/map/tile.ts";
+import { keyRequests } from "./endpoints/page/key-requests.ts";
+import { listKeys, makeKey, revokeKey } from "./endpoints/page/keys.ts";
+import { mapPage } from "./endpoints/page/map-page.ts";
+import { beginSession, endSession, showSession } from "./endpoints/page/session.ts";
 import { quarantineDelete } from "./endpoints/quarantine/delete.ts";
 import { quarantineEntry } from "./endpoints/quarantine/entry.ts";
 import { quarantineList } from "./endpoints/quarantine/list.ts";
@@ -31,10 +44,18 @@ export const ENDPOINTS: readonly Endpoint[] = [
   userDevices,
   deviceCurrent,
   deviceHistory,
+  deviceSeries,
+  deviceStops,
+  deviceTrack,
   deviceLastRequests,
   appCurrent,
+  appColumns,
   appHistory,
+  live,
+  appExport,
   appDoctor,
+  density,
+  vectorTile,
   quarantineList,
   quarantineEntry,
   quarantineReplay,
@@ -45,4 +66,13 @@ export const ENDPOINTS: readonly Endpoint[] = [
   documentOf(() => ENDPOINTS),
   docsPage,
   ...docsAssets,
+  ...mapPage,
+  beginSession,
+  showSession,
+  endSession,
+  listKeys,
+  makeKey,
+  revokeKey,
+  keyRequests,
+  ...baseMapEndpoints,
 ];

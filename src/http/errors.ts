@@ -1,3 +1,6 @@
+import { MADE_DEVICES_MAX, MADE_KEYS_MAX } from "../auth/key-store.ts";
+import { LINK_CODE_MINUTES } from "../auth/sessions/link-code.ts";
+import type { CodeRefusal } from "../auth/sessions/sessions.ts";
 import type { ServiceError } from "../model/errors.ts";
 
 /** Refusals of the door itself: who is asking, how often, and with what key. */
@@ -8,9 +11,19 @@ export type AccessError =
   | { readonly kind: "key_expired" }
   | { readonly kind: "permission_missing"; readonly permission: string }
   | { readonly kind: "key_bound" }
-  | { readonly kind: "rate_exceeded"; readonly retryAfterSeconds: number };
+  | { readonly kind: "rate_exceeded"; readonly retryAfterSeconds: number }
+  | { readonly kind: "session_unknown" }
+  | { readonly kind: "session_expired" };
 
-export type HttpError = ServiceError | AccessError;
+/** Refusals of what the map page asks for itself, beside those of the door. */
+export type PageError =
+  | { readonly kind: "not_from_page" }
+  | { readonly kind: "session_missing" }
+  | { readonly kind: "code_refused"; readonly reason: CodeRefusal }
+  | { readonly kind: "key_not_found" }
+  | { readonly kind: "too_many_keys" };
+
+export type HttpError = ServiceError | AccessError | PageError;
 
 export interface ErrorAnswer {
   readonly status: number;
@@ -35,6 +48,8 @@ export function answerError(error: HttpError): ErrorAnswer {
       };
     case "entry_not_found":
       return plain(404, "there is no such entry in the quarantine of this app");
+    case "tile_not_found":
+      return plain(404, error.message);
     case "body_unreadable":
     case "body_incomplete":
       return plain(400, error.message);
@@ -73,8 +88,44 @@ export function answerError(error: HttpError): ErrorAnswer {
         ),
         headers: { "retry-after": String(error.retryAfterSeconds) },
       };
+    case "session_unknown":
+      return auth(401, "INVALID_SESSION", "AUTH_007", "the session is not known here; sign in again");
+    case "session_expired":
+      return auth(401, "EXPIRED_SESSION", "AUTH_008", "the session has ended; sign in again");
+    default:
+      return answerPageError(error);
   }
 }
+
+function answerPageError(error: PageError): ErrorAnswer {
+  switch (error.kind) {
+    case "session_missing":
+      return auth(401, "MISSING_SESSION", "AUTH_009", "sign in first");
+    case "code_refused":
+      return auth(401, "INVALID_CODE", "AUTH_011", `${CODE_FAULTS[error.reason]}; keys link makes another`);
+    case "not_from_page":
+      return auth(
+        403,
+        "NOT_FROM_PAGE",
+        "AUTH_010",
+        "this is for the map page alone, which asks it by itself",
+      );
+    case "key_not_found":
+      return plain(404, "there is no such key among those that were made with the key that is signed in");
+    case "too_many_keys":
+      return plain(
+        409,
+        `at most ${MADE_KEYS_MAX} keys that were made with one may live at once, ` +
+          `and show ${MADE_DEVICES_MAX} devices in all; revoke some`,
+      );
+  }
+}
+
+const CODE_FAULTS: Readonly<Record<CodeRefusal, string>> = {
+  unknown: "the link's code is not known here",
+  used: "the link has been used, and is good once",
+  old: `the link is good for ${LINK_CODE_MINUTES} minutes, and not after a restart of the server`,
+};
 
 const WHAT_OPERATORS_DO = "an operator must restore the files or acknowledge the loss";
 

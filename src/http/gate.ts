@@ -1,52 +1,47 @@
 import { bearer } from "@elysiajs/bearer";
 import { Elysia } from "elysia";
 import type { KeyRecord } from "../auth/key-file.ts";
-import type { KeyStore } from "../auth/key-store.ts";
+import type { KeyLookup, KeyStore } from "../auth/key-store.ts";
 import type { Permission } from "../auth/permissions.ts";
 import type { RateLimit } from "../auth/rate-limit.ts";
-import type { Binding } from "../model/binding.ts";
-import type { AppId } from "../model/ids.ts";
+import type { SessionLookup, Sessions, SignedIn } from "../auth/sessions/sessions.ts";
+import { viewOf } from "../auth/view.ts";
 import type { Clock } from "../time/clock.ts";
+import { EntityTags } from "./answer/entity-tags.ts";
 import type { Answer, Responder } from "./answer/responder.ts";
+import { type Call, createCall } from "./call.ts";
 import type { AccessError, HttpError } from "./errors.ts";
 import type { Method } from "./method.ts";
 import type { Handler, Observe } from "./observe.ts";
+import { isFromPage } from "./page/page-request.ts";
+import { sessionLookup } from "./page/session-cookie.ts";
 import { rateLimitHeader, rateLimitPolicyHeader } from "./rate-limit-headers.ts";
 
-/** Where every keyed request comes through: key, rate, permission, and whether the service is up. */
+/** Where every keyed request comes through: key or session, rate, permission, and whether the service is up. */
 export interface Gate {
   /** What answers the requests of an endpoint: lets them through to `answer`, or refuses them. */
   keyed(endpoint: KeyedRoute, answer: (call: Call) => Answer): Handler;
+  /** The same for what the map page asks for itself, once somebody is signed in there. */
+  signedIn(endpoint: Route, answer: (call: Call, signedIn: SignedIn) => Answer): Handler;
+}
+
+interface Route {
+  readonly method: Method;
+  readonly path: string;
 }
 
 /** What the gate knows of an endpoint. */
-export interface KeyedRoute {
-  readonly method: Method;
-  readonly path: string;
+export interface KeyedRoute extends Route {
+  /** What a key needs to ask. */
   readonly permission: Permission;
   readonly forWholeApp: boolean;
-}
-
-/** One admitted request: whose it is, when it came, and how to answer it. */
-export interface Call {
-  readonly request: Request;
-  readonly appId: AppId;
-  readonly keyId: string;
-  /** Whom the key writes as. */
-  readonly binding: Binding;
-  readonly nowMs: number;
-  /** Milliseconds since the request came in, for `query_time_ms`. */
-  elapsedMs(): number;
-  json(body: Uint8Array<ArrayBuffer>, status?: number): Answer;
-  /** A body of JSON that may be too long to be made, or held, in one piece. */
-  pieces(body: Iterable<Uint8Array<ArrayBuffer>>): Answer;
-  text(body: string, contentType: string): Answer;
-  object(body: unknown, status: number): Answer;
-  fail(error: HttpError): Answer;
+  /** Whether keys with the permission `view` may ask too. */
+  readonly isForViews: boolean;
 }
 
 export interface GateDependencies {
   readonly keys: Pick<KeyStore, "find">;
+  readonly sessions: Pick<Sessions, "cookieName" | "find">;
   readonly rateLimit: RateLimit;
   readonly clock: Clock;
   readonly responder: Responder;
@@ -63,20 +58,21 @@ export const bearerToken = () =>
   new Elysia().use(bearer({ extract: { header: "Bearer", query: "", body: "" } }));
 
 export function createGate(dependencies: GateDependencies): Gate {
-  const { keys, rateLimit, clock, responder, observe, unavailable } = dependencies;
+  const { keys, sessions, rateLimit, clock, responder, observe, unavailable } = dependencies;
 
-  function admit(
+  const tools = { responder, tags: new EntityTags() };
+
+  /** `find` looks up who asks, now and as long as the answer takes. */
+  function admit<Known extends KnownKey>(
     request: Request,
-    bearerToken: string | undefined,
-    { permission, forWholeApp }: KeyedRoute,
-    answer: (call: Call) => Answer,
+    find: () => Known | UnknownKey,
+    refusalOf: (key: KeyRecord) => HttpError | null,
+    answer: (call: Call, known: Known) => Answer,
   ): Answer {
     const startedMs = performance.now();
-    const keyText = presentedKey(request.headers.get("authorization"), bearerToken);
-    if (keyText === null) return responder.failure(request, { kind: "key_missing" });
-    const found = keys.find(keyText);
-    if (found.kind !== "known") return responder.failure(request, lookupError(found.kind));
-    const { id, tier, permissions, appId } = found.key;
+    const found = find();
+    if (!isKnown(found)) return responder.failure(request, lookupError(found.kind));
+    const { id, tier, view: spec, appId } = found.key;
     const nowMs = clock.nowMs();
     const decision = rateLimit.take(id, tier, nowMs);
     const headers = {
@@ -87,31 +83,16 @@ export function createGate(dependencies: GateDependencies): Gate {
       const { retryAfterSeconds } = decision;
       return responder.failure(request, { kind: "rate_exceeded", retryAfterSeconds }, headers);
     }
-    if (!permissions.includes(permission)) {
-      return responder.failure(request, { kind: "permission_missing", permission }, headers);
-    }
-    const bound = forWholeApp ? refusalOfKey(found.key) : null;
-    if (bound !== null) return responder.failure(request, bound, headers);
-    // Who operates the service wants to see it start and stop.
-    const obstacle = permission === "operate" ? null : unavailable();
-    if (obstacle !== null) return responder.failure(request, obstacle, headers);
-    const call: Call = {
-      request,
-      appId,
-      keyId: id,
-      binding: found.key,
-      nowMs,
-      elapsedMs: () => performance.now() - startedMs,
-      json: (body, status = 200) => responder.json(request, status, body, headers),
-      pieces: (body) => responder.pieces(request, appId, body, headers),
-      text: (body, contentType) => responder.text(request, body, contentType, headers),
-      object: (body, status) => responder.object(request, status, body, headers),
-      fail: (error) => responder.failure(request, error, headers),
-    };
+    const refusal = refusalOf(found.key);
+    if (refusal !== null) return responder.failure(request, refusal, headers);
+    const view = spec === null ? null : viewOf(spec);
+    const isStillAllowed = () => isKnown(find());
+    const started = { request, appId, keyId: id, binding: found.key, view, nowMs, startedMs, isStillAllowed };
+    const call = createCall(started, tools, headers, headers);
     const fault = (error: unknown) =>
       request.signal.aborted ? CLIENT_GONE.clone() : responder.fault(request, error, headers);
     try {
-      const answered = answer(call);
+      const answered = answer(call, found);
       return answered instanceof Promise ? answered.catch(fault) : answered;
     } catch (error) {
       return fault(error);
@@ -119,13 +100,49 @@ export function createGate(dependencies: GateDependencies): Gate {
   }
 
   return {
-    keyed: (route, answer) =>
-      observe(route.method, route.path, (request, bearerToken) => admit(request, bearerToken, route, answer)),
+    keyed(route, answer) {
+      const { method, path, permission } = route;
+      const isForPage = method === "GET" && path.startsWith("/api/v1/");
+      // Who operates the service wants to see it start and stop.
+      const obstacle = permission === "operate" ? () => null : unavailable;
+      const refusalOf = (key: KeyRecord) => refusalOfKey(key, route) ?? obstacle();
+      return observe(method, path, (request, bearerToken) => {
+        const authorization = request.headers.get("authorization");
+        const keyText = presentedKey(authorization, bearerToken);
+        if (keyText !== null) return admit(request, () => keys.find(keyText), refusalOf, answer);
+        const maySession = isForPage && authorization === null && isFromPage(request);
+        const session = maySession ? sessionLookup(sessions, request) : null;
+        if (session === null) return responder.failure(request, { kind: "key_missing" });
+        return admit(request, session, refusalOf, answer);
+      });
+    },
+    signedIn: ({ method, path }, answer) =>
+      observe(method, path, (request) => {
+        if (!isFromPage(request)) return responder.failure(request, { kind: "not_from_page" });
+        const session = sessionLookup(sessions, request);
+        if (session === null) return responder.failure(request, { kind: "session_missing" });
+        return admit(request, session, () => null, answer);
+      }),
   };
 }
 
-/** Why a key can't decide for all of its app, beside that it may read; null where it can. */
-function refusalOfKey({ permissions, deviceId, userId }: KeyRecord): AccessError | null {
+type KnownKey = Extract<KeyLookup, { readonly kind: "known" }>;
+type UnknownKey = Exclude<KeyLookup | SessionLookup, { readonly kind: "known" }>;
+
+function isKnown<Known extends KnownKey>(found: Known | UnknownKey): found is Known {
+  return found.kind === "known";
+}
+
+/** Why a key may not ask what an endpoint answers; null where it may. */
+function refusalOfKey(
+  key: KeyRecord,
+  { permission, forWholeApp, isForViews }: KeyedRoute,
+): AccessError | null {
+  const { permissions, deviceId, userId } = key;
+  if (!permissions.includes(permission) && !(isForViews && permissions.includes("view"))) {
+    return { kind: "permission_missing", permission };
+  }
+  if (!forWholeApp) return null;
   if (!permissions.includes("write")) return { kind: "permission_missing", permission: "write" };
   return deviceId === null && userId === null ? null : { kind: "key_bound" };
 }
@@ -143,7 +160,8 @@ function presentedKey(authorization: string | null, token: string | undefined): 
   return credentials.slice(start);
 }
 
-function lookupError(kind: "unknown" | "revoked" | "expired"): AccessError {
+/** What who asked is told of a key or session that is none. */
+export function lookupError(kind: UnknownKey["kind"]): AccessError {
   switch (kind) {
     case "unknown":
       return { kind: "key_unknown" };
@@ -151,5 +169,8 @@ function lookupError(kind: "unknown" | "revoked" | "expired"): AccessError {
       return { kind: "key_revoked" };
     case "expired":
       return { kind: "key_expired" };
+    case "session_unknown":
+    case "session_expired":
+      return { kind };
   }
 }

@@ -7,3 +7,9 @@ export function pathnameOf(url: string): string {
   const end = url.search(/[?#]/);
   return start < 0 ? "/" : url.slice(start, end < 0 ? url.length : end);
 }
+
+/** The path and the query, likewise. */
+export function targetOf(url: string): string {
+  const query = url.indexOf("?");
+  return query < 0 ? pathnameOf(url) : pathnameOf(url) + url.slice(query);
+}

@@ -1,5 +1,4 @@
 import { Elysia } from "elysia";
-import type { KeyStore } from "../auth/key-store.ts";
 import type { RateLimit } from "../auth/rate-limit.ts";
 import { wait as machinesWait, type Wait } from "../lib/schedule/wait.ts";
 import type { ServiceError } from "../model/errors.ts";
@@ -9,6 +8,7 @@ import type { Endpoint } from "./endpoint.ts";
 import { ENDPOINTS } from "./endpoints.ts";
 import { bearerToken, createGate } from "./gate.ts";
 import { createObserve, type Handler, type Observe, type ObserveDependencies } from "./observe.ts";
+import { isFromPage } from "./page/page-request.ts";
 import type { Readiness, Services } from "./services.ts";
 import { createUnrouted, type RoutedPath } from "./unrouted.ts";
 
@@ -19,7 +19,6 @@ import { createUnrouted, type RoutedPath } from "./unrouted.ts";
 export interface ServerOptions extends Omit<ResponderOptions, "scheduler">, ObserveDependencies {
   /** What endpoints answer from. */
   readonly services: Services;
-  readonly keys: Pick<KeyStore, "find">;
   readonly rateLimit: RateLimit;
   /** Served beside those that always are. */
   readonly moreEndpoints?: readonly Endpoint[];
@@ -67,11 +66,11 @@ function createHandlers(
   observe: Observe,
   wrongMethod: (request: Request) => Answer,
 ): (endpoint: Endpoint) => Handler {
-  const { services, keys, wait = machinesWait } = options;
-  const { clock } = services;
+  const { services, wait = machinesWait } = options;
+  const { keys, sessions, clock } = services;
   const unavailable = () => obstacleOf(services.readiness());
   const isStopping = () => services.readiness().status === "stopping";
-  const gate = createGate({ ...options, clock, responder, observe, unavailable });
+  const gate = createGate({ ...options, keys, sessions, clock, responder, observe, unavailable });
   const clientGate = createClientGate({
     keys,
     clock,
@@ -89,16 +88,26 @@ function createHandlers(
         return gate.keyed(endpoint, endpoint.open(services));
       case "client":
         return clientGate.admitting(endpoint, endpoint.open(services));
-      case "open": {
+      case "session":
+        return gate.signedIn(endpoint, endpoint.open(services));
+      case "open":
+        return withoutKey(endpoint, endpoint.open(services, responder));
+      case "page": {
         const answer = endpoint.open(services, responder);
-        const fault = (request: Request) => (error: unknown) => responder.fault(request, error);
-        return observe(endpoint.method, endpoint.path, (request) => {
-          const answered = answer(request);
-          return answered instanceof Promise ? answered.catch(fault(request)) : answered;
-        });
+        return withoutKey(endpoint, (request) =>
+          isFromPage(request) ? answer(request) : responder.failure(request, { kind: "not_from_page" }),
+        );
       }
     }
   };
+
+  function withoutKey({ method, path }: Endpoint, answer: (request: Request) => Answer): Handler {
+    return observe(method, path, (request) => {
+      const answered = answer(request);
+      if (!(answered instanceof Promise)) return answered;
+      return answered.catch((error: unknown) => responder.fault(request, error));
+    });
+  }
 }
 
 /** Bodies are read by the endpoints that take one, within their bounds. */

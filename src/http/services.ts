@@ -1,4 +1,7 @@
-import type { KeyRecord } from "../auth/key-file.ts";
+import type { KeyStore } from "../auth/key-store.ts";
+import type { MadeKeys } from "../auth/made-keys.ts";
+import type { Sessions } from "../auth/sessions/sessions.ts";
+import type { BaseMap } from "../basemap/base-map.ts";
 import type { ClientMessage } from "../clients/client.ts";
 import type { Address, Sender } from "../clients/sender.ts";
 import type { Doctor } from "../doctor/doctor.ts";
@@ -6,16 +9,22 @@ import type { Meters } from "../metrics/meters.ts";
 import type { MqttStatus } from "../metrics/mqtt-metrics.ts";
 import type { Scrape } from "../metrics/scrape.ts";
 import type { AppId } from "../model/ids.ts";
+import type { LoadPlaces } from "../places/load-places.ts";
 import type { Quarantine } from "../quarantine/quarantine.ts";
 import type { FriendsFor } from "../service/clients/friends.ts";
 import type { TakeMessage } from "../service/clients/take-message.ts";
 import type { CurrentQueries } from "../service/current.ts";
+import type { ReadCoordinates } from "../service/density/read-coordinates.ts";
+import type { Exports } from "../service/export/exports.ts";
 import type { QueryDependencies } from "../service/find-device.ts";
 import type { HistoryQueries } from "../service/history/history.ts";
 import type { Ingest } from "../service/ingest.ts";
 import type { Nearby } from "../service/nearby.ts";
+import type { ReadPositions } from "../service/positions/positions.ts";
+import type { Versions } from "../service/versions.ts";
 import type { BodyBudget } from "./body/body-budget.ts";
 import type { AnswerBuffer } from "./encode/answer-buffer.ts";
+import type { Viewers } from "./live/viewers.ts";
 
 /**
  * All that endpoints answer from, in one object. A use case that only one endpoint has is made by that endpoint, from
@@ -30,8 +39,10 @@ export interface Services extends QueryDependencies {
   readonly takeMessage: TakeMessage;
   /** What clients sent and nobody could use. */
   readonly quarantine: () => Quarantine;
-  /** All keys, revoked and expired ones too. */
-  readonly listKeys: () => readonly KeyRecord[];
+  readonly keys: KeyStore;
+  /** Who is signed in on the map page. */
+  readonly sessions: Sessions;
+  readonly madeKeys: MadeKeys;
   readonly bodies: BodyBudget;
   /** Where reports are counted by what became of them. */
   readonly reports: Meters["reports"];
@@ -44,11 +55,23 @@ export interface Services extends QueryDependencies {
   readonly mqttOf: (appId: AppId) => MqttStatus | null;
   readonly current: CurrentQueries;
   readonly history: HistoryQueries;
+  readonly readPositions: ReadPositions;
+  readonly readCoordinates: ReadCoordinates;
+  readonly exports: () => Exports;
   readonly nearby: Nearby;
+  readonly viewers: Pick<Viewers, "open" | "stop">;
+  readonly loadPlaces: LoadPlaces;
+  readonly baseMap: () => Pick<BaseMap, "world" | "streets">;
+  /** What entity tags are made from. */
+  readonly versions: Versions;
   readonly scrape: Scrape;
   /** What answers are written into. */
   readonly answers: AnswerBuffer;
   readonly readAsset: ReadAsset;
+  /** The JavaScript of a TypeScript module. */
+  readonly stripTypes: (source: string) => string;
+  /** How many times faster than recorded devices are shown; null where they are real. */
+  readonly demoSpeed: number | null;
 }
 
 /** How far the service is: it starts, it serves, it stops. */

@@ -9,7 +9,15 @@ export interface Meters {
   /** Batches that were refused, by the reason's name. */
   readonly refusals: Map<string, number>;
   readonly log: { readonly syncs: Durations; writtenBytes: number; entries: number };
+  readonly viewers: ViewerCounts;
   readonly seals: { readonly durations: Durations; failed: number; records: number; lastMs: number | null };
+}
+
+/** What viewers of the live stream were told, and how many were refused. */
+export interface ViewerCounts {
+  events: number;
+  resets: number;
+  refused: number;
 }
 
 export function createMeters(): Meters {
@@ -18,6 +26,7 @@ export function createMeters(): Meters {
     reports: { accepted: 0, duplicates: 0, rejected: 0 },
     refusals: new Map(),
     log: { syncs: new Durations(SYNC_BOUNDS_SECONDS), writtenBytes: 0, entries: 0 },
+    viewers: { events: 0, resets: 0, refused: 0 },
     seals: { durations: new Durations(SEAL_BOUNDS_SECONDS), failed: 0, records: 0, lastMs: null },
   };
 }

@@ -6,6 +6,7 @@ import type { Quarantine } from "../quarantine/quarantine.ts";
 import type { ProcessUsage } from "../runtime/usage.ts";
 import type { MessageCounts } from "../service/clients/message-counts.ts";
 import type { Findings } from "../service/findings.ts";
+import type { ViewerSlots } from "../service/live/viewer-slots.ts";
 import type { Wal } from "../wal/wal.ts";
 import { clientMetrics } from "./client-metrics.ts";
 import { doctorMetrics } from "./doctor-metrics.ts";
@@ -38,6 +39,7 @@ export interface ScrapeDependencies {
   };
   /** Bodies of reports under way, and what they may take at most. */
   readonly bodies: BodyUsage;
+  readonly viewers: Pick<ViewerSlots, "taken" | "max">;
   /** Null where no broker is asked, or not yet. */
   readonly mqtt: () => MqttStatus | null;
   readonly usage: () => ProcessUsage;
@@ -70,6 +72,7 @@ export function createScrape(dependencies: ScrapeDependencies): Scrape {
   addRequests(registry, dependencies);
   for (const metric of [
     ...reportMetrics(dependencies),
+    ...viewerMetrics(dependencies),
     ...clientMetrics(dependencies.messages),
     ...quarantineMetrics(() => dependencies.stores()?.quarantine.totals ?? null),
     ...mqttMetrics(dependencies.mqtt),
@@ -183,6 +186,36 @@ function reportMetrics({ meters, bodies }: ScrapeDependencies): Metric[] {
       help: "Batches that the log did not take, by reason; their senders got a 503.",
       label: "reason",
       lookAll: () => Object.fromEntries(meters.refusals),
+    },
+  ];
+}
+
+function viewerMetrics({ viewers, meters }: ScrapeDependencies): Metric[] {
+  return [
+    {
+      name: "wherehouse_viewers",
+      help: "Clients that listen to the live stream; those beyond wherehouse_viewers_max get a 503.",
+      look: () => viewers.taken,
+    },
+    {
+      name: "wherehouse_viewers_max",
+      help: "Clients that may listen, by --max-viewers. An app may have half of them.",
+      look: () => viewers.max,
+    },
+    {
+      name: "wherehouse_viewer_events_total",
+      help: "Events that they were told, to their end.",
+      look: () => meters.viewers.events,
+    },
+    {
+      name: "wherehouse_viewer_resets_total",
+      help: "Of these, resets: the client has to take a snapshot.",
+      look: () => meters.viewers.resets,
+    },
+    {
+      name: "wherehouse_viewers_refused_total",
+      help: "Clients that got a 503 in place of a stream, since too many listened already.",
+      look: () => meters.viewers.refused,
     },
   ];
 }

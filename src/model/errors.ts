@@ -5,6 +5,7 @@ export type ServiceError =
   | { readonly kind: "invalid_user_id"; readonly message: string }
   | { readonly kind: "device_not_found"; readonly deviceId: string }
   | { readonly kind: "entry_not_found" }
+  | { readonly kind: "tile_not_found"; readonly message: string }
   | { readonly kind: "body_unreadable"; readonly message: string }
   /** It ended early, or took too long: the same may well arrive the next time. */
   | { readonly kind: "body_incomplete"; readonly message: string }

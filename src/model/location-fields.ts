@@ -8,8 +8,17 @@ import { assert } from "../lib/assert.ts";
  * carries") and §4 (accepted values).
  */
 
-/** The kinds of response that carry records, each with its own set of fields. */
-export type ResponseKind = "current" | "deviceCurrent" | "userHistory" | "deviceHistory" | "appHistory";
+/**
+ * The kinds of response that carry records, each with its own set of fields. A share link shows those of `view`, and
+ * where it blurs, what is required of them alone.
+ */
+export type ResponseKind =
+  | "current"
+  | "deviceCurrent"
+  | "userHistory"
+  | "deviceHistory"
+  | "appHistory"
+  | "view";
 
 /**
  * Where a field is kept. `number` fields are columns of doubles. `profile` (what a device is, and whose)
@@ -22,7 +31,7 @@ interface FieldTraits {
   /** The wire name. */
   readonly name: string;
   readonly type: "string" | "integer" | "number" | "boolean";
-  readonly required?: true;
+  readonly required?: boolean;
   /** Bounds of a number, both included, in the field's unit. */
   readonly minimum?: number;
   readonly maximum?: number;
@@ -64,6 +73,7 @@ const EVERY: readonly ResponseKind[] = [
   "deviceHistory",
   "appHistory",
 ];
+const EVERY_AND_VIEW: readonly ResponseKind[] = [...EVERY, "view"];
 const CURRENT: readonly ResponseKind[] = ["current", "deviceCurrent"];
 const HISTORY: readonly ResponseKind[] = ["userHistory", "deviceHistory", "appHistory"];
 const ALL_BUT_APP_HISTORY: readonly ResponseKind[] = [...CURRENT, "userHistory", "deviceHistory"];
@@ -83,7 +93,7 @@ export const LOCATION_FIELDS = [
     required: true,
     description: "Device identifier, unique within an app.",
     example: "bus-4836",
-    responses: EVERY,
+    responses: EVERY_AND_VIEW,
   },
   {
     name: "app_id",
@@ -126,7 +136,7 @@ export const LOCATION_FIELDS = [
     required: true,
     description: "Time of the fix, Unix milliseconds.",
     example: 1769442912000,
-    responses: EVERY,
+    responses: EVERY_AND_VIEW,
   },
   {
     name: "latitude",
@@ -138,7 +148,7 @@ export const LOCATION_FIELDS = [
     maximum: 90,
     description: "Degrees, WGS84.",
     example: 53.447185,
-    responses: EVERY,
+    responses: EVERY_AND_VIEW,
   },
   {
     name: "longitude",
@@ -150,7 +160,7 @@ export const LOCATION_FIELDS = [
     maximum: 180,
     description: "Degrees, WGS84.",
     example: -2.91799,
-    responses: EVERY,
+    responses: EVERY_AND_VIEW,
   },
   {
     name: "horizontal_accuracy",
@@ -161,7 +171,7 @@ export const LOCATION_FIELDS = [
     maximum: 10_000_000,
     description: "Horizontal accuracy, meters.",
     example: 4.8,
-    responses: EVERY,
+    responses: EVERY_AND_VIEW,
   },
   {
     name: "vertical_accuracy",
@@ -183,7 +193,7 @@ export const LOCATION_FIELDS = [
     maximum: 100_000_000,
     description: "Altitude, meters.",
     example: 19.5,
-    responses: EVERY,
+    responses: EVERY_AND_VIEW,
   },
   {
     name: "speed",
@@ -194,7 +204,7 @@ export const LOCATION_FIELDS = [
     maximum: 1_000_000,
     description: "Speed, meters per second.",
     example: 8.3,
-    responses: EVERY,
+    responses: EVERY_AND_VIEW,
   },
   {
     name: "bearing",
@@ -205,7 +215,7 @@ export const LOCATION_FIELDS = [
     maximum: 360,
     description: "Heading, degrees clockwise from true north.",
     example: 58,
-    responses: EVERY,
+    responses: EVERY_AND_VIEW,
   },
   {
     name: "battery_level",
@@ -381,7 +391,10 @@ function storedIn(column: FieldColumn): readonly StoredField[] {
   return STORED_FIELDS.filter((field) => field.column === column);
 }
 
-export function numberIndex(name: NamesIn<"number">): number {
+/** A field that is kept as a column of doubles. */
+export type NumberFieldName = NamesIn<"number">;
+
+export function numberIndex(name: NumberFieldName): number {
   return NUMBER_FIELDS.findIndex((field) => field.name === name);
 }
 

@@ -14,6 +14,19 @@ export interface RecordColumns {
   readonly states: readonly string[];
 }
 
+/** Some of the rows, from one to before another; columns of numbers share their memory. */
+export function sliceRecords(records: RecordColumns, from: number, to: number): RecordColumns {
+  if (from === 0 && to === records.count) return records;
+  return {
+    count: to - from,
+    deviceIds: records.deviceIds.slice(from, to),
+    timestampMs: records.timestampMs.subarray(from, to),
+    numbers: records.numbers.map((column) => column.subarray(from, to)),
+    profiles: records.profiles.slice(from, to),
+    states: records.states.slice(from, to),
+  };
+}
+
 /** A batch whose rows are records as they are, in that order. */
 export function recordColumns(batch: ReportBatch): RecordColumns {
   const { count, texts, device, timestampMs, numbers } = batch;

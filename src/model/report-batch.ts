@@ -29,6 +29,27 @@ export interface ReportBatch {
 
 export const NOT_CARRIED = 0;
 
+/** The rows from one on; columns share their memory. */
+export function sliceReports(batch: ReportBatch, from: number): ReportBatch {
+  if (from === 0) return batch;
+  return {
+    ...batch,
+    count: batch.count - from,
+    device: batch.device.subarray(from),
+    timestampMs: batch.timestampMs.subarray(from),
+    numbers: batch.numbers.map((column) => column.subarray(from)),
+    profile: batch.profile.subarray(from),
+    state: batch.state.subarray(from),
+  };
+}
+
+/** What moves to another thread instead of being copied; columns may share a buffer. */
+export function batchBuffers(batch: ReportBatch): ArrayBuffer[] {
+  const { device, timestampMs, numbers, profiles, profile, states, state } = batch;
+  const columns = [device, timestampMs, ...numbers, profiles, profile, states, state];
+  return [...new Set(columns.map(({ buffer }) => buffer as ArrayBuffer))];
+}
+
 /** Batches larger than this don't exist: one request, or one step of an import. */
 export const BATCH_REPORTS_MAX = 10_000;
 

@@ -26,6 +26,8 @@ const LOOKS_LIKE_SECONDS_MAX = 100_000_000_000;
 
 /** How the message of a report that is too old to be kept ends: an import has advice then. */
 export const BEFORE_RETENTION = ", the start of the retention";
+/** The message of a report from the future. */
+export const IN_FUTURE = "timestamp must not be more than 10 minutes in the future";
 
 const DEVICE_FIELD = REPORT_FIELDS.find((field) => field.column === "device")!;
 const USER_FIELD = PROFILE_FIELDS.find((field) => field.name === "user_id")!;
@@ -142,7 +144,7 @@ export function timestampFault(value: unknown, times: AcceptedTimes): string | n
   if (value < times.oldestMs) {
     return `timestamp must not be before ${new Date(times.oldestMs).toISOString()}${BEFORE_RETENTION}`;
   }
-  if (value > times.newestMs) return "timestamp must not be more than 10 minutes in the future";
+  if (value > times.newestMs) return IN_FUTURE;
   return null;
 }
 

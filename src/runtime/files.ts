@@ -9,9 +9,13 @@ import { describeCode } from "./system-codes.ts";
 export interface Files {
   /** The whole file. */
   read(path: string): Promise<Uint8Array>;
+  /** The same a piece at a time, for one that may be too large to hold. */
+  readPieces(path: string): AsyncIterable<Uint8Array<ArrayBuffer>>;
   /** Bytes of a regular file. */
   size(path: string): Promise<number>;
   exists(path: string): Promise<boolean>;
+  /** Whether there is one that may be replaced: no directory, device or pipe. */
+  isFile(path: string): Promise<boolean>;
   /** Names (not paths) of a directory's entries, sorted; none where the directory is missing. */
   list(directory: string): Promise<string[]>;
   /**

@@ -14,8 +14,10 @@ const PARTS_MAX = 1024;
 export function createNodeFiles(): Files {
   return {
     read: (path) => attempt("read", path, () => readFile(path)),
+    readPieces,
     size: (path) => attempt("measure", path, async () => (await stat(path)).size),
     exists: async (path) => (await find(path)) !== null,
+    isFile: async (path) => (await find(path))?.isFile() ?? false,
     async list(directory) {
       const names = await unlessCode(
         "ENOENT",
@@ -33,6 +35,22 @@ export function createNodeFiles(): Files {
     removeAll: (path) => attempt("remove", path, () => rm(path, { recursive: true, force: true })),
     syncDirectory,
   };
+}
+
+const PIECE_BYTES = 256 * 1024;
+
+async function* readPieces(path: string): AsyncIterable<Uint8Array<ArrayBuffer>> {
+  const handle = await attempt("open", path, () => open(path, "r"));
+  try {
+    for (;;) {
+      const piece = new Uint8Array(PIECE_BYTES);
+      const { bytesRead } = await attempt("read", path, () => handle.read(piece));
+      if (bytesRead === 0) return;
+      yield piece.subarray(0, bytesRead);
+    }
+  } finally {
+    await handle.close();
+  }
 }
 
 async function openOrCreate(path: string): Promise<FileHandle> {

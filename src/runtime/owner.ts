@@ -32,7 +32,7 @@ const PERMISSION_BITS = 0o777;
  */
 export async function createFile(
   path: string,
-  flags: "wx" | "ax",
+  flags: "wx" | "ax" | "wx+",
   former: Stats | null = null,
 ): Promise<FileHandle> {
   const handle = await open(path, flags, FILE_MODE);

@@ -29,8 +29,10 @@ export function createPatientFiles(files: Files, { isWanted, onWaiting }: Patien
 
   return {
     read: (path) => patiently(() => files.read(path)),
+    readPieces: (path) => files.readPieces(path), // Of no start.
     size: (path) => patiently(() => files.size(path)),
     exists: (path) => patiently(() => files.exists(path)),
+    isFile: (path) => patiently(() => files.isFile(path)),
     list: (directory) => patiently(() => files.list(directory)),
     makeDirectory: (path, toReplace) => patiently(() => files.makeDirectory(path, toReplace)),
     openAppend: (path) => patiently(() => files.openAppend(path)),

@@ -4,31 +4,35 @@ import { restBetweenTurns } from "../lib/schedule/next-turn.ts";
 import type { ConnectBroker } from "./broker/broker.ts";
 import { loadMqttBroker } from "./broker/mqtt-broker.ts";
 import type { Files } from "./files.ts";
+import type { Inputs } from "./inputs/inputs.ts";
+import { createNodeInputs } from "./inputs/node-inputs.ts";
 import type { Listen } from "./listen.ts";
 import { listenOnBun } from "./listeners/bun-listen.ts";
 import { listenOnDeno } from "./listeners/deno-listen.ts";
 import type { AcquireLock } from "./lock.ts";
 import { createNodeFiles } from "./node-files.ts";
-import { type InputFile, openNodeInput } from "./node-input.ts";
 import { readSecretLine } from "./secret-input.ts";
 import { acquireSqliteLock } from "./sqlite-lock.ts";
-import type { ProcessUsage } from "./usage.ts";
+import { createStripTypes, type StripTypes } from "./strip-types.ts";
+import { collectGarbage, type ProcessUsage } from "./usage.ts";
 
 /** What the program needs of the machine; tests pass another. */
 export interface Platform {
   readonly files: Files;
+  readonly inputs: Inputs;
   readonly acquireLock: AcquireLock;
   readonly listen: Listen;
   /** What connections to brokers are made with; it takes a moment. */
   loadBroker(): Promise<ConnectBroker>;
   readonly pid: number;
   usage(): ProcessUsage;
-  /** A file to import from, or standard input for `-`. Throws a `FileError` where it can't be opened. */
-  openInput(path: string): Promise<InputFile>;
+  /** Frees what nobody holds any more, where the runtime can be asked to. It stops everything meanwhile. */
+  collectGarbage(): void;
   /** The first line of standard input; `null` where there is none. Of a terminal, what is typed is not shown. */
   readSecretLine(ask: () => void, end: () => void): Promise<string | null>;
   /** A file of an installed package, as `import.meta.resolve` names it. */
   readAsset(specifier: string): Promise<Uint8Array>;
+  readonly stripTypes: StripTypes;
 }
 
 /** The machine itself, on whichever runtime this is. */
@@ -39,13 +43,15 @@ export function createPlatform(): Platform {
   if (isDeno) restBetweenTurns();
   return {
     files,
+    inputs: createNodeInputs(),
     acquireLock: acquireSqliteLock,
     listen: isDeno ? listenOnDeno : listenOnBun,
     loadBroker: loadMqttBroker,
     pid: process.pid,
     usage: processUsage,
-    openInput: openNodeInput,
+    collectGarbage,
     readSecretLine,
+    stripTypes: createStripTypes(),
     readAsset: (specifier) => files.read(fileURLToPath(import.meta.resolve(specifier))),
   };
 }

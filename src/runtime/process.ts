@@ -6,6 +6,8 @@ import { describeCode } from "./system-codes.ts";
 export interface Terminal {
   /** Results: what a pipe should carry. */
   out(text: string): void;
+  /** The same of a file that goes to a pipe; resolves once there is room for more. */
+  outBytes(bytes: Uint8Array): Promise<void>;
   /** Everything else, without control characters. */
   error(text: string): void;
   /** Writes over the last line of standard error; for one that a person watches. */
@@ -25,7 +27,7 @@ export interface Streams {
 interface OutputStream {
   /** Left out where it is none. */
   readonly isTTY?: boolean;
-  write(text: string): unknown;
+  write(content: string | Uint8Array, done?: () => void): unknown;
 }
 
 export function createTerminal({ stdout, stderr }: Streams = process): Terminal {
@@ -35,6 +37,7 @@ export function createTerminal({ stdout, stderr }: Streams = process): Terminal 
     out: (text) => {
       stdout.write(outIsTerminal ? printable(text) : text); // A pipe gets results to the letter.
     },
+    outBytes: (bytes) => new Promise((resolve) => stdout.write(bytes, () => resolve())),
     error: (text) => {
       stderr.write(printable(text));
     },

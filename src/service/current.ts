@@ -1,3 +1,5 @@
+import type { View } from "../auth/view.ts";
+import type { AppDevices } from "../hot/app-devices.ts";
 import type { Device } from "../hot/devices/device.ts";
 import type { DeviceList } from "../hot/devices/device-list.ts";
 import { NewestPage, type PageFound } from "../hot/scan/newest-page.ts";
@@ -7,7 +9,7 @@ import { type Steps, thenDo } from "../lib/schedule/steps.ts";
 import type { ServiceError } from "../model/errors.ts";
 import type { AppId, UserId } from "../model/ids.ts";
 import type { NewestRecords } from "../model/newest-records.ts";
-import { retentionStartMs } from "../time/retention.ts";
+import type { TimeRange } from "../time/range.ts";
 import { type Client, findDevice, type QueryDependencies, type Show } from "./find-device.ts";
 
 /*
@@ -29,6 +31,8 @@ export interface AppCurrentQuery {
   readonly beforeMs: number | null;
   readonly offset: number;
   readonly limit: number;
+  /** What a share link shows; null for everything. */
+  readonly view: View | null;
 }
 
 /** Devices by number, to be looked up in `records` and good as long as those are. */
@@ -45,7 +49,7 @@ export interface AppCurrentAnswer {
 }
 
 export interface CurrentQueries {
-  ofDevice(appId: AppId, deviceId: string): Result<DevicesFound, ServiceError>;
+  ofDevice(appId: AppId, deviceId: string, view: View | null): Result<DevicesFound, ServiceError>;
   /** Null where nobody ever reported for the app. */
   ofUser<Shown>(
     appId: AppId,
@@ -63,10 +67,10 @@ export interface CurrentQueries {
 }
 
 export function createCurrentQueries(dependencies: QueryDependencies): CurrentQueries {
-  const { hot, clock, scheduler } = dependencies;
+  const { hot, clock, retention, scheduler } = dependencies;
   return {
-    ofDevice(appId, deviceId) {
-      const found = findDevice(dependencies, appId, deviceId);
+    ofDevice(appId, deviceId, view) {
+      const found = findDevice(dependencies, appId, deviceId, view);
       if (!found.ok) return found;
       const { app, device } = found.value;
       return ok({ records: app.newestRecords, devices: [device.number] });
@@ -76,7 +80,7 @@ export function createCurrentQueries(dependencies: QueryDependencies): CurrentQu
       if (app === null) return show(null);
       const nowMs = clock.nowMs();
       const youngEnoughMs = ageMsMax === null ? Number.NEGATIVE_INFINITY : nowMs - ageMsMax;
-      const range = { startMs: Math.max(retentionStartMs(nowMs), youngEnoughMs), endMs: NEVER_MS };
+      const range = { startMs: Math.max(retention.startMs(nowMs), youngEnoughMs), endMs: NEVER_MS };
       const list = app.users.currentDevices(hot.dictionary.findUser(userId));
       // By name, since the number of a text may be another's by then.
       const isTheirs = (device: Device) => device.currentUser === hot.dictionary.findUser(userId);
@@ -85,12 +89,17 @@ export function createCurrentQueries(dependencies: QueryDependencies): CurrentQu
       const answer = ({ devices }: PageFound) => show({ records: app.newestRecords, devices });
       return whenThere(scheduler.runAtOnce(appId, signal, thenDo(found, answer)), (shown) => shown);
     },
-    ofApp(appId, { afterMs, beforeMs, offset, limit }, { signal }, show) {
+    ofApp(appId, { afterMs, beforeMs, offset, limit, view }, { signal }, show) {
       const app = hot.findApp(appId);
       if (app === null) return show({ found: null, total: 0 });
-      const retainedMs = retentionStartMs(clock.nowMs());
+      const retainedMs = retention.startMs(clock.nowMs());
       const startMs = afterMs === null ? retainedMs : Math.max(retainedMs, afterMs + 1);
       const range = { startMs, endMs: beforeMs ?? NEVER_MS };
+      if (view !== null) {
+        const devices = findShown(app, view, range);
+        const found = { records: app.newestRecords, devices: devices.slice(offset, offset + limit) };
+        return show({ found, total: devices.length });
+      }
       const page = new NewestPage(app, { range, accuracyMetersMax: null, offset, limit });
       const found = findPage(app.list, page, true, () => true);
       const answer = ({ devices, total }: PageFound) =>
@@ -98,6 +107,15 @@ export function createCurrentQueries(dependencies: QueryDependencies): CurrentQu
       return whenThere(scheduler.runAtOnce(appId, signal, thenDo(found, answer)), (shown) => shown);
     },
   };
+}
+
+/** Devices of a view whose newest records are of a range, by number. There are so few that it takes no steps. */
+export function findShown(app: AppDevices, view: View, range: TimeRange): readonly number[] {
+  const { startMs, endMs } = view.rangeOf(range);
+  return view.deviceIds.flatMap((id) => {
+    const device = app.find(id);
+    return device !== null && device.newestMs >= startMs && device.newestMs < endMs ? [device.number] : [];
+  });
 }
 
 const NEVER_MS = Number.POSITIVE_INFINITY;

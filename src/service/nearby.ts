@@ -4,7 +4,6 @@ import { type MaybePromise, whenThere } from "../lib/schedule/maybe-promise.ts";
 import type { AppId } from "../model/ids.ts";
 import type { NewestRecords } from "../model/newest-records.ts";
 import type { Found } from "../spatial/circle-query.ts";
-import { retentionStartMs } from "../time/retention.ts";
 import type { Client, FindDependencies, Show } from "./find-device.ts";
 
 /*
@@ -49,7 +48,7 @@ export type Nearby = <Shown>(
   show: Show<NearbyAnswer | null, Shown>,
 ) => MaybePromise<Shown>;
 
-export function createNearby({ hot, clock }: FindDependencies): Nearby {
+export function createNearby({ hot, clock, retention }: FindDependencies): Nearby {
   return function nearby(
     appId,
     { latitude, longitude, radiusMeters, ageMsMax, accuracyMetersMax, offset, limit },
@@ -63,7 +62,7 @@ export function createNearby({ hot, clock }: FindDependencies): Nearby {
       latitude,
       longitude,
       radiusMeters,
-      oldestMs: Math.max(retentionStartMs(nowMs), nowMs - ageMsMax),
+      oldestMs: Math.max(retention.startMs(nowMs), nowMs - ageMsMax),
       accuracyMetersMax: accuracyMetersMax ?? Number.POSITIVE_INFINITY,
       offset,
       limit,

@@ -1,6 +1,5 @@
 import type { AppId, UserId } from "../model/ids.ts";
 import type { RecordPage } from "../model/record-page.ts";
-import { retentionStartMs } from "../time/retention.ts";
 import type { FindDependencies } from "./find-device.ts";
 
 /*
@@ -18,10 +17,10 @@ export interface UserDevicesQuery {
  */
 export type UserDevices = (appId: AppId, userId: UserId, query: UserDevicesQuery) => Iterable<RecordPage>;
 
-export function createUserDevices({ hot, clock }: FindDependencies): UserDevices {
+export function createUserDevices({ hot, clock, retention }: FindDependencies): UserDevices {
   return function* userDevices(appId, userId, { ageMsMax }) {
     const nowMs = clock.nowMs();
-    const retainedMs = retentionStartMs(nowMs);
+    const retainedMs = retention.startMs(nowMs);
     const newerThanMs = ageMsMax === null ? Number.NEGATIVE_INFINITY : nowMs - ageMsMax;
     const app = hot.findApp(appId);
     if (app === null) return;

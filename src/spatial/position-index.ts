@@ -5,8 +5,10 @@ import { RADIANS_PER_DEGREE } from "../geo/distance.ts";
 import { CELL_BITS_MAX, geohashBox, geohashCell } from "../geo/geohash.ts";
 import { assert } from "../lib/assert.ts";
 import { PositionCells } from "./cells.ts";
+import type { DevicePositions } from "./center.ts";
 import type { CircleQuery, Found } from "./circle-query.ts";
 import type { DeviceOrder } from "./device-order.ts";
+import { devicesTouching, widened } from "./find/boxes.ts";
 import type { PositionSearch } from "./find/search.ts";
 import { NO_ACCURACY, PositionNode } from "./node.ts";
 import type { Positions } from "./positions.ts";
@@ -22,8 +24,15 @@ export interface PositionIndex {
   set(device: number, latitude: number, longitude: number, timestampMs: number, accuracyMeters: number): void;
   /** Takes out a device that was added. */
   remove(device: number): void;
+  /** Of devices that were added; those of others mean nothing. */
+  readonly byDevice: DevicePositions;
   /** Positions within a circle, nearest first by `haversineMeters`, then in the order of devices. */
   find(circle: CircleQuery): Found;
+  /**
+   * Devices whose positions may lie in one of some boxes, each once, in no order: all that do, and some around. Null
+   * where they are more than so many: whoever wants that many is as fast with all devices.
+   */
+  near(boxes: readonly Box[], devicesMax: number): Uint32Array | null;
 }
 
 /** Cells of about 600 by 300 km: a city lies in one or few, and a fleet all over the world in some thousands. */
@@ -50,7 +59,9 @@ export function createPositionIndex(search: PositionSearch, deviceOrder: DeviceO
     set: (device, latitude, longitude, timestampMs, accuracyMeters) =>
       tree.set(device, latitude, longitude, timestampMs, accuracyMeters),
     remove: (device) => tree.remove(device),
+    byDevice: tree.byDevice,
     find: (circle) => tree.find(circle),
+    near: (boxes, devicesMax) => tree.near(boxes, devicesMax),
   };
 }
 
@@ -61,19 +72,18 @@ class PositionTree implements PositionIndex {
   readonly #cells = new PositionCells<PositionNode>();
   readonly #pool = new RowPool();
   readonly #places = new DevicePlaces();
-  // By device number.
   readonly #latitudes: number[] = [];
   readonly #longitudes: number[] = [];
+  readonly byDevice: DevicePositions = { latitude: this.#latitudes, longitude: this.#longitudes };
 
   readonly #search: PositionSearch;
   readonly #positions: Positions;
 
   constructor(search: PositionSearch, deviceOrder: DeviceOrder) {
     this.#search = search;
-    const byDevice = { latitude: this.#latitudes, longitude: this.#longitudes };
     this.#positions = {
       cells: this.#cells,
-      byDevice,
+      byDevice: this.byDevice,
       deviceOrder,
       leafOf: (device) => this.#leafAt(this.#places.of(device)),
       rowOf: (device) => this.#leafAt(this.#places.of(device)).rowOf(device, this.#places.of(device)),
@@ -138,6 +148,13 @@ class PositionTree implements PositionIndex {
     const cell = cellOf(latitude, longitude);
     const home = this.#buckets.get(Math.floor(cell / COARSE_SPAN))?.node ?? null;
     return this.#search.find(this.#positions, circle, this.#touchedBuckets(circle), home, cell);
+  }
+
+  near(boxes: readonly Box[], devicesMax: number): Uint32Array | null {
+    const around = boxes.map(widened);
+    const buckets = new Set(around.flatMap((box) => this.#bucketsIn(box))); // Once, where it touches two boxes.
+    const nodes = [...buckets].map(({ node }) => node);
+    return devicesTouching(nodes, around, devicesMax);
   }
 
   #leafAt(place: number): PositionNode {

@@ -71,6 +71,32 @@ test("examine() names parts that are missing or of another size, once, and forge
   expect([...archive.damaged.keys()]).toEqual([gone!.file]);
 });
 
+test("its version is another after every swap, and after damage was found or undone, and each time while there is any", async () => {
+  const files = createSimulatedFiles();
+  const archive = archiveOn(files);
+  const part = await archive.writePart({ day: DAY, seal: 1, index: 0 }, MADE);
+  const versions = [archive.version];
+  await archive.swap(manifestOf([part]));
+  versions.push(archive.version);
+  expect(await archive.verifyChecksums([part])).toBe(true);
+  expect(archive.version).toBe(versions.at(-1)!);
+  for (let time = 0; time < 2; time++) {
+    await files.remove(`/a/${part.file}`);
+    await archive.examine([part]);
+    await archive.examine([part]);
+    versions.push(archive.version);
+    await files.replace(`/a/${part.file}`, BYTES);
+    await archive.examine([part]);
+    versions.push(archive.version);
+  }
+  await files.remove(`/a/${part.file}`);
+  await archive.examine([part]);
+  versions.push(archive.version, archive.version);
+  await archive.setAside([part]);
+  versions.push(archive.version);
+  expect(new Set(versions).size).toBe(versions.length);
+});
+
 test("examine() calls no part damaged that a seal has taken off the manifest", async () => {
   const files = createSimulatedFiles();
   const archive = archiveOn(files);

@@ -1,7 +1,7 @@
 /** Creates keys in a real directory: `create-keys.ts KEYS_JSON COUNT`. Run several to see them share a file. */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { openKeyStore } from "../../src/auth/key-store.ts";
-import type { SharedFileDependencies } from "../../src/auth/shared-file.ts";
+import type { SharedFileDependencies } from "../../src/directory/shared-file.ts";
 import { UNBOUND } from "../../src/model/binding.ts";
 import type { AppId } from "../../src/model/ids.ts";
 import { FileError } from "../../src/runtime/files.ts";
@@ -37,6 +37,7 @@ for (let i = 0; i < Number(count); i++) {
   const created = await store.create({
     appId: "default" as AppId,
     permissions: ["read"],
+    view: null,
     tier: "free",
     label: "",
     ...UNBOUND,

@@ -1,15 +1,18 @@
 import { expect, test } from "bun:test";
 import { encodeKeyFile, type KeyRecord, parseKeyFile, parseLabel } from "../../src/auth/key-file.ts";
-import type { AppId } from "../../src/model/ids.ts";
+import type { ViewSpec } from "../../src/auth/view.ts";
+import type { AppId, DeviceId } from "../../src/model/ids.ts";
 
 const KEY: KeyRecord = {
   id: "k_0aB1cD2e",
   appId: "default" as AppId,
   permissions: ["read", "write"],
+  view: null,
   tier: "free",
   label: "buses 🚌",
   deviceId: "bus 7",
   userId: null,
+  makerId: null,
   createdMs: 1_700_000_000_000,
   lastFour: "x9Yz",
   expiresMs: null,
@@ -17,20 +20,50 @@ const KEY: KeyRecord = {
   sha256: "0f".repeat(32),
 };
 
+const VIEW: ViewSpec = {
+  deviceIds: ["bus 7", "🚌"] as DeviceId[],
+  notBeforeMs: 1_699_999_000_000,
+  precisionMeters: 500,
+};
+
+/** Of a share link. */
+const VIEW_KEY: KeyRecord = {
+  ...KEY,
+  id: "k_4fTz81Qa",
+  permissions: ["view"],
+  view: VIEW,
+  deviceId: null,
+  expiresMs: 1_700_000_000_000,
+  sha256: "1f".repeat(32),
+};
+
 test("parseKeyFile() reads back what encodeKeyFile() wrote", () => {
-  const keys = [KEY, { ...KEY, id: "k_00000000", sha256: "00".repeat(32), expiresMs: 5, revokedMs: null }];
+  const exact = {
+    ...VIEW_KEY,
+    id: "k_00000001",
+    view: { ...VIEW, precisionMeters: null },
+    sha256: "2f".repeat(32),
+  };
+  const keys = [
+    KEY,
+    VIEW_KEY,
+    exact,
+    { ...KEY, id: "k_00000002", makerId: KEY.id, sha256: "3f".repeat(32) },
+    { ...KEY, id: "k_00000000", sha256: "00".repeat(32), expiresMs: 5, revokedMs: null },
+  ];
   expect(parseKeyFile(encodeKeyFile(keys))).toEqual({ ok: true, value: keys });
   expect(parseKeyFile(encodeKeyFile([]))).toEqual({ ok: true, value: [] });
 });
 
-test("parseKeyFile() reads keys of version 1, which knew no bindings, as unbound; written they are version 2", () => {
-  const { deviceId: _, userId: __, ...before } = KEY;
+test("parseKeyFile() reads keys of version 1, which knew no bindings, as unbound; written they are version 4", () => {
+  const { deviceId: _, userId: __, view: ___, makerId: ____, ...before } = KEY;
   const read = parse({ version: 1, keys: [before] });
-  expect(read).toEqual({ ok: true, value: [{ ...before, deviceId: null, userId: null }] });
+  const now = { ...before, deviceId: null, userId: null, view: null, makerId: null };
+  expect(read).toEqual({ ok: true, value: [now] });
   if (!read.ok) throw new Error(read.error);
   expect(JSON.parse(new TextDecoder().decode(encodeKeyFile(read.value)))).toEqual({
-    version: 2,
-    keys: [{ ...before, deviceId: null, userId: null }],
+    version: 4,
+    keys: [now],
   });
 });
 
@@ -46,10 +79,12 @@ test("parseKeyFile() reads what version 2 wrote, for ever", () => {
         id: "k_4fTz81Qa",
         appId: "default" as AppId,
         permissions: ["write"],
+        view: null,
         tier: "standard",
         label: "owntracks",
         deviceId: "pixel7",
         userId: "anna",
+        makerId: null,
         createdMs: 1_700_000_000_000,
         lastFour: "x9Yz",
         expiresMs: null,
@@ -67,6 +102,9 @@ test("parseKeyFile() names the first member of a key that is wrong", () => {
     ["permissions", []],
     ["permissions", ["read", "read"]],
     ["permissions", ["read", "admin"]],
+    ["permissions", ["view", "read"]],
+    ["view", undefined],
+    ["view", VIEW],
     ["tier", "gold"],
     ["label", "a\u001b[2J"],
     ["deviceId", undefined],
@@ -77,6 +115,9 @@ test("parseKeyFile() names the first member of a key that is wrong", () => {
     ["userId", undefined],
     ["userId", "a\nb"],
     ["userId", "ANONYMOUS"],
+    ["makerId", undefined],
+    ["makerId", "k_1"],
+    ["makerId", 7],
     ["createdMs", -1],
     ["createdMs", "today"],
     ["lastFour", "abc"],
@@ -85,11 +126,65 @@ test("parseKeyFile() names the first member of a key that is wrong", () => {
     ["sha256", "0F".repeat(32)],
   ];
   for (const [member, value] of wrong) {
-    expect(parse({ version: 2, keys: [KEY, { ...KEY, [member]: value }] })).toEqual({
+    expect(parse({ version: 4, keys: [KEY, { ...KEY, [member]: value }] })).toEqual({
       ok: false,
       error: `key number 2 has no valid ${member}`,
     });
   }
+});
+
+test("parseKeyFile() takes no view that shows nothing, everything, or has no end", () => {
+  const wrong: readonly (readonly [keyof KeyRecord, unknown])[] = [
+    ["view", null],
+    ["view", undefined],
+    ["view", [VIEW]],
+    ["view", { ...VIEW, deviceIds: [] }],
+    ["view", { ...VIEW, deviceIds: "bus" }],
+    ["view", { ...VIEW, deviceIds: ["bus", ".."] }],
+    ["view", { ...VIEW, deviceIds: ["bus", 7] }],
+    ["view", { ...VIEW, deviceIds: Array(1001).fill("bus") }],
+    ["view", { ...VIEW, notBeforeMs: null }],
+    ["view", { ...VIEW, notBeforeMs: -1 }],
+    ["view", { ...VIEW, notBeforeMs: 0.5 }],
+    ["view", { ...VIEW, precisionMeters: undefined }],
+    ["view", { ...VIEW, precisionMeters: 9.9 }],
+    ["view", { ...VIEW, precisionMeters: 100_001 }],
+    ["view", { ...VIEW, precisionMeters: "500" }],
+    ["permissions", ["view", "write"]],
+    ["expiresMs", null],
+  ];
+  for (const [member, value] of wrong) {
+    expect(parse({ version: 3, keys: [{ ...VIEW_KEY, [member]: value }] })).toEqual({
+      ok: false,
+      error: `key number 1 has no valid ${member}`,
+    });
+  }
+});
+
+test("parseKeyFile() knows no views in a file of before version 3", () => {
+  expect(parse({ version: 2, keys: [VIEW_KEY] })).toEqual({
+    ok: false,
+    error: "key number 1 has no valid view",
+  });
+});
+
+test("parseKeyFile() reads what version 3 wrote, for ever", () => {
+  const written = `{"version": 3, "keys": [{
+    "id": "k_4fTz81Qa", "appId": "default", "permissions": ["view"],
+    "view": {"deviceIds": ["bus 7", "🚌"], "notBeforeMs": 1699999000000, "precisionMeters": 500},
+    "tier": "free", "label": "buses 🚌", "deviceId": null, "userId": null, "createdMs": 1700000000000,
+    "lastFour": "x9Yz", "expiresMs": 1700000000000, "revokedMs": 1700000000001, "sha256": "${"1f".repeat(32)}"}]}`;
+  expect(parseKeyFile(new TextEncoder().encode(written))).toEqual({ ok: true, value: [VIEW_KEY] });
+});
+
+test("parseKeyFile() reads what version 4 wrote, for ever, and knows no makers before", () => {
+  const written = `{"version": 4, "keys": [{
+    "id": "k_0aB1cD2e", "appId": "default", "permissions": ["read", "write"], "view": null, "tier": "free",
+    "label": "buses 🚌", "deviceId": "bus 7", "userId": null, "makerId": "k_4fTz81Qa", "createdMs": 1700000000000,
+    "lastFour": "x9Yz", "expiresMs": null, "revokedMs": 1700000000001, "sha256": "${"0f".repeat(32)}"}]}`;
+  const read = (text: string) => parseKeyFile(new TextEncoder().encode(text));
+  expect(read(written)).toEqual({ ok: true, value: [{ ...KEY, makerId: "k_4fTz81Qa" }] });
+  expect(read(written.replace('"version": 4', '"version": 3'))).toEqual({ ok: true, value: [KEY] });
 });
 
 test("parseKeyFile() says what is wrong with a file as a whole", () => {
@@ -97,11 +192,11 @@ test("parseKeyFile() says what is wrong with a file as a whole", () => {
   expect(parseKeyFile(new Uint8Array([0x7b, 0xff]))).toEqual({ ok: false, error: "it is not a JSON object" });
   expect(parse({ keys: [] })).toEqual({ ok: false, error: "its format version is missing" });
   expect(parse({ version: 1 })).toEqual({ ok: false, error: "its list of keys is missing" });
-  expect(parse({ version: 3, keys: "unknown shape" })).toEqual({
+  expect(parse({ version: 5, keys: "unknown shape" })).toEqual({
     ok: false,
-    error: "it has format version 3, and this program knows up to 2",
+    error: "it has format version 5, and this program knows up to 4",
   });
-  expect(parse({ version: 2, keys: [KEY, KEY] })).toEqual({
+  expect(parse({ version: 4, keys: [KEY, KEY] })).toEqual({
     ok: false,
     error: 'key number 2 ("k_0aB1cD2e") is there twice',
   });

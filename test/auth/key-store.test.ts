@@ -4,21 +4,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createKeyText } from "../../src/auth/api-key.ts";
 import type { KeyRecord } from "../../src/auth/key-file.ts";
-import { type KeySpec, type KeyStore, openKeyStore } from "../../src/auth/key-store.ts";
-import type { AppId } from "../../src/model/ids.ts";
+import {
+  type KeySpec,
+  type KeyStore,
+  MADE_DEVICES_MAX,
+  MADE_KEYS_MAX,
+  type NewKey,
+  openKeyStore,
+} from "../../src/auth/key-store.ts";
+import type { DeviceId } from "../../src/model/ids.ts";
 import { FileError } from "../../src/runtime/files.ts";
 import { createManualClock } from "../../src/time/clock.ts";
 import { createMemoryKeyFiles, createMemoryLock } from "./memory-key-files.ts";
-
-const SPEC: KeySpec = {
-  appId: "default" as AppId,
-  permissions: ["read"],
-  tier: "free",
-  label: "",
-  deviceId: null,
-  userId: null,
-  expiresMs: null,
-};
+import { SPEC } from "./test-keys.ts";
 
 function createBench() {
   const files = createMemoryKeyFiles();
@@ -53,7 +51,7 @@ test("create() keeps whom a key is bound to", async () => {
   expect((await open()).find(text)).toMatchObject({ kind: "known", key: binding });
 });
 
-test("a change of a file of version 1 writes version 2, with the keys that were there", async () => {
+test("a change of a file of version 1 writes version 4, with the keys that were there", async () => {
   const { files, open } = createBench();
   const { text } = await createKey(await open());
   const { keys } = JSON.parse(new TextDecoder().decode(files.bytes!));
@@ -63,7 +61,7 @@ test("a change of a file of version 1 writes version 2, with the keys that were 
   expect(store.find(text)).toMatchObject({ kind: "known", key: { deviceId: null, userId: null } });
   await createKey(store, { deviceId: "pixel7" });
   expect(JSON.parse(new TextDecoder().decode(files.bytes))).toMatchObject({
-    version: 2,
+    version: 4,
     keys: [{ deviceId: null }, { deviceId: "pixel7" }],
   });
   expect((await open()).find(text).kind).toBe("known");
@@ -133,7 +131,7 @@ test("reload() sees what another process changed, and loses every key to a damag
 });
 
 test("create() and revoke() leave a damaged or newer file untouched", async () => {
-  for (const content of ["garbage", '{"version":3,"keys":[]}']) {
+  for (const content of ["garbage", '{"version":5,"keys":[]}']) {
     const { files, open } = createBench();
     const bytes = new TextEncoder().encode(content);
     files.bytes = bytes;
@@ -182,4 +180,94 @@ test("reload() keeps the keys where the file can't be opened for want of descrip
   await store.reload();
   expect(store.find(text).kind).toBe("known");
   files.read = read;
+});
+
+async function makeKey(store: KeyStore, makerId: string, spec: Partial<KeySpec> = {}) {
+  const made = await store.make(makerId, { ...SPEC, ...spec });
+  if (!made.ok) throw new Error(made.error.kind);
+  return made.value;
+}
+
+test("make() makes a key that ends with its maker, however that ends, and knows it by id too", async () => {
+  const { clock, files, open } = createBench();
+  const store = await open();
+  const revoked = await createKey(store);
+  const expiring = await createKey(store, { expiresMs: clock.nowMs() + 1000 });
+  const gone = await createKey(store);
+  const made: NewKey[] = [];
+  for (const { key } of [revoked, expiring, gone]) made.push(await makeKey(store, key.id));
+  const kinds = () => made.map(({ key, text }) => [store.find(text).kind, store.findById(key.id).kind]);
+  expect(made[0]!.key.makerId).toBe(revoked.key.id);
+  expect(kinds()).toEqual(made.map(() => ["known", "known"]));
+  await store.revoke(revoked.key.id);
+  clock.advance(1000);
+  const content = JSON.parse(new TextDecoder().decode(files.bytes!));
+  content.keys = content.keys.filter(({ id }: KeyRecord) => id !== gone.key.id);
+  files.bytes = new TextEncoder().encode(JSON.stringify(content));
+  await store.reload();
+  expect(kinds().map(([byText]) => byText!)).toEqual(["revoked", "expired", "unknown"]);
+  expect(kinds().map(([, byId]) => byId!)).toEqual(["revoked", "expired", "unknown"]);
+});
+
+test("a key ends with whoever stands above its maker, and one that makes itself in the end is unknown", async () => {
+  const { files, open } = createBench();
+  const store = await open();
+  const first = await createKey(store);
+  const second = await makeKey(store, first.key.id);
+  const third = await makeKey(store, second.key.id);
+  expect(store.find(third.text).kind).toBe("known");
+  await store.revoke(first.key.id);
+  expect([store.find(second.text).kind, store.find(third.text).kind]).toEqual(["revoked", "revoked"]);
+
+  const content = JSON.parse(new TextDecoder().decode(files.bytes!));
+  content.keys[0] = { ...content.keys[0], makerId: third.key.id, revokedMs: null };
+  files.bytes = new TextEncoder().encode(JSON.stringify(content));
+  await store.reload();
+  for (const { text } of [first, second, third]) expect(store.find(text).kind).toBe("unknown");
+});
+
+test("make() makes nothing for a key that has ended, nor more than a hundred that live", async () => {
+  const { clock, open } = createBench();
+  const store = await open();
+  const { key: maker } = await createKey(store);
+  const short = await makeKey(store, maker.id, { expiresMs: clock.nowMs() + 1000 });
+  for (let i = 1; i < MADE_KEYS_MAX; i++) await makeKey(store, maker.id);
+  expect(await store.make(maker.id, SPEC)).toEqual({ ok: false, error: { kind: "too_many_keys" } });
+  const other = await createKey(store);
+  expect((await store.make(other.key.id, SPEC)).ok).toBe(true);
+  clock.advance(1000);
+  expect(store.find(short.text).kind).toBe("expired");
+  expect((await store.make(maker.id, SPEC)).ok).toBe(true);
+  await store.revoke(maker.id);
+  expect(await store.make(maker.id, SPEC)).toEqual({ ok: false, error: { kind: "maker_ended" } });
+  expect(await store.make("k_00000000", SPEC)).toEqual({ ok: false, error: { kind: "maker_ended" } });
+});
+
+test("make() makes no link beyond a thousand devices of all that live, and keeps as many of those that ended", async () => {
+  const { open } = createBench();
+  const store = await open();
+  const { key: maker } = await createKey(store);
+  const linkTo = (count: number): Partial<KeySpec> => {
+    const deviceIds = Array.from({ length: count }, (_, number) => `bus-${number}` as DeviceId);
+    const view = { deviceIds, notBeforeMs: 0, precisionMeters: null };
+    return { permissions: ["view"], view, expiresMs: 1_800_000_000_000 };
+  };
+  const tooMany = { ok: false, error: { kind: "too_many_keys" } } as const;
+  const first = await makeKey(store, maker.id, linkTo(1));
+  expect(await store.make(maker.id, { ...SPEC, ...linkTo(MADE_DEVICES_MAX) })).toEqual(tooMany);
+  const others = await makeKey(store, maker.id, linkTo(MADE_DEVICES_MAX - 1));
+  expect(await store.make(maker.id, { ...SPEC, ...linkTo(1) })).toEqual(tooMany);
+  await makeKey(store, maker.id); // A phone's shows none.
+
+  await store.revoke(first.key.id);
+  await store.revoke(others.key.id);
+  const last = await makeKey(store, maker.id, linkTo(MADE_DEVICES_MAX));
+  expect(store.find(first.text).kind).toBe("revoked");
+  await store.revoke(last.key.id);
+  await makeKey(store, maker.id, linkTo(1));
+  expect([first, others, last].map(({ text }) => store.find(text).kind)).toEqual([
+    "unknown",
+    "unknown",
+    "revoked",
+  ]);
 });

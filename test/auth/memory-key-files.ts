@@ -1,4 +1,4 @@
-import type { SharedFileDependencies } from "../../src/auth/shared-file.ts";
+import type { SharedFileDependencies } from "../../src/directory/shared-file.ts";
 import { FileError } from "../../src/runtime/files.ts";
 import type { AcquireLock } from "../../src/runtime/lock.ts";
 

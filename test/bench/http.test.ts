@@ -12,7 +12,7 @@ import { chooseQuestions, NEARBY_KINDS, nearbyQuestion } from "../../bench/suppo
 import { PairsByName, takePairs, withBareServer } from "../../bench/support/http/pairs.ts";
 import { createMoves } from "../../bench/support/http/reports/moves.ts";
 import { startReporter } from "../../bench/support/http/reports/reporter.ts";
-import { chooseClient } from "../../bench/support/http/turn.ts";
+import { chooseClient, timed } from "../../bench/support/http/turn.ts";
 import { runWrk } from "../../bench/support/http/wrk.ts";
 import { measureOpenLoad } from "../../bench/support/servers/open-load.ts";
 import { startProcess, startWherehouse, type WherehouseProcess } from "../../bench/support/servers/server.ts";
@@ -204,6 +204,14 @@ test("a reporter sends batches at the rate it is told, and tells what was acknow
 });
 
 const wrk = Bun.which("wrk");
+
+test("timed() takes a turn in which nobody was answered again", async () => {
+  const loads = [0, 0, 3].map((requests) => ({ requests, requestsPerSecond: requests }));
+  const turn = await timed(wherehouse, async () => loads.shift()!);
+  expect(turn.requestsPerSecond).toBe(3);
+  const nothing = async () => ({ requests: 0, requestsPerSecond: 0 });
+  expect(timed(wherehouse, nothing)).rejects.toThrow("Nobody was answered");
+});
 
 test.skipIf(wrk === null)("runWrk() asks all questions with their headers, in turn", async () => {
   const seen = new Map<string, number>();

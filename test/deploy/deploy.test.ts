@@ -76,6 +76,10 @@ describe("deploy/Containerfile", () => {
     expect(Number(valuesOf("USER").at(-1))).toBeGreaterThan(0);
   });
 
+  test("copies the names of places, which no import leads to", () => {
+    expect(valuesOf("COPY")).toContain("data/places ./data/places");
+  });
+
   test("asks /ready whether it is healthy, by a command that fails where it is not", async () => {
     const [, json] = /CMD (\[.*\])$/.exec(valuesOf("HEALTHCHECK")[0]!)!;
     const [, ...args] = JSON.parse(json!) as string[];

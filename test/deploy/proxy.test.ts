@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Browser, OF_PAGE } from "../http/page/browser.ts";
 import {
   closePlace,
   openPlace,
@@ -144,6 +145,14 @@ describe.each(installed)("$program", ({ program, configure }) => {
     expect(await (await post(JSON.stringify(report))).json()).toMatchObject({ rejected: [] });
     const found = await ask(`/api/v1/devices/${encodeURIComponent("a/b ü")}/locations/current`);
     expect(await found.json()).toMatchObject({ success: true, device_id: "a/b ü" });
+  });
+
+  test("lets people sign in on the map, and says itself by what their browser came", async () => {
+    const browser = new Browser({ fetch: (path, init) => fetch(`${url}${path}`, init) });
+    const forged = { ...OF_PAGE, "x-forwarded-proto": "https" };
+    const { status, headers } = await browser.signIn({ key: readFirstKey(place) }, forged);
+    expect([status, headers.get("set-cookie")?.includes("Secure")]).toEqual([200, false]);
+    expect((await browser.get("/api/v1/locations/current")).status).toBe(200);
   });
 
   test("keeps /metrics to the inside", async () => {

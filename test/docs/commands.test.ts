@@ -79,7 +79,7 @@ test("README.md: the sample is imported, a bus is nearby, and a phone reports", 
   const [exported = "", ...rest] = commands.slice(1).join("\n").split("\n");
   expect(exported).toBe("export WHEREHOUSE_KEY=wh_...");
   const out = await type(rest.join("\n"));
-  expect(out.slice(0, 3).join("\n")).toContain("1,533           0         0");
+  expect(out.slice(0, 3).join("\n")).toContain("1,533 read   1,533 new   0 already there   0 skipped");
   const [nearby, stored] = out.at(-1)!.replace("}{", "}\n{").split("\n"); // curl ends no line.
   expect(JSON.parse(nearby!)).toMatchObject({ results: [{ device_id: "4841" }] });
   expect(JSON.parse(stored!)).toMatchObject({ accepted: 1, rejected: [] });
@@ -95,6 +95,30 @@ test("docs/asking.md: every question about the sample has an answer that is not 
   expect(all.locations.length).toBeGreaterThan(2);
 });
 
+test("docs/maps.md: what is asked about the sample has answers", async () => {
+  const out = await type(blocksOf("docs/maps.md", "sh").join("\n"));
+  const answers = out.map((line) => JSON.parse(line));
+  const [columns] = answers;
+  expect(columns.device_id.length).toBeGreaterThan(2);
+  expect(columns.bearing).toHaveLength(columns.device_id.length);
+  const series = answers.find(({ bearing_max }) => bearing_max !== undefined);
+  expect(series.bearing_max.length).toBeGreaterThan(20);
+  const { stops, distance_meters } = answers.find((answer) => answer.stops !== undefined);
+  expect(stops).toMatchObject([{ latitude: 53.4413505, longitude: -2.9326377, positions: 16 }]);
+  expect(distance_meters).toBeCloseTo(20_631.155, 2);
+  const { count } = answers.find((answer) => answer.count !== undefined);
+  expect(count.reduce((sum: number, each: number) => sum + each)).toBeGreaterThan(100);
+  expect(answers.at(-1)).toBeGreaterThan(100); // The bytes of a tile.
+});
+
+test("docs/live.md: a stream is heard, and one goes on behind a snapshot", async () => {
+  const streams = blocksOf("docs/live.md", "sh").map((block) =>
+    block.replace(/curl /, "curl --max-time 3 ").replace(/(\n|; )?$/, " || [ $? = 28 ]\n"),
+  );
+  for (const stream of streams)
+    expect((await type(stream)).join("\n")).toMatch(/^retry: \d+\nid: \d+\ndata: \{"locations":\[\]\}/);
+});
+
 test("docs/sending.md: a report, a packed batch, a look at what was rejected, and a file are taken in", async () => {
   const [single = "", batch = "", look = "", file = ""] = blocksOf("docs/sending.md", "sh");
   expect(JSON.parse((await type(single))[0]!)).toMatchObject({ accepted: 1, rejected: [] });
@@ -104,6 +128,21 @@ test("docs/sending.md: a report, a packed batch, a look at what was rejected, an
     "not all was stored: {",
   );
   expect((await type(file)).join("\n")).toMatch(/liverpool.* 1,533 /s);
+});
+
+test("docs/exporting.md: a second directory made from an export has the same records", async () => {
+  const [first, second] = (await type(blocksOf("docs/exporting.md", "sh")[0]!)).slice(-2);
+  expect(first).toMatch(/^SHA-256 of all records +[0-9a-f]{64}$/);
+  expect(second).toBe(first!);
+  const [end] = await type(blocksOf("docs/exporting.md", "sh")[1]!);
+  expect(end).toBe("]}");
+});
+
+test("docs/importing.md: a file is looked at, then imported into a directory of its own", async () => {
+  const [look = "", imported = ""] = blocksOf("docs/importing.md", "sh");
+  expect((await type(look))[0]).toMatch(/ 1,533 read +1,533 usable +0 skipped$/);
+  const trial = imported.replace("data/trial", join(directory, "trial"));
+  expect((await type(trial))[0]).toMatch(/ 1,533 read +1,533 new +0 already there +0 skipped$/);
 });
 
 test("docs/clients.md: a key is made for a phone, each app is taken in, and the ways to look find them", async () => {

@@ -18,12 +18,18 @@ function isListed({ kind, operation }: Endpoint): boolean {
   return kind !== "client" && operation !== null;
 }
 
-function rowOf({ method, path, permission }: Endpoint): string {
+function rowOf(endpoint: Endpoint): string {
+  const { method, path, permission } = endpoint;
+  const isForViews = endpoint.kind === "keyed" && endpoint.isForViews;
   const documentPath = path.replaceAll(/:(\w+)/g, "{$1}");
   const { summary, parameters = [] } = document.paths[documentPath]![method.toLowerCase()]!;
   const queries = parameters.filter(({ in: place }) => place === "query");
   const answers = summary.charAt(0).toLowerCase() + summary.slice(1);
-  const cells = [`\`${method} ${documentPath}\``, answers, permission ?? "none"];
+  const cells = [
+    `\`${method} ${documentPath}\``,
+    answers,
+    isForViews ? `${permission} or view` : (permission ?? "none"),
+  ];
   return `| ${[...cells, queries.map(parameterText).join(", ")].join(" | ")} |`;
 }
 

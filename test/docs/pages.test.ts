@@ -9,7 +9,9 @@ import { withEndpointTable } from "./endpoint-table.ts";
 const ROOT = join(import.meta.dir, "../..");
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 
-const DOCS = readdirSync(join(ROOT, "docs")).map((name) => `docs/${name}`);
+const DOCS = readdirSync(join(ROOT, "docs"))
+  .filter((name) => name.endsWith(".md"))
+  .map((name) => `docs/${name}`);
 const FOLDERS = ["bench/README.md", "deploy/README.md", "examples/README.md"];
 const USER_PAGES = ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", ...FOLDERS, ...DOCS];
 const PAGES = [...USER_PAGES, "SECURITY.md"];

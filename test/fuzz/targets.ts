@@ -11,6 +11,7 @@ import {
   passPhraseFiles,
 } from "./targets/json-files.ts";
 import { logEntries, logSegments } from "./targets/log.ts";
+import { mapFiles } from "./targets/map-files.ts";
 import { packedBodies } from "./targets/packed.ts";
 import { keyTexts, paths, queries } from "./targets/requests.ts";
 import { csvFiles, csvRows, lineFiles } from "./targets/text-files.ts";
@@ -39,4 +40,5 @@ export const TARGETS: readonly Target[] = [
   queries,
   paths,
   keyTexts,
+  mapFiles,
 ];

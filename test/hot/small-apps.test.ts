@@ -1,5 +1,6 @@
 import { heapStats } from "bun:jsc";
 import { expect, test } from "bun:test";
+import { median } from "../../bench/support/figures/report.ts";
 import { createHotStore } from "../../src/hot/hot-store.ts";
 import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
 import type { AppId } from "../../src/model/ids.ts";
@@ -41,7 +42,11 @@ test("many small apps cost little memory each", () => {
     }
   };
   addApps(0, 10);
-  const beforeBytes = usedBytes();
-  addApps(10, 10 + APPS);
-  expect((usedBytes() - beforeBytes) / APPS).toBeLessThan(BYTES_AN_APP_MAX);
+  // Tests that ran before in this process may leave something to begin or to end in one of the rounds.
+  const costs = [0, 1, 2].map((round) => {
+    const beforeBytes = usedBytes();
+    addApps(10 + round * APPS, 10 + (round + 1) * APPS);
+    return (usedBytes() - beforeBytes) / APPS;
+  });
+  expect(median(costs)).toBeLessThan(BYTES_AN_APP_MAX);
 });

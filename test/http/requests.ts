@@ -57,8 +57,14 @@ export function askedWith(
   headers: Readonly<Record<string, string>> = {},
 ): readonly [path: string, init: RequestInit] {
   if (endpoint.kind === "client") return sentByClient(endpoint, keyText, headers);
-  return [pathTo(endpoint), requestTo(endpoint, { authorization: `Bearer ${keyText}`, ...headers })];
+  const path = pathTo(endpoint);
+  const finding = FINDING[path];
+  const asked = finding === undefined ? path : withParameter(path, finding);
+  return [asked, requestTo(endpoint, { authorization: `Bearer ${keyText}`, ...headers })];
 }
+
+/** Parameters without which an endpoint may be asked, and finds nothing of what was there before. */
+const FINDING: Readonly<Record<string, string>> = { "/api/v1/live": "since=0" };
 
 function sentByClient(
   endpoint: ClientEndpoint,
@@ -86,9 +92,18 @@ export function pathsWithEach(endpoint: Endpoint): readonly string[] {
   const path = pathTo(endpoint);
   const others = Object.entries(endpoint.query).filter(([, { required }]) => !required);
   return others.flatMap(([name, { schema }]) =>
-    valuesOf(schema).map((value) => withParameter(path, `${name}=${encodeURIComponent(value)}`)),
+    valuesOf(schema).map((value) =>
+      withParameter(path, `${name}=${encodeURIComponent(value)}${GO_WITH[name] ?? ""}`),
+    ),
   );
 }
+
+/** Parameters that are taken beside some others alone. */
+const GO_WITH: Readonly<Record<string, string>> = {
+  simplify: "&format=gpx",
+  rs: "&format=geojsonseq",
+  layer: `&start=${Date.UTC(2026, 2, 20)}&end=${Date.UTC(2026, 2, 21)}`,
+};
 
 interface ValueSchema {
   readonly type?: string;
@@ -104,6 +119,7 @@ interface ValueSchema {
 function valuesOf({ type, format, enum: words, minimum, maximum, ...more }: ValueSchema): readonly string[] {
   if (words !== undefined) return words;
   if (type === "boolean") return ["true", "false"];
+  if (type === "array") return []; // Of ids, which have to be known.
   if (format === "date") return ["2026-03-20"];
   if (type === "string") return more.pattern?.includes("14:00") ? ["Asia/Kathmandu", "+05:30"] : [];
   return [minimum, maximum, more.default, 2].filter((value) => value !== undefined).map(String);
@@ -123,9 +139,12 @@ export function wrongQueryTo(endpoint: Endpoint, path = pathTo(endpoint)): strin
 export const KEY_WITH = { read: "reader", write: "writer", operate: "operator" } as const;
 export const KEYS_WITHOUT = {
   read: ["writer", "operator"],
-  write: ["reader", "operator"],
-  operate: ["reader", "writer"],
+  write: ["reader", "operator", "viewer"],
+  operate: ["reader", "writer", "viewer"],
 } as const satisfies Record<KeyedEndpoint["permission"], readonly KeyName[]>;
+
+/** Keys of share links that show where the bus is. */
+export const VIEWERS = ["viewer", "blurredViewer"] as const satisfies readonly KeyName[];
 
 /** A key that may ask an endpoint, with no more permissions than it takes. */
 export function keyFor({ permission, forWholeApp }: KeyedEndpoint): KeyName {
@@ -146,10 +165,13 @@ export const READ_PATHS = {
 
 export type ReadEndpoint = keyof typeof READ_PATHS;
 
-/** Every path that answers about data, but for entries of the quarantine: nobody knows their ids before. */
-export const EVERY_READ_PATH = READS.filter(({ path }) => !path.includes(":entryId")).map((endpoint) =>
-  pathTo(endpoint),
-);
+/**
+ * Every path that answers about data, but for entries of the quarantine, of which nobody knows the ids before, and
+ * files, which whoever asks has to read.
+ */
+export const EVERY_READ_PATH = READS.filter(({ path }) => !path.includes(":entryId"))
+  .filter(answersJson)
+  .map((endpoint) => pathTo(endpoint));
 /** Those that need no key and answer with JSON. */
 export const OPEN_PATHS = OPEN.filter(answersJson).map(({ path }) => path);
 

@@ -134,14 +134,18 @@ describe.skipIf(NODE === null)("launch.mjs", () => {
     expect(launcher.signalCode).toBe("SIGKILL");
   });
 
-  test("runs the tests that keep a core busy beside all others, and fails where either does", async () => {
-    for (const [simulated, other] of [
-      [true, true],
-      [false, true],
-      [true, false],
+  test("runs the tests that keep a core busy beside all others, and fails where any does", async () => {
+    for (const [simulated, benched, other] of [
+      [true, true, true],
+      [false, true, true],
+      [true, false, true],
+      [true, true, false],
     ] as const) {
       for (const [folder, passes] of [
         ["simulation", simulated],
+        ["service", true],
+        ["bench", benched],
+        ["browser", true],
         ["other", other],
       ] as const) {
         mkdirSync(join(project, "test", folder), { recursive: true });
@@ -150,10 +154,11 @@ describe.skipIf(NODE === null)("launch.mjs", () => {
       }
       const { code, out, err } = await launch("test");
       const said = out + err;
-      expect([simulated, other, code]).toEqual([simulated, other, simulated && other ? 0 : 1]);
-      for (const folder of ["simulation", "other"])
+      const passes = simulated && benched && other;
+      expect([simulated, benched, other, code]).toEqual([simulated, benched, other, passes ? 0 : 1]);
+      for (const folder of ["simulation", "service", "bench", "browser", "other"])
         expect(said.split(`${folder} ran`).length - 1).toBeGreaterThan(0);
-      expect(said.match(/^Ran 1 test across 1 file\b/gm)).toHaveLength(2);
+      expect(said.match(/^Ran 1 test across 1 file\b/gm)).toHaveLength(5);
       expect(err).toMatch(/^(Installing packages ...\n)?All tests together take about eight minutes/);
     }
     const { out, err } = await launch("test", "./test/other");

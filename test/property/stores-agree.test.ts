@@ -93,6 +93,7 @@ function pathsOf(question: {
     `/api/v1/users/${userId}/locations/history?${base}${distance}`,
     `/api/v1/locations/history?${filtered}`,
     `/api/v1/devices/${deviceId}/locations/current`,
+    `/api/v1/devices/${deviceId}/track?start=${Date.parse(DATES[from]!)}&end=${Date.parse(DATES[end]!) + DAY_MS}`,
     `/api/v1/users/${userId}/locations/current?limit=${limit}`,
     `/api/v1/users/${userId}/devices`,
     `/api/v1/locations/current?offset=${offset}&limit=${limit}`,

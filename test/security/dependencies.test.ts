@@ -51,8 +51,8 @@ test("a server's packages are those that src imports", () => {
   expect([...packages].sort()).toEqual(Object.keys(manifest.dependencies).sort());
 });
 
-/** The launcher starts the one; the other finds nobody yet: it is to name places. */
-const NOT_IMPORTED = ["bun", "geokdbush"];
+/** The launcher starts Bun; the page, and what serves it, will import the others. */
+const NOT_IMPORTED = ["bun", "maplibre-gl", "pmtiles", "uplot"];
 
 test("no package comes from a host that the lockfile names, and each is known by its hash", () => {
   expect(installed.length).toBeGreaterThan(50);
@@ -91,7 +91,7 @@ test("those that would like to run one are known by name", () => {
  */
 const WANT_SCRIPTS = ["@scarf/scarf", "bun", "deno"];
 
-test("the source names no other host, but in examples and links that people follow", () => {
+test("the source names no other host, but in examples, links that people follow and names of namespaces", () => {
   const sources = readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" }).filter((path) =>
     /\.(ts|js|mjs|html|css)$/.test(path),
   );
@@ -106,8 +106,22 @@ const HOSTS = [
   "cli/arguments/help-texts.ts example.org",
   "cli/arguments/help-texts.ts map.example.org",
   "cli/arguments/value-kinds.ts example.org",
-  "http/openapi/document.ts opensource.org", // The licence, in the document.
+  "formats/write/tracks/gpx.ts www.garmin.com", // Namespaces of XML, which nobody fetches.
+  "formats/write/tracks/gpx.ts www.topografix.com",
+  "formats/write/tracks/kml.ts www.google.com",
+  "formats/write/tracks/kml.ts www.opengis.net",
+  "http/openapi/document.ts creativecommons.org", // Licences and credits, in the document.
+  "http/openapi/document.ts opensource.org",
+  "http/openapi/document.ts www.geonames.org",
   "model/record-id.ts github.com", // A comment.
+  "web/map-style/world-layers.ts creativecommons.org", // Credits on the map, for people to follow.
+  "web/map-style/world-layers.ts www.geonames.org",
+  "web/map-style/world-layers.ts www.naturalearthdata.com",
+  "web/tools/help.ts github.com", // The same, for what the page is made of.
+  "web/tools/help.ts lit.dev",
+  "web/tools/help.ts maplibre.org",
+  "web/tools/help.ts www.geonames.org",
+  "web/tools/help.ts www.naturalearthdata.com",
 ];
 
 test("SECURITY.md names tests that exist, and every test of this folder and those in it", () => {

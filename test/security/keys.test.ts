@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { createKeyText, isWellFormedKey } from "../../src/auth/api-key.ts";
+import { textOf } from "../support/event-reader.ts";
 import { createTestApp, NOON_MS } from "../support/test-app.ts";
 import { KEYED_OPERATIONS, type NamedOperation, OPERATIONS, plainPath } from "./support/operations.ts";
 
@@ -77,7 +78,7 @@ async function ask(
 }
 
 async function expectRefused(response: Response, what: string): Promise<void> {
-  const text = await response.text();
+  const text = await textOf(response);
   expect(response.status, what).toBe(401);
   expect(response.headers.get("www-authenticate"), what).toBe("Bearer");
   expect(["AUTH_001", "AUTH_002"], what).toContain(JSON.parse(text).code);
@@ -162,7 +163,7 @@ test("a key in a path opens nothing", async () => {
     const path = plainPath(named, full, full);
     const response = await ask(named, {}, path);
     expect(response.status).toBe(401);
-    expectSilent(await response.text(), path);
+    expectSilent(await textOf(response), path);
   }
 });
 
@@ -206,7 +207,7 @@ test("revoked and expired keys open nothing, and no answer says a key back", asy
       const headers = { authorization: `Bearer ${aged.keys[key]}`, "content-type": "application/json" };
       const response = await aged.fetch(plainPath(named, "bus", "driver"), { method: named.method, headers });
       expect(response.status === 401, named.name).toBe(!isOpen);
-      expect(await response.text()).not.toContain(aged.keys[key].slice(3));
+      expect(await textOf(response)).not.toContain(aged.keys[key].slice(3));
     }
   }
 });
@@ -218,7 +219,7 @@ test("each operation opens with the permission that it names, and with no other"
     for (const key of ["reader", "writer", "operator"] as const) {
       const response = await ask(named, { authorization: `Bearer ${app.keys[key]}` });
       expect([200, 403, 404]).toContain(response.status);
-      expectSilent(await response.text(), named.name);
+      expectSilent(await textOf(response), named.name);
       if (response.status !== 403) openedBy[named.name]!.push(key);
     }
   }

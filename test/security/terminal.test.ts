@@ -99,7 +99,7 @@ describe("commands", () => {
       `${columns}\n"${HOSTILE}",${Date.now()},1,2,x\nbus,"${HOSTILE}",1,2,x\nbus,${Date.now()},1,2,x\n`,
     );
     const { code, out, error } = await runCommand(runtime!, place, ["import", path, "--app", "a"], [path]);
-    expect([code, out.includes("1           0         2")]).toEqual([0, true]);
+    expect([code, out.includes("3 read   1 new   0 already there   2 skipped")]).toEqual([0, true]);
     expect(error).toContain("red");
     expectClean(out + error);
     const missing = await runCommand(runtime!, place, ["import", `${path}.csv`, "--app", "a"]);

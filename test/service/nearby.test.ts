@@ -4,6 +4,7 @@ import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
 import { inOneStep } from "../../src/lib/schedule/steps.ts";
 import { createNearby } from "../../src/service/nearby.ts";
 import { createManualClock } from "../../src/time/clock.ts";
+import { DEFAULT_RETENTION } from "../../src/time/retention.ts";
 import { recordsOf } from "../support/answers/page-records.ts";
 import { BASE_MS } from "../support/reports/arbitrary-reports.ts";
 import { APP, batchOf } from "../support/reports/batches.ts";
@@ -24,7 +25,11 @@ function createCrowd(scheduler = new Scheduler()) {
       .map((device_id) => ({ device_id, user_id: "u", timestamp: BASE_MS, ...POINT }));
     hot.apply(APP, batchOf(reports), 1 + start / BATCH);
   }
-  const nearby = createNearby({ hot, clock: createManualClock(BASE_MS + 60_000) });
+  const nearby = createNearby({
+    hot,
+    clock: createManualClock(BASE_MS + 60_000),
+    retention: DEFAULT_RETENTION,
+  });
   const ask = (latitude: number, offset: number, limit: number, signal = new AbortController().signal) => {
     const query = { radiusMeters: 1000, ageMsMax: 3_600_000, accuracyMetersMax: null, offset, limit };
     return nearby(APP, { ...POINT, ...query, latitude }, { signal }, (found) => {

@@ -15,6 +15,7 @@ import { createHistoryQueries, type HistoryOutcome } from "../../src/service/his
 import type { HistoryQuery } from "../../src/service/history/history-query.ts";
 import { createNearby } from "../../src/service/nearby.ts";
 import { createManualClock } from "../../src/time/clock.ts";
+import { DEFAULT_RETENTION } from "../../src/time/retention.ts";
 import { createReferenceRecords, type ReferenceRecords } from "../reference/records.ts";
 import { recordsOf } from "../support/answers/page-records.ts";
 import { createEmptyArchive } from "../support/empty-archive.ts";
@@ -37,7 +38,7 @@ function storesAfter(batches: readonly (readonly Report[])[]) {
     if (repeats) expect(changes).toBe(0);
   }
   const clock = createManualClock(BASE_MS + 3_600_000);
-  return { hot, plain, dependencies: { hot, clock, scheduler } };
+  return { hot, plain, dependencies: { hot, clock, retention: DEFAULT_RETENTION, scheduler } };
 }
 
 /** The newest records of devices that were found, as plain objects. */
@@ -169,7 +170,7 @@ test("current positions of app and user agree with plain loops over plain object
             ({ timestamp }) =>
               (afterMs === null || timestamp > afterMs) && (beforeMs === null || timestamp < beforeMs),
           );
-        const query = { afterMs, beforeMs, offset, limit };
+        const query = { afterMs, beforeMs, offset, limit, view: null };
         await current.ofApp(APP, query, NOBODY, ({ found, total }) => {
           expect(newestOf(found)).toEqual(matching.slice(offset, offset + limit));
           expect(total).toBe(matching.length);
@@ -301,7 +302,8 @@ test("a device that goes to another user while the devices of one are looked at 
     const reports = Array.from({ length: 10_000 }, (_, row) => reportOf(first + row, "ann", BASE_MS));
     hot.apply(APP, batchOf(reports), ++sequence);
   }
-  const { ofUser } = createCurrentQueries({ hot, clock: createManualClock(BASE_MS), scheduler });
+  const clock = createManualClock(BASE_MS);
+  const { ofUser } = createCurrentQueries({ hot, clock, retention: DEFAULT_RETENTION, scheduler });
   const query = { ageMsMax: null, accuracyMetersMax: 5, limit: 150_000 };
   const client = { signal: new AbortController().signal };
   const ask = () => ofUser(APP, "ann" as UserId, query, client, usersOf);
@@ -321,7 +323,8 @@ test("a device that goes to another user before a promise of what was found is h
     return { device_id: `d${device}`, user_id, timestamp, latitude: 1, longitude: 2 };
   };
   hot.apply(APP, batchOf(Array.from({ length: 1000 }, (_, device) => reportOf(device, "ann", BASE_MS))), 1);
-  const { ofUser } = createCurrentQueries({ hot, clock: createManualClock(BASE_MS), scheduler });
+  const clock = createManualClock(BASE_MS);
+  const { ofUser } = createCurrentQueries({ hot, clock, retention: DEFAULT_RETENTION, scheduler });
   const query = { ageMsMax: null, accuracyMetersMax: null, limit: 1000 };
   const users = ofUser(APP, "ann" as UserId, query, NOBODY, usersOf);
   expect(users).toBeInstanceOf(Promise); // Their devices have to be put in order.

@@ -4,7 +4,7 @@ import type { AppId } from "../../src/model/ids.ts";
 import { FileError } from "../../src/runtime/files.ts";
 import { createNodeFiles } from "../../src/runtime/node-files.ts";
 import { createManualClock } from "../../src/time/clock.ts";
-import { retentionStartMs } from "../../src/time/retention.ts";
+import { DEFAULT_RETENTION } from "../../src/time/retention.ts";
 import { inspectLog } from "../../src/wal/inspect-log.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../support/archive-app.ts";
 import { batchOf } from "../support/reports/batches.ts";
@@ -54,7 +54,7 @@ test("a log that a year was imported into holds nothing older than the retention
     await app.store([{ device_id: "today", timestamp: clock.nowMs(), latitude: 1, longitude: 2 }]);
     await app.seal();
     const oldestMs = Math.min(...(await timesInLog(app)));
-    expect(oldestMs).toBeGreaterThanOrEqual(retentionStartMs(clock.nowMs()));
+    expect(oldestMs).toBeGreaterThanOrEqual(DEFAULT_RETENTION.startMs(clock.nowMs()));
   }
   const times = await timesInLog(app);
   expect(times.length).toBeLessThan(12); // The week that memory holds.
@@ -109,14 +109,16 @@ test("a day that was deleted is not archived again where the log could not give 
   }
   const { dataDir } = app;
   await app.close();
-  expect(Math.min(...(await timesInLog(app)))).toBeLessThan(retentionStartMs(clock.nowMs()));
+  expect(Math.min(...(await timesInLog(app)))).toBeLessThan(DEFAULT_RETENTION.startMs(clock.nowMs()));
 
   app = await createArchiveApp({ clock, dataDir });
   const inMemory = app.directory.hot.daysInMemory().map(({ day }) => day * DAY_MS);
   expect(Math.min(...inMemory)).toBeGreaterThan(clock.nowMs() - 10 * DAY_MS);
   const { days, expired } = await app.seal();
   expect([days, expired]).toEqual([[], []]);
-  expect(Math.min(...(await timesInLog(app)))).toBeGreaterThanOrEqual(retentionStartMs(clock.nowMs()));
+  expect(Math.min(...(await timesInLog(app)))).toBeGreaterThanOrEqual(
+    DEFAULT_RETENTION.startMs(clock.nowMs()),
+  );
   await app.close();
 }, 60_000);
 

@@ -11,8 +11,8 @@ const HELP = `Usage: npm run simulate -- [--count N] [--from SEED]
 
 Runs of the real log, hot store, seals, backups and recovery on a simulated disk: power failures, failed and short
 writes, failed reads, renames and syncs, full disks, no descriptors, unreadable files and flipped bytes, clocks turned
-over midnight and over the retention, reports at any moment of a seal, and clients that put frames of the log into
-their reports, all drawn from a seed. After each restart every app has everything of its own that was acknowledged and
+over midnight and over the retention, retentions set anew, reports at any moment of a seal, and clients that put frames
+of the log into their reports, all drawn from a seed. After each restart every app has everything of its own that was acknowledged and
 nothing else, what was deleted stays so, and damage is named. Stops at the first run that breaks a promise, with
 exit code 1.
 

@@ -9,17 +9,23 @@ import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
 import { type OpenDirectory, type OpenDirectoryOptions, openDirectory } from "../../src/open-directory.ts";
 import { createNodeFiles } from "../../src/runtime/node-files.ts";
 import { createCurrentQueries } from "../../src/service/current.ts";
+import { createReadCoordinates } from "../../src/service/density/read-coordinates.ts";
 import { createHistoryQueries } from "../../src/service/history/history.ts";
-import type { LateWindowSize } from "../../src/service/history/stretch-reader.ts";
+import type { LateWindowSize } from "../../src/service/history/late-windows.ts";
 import { createNearby } from "../../src/service/nearby.ts";
+import type { ReadPositions } from "../../src/service/positions/positions.ts";
+import { createReadPositions } from "../../src/service/positions/read-positions.ts";
 import type { SealReport } from "../../src/service/seal/seal.ts";
+import { createVersions } from "../../src/service/versions.ts";
 import { createManualClock, type ManualClock } from "../../src/time/clock.ts";
+import { DEFAULT_RETENTION, type Retention } from "../../src/time/retention.ts";
 import { createTestApp, type TestApp } from "./test-app.ts";
 
 /** The service over a whole data directory, with an archive, a log, and a clock that is turned by hand. */
 export interface ArchiveApp extends TestApp {
   readonly directory: OpenDirectory;
   readonly dataDir: string;
+  readonly readPositions: ReadPositions;
   /** What was said of the archive. */
   readonly notes: readonly string[];
   seal(): Promise<SealReport>;
@@ -31,9 +37,12 @@ export interface ArchiveApp extends TestApp {
 export interface ArchiveAppOptions {
   readonly clock?: ManualClock;
   readonly startMs?: number;
+  readonly retention?: Retention;
   readonly dataDir?: string;
   /** Another disk than the machine's. */
   readonly disk?: Pick<OpenDirectoryOptions, "files" | "archiveDisk" | "archiveEngine">;
+  /** A server's where it is left out. */
+  readonly sealDaysAtOnce?: number;
   /** Of another size than usual, so that few late rows fill many. */
   readonly lateWindow?: LateWindowSize;
   /** For the files of the documents' page. */
@@ -55,6 +64,7 @@ export function removeArchiveApps(): void {
 
 export async function createArchiveApp(options: ArchiveAppOptions = {}): Promise<ArchiveApp> {
   const clock = options.clock ?? createManualClock(options.startMs ?? Date.UTC(2026, 0, 28, 12));
+  const retention = options.retention ?? DEFAULT_RETENTION;
   const dataDir = options.dataDir ?? temporaryDataDir();
   const disk = options.disk ?? { files: createNodeFiles() };
   const scheduler = new Scheduler();
@@ -62,8 +72,10 @@ export async function createArchiveApp(options: ArchiveAppOptions = {}): Promise
   const notes: string[] = [];
   const directory = await openDirectory({
     ...disk,
+    ...(options.sealDaysAtOnce === undefined ? {} : { sealDaysAtOnce: options.sealDaysAtOnce }),
     dataDir,
     clock,
+    retention,
     hot,
     scheduler,
     config: DEFAULT_ARCHIVE_CONFIG,
@@ -77,24 +89,32 @@ export async function createArchiveApp(options: ArchiveAppOptions = {}): Promise
     onProgress: () => {},
     release: () => {},
   });
-  const queries = { hot, clock, scheduler };
+  hot.keepChanges(directory.log.lastSequence);
+  const queries = { hot, clock, retention, scheduler };
+  const archived = {
+    ...queries,
+    archive: () => directory.archive,
+    acknowledgedParts: () => readAcknowledgedParts(disk.files, join(dataDir, "damaged")),
+    lateWindow: options.lateWindow ?? LATE_WINDOW,
+  };
+  const readPositions = createReadPositions(archived);
   const app = await createTestApp({
     ...queries,
     ...(options.readAsset === undefined ? {} : { readAsset: options.readAsset }),
     ingest: directory.ingest,
     current: createCurrentQueries(queries),
-    history: createHistoryQueries({
-      ...queries,
-      archive: () => directory.archive,
-      acknowledgedParts: () => readAcknowledgedParts(disk.files, join(dataDir, "damaged")),
-      lateWindow: options.lateWindow ?? LATE_WINDOW,
-    }),
+    history: createHistoryQueries(archived),
+    readPositions,
+    readCoordinates: createReadCoordinates(archived),
+    exports: () => directory.exports,
     nearby: createNearby(queries),
+    versions: createVersions({ ...queries, archive: () => directory.archive }),
   });
   return {
     ...app,
     directory,
     dataDir,
+    readPositions,
     notes,
     seal: () => directory.schedule.sealNow(),
     async restart() {

@@ -121,18 +121,37 @@ export interface ServerProcess {
   stop(): Promise<Ended>;
 }
 
-/** Starts `serve` on a free port and waits for its address; it may be replaying its log still. */
-export async function startServing(
+/** Starts `serve`, on a free port unless one is given, and waits for its address; it may be replaying its log still. */
+export function startServing(
   runtime: Runtime,
-  { directory, dataDir }: Place,
+  place: Place,
   args: readonly string[] = [],
 ): Promise<ServerProcess> {
-  const flags = ["serve", "--port", "0", "--data-dir", dataDir, ...args];
-  const child = spawn([...runtime.command({ directory }), ...flags]);
+  const port = args.includes("--port") ? [] : ["--port", "0"];
+  return startUntil(/locations\/current\n/, runtime, place, ["serve", ...port, ...args]);
+}
+
+/** Starts `demo` on a free port, and waits until its history is there and its devices move. */
+export function startDemo(
+  runtime: Runtime,
+  place: Place,
+  args: readonly string[] = [],
+): Promise<ServerProcess> {
+  return startUntil(/begin anew\.\n/, runtime, place, ["demo", ...args]);
+}
+
+/** Waits for the last line of what it announces. */
+async function startUntil(
+  lastLine: RegExp,
+  runtime: Runtime,
+  { directory, dataDir }: Place,
+  words: readonly string[],
+): Promise<ServerProcess> {
+  const child = spawn([...runtime.command({ directory }), ...words, "--data-dir", dataDir]);
   const out = createTranscript(child.stdout);
   const error = createTranscript(child.stderr);
   try {
-    await out.matches(/locations\/current\n/); // The last line of what it announces.
+    await out.matches(lastLine);
   } catch (cause) {
     throw new Error(`The server did not start: ${error.text}`, { cause });
   }

@@ -1,13 +1,25 @@
+import { tmpdir } from "node:os";
 import { type KeyStore, openKeyStore } from "../../src/auth/key-store.ts";
+import { MadeKeys } from "../../src/auth/made-keys.ts";
 import type { Permission } from "../../src/auth/permissions.ts";
 import { createRateLimit } from "../../src/auth/rate-limit.ts";
+import { SessionSecret } from "../../src/auth/sessions/session-secret.ts";
+import { Sessions } from "../../src/auth/sessions/sessions.ts";
 import type { TierName } from "../../src/auth/tiers.ts";
+import type { ViewSpec } from "../../src/auth/view.ts";
 import type { RefusedMessage } from "../../src/clients/refused-message.ts";
-import { INGEST_LIMITS, LATE_WINDOW, LOG_QUEUE_BYTES_MAX, SEGMENT_BYTES_MAX } from "../../src/config.ts";
+import {
+  DEFAULT_VIEWERS,
+  INGEST_LIMITS,
+  LATE_WINDOW,
+  LOG_QUEUE_BYTES_MAX,
+  SEGMENT_BYTES_MAX,
+} from "../../src/config.ts";
 import { Doctor } from "../../src/doctor/doctor.ts";
 import { createHotStore } from "../../src/hot/hot-store.ts";
 import { createBodyBudget } from "../../src/http/body/body-budget.ts";
 import { AnswerBuffer } from "../../src/http/encode/answer-buffer.ts";
+import { Viewers } from "../../src/http/live/viewers.ts";
 import { createServer, type ServerOptions } from "../../src/http/server.ts";
 import type { Readiness, Services } from "../../src/http/services.ts";
 import { assert } from "../../src/lib/assert.ts";
@@ -18,26 +30,45 @@ import { createMeters } from "../../src/metrics/meters.ts";
 import { createScrape } from "../../src/metrics/scrape.ts";
 import type { Binding } from "../../src/model/binding.ts";
 import type { AppId } from "../../src/model/ids.ts";
+import { createNodeFiles } from "../../src/runtime/node-files.ts";
+import { createStripTypes } from "../../src/runtime/strip-types.ts";
 import { MessageCounts } from "../../src/service/clients/message-counts.ts";
 import { createTakeMessage } from "../../src/service/clients/take-message.ts";
 import { createCurrentQueries } from "../../src/service/current.ts";
+import { createReadCoordinates } from "../../src/service/density/read-coordinates.ts";
+import { READING_SIZES } from "../../src/service/export/export-source.ts";
+import { createExports } from "../../src/service/export/exports.ts";
 import { createFindings } from "../../src/service/findings.ts";
 import { createHistoryQueries } from "../../src/service/history/history.ts";
 import { createIngest } from "../../src/service/ingest.ts";
+import { createLive } from "../../src/service/live/create-live.ts";
+import { ViewerSlots } from "../../src/service/live/viewer-slots.ts";
 import { createNearby } from "../../src/service/nearby.ts";
+import { createReadPositions } from "../../src/service/positions/read-positions.ts";
+import { createVersions } from "../../src/service/versions.ts";
 import { createManualClock, type ManualClock } from "../../src/time/clock.ts";
+import { DEFAULT_RETENTION, type Retention } from "../../src/time/retention.ts";
 import { openWal } from "../../src/wal/wal.ts";
 import { createMemoryKeyFiles, createMemoryLock } from "../auth/memory-key-files.ts";
 import { openTestQuarantine } from "../quarantine/fixture.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "./disk/simulated-files.ts";
 import { createEmptyArchive, NO_SEALS } from "./empty-archive.ts";
+import { textOf } from "./event-reader.ts";
 import type { Report } from "./reports/batches.ts";
+import { openTestBaseMap } from "./test-base-map.ts";
+import { loadTestPlaces } from "./test-places.ts";
 
 /** A Friday at noon, between the spring clock changes of New York (8 March) and Berlin (29 March). */
 export const NOON_MS = Date.UTC(2026, 2, 20, 12);
 
 /** Less than a server has: a file of tests has many. */
 const ENCODED_RECORD_BYTES = 4 << 20;
+
+const DAY_MS = 86_400_000;
+/** Before it, keys with the permission `view` show nothing. */
+export const VIEWS_FROM_MS = NOON_MS - DAY_MS;
+/** How long they live. */
+export const VIEWS_MS = 30 * DAY_MS;
 
 export const APP_ID = "fleet";
 export const OTHER_APP_ID = "rival";
@@ -58,9 +89,20 @@ const KEYS = {
   boundToBoth: { permissions: ["read", "write"], deviceId: "pixel7", userId: "anna" },
   boundToDevice: { permissions: ["write"], deviceId: "pixel7" },
   boundToUser: { permissions: ["write"], userId: "anna" },
+  viewer: {
+    permissions: ["view"],
+    view: { deviceIds: ["bus", "ferry"], precisionMeters: null },
+    lifeMs: VIEWS_MS,
+  },
+  blurredViewer: {
+    permissions: ["view"],
+    view: { deviceIds: ["bus", "ferry"], precisionMeters: 500 },
+    lifeMs: VIEWS_MS,
+  },
 } as const satisfies Record<string, KeyPlan>;
 
 interface KeyPlan extends Partial<Binding> {
+  readonly view?: { readonly deviceIds: readonly string[]; readonly precisionMeters: number | null };
   readonly permissions: readonly Permission[];
   readonly appId?: string;
   readonly tier?: TierName;
@@ -84,6 +126,7 @@ export interface AnswerBody extends Members {
   readonly location: Members;
   readonly locations: readonly Members[];
   readonly devices: readonly Members[];
+  readonly stops: readonly Members[];
   readonly results: readonly (Members & { readonly location: Members })[];
   readonly pagination: Members;
   readonly query_info: Members & { readonly time_range: { readonly start: string; readonly end: string } };
@@ -103,6 +146,7 @@ export interface TestApp {
   readonly files: SimulatedFiles;
   /** The texts of the keys. */
   readonly keys: Readonly<Record<KeyName, string>>;
+  readonly sessions: Sessions;
   /** What the server said was its own fault. */
   readonly faults: readonly unknown[];
   /** What of clients' messages was kept because it could not be used. */
@@ -146,13 +190,13 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
       refused,
       keys: keyStore,
       bodies: options.bodies,
+      retention: options.retention,
     })),
     readiness: () => readiness,
     ...replaced,
   };
   const server = createServer({
     services,
-    keys: keyStore,
     rateLimit: createRateLimit(),
     corsOrigins: [],
     requests: meters.requests,
@@ -166,6 +210,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     clock,
     files,
     keys: texts,
+    sessions: services.sessions,
     faults,
     refused,
     setReadiness: (state) => {
@@ -182,6 +227,7 @@ interface ServiceParts {
   readonly startMs: number;
   readonly meters: ReturnType<typeof createMeters>;
   readonly bodies: Services["bodies"] | undefined;
+  readonly retention: Retention | undefined;
   /** Takes what of messages is kept because it can't be used. */
   readonly refused: RefusedMessage[];
   readonly keys: KeyStore;
@@ -194,6 +240,7 @@ async function createServices({
   startMs,
   meters,
   bodies = createBodyBudget(INGEST_LIMITS),
+  retention = DEFAULT_RETENTION,
   refused,
   keys,
 }: ServiceParts): Promise<Omit<Services, "readiness">> {
@@ -208,9 +255,16 @@ async function createServices({
     sequenceMin: 1,
     onEntry: ({ appId, batch, sequence }) => hot.apply(appId, batch, sequence),
   });
-  const queries = { hot, clock, scheduler };
+  hot.keepChanges(log.lastSequence);
+  const queries = { hot, clock, retention, scheduler };
   const doctor = new Doctor();
   const archive = createEmptyArchive();
+  const archived = {
+    ...queries,
+    archive: () => archive,
+    acknowledgedParts: async () => new Set<string>(),
+    lateWindow: LATE_WINDOW,
+  };
   const ingest = createIngest({
     log,
     hot,
@@ -220,7 +274,21 @@ async function createServices({
     scheduler,
   });
   const counts = new MessageCounts();
+  const answers = new AnswerBuffer(ENCODED_RECORD_BYTES);
+  const slots = new ViewerSlots(DEFAULT_VIEWERS);
   const { quarantine } = await openTestQuarantine(files, { scheduler });
+  const baseMap = await openTestBaseMap();
+  const exports = createExports({
+    ...queries,
+    archive: () => archive,
+    acknowledgedParts: async () => new Set(),
+    sizes: READING_SIZES,
+    pathOf: (file) => file,
+    files: createNodeFiles(),
+    archiveDirectory: tmpdir(),
+    scratchDirectory: tmpdir(),
+    stallMs: 60_000,
+  });
   return {
     ...queries,
     version: "1.2.3",
@@ -236,9 +304,12 @@ async function createServices({
       counts,
       scheduler,
       clock,
+      retention,
     }),
     quarantine: () => quarantine,
-    listKeys: () => keys.list(),
+    keys,
+    madeKeys: new MadeKeys(keys),
+    sessions: new Sessions({ secret: await openTestSecret(clock), keys, clock }),
     bodies,
     reports: meters.reports,
     doctor,
@@ -246,13 +317,13 @@ async function createServices({
     friendsFor: () => null,
     decryptOf: () => () => inOneStep(() => null),
     current: createCurrentQueries(queries),
-    history: createHistoryQueries({
-      ...queries,
-      archive: () => archive,
-      acknowledgedParts: async () => new Set(),
-      lateWindow: LATE_WINDOW,
-    }),
+    history: createHistoryQueries(archived),
+    readPositions: createReadPositions(archived),
+    readCoordinates: createReadCoordinates(archived),
+    exports: () => exports,
     nearby: createNearby(queries),
+    viewers: new Viewers({ live: createLive(queries), slots, counts: meters.viewers, answers }),
+    versions: createVersions({ ...queries, archive: () => archive }),
     scrape: createScrape({
       mqtt: () => null,
       version: "1.2.3",
@@ -263,13 +334,18 @@ async function createServices({
       stores: () => ({ log, archive, quarantine }),
       start: () => ({ isReady: true, replayedBytes: 0, totalBytes: 0 }),
       bodies,
+      viewers: slots,
       usage: () => ({ residentBytes: 1, heapUsedBytes: 1, cpuSeconds: 1, startedMs: startMs }),
       countDamaged: async () => 0,
       doctor,
       findings: createFindings({ ...queries, doctor }),
     }),
-    answers: new AnswerBuffer(ENCODED_RECORD_BYTES),
+    answers,
     readAsset: async () => new Uint8Array(),
+    stripTypes: createStripTypes(),
+    demoSpeed: null,
+    loadPlaces: loadTestPlaces,
+    baseMap: () => baseMap,
   };
 }
 
@@ -302,7 +378,17 @@ function createClient(
 
 export async function answerOf(response: Response): Promise<Answer> {
   const { status, headers } = response;
-  return { status, headers, body: (await response.json()) as AnswerBody };
+  return { status, headers, body: (await bodyOf(response)) as AnswerBody };
+}
+
+async function bodyOf(response: Response): Promise<unknown> {
+  const type = response.headers.get("content-type");
+  if (type === "text/event-stream") return { stream: await textOf(response) };
+  // A file is not read as what it is, be it JSON; and what is empty is a file.
+  const isFile = response.headers.has("content-disposition") || type?.startsWith("application/json") !== true;
+  return isFile
+    ? { file: Buffer.from(await response.arrayBuffer()).toString("latin1") }
+    : await response.json();
 }
 
 async function createKeys(clock: ManualClock) {
@@ -318,6 +404,7 @@ async function createKeys(clock: ManualClock) {
     const created = await store.create({
       appId: (plan.appId ?? APP_ID) as AppId,
       permissions: plan.permissions,
+      view: plan.view === undefined ? null : ({ ...plan.view, notBeforeMs: VIEWS_FROM_MS } as ViewSpec),
       tier: plan.tier ?? "unlimited",
       label: name,
       deviceId: plan.deviceId ?? null,
@@ -329,6 +416,16 @@ async function createKeys(clock: ManualClock) {
     if (name === "revoked") await store.revoke(created.value.key.id);
   }
   return { store, texts: texts as Record<KeyName, string> };
+}
+
+function openTestSecret(clock: ManualClock): Promise<SessionSecret> {
+  return SessionSecret.open({
+    files: createMemoryKeyFiles(),
+    path: "/data/session-secret",
+    clock,
+    acquireLock: createMemoryLock(),
+    process: { pid: 1, command: "test" },
+  });
 }
 
 /** A path with its query, each value percent-encoded. */

@@ -1,16 +1,19 @@
 import { join } from "node:path";
-import { openDatabase } from "../../src/archive/database/duckdb.ts";
 import { directoryPaths } from "../../src/directory/paths.ts";
+import { Settings } from "../../src/directory/settings.ts";
+import { openDatabase } from "../../src/duckdb/database.ts";
 import type { Files } from "../../src/runtime/files.ts";
 import { createNodeFiles } from "../../src/runtime/node-files.ts";
 import { createVerify, type DirectoryReport, type VerifyRequest } from "../../src/service/verify/verify.ts";
 import type { Clock } from "../../src/time/clock.ts";
+import { DEFAULT_RETENTION } from "../../src/time/retention.ts";
 import { createMemoryLock } from "../auth/memory-key-files.ts";
 
+const PROCESS = { pid: 1, command: "verify" };
 const REQUEST: VerifyRequest = { acknowledge: false, quick: false };
 
 /** Looks through a data directory on the machine's disk. */
-export function verifyDirectory(
+export async function verifyDirectory(
   dataDir: string,
   clock: Clock,
   request: Partial<VerifyRequest> = {},
@@ -18,11 +21,16 @@ export function verifyDirectory(
   onProgress: (done: number, total: number) => void = () => {},
 ): Promise<DirectoryReport> {
   const paths = directoryPaths(dataDir);
+  const acquireLock = createMemoryLock();
   const readDirectory = createVerify({
     files,
-    acquireLock: createMemoryLock(),
+    acquireLock,
     clock,
-    pid: 1,
+    settings: await Settings.open(
+      { files, path: paths.settings, clock, acquireLock, process: PROCESS },
+      async () => DEFAULT_RETENTION,
+    ),
+    pid: PROCESS.pid,
     paths,
     openDatabase: () =>
       openDatabase({

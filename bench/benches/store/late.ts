@@ -8,7 +8,7 @@ import { createHistoryQueries, type HistoryOutcome } from "../../../src/service/
 import type { HistoryAnswer } from "../../../src/service/history/history-answer.ts";
 import type { HistoryQuery } from "../../../src/service/history/history-query.ts";
 import { systemClock } from "../../../src/time/clock.ts";
-import { MS_PER_DAY, startOfUtcDayMs } from "../../../src/time/retention.ts";
+import { DEFAULT_RETENTION, MS_PER_DAY, startOfUtcDayMs } from "../../../src/time/retention.ts";
 import { median } from "../../support/figures/report.ts";
 import { batchesOf } from "../../support/fleets/batches.ts";
 import type { Bench, Bound } from "../../support/run/bench.ts";
@@ -99,6 +99,7 @@ function pagesOf(
   const { ofApp, ofDevice, ofUser } = createHistoryQueries({
     hot,
     clock: systemClock,
+    retention: DEFAULT_RETENTION,
     scheduler: new Scheduler(),
     archive: () => archive,
     acknowledgedParts: async () => new Set(),

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { KEY_COLUMNS } from "../../../src/archive/database/columns.ts";
+import { KEY_COLUMNS } from "../../../src/archive/columns.ts";
 import { SEAL_MEMORY_BYTES } from "../../../src/config.ts";
 import { directoryPaths } from "../../../src/directory/paths.ts";
 import { WINDOW_DAYS } from "../../../src/service/seal/plan.ts";

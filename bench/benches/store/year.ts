@@ -7,7 +7,7 @@ import type { OpenDirectory } from "../../../src/open-directory.ts";
 import { createHistoryQueries } from "../../../src/service/history/history.ts";
 import type { HistoryQuery } from "../../../src/service/history/history-query.ts";
 import { createManualClock, type ManualClock } from "../../../src/time/clock.ts";
-import { MS_PER_DAY, RETENTION_DAYS } from "../../../src/time/retention.ts";
+import { DEFAULT_RETENTION, DEFAULT_RETENTION_DAYS, MS_PER_DAY } from "../../../src/time/retention.ts";
 import { drawPlot, type Panel } from "../../support/figures/plot.ts";
 import { median, readable } from "../../support/figures/report.ts";
 import { createRandom, pick, type Random } from "../../support/fleets/random.ts";
@@ -37,7 +37,7 @@ export const bench: Bench = {
     "a service lives a year, and five weeks more: do its memory and its log stay as large as they were?",
   sizes: {
     devices: { help: "devices that report every minute", smoke: 5, full: 20 },
-    days: { help: "days that the service lives", smoke: 12, full: RETENTION_DAYS + 35 },
+    days: { help: "days that the service lives", smoke: 12, full: DEFAULT_RETENTION_DAYS + 35 },
     dayMinutes: { help: "minutes of each day that are reported", smoke: 60, full: MINUTES_PER_DAY },
     settledDay: {
       help: "from here on nothing should grow: the window is full, the first seals are over",
@@ -186,7 +186,7 @@ async function checkDays(
 ): Promise<void> {
   const random = createRandom(33);
   const devices = fleet.deviceIds.map((_, index) => index);
-  const firstDay = Math.max(0, days - RETENTION_DAYS);
+  const firstDay = Math.max(0, days - DEFAULT_RETENTION_DAYS);
   const missing = life.missingAfter(days - 1);
   for (let index = 0; index < checks; index++) {
     const device = pick(random, devices);
@@ -213,6 +213,7 @@ async function timesOf(
   const { ofDevice } = createHistoryQueries({
     hot,
     clock,
+    retention: DEFAULT_RETENTION,
     scheduler: new Scheduler(),
     archive: () => archive,
     acknowledgedParts: async () => new Set(),

@@ -1,12 +1,13 @@
 import { createHotStore, type HotStore } from "../../../src/hot/hot-store.ts";
+import type { Call } from "../../../src/http/call.ts";
 import { AnswerBuffer } from "../../../src/http/encode/answer-buffer.ts";
 import { nearby } from "../../../src/http/endpoints/devices/nearby.ts";
-import type { Call } from "../../../src/http/gate.ts";
 import type { Services } from "../../../src/http/services.ts";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import type { ReportBatch } from "../../../src/model/report-batch.ts";
 import { createNearby } from "../../../src/service/nearby.ts";
 import type { Clock } from "../../../src/time/clock.ts";
+import { DEFAULT_RETENTION } from "../../../src/time/retention.ts";
 import { BENCH_APP } from "../store/log.ts";
 
 const ORIGIN = "http://bench";
@@ -22,7 +23,10 @@ export class AskedCity {
     const hot = createHotStore(new Scheduler());
     this.#hot = hot;
     // All that this endpoint takes of the services, and of a call.
-    const services = { nearby: createNearby({ hot, clock }), answers: new AnswerBuffer() };
+    const services = {
+      nearby: createNearby({ hot, clock, retention: DEFAULT_RETENTION }),
+      answers: new AnswerBuffer(),
+    };
     const handle = nearby.open(services as Services);
     this.#answer = async (path) => {
       let written: Uint8Array | null = null;

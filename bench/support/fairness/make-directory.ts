@@ -119,7 +119,15 @@ async function makeKey(
   tier: TierName,
   permissions: readonly Permission[],
 ): Promise<string> {
-  const created = await store.create({ appId, permissions, tier, label: "", ...UNBOUND, expiresMs: null });
+  const created = await store.create({
+    appId,
+    permissions,
+    view: null,
+    tier,
+    label: "",
+    ...UNBOUND,
+    expiresMs: null,
+  });
   if (!created.ok) throw new Error(`no key could be made: ${created.error.kind}`);
   return created.value.text;
 }

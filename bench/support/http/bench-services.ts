@@ -1,29 +1,52 @@
-import { INGEST_LIMITS, LATE_WINDOW } from "../../../src/config.ts";
+import { MadeKeys } from "../../../src/auth/made-keys.ts";
+import { Sessions } from "../../../src/auth/sessions/sessions.ts";
+import { DEFAULT_VIEWERS, INGEST_LIMITS, LATE_WINDOW } from "../../../src/config.ts";
 import { Doctor } from "../../../src/doctor/doctor.ts";
 import { createBodyBudget } from "../../../src/http/body/body-budget.ts";
 import { AnswerBuffer } from "../../../src/http/encode/answer-buffer.ts";
+import { Viewers } from "../../../src/http/live/viewers.ts";
 import type { Services } from "../../../src/http/services.ts";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import { inOneStep } from "../../../src/lib/schedule/steps.ts";
 import type { Meters } from "../../../src/metrics/meters.ts";
 import type { OpenDirectory } from "../../../src/open-directory.ts";
+import { createPlacesLoader } from "../../../src/places/load-places.ts";
 import type { Platform } from "../../../src/runtime/platform.ts";
 import { MessageCounts } from "../../../src/service/clients/message-counts.ts";
 import { createTakeMessage } from "../../../src/service/clients/take-message.ts";
 import { createCurrentQueries } from "../../../src/service/current.ts";
+import { createReadCoordinates } from "../../../src/service/density/read-coordinates.ts";
 import { createHistoryQueries } from "../../../src/service/history/history.ts";
+import { createLive } from "../../../src/service/live/create-live.ts";
+import { ViewerSlots } from "../../../src/service/live/viewer-slots.ts";
 import { createNearby } from "../../../src/service/nearby.ts";
+import { createReadPositions } from "../../../src/service/positions/read-positions.ts";
+import { createVersions } from "../../../src/service/versions.ts";
 import { systemClock as clock } from "../../../src/time/clock.ts";
+import { DEFAULT_RETENTION } from "../../../src/time/retention.ts";
 
 /** What a server over a directory answers from, without its metrics. */
 export function createBenchServices(
-  { hot, archive, ingest }: Pick<OpenDirectory, "archive" | "ingest"> & Pick<Services, "hot">,
-  { readAsset }: Pick<Platform, "readAsset">,
-  { reports }: Pick<Meters, "reports">,
+  {
+    hot,
+    archive,
+    ingest,
+    exports,
+    keys,
+  }: Pick<OpenDirectory, "archive" | "ingest" | "exports"> & Pick<Services, "hot" | "keys">,
+  { readAsset, stripTypes }: Pick<Platform, "readAsset" | "stripTypes">,
+  { reports, viewers }: Pick<Meters, "reports" | "viewers">,
   doctor: Services["doctor"] = new Doctor(),
 ): Services {
   const scheduler = new Scheduler();
-  const queries = { hot, clock, scheduler };
+  const queries = { hot, clock, retention: DEFAULT_RETENTION, scheduler };
+  const archived = {
+    ...queries,
+    archive: () => archive,
+    acknowledgedParts: () => Promise.resolve(new Set<string>()),
+    lateWindow: LATE_WINDOW,
+  };
+  const answers = new AnswerBuffer();
   return {
     ...queries,
     version: "bench",
@@ -37,11 +60,14 @@ export function createBenchServices(
       counts: new MessageCounts(),
       scheduler,
       clock,
+      retention: DEFAULT_RETENTION,
     }),
     quarantine: () => {
       throw new Error("benches send what can be used");
     },
-    listKeys: () => [],
+    keys,
+    madeKeys: new MadeKeys(keys),
+    sessions: new Sessions({ secret: { signer: null, obtain: nobodySignsIn }, keys, clock }),
     bodies: createBodyBudget(INGEST_LIMITS),
     reports,
     friendsFor: () => null,
@@ -49,15 +75,30 @@ export function createBenchServices(
     doctor,
     mqttOf: () => null,
     current: createCurrentQueries(queries),
-    history: createHistoryQueries({
-      ...queries,
-      archive: () => archive,
-      acknowledgedParts: () => Promise.resolve(new Set()),
-      lateWindow: LATE_WINDOW,
-    }),
+    history: createHistoryQueries(archived),
+    readPositions: createReadPositions(archived),
+    readCoordinates: createReadCoordinates(archived),
+    exports: () => exports,
     nearby: createNearby(queries),
+    viewers: new Viewers({
+      live: createLive(queries),
+      slots: new ViewerSlots(DEFAULT_VIEWERS),
+      counts: viewers,
+      answers,
+    }),
+    versions: createVersions({ ...queries, archive: () => archive }),
     scrape: () => Promise.resolve(""),
-    answers: new AnswerBuffer(),
+    answers,
     readAsset,
+    stripTypes,
+    demoSpeed: null,
+    loadPlaces: createPlacesLoader(readAsset, scheduler),
+    baseMap: () => {
+      throw new Error("benches ask for no map");
+    },
   };
+}
+
+function nobodySignsIn(): never {
+  throw new Error("benches ask with keys");
 }

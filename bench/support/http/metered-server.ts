@@ -26,15 +26,17 @@ const responder = new Responder({
   scheduler: new Scheduler(),
   onFault: (_id, error) => console.error(error),
 });
+const services = createBenchServices({ ...directory, keys }, platform, createMeters());
 const gate = createGate({
   keys,
+  sessions: services.sessions,
   rateLimit: createRateLimit(),
   clock,
   responder,
   observe: observeAs(mode!),
   unavailable: () => null,
 });
-const handler = gate.keyed(nearby, nearby.open(createBenchServices(directory, platform, createMeters())));
+const handler = gate.keyed(nearby, nearby.open(services));
 const answer = ({ request }: { request: Request }) => handler(request);
 const app = new Elysia({ precompile: true, handler: { standardHostname: false } }).get(
   nearby.path,

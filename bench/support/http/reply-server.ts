@@ -30,10 +30,9 @@ const CANDIDATES = 3000;
 const [dataDir, ageHours] = process.argv.slice(2);
 const { directory, keys, platform, listen } = await openServedDirectory(dataDir!);
 const meters = createMeters();
-const services = createBenchServices(directory, platform, meters);
+const services = createBenchServices({ ...directory, keys }, platform, meters);
 const server = createServer({
   services: { ...services, nearby: createDrawnNearby(directory.hot) },
-  keys,
   rateLimit: createRateLimit(),
   corsOrigins: [],
   requests: meters.requests,

@@ -19,8 +19,7 @@ const { directory, keys, platform, listen } = await openServedDirectory(dataDir!
 const meters = createMeters();
 const doctor = mode === "without" ? NOBODY : new Doctor();
 const server = createServer({
-  services: createBenchServices(directory, platform, meters, doctor),
-  keys,
+  services: createBenchServices({ ...directory, keys }, platform, meters, doctor),
   rateLimit: createRateLimit(),
   corsOrigins: [],
   requests: meters.requests,

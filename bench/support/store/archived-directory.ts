@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openSettings } from "../../../src/cli/open-settings.ts";
 import { DEFAULT_ARCHIVE_CONFIG } from "../../../src/config.ts";
 import { directoryPaths } from "../../../src/directory/paths.ts";
 import { createHotStore } from "../../../src/hot/hot-store.ts";
@@ -9,9 +10,16 @@ import type { AppId } from "../../../src/model/ids.ts";
 import { BATCH_REPORTS_MAX, type ReportBatch } from "../../../src/model/report-batch.ts";
 import { type OpenDirectory, openDirectory } from "../../../src/open-directory.ts";
 import { createNodeFiles } from "../../../src/runtime/node-files.ts";
+import { acquireSqliteLock } from "../../../src/runtime/sqlite-lock.ts";
 import { WINDOW_DAYS } from "../../../src/service/seal/plan.ts";
 import { type Clock, systemClock } from "../../../src/time/clock.ts";
-import { MS_PER_DAY, RETENTION_DAYS, startOfUtcDayMs } from "../../../src/time/retention.ts";
+import {
+  DEFAULT_RETENTION,
+  DEFAULT_RETENTION_DAYS,
+  MS_PER_DAY,
+  type Retention,
+  startOfUtcDayMs,
+} from "../../../src/time/retention.ts";
 import { utcDayStartMs } from "../../../src/time/utc-day.ts";
 import type { YearFleet } from "../fleets/year-fleet.ts";
 import { startArchiveServer } from "../servers/archive-server.ts";
@@ -22,7 +30,7 @@ export const SERVED_APP = "default" as AppId;
 export const MINUTES_PER_DAY = 1440;
 
 /** Days before today that are archived, if all of the retention is: the others are the window's. */
-export const ARCHIVED_DAYS_MAX = RETENTION_DAYS - WINDOW_DAYS;
+export const ARCHIVED_DAYS_MAX = DEFAULT_RETENTION_DAYS - WINDOW_DAYS;
 
 /** A few days at a time, so that memory holds no more than it is meant to. */
 const DAYS_A_SEAL = 7;
@@ -40,6 +48,8 @@ export interface ArchivedDirectoryOptions {
   readonly archivedDays: number;
   /** Reports of each day are those of its first minutes. */
   readonly minutesPerDay: number;
+  /** What the directory is set to; left out, the default. */
+  readonly retention?: Retention;
 }
 
 const made = new Map<string, Promise<ArchivedDirectory>>();
@@ -56,13 +66,15 @@ export function archivedDirectory(options: ArchivedDirectoryOptions): Promise<Ar
   return known;
 }
 
-async function makeDirectory({ fleet, archivedDays, minutesPerDay }: ArchivedDirectoryOptions) {
+async function makeDirectory(options: ArchivedDirectoryOptions): Promise<ArchivedDirectory> {
+  const { fleet, archivedDays, minutesPerDay, retention = DEFAULT_RETENTION } = options;
   const dataDir = temporaryDataDir("archived");
   await makeFirstKey(dataDir);
+  await setRetention(dataDir, retention);
   const startedMs = performance.now();
   const todayMs = startOfUtcDayMs(Date.now());
   const dayStart = (daysAgo: number) => todayMs - daysAgo * MS_PER_DAY;
-  const directory = await openBenchDirectory(dataDir, systemClock);
+  const directory = await openBenchDirectory(dataDir, systemClock, retention);
   let records = 0;
   for (let daysAgo = archivedDays + WINDOW_DAYS; daysAgo > 0; daysAgo--) {
     records += await report(directory, dayBatches(fleet, dayStart(daysAgo), minutesPerDay));
@@ -91,8 +103,25 @@ export async function makeFirstKey(dataDir: string): Promise<void> {
   await (await startArchiveServer(dataDir)).stop();
 }
 
+/** As the command does. */
+async function setRetention(dataDir: string, retention: Retention): Promise<void> {
+  if (retention === DEFAULT_RETENTION) return;
+  const settings = await openSettings(
+    "bench",
+    dataDir,
+    { files: createNodeFiles(), acquireLock: acquireSqliteLock, pid: process.pid },
+    systemClock,
+  );
+  const set = await settings.setRetention(retention);
+  if (!set.ok) throw new Error(`the retention can't be set: ${set.error.kind}`);
+}
+
 /** Opens a directory in this process, as the server does. */
-export function openBenchDirectory(dataDir: string, clock: Clock): Promise<OpenDirectory> {
+export function openBenchDirectory(
+  dataDir: string,
+  clock: Clock,
+  retention: Retention = DEFAULT_RETENTION,
+): Promise<OpenDirectory> {
   const fail = (what: unknown) => {
     throw new Error("the directory is not well", { cause: what });
   };
@@ -101,6 +130,7 @@ export function openBenchDirectory(dataDir: string, clock: Clock): Promise<OpenD
     dataDir,
     files: createNodeFiles(),
     clock,
+    retention,
     hot: createHotStore(scheduler),
     scheduler,
     config: DEFAULT_ARCHIVE_CONFIG,

@@ -1,5 +1,5 @@
 import { DuckDBInstance, type DuckDBValue } from "@duckdb/node-api";
-import { VALUE_COLUMNS } from "../../../src/archive/database/columns.ts";
+import { VALUE_COLUMNS } from "../../../src/archive/columns.ts";
 import type { ArchiveConfig } from "../../../src/config.ts";
 import { LOCATION_FIELDS, type ResponseKind } from "../../../src/model/location-fields.ts";
 import { SERVED_APP } from "./archived-directory.ts";

@@ -19,6 +19,8 @@ export interface Manifest {
    * finds them. Retention is by the clock of each answer, so while it says that a day has not expired the day is shown.
    */
   readonly expired: ReadonlyMap<UtcDay, ExpiredDay>;
+  /** What the last seal went by, as `365d`, in case the setting is lost; null where nobody knows. */
+  readonly retention: string | null;
 }
 
 export interface SealedDay {
@@ -58,6 +60,7 @@ export const EMPTY_MANIFEST: Manifest = {
   days: new Map(),
   latest: null,
   expired: new Map(),
+  retention: null,
 };
 
 const FORMAT_VERSION = 1;
@@ -67,7 +70,8 @@ const FORMAT_VERSION = 1;
  * writes it, so that a bit that flipped in a number is noticed. A later version has another checksum, so that a bit
  * that flipped in the version is noticed too, and passes for no newer program's file.
  */
-export function encodeManifest({ seal, lastSequence, days, latest, expired }: Manifest): Uint8Array {
+export function encodeManifest(manifest: Manifest): Uint8Array {
+  const { seal, lastSequence, days, latest, expired, retention } = manifest;
   const body = {
     seal,
     lastSequence,
@@ -76,6 +80,7 @@ export function encodeManifest({ seal, lastSequence, days, latest, expired }: Ma
     expired: [...expired]
       .sort(byDay)
       .map(([day, sealed]) => ({ day: utcDayName(day), ...sealedJson(sealed), sinceMs: sealed.sinceMs })),
+    ...(retention === null ? {} : { retention }),
   };
   const text = JSON.stringify(body);
   return new TextEncoder().encode(`{"version":${FORMAT_VERSION},"crc":${crc32(text)},"manifest":${text}}\n`);
@@ -142,15 +147,19 @@ interface ManifestJson {
   readonly days: readonly DayJson[];
   readonly latest: readonly PartJson[] | null;
   readonly expired: readonly (DayJson & { readonly sinceMs: number })[];
+  /** Absent in what 0.1 wrote. */
+  readonly retention?: string;
 }
 
-function manifestOf({ seal, lastSequence, days, latest, expired }: ManifestJson): Manifest {
+function manifestOf(json: ManifestJson): Manifest {
+  const { seal, lastSequence, days, latest, expired, retention = null } = json;
   return {
     seal: wholeOf(seal),
     lastSequence: wholeOf(lastSequence),
     days: new Map(days.map((day) => [dayOf(day), sealedOf(day)])),
     latest: latest?.map(partOf) ?? null,
     expired: new Map(expired.map((day) => [dayOf(day), { ...sealedOf(day), sinceMs: wholeOf(day.sinceMs) }])),
+    retention,
   };
 }
 

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
+import type { Connection } from "../../duckdb/database.ts";
 import type { AppId } from "../../model/ids.ts";
 import { moveDurably } from "../../runtime/durable-names.ts";
 import { type Files, isOutOfDescriptors, unlessFileError } from "../../runtime/files.ts";
 import type { UtcDay } from "../../time/utc-day.ts";
-import type { Connection } from "../database/duckdb.ts";
 import { listPartFiles, type PartFile } from "./list-part-files.ts";
 import type { Manifest, Part, SealedDay } from "./manifest.ts";
 import { lostName } from "./paths.ts";
@@ -65,6 +65,7 @@ function manifestOf(found: readonly FoundPart[], inTheWay: readonly PartFile[]):
     days,
     latest: null, // The checkpoint is found anew from the parts.
     expired: new Map(),
+    retention: null,
   };
 }
 

@@ -1,7 +1,9 @@
+import type { Connection, Rows } from "../../duckdb/database.ts";
+import type { BoundingBox } from "../../geo/bounding-box.ts";
 import type { DeviceId } from "../../model/ids.ts";
+import type { NumberFieldName } from "../../model/location-fields.ts";
 import type { RecordPage } from "../../model/record-page.ts";
 import type { Order } from "../../time/range.ts";
-import type { Connection, Rows } from "../database/duckdb.ts";
 import type { ArchiveScan } from "./archive-scan.ts";
 import { findRecords, stretchOf } from "./find-records.ts";
 import { createLateTable, dropLateTable } from "./late-table.ts";
@@ -11,9 +13,11 @@ import { scanDays } from "./scan-days.ts";
 import { columnsOf, createScanRunner, type SharedResources } from "./scan-runner.ts";
 import {
   COUNT_STATEMENT,
+  coordinatesStatement,
   DEVICES_STATEMENT,
   KEYS_STATEMENT,
   PATH_STATEMENT,
+  positionsStatement,
   recordsStatement,
   type ScanStatement,
 } from "./scan-sql.ts";
@@ -33,6 +37,22 @@ export interface PathPoints {
   readonly longitude: Float64Array;
 }
 
+/** Positions of one device in order of time, with some of their fields; NaN where a record has none. */
+export interface PositionRows {
+  readonly count: number;
+  readonly timestampMs: Float64Array;
+  readonly latitude: Float64Array;
+  readonly longitude: Float64Array;
+  readonly numbers: readonly Float64Array[];
+}
+
+/** Where records were made, in degrees. */
+export interface CoordinateRows {
+  readonly count: number;
+  readonly latitude: Float64Array;
+  readonly longitude: Float64Array;
+}
+
 /** Answers one query after another; rejects with DuckDB's error where a file can't be read. */
 export interface ArchiveSession {
   /** Records ordered by time, then device id as UTF-8; newest first reverses both. */
@@ -44,9 +64,16 @@ export interface ArchiveSession {
   keys(scan: ArchiveScan): AsyncIterable<RecordKeys>;
   /** All matching positions, some thousand at a time. */
   path(scan: ArchiveScan): AsyncIterable<PathPoints>;
+  /** The matching positions of the scan's one device, oldest first, some thousand at a time. */
+  positions(scan: ArchiveScan, fields: readonly NumberFieldName[]): AsyncIterable<PositionRows>;
+  /** Where all matching records of a box were made, or of all the world, in no order, some thousand at a time. */
+  coordinates(scan: ArchiveScan, box: BoundingBox | null): AsyncIterable<CoordinateRows>;
   /** Compressed bytes of the column chunks that the session had to read, each counted once. */
   readonly scannedBytes: number;
 }
+
+/** Days whose positions are sorted at once, where they have to be: a year's may be tens of millions. */
+const POSITION_DAYS = 32;
 
 /** Answers queries over one connection, until the signal comes. */
 export function createArchiveSession(
@@ -119,6 +146,27 @@ export function createArchiveSession(
           longitude: rows.numbers(1),
         };
       }
+    },
+    async *positions(scan, fields) {
+      const statement = positionsStatement(fields);
+      const days = scanDays(scan);
+      const inTime = async function* () {
+        for (let from = 0; from < days.length; from += POSITION_DAYS)
+          yield* runner.stream(stretchOf(scan, days.slice(from, from + POSITION_DAYS)), statement);
+      };
+      for await (const rows of overLate(scan, statement, inTime)) {
+        yield {
+          count: rows.count,
+          timestampMs: rows.numbers(0),
+          latitude: rows.numbers(1),
+          longitude: rows.numbers(2),
+          numbers: fields.map((_name, index) => rows.numbers(3 + index)),
+        };
+      }
+    },
+    async *coordinates(scan, box) {
+      for await (const rows of read(scan, coordinatesStatement(box)))
+        yield { count: rows.count, latitude: rows.numbers(0), longitude: rows.numbers(1) };
     },
     get scannedBytes() {
       return runner.scannedBytes;

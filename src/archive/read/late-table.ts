@@ -1,3 +1,4 @@
+import type { Connection } from "../../duckdb/database.ts";
 import { nextTurn } from "../../lib/schedule/next-turn.ts";
 import {
   NUMBER_FIELDS,
@@ -7,8 +8,7 @@ import {
 } from "../../model/location-fields.ts";
 import { NOT_CARRIED, type ReportBatch } from "../../model/report-batch.ts";
 import type { UtcDay } from "../../time/utc-day.ts";
-import { VALUE_COLUMNS } from "../database/columns.ts";
-import type { Connection } from "../database/duckdb.ts";
+import { VALUE_COLUMNS } from "../columns.ts";
 
 /** Rows of memory that lie over archived records. */
 export interface LateRows {
@@ -47,12 +47,25 @@ export async function createLateTable(
   columns: readonly string[],
   signal?: AbortSignal,
 ): Promise<void> {
-  await connection.run(CREATE);
+  await createEmptyLateTable(connection);
   for (const batch of late.batches()) {
     signal?.throwIfAborted();
     if (batch.count === 0) await nextTurn();
-    else await connection.run(INSERT, { rows: textOf(batch, columns) });
+    else await addLateRows(connection, batch, columns);
   }
+}
+
+/** The same for rows that come one batch after the other. */
+export async function createEmptyLateTable(connection: Connection): Promise<void> {
+  await connection.run(CREATE);
+}
+
+export async function addLateRows(
+  connection: Connection,
+  batch: ReportBatch,
+  columns: readonly string[],
+): Promise<void> {
+  await connection.run(INSERT, { rows: textOf(batch, columns) });
 }
 
 /** Takes it away, where it is there. */

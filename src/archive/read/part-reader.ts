@@ -1,8 +1,8 @@
+import type { Connection, Database } from "../../duckdb/database.ts";
 import { assert } from "../../lib/assert.ts";
 import type { Result } from "../../lib/result.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { AppId } from "../../model/ids.ts";
-import type { Connection, Database } from "../database/duckdb.ts";
 import type { Part } from "../files/manifest.ts";
 import { type ArchiveSession, createArchiveSession } from "./archive-session.ts";
 import { createPageDictionary } from "./page-dictionary.ts";
@@ -39,6 +39,8 @@ export interface PartReaderOptions {
   readonly slots: number;
   /** Queries that wait for a slot. */
   readonly queueMax: number;
+  /** Files that are remembered at a time; left out, as many as memory is meant for. */
+  readonly rememberedFilesMax?: number;
 }
 
 /** A database, and what is known of the files it reads. */
@@ -47,9 +49,20 @@ interface Reading {
   /** Connections that no query uses. */
   readonly idle: Connection[];
   readonly shared: SharedResources;
+  /** Queries under way. */
+  running: number;
+  /** Whether no query will come any more. */
+  isLeft: boolean;
 }
 
-export function createPartReader({ openDatabase, pathOf, slots, queueMax }: PartReaderOptions): PartReader {
+/**
+ * DuckDB remembers some 30 to 60 KB of each file it read. A year's files stay; of ten years, which one export may read,
+ * it starts over.
+ */
+const REMEMBERED_FILES_MAX = 1024;
+
+export function createPartReader(options: PartReaderOptions): PartReader {
+  const { openDatabase, pathOf, slots, queueMax, rememberedFilesMax = REMEMBERED_FILES_MAX } = options;
   const queue = createQuerySlots(slots, queueMax);
   let reading = createReading();
   let isClosed = false;
@@ -64,6 +77,8 @@ export function createPartReader({ openDatabase, pathOf, slots, queueMax }: Part
         hasOldFiles: false,
         pathOf,
       },
+      running: 0,
+      isLeft: false,
     };
     return begun;
   }
@@ -84,50 +99,53 @@ export function createPartReader({ openDatabase, pathOf, slots, queueMax }: Part
   ): Promise<Value> {
     assert(!isClosed, "a closed reader is asked nothing");
     const asked = reading;
-    const connection = asked.idle.pop() ?? (await connect(asked));
+    asked.running++;
+    let connection: Connection | null = null;
     let isSound = false;
     try {
+      connection = asked.idle.pop() ?? (await connect(asked));
       const value = await use(createArchiveSession(connection, signal, asked.shared));
       isSound = true;
       return value;
     } finally {
+      if (!asked.isLeft && asked.shared.sizes.count > rememberedFilesMax) renew();
       // After a failure nobody knows what state a connection is in, and a new one costs little.
-      if (isSound && asked === reading && !isClosed) asked.idle.push(connection);
-      else connection.close();
+      if (connection !== null && isSound && !asked.isLeft) asked.idle.push(connection);
+      else connection?.close();
+      asked.running--;
+      closeOnceUnused(asked);
     }
   }
 
-  function leave({ idle, shared }: Reading): void {
-    for (const connection of idle.splice(0)) connection.close();
-    shared.sizes.close();
+  function leave(left: Reading): void {
+    left.isLeft = true;
+    for (const connection of left.idle.splice(0)) connection.close();
+    left.shared.sizes.close();
+    closeOnceUnused(left);
   }
 
-  function closeOnceUnused(): void {
-    if (isClosed && queue.running === 0) void reading.database?.then((database) => database.close());
+  function renew(): void {
+    leave(reading);
+    reading = createReading();
+  }
+
+  /** What a database remembers would stay until somebody collected it. */
+  function closeOnceUnused({ isLeft, running, database }: Reading): void {
+    if (isLeft && running === 0) database?.then((opened) => opened.close()).catch(() => undefined);
   }
 
   return {
-    async withSession(appId, signal, use) {
-      try {
-        return await queue.run(appId, signal, () => answer(signal, use));
-      } finally {
-        closeOnceUnused();
-      }
-    },
+    withSession: (appId, signal, use) => queue.run(appId, signal, () => answer(signal, use)),
     get running() {
       return queue.running;
     },
     get waiting() {
       return queue.waiting;
     },
-    renew() {
-      leave(reading); // Queries under way keep its database alive by their connections.
-      reading = createReading();
-    },
+    renew,
     close() {
       isClosed = true;
       leave(reading);
-      closeOnceUnused();
     },
   };
 }

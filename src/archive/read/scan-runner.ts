@@ -1,5 +1,5 @@
+import type { Connection, Rows, SqlValues } from "../../duckdb/database.ts";
 import type { TimeRange } from "../../time/range.ts";
-import type { Connection, Rows, SqlValues } from "../database/duckdb.ts";
 import type { Part } from "../files/manifest.ts";
 import type { ArchiveScan } from "./archive-scan.ts";
 import type { PageDictionary } from "./page-dictionary.ts";

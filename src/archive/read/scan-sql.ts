@@ -1,13 +1,15 @@
+import type { BoundingBox } from "../../geo/bounding-box.ts";
 import {
   type LocationField,
   NUMBER_FIELDS,
+  type NumberFieldName,
   PROFILE_FIELDS,
   type ResponseKind,
   STATE_FIELDS,
 } from "../../model/location-fields.ts";
 import type { Order } from "../../time/range.ts";
-import { NO_RECORDS_SQL, VALUE_COLUMNS } from "../database/columns.ts";
-import { overlaidColumns } from "../database/overlay-sql.ts";
+import { NO_RECORDS_SQL, VALUE_COLUMNS } from "../columns.ts";
+import { overlaidColumns } from "../overlay-sql.ts";
 import { LATE_TABLE } from "./late-table.ts";
 
 /*
@@ -28,6 +30,8 @@ export interface ScanShape {
   readonly isSorted: boolean;
   /** Fields that this response does not show are left out of records; null shows all. */
   readonly shownIn: ResponseKind | null;
+  /** Left out, all devices take part that the others let through. */
+  readonly some?: SomeKeys;
 }
 
 /** What decides which columns a statement looks at. */
@@ -69,21 +73,35 @@ export function recordsStatement(order: Order): ScanStatement {
   };
 }
 
-/**
- * All records of an app in a range, by device and time: the device, the time, number fields, profile and state as a
- * JSON array each. `isSorted` where the files are in this order already, read one after the other.
- */
-export function orderedRecordsSql(
-  given: Pick<ScanShape, "hasFiles" | "hasLate" | "hasOldFiles" | "isSorted">,
-): string {
-  const shape = { ...given, ofDevice: false, ofUser: false, byAccuracy: false, shownIn: null };
-  const columns = [
-    ...["device_id", "timestamp::DOUBLE"],
-    ...NUMBER_FIELDS.map(({ name }) => `coalesce(${name}, 'NaN'::DOUBLE)`), // Nulls take a third longer to read.
-    ...[tupleJson(PROFILE_FIELDS, shape), tupleJson(STATE_FIELDS, shape)],
-  ].join(", ");
-  if (shape.isSorted && !shape.hasLate) return `SELECT ${columns} FROM ${archivedRows(shape)}`;
-  return `SELECT ${columns} FROM (SELECT * FROM ${matching(shape)} ORDER BY device_id, timestamp)`;
+/** Conditions on keys that a statement over all of an app may have besides. */
+export interface SomeKeys {
+  /** Only those of `$devices`. */
+  readonly isListed: boolean;
+  /** Only those behind `$after`, and up to `$last`, in order. */
+  readonly isAfter: boolean;
+  readonly isUpToLast: boolean;
+  /** Only records that come behind `$behindMs` and `$behindDevice`, in order of time. */
+  readonly isBehind: boolean;
+}
+
+export interface AllRecordsShape extends Pick<ScanShape, "ofDevice" | "ofUser"> {
+  readonly some?: SomeKeys;
+  readonly hasFiles: boolean;
+  readonly hasLate: boolean;
+  readonly hasOldFiles: boolean;
+  /** Whether the files, read one after the other, are in the order that is asked for. */
+  readonly isSorted: boolean;
+  /** Which of the keys comes first. */
+  readonly order: "time" | "device";
+}
+
+/** All records in order, as a table of all `VALUE_COLUMNS`, with `device_id` and `timestamp`. */
+export function allRecordsSql(given: AllRecordsShape): string {
+  const shape = { ...given, byAccuracy: false, shownIn: null };
+  if (shape.isSorted && !shape.hasLate)
+    return `SELECT ${RECORD} FROM ${archivedRows(shape)}${valueFilters(shape)}`;
+  const keys = shape.order === "time" ? "timestamp, device_id" : "device_id, timestamp";
+  return `SELECT * FROM ${matching(shape)} ORDER BY ${keys}`;
 }
 
 function tupleJson(fields: readonly LocationField[], shape: ScanShape): string {
@@ -146,6 +164,43 @@ export const PATH_STATEMENT: ScanStatement = {
   columns: (shape) => [...filterColumns(shape), "latitude", "longitude"],
 };
 
+/** Time, latitude and longitude of one device's records, oldest first, and some of their fields. */
+export function positionsStatement(fields: readonly NumberFieldName[]): ScanStatement {
+  const columns = ["timestamp::DOUBLE", "latitude", "longitude", ...fields].join(", ");
+  return {
+    sql(shape) {
+      const { isSorted, hasLate, hasOldFiles } = shape;
+      // That a file lacks a field shows when its turn comes. To sort takes all of them before any row is handed over.
+      if (isSorted && !hasLate && !hasOldFiles && fields.length === 0)
+        return `SELECT ${columns} FROM ${archivedRows(shape)}${valueFilters(shape)}`;
+      return `SELECT ${columns} FROM ${matching(shape)} ORDER BY timestamp`;
+    },
+    columns: (shape) => [...filterColumns(shape), "latitude", "longitude", ...fields],
+  };
+}
+
+/** Latitude and longitude of all matching records of a box, in no order. Compared as `BoundingBox` does. */
+export function coordinatesStatement(box: BoundingBox | null): ScanStatement {
+  const within = box === null ? "" : ` WHERE ${withinBox(box)}`;
+  return {
+    sql: (shape) => `SELECT latitude, longitude FROM ${matching(shape)}${within}`,
+    columns: (shape) => [...filterColumns(shape), "latitude", "longitude"],
+  };
+}
+
+function withinBox({ west, south, east, north, holdsAntimeridian }: BoundingBox): string {
+  const isEast = `longitude >= ${literal(west)}`;
+  const isWest = `longitude <= ${literal(east)}`;
+  const between = `${isEast} ${west <= east ? "AND" : "OR"} ${isWest}`;
+  const longitudes = holdsAntimeridian ? `${between} OR abs(longitude) = 180` : between;
+  return `latitude >= ${literal(south)} AND latitude <= ${literal(north)} AND (${longitudes})`;
+}
+
+/** As a text: a number with a dot is a decimal for DuckDB, which need not become the double that it stands for. */
+function literal(degrees: number): string {
+  return `'${degrees}'::DOUBLE`;
+}
+
 /** Columns that tell whether a record matches. */
 function filterColumns({ ofUser, byAccuracy }: ScanColumns): string[] {
   const columns = ["app_id", "device_id", "timestamp"];
@@ -187,9 +242,15 @@ function lateRows(shape: ScanShape): string {
   return `SELECT * FROM ${LATE_TABLE} WHERE ${keyFilters(shape)}`;
 }
 
-function keyFilters({ ofDevice }: ScanShape): string {
-  const device = ofDevice ? " AND device_id = $device" : "";
-  return `timestamp >= $start AND timestamp < $end${device}`;
+function keyFilters({ ofDevice, some }: ScanShape): string {
+  const filters = ["timestamp >= $start AND timestamp < $end"];
+  if (ofDevice) filters.push("device_id = $device");
+  if (some?.isListed) filters.push("device_id IN (SELECT unnest($devices))");
+  if (some?.isAfter) filters.push("device_id > $after");
+  if (some?.isUpToLast) filters.push("device_id <= $last");
+  if (some?.isBehind)
+    filters.push("(timestamp > $behindMs OR (timestamp = $behindMs AND device_id > $behindDevice))");
+  return filters.join(" AND ");
 }
 
 function valueFilters({ ofUser, byAccuracy }: ScanShape): string {

@@ -1,8 +1,8 @@
+import type { Connection } from "../../duckdb/database.ts";
 import { compareUtf8 } from "../../lib/text/utf8.ts";
 import type { AppId, DeviceId } from "../../model/ids.ts";
 import type { TimeRange } from "../../time/range.ts";
-import { ARCHIVE_COLUMNS } from "../database/columns.ts";
-import type { Connection } from "../database/duckdb.ts";
+import { ARCHIVE_COLUMNS } from "../columns.ts";
 
 /** What a statement looks for by the columns that files are sorted by. */
 export interface ScanKeys {
@@ -15,6 +15,8 @@ export interface ScanKeys {
 export interface ChunkSizes {
   /** Gets to know files; those that are known already cost nothing. */
   learn(paths: readonly string[]): Promise<void>;
+  /** How many files are known. */
+  readonly count: number;
   /** What is known of a file: nothing where it can't be read, or was forgotten. */
   find(path: string): FileChunks | null;
   /** Closes its connection, once nobody waits for it; who asks later opens another. */
@@ -86,6 +88,9 @@ export function createChunkSizes(connect: () => Promise<Connection>): ChunkSizes
         queue = learned.catch(() => undefined); // The next in line is not to blame.
         await learned;
       }
+    },
+    get count() {
+      return files.size;
     },
     find(path) {
       const chunks = files.get(path);

@@ -1,5 +1,5 @@
 import { cellToBoundary, cellToLatLng, latLngToCell } from "h3-js";
-import { H3_RESOLUTION } from "../database/columns.ts";
+import { H3_RESOLUTION } from "../columns.ts";
 
 /** Finds the H3 cell of point after point, where one is mostly near the one before: rows come by device and time. */
 export interface CellFinder {

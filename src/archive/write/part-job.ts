@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
+import type { Connection, Rows } from "../../duckdb/database.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { Files } from "../../runtime/files.ts";
-import type { Connection, Rows } from "../database/duckdb.ts";
 import type { Part } from "../files/manifest.ts";
 import { type FoldOutput, type FoundPart, type NewRows, PART_ROWS_MAX } from "./fold-plan.ts";
 import {

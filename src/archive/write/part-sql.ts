@@ -1,9 +1,9 @@
+import { quoteText } from "../../duckdb/quote-text.ts";
 import { ANONYMOUS } from "../../model/ids.ts";
 import { STORED_FIELDS } from "../../model/location-fields.ts";
 import { type UtcDay, utcDayName } from "../../time/utc-day.ts";
-import { ARCHIVE_COLUMNS, KEY_COLUMNS, NO_RECORDS_SQL, VALUE_COLUMNS } from "../database/columns.ts";
-import { overlaidColumns } from "../database/overlay-sql.ts";
-import { quoteText } from "../database/quote-text.ts";
+import { ARCHIVE_COLUMNS, KEY_COLUMNS, NO_RECORDS_SQL, VALUE_COLUMNS } from "../columns.ts";
+import { overlaidColumns } from "../overlay-sql.ts";
 
 /*
  * The statements that make parts. Two temporary tables take part: `staged`, the rows to lay over a day, and

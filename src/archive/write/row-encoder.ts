@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 import type { Result } from "../../lib/result.ts";
 import { JsonWriter } from "../../lib/text/json-writer.ts";
 import type { AppId } from "../../model/ids.ts";
-import type { ReportBatch } from "../../model/report-batch.ts";
+import { batchBuffers, type ReportBatch } from "../../model/report-batch.ts";
 import { createCellFinder } from "./h3-cells.ts";
 import { encodeRows } from "./staged-rows.ts";
 
@@ -53,7 +53,7 @@ export function createRowEncoder(): RowEncoder {
     encode(appId, batch) {
       if (failure !== null) return Promise.reject(failure);
       return new Promise((resolve, reject) => {
-        worker.postMessage({ appId, batch } satisfies RowsRequest, buffersOf(batch));
+        worker.postMessage({ appId, batch } satisfies RowsRequest, batchBuffers(batch));
         waiting.push({ resolve, reject });
         worker.ref(); // Somebody waits.
       });
@@ -63,20 +63,6 @@ export function createRowEncoder(): RowEncoder {
       void worker.terminate();
     },
   };
-}
-
-/** What moves to the other thread instead of being copied; columns may share a buffer. */
-function buffersOf({
-  device,
-  timestampMs,
-  numbers,
-  profiles,
-  profile,
-  states,
-  state,
-}: ReportBatch): ArrayBuffer[] {
-  const columns = [device, timestampMs, ...numbers, profiles, profile, states, state];
-  return [...new Set(columns.map(({ buffer }) => buffer as ArrayBuffer))];
 }
 
 /** An encoder right here: what the thread runs. */

@@ -1,3 +1,4 @@
+import { quoteText } from "../../duckdb/quote-text.ts";
 import {
   createFragment,
   type Fragment,
@@ -17,8 +18,7 @@ import {
   STATE_FIELDS,
 } from "../../model/location-fields.ts";
 import { NOT_CARRIED, type ReportBatch } from "../../model/report-batch.ts";
-import { ARCHIVE_COLUMNS, KEY_COLUMNS } from "../database/columns.ts";
-import { quoteText } from "../database/quote-text.ts";
+import { ARCHIVE_COLUMNS, KEY_COLUMNS } from "../columns.ts";
 import type { CellFinder } from "./h3-cells.ts";
 
 /*

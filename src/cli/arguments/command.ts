@@ -1,18 +1,22 @@
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { type BackupCommand, parseBackup, parseRestore, type RestoreCommand } from "./backup-command.ts";
+import { type DemoCommand, parseDemo } from "./demo-command.ts";
 import { type DoctorCommand, parseDoctor } from "./doctor-command.ts";
+import { type ExportCommand, parseExport } from "./export/export-command.ts";
 import { type Environment, kindsOf, readFlags } from "./flag-row.ts";
 import { COMMON_FLAGS, type CommandName, FLAGS, isCommandName, type ValuesOf } from "./flag-table.ts";
 import { type Flags, parseFlags } from "./flags.ts";
-import { type ImportCommand, parseImport } from "./import-command.ts";
+import { type ImportCommand, parseImport } from "./import/import-command.ts";
 import {
   type KeysCreateCommand,
+  type KeysLinkCommand,
   type KeysPassPhraseCommand,
   type KeysRevokeCommand,
   parseKeysCreate,
+  parseKeysLink,
   parseKeysPassPhrase,
   parseKeysRevoke,
-} from "./keys-command.ts";
+} from "./keys/keys-command.ts";
 import { noArgument } from "./positionals.ts";
 import {
   parseQuarantineDelete,
@@ -24,19 +28,25 @@ import {
   type QuarantineShowCommand,
 } from "./quarantine-command.ts";
 import { parseServe, type ServeCommand } from "./serve-command.ts";
+import { parseSettingsSet, type SettingsSetCommand } from "./settings-command.ts";
 
 /** What a command line asks for, in units and types. */
 export type Command =
   | ServeCommand
+  | DemoCommand
   | KeysCreateCommand
   | KeysListCommand
+  | KeysLinkCommand
   | KeysRevokeCommand
   | KeysPassPhraseCommand
   | QuarantineListCommand
   | QuarantineShowCommand
   | QuarantineChangeCommand
   | ImportCommand
+  | ExportCommand
   | DoctorCommand
+  | SettingsListCommand
+  | SettingsSetCommand
   | SealCommand
   | BackupCommand
   | RestoreCommand
@@ -45,6 +55,7 @@ export type Command =
   | { readonly kind: "version" };
 
 export type KeysListCommand = PlainCommand<"keys list">;
+export type SettingsListCommand = PlainCommand<"settings list">;
 export type SealCommand = PlainCommand<"seal">;
 export type VerifyCommand = PlainCommand<"verify">;
 
@@ -56,8 +67,9 @@ type PlainCommand<Name extends CommandName> = {
 
 /** Commands of two words, by the first: what may follow. */
 const GROUPS = {
-  keys: "create, list, revoke or passphrase",
+  keys: "create, list, link, revoke or passphrase",
   quarantine: "list, show, replay or delete",
+  settings: "list or set",
 } as const;
 
 export type CommandGroup = keyof typeof GROUPS;
@@ -80,9 +92,11 @@ type Parse<Name extends CommandName> = (
 
 const PARSERS: { readonly [Name in CommandName]: Parse<Name> } = {
   serve: parseServe,
+  demo: parseDemo,
   "keys create": parseKeysCreate,
   "keys list": (values, dataDir, positionals) =>
     plain({ kind: "keys list", dataDir, ...values }, positionals),
+  "keys link": parseKeysLink,
   "keys revoke": parseKeysRevoke,
   "keys passphrase": parseKeysPassPhrase,
   "quarantine list": parseQuarantineList,
@@ -90,7 +104,11 @@ const PARSERS: { readonly [Name in CommandName]: Parse<Name> } = {
   "quarantine replay": parseQuarantineReplay,
   "quarantine delete": parseQuarantineDelete,
   import: parseImport,
+  export: parseExport,
   doctor: parseDoctor,
+  "settings list": (values, dataDir, positionals) =>
+    plain({ kind: "settings list", dataDir, ...values }, positionals),
+  "settings set": parseSettingsSet,
   seal: (values, dataDir, positionals) => plain({ kind: "seal", dataDir, ...values }, positionals),
   backup: parseBackup,
   restore: parseRestore,

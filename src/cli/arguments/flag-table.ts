@@ -1,12 +1,18 @@
 import {
   DEFAULT_ARCHIVE_CONFIG,
   DEFAULT_DATA_DIR,
+  DEFAULT_DEMO_DIR,
+  DEFAULT_DEMO_SPEED,
   DEFAULT_HOSTNAME,
   DEFAULT_PORT,
   DEFAULT_QUEUED_MESSAGES,
   DEFAULT_TOPIC_FILTER,
+  DEFAULT_VIEWERS,
 } from "../../config.ts";
+import { EXPORT_FLAGS } from "./export/flags.ts";
 import type { FlagRows, FlagValues } from "./flag-row.ts";
+import { IMPORT_FLAGS } from "./import/flags.ts";
+import { ENDING, VIEW_FLAGS } from "./keys/view-flags.ts";
 import {
   APP,
   BROKER,
@@ -16,11 +22,9 @@ import {
   DEVICE,
   DIRECTORY,
   FILE,
-  FORMAT,
   HOST,
   KEY,
   LABEL,
-  LIFETIME,
   LOG_LEVEL,
   MEMORY,
   ORIGIN,
@@ -29,6 +33,7 @@ import {
   REASON,
   SEAL_INTERVAL,
   SERVER_URL,
+  SPEED,
   THREADS,
   TIER,
   TOPIC_FILTER,
@@ -94,6 +99,12 @@ export const FLAGS = {
       otherwise: "none",
       does: "also takes what apps send to the paths of this server",
     },
+    mapFile: {
+      name: "map",
+      takes: FILE,
+      otherwise: "the world without streets",
+      does: "shows the streets of this extract of a Protomaps basemap (PMTiles) on the map",
+    },
     sealIntervalMs: {
       name: "seal-every",
       takes: SEAL_INTERVAL,
@@ -155,6 +166,12 @@ export const FLAGS = {
       otherwise: "none",
       does: "tells OwnTracks phones of this app where its other devices are, where their keys may read",
     },
+    viewersMax: {
+      name: "max-viewers",
+      takes: COUNT,
+      default: DEFAULT_VIEWERS,
+      does: "how many may listen to the live stream at once; an app has half of them",
+    },
     /** By default starts, stops, seals and trouble; no line for a request. */
     logLevel: {
       name: "log-level",
@@ -163,6 +180,22 @@ export const FLAGS = {
       variable: "WHEREHOUSE_LOG_LEVEL",
       does: "how much is logged",
     },
+  },
+  demo: {
+    speed: {
+      name: "speed",
+      takes: SPEED,
+      default: DEFAULT_DEMO_SPEED,
+      does: "so many times faster than recorded",
+    },
+    path: {
+      name: "file",
+      takes: FILE,
+      otherwise: "the samples in data/samples",
+      does: "plays what is in a CSV, or whatever else import reads",
+    },
+    port: { name: "port", takes: PORT, default: 0, otherwise: "any that is free", does: "port to listen on" },
+    dataDir: { name: "data-dir", takes: DIRECTORY, default: DEFAULT_DEMO_DIR, does: "the data directory" },
   },
   "keys create": {
     appId: { name: "app", takes: APP, required: true, does: "the app that the key belongs to" },
@@ -200,15 +233,24 @@ export const FLAGS = {
       otherwise: "none",
       does: "what the key is for, shown by keys list",
     },
-    lifetimeMs: {
+    ends: {
       name: "expires",
-      takes: LIFETIME,
+      takes: ENDING,
       otherwise: "never",
-      does: "lifetime from now: 90m, 12h, 30d, 2w",
+      does: "lifetime from now (90m, 12h, 30d, 2w), or an instant: 2026-04-01T18:00+02:00",
     },
+    ...VIEW_FLAGS,
   },
   "keys list": {
     json: { name: "json", does: "as JSON, with times in Unix milliseconds" },
+  },
+  "keys link": {
+    serverUrl: {
+      name: "url",
+      takes: SERVER_URL,
+      default: DEFAULT_SERVER_URL,
+      does: "the running server, as the browser reaches it",
+    },
   },
   "keys revoke": {},
   "keys passphrase": {
@@ -231,32 +273,8 @@ export const FLAGS = {
   },
   "quarantine replay": { ...SERVER_FLAGS, ...ENTRY_FLAGS, all: ALL_FLAG },
   "quarantine delete": { ...SERVER_FLAGS, ...ENTRY_FLAGS, all: ALL_FLAG },
-  import: {
-    appId: {
-      name: "app",
-      takes: APP,
-      does: "the app that the devices belong to; with --url it must be the key's",
-    },
-    userId: { name: "user", takes: USER, otherwise: "none", does: "the user of reports that name none" },
-    format: {
-      name: "format",
-      takes: FORMAT,
-      otherwise: "as the names say: .csv, .ndjson, .jsonl",
-      does: "what the files hold",
-    },
-    shiftToNow: {
-      name: "shift-to-now",
-      does: "moves each file by whole days, so that its newest report lies within the last 24 h",
-    },
-    url: { name: "url", takes: SERVER_URL, does: "a running server" },
-    key: {
-      name: "key",
-      takes: KEY,
-      goesWith: "url",
-      variable: "WHEREHOUSE_KEY",
-      does: "a key of it that may write; other users can't see the variable",
-    },
-  },
+  import: IMPORT_FLAGS,
+  export: EXPORT_FLAGS,
   doctor: {
     url: {
       name: "url",
@@ -272,6 +290,12 @@ export const FLAGS = {
     },
     deviceId: { name: "device", takes: DEVICE, otherwise: "all", does: "the one device that is asked about" },
     json: { name: "json", does: "what was found as JSON" },
+  },
+  "settings list": {
+    json: { name: "json", does: "as JSON" },
+  },
+  "settings set": {
+    yes: { name: "yes", does: "do it though records go" },
   },
   seal: {
     json: { name: "json", does: "what was done as JSON" },

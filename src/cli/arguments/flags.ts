@@ -47,9 +47,8 @@ export function parseFlags(args: readonly string[], kinds: FlagKinds): Result<Fl
     if (kind === "switch") {
       if (value !== undefined) return fail(`${rawName} takes no value`);
     } else {
-      // A value that looks like a flag is a forgotten one; `--label=-x` says that it is meant.
-      const isForgotten =
-        value === undefined || (!token.inlineValue && value.startsWith("-") && value !== "-");
+      // A value that looks like a flag is a forgotten one; `--label=-x` says that it is meant. No flag is a number.
+      const isForgotten = value === undefined || (!token.inlineValue && /^-[^\d]/.test(value));
       if (isForgotten) return fail(`${rawName} needs a value`);
       if (kind === "value" && before !== undefined) return fail(`${rawName} is given twice`);
     }

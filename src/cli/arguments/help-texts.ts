@@ -1,5 +1,8 @@
+import { LINK_CODE_MINUTES } from "../../auth/sessions/link-code.ts";
 import { CLIENT_NAMES } from "../../clients/client.ts";
+import { EXPORT_FORMATS } from "../../service/export/export-formats.ts";
 import type { CommandName } from "./flag-table.ts";
+import { FORMAT_NAMES } from "./import/value-kinds.ts";
 
 /** What help tells of a command beside its flags. */
 export interface HelpText {
@@ -17,36 +20,70 @@ export interface HelpText {
   readonly example?: (program: string) => string;
 }
 
+const HELP_COLUMNS = 110;
+
 export const HELP_TEXTS: Readonly<Record<CommandName, HelpText>> = {
   serve: {
     takes: "",
     does: "answer requests",
     before: `Answers requests until it is told to stop (Ctrl-C, SIGTERM), finishes what it accepted, and exits with 0.
 In an empty data directory it makes a first key for the app "default": shown once on a terminal, else
-written to the file first-key in the data directory. Events go to standard error, one line of JSON each (as
+written to the file first-key in the data directory. A terminal is shown a link to the map too, which signs in
+once. Events go to standard error, one line of JSON each (as
 sentences where that is a terminal); debug has one for each request too.`,
     example: (program) => `${program} serve --port 8080 --cors-origin https://map.example.org`,
+  },
+  demo: {
+    takes: "",
+    does: "show recorded devices on the map as if they moved now",
+    before: `\
+Serves a data directory of its own and plays recordings into it, as devices would report them: buses in
+Liverpool, ships round Denmark, a bus in Limerick. Their first half is history that ends now, and the rest
+follows as time goes on. At its end each device goes back the way it came. All speeds are so many times
+the real ones. Stopped by Ctrl-C and started again, the same devices go on from where they were.
+
+Prints a link that opens the map once, or to a pipe its address and where the key is that signs in there.`,
+    example: (program) => `${program} demo --speed 30
+  ${program} demo --file rides.csv --data-dir data/demo-rides`,
   },
   "keys create": {
     takes: "",
     does: "make an API key",
-    ways: ["--app APP --permission NAME...", "--app APP --for CLIENT --url URL"],
+    ways: [
+      "--app APP --permission NAME...",
+      "--app APP --for CLIENT --url URL",
+      "--app APP --permission view --show-device DEVICE...",
+    ],
     before: `Prints the key alone on standard output. Only its hash is kept, so this is the one time that it is seen.
 
 --for makes a key that may write and no more, and says on standard error what to type into the app; a wide
 terminal shows a QR code where the app reads one, others a link. Such a key is on a phone and often in a URL,
 so bind it with --device and --user: it then reports as them and nobody else. The apps are
 ${CLIENT_NAMES.join(", ")}.`,
-    after: `A binding is about writing: a bound key that may also read sees all devices of its app.`,
+    after: `A binding is about writing: a bound key that may also read sees all devices of its app.
+
+A key with the permission view is for a share link. It sees where the named devices are and were, from the
+instant on that --not-before names until it expires, and nothing else of its app: no users, no phones.
+--precision 500 shows cells 500 m wide and whole minutes. An exact link tells where somebody lives.`,
     example: (
       program,
     ) => `KEY=$(${program} keys create --app shop --permission read --permission write --expires 30d)
-  ${program} keys create --app shop --for owntracks --device pixel7 --url https://example.org`,
+  ${program} keys create --app shop --for owntracks --device pixel7 --url https://example.org
+  ${program} keys create --app shop --permission view --show-device van --expires 12h`,
   },
   "keys list": {
     takes: "",
     does: "show the keys",
     before: `Shows every key, revoked and expired ones too, by its id and last four characters.`,
+  },
+  "keys link": {
+    takes: "[ID]",
+    does: "print a link that signs in on the map",
+    before: `Prints an address of the map that signs in as a key, once, within ${LINK_CODE_MINUTES} minutes. Without an id that is the
+first key that may read and is bound to nobody. The server has to run by then: a restart ends all links.
+Who opens the link first is signed in, so send it to nobody by ways that others read.`,
+    example: (program) => `${program} keys link --url http://192.168.1.20:3000
+  ${program} keys link k_4fTz81Qa --url https://map.example.org`,
   },
   "keys revoke": {
     takes: "ID",
@@ -92,22 +129,46 @@ entry goes once its points are on disk; what still can't be used stays.`,
     example: (program) => `${program} quarantine delete --all --device pixel7`,
   },
   import: {
-    takes: "FILE...",
-    does: "take in reports from files",
+    takes: "FILE|DIR|-...",
+    does: "take in what others have kept, from files",
     ways: ["--app APP", "--url URL --key KEY"],
-    before: `Takes in reports, straight into the data directory or, while a server runs on it, through the server.
-CSV needs a header; any field of a report may be a column (timestamp_ms and speed_mps are understood too),
-other columns are ignored, an empty field is unknown. NDJSON is a report a line. Files that end in .gz or
-.zst are decompressed; - is standard input. In an empty data directory it makes a first key for APP, shown
-once on a terminal, else written to the file first-key there.`,
-    after: `Reports that are there already count as duplicates and change nothing, so a file can be imported again.
-Rows that are no valid report are rejected: the first are shown with line and reason, all are counted. They
-fail the command only if no row of a file can be used. Exit code 1 also says that a file could not be read to
-its end, that the import was interrupted, or that the data directory or server could not take more.
+    before: `Takes in files, folders and archives, straight into the data directory or, while a server runs on it,
+through the server. What a file is, is found out from how it begins. In an empty data directory it makes a
+first key for APP, shown once on a terminal, else written to the file first-key there.
+
+Where points are older than the retention it stops before anything is written: settings set retention 10y (or
+forever) keeps them, --skip-old leaves them out. --dry-run reads everything and writes nothing. Formats are
+${columns(FORMAT_NAMES)}.`,
+    after: `What is there already counts as such and changes nothing, so a file can be imported again. What can't be
+used is skipped, counted by reason with the first places, and written one by one with --report.
+
+Exit code 0: everything readable went in. 1: a file could not be read to its end, and what came before that
+is kept; or the import was interrupted, or the data directory or server could not take more. 2: an option is
+wrong or missing, such as the time zone that times are in.
 
 An interrupted import (Ctrl-C, a crash) goes on where it was, with the same shift, when the same command is
 given again. Its state is kept in imports/ in the data directory until then; with --url there too.`,
-    example: (program) => `${program} import monday.csv.gz tuesday.csv.gz --app default --shift-to-now`,
+    example: (program) => `${program} import takeout.zip rides/ --app default --dry-run
+  ${program} import takeout.zip rides/ --app default`,
+  },
+  export: {
+    takes: "",
+    does: "write records to files that other programs read",
+    ways: ["--app APP --format FORMAT", "--url URL --key KEY --format FORMAT"],
+    before: `\
+Writes the records of an app to a file or standard output, from memory and archive alike: straight from the
+data directory or, while a server runs on it, through the server. The formats are
+${EXPORT_FORMATS.map(({ name }) => name).join(", ")}.
+ndjson, csv and parquet have every field and come back by import as they were; the others have what their
+readers know. docs/exporting.md says more of each.
+
+A file is written beside its place and gets its name at the end, so a file that is there is whole. The number
+of records is printed; with standard output it is the last line of standard error.`,
+    after: `--split makes one file for each day, month or device, named by it, and none where there are no records.
+Ctrl-C leaves nothing of the file that was being written. Exit code 1 says that a file could not be written
+to its end, or that one was there and --force was not given.`,
+    example: (program) => `${program} export --app default --format gpx --from 2025-01-01 --out 2025.gpx
+  ${program} export --app default --format ndjson --compress zstd --out everything.ndjson.zst`,
   },
   doctor: {
     takes: "",
@@ -123,12 +184,32 @@ what phones send. Where the address has https, http of the same host is asked to
     after: `Exit code 1 if anything was found, or if the server can't be asked.`,
     example: (program) => `${program} doctor --url https://example.org`,
   },
+  "settings list": {
+    takes: "",
+    does: "show what the data directory is set to",
+    before: `Shows the settings of the data directory, also beside a running server.`,
+  },
+  "settings set": {
+    takes: "NAME VALUE",
+    does: "say how long records are kept",
+    before: `\
+There is one setting, retention: how far back records are kept, in whole UTC days before today. 365d are days,
+from 7 on; 10y are years of 365.25 days, 3,653 days for ten; forever keeps all. Without a setting it is 365d.
+A running server goes by it within 2 seconds, and so do imports and answers; nothing has to be started again.
+
+A longer one counts at once, but brings back nothing that was deleted. A shorter one that records go with says
+how many, of which days and devices, and does nothing without --yes. With it answers show them no more, and
+their files are deleted by the second seal after it, a day later at the earliest: until then a longer retention
+brings them back.`,
+    after: "Exit code 1 where records would go and --yes is missing, or if settings.json can't be used.",
+    example: (program) => `${program} settings set retention 10y`,
+  },
   seal: {
     takes: "",
     does: "move what is due into the archive",
     before: `\
 Moves the days that have left the window of the last 7 days into the archive now, with all late data, deletes
-what the retention of 365 days has given up a day ago, and frees the log of what is archived. A running server
+what went out of the retention a day ago, and frees the log of what is archived. A running server
 does the same by itself; this needs the data directory for itself. Interrupted, it leaves all as it was.
 Exit code 1 if a day could not be sealed, since its part of the archive is damaged.`,
   },
@@ -176,3 +257,15 @@ back from a backup, also under a running server; until then answers that need it
 up for good: answers go without its records then, and say that they are incomplete.`,
   },
 };
+
+/** Words in lines that fit. */
+function columns(words: readonly string[]): string {
+  const lines = [""];
+  for (const [index, word] of words.entries()) {
+    const text = index < words.length - 1 ? `${word},` : word;
+    const line = lines.at(-1)!;
+    if (line.length + text.length + 1 > HELP_COLUMNS) lines.push(text);
+    else lines[lines.length - 1] = line === "" ? text : `${line} ${text}`;
+  }
+  return lines.join("\n");
+}

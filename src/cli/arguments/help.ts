@@ -9,6 +9,7 @@ import { NPM_PROGRAM } from "./program.ts";
 export function helpText(topic: HelpTopic | null, program: string): string {
   if (topic === null) return overview(program);
   if (topic === "keys") return keysHelp(program);
+  if (topic === "settings") return settingsHelp(program);
   return topic === "quarantine" ? quarantineHelp(program) : commandHelp(topic, program);
 }
 
@@ -71,12 +72,24 @@ Help on each: ${program} quarantine list --help
 `;
 }
 
+function settingsHelp(program: string): string {
+  return `Usage: ${program} settings list|set [options]
+
+Settings belong to the data directory. Changes act on a running server within 2 seconds.
+
+${commandLines((name) => name.startsWith("settings "))}
+
+Help on each: ${program} settings set --help
+`;
+}
+
 function commandHelp(name: CommandName, program: string): string {
   const { before, after, example } = HELP_TEXTS[name];
+  const rows: FlagRows = FLAGS[name];
   const sections = [
     usageOf(name, program),
     before,
-    flagLines({ ...FLAGS[name], dataDir: COMMON_FLAGS.dataDir }),
+    flagLines({ ...rows, dataDir: rows.dataDir ?? COMMON_FLAGS.dataDir }),
     after,
     example === undefined ? undefined : `Example:\n  ${example(program)}`,
   ];

@@ -26,10 +26,11 @@ export function parseServe(
   if (!none.ok) return none;
   const mqtt = parseMqtt(values, environment);
   if (!mqtt.ok) return mqtt;
-  const { port, hostname, corsOrigins, friendsApps, compat, logLevel } = values;
-  const { sealIntervalMs, archiveThreads, archiveMemoryBytes } = values;
+  const { port, hostname, corsOrigins, friendsApps, compat, mapFile, logLevel } = values;
+  const { sealIntervalMs, archiveThreads, archiveMemoryBytes, viewersMax } = values;
   const archive = { sealIntervalMs, archiveThreads, archiveMemoryBytes };
-  const config = { dataDir, port, hostname, corsOrigins, friendsApps, compat, ...archive, mqtt: mqtt.value };
+  const server = { port, hostname, corsOrigins, friendsApps, compat, viewersMax, mapFile };
+  const config = { dataDir, ...server, ...archive, demoSpeed: null, mqtt: mqtt.value };
   return ok({ kind: "serve", config, logLevel });
 }
 

@@ -7,11 +7,11 @@ import { REFUSAL_REASONS } from "../../clients/refusal.ts";
 import { type BrokerAddress, COMPAT_SERVERS } from "../../config.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { formatDuration, parseDuration } from "../../lib/text/duration.ts";
+import { parseServerUrl } from "../../lib/text/server-url.ts";
 import { parseAppId } from "../../model/app-id.ts";
 import type { DeviceId, UserId } from "../../model/ids.ts";
 import { deviceIdFault, userIdFault } from "../../model/report.ts";
 import { isTopicFilter } from "../../mqtt/topic-filter.ts";
-import { IMPORT_FORMATS } from "../../service/import/input.ts";
 import { LOG_LEVELS } from "../screen/event-log.ts";
 
 /** What the flags of the command line take: how each kind of value is written, bounded and read. */
@@ -84,8 +84,6 @@ export const LABEL: ValueKind<string> = {
   },
 };
 
-export const LIFETIME = ruled("TIME", "be a time such as 90m, 12h, 30d or 2w", parseDuration);
-
 /** Too many for a line of help, which names them elsewhere. */
 export const CLIENT = ruled(
   "CLIENT",
@@ -94,8 +92,6 @@ export const CLIENT = ruled(
 );
 
 export const REASON = oneOf("REASON", REFUSAL_REASONS);
-
-export const FORMAT = oneOf("FORMAT", IMPORT_FORMATS);
 
 export const DEVICE: ValueKind<DeviceId> = {
   placeholder: "DEVICE",
@@ -143,6 +139,13 @@ export const COUNT = ruled("N", `be a whole number from 1 to ${COUNT_MAX}`, (tex
 /** Without a slash at its end. */
 export const SERVER_URL = ruled("URL", "be an address such as http://127.0.0.1:3000", parseServerUrl);
 
+const SPEED_MAX = 1000;
+
+export const SPEED = ruled("N", `be a number from 1 to ${SPEED_MAX}`, (text) => {
+  const speed = /^\d{1,4}(\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
+  return speed >= 1 && speed <= SPEED_MAX ? speed : null;
+});
+
 /** A secret: what is wrong with it is said without it. */
 export const KEY: ValueKind<string> = {
   placeholder: "KEY",
@@ -160,7 +163,7 @@ function path(placeholder: string): ValueKind<string> {
 }
 
 /** A kind whose refusal states its rule: `--port must be a whole number from 0 to 65535, not "x"`. */
-function ruled<Value>(
+export function ruled<Value>(
   placeholder: string,
   rule: string,
   parse: (text: string) => Value | null,
@@ -174,7 +177,10 @@ function ruled<Value>(
   };
 }
 
-function oneOf<Choice extends string>(placeholder: string, choices: readonly Choice[]): ValueKind<Choice> {
+export function oneOf<Choice extends string>(
+  placeholder: string,
+  choices: readonly Choice[],
+): ValueKind<Choice> {
   const rule = choices.length === 2 ? `be ${choices.join(" or ")}` : `be one of ${choices.join(", ")}`;
   const parse = (text: string) => choices.find((choice) => choice === text) ?? null;
   return { ...ruled(placeholder, rule, parse), choices };
@@ -203,13 +209,4 @@ function brokerOf({ protocol, hostname, port, username, pathname, search, hash }
     isSecure: protocol === "mqtts:",
     user: username === "" ? null : decodeURIComponent(username),
   };
-}
-
-function parseServerUrl(text: string): string | null {
-  const url = URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol)) return null;
-  if (url.search !== "" || url.hash !== "" || url.username !== "") return null;
-  let end = url.href.length;
-  while (url.href[end - 1] === "/") end--; // An expression for it takes the square of their number.
-  return url.href.slice(0, end);
 }

@@ -1,36 +1,32 @@
+import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { createFirstKey } from "../../app/first-key.ts";
-import { openKeyStore } from "../../auth/key-store.ts";
-import { DEFAULT_ARCHIVE_CONFIG } from "../../config.ts";
-import { directoryPaths } from "../../directory/paths.ts";
-import { createHotStore } from "../../hot/hot-store.ts";
-import { messageOf } from "../../lib/message-of.ts";
-import { fail, ok, type Result } from "../../lib/result.ts";
-import { Scheduler } from "../../lib/schedule/scheduler.ts";
-import { printableLine } from "../../lib/text/printable.ts";
-import type { AppId } from "../../model/ids.ts";
-import {
-  DirectoryInUseError,
-  type OpenDirectory,
-  openDirectory,
-  takeDirectory,
-} from "../../open-directory.ts";
-import { FileError } from "../../runtime/files.ts";
+import type { ReadOptions } from "../../formats/read/format.ts";
+import { ok, type Result } from "../../lib/result.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
-import { fingerprintOf, importKey } from "../../service/import/fingerprint.ts";
-import type { Deliver, ImportFile, ImportOutcome } from "../../service/import/import.ts";
-import { createPostDelivery } from "../../service/import/post.ts";
-import { createImportRun } from "../../service/import/run.ts";
+import { askRetention } from "../../service/ask-retention.ts";
+import { logImport } from "../../service/import/import-log.ts";
+import { type Look, lookAt } from "../../service/import/look.ts";
+import {
+  createImportRun,
+  type ImportOutcome,
+  type ImportRequest,
+  type ImportStop,
+  surveyAll,
+} from "../../service/import/run.ts";
+import { NO_REPORT, openSkipReport, reportFault } from "../../service/import/skip-report.ts";
+import { recogniseSource } from "../../service/import/sources/recognise-source.ts";
+import { createSources } from "../../service/import/sources/sources.ts";
+import { spoolDirectoryFor } from "../../service/import/sources/spool-directory.ts";
 import { createImportStateStore, type ImportStateStore } from "../../service/import/state-store.ts";
-import type { Ingest } from "../../service/ingest.ts";
 import type { Clock } from "../../time/clock.ts";
-import type { ImportCommand } from "../arguments/import-command.ts";
-import { newDirectoryText } from "../data-directory.ts";
-import { handOver } from "../first-key.ts";
-import { damageLine } from "../screen/damage-line.ts";
-import { importSummary } from "../screen/import/report.ts";
+import type { ImportCommand } from "../arguments/import/import-command.ts";
+import { openSettings, settingsFault } from "../open-settings.ts";
+import { importJson } from "../screen/import/json.ts";
 import { createImportScreen, type ImportScreen } from "../screen/import/screen.ts";
+import { retentionStopText } from "../screen/import/stop-text.ts";
+import { importSummary, speedsText, surveySummary } from "../screen/import/summary.ts";
+import { type ImportTargetOpen, openTarget, type TargetDependencies } from "./import-target.ts";
 
 /** Imports files until they are done or the signal comes; returns the exit code. */
 export async function importFiles(
@@ -40,205 +36,214 @@ export async function importFiles(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<number> {
-  const files = await openFiles(command, platform, terminal);
-  if (files === null) return 1;
-  const screen = createImportScreen(files, command.shiftToNow, terminal);
-  const store = await openStore(command, files, platform, screen, signal);
-  if (command.target.kind === "directory" && !(await platform.files.exists(command.dataDir)))
-    screen.say(newDirectoryText(command.dataDir));
-  const target = await openTarget(command, platform, clock, screen, terminal, signal);
-  if (!target.ok) {
-    screen.say(target.error);
-    return 1;
-  }
-  const startedMs = performance.now();
+  const { dataDir, paths, unpackedBytesMax } = command;
+  const { files, inputs } = platform;
+  const screen = createImportScreen(terminal);
+  const spoolDirectory = await spoolDirectoryFor(dataDir, files);
+  const sources = createSources({ inputs, paths, unpackedBytesMax, spoolDirectory, signal });
   try {
-    const { deliver } = target.value;
-    const runImport = createImportRun({ store, deliver, clock, events: screen, signal });
-    const outcome = await runImport({ ...command, files });
-    screen.finish();
-    if (outcome.ok) return conclude(outcome.value, files, store, screen, startedMs, terminal);
-    screen.say(outcome.error);
-    return 1;
-  } finally {
-    await target.value.close();
-  }
-}
-
-/** All files or none: a mistyped name should not leave half of the work done. */
-async function openFiles(
-  { files }: ImportCommand,
-  platform: Platform,
-  terminal: Terminal,
-): Promise<ImportFile[] | null> {
-  const opened: ImportFile[] = [];
-  for (const { path, format } of files) {
-    try {
-      opened.push({ input: await platform.openInput(path), format });
-    } catch (error) {
-      if (!(error instanceof FileError)) throw error;
-      terminal.error(`${printableLine(error.message)}\n`);
+    const fault = command.report === null ? null : await reportFault(files, command.report);
+    if (fault !== null) {
+      screen.say(fault);
+      return 2;
     }
+    const look = await lookAt({
+      sources,
+      recognise: (source) => recogniseSource(source, command.format),
+      signal,
+      onLooked: screen.onLooked,
+    });
+    if (signal.aborted) return sayInterrupted(screen);
+    screen.onFound(look);
+    // A mistyped name should not leave half of the work done.
+    if (look.unread.failed.some(({ isNamed }) => isNamed)) return 1;
+    if (look.groups.length === 0) {
+      screen.say("There is nothing to import.");
+      return 1;
+    }
+    const retention = await retentionOf(command, platform, clock, screen);
+    if (!retention.ok) {
+      screen.say(retention.error);
+      return 1;
+    }
+    const run: Run = {
+      command,
+      look,
+      platform,
+      clock,
+      ...retention.value,
+      screen,
+      terminal,
+      signal,
+    };
+    return command.dryRun ? await surveyOnly(run) : await importAll(run);
+  } finally {
+    screen.finish();
+    await sources.close();
   }
-  return opened.length === files.length ? opened : null;
 }
 
-/** The state of this very import; null where a file has no fingerprint: a pipe can't be read again. */
-async function openStore(
-  { dataDir, target, userId, shiftToNow }: ImportCommand,
-  files: readonly ImportFile[],
-  platform: Platform,
-  screen: ImportScreen,
-  signal: AbortSignal,
-): Promise<ImportStateStore | null> {
-  const identity: (string | boolean | null)[] = [userId, shiftToNow];
-  // The key stands for its app. Only a hash of it goes into the file's name.
-  identity.push(...(target.kind === "server" ? [target.url, target.key] : [target.appId]));
-  for (const [fileIndex, { input, format }] of files.entries()) {
-    const onRead = (bytesRead: number) => screen.onFingerprinted(fileIndex, bytesRead);
-    const fingerprint = await fingerprintOf(input, onRead, signal);
-    if (fingerprint === null) return null;
-    identity.push(format, fingerprint);
-  }
-  return createImportStateStore(platform.files, join(dataDir, "imports", `${importKey(identity)}.json`));
-}
-
-interface OpenTarget {
-  readonly deliver: Deliver;
-  close(): Promise<void>;
-}
-
-async function openTarget(
+/** How far back the target keeps records; fails where a server can't be asked. */
+async function retentionOf(
   { dataDir, target }: ImportCommand,
   platform: Platform,
   clock: Clock,
   screen: ImportScreen,
-  terminal: Terminal,
-  signal: AbortSignal,
-): Promise<Result<OpenTarget, string>> {
+): Promise<Result<Kept, string>> {
   if (target.kind === "server") {
-    const deliver = createPostDelivery({
-      ...target,
-      post: (url, init) => fetch(url, init),
-      wait: (milliseconds) => waitUnlessAborted(milliseconds, signal),
-      signal,
-      onWait: (reason, seconds) => screen.say(`${reason}. Trying again in ${seconds} s.`),
-    });
-    return ok({ deliver, close: async () => undefined });
+    const asked = await askRetention(target, (url, init) => fetch(url, init));
+    return asked.ok ? ok({ retention: asked.value, reloadRetention: async () => undefined }) : asked;
   }
-  try {
-    const begin = () => handOverFirstKey(dataDir, target.appId, platform, clock, screen, terminal);
-    const directory = await openToImport(dataDir, platform, clock, screen, begin);
-    for (const damage of directory.damage) screen.say(damageLine(damage));
-    const deliver: Deliver = (batch) => deliverTo(directory, screen, target.appId, batch);
-    return ok({ deliver, close: () => directory.close() });
-  } catch (error) {
-    if (!(error instanceof DirectoryInUseError)) throw error;
-    return fail(`${error.message} To import through a running server, use --url and --key.`);
-  }
+  const settings = await openSettings("import", dataDir, platform, clock);
+  const fault = settingsFault(settings);
+  if (fault !== null) screen.say(fault);
+  return ok({ retention: settings.retention, reloadRetention: () => settings.reload() });
 }
 
-async function openToImport(
-  dataDir: string,
-  platform: Platform,
-  clock: Clock,
-  screen: ImportScreen,
-  begin: () => Promise<void>,
-): Promise<OpenDirectory> {
-  const release = await takeDirectory(dataDir, "import", platform, clock);
-  const scheduler = new Scheduler();
+type Kept = Pick<TargetDependencies, "retention" | "reloadRetention">;
+
+interface Run extends Kept {
+  readonly command: ImportCommand;
+  readonly look: Look;
+  readonly platform: Platform;
+  readonly clock: Clock;
+  readonly screen: ImportScreen;
+  readonly terminal: Terminal;
+  readonly signal: AbortSignal;
+}
+
+async function surveyOnly(run: Run): Promise<number> {
+  const { command, look, retention, clock, screen, terminal, signal } = run;
+  const surveyed = await surveyAll(requestOf(run), { retention, clock, events: screen, signal });
+  screen.finish();
+  if (!surveyed.ok) return sayStop(surveyed.error, run);
+  const { tallies, wrongSpeeds, points, pointsBeforeEdge, faults } = surveyed.value;
+  if (command.json) terminal.out(importJson(look, tallies, { end: "dry_run", wrongSpeeds }));
+  else terminal.out(surveySummary(look.groups, tallies));
+  for (const each of wrongSpeeds) screen.say(speedsText(each));
+  for (const fault of faults) screen.say(`${fault}.`);
+  const edgeMs = retention.startMs(clock.nowMs());
+  if (pointsBeforeEdge > 0 && command.shift !== "to_now")
+    screen.say(retentionStopText({ points, pointsBeforeEdge, edgeMs }, retention));
+  return faults.length > 0 ? 1 : 0;
+}
+
+async function importAll(run: Run): Promise<number> {
+  const { command, look, platform, clock, retention, screen, signal } = run;
+  const { dataDir, report } = command;
+  const store = storeOf(run);
+  let target: ImportTargetOpen | null = null;
+  async function open() {
+    const opened = await openTarget(command, { ...run });
+    if (!opened.ok) return opened;
+    target = opened.value;
+    return { ok: true, value: opened.value.deliver } as const;
+  }
   try {
-    await begin(); // Before there is data in it.
-    return await openDirectory({
-      dataDir,
-      files: platform.files,
+    const runImport = createImportRun({
+      openTarget: open,
+      openReport: async (bytesBefore) =>
+        report === null ? NO_REPORT : openSkipReport(platform.files, report, bytesBefore),
+      store,
       clock,
-      hot: createHotStore(scheduler),
-      scheduler,
-      config: DEFAULT_ARCHIVE_CONFIG,
-      events: {
-        onRefusal: () => {}, // The import sees the refusal itself.
-        onArchiveNote: screen.say,
-        onSealed: () => {},
-        onDamage: (damage) => {
-          for (const each of damage) screen.say(damageLine(each));
-        },
-        onSealFailed: (error) => screen.say(`Old reports could not be archived: ${messageOf(error)}`),
-      },
-      onProgress: screen.onReplayed,
-      release,
+      retention,
+      events: screen,
+      signal,
     });
-  } catch (error) {
-    release();
-    throw error;
+    const outcome = await runImport(requestOf(run));
+    screen.finish();
+    if (!outcome.ok) return sayStop(outcome.error, run);
+    const about = {
+      app: command.target.appId,
+      files: look.groups.map(({ label }) => label),
+      endedMs: clock.nowMs(),
+    };
+    await logImport(platform.files, join(dataDir, "imports", "log.ndjson"), outcome.value, about);
+    return conclude(outcome.value, store, run);
+  } finally {
+    await (target as ImportTargetOpen | null)?.close();
   }
 }
 
-/** Whoever begins a directory gets its first key: the server would make none beside data. */
-async function handOverFirstKey(
-  dataDir: string,
-  appId: AppId,
-  { files, acquireLock, pid }: Platform,
-  clock: Clock,
-  screen: ImportScreen,
-  { errorIsTerminal }: Terminal,
-): Promise<void> {
-  const paths = directoryPaths(dataDir);
-  const process = { pid, command: "import" };
-  const keys = await openKeyStore({ files, path: paths.keys, clock, acquireLock, process });
-  const firstKey = await createFirstKey(keys, files, paths, appId);
-  if (firstKey !== null) screen.say((await handOver(firstKey, dataDir, files, errorIsTerminal)).line);
+function requestOf({ command, look }: Run): ImportRequest {
+  const { rules, shift, skipOld } = command;
+  const { zone, speedUnit, waypoints, semantic, columns, timeFormat, passPhrases } = command;
+  const { beside } = look;
+  const readOptions: ReadOptions = {
+    zone,
+    speedUnit,
+    waypoints,
+    semantic,
+    columns,
+    timeFormat,
+    passPhrases,
+    beside,
+  };
+  return { look, rules, readOptions, shift, skipOld };
 }
 
-/** Years of old reports are more than memory holds: once there are many, they are archived first. */
-async function deliverTo(
-  { ingest, schedule }: OpenDirectory,
-  screen: ImportScreen,
-  ...[appId, batch]: Parameters<Ingest>
-): ReturnType<Deliver> {
-  if (!schedule.hasRoomFor(batch)) {
-    try {
-      await schedule.sealNow(screen.onSealing);
-    } catch (error) {
-      return fail(`Old reports could not be archived: ${messageOf(error)}`);
-    }
+/** The state of this very import; null where a file can't be told from others: a pipe can't be read again. */
+function storeOf({ command, look, platform }: Run): ImportStateStore | null {
+  if (look.identity === null) return null;
+  const { dataDir, target, rules, shift, zone, speedUnit, columns, passPhrases, ...rest } = command;
+  const { skipOld, waypoints, semantic, timeFormat, unpackedBytesMax } = rest;
+  const options = [
+    // The key stands for its app. Only a hash of it goes into the file's name.
+    target,
+    rules.deviceId,
+    rules.userId,
+    [rules.range.startMs, rules.range.endMs].map(String),
+    shift,
+    zone?.name ?? null,
+    speedUnit,
+    [...columns],
+    passPhrases,
+    [skipOld, waypoints, semantic, timeFormat, unpackedBytesMax],
+    look.identity,
+  ];
+  const key = createHash("sha256").update(JSON.stringify(options)).digest("hex").slice(0, 16);
+  return createImportStateStore(platform.files, join(dataDir, "imports", `${key}.json`));
+}
+
+function sayInterrupted(screen: ImportScreen): number {
+  screen.say("The import was interrupted before anything was written.");
+  return 1;
+}
+
+/** Says why nothing was written; returns the exit code. */
+function sayStop(stop: ImportStop, { retention, screen }: Run): number {
+  if (stop.kind === "interrupted") return sayInterrupted(screen);
+  if (stop.kind === "too_old") {
+    screen.say(retentionStopText({ ...stop.survey, edgeMs: stop.edgeMs }, retention));
+    return 1;
   }
-  const taken = await ingest(appId, batch);
-  if (taken.ok) return ok({ ...taken.value, rejected: [] });
-  return fail(taken.error.kind === "unavailable" ? taken.error.message : taken.error.kind);
-}
-
-function waitUnlessAborted(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, milliseconds);
-    signal.addEventListener("abort", () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
+  screen.say(stop.reason);
+  return stop.kind === "option_needed" ? 2 : 1;
 }
 
 /** Says how it ended; returns the exit code. */
 function conclude(
-  { end, progress }: ImportOutcome,
-  files: readonly ImportFile[],
+  { id, end, tallies, wrongSpeeds }: ImportOutcome,
   store: ImportStateStore | null,
-  screen: ImportScreen,
-  startedMs: number,
-  terminal: Terminal,
+  { command, look, screen, terminal }: Run,
 ): number {
-  const names = files.map(({ input }) => input.name);
-  terminal.out(importSummary(names.map(printableLine), progress, screen.rows, performance.now() - startedMs));
+  const { groups } = look;
+  if (command.json) terminal.out(importJson(look, tallies, { id, end: end.kind, wrongSpeeds }));
+  else terminal.out(importSummary(groups, tallies));
+  for (const each of wrongSpeeds) screen.say(speedsText(each));
   if (end.kind !== "finished") {
-    if (end.kind === "failed") screen.say(`The import stopped: ${end.reason}`);
-    else screen.say("The import was interrupted.");
+    screen.say(
+      end.kind === "interrupted" ? "The import was interrupted." : `The import stopped: ${end.reason}`,
+    );
     if (store !== null) screen.say("Give the same command again to go on from here.");
-    return 1;
+    return end.kind === "option_needed" ? 2 : 1;
   }
-  const useless = names.filter((_, file) => {
-    const { accepted, duplicates, rejected } = progress.counts[file]!;
-    return rejected > 0 && accepted + duplicates === 0;
+  const useless = groups.filter(({ isOwn }, group) => {
+    const { accepted, duplicates, skips } = tallies[group]!;
+    const isRejected = skips.length > 0 && skips.every(({ reason }) => reason === "rejected");
+    return isOwn && isRejected && accepted + duplicates === 0;
   });
-  for (const name of useless) screen.say(`"${name}" has no row that can be used.`);
-  return useless.length + screen.unreadableCount > 0 ? 1 : 0;
+  for (const { label } of useless) screen.say(`"${label}" has no row that can be used.`);
+  const hasFaults = tallies.some(({ faults }) => faults > 0);
+  return hasFaults || useless.length > 0 || look.unread.failedCount > 0 ? 1 : 0;
 }

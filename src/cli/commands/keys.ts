@@ -1,16 +1,19 @@
 import type { KeyRecord } from "../../auth/key-file.ts";
-import { type KeyStore, openKeyStore, type UnknownKeyError } from "../../auth/key-store.ts";
-import type { SharedFileError } from "../../auth/shared-file.ts";
+import { type KeySpec, type KeyStore, openKeyStore, type UnknownKeyError } from "../../auth/key-store.ts";
 import { directoryPaths } from "../../directory/paths.ts";
+import type { SharedFileError } from "../../directory/shared-file.ts";
+import { fail, ok, type Result } from "../../lib/result.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { KeysListCommand } from "../arguments/command.ts";
-import type { KeysCreateCommand, KeysRevokeCommand } from "../arguments/keys-command.ts";
+import type { KeysCreateCommand, KeysRevokeCommand } from "../arguments/keys/keys-command.ts";
 import { expectDataDirectory, newDirectoryText } from "../data-directory.ts";
 import { formatKeyList } from "../screen/key-list.ts";
 import { type SetupText, setupText } from "../screen/setup-text.ts";
 import { errorColumns, outColumns } from "../screen/terminal.ts";
+import { formatInstant, viewText } from "../screen/view-text.ts";
+import { describeSharedFileError } from "../shared-file-fault.ts";
 
 type KeysPlatform = Pick<Platform, "files" | "acquireLock" | "pid">;
 
@@ -21,23 +24,45 @@ export async function createKey(
   clock: Clock,
   terminal: Terminal,
 ): Promise<number> {
-  const { dataDir, appId, permissions, client, lifetimeMs } = command;
+  const { dataDir, appId, permissions, client } = command;
+  const planned = planTimes(command, clock.nowMs());
+  if (!planned.ok) {
+    terminal.error(`${planned.error}\n`);
+    return 1;
+  }
+  const { expiresMs, view } = planned.value;
   const isNew = !(await platform.files.exists(dataDir));
   const keys = await openKeys("keys create", dataDir, platform, clock);
-  const expiresMs = lifetimeMs === null ? null : clock.nowMs() + lifetimeMs;
-  const created = await keys.create({ ...command, label: command.label || (client ?? ""), expiresMs });
+  const label = command.label || (client ?? "");
+  const created = await keys.create({ ...command, view, label, expiresMs });
   if (!created.ok) return refuse(created.error, terminal);
   const { key, text } = created.value;
   const bound = boundText(key);
   const reportsAs = bound === null ? "" : ` It reports as ${bound} and nobody else.`;
-  const until = expiresMs === null ? "" : ` until ${formatTime(expiresMs)}`;
+  const shows = view === null ? "" : ` It shows ${viewText(view)}.`;
+  const until = expiresMs === null ? "" : ` until ${formatInstant(expiresMs)}`;
   if (isNew) terminal.error(`${newDirectoryText(dataDir)}\n`);
   terminal.error(
-    `Key ${key.id} of app ${appId} may ${permissions.join(" and ")}${until}.${reportsAs}\nIt is shown this once:\n`,
+    `Key ${key.id} of app ${appId} may ${permissions.join(" and ")}${until}.${reportsAs}${shows}\nIt is shown this once:\n`,
   );
   terminal.out(`${text}\n`);
   if (client !== null) showSetup(setupText(client, command, text, errorColumns()), terminal);
   return 0;
+}
+
+/** The instants that a command means; the error is one that makes no sense now. */
+function planTimes(
+  { ends, view }: KeysCreateCommand,
+  nowMs: number,
+): Result<Pick<KeySpec, "expiresMs" | "view">, string> {
+  const expiresMs = ends === null ? null : "atMs" in ends ? ends.atMs : nowMs + ends.afterMs;
+  if (expiresMs !== null && expiresMs <= nowMs)
+    return fail(`--expires must be in the future, and ${formatInstant(expiresMs)} is not.`);
+  if (view === null) return ok({ expiresMs, view });
+  const notBeforeMs = view.notBeforeMs ?? nowMs;
+  if (expiresMs !== null && notBeforeMs >= expiresMs)
+    return fail(`--not-before must be before --expires, which is ${formatInstant(expiresMs)}.`);
+  return ok({ expiresMs, view: { ...view, notBeforeMs } });
 }
 
 function showSetup({ fields, code, notes }: SetupText, terminal: Terminal): void {
@@ -102,11 +127,6 @@ function withoutHash({ sha256: _, ...shown }: KeyRecord): Omit<KeyRecord, "sha25
   return shown;
 }
 
-/** UTC to the second. */
-function formatTime(timeMs: number): string {
-  return `${new Date(timeMs).toISOString().slice(0, 19)}Z`;
-}
-
 function damaged(reason: string): SharedFileError {
   return { kind: "file_damaged", file: "keys.json", reason };
 }
@@ -119,12 +139,8 @@ function refuse(error: SharedFileError | UnknownKeyError, terminal: Terminal): n
 export function describeKeyError(error: SharedFileError | UnknownKeyError): string {
   switch (error.kind) {
     case "file_damaged":
-      return `${error.file} can't be used: ${error.reason}. It is left as it is.`;
-    case "file_busy": {
-      const holder =
-        error.owner === null ? "another process" : `process ${error.owner.pid} (${error.owner.command})`;
-      return `The keys are being changed by ${holder}; try again.`;
-    }
+    case "file_busy":
+      return describeSharedFileError(error, "The keys");
     case "key_not_found":
       return `There is no key "${error.id}". keys list shows them.`;
   }

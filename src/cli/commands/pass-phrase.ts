@@ -4,7 +4,7 @@ import { directoryPaths } from "../../directory/paths.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
 import type { Clock } from "../../time/clock.ts";
-import type { KeysPassPhraseCommand } from "../arguments/keys-command.ts";
+import type { KeysPassPhraseCommand } from "../arguments/keys/keys-command.ts";
 import { expectDataDirectory } from "../data-directory.ts";
 import { describeKeyError, openKeys } from "./keys.ts";
 

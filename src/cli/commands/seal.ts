@@ -10,6 +10,7 @@ import type { SealReport } from "../../service/seal/seal.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { SealCommand } from "../arguments/command.ts";
 import { expectDataDirectory } from "../data-directory.ts";
+import { openSettings, settingsFault } from "../open-settings.ts";
 import { damageLine } from "../screen/damage-line.ts";
 import { createProgressBar, type ProgressBar } from "../screen/progress-bar.ts";
 import { sealSummary } from "../screen/seal-report.ts";
@@ -33,12 +34,16 @@ export async function seal(
     say(`${error.message} A running server seals by itself.`);
     return 1;
   }
+  const settings = await openSettings("seal", dataDir, platform, clock);
+  const fault = settingsFault(settings);
+  if (fault !== null) say(fault);
   const bars = { reading: createBar("Reading the log", terminal), sealing: createBar("Archiving", terminal) };
   const scheduler = new Scheduler();
   const directory = await openDirectory({
     dataDir,
     files: platform.files,
     clock,
+    retention: settings.retention,
     hot: createHotStore(scheduler),
     scheduler,
     config: DEFAULT_ARCHIVE_CONFIG,

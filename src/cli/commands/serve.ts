@@ -7,6 +7,7 @@ import { systemClock } from "../../time/clock.ts";
 import type { ServeCommand } from "../arguments/serve-command.ts";
 import { isExplained } from "../explained-error.ts";
 import { handOver } from "../first-key.ts";
+import { mapLink } from "../map-link.ts";
 import { createEventLog, type EventLog } from "../screen/event-log.ts";
 import { logEvents } from "../screen/server-events.ts";
 
@@ -50,14 +51,17 @@ async function serveUntil(
   if (failure !== null) throw failure.error;
 }
 
-/** The address, the key that nobody has yet, and a line to paste. */
+/** The address, the map, the key that nobody has yet, and a line to paste. */
 async function announce(
-  { url, firstKey }: App,
+  { url, firstKey, createLinkCode }: App,
   dataDir: string,
   files: Files,
   terminal: Terminal,
 ): Promise<void> {
   const lines = [`Wherehouse listens at ${url} (its interface: ${url}/docs/ui)`];
+  // What a pipe carries may be kept, so only who watches is given a link.
+  const code = terminal.outIsTerminal ? await createLinkCode() : null;
+  if (code !== null) lines.push(`Open the map: ${mapLink(url, code)}`);
   let keyWord = "$WHEREHOUSE_KEY";
   if (firstKey !== null) {
     const { line, word } = await handOver(firstKey, dataDir, files, terminal.outIsTerminal);

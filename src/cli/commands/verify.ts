@@ -1,6 +1,3 @@
-import { join } from "node:path";
-import { openDatabase } from "../../archive/database/duckdb.ts";
-import { DEFAULT_ARCHIVE_CONFIG } from "../../config.ts";
 import { directoryPaths } from "../../directory/paths.ts";
 import { printableLine } from "../../lib/text/printable.ts";
 import type { Platform } from "../../runtime/platform.ts";
@@ -10,6 +7,8 @@ import { createVerify, type DirectoryReport } from "../../service/verify/verify.
 import type { Clock } from "../../time/clock.ts";
 import type { VerifyCommand } from "../arguments/command.ts";
 import { expectDataDirectory } from "../data-directory.ts";
+import { openSettings } from "../open-settings.ts";
+import { openReadingDatabase } from "../reading-database.ts";
 import { countOf, formatCount } from "../screen/counts.ts";
 import { createProgressBar } from "../screen/progress-bar.ts";
 import { formatTable } from "../screen/table.ts";
@@ -28,20 +27,10 @@ export async function verify(
     files,
     acquireLock,
     clock,
+    settings: await openSettings("verify", dataDir, { files, acquireLock, pid }, clock),
     pid,
     paths: directoryPaths(dataDir),
-    openDatabase: () => {
-      const { archive } = directoryPaths(dataDir);
-      const { archiveThreads: threads, archiveMemoryBytes: memoryBytes } = DEFAULT_ARCHIVE_CONFIG;
-      const spillDirectory = join(archive, "scratch");
-      return openDatabase({
-        threads,
-        memoryBytes,
-        directories: [archive],
-        spillDirectory,
-        cachesFiles: false,
-      });
-    },
+    openDatabase: () => openReadingDatabase(dataDir),
     onProgress: (done, total) => bar.show({ done, total, count: null }),
   });
   let report: DirectoryReport;

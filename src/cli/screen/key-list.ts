@@ -1,43 +1,56 @@
 import type { KeyRecord } from "../../auth/key-file.ts";
 import { formatTable } from "./table.ts";
+import { viewText } from "./view-text.ts";
 
-/** Every key: a line each where the terminal has the room or there is none, else two. Times are UTC. */
+/**
+ * Every key: a line each where the terminal has the room or there is none, else two, or three for a share link. Times
+ * are UTC.
+ */
 export function formatKeyList(keys: readonly KeyRecord[], nowMs: number, columns: number | null): string {
-  const rows = keys.map((key) => rowOf(key, nowMs));
-  const whole = formatTable(HEADER, rows.map(Object.values));
+  const byId = new Map(keys.map((key) => [key.id, key]));
+  const rows = keys.map((key) => rowOf(key, byId, nowMs));
+  const shown = COLUMNS.filter(
+    ([, member]) => !SELDOM.has(member) || rows.some((row) => row[member] !== "-"),
+  );
+  const whole = tableOf(rows, shown);
   if (columns === null || widthOf(whole) <= columns) return whole;
-  const [header, ...lines] = formatTable(
-    SHORT_HEADER,
-    rows.map(({ id, app, permissions, tier, lastFour, ends }) => [
-      id,
-      app,
-      permissions,
-      tier,
-      lastFour,
-      ends,
-    ]),
-  ).split("\n");
-  return [header, ...rows.flatMap((row, index) => [lines[index], INDENT + restOf(row)]), ""].join("\n");
+  const [titles, ...lines] = tableOf(rows, SHORT_COLUMNS).split("\n");
+  return [titles, ...rows.flatMap((row, index) => [lines[index], ...restOf(row)]), ""].join("\n");
 }
 
-const HEADER = [
-  "id",
-  "app",
-  "permissions",
-  "device",
-  "user",
-  "tier",
-  "label",
-  "created",
-  "last four",
-  "ends",
+type Row = ReturnType<typeof rowOf>;
+
+/** Titles, and what stands below them. */
+const COLUMNS: readonly (readonly [title: string, member: keyof Row])[] = [
+  ["id", "id"],
+  ["app", "app"],
+  ["permissions", "permissions"],
+  ["device", "device"],
+  ["user", "user"],
+  ["tier", "tier"],
+  ["label", "label"],
+  ["created", "created"],
+  ["last four", "lastFour"],
+  ["ends", "ends"],
+  ["made by", "madeBy"],
+  ["shows", "shows"],
 ];
-const SHORT_HEADER = ["id", "app", "permissions", "tier", "last four", "ends"];
+/** Columns that are left out where no key has anything there. */
+const SELDOM: ReadonlySet<keyof Row> = new Set(["madeBy", "shows"]);
+const SHORT_COLUMNS = COLUMNS.filter(([, member]) =>
+  ["id", "app", "permissions", "tier", "lastFour", "ends"].includes(member),
+);
 const DAY_CHARACTERS = "2026-03-20".length;
 const INDENT = " ".repeat("k_12345678  ".length);
 
-/** Cells in the order of the header. */
-function rowOf(key: KeyRecord, nowMs: number) {
+function tableOf(rows: readonly Row[], columns: typeof COLUMNS): string {
+  return formatTable(
+    columns.map(([title]) => title),
+    rows.map((row) => columns.map(([, member]) => row[member])),
+  );
+}
+
+function rowOf(key: KeyRecord, byId: ReadonlyMap<string, KeyRecord>, nowMs: number) {
   return {
     id: key.id,
     app: key.appId,
@@ -48,19 +61,32 @@ function rowOf(key: KeyRecord, nowMs: number) {
     label: key.label || "-",
     created: formatTime(key.createdMs).slice(0, DAY_CHARACTERS),
     lastFour: key.lastFour,
-    ends: endOf(key, nowMs),
+    ends: endOf(key, byId, nowMs),
+    madeBy: key.makerId ?? "-",
+    shows: key.view === null ? "-" : viewText(key.view),
   };
 }
 
 /** What a short line leaves out. */
-function restOf({ device, user, label, created }: ReturnType<typeof rowOf>): string {
-  return `device ${device}, user ${user}, created ${created}, ${label}`;
+function restOf({ device, user, label, created, madeBy, shows }: Row): readonly string[] {
+  const maker = madeBy === "-" ? "" : ` by ${madeBy}`;
+  const rest = [`device ${device}, user ${user}, created ${created}${maker}, ${label}`];
+  if (shows !== "-") rest.push(`shows ${shows}`);
+  return rest.map((line) => INDENT + line);
 }
 
-function endOf({ expiresMs, revokedMs }: KeyRecord, nowMs: number): string {
+/** When a key ends or has ended; what another made ends with that one. */
+function endOf(key: KeyRecord, byId: ReadonlyMap<string, KeyRecord>, nowMs: number): string {
+  const { makerId, expiresMs, revokedMs } = key;
   if (revokedMs !== null) return `revoked ${formatTime(revokedMs)}`;
-  if (expiresMs === null) return "-";
-  return expiresMs <= nowMs ? `expired ${formatTime(expiresMs)}` : formatTime(expiresMs);
+  if (expiresMs !== null && expiresMs <= nowMs) return `expired ${formatTime(expiresMs)}`;
+  if (makerId !== null && hasEnded(byId.get(makerId), nowMs)) return `with ${makerId}`;
+  return expiresMs === null ? "-" : formatTime(expiresMs);
+}
+
+function hasEnded(key: KeyRecord | undefined, nowMs: number): boolean {
+  if (key === undefined || key.revokedMs !== null) return true;
+  return key.expiresMs !== null && key.expiresMs <= nowMs;
 }
 
 /** To the minute. */

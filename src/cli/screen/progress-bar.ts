@@ -11,25 +11,36 @@ export interface Progress {
 }
 
 /** Width is in columns; the bar takes what the words leave, and is left out where that is too little. */
-export function progressLine(
+export function progressLine(label: string, progress: Progress, elapsedMs: number, columns: number): string {
+  const { share, words } = progressWords(label, progress, elapsedMs);
+  if (share === null) return fitted(words.join(""), columns);
+  const [start, ...rest] = words;
+  const width = Math.min(BAR_COLUMNS_MAX, columns - words.join("").length - 4); // Two brackets, a blank, the cursor.
+  if (width < BAR_COLUMNS_MIN) return fitted(words.join(""), columns);
+  const filled = Math.round(share * width);
+  return `${start}[${"#".repeat(filled)}${"-".repeat(width - filled)}]${rest.join("")}`;
+}
+
+/** The same in words alone, for where nobody watches. */
+export function progressText(label: string, progress: Progress, elapsedMs: number): string {
+  return progressWords(label, progress, elapsedMs).words.join("");
+}
+
+/** What is done of all, where that is known, and the line without its bar, which belongs behind the first word. */
+function progressWords(
   label: string,
   { done, total, count }: Progress,
   elapsedMs: number,
-  columns: number,
-): string {
+): { share: number | null; words: string[] } {
   const seconds = elapsedMs / 1000;
   const isSteady = elapsedMs >= STEADY_MS;
   const rate = count === null || !isSteady ? "" : `  ${formatCount(Math.round(count / seconds))}/s`;
-  if (total === null) return fitted(`${label} ${formatCount(count ?? done)}${rate}`, columns);
+  if (total === null) return { share: null, words: [`${label} ${formatCount(count ?? done)}${rate}`] };
   const share = total > 0 ? Math.min(1, done / total) : 1;
   const percent = `${Math.floor(share * 100)}%`.padStart(4);
   const isForeseeable = isSteady && share > 0;
   const left = isForeseeable ? `  ${formatSeconds((seconds * (1 - share)) / share)} left` : "";
-  const words = `${label} ${percent}${rate}${left}`;
-  const width = Math.min(BAR_COLUMNS_MAX, columns - words.length - 4); // Two brackets, a blank, the cursor.
-  if (width < BAR_COLUMNS_MIN) return fitted(words, columns);
-  const filled = Math.round(share * width);
-  return `${label} [${"#".repeat(filled)}${"-".repeat(width - filled)}]${percent}${rate}${left}`;
+  return { share, words: [`${label} `, `${percent}${rate}${left}`] };
 }
 
 const BAR_COLUMNS_MIN = 10;

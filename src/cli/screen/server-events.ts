@@ -23,6 +23,9 @@ export function logEvents(log: EventLog, startedMs: number): AppEvents {
     onSealFailed: (err) => log.error({ event: "seal_failed", err }, SEAL_FAILED),
     onDamage: (damage) => logDamage(log, damage),
     onKeyFile: (reason) => log.warn({ event: "keys" }, `Keys: ${reason}`),
+    onRetention: (text) =>
+      log.info({ event: "retention", retention: text }, `The retention is ${text} (settings set retention).`),
+    onSettingsFile: (reason) => log.warn({ event: "settings" }, `Settings: ${reason}`),
     onFault: (requestId, err) =>
       log.error({ event: "fault", request_id: requestId, err }, `Failed to answer request ${requestId}`),
     onHeldUp: atMostEvery(REPEAT_NOTICE_MS, (delayMs: number) =>

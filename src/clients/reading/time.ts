@@ -1,8 +1,8 @@
 import { readNumber } from "./values.ts";
 
 /** Numbers below are Unix seconds (until the year 5138), numbers below the other are milliseconds. */
-const SECONDS_BELOW = 1e11;
-const MILLISECONDS_BELOW = 1e14;
+export const SECONDS_BELOW = 1e11;
+export const MILLISECONDS_BELOW = 1e14;
 
 const DIGIT_ZERO = "0".charCodeAt(0);
 
@@ -60,7 +60,8 @@ function readWholeSecondMs(text: string): number {
   return Date.UTC(year, month - 1, day, hour, minute, second);
 }
 
-function twoDigits(text: string, index: number): number {
+/** NaN where either is no digit. */
+export function twoDigits(text: string, index: number): number {
   const tens = text.charCodeAt(index) - DIGIT_ZERO;
   const ones = text.charCodeAt(index + 1) - DIGIT_ZERO;
   return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : Number.NaN;

@@ -1,3 +1,5 @@
+import { parsePlainDecimal } from "../../lib/text/decimal.ts";
+
 /*
  * Values as clients write them, which is looser than our own interface: numbers may be text, and what is not known may
  * be null, empty, NaN or a number that can't be.
@@ -12,6 +14,8 @@ const DECIMAL_CHARACTERS_MAX = 64;
 export function readNumber(value: unknown): number | null {
   if (typeof value === "number") return Number.isFinite(value) ? value : null;
   if (typeof value !== "string" || value.length > DECIMAL_CHARACTERS_MAX) return null;
+  const plain = parsePlainDecimal(value); // As most are; the expression takes longer.
+  if (!Number.isNaN(plain)) return plain;
   const text = value.trim();
   if (!DECIMAL.test(text)) return null;
   const number = Number(text);

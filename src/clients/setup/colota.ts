@@ -1,5 +1,5 @@
+import { inlineJson } from "../../lib/text/inline-json.ts";
 import { addressOf } from "./address.ts";
-import { inlineJson } from "./inline-json.ts";
 import type { Setup, SetupRequest } from "./setup.ts";
 
 export function colotaSetup(request: SetupRequest): Setup {

@@ -1,5 +1,5 @@
+import { inlineJson } from "../../lib/text/inline-json.ts";
 import { addressOf } from "./address.ts";
-import { inlineJson } from "./inline-json.ts";
 import type { Setup, SetupRequest } from "./setup.ts";
 
 /** The app's own default, which counts as no user. It sends a password only beside a user name. */
@@ -14,7 +14,10 @@ export function owntracksSetup(request: SetupRequest): Setup {
     fields: [
       { name: "Mode", value: "HTTP" },
       { name: "URL", value: url },
-      { name: "Username", value: userId ?? "whose phone it is; it must not be empty" },
+      {
+        name: "Username",
+        value: userId ?? (deviceId === null ? "whose phone it is; it must not be empty" : NO_USER),
+      },
       { name: "Password", value: key },
       { name: "Device ID", value: deviceId ?? "what the phone is to be called" },
     ],

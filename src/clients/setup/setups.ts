@@ -1,5 +1,6 @@
-import type { ClientName } from "../client.ts";
+import { CLIENT_NAMES, type ClientName } from "../client.ts";
 import { colotaSetup } from "./colota.ts";
+import { curlSetup } from "./curl.ts";
 import { gpsloggerSetup } from "./gpslogger.ts";
 import { homeassistantSetup } from "./homeassistant.ts";
 import { opengtsSetup } from "./opengts.ts";
@@ -11,8 +12,13 @@ import type { Setup, SetupRequest } from "./setup.ts";
 import { traccarSetup } from "./traccar.ts";
 import { traccarForwardSetup } from "./traccar-forward.ts";
 
-/** How each client is set up. */
-export const SETUPS: Readonly<Record<ClientName, (request: SetupRequest) => Setup>> = {
+/** What can be set up: the clients, and by hand. */
+export type SetupName = ClientName | "curl";
+
+export const SETUP_NAMES: readonly SetupName[] = [...CLIENT_NAMES, "curl"];
+
+/** How each is set up. */
+export const SETUPS: Readonly<Record<SetupName, (request: SetupRequest) => Setup>> = {
   owntracks: owntracksSetup,
   overland: overlandSetup,
   traccar: traccarSetup,
@@ -23,4 +29,5 @@ export const SETUPS: Readonly<Record<ClientName, (request: SetupRequest) => Setu
   homeassistant: homeassistantSetup,
   phonetrack: phonetrackSetup,
   "traccar-forward": traccarForwardSetup,
+  curl: curlSetup,
 };

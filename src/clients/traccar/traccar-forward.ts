@@ -2,14 +2,12 @@ import type { Steps } from "../../lib/schedule/steps.ts";
 import { type Client, type ClientMessage, plainFailure } from "../client.ts";
 import type { PointDetails, PointSink } from "../point.ts";
 import { contextOf, type MessageContext } from "../reading/context.ts";
-import { knownDetails } from "../reading/details.ts";
 import { readFlat } from "../reading/flat.ts";
 import { type Found, NO_FIX, UNKNOWN_SHAPE } from "../reading/found.ts";
 import { isMembers, type Members, membersOf } from "../reading/members.ts";
-import { readSpeed } from "../reading/speed.ts";
-import { readBatteryStatus, readIsMoving } from "../reading/states.ts";
 import { readTimeMs } from "../reading/time.ts";
-import { readMagnitude, readNumber, readPositive, readText } from "../reading/values.ts";
+import { readNumber, readText } from "../reading/values.ts";
+import { readPositionDetails } from "./position.ts";
 
 /** A Traccar server that forwards the positions it takes in, as JSON: `{"position": {…}, "device": {…}}`. */
 export const traccarForward: Client = {
@@ -51,16 +49,8 @@ function findPoint(body: Members, context: MessageContext): Found {
   };
 }
 
-function readDetails(position: Members, context: MessageContext): PointDetails {
-  const attributes = membersOf(position.attributes);
-  return knownDetails({
-    horizontal_accuracy: readPositive(position.accuracy),
-    altitude: readNumber(position.altitude),
-    speed: readSpeed(position.speed, context.speedUnit),
-    bearing: readMagnitude(position.course),
-    battery_level: readMagnitude(attributes.batteryLevel),
-    battery_status: readBatteryStatus(attributes.charge),
-    type: readIsMoving(attributes.motion),
-    os: context.os,
-  });
+function readDetails(position: Members, { speedUnit, os }: MessageContext): PointDetails {
+  const details = readPositionDetails(position, speedUnit);
+  if (os !== null) details.os = os;
+  return details;
 }

@@ -46,10 +46,10 @@ export class SpeedRatios {
   readonly #fromLongitude = new NumberColumn();
   readonly #fromAccuracyMeters = new NumberColumn();
 
-  /** Of a fix that is newer than all before. */
+  /** Of a fix that is newer than all before; one that is much older begins another track, as files have several. */
   note(slot: number, fix: Fix): void {
     const seconds = (fix.timestampMs - this.#fromMs.get(slot)) / 1000;
-    if (seconds > SECONDS_MAX) {
+    if (Math.abs(seconds) > SECONDS_MAX) {
       this.#begin(slot, fix);
       return;
     }

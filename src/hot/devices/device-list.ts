@@ -1,4 +1,5 @@
 import { compareUtf8 } from "../../lib/text/utf8.ts";
+import type { DeviceId } from "../../model/ids.ts";
 import type { Device } from "./device.ts";
 import { DeviceBlock } from "./device-block.ts";
 import type { DeviceTable } from "./device-table.ts";
@@ -86,12 +87,12 @@ export class DeviceList {
   /**
    * What gives one block after the other of a list that is settled, and null behind the last. Between two the list may
    * change, but not while one is looked at: every device that stays is met once, in order; who comes or goes meanwhile
-   * is met or not.
+   * is met or not. Of all, or of those behind an id.
    */
-  reader(): () => DeviceBlock | null {
+  reader(afterId: DeviceId | null = null): () => DeviceBlock | null {
     let index = -1;
-    let changes = this.#changes;
-    let lastId = "";
+    let changes = afterId === null ? this.#changes : -1; // So that the place is looked for.
+    let lastId: string = afterId ?? "";
     return () => {
       let block = this.#blocks[++index];
       if (changes !== this.#changes) {

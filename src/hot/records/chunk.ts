@@ -106,6 +106,43 @@ export function copyNumbers(chunk: Chunk, row: number, out: Float64Array, start:
   }
 }
 
+/** Writes the timestamps of rows `from` to before `to` to `out` from `start`. */
+export function copyTimestamps(
+  chunk: Chunk,
+  from: number,
+  to: number,
+  out: Float64Array,
+  start: number,
+): void {
+  copyCells(chunk, 0, from, to, out, start);
+}
+
+/** The same of a number field, NaN where the rows have none. */
+export function copyField(
+  chunk: Chunk,
+  field: number,
+  from: number,
+  to: number,
+  out: Float64Array,
+  start: number,
+): void {
+  const cell = CELL_OF[chunk.mask * FIELDS + field]!;
+  if (cell === 0) out.fill(Number.NaN, start, start + to - from);
+  else copyCells(chunk, cell, from, to, out, start);
+}
+
+function copyCells(
+  { f64, width }: Chunk,
+  cell: number,
+  from: number,
+  to: number,
+  out: Float64Array,
+  start: number,
+): void {
+  const end = to * width;
+  for (let at = from * width + cell, into = start; at < end; at += width, into++) out[into] = f64[at]!;
+}
+
 // Profile and state are the halves of a double's bits, taken apart here.
 const PAIR = new Float64Array(1);
 const HALVES = new Uint32Array(PAIR.buffer);

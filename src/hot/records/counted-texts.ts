@@ -1,6 +1,10 @@
 import { assert } from "../../lib/assert.ts";
+import { hashText } from "../../lib/tables/hash.ts";
 import { NumberPool, PAGE_MASK, PAGE_NUMBERS, PAGE_SHIFT } from "../../lib/tables/number-pool.ts";
 import { TextMap } from "../../lib/tables/text-map.ts";
+
+/** Not known yet; the one text in 4 billion that has it is hashed each time. */
+const NO_HASH = 0;
 
 /**
  * Texts kept once and named by numbers from 1; 0 is free to mean "none". Each counts how often it is named, and is
@@ -37,6 +41,14 @@ export class CountedTexts {
     return this.#pages[number >>> PAGE_SHIFT]!.texts[number & PAGE_MASK]!;
   }
 
+  /** A hash of a text, which is other in each process. */
+  hash(number: number): number {
+    const page = this.#pages[number >>> PAGE_SHIFT]!;
+    const at = number & PAGE_MASK;
+    if (page.hashes[at] === NO_HASH) page.hashes[at] = hashText(page.texts[at]!);
+    return page.hashes[at]!;
+  }
+
   retain(number: number): void {
     this.#pages[number >>> PAGE_SHIFT]!.counts[number & PAGE_MASK]!++;
   }
@@ -54,7 +66,9 @@ export class CountedTexts {
   #take(text: string): number {
     const number = this.#pool.take();
     this.#pages[number >>> PAGE_SHIFT] ??= createPage();
-    this.#pages[number >>> PAGE_SHIFT]!.texts[number & PAGE_MASK] = text;
+    const page = this.#pages[number >>> PAGE_SHIFT]!;
+    page.texts[number & PAGE_MASK] = text;
+    page.hashes[number & PAGE_MASK] = NO_HASH;
     return number;
   }
 }
@@ -62,8 +76,14 @@ export class CountedTexts {
 interface TextPage {
   readonly texts: string[];
   readonly counts: Uint32Array;
+  /** Of texts whose hash was asked for. */
+  readonly hashes: Int32Array;
 }
 
 function createPage(): TextPage {
-  return { texts: new Array<string>(PAGE_NUMBERS).fill(""), counts: new Uint32Array(PAGE_NUMBERS) };
+  return {
+    texts: new Array<string>(PAGE_NUMBERS).fill(""),
+    counts: new Uint32Array(PAGE_NUMBERS),
+    hashes: new Int32Array(PAGE_NUMBERS),
+  };
 }

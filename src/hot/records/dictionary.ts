@@ -68,6 +68,11 @@ export class Dictionary {
     return this.#texts.find(userId);
   }
 
+  /** A hash of the name of a user who has any record; another one with each process. */
+  userHash(user: number): number {
+    return this.#texts.hash(user);
+  }
+
   /** The user of a profile, as `findUser` numbers them. */
   userOf(profile: number): number {
     return this.#profiles.counted.at(profile, USER);

@@ -125,7 +125,7 @@ function* keepOfInstant(
 }
 
 /** Copies records; null where one is not there any more, or doesn't match. */
-function readRecords(scan: MemoryScan, keys: readonly RecordKey[]): RecordPage | null {
+export function readRecords(scan: MemoryScan, keys: readonly RecordKey[]): RecordPage | null {
   const { dictionary } = scan;
   const filter = scan.filter();
   const page = new PageBuilder(keys.length, dictionary);

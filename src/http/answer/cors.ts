@@ -34,7 +34,8 @@ export class Cors {
       ...HARMLESS,
       allow,
       "access-control-allow-methods": allow,
-      "access-control-allow-headers": "Authorization, Content-Type, Content-Encoding, X-Request-Id",
+      "access-control-allow-headers":
+        "Authorization, Content-Type, Content-Encoding, Last-Event-ID, X-Request-Id",
       "access-control-max-age": String(PREFLIGHT_SECONDS),
       "x-request-id": requestId,
     });

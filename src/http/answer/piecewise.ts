@@ -9,8 +9,12 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 /** Answers up to this are sent whole, with their length. */
 const WHOLE_BYTES_MAX = 1024 * 1024;
-/** What is made of a longer one before the client has taken what was sent. */
-const PIECE_BYTES = 64 * 1024;
+/**
+ * What is made of a longer one before the client has taken what was sent. Each piece is a trip to another thread and
+ * back where it is packed, and so is each chunk of what comes out.
+ */
+const PIECE_BYTES = 256 * 1024;
+const PACKED_CHUNK_BYTES = 128 * 1024;
 
 /** A body that is made piece by piece. */
 export interface Piecewise {
@@ -18,6 +22,8 @@ export interface Piecewise {
   readonly whole: Bytes | null;
   /** All of it, no faster than it is taken. */
   pieces(): AsyncIterable<Bytes>;
+  /** Nobody wants it any more, begun or not. */
+  close(): void;
 }
 
 /** Makes the beginning of a body, in turns with other work of the owner and of others. */
@@ -49,13 +55,16 @@ export function beginPiecewise(
         isOver = made.isLast;
       }
     } finally {
-      pieces.return?.();
+      close();
     }
   }
+
+  const close = () => void pieces.return?.();
 
   return whenThere(scheduler.runAtOnce(owner, signal, make(WHOLE_BYTES_MAX)), (begun) => ({
     whole: begun.isLast ? begun.bytes : null,
     pieces: () => all(begun),
+    close,
   }));
 }
 
@@ -65,18 +74,27 @@ interface Made {
   readonly isLast: boolean;
 }
 
+/** What there is to send, and what is to be done where nobody wants it any more, begun or not. */
+export interface Sendable extends Pick<Piecewise, "pieces"> {
+  close?(): void;
+}
+
 /** The body as a stream that makes no more than the client takes. */
-export function streamOf({ pieces }: Piecewise, coding: Coding | null): ReadableStream<Uint8Array> {
-  return readableFrom(coding === null ? pieces() : packed(pieces(), coding));
+export function streamOf(sent: Sendable, coding: Coding | null): ReadableStream<Uint8Array> {
+  const pieces = sent.pieces();
+  return readableFrom(coding === null ? pieces : packed(pieces, coding), () => sent.close?.());
 }
 
 /** Begins with the first piece that is asked for: from then on somebody hears of what fails. */
 async function* packed(body: AsyncIterable<Bytes>, coding: Coding): AsyncGenerator<Uint8Array> {
-  const packer = coding === "gzip" ? createGzip(GZIP_FASTEST) : createZstdCompress(ZSTD_FASTEST);
+  const packer =
+    coding === "gzip"
+      ? createGzip({ ...GZIP_FASTEST, chunkSize: PACKED_CHUNK_BYTES })
+      : createZstdCompress({ ...ZSTD_FASTEST, chunkSize: PACKED_CHUNK_BYTES });
   yield* pipeline(Readable.from(body, { objectMode: false }), packer, () => undefined);
 }
 
-function readableFrom(body: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+function readableFrom(body: AsyncIterable<Uint8Array>, onCancel: () => void): ReadableStream<Uint8Array> {
   const pieces = body[Symbol.asyncIterator]();
   return new ReadableStream<Uint8Array>(
     {
@@ -86,6 +104,7 @@ function readableFrom(body: AsyncIterable<Uint8Array>): ReadableStream<Uint8Arra
         else controller.enqueue(next.value);
       },
       async cancel() {
+        onCancel();
         await pieces.return?.();
       },
     },

@@ -1,11 +1,13 @@
+import { gunzip } from "../../lib/bytes/gunzip.ts";
 import { whenThere } from "../../lib/schedule/maybe-promise.ts";
 import type { Scheduler } from "../../lib/schedule/scheduler.ts";
-import { compress, preferredCoding } from "../body/coding.ts";
+import { allowsCoding, compress, preferredCoding } from "../body/coding.ts";
 import type { KeptBody } from "../body/kept-body.ts";
 import { answerError, type HttpError } from "../errors.ts";
 import { Cors } from "./cors.ts";
+import { namesTag } from "./entity-tags.ts";
 import { HeaderTemplates, type MoreHeaders } from "./header-templates.ts";
-import { beginPiecewise, streamOf } from "./piecewise.ts";
+import { beginPiecewise, type Sendable, streamOf } from "./piecewise.ts";
 
 /** A long body is compressed on another thread, which takes a promise; most bodies are short. */
 export type Answer = Response | Promise<Response>;
@@ -21,6 +23,18 @@ export interface ResponderOptions {
 
 const COMPRESS_BYTES_MIN = 1000; // The contract's kilobyte; below it a packet carries the body anyway.
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
+
+/** A file that is made while it is sent. */
+export interface SentFile {
+  /** Letters, digits, dots and dashes. */
+  readonly name: string;
+  readonly mediaType: string;
+  /** Whether its format is packed by itself. */
+  readonly isPacked: boolean;
+  /** Whether it lacks what somebody has acknowledged as lost. */
+  readonly isIncomplete: boolean;
+  readonly file: Sendable;
+}
 
 /** Makes every response: its headers, its request id, its compression. */
 export class Responder {
@@ -59,6 +73,28 @@ export class Responder {
     return this.json(request, 200, encoder.encode(body), { ...more, "content-type": contentType });
   }
 
+  /** Bytes of another format; null for nothing at all. */
+  binary(
+    request: Request,
+    body: Uint8Array<ArrayBuffer> | null,
+    contentType: string,
+    more: MoreHeaders,
+  ): Answer {
+    if (body !== null) return this.json(request, 200, body, { ...more, "content-type": contentType });
+    const headers = new Headers(this.#headersFor(request, more, false));
+    headers.delete("content-type");
+    return new Response(null, { status: 204, headers });
+  }
+
+  /** Bytes that are gzipped already, unpacked for who doesn't take them so, up to so many bytes. */
+  gzipped(request: Request, packed: Uint8Array<ArrayBuffer>, bytesMax: number, more: MoreHeaders): Answer {
+    const headers = new Headers(this.#headersFor(request, more, true));
+    if (!allowsCoding(request.headers.get("accept-encoding"), "gzip"))
+      return gunzip(packed, bytesMax).then((bytes) => new Response(bytes, { headers }));
+    headers.set("content-encoding", "gzip");
+    return new Response(packed, { headers });
+  }
+
   /** An answer in the words of a client's own, which may be none. */
   words(
     request: Request,
@@ -89,6 +125,11 @@ export class Responder {
     });
   }
 
+  /** To who has the answer already. */
+  unchanged(request: Request, more: MoreHeaders): Response {
+    return new Response(null, { status: 304, headers: this.#headersFor(request, more, false) });
+  }
+
   /** A body of JSON that is made as fast as the client takes it, in turns with other work of its owner. */
   pieces(
     request: Request,
@@ -101,8 +142,46 @@ export class Responder {
       const headers = new Headers(this.#headersFor(request, more, true));
       const coding = preferredCoding(request.headers.get("accept-encoding"));
       if (coding !== null) headers.set("content-encoding", coding);
-      return new Response(streamOf(begun, coding), { headers });
+      if (request.method !== "HEAD") return new Response(streamOf(begun, coding), { headers });
+      begun.close(); // Nobody reads it.
+      return new Response(null, { headers });
     });
+  }
+
+  /** A file to be kept. What fails while it is made breaks off the connection, so that nobody takes it for whole. */
+  file(
+    request: Request,
+    { name, mediaType, isPacked, isIncomplete, file }: SentFile,
+    more: MoreHeaders,
+  ): Response {
+    const headers = new Headers(this.#headersFor(request, more, !isPacked));
+    headers.set("content-type", mediaType);
+    headers.set("content-disposition", `attachment; filename="${name}"`);
+    if (isIncomplete) headers.set("wherehouse-incomplete", "true");
+    const coding = isPacked ? null : preferredCoding(request.headers.get("accept-encoding"));
+    if (coding !== null) headers.set("content-encoding", coding);
+    return new Response(streamOf(this.#toldOf(request, headers, file), coding), { headers });
+  }
+
+  /** Events as they come. Nobody on the way may collect, keep or pack them. */
+  events(request: Request, events: Sendable, more: MoreHeaders): Response {
+    const headers = new Headers(this.#headersFor(request, { ...more, ...EVENT_STREAM }, false));
+    return new Response(streamOf(this.#toldOf(request, headers, events), null), { headers });
+  }
+
+  #toldOf(request: Request, headers: Headers, sent: Sendable): Sendable {
+    const id = headers.get("x-request-id")!;
+    return { pieces: () => this.#told(request, id, sent.pieces()), close: () => sent.close?.() };
+  }
+
+  /** The same pieces; a failure that is no fault of the client's is told. */
+  async *#told<Bytes>(request: Request, id: string, pieces: AsyncIterable<Bytes>): AsyncIterable<Bytes> {
+    try {
+      yield* pieces;
+    } catch (error) {
+      if (!request.signal.aborted) this.#onFault(id, error);
+      throw error;
+    }
   }
 
   failure(request: Request, error: HttpError, more?: MoreHeaders): Answer {
@@ -152,10 +231,10 @@ function requestId(request: Request): string {
 
 const NO_MORE: MoreHeaders = {};
 
-/** Whether a list of `If-None-Match` has a tag; weak ones count, RFC 9110 §13.1.2. */
-function namesTag(list: string | null, tag: string): boolean {
-  const known = list?.split(",").map((item) => item.trim()) ?? [];
-  return ["*", tag, `W/${tag}`].some((name) => known.includes(name));
-}
+const EVENT_STREAM: MoreHeaders = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-store, no-transform",
+  "x-accel-buffering": "no",
+};
 
 const encoder = new TextEncoder();

@@ -4,6 +4,7 @@ import { nextTurn } from "../../lib/schedule/next-turn.ts";
 import { Semaphore } from "../../lib/schedule/semaphore.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { BodyShare } from "./body-budget.ts";
+import { piecesUntil } from "./body-pieces.ts";
 import { BodyUnpacker } from "./body-unpacker.ts";
 
 /** 16 MiB, of the body as sent and of what it unpacks to. */
@@ -11,13 +12,6 @@ export const BODY_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Bodies up to this are read by one call, which takes 7 % less of an ingest than reading piece by piece. */
 const AT_ONCE_BYTES_MAX = 1024 * 1024;
-
-/**
- * After a piece smaller than this the next is asked for in another turn of the event loop. While somebody waits, each
- * chunk of a chunked body is handed over by itself, for 2 µs on Bun and 50 on Deno, whatever its size, and nothing else
- * gets its turn; what comes meanwhile Bun joins, and Deno leaves with the client. Many bodies come so at once.
- */
-const SMALL_PIECE_BYTES = 4096;
 
 /**
  * A body that grows beyond this is moved, up to 8 MiB for some 5 ms: one of all of them in a turn of the event loop,
@@ -91,34 +85,19 @@ export class BodyReader {
     share: BodyShare,
   ): Promise<Result<Uint8Array, ServiceError>> {
     const body = new GrowingBytes(BODY_BYTES_MAX);
-    for await (const piece of pieces) {
-      if (body.size + piece.length > BODY_BYTES_MAX) return tooLarge();
-      if (!share.take(piece.length)) return fail(TOO_MANY_REPORTS);
-      if (body.size < LARGE_BYTES || body.hasRoomFor(piece.length)) body.add(piece);
-      else await this.#growing.run(share.holder.appId, () => addInTurn(body, piece));
+    let isWhole = false;
+    try {
+      for await (const piece of pieces) {
+        if (body.size + piece.length > BODY_BYTES_MAX) return tooLarge();
+        if (!share.take(piece.length)) return fail(TOO_MANY_REPORTS);
+        if (body.size < LARGE_BYTES || body.hasRoomFor(piece.length)) body.add(piece);
+        else await this.#growing.run(share.holder.appId, () => addInTurn(body, piece));
+      }
+      isWhole = true;
+      return ok(body.bytes());
+    } finally {
+      if (!isWhole) body.drop();
     }
-    return ok(body.bytes());
-  }
-}
-
-/** The stream's pieces; whoever stops asking, or gives up while waiting, cancels the stream. */
-async function* piecesUntil(
-  stream: ReadableStream<Uint8Array>,
-  givenUp: AbortSignal,
-): AsyncGenerator<Uint8Array> {
-  const reader = stream.getReader();
-  const cancel = () => reader.cancel().catch(() => undefined); // The connection may be gone by now.
-  givenUp.addEventListener("abort", cancel);
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      yield value;
-      if (value.length < SMALL_PIECE_BYTES) await nextTurn();
-    }
-  } finally {
-    givenUp.removeEventListener("abort", cancel);
-    await cancel();
   }
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { MaybePromise } from "../../lib/schedule/maybe-promise.ts";
-import { type Coding, compress } from "./coding.ts";
+import { type Coding, compressSmall } from "./coding.ts";
 
 /** Bytes as they are sent, and the entity tag that tells them from others. */
 export interface KeptBytes {
@@ -43,6 +43,6 @@ export class KeptBody {
 
   async #pack(coding: Coding): Promise<KeptBytes> {
     const { bytes, tag } = await this.in(null);
-    return { bytes: await compress(coding, bytes), tag: `${tag.slice(0, -1)}-${coding}"` };
+    return { bytes: await compressSmall(coding, bytes), tag: `${tag.slice(0, -1)}-${coding}"` };
   }
 }

@@ -1,9 +1,11 @@
 import { METERS_PER_MILE } from "../../geo/distance.ts";
 import type { JsonWriter } from "../../lib/text/json-writer.ts";
+import { numberIndex } from "../../model/location-fields.ts";
 import type { NewestRecords } from "../../model/newest-records.ts";
 import { deviceDigest, RECORD_ID_TIME_CHARACTERS, writeRecordIdTime } from "../../model/record-id.ts";
 import type { LocalTimeFormatter } from "../../time/local-time.ts";
 import { writeBearing, writeDistance } from "./nearby-slots.ts";
+import type { PlaceMarks } from "./place-marks.ts";
 import { LOCAL_TIME_ROOM, writeLocalTime } from "./record-encoder.ts";
 import { RecordTexts } from "./record-texts.ts";
 
@@ -12,6 +14,9 @@ const DIGEST_CHARACTERS = 16;
 const ID_BYTES = ID.length + RECORD_ID_TIME_CHARACTERS + DIGEST_CHARACTERS + 1;
 /** What is put in beside the text itself. */
 const EXTRA_BYTES = LOCAL_TIME_ROOM + ID_BYTES + 8;
+
+const LATITUDE = numberIndex("latitude");
+const LONGITUDE = numberIndex("longitude");
 
 const QUOTE = 0x22;
 const BRACE = 0x7d;
@@ -45,6 +50,7 @@ export class EncodedRecordCache {
     records: NewestRecords,
     { count, devices, meters, bearings }: NearbyColumns,
     localTime: LocalTimeFormatter | null,
+    marks: PlaceMarks | null = null,
   ): void {
     const memory = this.#memory;
     const texts = this.#texts;
@@ -59,9 +65,10 @@ export class EncodedRecordCache {
       json.length += textBytes;
       writeDistance(view, location, meters[row]! / METERS_PER_MILE);
       writeBearing(view, location, bearings[row]!);
-      if (localTime === null) continue;
+      if (localTime === null && marks === null) continue;
       json.length -= 2;
-      writeLocalTime(json, localTime, texts.timestampMs(place));
+      if (localTime !== null) writeLocalTime(json, localTime, texts.timestampMs(place));
+      if (marks !== null) mark(marks, json, records, devices[row]!);
       json.byte(BRACE);
       json.byte(BRACE);
     }
@@ -73,12 +80,15 @@ export class EncodedRecordCache {
     records: NewestRecords,
     devices: Uint32Array,
     localTime: LocalTimeFormatter | null,
+    marks: PlaceMarks | null = null,
   ): void {
     const places = this.#texts.findAll(records, devices, devices.length);
     for (let row = 0; row < devices.length; row++) {
       if (row > 0) json.byte(COMMA);
       const place = places === null ? this.#texts.find(records, devices[row]!) : places[row]!;
       this.#writeLocation(json, place, localTime, null);
+      if (marks !== null) mark(marks, json, records, devices[row]!);
+      json.byte(BRACE);
     }
   }
 
@@ -88,11 +98,15 @@ export class EncodedRecordCache {
     records: NewestRecords,
     device: number,
     localTime: LocalTimeFormatter | null,
+    marks: PlaceMarks | null = null,
   ): void {
     const place = this.#texts.find(records, device);
     this.#writeLocation(json, place, localTime, { records, device });
+    if (marks !== null) mark(marks, json, records, device);
+    json.byte(BRACE);
   }
 
+  /** Without the brace that closes it. */
   #writeLocation(
     json: JsonWriter,
     place: number,
@@ -113,7 +127,6 @@ export class EncodedRecordCache {
       this.#copy(json, idStart, end - idStart);
     }
     if (localTime !== null) writeLocalTime(json, localTime, timestampMs);
-    json.byte(BRACE);
   }
 
   #copy(json: JsonWriter, from: number, count: number): void {
@@ -126,6 +139,12 @@ export class EncodedRecordCache {
 function copyBytes(source: Uint8Array, from: number, count: number, target: Uint8Array, at: number): void {
   if (target === source) target.copyWithin(at, from, from + count);
   else target.set(source.subarray(from, from + count), at);
+}
+
+/** Marks where the name of the place belongs that a device is near. */
+function mark(marks: PlaceMarks, json: JsonWriter, records: NewestRecords, device: number): void {
+  const { numbers } = records.pageOf(device);
+  marks.add(json.length, numbers[LATITUDE]!, numbers[LONGITUDE]!);
 }
 
 function writeId(json: JsonWriter, records: NewestRecords, device: number, timestampMs: number): void {

@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import type { Method } from "../method.ts";
+import { PLACE_SCHEMAS } from "../shapes/place.ts";
 import { RECORD_SCHEMAS, REPORT_SCHEMAS } from "../shapes/record-schemas.ts";
 import type { Schemas } from "../shapes/schema.ts";
 import { ERROR_SCHEMAS } from "./error-bodies.ts";
@@ -17,32 +18,56 @@ export interface DocumentedEndpoint extends DescribedEndpoint {
   readonly path: string;
 }
 
+/** What the document says of the server itself. */
+export interface DescribedService {
+  readonly version: string;
+  /** As it is set. */
+  readonly retention: string;
+}
+
 const DOCUMENT_PATH = "/document";
 
 /** The OpenAPI document of some endpoints. */
 export async function createOpenApiDocument(
   endpoints: readonly DocumentedEndpoint[],
-  version: string,
+  service: DescribedService,
 ): Promise<object> {
   // Loaded here, since it brings its page along: 10 ms that a start can do without.
   const { swagger } = await import("@elysiajs/swagger");
-  const documentation = describeDocument(endpoints, version);
+  const documentation = describeDocument(endpoints, service);
   const collector = new Elysia().use(swagger({ path: "/page", specPath: DOCUMENT_PATH, documentation }));
   for (const endpoint of endpoints) {
-    collector.route(endpoint.method, endpoint.path, "", { detail: describeOperation(endpoint) });
+    collector.route(endpoint.method, withoutSuffix(endpoint.path), "", {
+      detail: describeOperation(endpoint),
+    });
   }
   const response = await collector.handle(new Request(`http://localhost${DOCUMENT_PATH}`));
-  return (await response.json()) as object;
+  const { paths, ...document } = (await response.json()) as { readonly paths: Schemas };
+  return { ...document, paths: withSuffixes(paths, endpoints) };
+}
+
+/** The plugin would take the suffix of a variable segment, as in `:y.mvt`, for a part of its name. */
+function withoutSuffix(path: string): string {
+  return path.replaceAll(/(:\w+)\.\w+/g, "$1");
+}
+
+function withSuffixes(paths: Schemas, endpoints: readonly DocumentedEndpoint[]): Schemas {
+  const documented = (path: string) => path.replaceAll(/:(\w+)/g, "{$1}");
+  const whole = new Map(endpoints.map(({ path }) => [documented(withoutSuffix(path)), documented(path)]));
+  return Object.fromEntries(Object.entries(paths).map(([path, item]) => [whole.get(path) ?? path, item]));
 }
 
 /** The document around its paths. */
-function describeDocument(endpoints: readonly DocumentedEndpoint[], version: string): object {
+function describeDocument(
+  endpoints: readonly DocumentedEndpoint[],
+  { version, retention }: DescribedService,
+): object {
   const answers = Object.assign({}, ...endpoints.map(({ operation }) => schemasOf(operation))) as Schemas;
   return {
     info: {
       title: "Wherehouse",
       version,
-      description: INTRODUCTION,
+      description: introduction(retention),
       license: { name: "MIT", url: "https://opensource.org/license/mit" },
     },
     servers: [{ url: "/", description: "The server that sent this document." }],
@@ -70,7 +95,7 @@ function describeDocument(endpoints: readonly DocumentedEndpoint[], version: str
       },
       headers: HEADERS,
       responses: RESPONSES,
-      schemas: { ...answers, ...RECORD_SCHEMAS, ...REPORT_SCHEMAS, ...ERROR_SCHEMAS },
+      schemas: { ...answers, ...RECORD_SCHEMAS, ...PLACE_SCHEMAS, ...REPORT_SCHEMAS, ...ERROR_SCHEMAS },
     },
   };
 }
@@ -80,20 +105,25 @@ function schemasOf({ answer, schemas }: Operation): Schemas {
   return { ...schemas, ...("name" in answer ? { [answer.name]: answer.shape.schema } : {}) };
 }
 
-const INTRODUCTION = `Where devices are, where they were, and who is near.
+const introduction = (retention: string) => `Where devices are, where they were, and who is near.
 
 **Keys.** All of \`/api/v1\`, \`/ingest/v1\` and \`/metrics\` needs \`Authorization: Bearer <API_KEY>\`. A key has an app, some of the
-permissions \`read\`, \`write\` and \`operate\`, and a tier that limits its requests; \`RateLimit\` and \`RateLimit-Policy\` say how far.
+permissions \`read\`, \`write\` and \`operate\`, or \`view\` alone, which is a share link's, and a tier that limits its requests;
+\`RateLimit\` and \`RateLimit-Policy\` say how far.
 
 **Parameters.** Numbers are plain decimals (\`1e2\` and \`0x10\` are errors), booleans \`true\` or \`false\`. A parameter given twice
 is an error, an unknown one is ignored. What is checked first answers first: path and method, key, rate, permission, user id,
 parameters, existence.
 
 **Time.** \`timestamp\` is Unix milliseconds. Days are UTC unless \`timezone\` names a zone, whose days then have 23 or 25 hours
-when its clocks change. Locations are kept for a year, in whole UTC days.
+when its clocks change. The retention is set to \`${retention}\`: locations are kept for so many whole UTC days before today (a
+year has 365.25, rounded up), or forever; \`/ready\` has the first instant.
 
 **Answers.** JSON in UTF-8, compressed with gzip or zstd where \`Accept-Encoding\` allows it and it is worth it. What a report left
-out is absent, and numbers come back as they were sent. Every answer has an \`X-Request-Id\`: the one sent along, or a new one.`;
+out is absent, and numbers come back as they were sent. Every answer has an \`X-Request-Id\`: the one sent along, or a new one.
+
+**Places.** \`places=true\` names the place that a position is near. Names of places are by [GeoNames](https://www.geonames.org),
+under [CC BY 4.0](https://creativecommons.org/licenses/by/4.0/): whoever shows them credits GeoNames.`;
 
 const TAGS = [
   { name: "Users", description: "Devices and positions of one user." },

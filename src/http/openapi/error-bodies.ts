@@ -16,6 +16,8 @@ const REFUSALS: Readonly<Record<AccessError["kind"], AccessError>> = {
   permission_missing: { kind: "permission_missing", permission: "read" },
   key_bound: { kind: "key_bound" },
   rate_exceeded: { kind: "rate_exceeded", retryAfterSeconds: 1 },
+  session_unknown: { kind: "session_unknown" },
+  session_expired: { kind: "session_expired" },
 };
 
 const refusalBodies = Object.values(REFUSALS).map((refusal) => answerError(refusal).body);

@@ -5,7 +5,7 @@ import { type PathParameters, unreadable } from "../parameters/path-parameter.ts
 import { ref, type Schema, type Schemas } from "../shapes/schema.ts";
 import type { Shape } from "../shapes/shape.ts";
 import { exampleOf } from "./error-bodies.ts";
-import { ALWAYS_SENT, failure, SENT_WITH_KEY, shared } from "./responses.ts";
+import { ALWAYS_SENT, failure, SENT_WITH_KEY, SENT_WITH_TAG, shared } from "./responses.ts";
 
 export type Tag = "Users" | "Devices" | "App" | "Nearby" | "Ingest" | "Clients" | "Service";
 
@@ -17,8 +17,12 @@ export type DescribedAnswer =
       readonly shape: Shape<never>;
       readonly example: unknown;
     }
-  /** Null is for an empty body. */
-  | { readonly contentType: string | null; readonly description: string; readonly schema: Schema };
+  /** One of several types, or null for an empty body. */
+  | {
+      readonly contentType: string | readonly string[] | null;
+      readonly description: string;
+      readonly schema: Schema;
+    };
 
 /** What the document says of an endpoint, besides what follows from its path, permission and parameters. */
 export interface Operation {
@@ -51,7 +55,9 @@ export interface RequestBody {
 /** An endpoint, as far as the document goes. */
 export interface DescribedEndpoint {
   readonly kind: "keyed" | "open" | "client";
-  readonly permission: Permission | null;
+  readonly permission: Exclude<Permission, "view"> | null;
+  /** Whether its answers have entity tags. */
+  readonly isTagged?: boolean;
   readonly pathParameters: PathParameters;
   readonly query: QueryParameters;
   readonly operation: Operation;
@@ -59,9 +65,11 @@ export interface DescribedEndpoint {
 
 /** The operation object of OpenAPI. */
 export function describeOperation(endpoint: DescribedEndpoint): Schema {
-  const { kind, permission, pathParameters, query, operation } = endpoint;
+  const { kind, permission, isTagged = false, pathParameters, query, operation } = endpoint;
   const { operationId, tag, summary, description, answer, failures, headers = [], body } = operation;
-  const parameters = [...describePath(pathParameters), ...describeQuery(query), ...headers];
+  const conditions = isTagged ? [IF_NONE_MATCH] : [];
+  const parameters = [...describePath(pathParameters), ...describeQuery(query), ...conditions, ...headers];
+  const sentWithKey = isTagged ? SENT_WITH_TAG : SENT_WITH_KEY;
   return {
     operationId,
     summary,
@@ -71,7 +79,8 @@ export function describeOperation(endpoint: DescribedEndpoint): Schema {
     tags: [tag],
     security: operation.security ?? (permission === null ? [] : [{ apiKey: [] }]),
     responses: {
-      200: describeAnswer(answer, kind === "keyed" ? SENT_WITH_KEY : ALWAYS_SENT),
+      200: describeAnswer(answer, kind === "keyed" ? sentWithKey : ALWAYS_SENT),
+      ...(isTagged ? { 304: shared("Unchanged") } : {}),
       ...(kind === "keyed" && permission !== null ? KEYED_FAILURES[permission] : {}),
       ...(Object.keys(pathParameters).length === 0 ? {} : { 404: shared("NoSuchPath") }),
       405: shared("WrongMethod"),
@@ -81,12 +90,20 @@ export function describeOperation(endpoint: DescribedEndpoint): Schema {
   };
 }
 
+const IF_NONE_MATCH: Schema = {
+  name: "If-None-Match",
+  in: "header",
+  required: false,
+  description: "The ETag of an answer that was kept; where it still holds, a 304 says so.",
+  schema: { type: "string" },
+};
+
 function describeBody({ isRequired = true, description, content }: RequestBody): Schema {
   return { required: isRequired, description, content };
 }
 
 /** Failures of every endpoint that needs a key. */
-const KEYED_FAILURES: Readonly<Record<Permission, Readonly<Record<number, Schema>>>> = {
+const KEYED_FAILURES: Readonly<Record<Exclude<Permission, "view">, Readonly<Record<number, Schema>>>> = {
   read: { ...keyedFailures("NoRead"), 503: shared("Unavailable") },
   write: { ...keyedFailures("NoWrite"), 503: shared("Unavailable") },
   operate: keyedFailures("NoOperate"), // Answers also while the server starts and stops.
@@ -100,11 +117,9 @@ function describeAnswer(answer: DescribedAnswer, headers: Schemas): Schema {
   const { description } = answer;
   if ("contentType" in answer) {
     const { contentType, schema } = answer;
-    return {
-      description,
-      headers,
-      ...(contentType === null ? {} : { content: { [contentType]: { schema } } }),
-    };
+    const types = typeof contentType === "string" ? [contentType] : (contentType ?? []);
+    if (types.length === 0) return { description, headers };
+    return { description, headers, content: Object.fromEntries(types.map((type) => [type, { schema }])) };
   }
   const { name, example } = answer;
   return { description, headers, content: { "application/json": { schema: ref("schemas", name), example } } };
@@ -117,7 +132,7 @@ function describePath(parameters: PathParameters): readonly Schema[] {
     required: true,
     description,
     schema,
-    example,
+    example: schema.type === "integer" ? Number(example) : example,
   }));
 }
 

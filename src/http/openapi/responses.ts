@@ -30,6 +30,16 @@ export const HEADERS = {
     schema: { type: "string" },
     example: "Bearer",
   },
+  ETag: {
+    description: "Another whenever the answer may be another; to be sent as If-None-Match with the same key.",
+    schema: { type: "string" },
+    example: 'W/"PRnhyQqa3KkXHnJHkJtXs0kQ1SA"',
+  },
+  CacheControl: {
+    description: "The answer is for who asked alone, and good once the server says so again.",
+    schema: { type: "string" },
+    example: "private, no-cache",
+  },
   Allow: {
     description: "The methods that the path takes.",
     schema: { type: "string" },
@@ -47,6 +57,11 @@ const RATE = {
 /** Headers by how far a request came: everything is answered with an id, and a known key with its rate. */
 export const ALWAYS_SENT: Schemas = REQUEST_ID;
 export const SENT_WITH_KEY: Schemas = { ...RATE, ...REQUEST_ID };
+export const SENT_WITH_TAG: Schemas = {
+  ETag: ref("headers", "ETag"),
+  "Cache-Control": ref("headers", "CacheControl"),
+  ...SENT_WITH_KEY,
+};
 export const SENT_TO_RETRY: Schemas = { ...RETRY_AFTER, ...SENT_WITH_KEY };
 
 /** A failure with one of these bodies, by name. Examples are bodies by what happened. */
@@ -68,8 +83,12 @@ export function failure(
 
 export const NO_SUCH_PATH = { success: false, message: "there is nothing at this path; see /docs" };
 
-/** Failures that read the same on every route they happen on. */
+/** Answers that read the same on every route they happen on. */
 export const RESPONSES = {
+  Unchanged: {
+    description: "The answer that was kept is still right: `If-None-Match` names its ETag.",
+    headers: SENT_WITH_TAG,
+  },
   Unauthorized: failure(
     "No key, or one that is unknown, revoked or expired.",
     { "WWW-Authenticate": ref("headers", "WwwAuthenticate"), ...ALWAYS_SENT },

@@ -32,7 +32,7 @@ export const timezone: Parameter<Zone | null> = {
   },
 };
 
-function date(description: string): Parameter<LocalDate | null> {
+export function date(description: string): Parameter<LocalDate | null> {
   return {
     description,
     required: false,
@@ -54,6 +54,12 @@ export const order = choice(
   "By time, then device: oldest first (asc) or reversed (desc).",
   ["asc", "desc"],
   "asc",
+);
+
+/** Adds names of places, by whatever writes the positions. */
+export const places = flag(
+  "Adds place to each location: the nearest city, town or village of GeoNames, and how far it is and where.",
+  "boolean",
 );
 
 export const distanceTravelled = flag(

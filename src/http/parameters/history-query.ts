@@ -24,7 +24,8 @@ export interface DatedQuery {
   readonly query: HistoryQuery;
 }
 
-const RANGE_DAYS_MAX = 366;
+/** A leap year. */
+export const RANGE_DAYS_MAX = 366;
 
 export function readHistoryQuery(values: HistoryValues, nowMs: number): Result<DatedQuery, ServiceError> {
   const zone = values.timezone ?? UTC;

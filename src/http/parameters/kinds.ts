@@ -55,6 +55,18 @@ export function optionalText(description: string): Parameter<string | null> {
   return { description, required: false, schema: { type: "string" }, parse: (_name, text) => ok(text) };
 }
 
+/** A text that may be given several times, or left out. */
+export function severalTexts(description: string, textsMax: number): Parameter<readonly string[]> {
+  return {
+    description,
+    required: false,
+    schema: { type: "array", items: { type: "string" }, maxItems: textsMax },
+    parse: (_name, text) => ok(text === null ? [] : [text]),
+    parseAll: (name, texts) =>
+      texts.length > textsMax ? invalid(`${name} must be given at most ${textsMax} times`) : ok(texts),
+  };
+}
+
 /** One of a few words, or left out, which gives null. */
 export function optionalWord<Word extends string>(
   description: string,
@@ -68,6 +80,27 @@ export function optionalWord<Word extends string>(
       if (text === null) return ok(null);
       const word = words.find((candidate) => candidate === text);
       return word === undefined ? invalid(`${name} must be ${words.join(", ")}`) : ok(word);
+    },
+  };
+}
+
+/** Some of a few words, with commas between them. */
+export function severalWords<Word extends string>(
+  description: string,
+  words: readonly Word[],
+  fallback: readonly Word[],
+): Parameter<readonly Word[]> {
+  const any = `(${words.join("|")})`;
+  return {
+    description: `${description} With commas between them: ${words.join(", ")}.`,
+    required: false,
+    schema: { type: "string", pattern: `^${any}(,${any})*$`, default: fallback.join() },
+    parse(name, text) {
+      if (text === null) return ok(fallback);
+      const given = text.split(",", words.length + 1).map((item) => words.find((word) => word === item));
+      const known = given.filter((word) => word !== undefined);
+      if (known.length < given.length) return invalid(`${name} must be of ${words.join(", ")}`);
+      return new Set(known).size < known.length ? invalid(`${name} must name each once`) : ok(known);
     },
   };
 }

@@ -14,6 +14,8 @@ export interface Parameter<Value> {
   readonly example?: unknown;
   /** `text` is null where the parameter was not given. */
   parse(name: string, text: string | null): Result<Value, ServiceError>;
+  /** Where it may be given more than once: of all its texts. */
+  parseAll?(name: string, texts: readonly string[]): Result<Value, ServiceError>;
 }
 
 /** Query parameters of an endpoint, by name. */
@@ -32,9 +34,16 @@ export function readQuery<Parameters extends QueryParameters>(
 ): Result<QueryValues<Parameters>, ServiceError> {
   const { names, texts } = queryPairs(url);
   for (const name in parameters) {
+    const parameter = parameters[name]!;
     const index = names.indexOf(name);
-    if (index >= 0 && names.includes(name, index + 1)) return invalid(`${name} must be given once`);
-    const parsed = parameters[name]!.parse(name, index < 0 ? null : texts[index]!);
+    const isRepeated = index >= 0 && names.includes(name, index + 1);
+    if (isRepeated && parameter.parseAll === undefined) return invalid(`${name} must be given once`);
+    const parsed = isRepeated
+      ? parameter.parseAll!(
+          name,
+          texts.filter((_, at) => names[at] === name),
+        )
+      : parameter.parse(name, index < 0 ? null : texts[index]!);
     if (!parsed.ok) return parsed;
     values[name] = parsed.value;
   }

@@ -1,10 +1,12 @@
 import { assert } from "../../lib/assert.ts";
-import { ok, type Result } from "../../lib/result.ts";
+import { fail, ok, type Result } from "../../lib/result.ts";
+import { parsePlainDecimal } from "../../lib/text/decimal.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import { ANONYMOUS, type UserId } from "../../model/ids.ts";
 import { pathnameOf } from "../pathname.ts";
 import { EXAMPLE_REPORT } from "../shapes/record-schemas.ts";
 import type { Schema } from "../shapes/schema.ts";
+import { invalid, type Parameter } from "./parameter.ts";
 
 /**
  * A variable segment of a path such as `/api/v1/devices/:deviceId/...`: how it is read, and how OpenAPI describes it.
@@ -32,11 +34,14 @@ export interface PathRefusal {
 export type PathParameters = Readonly<Record<string, PathParameter<unknown>>>;
 
 /** Names of the variable segments of a path. */
-export type PathNames<Path extends string> = Path extends `${string}/:${infer Name}/${infer Rest}`
-  ? Name | PathNames<`/${Rest}`>
-  : Path extends `${string}/:${infer Name}`
-    ? Name
+export type PathNames<Path extends string> = Path extends `${string}/:${infer Segment}/${infer Rest}`
+  ? NameOf<Segment> | PathNames<`/${Rest}`>
+  : Path extends `${string}/:${infer Segment}`
+    ? NameOf<Segment>
     : never;
+
+/** A variable segment may end in a suffix, as in `:y.mvt`. */
+type NameOf<Segment extends string> = Segment extends `${infer Name}.${string}` ? Name : Segment;
 
 export type PathValues<Parameters> = {
   readonly [Name in keyof Parameters]: Parameters[Name] extends PathParameter<infer Value> ? Value : never;
@@ -62,30 +67,65 @@ export const userId: PathParameter<UserId> = {
     body: "UserIdError",
   },
   parse(text) {
-    if (text.trim() === "") return invalidUser("user_id must not be empty");
-    if (text === ANONYMOUS) return invalidUser(`user_id must not be ${ANONYMOUS}`);
-    return ok(text as UserId);
+    const message = faultOfUser(text);
+    return message === null ? ok(text as UserId) : fail({ kind: "invalid_user_id", message });
   },
 };
 
-function invalidUser(message: string): { readonly ok: false; readonly error: ServiceError } {
-  return { ok: false, error: { kind: "invalid_user_id", message } };
+/** The same in a query, where it may be left out. */
+export const optionalUserId: Parameter<UserId | null> = {
+  description: `Only records of this user, who is not ${ANONYMOUS}. All where left out.`,
+  required: false,
+  schema: userId.schema,
+  parse(_name, text) {
+    if (text === null) return ok(null);
+    const message = faultOfUser(text);
+    return message === null ? ok(text as UserId) : invalid(message);
+  },
+};
+
+/** Why nobody can be asked about by this name; null where somebody can. */
+function faultOfUser(text: string): string | null {
+  if (text.trim() === "") return "user_id must not be empty";
+  return text === ANONYMOUS ? `user_id must not be ${ANONYMOUS}` : null;
+}
+
+/** A whole number from 0. */
+export function wholeNumber(
+  name: string,
+  { description, maximum, example }: { description: string; maximum: number; example: number },
+): PathParameter<number> {
+  return {
+    description,
+    schema: { type: "integer", minimum: 0, maximum },
+    example: String(example),
+    refusesEmpty: false,
+    refusal: null,
+    parse(text) {
+      const value = parsePlainDecimal(text);
+      return /^\d+$/.test(text) && value <= maximum
+        ? ok(value)
+        : invalid(`${name} in the path must be an integer between 0 and ${maximum}`);
+    },
+  };
 }
 
 /** Where a parameter stands among the segments of its path. */
 export interface PathSegment {
   readonly name: string;
   readonly index: number;
+  /** What the segment ends in besides, mostly nothing. */
+  readonly suffix: string;
   readonly parameter: PathParameter<unknown>;
 }
 
 export function segmentsOf(path: string, parameters: PathParameters): readonly PathSegment[] {
   const segments = path.split("/").flatMap((segment, index): PathSegment[] => {
-    if (!segment.startsWith(":")) return [];
-    const name = segment.slice(1);
+    const [, name, suffix] = /^:(\w+)(.*)$/.exec(segment) ?? [];
+    if (name === undefined || suffix === undefined) return [];
     const parameter = parameters[name];
     assert(parameter !== undefined, "every variable segment of a path is one of its parameters");
-    return [{ name, index, parameter }];
+    return [{ name, index, suffix, parameter }];
   });
   assert(segments.length === Object.keys(parameters).length, "every parameter is a segment of the path");
   return segments;
@@ -102,8 +142,10 @@ export function readPath(
 ): ServiceError | null {
   if (segments.length === 0) return null;
   const texts = pathnameOf(url).split("/");
-  for (const { name, index, parameter } of segments) {
-    const decoded = decodeSegment(texts[index] ?? "", name);
+  for (const { name, index, suffix, parameter } of segments) {
+    const segment = texts[index] ?? "";
+    if (!segment.endsWith(suffix)) return lacksSuffix(name, suffix);
+    const decoded = decodeSegment(segment.slice(0, segment.length - suffix.length), name);
     const parsed = decoded.ok ? parameter.parse(decoded.value) : decoded;
     if (!parsed.ok) return parsed.error;
     values[name] = parsed.value;
@@ -117,6 +159,10 @@ function decodeSegment(segment: string, name: string): Result<string, ServiceErr
   } catch {
     return { ok: false, error: unreadable(name) };
   }
+}
+
+function lacksSuffix(name: string, suffix: string): ServiceError {
+  return { kind: "invalid_parameter", message: `${name} in the path must be followed by ${suffix}` };
 }
 
 /** What is wrong with a segment whose bytes are no text. */

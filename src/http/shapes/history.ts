@@ -9,6 +9,13 @@ import { amount, object, optional, plain } from "./shape.ts";
 
 const BYTES_PER_MEGABYTE = 1_000_000;
 
+/** A member that is there where it is true alone. */
+export const incomplete = plain<true>({
+  type: "boolean",
+  enum: [true],
+  description: "Present where records are missing that an operator has acknowledged as lost.",
+});
+
 export const queryInfo = {
   time_range: object({
     start: plain<string>({
@@ -24,13 +31,7 @@ export const queryInfo = {
   }),
   data_scanned_mb: amount("What the query read, in megabytes of 1,000,000 bytes."),
   query_time_ms: amount("Time it took, in milliseconds."),
-  incomplete: optional(
-    plain<true>({
-      type: "boolean",
-      enum: [true],
-      description: "Present where records are missing that an operator has acknowledged as lost.",
-    }),
-  ),
+  incomplete: optional(incomplete),
 };
 
 export const distance = {

@@ -5,6 +5,7 @@ import {
   type ResponseKind,
 } from "../../model/location-fields.ts";
 import { BATCH_REPORTS_MAX } from "../../model/report-batch.ts";
+import { placeRef } from "./place.ts";
 import { closed, ref, type Schema, type Schemas } from "./schema.ts";
 import { plain, type Shape } from "./shape.ts";
 
@@ -17,6 +18,7 @@ const RECORD_NAMES: Readonly<Record<ResponseKind, string>> = {
   userHistory: "UserHistoryRecord",
   deviceHistory: "DeviceHistoryRecord",
   appHistory: "AppHistoryRecord",
+  view: "ViewRecord",
 };
 
 export function recordRef(kind: ResponseKind): Schema {
@@ -34,6 +36,9 @@ const LOCAL_TIME: Schema = {
   example: "2026-01-26T16:55:12.000+01:00",
 };
 
+/** Kinds of record that may name the place they are near. */
+const NEAR_PLACES: readonly ResponseKind[] = ["current", "deviceCurrent", "view"];
+
 /** The records' schemas by name. */
 export const RECORD_SCHEMAS: Schemas = Object.fromEntries(
   (Object.keys(RECORD_NAMES) as ResponseKind[]).map((kind) => [RECORD_NAMES[kind], recordSchema(kind)]),
@@ -43,7 +48,11 @@ function recordSchema(kind: ResponseKind): Schema {
   const fields = fieldsOf(kind);
   return closed(
     membersOf(fields.filter(isAlwaysShown)),
-    { ...membersOf(fields.filter((field) => !isAlwaysShown(field))), local_time: LOCAL_TIME },
+    {
+      ...membersOf(fields.filter((field) => !isAlwaysShown(field))),
+      local_time: LOCAL_TIME,
+      ...(NEAR_PLACES.includes(kind) ? { place: placeRef } : {}),
+    },
     "A position with what its report carried; what the report left out is absent.",
   );
 }
@@ -98,7 +107,7 @@ function membersOf(fields: readonly LocationField[]): Schemas {
 }
 
 /** A field in the words of JSON Schema. */
-function fieldSchema(field: LocationField): Schema {
+export function fieldSchema(field: LocationField): Schema {
   const { type, minimum, maximum, charactersMin = 0, charactersMax, pattern, description, example } = field;
   return {
     type,

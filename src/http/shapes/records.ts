@@ -5,6 +5,7 @@ import type { DevicesFound } from "../../service/current.ts";
 import type { Zone } from "../../time/zone.ts";
 import type { EncodedRecordCache } from "../encode/encoded-record-cache.ts";
 import { localTimeFormatterOf } from "../encode/local-time-formatters.ts";
+import type { PlaceMarks } from "../encode/place-marks.ts";
 import { createRecordEncoder } from "../encode/record-encoder.ts";
 import { recordRef } from "./record-schemas.ts";
 import type { Shape } from "./shape.ts";
@@ -22,23 +23,26 @@ export interface NewestRecordsFound {
   readonly found: DevicesFound | null;
   /** Adds `local_time`, where it is not null. */
   readonly zone: Zone | null;
+  /** Told where names of places belong, where it is not null. */
+  readonly marks: PlaceMarks | null;
 }
 
 /** The newest record of the one device that was found, with its id. */
 export const newestRecord: Shape<NewestRecordsFound & { readonly found: DevicesFound }> = {
   schema: recordRef("deviceCurrent"),
-  write(json, { cache, found: { records, devices }, zone }) {
-    cache.writeRecord(json, records, devices[0]!, localTimeFormatterOf(zone));
+  write(json, { cache, found: { records, devices }, zone, marks }) {
+    cache.writeRecord(json, records, devices[0]!, localTimeFormatterOf(zone), marks);
   },
 };
 
 /** The newest record of each device that was found. */
 export const newestRecords: Shape<NewestRecordsFound> = {
   schema: { type: "array", items: recordRef("current") },
-  write(json, { cache, found, zone }) {
+  write(json, { cache, found, zone, marks }) {
     json.byte(BRACKET_OPEN);
     if (found !== null) {
-      cache.writeRecords(json, found.records, new Uint32Array(found.devices), localTimeFormatterOf(zone));
+      const devices = new Uint32Array(found.devices);
+      cache.writeRecords(json, found.records, devices, localTimeFormatterOf(zone), marks);
     }
     json.byte(BRACKET_CLOSE);
   },

@@ -25,14 +25,23 @@ export class GrowingBytes {
     this.#size = size;
   }
 
-  /** All of them so far. */
+  /** All of them so far, until more are added or they are dropped. */
   bytes(): Uint8Array {
     return this.#buffer.subarray(0, this.#size);
   }
 
+  /** Frees their memory. */
+  drop(): void {
+    this.#transfer(0);
+    this.#size = 0;
+  }
+
   #grow(size: number): void {
-    const grown = new Uint8Array(Math.max(size, Math.min(2 * size, this.#bytesMax)));
-    grown.set(this.bytes());
-    this.#buffer = grown;
+    this.#transfer(Math.max(size, Math.min(2 * size, this.#bytesMax)));
+  }
+
+  /** The memory left behind is free at once; garbage of this size would outrun the collector. */
+  #transfer(size: number): void {
+    this.#buffer = new Uint8Array(this.#buffer.buffer.transfer(size));
   }
 }

@@ -9,30 +9,22 @@ export interface ByteFeed {
   readonly position: number;
   /** Nothing more will arrive, so the last record needs no line end. */
   readonly ended: boolean;
-  /** How many bytes were taken since the beginning of the text. */
-  readonly offset: number;
   push(piece: Uint8Array): void;
   end(): void;
   /** Everything before this place in `bytes` has been read. */
   take(position: number): void;
-  /** Takes everything before this offset, also what has yet to arrive. */
-  skipTo(offset: number): void;
 }
 
 export function createByteFeed(): ByteFeed {
   let bytes: Uint8Array = new Uint8Array(0);
   let position = 0;
   let ended = false;
-  let offset = 0;
-  let skippedTo = 0;
+  /** Whether nothing was taken yet. */
+  let isAtStart = true;
 
   function take(to: number): void {
-    offset += to - position;
+    isAtStart = false;
     position = to;
-  }
-
-  function skip(): void {
-    if (offset < skippedTo) take(Math.min(bytes.length, position + skippedTo - offset));
   }
 
   return {
@@ -45,23 +37,15 @@ export function createByteFeed(): ByteFeed {
     get ended() {
       return ended;
     },
-    get offset() {
-      return offset;
-    },
     push(piece) {
       bytes = position === bytes.length ? piece : joined(bytes.subarray(position), piece);
       position = 0;
-      if (offset === 0 && startsWithMark(bytes)) take(MARK_BYTES);
-      skip();
+      if (isAtStart && startsWithMark(bytes)) take(MARK_BYTES);
     },
     end() {
       ended = true;
     },
     take,
-    skipTo(to) {
-      skippedTo = to;
-      skip();
-    },
   };
 }
 

@@ -92,6 +92,14 @@ export class JsonWriter {
     this.text(JSON.stringify(value));
   }
 
+  /** A text as `JSON.stringify` writes it. Most are short and plain, and go in without another text in between. */
+  string(text: string): void {
+    this.ensure(TEXT_LOOP_MAX + 2);
+    const end = writePlainString(this.bytes, this.length, text);
+    if (end === null) this.value(text);
+    else this.length = end;
+  }
+
   /** A finite number, as `JSON.stringify` writes it. */
   number(value: number): void {
     this.ensure(NUMBER_BYTES_MAX);
@@ -101,8 +109,25 @@ export class JsonWriter {
 
 const encoder = new TextEncoder();
 
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
 /** Plain texts up to this are written by a loop, which costs less than the call to the encoder. */
 const TEXT_LOOP_MAX = 64;
+
+/** Returns the position after it; null where the text is long, or not printable ASCII without escapes. */
+function writePlainString(bytes: Uint8Array, position: number, text: string): number | null {
+  if (text.length > TEXT_LOOP_MAX) return null;
+  let at = position;
+  bytes[at++] = QUOTE;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit < 0x20 || unit > 0x7e || unit === QUOTE || unit === BACKSLASH) return null;
+    bytes[at++] = unit;
+  }
+  bytes[at++] = QUOTE;
+  return at;
+}
 
 /**
  * Fragments are read as words of this machine, so they are written as such; both runtimes run on little-endian ones.

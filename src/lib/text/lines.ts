@@ -1,5 +1,4 @@
 import { createByteFeed } from "./byte-feed.ts";
-import type { TextPosition } from "./text-position.ts";
 
 /** Lines of a text that arrives in pieces; blank ones are left out. */
 export interface LineReader {
@@ -14,10 +13,6 @@ export interface LineReader {
   readonly line: number;
   /** The line without its end; null where it is not valid UTF-8. */
   text(): string | null;
-  /** Where the next line begins. */
-  readonly position: TextPosition;
-  /** Goes on at the beginning of another line, further down. */
-  skipTo(position: TextPosition): void;
 }
 
 const LF = 0x0a;
@@ -50,13 +45,6 @@ export function createLineReader(): LineReader {
       return nextLine - 1;
     },
     text: () => text,
-    get position() {
-      return { offset: feed.offset, line: nextLine };
-    },
-    skipTo(position) {
-      feed.skipTo(position.offset);
-      nextLine = position.line;
-    },
   };
 
   function decode(bytes: Uint8Array): string | null {

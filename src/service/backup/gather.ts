@@ -5,6 +5,7 @@ import { archivePaths } from "../../archive/files/paths.ts";
 import { parseKeyFile } from "../../auth/key-file.ts";
 import { parsePassPhraseFile } from "../../auth/pass-phrase-file.ts";
 import { directoryPaths } from "../../directory/paths.ts";
+import { parseSettings } from "../../directory/settings.ts";
 import { FileError, type Files, isPassing } from "../../runtime/files.ts";
 import { scanSegment } from "../../wal/segment/scan-segment.ts";
 import { misnamedSegments, segmentNumbers } from "../../wal/segment/segment-name.ts";
@@ -51,7 +52,7 @@ export async function gather(options: GatherOptions): Promise<Gathered | null> {
     problems.push(...(await verifyQuarantine(files, directoryPaths(dataDir).quarantine)).problems);
     const logSequence = await bringLog(options, backupFiles, progress, problems);
     for (const other of await findOthers(files, dataDir)) await backupFiles.bring(other);
-    await checkSecrets(files, dataDir, problems);
+    await checkSharedFiles(files, dataDir, problems);
     if (!isSame(before, await readManifestBytes(files, archiveDirectory))) continue;
     if (before !== null) await backupFiles.put(MANIFEST, before);
     const lastSequence = Math.max(manifest?.lastSequence ?? 0, logSequence);
@@ -118,11 +119,12 @@ async function bringLog(
   return sequence;
 }
 
-async function checkSecrets(files: Files, dataDir: string, problems: string[]): Promise<void> {
-  const { keys, passPhrases } = directoryPaths(dataDir);
+async function checkSharedFiles(files: Files, dataDir: string, problems: string[]): Promise<void> {
+  const { keys, passPhrases, settings } = directoryPaths(dataDir);
   for (const [path, parse] of [
     [keys, parseKeyFile],
     [passPhrases, parsePassPhraseFile],
+    [settings, parseSettings],
   ] as const) {
     if (!(await files.exists(path))) continue;
     const parsed = parse(await files.read(path));

@@ -8,10 +8,10 @@ import { FileError, type Files } from "../../runtime/files.ts";
 export const MANIFEST = "archive/manifest.json";
 
 /**
- * Who may ask and report, how what they encrypt is opened, and under which name a broker keeps messages: for a restored
- * directory, which takes the place of the one that was lost.
+ * Who may ask and report, how what they encrypt is opened, how long records are kept, and under which name a broker
+ * keeps messages: for a restored directory, which takes the place of the one that was lost.
  */
-export const SINGLE_FILES = ["keys.json", "pass-phrases.json", "directory-id"];
+export const SINGLE_FILES = ["keys.json", "pass-phrases.json", "settings.json", "directory-id"];
 
 /** A file that a backup should have. */
 export interface WantedFile {

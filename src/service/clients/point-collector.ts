@@ -3,11 +3,13 @@ import { type Identity, identify } from "../../clients/identity.ts";
 import type { Claim, ClientPoint, PointDetails, PointSink } from "../../clients/point.ts";
 import type { RefusalReason } from "../../clients/refusal.ts";
 import type { Address, Sender } from "../../clients/sender.ts";
+import { isOnEarth } from "../../geo/is-on-earth.ts";
 import { NUMBER_FIELDS } from "../../model/location-fields.ts";
 import { addReport } from "../../model/report.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 import { ReportBatches } from "../../model/report-batches.ts";
-import { FUTURE_MAX_MS, MS_PER_DAY, retentionStartMs } from "../../time/retention.ts";
+import { GPS_ROLLOVER_MS } from "../../time/gps-rollover.ts";
+import { FUTURE_MAX_MS, MS_PER_DAY } from "../../time/retention.ts";
 
 /** A point that can't be used, or the whole message. */
 export interface RefusedPoint {
@@ -28,10 +30,9 @@ export interface PointContext {
   readonly arrivedMs: number;
   /** Later than the arrival where a message is tried again. */
   readonly nowMs: number;
+  /** The edge of the retention. */
+  readonly oldestMs: number;
 }
-
-/** GPS counts 1024 weeks; what an old receiver calls 2007 is now. */
-const ROLLOVER_MS = 1024 * 7 * MS_PER_DAY;
 
 /**
  * Makes reports of a message's points. An optional field that can't be is left out and counted; a position that can't
@@ -47,14 +48,12 @@ export class PointCollector implements PointSink {
   rolledOver = 0;
   readonly #context: PointContext;
   readonly #reports = new ReportBatches();
-  readonly #oldestMs: number;
   #lastClaim: Claim | null = null;
   #lastIdentity: Identity | null = null;
   #count = 0;
 
   constructor(context: PointContext) {
     this.#context = context;
-    this.#oldestMs = retentionStartMs(context.nowMs);
   }
 
   /** Whether the message held nothing that its reader knew. */
@@ -123,14 +122,14 @@ export class PointCollector implements PointSink {
   /** The time of the fix in Unix ms, or why it can't be that. */
   #judgeTime(timestampMs: number | null): number | RefusalReason {
     if (timestampMs === null) return "no_time";
-    const { arrivedMs, nowMs } = this.#context;
+    const { arrivedMs, nowMs, oldestMs } = this.#context;
     if (timestampMs > nowMs + FUTURE_MAX_MS) return "future";
-    const rolled = timestampMs + ROLLOVER_MS;
+    const rolled = timestampMs + GPS_ROLLOVER_MS;
     if (rolled <= arrivedMs + FUTURE_MAX_MS && rolled >= arrivedMs - MS_PER_DAY) {
       this.rolledOver++;
       return rolled;
     }
-    return timestampMs < this.#oldestMs ? "too_old" : timestampMs;
+    return timestampMs < oldestMs ? "too_old" : timestampMs;
   }
 
   /** What a field may not be is left out: an optional one never costs a position. */
@@ -165,7 +164,3 @@ type NumberDetail =
 const OPTIONAL_NUMBERS = NUMBER_FIELDS.filter(({ required }) => required !== true).map(
   ({ name, minimum, maximum }) => ({ name: name as NumberDetail, minimum: minimum!, maximum: maximum! }),
 );
-
-function isOnEarth(latitude: number, longitude: number): boolean {
-  return latitude >= -90 && latitude <= 90 && longitude >= -180 && longitude <= 180;
-}

@@ -10,6 +10,7 @@ import type { Steps } from "../../lib/schedule/steps.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 import type { Clock } from "../../time/clock.ts";
+import type { Retention } from "../../time/retention.ts";
 import type { Ingest } from "../ingest.ts";
 import { bodiesOf, ingestBatches } from "../ingest-batches.ts";
 import type { MessageCounts } from "./message-counts.ts";
@@ -41,6 +42,7 @@ export interface TakeMessageDependencies {
   readonly counts: MessageCounts;
   readonly scheduler: Scheduler;
   readonly clock: Clock;
+  readonly retention: Retention;
 }
 
 /** One that came earlier is tried again: it tells nothing of how its device does now. */
@@ -59,7 +61,7 @@ const WRONG_CLOCK: ServiceError = {
 };
 
 export function createTakeMessage(dependencies: TakeMessageDependencies): TakeMessage {
-  const { ingest, keepRefused, doctor, counts, scheduler, clock } = dependencies;
+  const { ingest, keepRefused, doctor, counts, scheduler, clock, retention } = dependencies;
 
   return async function takeMessage(sent, client) {
     const { sender, address, message } = sent;
@@ -67,8 +69,9 @@ export function createTakeMessage(dependencies: TakeMessageDependencies): TakeMe
     // A broker lets a phone publish as itself alone, by the topic, which only OwnTracks' reading goes by.
     const reader = message.topic === null ? readerOf(client, message.content) : client;
     const { arrivedMs } = message;
-    const context = { sender, address, client: reader, arrivedMs, nowMs: clock.nowMs() };
-    const collected = new PointCollector(context);
+    const nowMs = clock.nowMs();
+    const oldestMs = retention.startMs(nowMs);
+    const collected = new PointCollector({ sender, address, client: reader, arrivedMs, nowMs, oldestMs });
     const owner = bodiesOf(sender.appId);
     const batches = await scheduler.run(owner, readPoints(reader, sent, collected));
     const stored = await ingestBatches(ingest, sender.appId, batches);
@@ -81,7 +84,7 @@ export function createTakeMessage(dependencies: TakeMessageDependencies): TakeMe
     const { accepted, duplicates } = stored.value;
     const taken = { answeredBy: reader, collected, batches, accepted, duplicates };
     counts.note(reader.name, taken);
-    if (context.nowMs - arrivedMs < JUST_ARRIVED_MS) {
+    if (nowMs - arrivedMs < JUST_ARRIVED_MS) {
       doctor.note(sender, reader.name, takenReports(arrivedMs, taken));
     }
     return ok(taken);

@@ -1,148 +1,39 @@
-import type { Archive } from "../../archive/archive.ts";
-import { findSealed, type Part } from "../../archive/files/manifest.ts";
-import type { ArchiveSession } from "../../archive/read/archive-session.ts";
-import type { HotStore } from "../../hot/hot-store.ts";
-import { fail, ok, type Result } from "../../lib/result.ts";
+import type { Result } from "../../lib/result.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { DeviceId } from "../../model/ids.ts";
 import type { RecordPage } from "../../model/record-page.ts";
-import { isOutOfDescriptors } from "../../runtime/files.ts";
-import { type UtcDay, utcDayName } from "../../time/utc-day.ts";
-import type { Client, QueryDependencies } from "../find-device.ts";
+import type { Client } from "../find-device.ts";
 import type { HistoryAnswer } from "./history-answer.ts";
 import type { HistoryScan } from "./history-scan.ts";
+import type { LateWindowSize } from "./late-windows.ts";
 import { PathMeter } from "./path-meter.ts";
-import { daysWithin, type HistoryStretch, planHistory } from "./plan.ts";
-import { createStretchReader, type LateWindowSize, type StretchReader } from "./stretch-reader.ts";
+import { type ArchiveDependencies, type ArchiveReading, createReadArchive } from "./read-archive.ts";
+import { createStretchReader, type StretchReader } from "./stretch-reader.ts";
 
 /*
  * Answers queries of ranges with sealed days, from the archive and from memory.
  */
 
-export interface HistoryDependencies extends QueryDependencies {
-  /** Open by the time of the first query. */
-  readonly archive: () => Archive;
-  /** Files of parts whose loss an operator has acknowledged. */
-  readonly acknowledgedParts: () => Promise<ReadonlySet<string>>;
+export interface HistoryDependencies extends ArchiveDependencies {
   readonly lateWindow: LateWindowSize;
 }
 
 export function createArchiveHistory(dependencies: HistoryDependencies) {
-  return async function answerFromArchive(
-    scan: HistoryScan,
-    client: Client,
-  ): Promise<Result<HistoryAnswer, ServiceError>> {
-    try {
-      return await answer(dependencies, scan, client);
-    } catch (error) {
-      if (isOutOfDescriptors(error)) return fail(OUT_OF_DESCRIPTORS);
-      throw error;
-    }
-  };
-}
-
-const OUT_OF_DESCRIPTORS: ServiceError = {
-  kind: "unavailable",
-  message: "too many files are open: archived days can't be read until some are closed",
-  retryAfterSeconds: 5,
-};
-
-async function answer(
-  dependencies: HistoryDependencies,
-  scan: HistoryScan,
-  client: Client,
-): Promise<Result<HistoryAnswer, ServiceError>> {
-  const { hot } = dependencies;
-  const archive = dependencies.archive();
-  for (;;) {
-    // A seal moves records from one store to the other: an answer that began before it starts over.
-    const { manifest } = archive;
-    const stretches = planStretches(hot, archive, scan);
-    const days = stretches.filter(({ kind }) => kind !== "memory").flatMap((stretch) => stretch.days);
-    const parts = partsOf(archive, scan, days);
-    const suspects = parts.filter(({ file }) => archive.damaged.has(file));
-    if (suspects.length > 0) await archive.examine(suspects, true); // Somebody may have put them back.
-    const gaps = await findGaps(dependencies, archive, scan, days);
-    if (gaps.unacknowledged.length > 0) return fail({ kind: "archive_damaged", days: gaps.unacknowledged });
-    if (archive.manifest !== manifest) continue;
-    try {
-      const answered = await archive.reader.withSession(scan.appId, client.signal, async (session) => {
-        const [answer, isAsWritten] = await Promise.all([
-          readStretches(dependencies, session, scan, client, stretches, gaps),
-          archive.verifyChecksums(remaining(parts, gaps)),
-        ]);
-        return isAsWritten ? answer : null;
-      });
-      if (!answered.ok) return answered;
-      if (answered.value !== null && archive.manifest === manifest) return ok(answered.value);
-    } catch (error) {
-      if (client.signal.aborted) throw error;
-      if (archive.manifest !== manifest) continue; // Its files may be gone.
-      // Damage that nobody knew of becomes known here, unless the verification beside it has just found it.
-      await archive.examine(parts, true);
-      if (!parts.some(({ file }) => archive.damaged.has(file) && !gaps.files.has(file))) throw error;
-    }
-  }
-}
-
-function planStretches(hot: HotStore, { manifest }: Archive, { range }: HistoryScan): HistoryStretch[] {
-  const inMemory = hot.daysInMemory().map(({ day }) => day);
-  const sealed = [...manifest.days.keys(), ...manifest.expired.keys()];
-  return planHistory(range, daysWithin(range, [...sealed, ...inMemory]), {
-    isSealed: (day) => findSealed(manifest, day) !== undefined,
-    holdsLate: (day) => hot.holdsLate(day),
-  });
-}
-
-/** What answers have to do without. */
-interface Gaps {
-  /** Files that can't be read. */
-  readonly files: ReadonlySet<string>;
-  /** Names of days that lack a part nobody has acknowledged as lost. */
-  readonly unacknowledged: readonly string[];
-  /** Whether records are missing that somebody has acknowledged as lost. */
-  readonly isIncomplete: boolean;
-}
-
-async function findGaps(
-  { acknowledgedParts }: HistoryDependencies,
-  archive: Archive,
-  { appId }: HistoryScan,
-  days: readonly UtcDay[],
-): Promise<Gaps> {
-  const files = new Set<string>();
-  const damagedDays = new Map<string, string>();
-  let isIncomplete = false;
-  for (const day of days) {
-    const sealed = findSealed(archive.manifest, day)!;
-    if (sealed.lost.some(({ apps }) => apps.has(appId))) isIncomplete = true;
-    for (const { file, apps } of sealed.parts) {
-      if (!archive.damaged.has(file) || !apps.has(appId)) continue;
-      files.add(file);
-      damagedDays.set(file, utcDayName(day));
-    }
-  }
-  if (files.size === 0) return { files, unacknowledged: [], isIncomplete };
-  const acknowledged = await acknowledgedParts();
-  const unacknowledged = [...damagedDays].filter(([file]) => !acknowledged.has(file)).map(([, day]) => day);
-  return { files, unacknowledged: [...new Set(unacknowledged)], isIncomplete: true };
-}
-
-function partsOf({ manifest }: Archive, { appId }: HistoryScan, days: readonly UtcDay[]): Part[] {
-  return days.flatMap((day) => findSealed(manifest, day)?.parts.filter(({ apps }) => apps.has(appId)) ?? []);
+  const readArchive = createReadArchive(dependencies);
+  return (scan: HistoryScan, client: Client): Promise<Result<HistoryAnswer, ServiceError>> =>
+    readArchive(scan.appId, scan.range, client, (reading) =>
+      readStretches(dependencies, reading, scan, client),
+    );
 }
 
 async function readStretches(
-  { hot, scheduler, archive, lateWindow }: HistoryDependencies,
-  session: ArchiveSession,
+  { hot, scheduler, lateWindow }: HistoryDependencies,
+  { session, stretches, partsOfDay, isIncomplete }: ArchiveReading,
   scan: HistoryScan,
   client: Client,
-  stretches: readonly HistoryStretch[],
-  gaps: Gaps,
 ): Promise<HistoryAnswer> {
   const steps = <Value>(work: Steps<Value>) => scheduler.runAtOnce(scan.appId, client.signal, work);
-  const partsOfDay = (day: UtcDay) => remaining(partsOf(archive(), scan, [day]), gaps);
   const sources = { hot, session, scan, lateWindow, partsOfDay, steps };
   const readers = stretches.map((stretch) => createStretchReader(sources, stretch));
   const { query, wants } = scan;
@@ -162,12 +53,8 @@ async function readStretches(
     paths,
     bytesRead: readers.reduce((bytes, reader) => bytes + reader.bytesRead(), 0) + session.scannedBytes,
     source: await sourceOf(readers),
-    isIncomplete: gaps.isIncomplete,
+    isIncomplete,
   };
-}
-
-function remaining(parts: readonly Part[], { files }: Gaps): Part[] {
-  return parts.filter(({ file }) => !files.has(file));
 }
 
 /** The page and one record more, where there is one: it tells that there is more. */

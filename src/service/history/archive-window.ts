@@ -5,9 +5,10 @@ import type { LateRows } from "../../archive/read/late-table.ts";
 import type { DeviceId } from "../../model/ids.ts";
 import type { RecordPage } from "../../model/record-page.ts";
 import type { Order, TimeRange } from "../../time/range.ts";
-import { nextUtcDay, type UtcDay, utcDayStartMs } from "../../time/utc-day.ts";
+import type { UtcDay } from "../../time/utc-day.ts";
 import type { HistoryScan } from "./history-scan.ts";
 import type { PathMeter } from "./path-meter.ts";
+import { daysWithin } from "./plan.ts";
 
 /** A range of sealed days, and the rows of memory that lie over it. */
 export interface ArchiveWindow {
@@ -28,8 +29,7 @@ export function createArchiveWindow(
   partsOfDay: (day: UtcDay) => readonly Part[],
 ): ArchiveWindow {
   const { accuracyMetersMax } = query;
-  const touched = days.filter((day) => touches(range, day));
-  const parts = touched.flatMap(partsOfDay);
+  const parts = partsWithin(range, days, partsOfDay);
   const archiveScan: ArchiveScan = {
     appId,
     deviceId: device?.id ?? null,
@@ -72,8 +72,13 @@ export function createArchiveWindow(
   };
 }
 
-function touches({ startMs, endMs }: TimeRange, day: UtcDay): boolean {
-  return utcDayStartMs(day) < endMs && utcDayStartMs(nextUtcDay(day)) > startMs;
+/** Parts of those days that the range touches. */
+export function partsWithin(
+  range: TimeRange,
+  days: readonly UtcDay[],
+  partsOfDay: (day: UtcDay) => readonly Part[],
+): Part[] {
+  return daysWithin(range, days).flatMap(partsOfDay);
 }
 
 const NO_TEXTS = { profileText: () => null, stateText: () => null };

@@ -1,22 +1,20 @@
 import type { HotStore } from "../../hot/hot-store.ts";
 import { addPositions, type DeviceBlocks, OneDevice } from "../../hot/scan/memory-scan.ts";
 import { findTimeline } from "../../hot/scan/timeline.ts";
-import { ok, type Result } from "../../lib/result.ts";
-import { type MaybePromise, whenThere } from "../../lib/schedule/maybe-promise.ts";
+import type { Result } from "../../lib/result.ts";
+import type { MaybePromise } from "../../lib/schedule/maybe-promise.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { AppId, UserId } from "../../model/ids.ts";
 import { lastingPage } from "../../model/lasting-page.ts";
-import type { TimeRange } from "../../time/range.ts";
-import { retentionStartMs } from "../../time/retention.ts";
 import { utcDayOf } from "../../time/utc-day.ts";
-import { type Client, findDevice } from "../find-device.ts";
+import { type Client, findDevice, retainedRange } from "../find-device.ts";
 import { createArchiveHistory, type HistoryDependencies } from "./archive-history.ts";
+import { fromEitherStore } from "./either-store.ts";
 import type { HistoryAnswer } from "./history-answer.ts";
 import type { HistoryQuery } from "./history-query.ts";
 import { type HistoryScan, scanMemory } from "./history-scan.ts";
 import { PathMeter } from "./path-meter.ts";
-import { touchesSealed } from "./plan.ts";
 
 /*
  * Where devices were: one device, the reports made under a user, a whole app.
@@ -32,22 +30,15 @@ export interface HistoryQueries {
 }
 
 export function createHistoryQueries(dependencies: HistoryDependencies): HistoryQueries {
-  const { hot, clock, scheduler } = dependencies;
+  const { hot, clock, retention, scheduler } = dependencies;
   const answerFromArchive = createArchiveHistory(dependencies);
 
   function answer(scan: HistoryScan, client: Client): HistoryOutcome {
-    const { manifest } = dependencies.archive();
-    if (touchesSealed(manifest, scan.range)) return answerFromArchive(scan, client);
-    const work = answerFromMemory(hot, scan);
-    const answered = scheduler.runAtOnce(scan.appId, client.signal, work, lastingAnswer);
-    // Meanwhile a seal may have moved records to the archive.
-    const isWhole = () => dependencies.archive().manifest === manifest;
-    return whenThere(answered, (found) => (isWhole() ? ok(found) : answer(scan, client)));
-  }
-
-  function retainedRange({ range }: HistoryQuery): TimeRange {
-    const startMs = Math.max(range.startMs, retentionStartMs(clock.nowMs()));
-    return { startMs, endMs: Math.max(startMs, range.endMs) };
+    const { appId, range } = scan;
+    return fromEitherStore(dependencies.archive, range, {
+      fromMemory: () => scheduler.runAtOnce(appId, client.signal, answerFromMemory(hot, scan), lastingAnswer),
+      fromArchive: () => answerFromArchive(scan, client),
+    });
   }
 
   return {
@@ -55,22 +46,22 @@ export function createHistoryQueries(dependencies: HistoryDependencies): History
       const found = findDevice(dependencies, appId, deviceId);
       if (!found.ok) return found;
       const { device } = found.value;
-      const range = retainedRange(query);
+      const range = retainedRange(dependencies, query.range);
       const common = { appId, query, range, userId: null, wants: "page" } as const;
       return answer({ ...common, device, devices: new OneDevice(device), countQueried: () => 1 }, client);
     },
     ofUser(appId, userId, query, client) {
       const devices = hot.findApp(appId)?.users.heldDevices(hot.dictionary.findUser(userId)) ?? NO_DEVICES;
-      const range = retainedRange(query);
+      const range = retainedRange(dependencies, query.range);
       const common = { appId, query, range, device: null, wants: "total" } as const;
       return answer({ ...common, userId, devices, countQueried: () => devices.size }, client);
     },
     ofApp(appId, query, client) {
       const app = hot.findApp(appId);
       const devices = app?.all ?? NO_DEVICES;
-      const range = retainedRange(query);
+      const range = retainedRange(dependencies, query.range);
       const common = { appId, query, range, device: null, userId: null, wants: "devices" } as const;
-      const firstDay = utcDayOf(retentionStartMs(clock.nowMs()));
+      const firstDay = utcDayOf(retention.startMs(clock.nowMs()));
       const countQueried = () => app?.newestTimes.countFrom(firstDay) ?? 0;
       return answer({ ...common, devices, countQueried }, client);
     },

@@ -1,4 +1,5 @@
 import { findSealed, type Manifest } from "../../archive/files/manifest.ts";
+import type { HotStore } from "../../hot/hot-store.ts";
 import type { TimeRange } from "../../time/range.ts";
 import { nextUtcDay, type UtcDay, utcDayOf, utcDayStartMs } from "../../time/utc-day.ts";
 
@@ -47,6 +48,16 @@ export function planHistory(
   return stretches;
 }
 
+/** The stretches of a range, as the stores are now. */
+export function planStretches(hot: HotStore, manifest: Manifest, range: TimeRange): HistoryStretch[] {
+  const inMemory = hot.daysInMemory().map(({ day }) => day);
+  const sealed = [...manifest.days.keys(), ...manifest.expired.keys()];
+  return planHistory(range, daysWithin(range, [...sealed, ...inMemory]), {
+    isSealed: (day) => findSealed(manifest, day) !== undefined,
+    holdsLate: (day) => hot.holdsLate(day),
+  });
+}
+
 /** Whether any sealed day lies in the range. Most queries are about days after the last of them. */
 export function touchesSealed(manifest: Manifest, range: TimeRange): boolean {
   const [first, last] = [utcDayOf(range.startMs), utcDayOf(range.endMs - 1)];
@@ -58,5 +69,7 @@ export function touchesSealed(manifest: Manifest, range: TimeRange): boolean {
 /** The days of a range, in order: those of `days` that it touches. */
 export function daysWithin({ startMs, endMs }: TimeRange, days: Iterable<UtcDay>): UtcDay[] {
   const [first, last] = [utcDayOf(startMs), utcDayOf(endMs - 1)];
-  return [...new Set(days)].filter((day) => day >= first && day <= last).sort((a, b) => a - b);
+  // Of ten years nearly all days go at the first look, before anything is kept of them.
+  const within = [...days].filter((day) => day >= first && day <= last);
+  return [...new Set(within)].sort((a, b) => a - b);
 }

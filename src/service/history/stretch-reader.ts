@@ -15,6 +15,7 @@ import type { UtcDay } from "../../time/utc-day.ts";
 import { type ArchiveWindow, createArchiveWindow } from "./archive-window.ts";
 import { type HistoryScan, scanMemory } from "./history-scan.ts";
 import { type DoSteps, findLateOfUser } from "./late-of-user.ts";
+import { type LateWindowSize, lateWindows } from "./late-windows.ts";
 import type { PathMeter } from "./path-meter.ts";
 import type { HistoryStretch } from "./plan.ts";
 
@@ -37,12 +38,6 @@ export interface StretchReader {
   /** Whether memory has anything of the app in the stretch that an answer may need. */
   readsMemory(): Promise<boolean>;
   readonly readsArchive: boolean;
-}
-
-/** How many late rows are laid over at once. */
-export interface LateWindowSize {
-  readonly firstRows: number;
-  readonly rowsMax: number;
 }
 
 export interface StretchSources {
@@ -135,14 +130,9 @@ function archiveReader(
       yield archived;
       return;
     }
-    let rowsMax = firstRows;
-    for (let rest = range; rest.startMs < rest.endMs; ) {
-      const window = await late.window(rest, order, rowsMax);
+    const size = { firstRows, rowsMax: lateWindow.rowsMax };
+    for await (const window of lateWindows(late, range, order, size))
       yield createArchiveWindow(session, scan, window, days, partsOfDay);
-      const { startMs, endMs } = window.range;
-      rest = order === "asc" ? { ...rest, startMs: endMs } : { ...rest, endMs: startMs };
-      if (window.late !== null) rowsMax = Math.min(4 * rowsMax, lateWindow.rowsMax);
-    }
   }
 
   return {

@@ -1,77 +1,41 @@
+import { crc32 } from "node:zlib";
 import { isObject } from "../../lib/is-object.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
-import type { TextPosition } from "../../lib/text/text-position.ts";
 import { parseVersionedJson } from "../../lib/text/versioned-json.ts";
-
-/** Rows of a file by what became of them. */
-export interface ImportCounts {
-  readonly accepted: number;
-  readonly duplicates: number;
-  readonly rejected: number;
-}
-
-export const NO_ROWS: ImportCounts = { accepted: 0, duplicates: 0, rejected: 0 };
-
-/** How far an import of several files got: all that lies before is acknowledged. */
-export interface ImportProgress {
-  /** The file to go on with; those before it are done. */
-  readonly fileIndex: number;
-  /** Where to go on in it; null is its start. */
-  readonly position: TextPosition | null;
-  /** By file. */
-  readonly counts: readonly ImportCounts[];
-}
+import type { ImportPosition } from "./reading/import-batch.ts";
+import type { TallySoFar } from "./tally/tally.ts";
 
 /** What has to be known to go on with an interrupted import. */
 export interface ImportState {
+  /** As the log of imports has it. */
+  readonly id: string;
   readonly startedMs: number;
-  /** Names of the files, for people. */
-  readonly files: readonly string[];
-  /** By file, added to every timestamp, the same to the end. */
+  /** What the target was set to keep, as the files were last compared with it. */
+  readonly retention: string;
+  /** By source, what is added to every timestamp, the same to the end; the same for all where there is but one. */
   readonly shiftsMs: readonly number[];
-  readonly progress: ImportProgress;
+  /** All that lies before is acknowledged. */
+  readonly position: ImportPosition;
+  /** By group of files. */
+  readonly tallies: readonly TallySoFar[];
+  /** How much of the report of skips belongs to that. */
+  readonly reportBytes: number;
 }
 
 /** Version of the file's format. A file of a newer one is left alone. */
-const FORMAT_VERSION = 1;
+const FORMAT_VERSION = 2;
 
-export function encodeImportState({ progress, ...state }: ImportState): Uint8Array {
-  const { fileIndex, position, counts } = progress;
-  const content = { version: FORMAT_VERSION, ...state, progress: { fileIndex, place: position, counts } };
-  return new TextEncoder().encode(`${JSON.stringify(content, null, 2)}\n`);
+/** {"version": 2, "crc": ..., "state": {...}}: the checksum is of the JSON text of `state`, as in the manifest. */
+export function encodeImportState(state: ImportState): Uint8Array {
+  const text = JSON.stringify(state);
+  return new TextEncoder().encode(`{"version":${FORMAT_VERSION},"crc":${crc32(text)},"state":${text}}\n`);
 }
 
-/** The state, or what is wrong with it. */
+/** The state, or what is wrong with it. What the checksum admits is ours. */
 export function parseImportState(bytes: Uint8Array): Result<ImportState, string> {
   const content = parseVersionedJson(bytes, FORMAT_VERSION);
   if (!content.ok) return content;
-  const { startedMs, files, shiftsMs, progress } = content.value.members;
-  if (!isCount(startedMs)) return fail("its start is missing");
-  if (!Array.isArray(files) || !files.every((name) => typeof name === "string")) {
-    return fail("its files are missing");
-  }
-  if (!Array.isArray(shiftsMs) || shiftsMs.length !== files.length || !shiftsMs.every(Number.isSafeInteger)) {
-    return fail("its shifts are missing");
-  }
-  const parsed = parseProgress(progress, files.length);
-  if (parsed === null) return fail("its progress is missing");
-  return ok({ startedMs, files, shiftsMs, progress: parsed });
-}
-
-function parseProgress(value: unknown, fileCount: number): ImportProgress | null {
-  if (!isObject(value)) return null;
-  const { fileIndex, place: position, counts } = value;
-  if (!isCount(fileIndex) || fileIndex > fileCount) return null;
-  if (!Array.isArray(counts) || counts.length !== fileCount || !counts.every(isCounts)) return null;
-  if (position === null) return { fileIndex, position, counts };
-  if (!isObject(position) || !isCount(position.offset) || !isCount(position.line)) return null;
-  return { fileIndex, position: { offset: position.offset, line: position.line }, counts };
-}
-
-function isCounts(value: unknown): value is ImportCounts {
-  return isObject(value) && isCount(value.accepted) && isCount(value.duplicates) && isCount(value.rejected);
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
+  const { crc, state } = content.value.members;
+  const isOurs = isObject(state) && crc32(JSON.stringify(state)) === crc;
+  return isOurs ? ok(state as unknown as ImportState) : fail("its checksum is wrong");
 }

@@ -1,15 +1,15 @@
 import { join } from "node:path";
 import { isObject } from "../../lib/is-object.ts";
 import { type Files, unlessFileError } from "../../runtime/files.ts";
-import { MS_PER_DAY, RETENTION_DAYS, startOfUtcDayMs } from "../../time/retention.ts";
+import { MS_PER_DAY, type Retention, startOfUtcDayMs } from "../../time/retention.ts";
 
 /*
  * When entries of the quarantine go. A clock that runs ahead must cost nothing if it is set right within a day, so an
  * instant is only noted at first, and what came before it goes a day later.
  */
 
-/** What nobody has looked at for so long, nobody will. */
-const QUARANTINE_DAYS = Math.min(90, RETENTION_DAYS);
+/** What nobody has looked at for so long, nobody will. A shorter retention counts for entries too. */
+const QUARANTINE_DAYS = 90;
 
 /** By the clock as it was at `sinceMs`, entries from before `oldestMs` had expired. */
 interface Noted {
@@ -23,17 +23,19 @@ const FORMAT_VERSION = 1;
  * The instant before which entries may go now; negative infinity where nothing may. The note of it lies beside the
  * entries, so that starts don't put it off.
  */
-export async function findExpired(files: Files, directory: string, nowMs: number): Promise<number> {
+export async function findExpired(
+  files: Files,
+  directory: string,
+  nowMs: number,
+  retention: Retention,
+): Promise<number> {
   const path = join(directory, "expiry.json");
   const noted = await readNote(files, path);
   const isRipe = noted !== null && nowMs >= noted.sinceMs + MS_PER_DAY;
   const isWaiting = noted !== null && nowMs >= noted.sinceMs && !isRipe;
-  if (!isWaiting) await writeNote(files, directory, path, nowMs);
-  return isRipe ? Math.min(noted.oldestMs, oldestOf(nowMs)) : Number.NEGATIVE_INFINITY;
-}
-
-function oldestOf(nowMs: number): number {
-  return startOfUtcDayMs(nowMs) - QUARANTINE_DAYS * MS_PER_DAY;
+  const oldestMs = Math.max(startOfUtcDayMs(nowMs) - QUARANTINE_DAYS * MS_PER_DAY, retention.startMs(nowMs));
+  if (!isWaiting) await writeNote(files, directory, path, { sinceMs: nowMs, oldestMs });
+  return isRipe ? Math.min(noted.oldestMs, oldestMs) : Number.NEGATIVE_INFINITY;
 }
 
 /** One that can't be read notes nothing, and is written anew. */
@@ -51,8 +53,8 @@ async function readNote(files: Files, path: string): Promise<Noted | null> {
 }
 
 /** Where the disk refuses, entries stay a day longer. */
-async function writeNote(files: Files, directory: string, path: string, nowMs: number): Promise<void> {
-  const note = { version: FORMAT_VERSION, sinceMs: nowMs, oldestMs: oldestOf(nowMs) };
+async function writeNote(files: Files, directory: string, path: string, noted: Noted): Promise<void> {
+  const note = { version: FORMAT_VERSION, ...noted };
   try {
     await files.makeDirectory(directory);
     await files.replace(path, new TextEncoder().encode(`${JSON.stringify(note)}\n`));

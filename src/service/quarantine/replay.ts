@@ -1,4 +1,5 @@
 import type { KeyRecord } from "../../auth/key-file.ts";
+import type { KeyStore } from "../../auth/key-store.ts";
 import type { ClientMessage } from "../../clients/client.ts";
 import { CLIENTS } from "../../clients/clients.ts";
 import { readContent } from "../../clients/content/read-content.ts";
@@ -38,13 +39,13 @@ export interface ReplayDependencies {
   readonly quarantine: () => Quarantine;
   readonly takeMessage: TakeMessage;
   /** Revoked and expired ones too: what they sent was sent while they were good. */
-  readonly listKeys: () => readonly KeyRecord[];
+  readonly keys: Pick<KeyStore, "list">;
   readonly decryptOf: (sender: Sender, address: Address) => ClientMessage["decrypt"];
   readonly scheduler: Scheduler;
 }
 
 export function createReplay(dependencies: ReplayDependencies): Replay {
-  const { quarantine, takeMessage, listKeys, decryptOf, scheduler } = dependencies;
+  const { quarantine, takeMessage, keys, decryptOf, scheduler } = dependencies;
 
   /** Of each under way the body is in memory, which may have 16 MiB. */
   const turns = new Semaphore(1);
@@ -60,7 +61,7 @@ export function createReplay(dependencies: ReplayDependencies): Replay {
     assert(client !== undefined, "clients that were known once stay known");
     const owner = bodiesOf(appId);
     const content = await scheduler.run(owner, readContent(refused.body));
-    const sender = senderOf(refused, listKeys());
+    const sender = senderOf(refused, keys.list());
     const sent = sentMessage(refused, sender, content, decryptOf);
     const taken = await takeMessage(sent, client);
     if (!taken.ok) return taken;

@@ -1,6 +1,7 @@
 import type { Quarantine } from "../../quarantine/quarantine.ts";
 import { type Files, unlessFileError } from "../../runtime/files.ts";
 import type { Clock } from "../../time/clock.ts";
+import type { Retention } from "../../time/retention.ts";
 import { findExpired } from "./expiry.ts";
 
 /** Every hour the quarantine gives up what has expired, and writes down how often the rest came. */
@@ -15,6 +16,7 @@ export interface QuarantineSweepsOptions {
   readonly files: Files;
   readonly directory: string;
   readonly clock: Clock;
+  readonly retention: Retention;
 }
 
 const INTERVAL_MS = 60 * 60 * 1000;
@@ -38,10 +40,16 @@ export function createQuarantineSweeps(options: QuarantineSweepsOptions): Quaran
 }
 
 /** Where the disk refuses, the next sweep does it. */
-async function sweep({ quarantine, files, directory, clock }: QuarantineSweepsOptions): Promise<void> {
+async function sweep({
+  quarantine,
+  files,
+  directory,
+  clock,
+  retention,
+}: QuarantineSweepsOptions): Promise<void> {
   if (quarantine.totals.entries === 0) return;
   try {
-    await quarantine.sweep(await findExpired(files, directory, clock.nowMs()));
+    await quarantine.sweep(await findExpired(files, directory, clock.nowMs(), retention));
   } catch (error) {
     unlessFileError(error);
   }

@@ -4,6 +4,7 @@ import type { PartWriter } from "../../archive/write/part-writer.ts";
 import type { DayRows } from "../../archive/write/row-stager.ts";
 import type { HotStore } from "../../hot/hot-store.ts";
 import type { Sealing } from "../../hot/sealing.ts";
+import { forEachAtOnce } from "../../lib/schedule/for-each-at-once.ts";
 import { nextTurn } from "../../lib/schedule/next-turn.ts";
 import type { UtcDay } from "../../time/utc-day.ts";
 import type { RetentionPlan } from "./plan.ts";
@@ -40,13 +41,15 @@ export interface FoldDependencies {
   readonly hasAllNewest: boolean;
   /** The same writer for all seals, or another after it was closed. */
   readonly openWriter: () => Promise<PartWriter>;
+  /** Days that are folded side by side: each waits for a disk and a thread of DuckDB in turn. */
+  readonly daysAtOnce: number;
 }
 
 /** What is folded. */
 export interface FoldRequest {
   readonly sealing: Sealing;
   readonly days: readonly UtcDay[];
-  readonly retention: RetentionPlan;
+  readonly plan: RetentionPlan;
   /** Devices with nothing newer are left out of the checkpoint. */
   readonly oldestMs: number;
   readonly signal: AbortSignal;
@@ -55,12 +58,12 @@ export interface FoldRequest {
 
 /** Makes new parts of what memory holds of the days, and the checkpoint. What fails leaves no file behind. */
 export async function foldDays(dependencies: FoldDependencies, request: FoldRequest): Promise<Folded> {
-  const { hot, archive, readUpTo, hasAllNewest, openWriter } = dependencies;
-  const { sealing, days, retention, oldestMs, signal, onProgress } = request;
+  const { hot, archive, readUpTo, hasAllNewest, openWriter, daysAtOnce } = dependencies;
+  const { sealing, days, plan, oldestMs, signal, onProgress } = request;
   const { manifest } = archive;
   const sequence = Math.min(sealing.sequence, readUpTo);
   // The checkpoint has records of the days too, so it is written anew where one is deleted.
-  if (days.length + retention.deleted.size === 0) {
+  if (days.length + plan.deleted.size === 0) {
     const nothing = { days: new Map(), written: [], replaced: [], blocked: [], records: 0 };
     return { ...nothing, latest: manifest.latest, sequence };
   }
@@ -74,8 +77,16 @@ export async function foldDays(dependencies: FoldDependencies, request: FoldRequ
   const folding = new DayFolding({ archive, writer, sealing, seal, sequence, signal, onRecords });
   const newest: Part[] = [];
   try {
-    for (const day of days)
-      await folding.fold(day, manifest.days.get(day) ?? retention.restored.get(day) ?? NOTHING_SEALED);
+    const beforeOf = (day: UtcDay) => manifest.days.get(day) ?? plan.restored.get(day) ?? NOTHING_SEALED;
+    const fold = (day: UtcDay) => folding.fold(day, beforeOf(day));
+    const isLarge = (day: UtcDay) =>
+      beforeOf(day).parts.reduce((sum, { rows }) => sum + rows, counts.get(day) ?? 0) > DAY_ROWS_BESIDE_MAX;
+    await forEachAtOnce(
+      days.filter((day) => !isLarge(day)),
+      daysAtOnce,
+      fold,
+    );
+    await forEachAtOnce(days.filter(isLarge), 1, fold);
     if (hasAllNewest) {
       await writer.writeLatest(sequence, paced(sealing.newest(oldestMs)), async (part) => {
         newest.push(await archive.writePart({ day: "latest", seal, index: newest.length }, part));
@@ -91,7 +102,7 @@ export async function foldDays(dependencies: FoldDependencies, request: FoldRequ
   const { days: folded, written, blocked, records } = folding;
   const replaced = [...folding.replaced, ...(manifest.latest ?? [])];
   return {
-    days: folded,
+    days: new Map([...folded].sort(([a], [b]) => a - b)),
     latest: hasAllNewest ? newest : null,
     written,
     replaced,
@@ -100,6 +111,9 @@ export async function foldDays(dependencies: FoldDependencies, request: FoldRequ
     sequence,
   };
 }
+
+/** Days of more rows are folded by themselves: the writer has memory to sort one of them. */
+const DAY_ROWS_BESIDE_MAX = 100_000;
 
 const NOTHING_SEALED: SealedDay = { sequence: 0, parts: [], lost: [] };
 
@@ -115,7 +129,7 @@ interface FoldContext {
   readonly onRecords: (records: number) => void;
 }
 
-/** Folds one day after the other, and knows what that came to so far. */
+/** Folds days, and knows what that came to so far. */
 class DayFolding {
   readonly days = new Map<UtcDay, SealedDay>();
   readonly written: Part[] = [];
@@ -134,10 +148,12 @@ class DayFolding {
   async fold(day: UtcDay, before: SealedDay): Promise<void> {
     const { archive, writer, sealing, seal, signal } = this.#context;
     const made: Part[] = [];
-    const recordsBefore = this.records;
+    let dayRecords = 0;
     const sequence = Math.max(before.sequence, this.#context.sequence);
     try {
-      const rows = this.#counted(sealing.rows(day));
+      const rows = this.#counted(sealing.rows(day), (records) => {
+        dayRecords += records;
+      });
       const request = { day, sequence, sequenceBefore: before.sequence, parts: before.parts, rows };
       const gone = await writer.fold(request, async (part) => {
         made.push(await archive.writePart({ day, seal, index: made.length }, part));
@@ -153,15 +169,16 @@ class DayFolding {
       if (!before.parts.some(({ file }) => archive.damaged.has(file))) throw error;
       // What memory has of it stays there, and in the log, until the day can be read or is given up.
       this.blocked.push(day);
-      this.records = recordsBefore;
+      this.records -= dayRecords;
     }
   }
 
-  async *#counted(rows: Iterable<DayRows>): AsyncGenerator<DayRows> {
+  async *#counted(rows: Iterable<DayRows>, onDayRecords: (records: number) => void): AsyncGenerator<DayRows> {
     const { signal, onRecords } = this.#context;
     for (const row of rows) {
       signal.throwIfAborted();
       this.records += row.batch.count;
+      onDayRecords(row.batch.count);
       onRecords(this.records);
       if (row.batch.count > 0) yield row;
       await nextTurn();

@@ -1,6 +1,6 @@
 import type { ExpiredDay, Manifest, SealedDay } from "../../archive/files/manifest.ts";
 import type { DayInMemory } from "../../hot/hot-store.ts";
-import { MS_PER_DAY, retentionStartMs, startOfUtcDayMs } from "../../time/retention.ts";
+import { MS_PER_DAY, startOfUtcDayMs } from "../../time/retention.ts";
 import { type UtcDay, utcDayOf } from "../../time/utc-day.ts";
 
 /** Whole UTC days before today that stay in memory: history of the last week never waits for a disk. */
@@ -18,6 +18,15 @@ export function windowStart(nowMs: number): UtcDay {
 export function planSeal(inMemory: readonly DayInMemory[], nowMs: number): UtcDay[] {
   const start = windowStart(nowMs);
   return inMemory.filter(({ day, isSealed }) => isSealed || day < start).map(({ day }) => day);
+}
+
+/** What a seal goes by from its beginning to its end, however the clock or the retention change meanwhile. */
+export interface SealTime {
+  readonly nowMs: number;
+  /** The first day that answers still show. */
+  readonly firstDay: UtcDay;
+  /** As it is set. */
+  readonly retention: string;
 }
 
 /**
@@ -38,15 +47,14 @@ export function planRetention(
   { expired }: Manifest,
   sealing: ReadonlySet<UtcDay>,
   logMayHold: (day: UtcDay) => boolean,
-  nowMs: number,
+  { nowMs, firstDay }: SealTime,
 ): RetentionPlan {
-  const start = retentionDay(nowMs);
   const restored = new Map<UtcDay, SealedDay>();
   const deleted = new Map<UtcDay, ExpiredDay>();
   const kept = new Map<UtcDay, ExpiredDay>();
   for (const [day, entry] of expired) {
     const { sinceMs, ...sealed } = entry;
-    if (day >= start || sealing.has(day)) restored.set(day, sealed);
+    if (day >= firstDay || sealing.has(day)) restored.set(day, sealed);
     else if (nowMs - sinceMs < ASIDE_KEEP_MS) kept.set(day, entry);
     else if (entry.parts.length > 0) {
       deleted.set(day, entry);
@@ -57,17 +65,11 @@ export function planRetention(
 }
 
 /** Parts sealed days at the end of the retention. */
-export function splitExpired(days: ReadonlyMap<UtcDay, SealedDay>, nowMs: number) {
-  const start = retentionDay(nowMs);
-  const retained = new Map([...days].filter(([day]) => day >= start));
-  const expiring = [...days].filter(([day]) => day < start);
+export function splitExpired(days: ReadonlyMap<UtcDay, SealedDay>, { nowMs, firstDay }: SealTime) {
+  const retained = new Map([...days].filter(([day]) => day >= firstDay));
+  const expiring = [...days].filter(([day]) => day < firstDay);
   return {
     retained,
     expired: new Map(expiring.map(([day, sealed]) => [day, { ...sealed, sinceMs: nowMs }])),
   };
-}
-
-/** The first day that answers still show. */
-export function retentionDay(nowMs: number): UtcDay {
-  return utcDayOf(retentionStartMs(nowMs));
 }

@@ -16,6 +16,8 @@ export interface SealSchedule {
   noteReports(): void;
   /** False where a batch has old reports while so many wait for the archive that no more should be taken. */
   hasRoomFor(batch: ReportBatch): boolean;
+  /** Waits until there is room for the batch; rejects where the seal fails that should make it. */
+  makeRoomFor(batch: ReportBatch, onProgress: (progress: SealProgress) => void): Promise<void>;
   /** Begins no more seals, and breaks off the one under way. */
   stop(): Promise<void>;
 }
@@ -47,6 +49,8 @@ export function createSealSchedule(options: SealScheduleOptions): SealSchedule {
   let oldRecords = 0;
   let batches = 0;
   let retryAtMs = Number.NEGATIVE_INFINITY;
+  /** Told of whatever seal is under way. */
+  const watchers = new Set<(progress: SealProgress) => void>();
 
   function countOldRecords(): void {
     const start = windowStart(clock.nowMs());
@@ -55,11 +59,20 @@ export function createSealSchedule(options: SealScheduleOptions): SealSchedule {
       .reduce((sum, { day, isSealed, records }) => (isSealed || day < start ? sum + records : sum), 0);
   }
 
+  function hasRoomFor({ timestampMs }: ReportBatch): boolean {
+    if (oldRecords <= oldRecordsMax) return true;
+    const startMs = utcDayStartMs(windowStart(clock.nowMs()));
+    return timestampMs.every((each) => each >= startMs);
+  }
+
   function sealNow(onProgress?: (progress: SealProgress) => void): Promise<SealReport> {
     sealsWaiting++;
     const sealed = running.then(async () => {
       try {
-        return await seal(controller.signal, onProgress);
+        return await seal(controller.signal, (progress) => {
+          onProgress?.(progress);
+          for (const watch of watchers) watch(progress);
+        });
       } finally {
         sealsWaiting--;
         countOldRecords();
@@ -98,10 +111,16 @@ export function createSealSchedule(options: SealScheduleOptions): SealSchedule {
       if (oldRecords <= oldRecordsSeal || sealsWaiting > 0 || performance.now() < retryAtMs) return;
       void sealBySchedule();
     },
-    hasRoomFor({ timestampMs }) {
-      if (oldRecords <= oldRecordsMax) return true;
-      const startMs = utcDayStartMs(windowStart(clock.nowMs()));
-      return timestampMs.every((each) => each >= startMs);
+    hasRoomFor,
+    async makeRoomFor(batch, onProgress) {
+      watchers.add(onProgress);
+      try {
+        // What the seal under way leaves is sealed while more comes: another seal would keep everybody waiting.
+        while (sealsWaiting > 0 && !hasRoomFor(batch)) await running;
+        if (!hasRoomFor(batch)) await sealNow();
+      } finally {
+        watchers.delete(onProgress);
+      }
     },
     async stop() {
       controller.abort();

@@ -4,7 +4,7 @@ import { messageOf } from "../../lib/message-of.ts";
 import { nextTurn } from "../../lib/schedule/next-turn.ts";
 import { unlessFileError } from "../../runtime/files.ts";
 import type { Clock } from "../../time/clock.ts";
-import { retentionStartMs } from "../../time/retention.ts";
+import type { Retention } from "../../time/retention.ts";
 import { type UtcDay, utcDayName, utcDayOf, utcDayStartMs } from "../../time/utc-day.ts";
 import type { Wal } from "../../wal/wal.ts";
 import { type FoldDependencies, type Folded, foldDays, type SealProgress } from "./fold.ts";
@@ -13,7 +13,7 @@ import {
   planRetention,
   planSeal,
   type RetentionPlan,
-  retentionDay,
+  type SealTime,
   splitExpired,
 } from "./plan.ts";
 
@@ -43,6 +43,7 @@ export interface SealDependencies extends FoldDependencies {
   readonly hot: HotStore;
   readonly log: Pick<Wal, "rotate" | "trim" | "currentDays" | "mayHold">;
   readonly clock: Clock;
+  readonly retention: Retention;
   /** Files of parts whose loss an operator has acknowledged. */
   readonly acknowledgedParts: () => Promise<ReadonlySet<string>>;
 }
@@ -63,11 +64,12 @@ export type Seal = (
  * manifest: nothing is removed until the next seal has put the one in place that memory goes by. One seal at a time.
  */
 export function createSeal(dependencies: SealDependencies): Seal {
-  const { hot, log, archive, clock } = dependencies;
+  const { hot, log, archive, clock, retention } = dependencies;
 
   return async function seal(signal, onProgress = () => {}) {
     const startedMs = performance.now();
     const nowMs = clock.nowMs();
+    const time = { nowMs, firstDay: utcDayOf(retention.startMs(nowMs)), retention: retention.text };
     if (!archive.isWritten) await archive.swap(archive.manifest);
     await writeOffLost(dependencies);
     // What an earlier seal left must not lie beside new parts, should the manifest be made anew from all of them.
@@ -77,14 +79,14 @@ export function createSeal(dependencies: SealDependencies): Seal {
     // In one turn: a report that came between would be covered by the sealing's sequence and be of no day that is
     // folded.
     const days = planSeal(hot.daysInMemory(), nowMs);
-    const retention = planRetention(archive.manifest, new Set(days), (day) => log.mayHold(day), nowMs);
-    const oldestMs = oldestNeededMs(archive.manifest, days, retention, nowMs);
+    const plan = planRetention(archive.manifest, new Set(days), (day) => log.mayHold(day), time);
+    const oldestMs = oldestNeededMs(archive.manifest, days, plan, time);
     const sealing = hot.seal(days);
 
     let folded: Folded;
     try {
-      folded = await foldDays(dependencies, { sealing, days, retention, oldestMs, signal, onProgress });
-      const next = nextManifest(archive.manifest, folded, retention, sealing.sequence, nowMs);
+      folded = await foldDays(dependencies, { sealing, days, plan, oldestMs, signal, onProgress });
+      const next = nextManifest(archive.manifest, folded, plan, sealing.sequence, time);
       if (folded.days.size > 0 || !isSame(archive.manifest, next)) await archive.swap(next);
     } catch (error) {
       sealing.abandon();
@@ -94,15 +96,15 @@ export function createSeal(dependencies: SealDependencies): Seal {
     await yielding(sealing.drop());
     await yielding(hot.forgetDevices(oldestMs));
 
-    const { logBytes, unfinished } = await giveUpCovered(dependencies, folded, retention, nowMs);
+    const { logBytes, unfinished } = await giveUpCovered(dependencies, folded, plan, time);
     return {
       days: names(folded.days.keys()),
       records: folded.records,
       parts: folded.written.length,
       bytes: folded.written.reduce((sum, { bytes }) => sum + bytes, 0),
       blocked: names(folded.blocked),
-      expired: names([...archive.manifest.expired.keys()].filter((day) => !retention.kept.has(day))),
-      deleted: names(retention.deleted.keys()),
+      expired: names([...archive.manifest.expired.keys()].filter((day) => !plan.kept.has(day))),
+      deleted: names(plan.deleted.keys()),
       logBytes,
       unfinished,
       durationMs: performance.now() - startedMs,
@@ -117,19 +119,21 @@ async function giveUpCovered(
   { archive, log }: SealDependencies,
   { replaced }: Folded,
   { deleted }: RetentionPlan,
-  nowMs: number,
+  { nowMs, firstDay }: SealTime,
 ): Promise<Pick<SealReport, "logBytes" | "unfinished">> {
   let logBytes = 0;
   let unfinished: string | null = null;
   const steps = [
     () => archive.discard([...deleted.values()].flatMap(({ parts }) => parts)),
     () => archive.discard(replaced),
-    () => archive.tidy(nowMs, ASIDE_KEEP_MS),
     async () => {
-      const expiredBefore = retentionDay(nowMs);
+      // What could not be removed is moved aside. That looks into the folder of every day there is.
+      if (deleted.size + replaced.length > 0) await archive.tidy(nowMs, ASIDE_KEEP_MS);
+    },
+    async () => {
       const trimmed = await log.trim({
         isCovered: (day, lastSequence) => isCovered(archive.manifest, day, lastSequence),
-        isExpired: (day) => day < expiredBefore,
+        isExpired: (day) => day < firstDay,
       });
       logBytes = trimmed.bytes;
     },
@@ -181,13 +185,13 @@ function nextManifest(
   folded: Folded,
   { restored, kept }: RetentionPlan,
   sequence: number,
-  nowMs: number,
+  time: SealTime,
 ): Manifest {
   const days = new Map<UtcDay, SealedDay>();
   for (const [day, sealed] of [...manifest.days, ...restored])
     days.set(day, folded.blocked.includes(day) ? sealed : coveredUpTo(sealed, folded.sequence));
   for (const [day, sealed] of folded.days) days.set(day, sealed);
-  const { retained, expired } = splitExpired(days, nowMs);
+  const { retained, expired } = splitExpired(days, time);
   const expiredBefore = [...kept].map(([day, entry]) => [day, coveredUpTo(entry, folded.sequence)] as const);
   return {
     seal: manifest.seal + 1,
@@ -195,6 +199,7 @@ function nextManifest(
     days: retained,
     latest: folded.latest,
     expired: new Map([...expiredBefore, ...expired]),
+    retention: time.retention,
   };
 }
 
@@ -209,6 +214,7 @@ function coveredUpTo<Day extends SealedDay>(day: Day, sequence: number): Day {
 function isSame(before: Manifest, after: Manifest): boolean {
   return (
     before.latest === after.latest &&
+    before.retention === after.retention &&
     hasSameKeys(before.days, after.days) &&
     hasSameKeys(before.expired, after.expired) &&
     [...before.expired].every(([day, { sinceMs }]) => after.expired.get(day)!.sinceMs === sinceMs)
@@ -235,11 +241,11 @@ function oldestNeededMs(
   { days }: Manifest,
   sealed: readonly UtcDay[],
   { restored, kept }: RetentionPlan,
-  nowMs: number,
+  { firstDay }: SealTime,
 ): number {
   const withParts = [...days, ...restored, ...kept].filter(([, { parts }]) => parts.length > 0);
   const left = [...sealed, ...withParts.map(([day]) => day)];
-  return Math.min(retentionStartMs(nowMs), ...left.map(utcDayStartMs));
+  return Math.min(utcDayStartMs(firstDay), ...left.map(utcDayStartMs));
 }
 
 function names(days: Iterable<UtcDay>): string[] {

@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import type { Database } from "../../archive/database/duckdb.ts";
 import type { Manifest } from "../../archive/files/manifest.ts";
 import {
   type ArchiveReport,
@@ -9,9 +8,11 @@ import {
   partsOf,
   verifyArchive,
 } from "../../archive/verify-archive.ts";
+import type { Database } from "../../duckdb/database.ts";
 import type { Files } from "../../runtime/files.ts";
 import type { Clock } from "../../time/clock.ts";
-import type { UtcDay } from "../../time/utc-day.ts";
+import type { Retention } from "../../time/retention.ts";
+import { type UtcDay, utcDayOf } from "../../time/utc-day.ts";
 import { addBatchDays } from "../../wal/batch-days.ts";
 import { type InspectedSegment, inspectLog } from "../../wal/inspect-log.ts";
 import { misnamedSegments } from "../../wal/segment/segment-name.ts";
@@ -27,6 +28,7 @@ import { findPastDays, type PastDay } from "./retention.ts";
 export interface VerifyDataOptions {
   readonly files: Files;
   readonly clock: Clock;
+  readonly retention: Retention;
   readonly paths: { readonly log: string; readonly archive: string; readonly damaged: string };
   /** Where DuckDB is to look at the archive's files. */
   openDatabase(): Promise<Database>;
@@ -84,7 +86,7 @@ async function readBy(
   { quick, openDatabase, goodParts, knownDays }: Reading,
   found: FoundManifest,
 ): Promise<VerifiedData> {
-  const { files, paths, clock } = options;
+  const { files, paths, clock, retention } = options;
   const { manifest, state } = found;
   const progress = await createProgress(options, manifest, quick ? 1 : 2);
   const pathOf = (file: string) => join(paths.archive, file);
@@ -95,8 +97,8 @@ async function readBy(
     addBatchDays(batch, logged);
     hot?.apply(appId, batch, sequence);
   });
-  const nowMs = clock.nowMs();
-  const pastDays = findPastDays(manifest, logged, nowMs);
+  const firstDay = utcDayOf(retention.startMs(clock.nowMs()));
+  const pastDays = findPastDays(manifest, logged, firstDay);
   // Once a seal has swapped the manifest it takes from the log what only the new one covers.
   const isWholeLog = await isCurrent(options, found);
   const archive = await verifyArchive({
@@ -120,7 +122,7 @@ async function readBy(
   const onRead = progress.add;
   const known = knownDays;
   const records = await verifyRecords(
-    { manifest, hot, nowMs, openDatabase, pathOf, isDamaged, known, onRead },
+    { manifest, hot, firstDay, openDatabase, pathOf, isDamaged, known, onRead },
     problems,
   );
   progress.finish();

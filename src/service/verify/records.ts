@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import type { Database } from "../../archive/database/duckdb.ts";
 import type { Manifest, SealedDay } from "../../archive/files/manifest.ts";
 import { restoreNewest } from "../../archive/open-archive.ts";
 import { faultOf } from "../../archive/part-checks.ts";
 import { countUnlisted } from "../../archive/read/find-unlisted.ts";
 import { readDay } from "../../archive/read/read-day.ts";
+import type { Database } from "../../duckdb/database.ts";
 import { createHotStore, type HotStore } from "../../hot/hot-store.ts";
 import type { LateRows } from "../../hot/late/late-rows.ts";
 import { messageOf } from "../../lib/message-of.ts";
@@ -13,8 +13,7 @@ import { compareUtf8 } from "../../lib/text/utf8.ts";
 import type { AppId } from "../../model/ids.ts";
 import { recordColumns } from "../../model/record-columns.ts";
 import type { Files } from "../../runtime/files.ts";
-import { retentionStartMs } from "../../time/retention.ts";
-import { nextUtcDay, type UtcDay, utcDayName, utcDayOf, utcDayStartMs } from "../../time/utc-day.ts";
+import { nextUtcDay, type UtcDay, utcDayName, utcDayStartMs } from "../../time/utc-day.ts";
 import { sequencesOf } from "../seal/seal.ts";
 import { createRecordHash, type RecordHash } from "./record-hash.ts";
 
@@ -40,7 +39,8 @@ export interface VerifyRecordsOptions {
   readonly manifest: Manifest;
   /** All that memory would hold, by this manifest. */
   readonly hot: HotStore;
-  readonly nowMs: number;
+  /** The first day that answers show. */
+  readonly firstDay: UtcDay;
   openDatabase(): Promise<Database>;
   /** Where DuckDB finds a file of the archive. */
   pathOf(file: string): string;
@@ -81,8 +81,7 @@ export async function verifyRecords(
   options: VerifyRecordsOptions,
   problems: string[],
 ): Promise<RecordsReport> {
-  const { manifest, hot, nowMs } = options;
-  const firstDay = utcDayOf(retentionStartMs(nowMs));
+  const { manifest, hot, firstDay } = options;
   const appDays: AppDay[] = [];
   for (const [day, sealed] of [...manifest.days, ...manifest.expired]) {
     if (day >= firstDay) appDays.push(...(await hashSealedDay(options, day, sealed, problems)));

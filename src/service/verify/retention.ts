@@ -1,7 +1,6 @@
 import type { Manifest, SealedDay } from "../../archive/files/manifest.ts";
 import { type UtcDay, utcDayName } from "../../time/utc-day.ts";
 import type { ReportsByDay } from "../../wal/batch-days.ts";
-import { retentionDay } from "../seal/plan.ts";
 
 /** What the disk still has of a day that no answer shows any more: the next seals delete it. */
 export interface PastDay {
@@ -11,8 +10,7 @@ export interface PastDay {
 }
 
 /** The days before the retention of which log or archive hold anything, the oldest first. */
-export function findPastDays({ days, expired }: Manifest, logged: ReportsByDay, nowMs: number): PastDay[] {
-  const before = retentionDay(nowMs);
+export function findPastDays({ days, expired }: Manifest, logged: ReportsByDay, firstDay: UtcDay): PastDay[] {
   const archived = new Map<UtcDay, number>();
   for (const [day, { parts }] of [...expired, ...days] as [UtcDay, SealedDay][])
     archived.set(
@@ -20,7 +18,7 @@ export function findPastDays({ days, expired }: Manifest, logged: ReportsByDay, 
       parts.reduce((sum, { rows }) => sum + rows, 0),
     );
   return [...new Set([...archived.keys(), ...logged.keys()])]
-    .filter((day) => day < before)
+    .filter((day) => day < firstDay)
     .toSorted((a, b) => a - b)
     .map((day) => ({
       day: utcDayName(day),

@@ -1,10 +1,8 @@
 import { basename, join } from "node:path";
-import type { Database } from "../../archive/database/duckdb.ts";
 import { lostName } from "../../archive/files/paths.ts";
 import type { ArchiveReport, DamagedPart } from "../../archive/verify-archive.ts";
 import { openKeyStore } from "../../auth/key-store.ts";
 import { PassPhrases } from "../../auth/pass-phrases.ts";
-import type { SharedFileState } from "../../auth/shared-file.ts";
 import {
   type Acknowledged,
   readAcknowledged,
@@ -12,6 +10,9 @@ import {
   writeAcknowledged,
 } from "../../directory/acknowledged.ts";
 import { TORN_SUFFIX } from "../../directory/set-aside.ts";
+import type { Settings } from "../../directory/settings.ts";
+import type { SharedFileState } from "../../directory/shared-file.ts";
+import type { Database } from "../../duckdb/database.ts";
 import { FileError, type Files } from "../../runtime/files.ts";
 import type { AcquireLock, LockOwner } from "../../runtime/lock.ts";
 import type { Clock } from "../../time/clock.ts";
@@ -60,6 +61,7 @@ export interface VerifyDependencies {
   readonly files: Files;
   readonly acquireLock: AcquireLock;
   readonly clock: Clock;
+  readonly settings: Pick<Settings, "state" | "retention">;
   readonly pid: number;
   readonly paths: {
     readonly log: string;
@@ -68,6 +70,7 @@ export interface VerifyDependencies {
     readonly damaged: string;
     readonly keys: string;
     readonly passPhrases: string;
+    readonly settings: string;
     readonly lock: string;
   };
   /** Where DuckDB is to look at the archive's files. */
@@ -84,11 +87,11 @@ export interface VerifyRequest {
 
 /** Reads a whole data directory, also one that is in use. Only an acknowledgement is ever written. */
 export function createVerify(dependencies: VerifyDependencies) {
-  const { files, paths } = dependencies;
+  const { files, paths, settings } = dependencies;
 
   return async function verify({ acknowledge, quick }: VerifyRequest): Promise<DirectoryReport> {
     const owner = await findOwner(dependencies);
-    const data = await verifyData(dependencies, quick);
+    const data = await verifyData({ ...dependencies, retention: settings.retention }, quick);
     const { segments, archive, pastDays } = data;
     const quarantine = await verifyQuarantine(files, paths.quarantine);
     const keys = await readKeys(dependencies);
@@ -102,6 +105,7 @@ export function createVerify(dependencies: VerifyDependencies) {
       ...quarantine.problems,
       ...fileProblems(paths.keys, keys.state),
       ...fileProblems(paths.passPhrases, passPhrases.state),
+      ...fileProblems(paths.settings, settings.state),
       ...setAsideProblems(setAside),
       ...data.problems,
     ];

@@ -17,6 +17,7 @@ const PART = {
 };
 const MANIFEST: Manifest = {
   ...EMPTY_MANIFEST,
+  retention: "10y",
   seal: 1,
   lastSequence: 7,
   days: new Map([[20_467 as UtcDay, { sequence: 7, parts: [PART], lost: [] }]]),
@@ -24,6 +25,12 @@ const MANIFEST: Manifest = {
 
 test("parseManifest() gives back what was encoded", () => {
   expect(parseManifest(encodeManifest(MANIFEST))).toEqual({ ok: true, value: MANIFEST });
+});
+
+test("parseManifest() reads what 0.1 wrote, without a retention", () => {
+  const former = { ...MANIFEST, retention: null };
+  expect(new TextDecoder().decode(encodeManifest(former))).not.toContain("retention");
+  expect(parseManifest(encodeManifest(former))).toEqual({ ok: true, value: former });
 });
 
 test("parseManifest() takes no manifest with a flipped bit for a good one or a newer program's", () => {

@@ -3,13 +3,13 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
-import { type Database, openDatabase } from "../../../src/archive/database/duckdb.ts";
 import type { Part } from "../../../src/archive/files/manifest.ts";
 import { dayFolder } from "../../../src/archive/files/paths.ts";
 import type { ArchiveScan } from "../../../src/archive/read/archive-scan.ts";
 import type { ArchiveSession } from "../../../src/archive/read/archive-session.ts";
 import type { LateRows } from "../../../src/archive/read/late-table.ts";
 import { createPartReader, type PartReader } from "../../../src/archive/read/part-reader.ts";
+import { type Database, openDatabase } from "../../../src/duckdb/database.ts";
 import { compareUtf8 } from "../../../src/lib/text/utf8.ts";
 import type { AppId, DeviceId, UserId } from "../../../src/model/ids.ts";
 import { LOCATION_FIELDS } from "../../../src/model/location-fields.ts";
@@ -581,6 +581,31 @@ describe("withSession()", () => {
     await Promise.all([1, 2, 3, 4].map(() => ask(question, lazy)));
     expect(opened).toBe(2);
     lazy.close();
+  });
+
+  test("starts over once it remembers more files than it may, and answers go on", async () => {
+    let opened = 0;
+    const directory = join(DIRECTORY, "days");
+    const options = { threads: 1, memoryBytes: 200_000_000, directories: [directory] };
+    const forgetful = createPartReader({
+      openDatabase: () => {
+        opened++;
+        return openDatabase({ ...options, cachesFiles: true, spillDirectory: join(directory, "spill") });
+      },
+      pathOf: ({ file }) => join(directory, file),
+      slots: 1,
+      queueMax: 2,
+      rememberedFilesMax: 3,
+    });
+    const found: number[] = [];
+    for (const file of [0, 1, 0, 2, 1, 3, 4, 5, 6, 4, 7, 8]) {
+      const scan = scanOf({ parts: parts.slice(file, file + 1) });
+      const devices = await ask((session) => devicesOf(session, scan), forgetful);
+      expect(devices).toEqual(await ask((session) => devicesOf(session, scan)));
+      found.push(opened);
+    }
+    expect(found).toEqual([1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3]);
+    forgetful.close();
   });
 
   test("asks another database after renew(), and lets a running question end on the old one", async () => {

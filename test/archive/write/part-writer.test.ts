@@ -13,19 +13,14 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { latLngToCell } from "h3-js";
-import { ARCHIVE_COLUMNS } from "../../../src/archive/database/columns.ts";
-import {
-  type Connection,
-  type Database,
-  openDatabase,
-  type Rows,
-} from "../../../src/archive/database/duckdb.ts";
+import { ARCHIVE_COLUMNS } from "../../../src/archive/columns.ts";
 import type { Part } from "../../../src/archive/files/manifest.ts";
 import { PARTS_PER_DAY_SMALL_MAX } from "../../../src/archive/write/fold-plan.ts";
 import type { MadePart } from "../../../src/archive/write/part-job.ts";
 import { createPartWriter, type PartWriter } from "../../../src/archive/write/part-writer.ts";
 import { createInlineRowEncoder } from "../../../src/archive/write/row-encoder.ts";
 import type { DayRows } from "../../../src/archive/write/row-stager.ts";
+import { type Connection, type Database, openDatabase, type Rows } from "../../../src/duckdb/database.ts";
 import { compareUtf8 } from "../../../src/lib/text/utf8.ts";
 import type { AppId } from "../../../src/model/ids.ts";
 import { STORED_FIELDS } from "../../../src/model/location-fields.ts";

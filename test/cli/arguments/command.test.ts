@@ -26,10 +26,13 @@ const SERVE = {
   port: 3000,
   corsOrigins: [],
   friendsApps: [],
+  mapFile: null,
   compat: null,
   sealIntervalMs: 3_600_000,
   archiveThreads: 2,
   archiveMemoryBytes: 1e9,
+  viewersMax: 1024,
+  demoSpeed: null,
   mqtt: null,
 };
 
@@ -69,6 +72,11 @@ describe("parseCommand()", () => {
       expect(refusal(`serve ${wrong}`)).toContain(wrong.split(" ")[0]!);
     }
     expect(refusal("serve --archive-memory 99MB")).toContain("at least 100MB");
+  });
+
+  test("knows how many may listen", () => {
+    expect(parsed("serve --max-viewers 16")).toMatchObject({ config: { viewersMax: 16 } });
+    expect(refusal("serve --max-viewers 0")).toContain("--max-viewers must be a whole number");
   });
 
   test("knows whose paths serve takes too", () => {
@@ -180,13 +188,15 @@ describe("parseCommand()", () => {
       userId: null,
       tier: "free",
       label: "van",
-      lifetimeMs: 30 * 86_400_000,
+      ends: { afterMs: 30 * 86_400_000 },
+      view: null,
     });
     expect(parsed("keys create --app shop --permission operate")).toMatchObject({
       permissions: ["operate"],
       tier: "standard",
       label: "",
-      lifetimeMs: null,
+      ends: null,
+      view: null,
     });
     const bound = "keys create --app a --for overland --url https://h/ --device bus --user ada";
     expect(parsed(bound)).toMatchObject({
@@ -199,6 +209,31 @@ describe("parseCommand()", () => {
     expect(parsed("keys create --app a --for owntracks --permission write --permission read")).toMatchObject({
       permissions: ["read", "write"],
       serverUrl: null,
+    });
+    const share =
+      "keys create --app a --permission view --show-device bus --show-device tram --show-device bus --expires";
+    expect(parsed(`${share} 2026-04-01T18:00+02:00`)).toMatchObject({
+      permissions: ["view"],
+      ends: { atMs: Date.UTC(2026, 3, 1, 16) },
+      view: { deviceIds: ["bus", "tram"], notBeforeMs: null, precisionMeters: null },
+    });
+    expect(parsed(`${share} 2w --not-before 2026-03-20T12:00:30Z --precision 500`)).toMatchObject({
+      ends: { afterMs: 14 * 86_400_000 },
+      view: {
+        deviceIds: ["bus", "tram"],
+        notBeforeMs: Date.UTC(2026, 2, 20, 12, 0, 30),
+        precisionMeters: 500,
+      },
+    });
+    expect(parsed("keys link")).toEqual({
+      kind: "keys link",
+      dataDir: "data/local",
+      id: null,
+      serverUrl: "http://127.0.0.1:3000",
+    });
+    expect(parsed("keys link k_12345678 --url https://h.example/")).toMatchObject({
+      id: "k_12345678",
+      serverUrl: "https://h.example",
     });
     expect(parsed("keys revoke k_12345678")).toEqual({
       kind: "keys revoke",
@@ -225,25 +260,59 @@ describe("parseCommand()", () => {
     });
   });
 
-  test("reads import, with the formats that the names say", () => {
-    expect(parsed("import a.csv b.CSV.gz c.ndjson.zst d.jsonl --app shop --user u --shift-to-now")).toEqual({
+  test("reads import, with all that may be said of files", () => {
+    const line = [
+      "import a.csv takeout - --app shop --device d --user u --format csv --timezone Europe/Berlin --shift -90m",
+      "--speed-unit kmh --from 2025-01-01 --to 2025-12-31 --skip-old --waypoints --semantic --map latitude=Breite",
+      "--map timestamp=Zeit --time-format HH:mm --owntracks-key secret --max-bytes 2GB --dry-run --report r --json",
+    ].join(" ");
+    expect(parsed(line)).toMatchObject({
       kind: "import",
       dataDir: "data/local",
-      files: [
-        { path: "a.csv", format: "csv" },
-        { path: "b.CSV.gz", format: "csv" },
-        { path: "c.ndjson.zst", format: "ndjson" },
-        { path: "d.jsonl", format: "ndjson" },
-      ],
+      paths: ["a.csv", "takeout", "-"],
       target: { kind: "directory", appId: "shop" },
-      userId: "u",
-      shiftToNow: true,
+      rules: {
+        deviceId: "d",
+        userId: "u",
+        range: { startMs: Date.UTC(2025, 0, 1), endMs: Date.UTC(2026, 0, 1) },
+      },
+      format: "csv",
+      zone: { name: "Europe/Berlin" },
+      shift: -5_400_000,
+      speedUnit: "kmh",
+      waypoints: true,
+      semantic: true,
+      columns: new Map([
+        ["latitude", "Breite"],
+        ["timestamp", "Zeit"],
+      ]),
+      timeFormat: "HH:mm",
+      passPhrases: ["secret"],
+      unpackedBytesMax: 2e9,
+      skipOld: true,
+      dryRun: true,
+      report: "r",
+      json: true,
     });
-    expect(parsed("import - --format ndjson --app shop")).toMatchObject({
-      files: [{ path: "-", format: "ndjson" }],
-      userId: null,
-      shiftToNow: false,
+    expect(parsed("import a --app shop")).toMatchObject({
+      rules: { deviceId: null, userId: null, range: { startMs: -Infinity, endMs: Infinity } },
+      format: null,
+      shift: 0,
+      speedUnit: null,
+      skipOld: false,
     });
+    expect(parsed("import a --app shop --shift-to-now --speed-unit auto")).toMatchObject({
+      shift: "to_now",
+      speedUnit: null,
+    });
+    const instants = "--from 2025-01-01T12:00:00+02:00 --to 2025-01-01T12:00:00.001Z";
+    expect(parsed(`import a --app shop ${instants}`)).toMatchObject({
+      rules: { range: { startMs: Date.UTC(2025, 0, 1, 10), endMs: Date.UTC(2025, 0, 1, 12) + 2 } },
+    });
+    expect(parsed("import a --dry-run")).toMatchObject({ target: { kind: "directory", appId: null } });
+  });
+
+  test("reads where an import goes to", () => {
     const target = { kind: "server", url: "http://h:1/base", key: KEY };
     expect(parsed(`import a.csv --url http://h:1/base/ --key ${KEY}`)).toMatchObject({ target });
     expect(parsed("import a.csv --url http://h:1/base", { WHEREHOUSE_KEY: KEY })).toMatchObject({
@@ -254,7 +323,7 @@ describe("parseCommand()", () => {
     });
     const typo = { WHEREHOUSE_KEY: "wh_typo" };
     expect(parsed("import a.csv --app shop", typo)).toMatchObject({ target: { kind: "directory" } });
-    expect(parsed("import --app shop -- --odd.csv")).toMatchObject({ files: [{ path: "--odd.csv" }] });
+    expect(parsed("import --app shop -- --odd.csv")).toMatchObject({ paths: ["--odd.csv"] });
   });
 
   test("reads verify", () => {
@@ -306,7 +375,7 @@ describe("parseCommand()", () => {
     ["--data-dir", "--data-dir needs a value"],
     ["--port 1 serve", "Unknown option --port"],
     ["launch", 'Unknown command "launch"'],
-    ["keys", "keys needs a command: create, list, revoke or passphrase"],
+    ["keys", "keys needs a command: create, list, link, revoke or passphrase"],
     ["keys steal", 'Unknown command "keys steal"'],
     ["help launch", 'Unknown command "launch"'],
     ["serve --prot 1", "Unknown option --prot"],
@@ -340,16 +409,64 @@ describe("parseCommand()", () => {
       "keys create --app a/b --permission read",
       '--app must have 1 to 64 letters, digits, dots, dashes and underscores, not "a/b"',
     ],
-    ["keys create --app a", "keys create needs --permission: read, write, operate"],
-    ["keys create --app a --permission own", '--permission must be one of read, write, operate, not "own"'],
+    ["keys create --app a", "keys create needs --permission: read, write, operate, view"],
+    [
+      "keys create --app a --permission own",
+      '--permission must be one of read, write, operate, view, not "own"',
+    ],
     [
       "keys create --app a --permission read --tier gold",
       '--tier must be one of free, standard, unlimited, not "gold"',
     ],
     [
       "keys create --app a --permission read --expires soon",
-      '--expires must be a time such as 90m, 12h, 30d or 2w, not "soon"',
+      '--expires must be a time such as 90m, 12h, 30d or 2w, or an instant with its zone such as 2026-04-01T18:00+02:00, not "soon"',
     ],
+    [
+      "keys create --app a --permission view --permission read --show-device bus --expires 1d",
+      "--permission view goes with no other: a share link shows, and does nothing else",
+    ],
+    [
+      "keys create --app a --permission view --device bus --expires 1d",
+      "--for, --device and --user are about keys that report: --show-device says what a share link shows",
+    ],
+    [
+      "keys create --app a --permission view --for osmand --show-device bus --expires 1d",
+      "--for, --device and --user are about keys that report: --show-device says what a share link shows",
+    ],
+    [
+      "keys create --app a --permission view --expires 1d",
+      "--permission view needs --show-device: the devices that it shows",
+    ],
+    [
+      `keys create --app a --permission view --expires 1d ${Array.from({ length: 1001 }, (_, n) => `--show-device ${n}`).join(" ")}`,
+      "--permission view takes at most 1000 devices, not 1001",
+    ],
+    [
+      "keys create --app a --permission view --show-device bus",
+      "--permission view needs --expires: a share link has an end",
+    ],
+    ...["--show-device bus", "--precision 500", "--not-before 2026-04-01T00:00Z"].map(
+      (flag) =>
+        [
+          `keys create --app a --permission read ${flag}`,
+          "--show-device, --not-before and --precision are about share links: add --permission view",
+        ] as [string, string],
+    ),
+    ...["2026-04-01", "2026-04-01T12:00", "2026-02-30T12:00Z", "yesterday"].map(
+      (instant) =>
+        [
+          `keys create --app a --permission view --show-device bus --expires 1d --not-before ${instant}`,
+          `--not-before must be an instant with its zone, such as 2026-04-01T18:00+02:00 or 2026-04-01T16:00Z, not "${instant}"`,
+        ] as [string, string],
+    ),
+    ...["9", "100001", "1e3", "500m"].map(
+      (meters) =>
+        [
+          `keys create --app a --permission view --show-device bus --expires 1d --precision ${meters}`,
+          `--precision must be a number of meters from 10 to 100000, not "${meters}"`,
+        ] as [string, string],
+    ),
     [
       "keys create --app a --device d --permission read",
       "--device and --user say whom a key reports as: add --permission write",
@@ -377,6 +494,7 @@ describe("parseCommand()", () => {
     ["backup a/.. --data-dir a", 'The backup "a/.." and the data directory "a" must lie apart'],
     ["restore a --data-dir ./a", 'The backup "a" and the new data directory "./a" must lie apart'],
     ["keys revoke", "keys revoke needs the id of a key, as keys list shows it"],
+    ["keys link a b", 'keys link takes one id, and "b" is one more'],
     ["keys revoke a b", 'keys revoke takes one id, and "b" is one more'],
     ["doctor", "doctor needs --key, or the key in WHEREHOUSE_KEY"],
     [
@@ -385,15 +503,26 @@ describe("parseCommand()", () => {
     ],
     ["keys passphrase", "keys passphrase needs the id of a key, as keys list shows it"],
     ["keys passphrase a secret", "keys passphrase takes one id, and asks for the pass phrase itself"],
-    ["import --app a", "import needs at least one file, or - for standard input"],
+    ["import --app a", "import needs at least one file or folder, or - for standard input"],
     ["import a.csv", "import needs --app, or --url with --key"],
-    ["import a.txt --app a", '"a.txt" does not say what it is: add --format csv or --format ndjson'],
-    ["import - --app a", '"-" does not say what it is: add --format csv or --format ndjson'],
     ["import - - --app a --format csv", "- can be given once"],
-    ["import a.csv --app a --format xml", '--format must be csv or ndjson, not "xml"'],
+    ["import a --app a --shift +1h --shift-to-now", "--shift and --shift-to-now exclude each other"],
     [
-      "import - --app a --format csv --shift-to-now",
-      "--shift-to-now reads files twice, and standard input can be read once",
+      "import a --app a --shift 1h",
+      '--shift must be a time with its sign such as +2h, -90m or +7d, not "1h"',
+    ],
+    ["import a --app a --from 2025-01-02 --to 2025-01-01", "--from must not be after --to"],
+    [
+      "import a --app a --from 2025-02-30",
+      '--from must be a day or an instant, such as 2025-01-01 or 2025-01-01T12:00:00Z, not "2025-02-30"',
+    ],
+    [
+      "import a --app a --map width=x",
+      '--map must be a field of a report and a column of the file, such as latitude=Breite, not "width=x"',
+    ],
+    [
+      "import a --app a --timezone Mars",
+      '--timezone must be a time zone such as Europe/Berlin or +02:00, not "Mars"',
     ],
     ["import a.csv --app a --key k", "--key goes with --url"],
     [
@@ -439,9 +568,13 @@ test("helpText() names every option that its command takes, and fits a terminal"
       "--tier",
       "--label",
       "--expires",
+      "--show-device",
+      "--not-before",
+      "--precision",
       "--data-dir",
     ],
     "keys list": ["--json", "--data-dir"],
+    "keys link": ["--url", "--data-dir"],
     "keys revoke": ["--data-dir"],
     "keys passphrase": ["--device", "--remove", "--data-dir"],
     import: ["--app", "--user", "--format", "--shift-to-now", "--url", "--key", "--data-dir"],

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { KeyRecord } from "../../../src/auth/key-file.ts";
 import { formatKeyList } from "../../../src/cli/screen/key-list.ts";
 import { UNBOUND } from "../../../src/model/binding.ts";
-import type { AppId } from "../../../src/model/ids.ts";
+import type { AppId, DeviceId } from "../../../src/model/ids.ts";
 
 const NOW_MS = Date.UTC(2026, 2, 20, 12, 30, 45);
 const DAY_MS = 86_400_000;
@@ -11,9 +11,11 @@ const PLAIN: KeyRecord = {
   id: "k_0aB1cD2e",
   appId: "default" as AppId,
   permissions: ["read", "write"],
+  view: null,
   tier: "unlimited",
   label: "",
   ...UNBOUND,
+  makerId: null,
   createdMs: NOW_MS - 30 * DAY_MS,
   lastFour: "x9Yz",
   expiresMs: null,
@@ -49,6 +51,35 @@ k_00000003  default  read,write   -       -     unlimited  -          2026-02-18
   expect(formatKeyList(KEYS, NOW_MS, 120)).toBe(table);
 });
 
+const SHARED: KeyRecord = {
+  ...PLAIN,
+  id: "k_9sHaReD0",
+  permissions: ["view"],
+  view: { deviceIds: ["bus 7", "🚌"] as DeviceId[], notBeforeMs: NOW_MS - DAY_MS, precisionMeters: 500 },
+  tier: "standard",
+  label: "for ada",
+  expiresMs: NOW_MS + DAY_MS,
+};
+
+test("formatKeyList() says what share links show, where there are any", () => {
+  const shows = '"bus 7", "🚌" from 2026-03-19T12:30:45Z on, in cells of 500 m and whole minutes';
+  const wide = formatKeyList([SHARED, PLAIN], NOW_MS, null).split("\n");
+  expect(wide[0]).toEndWith("  ends              shows");
+  expect(wide[1]).toEndWith(`  2026-03-21 12:30  ${shows}`);
+  expect(wide[2]).toEndWith("  -                 -");
+  const many = Array.from({ length: 1000 }, (_, n) => `bus ${n}`) as DeviceId[];
+  const all = { ...SHARED, view: { deviceIds: many, notBeforeMs: NOW_MS, precisionMeters: null } };
+  expect(formatKeyList([SHARED, all], NOW_MS, 80)).toBe(`\
+id          app      permissions  tier      last four  ends
+k_9sHaReD0  default  view         standard  x9Yz       2026-03-21 12:30
+            device -, user -, created 2026-02-18, for ada
+            shows ${shows}
+k_9sHaReD0  default  view         standard  x9Yz       2026-03-21 12:30
+            device -, user -, created 2026-02-18, for ada
+            shows "bus 0", "bus 1", "bus 2" and 997 more from 2026-03-20T12:30:45Z on
+`);
+});
+
 test("formatKeyList() is two lines for a key, of at most 80 columns, on a narrow terminal", () => {
   const list = formatKeyList(KEYS, NOW_MS, 80);
   expect(list).toStartWith(`\
@@ -60,4 +91,19 @@ k_4fTz81Qa  default  write        unlimited  x9Yz       -
 `);
   expect(list).toEndWith("-\n");
   for (const line of list.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+});
+
+test("formatKeyList() names the key that made another, and with which that has ended", () => {
+  const made = { ...BOUND, id: "k_00000004", makerId: PLAIN.id };
+  const ended = { ...BOUND, id: "k_00000005", makerId: "k_00000003" };
+  const orphan = { ...BOUND, id: "k_00000006", makerId: "k_gone0000" };
+  const wide = formatKeyList([...KEYS, made, ended, orphan], NOW_MS, null).split("\n");
+  expect(wide[0]).toEndWith("  ends                      made by");
+  expect(wide[1]).toEndWith("  x9Yz       -                         -");
+  expect(wide[6]).toEndWith("  x9Yz       -                         k_0aB1cD2e");
+  expect(wide[7]).toEndWith("  x9Yz       with k_00000003           k_00000003");
+  expect(wide[8]).toEndWith("  x9Yz       with k_gone0000           k_gone0000");
+  expect(formatKeyList([made], NOW_MS, 80)).toContain(
+    "device pixel7, user anna, created 2026-02-18 by k_0aB1cD2e, owntracks",
+  );
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
 import {
   readBoolean,
   readMagnitude,
@@ -30,6 +31,19 @@ describe("readNumber()", () => {
     [[1], null],
   ])("of %p is %p", (value, number) => {
     expect(readNumber(value)).toBe(number);
+  });
+
+  test("of digits, with a fraction or an exponent, is what Number() reads", () => {
+    const digits = fc.array(fc.constantFrom(..."0123456789"), { minLength: 1, maxLength: 20 });
+    const text = fc
+      .tuple(fc.constantFrom("", "-", "+"), digits, fc.option(digits), fc.constantFrom("", "e5", "E-7"))
+      .map(([sign, whole, fraction, exponent]) =>
+        [sign, ...whole, ...(fraction === null ? [] : [".", ...fraction]), exponent].join(""),
+      );
+    fc.assert(
+      fc.property(text, (each) => expect(readNumber(each)).toBe(Number(each))),
+      { numRuns: 1000 },
+    );
   });
 });
 

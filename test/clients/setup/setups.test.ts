@@ -54,6 +54,30 @@ describe("OwnTracks", () => {
     const configuration = inlineOf("owntracks", UNBOUND, "owntracks:///config?inline=");
     expect(configuration).toMatchObject({ username: "user", password: KEY });
     expect(configuration).not.toHaveProperty("deviceId");
+    const { Username } = fieldsOf("owntracks", { ...UNBOUND, deviceId: "pixel7" });
+    expect(Username).toBe("user");
+  });
+});
+
+describe("curl", () => {
+  /** What a shell gives it, word by word. */
+  function wordsOf(request: SetupRequest): string[] {
+    const script = `curl() { printf '%s\\0' "$@"; }\n${SETUPS.curl(request).paste}`;
+    const { stdout } = Bun.spawnSync(["/bin/sh", "-c", script]);
+    return stdout.toString().split("\0").slice(0, -1);
+  }
+
+  test("is given a report of our own, whatever the device is called", () => {
+    for (const request of [BOUND, ODD]) {
+      const [url, , authorization, , , , body] = wordsOf(request);
+      expect([url, authorization]).toEqual([
+        "https://h.example/ingest/v1/locations",
+        `Authorization: Bearer ${KEY}`,
+      ]);
+      const report = JSON.parse(body!);
+      expect(report.device_id).toBe(request.deviceId);
+      expect(Math.abs(report.timestamp - Date.now())).toBeLessThan(60_000);
+    }
   });
 });
 

@@ -16,7 +16,7 @@ import { PERMISSIONS } from "../../../src/auth/permissions.ts";
 import { TIER_NAMES } from "../../../src/auth/tiers.ts";
 import { readAcknowledged, writeAcknowledged } from "../../../src/directory/acknowledged.ts";
 import { NewerFormatError } from "../../../src/lib/newer-format-error.ts";
-import type { AppId } from "../../../src/model/ids.ts";
+import type { AppId, DeviceId } from "../../../src/model/ids.ts";
 import { type Backup, encodeBackup, parseBackup } from "../../../src/service/backup/file.ts";
 import { encodeImportState, type ImportState, parseImportState } from "../../../src/service/import/state.ts";
 import type { UtcDay } from "../../../src/time/utc-day.ts";
@@ -94,6 +94,15 @@ function isUnique(keys: readonly KeyRecord[]): boolean {
   return lists.every((list) => new Set(list).size === list.length);
 }
 
+function isSoundView({ view, expiresMs }: Pick<KeyRecord, "view" | "expiresMs">): boolean {
+  if (view === null) return true;
+  const { deviceIds, notBeforeMs, precisionMeters } = view;
+  const hasDevices =
+    deviceIds.length > 0 && deviceIds.length <= 1000 && !deviceIds.includes(".." as DeviceId);
+  const isBlur = precisionMeters === null || (precisionMeters >= 10 && precisionMeters <= 100_000);
+  return hasDevices && isBlur && Number.isSafeInteger(notBeforeMs) && expiresMs !== null;
+}
+
 function isSound({ id, appId, permissions, tier, label, sha256, lastFour, ...key }: KeyRecord): boolean {
   const texts = `${id} ${sha256} ${lastFour} ${appId}`;
   const times = [key.createdMs, key.expiresMs ?? 0, key.revokedMs ?? 0];
@@ -101,10 +110,33 @@ function isSound({ id, appId, permissions, tier, label, sha256, lastFour, ...key
     /^k_[0-9A-Za-z]{8} [0-9a-f]{64} [0-9A-Za-z]{4} [\w.-]{1,64}$/.test(texts) &&
     permissions.length > 0 &&
     permissions.every((name) => PERMISSIONS.includes(name)) &&
+    isSoundView(key) &&
+    permissions.includes("view") === (key.view !== null) &&
     TIER_NAMES.includes(tier) &&
     [...label].length <= 128 &&
     times.every((time) => Number.isSafeInteger(time) && time >= 0)
   );
+}
+
+/** An end goes with every view. */
+function whatItMay(draw: Draw): Pick<KeyRecord, "permissions" | "view" | "expiresMs"> {
+  const expiresMs = draw.upTo(2 ** 45);
+  if (draw.chance(2)) {
+    const permissions = PERMISSIONS.filter(
+      (name, index) => name !== "view" && (index === 0 || draw.chance(2)),
+    );
+    return { permissions, view: null, expiresMs: draw.chance(2) ? expiresMs : null };
+  }
+  const deviceIds = ["bus", "\u{1F68C}".repeat(128), `van ${hex(draw, 2)}`].slice(
+    0,
+    1 + draw.upTo(2),
+  ) as DeviceId[];
+  const precisionMeters = draw.pick([null, 10, 500.5, 100_000]);
+  return {
+    permissions: ["view"],
+    view: { deviceIds, notBeforeMs: draw.upTo(2 ** 45), precisionMeters },
+    expiresMs,
+  };
 }
 
 function keyRecord(draw: Draw): KeyRecord {
@@ -112,14 +144,14 @@ function keyRecord(draw: Draw): KeyRecord {
   return {
     id: `k_${hex(draw, 8)}`,
     appId: `app.${hex(draw, 2)}` as AppId,
-    permissions: PERMISSIONS.filter((_, index) => index === 0 || draw.chance(2)),
+    ...whatItMay(draw),
     tier: draw.pick(TIER_NAMES),
     label: draw.pick(["", "van 7", "\u{1F68C}", "x".repeat(128)]),
     deviceId: draw.pick([null, "pixel7", "\u{1F4F1}".repeat(128)]),
     userId: draw.pick([null, "anna"]),
+    makerId: draw.pick([null, "k_00000001"]),
     createdMs: draw.upTo(2 ** 45),
     lastFour: hex(draw, 4),
-    expiresMs: time(),
     revokedMs: time(),
     sha256: hex(draw, 64),
   };
@@ -193,6 +225,7 @@ function manifestOf(draw: Draw): Manifest {
     days: new Map(days.map((day) => [day, sealedDay()])),
     latest: draw.chance(2) ? parts() : null,
     expired: new Map(days.slice(2).map((day) => [day, { ...sealedDay(), sinceMs: draw.upTo(2 ** 45) }])),
+    retention: draw.chance(2) ? `${draw.upTo(9999)}d` : null,
   };
 }
 
@@ -269,28 +302,28 @@ export const importRecords: Target = {
       parsed,
       "a state that was read can be written",
     );
-    const { files, shiftsMs, progress } = parsed.value;
-    mustEqual(
-      [shiftsMs.length, progress.counts.length],
-      [files.length, files.length],
-      "all lists are of the files",
-    );
-    must(progress.fileIndex <= files.length, "it goes on with a file that there is");
   },
 };
 
 function importStateOf(draw: Draw): ImportState {
-  const files = draw.list(3, () => draw.text(20));
   const count = () => draw.upTo(2 ** 30);
   return {
+    id: draw.text(12),
     startedMs: draw.upTo(2 ** 45),
-    files,
-    shiftsMs: files.map(() => draw.upTo(400) * 86_400_000 * draw.pick([1, -1]) + 0),
-    progress: {
-      fileIndex: draw.upTo(files.length),
-      position: draw.chance(2) ? { offset: count(), line: count() } : null,
-      counts: files.map(() => ({ accepted: count(), duplicates: count(), rejected: count() })),
-    },
+    retention: "365d",
+    shiftsMs: draw.list(3, () => draw.upTo(400) * 86_400_000 * draw.pick([1, -1]) + 0),
+    position: { source: count(), things: count() },
+    tallies: draw.list(2, () => ({
+      points: count(),
+      accepted: count(),
+      duplicates: count(),
+      skips: [{ reason: "no_time" as const, message: null, count: count(), places: [draw.text(20)] }],
+      remarks: [["same_time", count()]] as const,
+      leftOut: [["speed", count()]] as const,
+      faults: count(),
+      extent: null,
+    })),
+    reportBytes: count(),
   };
 }
 

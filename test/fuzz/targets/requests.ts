@@ -1,5 +1,6 @@
 import { createKeyText, hashKey, isWellFormedKey } from "../../../src/auth/api-key.ts";
 import { ENDPOINTS } from "../../../src/http/endpoints.ts";
+import { answerError } from "../../../src/http/errors.ts";
 import { type Parameter, readQuery } from "../../../src/http/parameters/parameter.ts";
 import { readPath, segmentsOf } from "../../../src/http/parameters/path-parameter.ts";
 import { pathnameOf } from "../../../src/http/pathname.ts";
@@ -62,15 +63,11 @@ export const queries: Target = {
     const query = draw.list(6, pair).join("&");
     const read = readQuery(`${ORIGIN}/api?${query}`, set);
     const given = new URLSearchParams(query.split("#", 1)[0]);
-    if (!read.ok)
-      return must(
-        ["invalid_parameter", "invalid_timezone"].includes(read.error.kind),
-        "a fault is a 400",
-        () => read,
-      );
+    if (!read.ok) return mustEqual(answerError(read.error).status, 400, "a fault is a 400");
     for (const name of names) {
       const texts = given.getAll(name);
-      must(texts.length <= 1, "a parameter is given once", () => [query, name]);
+      const isOnce = texts.length <= 1 || set[name]!.parseAll !== undefined;
+      must(isOnce, "a parameter is given once where it can be", () => [query, name]);
       const value = (read.value as Record<string, unknown>)[name];
       if (typeof value === "number") mustBeWithin(value, texts[0], set[name]!, query);
       if (typeof value === "string" && name.endsWith("_date"))
@@ -83,7 +80,7 @@ export const queries: Target = {
 function mustBeWithin(
   value: number,
   text: string | undefined,
-  { schema }: Parameter<unknown>,
+  { schema }: Pick<Parameter<unknown>, "schema">,
   query: string,
 ): void {
   const {
@@ -119,12 +116,16 @@ export const paths: Target = {
     const isEncoded = part === encodeURIComponent(id);
     if (fault !== null) {
       must(/^invalid/.test(fault.kind), "a fault is a 400", () => fault);
-      const refuses = Object.values(pathParameters).some(({ refusal }) => refusal !== null);
+      const refuses = Object.values(pathParameters).some(
+        ({ refusal, schema }) => refusal !== null || schema.type === "integer",
+      );
       return must(!isEncoded || refuses, "an encoded id is read, unless it is refused", () => [id, fault]);
     }
-    for (const value of Object.values(values)) {
+    for (const [name, value] of Object.entries(values)) {
       must(String(value).isWellFormed(), "an id is well formed", () => [url, value]);
-      if (isEncoded) mustEqual(value, id, "an id in a path is itself");
+      if (typeof value === "number")
+        mustBeWithin(value, isEncoded ? id : undefined, pathParameters[name]!, url);
+      else if (isEncoded) mustEqual(value, id, "an id in a path is itself");
     }
   },
 };

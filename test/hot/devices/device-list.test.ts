@@ -54,6 +54,29 @@ test("a list has what was added and not taken out, in order", () => {
   );
 });
 
+test("reader() gives those behind an id, whether or not the list has it", () => {
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(fc.nat(DEVICES.length - 1), { maxLength: 3000 }),
+      fc.nat(DEVICES.length - 1),
+      (numbers, after) => {
+        const list = new DeviceList(table);
+        for (const number of numbers) list.add(DEVICES[number]!);
+        while (!list.settle());
+        const { id } = DEVICES[after]!;
+        const found: number[] = [];
+        const next = list.reader(id);
+        for (let block = next(); block !== null; block = next()) found.push(...block.numbers);
+        const behind = numbers
+          .map((number) => DEVICES[number]!)
+          .filter((device) => compareUtf8(device.id, id) > 0);
+        expect(found).toEqual(behind.sort(byId).map(({ number }) => number));
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
 test("blocks() meets once whoever stays, in order, whatever comes and goes between two of them", () => {
   fc.assert(
     fc.property(fc.array(change, { maxLength: 30 }), fc.nat(DEVICES.length), (changes, start) => {

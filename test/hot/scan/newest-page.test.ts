@@ -6,14 +6,14 @@ import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import { compareUtf8 } from "../../../src/lib/text/utf8.ts";
 import { type AppCurrentQuery, createCurrentQueries } from "../../../src/service/current.ts";
 import { createManualClock } from "../../../src/time/clock.ts";
-import { retentionStartMs } from "../../../src/time/retention.ts";
+import { DEFAULT_RETENTION } from "../../../src/time/retention.ts";
 import { APP, batchOf } from "../../support/reports/batches.ts";
 
 /** Pages of an app's newest records are those of a sorted array, whatever came, went and reported before. */
 
 const MS_PER_HOUR = 3_600_000;
 const NOW_MS = Date.UTC(2026, 0, 14, 12);
-const RETAINED_MS = retentionStartMs(NOW_MS);
+const RETAINED_MS = DEFAULT_RETENTION.startMs(NOW_MS);
 /** They fill some dozens of blocks. */
 const DEVICES = 12_000;
 const NOBODY = { signal: new AbortController().signal };
@@ -60,6 +60,7 @@ const queries: fc.Arbitrary<AppCurrentQuery> = fc.record({
   beforeMs: bounds,
   offset: fc.oneof(fc.nat(5), fc.nat(DEVICES)),
   limit: fc.oneof(fc.integer({ min: 1, max: 1000 }), fc.constant(DEVICES)),
+  view: fc.constant(null),
 });
 
 /** An app, and by device the time of its newest record. */
@@ -96,6 +97,7 @@ test("a page of current positions is the one of a sorted array", async () => {
       const current = createCurrentQueries({
         hot,
         clock: createManualClock(NOW_MS),
+        retention: DEFAULT_RETENTION,
         scheduler: new Scheduler(),
       });
       for (const [made, query] of steps) {
@@ -161,7 +163,7 @@ test("who reports while a page is found, so that it doesn't match any more, is n
   page.add(app.list.reader()()!);
   page.hold();
   fleet.change({ ...hoursAgo(1), count: 1 });
-  const expected = { afterMs: null, beforeMs: range.endMs, offset: 0, limit: 9 };
+  const expected = { afterMs: null, beforeMs: range.endMs, offset: 0, limit: 9, view: null };
   const { devices, total } = page.found(() => true);
   expect(devices.map((device) => String(app.table.byNumber(device).id))).toEqual(fleet.matching(expected));
   expect(total).toBe(2);
@@ -169,7 +171,12 @@ test("who reports while a page is found, so that it doesn't match any more, is n
 
 test("devices that are gone or came to lie together don't hide that one of them is old", async () => {
   const hot = createHotStore(new Scheduler());
-  const current = createCurrentQueries({ hot, clock: createManualClock(NOW_MS), scheduler: new Scheduler() });
+  const current = createCurrentQueries({
+    hot,
+    clock: createManualClock(NOW_MS),
+    retention: DEFAULT_RETENTION,
+    scheduler: new Scheduler(),
+  });
   const report = (ids: readonly string[], timestamp: number) =>
     hot.restoreNewest(
       APP,
@@ -179,7 +186,12 @@ test("devices that are gone or came to lie together don't hide that one of them 
   report(ids.slice(0, 600), NOW_MS - MS_PER_HOUR);
   report(ids.slice(600), NOW_MS - 30 * MS_PER_HOUR);
   const countAfter = (afterMs: number) =>
-    current.ofApp(APP, { afterMs, beforeMs: null, offset: 0, limit: 1 }, NOBODY, ({ total }) => total);
+    current.ofApp(
+      APP,
+      { afterMs, beforeMs: null, offset: 0, limit: 1, view: null },
+      NOBODY,
+      ({ total }) => total,
+    );
   expect([await countAfter(NOW_MS - 99 * MS_PER_HOUR), await countAfter(NOW_MS - 9 * MS_PER_HOUR)]).toEqual([
     1200, 600,
   ]);

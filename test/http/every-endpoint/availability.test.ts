@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { gunzipSync, zstdDecompressSync } from "node:zlib";
+import { FixedRetention } from "../../../src/time/retention.ts";
+import { openTestSettings } from "../../directory/test-settings.ts";
 import { createTestApp, NOON_MS, type TestApp } from "../../support/test-app.ts";
 import { BUS, EVERY_READ_PATH, OPEN_PATHS, READ_PATHS } from "../requests.ts";
 
@@ -34,6 +36,8 @@ describe("/health", () => {
   });
 });
 
+const KEPT = { retention: "365d", retention_start: "2025-03-20T00:00:00.000Z" };
+
 describe("/ready", () => {
   test("is a 503 with the progress while the log is read", async () => {
     const app = await createTestApp();
@@ -45,9 +49,27 @@ describe("/ready", () => {
   test("is a 200 with a count of damage once every record can be asked for", async () => {
     const app = await createTestApp();
     app.setReadiness({ status: "ready" });
-    expect(await ask(app, "/ready")).toEqual({ status: 200, body: { status: "ready", damaged: 0 } });
+    expect(await ask(app, "/ready")).toEqual({ status: 200, body: { status: "ready", damaged: 0, ...KEPT } });
     const damaged = await createTestApp({ countDamaged: async () => 3 });
-    expect(await ask(damaged, "/ready")).toEqual({ status: 200, body: { status: "ready", damaged: 3 } });
+    expect(await ask(damaged, "/ready")).toEqual({
+      status: 200,
+      body: { status: "ready", damaged: 3, ...KEPT },
+    });
+  });
+
+  test("says how far back records are kept, as that is set now", async () => {
+    const settings = await openTestSettings();
+    const app = await createTestApp({ retention: settings.retention });
+    const kept = async () => {
+      const { retention, retention_start } = (await app.get("/ready", null)).body;
+      const document = JSON.stringify((await app.get("/docs", null)).body);
+      return [retention, retention_start, /retention is set to `(\w+)`/.exec(document)?.[1]];
+    };
+    expect(await kept()).toEqual(["365d", "2025-03-20T00:00:00.000Z", "365d"]);
+    await settings.setRetention(FixedRetention.ofDays(30));
+    expect(await kept()).toEqual(["30d", "2026-02-18T00:00:00.000Z", "30d"]);
+    await settings.setRetention(FixedRetention.FOREVER);
+    expect(await kept()).toEqual(["forever", null, "forever"]);
   });
 
   test("is a 503 while the server stops", async () => {

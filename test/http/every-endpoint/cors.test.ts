@@ -69,6 +69,11 @@ test.each([...EVERY_READ_PATH, ...OPEN_PATHS])("a preflight for %s needs no key"
   expect(response.headers.get("x-request-id")).not.toBeNull();
 });
 
+test("a preflight lets a page go on with a stream, by the id of the last event that it read", async () => {
+  const response = await open.fetch("/api/v1/live", { method: "OPTIONS", headers: PREFLIGHT });
+  expect(response.headers.get("access-control-allow-headers")).toContain("Last-Event-ID");
+});
+
 test("a preflight for reports allows POST with a type and a coding", async () => {
   const response = await open.fetch(INGEST_PATH, { method: "OPTIONS", headers: PREFLIGHT });
   expect(response.status).toBe(204);

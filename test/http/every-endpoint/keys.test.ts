@@ -14,6 +14,7 @@ import {
   pathTo,
   READ_PATHS,
   requestTo,
+  VIEWERS,
 } from "../requests.ts";
 
 /** Who may ask: contract §2 and §5, specification §5 and §7. */
@@ -163,10 +164,10 @@ test("a key works until the moment it expires", async () => {
 test.each(KEYED.map((endpoint) => [nameOf(endpoint), endpoint] as const))(
   "%s wants its permission, and takes a key that has no other",
   async (_name, endpoint) => {
-    const { permission } = endpoint;
+    const { permission, isForViews } = endpoint;
     const ask = (key: KeyName) =>
       app.fetch(pathTo(endpoint), requestTo(endpoint, { authorization: `Bearer ${app.keys[key]}` }));
-    for (const key of KEYS_WITHOUT[permission]) {
+    for (const key of [...KEYS_WITHOUT[permission], ...(isForViews ? [] : VIEWERS)]) {
       const { status, headers, body } = await answerOf(await ask(key));
       expect(status).toBe(403);
       expect(headers.get("www-authenticate")).toBeNull();

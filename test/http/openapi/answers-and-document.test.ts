@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createHotStore } from "../../../src/hot/hot-store.ts";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
+import { textOf } from "../../support/event-reader.ts";
 import { createTestApp, type KeyName, NOON_MS, type TestApp } from "../../support/test-app.ts";
 import { quarantine, withEntry } from "../quarantined.ts";
 import {
@@ -19,6 +20,7 @@ import {
   type ReadEndpoint,
   requestTo,
   takesReports,
+  VIEWERS,
   wrongQueryTo,
 } from "../requests.ts";
 import { resolveRef, type Schema, schemaFaults } from "./schema-faults.ts";
@@ -90,7 +92,7 @@ describe.each(DOCUMENTED.map((endpoint) => [nameOf(endpoint), endpoint] as const
       const known = status === 200 ? await withEntry(from, asked) : asked;
       const response = await from.fetch(known, requestTo(endpoint, headers));
       const isJson = response.headers.get("content-type") === "application/json";
-      const body: unknown = isJson ? await response.json() : await response.text();
+      const body: unknown = isJson ? await response.json() : await textOf(response);
       expect({ asked, status: response.status }).toEqual({ asked, status });
       expect(faultsOf(template, method, response, body)).toEqual([]);
     };
@@ -109,6 +111,8 @@ describe.each(DOCUMENTED.map((endpoint) => [nameOf(endpoint), endpoint] as const
         await ask(app, 401, path, null);
         await ask(app, 401, path, "revoked");
         for (const other of KEYS_WITHOUT[permission]) await ask(app, 403, path, other);
+        const views = endpoint.kind === "keyed" && endpoint.isForViews ? 200 : 403;
+        for (const viewer of VIEWERS) await ask(app, views, path, viewer);
         const exhausted = await createTestApp();
         const free = permission === "write" ? "freeWriter" : "freeReader";
         for (let i = 0; i < 20; i++) await exhausted.fetch(path, requestTo(endpoint, as(exhausted, free)));
@@ -145,11 +149,15 @@ function createBrokenApp(): Promise<TestApp> {
   return createTestApp({
     hot: { ...createHotStore(new Scheduler()), findApp: fault },
     nearby: fault,
+    viewers: { open: fault, stop: fault },
     quarantine: fault,
     doctor: { note: fault, lastRequests: fault, examine: fault },
     ingest: fault,
     current: { ofDevice: fault, ofUser: fault, ofApp: fault },
     history: { ofDevice: fault, ofUser: fault, ofApp: fault },
+    readPositions: fault,
+    readCoordinates: fault,
+    exports: fault,
   });
 }
 

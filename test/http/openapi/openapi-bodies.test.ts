@@ -27,7 +27,7 @@ describe("bodies of 200", () => {
 
   const BODIES: Readonly<Record<string, readonly string[]>> = {
     "GET /health": ["status", "version", "uptime_seconds"],
-    "GET /ready": ["status", "damaged"],
+    "GET /ready": ["status", "damaged", "retention", "retention_start"],
     "GET /api/v1/users/{user_id}/locations/current": ["success", "user_id", "device_count", "locations"],
     "GET /api/v1/users/{user_id}/locations/history": [
       "user_id",
@@ -83,17 +83,20 @@ describe("bodies of 200", () => {
   const EVERY_RECORD =
     "device_id timestamp latitude longitude horizontal_accuracy? altitude? speed? bearing? type? battery_level? battery_status? user_id local_time?";
   const CURRENT =
-    "app_id vertical_accuracy? network_status? location_permission? is_mock? tracking_mode? tz_offset?";
+    "app_id vertical_accuracy? network_status? location_permission? is_mock? tracking_mode? tz_offset? place?";
   const USER_HISTORY =
     "id appId vertical_accuracy? network_status? location_permission? is_mock? tracking_mode? tz_offset? brand? model? os? os_version?";
 
+  /** As keys that may read are shown them, and as share links are. */
+  const APP_CURRENT = itemsOf("GET /api/v1/locations/current", "locations");
+
   const RECORDS: readonly (readonly [string, Schema, string])[] = [
     ["user current", itemsOf("GET /api/v1/users/{user_id}/locations/current", "locations"), CURRENT],
-    ["app current", itemsOf("GET /api/v1/locations/current", "locations"), CURRENT],
+    ["app current", APP_CURRENT.oneOf![0]!, CURRENT],
     ["nearby", itemsOf("GET /api/v1/devices/nearby", "results").properties.location!, CURRENT],
     [
       "device current",
-      bodyOf("GET /api/v1/devices/{deviceId}/locations/current").properties.location!,
+      bodyOf("GET /api/v1/devices/{deviceId}/locations/current").properties.location!.oneOf![0]!,
       `id ${CURRENT}`,
     ],
     ["user history", itemsOf("GET /api/v1/users/{user_id}/locations/history", "locations"), USER_HISTORY],
@@ -107,6 +110,14 @@ describe("bodies of 200", () => {
 
   test.each(RECORDS)("records of %s have their fields", (_name, schema, besides) => {
     expect(membersOf(schema).sort()).toEqual(`${EVERY_RECORD} ${besides}`.split(" ").sort());
+  });
+
+  test("records of a view have theirs, and nothing of users, ids or phones", () => {
+    expect(membersOf(APP_CURRENT.oneOf![1]!).sort()).toEqual(
+      "device_id timestamp latitude longitude horizontal_accuracy? altitude? speed? bearing? local_time? place?"
+        .split(" ")
+        .sort(),
+    );
   });
 
   test("results, devices and rejected reports have theirs", () => {
@@ -185,6 +196,8 @@ describe("bodies of failures", () => {
       INSUFFICIENT_PERMISSIONS: "AUTH_005",
       KEY_BOUND: "AUTH_006",
       RATE_LIMIT_EXCEEDED: "RATE_001",
+      INVALID_SESSION: "AUTH_007",
+      EXPIRED_SESSION: "AUTH_008",
     });
   });
 

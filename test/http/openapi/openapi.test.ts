@@ -24,6 +24,7 @@ const ZONE = {
   minLength: 1,
   pattern: "^([A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*|[+-](0[0-9]|1[0-3]):[0-5][0-9]|[+-]14:00)$",
 };
+const FLAG = { type: "boolean", default: false };
 const TRAVELLED = { type: "string", enum: ["true", "false"], default: "false" };
 const ORDER = { type: "string", enum: ["asc", "desc"], default: "asc" };
 const USER_ID = { type: "string", pattern: "\\S", not: { enum: ["ANONYMOUS"] } };
@@ -44,6 +45,7 @@ const PARAMETERS: Readonly<Record<string, Readonly<Record<string, object>>>> = {
     "query accuracy": COUNT,
     "query limit": LIMIT,
     "query timezone": ZONE,
+    "query places": FLAG,
   },
   "GET /api/v1/users/{user_id}/locations/history": {
     "*path user_id": USER_ID,
@@ -57,12 +59,13 @@ const PARAMETERS: Readonly<Record<string, Readonly<Record<string, object>>>> = {
   },
   "GET /api/v1/users/{user_id}/devices": {
     "*path user_id": USER_ID,
-    "query active_only": { type: "boolean", default: false },
+    "query active_only": FLAG,
     "query max_age": { ...COUNT, default: 86_400 },
   },
   "GET /api/v1/devices/{deviceId}/locations/current": {
     "*path deviceId": DEVICE_ID,
     "query timezone": ZONE,
+    "query places": FLAG,
   },
   "GET /api/v1/devices/{deviceId}/locations/history": {
     "*path deviceId": DEVICE_ID,
@@ -81,6 +84,7 @@ const PARAMETERS: Readonly<Record<string, Readonly<Record<string, object>>>> = {
     "query timestamp_after": INSTANT,
     "query timestamp_before": INSTANT,
     "query timezone": ZONE,
+    "query places": FLAG,
   },
   "GET /api/v1/locations/history": {
     "query start_date": DATE,
@@ -100,6 +104,7 @@ const PARAMETERS: Readonly<Record<string, Readonly<Record<string, object>>>> = {
     "query offset": OFFSET,
     "query min_accuracy": METERS,
     "query timezone": ZONE,
+    "query places": FLAG,
   },
   "POST /ingest/v1/locations": {
     "query app_id": { type: "string", minLength: 1, maxLength: 64 },

@@ -19,3 +19,18 @@ test("GrowingBytes joins pieces, and keeps none of what they lie in", () => {
     }),
   );
 });
+
+test("GrowingBytes frees what it moved away from and what is dropped, and goes on empty", () => {
+  const bytes = new GrowingBytes(1000);
+  bytes.add(Uint8Array.of(1, 2, 3));
+  const small = bytes.bytes();
+  bytes.add(new Uint8Array(500));
+  expect(small.length).toBe(0); // Its memory is gone.
+  const large = bytes.bytes();
+  expect([...large.subarray(0, 4)]).toEqual([1, 2, 3, 0]);
+  bytes.drop();
+  expect(large.length).toBe(0);
+  expect(bytes.size).toBe(0);
+  bytes.add(Uint8Array.of(4));
+  expect([...bytes.bytes()]).toEqual([4]);
+});

@@ -52,6 +52,7 @@ export async function openKeyRing({ dataDir, tierOf, isKnown }: KeyRingOptions):
     const spec = {
       appId: appId as AppId,
       permissions: [permission],
+      view: null,
       tier,
       label: "",
       deviceId,

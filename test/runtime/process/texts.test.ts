@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { readProcessFigures } from "../../soak/support/process-figures.ts";
 import {
   closePlace,
   openPlace,
@@ -26,7 +26,7 @@ const GROWTH_MB_MAX = 170;
 const SETTLED_MS_MAX = 90_000;
 
 function residentMb({ pid }: ServerProcess): number {
-  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]) / 1024;
+  return readProcessFigures(pid).residentBytes / 1024 ** 2;
 }
 
 const LARGE_BODIES = 40;

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { document } from "../../http/openapi/open-api-document.ts";
 import { schemaFaults } from "../../http/openapi/schema-faults.ts";
 import { createArchiveApp, removeArchiveApps } from "../../support/archive-app.ts";
+import { textOf } from "../../support/event-reader.ts";
 import { arbitraryRequests, type MadeUpRequest } from "../support/arbitrary-requests.ts";
 import { operationAt } from "../support/operations.ts";
 
@@ -90,12 +91,18 @@ async function expectDocumented(made: MadeUpRequest): Promise<void> {
   expect(documented, `${method} ${path} was answered with ${status}`).toBeDefined();
   expect(response.status).toBeLessThan(500);
 
+  if (documented!.content === undefined) {
+    expect([response.headers.get("content-type"), await response.text()]).toEqual([null, ""]);
+    return;
+  }
   const mediaType = response.headers.get("content-type")!.split(";", 1)[0]!;
   const content = documented!.content[mediaType];
   expect(content, `${path} was answered in ${mediaType}`).toBeDefined();
   const bytes = unpacked(
     response.headers.get("content-encoding"),
-    new Uint8Array(await response.arrayBuffer()),
+    mediaType === "text/event-stream"
+      ? new TextEncoder().encode(await textOf(response))
+      : new Uint8Array(await response.arrayBuffer()),
   );
   if (method !== "HEAD" && mediaType === "application/json") {
     const value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));

@@ -70,10 +70,20 @@ function arbitraryPaths({ path, operation }: NamedOperation, known: KnownIds): f
     },
   );
   return fc
-    .tuple(part(known.devices), part(known.users), mostly(fc.constant<string[]>([]), strays), ...pairs)
-    .map(([device, user, stray, ...given]) => {
+    .tuple(
+      fc.record({
+        device: part(known.devices),
+        user_id: part(known.users),
+        z: part(["1", "16"]),
+        x: part(["0", "1"]),
+      }),
+      mostly(fc.constant<string[]>([]), strays),
+      ...pairs,
+    )
+    .map(([parts, stray, ...given]) => {
       const query = [...given.flat(), ...stray].join("&");
-      const filled = path.replaceAll(/\{(\w+)\}/g, (_, name) => (name === "user_id" ? user : device));
+      const partOf = (name: string) => ({ ...parts, y: parts.x })[name] ?? parts.device;
+      const filled = path.replaceAll(/\{(\w+)\}/g, (_, name) => partOf(name));
       return query === "" ? filled : `${filled}?${query}`;
     });
 }
@@ -90,6 +100,19 @@ function textsFor(name: string, schema: Schema & { format?: string }, known: Kno
     { weight: 1, arbitrary: fc.constantFrom(...NASTY_TEXTS, ...REFUSED_TEXTS) },
   );
 }
+
+/** Right values of parameters whose schema says too little to make any up. */
+const TEXTS: Readonly<Record<string, readonly string[]>> = {
+  timezone: ["UTC", "Europe/London", "America/New_York", "+05:30", "PST", "Etc/GMT+5"],
+  bbox: ["-3.1,53.3,-2.8,53.5", "179.5,-10,-179.5,10", "-180,-90,180,90"],
+  fields: ["speed", "altitude,speed"],
+};
+
+/** Of instants, of which the first is mostly the earlier. */
+const DAYS_AGO: Readonly<Record<string, { min: number; max: number }>> = {
+  start: { min: 1, max: 20 },
+  end: { min: -1, max: 2 },
+};
 
 const ODD_VALUES = [
   "",
@@ -126,8 +149,10 @@ function validTexts(
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum.map(String));
   if (schema.type === "boolean") return fc.constantFrom("true", "false");
   if (schema.format === "date") return arbitraryDates(known.nowMs);
-  if (name === "timezone")
-    return fc.constantFrom("UTC", "Europe/London", "America/New_York", "+05:30", "PST", "Etc/GMT+5");
+  const texts = TEXTS[name] ?? { device_id: known.devices, user_id: known.users }[name];
+  if (texts !== undefined) return fc.constantFrom(...texts);
+  const days = DAYS_AGO[name];
+  if (days !== undefined) return fc.integer(days).map((ago) => `${known.nowMs - ago * MS_PER_DAY}`);
   const { minimum = -1_000_000, maximum = 1_000_000_000_000 } = schema;
   const bounds = [minimum, maximum, minimum - 1, maximum + 1, 0, 1, 100].map(plainText);
   const within =

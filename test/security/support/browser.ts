@@ -66,7 +66,7 @@ export async function openPage(program: string): Promise<BrowserPage> {
     if (method === "Page.loadEventFired") loaded.resolve();
     if (method === "Network.requestWillBeSent") requested.push((params.request as { url: string }).url);
     if (method === "Runtime.exceptionThrown") complaints.push(JSON.stringify(params));
-    if (method === "Log.entryAdded") complaints.push(JSON.stringify(params.entry));
+    if (method === "Log.entryAdded" && isFault(params.entry)) complaints.push(JSON.stringify(params.entry));
   });
 
   function send(method: string, params: object, sessionId?: string): Promise<Record<string, unknown>> {
@@ -109,6 +109,11 @@ export async function openPage(program: string): Promise<BrowserPage> {
       rmSync(profile, { recursive: true, force: true });
     },
   };
+}
+
+/** A browser also recommends what would be nice to have, and says that as `verbose`. */
+function isFault(entry: unknown): boolean {
+  return (entry as { level: string }).level !== "verbose";
 }
 
 /** The browser says where it listens once it does. */

@@ -134,7 +134,7 @@ include-path-regex = "^/(ingest/(?!v1/)|pub)"
 checks.negative_data_rejection.enabled = false
 `;
 
-/** How reports are written one a line, which it does not know. */
+/** How reports are written one a line, and how a stream without an end is read, which it does not know. */
 const HOOKS = `
 import json
 import schemathesis
@@ -144,4 +144,14 @@ def lines(ctx, value):
     rows = value if isinstance(value, list) else [value]
     text = value if isinstance(value, str) else "\\n".join(json.dumps(row) for row in rows)
     return text.encode("utf-8", "surrogatepass")
+
+def read_beginning(response, **_):
+    if response.headers.get("Content-Type") == "text/event-stream":
+        response._content = next(response.iter_content(65536), b"")
+        response.close()
+
+@schemathesis.hook
+def before_call(ctx, case, kwargs):
+    kwargs["stream"] = True
+    kwargs["hooks"] = {"response": read_beginning}
 `;

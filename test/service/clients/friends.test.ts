@@ -11,6 +11,7 @@ import { createFriendsFor } from "../../../src/service/clients/friends.ts";
 import { PointCollector } from "../../../src/service/clients/point-collector.ts";
 import type { SentMessage } from "../../../src/service/clients/refused-messages.ts";
 import { createManualClock } from "../../../src/time/clock.ts";
+import { DEFAULT_RETENTION } from "../../../src/time/retention.ts";
 import { createMemoryKeyFiles, createMemoryLock } from "../../auth/memory-key-files.ts";
 import { messageOf } from "../../support/clients/collected.ts";
 import { batchOf, type Report } from "../../support/reports/batches.ts";
@@ -60,7 +61,8 @@ async function createBench(apps: readonly AppId[] = [FAMILY]) {
     const message = messageOf({ kind: "json", value }, { topic });
     const source = { method: "POST", path: "/ingest/owntracks", body: new Uint8Array() };
     const sent: SentMessage = { sender, address, message, source };
-    const context = { sender, address, client, arrivedMs: NOW_MS, nowMs: NOW_MS };
+    const oldestMs = DEFAULT_RETENTION.startMs(NOW_MS);
+    const context = { sender, address, client, arrivedMs: NOW_MS, nowMs: NOW_MS, oldestMs };
     const reports = device === null ? [] : [at(device)];
     const answer = await friendsFor(sent, {
       answeredBy: client,

@@ -3,6 +3,7 @@ import type { ClientPoint } from "../../../src/clients/point.ts";
 import type { AppId } from "../../../src/model/ids.ts";
 import { numberIndex } from "../../../src/model/location-fields.ts";
 import { PointCollector } from "../../../src/service/clients/point-collector.ts";
+import { DEFAULT_RETENTION } from "../../../src/time/retention.ts";
 
 const NOW_MS = Date.UTC(2026, 1, 2, 2, 41);
 const SENDER = {
@@ -24,12 +25,14 @@ const POINT: ClientPoint = {
 const RAW = { raw: true };
 
 function collect(point: Partial<ClientPoint>, times: { arrivedMs?: number; nowMs?: number } = {}) {
+  const { arrivedMs = NOW_MS, nowMs = NOW_MS } = times;
   const collector = new PointCollector({
     sender: SENDER,
     address: { device: null, user: null },
     client: { name: "owntracks", mustNameDevice: false },
-    arrivedMs: times.arrivedMs ?? NOW_MS,
-    nowMs: times.nowMs ?? NOW_MS,
+    arrivedMs,
+    nowMs,
+    oldestMs: DEFAULT_RETENTION.startMs(nowMs),
   });
   collector.add({ ...POINT, ...point }, RAW);
   return collector;

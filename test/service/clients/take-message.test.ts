@@ -14,6 +14,7 @@ import { MessageCounts } from "../../../src/service/clients/message-counts.ts";
 import type { SentMessage } from "../../../src/service/clients/refused-messages.ts";
 import { createTakeMessage } from "../../../src/service/clients/take-message.ts";
 import { createManualClock } from "../../../src/time/clock.ts";
+import { DEFAULT_RETENTION } from "../../../src/time/retention.ts";
 
 const NOW_MS = Date.UTC(2026, 1, 2, 2, 41);
 const FULL: ServiceError = { kind: "unavailable", message: "full", retryAfterSeconds: 30 };
@@ -99,6 +100,7 @@ async function take(
     counts: new MessageCounts(),
     scheduler: new Scheduler(),
     clock: createManualClock(nowMs),
+    retention: DEFAULT_RETENTION,
   });
   const taken = await takeMessage(sent, client);
   return { taken, steps, batches, refused };

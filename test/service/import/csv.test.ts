@@ -1,13 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { CsvReader } from "../../../src/lib/text/csv.ts";
+import { CsvReader } from "../../../src/lib/csv/csv-reader.ts";
 import { parseDecimal } from "../../../src/lib/text/decimal.ts";
-import type { UserId } from "../../../src/model/ids.ts";
-import { type AcceptedTimes, addReport } from "../../../src/model/report.ts";
+import { addReport } from "../../../src/model/report.ts";
 import { createReportBatchBuilder, type ReportBatch } from "../../../src/model/report-batch.ts";
-import { createCsvReports } from "../../../src/service/import/csv.ts";
-import { createOpenBatch, type RejectedRow, type ReportReader } from "../../../src/service/import/reader.ts";
 import { BASE_MS } from "../../support/reports/arbitrary-reports.ts";
+import { openReports, type ReadReports, type ReportsSetting, readReports } from "./support/read-reports.ts";
 
 const encoder = new TextEncoder();
 const TIMES = { oldestMs: BASE_MS - 1000, newestMs: BASE_MS + 1000 };
@@ -74,29 +72,6 @@ describe("CsvReader", () => {
           expect(readRecords(cut(bytes, cuts))).toEqual(expected);
         },
       ),
-    );
-  });
-
-  test("goes on from any record's position as if it had read all before", () => {
-    fc.assert(
-      fc.property(arbitraryTable, arbitraryCuts, (table, cuts) => {
-        const text = table.map((record) => `${record.map(({ written }) => written).join(",")}\n`).join("");
-        const pieces = cut(encoder.encode(`\uFEFF${text}`), cuts);
-        const whole = new CsvReader();
-        for (const piece of pieces) whole.push(piece);
-        const all = readRecords(pieces);
-        for (let done = 0; done <= table.length; done++) {
-          const rest = new CsvReader();
-          rest.skipTo(whole.position);
-          const lines: number[] = [];
-          for (const piece of pieces) {
-            rest.push(piece);
-            while (rest.next()) lines.push(rest.line);
-          }
-          expect(lines).toEqual(all.slice(done).map(({ line }) => line));
-          whole.next();
-        }
-      }),
     );
   });
 
@@ -187,19 +162,9 @@ describe("parseDecimal()", () => {
   });
 });
 
-function readAll(reader: ReportReader, pieces: readonly Uint8Array[], times: AcceptedTimes = TIMES) {
-  const open = createOpenBatch();
-  for (const piece of pieces) {
-    reader.push(piece);
-    reader.fill(open, times);
-  }
-  reader.end();
-  reader.fill(open, times);
-  return {
-    open,
-    reports: reportsOf(open.builder.build()),
-    lines: [...open.lines.subarray(0, open.builder.count)],
-  };
+function readAll(pieces: readonly Uint8Array[], setting: Partial<ReportsSetting> = {}) {
+  const read = readReports("csv", pieces, { times: TIMES, ...setting });
+  return { ...read, reports: read.batch === null ? [] : reportsOf(read.batch) };
 }
 
 /** The batch by rows, with everything that it carries. */
@@ -229,13 +194,8 @@ function tupleTexts({ texts }: ReportBatch, tuples: Uint32Array, tuple: number, 
   );
 }
 
-function readCsv(text: string, options: { userId?: string; shiftMs?: number } = {}) {
-  const ignored: string[] = [];
-  const reader = createCsvReports(
-    { userId: (options.userId ?? null) as UserId | null, shiftMs: options.shiftMs ?? 0, from: null },
-    (names) => ignored.push(...names),
-  );
-  return { ...readAll(reader, [encoder.encode(text)]), ignored, fault: reader.fault };
+function readCsv(text: string, setting: Partial<ReportsSetting> = {}) {
+  return readAll([encoder.encode(text)], setting);
 }
 
 describe("createCsvReports()", () => {
@@ -267,7 +227,7 @@ describe("createCsvReports()", () => {
   /** The obvious way: an object a row, and `addReport`. */
   function readObviously(rows: readonly Record<string, string>[], userId: string | null, shiftMs: number) {
     const batch = createReportBatchBuilder(rows.length);
-    const rejected: RejectedRow[] = [];
+    const rejected: ReadReports["rejected"][number][] = [];
     const numeric = ["timestamp_ms", "latitude", "longitude", "speed_mps", "altitude"];
     const fileTimes = { oldestMs: TIMES.oldestMs - shiftMs, newestMs: TIMES.newestMs - shiftMs };
     for (const [index, row] of rows.entries()) {
@@ -297,14 +257,10 @@ describe("createCsvReports()", () => {
             names.join(","),
             ...rows.map((row) => names.map((name) => quoted(row[name])).join(",")),
           ].join("\n");
-          const reader = createCsvReports(
-            { userId: userId as UserId | null, shiftMs, from: null },
-            () => undefined,
-          );
-          const read = readAll(reader, cut(encoder.encode(text), cuts));
+          const read = readAll(cut(encoder.encode(text), cuts), { userId, shiftMs });
           const expected = readObviously(rows, userId, shiftMs);
           expect(read.reports).toEqual(expected.reports);
-          expect(read.open.rejected).toEqual(expected.rejected);
+          expect(read.rejected).toEqual(expected.rejected);
         },
       ),
       { numRuns: 150 },
@@ -319,7 +275,7 @@ describe("createCsvReports()", () => {
       `${HEADER}\n${row("a")}\n\n"b\n",1,2,3\n${row("c")}\nshort\n${row("d")},more\n${row("e")}`,
     );
     expect(read.lines).toEqual([2, 6, 9]);
-    expect(read.open.rejected).toEqual([
+    expect(read.rejected).toEqual([
       { line: 4, message: "device_id must not contain control characters" },
       { line: 7, message: "it has 1 fields, the header has 4" },
       { line: 8, message: "it has 5 fields, the header has 4" },
@@ -346,10 +302,10 @@ describe("createCsvReports()", () => {
   });
 
   test("checks times before it shifts them, so that seconds stay refused", () => {
-    const reader = createCsvReports({ userId: null, shiftMs: 86_400_000, from: null }, () => undefined);
     const text = `${HEADER}\n${row("a")}\n${row("a").replace("000,", ",")}`;
-    const { open } = readAll(reader, [encoder.encode(text)], { oldestMs: 0, newestMs: BASE_MS * 2 });
-    expect(open.rejected).toEqual([{ line: 3, message: expect.stringContaining("this looks like seconds") }]);
+    const times = { oldestMs: 0, newestMs: BASE_MS * 2 };
+    const { rejected } = readCsv(text, { shiftMs: 86_400_000, times });
+    expect(rejected).toEqual([{ line: 3, message: expect.stringContaining("this looks like seconds") }]);
   });
 
   test("refuses a file whose header can't be used", () => {
@@ -371,13 +327,10 @@ describe("createCsvReports()", () => {
   });
 
   test("refuses a row without an end", () => {
-    const reader = createCsvReports({ userId: null, shiftMs: 0, from: null }, () => undefined);
-    const open = createOpenBatch();
+    const { reader } = openReports("csv", { times: TIMES });
     reader.push(encoder.encode(`${HEADER}\n${row("a")}\n"b`));
-    expect(reader.fill(open, TIMES)).toBe(false);
     expect(reader.fault).toBeNull();
     reader.push(new Uint8Array(1024 * 1024).fill(0x2c));
-    expect(reader.fill(open, TIMES)).toBe(false);
     expect(reader.fault).toBe("line 3 goes on for more than 1 MiB");
   });
 });

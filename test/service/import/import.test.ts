@@ -1,104 +1,92 @@
 import { describe, expect, test } from "bun:test";
-import { gzipSync, zstdCompressSync } from "node:zlib";
 import fc from "fast-check";
-import { fingerprintOf } from "../../../src/service/import/fingerprint.ts";
-import type { ImportFile, ImportOutcome } from "../../../src/service/import/import.ts";
-import type { ImportInput } from "../../../src/service/import/input.ts";
-import { createImportRun } from "../../../src/service/import/run.ts";
+import {
+  createImportRun,
+  type ImportOutcome,
+  type ImportRequest,
+  type ImportStop,
+} from "../../../src/service/import/run.ts";
 import { planShiftMs } from "../../../src/service/import/shift.ts";
+import { NO_REPORT, type SkipReport } from "../../../src/service/import/skip-report.ts";
 import { createImportStateStore } from "../../../src/service/import/state-store.ts";
 import { createManualClock } from "../../../src/time/clock.ts";
-import { MS_PER_DAY } from "../../../src/time/retention.ts";
-import { readTestDataBytes } from "../../support/test-data.ts";
+import { FixedRetention, MS_PER_DAY, type Retention } from "../../../src/time/retention.ts";
+import { READ_OPTIONS } from "../../support/formats/read-file.ts";
 import {
+  ALL_RULES,
   createDestination,
   createEventLog,
   createMemoryFiles,
   type Destination,
   fleetCsv,
-  inputOf,
-} from "./inputs.ts";
+  lookAtFiles,
+  POINT_LINES,
+  type TestFile,
+} from "./support/inputs.ts";
 
 const NOW_MS = Date.UTC(2026, 5, 15, 12);
 const STATE = "imports/one.json";
 
-interface Setting {
-  readonly destination: Destination;
+interface Setting extends Partial<Omit<ImportRequest, "look">> {
+  readonly destination?: Destination;
   readonly disk?: ReturnType<typeof createMemoryFiles>;
   readonly nowMs?: number;
+  readonly retention?: Retention;
   readonly signal?: AbortSignal;
-  readonly shiftToNow?: boolean;
+  readonly report?: SkipReport;
 }
 
-async function runImport(files: readonly ImportFile[], setting: Setting) {
+async function runImport(files: readonly TestFile[], setting: Setting = {}) {
   const events = createEventLog();
+  const { destination = createDestination() } = setting;
   const run = createImportRun({
-    deliver: setting.destination.deliver,
+    openTarget: async () => ({ ok: true, value: destination.deliver }),
+    openReport: async () => setting.report ?? NO_REPORT,
     clock: createManualClock(setting.nowMs ?? NOW_MS),
+    retention: setting.retention ?? FixedRetention.ofDays(365),
     store: setting.disk === undefined ? null : createImportStateStore(setting.disk, STATE),
     signal: setting.signal ?? new AbortController().signal,
     events,
   });
-  const result = await run({ files, userId: null, shiftToNow: setting.shiftToNow ?? false });
+  const { rules = ALL_RULES, readOptions = READ_OPTIONS, shift = 0, skipOld = false } = setting;
+  const result = await run({ look: await lookAtFiles(files), rules, readOptions, shift, skipOld });
   return { result, said: events.said };
 }
 
 function outcomeOf({ result }: Awaited<ReturnType<typeof runImport>>): ImportOutcome {
-  if (!result.ok) throw new Error(result.error);
+  if (!result.ok) throw new Error(JSON.stringify(result.error));
   return result.value;
 }
 
-const csv = (name: string, content: string | Uint8Array): ImportFile => ({
-  input: inputOf(name, content),
-  format: "csv",
+function stopOf({ result }: Awaited<ReturnType<typeof runImport>>): ImportStop {
+  if (result.ok) throw new Error("nothing stopped it");
+  return result.error;
+}
+
+/** By group: new, already there, and skips by reason or message. */
+function countsOf(run: Awaited<ReturnType<typeof runImport>>) {
+  return outcomeOf(run).tallies.map(({ accepted, duplicates, skips }) => [
+    accepted,
+    duplicates,
+    Object.fromEntries(skips.map(({ reason, message, count }) => [message ?? reason, count])),
+  ]);
+}
+
+const csv = (name: string, content: string): TestFile => ({ name, content, format: "csv" });
+const points = (name: string, ...lines: (string | object)[]): TestFile => ({
+  name,
+  content: lines.map((line) => (typeof line === "string" ? line : JSON.stringify(line))).join("\n"),
+  format: POINT_LINES,
 });
 const FLEET = fleetCsv(35_000, NOW_MS - MS_PER_DAY);
+const at = (step: number, more: object = {}) => ({ timestampMs: NOW_MS - MS_PER_DAY + step, ...more });
 
-describe("createImportRun()", () => {
+describe("an import of our own formats", () => {
   test("delivers every row once, and tells duplicates when it is done again", async () => {
     const destination = createDestination();
     const files = [csv("fleet.csv", FLEET)];
-    const first = outcomeOf(await runImport(files, { destination }));
-    expect(first.end).toEqual({ kind: "finished" });
-    expect(first.progress.counts).toEqual([{ accepted: 35_000, duplicates: 0, rejected: 0 }]);
-    const again = outcomeOf(await runImport(files, { destination }));
-    expect(again.progress.counts).toEqual([{ accepted: 0, duplicates: 35_000, rejected: 0 }]);
-  });
-
-  test("goes on where it was interrupted, wherever that is", async () => {
-    const files = [
-      csv("a.csv", fleetCsv(12_000, NOW_MS - MS_PER_DAY)),
-      csv("b.csv", FLEET),
-      csv("c.csv", "device_id,timestamp,latitude,longitude\n"),
-    ];
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.nat(3), { maxLength: 4 }), async (stops) => {
-        const disk = createMemoryFiles();
-        let stopAfter = Number.POSITIVE_INFINITY;
-        let controller = new AbortController();
-        let batches = 0;
-        const destination = createDestination(() => {
-          if (++batches > stopAfter) controller.abort();
-          return null;
-        });
-        for (const stop of stops) {
-          controller = new AbortController();
-          [stopAfter, batches] = [stop, 0];
-          const { end } = outcomeOf(await runImport(files, { destination, disk, signal: controller.signal }));
-          if (end.kind === "finished") return; // Stopped too late.
-          expect(end).toEqual({ kind: "interrupted" });
-        }
-        stopAfter = Number.POSITIVE_INFINITY;
-        const last = outcomeOf(await runImport(files, { destination, disk }));
-        const counts = last.progress.counts.map(({ accepted, duplicates }) => accepted + duplicates);
-        expect(counts).toEqual([12_000, 35_000, 0]);
-        // Rows that were acknowledged are not read again: the runs together delivered each once.
-        expect(destination.rowsDelivered).toBe(47_000);
-        expect(destination.timestamps.size).toBe(35_000);
-        expect(disk.contents.size).toBe(0);
-      }),
-      { numRuns: 25 },
-    );
+    expect(countsOf(await runImport(files, { destination }))).toEqual([[35_000, 0, {}]]);
+    expect(countsOf(await runImport(files, { destination }))).toEqual([[0, 35_000, {}]]);
   });
 
   test("keeps the shift of an import that was killed, days later too", async () => {
@@ -108,13 +96,30 @@ describe("createImportRun()", () => {
       if (index === 2) throw new Error("killed");
       return null;
     });
-    const shifted = { destination, disk, shiftToNow: true };
+    const shifted: Setting = { destination, disk, shift: "to_now" };
     await expect(runImport(files, shifted)).rejects.toThrow("killed");
     const { said, result } = await runImport(files, { ...shifted, nowMs: NOW_MS + 3 * MS_PER_DAY });
     expect(said).toEqual(["resumed in file 0"]);
     expect(result.ok).toBe(true);
     expect(destination.timestamps.size).toBe(35_000);
     expect(Math.max(...destination.timestamps.values())).toBeLessThanOrEqual(NOW_MS);
+  });
+
+  test("compares what is left with the retention again, where that was shortened since it was killed", async () => {
+    const disk = createMemoryFiles();
+    const files = [csv("fleet.csv", fleetCsv(35_000, NOW_MS - 400 * MS_PER_DAY))];
+    const destination = createDestination((index) => {
+      if (index === 2) throw new Error("killed");
+      return null;
+    });
+    const long: Setting = { destination, disk, retention: FixedRetention.FOREVER };
+    await expect(runImport(files, long)).rejects.toThrow("killed");
+    const settled = destination.timestamps.size;
+    const stop = stopOf(await runImport(files, { destination, disk }));
+    expect(stop).toMatchObject({ kind: "too_old", survey: { pointsBeforeEdge: 35_000 } });
+    expect(destination.timestamps.size).toBe(settled);
+    expect((await runImport(files, long)).said).toEqual(["resumed in file 0"]);
+    expect(destination.timestamps.size).toBe(35_000);
   });
 
   test("moves each file so that its newest report lies within the last day", async () => {
@@ -127,10 +132,10 @@ describe("createImportRun()", () => {
     const destination = createDestination();
     const { said } = await runImport(files, {
       destination,
-      shiftToNow: true,
+      shift: "to_now",
       nowMs: Date.UTC(2011, 0, 3, 12),
     });
-    expect(said).toEqual(["0 shift 1 days", "1 shift 367 days", "2 shift 0 days"]);
+    expect(said).toEqual(["new.csv shift 1 days", "old.csv shift 367 days"]);
     const times = [...destination.timestamps.values()];
     expect([Math.min(...times), Math.max(...times)]).toEqual([
       newer + MS_PER_DAY,
@@ -139,58 +144,55 @@ describe("createImportRun()", () => {
     expect(times.length).toBe(14);
   });
 
-  test("stops at a refused delivery, counts nothing after it, and goes on later", async () => {
-    const disk = createMemoryFiles();
-    const files = [csv("fleet.csv", FLEET)];
-    const full = createDestination((index) => (index === 1 ? "the disk is full" : null));
-    const stopped = outcomeOf(await runImport(files, { destination: full, disk }));
-    expect(stopped.end).toEqual({ kind: "failed", reason: "the disk is full" });
-    expect(stopped.progress.counts).toEqual([{ accepted: 10_000, duplicates: 0, rejected: 0 }]);
-    expect(stopped.progress.position?.line).toBe(10_002);
-    const rest = createDestination();
-    await runImport(files, { destination: rest, disk });
-    expect(rest.timestamps.size).toBe(25_000);
-  });
-
   test("imports what a broken file has, and the files after it", async () => {
-    const cut = gzipSync(FLEET).subarray(0, -5000);
-    const destination = createDestination();
     const files = [
-      csv("cut.csv.gz", cut),
+      { ...csv("cut.csv", FLEET.slice(0, 500_000)), failure: "unexpected end of file" },
       csv("no.csv", "latitude\n1\n"),
       csv("good.csv", fleetCsv(3, NOW_MS - 5000)),
-      csv("plain.csv.gz", FLEET),
     ];
-    const run = await runImport(files, { destination });
+    const run = await runImport(files);
     expect(run.said).toEqual([
-      "0 unreadable: unexpected end of file",
-      "1 unreadable: the header on line 1 lacks device_id, timestamp, longitude; " +
+      expect.stringMatching(/^cut\.csv @ line \d\d,\d{3} unreadable: unexpected end of file$/),
+      "no.csv @ line 1 unreadable: the header on line 1 lacks device_id, timestamp, longitude; " +
         "a header looks like this: device_id,timestamp,latitude,longitude,speed",
-      "3 unreadable: it is not gzip, or is damaged (incorrect header check)",
     ]);
-    const { end, progress } = outcomeOf(run);
+    const { end, tallies } = outcomeOf(run);
     expect(end).toEqual({ kind: "finished" });
-    expect(progress.counts[0]!.accepted).toBeGreaterThan(1000);
-    expect(progress.counts[2]).toEqual({ accepted: 3, duplicates: 0, rejected: 0 });
+    expect(tallies[0]!.accepted).toBeGreaterThan(1000);
+    expect(tallies.map(({ faults }) => faults)).toEqual([1, 1, 0]);
+    expect(tallies[2]!.accepted).toBe(3);
   });
 
   test("does not shift by a file that it can't read to the end", async () => {
     const destination = createDestination();
-    const files = [csv("cut.csv.gz", gzipSync(FLEET).subarray(0, -5000))];
-    const { result } = await runImport(files, { destination, shiftToNow: true });
-    expect(result).toEqual({
-      ok: false,
-      error: `Nothing was imported: "cut.csv.gz" can't be read: unexpected end of file`,
+    const files = [{ ...csv("cut.csv", FLEET), failure: "unexpected end of file" }];
+    expect(stopOf(await runImport(files, { destination, shift: "to_now" }))).toEqual({
+      kind: "failed",
+      reason: "Nothing was imported, since a file can't be read. cut.csv: unexpected end of file.",
     });
     expect(destination.rowsDelivered).toBe(0);
   });
 
-  test("names the line of every rejected row, in the order of the file", async () => {
+  test("names the line of the first rejected rows, by what is wrong with them", async () => {
     const lines = FLEET.trimEnd().split("\n");
     for (const line of [3, 15_000, 34_000]) lines[line - 1] = "d,1,2,3,4";
-    const run = await runImport([csv("fleet.csv", lines.join("\r\n"))], { destination: createDestination() });
-    expect(run.said.map((text) => text.split(" ")[0])).toEqual(["0:3", "0:15000", "0:34000"]);
-    expect(outcomeOf(run).progress.counts[0]).toMatchObject({ accepted: 34_997, rejected: 3 });
+    lines[10] = "d,x,2,3,4";
+    const { tallies } = outcomeOf(await runImport([csv("fleet.csv", lines.join("\r\n"))]));
+    expect(tallies[0]).toMatchObject({ accepted: 34_996 });
+    expect(tallies[0]!.skips).toEqual([
+      {
+        reason: "rejected",
+        message: "timestamp must be Unix time in milliseconds; this looks like seconds",
+        count: 3,
+        places: ["fleet.csv @ line 3", "fleet.csv @ line 15,000", "fleet.csv @ line 34,000"],
+      },
+      {
+        reason: "rejected",
+        message: "timestamp must be an integer, Unix time in milliseconds",
+        count: 1,
+        places: ["fleet.csv @ line 11"],
+      },
+    ]);
   });
 
   test("reads NDJSON, a report a line", async () => {
@@ -204,76 +206,157 @@ describe("createImportRun()", () => {
       JSON.stringify({ ...good, latitude: "1" }),
       JSON.stringify({ ...good, timestamp: NOW_MS - 1 }),
     ];
-    const destination = createDestination();
-    const files: ImportFile[] = [{ input: inputOf("a.ndjson", lines.join("\r\n"), 7), format: "ndjson" }];
-    const { said } = await runImport(files, { destination });
-    expect(destination.timestamps.size).toBe(2);
-    expect(said).toEqual([
-      "0:3 it is not valid JSON",
-      "0:4 a report must be a JSON object",
-      "0:5 a report must be a JSON object",
-      "0:6 latitude must be a number",
+    const file: TestFile = { name: "a", content: lines.join("\r\n"), format: "ndjson", pieceBytes: 7 };
+    expect(countsOf(await runImport([file]))).toEqual([
+      [
+        2,
+        0,
+        { "it is not valid JSON": 1, "a report must be a JSON object": 2, "latitude must be a number": 1 },
+      ],
     ]);
   });
 
-  test("is the same for any compression", async () => {
-    const half = FLEET.length >> 1;
-    const parts = [FLEET.slice(0, half), FLEET.slice(half)].map((text) => new TextEncoder().encode(text));
-    const skippable = new Uint8Array([0x5a, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3]);
-    const packed: [string, Uint8Array][] = [
-      ["a.csv.gz", gzipSync(FLEET)],
-      ["b.csv.gz", Buffer.concat(parts.map((part) => gzipSync(part)))],
-      ["c.csv.zst", zstdCompressSync(FLEET)],
-      ["d.csv.zst", Buffer.concat([skippable, ...parts.map((part) => zstdCompressSync(part)), skippable])],
-    ];
-    for (const [name, bytes] of packed) {
-      const destination = createDestination();
-      await runImport([{ input: inputOf(name, bytes, 1000), format: "csv" }], { destination });
-      expect([name, destination.timestamps.size]).toEqual([name, 35_000]);
-    }
-  });
-
-  test("says that a zstd file is cut off, wherever that is", async () => {
-    const whole = zstdCompressSync(fleetCsv(50, NOW_MS - MS_PER_DAY));
-    for (let bytes = 1; bytes < whole.length; bytes += 7) {
-      const files = [csv("a.csv.zst", whole.subarray(0, bytes))];
-      const { said } = await runImport(files, { destination: createDestination() });
-      expect(said).toEqual(["0 unreadable: the zstd data is cut off"]);
-    }
-    const { said } = await runImport([csv("a.csv.zst", FLEET)], { destination: createDestination() });
-    expect(said).toEqual(["0 unreadable: it is not zstd data"]);
-  });
-
-  test("leaves the state of a newer program alone", async () => {
-    const disk = createMemoryFiles();
-    await disk.replace(STATE, new TextEncoder().encode('{"version":2}'));
+  test("gives all rows one device and leaves out those out of range, where that is wanted", async () => {
     const destination = createDestination();
-    const { result } = await runImport([csv("fleet.csv", FLEET)], { destination, disk });
-    expect(result).toEqual({
-      ok: false,
-      error: `The record of an interrupted import, "${STATE}", is no use: it has format version 2, and this program knows up to 1`,
-    });
-    expect([destination.rowsDelivered, disk.contents.size]).toEqual([0, 1]);
+    const startMs = NOW_MS - MS_PER_DAY;
+    const range = { startMs: startMs + 1000, endMs: startMs + 4000 };
+    const rules = { ...ALL_RULES, deviceId: "mine" as never, range };
+    const run = await runImport([csv("fleet.csv", fleetCsv(7, startMs))], { destination, rules });
+    expect(countsOf(run)).toEqual([[3, 0, { out_of_range: 4 }]]);
+    expect([...destination.timestamps.keys()]).toEqual([1, 2, 3].map((s) => `mine ${startMs + s * 1000}`));
+  });
+});
+
+describe("an import that is interrupted", () => {
+  /** Points with skips among them, in files that share batches, and rows of our own. */
+  const FILES: readonly TestFile[] = [
+    ...["a", "b", "c"].map((name, file) => ({
+      ...points(
+        name,
+        ...Array.from({ length: 4000 }, (_, i) =>
+          i % 5 === 4 ? "skip no_fix" : at(file * 10_000_000 + i * 1000, { device: `d${i % 3}` }),
+        ),
+      ),
+      isFound: true,
+    })),
+    csv("fleet.csv", FLEET),
+    csv("none.csv", "device_id,timestamp,latitude,longitude\n"),
+    { ...points("last", at(1), "end"), isFound: true },
+  ];
+
+  test("goes on where it was, wherever that is", async () => {
+    const whole = createDestination();
+    const atOnce = outcomeOf(await runImport(FILES, { destination: whole }));
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat(3), { maxLength: 4 }), async (stops) => {
+        const disk = createMemoryFiles();
+        let stopAfter = Number.POSITIVE_INFINITY;
+        let controller = new AbortController();
+        let batches = 0;
+        const destination = createDestination(() => {
+          if (++batches > stopAfter) controller.abort();
+          return null;
+        });
+        for (const stop of stops) {
+          controller = new AbortController();
+          [stopAfter, batches] = [stop, 0];
+          const { signal } = controller;
+          const { end } = outcomeOf(await runImport(FILES, { destination, disk, signal }));
+          if (end.kind === "finished") return; // Stopped too late.
+          expect(end).toEqual({ kind: "interrupted" });
+        }
+        stopAfter = Number.POSITIVE_INFINITY;
+        const { end, tallies } = outcomeOf(await runImport(FILES, { destination, disk }));
+        expect(end).toEqual({ kind: "finished" });
+        // Things that were acknowledged are not delivered again, and all are counted once.
+        expect(tallies).toEqual(atOnce.tallies);
+        expect(destination.rowsDelivered).toBe(whole.rowsDelivered);
+        expect(destination.timestamps).toEqual(whole.timestamps);
+        expect(disk.contents.size).toBe(0);
+      }),
+      { numRuns: 40 },
+    );
   });
 
-  test("takes in the real tracks", async () => {
-    const rows = {
-      ais_denmark_20100611: 2965,
-      bus_liverpool_route14_20260126: 1533,
-      gpx_limerick_bus304_20190218: 2144,
-      gtfsrt_mbta_20221122: 498_840,
-    };
-    for (const [name, count] of Object.entries(rows)) {
-      const bytes = readTestDataBytes(`tracks/${name}.csv.gz`);
-      if (bytes === null) continue;
+  test("by a delivery that is refused, counts nothing after it, and goes on later", async () => {
+    const disk = createMemoryFiles();
+    const files = [csv("fleet.csv", FLEET)];
+    const full = createDestination((index) => (index === 1 ? "the disk is full" : null));
+    const stopped = outcomeOf(await runImport(files, { destination: full, disk }));
+    expect(stopped.end).toEqual({ kind: "failed", reason: "the disk is full" });
+    expect(stopped.tallies[0]).toMatchObject({ points: 10_000, accepted: 10_000 });
+    const rest = createDestination();
+    const { tallies } = outcomeOf(await runImport(files, { destination: rest, disk }));
+    expect(rest.timestamps.size).toBe(25_000);
+    expect(tallies[0]).toMatchObject({
+      points: 35_000,
+      accepted: 35_000,
+      extent: { firstMs: at(0).timestampMs },
+    });
+  });
+
+  test("leaves the state of a newer program alone, and a damaged one", async () => {
+    for (const [text, what] of [
+      ['{"version":3}', "it has format version 3, and this program knows up to 2"],
+      ['{"version":2,"crc":1,"state":{}}', "its checksum is wrong"],
+    ] as const) {
+      const disk = createMemoryFiles();
+      await disk.replace(STATE, new TextEncoder().encode(text));
       const destination = createDestination();
-      const run = await runImport([csv(`${name}.csv.gz`, bytes)], { destination, shiftToNow: true });
-      expect(outcomeOf(run).progress.counts).toEqual([{ accepted: count, duplicates: 0, rejected: 0 }]);
-      const newestMs = [...destination.timestamps.values()].reduce((a, b) => Math.max(a, b));
-      expect(newestMs).toBeLessThanOrEqual(NOW_MS);
-      expect(newestMs).toBeGreaterThan(NOW_MS - MS_PER_DAY);
+      expect(stopOf(await runImport([csv("fleet.csv", FLEET)], { destination, disk }))).toEqual({
+        kind: "failed",
+        reason: `The record of an interrupted import, "${STATE}", is no use: ${what}`,
+      });
+      expect([destination.rowsDelivered, disk.contents.size]).toEqual([0, 1]);
     }
   });
+});
+
+describe("points before the retention", () => {
+  const OLD = NOW_MS - 400 * MS_PER_DAY;
+  const files = [
+    points("a", { timestampMs: OLD }, at(0), { timestampMs: OLD + 1 }),
+    csv("b", fleetCsv(3, OLD)),
+  ];
+
+  test("stop the import before anything is written", async () => {
+    const destination = createDestination();
+    const stop = stopOf(await runImport(files, { destination, disk: createMemoryFiles() }));
+    expect(stop).toMatchObject({
+      kind: "too_old",
+      edgeMs: Date.UTC(2025, 5, 15),
+      survey: { points: 6, pointsBeforeEdge: 5 },
+    });
+    expect(destination.rowsDelivered).toBe(0);
+  });
+
+  test("are left out and counted where that is wanted", async () => {
+    expect(countsOf(await runImport(files, { skipOld: true }))).toEqual([
+      [1, 0, { too_old: 2 }],
+      [0, 0, { too_old: 3 }],
+    ]);
+  });
+
+  test("stop nothing where they are not wanted or moved", async () => {
+    const rules = { ...ALL_RULES, range: { ...ALL_RULES.range, startMs: NOW_MS - 2 * MS_PER_DAY } };
+    expect(countsOf(await runImport(files, { rules }))).toEqual([
+      [1, 0, { out_of_range: 2 }],
+      [0, 0, { out_of_range: 3 }],
+    ]);
+    const shift = 399 * MS_PER_DAY;
+    expect(countsOf(await runImport(files.slice(1), { shift }))).toEqual([[3, 0, {}]]);
+  });
+});
+
+test("a time without zone stops the import before anything is written", async () => {
+  const destination = createDestination();
+  const files = [points("a", at(0)), points("b", at(1), "zone")];
+  expect(stopOf(await runImport(files, { destination }))).toEqual({
+    kind: "option_needed",
+    reason:
+      'b: "2026-01-01 12:00" has no time zone: say which one it is in, as with --timezone Europe/Berlin.',
+  });
+  expect(destination.rowsDelivered).toBe(0);
 });
 
 test("planShiftMs() keeps the time of day and ends within the last 24 hours", () => {
@@ -286,24 +369,4 @@ test("planShiftMs() keeps the time of day and ends within the last 24 hours", ()
       expect(newestMs + shiftMs).toBeGreaterThan(nowMs - MS_PER_DAY);
     }),
   );
-});
-
-test("fingerprintOf() tells files apart by every byte, and nothing else", async () => {
-  const bytes = new Uint8Array(1_000_000);
-  const changedAt = (place: number) => bytes.with(place, 1);
-  const fingerprint = (input: ImportInput, signal = new AbortController().signal) =>
-    fingerprintOf(input, () => {}, signal);
-  const prints = [
-    bytes,
-    bytes.subarray(1),
-    changedAt(0),
-    changedAt(500_000),
-    changedAt(999_999),
-    new Uint8Array(10),
-  ];
-  const all = await Promise.all(prints.map((content) => fingerprint(inputOf("a", content))));
-  expect(new Set(all).size).toBe(6);
-  expect(await fingerprint(inputOf("elsewhere", bytes, 999))).toBe(all[0]!);
-  expect(await fingerprint({ ...inputOf("-", bytes), sizeBytes: null })).toBeNull();
-  expect(await fingerprint(inputOf("a", bytes), AbortSignal.abort())).toBeNull();
 });

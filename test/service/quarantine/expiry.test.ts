@@ -1,15 +1,20 @@
 import { expect, test } from "bun:test";
 import { findExpired } from "../../../src/service/quarantine/expiry.ts";
-import { MS_PER_DAY } from "../../../src/time/retention.ts";
+import {
+  DEFAULT_RETENTION,
+  FixedRetention,
+  MS_PER_DAY,
+  type Retention,
+} from "../../../src/time/retention.ts";
 import { createSimulatedFiles } from "../../support/disk/simulated-files.ts";
 
 const NOON_MS = Date.UTC(2026, 5, 20, 12);
 const OLDEST_MS = Date.UTC(2026, 2, 22); // 90 days before that day.
 const NOTHING = Number.NEGATIVE_INFINITY;
 
-function expiry() {
+function expiry(retention: Retention = DEFAULT_RETENTION) {
   const files = createSimulatedFiles();
-  return { files, at: (nowMs: number) => findExpired(files, "/data/quarantine", nowMs) };
+  return { files, at: (nowMs: number) => findExpired(files, "/data/quarantine", nowMs, retention) };
 }
 
 test("findExpired() lets go a day after it first noted what had expired, through restarts too", async () => {
@@ -38,4 +43,15 @@ test("findExpired() begins anew where its note is lost, damaged or can't be writ
   expect(await at(NOON_MS + MS_PER_DAY)).toBe(NOTHING);
   files.capacityBytes = 0;
   expect(await at(NOON_MS + 2 * MS_PER_DAY)).toBe(OLDEST_MS + MS_PER_DAY);
+});
+
+test("findExpired() goes by a retention of less than 90 days, and by no longer one", async () => {
+  for (const [days, oldestMs] of [
+    [30, Date.UTC(2026, 4, 21)],
+    [3653, OLDEST_MS],
+  ] as const) {
+    const { at } = expiry(FixedRetention.ofDays(days));
+    await at(NOON_MS);
+    expect(await at(NOON_MS + MS_PER_DAY)).toBe(oldestMs);
+  }
 });

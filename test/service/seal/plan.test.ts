@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { EMPTY_MANIFEST, type ExpiredDay, type SealedDay } from "../../../src/archive/files/manifest.ts";
 import { planRetention, planSeal, splitExpired, windowStart } from "../../../src/service/seal/plan.ts";
-import { parseUtcDayName, type UtcDay } from "../../../src/time/utc-day.ts";
+import { DEFAULT_RETENTION } from "../../../src/time/retention.ts";
+import { parseUtcDayName, type UtcDay, utcDayOf } from "../../../src/time/utc-day.ts";
 
 const NOON_MS = Date.UTC(2026, 0, 28, 12);
 const DAY_MS = 86_400_000;
@@ -33,6 +34,12 @@ describe("planSeal()", () => {
   });
 });
 
+const timeOf = (nowMs: number) => ({
+  nowMs,
+  firstDay: utcDayOf(DEFAULT_RETENTION.startMs(nowMs)),
+  retention: DEFAULT_RETENTION.text,
+});
+
 describe("planRetention()", () => {
   const nowMs = NOON_MS;
   const old = day("2025-01-10");
@@ -43,7 +50,7 @@ describe("planRetention()", () => {
       { ...EMPTY_MANIFEST, expired: new Map([[old, expired(sinceMs)]]) },
       new Set(sealing),
       () => false,
-      atMs,
+      timeOf(atMs),
     );
 
   test("deletes what was aside for a day, not a moment before", () => {
@@ -60,7 +67,7 @@ describe("planRetention()", () => {
         { ...EMPTY_MANIFEST, expired: new Map([[old, expired(sinceMs, [])]]) },
         new Set(),
         () => mayHold,
-        nowMs,
+        timeOf(nowMs),
       );
     expect(planFor(nowMs - DAY_MS + 1, false).kept.size).toBe(1);
     expect(planFor(nowMs - DAY_MS, false)).toMatchObject({ kept: new Map(), deleted: new Map() });
@@ -84,7 +91,7 @@ test("splitExpired() keeps the day 365 days ago and parts with the one before", 
     [day("2025-01-27"), SEALED],
     [day("2025-01-28"), SEALED],
   ]);
-  const { retained, expired } = splitExpired(days, NOON_MS);
+  const { retained, expired } = splitExpired(days, timeOf(NOON_MS));
   expect([...retained.keys()]).toEqual([day("2025-01-28")]);
   expect([...expired]).toEqual([[day("2025-01-27"), { ...SEALED, sinceMs: NOON_MS }]]);
 });

@@ -4,6 +4,7 @@ import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import { createNodeFiles } from "../../../src/runtime/node-files.ts";
 import { createHistoryQueries } from "../../../src/service/history/history.ts";
 import { createManualClock } from "../../../src/time/clock.ts";
+import { DEFAULT_RETENTION } from "../../../src/time/retention.ts";
 import { createReferenceRecords, type ReferenceRecords } from "../../reference/records.ts";
 import { openSimulationEngine } from "../../simulation/run/engine.ts";
 import { recordsOf } from "../../support/answers/page-records.ts";
@@ -120,6 +121,7 @@ async function shownBy(app: ArchiveApp) {
   const queries = createHistoryQueries({
     hot,
     clock: app.clock,
+    retention: DEFAULT_RETENTION,
     scheduler: new Scheduler(),
     archive: () => archive,
     lateWindow: { firstRows: 2, rowsMax: 5 },

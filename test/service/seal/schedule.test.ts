@@ -27,6 +27,8 @@ const REPORT: SealReport = {
   durationMs: 0,
 };
 
+const PROGRESS = { records: 1, recordsTotal: 2 };
+
 /** A schedule over seals that end when the test says so. */
 function createFixture(options: Partial<SealScheduleOptions> = {}) {
   const day = { day: parseUtcDayName("2025-06-01")!, records: 0, isSealed: false };
@@ -36,7 +38,8 @@ function createFixture(options: Partial<SealScheduleOptions> = {}) {
   let runningMax = 0;
   let forgets = 0;
   const schedule = createSealSchedule({
-    async seal(signal) {
+    async seal(signal, onProgress) {
+      onProgress?.(PROGRESS);
       runningMax = Math.max(runningMax, ++running);
       await new Promise<void>((resolve, reject) => {
         ends.push(resolve);
@@ -92,6 +95,57 @@ test("noteReports() begins a seal once many old records are in memory, one at a 
   await turn();
   expect(schedule.hasRoomFor(OLD)).toBe(true);
   expect(runningMax()).toBe(1);
+  await schedule.stop();
+});
+
+test("makeRoomFor() waits for the seal under way, and begins none where that made room", async () => {
+  const { schedule, ends, hold } = createFixture();
+  hold(11); // Begins a seal.
+  await turn();
+  hold(21);
+  let rooms = 0;
+  const waits = Array.from({ length: 3 }, () => schedule.makeRoomFor(OLD, () => {}).then(() => rooms++));
+  await schedule.makeRoomFor(batchOf([{ ...PLACE, timestamp: NOW_MS }]), () => {});
+  await turn();
+  expect([ends.length, rooms]).toEqual([1, 0]);
+  ends[0]!();
+  await Promise.all(waits);
+  expect([ends.length, rooms]).toEqual([1, 3]);
+  await schedule.stop();
+});
+
+test("makeRoomFor() waits for one seal with all who wait, and tells them how far it is", async () => {
+  const { schedule, ends, hold, runningMax } = createFixture();
+  hold(11);
+  await turn();
+  hold(21);
+  const told: unknown[] = [];
+  ends[0]!();
+  await turn();
+  hold(21); // Reports may begin one of their own, which all wait for.
+  const waits = [0, 1].map((waiter) =>
+    schedule.makeRoomFor(OLD, (progress) => told.push([waiter, progress])),
+  );
+  await turn();
+  expect([ends.length, runningMax()]).toEqual([2, 1]);
+  ends[1]!();
+  await Promise.all(waits);
+  await turn();
+  expect(ends).toHaveLength(2);
+  expect(told).toEqual([
+    [0, PROGRESS],
+    [1, PROGRESS],
+  ]);
+  await schedule.stop();
+});
+
+test("makeRoomFor() rejects where the seal fails that should make room", async () => {
+  const failure = new Error("the disk is full");
+  const { schedule, told, hold } = createFixture({ seal: () => Promise.reject(failure) });
+  hold(21);
+  expect(schedule.makeRoomFor(OLD, () => {})).rejects.toThrow("the disk is full");
+  await turn();
+  expect(told).toEqual([failure]); // The one that reports began.
   await schedule.stop();
 });
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { assert } from "../../../src/lib/assert.ts";
 import { createVerify } from "../../../src/service/verify/verify.ts";
 import { createManualClock } from "../../../src/time/clock.ts";
+import { DEFAULT_RETENTION } from "../../../src/time/retention.ts";
 import { SEGMENT_HEAD_BYTES } from "../../../src/wal/segment/segment.ts";
 import { openWal } from "../../../src/wal/wal.ts";
 import { createMemoryLock } from "../../auth/memory-key-files.ts";
@@ -16,6 +17,7 @@ const PATHS = {
   damaged: "/data/damaged",
   keys: "/data/keys.json",
   passPhrases: "/data/pass-phrases.json",
+  settings: "/data/settings.json",
   lock: "/data/lock",
 };
 const NOW_MS = Date.UTC(2026, 0, 15);
@@ -63,6 +65,7 @@ async function verify(files: SimulatedFiles, acknowledge = false, acquireLock = 
     files,
     acquireLock,
     clock: createManualClock(NOW_MS),
+    settings: { state: "missing", retention: DEFAULT_RETENTION },
     pid: 1,
     paths: PATHS,
     openDatabase: () => Promise.reject(new Error("there is no archive to open")),

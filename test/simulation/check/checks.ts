@@ -1,5 +1,5 @@
 import type { TimeRange } from "../../../src/time/range.ts";
-import { FUTURE_MAX_MS, retentionStartMs } from "../../../src/time/retention.ts";
+import { FUTURE_MAX_MS } from "../../../src/time/retention.ts";
 import { hindersReading } from "../disk/faults.ts";
 import { nameOf, type RunBatches } from "../reports/batches.ts";
 import type { RunContext } from "../run/context.ts";
@@ -20,7 +20,7 @@ export async function checkAnswers(
   batches: RunBatches,
   { isThorough, settles }: CheckOptions,
 ): Promise<void> {
-  const { plan, clock, disk, damage, totals } = run;
+  const { plan, clock, retention, disk, damage, totals } = run;
   if (disk.isDead) return;
   disk.pause(true);
   totals.checks++;
@@ -29,7 +29,7 @@ export async function checkAnswers(
     const observed = await observe(run, appId, isThorough);
     shown.push(...matchOpen(run, batches, appId, observed));
     const wrong = damage.findWrongDays(run.service, appId, observed, {
-      nowMs: clock.nowMs(),
+      edgeMs: retention.startMs(clock.nowMs()),
       mayFailReading: wasHindered(run),
       contents: disk.contents(),
     });
@@ -51,9 +51,12 @@ export function wasHindered({ disk }: RunContext): boolean {
 }
 
 /** All that may be answered: clocks are set back, and then reports lie ahead. */
-export function answeredRange({ clock, model }: RunContext): TimeRange {
+export function answeredRange({ clock, retention, model }: RunContext): TimeRange {
   const nowMs = clock.nowMs();
-  return { startMs: retentionStartMs(nowMs), endMs: Math.max(nowMs + FUTURE_MAX_MS, model.newestMs) + 1 };
+  return {
+    startMs: retention.startMs(nowMs),
+    endMs: Math.max(nowMs + FUTURE_MAX_MS, model.newestMs) + 1,
+  };
 }
 
 async function observe(run: RunContext, appId: string, isThorough: boolean): Promise<ObservedApp> {
@@ -78,13 +81,13 @@ function matchOpen(
   appId: string,
   observed: ObservedApp,
 ): readonly SentBatch[] {
-  const { model, damage, service, clock } = run;
+  const { model, damage, service, clock, retention } = run;
   let mismatch: string | null = null;
   for (const shown of batches.guesses(appId)) {
     mismatch = findMismatch(
       {
         histories: model.histories(appId, shown),
-        nowMs: clock.nowMs(),
+        edgeMs: retention.startMs(clock.nowMs()),
         isLoose: damage.isUnread,
         mayLackNewest: service.mayLackNewest(),
       },

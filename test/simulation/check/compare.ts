@@ -1,11 +1,11 @@
-import { retentionStartMs } from "../../../src/time/retention.ts";
 import { type UtcDay, utcDayOf } from "../../../src/time/utc-day.ts";
 import { type Contribution, possibleValues, type RecordHistory, recordKey } from "./model.ts";
 import { type ObservedApp, SHOWN_OF_APP, type ShownRecord } from "./observe.ts";
 
 export interface Expectation {
   readonly histories: Iterable<RecordHistory>;
-  readonly nowMs: number;
+  /** Nothing before it is answered. */
+  readonly edgeMs: number;
   /** Whether it may be missing right now. */
   isLoose(contribution: Contribution): boolean;
   /** Whether the service has said that it does not know all newest positions. */
@@ -14,9 +14,8 @@ export interface Expectation {
 
 /** How what a service answers differs from what it must; null where it does not. */
 export function findMismatch(expected: Expectation, observed: ObservedApp): string | null {
-  const retainedMs = retentionStartMs(expected.nowMs);
   const isAnswered = ({ timestampMs }: RecordHistory) =>
-    timestampMs >= retainedMs && !observed.damagedDays.has(utcDayOf(timestampMs));
+    timestampMs >= expected.edgeMs && !observed.damagedDays.has(utcDayOf(timestampMs));
   const known = new Map<string, readonly (ShownRecord | null)[]>();
   const newestMs = new Map<string, number>();
   for (const record of expected.histories) {
@@ -38,7 +37,7 @@ export function findMismatch(expected: Expectation, observed: ObservedApp): stri
   for (const [key, found] of observed.records) {
     if (!known.has(key)) return differs(`record ${nameOf(key)}`, [null], found);
   }
-  return findNewestMismatch(observed, known, newestMs, retainedMs);
+  return findNewestMismatch(observed, known, newestMs, expected.edgeMs);
 }
 
 function shownOfApp(record: ShownRecord | null): ShownRecord | null {
@@ -53,7 +52,7 @@ function findNewestMismatch(
   { newest }: ObservedApp,
   known: ReadonlyMap<string, readonly (ShownRecord | null)[]>,
   newestMs: ReadonlyMap<string, number>,
-  retainedMs: number,
+  edgeMs: number,
 ): string | null {
   for (const [deviceId, found] of newest) {
     const key = recordKey(deviceId, Number(found.timestamp));
@@ -61,7 +60,7 @@ function findNewestMismatch(
     if (!isOneOf(found, values)) return differs(`the newest of ${deviceId}`, values, found);
   }
   for (const [deviceId, timestampMs] of newestMs) {
-    if (timestampMs < retainedMs) continue;
+    if (timestampMs < edgeMs) continue;
     const found = newest.get(deviceId) ?? null;
     if (found === null || Number(found.timestamp) < timestampMs) {
       const wanted = known.get(recordKey(deviceId, timestampMs))!;

@@ -1,6 +1,5 @@
 import { findSealed, type Manifest } from "../../../src/archive/files/manifest.ts";
-import { retentionStartMs } from "../../../src/time/retention.ts";
-import { utcDayOf } from "../../../src/time/utc-day.ts";
+import { type UtcDay, utcDayOf } from "../../../src/time/utc-day.ts";
 import type { RunDisk } from "../disk/disk.ts";
 import { manifestOf } from "../disk/flips.ts";
 import { findFrames } from "../disk/log-frames.ts";
@@ -78,11 +77,10 @@ export function findTrimmedReport(
 export function findExpiredReport(
   { directory }: RunService,
   disk: RunDisk,
-  sealedAtMs: number,
+  firstDay: UtcDay,
   contributions: readonly Contribution[],
 ): string | null {
   const { manifest } = directory.archive;
-  const retained = utcDayOf(retentionStartMs(sealedAtMs));
   const frames = findFrames(disk.contents());
   const lastSequences = new Map(frames.map(({ path, sequence }) => [path, sequence]));
   const isNew = frames.some(({ version }) => version === 2);
@@ -91,7 +89,7 @@ export function findExpiredReport(
     if (path === frames.at(-1)!.path || (version === 1 && !isNew)) continue;
     for (const [key, day] of reports) {
       const covered = findSealed(manifest, day)?.sequence ?? 0;
-      if (day < retained && lastSequences.get(path)! <= covered)
+      if (day < firstDay && lastSequences.get(path)! <= covered)
         return `entry ${sequence} still has a report past the retention: ${key}`;
     }
     if (deleted.some(({ batch, report }) => batch.sequence === sequence && reports.has(keyOf(report))))

@@ -135,7 +135,7 @@ async function observeNewest(
       newest.set(String(record.device_id), record);
     }
   }
-  const all = { afterMs: null, beforeMs: null, offset: 0, limit: 0 };
+  const all = { afterMs: null, beforeMs: null, offset: 0, limit: 0, view: null };
   const total = await service.current.ofApp(appId as AppId, all, NOBODY, (answer) => answer.total);
   if (service.mayLackNewest() ? (total ?? 0) < newest.size : total !== newest.size)
     throw new Error(`${total} current positions of the app, ${newest.size} of its users`);

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { crc32 } from "node:zlib";
+import type { SealTime } from "../../../src/service/seal/plan.ts";
 import type { SealReport } from "../../../src/service/seal/seal.ts";
-import { RETENTION_DAYS, retentionStartMs } from "../../../src/time/retention.ts";
 import { parseUtcDayName, type UtcDay, utcDayOf } from "../../../src/time/utc-day.ts";
 import { dayNames } from "../check/compare.ts";
 import { type Contribution, type RunModel, recordKey } from "../check/model.ts";
@@ -28,7 +28,7 @@ export interface RunDamage {
   /** The manifest had to be made anew, and could not take in the part that holds these. */
   noteLeftOut(records: readonly PartRecord[]): void;
   /** A seal was tried at this time: what it may have deleted, or surely has where it says so. */
-  noteSeal(service: RunService, nowMs: number, report: SealReport | null): void;
+  noteSeal(service: RunService, time: SealTime, report: SealReport | null): void;
   /** An operator gives up these parts of the archive; `isSure` where that was surely written down. */
   noteAcknowledged(files: readonly string[], parts: readonly HeldByPart[], isSure: boolean): void;
   /** Whether it is in a segment that can't be read: it may be missing right now, though not for good. */
@@ -41,7 +41,7 @@ export interface RunDamage {
     appId: string,
     observed: ObservedApp,
     at: {
-      readonly nowMs: number;
+      readonly edgeMs: number;
       readonly mayFailReading: boolean;
       readonly contents: ReadonlyMap<string, Uint8Array>;
     },
@@ -136,12 +136,11 @@ export function createRunDamage(model: RunModel): RunDamage {
       );
     },
     noteLeftOut: (records) => loosenRecords(records, Number.POSITIVE_INFINITY),
-    noteSeal({ directory }, nowMs, report) {
-      const retained = Math.floor(nowMs / DAY_MS) - RETENTION_DAYS;
+    noteSeal({ directory }, { nowMs, firstDay }, report) {
       const deleted = new Set<UtcDay>();
       for (const day of model.days()) {
         const sinceMs = expiredSinceMs.get(day);
-        if (day >= retained) {
+        if (day >= firstDay) {
           if (report !== null) expiredSinceMs.delete(day);
         } else if (sinceMs === undefined) expiredSinceMs.set(day, nowMs);
         else if (nowMs - sinceMs >= DAY_MS) deleted.add(day);
@@ -169,8 +168,8 @@ export function createRunDamage(model: RunModel): RunDamage {
       const silent = looked.find((flip) => !isLeft(flip) && !isNamed(flip, service, contents));
       return silent === undefined ? null : `nobody names the damage at ${silent.offset} of ${silent.path}`;
     },
-    findWrongDays({ directory }, appId, observed, { nowMs, mayFailReading, contents }) {
-      const firstDay = utcDayOf(retentionStartMs(nowMs));
+    findWrongDays({ directory }, appId, observed, { edgeMs, mayFailReading, contents }) {
+      const firstDay = utcDayOf(edgeMs);
       const wanted = new Set<UtcDay>();
       const allowed = new Set<UtcDay>();
       let isIncomplete = false;

@@ -30,7 +30,7 @@ export interface RunBatches {
 const LET_IN_BEFORE_MS = 10 * 60_000;
 
 export function createRunBatches(run: RunContext): RunBatches {
-  const { plan, draws, clock, disk, model, totals } = run;
+  const { plan, draws, clock, retention, disk, model, totals } = run;
   const source = createReportSource(plan, draws);
   let pending: Promise<void>[] = [];
   let sequenceMax = 0;
@@ -43,7 +43,8 @@ export function createRunBatches(run: RunContext): RunBatches {
     // Reports may be let in right before midnight, and taken in after it.
     const nowMs = clock.nowMs() - (draws.chance(0.2) ? LET_IN_BEFORE_MS : 0);
     const forgedBefore = source.forged;
-    const reports = source.draw(appId, { nowMs, days: run.sealedDays(), sequence: lastSequence });
+    const edgeMs = retention.startMs(nowMs);
+    const reports = source.draw(appId, { nowMs, edgeMs, days: run.sealedDays(), sequence: lastSequence });
     totals.forgeries += source.forged - forgedBefore;
     totals.batches++;
     return { appId, reports, sequence: null };

@@ -1,4 +1,4 @@
-import { FUTURE_MAX_MS, MS_PER_DAY, retentionStartMs } from "../../../src/time/retention.ts";
+import { FUTURE_MAX_MS, MS_PER_DAY } from "../../../src/time/retention.ts";
 import { type UtcDay, utcDayStartMs } from "../../../src/time/utc-day.ts";
 import type { Report } from "../../support/reports/batches.ts";
 import type { Draws } from "../run/draws.ts";
@@ -18,6 +18,8 @@ export interface ReportSource {
 export interface Moment {
   /** When its reports are let in. */
   readonly nowMs: number;
+  /** The first instant that is accepted. */
+  readonly edgeMs: number;
   /** Days that the service has something to do with: sealed ones, and those past the retention. */
   readonly days: readonly UtcDay[];
   /** The last entry of the log, or near it. */
@@ -45,7 +47,7 @@ export function createReportSource(plan: RunPlan, draws: Draws): ReportSource {
   function drawReport(at: Moment, earlier: readonly RunReport[]): RunReport {
     const isSilent = plan.silentDevices.length > 0 && draws.chance(0.1);
     const again = earlier.length > 0 && draws.chance(0.25) ? draws.pick(earlier) : null;
-    const isKept = again !== null && isAccepted(again, at.nowMs);
+    const isKept = again !== null && isAccepted(again, at);
     const { device_id, timestamp } = isKept
       ? again
       : {
@@ -87,12 +89,11 @@ export function createReportSource(plan: RunPlan, draws: Draws): ReportSource {
 
   return {
     draw(appId, at) {
-      const { nowMs } = at;
       const before = sent.get(appId) ?? [];
       sent.set(appId, before);
       const repeatable = before
         .slice(-6)
-        .filter((reports) => reports.every((report) => isAccepted(report, nowMs)));
+        .filter((reports) => reports.every((report) => isAccepted(report, at)));
       if (repeatable.length > 0 && draws.chance(0.15)) return draws.pick(repeatable);
       batches++;
       if (plan.isHostile && forged < FORGED_BATCHES_MAX && draws.chance(0.1)) return drawForged(appId, at);
@@ -108,15 +109,15 @@ export function createReportSource(plan: RunPlan, draws: Draws): ReportSource {
 }
 
 /** Within the times that are accepted, of today or of long ago. */
-function drawTime(plan: RunPlan, draws: Draws, isSilent: boolean, { nowMs, days }: Moment): number {
+function drawTime(plan: RunPlan, draws: Draws, isSilent: boolean, { nowMs, edgeMs, days }: Moment): number {
   const late = isSilent || draws.chance(plan.hasSeals ? 0.5 : 0.2);
-  return Math.min(nowMs + FUTURE_MAX_MS, Math.max(retentionStartMs(nowMs), late ? old() : recent()));
+  return Math.min(nowMs + FUTURE_MAX_MS, Math.max(edgeMs, late ? old() : recent()));
 
   /** Few distinct instants a day, so that some are reported of again. */
   function old(): number {
     const hours = draws.between(-4, 4) * 2;
     if (days.length > 0 && draws.chance(0.6)) return utcDayStartMs(draws.pick(days)) + (12 + hours) * HOUR_MS;
-    if (draws.chance(0.1)) return retentionStartMs(nowMs) + draws.between(0, 1) * 12 * HOUR_MS;
+    if (draws.chance(0.1)) return edgeMs + draws.between(0, 1) * 12 * HOUR_MS;
     return RUN_START_MS - draws.pick(plan.oldDays) * MS_PER_DAY + hours * HOUR_MS;
   }
 
@@ -139,6 +140,6 @@ export const READINGS = {
   battery_level: 1,
 };
 
-function isAccepted({ timestamp }: RunReport, nowMs: number): boolean {
-  return timestamp >= retentionStartMs(nowMs) && timestamp <= nowMs + FUTURE_MAX_MS;
+function isAccepted({ timestamp }: RunReport, { nowMs, edgeMs }: Moment): boolean {
+  return timestamp >= edgeMs && timestamp <= nowMs + FUTURE_MAX_MS;
 }

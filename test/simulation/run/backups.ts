@@ -106,21 +106,22 @@ async function expectMoment(
   contents: ReadonlyMap<string, Uint8Array>,
   moment: Moment,
 ): Promise<void> {
-  const { clock, createSalt, engine, model, plan } = run;
+  const { clock, retention, createSalt, engine, model, plan } = run;
   const mirror = engine.makeDirectory();
   const disks = createMirroredDisk(createSimulatedFiles(contents), mirror);
   const { segmentBytesMax } = plan;
   const service = await openService({
     machine: { ...disks, engine: engine.archive },
     clock,
+    retention,
     segmentBytesMax,
     createSalt,
     planted: {},
   });
   for (const appId of plan.apps) {
     const histories = historiesAt(moment, model.histories(appId, []));
-    const nowMs = clock.nowMs();
-    const expected = { histories, nowMs, isLoose: () => false, mayLackNewest: service.mayLackNewest() };
+    const edgeMs = retention.startMs(clock.nowMs());
+    const expected = { histories, edgeMs, isLoose: () => false, mayLackNewest: service.mayLackNewest() };
     const asked = { appId, users: plan.users, devices: [], historyUser: null, range: answeredRange(run) };
     const mismatch = findMismatch(expected, await observeApp(service, asked));
     if (mismatch !== null) run.fail(`restored from a backup, ${appId}: ${mismatch}`);

@@ -1,5 +1,5 @@
 import { createManualClock, type ManualClock } from "../../../src/time/clock.ts";
-import { MS_PER_DAY, RETENTION_DAYS, startOfUtcDayMs } from "../../../src/time/retention.ts";
+import { DEFAULT_RETENTION_DAYS, MS_PER_DAY, startOfUtcDayMs } from "../../../src/time/retention.ts";
 import { type UtcDay, utcDayStartMs } from "../../../src/time/utc-day.ts";
 import type { RunContext } from "./context.ts";
 import type { Draws } from "./draws.ts";
@@ -78,8 +78,11 @@ export function createRunClock({ hasSeals }: RunPlan, draws: Draws): RunClock {
   };
 }
 
-/** Turns a run's clock, with regard to all days that it has records of. */
-export function turnClock({ clock, model, totals, tell, sealedDays }: RunContext, how?: ClockTurn): void {
+/** Turns a run's clock, with regard to all days that it has records of; and perhaps sets how long they are kept. */
+export function turnClock(run: RunContext, how?: ClockTurn): void {
+  const { clock, retention, model, totals, tell, sealedDays } = run;
+  const set = retention.turn();
+  if (set !== null) tell(set);
   totals.clockTurns++;
   tell(clock.turn([...new Set([...sealedDays(), ...model.days()])].sort(byNumber), how));
 }
@@ -90,5 +93,5 @@ function byNumber(a: number, b: number): number {
 
 /** When a day leaves the retention. */
 function leavesMs(day: UtcDay): number {
-  return utcDayStartMs((day + RETENTION_DAYS + 1) as UtcDay);
+  return utcDayStartMs((day + DEFAULT_RETENTION_DAYS + 1) as UtcDay);
 }

@@ -10,6 +10,7 @@ import { createDraws, type Draws } from "./draws.ts";
 import type { SimulationEngine } from "./engine.ts";
 import { noTotals, RunFailure, type RunTotals } from "./outcome.ts";
 import { planRun, type RunKind, type RunPlan } from "./plan.ts";
+import { createRunRetention, type RunRetention } from "./retention.ts";
 import type { Planted, RunService } from "./service.ts";
 
 export interface RunOptions {
@@ -29,6 +30,7 @@ export interface RunContext {
   readonly draws: Draws;
   readonly plan: RunPlan;
   readonly clock: RunClock;
+  readonly retention: RunRetention;
   /** The same salts for the same seed. */
   readonly createSalt: CreateSalt;
   readonly disk: RunDisk;
@@ -61,6 +63,7 @@ export function createRunContext(options: RunOptions): RunContext {
     draws,
     plan,
     clock,
+    retention: createRunRetention(seed),
     createSalt: seededSalts(seed),
     disk: createRunDisk(engine),
     model,

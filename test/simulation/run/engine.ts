@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Connection, openDatabase } from "../../../src/archive/database/duckdb.ts";
 import { createInlineRowEncoder } from "../../../src/archive/write/row-encoder.ts";
+import { type Connection, openDatabase } from "../../../src/duckdb/database.ts";
 import type { ArchiveEngine } from "../../../src/open-directory.ts";
 
 /**

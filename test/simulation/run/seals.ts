@@ -1,4 +1,5 @@
 import type { SealReport } from "../../../src/service/seal/seal.ts";
+import { utcDayOf } from "../../../src/time/utc-day.ts";
 import { checkAnswers } from "../check/checks.ts";
 import {
   findExpiredReport,
@@ -29,13 +30,14 @@ const BUSY_BATCHES_MAX = 24;
 const SEAL_OPERATIONS = 60;
 
 export function createRunSeals(run: RunContext, batches: RunBatches, machine: RunMachine): RunSeals {
-  const { draws, plan, clock, disk, model, damage } = run;
+  const { draws, plan, clock, retention, disk, model, damage } = run;
 
   async function seal(): Promise<void> {
     const nowMs = clock.nowMs();
+    const time = { nowMs, firstDay: utcDayOf(retention.startMs(nowMs)), retention: retention.text };
     const report = await trySeal(run);
     await batches.settled();
-    damage.noteSeal(run.service, nowMs, report);
+    damage.noteSeal(run.service, time, report);
     if (report !== null) machine.noteSealed();
     if (disk.isDead) return;
     expectNone(findMissingPart(run.service, disk, damage.isFlipped));
@@ -45,7 +47,7 @@ export function createRunSeals(run: RunContext, batches: RunBatches, machine: Ru
     expectNone(findTrimmedReport(run.service, disk, contributions));
     if (report === null || !hasBeenCalm(run)) return;
     expectNone(findStrayPart(run.service, disk));
-    expectNone(findExpiredReport(run.service, disk, nowMs, contributions));
+    expectNone(findExpiredReport(run.service, disk, time.firstDay, contributions));
   }
 
   function expectNone(broken: string | null): void {

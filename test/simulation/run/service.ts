@@ -9,6 +9,7 @@ import { createCurrentQueries } from "../../../src/service/current.ts";
 import { createHistoryQueries } from "../../../src/service/history/history.ts";
 import { createUserDevices } from "../../../src/service/user-devices.ts";
 import type { Clock } from "../../../src/time/clock.ts";
+import type { Retention } from "../../../src/time/retention.ts";
 import type { CreateSalt } from "../../../src/wal/wal.ts";
 import { SIMULATED_DATA_DIR } from "../../support/disk/mirrored-disk.ts";
 import type { Booted } from "../disk/disk.ts";
@@ -44,13 +45,14 @@ export interface Planted {
 export interface ServiceOptions {
   readonly machine: Booted;
   readonly clock: Clock;
+  readonly retention: Retention;
   readonly segmentBytesMax: number;
   readonly createSalt: CreateSalt;
   readonly planted: Planted;
 }
 
 export async function openService(options: ServiceOptions): Promise<RunService> {
-  const { machine, clock, segmentBytesMax, createSalt, planted } = options;
+  const { machine, clock, retention, segmentBytesMax, createSalt, planted } = options;
   const files = planted.files?.(machine.files) ?? machine.files;
   const scheduler = new Scheduler(() => 0); // What the machine's speed decides can't be repeated by a seed.
   const store = createHotStore(scheduler);
@@ -65,6 +67,7 @@ export async function openService(options: ServiceOptions): Promise<RunService> 
     scheduler,
     createSalt: planted.createSalt ?? createSalt,
     clock,
+    retention,
     hot,
     config: DEFAULT_ARCHIVE_CONFIG,
     events: {
@@ -77,7 +80,7 @@ export async function openService(options: ServiceOptions): Promise<RunService> 
     onProgress: () => {},
     release: () => {},
   });
-  const queries = { hot, clock, scheduler };
+  const queries = { hot, clock, retention, scheduler };
   return {
     directory,
     hot,

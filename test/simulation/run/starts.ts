@@ -74,12 +74,19 @@ export function createRunStarts(run: RunContext, batches: RunBatches): RunStarts
 }
 
 async function tryStart(run: RunContext, booted: Booted): Promise<boolean> {
-  const { clock, createSalt, disk, totals } = run;
+  const { clock, retention, createSalt, disk, totals } = run;
   const { segmentBytesMax } = run.plan;
   totals.starts++;
   try {
     run.setService(
-      await openService({ machine: booted, clock, segmentBytesMax, createSalt, planted: run.planted }),
+      await openService({
+        machine: booted,
+        clock,
+        retention,
+        segmentBytesMax,
+        createSalt,
+        planted: run.planted,
+      }),
     );
   } catch (error) {
     if (disk.isDead) run.tell("the start is cut off");

@@ -3,6 +3,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 /** What the system says of a process. */
 export interface ProcessFigures {
   readonly residentBytes: number;
+  /** At its highest since the program was started. */
+  readonly peakResidentBytes: number;
   readonly descriptors: number;
   readonly threads: number;
   /** Of processor time since its start. */
@@ -21,6 +23,7 @@ export function readProcessFigures(pid: number): ProcessFigures {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return {
     residentBytes: numberAfter("VmRSS", status) * 1024,
+    peakResidentBytes: numberAfter("VmHWM", status) * 1024,
     descriptors: readdirSync(`/proc/${pid}/fd`).length,
     threads: numberAfter("Threads", status),
     cpuSeconds: (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND,

@@ -75,10 +75,14 @@ function simulatedFiles(names: SimulatedNames): SimulatedFiles {
 function readingOperations(
   names: SimulatedNames,
   operations: SimulatedOperations,
-): Pick<Files, "read" | "size" | "exists" | "list"> {
+): Pick<Files, "read" | "readPieces" | "size" | "exists" | "isFile" | "list"> {
   return {
+    async *readPieces(path) {
+      yield await operations.performOrFail("read", path, () => names.find("read", path).read().slice());
+    },
     read: (path) => operations.performOrFail("read", path, () => names.find("read", path).read()),
     size: (path) => operations.performOrFail("size", path, () => names.find("size", path).size),
+    isFile: (path) => operations.performOrFail("exists", path, () => names.files.has(path)),
     exists: (path) =>
       operations.performOrFail("exists", path, () => names.files.has(path) || names.directories.has(path)),
     list: (directory) => operations.performOrFail("list", directory, () => names.list(directory)),

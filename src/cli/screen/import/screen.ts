@@ -1,101 +1,106 @@
-import { printableLine } from "../../../lib/text/printable.ts";
 import type { Terminal } from "../../../runtime/process.ts";
-import type { ImportFile } from "../../../service/import/import.ts";
+import type { Look } from "../../../service/import/look.ts";
 import type { ImportRunEvents } from "../../../service/import/run.ts";
-import type { ImportCounts, ImportProgress } from "../../../service/import/state.ts";
+import type { Survey } from "../../../service/import/survey.ts";
+import { placeText } from "../../../service/import/tally/skip-counts.ts";
 import type { SealProgress } from "../../../service/seal/fold.ts";
 import { MS_PER_DAY } from "../../../time/retention.ts";
 import { countOf } from "../counts.ts";
 import { createImportBars } from "./bars.ts";
-import { createRejectedRows } from "./report.ts";
+import { foundLines } from "./found-lines.ts";
+import { dayText, thingsOf } from "./summary.ts";
 
 /** What a person sees of an import while it runs. */
 export interface ImportScreen extends ImportRunEvents {
   say(line: string): void;
-  /** A first reading, to tell whether this import was begun before. */
-  onFingerprinted(fileIndex: number, bytesRead: number): void;
+  /** So many files were looked at, to find out what they are. */
+  onLooked(files: number): void;
+  /** What they are. */
+  onFound(look: Look): void;
   /** Bytes of the data directory's log that were read. */
   onReplayed(done: number, total: number): void;
   /** Old records that went from memory to the archive, and all that do. */
   onSealing(progress: SealProgress): void;
-  /** Ends the bar and says what was rejected. */
+  /** Ends the bar. */
   finish(): void;
-  /** Rows that this run brought to their place. */
-  readonly rows: number;
-  readonly unreadableCount: number;
 }
 
-export function createImportScreen(
-  files: readonly ImportFile[],
-  shiftToNow: boolean,
-  terminal: Terminal,
-): ImportScreen {
-  const names = files.map(({ input }) => printableLine(input.name));
-  const bars = createImportBars(files, terminal);
+export function createImportScreen(terminal: Terminal): ImportScreen {
+  const bars = createImportBars(terminal);
   const { say } = bars;
-  const rejectedRows = createRejectedRows(shiftToNow);
-  let rows = 0;
-  let rowsBefore = 0;
-  let counts: ImportProgress["counts"] = [];
-  let unreadableCount = 0;
+  let look: Look | null = null;
+  let label = "Reading";
+  let bytesRead = 0;
+  let thingsBefore = 0;
+  const told = new Set<string>();
+
+  function showThings(things: number): void {
+    bars.show(label, { done: bytesRead, total: look?.packedBytes ?? null, count: things });
+  }
 
   return {
     say,
-    onFingerprinted: (fileIndex, bytesRead) => bars.showBytes("Looking at the files", fileIndex, bytesRead),
+    onLooked: (files) => bars.show("Looking at the files", { done: files, total: null, count: null }),
+    onFound(found) {
+      look = found;
+      for (const line of foundLines(found)) say(line);
+    },
     onReplayed(done, total) {
       if (total > 0) bars.show("Reading the log", { done, total, count: null });
     },
     onSealing: ({ records, recordsTotal }) =>
       bars.show("Archiving", { done: records, total: recordsTotal, count: null }),
-    onScanned: (fileIndex, bytesRead) => bars.showBytes("Finding the newest report", fileIndex, bytesRead),
-    onShift(fileIndex, shiftMs) {
+    onRead(bytes) {
+      bytesRead = bytes;
+    },
+    onSurveying: showThings,
+    onSurveyed(survey) {
+      bars.clear();
+      for (const line of surveyLines(look!, survey)) say(line);
+    },
+    onDelivering() {
+      label = "Importing";
+    },
+    onShift(file, shiftMs) {
       const days = shiftMs / MS_PER_DAY;
       if (days === 0) return;
-      say(`${names[fileIndex]}: moving all times by ${days > 0 ? "+" : ""}${countOf(days, "day")}`);
+      say(`${file}: moving all times by ${days > 0 ? "+" : ""}${countOf(days, "day")}`);
     },
-    onResumed({ startedMs, progress }) {
-      counts = progress.counts;
-      rowsBefore = countRows(progress);
+    onResumed({ startedMs, tallies }) {
+      thingsBefore = tallies.reduce((sum, tally) => sum + thingsOf(tally), 0);
       const start = new Date(startedMs).toISOString().slice(0, 19);
-      say(`Going on with the import that began at ${start}Z, after ${countOf(rowsBefore, "row")}.`);
+      say(`Going on with the import that began at ${start}Z, after ${countOf(thingsBefore, "point")}.`);
     },
-    onRead: (fileIndex, bytesRead) => bars.begin("Importing", fileIndex, bytesRead), // Its time runs from here.
-    onIgnoredColumns(fileIndex, columns) {
-      say(`${names[fileIndex]}: ignoring columns that are not fields of a report: ${columns.join(", ")}`);
+    onIgnoredColumns(file, columns) {
+      if (told.has(file)) return; // Files may be read twice.
+      told.add(file);
+      say(`${file}: ignoring columns that are not fields of a report: ${columns.join(", ")}`);
     },
-    onRejected(fileIndex, row) {
-      const line = rejectedRows.add(names[fileIndex]!, row);
-      if (line !== null) say(line);
+    async onFault({ origin, place, message }) {
+      if (place === null) say(`"${origin.label}" can't be imported: ${message}.`);
+      else
+        say(
+          `${placeText({ origin, place })}: it can't be read to its end: ${message}. What came before that was imported.`,
+        );
     },
-    onUnreadable(fileIndex, reason) {
-      unreadableCount++;
-      const file = counts[fileIndex];
-      const name = names[fileIndex];
-      if (file === undefined || rowsOf(file) === 0) say(`"${name}" can't be imported: ${reason}.`);
-      else say(`"${name}" can't be read to its end: ${reason}. Only what came before that was imported.`);
+    onProgress(tallies) {
+      showThings(tallies.reduce((sum, { things }) => sum + things, 0) - thingsBefore);
     },
-    onProgress(progress) {
-      counts = progress.counts;
-      rows = countRows(progress) - rowsBefore;
-      bars.showRows("Importing", rows);
-    },
-    finish() {
-      bars.clear();
-      for (const line of rejectedRows.summary()) terminal.error(`${printableLine(line)}\n`);
-    },
-    get rows() {
-      return rows;
-    },
-    get unreadableCount() {
-      return unreadableCount;
-    },
+    finish: () => bars.clear(),
   };
 }
 
-function countRows({ counts }: ImportProgress): number {
-  return counts.reduce((sum, file) => sum + rowsOf(file), 0);
-}
+const DEVICES_SHOWN_MAX = 5;
 
-function rowsOf({ accepted, duplicates, rejected }: ImportCounts): number {
-  return accepted + duplicates + rejected;
+/** Whose the points are is shown before anything is written. */
+function surveyLines({ groups }: Look, { tallies }: Survey): string[] {
+  return groups.flatMap(({ label, files }, index) => {
+    const { extent, points } = tallies[index]!;
+    if (extent === null) return [];
+    const { devices, firstMs, lastMs } = extent;
+    const shown = devices.slice(0, DEVICES_SHOWN_MAX).join(", ");
+    const names = `${shown}${devices.length > DEVICES_SHOWN_MAX ? ", …" : ""}`;
+    const what = files === 1 ? label : countOf(files, "file");
+    return [`${what}: ${countOf(points, "point")} of ${names}, ${dayText(firstMs)} … ${dayText(lastMs)}`];
+  });
 }

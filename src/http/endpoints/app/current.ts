@@ -1,17 +1,18 @@
+import { sendWithPlaces, withPlaces } from "../../answer/with-places.ts";
 import { queryEndpoint } from "../../endpoint.ts";
-import { limit, offset, timezone } from "../../parameters/common.ts";
+import { limit, offset, places, timezone } from "../../parameters/common.ts";
 import { optionalNumber } from "../../parameters/kinds.ts";
 import { EXAMPLE_ASKED, EXAMPLE_COUNTS, pageAsked, pageCounts } from "../../shapes/paging.ts";
 import { exampleRecord } from "../../shapes/record-schemas.ts";
-import { newestRecords } from "../../shapes/records.ts";
 import { always, count, envelope, object, text } from "../../shapes/shape.ts";
+import { shownRecords } from "../../shapes/view-records.ts";
 
 /* Where each device of the app is. */
 
 const answer = envelope({
   success: always(true),
   app_id: text("Application of the key."),
-  locations: newestRecords,
+  locations: shownRecords,
   pagination: object({ ...pageCounts, total_count: count("Items before paging."), ...pageAsked }),
 });
 
@@ -22,8 +23,10 @@ export const appCurrent = queryEndpoint({
   operationId: "getAppCurrentLocations",
   tag: "App",
   summary: "Latest position of each device of the app",
-  description: "Ordered by device_id.",
+  description:
+    "Ordered by device_id. Share links ask for what they show: the times that they show count, and no others.",
   path: "/api/v1/locations/current",
+  isForViews: true,
   inPath: {},
   query: {
     limit,
@@ -37,6 +40,7 @@ export const appCurrent = queryEndpoint({
       description: "Only locations before this, Unix ms.",
     }),
     timezone,
+    places,
   },
   wrongQuery: "offset=-1",
   answer: {
@@ -50,18 +54,21 @@ export const appCurrent = queryEndpoint({
       pagination: { ...EXAMPLE_COUNTS, total_count: 1, ...EXAMPLE_ASKED },
     },
   },
-  open({ current, answers }) {
-    return (call, { limit, offset, timestamp_after, timestamp_before, timezone: zone }) => {
-      const query = { limit, offset, afterMs: timestamp_after, beforeMs: timestamp_before };
-      return current.ofApp(call.appId, query, call.request, ({ found, total }) => {
-        const count = found?.devices.length ?? 0;
-        const body = {
-          app_id: call.appId,
-          locations: { cache: answers.records, found, zone },
-          pagination: { count, has_more: offset + count < total, total_count: total, offset, limit },
-        };
-        return call.json(answers.write(answer, body));
-      });
+  open({ current, answers, loadPlaces }) {
+    return (call, { limit, offset, timestamp_after, timestamp_before, timezone: zone, places }) => {
+      const { view } = call;
+      const query = { limit, offset, afterMs: timestamp_after, beforeMs: timestamp_before, view };
+      return withPlaces(places ? loadPlaces() : null, (marks) =>
+        current.ofApp(call.appId, query, call.request, ({ found, total }) => {
+          const count = found?.devices.length ?? 0;
+          const body = {
+            app_id: call.appId,
+            locations: { cache: answers.records, found, zone, view, marks },
+            pagination: { count, has_more: offset + count < total, total_count: total, offset, limit },
+          };
+          return sendWithPlaces(call, answers.write(answer, body), marks);
+        }),
+      );
     };
   },
 });

@@ -1,9 +1,10 @@
+import { sendWithPlaces, withPlaces } from "../../answer/with-places.ts";
 import { queryEndpoint } from "../../endpoint.ts";
-import { timezone } from "../../parameters/common.ts";
+import { places, timezone } from "../../parameters/common.ts";
 import { deviceId } from "../../parameters/path-parameter.ts";
 import { EXAMPLE_REPORT, exampleRecord } from "../../shapes/record-schemas.ts";
-import { newestRecord } from "../../shapes/records.ts";
 import { always, envelope, text } from "../../shapes/shape.ts";
+import { shownRecord } from "../../shapes/view-records.ts";
 import { missingDevice, UNKNOWN_DEVICE } from "./missing-device.ts";
 
 /* Where a device is: its newest position. */
@@ -11,7 +12,7 @@ import { missingDevice, UNKNOWN_DEVICE } from "./missing-device.ts";
 const answer = envelope({
   success: always(true),
   device_id: text("The device that was asked for."),
-  location: newestRecord,
+  location: shownRecord,
 });
 
 export const deviceCurrent = queryEndpoint({
@@ -20,8 +21,9 @@ export const deviceCurrent = queryEndpoint({
   summary: "Latest position of a device",
   description: "The position with the greatest timestamp, whenever it was received.",
   path: "/api/v1/devices/:deviceId/locations/current",
+  isForViews: true,
   inPath: { deviceId },
-  query: { timezone },
+  query: { timezone, places },
   wrongQuery: "timezone=UTC&timezone=GMT",
   answer: {
     name: "DeviceCurrent",
@@ -34,13 +36,16 @@ export const deviceCurrent = queryEndpoint({
     },
   },
   failures: { 404: missingDevice("DeviceError", UNKNOWN_DEVICE) },
-  open({ current, answers }) {
-    return (call, { deviceId, timezone }) => {
-      const found = current.ofDevice(call.appId, deviceId);
-      if (!found.ok) return call.fail(found.error);
-      const { records, devices } = found.value;
-      const location = { cache: answers.records, found: found.value, zone: timezone };
-      return call.json(answers.write(answer, { device_id: records.deviceId(devices[0]!), location }));
-    };
+  open({ current, answers, loadPlaces }) {
+    return (call, { deviceId, timezone: zone, places }) =>
+      withPlaces(places ? loadPlaces() : null, (marks) => {
+        const { view } = call;
+        const found = current.ofDevice(call.appId, deviceId, view);
+        if (!found.ok) return call.fail(found.error);
+        const { records, devices } = found.value;
+        const location = { cache: answers.records, found: found.value, zone, view, marks };
+        const written = answers.write(answer, { device_id: records.deviceId(devices[0]!), location });
+        return sendWithPlaces(call, written, marks);
+      });
   },
 });

@@ -103,22 +103,27 @@ export const deviceLastRequests = queryEndpoint({
     },
   },
   failures: { 404: missingDevice("DeviceError", UNKNOWN_DEVICE) },
-  open({ doctor, hot, clock }) {
+  open({ doctor, hot, clock, retention }) {
     return (call, { deviceId }) => {
       const requests = doctor.lastRequests(call.appId, deviceId);
       if (requests === null) {
-        const known = findDevice({ hot, clock }, call.appId, deviceId);
+        const known = findDevice({ hot, clock, retention }, call.appId, deviceId);
         if (!known.ok) return call.fail(known.error);
       }
       const found: ValueOf<typeof answer> = {
         success: true,
         device_id: deviceId,
-        requests: (requests ?? []).map(presented).reverse(),
+        requests: presentRequests(requests ?? []),
       };
       return call.object(found, 200);
     };
   },
 });
+
+/** The newest first. */
+export function presentRequests(requests: readonly NotedRequest[]): ValueOf<typeof request>[] {
+  return requests.map(presented).reverse();
+}
 
 function presented({ message, taken, newest, refusedCount, refused }: NotedRequest): ValueOf<typeof request> {
   const { arrivedMs, client, duplicates, leftOut, skipped } = message;

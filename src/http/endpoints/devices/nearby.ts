@@ -2,10 +2,12 @@ import { METERS_PER_MILE } from "../../../geo/distance.ts";
 import { createFragment } from "../../../lib/text/json-writer.ts";
 import type { AppId } from "../../../model/ids.ts";
 import type { NearbyAnswer } from "../../../service/nearby.ts";
+import { sendWithPlaces, withPlaces } from "../../answer/with-places.ts";
 import type { AnswerBuffer } from "../../encode/answer-buffer.ts";
 import { localTimeFormatterOf } from "../../encode/local-time-formatters.ts";
+import type { PlaceMarks } from "../../encode/place-marks.ts";
 import { queryEndpoint } from "../../endpoint.ts";
-import { accuracyMeters, limit, offset, timezone } from "../../parameters/common.ts";
+import { accuracyMeters, limit, offset, places, timezone } from "../../parameters/common.ts";
 import { numberParameter, requiredNumber } from "../../parameters/kinds.ts";
 import type { QueryValues } from "../../parameters/parameter.ts";
 import { roundedMs } from "../../shapes/history.ts";
@@ -40,6 +42,7 @@ const query = {
   offset,
   min_accuracy: accuracyMeters,
   timezone,
+  places,
 };
 
 /** As `writeAnswer` writes it: of all answers this one is asked for most, and so is written by hand. */
@@ -108,7 +111,7 @@ export const nearby = queryEndpoint({
       query_time_ms: 0.087,
     },
   },
-  open({ nearby, answers }) {
+  open({ nearby, answers, loadPlaces }) {
     return (call, values) => {
       const { latitude, longitude, radius_miles, max_age_hours, limit, offset, min_accuracy } = values;
       const criteria = {
@@ -120,8 +123,11 @@ export const nearby = queryEndpoint({
         offset,
         limit,
       };
-      return nearby(call.appId, criteria, call.request, (found) =>
-        call.json(writeAnswer(answers, call.appId, found, values, call.elapsedMs())),
+      return withPlaces(values.places ? loadPlaces() : null, (marks) =>
+        nearby(call.appId, criteria, call.request, (found) => {
+          const written = writeAnswer(answers, call.appId, found, values, marks, call.elapsedMs());
+          return sendWithPlaces(call, written, marks);
+        }),
       );
     };
   },
@@ -135,6 +141,7 @@ function writeAnswer(
   appId: AppId,
   found: NearbyAnswer | null,
   { latitude, longitude, radius_miles, max_age_hours, offset, limit, timezone }: QueryValues<typeof query>,
+  marks: PlaceMarks | null,
   elapsedMs: number,
 ): Uint8Array<ArrayBuffer> {
   const { count, matches, candidates } = found ?? NOBODY;
@@ -151,7 +158,8 @@ function writeAnswer(
   json.number(max_age_hours);
   json.fragment(RESULTS);
   const start = json.length;
-  if (found !== null) answers.records.writeNearby(json, found.records, found, localTimeFormatterOf(timezone));
+  const localTime = localTimeFormatterOf(timezone);
+  if (found !== null) answers.records.writeNearby(json, found.records, found, localTime, marks);
   if (count === 0) json.byte(BRACKET_OPEN);
   else json.bytes[start] = BRACKET_OPEN; // In place of the first item's comma.
   json.fragment(COUNT);

@@ -3,13 +3,13 @@ import { ok } from "../../../lib/result.ts";
 import type { ServiceError } from "../../../model/errors.ts";
 import { BATCH_REPORTS_MAX } from "../../../model/report-batch.ts";
 import { bodiesOf, ingestBatches } from "../../../service/ingest-batches.ts";
-import { FUTURE_MAX_MS, retentionStartMs } from "../../../time/retention.ts";
+import { FUTURE_MAX_MS } from "../../../time/retention.ts";
 import type { BodyShare } from "../../body/body-budget.ts";
 import { BodyReader, TOO_MANY_REPORTS } from "../../body/body-reader.ts";
 import type { ReadReports } from "../../body/collect-reports.ts";
 import { readReports, reportFormat } from "../../body/read-reports.ts";
+import type { Call } from "../../call.ts";
 import { keyedEndpoint } from "../../endpoint.ts";
-import type { Call } from "../../gate.ts";
 import { exampleOf } from "../../openapi/error-bodies.ts";
 import { failure, SENT_TO_RETRY, SENT_WITH_KEY } from "../../openapi/responses.ts";
 import { type QueryParameters, readQuery } from "../../parameters/parameter.ts";
@@ -168,7 +168,7 @@ export const ingestLocations = keyedEndpoint({
 });
 
 async function takeIn(
-  { scheduler, ingest, doctor, reports: counts }: Services,
+  { scheduler, ingest, doctor, retention, reports: counts }: Services,
   reader: BodyReader,
   call: Call,
   share: BodyShare,
@@ -186,7 +186,7 @@ async function takeIn(
   }
   const body = await reader.read(call.request, share);
   if (!body.ok) return call.fail(body.error);
-  const times = { oldestMs: retentionStartMs(call.nowMs), newestMs: call.nowMs + FUTURE_MAX_MS };
+  const times = { oldestMs: retention.startMs(call.nowMs), newestMs: call.nowMs + FUTURE_MAX_MS };
   const rules = { times, binding: call.binding };
   const reports = await scheduler.run(bodiesOf(call.appId), readReports(body.value, format, rules));
   if (!reports.ok) return call.fail(reports.error);

@@ -1,6 +1,7 @@
 import swaggerUi from "swagger-ui-dist/package.json" with { type: "json" };
 import { KeptBody } from "../../body/kept-body.ts";
 import { type Endpoint, hiddenEndpoint, openEndpoint } from "../../endpoint.ts";
+import { ASK_AGAIN, FOR_GOOD, OURS_ALONE } from "../../page/file-headers.ts";
 
 /*
  * The page that shows the document of the API: Swagger UI, its files and ours.
@@ -39,17 +40,6 @@ const PAGE_POLICY = [
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join("; ");
-
-/** A browser may keep these, and asks each time whether they are still the same. */
-const ASK_AGAIN = { "cache-control": "no-cache" };
-const FOR_GOOD = { "cache-control": "public, max-age=31536000, immutable" };
-
-/** Other sites neither embed these files nor reach into the page's window, and learn of no address here. */
-const OURS_ALONE = {
-  "cross-origin-opener-policy": "same-origin",
-  "cross-origin-resource-policy": "same-origin",
-  "referrer-policy": "no-referrer",
-};
 
 /** The document as a page for people, which asks no other host. */
 export const docsPage = openEndpoint({

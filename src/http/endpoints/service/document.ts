@@ -16,12 +16,23 @@ export function documentOf(endpoints: () => readonly Endpoint[]): Endpoint {
       contentType: "application/json",
       schema: { type: "object" },
     },
-    open({ version }, responder) {
-      const body = new KeptBody(async () => {
-        const document = await createOpenApiDocument(endpoints().filter(isDocumented), version);
-        return new TextEncoder().encode(JSON.stringify(document));
-      });
-      return (request) => responder.kept(request, body, {});
+    open({ version, retention }, responder) {
+      let told = retention.text;
+      let body = describe();
+      function describe(): KeptBody {
+        const service = { version, retention: told };
+        return new KeptBody(async () => {
+          const document = await createOpenApiDocument(endpoints().filter(isDocumented), service);
+          return new TextEncoder().encode(JSON.stringify(document));
+        });
+      }
+      return (request) => {
+        if (retention.text !== told) {
+          told = retention.text;
+          body = describe();
+        }
+        return responder.kept(request, body, {});
+      };
     },
   });
 }

@@ -1,12 +1,20 @@
+import { isForever } from "../../../time/retention.ts";
 import { openEndpoint } from "../../endpoint.ts";
 import { ALWAYS_SENT, failure, RETRY_AFTER } from "../../openapi/responses.ts";
-import { always, count, object, type ValueOf } from "../../shapes/shape.ts";
+import { always, count, object, plain, text, type ValueOf } from "../../shapes/shape.ts";
 
 /* Whether the service knows all that it was told. */
 
 const answer = object({
   status: always("ready"),
   damaged: count("Stretches of damaged data set aside; see the command verify."),
+  retention: text("How far back records are kept, as it is set: 365d, 10y, forever."),
+  retention_start: plain<string | null>({
+    type: "string",
+    format: "date-time",
+    nullable: true,
+    description: "The first instant of which records are kept; null for `forever`.",
+  }),
 });
 
 const starting = object({
@@ -26,7 +34,7 @@ export const ready = openEndpoint({
     name: "Ready",
     description: "Everything can be queried.",
     shape: answer,
-    example: { status: "ready", damaged: 0 },
+    example: { status: "ready", damaged: 0, retention: "365d", retention_start: "2025-11-22T00:00:00.000Z" },
   },
   schemas: { NotReady: { oneOf: [starting.schema, stopping.schema] } },
   failures: {
@@ -35,11 +43,18 @@ export const ready = openEndpoint({
       stopping: { status: "stopping" },
     }),
   },
-  open({ readiness, countDamaged }, responder) {
+  open({ readiness, countDamaged, retention, clock }, responder) {
     return async (request) => {
       const state = readiness();
       if (state.status === "ready") {
-        const body: ValueOf<typeof answer> = { status: "ready", damaged: await countDamaged() };
+        const body: ValueOf<typeof answer> = {
+          status: "ready",
+          damaged: await countDamaged(),
+          retention: retention.text,
+          retention_start: isForever(retention)
+            ? null
+            : new Date(retention.startMs(clock.nowMs())).toISOString(),
+        };
         return responder.object(request, 200, body);
       }
       const body: ValueOf<typeof starting> | ValueOf<typeof stopping> = state;

@@ -1,5 +1,6 @@
+import { sendWithPlaces, withPlaces } from "../../answer/with-places.ts";
 import { queryEndpoint } from "../../endpoint.ts";
-import { accuracyBounds, limit, timezone } from "../../parameters/common.ts";
+import { accuracyBounds, limit, places, timezone } from "../../parameters/common.ts";
 import { optionalNumber } from "../../parameters/kinds.ts";
 import { userId } from "../../parameters/path-parameter.ts";
 import { EXAMPLE_REPORT, exampleRecord } from "../../shapes/record-schemas.ts";
@@ -32,6 +33,7 @@ export const userCurrent = queryEndpoint({
     accuracy: optionalNumber("integer", accuracyBounds),
     limit,
     timezone,
+    places,
   },
   wrongQuery: "limit=0",
   answer: {
@@ -45,15 +47,17 @@ export const userCurrent = queryEndpoint({
       locations: [exampleRecord("current")],
     },
   },
-  open({ current, answers }) {
-    return (call, { user_id, max_age, accuracy, limit, timezone: zone }) => {
+  open({ current, answers, loadPlaces }) {
+    return (call, { user_id, max_age, accuracy, limit, timezone: zone, places }) => {
       const ageMsMax = max_age === null ? null : max_age * MS_PER_SECOND;
       const query = { ageMsMax, accuracyMetersMax: accuracy, limit };
-      return current.ofUser(call.appId, user_id, query, call.request, (found) => {
-        const locations = { cache: answers.records, found, zone };
-        const body = { user_id, device_count: found?.devices.length ?? 0, locations };
-        return call.json(answers.write(answer, body));
-      });
+      return withPlaces(places ? loadPlaces() : null, (marks) =>
+        current.ofUser(call.appId, user_id, query, call.request, (found) => {
+          const locations = { cache: answers.records, found, zone, marks };
+          const body = { user_id, device_count: found?.devices.length ?? 0, locations };
+          return sendWithPlaces(call, answers.write(answer, body), marks);
+        }),
+      );
     };
   },
 });

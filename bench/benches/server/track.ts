@@ -1,0 +1,156 @@
+import { join } from "node:path";
+import { directoryPaths } from "../../../src/directory/paths.ts";
+import { openDatabase } from "../../../src/duckdb/database.ts";
+import { BATCH_REPORTS_MAX } from "../../../src/model/report-batch.ts";
+import { MS_PER_DAY, startOfUtcDayMs } from "../../../src/time/retention.ts";
+import { longestTurnMs } from "../../support/figures/longest-turn.ts";
+import { type Figure, median } from "../../support/figures/report.ts";
+import { batchesOf } from "../../support/fleets/batches.ts";
+import { readBoston } from "../../support/fleets/boston.ts";
+import { type AskInProcess, askInProcess } from "../../support/http/in-process.ts";
+import type { Bench, BenchRun } from "../../support/run/bench.ts";
+import { report, temporaryDataDir } from "../../support/store/archived-directory.ts";
+import { openServedDirectory, type ServedDirectory } from "../../support/store/served-directory.ts";
+
+const DEVICE = "all of Boston";
+const VERTICES_MAX = 50_000;
+/** Days that are long enough ago to be archived. */
+const FIRST_DAYS_AGO = 364;
+const LAST_DAYS_AGO = 9;
+/** Nights of four devices fit into a day one behind the other. */
+const SLOT_MS = MS_PER_DAY / 4;
+const TOLERANCES = [10, 200];
+
+export const bench: Bench = {
+  question:
+    "the track of one device with half a million records in a year, whole answers in process: from memory, then from archived days",
+  sizes: {
+    rows: { help: "of the Boston track, at most", smoke: 3000, full: 500_000 },
+    rounds: { help: "times that each is asked for", smoke: 2, full: 9 },
+  },
+  async run(run) {
+    const places = placesOf(run.size("rows"));
+    if (places === null) return;
+    const dataDir = temporaryDataDir("track");
+    const served = await openServedDirectory(dataDir);
+    const { directory } = served;
+    try {
+      await report(directory, batchesOf(places, BATCH_REPORTS_MAX));
+      const ask = askerOf(await askInProcess(served));
+      const inMemory = await measure(run, ask, "memory", 150);
+      run.figures([allAtOnce(places, run.size("rounds"))]);
+      await directory.schedule.sealNow();
+      run.note(
+        `${directory.archive.manifest.days.size} archived days, ${directory.hot.recordCount} records in memory`,
+      );
+      const archived = await measure(run, ask, "archive", 1000);
+      if (!Bun.deepEquals(archived, inMemory)) throw new Error("from the archive, a track is another");
+      run.figures([await duckDbAlone(served, dataDir, run.size("rounds"))]);
+    } finally {
+      await directory.close();
+    }
+  },
+};
+
+interface Place {
+  readonly device_id: string;
+  readonly timestamp: number;
+  readonly latitude: number;
+  readonly longitude: number;
+}
+
+/** Each device's night is a part of a day of the year, one behind the other, as if one device had gone all the ways. */
+function placesOf(rows: number): readonly Place[] | null {
+  const reports = readBoston(rows);
+  if (reports === null) return null;
+  const nights = [...Map.groupBy(reports, ({ device_id }) => device_id).values()];
+  const firstMs = startOfUtcDayMs(Date.now()) - FIRST_DAYS_AGO * MS_PER_DAY;
+  const slots = (FIRST_DAYS_AGO - LAST_DAYS_AGO) * (MS_PER_DAY / SLOT_MS);
+  const startMs = reports[0]!.timestamp;
+  return nights.flatMap((night, index) => {
+    const slot = Math.floor((index * slots) / nights.length);
+    return night.map(({ timestamp, latitude, longitude }) => ({
+      device_id: DEVICE,
+      timestamp: firstMs + slot * SLOT_MS + timestamp - startMs,
+      latitude,
+      longitude,
+    }));
+  });
+}
+
+type Ask = (toleranceMeters: number) => Promise<string>;
+
+function askerOf(ask: AskInProcess): Ask {
+  const end = startOfUtcDayMs(Date.now());
+  const start = end - (FIRST_DAYS_AGO + 1) * MS_PER_DAY;
+  const path = `/api/v1/devices/${encodeURIComponent(DEVICE)}/track?start=${start}&end=${end}`;
+  return async (toleranceMeters) => (await ask(`${path}&tolerance_meters=${toleranceMeters}`)).text();
+}
+
+/** Asks for each tolerance, and once more beside a watch of the event loop; returns the answers. */
+async function measure(run: BenchRun, ask: Ask, store: string, msMax: number): Promise<readonly string[]> {
+  const answers: string[] = [];
+  for (const toleranceMeters of TOLERANCES) {
+    const name = `${store}, ${toleranceMeters} m`;
+    const runs: number[] = [];
+    // The first one learns of files, and is not counted.
+    for (let round = 0; round <= run.size("rounds"); round++) {
+      const startMs = performance.now();
+      const answer = await ask(toleranceMeters);
+      if (round > 0) runs.push(performance.now() - startMs);
+      if (round === 0) answers.push(answer);
+    }
+    const { timestamp, total, tolerance_meters: used } = JSON.parse(answers.at(-1)!);
+    if (timestamp.length > VERTICES_MAX) throw new Error(`${timestamp.length} vertices are too many`);
+    run.note(`${name}: ${timestamp.length} of ${total} records within ${used} m`);
+    run.figures([{ name, unit: "ms", runs }]);
+    run.verdict(`${name}, whole answer`, median(runs), "ms", { atMost: msMax });
+    run.verdict(`${name}, longest turn`, await longestTurnMs(() => ask(toleranceMeters)), "ms", {
+      atMost: 20,
+    });
+  }
+  return answers;
+}
+
+/** The control of memory: every position in columns, in one piece, which nobody could draw. */
+function allAtOnce(places: readonly Place[], rounds: number): Figure {
+  const runs = Array.from({ length: rounds }, () => {
+    const startMs = performance.now();
+    const columns = {
+      timestamp: places.map(({ timestamp }) => timestamp),
+      latitude: places.map(({ latitude }) => latitude),
+      longitude: places.map(({ longitude }) => longitude),
+    };
+    new TextEncoder().encode(JSON.stringify(columns));
+    return performance.now() - startMs;
+  });
+  return { name: "control: all positions as JSON, in one piece", unit: "ms", runs };
+}
+
+/** The control of the archive: what its library takes to read the same columns, with nothing made of them. */
+async function duckDbAlone({ directory }: ServedDirectory, dataDir: string, rounds: number): Promise<Figure> {
+  const folder = directoryPaths(dataDir).archive;
+  const database = await openDatabase({
+    threads: 2,
+    memoryBytes: 1_000_000_000,
+    directories: [folder],
+    spillDirectory: null,
+    cachesFiles: true,
+  });
+  const files = [...directory.archive.manifest.days.values()].flatMap(({ parts }) =>
+    parts.map(({ file }) => join(folder, file)),
+  );
+  const connection = await database.connect();
+  const runs: number[] = [];
+  for (let round = 0; round <= rounds; round++) {
+    const startMs = performance.now();
+    const sql =
+      "SELECT timestamp::DOUBLE, latitude, longitude FROM read_parquet($files) WHERE device_id = $device";
+    const rows = await connection.run(sql, { files, device: DEVICE });
+    for (let column = 0; column < 3; column++) rows.numbers(column);
+    if (round > 0) runs.push(performance.now() - startMs);
+  }
+  connection.close();
+  database.close();
+  return { name: "control: DuckDB alone reads the same files", unit: "ms", runs };
+}

@@ -1,0 +1,10 @@
+import { googleRecordsHistory } from "./google-records.ts";
+import { gpxHistory } from "./gpx.ts";
+import type { History } from "./history.ts";
+
+/** Those that an import is measured with. */
+export const HISTORIES: readonly History[] = [googleRecordsHistory, gpxHistory];
+
+export function findHistory(format: string): History {
+  return HISTORIES.find((history) => history.format === format)!;
+}

@@ -1,0 +1,36 @@
+import { createRateLimit } from "../../../src/auth/rate-limit.ts";
+import { createServer } from "../../../src/http/server.ts";
+import { createMeters } from "../../../src/metrics/meters.ts";
+import { SERVED_APP } from "../store/archived-directory.ts";
+import type { ServedDirectory } from "../store/served-directory.ts";
+import { createBenchServices } from "./bench-services.ts";
+
+/** Asks a server in this process, over a directory, for paths that may be read. */
+export type AskInProcess = (path: string, headers?: Readonly<Record<string, string>>) => Promise<Response>;
+
+export async function askInProcess({ directory, keys, platform }: ServedDirectory): Promise<AskInProcess> {
+  const meters = createMeters();
+  const { fetch } = createServer({
+    services: createBenchServices({ ...directory, keys }, platform, meters),
+    rateLimit: createRateLimit(),
+    corsOrigins: [],
+    requests: meters.requests,
+    onFault: (_id, error) => console.error(error),
+    onAnswered: null,
+  });
+  const created = await keys.create({ ...KEY, appId: SERVED_APP });
+  if (!created.ok) throw new Error("a key store that is empty takes a key");
+  const authorization = `Bearer ${created.value.text}`;
+  return async (path, headers) =>
+    fetch(new Request(`http://localhost${path}`, { headers: { ...headers, authorization } }));
+}
+
+const KEY = {
+  permissions: ["read"],
+  tier: "unlimited",
+  label: "bench",
+  deviceId: null,
+  userId: null,
+  expiresMs: null,
+  view: null,
+} as const;

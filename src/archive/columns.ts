@@ -1,0 +1,47 @@
+import { STORED_FIELDS, type StoredField } from "../model/location-fields.ts";
+
+/**
+ * The columns of every Parquet file of the archive, in order: whose record it is and when, then the fields of a report
+ * in the order of their column numbers, then `h3_cell`. A column that a later program has is null in older files.
+ */
+export interface ArchiveColumn {
+  readonly name: string;
+  readonly type: "VARCHAR" | "BIGINT" | "DOUBLE" | "BOOLEAN" | "UBIGINT";
+  /** The field of a report behind it; null for what follows from the record. */
+  readonly field: StoredField | null;
+}
+
+/** What tells records apart, and what files are sorted by. */
+export const KEY_COLUMNS = ["app_id", "device_id", "timestamp"] as const;
+
+/** H3 cells of this resolution have edges of about 1.4 km: a coarse grid to count and join by. */
+export const H3_RESOLUTION = 7;
+
+const VALUE_FIELDS = STORED_FIELDS.filter(({ column }) => ["number", "profile", "state"].includes(column));
+
+/** What a report carries besides its key. */
+export const VALUE_COLUMNS: readonly ArchiveColumn[] = VALUE_FIELDS.map((field) => ({
+  name: field.name,
+  type: typeOf(field),
+  field,
+}));
+
+export const ARCHIVE_COLUMNS: readonly ArchiveColumn[] = [
+  { name: "app_id", type: "VARCHAR", field: null },
+  { name: "device_id", type: "VARCHAR", field: null },
+  { name: "timestamp", type: "BIGINT", field: null },
+  ...VALUE_COLUMNS,
+  { name: "h3_cell", type: "UBIGINT", field: null },
+];
+
+/**
+ * A statement that names all columns and gives no row. What follows it behind `UNION ALL BY NAME` has every column:
+ * those that a file is too old to have are null.
+ */
+const NULLS = ARCHIVE_COLUMNS.map(({ name, type }) => `NULL::${type} AS ${name}`).join(", ");
+export const NO_RECORDS_SQL = `SELECT ${NULLS} WHERE false`;
+
+function typeOf({ column, type }: StoredField): ArchiveColumn["type"] {
+  if (column === "number") return "DOUBLE";
+  return type === "boolean" ? "BOOLEAN" : "VARCHAR";
+}

@@ -1,0 +1,23 @@
+import { FileError, type Files } from "../../runtime/files.ts";
+import { DEFAULT_RETENTION, FixedRetention, type Retention } from "../../time/retention.ts";
+import { parseManifest } from "./manifest.ts";
+import { archivePaths } from "./paths.ts";
+
+/**
+ * The retention that the last seal went by, for a directory whose setting is lost: ten years must not go for the want
+ * of a small file. The default where no manifest says, as before the first seal; whoever opens the archive tells of one
+ * that is damaged or newer.
+ */
+export async function sealedRetention(files: Pick<Files, "read">, directory: string): Promise<Retention> {
+  let bytes: Uint8Array;
+  try {
+    bytes = await files.read(archivePaths(directory).manifest);
+  } catch (error) {
+    if (error instanceof FileError && error.code === "ENOENT") return DEFAULT_RETENTION;
+    throw error;
+  }
+  const manifest = parseManifest(bytes);
+  if (!manifest.ok || manifest.value.retention === null) return DEFAULT_RETENTION;
+  const retention = FixedRetention.parse(manifest.value.retention);
+  return retention.ok ? retention.value : FixedRetention.FOREVER; // Of a newer program: nothing is given up by guess.
+}

@@ -1,0 +1,126 @@
+import type { Connection, Rows, SqlValues } from "../../duckdb/database.ts";
+import type { AppId, DeviceId, UserId } from "../../model/ids.ts";
+import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../../model/location-fields.ts";
+import type { RecordColumns } from "../../model/record-columns.ts";
+import type { TimeRange } from "../../time/range.ts";
+import { type AllRecordsShape, allRecordsSql } from "./scan-sql.ts";
+
+/*
+ * Reads all records of an app in a range as answers would show them, some thousand at a time.
+ */
+
+/** Which records of files, and of the table of late rows. */
+export interface AllRecords {
+  readonly appId: AppId;
+  readonly range: TimeRange;
+  /** Which of the keys comes first; devices are in order of UTF-8. */
+  readonly order: "time" | "device";
+  /** Only these; null for all. */
+  readonly deviceIds: readonly DeviceId[] | null;
+  /** Only devices behind this one, in order; null for all. */
+  readonly afterDeviceId: DeviceId | null;
+  /** Only devices up to this one; null for all. */
+  readonly lastDeviceId: DeviceId | null;
+  /** Only records that come behind this one, in order of time; null for all. */
+  readonly behind: { readonly deviceId: string; readonly timestampMs: number } | null;
+  /** Only records of this user; null for all. */
+  readonly userId: UserId | null;
+  readonly paths: readonly string[];
+  /** Whether the connection has a table of late rows, to be laid over the files' records. */
+  readonly hasLate: boolean;
+  /** Whether the files, read one after the other, are in order. */
+  readonly isSorted: boolean;
+}
+
+export async function* readAllRecords(
+  connection: Connection,
+  request: AllRecords,
+  signal?: AbortSignal,
+): AsyncIterable<RecordColumns> {
+  let isBegun = false;
+  let failure: unknown;
+  for (const { sql, values } of recordStatements(request)) {
+    try {
+      for await (const rows of connection.stream(`SELECT ${COLUMNS} FROM (${sql})`, values, signal)) {
+        isBegun = true;
+        yield columnsOf(rows);
+      }
+      return;
+    } catch (error) {
+      if (isBegun || signal?.aborted === true) throw error;
+      failure ??= error;
+    }
+  }
+  throw failure;
+}
+
+/** A statement that has the records as a table, in order; and one to try where files lack a column, which fails it. */
+export function recordStatements(
+  request: AllRecords,
+): readonly { readonly sql: string; readonly values: SqlValues }[] {
+  const values = valuesOf(request);
+  const ofAge = request.paths.length === 0 ? [false] : [false, true];
+  return ofAge.map((hasOldFiles) => ({ sql: allRecordsSql({ ...shapeOf(request), hasOldFiles }), values }));
+}
+
+function shapeOf(request: AllRecords): Omit<AllRecordsShape, "hasOldFiles"> {
+  const { deviceIds, afterDeviceId, lastDeviceId, behind, userId, paths, order, hasLate, isSorted } = request;
+  const ofDevice = deviceIds?.length === 1;
+  return {
+    ofDevice,
+    ofUser: userId !== null,
+    some: {
+      isListed: deviceIds !== null && !ofDevice,
+      isAfter: afterDeviceId !== null,
+      isUpToLast: lastDeviceId !== null,
+      isBehind: behind !== null,
+    },
+    hasFiles: paths.length > 0,
+    hasLate,
+    isSorted,
+    order,
+  };
+}
+
+/** DuckDB takes no value that its statement does not name. */
+function valuesOf(request: AllRecords): SqlValues {
+  const { appId, range, deviceIds, afterDeviceId, lastDeviceId, behind, userId, paths } = request;
+  return {
+    start: BigInt(range.startMs),
+    end: BigInt(range.endMs),
+    ...(paths.length > 0 ? { files: paths, app: appId } : {}),
+    ...(deviceIds === null
+      ? {}
+      : deviceIds.length === 1
+        ? { device: deviceIds[0]! }
+        : { devices: deviceIds }),
+    ...(afterDeviceId === null ? {} : { after: afterDeviceId }),
+    ...(lastDeviceId === null ? {} : { last: lastDeviceId }),
+    ...(behind === null ? {} : { behindMs: BigInt(behind.timestampMs), behindDevice: behind.deviceId }),
+    ...(userId === null ? {} : { user: userId }),
+  };
+}
+
+const TEXT_COLUMNS = [...PROFILE_FIELDS, ...STATE_FIELDS].map(({ name, type }) =>
+  type === "boolean" ? `${name}::VARCHAR` : name,
+);
+const COLUMNS = [
+  ...["device_id", "timestamp::DOUBLE"],
+  ...NUMBER_FIELDS.map(({ name }) => name),
+  ...TEXT_COLUMNS,
+].join(", ");
+const FIRST_NUMBER = 2;
+const FIRST_TEXT = FIRST_NUMBER + NUMBER_FIELDS.length;
+const PROFILE_COLUMNS = PROFILE_FIELDS.map((_, member) => FIRST_TEXT + member);
+const STATE_COLUMNS = STATE_FIELDS.map((_, member) => FIRST_TEXT + PROFILE_FIELDS.length + member);
+
+function columnsOf(rows: Rows): RecordColumns {
+  return {
+    count: rows.count,
+    deviceIds: rows.texts(0) as string[],
+    timestampMs: rows.numbers(1),
+    numbers: NUMBER_FIELDS.map((_, field) => rows.numbers(FIRST_NUMBER + field)),
+    profiles: rows.tuples(PROFILE_COLUMNS),
+    states: rows.tuples(STATE_COLUMNS),
+  };
+}

@@ -1,0 +1,76 @@
+import type { SharedFileError } from "../directory/shared-file.ts";
+import { fail, ok, type Result } from "../lib/result.ts";
+import { Semaphore } from "../lib/schedule/semaphore.ts";
+import type { KeyRecord } from "./key-file.ts";
+import type { KeySpec, KeyStore, MakingError, NewKey, UnknownKeyError } from "./key-store.ts";
+import type { Permission } from "./permissions.ts";
+import type { ViewSpec } from "./view.ts";
+
+/** For whom a key is made: a phone reports as one device, a link shows some. */
+export type MadeKeyPlan =
+  | { readonly kind: "phone"; readonly label: string; readonly deviceId: string }
+  | { readonly kind: "share"; readonly label: string; readonly view: ViewSpec; readonly expiresMs: number };
+
+/** Why a key may not make another. */
+export type MakingRefusal =
+  | { readonly kind: "permission_missing"; readonly permission: Permission }
+  | { readonly kind: "key_bound" }
+  | { readonly kind: "key_outlived" };
+
+/** What is made, or why not: always less than the maker may do, of its own app, and no longer than it lasts. */
+export function planMadeKey(maker: KeyRecord, plan: MadeKeyPlan): Result<KeySpec, MakingRefusal> {
+  const { appId, permissions, deviceId, userId, expiresMs } = maker;
+  const needed = plan.kind === "phone" ? "write" : "read";
+  if (!permissions.includes(needed)) return fail({ kind: "permission_missing", permission: needed });
+  // Neither a phone nor a link needs to ask without limits.
+  const tier = maker.tier === "unlimited" ? "standard" : maker.tier;
+  const common = { appId, tier, label: plan.label };
+  if (plan.kind === "share") {
+    if (expiresMs !== null && plan.expiresMs > expiresMs) return fail({ kind: "key_outlived" });
+    const { view } = plan;
+    const shown = { view, expiresMs: plan.expiresMs };
+    return ok({ ...common, permissions: ["view"], ...shown, deviceId: null, userId: null });
+  }
+  if (deviceId !== null && deviceId !== plan.deviceId) return fail({ kind: "key_bound" });
+  return ok({ ...common, permissions: ["write"], view: null, deviceId: plan.deviceId, userId, expiresMs });
+}
+
+/** Another process may hold the file for seconds; whoever comes then waits, apps by turns. */
+const WAITING_MAX = 64;
+
+/** Keys that are made on the map page: which there are of a maker, new ones, and their end. */
+export class MadeKeys {
+  readonly #keys: Pick<KeyStore, "list" | "make" | "revoke">;
+  readonly #turns = new Semaphore(1, { waitingMax: WAITING_MAX });
+
+  constructor(keys: Pick<KeyStore, "list" | "make" | "revoke">) {
+    this.#keys = keys;
+  }
+
+  /** In order of creation; those that have ended too. */
+  listOf(maker: KeyRecord): readonly KeyRecord[] {
+    return this.#keys.list().filter(({ makerId }) => makerId === maker.id);
+  }
+
+  make(maker: KeyRecord, spec: KeySpec): Promise<Result<NewKey, SharedFileError | MakingError>> {
+    return this.#inTurn(maker, () => this.#keys.make(maker.id, spec));
+  }
+
+  /** Revokes one that this maker made, and no other. */
+  async revoke(maker: KeyRecord, id: string): Promise<Result<KeyRecord, SharedFileError | UnknownKeyError>> {
+    if (!this.listOf(maker).some((key) => key.id === id)) return fail({ kind: "key_not_found", id });
+    return this.#inTurn(maker, () => this.#keys.revoke(id));
+  }
+
+  async #inTurn<Value>({ appId }: KeyRecord, change: () => Promise<Value>): Promise<Value | typeof BUSY> {
+    const mayRun = await this.#turns.enter(appId);
+    if (!mayRun) return BUSY;
+    try {
+      return await change();
+    } finally {
+      this.#turns.leave(appId);
+    }
+  }
+}
+
+const BUSY = fail({ kind: "file_busy", owner: null } as const);

@@ -1,0 +1,94 @@
+import type { SharedFileError } from "../../directory/shared-file.ts";
+import { fail, ok, type Result } from "../../lib/result.ts";
+import type { Clock } from "../../time/clock.ts";
+import type { KeyRecord } from "../key-file.ts";
+import type { KeyLookup, KeyStore } from "../key-store.ts";
+import { createLinkCode, parseLinkCode } from "./link-code.ts";
+import { encodeSession, parseSession, SESSION_MS } from "./session.ts";
+import type { SessionSecret } from "./session-secret.ts";
+import { UsedCodes } from "./used-codes.ts";
+
+/** Who is signed in: the key that a session asks as, and until when it does. */
+export interface SignedIn {
+  readonly kind: "known";
+  readonly key: KeyRecord;
+  readonly untilMs: number;
+}
+
+export type SessionLookup =
+  | SignedIn
+  | Exclude<KeyLookup, { readonly kind: "known" }>
+  | { readonly kind: "session_unknown" | "session_expired" };
+
+export interface NewSession {
+  readonly cookieName: string;
+  readonly text: string;
+  readonly untilMs: number;
+}
+
+/** Why a code signs nobody in. */
+export type CodeRefusal = "unknown" | "used" | "old";
+
+export interface SessionsDependencies {
+  readonly secret: Pick<SessionSecret, "signer" | "obtain">;
+  readonly keys: Pick<KeyStore, "findById">;
+  readonly clock: Clock;
+}
+
+const UNKNOWN = { kind: "session_unknown" } as const;
+const EXPIRED = { kind: "session_expired" } as const;
+
+/** Sessions of pages: each is signed, none is kept, and none outlives its key. */
+export class Sessions {
+  readonly #secret: SessionsDependencies["secret"];
+  readonly #keys: SessionsDependencies["keys"];
+  readonly #clock: Clock;
+  readonly #usedCodes: UsedCodes;
+
+  constructor({ secret, keys, clock }: SessionsDependencies) {
+    this.#secret = secret;
+    this.#keys = keys;
+    this.#clock = clock;
+    this.#usedCodes = new UsedCodes(clock);
+  }
+
+  /** Null where nobody can be signed in. */
+  get cookieName(): string | null {
+    return this.#secret.signer?.cookieName ?? null;
+  }
+
+  async begin(keyId: string): Promise<Result<NewSession, SharedFileError>> {
+    const signer = await this.#secret.obtain();
+    if (!signer.ok) return signer;
+    const untilMs = this.#clock.nowMs() + SESSION_MS;
+    const text = encodeSession({ keyId, untilMs }, signer.value);
+    return ok({ cookieName: signer.value.cookieName, text, untilMs });
+  }
+
+  find(text: string): SessionLookup {
+    const { signer } = this.#secret;
+    if (signer === null) return UNKNOWN;
+    const session = parseSession(text, signer, this.#clock.nowMs());
+    if (!session.ok) return session.error === "expired" ? EXPIRED : UNKNOWN;
+    const { keyId, untilMs } = session.value;
+    const found = this.#keys.findById(keyId);
+    return found.kind === "known" ? { ...found, untilMs } : found;
+  }
+
+  /** A code that signs in once, as this key. */
+  async createCode(keyId: string): Promise<Result<string, SharedFileError>> {
+    const signer = await this.#secret.obtain();
+    return signer.ok ? ok(createLinkCode(keyId, this.#clock.nowMs(), signer.value)) : signer;
+  }
+
+  /** The key that a code signs in as. It is used by that, unless the key is none, as one that was made just now. */
+  useCode(text: string): Result<KeyLookup, CodeRefusal> {
+    const { signer } = this.#secret;
+    const code = signer === null ? fail("unknown" as const) : parseLinkCode(text, signer);
+    if (!code.ok) return code;
+    const found = this.#keys.findById(code.value.keyId);
+    if (found.kind !== "known") return ok(found);
+    const used = this.#usedCodes.use(code.value);
+    return used.ok ? ok(found) : used;
+  }
+}

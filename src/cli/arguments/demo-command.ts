@@ -1,0 +1,39 @@
+import { type Config, DEFAULT_ARCHIVE_CONFIG, DEFAULT_HOSTNAME, DEFAULT_VIEWERS } from "../../config.ts";
+import { ok, type Result } from "../../lib/result.ts";
+import type { ValuesOf } from "./flag-table.ts";
+import { noArgument } from "./positionals.ts";
+
+/** What is shown, and how fast. */
+export interface DemoCommand {
+  readonly kind: "demo";
+  /** Of the server that is shown. */
+  readonly config: Config;
+  /** So many times faster than recorded. */
+  readonly speed: number;
+  /** What is played; null for the samples of the project. */
+  readonly path: string | null;
+}
+
+/** The data directory of other commands, which a variable may name, is never a demo's by accident: it has its own. */
+export function parseDemo(
+  { dataDir, port, speed, path }: ValuesOf<"demo">,
+  _dataDir: string,
+  positionals: readonly string[],
+): Result<DemoCommand, string> {
+  const none = noArgument(positionals);
+  if (!none.ok) return none;
+  const config: Config = {
+    ...DEFAULT_ARCHIVE_CONFIG,
+    dataDir,
+    hostname: DEFAULT_HOSTNAME,
+    port,
+    corsOrigins: [],
+    friendsApps: [],
+    compat: null,
+    viewersMax: DEFAULT_VIEWERS,
+    mapFile: null,
+    demoSpeed: speed,
+    mqtt: null,
+  };
+  return ok({ kind: "demo", config, speed, path });
+}

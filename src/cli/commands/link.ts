@@ -1,0 +1,60 @@
+import type { KeyRecord } from "../../auth/key-file.ts";
+import type { KeyStore } from "../../auth/key-store.ts";
+import { LINK_CODE_MINUTES } from "../../auth/sessions/link-code.ts";
+import { keyForLink, showsSomething } from "../../auth/sessions/link-key.ts";
+import { SessionSecret } from "../../auth/sessions/session-secret.ts";
+import { Sessions } from "../../auth/sessions/sessions.ts";
+import { directoryPaths } from "../../directory/paths.ts";
+import { fail, ok, type Result } from "../../lib/result.ts";
+import type { Platform } from "../../runtime/platform.ts";
+import type { Terminal } from "../../runtime/process.ts";
+import type { Clock } from "../../time/clock.ts";
+import type { KeysLinkCommand } from "../arguments/keys/keys-command.ts";
+import { expectDataDirectory } from "../data-directory.ts";
+import { mapLink } from "../map-link.ts";
+import { describeSharedFileError } from "../shared-file-fault.ts";
+import { openKeys } from "./keys.ts";
+
+/** Prints a link that signs in on the map of a running server, once. */
+export async function linkKey(
+  { dataDir, id, serverUrl }: KeysLinkCommand,
+  platform: Pick<Platform, "files" | "acquireLock" | "pid">,
+  clock: Clock,
+  terminal: Terminal,
+): Promise<number> {
+  const { files, acquireLock, pid } = platform;
+  await expectDataDirectory(files, dataDir);
+  const keys = await openKeys("keys link", dataDir, platform, clock);
+  const found = id === null ? anyKey(keys) : keyOf(id, keys);
+  if (!found.ok) return refuse(found.error, terminal);
+  const process = { pid, command: "keys link" };
+  const path = directoryPaths(dataDir).sessionSecret;
+  const secret = await SessionSecret.open({ files, path, clock, acquireLock, process });
+  const code = await new Sessions({ secret, keys, clock }).createCode(found.value.id);
+  if (!code.ok) return refuse(describeSharedFileError(code.error, "The sessions"), terminal);
+  const { id: keyId, appId } = found.value;
+  terminal.error(`Signs in as key ${keyId} of app ${appId}, once, within ${LINK_CODE_MINUTES} minutes:\n`);
+  terminal.out(`${mapLink(serverUrl, code.value)}\n`);
+  return 0;
+}
+
+function anyKey(keys: KeyStore): Result<KeyRecord, string> {
+  const key = keyForLink(keys);
+  return key === null ? fail(NO_KEY) : ok(key);
+}
+
+const NO_KEY =
+  "There is no key that may read and is bound to nobody. keys list shows all: name one, or make one.";
+
+function keyOf(id: string, keys: KeyStore): Result<KeyRecord, string> {
+  const found = keys.findById(id);
+  if (found.kind === "unknown") return fail(`There is no key "${id}". keys list shows them.`);
+  if (found.kind !== "known") return fail(`Key ${id} is ${found.kind}.`);
+  if (showsSomething(found.key)) return ok(found.key);
+  return fail(`Key ${id} may not read, so the map would show nothing.`);
+}
+
+function refuse(reason: string, terminal: Terminal): number {
+  terminal.error(`${reason}\n`);
+  return 1;
+}

@@ -1,0 +1,24 @@
+import { sealedRetention } from "../archive/files/sealed-retention.ts";
+import { directoryPaths } from "../directory/paths.ts";
+import { Settings } from "../directory/settings.ts";
+import type { Platform } from "../runtime/platform.ts";
+import type { Clock } from "../time/clock.ts";
+
+/** The settings of a data directory, for a command that has it for itself or not. */
+export function openSettings(
+  command: string,
+  dataDir: string,
+  { files, acquireLock, pid }: Pick<Platform, "files" | "acquireLock" | "pid">,
+  clock: Clock,
+): Promise<Settings> {
+  const { settings: path, archive } = directoryPaths(dataDir);
+  return Settings.open({ files, path, clock, acquireLock, process: { pid, command } }, () =>
+    sealedRetention(files, archive),
+  );
+}
+
+/** What is wrong with the file they are in, and what that means; null where nothing is. */
+export function settingsFault({ state }: Settings): string | null {
+  if (typeof state !== "object") return null;
+  return `settings.json can't be used: ${state.damaged}. Until it is put back, nothing is given up for its age.`;
+}

@@ -1,0 +1,49 @@
+import { CsvReader } from "../../../lib/csv/csv-reader.ts";
+import { COMMA, SEMICOLON, TAB } from "../../../lib/csv/delimiter.ts";
+import type { Beginning, Format } from "../format.ts";
+import { readPieces } from "../push-reader.ts";
+import { findMeaning } from "../table/column-names.ts";
+import { CsvPoints } from "./csv-points.ts";
+import { dialectOf } from "./dialect.ts";
+
+/** Tables of anybody, with a header line. */
+export const csv: Format = {
+  name: "csv",
+  title: "CSV",
+  extensions: [".csv", ".tsv"],
+  placeUnit: "line",
+  recognise,
+  read: (content, sink, options) => readPieces(content, new CsvPoints(sink, options)),
+};
+
+const DELIMITERS: ReadonlyMap<number, string> = new Map([
+  [COMMA, "commas"],
+  [SEMICOLON, "semicolons"],
+  [TAB, "tabs"],
+]);
+
+/** Columns that a table of positions has at least: what is called otherwise the operator may say. */
+const COLUMNS_MIN = 3;
+
+/**
+ * A header of known columns; or, in a file whose name says that it is a table, any header that has as many cells as the
+ * line below it.
+ */
+function recognise({ bytes, isWhole, name }: Beginning): string | null {
+  const reader = new CsvReader(null);
+  reader.push(bytes);
+  if (isWhole) reader.end();
+  if (!reader.next() || reader.fault !== null || reader.fieldCount < COLUMNS_MIN) return null;
+  const columnCount = reader.fieldCount;
+  const names: string[] = [];
+  for (let index = 0; index < columnCount; index++) names.push(reader.text(index) ?? "");
+
+  const known = names.filter((column) => findMeaning(column) !== null);
+  const fields = new Set(known.map((column) => findMeaning(column)!.field));
+  const { program } = dialectOf(names);
+  if (["timestamp", "latitude", "longitude"].every((field) => fields.has(field)))
+    return `its header names ${known.join(", ")}${program === null ? "" : `, as ${program} does`}`;
+  const saysTable = csv.extensions.some((extension) => name.endsWith(extension));
+  if (!saysTable || !reader.next() || reader.fieldCount !== columnCount) return null;
+  return `its name, and lines of ${columnCount} cells between ${DELIMITERS.get(reader.delimiter!)}`;
+}

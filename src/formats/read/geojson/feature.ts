@@ -1,0 +1,95 @@
+import { isMembers, type Members, membersOf } from "../../../clients/reading/members.ts";
+import { readNumber } from "../../../clients/reading/values.ts";
+import type { PointSink } from "../file-point.ts";
+import type { FileTimes } from "../time/file-times.ts";
+import { type Columns, columnsOf, columnsOfLine } from "./columns.ts";
+import { ALIASES, type Dialect, firstTold, readDetails, readNameOf } from "./properties.ts";
+
+/** What the Features of a file share. */
+export interface FeatureContext {
+  readonly sink: PointSink;
+  readonly times: FileTimes;
+  readonly dialect: Dialect;
+  /** Of Features that name none. */
+  device: string | null;
+}
+
+/** Points between two steps: a Feature may be a line of a year. */
+const POINTS_PER_STEP = 1000;
+
+/** Adds the positions of a Feature: of a Point one, of lines and MultiPoints one for each of their coordinates. */
+export function* readFeature(feature: Members, context: FeatureContext): Generator<void> {
+  const { sink, dialect } = context;
+  const { geometry } = feature;
+  const properties = membersOf(feature.properties);
+  if (dialect.isOverland && isEvent(properties)) return sink.skip("no_location");
+  if (!isMembers(geometry)) return sink.skip("no_position");
+  const { coordinates } = geometry;
+  switch (geometry.type) {
+    case "Point":
+      return addPoint(coordinates, properties, context);
+    case "MultiPoint":
+    case "LineString":
+      return yield* readLine(listOf(coordinates), columnsOf(properties), properties, context);
+    case "MultiLineString":
+      return yield* readLines(listOf(coordinates), properties, context);
+    default:
+      return sink.skip("no_location");
+  }
+}
+
+/** Overland logs what happened among where it was. */
+function isEvent({ action, type }: Members): boolean {
+  return action !== undefined || type === "trip";
+}
+
+/** Properties are looked through once, since there may be as many of them as lines. */
+function* readLines(
+  lines: readonly unknown[],
+  properties: Members,
+  context: FeatureContext,
+): Generator<void> {
+  const columns = columnsOf(properties);
+  let sinceStep = 0;
+  for (const [index, line] of lines.entries()) {
+    const points = listOf(line);
+    if (points.length > 0) yield* readLine(points, columnsOfLine(columns, index), properties, context);
+    sinceStep += points.length + 1; // Lines without points take their time, too.
+    if (sinceStep < POINTS_PER_STEP) continue;
+    sinceStep = 0;
+    yield;
+  }
+}
+
+/** A time or speed of the whole line is that of none of its points: what they have runs beside the coordinates. */
+function* readLine(
+  line: readonly unknown[],
+  columns: Columns,
+  properties: Members,
+  context: FeatureContext,
+): Generator<void> {
+  const device = readNameOf(properties, ALIASES.device);
+  const user = readNameOf(properties, ALIASES.user);
+  for (const [index, coordinates] of line.entries()) {
+    const told: Record<string, unknown> = { device_id: device, user_id: user };
+    for (const [name, values] of columns) told[name] = values[index];
+    addPoint(coordinates, told, context);
+    if (index % POINTS_PER_STEP === POINTS_PER_STEP - 1) yield;
+  }
+}
+
+function addPoint(coordinates: unknown, properties: Members, context: FeatureContext): void {
+  const [longitude, latitude, third, fourth] = listOf(coordinates);
+  context.sink.add({
+    timestampMs: context.times.readMs(firstTold(properties, ALIASES.time) ?? fourth),
+    latitude: readNumber(latitude),
+    longitude: readNumber(longitude),
+    device: readNameOf(properties, ALIASES.device) ?? context.device,
+    user: readNameOf(properties, ALIASES.user),
+    details: readDetails(properties, third, context.dialect),
+  });
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

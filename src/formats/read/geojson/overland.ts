@@ -1,0 +1,45 @@
+import { readText } from "../../../clients/reading/values.ts";
+import type { Content, Format } from "../format.ts";
+import { FormatError } from "../format-error.ts";
+import { firstThings } from "../json/first-things.ts";
+import { JsonCutter } from "../json/json-cutter.ts";
+import { readCuts } from "../json/read-cuts.ts";
+import { utf8Pieces } from "../json/utf8-pieces.ts";
+import { featureContext, featureReader } from "./feature-reader.ts";
+
+/** Batches of Overland and of who writes as it does, kept in files: `{"locations":[Feature…], "device_id"?}`. */
+export const overlandFile: Format = {
+  name: "overland",
+  title: "Overland batch",
+  extensions: [".json"],
+  placeUnit: "byte",
+  recognise(beginning) {
+    const isBatch = firstThings(beginning, "locations").some(({ type }) => type === "Feature");
+    return isBatch ? 'its "locations" are Features' : null;
+  },
+  read(content, sink, options) {
+    const context = featureContext(sink, options, true);
+    return readCuts(content, sink, {
+      ...featureReader(context, { lists: ["locations"] }),
+      // The device may be named behind all that it reported.
+      async prepare() {
+        context.device = await findDevice(content);
+      },
+    });
+  },
+};
+
+/** The one that a batch names beside its list; null where it names none, as far as it can be read. */
+async function findDevice(content: Content): Promise<string | null> {
+  const cutter = new JsonCutter({ members: ["device_id"] });
+  try {
+    for await (const piece of utf8Pieces(content.pieces())) {
+      cutter.push(piece);
+      const cut = cutter.next();
+      if (cut !== null) return readText(cut.value);
+    }
+  } catch (error) {
+    if (!(error instanceof FormatError)) throw error; // It comes again where what stands before it is read.
+  }
+  return null;
+}

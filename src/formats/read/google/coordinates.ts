@@ -1,0 +1,40 @@
+import { readNumber } from "../../../clients/reading/values.ts";
+
+/** A position as text tells it. */
+export interface Coordinates {
+  readonly latitude: number | null;
+  readonly longitude: number | null;
+  readonly altitude: number | null;
+}
+
+export const NOWHERE: Coordinates = { latitude: null, longitude: null, altitude: null };
+
+const UNITS_PER_DEGREE = 1e7;
+/** Old files have what is negative counted on from here, as unsigned numbers of 32 bits. */
+const UNSIGNED_RANGE = 2 ** 32;
+
+export function latitudeOfE7(value: unknown): number | null {
+  return degreesOfE7(value, 90);
+}
+
+export function longitudeOfE7(value: unknown): number | null {
+  return degreesOfE7(value, 180);
+}
+
+function degreesOfE7(value: unknown, degreesMax: number): number | null {
+  const units = readNumber(value);
+  if (units === null) return null;
+  const hasOverflowed = units > degreesMax * UNITS_PER_DEGREE;
+  return (hasOverflowed ? units - UNSIGNED_RANGE : units) / UNITS_PER_DEGREE;
+}
+
+/** `52.52°, 13.40°`, `52.52,13.40` or `geo:52.52,13.40`, with an altitude behind it or none. */
+export function readCoordinates(value: unknown): Coordinates {
+  if (typeof value !== "string") return NOWHERE;
+  const [latitude, longitude, altitude] = value.replace(/^\s*geo:|;.*$|°/gs, "").split(",", 3);
+  return {
+    latitude: readNumber(latitude),
+    longitude: readNumber(longitude),
+    altitude: readNumber(altitude),
+  };
+}

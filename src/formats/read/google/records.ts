@@ -1,0 +1,65 @@
+import type { PointDetails } from "../../../clients/point.ts";
+import type { Members } from "../../../clients/reading/members.ts";
+import { readSpeed, type SpeedUnit } from "../../../clients/reading/speed.ts";
+import { readMagnitude, readNumber, readText } from "../../../clients/reading/values.ts";
+import type { FilePoint } from "../file-point.ts";
+import type { Format, ReadOptions } from "../format.ts";
+import { firstThings, haveAny } from "../json/first-things.ts";
+import { readObjects } from "../json/read-cuts.ts";
+import { createFileTimes, type FileTimes } from "../time/file-times.ts";
+import { latitudeOfE7, longitudeOfE7 } from "./coordinates.ts";
+
+/** Google Takeout's positions: `{"locations":[{"latitudeE7":…,"longitudeE7":…,"timestamp":…}…]}`. */
+export const googleRecords: Format = {
+  name: "google-records",
+  title: "Google records",
+  extensions: [".json"],
+  placeUnit: "byte",
+  recognise(beginning) {
+    const isRecords = haveAny(firstThings(beginning, "locations"), [
+      "latitudeE7",
+      "timestampMs",
+      "deviceTag",
+    ]);
+    return isRecords ? 'its "locations" have "latitudeE7", "timestampMs" or "deviceTag"' : null;
+  },
+  read(content, sink, options) {
+    const times = createFileTimes(options.zone, sink);
+    // Guesses of activities and Wi-Fi networks are most of a file; what tells of the position lies beside them.
+    return readObjects(content, sink, { lists: ["locations"], depth: 1 }, (location) =>
+      sink.add(pointOf(location, times, options)),
+    );
+  },
+};
+
+function pointOf(location: Members, times: FileTimes, { speedUnit, beside }: ReadOptions): FilePoint {
+  return {
+    timestampMs: times.readMs(location.timestamp ?? location.timestampMs),
+    latitude: latitudeOfE7(location.latitudeE7),
+    longitude: longitudeOfE7(location.longitudeE7),
+    device: deviceOfTag(readText(location.deviceTag), beside.googleDevices),
+    user: null,
+    details: readDetails(location, speedUnit ?? "mps"),
+  };
+}
+
+/** Member by member rather than from a table: files have tens of millions of positions. */
+function readDetails(location: Members, speedUnit: SpeedUnit): PointDetails {
+  const details: PointDetails = {};
+  const accuracy = readMagnitude(location.accuracy);
+  if (accuracy !== null) details.horizontal_accuracy = accuracy;
+  const verticalAccuracy = readMagnitude(location.verticalAccuracy);
+  if (verticalAccuracy !== null) details.vertical_accuracy = verticalAccuracy;
+  const altitude = readNumber(location.altitude);
+  if (altitude !== null) details.altitude = altitude;
+  const speed = readSpeed(location.velocity, speedUnit);
+  if (speed !== null) details.speed = speed;
+  const bearing = readMagnitude(location.heading);
+  if (bearing !== null) details.bearing = bearing;
+  return details;
+}
+
+/** Phones that report to one account interleave, so each is a device of its own. */
+function deviceOfTag(tag: string | null, names: ReadonlyMap<string, string>): string {
+  return tag === null ? "google" : (names.get(tag) ?? `google-${tag}`);
+}

@@ -1,0 +1,69 @@
+import { isMembers, type Members, membersOf } from "../../../clients/reading/members.ts";
+import { readNumber } from "../../../clients/reading/values.ts";
+import type { PointSink } from "../file-point.ts";
+import type { FileTimes } from "../time/file-times.ts";
+import { type Coordinates, readCoordinates } from "./coordinates.ts";
+
+/** Of what a phone exports; there is one in each file, which has no name. */
+export const TIMELINE_DEVICE = "google-timeline";
+
+const MS_PER_MINUTE = 60_000;
+
+/**
+ * Adds the positions of one segment of a phone's Timeline: a path, a visit or an activity. Android writes
+ * `{"latLng": "52.5°, 13.4°"}` and times where iPhones write `"geo:52.5,13.4"` and whole minutes from the start.
+ */
+export function readSegment(segment: Members, times: FileTimes, sink: PointSink): void {
+  const { startTime, endTime, timelinePath, visit, activity } = segment;
+  if (Array.isArray(timelinePath)) readPath(timelinePath, startTime, times, sink);
+  else if (isMembers(visit)) {
+    const place = placeOf(membersOf(visit.topCandidate).placeLocation);
+    addPlace(place, times.readMs(startTime), sink);
+    addPlace(place, times.readMs(endTime), sink);
+  } else if (isMembers(activity)) {
+    addPlace(placeOf(activity.start), times.readMs(startTime), sink);
+    addPlace(placeOf(activity.end), times.readMs(endTime), sink);
+  } else sink.skip("no_location");
+}
+
+function readPath(path: readonly unknown[], startTime: unknown, times: FileTimes, sink: PointSink): void {
+  const points = path.map(membersOf);
+  const minutes = points.map((point) => (point.time === undefined ? minutesOf(point) : null));
+  const countByMinute = new Map<number, number>();
+  for (const minute of minutes)
+    if (minute !== null) countByMinute.set(minute, (countByMinute.get(minute) ?? 0) + 1);
+  const seenByMinute = new Map<number, number>();
+  for (const [index, point] of points.entries()) {
+    const minute = minutes[index]!;
+    const place = placeOf(point.point);
+    if (minute === null) {
+      addPlace(place, times.readMs(point.time), sink);
+      continue;
+    }
+    const startMs = times.readMs(startTime);
+    const count = countByMinute.get(minute)!;
+    const seen = seenByMinute.get(minute) ?? 0;
+    seenByMinute.set(minute, seen + 1);
+    if (count > 1) sink.note("spread");
+    const spreadMs = Math.trunc((seen * MS_PER_MINUTE) / count);
+    addPlace(place, startMs === null ? null : startMs + minute * MS_PER_MINUTE + spreadMs, sink);
+  }
+}
+
+/** Minutes behind the start of the segment; the start itself where they are missing or lie before it. */
+function minutesOf(point: Members): number {
+  return Math.max(0, readNumber(point.durationMinutesOffsetFromStartTime) ?? 0);
+}
+
+function placeOf(value: unknown): Coordinates {
+  return readCoordinates(isMembers(value) ? (value.latLng ?? value.LatLng) : value);
+}
+
+function addPlace(
+  { latitude, longitude, altitude }: Coordinates,
+  timestampMs: number | null,
+  sink: PointSink,
+): void {
+  const details = altitude === null ? {} : { altitude };
+  sink.add({ timestampMs, latitude, longitude, device: TIMELINE_DEVICE, user: null, details });
+}

@@ -1,0 +1,77 @@
+import { knownDetails } from "../../../clients/reading/details.ts";
+import { isMembers, type Members } from "../../../clients/reading/members.ts";
+import { readSpeed } from "../../../clients/reading/speed.ts";
+import { readMagnitude, readNumber } from "../../../clients/reading/values.ts";
+import type { FilePoint, PointSink } from "../file-point.ts";
+import type { Format, ReadOptions } from "../format.ts";
+import { firstThings, haveAny } from "../json/first-things.ts";
+import { readObjects } from "../json/read-cuts.ts";
+import { createFileTimes, type FileTimes } from "../time/file-times.ts";
+import { readCoordinates } from "./coordinates.ts";
+import { readSegment, TIMELINE_DEVICE } from "./timeline-segment.ts";
+
+const SEGMENT_MEMBERS = ["timelinePath", "visit", "activity", "timelineMemory"];
+const SIGNAL_MEMBERS = ["position", "activityRecord", "wifiScan"];
+
+/** The Timeline that an Android phone exports: `{"semanticSegments":[…],"rawSignals":[…],"userLocationProfile":…}`. */
+export const googleTimeline: Format = {
+  name: "google-timeline",
+  title: "Google Timeline of Android",
+  extensions: [".json"],
+  placeUnit: "byte",
+  recognise(beginning) {
+    const isTimeline =
+      haveAny(firstThings(beginning, "semanticSegments"), SEGMENT_MEMBERS) ||
+      haveAny(firstThings(beginning, "rawSignals"), SIGNAL_MEMBERS);
+    return isTimeline ? 'it has "semanticSegments" or "rawSignals"' : null;
+  },
+  read(content, sink, options) {
+    const times = createFileTimes(options.zone, sink);
+    const wanted = { lists: ["semanticSegments", "rawSignals"], members: ["userLocationProfile"] };
+    return readObjects(content, sink, wanted, (object, member) => {
+      if (member === "semanticSegments") readSegment(object, times, sink);
+      else if (member === "rawSignals") readSignal(object, times, sink, options);
+      else if (Array.isArray(object.frequentPlaces))
+        for (const _ of object.frequentPlaces) sink.skip("no_location");
+    });
+  },
+};
+
+function readSignal({ position }: Members, times: FileTimes, sink: PointSink, options: ReadOptions): void {
+  if (isMembers(position)) sink.add(pointOf(position, times, options));
+  else sink.skip("no_location");
+}
+
+function pointOf(position: Members, times: FileTimes, { speedUnit }: ReadOptions): FilePoint {
+  const { latitude, longitude, altitude } = readCoordinates(position.LatLng ?? position.latLng);
+  return {
+    timestampMs: times.readMs(position.timestamp),
+    latitude,
+    longitude,
+    device: TIMELINE_DEVICE,
+    user: null,
+    details: knownDetails({
+      horizontal_accuracy: readMagnitude(position.accuracyMeters),
+      altitude: readNumber(position.altitudeMeters) ?? altitude,
+      speed: readSpeed(position.speedMetersPerSecond, speedUnit ?? "mps"),
+    }),
+  };
+}
+
+/** The Timeline that an iPhone exports: a list of segments, all numbers in it texts. */
+export const googleTimelineIos: Format = {
+  name: "google-timeline-ios",
+  title: "Google Timeline of an iPhone",
+  extensions: [".json"],
+  placeUnit: "byte",
+  recognise(beginning) {
+    const things = firstThings(beginning, null);
+    return haveAny(things, ["startTime"]) && haveAny(things, SEGMENT_MEMBERS)
+      ? 'it is a list of visits, activities and paths with a "startTime"'
+      : null;
+  },
+  read(content, sink, options) {
+    const times = createFileTimes(options.zone, sink);
+    return readObjects(content, sink, { isList: true }, (segment) => readSegment(segment, times, sink));
+  },
+};

@@ -1,0 +1,145 @@
+import type { PointDetails } from "../../../clients/point.ts";
+import { readSpeed, type SpeedUnit } from "../../../clients/reading/speed.ts";
+import { readMagnitude, readNumber } from "../../../clients/reading/values.ts";
+import { UTC } from "../../../time/zone.ts";
+import type { PointSink } from "../file-point.ts";
+import type { ReadOptions } from "../format.ts";
+import type { PushReader } from "../push-reader.ts";
+import { createFileTimes, type FileTimes } from "../time/file-times.ts";
+import type { Attributes } from "../xml/start-tag.ts";
+import { type XmlElements, XmlReader } from "../xml/xml-reader.ts";
+
+/** Reads GPX 1.0 and 1.1, with and without namespaces. Positions are points of tracks; those of routes are plans. */
+export class GpxReader implements PushReader, XmlElements {
+  readonly #sink: PointSink;
+  readonly #speedUnit: SpeedUnit;
+  readonly #takesWaypoints: boolean;
+  readonly #times: FileTimes;
+  /** Whether the device is called after the track. */
+  readonly #isNamedByTrack: () => boolean;
+  readonly #xml = new XmlReader(this);
+  #place = 1;
+  /** In OsmAnd's files `hdop` holds meters, elsewhere a ratio. */
+  #isOsmAnd = false;
+  /** Of the only track; its schema puts the name before the points, and one behind them is no longer used. */
+  #device: string | null = null;
+  #hasTrackBegun = false;
+  /** `trkpt` or `wpt`; "" where no point is open. */
+  #point = "";
+  #attributes: Attributes = {};
+  /** Texts of the open point by their local names, the first of each. */
+  readonly #texts = new Map<string, string>();
+
+  constructor(sink: PointSink, options: ReadOptions, isNamedByTrack: () => boolean) {
+    this.#sink = sink;
+    this.#speedUnit = options.speedUnit ?? "mps";
+    this.#takesWaypoints = options.waypoints;
+    this.#times = createFileTimes(options.zone ?? UTC, sink);
+    this.#isNamedByTrack = isNamedByTrack;
+  }
+
+  get place(): number {
+    return this.#place;
+  }
+
+  push(piece: Uint8Array): void {
+    this.#xml.push(piece);
+  }
+
+  end(): void {
+    this.#xml.end();
+  }
+
+  open(name: string, attributes: Attributes, parent: string): boolean {
+    switch (name) {
+      case "trkpt":
+        this.#hasTrackBegun = true;
+        this.#beginPoint(name, attributes);
+        return false;
+      case "wpt":
+        if (this.#takesWaypoints) this.#beginPoint(name, attributes);
+        else this.#skip("waypoint");
+        return false;
+      case "rtept":
+        this.#skip("route_point");
+        return false;
+      case "gpx":
+        this.#isOsmAnd = attributes.creator?.startsWith("OsmAnd") === true;
+        return false;
+      case "name":
+        return parent === "trk" && !this.#hasTrackBegun;
+      default:
+        return this.#point !== "" && this.#isWanted(name, parent);
+    }
+  }
+
+  close(name: string, text: string): void {
+    if (this.#point === "") {
+      if (name === "name" && this.#isNamedByTrack()) this.#device ??= text.trim() || null;
+    } else if (name === this.#point) this.#addPoint();
+    else if (text !== "" && !this.#texts.has(name)) this.#texts.set(name, text);
+  }
+
+  /** What GPX 1.1 has no place for lies in extensions, however deep, and with some writers beside them. */
+  #isWanted(name: string, parent: string): boolean {
+    switch (name) {
+      case "ele":
+      case "time":
+      case "hdop":
+        return parent === this.#point;
+      case "speed":
+      case "course":
+      case "bearing":
+      case "heading":
+      case "hAcc":
+      case "accuracy":
+      case "vAcc":
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  #beginPoint(name: string, attributes: Attributes): void {
+    this.#place = this.#xml.line;
+    this.#point = name;
+    this.#attributes = attributes;
+    this.#texts.clear();
+  }
+
+  #skip(reason: "waypoint" | "route_point"): void {
+    this.#place = this.#xml.line;
+    this.#sink.skip(reason);
+  }
+
+  #addPoint(): void {
+    this.#sink.add({
+      timestampMs: this.#times.readMs(this.#texts.get("time")),
+      latitude: readNumber(this.#attributes.lat),
+      longitude: readNumber(this.#attributes.lon),
+      device: this.#point === "trkpt" ? this.#device : null,
+      user: null,
+      details: this.#details(),
+    });
+    this.#point = "";
+  }
+
+  /** Below zero writers say that they don't know; where two names mean the same, the surer one comes first. */
+  #details(): PointDetails {
+    const texts = this.#texts;
+    const details: PointDetails = {};
+    const altitude = readNumber(texts.get("ele"));
+    if (altitude !== null) details.altitude = altitude;
+    const speed = readSpeed(texts.get("speed"), this.#speedUnit);
+    if (speed !== null) details.speed = speed;
+    // OsmAnd's heading is where the phone looks to, its bearing where it goes.
+    const bearing = readMagnitude(texts.get("course") ?? texts.get("bearing") ?? texts.get("heading"));
+    if (bearing !== null) details.bearing = bearing;
+    const metersOfHdop = this.#isOsmAnd ? texts.get("hdop") : undefined;
+    const accuracy = readMagnitude(texts.get("hAcc") ?? texts.get("accuracy") ?? metersOfHdop);
+    if (accuracy !== null) details.horizontal_accuracy = accuracy;
+    const verticalAccuracy = readMagnitude(texts.get("vAcc"));
+    if (verticalAccuracy !== null) details.vertical_accuracy = verticalAccuracy;
+    return details;
+  }
+}

@@ -1,0 +1,76 @@
+import type { PointSink } from "./file-point.ts";
+import type { PushReader } from "./push-reader.ts";
+
+/** What a format makes of its lines, one after the other. */
+export interface LineFormat {
+  /** A line without its end and the blanks around it, that isn't empty. */
+  readLine(text: string): void;
+  /** The file has ended: whatever waits for another line may go. */
+  end?(): void;
+}
+
+/** What is longer has lost its line ends, or holds a photo. */
+const LINE_BYTES_MAX = 1024 * 1024;
+
+const LF = 0x0a;
+const NOTHING = new Uint8Array(0);
+
+/** Hands a file's lines to a format of lines. Those that are too long or no UTF-8 are skipped alone, never kept. */
+export function createLinePoints(format: LineFormat, sink: PointSink): PushReader {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let line = 1;
+  /** Of a line that has not ended. */
+  let begun: Uint8Array = NOTHING;
+  let isTooLong = false;
+
+  function take(part: Uint8Array): void {
+    isTooLong ||= begun.length + part.length > LINE_BYTES_MAX;
+    begun = isTooLong ? NOTHING : joined(begun, part);
+  }
+
+  function readLine(): void {
+    const text = isTooLong ? "" : textOf(begun);
+    if (isTooLong) sink.skip("too_large");
+    else if (text === null) sink.skip("unreadable");
+    else if (text !== "") format.readLine(text);
+    begun = NOTHING;
+    isTooLong = false;
+  }
+
+  function textOf(bytes: Uint8Array): string | null {
+    try {
+      return decoder.decode(bytes).trim();
+    } catch {
+      return null;
+    }
+  }
+
+  return {
+    get place() {
+      return line;
+    },
+    push(piece) {
+      let at = 0;
+      for (;;) {
+        const end = piece.indexOf(LF, at);
+        take(piece.subarray(at, end < 0 ? piece.length : end));
+        if (end < 0) break;
+        readLine();
+        line++;
+        at = end + 1;
+      }
+    },
+    end() {
+      readLine();
+      format.end?.();
+    },
+  };
+}
+
+function joined(head: Uint8Array, tail: Uint8Array): Uint8Array {
+  if (head.length === 0) return tail;
+  const whole = new Uint8Array(head.length + tail.length);
+  whole.set(head);
+  whole.set(tail, head.length);
+  return whole;
+}

@@ -1,0 +1,53 @@
+import { printableLine } from "../../lib/text/printable.ts";
+import type { Beginning, Format } from "./format.ts";
+import { GOOGLE_FILES } from "./not-history/google.ts";
+import { MAGIC_FILES } from "./not-history/magic.ts";
+import type { NotHistory } from "./not-history/not-history.ts";
+import { EMPTY, FRAGMENT, OTHER_TEXTS } from "./not-history/texts.ts";
+import { OWN_FORMATS, type OwnFormat, recogniseOwn } from "./own-formats.ts";
+
+/** What a file is, by its beginning. */
+export type Recognition =
+  | { readonly kind: "history"; readonly format: Format | OwnFormat; readonly reason: string }
+  | { readonly kind: "not_history"; readonly what: NotHistory };
+
+/** Asked before any format: some would pass for one, as saved places do for positions in GeoJSON. */
+const SURELY_NOT = [EMPTY, ...MAGIC_FILES, ...GOOGLE_FILES, ...OTHER_TEXTS];
+
+/** What a file is that begins so; formats that are asked first win unless the file's name speaks for another. */
+export function recognise(beginning: Beginning, formats: readonly Format[]): Recognition {
+  const other = SURELY_NOT.find((telltale) => telltale.tells(beginning));
+  if (other !== undefined) return { kind: "not_history", what: other };
+  const own = recogniseOwn(beginning);
+  if (own !== null) return { kind: "history", ...own };
+
+  const found: { format: Format; reason: string }[] = [];
+  for (const format of formats) {
+    const reason = format.recognise(beginning);
+    if (reason !== null) found.push({ format, reason });
+  }
+  const named = found.find(({ format }) => format.extensions.some((end) => beginning.name.endsWith(end)));
+  const best = named ?? found[0];
+  if (best !== undefined) return { kind: "history", ...best };
+  const what = FRAGMENT.tells(beginning) ? FRAGMENT : unknown(beginning, formats);
+  return { kind: "not_history", what };
+}
+
+function unknown(beginning: Beginning, formats: readonly Format[]): NotHistory {
+  const names = [...new Set([...OWN_FORMATS, ...formats.map(({ name }) => name)])].join(", ");
+  return {
+    kind: /[^.]\.([a-z0-9]{1,10})$/.exec(beginning.name)?.[1] ?? "file without extension",
+    answer: `is of no format that is known here: it begins with ${seenIn(beginning)}; --format says which it is: ${names}`,
+  };
+}
+
+const SEEN_CHARACTERS_MAX = 60;
+const SEEN_BYTES_MAX = 8;
+
+/** Enough for its owner to know it again. */
+function seenIn({ bytes, text }: Beginning): string {
+  const start = text.slice(0, SEEN_CHARACTERS_MAX).split("\n", 1)[0]!.trimEnd();
+  if (start !== "") return `"${printableLine(start)}"`;
+  const hex = Array.from(bytes.subarray(0, SEEN_BYTES_MAX), (byte) => byte.toString(16).padStart(2, "0"));
+  return `the bytes ${hex.join(" ")}`;
+}

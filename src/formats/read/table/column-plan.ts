@@ -1,0 +1,134 @@
+import type { SpeedUnit } from "../../../clients/reading/speed.ts";
+import { REPORT_FIELDS } from "../../../model/location-fields.ts";
+import { HeaderError } from "../format-error.ts";
+import { COLUMN_NAMES, type ColumnMeaning, findMeaning, normalName } from "./column-names.ts";
+
+/** Which columns of a table its points are made of, by position from 0. */
+export interface ColumnPlan {
+  readonly timestamp: number;
+  /** The column of the date, where the other has the time of day alone. */
+  readonly date: number | null;
+  readonly latitude: number;
+  readonly longitude: number;
+  /** Whether the columns' names say that degrees are ten-millionths. */
+  readonly isE7: boolean;
+  readonly device: NameColumn | null;
+  readonly user: NameColumn | null;
+  readonly details: readonly DetailColumn[];
+}
+
+export interface NameColumn {
+  readonly index: number;
+  /** Whether it is called as we call it: then every blank of a name counts. */
+  readonly isOurs: boolean;
+}
+
+export interface DetailColumn {
+  readonly index: number;
+  readonly field: string;
+  readonly type: "number" | "boolean" | "string";
+  /** Of numbers below which programs say that they don't know. */
+  readonly minimum: number;
+  readonly isSpeed: boolean;
+  readonly speedUnit: SpeedUnit | null;
+  /** Whether a charge may be a share of one. */
+  readonly isBattery: boolean;
+}
+
+interface NamedColumn {
+  readonly index: number;
+  readonly meaning: ColumnMeaning;
+  /** The smallest of a field counts. */
+  readonly rank: number;
+}
+
+/** Fields that a point can't be without. */
+const NEEDED = ["timestamp", "latitude", "longitude"] as const;
+
+/** Of a point they are no details. */
+const KEY_FIELDS = new Set<string>([...NEEDED, "device_id", "user_id"]);
+
+/** What somebody said counts before all that names say. */
+const SAID = 1000;
+
+/** `mapped` says which column holds a field whatever the names say: theirs by ours. Throws a `HeaderError`. */
+export function planColumns(names: readonly string[], mapped: ReadonlyMap<string, string>): ColumnPlan {
+  const columns = [...mappedColumns(names, mapped), ...knownColumns(names)];
+  const find = (field: string) => bestOf(columns.filter(({ meaning }) => meaning.field === field));
+  const [timestamp, latitude, longitude] = NEEDED.map(find);
+  if (timestamp === undefined || latitude === undefined || longitude === undefined)
+    throw unknownHeader(
+      names,
+      NEEDED.filter((field) => find(field) === undefined),
+    );
+  const isNamed = ({ meaning }: NamedColumn, name: string) => meaning.name === name;
+  return {
+    timestamp: timestamp.index,
+    date: isNamed(timestamp, "time")
+      ? (columns.find((column) => isNamed(column, "date"))?.index ?? null)
+      : null,
+    latitude: latitude.index,
+    longitude: longitude.index,
+    isE7: latitude.meaning.isE7 && longitude.meaning.isE7,
+    device: nameColumn(find("device_id")),
+    user: nameColumn(find("user_id")),
+    details: REPORT_FIELDS.flatMap((field) => {
+      const column = KEY_FIELDS.has(field.name) ? undefined : find(field.name);
+      if (column === undefined) return [];
+      const { index, meaning } = column;
+      return {
+        index,
+        field: field.name,
+        type: field.type === "integer" ? "number" : field.type,
+        minimum: field.minimum ?? Number.NEGATIVE_INFINITY,
+        isSpeed: field.name === "speed",
+        speedUnit: meaning.speedUnit,
+        isBattery: meaning.field === "battery_level" && meaning.name !== "battery_level",
+      };
+    }),
+  };
+}
+
+function nameColumn(column: NamedColumn | undefined): NameColumn | null {
+  return column === undefined
+    ? null
+    : { index: column.index, isOurs: column.meaning.name === column.meaning.field };
+}
+
+function bestOf(columns: readonly NamedColumn[]): NamedColumn | undefined {
+  return columns.toSorted((a, b) => a.rank - b.rank)[0];
+}
+
+function knownColumns(names: readonly string[]): NamedColumn[] {
+  return names.flatMap((name, index) => {
+    const meaning = findMeaning(name);
+    return meaning === null ? [] : { index, meaning, rank: meaning.rank };
+  });
+}
+
+function mappedColumns(names: readonly string[], mapped: ReadonlyMap<string, string>): NamedColumn[] {
+  return [...mapped].map(([ours, theirs]) => {
+    const meaning = findMeaning(ours);
+    if (meaning === null) throw new HeaderError(`"${ours}" is no field of a report that a column could hold`);
+    const index = names.findIndex((name) => normalName(name) === normalName(theirs));
+    if (index < 0) throw new HeaderError(`no column is called "${theirs}"; the columns are ${quoted(names)}`);
+    return { index, meaning, rank: meaning.rank - SAID };
+  });
+}
+
+/** Of the columns of a table so many are shown. */
+const NAMES_SHOWN_MAX = 40;
+
+function unknownHeader(names: readonly string[], missing: readonly string[]): HeaderError {
+  const known = missing.map((field) => `${field} (also ${COLUMN_NAMES[field]!.join(", ")})`);
+  const example = missing.map((field) => `--map ${field}=COLUMN`).join(" ");
+  return new HeaderError(
+    `no column is known as ${known.join(" or ")}; the columns are ${quoted(names)}: say which they are with ${example}`,
+  );
+}
+
+function quoted(names: readonly string[]): string {
+  const shown = names.slice(0, NAMES_SHOWN_MAX).map((name) => `"${name.slice(0, 64)}"`);
+  if (names.length > NAMES_SHOWN_MAX) shown.push(`${names.length - NAMES_SHOWN_MAX} more`);
+  return shown.join(", ");
+}

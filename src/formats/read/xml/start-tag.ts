@@ -1,0 +1,54 @@
+import { withoutReferences } from "./references.ts";
+
+/** By their names with prefix. */
+export type Attributes = Readonly<Record<string, string | undefined>>;
+
+/** The rest of a start tag, behind the name. */
+export interface TagRest {
+  readonly attributes: Attributes;
+  /** Whether the element ends where it begins. */
+  readonly isEmpty: boolean;
+  /** Behind its last character. */
+  readonly end: number;
+}
+
+/** Most elements have none. */
+export const NO_ATTRIBUTES: Attributes = {};
+
+const NO_NAME = /[\s<>"'/]/;
+
+const BLANK = 0x20;
+const DOUBLE_QUOTE = 0x22;
+const APOSTROPHE = 0x27;
+const SLASH = 0x2f;
+const GREATER = 0x3e;
+
+/** Null where the text ends before the tag does; what is no tag is "unreadable". */
+export function readTagRest(text: string, from: number): TagRest | null | "unreadable" {
+  const attributes: Record<string, string> = Object.create(null);
+  let at = behindBlanks(text, from);
+  for (;;) {
+    const unit = text.charCodeAt(at);
+    if (unit === GREATER) return { attributes, isEmpty: false, end: at + 1 };
+    if (unit === SLASH && at + 1 < text.length)
+      return text.charCodeAt(at + 1) === GREATER ? { attributes, isEmpty: true, end: at + 2 } : "unreadable";
+    const equals = text.indexOf("=", at);
+    if (equals < 0) return NO_NAME.test(text.slice(at).trimEnd()) && unit !== SLASH ? "unreadable" : null;
+    const name = text.slice(at, equals).trimEnd();
+    if (name === "" || NO_NAME.test(name)) return "unreadable";
+    const valueStart = behindBlanks(text, equals + 1);
+    if (valueStart === text.length) return null;
+    const quote = text.charCodeAt(valueStart);
+    if (quote !== DOUBLE_QUOTE && quote !== APOSTROPHE) return "unreadable";
+    const valueEnd = text.indexOf(quote === DOUBLE_QUOTE ? '"' : "'", valueStart + 1);
+    if (valueEnd < 0) return null;
+    attributes[name] ??= withoutReferences(text.slice(valueStart + 1, valueEnd));
+    at = behindBlanks(text, valueEnd + 1);
+  }
+}
+
+function behindBlanks(text: string, from: number): number {
+  let at = from;
+  while (text.charCodeAt(at) <= BLANK) at++;
+  return at;
+}

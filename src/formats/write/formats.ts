@@ -1,0 +1,89 @@
+import { createCsvWriter } from "./csv.ts";
+import { createGeoJsonSeqWriter, createGeoJsonWriter } from "./geojson.ts";
+import { createNdjsonWriter } from "./ndjson.ts";
+import { createOwnTracksWriter } from "./owntracks.ts";
+import type { RecordWriter, WriteFormat, WriteOptions } from "./record-writer.ts";
+import { staged } from "./stages/stages.ts";
+import { createGpxWriter } from "./tracks/gpx.ts";
+import { createKmlWriter } from "./tracks/kml.ts";
+import { createKmzWriter } from "./tracks/kmz.ts";
+
+/** Every format that text is written in. */
+export const WRITE_FORMATS: readonly WriteFormat[] = [
+  {
+    name: "ndjson",
+    title: "NDJSON, a report a line",
+    extension: ".ndjson",
+    mediaType: "application/x-ndjson",
+    order: "time",
+    marksSimplified: false,
+    create: withStages(createNdjsonWriter),
+  },
+  {
+    name: "csv",
+    title: "CSV",
+    extension: ".csv",
+    mediaType: "text/csv; charset=utf-8",
+    order: "time",
+    marksSimplified: false,
+    create: withStages(createCsvWriter),
+  },
+  {
+    name: "geojson",
+    title: "GeoJSON",
+    extension: ".geojson",
+    mediaType: "application/geo+json",
+    order: "time",
+    marksSimplified: true,
+    create: withStages(createGeoJsonWriter),
+  },
+  {
+    name: "geojsonseq",
+    title: "newline-delimited GeoJSON",
+    extension: ".geojsonl",
+    mediaType: "application/geo+json-seq",
+    order: "time",
+    marksSimplified: false,
+    create: withStages(createGeoJsonSeqWriter),
+  },
+  {
+    name: "gpx",
+    title: "GPX 1.1",
+    extension: ".gpx",
+    mediaType: "application/gpx+xml",
+    order: "device",
+    marksSimplified: true,
+    create: withStages(createGpxWriter),
+  },
+  {
+    name: "kml",
+    title: "KML with gx:Track",
+    extension: ".kml",
+    mediaType: "application/vnd.google-earth.kml+xml",
+    order: "device",
+    marksSimplified: true,
+    create: withStages(createKmlWriter),
+  },
+  {
+    name: "kmz",
+    title: "KML, zipped",
+    extension: ".kmz",
+    mediaType: "application/vnd.google-earth.kmz",
+    order: "device",
+    marksSimplified: true,
+    create: withStages(createKmzWriter),
+  },
+  {
+    name: "owntracks",
+    title: "OwnTracks Recorder",
+    extension: ".json",
+    mediaType: "application/json",
+    order: "time",
+    marksSimplified: true,
+    create: withStages(createOwnTracksWriter),
+  },
+];
+
+function withStages(create: (options: WriteOptions) => RecordWriter): WriteFormat["create"] {
+  return (options) => staged(create(options), options);
+}

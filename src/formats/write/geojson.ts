@@ -1,0 +1,108 @@
+import {
+  createFragment,
+  fragmentRoom,
+  JsonWriter,
+  NUMBER_BYTES_MAX,
+  writeFragment,
+  writeNumber,
+  writeReading,
+} from "../../lib/text/json-writer.ts";
+import { numberIndex } from "../../model/location-fields.ts";
+import type { RecordColumns } from "../../model/record-columns.ts";
+import { JsonMembers } from "./json-members.ts";
+import { NOTHING, PIECE_BYTES_EXPECTED, textPiece } from "./piece.ts";
+import type { RecordWriter, WriteOptions } from "./record-writer.ts";
+
+/*
+ * RFC 7946: a record is a Feature, its position a Point, and everything else it carries a property. A Feature a line,
+ * so that tools that read lines can read these too.
+ */
+
+const LATITUDE = numberIndex("latitude");
+const LONGITUDE = numberIndex("longitude");
+const ALTITUDE = numberIndex("altitude");
+
+const COMMA = 0x2c;
+const NEWLINE = 0x0a;
+const RECORD_SEPARATOR = 0x1e;
+
+const HEAD = createFragment('{"type":"Feature","geometry":{"type":"Point","coordinates":[');
+const BETWEEN = createFragment(']},"properties":{');
+const TAIL = createFragment("}}");
+const POSITION_ROOM = fragmentRoom(HEAD) + 3 * (NUMBER_BYTES_MAX + 1) + fragmentRoom(BETWEEN);
+
+/** A FeatureCollection. */
+export function createGeoJsonWriter(options: WriteOptions): RecordWriter {
+  const { simplifyMeters } = options;
+  const json = new JsonWriter(PIECE_BYTES_EXPECTED);
+  const features = createFeatures(options);
+  let isFirst = true;
+  const mark = simplifyMeters === null ? "" : `"simplified_meters":${simplifyMeters},`;
+  return {
+    begin: () => textPiece(`{"type":"FeatureCollection",${mark}"features":[`),
+    write(records) {
+      json.clear();
+      for (let row = 0; row < records.count; row++) {
+        if (!isFirst) json.byte(COMMA);
+        isFirst = false;
+        json.byte(NEWLINE);
+        features.write(json, records, row);
+      }
+      return json.written();
+    },
+    end: () => textPiece("\n]}\n"),
+  };
+}
+
+/** Features without anything around them: newline-delimited, or RFC 8142's sequence. */
+export function createGeoJsonSeqWriter(options: WriteOptions): RecordWriter {
+  const json = new JsonWriter(PIECE_BYTES_EXPECTED);
+  const features = createFeatures(options);
+  return {
+    begin: () => NOTHING,
+    write(records) {
+      json.clear();
+      for (let row = 0; row < records.count; row++) {
+        if (options.recordSeparator) json.byte(RECORD_SEPARATOR);
+        features.write(json, records, row);
+        json.byte(NEWLINE);
+      }
+      return json.written();
+    },
+    end: () => NOTHING,
+  };
+}
+
+interface Features {
+  write(json: JsonWriter, records: RecordColumns, row: number): void;
+}
+
+function createFeatures({ zone }: WriteOptions): Features {
+  const members = new JsonMembers({
+    zone,
+    showsTime: true, // Most programs know an instant by this form, and few by milliseconds.
+    shows: ({ name }) => name !== "latitude" && name !== "longitude",
+  });
+
+  function writePosition(json: JsonWriter, numbers: readonly Float64Array[], row: number): void {
+    json.ensure(POSITION_ROOM);
+    const { bytes, view } = json;
+    let at = writeNumber(bytes, writeFragment(view, json.length, HEAD), numbers[LONGITUDE]![row]!);
+    bytes[at++] = COMMA;
+    at = writeNumber(bytes, at, numbers[LATITUDE]![row]!);
+    const altitude = numbers[ALTITUDE]![row]!;
+    if (!Number.isNaN(altitude)) {
+      bytes[at++] = COMMA;
+      at = writeReading(bytes, view, at, altitude);
+    }
+    json.length = writeFragment(view, at, BETWEEN);
+  }
+
+  return {
+    write(json, records, row) {
+      writePosition(json, records.numbers, row);
+      members.write(json, records, row);
+      json.fragment(TAIL);
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import {
+  createFragment,
+  type Fragment,
+  fragmentRoom,
+  type JsonWriter,
+  NUMBER_BYTES_MAX,
+  writeFragment,
+  writeNumber,
+  writeReading,
+} from "../../lib/text/json-writer.ts";
+import {
+  type LocationField,
+  NUMBER_FIELDS,
+  PROFILE_FIELDS,
+  STATE_FIELDS,
+} from "../../model/location-fields.ts";
+import type { RecordColumns } from "../../model/record-columns.ts";
+import {
+  createLocalTimeFormatter,
+  LOCAL_TIME_BYTES,
+  type LocalTimeFormatter,
+} from "../../time/local-time.ts";
+import type { Zone } from "../../time/zone.ts";
+import { FragmentCache } from "./fragment-cache.ts";
+import { createUtcTimeWriter, type UtcTimeWriter } from "./utc-time.ts";
+
+/** Which members are written beside those that every format of JSON shows. */
+export interface JsonMembersOptions {
+  /** Adds `local_time`. */
+  readonly zone: Zone | null;
+  /** Adds `time`, the timestamp as ISO 8601. */
+  readonly showsTime: boolean;
+  /** Which numbers are shown. */
+  shows(field: LocationField): boolean;
+}
+
+/** Writes what a record carries as members of a JSON object, by the names of the contract. */
+export class JsonMembers {
+  readonly #devices = new FragmentCache((deviceId) => `"device_id":${JSON.stringify(deviceId)},"timestamp":`);
+  readonly #profiles = new FragmentCache((tuple) => membersOf(PROFILE_FIELDS, tuple));
+  readonly #states = new FragmentCache((tuple) => membersOf(STATE_FIELDS, tuple));
+  /** By field, what goes before its number; null where it is not shown. */
+  readonly #numberKeys: readonly (Fragment | null)[];
+  readonly #time: UtcTimeWriter | null;
+  readonly #localTime: LocalTimeFormatter | null;
+
+  constructor({ zone, showsTime, shows }: JsonMembersOptions) {
+    this.#numberKeys = NUMBER_FIELDS.map((field) =>
+      shows(field) ? createFragment(`,"${field.name}":`) : null,
+    );
+    this.#time = showsTime ? createUtcTimeWriter() : null;
+    this.#localTime = zone === null ? null : createLocalTimeFormatter(zone);
+  }
+
+  /** Writes the members of a record, the device first, without the braces around them. */
+  write(json: JsonWriter, records: RecordColumns, row: number): void {
+    const device = this.#devices.of(records.deviceIds[row]!);
+    const profile = this.#profiles.of(records.profiles[row]!);
+    const state = this.#states.of(records.states[row]!);
+    const timestampMs = records.timestampMs[row]!;
+    json.ensure(NUMBERS_ROOM + fragmentRoom(device) + fragmentRoom(profile) + fragmentRoom(state));
+    const { bytes, view } = json;
+    let at = writeNumber(bytes, writeFragment(view, json.length, device), timestampMs);
+    if (this.#time !== null) {
+      at = this.#time.write(timestampMs, bytes, writeFragment(view, at, TIME));
+      bytes[at++] = QUOTE;
+    }
+    const keys = this.#numberKeys;
+    const { numbers } = records;
+    for (let field = 0; field < keys.length; field++) {
+      const key = keys[field]!;
+      const value = numbers[field]![row]!;
+      if (key !== null && !Number.isNaN(value)) {
+        at = writeReading(bytes, view, writeFragment(view, at, key), value);
+      }
+    }
+    at = writeFragment(view, writeFragment(view, at, profile), state);
+    if (this.#localTime !== null) {
+      at = this.#localTime.write(timestampMs, bytes, writeFragment(view, at, LOCAL_TIME));
+      bytes[at++] = QUOTE;
+    }
+    json.length = at;
+  }
+}
+
+const TIME = createFragment(',"time":"');
+const LOCAL_TIME = createFragment(',"local_time":"');
+const QUOTE = 0x22;
+
+/** Room for the timestamp, all numbers with their keys, and both texts of the time. */
+const NUMBERS_ROOM =
+  (NUMBER_FIELDS.length + 1) * (NUMBER_BYTES_MAX + 32) +
+  2 * (fragmentRoom(LOCAL_TIME) + LOCAL_TIME_BYTES + 8);
+
+/** The members of a tuple that are carried, with a comma before each. */
+function membersOf(fields: readonly LocationField[], tuple: string): string {
+  const texts = JSON.parse(tuple) as readonly (string | null)[];
+  let json = "";
+  for (const [member, { name, type }] of fields.entries()) {
+    const text = texts[member];
+    if (typeof text === "string") json += `,"${name}":${type === "boolean" ? text : JSON.stringify(text)}`;
+  }
+  return json;
+}

@@ -1,0 +1,190 @@
+import {
+  createFragment,
+  JsonWriter,
+  NUMBER_BYTES_MAX,
+  writeFragment,
+} from "../../../lib/text/json-writer.ts";
+import { numberIndex } from "../../../model/location-fields.ts";
+import type { RecordColumns } from "../../../model/record-columns.ts";
+import { PIECE_BYTES_EXPECTED, textPiece } from "../piece.ts";
+import type { RecordWriter, WriteOptions } from "../record-writer.ts";
+import { createUtcTimeWriter } from "../utc-time.ts";
+import { escapeXml, simplifiedText, writeDecimal } from "./xml-text.ts";
+
+/*
+ * KML 2.2 with Google's extensions: a Placemark a device, in it a gx:Track for each stretch without a silence. A track
+ * is columns, the times first, then the places, then what else is known, so it is held until it ends:
+ *
+ *   <gx:Track><when>...</when><when>...</when><gx:coord>lon lat alt</gx:coord>...<ExtendedData>...</ExtendedData>
+ */
+
+const LATITUDE = numberIndex("latitude");
+const LONGITUDE = numberIndex("longitude");
+const ALTITUDE = numberIndex("altitude");
+
+/** What is known of points beside time and place, by the names that programs draw them under. */
+const ARRAYS = [
+  { name: "speed", title: "Speed (m/s)", field: numberIndex("speed") },
+  { name: "accuracy", title: "Accuracy (m)", field: numberIndex("horizontal_accuracy") },
+  { name: "bearing", title: "Bearing (°)", field: numberIndex("bearing") },
+] as const;
+
+/** A longer stretch goes on in another track: some megabytes are held of one. */
+const TRACK_POINTS_MAX = 20_000;
+
+const SCHEMA = ARRAYS.map(
+  ({ name, title }) =>
+    `<gx:SimpleArrayField name="${name}" type="double"><displayName>${title}</displayName></gx:SimpleArrayField>`,
+).join("");
+
+const WHEN = createFragment("<when>");
+const WHEN_END = createFragment("</when>\n");
+const COORD = createFragment("<gx:coord>");
+const COORD_END = createFragment("</gx:coord>\n");
+const VALUE = createFragment("<gx:value>");
+const VALUE_END = createFragment("</gx:value>\n");
+const NO_VALUE = createFragment("<gx:value/>\n");
+const BLANK = 0x20;
+
+/** Room for three numbers and a name on both sides. */
+const POINT_ROOM = 3 * NUMBER_BYTES_MAX + 64;
+
+export function createKmlWriter({ gapMs, simplifyMeters }: WriteOptions): RecordWriter {
+  const xml = new JsonWriter(PIECE_BYTES_EXPECTED);
+  const track = new Track();
+  let device: string | null = null;
+
+  /** Closes what is open, so that a device or a track can begin. */
+  function close(ends: "track" | "device"): void {
+    if (device === null) return;
+    track.writeTo(xml);
+    if (ends === "device") xml.text("</gx:MultiTrack></Placemark>\n");
+  }
+
+  const mark =
+    simplifyMeters === null ? "" : `<description>${simplifiedText(simplifyMeters)}</description>\n`;
+  return {
+    begin: () =>
+      textPiece(`<?xml version="1.0" encoding="UTF-8"?>
+<kml xmlns="http://www.opengis.net/kml/2.2" xmlns:gx="http://www.google.com/kml/ext/2.2"><Document>
+${mark}<Schema id="point">${SCHEMA}</Schema>
+`),
+    write(records) {
+      xml.clear();
+      for (let row = 0; row < records.count; row++) {
+        const deviceId = records.deviceIds[row]!;
+        if (deviceId !== device) {
+          close("device");
+          device = deviceId;
+          xml.text(`<Placemark><name>${escapeXml(deviceId)}</name><gx:MultiTrack>\n`);
+        } else if (!track.takes(records, row, gapMs)) close("track");
+        track.add(records, row);
+      }
+      return xml.written();
+    },
+    end() {
+      xml.clear();
+      close("device");
+      xml.text("</Document></kml>\n");
+      return xml.written();
+    },
+  };
+}
+
+/** The track that is open, in columns. */
+class Track {
+  readonly #time = createUtcTimeWriter();
+  readonly #whens = new JsonWriter(PIECE_BYTES_EXPECTED);
+  readonly #coords = new JsonWriter(PIECE_BYTES_EXPECTED);
+  readonly #arrays = ARRAYS.map(({ name, field }) => {
+    return { name, field, values: new JsonWriter(PIECE_BYTES_EXPECTED), known: 0 };
+  });
+  #points = 0;
+  #hasAltitude = false;
+  #lastMs = 0;
+
+  /** Whether the record goes on with the track. Heights are of all points of one or of none. */
+  takes({ timestampMs, numbers }: RecordColumns, row: number, gapMs: number): boolean {
+    const hasAltitude = !Number.isNaN(numbers[ALTITUDE]![row]!);
+    const isNext = timestampMs[row]! - this.#lastMs <= gapMs;
+    return isNext && hasAltitude === this.#hasAltitude && this.#points < TRACK_POINTS_MAX;
+  }
+
+  add({ timestampMs, numbers }: RecordColumns, row: number): void {
+    const altitude = numbers[ALTITUDE]![row]!;
+    this.#points++;
+    this.#hasAltitude = !Number.isNaN(altitude);
+    this.#lastMs = timestampMs[row]!;
+    this.#addWhen(timestampMs[row]!);
+    this.#addCoord(numbers[LONGITUDE]![row]!, numbers[LATITUDE]![row]!, this.#hasAltitude ? altitude : 0);
+    for (const array of this.#arrays) {
+      const value = numbers[array.field]![row]!;
+      if (!Number.isNaN(value)) array.known++;
+      addValue(array.values, value);
+    }
+  }
+
+  /** Writes the track and begins another. */
+  writeTo(xml: JsonWriter): void {
+    xml.text("<gx:Track>\n");
+    if (this.#hasAltitude) xml.text("<altitudeMode>absolute</altitudeMode>\n"); // Else it lies on the ground.
+    move(this.#whens, xml);
+    move(this.#coords, xml);
+    if (this.#arrays.some(({ known }) => known > 0)) this.#writeArrays(xml);
+    for (const array of this.#arrays) {
+      array.values.clear();
+      array.known = 0;
+    }
+    xml.text("</gx:Track>\n");
+    this.#points = 0;
+  }
+
+  #writeArrays(xml: JsonWriter): void {
+    xml.text('<ExtendedData><SchemaData schemaUrl="#point">\n');
+    for (const { name, values, known } of this.#arrays) {
+      if (known === 0) continue;
+      xml.text(`<gx:SimpleArrayData name="${name}">\n`);
+      move(values, xml);
+      xml.text("</gx:SimpleArrayData>\n");
+    }
+    xml.text("</SchemaData></ExtendedData>\n");
+  }
+
+  #addWhen(timestampMs: number): void {
+    const out = this.#whens;
+    out.ensure(POINT_ROOM);
+    const { bytes, view } = out;
+    const at = this.#time.write(timestampMs, bytes, writeFragment(view, out.length, WHEN));
+    out.length = writeFragment(view, at, WHEN_END);
+  }
+
+  #addCoord(longitude: number, latitude: number, altitude: number): void {
+    const out = this.#coords;
+    out.ensure(POINT_ROOM);
+    const { bytes, view } = out;
+    let at = writeDecimal(bytes, view, writeFragment(view, out.length, COORD), longitude);
+    bytes[at++] = BLANK;
+    at = writeDecimal(bytes, view, at, latitude);
+    bytes[at++] = BLANK;
+    at = writeDecimal(bytes, view, at, altitude);
+    out.length = writeFragment(view, at, COORD_END);
+  }
+}
+
+/** An element a point, so that the k-th belongs to the k-th. */
+function addValue(out: JsonWriter, value: number): void {
+  out.ensure(POINT_ROOM);
+  const { bytes, view } = out;
+  if (Number.isNaN(value)) out.length = writeFragment(view, out.length, NO_VALUE);
+  else {
+    const at = writeDecimal(bytes, view, writeFragment(view, out.length, VALUE), value);
+    out.length = writeFragment(view, at, VALUE_END);
+  }
+}
+
+function move(from: JsonWriter, to: JsonWriter): void {
+  to.ensure(from.length);
+  to.bytes.set(from.written(), to.length);
+  to.length += from.length;
+  from.clear();
+}

@@ -1,0 +1,18 @@
+import { ZipWriter } from "../../../lib/bytes/zip-writer.ts";
+import { joinPieces } from "../piece.ts";
+import type { RecordWriter, WriteOptions } from "../record-writer.ts";
+import { createKmlWriter } from "./kml.ts";
+
+/** What programs look for in the archive. */
+const ENTRY_NAME = "doc.kml";
+
+/** A zip archive with the KML in it. */
+export function createKmzWriter(options: WriteOptions): RecordWriter {
+  const kml = createKmlWriter(options);
+  const zip = new ZipWriter(ENTRY_NAME);
+  return {
+    begin: () => joinPieces(zip.begin(), zip.add(kml.begin())),
+    write: (records) => zip.add(kml.write(records)),
+    end: () => joinPieces(zip.add(kml.end()), zip.end()),
+  };
+}

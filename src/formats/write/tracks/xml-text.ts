@@ -1,0 +1,47 @@
+import { writeReading } from "../../../lib/text/json-writer.ts";
+
+/*
+ * Texts and numbers as XML takes them.
+ */
+
+/** What XML 1.0 can't hold, not even by its number. */
+const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&apos;",
+};
+
+/** A text for an element or an attribute. What XML can't hold becomes U+FFFD. */
+export function escapeXml(text: string): string {
+  return text
+    .toWellFormed()
+    .replaceAll(FORBIDDEN, "\ufffd")
+    .replaceAll(/[&<>"']/g, (character) => ENTITIES[character]!)
+    .replaceAll(/[\t\n\r]/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+/** What a file says of tracks that were simplified. */
+export function simplifiedText(meters: number): string {
+  return `Simplified: what was left out lies within ${meters} m of the tracks.`;
+}
+
+/** From here down JavaScript writes numbers with an exponent, which a schema's decimals don't have. */
+const EXPONENT_BELOW = 1e-6;
+
+/** As many as every program that goes by a schema must read; of a degree that is less than an atom. */
+const DECIMALS_MAX = 18;
+
+/** Writes a number without an exponent, in up to `NUMBER_BYTES_MAX` bytes; returns the position after it. */
+export function writeDecimal(bytes: Uint8Array, view: DataView, position: number, value: number): number {
+  if (Math.abs(value) >= EXPONENT_BELOW || value === 0) return writeReading(bytes, view, position, value);
+  const text = value.toFixed(DECIMALS_MAX);
+  let end = text.length;
+  while (text[end - 1] === "0") end--;
+  if (text[end - 1] === ".") return writeReading(bytes, view, position, 0);
+  for (let i = 0; i < end; i++) bytes[position + i] = text.charCodeAt(i);
+  return position + end;
+}

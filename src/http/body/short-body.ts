@@ -1,0 +1,73 @@
+import { Buffer } from "node:buffer";
+import { isObject } from "../../lib/is-object.ts";
+import { fail, ok, type Result } from "../../lib/result.ts";
+import { parseJson } from "../../lib/text/long-json.ts";
+import { decodeUtf8 } from "../../lib/text/long-text.ts";
+import type { ServiceError } from "../../model/errors.ts";
+import { piecesUntil } from "./body-pieces.ts";
+
+/** 8 KiB: some hundreds of devices by name. */
+export const SHORT_BODY_BYTES_MAX = 8 * 1024;
+
+const ARRIVAL_MS_MAX = 10_000;
+
+/**
+ * Members of a short JSON object that the map page sends. It has no share of the memory for reports: whoever has no key
+ * could take that away from those who have, and it is no more than an open connection takes.
+ */
+export async function readShortObject(
+  request: Request,
+  arrivalMsMax = ARRIVAL_MS_MAX,
+): Promise<Result<Readonly<Record<string, unknown>>, ServiceError>> {
+  const [mediaType = ""] = (request.headers.get("content-type") ?? "").split(";", 1);
+  if (mediaType.trim().toLowerCase() !== "application/json") {
+    return fail({ kind: "media_type_unsupported", message: "content-type must be application/json" });
+  }
+  const body = await readInTime(request, arrivalMsMax);
+  if (!body.ok) return body;
+  const text = decodeUtf8(body.value);
+  const value = text === null ? undefined : parseJson(text);
+  return isObject(value) ? ok(value) : fail(NO_OBJECT);
+}
+
+/** What is late is given up, and what still comes is dropped. */
+async function readInTime(request: Request, arrivalMsMax: number): Promise<Result<Uint8Array, ServiceError>> {
+  const late = Promise.withResolvers<Result<never, ServiceError>>();
+  const giveUp = new AbortController();
+  const timer = setTimeout(() => {
+    giveUp.abort();
+    late.resolve(fail(INCOMPLETE));
+  }, arrivalMsMax);
+  try {
+    return await Promise.race([late.promise, collect(request, giveUp.signal)]);
+  } catch {
+    return fail(INCOMPLETE);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function collect(
+  { body, headers }: Request,
+  givenUp: AbortSignal,
+): Promise<Result<Uint8Array, ServiceError>> {
+  if (Number(headers.get("content-length") ?? 0) > SHORT_BODY_BYTES_MAX) return fail(TOO_LARGE);
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of body === null ? [] : piecesUntil(body, givenUp)) {
+    bytes += piece.length;
+    if (bytes > SHORT_BODY_BYTES_MAX) return fail(TOO_LARGE);
+    pieces.push(piece);
+  }
+  return ok(Buffer.concat(pieces));
+}
+
+const TOO_LARGE: ServiceError = {
+  kind: "body_too_large",
+  message: `the body must be at most ${SHORT_BODY_BYTES_MAX / 1024} KiB`,
+};
+const NO_OBJECT: ServiceError = { kind: "body_unreadable", message: "the body must be a JSON object" };
+const INCOMPLETE: ServiceError = {
+  kind: "body_incomplete",
+  message: "the body ended before it was complete, or took too long to arrive",
+};

@@ -1,0 +1,38 @@
+import type { Places } from "../../places/places.ts";
+import { placeOf } from "../shapes/place.ts";
+
+const encoder = new TextEncoder();
+
+/**
+ * Where in an answer the places of its positions belong. They are found and put in after it was written, one by one: a
+ * thousand may take 100 ms, and devices that were found could be elsewhere by the time that all have their places.
+ */
+export class PlaceMarks {
+  readonly #places: Places;
+  readonly #offsets: number[] = [];
+  readonly #latitudes: number[] = [];
+  readonly #longitudes: number[] = [];
+
+  constructor(places: Places) {
+    this.#places = places;
+  }
+
+  /** Marks the end of an object's members. */
+  add(offset: number, latitude: number, longitude: number): void {
+    this.#offsets.push(offset);
+    this.#latitudes.push(latitude);
+    this.#longitudes.push(longitude);
+  }
+
+  /** The answer with places, a piece for each. */
+  *putInto(answer: Uint8Array<ArrayBuffer>): Generator<Uint8Array<ArrayBuffer>> {
+    let from = 0;
+    for (const [index, offset] of this.#offsets.entries()) {
+      const place = placeOf(this.#places, this.#latitudes[index]!, this.#longitudes[index]!);
+      yield answer.subarray(from, offset);
+      yield encoder.encode(`,"place":${JSON.stringify(place)}`);
+      from = offset;
+    }
+    yield answer.subarray(from);
+  }
+}

@@ -1,0 +1,100 @@
+import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
+import { NUMBER_FIELDS, type NumberFieldName, type StoredField } from "../../../model/location-fields.ts";
+import { type Series, SeriesReading } from "../../../service/series.ts";
+import { type Column, jsonColumns } from "../../encode/json-columns.ts";
+import { queryEndpoint } from "../../endpoint.ts";
+import { RANGE_DAYS_MAX } from "../../parameters/history-query.ts";
+import { instants, readInstants } from "../../parameters/instants.ts";
+import { numberParameter, severalWords } from "../../parameters/kinds.ts";
+import { deviceId } from "../../parameters/path-parameter.ts";
+import { incomplete } from "../../shapes/history.ts";
+import { EXAMPLE_REPORT, fieldSchema } from "../../shapes/record-schemas.ts";
+import { always, object, optional, plain, text } from "../../shapes/shape.ts";
+import { missingDevice, UNKNOWN_DEVICE } from "./missing-device.ts";
+
+/* Numbers of a device over time, for plots. */
+
+const BUCKETS_MAX = 4000;
+
+/** The type names the same rows of the table. */
+const NAMES = NUMBER_FIELDS.map(({ name }) => name as NumberFieldName);
+
+/** What there is of each field, a value for each bucket. */
+const MEASURES = ["min", "max", "last"] as const;
+
+const column = (items: object) => plain<readonly number[]>({ type: "array", items });
+
+function columnsOf(field: StoredField) {
+  const values = column({ ...fieldSchema(field), nullable: true });
+  return MEASURES.map((measure) => [`${field.name}_${measure}`, optional(values)] as const);
+}
+
+const answer = object({
+  success: always(true),
+  device_id: text("The device that was asked for."),
+  incomplete: optional(incomplete),
+  timestamp: column({ type: "integer", format: "int64", description: "Last record of a bucket, Unix ms." }),
+  ...Object.fromEntries(NUMBER_FIELDS.flatMap(columnsOf)),
+});
+
+export const deviceSeries = queryEndpoint({
+  operationId: "getDeviceSeries",
+  tag: "Devices",
+  summary: "Speed, altitude, battery or any number of a device over time",
+  description: [
+    "For plots: the range is cut into equal buckets, and of each that holds a record there are the time of its last, and",
+    "the least, greatest and last value of each field; null where no record of the bucket has it. Oldest first. At most",
+    `${RANGE_DAYS_MAX} days.`,
+  ].join(" "),
+  path: "/api/v1/devices/:deviceId/series",
+  inPath: { deviceId },
+  query: {
+    ...instants,
+    fields: severalWords("What to plot.", NAMES, ["speed"]),
+    buckets: numberParameter(
+      "integer",
+      { description: "How many parts the range has.", minimum: 1, maximum: BUCKETS_MAX },
+      1200,
+    ),
+  },
+  wrongQuery: "start=1&end=2&buckets=4001",
+  answer: {
+    name: "DeviceSeries",
+    description: "The values.",
+    shape: answer,
+    example: {
+      success: true,
+      device_id: EXAMPLE_REPORT.device_id,
+      timestamp: [1_774_012_603_000, 1_774_012_690_000],
+      speed_min: [7.9, null],
+      speed_max: [12.4, null],
+      speed_last: [8.3, null],
+    },
+  },
+  failures: { 404: missingDevice("DeviceError", UNKNOWN_DEVICE) },
+  versionOf: ({ versions }, { appId }, { deviceId }) => versions.ofDevice(appId, deviceId),
+  open({ readPositions }) {
+    return (call, { deviceId, fields, buckets, ...values }) => {
+      const range = readInstants(values);
+      if (!range.ok) return call.fail(range.error);
+      const asked = { deviceId, range: range.value, fields };
+      const begin = () => new SeriesReading(asked.range, buckets, fields.length);
+      return whenThere(readPositions(call.appId, asked, call.request, begin), (read) => {
+        if (!read.ok) return call.fail(read.error);
+        const members = {
+          success: true,
+          device_id: deviceId,
+          ...(read.value.isIncomplete ? { incomplete: true } : {}),
+        };
+        return call.pieces(jsonColumns(members, columnsFrom(read.value.value, fields)));
+      });
+    };
+  },
+});
+
+function columnsFrom({ timestampMs, fields }: Series, names: readonly NumberFieldName[]): readonly Column[] {
+  const values = fields.flatMap((field, index) =>
+    MEASURES.map((measure) => ({ name: `${names[index]!}_${measure}`, blocks: [field[measure]] })),
+  );
+  return [{ name: "timestamp", blocks: [timestampMs] }, ...values];
+}

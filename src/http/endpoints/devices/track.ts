@@ -1,0 +1,141 @@
+import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
+import type { Places } from "../../../places/places.ts";
+import { findDevice } from "../../../service/find-device.ts";
+import { type Line, LineBuilder } from "../../../service/track/line-builder.ts";
+import { jsonColumns } from "../../encode/json-columns.ts";
+import { queryEndpoint } from "../../endpoint.ts";
+import { bbox } from "../../parameters/bbox.ts";
+import { places } from "../../parameters/common.ts";
+import { instants, readInstants } from "../../parameters/instants.ts";
+import { numberParameter } from "../../parameters/kinds.ts";
+import { deviceId } from "../../parameters/path-parameter.ts";
+import { incomplete } from "../../shapes/history.ts";
+import { place, placeOf } from "../../shapes/place.ts";
+import { EXAMPLE_REPORT, field } from "../../shapes/record-schemas.ts";
+import { always, amount, count, object, optional, plain, text } from "../../shapes/shape.ts";
+import { missingDevice, UNKNOWN_DEVICE } from "./missing-device.ts";
+
+/* Where a device went: a line that is simple enough to draw. */
+
+/** A line that a browser draws in about a second, some 2 MB. */
+const VERTICES_MAX = 50_000;
+
+const column = (name: "timestamp" | "latitude" | "longitude") =>
+  plain<readonly number[]>({ type: "array", items: field(name).schema, maxItems: VERTICES_MAX });
+
+const answer = object({
+  success: always(true),
+  device_id: text("The device that was asked for."),
+  total: count("Records of the range, before any is left out."),
+  tolerance_meters: amount(
+    "No record that is left out lies further from the line. Greater than asked where it must.",
+  ),
+  incomplete: optional(incomplete),
+  start_place: optional(place),
+  end_place: optional(place),
+  gaps: plain<readonly number[]>({
+    type: "array",
+    items: { type: "integer", minimum: 1 },
+    description: "Places in the lists of positions that no line leads to from the one before.",
+  }),
+  timestamp: column("timestamp"),
+  latitude: column("latitude"),
+  longitude: column("longitude"),
+});
+
+export const deviceTrack = queryEndpoint({
+  operationId: "getDeviceTrack",
+  tag: "Devices",
+  summary: "Line through the positions of a device",
+  description: [
+    "Positions of the range, oldest first, in columns, without those that a line through the others passes within the",
+    "tolerance; the first and the last always stay. At most 50,000: where there would be more, the tolerance doubles.",
+    "No line leads over more than 10 minutes without a record, nor where a device would have been faster than 400 m/s.",
+  ].join(" "),
+  path: "/api/v1/devices/:deviceId/track",
+  inPath: { deviceId },
+  query: {
+    ...instants,
+    tolerance_meters: numberParameter(
+      "number",
+      { description: "How far records may lie from the line, in meters.", minimum: 0, maximum: 1_000_000 },
+      10,
+    ),
+    bbox: bbox("Only what is needed to draw the line in this box; total stays of the range."),
+    places,
+  },
+  wrongQuery: "start=yesterday",
+  isForViews: true,
+  answer: {
+    name: "DeviceTrack",
+    description: "The line.",
+    shape: answer,
+    example: {
+      success: true,
+      device_id: EXAMPLE_REPORT.device_id,
+      total: 3,
+      tolerance_meters: 10,
+      gaps: [1],
+      timestamp: [1_773_964_800_000, 1_773_968_400_000],
+      latitude: [53.4, 53.41],
+      longitude: [-2.9, -2.91],
+    },
+  },
+  failures: { 404: missingDevice("DeviceError", UNKNOWN_DEVICE) },
+  versionOf: ({ versions }, { appId }, { deviceId }) => versions.ofDevice(appId, deviceId),
+  open(services) {
+    const { readPositions, loadPlaces } = services;
+    return (call, { deviceId, start, end, tolerance_meters: toleranceMeters, bbox: box, places }) => {
+      const asked = readInstants({ start, end });
+      if (!asked.ok) return call.fail(asked.error);
+      const { view } = call;
+      const shown = view === null ? null : findDevice(services, call.appId, deviceId, view);
+      if (shown?.ok === false) return call.fail(shown.error);
+      const range = view === null ? asked.value : view.rangeOf(asked.value);
+      const blur = view === null || view.isExact ? null : view;
+      const options = { toleranceMeters, box, blur, verticesMax: VERTICES_MAX };
+      const begin = () => new LineBuilder(options);
+      const found = readPositions(call.appId, { deviceId, range, fields: [] }, call.request, begin);
+      return whenThere(found, (read) => {
+        if (!read.ok) return call.fail(read.error);
+        const { value, isIncomplete } = read.value;
+        return whenThere(places ? loadPlaces() : null, (loaded) =>
+          call.pieces(piecesOf(deviceId, value, isIncomplete, loaded)),
+        );
+      });
+    };
+  },
+});
+
+function piecesOf(
+  deviceId: string,
+  line: Line,
+  isIncomplete: boolean,
+  places: Places | null,
+): Iterable<Uint8Array<ArrayBuffer>> {
+  const { vertices, total, toleranceMeters } = line;
+  const { count, starts, timestampMs, latitude, longitude } = vertices;
+  const members = {
+    success: true,
+    device_id: deviceId,
+    total,
+    tolerance_meters: toleranceMeters,
+    ...(isIncomplete ? { incomplete: true } : {}),
+    ...(places === null ? {} : endsOf(line, places)),
+  };
+  return jsonColumns(members, [
+    { name: "gaps", blocks: [Float64Array.from(starts.slice(1))] },
+    { name: "timestamp", blocks: [timestampMs.subarray(0, count)] },
+    { name: "latitude", blocks: [latitude.subarray(0, count)] },
+    { name: "longitude", blocks: [longitude.subarray(0, count)] },
+  ]);
+}
+
+/** The places of the first and the last position, where there is any. */
+function endsOf({ vertices: { count, latitude, longitude } }: Line, places: Places) {
+  if (count === 0) return {};
+  const [start_place, end_place] = [0, count - 1].map((index) =>
+    placeOf(places, latitude[index]!, longitude[index]!),
+  );
+  return { start_place, end_place };
+}

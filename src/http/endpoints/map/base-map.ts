@@ -1,0 +1,84 @@
+import { TILE_ZOOM_MAX, type TileFacts, type TileFile } from "../../../basemap/tile-file.ts";
+import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
+import { type Endpoint, hiddenEndpoint, type OpenEndpoint } from "../../endpoint.ts";
+import { ASK_AGAIN, FOR_GOOD, OURS_ALONE } from "../../page/file-headers.ts";
+import { readPath, segmentsOf, wholeNumber } from "../../parameters/path-parameter.ts";
+import type { Services } from "../../services.ts";
+
+/*
+ * The map under the devices, for the page and without a key: what it consists of, and its tiles. Those of the world
+ * come with the program; those of streets are of the file that the operator gave.
+ */
+
+const CONTENT_TYPE = "application/vnd.mapbox-vector-tile";
+
+/** A tile of a planet has at most some hundred kilobytes. */
+const UNPACKED_BYTES_MAX = 32 * 1024 * 1024;
+
+const WORLD_PATH = "/map/tiles";
+const STREETS_PATH = "/map/streets";
+
+/** The two maps and where their tiles are; the page draws them with its own style. */
+const facts = hiddenEndpoint("/map/base.json", ({ baseMap }, responder) => {
+  return (request) => {
+    const { world, streets } = baseMap();
+    const body = {
+      world: describe(world.facts, WORLD_PATH),
+      streets: streets === null ? null : describe(streets.facts, STREETS_PATH),
+    };
+    return responder.object(request, 200, body, { ...ASK_AGAIN, ...OURS_ALONE });
+  };
+});
+
+/** In the words of TileJSON, but for the attribution: it is text, and not HTML. */
+function describe({ version, minZoom, maxZoom, bounds, attribution }: TileFacts, path: string) {
+  const tiles = `${path}/{z}/{x}/{y}?v=${version}`;
+  return { tiles, minzoom: minZoom, maxzoom: maxZoom, bounds, attribution };
+}
+
+const WHOLE = { description: "Of the tile.", example: 0 };
+const ADDRESS = {
+  z: wholeNumber("z", { ...WHOLE, maximum: TILE_ZOOM_MAX }),
+  x: wholeNumber("x", { ...WHOLE, maximum: 2 ** TILE_ZOOM_MAX - 1 }),
+  y: wholeNumber("y", { ...WHOLE, maximum: 2 ** TILE_ZOOM_MAX - 1 }),
+};
+
+function tiles(
+  root: string,
+  fileOf: (baseMap: ReturnType<Services["baseMap"]>) => TileFile | null,
+): OpenEndpoint {
+  const path = `${root}/:z/:x/:y`;
+  const segments = segmentsOf(path, ADDRESS);
+  const open: OpenEndpoint["open"] = ({ baseMap }, responder) => {
+    return (request) => {
+      const file = fileOf(baseMap());
+      const values: Record<string, unknown> = {};
+      const error = readPath(request.url, segments, values);
+      if (error !== null) return responder.failure(request, error);
+      if (file === null) return responder.failure(request, NO_STREETS);
+      const { z, x, y } = values as Record<keyof typeof ADDRESS, number>;
+      if (x >= 2 ** z || y >= 2 ** z) {
+        const message = `the map has no tile ${z}/${x}/${y}`;
+        return responder.failure(request, { kind: "tile_not_found", message });
+      }
+      // Only who names the version may keep the tile for good: the same path may lead to another file tomorrow.
+      const isVersioned = request.url.endsWith(`?v=${file.facts.version}`);
+      const headers = { ...(isVersioned ? FOR_GOOD : ASK_AGAIN), ...OURS_ALONE };
+      return whenThere(file.find(z, x, y), (found) => {
+        if (found?.isGzipped !== true)
+          return responder.binary(request, found?.bytes ?? null, CONTENT_TYPE, headers);
+        const typed = { ...headers, "content-type": CONTENT_TYPE };
+        return responder.gzipped(request, found.bytes, UNPACKED_BYTES_MAX, typed);
+      });
+    };
+  };
+  return hiddenEndpoint(path, open, ADDRESS);
+}
+
+const NO_STREETS = { kind: "tile_not_found", message: "the server has no map of streets" } as const;
+
+export const baseMapEndpoints: readonly Endpoint[] = [
+  facts,
+  tiles(WORLD_PATH, ({ world }) => world),
+  tiles(STREETS_PATH, ({ streets }) => streets),
+];

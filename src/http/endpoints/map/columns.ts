@@ -1,0 +1,100 @@
+import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
+import type { AppId } from "../../../model/ids.ts";
+import { REPORT_FIELDS, type StoredField } from "../../../model/location-fields.ts";
+import { createTakeSnapshot, type Snapshot } from "../../../service/snapshot.ts";
+import { type Column, jsonColumns } from "../../encode/json-columns.ts";
+import { queryEndpoint } from "../../endpoint.ts";
+import { severalWords } from "../../parameters/kinds.ts";
+import { EXAMPLE_REPORT, fieldSchema } from "../../shapes/record-schemas.ts";
+import { always, count, object, optional, plain, text } from "../../shapes/shape.ts";
+import { viewShows } from "../../shapes/view-records.ts";
+
+/* Where all devices of the app are, in columns. */
+
+const ALWAYS_SHOWN = ["device_id", "timestamp", "latitude", "longitude"];
+
+/** What else a record of a current position may have. */
+const CHOSEN_FIELDS = REPORT_FIELDS.filter(
+  ({ name, responses }) => !ALWAYS_SHOWN.includes(name) && responses.includes("current"),
+);
+
+/** Its values, a device each. */
+function columnOf(field: StoredField) {
+  const items = fieldSchema(field);
+  return plain<never>({ type: "array", items: field.required ? items : { ...items, nullable: true } });
+}
+
+const answer = object({
+  success: always(true),
+  app_id: text("Application of the key."),
+  sequence: count(
+    "The entry of the log up to which every report is in the answer; later ones may be. The live stream goes on from it.",
+  ),
+  ...Object.fromEntries(
+    REPORT_FIELDS.filter(({ required }) => required).map((field) => [field.name, columnOf(field)]),
+  ),
+  ...Object.fromEntries(CHOSEN_FIELDS.map((field) => [field.name, optional(columnOf(field))])),
+});
+
+export const appColumns = queryEndpoint({
+  operationId: "getAppCurrentColumns",
+  tag: "App",
+  summary: "Latest position of each device of the app, in columns",
+  description: [
+    "For maps: a list for each field, with a value for each device, ordered by device_id; null where its newest record",
+    "has none. At most 1,000,000 devices. A share link gets no column of what it doesn't show.",
+  ].join(" "),
+  path: "/api/v1/locations/current/columns",
+  inPath: {},
+  query: {
+    fields: severalWords(
+      "Fields beside device_id, timestamp, latitude and longitude.",
+      CHOSEN_FIELDS.map(({ name }) => name),
+      ["speed"],
+    ),
+  },
+  wrongQuery: "fields=velocity",
+  answer: {
+    name: "AppColumns",
+    description: "All positions.",
+    shape: answer,
+    example: {
+      success: true,
+      app_id: "default",
+      sequence: 81_220,
+      ...Object.fromEntries([...ALWAYS_SHOWN, "speed"].map((name) => [name, [EXAMPLE_REPORT[name]]])),
+    },
+  },
+  isForViews: true,
+  versionOf: ({ versions }, { appId, view }) => versions.ofNewest(appId, view),
+  open(services) {
+    const takeSnapshot = createTakeSnapshot(services);
+    return (call, { fields }) => {
+      const { view } = call;
+      const isShown = (field: StoredField) => view === null || viewShows(view, field);
+      const shown = CHOSEN_FIELDS.filter((field) => fields.includes(field.name) && isShown(field));
+      return whenThere(takeSnapshot(call, shown, call.request), (taken) =>
+        taken.ok ? call.pieces(piecesOf(call.appId, shown, taken.value)) : call.fail(taken.error),
+      );
+    };
+  },
+});
+
+function* piecesOf(
+  appId: AppId,
+  shown: readonly StoredField[],
+  { sequence, blocks, end }: Snapshot,
+): Iterable<Uint8Array<ArrayBuffer>> {
+  const columns: Column[] = [
+    { name: "device_id", blocks: blocks.map(({ deviceIds }) => deviceIds) },
+    { name: "timestamp", blocks: blocks.map(({ timestampMs }) => timestampMs) },
+    { name: "latitude", blocks: blocks.map(({ latitude }) => latitude) },
+    { name: "longitude", blocks: blocks.map(({ longitude }) => longitude) },
+    ...shown.map(({ name }, index) => ({ name, blocks: blocks.map(({ fields }) => fields[index]!) })),
+  ];
+  try {
+    yield* jsonColumns({ success: true, app_id: appId, sequence }, columns);
+  } finally {
+    end();
+  }
+}

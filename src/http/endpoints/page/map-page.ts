@@ -1,0 +1,80 @@
+import { Buffer } from "node:buffer";
+import { ok } from "../../../lib/result.ts";
+import { KeptBody } from "../../body/kept-body.ts";
+import { type Endpoint, hiddenEndpoint } from "../../endpoint.ts";
+import { ASK_AGAIN, FOR_GOOD, OURS_ALONE } from "../../page/file-headers.ts";
+import { PACKAGE_FILES } from "../../page/packages.ts";
+import { type PageFiles, readPageFiles } from "../../page/page-files.ts";
+import type { PathParameter } from "../../parameters/path-parameter.ts";
+import { pathnameOf } from "../../pathname.ts";
+import type { Services } from "../../services.ts";
+
+/* The map page: its HTML, its modules and style sheets, and the packages that they import. */
+
+const HTML = "text/html; charset=utf-8";
+
+/** Read when somebody first asks, once a server. */
+const pages = new WeakMap<Services, Promise<PageFiles>>();
+
+function pageOf(services: Services): Promise<PageFiles> {
+  let page = pages.get(services);
+  if (page === undefined) {
+    page = readPageFiles(services);
+    page.catch(() => pages.delete(services)); // What failed is tried again.
+    pages.set(services, page);
+  }
+  return page;
+}
+
+/** Share links open the same page, which finds their key behind the `#`. */
+const html: readonly Endpoint[] = ["/map", "/map/s"].map((path) =>
+  hiddenEndpoint(path, (services, responder) => async (request) => {
+    const page = await pageOf(services);
+    return responder.kept(request, page.html, {
+      ...ASK_AGAIN,
+      ...OURS_ALONE,
+      "content-type": HTML,
+      "content-security-policy": page.policy,
+    });
+  }),
+);
+
+/** A segment of the path of a file. */
+const segment = (example: string): PathParameter<string> => ({
+  description: "A part of the path of a file.",
+  schema: { type: "string" },
+  example,
+  refusesEmpty: false,
+  refusal: null,
+  parse: (text) => ok(text),
+});
+
+/** Every file of the page lies in a folder. */
+const ownFile = hiddenEndpoint(
+  "/map/app/:version/:folder/:file",
+  (services, responder) => async (request) => {
+    const page = await pageOf(services);
+    const [version, ...names] = pathnameOf(request.url).split("/").slice(3);
+    const file = version === page.version ? page.files.get(names.join("/")) : undefined;
+    if (file === undefined) return responder.object(request, 404, NOT_THERE);
+    const { body, contentType } = file;
+    return responder.kept(request, body, { ...FOR_GOOD, ...OURS_ALONE, "content-type": contentType });
+  },
+  { version: segment("0"), folder: segment("page"), file: segment("main.ts") },
+);
+
+const NOT_THERE = { success: false, message: "the map page has no such file now; load it again" };
+
+const packageFiles: readonly Endpoint[] = PACKAGE_FILES.map(({ path, specifier, contentType, ending }) =>
+  hiddenEndpoint(path, ({ readAsset }, responder) => {
+    const body = new KeptBody(async () => Buffer.concat([await readAsset(specifier), Buffer.from(ending)]));
+    const policy = { "content-security-policy": WORKER_POLICY };
+    const headers = { ...FOR_GOOD, ...OURS_ALONE, ...policy, "content-type": contentType };
+    return (request) => responder.kept(request, body, headers);
+  }),
+);
+
+/** A worker keeps to the policy that its own file came with: MapLibre's fetches the tiles. */
+const WORKER_POLICY = "default-src 'none'; script-src 'self'; connect-src 'self'; frame-ancestors 'none'";
+
+export const mapPage: readonly Endpoint[] = [...html, ownFile, ...packageFiles];

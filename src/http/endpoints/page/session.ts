@@ -1,0 +1,89 @@
+import type { KeyRecord } from "../../../auth/key-file.ts";
+import { showsSomething } from "../../../auth/sessions/link-key.ts";
+import type { ViewSpec } from "../../../auth/view.ts";
+import { fail, ok, type Result } from "../../../lib/result.ts";
+import type { ServiceError } from "../../../model/errors.ts";
+import { readShortObject } from "../../body/short-body.ts";
+import { pageEndpoint } from "../../endpoint.ts";
+import type { HttpError } from "../../errors.ts";
+import { lookupError } from "../../gate.ts";
+import { isByHttps } from "../../page/page-request.ts";
+import { sessionCookie, sessionLookup } from "../../page/session-cookie.ts";
+import type { Services } from "../../services.ts";
+
+/* Signing in on the map page, and out. */
+
+export const SESSION_PATH = "/map/session";
+
+export const beginSession = pageEndpoint("POST", SESSION_PATH, (services, responder) => async (request) => {
+  const read = await readShortObject(request);
+  const found = read.ok ? keyFor(read.value, services) : read;
+  if (!found.ok) return responder.failure(request, found.error);
+  const key = found.value;
+  const begun = await services.sessions.begin(key.id);
+  if (!begun.ok) return responder.failure(request, NO_SECRET);
+  const { cookieName, text, untilMs } = begun.value;
+  const lifeMs = untilMs - services.clock.nowMs();
+  const cookie = sessionCookie(cookieName, text, lifeMs, isByHttps(request));
+  return responder.object(request, 200, present(key, untilMs), { "set-cookie": cookie });
+});
+
+/** Null where nobody is: no failure, which browsers would show in their console whenever somebody first comes. */
+export const showSession = pageEndpoint("GET", SESSION_PATH, ({ sessions }, responder) => (request) => {
+  const found = sessionLookup(sessions, request)?.();
+  const session = found?.kind === "known" ? present(found.key, found.untilMs) : null;
+  return responder.object(request, 200, { session });
+});
+
+/** The cookie goes; a copy that somebody has made lasts until its end, or its key's. */
+export const endSession = pageEndpoint("DELETE", SESSION_PATH, ({ sessions }, responder) => (request) => {
+  const { cookieName } = sessions;
+  const cookie = cookieName === null ? null : sessionCookie(cookieName, "", 0, isByHttps(request));
+  return responder.object(request, 200, { success: true }, cookie === null ? {} : { "set-cookie": cookie });
+});
+
+/**
+ * The key that somebody signs in as: one that shows something. Behind a link, which anybody may have sent, that is a
+ * share link's key alone: one that may write would have who follows it connect their phones to a stranger's app.
+ */
+function keyFor(
+  { key, code, share }: Readonly<Record<string, unknown>>,
+  { keys, sessions }: Services,
+): Result<KeyRecord, HttpError> {
+  if ([key, code, share].filter((text) => typeof text === "string").length !== 1) return fail(NOT_ONE);
+  const used = typeof code === "string" ? sessions.useCode(code) : ok(keys.find(String(key ?? share)));
+  if (!used.ok) return fail({ kind: "code_refused", reason: used.error });
+  const found = used.value;
+  if (found.kind !== "known") return fail(lookupError(found.kind));
+  if (typeof share === "string" && found.key.view === null)
+    return fail({ kind: "permission_missing", permission: "view" });
+  return showsSomething(found.key) ? ok(found.key) : fail({ kind: "permission_missing", permission: "read" });
+}
+
+function present(key: KeyRecord, untilMs: number) {
+  return {
+    app_id: key.appId,
+    key_id: key.id,
+    permissions: key.permissions,
+    device_id: key.deviceId,
+    user_id: key.userId,
+    view: key.view === null ? null : presentView(key.view),
+    expires: key.expiresMs,
+    signed_in_until: untilMs,
+  };
+}
+
+export function presentView({ deviceIds, notBeforeMs, precisionMeters }: ViewSpec) {
+  return { device_ids: deviceIds, not_before: notBeforeMs, precision_meters: precisionMeters };
+}
+
+const NOT_ONE: ServiceError = {
+  kind: "invalid_parameter",
+  message: 'the body must be {"key":"wh_..."}, {"code":"c1..."} or {"share":"wh_..."}',
+};
+
+const NO_SECRET: ServiceError = {
+  kind: "unavailable",
+  message: "nobody can sign in now; the server's log says why",
+  retryAfterSeconds: 5,
+};

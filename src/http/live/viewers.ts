@@ -1,0 +1,104 @@
+import { fail, ok, type Result } from "../../lib/result.ts";
+import type { ViewerCounts } from "../../metrics/meters.ts";
+import type { ServiceError } from "../../model/errors.ts";
+import type { Live, ViewerQuery } from "../../service/live/live.ts";
+import type { ViewerSlots } from "../../service/live/viewer-slots.ts";
+import type { Call } from "../call.ts";
+import type { AnswerBuffer } from "../encode/answer-buffer.ts";
+import { LiveEventWriter, ViewEventWriter } from "./live-events.ts";
+import { ViewerStream } from "./viewer-stream.ts";
+
+/* Who listens to the live stream over HTTP. */
+
+export interface ViewersDependencies {
+  readonly live: Live;
+  /** What events are written into. */
+  readonly answers: AnswerBuffer;
+  readonly slots: ViewerSlots;
+  readonly counts: ViewerCounts;
+  readonly lookMs?: number;
+}
+
+/** The request of a client that wants to listen. */
+export type LiveCall = Pick<Call, "request" | "appId" | "keyId" | "view" | "isStillAllowed">;
+
+/** How often keys are looked at: a revoked one is known after a second, and its streams are to end within five. */
+const LOOK_MS = 1000;
+/** What fits in the buffers on the way may take a slow line minutes. */
+const STALL_MS_MAX = 300_000;
+
+const TOO_MANY: ServiceError = {
+  kind: "unavailable",
+  message: "too many listen already, of this key, of its app or in all; try again once one has left",
+  retryAfterSeconds: 10,
+};
+
+/** Opens a stream for each viewer, and sees to it that it ends. */
+export class Viewers {
+  readonly #live: Live;
+  readonly #slots: ViewerSlots;
+  readonly #counts: ViewerCounts;
+  readonly #onReset = () => this.#counts.resets++;
+  /** One for all, so that they may be sent the same bytes. */
+  readonly #writer: LiveEventWriter;
+  readonly #lookMs: number;
+  readonly #open = new Map<ViewerStream, LiveCall>();
+  #looking: ReturnType<typeof setInterval> | undefined;
+
+  constructor({ live, slots, counts, answers, lookMs = LOOK_MS }: ViewersDependencies) {
+    this.#live = live;
+    this.#slots = slots;
+    this.#counts = counts;
+    this.#lookMs = lookMs;
+    this.#writer = new LiveEventWriter(answers, this.#onReset);
+  }
+
+  /** The stream of one more. It ends with its client, with its key, and with a stall of minutes. */
+  open(call: LiveCall, query: ViewerQuery): Result<ViewerStream, ServiceError> {
+    const { appId, keyId, view } = call;
+    const leave = this.#slots.take({ appId, keyId, isView: view !== null });
+    if (leave === null) {
+      this.#counts.refused++;
+      return fail(TOO_MANY);
+    }
+    const { signal } = call.request;
+    const writer = view === null ? this.#writer : new ViewEventWriter(view, this.#onReset);
+    const stream: ViewerStream = new ViewerStream({
+      viewer: this.#live.open(appId, query, writer),
+      onEvent: () => this.#counts.events++,
+      onEnd: () => {
+        leave();
+        signal.removeEventListener("abort", end);
+        this.#remove(stream);
+      },
+    });
+    const end = () => stream.close();
+    this.#add(stream, call);
+    signal.addEventListener("abort", end);
+    if (signal.aborted) end();
+    return ok(stream);
+  }
+
+  /** Ends all streams, and those that would be opened later. */
+  stop(): void {
+    this.#live.close();
+    for (const stream of this.#open.keys()) stream.close();
+  }
+
+  #add(stream: ViewerStream, call: LiveCall): void {
+    this.#open.set(stream, call);
+    this.#looking ??= setInterval(() => this.#look(), this.#lookMs);
+  }
+
+  #remove(stream: ViewerStream): void {
+    this.#open.delete(stream);
+    if (this.#open.size > 0) return;
+    clearInterval(this.#looking);
+    this.#looking = undefined;
+  }
+
+  #look(): void {
+    for (const [stream, call] of this.#open)
+      if (!call.isStillAllowed() || stream.stalledMs() > STALL_MS_MAX) stream.close();
+  }
+}

@@ -1,0 +1,95 @@
+import { createHash } from "node:crypto";
+import { KeptBody } from "../body/kept-body.ts";
+import { type ModuleGraph, readModuleGraph } from "./module-graph.ts";
+import { IMPORT_MAP, MODULES, pathOf } from "./packages.ts";
+import { packModules } from "./packed-modules.ts";
+
+/*
+ * The map page's own files, served as they are written: modules without their types, style sheets and one HTML. The
+ * modules are those that the first one imports, in the end.
+ */
+
+export interface PageSources {
+  /** A file by its URL. */
+  readonly readAsset: (specifier: string) => Promise<Uint8Array>;
+  readonly stripTypes: (source: string) => string;
+  /** How many times faster than recorded devices are shown; null where they are real. */
+  readonly demoSpeed: number | null;
+}
+
+/** The page as it is served. */
+export interface PageFiles {
+  readonly html: KeptBody;
+  /** The `Content-Security-Policy` of the HTML. */
+  readonly policy: string;
+  /** Of all files together: what is served under it never changes. */
+  readonly version: string;
+  /** By path below `/map/app/VERSION/`. */
+  readonly files: ReadonlyMap<string, PageFile>;
+}
+
+export interface PageFile {
+  readonly body: KeptBody;
+  readonly contentType: string;
+}
+
+const ROOT = new URL("../../web/", import.meta.url);
+const FIRST_MODULE = "page/main.ts";
+
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  ".ts": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+};
+
+export async function readPageFiles({ readAsset, stripTypes, demoSpeed }: PageSources): Promise<PageFiles> {
+  const read = async (path: string) => new TextDecoder().decode(await readAsset(new URL(path, ROOT).href));
+  const template = await read("index.html");
+  const graph = await readModuleGraph(FIRST_MODULE, async (path) => stripTypes(await read(path)));
+  const texts = packModules(FIRST_MODULE, graph);
+  for (const [, path] of template.matchAll(/\{app\}\/([\w/-]+\.(?:css|svg))/g))
+    texts.set(path!, await read(path!));
+
+  const hash = createHash("sha256").update(template).update(IMPORT_MAP);
+  for (const [path, text] of [...texts].sort()) hash.update(`\0${path}\0${text}`);
+  const version = hash.digest("base64url").slice(0, 16);
+
+  const app = `/map/app/${version}`;
+  const html = template
+    .replaceAll("{app}", app)
+    .replaceAll("{maplibre.css}", pathOf("maplibre-gl", "dist/maplibre-gl.css"))
+    .replace("<!-- modules -->", () => moduleTags(graph))
+    .replace("<body>", demoSpeed === null ? "<body>" : `<body data-demo-speed="${demoSpeed}">`);
+  const files = [...texts].map(([path, text]): [string, PageFile] => [
+    path,
+    { body: keptText(text), contentType: CONTENT_TYPES[path.slice(path.lastIndexOf("."))]! },
+  ]);
+  return { html: keptText(html), policy: pagePolicy(), version, files: new Map(files) };
+}
+
+/** The import map, and the packages that the first module can't do without: browsers ask for them before it says so. */
+function moduleTags({ packages }: ModuleGraph): string {
+  // Nothing waits for what draws the map, but it is by far the largest: it is on its way while the rest comes.
+  const paths = ["maplibre-gl", ...packages].map((name) => MODULES[name]!);
+  const preloads = paths.map((path) => `<link rel="modulepreload" href="${path}">`);
+  return [`<script type="importmap">${IMPORT_MAP}</script>`, ...preloads].join("\n    ");
+}
+
+function pagePolicy(): string {
+  const importMap = createHash("sha256").update(IMPORT_MAP).digest("base64");
+  return [
+    "default-src 'none'",
+    `script-src 'self' 'sha256-${importMap}'`,
+    "style-src 'self'",
+    "img-src 'self' data: blob:",
+    "connect-src 'self'",
+    "worker-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+}
+
+function keptText(text: string): KeptBody {
+  return new KeptBody(async () => new TextEncoder().encode(text));
+}

@@ -1,0 +1,185 @@
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { fail, ok, type Result } from "../../lib/result.ts";
+import type { ServiceError } from "../../model/errors.ts";
+import { type Files, isOutOfDescriptors } from "../../runtime/files.ts";
+import type { TimeRange } from "../../time/range.ts";
+import type { QueryDependencies } from "../find-device.ts";
+import { findGaps } from "../history/gaps.ts";
+import { planStretches } from "../history/plan.ts";
+import { exportByDevice } from "./export-by-device.ts";
+import { exportByTime } from "./export-by-time.ts";
+import type { ListedDevices } from "./export-devices.ts";
+import { exportOrder } from "./export-formats.ts";
+import type { ExportQuery } from "./export-query.ts";
+import { ExportDamagedError, type ExportSources, runCommand } from "./export-source.ts";
+import { PieceQueue } from "./piece-queue.ts";
+import { type ExportThread, startExportThread } from "./thread/export-thread.ts";
+
+/** A file on its way out. */
+export interface Export {
+  /** Whether records are missing that an operator has acknowledged as lost. */
+  readonly isIncomplete: boolean;
+  /** Records that were written so far. */
+  readonly records: number;
+  /** The file, no faster than it is taken. Rejects where it can't be made to its end; who leaves early ends it. */
+  pieces(): AsyncIterable<Uint8Array<ArrayBuffer>>;
+  /** Nobody takes it any more. */
+  close(): void;
+}
+
+export interface ExportDependencies extends QueryDependencies, ExportSources {
+  readonly files: Files;
+  /** Where DuckDB finds the archive. */
+  readonly archiveDirectory: string;
+  /** What is too large for memory goes here; emptied by who opens the directory. */
+  readonly scratchDirectory: string;
+  /** How long pieces may wait for who takes them. */
+  readonly stallMs: number;
+}
+
+/** An export that has a slot. */
+export class ExportJob implements Export {
+  isIncomplete = false;
+  records = 0;
+  /** Resolves once the first piece is there, or it is clear that there will be none. */
+  readonly begun: Promise<Result<Export, ServiceError>>;
+  /** Resolves once all is taken or given up: it is about to be over. */
+  readonly settled: Promise<void>;
+  /** Resolves once nothing of it is left. */
+  readonly over: Promise<void>;
+  readonly #dependencies: ExportDependencies;
+  readonly #query: ExportQuery;
+  readonly #listed: ListedDevices | null;
+  readonly #left = new AbortController();
+  readonly #signal: AbortSignal;
+  readonly #scratchDirectory: string;
+  readonly #queue: PieceQueue;
+  readonly #thread: ExportThread;
+
+  constructor(
+    dependencies: ExportDependencies,
+    query: ExportQuery,
+    listed: ListedDevices | null,
+    clientSignal: AbortSignal,
+  ) {
+    const { archiveDirectory, stallMs } = dependencies;
+    const { zone, ...options } = query.options;
+    this.#dependencies = dependencies;
+    this.#query = query;
+    this.#listed = listed;
+    this.#signal = AbortSignal.any([clientSignal, this.#left.signal]);
+    this.#scratchDirectory = join(dependencies.scratchDirectory, `export-${randomUUID()}`);
+    this.#queue = new PieceQueue({
+      onTaken: () => this.#thread.taken(),
+      onStalled: () => this.#left.abort(new Error("Nobody took the export's bytes")),
+      stallMs,
+    });
+    const settings = {
+      format: query.format,
+      options: { ...options, zone: zone?.name ?? null },
+      order: exportOrder(query.format, query.options),
+      archiveDirectory,
+      scratchDirectory: this.#scratchDirectory,
+    };
+    this.#thread = startExportThread(settings, { onPiece: (bytes) => this.#queue.push(bytes) });
+    this.begun = this.#queue.whenBegun().then(
+      () => ok(this),
+      (error) => fail(failureOf(error)),
+    );
+    this.settled = this.#settle();
+    this.over = this.#tidy();
+  }
+
+  async *pieces(): AsyncIterable<Uint8Array<ArrayBuffer>> {
+    try {
+      for (let piece = await this.#queue.take(); piece !== null; piece = await this.#queue.take())
+        yield piece;
+    } finally {
+      this.close();
+    }
+  }
+
+  close(): void {
+    this.#left.abort(new Error("Whoever took the export has left"));
+  }
+
+  /** Resolves whatever becomes of it. */
+  async #settle(): Promise<void> {
+    const giveUp = () => {
+      this.#queue.fail(this.#signal.reason);
+      void this.#thread.close();
+    };
+    this.#signal.addEventListener("abort", giveUp, { once: true });
+    if (this.#signal.aborted) giveUp();
+    try {
+      await this.#make();
+      await this.#queue.whenTaken();
+    } catch (error) {
+      this.#queue.fail(error);
+    }
+    this.#signal.removeEventListener("abort", giveUp);
+  }
+
+  async #make(): Promise<void> {
+    const query = this.#query;
+    const range = retainedRange(this.#dependencies, query.range);
+    this.isIncomplete = await expectWhole(this.#dependencies, query, range);
+    await this.#dependencies.files.makeDirectory(this.#scratchDirectory);
+    const thread = this.#thread;
+    const run = { ...this.#dependencies, query, range, listed: this.#listed, thread, signal: this.#signal };
+    const order = exportOrder(query.format, query.options);
+    await (order === "time" ? exportByTime(run) : exportByDevice(run));
+    const { progress, file } = await runCommand(run, { kind: "end" });
+    this.records = progress.records;
+    if (file !== null) await this.#pushFile(file);
+    this.#queue.end();
+  }
+
+  async #pushFile(path: string): Promise<void> {
+    for await (const piece of this.#dependencies.files.readPieces(path)) {
+      this.#queue.push(piece);
+      await this.#queue.whenRoom();
+    }
+  }
+
+  async #tidy(): Promise<void> {
+    await this.settled;
+    await this.#thread.close();
+    await this.#dependencies.files.removeAll(this.#scratchDirectory);
+  }
+}
+
+/** What the caller is told where not even the first piece could be made; a fault of ours is thrown. */
+function failureOf(error: unknown): ServiceError {
+  if (error instanceof ExportDamagedError) return { kind: "archive_damaged", days: error.days };
+  if (isOutOfDescriptors(error))
+    return {
+      kind: "unavailable",
+      message: "too many files are open: archived days can't be read until some are closed",
+      retryAfterSeconds: 5,
+    };
+  throw error;
+}
+
+function retainedRange({ retention, clock }: ExportDependencies, { startMs, endMs }: TimeRange): TimeRange {
+  const fromMs = Math.max(startMs, retention.startMs(clock.nowMs()));
+  return { startMs: fromMs, endMs: Math.max(fromMs, endMs) };
+}
+
+/**
+ * Looks for what is known to be lost in all of the range, before the first byte; resolves with whether some of it was
+ * acknowledged.
+ */
+async function expectWhole(
+  dependencies: ExportDependencies,
+  { appId }: ExportQuery,
+  range: TimeRange,
+): Promise<boolean> {
+  const archive = dependencies.archive();
+  const stretches = planStretches(dependencies.hot, archive.manifest, range);
+  const days = stretches.filter(({ kind }) => kind !== "memory").flatMap((stretch) => stretch.days);
+  const gaps = await findGaps(dependencies, archive, appId, days);
+  if (gaps.unacknowledged.length > 0) throw new ExportDamagedError(gaps.unacknowledged);
+  return gaps.isIncomplete;
+}

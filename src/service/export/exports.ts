@@ -1,0 +1,98 @@
+import { fail, ok, type Result } from "../../lib/result.ts";
+import { Semaphore } from "../../lib/schedule/semaphore.ts";
+import type { ServiceError } from "../../model/errors.ts";
+import type { AppId } from "../../model/ids.ts";
+import { type Client, findDevice } from "../find-device.ts";
+import { ListedDevices } from "./export-devices.ts";
+import { type Export, type ExportDependencies, ExportJob } from "./export-job.ts";
+import type { ExportQuery } from "./export-query.ts";
+
+/** Takes records out of memory and archive, as files. */
+export interface Exports {
+  /**
+   * Begins a file: resolves once its first piece is there. The signal ends it, as does whoever takes nothing for a
+   * minute.
+   */
+  start(query: ExportQuery, client: Client): Promise<Result<Export, ServiceError>>;
+  /** Under way. */
+  readonly running: number;
+  /** Ends all of them. */
+  stop(): Promise<void>;
+}
+
+/** How many exports run at once. */
+export interface ExportLimits {
+  readonly runningMax: number;
+  readonly runningOfAppMax: number;
+}
+
+/** More would only wait for the same disk and cores. */
+const EXPORT_LIMITS: ExportLimits = { runningMax: 4, runningOfAppMax: 2 };
+
+const TOO_MANY: ServiceError = {
+  kind: "unavailable",
+  message: "too many exports are under way; try again once one has ended",
+  retryAfterSeconds: 30,
+};
+
+export function createExports(dependencies: ExportDependencies, limits = EXPORT_LIMITS): Exports {
+  const slots = new Semaphore(limits.runningMax, {
+    runningOfOwnerMax: limits.runningOfAppMax,
+    waitingMax: 0,
+  });
+  const stopping = new AbortController();
+  const running = new Set<Promise<void>>();
+  /** Of these, those that nobody waits for: what is left to do takes some tenths of a second. */
+  const ending = new Set<Promise<void>>();
+
+  /** Whether there is a slot, at once or once an export has ended that is about to. */
+  async function enter(appId: AppId): Promise<boolean> {
+    while (slots.enter(appId) !== true) {
+      if (ending.size === 0) return false;
+      await Promise.race(ending);
+      stopping.signal.throwIfAborted();
+    }
+    return true;
+  }
+
+  return {
+    async start(query, client) {
+      stopping.signal.throwIfAborted();
+      const listed = listDevices(dependencies, query);
+      if (!listed.ok) return listed;
+      if (!(await enter(query.appId))) return fail(TOO_MANY);
+      const signal = AbortSignal.any([client.signal, stopping.signal]);
+      const { begun, settled, over } = new ExportJob(dependencies, query, listed.value, signal);
+      const left = over.finally(() => {
+        slots.leave(query.appId);
+        running.delete(left);
+        ending.delete(left);
+      });
+      running.add(left);
+      void settled.then(() => running.has(left) && ending.add(left));
+      return begun;
+    },
+    get running() {
+      return slots.running;
+    },
+    async stop() {
+      stopping.abort(new Error("the server is stopping"));
+      await Promise.all(running);
+    },
+  };
+}
+
+/** Devices that are asked for by name have to be the app's. */
+function listDevices(
+  dependencies: ExportDependencies,
+  { appId, deviceIds }: ExportQuery,
+): Result<ListedDevices | null, ServiceError> {
+  if (deviceIds === null) return ok(null);
+  const devices = [];
+  for (const deviceId of deviceIds) {
+    const found = findDevice(dependencies, appId, deviceId);
+    if (!found.ok) return found;
+    devices.push(found.value.device);
+  }
+  return ok(new ListedDevices(devices));
+}

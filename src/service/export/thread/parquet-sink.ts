@@ -1,0 +1,159 @@
+import { join } from "node:path";
+import { VALUE_COLUMNS } from "../../../archive/columns.ts";
+import { type AllRecords, recordStatements } from "../../../archive/read/all-records.ts";
+import { addLateRows, createEmptyLateTable, dropLateTable } from "../../../archive/read/late-table.ts";
+import type { Connection } from "../../../duckdb/database.ts";
+import { quoteText } from "../../../duckdb/quote-text.ts";
+import { recordColumns } from "../../../model/record-columns.ts";
+import { type ReportBatch, sliceReports } from "../../../model/report-batch.ts";
+import { type Cursor, cursorAt, isBehind } from "../cursor.ts";
+import type { RecordSink } from "./record-intake.ts";
+
+/*
+ * Parquet, which DuckDB writes.
+ */
+
+export interface ParquetSinkOptions {
+  readonly connect: () => Promise<Connection>;
+  readonly scratchDirectory: string;
+  /** Whether names of devices and users are left out. */
+  readonly redacts: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Records of memory that are put into a file at once. */
+const HELD_ROWS_MAX = 65_536;
+const VALUES = VALUE_COLUMNS.map(({ name }) => name);
+
+/**
+ * Well-known binary of a point: byte order (big-endian, as bits are cast), type, longitude, latitude. DuckDB makes
+ * GeoParquet of such a column by itself. Made by way of text it takes three times as long.
+ */
+const GEOMETRY =
+  "st_geomfromwkb('\\x00\\x00\\x00\\x00\\x01'::BLOB || longitude::BIT::BLOB || latitude::BIT::BLOB) AS geometry";
+
+/**
+ * Parquet, by DuckDB alone, in order of time. Nothing can be appended to such a file, so each reading becomes one;
+ * where there are more, all of them become one at the end.
+ */
+export function createParquetSink({
+  connect,
+  scratchDirectory,
+  redacts,
+  signal,
+}: ParquetSinkOptions): RecordSink {
+  const files: string[] = [];
+  let records = 0;
+  let last: Cursor | null = null;
+  let held: ReportBatch[] = [];
+  let rowsHeld = 0;
+
+  async function copy(connection: Connection, request: AllRecords): Promise<void> {
+    const path = join(scratchDirectory, `${files.length}.parquet`);
+    let failure: unknown;
+    for (const { sql, values } of recordStatements(request)) {
+      try {
+        await connection.run(copySql(sql, path), values, signal);
+        const counted = await connection.run("SELECT count(*)::DOUBLE FROM read_parquet($path)", { path });
+        records += counted.numbers(0)[0]!;
+        files.push(path);
+        return;
+      } catch (error) {
+        signal.throwIfAborted();
+        failure ??= error;
+      }
+    }
+    throw failure;
+  }
+
+  /** Puts what is held into a file, be it nothing. */
+  async function copyHeld(): Promise<void> {
+    const batches = held;
+    held = [];
+    rowsHeld = 0;
+    const connection = await connect();
+    await createEmptyLateTable(connection);
+    try {
+      for (const batch of batches) await addLateRows(connection, batch, VALUES);
+      await copy(connection, OF_MEMORY);
+    } finally {
+      await dropLateTable(connection);
+    }
+  }
+
+  async function settle(): Promise<void> {
+    if (rowsHeld > 0) await copyHeld();
+  }
+
+  return {
+    get progress() {
+      return { records: records + rowsHeld, last };
+    },
+    async add(batch) {
+      const fresh = sliceReports(batch, countWritten(batch, last));
+      if (fresh.count === 0) return;
+      held.push(fresh);
+      rowsHeld += fresh.count;
+      last = cursorAt(recordColumns(sliceReports(fresh, fresh.count - 1)), 0);
+      if (rowsHeld >= HELD_ROWS_MAX) await settle();
+    },
+    settle,
+    read: (connection, request) => copy(connection, { ...request, behind: last }),
+    async end() {
+      if (rowsHeld > 0 || files.length === 0) await copyHeld();
+      const [first] = files;
+      if (files.length === 1 && !redacts) return first!;
+      const path = join(scratchDirectory, "export.parquet");
+      const connection = await connect();
+      await connection.run(redacts ? redactSql(path) : joinSql(path), { files }, signal);
+      return path;
+    },
+  };
+}
+
+/** All that is in the table of late rows. */
+const OF_MEMORY: AllRecords = {
+  appId: "" as AllRecords["appId"], // No file is asked for any.
+  range: { startMs: Number.MIN_SAFE_INTEGER, endMs: Number.MAX_SAFE_INTEGER },
+  order: "time",
+  deviceIds: null,
+  afterDeviceId: null,
+  lastDeviceId: null,
+  behind: null,
+  userId: null,
+  paths: [],
+  hasLate: true,
+  isSorted: true,
+};
+
+function countWritten(batch: ReportBatch, last: Cursor | null): number {
+  if (last === null || batch.count === 0 || batch.timestampMs[0]! > last.timestampMs) return 0;
+  const records = recordColumns(batch);
+  let count = 0;
+  while (count < records.count && !isBehind(last, records, count, "time")) count++;
+  return count;
+}
+
+const TO_PARQUET = "(FORMAT parquet, COMPRESSION zstd)";
+
+function copySql(records: string, path: string): string {
+  const columns = ["device_id", "timestamp", ...VALUES, GEOMETRY].join(", ");
+  return `COPY (SELECT ${columns} FROM (${records})) TO ${quoteText(path)} ${TO_PARQUET}`;
+}
+
+const FILES = "(SELECT * EXCLUDE (geometry) FROM read_parquet($files))";
+
+function joinSql(path: string): string {
+  return `COPY (SELECT *, ${GEOMETRY} FROM ${FILES}) TO ${quoteText(path)} ${TO_PARQUET}`;
+}
+
+/** Devices are numbered in order of first appearance, as in texts. */
+function redactSql(path: string): string {
+  const names = `SELECT device_id, row_number() OVER (ORDER BY min(timestamp), device_id) AS number
+    FROM ${FILES} GROUP BY device_id`;
+  return `COPY (
+      SELECT * EXCLUDE (number) REPLACE ('device-' || number AS device_id, NULL::VARCHAR AS user_id), ${GEOMETRY}
+      FROM (SELECT f.*, n.number FROM ${FILES} f JOIN (${names}) n USING (device_id)
+        ORDER BY f.timestamp, f.device_id)
+    ) TO ${quoteText(path)} ${TO_PARQUET}`;
+}

@@ -1,0 +1,80 @@
+import { VALUE_COLUMNS } from "../../../archive/columns.ts";
+import type { AllRecords } from "../../../archive/read/all-records.ts";
+import { addLateRows, createEmptyLateTable, dropLateTable } from "../../../archive/read/late-table.ts";
+import type { Connection } from "../../../duckdb/database.ts";
+import type { ReportBatch } from "../../../model/report-batch.ts";
+import type { Command, ExportProgress } from "./messages.ts";
+
+/** Makes a file of records, which come in order. */
+export interface RecordSink {
+  readonly progress: ExportProgress;
+  /** Whole records of memory. */
+  add(batch: ReportBatch): Promise<void>;
+  /** Comes before rows that lie over what is read next, and before that: what was added is behind it. */
+  settle(): Promise<void>;
+  /** Records of the archive, and of the table of late rows where there is one. */
+  read(connection: Connection, request: AllRecords): Promise<void>;
+  /** Resolves with a file that has the records, where they were not sent on. */
+  end(): Promise<string | null>;
+}
+
+const ALL_COLUMNS = VALUE_COLUMNS.map(({ name }) => name);
+
+/** Does the commands of an export's owner. */
+export class RecordIntake {
+  readonly #sink: RecordSink;
+  readonly #order: "time" | "device";
+  readonly #connect: () => Promise<Connection>;
+  #hasLate = false;
+
+  /** The connection is asked for when there is something to read: memory alone needs none. */
+  constructor(sink: RecordSink, order: "time" | "device", connect: () => Promise<Connection>) {
+    this.#sink = sink;
+    this.#order = order;
+    this.#connect = connect;
+  }
+
+  get progress(): ExportProgress {
+    return this.#sink.progress;
+  }
+
+  /** Resolves with what the sink ends with. */
+  async run(command: Command): Promise<string | null> {
+    switch (command.kind) {
+      case "late":
+        await this.#sink.settle();
+        await this.#addLate(command.batch);
+        return null;
+      case "records":
+        await this.#sink.add(command.batch);
+        return null;
+      case "read":
+        await this.#sink.settle();
+        try {
+          const own = { order: this.#order, hasLate: this.#hasLate, behind: null };
+          await this.#sink.read(await this.#connect(), { ...command.request, ...own });
+          return null;
+        } finally {
+          await this.#dropLate();
+        }
+      case "discard":
+        await this.#dropLate();
+        return null;
+      case "end":
+        return this.#sink.end();
+    }
+  }
+
+  async #addLate(batch: ReportBatch): Promise<void> {
+    const connection = await this.#connect();
+    if (!this.#hasLate) await createEmptyLateTable(connection);
+    this.#hasLate = true;
+    await addLateRows(connection, batch, ALL_COLUMNS);
+  }
+
+  async #dropLate(): Promise<void> {
+    if (!this.#hasLate) return;
+    await dropLateTable(await this.#connect());
+    this.#hasLate = false;
+  }
+}

@@ -1,0 +1,84 @@
+import type { Remark } from "../../../formats/read/file-point.ts";
+import type { ImportBatch, Skip } from "../reading/import-batch.ts";
+import { type Extent, ExtentSoFar } from "./extent.ts";
+import { type SkipCount, SkipCounts } from "./skip-counts.ts";
+
+/** What became of the files of one group, as people are told and a later run goes on from. */
+export interface TallySoFar {
+  /** Points that can be used, and rows of our own formats. */
+  readonly points: number;
+  readonly accepted: number;
+  readonly duplicates: number;
+  readonly skips: readonly SkipCount[];
+  readonly remarks: readonly (readonly [Remark, number])[];
+  /** Optional fields that were left out for their value. */
+  readonly leftOut: readonly (readonly [string, number])[];
+  /** Files that could not be read to their end. */
+  readonly faults: number;
+  readonly extent: Extent | null;
+}
+
+/** Counts what became of the files of one group. */
+export class Tally {
+  points: number;
+  accepted: number;
+  duplicates: number;
+  faults: number;
+  readonly #skips: SkipCounts;
+  readonly #remarks: Map<Remark, number>;
+  readonly #leftOut: Map<string, number>;
+  readonly #extent: ExtentSoFar;
+
+  constructor(before: TallySoFar | null = null) {
+    this.points = before?.points ?? 0;
+    this.accepted = before?.accepted ?? 0;
+    this.duplicates = before?.duplicates ?? 0;
+    this.faults = before?.faults ?? 0;
+    this.#skips = new SkipCounts(before?.skips);
+    this.#remarks = new Map(before?.remarks);
+    this.#leftOut = new Map(before?.leftOut);
+    this.#extent = new ExtentSoFar(before?.extent);
+  }
+
+  addBatch({ batch, skips, faults, remarks, leftOut }: ImportBatch): void {
+    this.points += batch.count;
+    this.faults += faults.length;
+    this.#extent.add(batch);
+    for (const skip of skips) this.#skips.add(skip);
+    for (const [remark, count] of remarks) addTo(this.#remarks, remark, count);
+    for (const [name, count] of leftOut) addTo(this.#leftOut, name, count);
+  }
+
+  /** A row that its batch had and the receiver did not take. */
+  addRejected(skip: Skip): void {
+    this.points--;
+    this.#skips.add(skip);
+  }
+
+  /** All that was found in the files. */
+  get things(): number {
+    return this.points + this.#skips.total;
+  }
+
+  get skipped(): number {
+    return this.#skips.total;
+  }
+
+  soFar(): TallySoFar {
+    const { points, accepted, duplicates, faults } = this;
+    return {
+      points,
+      accepted,
+      duplicates,
+      skips: this.#skips.all(),
+      remarks: [...this.#remarks],
+      leftOut: [...this.#leftOut],
+      faults,
+      extent: this.#extent.extent,
+    };
+  }
+}
+
+function addTo<Name>(counts: Map<Name, number>, name: Name, count: number): void {
+  counts.set(name, (counts.get(name) ?? 0) + count);
+}

@@ -1,0 +1,57 @@
+import type { AppId } from "../../model/ids.ts";
+import type { QueryDependencies } from "../find-device.ts";
+import { Edges } from "./edges.ts";
+import { Feed, type Pace } from "./feed.ts";
+import type { Live } from "./live.ts";
+
+/** Four events a second look like motion. An app's viewers get a fifth of a core. */
+const PACE: Pace = { restMs: 250, restTimes: 4 };
+/** How long devices may be shown that the retention has hidden. */
+const LOOK_MS = 5000;
+
+/** Viewers may be opened once the hot store keeps changes. */
+export function createLive({ hot, clock, retention, scheduler }: QueryDependencies, pace = PACE): Live {
+  const feeds = new Map<AppId, Feed>();
+  const edges = new Edges({ clock, retention });
+  const viewers = () => [...feeds.values()].flatMap((feed) => [...feed.viewers]);
+  let looks: ReturnType<typeof setInterval> | null = null;
+  let isClosed = false;
+
+  function findOrOpen(appId: AppId): Feed {
+    const known = feeds.get(appId);
+    if (known !== undefined) return known;
+    const feed = new Feed(appId, { hot, edges, scheduler, pace, onEmpty: () => forget(appId) });
+    feeds.set(appId, feed);
+    looks ??= setInterval(look, LOOK_MS);
+    return feed;
+  }
+
+  function forget(appId: AppId): void {
+    feeds.delete(appId);
+    if (feeds.size > 0 || looks === null) return;
+    clearInterval(looks);
+    looks = null;
+  }
+
+  /** What goes from sight says nothing. */
+  function look(): void {
+    for (const feed of feeds.values()) feed.wake();
+  }
+
+  hot.watchChanges((appId) => feeds.get(appId)?.wake());
+  return {
+    open(appId, query, writer) {
+      const viewer = findOrOpen(appId).open(query, writer);
+      if (isClosed) viewer.close();
+      return viewer;
+    },
+    get viewerCount() {
+      return [...feeds.values()].reduce((count, feed) => count + feed.viewers.size, 0);
+    },
+    look,
+    close() {
+      isClosed = true;
+      for (const viewer of viewers()) viewer.close();
+    },
+  };
+}

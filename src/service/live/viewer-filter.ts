@@ -1,0 +1,93 @@
+import type { View } from "../../auth/view.ts";
+import type { BoundingBox } from "../../geo/bounding-box.ts";
+import type { AppDevices } from "../../hot/app-devices.ts";
+import { hashText } from "../../lib/tables/hash.ts";
+import type { ViewerQuery } from "./live.ts";
+
+const ALWAYS = { startMs: Number.NEGATIVE_INFINITY, endMs: Number.POSITIVE_INFINITY };
+
+/** What a viewer asked for and may see, to be asked of many devices. */
+export class ViewerFilter {
+  /** By id; null for all. */
+  readonly deviceIds: ReadonlySet<string> | null;
+  /** Of newest records. */
+  readonly startMs: number;
+  /** Outside which nothing matches; null where a share link shows other positions than the real ones, or for all. */
+  readonly box: BoundingBox | null;
+  readonly #contains: (latitude: number, longitude: number) => boolean;
+  readonly #userHash: number | null;
+  readonly #isView: boolean;
+
+  constructor({ box, deviceIds, userId, view }: ViewerQuery) {
+    this.deviceIds = view === null ? deviceIds : shownDevices(view, deviceIds, userId !== null);
+    this.startMs = view === null ? ALWAYS.startMs : startOf(view);
+    this.box = view === null ? box : null;
+    this.#isView = view !== null;
+    this.#contains = containing(box, view);
+    this.#userHash = userId === null ? null : hashText(userId);
+  }
+
+  /**
+   * The last entry of the log that touched anything of what the viewer may see: ids tell nobody how much happens to
+   * others.
+   */
+  lastSequence(app: AppDevices | null): number {
+    return this.#isView ? lastSequenceOf(app, this.deviceIds!, this.startMs) : (app?.touches.sequence ?? 0);
+  }
+
+  /**
+   * The devices in the order in which they are told: a share link's by id, since that of changes goes by who was first
+   * heard of, which may have been before the link.
+   */
+  inOrder(app: AppDevices, devices: readonly number[]): Uint32Array {
+    if (!this.#isView) return new Uint32Array(devices);
+    const told = new Set(devices);
+    return Uint32Array.from([...devicesOf(app, this.deviceIds!)].filter((device) => told.has(device)));
+  }
+
+  /** Another user may have the same hash: then the viewer is told of a device that is not whose it asked for. */
+  matches(latitude: number, longitude: number, userHash: number): boolean {
+    return (this.#userHash === null || userHash === this.#userHash) && this.#contains(latitude, longitude);
+  }
+}
+
+/** The first time that a share link shows. */
+export function startOf(view: View): number {
+  return view.rangeOf(ALWAYS).startMs;
+}
+
+/** The last entry of the log that touched any of the devices, of those with a newest record since then. */
+export function lastSequenceOf(app: AppDevices | null, ids: Iterable<string>, startMs: number): number {
+  if (app === null) return 0;
+  const timesMs = app.newestTimes.byDevice;
+  let last = 0;
+  for (const device of devicesOf(app, ids))
+    if (timesMs[device]! >= startMs) last = Math.max(last, app.touches.sequenceOf(device));
+  return last;
+}
+
+/** Those that there are, by number. */
+export function* devicesOf(app: AppDevices, ids: Iterable<string>): Iterable<number> {
+  for (const id of ids) {
+    const device = app.find(id);
+    if (device !== null) yield device.number;
+  }
+}
+
+/** A share link doesn't tell whose a device is, so it has no devices of a user. */
+function shownDevices(
+  view: View,
+  deviceIds: ReadonlySet<string> | null,
+  isOfUser: boolean,
+): ReadonlySet<string> {
+  return new Set(view.deviceIds.filter((id) => !isOfUser && (deviceIds?.has(id) ?? true)));
+}
+
+function containing(box: BoundingBox | null, view: View | null) {
+  if (box === null) return () => true;
+  if (view === null) return (latitude: number, longitude: number) => box.contains(latitude, longitude);
+  return (latitude: number, longitude: number) => {
+    const point = view.pointOf(latitude, longitude);
+    return box.contains(point.latitude, point.longitude);
+  };
+}

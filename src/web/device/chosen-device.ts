@@ -1,0 +1,234 @@
+import type { CurrentRecord } from "../api/answers.ts";
+import type { Api } from "../api/api.ts";
+import { sentenceOf } from "../api/api-error.ts";
+import { type History, readCurrent, readHistory } from "../history/history.ts";
+import { Calendar } from "../time/calendar.ts";
+import { addDays, type LocalDay, rangeOf } from "../time/local-day.ts";
+import { DAY, type Span } from "../time/span.ts";
+
+/** The newest position of every device, as they come in. */
+export interface LivePositions {
+  readonly timestampMs: ArrayLike<number>;
+  readonly latitude: ArrayLike<number>;
+  readonly longitude: ArrayLike<number>;
+  readonly speedMetersPerSecond: ArrayLike<number>;
+  readonly bearing: ArrayLike<number>;
+  rowOf(id: string): number | undefined;
+  onChange(listener: () => void): () => void;
+}
+
+export interface ChosenParts {
+  readonly api: Pick<Api, "get">;
+  readonly zones: { readonly zone: string };
+  readonly devices: LivePositions;
+  /** What a share link shows; null where everything is shown. */
+  readonly viewOf: () => { readonly not_before: number } | null;
+  readonly onChoose: (id: string | null) => void;
+  readonly onHistory: (history: History | null) => void;
+  readonly changed: () => void;
+}
+
+/** What a line that grows lacks, of reports that came late or many at once, is asked for this often. */
+const REFRESH_MS = 30_000;
+/** The same for what the stream doesn't tell: battery, height, the place nearby. */
+const REFRESH_CURRENT_MS = 10_000;
+
+/** The device that is looked at, and the day, or the several days, that are looked at of it. */
+export class ChosenDevice {
+  readonly #parts: ChosenParts;
+  readonly #calendar = new Calendar();
+  #id: string | null = null;
+  /** Null is today, also when that has become another day. */
+  #day: LocalDay | null = null;
+  #span: Span = DAY;
+  #current: CurrentRecord | null = null;
+  #currentMs = 0;
+  /** Whether something was reported since. */
+  #isCurrentOld = false;
+  #history: History | null = null;
+  #historyMs = 0;
+  #isHistoryOld = false;
+  #asking = new AbortController();
+  #isLoading = false;
+  #fault: string | null = null;
+
+  constructor(parts: ChosenParts) {
+    this.#parts = parts;
+    parts.devices.onChange(() => this.#takeLive());
+  }
+
+  get id(): string | null {
+    return this.#id;
+  }
+
+  /** Where it is, and what else it reported last; null until the server has said. */
+  get current(): CurrentRecord | null {
+    return this.#current;
+  }
+
+  /** Of the device that is chosen; while another day is asked for, that of the day before. */
+  get history(): History | null {
+    return this.#history;
+  }
+
+  get isLoading(): boolean {
+    return this.#isLoading;
+  }
+
+  /** Why there is no history. */
+  get fault(): string | null {
+    return this.#fault;
+  }
+
+  get day(): LocalDay {
+    return this.#day ?? this.today;
+  }
+
+  get isToday(): boolean {
+    return this.day === this.today;
+  }
+
+  get today(): LocalDay {
+    return this.#calendar.today(this.zone, Date.now());
+  }
+
+  get span(): Span {
+    return this.#span;
+  }
+
+  get zone(): string {
+    return this.#parts.zones.zone;
+  }
+
+  /** Whether less is shown, to who came by a share link. */
+  get isView(): boolean {
+    return this.#parts.viewOf() !== null;
+  }
+
+  choose(id: string | null): void {
+    if (id === this.#id) return;
+    this.#asking.abort();
+    this.#id = id;
+    this.#current = null;
+    this.#show(null);
+    this.#parts.onChoose(id);
+    if (id === null) this.#parts.changed();
+    else this.reload();
+  }
+
+  /** Looks at another day, and at so many that end with it. No day is later than today. */
+  look(day: LocalDay | null, span: Span = this.#span): void {
+    this.#day = day === null || day >= this.today ? null : day;
+    this.#span = span;
+    this.reload();
+  }
+
+  /** As many days later, or earlier, as are looked at. */
+  move(spans: number): void {
+    this.look(addDays(this.day, spans * this.#span.days));
+  }
+
+  /** Asks for everything again: in another zone a day is another stretch of time. */
+  reload(): void {
+    if (this.#id === null) return;
+    this.#asking.abort();
+    this.#asking = new AbortController();
+    this.#isLoading = true;
+    this.#fault = null;
+    this.#parts.changed();
+    void this.#readHistory(this.#id, this.#asking.signal);
+    void this.#readCurrent(this.#id, this.#asking.signal);
+  }
+
+  /** Once a second: asks for what has become old, where something was reported since. */
+  refresh(nowMs: number): void {
+    if (this.#id === null || this.#isLoading) return;
+    if (this.#history !== null && this.#history.day !== this.day) {
+      this.reload(); // Midnight has passed.
+      return;
+    }
+    const { signal } = this.#asking;
+    if (this.#isCurrentOld && nowMs > this.#currentMs + REFRESH_CURRENT_MS)
+      void this.#readCurrent(this.#id, signal);
+    if (this.#isHistoryOld && nowMs > this.#historyMs + REFRESH_MS) void this.#readHistory(this.#id, signal);
+  }
+
+  async #readHistory(deviceId: string, signal: AbortSignal): Promise<void> {
+    const { day, span, zone, isView } = this;
+    const range = rangeOf(day, zone, span.days);
+    this.#historyMs = Date.now();
+    this.#isHistoryOld = false;
+    try {
+      const history = await readHistory(
+        this.#parts.api,
+        { deviceId, day, zone, span, range, isView },
+        signal,
+      );
+      if (signal.aborted) return;
+      this.#show(history);
+      this.#grow();
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!this.#isLoading) return; // What there was before is still good.
+      this.#fault = sentenceOf(error);
+      this.#show(null);
+    }
+    this.#isLoading = false;
+    this.#parts.changed();
+  }
+
+  async #readCurrent(deviceId: string, signal: AbortSignal): Promise<void> {
+    this.#currentMs = Date.now();
+    this.#isCurrentOld = false;
+    try {
+      const current = await readCurrent(this.#parts.api, deviceId, signal);
+      if (signal.aborted) return;
+      this.#current = current;
+    } catch (error) {
+      if (signal.aborted || this.#current !== null) return;
+      this.#fault = sentenceOf(error);
+    }
+    this.#takeLive();
+    this.#parts.changed();
+  }
+
+  /** Takes what is newer than what the server has said. */
+  #takeLive(): void {
+    const { devices } = this.#parts;
+    const row = this.#id === null ? undefined : devices.rowOf(this.#id);
+    if (row === undefined || this.#current === null) return;
+    const timestamp = devices.timestampMs[row]!;
+    if (timestamp <= this.#current.timestamp) return;
+    this.#current = {
+      ...this.#current,
+      timestamp,
+      latitude: devices.latitude[row]!,
+      longitude: devices.longitude[row]!,
+      speed: known(devices.speedMetersPerSecond[row]!),
+      bearing: known(devices.bearing[row]!),
+    };
+    this.#isCurrentOld = true;
+    this.#isHistoryOld = this.#grow() || this.#isHistoryOld;
+    this.#parts.changed();
+  }
+
+  /** Adds the newest position to the line, where it is of the range; whether it was added. */
+  #grow(): boolean {
+    if (this.#history === null || this.#current === null) return false;
+    const { range, track } = this.#history;
+    const { timestamp, latitude, longitude } = this.#current;
+    if (timestamp < range.startMs || timestamp >= range.endMs) return false;
+    if (!track.append(timestamp, latitude, longitude)) return false;
+    this.#parts.onHistory(this.#history);
+    return true;
+  }
+
+  #show(history: History | null): void {
+    this.#history = history;
+    this.#parts.onHistory(history);
+  }
+}
+
+function known(value: number): number | undefined {
+  return Number.isNaN(value) ? undefined : value;
+}

@@ -1,0 +1,125 @@
+import { html, nothing, type TemplateResult } from "lit-html";
+import { guard } from "lit-html/directives/guard.js";
+import type { CurrentRecord, StopAnswer, StopsAnswer } from "../api/answers.ts";
+import { dayHours } from "../history/day-hours.ts";
+import type { DayLine } from "../history/day-line.ts";
+import type { History } from "../history/history.ts";
+import type { Player } from "../history/player.ts";
+import { agoText, dayText, durationText, instantText } from "../time/format.ts";
+import { dayAt } from "../time/local-day.ts";
+import { DAY } from "../time/span.ts";
+import { compassPoint } from "../units/compass.ts";
+import { distanceText, heightText, speedText, type Units } from "../units/units.ts";
+import type { ChosenDevice } from "./chosen-device.ts";
+import { type Downloads, downloadButtons } from "./downloads.ts";
+import { hourTable } from "./hour-table.ts";
+import { nearText } from "./near-text.ts";
+import { stopList } from "./stop-list.ts";
+
+/** What the panel shows, and acts on. */
+export interface DevicePanelParts {
+  readonly chosen: ChosenDevice;
+  readonly player: Player;
+  readonly downloads: Downloads;
+  readonly dayLine: DayLine;
+  readonly units: Units;
+  readonly map: {
+    readonly isFollowing: boolean;
+    follow(isFollowing: boolean): void;
+    flyTo(place: { readonly latitude: number; readonly longitude: number }): void;
+  };
+}
+
+/** The device that was chosen: how it is, and what it did on the day. */
+export function devicePanel(parts: DevicePanelParts): TemplateResult | typeof nothing {
+  const { chosen, map, dayLine } = parts;
+  const { id, current, history, fault, isLoading } = chosen;
+  if (id === null) return html`<p class="device-hint soft">Choose a device in the list or on the map.</p>`;
+  return html`<div class="device-head">
+      <h2 title=${id}>${id}</h2>
+      <button class="quiet" aria-label="Close ${id}" @click=${() => chosen.choose(null)}>✕</button>
+    </div>
+    <div class="device-actions">
+      <button aria-pressed=${map.isFollowing ? "true" : "false"} @click=${() => map.follow(!map.isFollowing)}>Follow</button>
+      <button ?disabled=${!history?.track.count} @click=${() => dayLine.fit()}>Whole line</button>
+    </div>
+    ${current === null ? nothing : facts(current, parts)}
+    ${fault === null ? nothing : faultNote(fault, chosen)}
+    <div class="day" aria-busy=${isLoading ? "true" : "false"}>
+      ${history === null ? (fault === null ? html`<p class="soft late">Loading the day…</p>` : nothing) : dayPart(history, parts)}
+    </div>`;
+}
+
+function faultNote(fault: string, chosen: ChosenDevice): TemplateResult {
+  return html`<p class="fault" role="alert">${fault}</p>
+    <button class="next-step" @click=${() => chosen.reload()}>Try again</button>`;
+}
+
+function facts(current: CurrentRecord, { chosen, units }: DevicePanelParts): TemplateResult {
+  const { timestamp, latitude, longitude, speed, bearing, altitude, battery_level, place } = current;
+  const moving = [
+    speed === undefined ? null : speedText(speed, units),
+    bearing === undefined ? null : compassPoint(bearing),
+  ].filter((text) => text !== null);
+  return html`<dl class="facts">
+    <dt>Seen</dt><dd>${instantText(timestamp, chosen.zone)}<br><span class="soft">${agoText(timestamp, Date.now())}</span></dd>
+    ${place ? html`<dt>Near</dt><dd>${nearText(place, units)}</dd>` : nothing}
+    <dt>Place</dt><dd>${latitude.toFixed(5)}, ${longitude.toFixed(5)}</dd>
+    ${moving.length === 0 ? nothing : html`<dt>${speed === undefined ? "Heading" : "Speed"}</dt><dd>${moving.join(", ")}</dd>`}
+    ${altitude === undefined ? nothing : html`<dt>Altitude</dt><dd>${heightText(altitude, units)}</dd>`}
+    ${battery_level === undefined ? nothing : html`<dt>Battery</dt><dd>${Math.round(battery_level)} %</dd>`}
+  </dl>`;
+}
+
+function dayPart(history: History, parts: DevicePanelParts): TemplateResult {
+  const { chosen, player, downloads, units, map } = parts;
+  const { deviceId, day, zone, span, track, stops } = history;
+  const isDay = span.days === 1;
+  const title = isDay ? dayText(day) : `${span.label} to ${dayText(day)}`;
+  if (track.count === 0) return html`<h3>${title}</h3>${nothingHere(history, chosen)}`;
+  const goTo = (stop: StopAnswer) => {
+    player.seek(stop.start);
+    map.flyTo(stop);
+  };
+  const stopsOf = (answer: StopsAnswer) =>
+    stopList({ stops: answer.stops, zone, units, areOfDays: !isDay, onChoose: goTo });
+  const hours = () =>
+    hourTable({ hours: dayHours(track, day, zone), zone, units, onChoose: (ms) => player.seek(ms) });
+  return html`<h3>${title}</h3>
+    <p>${summary(history, units)}</p>
+    ${history.isIncomplete ? html`<p class="soft">Some reports of that time are lost.</p>` : nothing}
+    ${stops === null ? nothing : guard([stops, zone], () => stopsOf(stops))}
+    ${isDay ? hourByHour(guard([track, track.count, zone], hours)) : nothing}
+    ${isDay && !chosen.isView ? html`<h3>Download</h3>${downloadButtons(downloads, { deviceId, day, zone })}` : nothing}`;
+}
+
+function hourByHour(table: unknown): TemplateResult {
+  return html`<details>
+    <summary>Hour by hour</summary>
+    ${table}
+  </details>`;
+}
+
+/** `81.9 km, 6 stops, 3 h 19 min moving, 1,552 reports`. */
+function summary({ reports, stops }: History, units: Units): string {
+  const counted = numbered(reports, "report");
+  if (stops === null) return counted;
+  return [
+    distanceText(stops.distance_meters, units),
+    numbered(stops.stops.length, "stop"),
+    `${durationText(stops.moving_seconds * 1000)} moving`,
+    counted,
+  ].join(", ");
+}
+
+function numbered(count: number, what: string): string {
+  return `${count.toLocaleString("en")} ${what}${count === 1 ? "" : "s"}`;
+}
+
+function nothingHere({ span }: History, chosen: ChosenDevice): TemplateResult {
+  const last = chosen.current === null ? null : dayAt(chosen.current.timestamp, chosen.zone);
+  const when = span.days === 1 ? "on this day" : "in these days";
+  const other = last === null || last === chosen.day ? null : last;
+  return html`<p>No reports ${when}.${other === null ? nothing : ` The last was on ${dayText(other)}.`}</p>
+    ${other === null ? nothing : html`<button class="next-step" @click=${() => chosen.look(other, DAY)}>Show that day</button>`}`;
+}

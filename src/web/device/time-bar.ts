@@ -1,0 +1,75 @@
+import { html, nothing, type TemplateResult } from "lit-html";
+import { live } from "lit-html/directives/live.js";
+import { RATES, type Rate } from "../history/playback.ts";
+import { type PlotPanelParts, plotPanel } from "../plots/plot-panel.ts";
+import { clockText, durationText } from "../time/format.ts";
+import { parseDay } from "../time/local-day.ts";
+import { SPANS, spanNamed } from "../time/span.ts";
+import type { ChosenDevice } from "./chosen-device.ts";
+
+/** How far keys move the slider. */
+const KEY_STEPS_MS: Readonly<Record<string, number>> = {
+  ArrowLeft: -10_000,
+  ArrowDown: -10_000,
+  ArrowRight: 10_000,
+  ArrowUp: 10_000,
+  PageDown: -600_000,
+  PageUp: 600_000,
+};
+
+/** Which day is looked at, and when in it. */
+export function timeBar(parts: PlotPanelParts): TemplateResult {
+  if (parts.chosen.id === null) return html`<p class="device-hint soft">Choose a device to see its day.</p>`;
+  return html`<div class="time-row">${dayControls(parts.chosen)} ${playControls(parts)}</div>
+    ${plotPanel(parts)}`;
+}
+
+function dayControls(chosen: ChosenDevice): TemplateResult {
+  const { day, today, span } = chosen;
+  const type = (event: Event) => {
+    const typed = parseDay((event.target as HTMLInputElement).value);
+    if (typed !== null) chosen.look(typed);
+  };
+  const chooseSpan = (event: Event) => chosen.look(day, spanNamed((event.target as HTMLSelectElement).value));
+  const what = span.days === 1 ? "day" : span.label;
+  return html`<div class="time-day">
+    <button aria-label="Previous ${what}" title="Previous ${what} ( [ )" @click=${() => chosen.move(-1)}>◀</button>
+    <input type="date" aria-label=${span.days === 1 ? "Day" : "Last day"} required max=${today} .value=${live(day)} @change=${type}>
+    <button aria-label="Next ${what}" title="Next ${what} ( ] )" ?disabled=${chosen.isToday} @click=${() => chosen.move(1)}>▶</button>
+    <select aria-label="How many days" @change=${chooseSpan}>
+      ${SPANS.map(({ name, label }) => html`<option value=${name} ?selected=${name === span.name}>${label}</option>`)}
+    </select>
+  </div>`;
+}
+
+function playControls({ chosen, player }: PlotPanelParts): TemplateResult | typeof nothing {
+  const { playback } = player;
+  const track = chosen.history?.track;
+  const range = track?.range ?? null;
+  const clockMs = playback?.clockMs ?? null;
+  if (playback === null || track === undefined || range === null || clockMs === null) return nothing;
+  const chooseRate = (event: Event) =>
+    player.setRate(Number((event.target as HTMLSelectElement).value) as Rate);
+  const press = (event: KeyboardEvent) => {
+    const step = KEY_STEPS_MS[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    player.seek(clockMs + step);
+  };
+  const text = clockText(clockMs, chosen.zone);
+  const silence = track.silenceAt(clockMs);
+  return html`<div class="time-play">
+    <button class="primary play" title="Space" @click=${() => player.toggle()}>${playback.isPlaying ? "Pause" : "Play"}</button>
+    <select aria-label="Speed of playback" @change=${chooseRate}>
+      ${RATES.map((rate) => html`<option value=${rate} ?selected=${rate === playback.rate}>${rate}×</option>`)}
+    </select>
+    <input type="range" class="slider" aria-label="Time" aria-valuetext=${text} min=${range.startMs} max=${range.endMs} step="1"
+      .value=${live(String(clockMs))} @keydown=${press}
+      @input=${(event: Event) => player.seek((event.target as HTMLInputElement).valueAsNumber)}>
+    <output class="clock">${text}${
+      silence === null
+        ? nothing
+        : html`<small class="soft">silent for ${durationText(silence.endMs - silence.startMs)}</small>`
+    }</output>
+  </div>`;
+}

@@ -1,0 +1,168 @@
+import { Motion } from "./motion.ts";
+
+/** A device's newest record, as the live stream sends it; a share link leaves out what it doesn't show. */
+export interface LiveRecord {
+  readonly device_id: string;
+  readonly timestamp: number;
+  readonly latitude: number;
+  readonly longitude: number;
+  /** Meters per second. */
+  readonly speed?: number;
+  readonly bearing?: number;
+}
+
+/** The newest record of every device, a list for each field; null where a record has none. */
+export interface Columns {
+  readonly sequence: number;
+  readonly device_id: readonly string[];
+  readonly timestamp: readonly number[];
+  readonly latitude: readonly number[];
+  readonly longitude: readonly number[];
+  readonly speed?: readonly (number | null)[];
+  readonly bearing?: readonly (number | null)[];
+}
+
+export type TableChange =
+  | { readonly kind: "all" }
+  | { readonly kind: "rows"; readonly rows: readonly number[] };
+
+type Listener = (change: TableChange) => void;
+
+const ROWS_MIN = 64;
+
+/**
+ * Where every device is, in columns, so that 200,000 of them take a few megabytes and no object each. A row stays the
+ * device's own until all are another (`kind: "all"`). Columns may be longer than `size`, and others than before after
+ * each change: take them from here each time.
+ */
+export class DeviceTable {
+  readonly #listeners = new Set<Listener>();
+  #rows = new Map<string, number>();
+  /** A 1 for each row that is shown; null where all are. */
+  #shown: Uint8Array | null = null;
+  size = 0;
+  /** Grows with each change. */
+  version = 0;
+  /** How often all rows became others. */
+  edition = 0;
+  ids: string[] = [];
+  timestampMs = new Float64Array(0);
+  latitude = new Float64Array(0);
+  longitude = new Float64Array(0);
+  /** Degrees; NaN where unknown, as the speed. */
+  bearing = new Float32Array(0);
+  speedMetersPerSecond = new Float32Array(0);
+  readonly motion = new Motion();
+
+  rowOf(id: string): number | undefined {
+    return this.#rows.get(id);
+  }
+
+  /** Whether the list's filter and search let the device by. */
+  isShown(row: number): boolean {
+    return this.#shown === null || this.#shown[row] !== 0;
+  }
+
+  /** Hides all others; null hides none. Devices that come later are shown. */
+  showOnly(rows: Uint32Array | null): void {
+    const shown = rows === null ? null : new Uint8Array(this.size);
+    for (const row of rows ?? []) shown![row] = 1;
+    if (areEqual(shown, this.#shown)) return;
+    this.#shown = shown;
+    this.#tell({ kind: "all" });
+  }
+
+  onChange(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Forgets everything, and is these devices from now on. */
+  fill(columns: Columns): void {
+    const { device_id, timestamp, latitude, longitude, speed, bearing } = columns;
+    this.ids = [...device_id];
+    this.size = device_id.length;
+    this.#rows = new Map();
+    for (let row = 0; row < this.size; row++) this.#rows.set(device_id[row]!, row);
+    this.timestampMs = Float64Array.from(timestamp);
+    this.latitude = Float64Array.from(latitude);
+    this.longitude = Float64Array.from(longitude);
+    this.speedMetersPerSecond = numbersOf(speed, this.size);
+    this.bearing = numbersOf(bearing, this.size);
+    this.motion.begin(this);
+    this.#shown = null;
+    this.edition++;
+    this.#tell({ kind: "all" });
+  }
+
+  /**
+   * Takes the newest records of some devices, each in them once. What is older than what is here changes nothing: right
+   * after a snapshot the stream may still tell of before.
+   */
+  update(records: readonly LiveRecord[]): void {
+    const rows: number[] = [];
+    for (const record of records) {
+      const row = this.#rows.get(record.device_id) ?? this.#add(record.device_id);
+      if (record.timestamp < this.timestampMs[row]!) continue;
+      this.timestampMs[row] = record.timestamp;
+      this.latitude[row] = record.latitude;
+      this.longitude[row] = record.longitude;
+      this.speedMetersPerSecond[row] = record.speed ?? Number.NaN;
+      this.bearing[row] = record.bearing ?? Number.NaN;
+      this.motion.update(this, row);
+      rows.push(row);
+    }
+    if (rows.length > 0) this.#tell({ kind: "rows", rows });
+  }
+
+  /** Keeps no place and no name of any device. */
+  clear(): void {
+    this.fill({ sequence: 0, device_id: [], timestamp: [], latitude: [], longitude: [] });
+  }
+
+  #add(id: string): number {
+    const row = this.size++;
+    this.#rows.set(id, row);
+    this.ids.push(id);
+    if (row >= this.timestampMs.length) this.#grow(Math.max(ROWS_MIN, row * 2));
+    return row;
+  }
+
+  #grow(capacity: number): void {
+    this.timestampMs = grown(this.timestampMs, capacity);
+    this.latitude = grown(this.latitude, capacity);
+    this.longitude = grown(this.longitude, capacity);
+    this.speedMetersPerSecond = grown(this.speedMetersPerSecond, capacity);
+    this.bearing = grown(this.bearing, capacity);
+  }
+
+  #tell(change: TableChange): void {
+    this.version++;
+    for (const listener of this.#listeners) listener(change);
+  }
+}
+
+function areEqual(a: Uint8Array | null, b: Uint8Array | null): boolean {
+  if (a === null || b === null) return a === b;
+  if (a.length !== b.length) return false;
+  for (let index = 0; index < a.length; index++) if (a[index] !== b[index]) return false;
+  return true;
+}
+
+function numbersOf(values: readonly (number | null)[] | undefined, size: number): Float32Array<ArrayBuffer> {
+  const numbers = new Float32Array(size).fill(Number.NaN);
+  values?.forEach((value, row) => {
+    if (value !== null) numbers[row] = value;
+  });
+  return numbers;
+}
+
+/** The same numbers, with room for more. */
+function grown<Numbers extends Float64Array<ArrayBuffer> | Float32Array<ArrayBuffer>>(
+  numbers: Numbers,
+  capacity: number,
+): Numbers {
+  const longer = numbers instanceof Float64Array ? new Float64Array(capacity) : new Float32Array(capacity);
+  longer.set(numbers);
+  return longer as Numbers;
+}

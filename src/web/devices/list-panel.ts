@@ -1,0 +1,182 @@
+import { html, nothing, type TemplateResult } from "lit-html";
+import { live } from "lit-html/directives/live.js";
+import type { Units } from "../units/units.ts";
+import type { ListFilter, ListOrder } from "./device-list.ts";
+import { activityText, ageText, freshnessOf } from "./freshness.ts";
+import type { ListView } from "./list-view.ts";
+import { ROW_PIXELS } from "./row-window.ts";
+
+/* The list of devices, as it is drawn. */
+
+const FILTERS: Readonly<Record<ListFilter, string>> = {
+  all: "All",
+  moving: "Moving",
+  stopped: "Stopped",
+  silent: "Silent",
+};
+
+const ORDERS: Readonly<Record<ListOrder, string>> = {
+  newest: "Newest first",
+  name: "By name",
+  fastest: "Fastest first",
+};
+
+export interface ListShown {
+  readonly view: ListView;
+  /** The device whose details are shown. */
+  readonly chosenId: string | null;
+  /** What is said while the first positions are yet to come; null once they have. */
+  readonly loading: string | null;
+  readonly units: Units;
+}
+
+/** What finds devices, and those that were found. */
+export function listPanel(shown: ListShown): TemplateResult {
+  const { view, loading } = shown;
+  const { list, table } = view;
+  if (table.size === 0 && loading === null)
+    return html`<p class="list-none soft">No device has reported yet.</p>`;
+  return html`<div class="list-tools">
+      ${searchField(view)}
+      <div class="list-selects">
+        ${select("Show", FILTERS, list.filter, (filter) => list.showOnly(filter))}
+        ${select("Order", ORDERS, list.orderBy, (order) => list.sortBy(order))}
+      </div>
+      <p class="list-count soft" aria-live=${list.query === "" ? "off" : "polite"}>
+        ${loading ?? `${counted(list.rows.length)} of ${counted(table.size)}`}
+      </p>
+    </div>
+    ${view.rowCount === 0 ? none(shown) : rows(shown)}`;
+}
+
+function searchField(view: ListView): TemplateResult {
+  const { list, table } = view;
+  const press = (event: KeyboardEvent) => {
+    if (event.key === "ArrowDown") view.enterRows();
+    else if (event.key === "Enter") view.chooseAt(0);
+    else if (event.key === "Escape" && list.query !== "") view.search("");
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const label = table.size < 2 ? "Search devices" : `Search ${counted(table.size)} devices`;
+  return html`<div class="list-search">
+    <input
+      id="search"
+      type="search"
+      aria-label=${label}
+      aria-keyshortcuts="/"
+      placeholder=${label}
+      autocomplete="off"
+      spellcheck="false"
+      .value=${live(list.query)}
+      @focus=${() => list.prepareSearch()}
+      @input=${(event: Event) => view.search((event.currentTarget as HTMLInputElement).value)}
+      @keydown=${press}
+    />
+    <kbd aria-hidden="true">/</kbd>
+  </div>`;
+}
+
+function select<Value extends string>(
+  label: string,
+  names: Readonly<Record<Value, string>>,
+  chosen: Value,
+  choose: (value: Value) => void,
+): TemplateResult {
+  const change = (event: Event) => choose((event.currentTarget as HTMLSelectElement).value as Value);
+  const entries = Object.entries(names) as [Value, string][];
+  return html`<select aria-label=${label} @change=${change}>
+    ${entries.map(([value, name]) => html`<option value=${value} ?selected=${value === chosen}>${name}</option>`)}
+  </select>`;
+}
+
+function none({ view, loading }: ListShown): TemplateResult | typeof nothing {
+  const { list } = view;
+  if (loading !== null) return nothing;
+  const showAll = () => {
+    list.showOnly("all");
+    view.search("");
+  };
+  const reason =
+    list.query === "" ? `No device is ${list.filter} now.` : `No device matches “${list.query}”.`;
+  return html`<div class="list-none soft"><p>${reason}</p><button @click=${showAll}>Show all</button></div>`;
+}
+
+function rows(shown: ListShown): TemplateResult {
+  const { view, chosenId } = shown;
+  const { list } = view;
+  const { first, count } = view.window;
+  const active = view.activeIndex;
+  const isDrawn = active >= first && active < first + count;
+  const press = (event: KeyboardEvent) => {
+    list.hold("focus");
+    if (event.key === "Escape" && chosenId === null) view.focusSearch();
+    else if (event.ctrlKey || event.metaKey || event.altKey || !view.press(event.key)) return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const leave = ({ pointerType }: PointerEvent) => {
+    if (pointerType !== "mouse") view.touched();
+    list.release("pointer");
+  };
+  // Who has clicked a row looks elsewhere now: only who is at the keyboard needs the rows to stay.
+  const holdByFocus = ({ currentTarget }: Event) => {
+    if ((currentTarget as HTMLElement).matches(":focus-visible")) list.hold("focus");
+  };
+  const click = (event: Event) => {
+    // By its name: the order may be another by now, and not drawn yet.
+    const option = (event.target as Element).closest<HTMLElement>("[role=option]");
+    if (option !== null) view.choose(option.dataset.id!);
+  };
+  const nowMs = Date.now();
+  // Lengths are set by property: the policy refuses styles that are attributes.
+  return html`<div
+    id="device-rows"
+    role="listbox"
+    tabindex="0"
+    aria-label="Devices"
+    aria-activedescendant=${isDrawn ? `device-row-${active}` : nothing}
+    @scroll=${(event: Event) => view.scrolled(event)}
+    @keydown=${press}
+    @click=${click}
+    @pointerenter=${() => list.hold("pointer")}
+    @pointerleave=${leave}
+    @focusin=${holdByFocus}
+    @focusout=${() => list.release("focus")}
+  >
+    <div role="presentation" .style=${`height: ${view.rowCount * ROW_PIXELS}px; padding-top: ${first * ROW_PIXELS}px`}>
+      ${Array.from({ length: count }, (_, index) => row(shown, first + index, first + index === active, nowMs))}
+    </div>
+  </div>`;
+}
+
+function row(
+  { view, chosenId, units }: ListShown,
+  index: number,
+  isActive: boolean,
+  nowMs: number,
+): TemplateResult {
+  const { table, list } = view;
+  const at = list.rows[index]!;
+  const id = table.ids[at]!;
+  const timestampMs = table.timestampMs[at]!;
+  return html`<div
+    class=${isActive ? "device-row active" : "device-row"}
+    role="option"
+    id=${`device-row-${index}`}
+    data-id=${id}
+    aria-setsize=${view.rowCount}
+    aria-posinset=${index + 1}
+    aria-selected=${id === chosenId ? "true" : "false"}
+  >
+    <span class="mark" data-freshness=${freshnessOf(timestampMs, nowMs)}></span>
+    <span class="name" title=${id}>${id}</span>
+    <span class="activity soft">${activityText(table, at, nowMs, units)}</span>
+    <span class="age soft">${ageText(timestampMs, nowMs)}</span>
+  </div>`;
+}
+
+function counted(count: number): string {
+  return count.toLocaleString("en");
+}

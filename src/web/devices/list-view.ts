@@ -1,0 +1,125 @@
+import type { DeviceList } from "./device-list.ts";
+import type { DeviceTable } from "./device-table.ts";
+import { LIST_ROWS_MAX, ROW_PIXELS, type RowWindow, scrollTopFor, windowOf } from "./row-window.ts";
+
+/* Where somebody is in the list. */
+
+export interface ListViewDependencies {
+  readonly table: DeviceTable;
+  readonly list: DeviceList;
+  readonly changed: () => void;
+  /** Somebody has chosen a device. */
+  readonly choose: (id: string) => void;
+}
+
+const ROWS_ID = "device-rows";
+const SEARCH_ID = "search";
+/** Who has lifted a finger is about to put it down again. */
+const TOUCH_MS = 3000;
+
+/** What the list's panel is scrolled to, and the row that the keyboard is at. */
+export class ListView {
+  readonly table: DeviceTable;
+  readonly list: DeviceList;
+  readonly #changed: () => void;
+  readonly #choose: (id: string) => void;
+  #scrollTop = 0;
+  #activeId: string | null = null;
+  #touch: ReturnType<typeof setTimeout> | undefined;
+
+  constructor({ table, list, changed, choose }: ListViewDependencies) {
+    this.table = table;
+    this.list = list;
+    this.#changed = changed;
+    this.#choose = choose;
+  }
+
+  /** How many rows one can scroll to. */
+  get rowCount(): number {
+    return Math.min(this.list.rows.length, LIST_ROWS_MAX);
+  }
+
+  /** Where the active device stands in the list; -1 where it doesn't. */
+  get activeIndex(): number {
+    const row = this.#activeId === null ? undefined : this.table.rowOf(this.#activeId);
+    return row === undefined ? -1 : this.list.rows.subarray(0, this.rowCount).indexOf(row);
+  }
+
+  get window(): RowWindow {
+    return windowOf(this.rowCount, this.#scrollTop, innerHeight);
+  }
+
+  scrolled(event: Event): void {
+    this.#scrollTop = (event.currentTarget as HTMLElement).scrollTop;
+    this.#changed();
+  }
+
+  search(query: string): void {
+    this.#scrollTo(0);
+    this.list.search(query);
+  }
+
+  choose(id: string): void {
+    this.#activeId = id;
+    this.#choose(id);
+    this.#changed();
+  }
+
+  chooseAt(index: number): void {
+    if (index >= 0 && index < this.rowCount) this.choose(this.#idAt(index));
+  }
+
+  /** A finger was on the rows: they stay in their order for a while. */
+  touched(): void {
+    this.list.hold("touch");
+    clearTimeout(this.#touch);
+    this.#touch = setTimeout(() => this.list.release("touch"), TOUCH_MS);
+  }
+
+  focusSearch(): void {
+    document.getElementById(SEARCH_ID)?.focus();
+  }
+
+  /** Into the rows, by keyboard. */
+  enterRows(): void {
+    document.getElementById(ROWS_ID)?.focus();
+    if (this.activeIndex < 0) this.#activate(0);
+  }
+
+  /** Keys within the rows. Returns whether the key was one of theirs. */
+  press(key: string): boolean {
+    const at = this.activeIndex;
+    const page = Math.max(1, Math.floor(this.#viewPixels / ROW_PIXELS) - 1);
+    if (key === "ArrowDown") this.#activate(at + 1);
+    else if (key === "ArrowUp") this.#activate(at - 1);
+    else if (key === "PageDown") this.#activate(at + page);
+    else if (key === "PageUp") this.#activate(at - page);
+    else if (key === "Home") this.#activate(0);
+    else if (key === "End") this.#activate(this.rowCount - 1);
+    else if (key === "Enter" || key === " ") this.chooseAt(at);
+    else return false;
+    return true;
+  }
+
+  #idAt(index: number): string {
+    return this.table.ids[this.list.rows[index]!]!;
+  }
+
+  get #viewPixels(): number {
+    return document.getElementById(ROWS_ID)?.clientHeight ?? innerHeight;
+  }
+
+  #activate(index: number): void {
+    if (this.rowCount === 0) return;
+    const near = Math.max(0, Math.min(index, this.rowCount - 1));
+    this.#activeId = this.#idAt(near);
+    this.#scrollTo(scrollTopFor(near, this.#scrollTop, this.#viewPixels));
+    this.#changed();
+  }
+
+  #scrollTo(scrollTop: number): void {
+    this.#scrollTop = scrollTop;
+    const rows = document.getElementById(ROWS_ID);
+    if (rows !== null) rows.scrollTop = scrollTop;
+  }
+}

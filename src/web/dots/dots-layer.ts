@@ -1,0 +1,166 @@
+import type { CustomLayerInterface, MapLibreMap } from "maplibre-gl";
+import { type FlatCamera, flatCamera, setCamera } from "../drawing/flat-camera.ts";
+import { createProgram, type GlProgram } from "../drawing/gl-program.ts";
+import type { MapColors } from "../drawing/map-colors.ts";
+import { DOT_BYTES, DOT_WORDS, type DotBuffer } from "./dot-buffer.ts";
+import { DOT_FRAGMENT, DOT_VERTEX } from "./dot-shader.ts";
+
+/** What the layer needs to know for a frame. */
+export interface DotScene {
+  readonly buffer: DotBuffer;
+  readonly colors: MapColors;
+  readonly chosenRow: number | null;
+  /** Unix ms, by the clock that ages are shown by. */
+  readonly nowMs: number;
+}
+
+interface Resources {
+  readonly map: MapLibreMap;
+  readonly program: GlProgram;
+  readonly vertices: WebGLVertexArrayObject;
+  readonly bytes: WebGLBuffer;
+  /** How many rows the graphics card has room for. */
+  capacity: number;
+}
+
+/** So many dots have room on the map at their full size. */
+const ROOMY_COUNT = 200;
+const SAMPLES_MAX = 2048;
+
+/** Draws every device in one call. What moves is moved by the shader. */
+export class DotsLayer implements CustomLayerInterface {
+  readonly id = "dots";
+  readonly type = "custom";
+  readonly #scene: () => DotScene;
+  #resources: Resources | null = null;
+
+  constructor(scene: () => DotScene) {
+    this.#scene = scene;
+  }
+
+  onAdd(map: MapLibreMap, gl: WebGL2RenderingContext): void {
+    const program = createProgram(gl, DOT_VERTEX, DOT_FRAGMENT);
+    const vertices = gl.createVertexArray();
+    const bytes = gl.createBuffer();
+    gl.bindVertexArray(vertices);
+    gl.bindBuffer(gl.ARRAY_BUFFER, bytes);
+    for (const [location, words, offset] of [
+      [0, 2, 0],
+      [1, 2, 8],
+      [2, 3, 16],
+    ] as const) {
+      gl.enableVertexAttribArray(location);
+      gl.vertexAttribIPointer(location, words, gl.UNSIGNED_INT, DOT_BYTES, offset);
+    }
+    gl.bindVertexArray(null);
+    this.#resources = { map, program, vertices, bytes, capacity: 0 };
+  }
+
+  onRemove(_map: MapLibreMap, gl: WebGL2RenderingContext): void {
+    if (this.#resources === null) return;
+    gl.deleteProgram(this.#resources.program.program);
+    gl.deleteVertexArray(this.#resources.vertices);
+    gl.deleteBuffer(this.#resources.bytes);
+    this.#resources = null;
+  }
+
+  render(gl: WebGL2RenderingContext): void {
+    const resources = this.#resources;
+    const scene = this.#scene();
+    if (resources === null || scene.buffer.size === 0) return;
+    const { map, program } = resources;
+    gl.useProgram(program.program);
+    gl.bindVertexArray(resources.vertices);
+    upload(gl, resources, scene.buffer);
+    const nowMs = performance.now();
+    const camera = flatCamera(map);
+    setCamera(gl, program, camera);
+    setLook(gl, program, scene, nowMs, dotScale(seenCount(scene.buffer, camera)));
+    draw(gl, program, scene, camera);
+    gl.bindVertexArray(null);
+    if (nowMs < scene.buffer.glidingUntilMs) map.triggerRepaint();
+  }
+}
+
+/** Sends what has changed; everything where there are more rows than the graphics card has room for. */
+function upload(gl: WebGL2RenderingContext, resources: Resources, buffer: DotBuffer): void {
+  gl.bindBuffer(gl.ARRAY_BUFFER, resources.bytes);
+  const spans = buffer.takeStale();
+  const capacity = buffer.words.length / DOT_WORDS;
+  if (resources.capacity !== capacity) {
+    gl.bufferData(gl.ARRAY_BUFFER, buffer.words, gl.DYNAMIC_DRAW);
+    resources.capacity = capacity;
+    return;
+  }
+  for (const { start, end } of spans)
+    gl.bufferSubData(
+      gl.ARRAY_BUFFER,
+      start * DOT_BYTES,
+      buffer.words,
+      start * DOT_WORDS,
+      (end - start) * DOT_WORDS,
+    );
+}
+
+function setLook(
+  gl: WebGL2RenderingContext,
+  { uniforms }: GlProgram,
+  { buffer, colors, nowMs: unixMs }: DotScene,
+  nowMs: number,
+  scale: number,
+): void {
+  gl.uniform1ui(uniforms.nowMs!, nowMs);
+  gl.uniform1ui(uniforms.nowSeconds!, unixMs / 1000);
+  gl.uniform1f(uniforms.glideMs!, buffer.glideMs);
+  gl.uniform1f(uniforms.pixelRatio!, devicePixelRatio);
+  gl.uniform1f(uniforms.scale!, scale);
+  gl.uniform3fv(uniforms.colors!, [...colors.fresh, ...colors.aging, ...colors.old]);
+  gl.uniform3f(uniforms.edge!, ...colors.edge);
+  gl.uniform3f(uniforms.accent!, ...colors.accent);
+}
+
+function draw(
+  gl: WebGL2RenderingContext,
+  { uniforms }: GlProgram,
+  { buffer, chosenRow }: DotScene,
+  { copies }: FlatCamera,
+): void {
+  // Before all that MapLibre has drawn.
+  gl.depthRange(0, 0.5);
+  gl.depthFunc(gl.LEQUAL);
+  gl.depthMask(true);
+  gl.enable(gl.DEPTH_TEST);
+  gl.uniform1i(uniforms.isChosen!, 0);
+  for (let copy = -copies; copy <= copies; copy++) {
+    gl.uniform1f(uniforms.copy!, copy);
+    gl.drawArrays(gl.POINTS, 0, buffer.size);
+  }
+  if (chosenRow === null || chosenRow >= buffer.size) return;
+  gl.disable(gl.DEPTH_TEST);
+  gl.uniform1i(uniforms.isChosen!, 1);
+  for (let copy = -copies; copy <= copies; copy++) {
+    gl.uniform1f(uniforms.copy!, copy);
+    gl.drawArrays(gl.POINTS, chosenRow, 1);
+  }
+}
+
+/** About how many dots the map shows, by a sample of them. */
+function seenCount({ words, size }: DotBuffer, { center, clipPerUnit }: FlatCamera): number {
+  const step = Math.ceil(size / SAMPLES_MAX);
+  const reachX = 1 / clipPerUnit[0];
+  const reachY = -1 / clipPerUnit[1];
+  let seen = 0;
+  for (let at = 2; at < size * DOT_WORDS; at += step * DOT_WORDS) {
+    const isSeen =
+      Math.abs((words[at]! - center[0]) | 0) <= reachX && Math.abs(words[at + 1]! - center[1]) <= reachY;
+    if (isSeen) seen++;
+  }
+  return seen * step;
+}
+
+/** Dots shrink where many of them are seen: down to a third for 200,000. */
+export function dotScale(seenCount: number): number {
+  const crowd =
+    Math.log10(Math.max(seenCount, ROOMY_COUNT) / ROOMY_COUNT) / Math.log10(200_000 / ROOMY_COUNT);
+  return 1 - 0.65 * Math.min(1, crowd);
+}

@@ -1,0 +1,191 @@
+import type { Api } from "../api/api.ts";
+import { type Bounds, boundsOf } from "../map/bounds.ts";
+import { type History, readTrack, toleranceMetersOf } from "./history.ts";
+import { type LinePoint, Track } from "./track.ts";
+
+interface MapCamera {
+  readonly latitude: number;
+  readonly zoom: number;
+  readonly bounds: Bounds;
+}
+
+/** As much of the map as a day needs. */
+export interface DayMap {
+  /** Null while there is no map. */
+  readonly camera: MapCamera | null;
+  onCamera(listener: () => void): () => void;
+  fit(bounds: Bounds): void;
+  setDay(day: DayShape | null): void;
+}
+
+interface DayShape {
+  readonly lines: readonly (readonly LinePoint[])[];
+  readonly stops: readonly {
+    readonly latitude: number;
+    readonly longitude: number;
+    readonly number: number;
+  }[];
+}
+
+/** A stretch of the track as closely as a view of the map shows it. */
+interface Detail {
+  readonly box: Bounds;
+  readonly track: Track;
+}
+
+/** Hands that are still moving the map are not asked what they look at. */
+const SETTLE_MS = 250;
+/** A map with this zoom shows the world in 512 pixels. */
+const METERS_PER_PIXEL_AT_0 = 78_271.5;
+/** What lies so near to a line that is wider than that is seen as on it. */
+const TOLERANCE_PIXELS = 1.5;
+/** Of what is seen, as much more is asked for on each side, for hands that move on. */
+const MARGIN = 0.25;
+/** A line that takes less of the view is a spot, where one doesn't look at a town already. */
+const SPOT_PART = 0.05;
+const SPOT_ZOOM_MAX = 10;
+/** More rings than that hide each other. */
+const STOPS_MAX = 200;
+
+/**
+ * The line of the chosen range on the map. That of a day has all of its positions; longer ones are coarse, and what is
+ * seen from closer by is asked for again, for the box that is seen and some more around it.
+ */
+export class DayLine {
+  readonly #api: Pick<Api, "get">;
+  readonly #map: DayMap;
+  #history: History | null = null;
+  #detail: Detail | null = null;
+  #asking: AbortController | null = null;
+  #settling: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(api: Pick<Api, "get">, map: DayMap) {
+    this.#api = api;
+    this.#map = map;
+    map.onCamera(() => {
+      clearTimeout(this.#settling);
+      if (this.#history !== null) this.#settling = setTimeout(() => void this.#look(), SETTLE_MS);
+    });
+  }
+
+  /** Shows another history, or that of before with what has come to it. */
+  show(history: History | null): void {
+    const before = this.#history;
+    const isAnother =
+      history?.deviceId !== before?.deviceId || history?.range.startMs !== before?.range.startMs;
+    this.#history = history;
+    if (isAnother) {
+      this.#asking?.abort();
+      this.#detail = null;
+      this.#bringIntoView();
+    } else if (history !== null) this.#detail?.track.appendLast(history.track);
+    this.#draw();
+    if (isAnother) void this.#look();
+  }
+
+  /** Shows the whole line. */
+  fit(): void {
+    const bounds = boundsOfTrack(this.#history?.track);
+    if (bounds !== null) this.#map.fit(bounds);
+  }
+
+  /** Moves the map only where nothing of the line would be seen, or no more than a spot. */
+  #bringIntoView(): void {
+    const { camera } = this.#map;
+    const bounds = boundsOfTrack(this.#history?.track);
+    if (camera === null || bounds === null) return;
+    const isSpot = camera.zoom < SPOT_ZOOM_MAX && isWithin(bounds, camera.bounds, SPOT_PART);
+    if (isSpot || !areTouching(camera.bounds, bounds)) this.#map.fit(bounds);
+  }
+
+  #draw(): void {
+    const history = this.#history;
+    if (history === null) {
+      this.#map.setDay(null);
+      return;
+    }
+    const track = this.#detail?.track ?? history.track;
+    const stops = (history.stops?.stops ?? [])
+      .slice(0, STOPS_MAX)
+      .map(({ latitude, longitude }, index) => ({ latitude, longitude, number: index + 1 }));
+    this.#map.setDay({ lines: track.lines(), stops });
+  }
+
+  /** Takes what there is of the view, and asks for more where that is too coarse. */
+  async #look(): Promise<void> {
+    const history = this.#history;
+    const { camera } = this.#map;
+    if (history === null || camera === null || history.span.days === 1) return;
+    const toleranceMeters = TOLERANCE_PIXELS * metersPerPixel(camera);
+    if (this.#isEnough(camera.bounds, toleranceMeters)) return;
+    this.#detail = null;
+    this.#asking?.abort();
+    if (toleranceMeters >= toleranceMetersOf(history.span.days)) return this.#draw();
+    const box = widened(camera.bounds);
+    this.#asking = new AbortController();
+    const { signal } = this.#asking;
+    const { deviceId, range } = history;
+    try {
+      const tolerance = Math.max(1, Math.floor(toleranceMeters));
+      const answer = await readTrack(this.#api, deviceId, range, tolerance, edgesOf(box), signal);
+      this.#detail = { box, track: new Track(answer) };
+    } catch {
+      return; // The coarse line stays, and the next move of the map asks again.
+    }
+    this.#draw();
+  }
+
+  #isEnough({ west, south, east, north }: Bounds, toleranceMeters: number): boolean {
+    if (this.#detail === null) return false;
+    const { box, track } = this.#detail;
+    const isInside = west >= box.west && east <= box.east && south >= box.south && north <= box.north;
+    return isInside && track.toleranceMeters <= 2 * toleranceMeters;
+  }
+}
+
+export function metersPerPixel({
+  latitude,
+  zoom,
+}: {
+  readonly latitude: number;
+  readonly zoom: number;
+}): number {
+  return (METERS_PER_PIXEL_AT_0 * Math.cos((latitude * Math.PI) / 180)) / 2 ** zoom;
+}
+
+function boundsOfTrack(track: Track | undefined): Bounds | null {
+  return track === undefined ? null : boundsOf(track.latitude, track.longitude);
+}
+
+/** Whether one takes less than a part of the width and of the height of another. */
+function isWithin(inner: Bounds, outer: Bounds, part: number): boolean {
+  const isNarrow = inner.east - inner.west < part * (outer.east - outer.west);
+  return isNarrow && inner.north - inner.south < part * (outer.north - outer.south);
+}
+
+/** Whether two have anything in common; both may go on past ±180°. */
+function areTouching(a: Bounds, b: Bounds): boolean {
+  const turns = 360 * Math.round((a.west + a.east - b.west - b.east) / 720);
+  return b.west + turns <= a.east && b.east + turns >= a.west && b.south <= a.north && b.north >= a.south;
+}
+
+function widened({ west, south, east, north }: Bounds): Bounds {
+  const width = MARGIN * (east - west);
+  const height = MARGIN * (north - south);
+  return {
+    west: west - width,
+    south: Math.max(-90, south - height),
+    east: east + width,
+    north: Math.min(90, north + height),
+  };
+}
+
+/** As the endpoint takes them: from -180 to 180, west greater than east where they cross that. */
+function edgesOf({ west, south, east, north }: Bounds): readonly number[] {
+  const edges = east - west >= 360 ? [-180, south, 180, north] : [wrapped(west), south, wrapped(east), north];
+  return edges.map((edge) => Number(edge.toFixed(6)));
+}
+
+function wrapped(longitude: number): number {
+  return longitude - 360 * Math.floor((longitude + 180) / 360);
+}

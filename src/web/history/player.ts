@@ -1,0 +1,83 @@
+import { type Head, headAt } from "./head.ts";
+import type { History } from "./history.ts";
+import { Playback, type Rate } from "./playback.ts";
+
+/** As much of the map as playback needs. */
+export interface HeadMap {
+  setHead(head: Head | null): void;
+}
+
+/** Plays the chosen day back, frame by frame. */
+export class Player {
+  readonly #map: HeadMap;
+  readonly #changed: () => void;
+  #history: History | null = null;
+  #playback: Playback | null = null;
+  #frame = 0;
+
+  constructor(map: HeadMap, changed: () => void) {
+    this.#map = map;
+    this.#changed = changed;
+  }
+
+  /** Null where there is no day to play back; of several the line is too coarse. */
+  get playback(): Playback | null {
+    return this.#playback;
+  }
+
+  use(history: History | null): void {
+    const isSameDay =
+      history?.deviceId === this.#history?.deviceId &&
+      history?.range.startMs === this.#history?.range.startMs;
+    this.#history = history;
+    if (history === null || history.span.days > 1) this.#playback = null;
+    else if (isSameDay && this.#playback !== null) this.#playback.goOnWith(history.track, performance.now());
+    else {
+      const rate = this.#playback?.rate;
+      this.#playback = new Playback(history.track);
+      if (rate !== undefined) this.#playback.setRate(rate, performance.now());
+    }
+    this.#show();
+  }
+
+  toggle(): void {
+    const now = performance.now();
+    if (this.#playback?.isPlaying) this.#playback.pause(now);
+    else this.#playback?.play(now);
+    this.#run();
+  }
+
+  setRate(rate: Rate): void {
+    this.#playback?.setRate(rate, performance.now());
+    this.#changed();
+  }
+
+  seek(ms: number): void {
+    this.#playback?.seek(ms, performance.now());
+    this.#show();
+  }
+
+  /** Goes to when the device was at a place that was clicked, if it was there. */
+  seekNear({ latitude, longitude }: Pick<Head, "latitude" | "longitude">, metersMax: number): void {
+    const { track } = this.#history ?? {};
+    const closest = track?.nearestTo(latitude, longitude);
+    if (closest != null && closest.meters <= metersMax) this.seek(track!.timestampMs[closest.index]!);
+  }
+
+  #run(): void {
+    cancelAnimationFrame(this.#frame);
+    this.#playback?.advance(performance.now());
+    this.#show();
+    if (this.#playback?.isPlaying) this.#frame = requestAnimationFrame(() => this.#run());
+  }
+
+  /** At the end of today the head is where the device's own dot is, and so it isn't shown. */
+  #show(): void {
+    const { clockMs = null, isAtEnd = true } = this.#playback ?? {};
+    const isNow = isAtEnd && (this.#history?.range.endMs ?? 0) > Date.now();
+    const head =
+      this.#history === null || clockMs === null || isNow ? null : headAt(this.#history.track, clockMs);
+    this.#map.setHead(head);
+    this.#changed();
+  }
+}

@@ -1,0 +1,141 @@
+import type { TrackAnswer } from "../api/answers.ts";
+import type { TimeRange } from "../time/local-day.ts";
+
+/** After a longer silence nobody knows which way a device went; the server breaks lines by the same. */
+const SILENCE_MS_MAX = 10 * 60_000;
+/** A device that seems faster was in one of the two places only, if at all. */
+const SPEED_MAX_METERS_PER_SECOND = 400;
+
+const EARTH_RADIUS_METERS = 6_371_008.8;
+const RADIANS_PER_DEGREE = Math.PI / 180;
+
+/** MapLibre can't draw longer lines whole: it takes ten corners for a vertex, and has 65,535 of them for a line. */
+const LINE_VERTICES_MAX = 4096;
+
+/** Degrees, longitude first, as maps have it. */
+export type LinePoint = [longitude: number, latitude: number];
+
+/** Positions in order of time, and between which of them no line leads. */
+export class Track {
+  readonly timestampMs: number[];
+  readonly latitude: number[];
+  readonly longitude: number[];
+  /** Indexes of the first positions of lines. */
+  readonly #starts: Set<number>;
+  /** What is left out lies no further from the line. */
+  readonly toleranceMeters: number;
+
+  constructor({ timestamp, latitude, longitude, gaps, tolerance_meters }: TrackAnswer) {
+    this.timestampMs = [...timestamp];
+    this.latitude = [...latitude];
+    this.longitude = [...longitude];
+    this.#starts = new Set([0, ...gaps]);
+    this.toleranceMeters = tolerance_meters;
+  }
+
+  get count(): number {
+    return this.timestampMs.length;
+  }
+
+  /** From the first position to the last; null where there is none. */
+  get range(): TimeRange | null {
+    const { count, timestampMs } = this;
+    return count === 0 ? null : { startMs: timestampMs[0]!, endMs: timestampMs[count - 1]! };
+  }
+
+  /** Takes what has just been reported; false where that is not newer than all there is. */
+  append(timestampMs: number, latitude: number, longitude: number): boolean {
+    const at = this.count;
+    if (at > 0 && timestampMs <= this.timestampMs[at - 1]!) return false;
+    this.timestampMs.push(timestampMs);
+    this.latitude.push(latitude);
+    this.longitude.push(longitude);
+    if (at > 0 && !this.#isReachable(at)) this.#starts.add(at);
+    return true;
+  }
+
+  /** The same of another track's last position. */
+  appendLast({ count, timestampMs, latitude, longitude }: Track): void {
+    const last = count - 1;
+    if (last >= 0) this.append(timestampMs[last]!, latitude[last]!, longitude[last]!);
+  }
+
+  /** Of the last position that is not after an instant; -1 where all are. */
+  indexAt(ms: number): number {
+    let low = -1;
+    let high = this.count - 1;
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if (this.timestampMs[middle]! <= ms) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  /** Whether a line leads to a position from the one before. */
+  isJoined(index: number): boolean {
+    return index > 0 && index < this.count && !this.#starts.has(index);
+  }
+
+  /** The silence that an instant is in: so long that nobody knows where the device was. */
+  silenceAt(ms: number): TimeRange | null {
+    const index = this.indexAt(ms);
+    if (index < 0 || index === this.count - 1 || this.isJoined(index + 1)) return null;
+    const startMs = this.timestampMs[index]!;
+    const endMs = this.timestampMs[index + 1]!;
+    return ms > startMs && endMs - startMs > SILENCE_MS_MAX ? { startMs, endMs } : null;
+  }
+
+  /** What is drawn; a position that no line leads to or from is none. */
+  lines(): readonly LinePoint[][] {
+    const lines: LinePoint[][] = [];
+    for (let index = 0; index < this.count; index++) {
+      const before = lines.at(-1);
+      if (before === undefined || !this.isJoined(index)) lines.push([]);
+      else if (before.length === LINE_VERTICES_MAX) lines.push([before.at(-1)!]);
+      lines.at(-1)!.push([this.longitude[index]!, this.latitude[index]!]);
+    }
+    return lines.filter((line) => line.length > 1);
+  }
+
+  /** Meters from the position before. */
+  metersTo(index: number): number {
+    return metersBetween(
+      this.latitude[index - 1]!,
+      this.longitude[index - 1]!,
+      this.latitude[index]!,
+      this.longitude[index]!,
+    );
+  }
+
+  /** The position closest to a place; null where there is none. */
+  nearestTo(latitude: number, longitude: number): { readonly index: number; readonly meters: number } | null {
+    let closest = null;
+    for (let index = 0; index < this.count; index++) {
+      const meters = metersBetween(latitude, longitude, this.latitude[index]!, this.longitude[index]!);
+      if (closest === null || meters < closest.meters) closest = { index, meters };
+    }
+    return closest;
+  }
+
+  #isReachable(index: number): boolean {
+    const elapsedMs = this.timestampMs[index]! - this.timestampMs[index - 1]!;
+    if (elapsedMs > SILENCE_MS_MAX) return false;
+    return this.metersTo(index) <= (SPEED_MAX_METERS_PER_SECOND * elapsedMs) / 1000;
+  }
+}
+
+/** The same meridian, at most half the earth from another. */
+export function nearest(longitude: number, other: number): number {
+  return longitude - 360 * Math.round((longitude - other) / 360);
+}
+
+/** By the haversine formula, which stays accurate for what lies close together. */
+function metersBetween(latitudeA: number, longitudeA: number, latitudeB: number, longitudeB: number): number {
+  const a = latitudeA * RADIANS_PER_DEGREE;
+  const b = latitudeB * RADIANS_PER_DEGREE;
+  const halfLatitude = Math.sin((b - a) / 2);
+  const halfLongitude = Math.sin(((longitudeB - longitudeA) * RADIANS_PER_DEGREE) / 2);
+  const chord = halfLatitude ** 2 + Math.cos(a) * Math.cos(b) * halfLongitude ** 2;
+  return 2 * EARTH_RADIUS_METERS * Math.asin(Math.sqrt(Math.min(1, chord)));
+}

@@ -1,0 +1,116 @@
+import type { Api } from "../api/api.ts";
+import { sentenceOf } from "../api/api-error.ts";
+import type { Copying } from "./copying.ts";
+import { FirstReport, type KnownDevices } from "./first-report.ts";
+import type { PageKey, PageKeys } from "./page-keys.ts";
+import { PHONE_APPS, type PhoneApp } from "./phone-apps.ts";
+
+/** How an app is set up with a key, as the server says it. */
+export interface PhoneSetup {
+  /** Where in the app the fields are. */
+  readonly place: string;
+  readonly fields: readonly { readonly name: string; readonly value: string }[];
+  /** What goes into a file, or a shell, as it is. */
+  readonly paste: string | null;
+  /** What a code for the phone's camera holds. */
+  readonly qr: string | null;
+  /** Whether the phone opens the app for it; else it has to be scanned in the app. */
+  readonly qr_opens_app: boolean;
+  readonly notes: readonly string[];
+}
+
+export interface MadePhone {
+  readonly key: PageKey;
+  readonly text: string;
+  readonly setup: PhoneSetup;
+}
+
+interface ConnectParts {
+  readonly api: Pick<Api, "get">;
+  readonly keys: PageKeys;
+  readonly copying: Copying;
+  readonly devices: KnownDevices;
+  readonly zones: { readonly zone: string };
+  readonly location: { readonly origin: string; readonly hostname: string };
+  readonly changed: () => void;
+}
+
+/** Connects a phone in three steps: its app and name, its settings, its first report. */
+export class Connect {
+  readonly #parts: ConnectParts;
+  readonly report: FirstReport;
+  isOpen = false;
+  app: PhoneApp = PHONE_APPS[0]!;
+  deviceName = "phone-1";
+  isMaking = false;
+  fault: string | null = null;
+  /** The phone that is being connected; its key is shown once, since the server keeps no more than a hash of it. */
+  made: MadePhone | null = null;
+
+  constructor(parts: ConnectParts) {
+    this.#parts = parts;
+    this.report = new FirstReport(parts);
+  }
+
+  get keys(): PageKeys {
+    return this.#parts.keys;
+  }
+
+  get copying(): Copying {
+    return this.#parts.copying;
+  }
+
+  get zone(): string {
+    return this.#parts.zones.zone;
+  }
+
+  get location(): { readonly origin: string; readonly hostname: string } {
+    return this.#parts.location;
+  }
+
+  open(): void {
+    this.isOpen = true;
+    this.#parts.changed();
+    void this.keys.load();
+  }
+
+  close(): void {
+    this.isOpen = false;
+    this.restart();
+  }
+
+  choose(app: PhoneApp): void {
+    this.app = app;
+    this.#parts.changed();
+  }
+
+  /** Back to the first step, for another phone. */
+  restart(): void {
+    this.report.end();
+    this.made = null;
+    this.fault = null;
+    this.#parts.changed();
+  }
+
+  async make(): Promise<void> {
+    const { keys, location, changed } = this.#parts;
+    const deviceId = this.deviceName.trim();
+    this.isMaking = true;
+    this.fault = null;
+    changed();
+    try {
+      this.made = await keys.make<MadePhone>({
+        kind: "phone",
+        client: this.app.client,
+        device_id: deviceId,
+        url: location.origin,
+        label: this.app.name,
+      });
+      this.report.begin({ ...this.made.key, device_id: deviceId });
+    } catch (error) {
+      this.fault = sentenceOf(error);
+    }
+    this.isMaking = false;
+    changed();
+  }
+}

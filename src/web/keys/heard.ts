@@ -1,0 +1,80 @@
+import { distanceText } from "../units/units.ts";
+
+/*
+ * What the server heard of a device, in words.
+ */
+
+/** A request that a device was in, as the server tells of it. */
+export interface HeardRequest {
+  /** Unix ms of the server. */
+  readonly received: number;
+  readonly client: string;
+  readonly taken: number;
+  /** The report that was understood, by the names of our own fields. */
+  readonly newest?: Readonly<Record<string, string | number | boolean>>;
+  readonly refused_count: number;
+  readonly refused: readonly { readonly reason: string; readonly detail?: string }[];
+  readonly left_out: readonly { readonly field: string; readonly count: number }[];
+  readonly skipped: readonly { readonly what: string; readonly count: number }[];
+}
+
+/** Why a point could not be used, and what helps. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  bad_json: "it is no JSON that can be read",
+  unknown_shape: "nothing in it looks like a position: is it the right app that you chose here?",
+  no_position: "it has no position yet: has the phone found itself?",
+  bad_coordinates: "its coordinates can't be on Earth",
+  null_island: "it is at 0, 0, which phones send before they have found themselves",
+  no_time: "it has no time",
+  future: "its time is in the future: set the phone's clock",
+  too_old: "its time is too long ago",
+  bad_device: "its device has no name that can be one",
+  undecryptable: "it is encrypted, and the server doesn't know its pass phrase",
+  invalid: "a field of it can't be what it says",
+};
+
+/** As in "speed 3 m/s, battery 81 %": what was understood besides where and when. */
+export function understoodText(report: Readonly<Record<string, string | number | boolean>>): string {
+  const said: string[] = [];
+  const add = (field: string, words: (value: string | number | boolean) => string) => {
+    const value = report[field];
+    if (value !== undefined) said.push(words(value));
+  };
+  add("speed", (value) => `speed ${rounded(value)} m/s`);
+  add("bearing", (value) => `heading ${rounded(value)}°`);
+  add("altitude", (value) => `altitude ${rounded(value)} m`);
+  add("horizontal_accuracy", (value) => `within ${distanceText(Number(value), "metric")}`);
+  add("battery_level", (value) => `battery ${rounded(value)} %`);
+  add("battery_status", String);
+  add("type", (value) => String(value).toLowerCase());
+  return said.length === 0 ? "nothing but where and when" : said.join(", ");
+}
+
+/** As in "51.50, -0.12". */
+export function placeText(latitude: number, longitude: number): string {
+  return `${latitude.toFixed(2)}, ${longitude.toFixed(2)}`;
+}
+
+/** Why nothing of a request was stored, in a sentence; null where something was. */
+export function refusalText({ taken, refused, refused_count, skipped }: HeardRequest): string | null {
+  if (taken > 0) return null;
+  const [first] = refused;
+  if (first === undefined) {
+    const what = skipped.map(({ what }) => what).join(", ");
+    return what === "" ? null : `It sent ${what}, which has no position. Let it send one.`;
+  }
+  const why = REFUSALS[first.reason] ?? first.reason;
+  const detail = first.detail === undefined ? "" : ` (${first.detail})`;
+  const which = refused_count === 1 ? "A point" : `${refused_count} points`;
+  return `${which} could not be used: ${why}${detail}.`;
+}
+
+/** What was left out of a request's reports; null where nothing was. */
+export function leftOutText({ left_out }: HeardRequest): string | null {
+  if (left_out.length === 0) return null;
+  return `Left out, since their values can't be: ${left_out.map(({ field }) => field).join(", ")}.`;
+}
+
+function rounded(value: string | number | boolean): string {
+  return String(Math.round(Number(value) * 10) / 10);
+}

@@ -1,0 +1,39 @@
+import { html, nothing, type TemplateResult } from "lit-html";
+import { repeat } from "lit-html/directives/repeat.js";
+import { dayMinuteText } from "../time/format.ts";
+import type { PageKey, PageKeys } from "./page-keys.ts";
+
+/** Which keys are listed, and how. */
+interface KeyListParts {
+  readonly title: string;
+  readonly none: string;
+  readonly kind: PageKey["kind"];
+  readonly keys: PageKeys;
+  readonly zone: string;
+  readonly describe: (key: PageKey) => string;
+}
+
+/** The keys of a kind that were made on the page, each with what ends it. */
+export function keyList({ title, none, kind, keys, zone, describe }: KeyListParts): TemplateResult {
+  const list = keys.ofKind(kind, Date.now());
+  return html`<section class="key-list">
+    <h3>${title}</h3>
+    ${keys.fault === null ? nothing : html`<p class="fault" role="alert">${keys.fault}</p>`}
+    ${list === null && keys.fault === null ? html`<p class="soft">Loading…</p>` : nothing}
+    ${list?.length === 0 ? html`<p class="soft">${none}</p>` : nothing}
+    <ul>
+      ${repeat(
+        list ?? [],
+        ({ id }) => id,
+        (key) => html`<li>
+        <div>
+          ${key.label === "" ? nothing : html`<strong>${key.label}</strong>`}
+          <span>${describe(key)}</span>
+          <span class="soft">made ${dayMinuteText(key.created, zone)}</span>
+        </div>
+        <button aria-label="Revoke ${key.label || describe(key)}" @click=${() => keys.revoke(key.id)}>Revoke</button>
+      </li>`,
+      )}
+    </ul>
+  </section>`;
+}

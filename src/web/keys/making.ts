@@ -1,0 +1,49 @@
+import { html, nothing, type TemplateResult } from "lit-html";
+import type { Api } from "../api/api.ts";
+import { Connect } from "./connect.ts";
+import { connectDialog, emptyPage } from "./connect-panel.ts";
+import { Copying } from "./copying.ts";
+import type { KnownDevices } from "./first-report.ts";
+import { PageKeys } from "./page-keys.ts";
+import { Share } from "./share.ts";
+import { shareDialog } from "./share-dialog.ts";
+
+export interface MakingParts {
+  readonly api: Api;
+  readonly table: KnownDevices & { readonly size: number; readonly ids: readonly string[] };
+  readonly chosen: { readonly id: string | null };
+  readonly zones: { readonly zone: string };
+  readonly changed: () => void;
+}
+
+/** Makes keys on the page: share links, and keys for phones. Its code comes once somebody wants one. */
+export class Making {
+  readonly #keys: PageKeys;
+  readonly share: Share;
+  readonly connect: Connect;
+
+  constructor(parts: MakingParts) {
+    this.#keys = new PageKeys(parts);
+    const copying = new Copying(parts.changed);
+    const shared = { ...parts, devices: parts.table, keys: this.#keys, copying };
+    this.share = new Share({ ...shared, origin: location.origin });
+    this.connect = new Connect({ ...shared, location });
+  }
+
+  /** Nothing of one session is there in the next. */
+  close(): void {
+    this.#keys.forget();
+    this.share.close();
+    this.connect.close();
+  }
+
+  dialogs(): TemplateResult {
+    return html`${shareDialog(this.share)} ${connectDialog(this.connect)}`;
+  }
+
+  /** Over the map while there is no device, and until it has been read that the first has reported. */
+  emptyPage(isEmpty: boolean, mayConnect: boolean): TemplateResult | typeof nothing {
+    const isConnecting = this.connect.made !== null && !this.connect.isOpen;
+    return isEmpty || isConnecting ? emptyPage(this.connect, mayConnect, isEmpty) : nothing;
+  }
+}

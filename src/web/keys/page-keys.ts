@@ -1,0 +1,84 @@
+import type { Api } from "../api/api.ts";
+import { sentenceOf } from "../api/api-error.ts";
+import type { ViewFacts } from "../session/session.ts";
+
+/** A key that was made on the page, as the server lists it. Times are Unix ms. */
+export interface PageKey {
+  readonly id: string;
+  readonly kind: "phone" | "share";
+  readonly label: string;
+  /** The device that a phone's key reports as. */
+  readonly device_id: string | null;
+  /** What a share link shows. */
+  readonly view: ViewFacts | null;
+  readonly created: number;
+  readonly expires: number | null;
+  readonly revoked: number | null;
+}
+
+interface PageKeysParts {
+  readonly api: Pick<Api, "get" | "send">;
+  readonly changed: () => void;
+}
+
+const PATH = "/map/keys";
+
+/** The keys that whoever is signed in has made on the page: for phones, and as share links. */
+export class PageKeys {
+  readonly #parts: PageKeysParts;
+  #keys: readonly PageKey[] | null = null;
+  /** Why the list isn't what it should be. */
+  fault: string | null = null;
+
+  constructor(parts: PageKeysParts) {
+    this.#parts = parts;
+  }
+
+  /** Those that still open something, the newest first; null until the server has said. */
+  ofKind(kind: PageKey["kind"], nowMs: number): readonly PageKey[] | null {
+    if (this.#keys === null) return null;
+    const keys = this.#keys.filter((key) => key.kind === kind && isUsable(key, nowMs));
+    return keys.sort((a, b) => b.created - a.created);
+  }
+
+  /** Until the next session has its own. */
+  forget(): void {
+    this.#keys = null;
+    this.fault = null;
+  }
+
+  load(): Promise<void> {
+    return this.#try(async () => {
+      const { keys } = await this.#parts.api.get<{ readonly keys: readonly PageKey[] }>(PATH);
+      this.#keys = keys;
+    });
+  }
+
+  /** Makes a key; throws what the server has against it. Its text is shown now and never again. */
+  async make<Made extends { readonly key: PageKey; readonly text: string }>(wanted: unknown): Promise<Made> {
+    const made = await this.#parts.api.send<Made>("POST", PATH, wanted);
+    this.#keys = [...(this.#keys ?? []), made.key];
+    return made;
+  }
+
+  revoke(id: string): Promise<void> {
+    return this.#try(async () => {
+      await this.#parts.api.send("DELETE", `${PATH}/${encodeURIComponent(id)}`);
+      this.#keys = (this.#keys ?? []).filter((key) => key.id !== id);
+    });
+  }
+
+  async #try(act: () => Promise<void>): Promise<void> {
+    try {
+      await act();
+      this.fault = null;
+    } catch (error) {
+      this.fault = sentenceOf(error);
+    }
+    this.#parts.changed();
+  }
+}
+
+function isUsable({ revoked, expires }: PageKey, nowMs: number): boolean {
+  return revoked === null && (expires === null || expires > nowMs);
+}

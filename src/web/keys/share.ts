@@ -1,0 +1,133 @@
+import { sentenceOf } from "../api/api-error.ts";
+import { MS_PER_HOUR } from "../time/local-day.ts";
+import type { Copying } from "./copying.ts";
+import type { PageKey, PageKeys } from "./page-keys.ts";
+import { localTextOf, PRECISIONS, type ShareTerms, shareRange } from "./share-terms.ts";
+
+/** What a dialog for share links needs of the page. */
+interface ShareParts {
+  readonly keys: PageKeys;
+  readonly copying: Copying;
+  readonly devices: { readonly size: number; readonly ids: readonly string[] };
+  readonly chosen: { readonly id: string | null };
+  readonly zones: { readonly zone: string };
+  readonly origin: string;
+  readonly changed: () => void;
+}
+
+const SUGGESTIONS_MAX = 6;
+
+/** Makes share links: which devices, from when, until when, how exactly. */
+export class Share {
+  readonly #parts: ShareParts;
+  isOpen = false;
+  deviceIds: readonly string[] = [];
+  search = "";
+  terms: ShareTerms = { until: 1, ownUntil: "", from: 0, ownFrom: "", precision: 0 };
+  label = "";
+  isMaking = false;
+  fault: string | null = null;
+  /** The link that was made last: it is shown once, since the server keeps no more than a hash of it. */
+  made: { readonly url: string; readonly key: PageKey } | null = null;
+
+  constructor(parts: ShareParts) {
+    this.#parts = parts;
+  }
+
+  get keys(): PageKeys {
+    return this.#parts.keys;
+  }
+
+  get copying(): Copying {
+    return this.#parts.copying;
+  }
+
+  get zone(): string {
+    return this.#parts.zones.zone;
+  }
+
+  open(): void {
+    const { chosen, keys } = this.#parts;
+    const now = Date.now();
+    this.isOpen = true;
+    this.deviceIds = chosen.id === null ? [] : [chosen.id];
+    this.search = "";
+    this.label = "";
+    this.terms = {
+      ...this.terms,
+      ownUntil: localTextOf(now + 24 * MS_PER_HOUR, this.zone),
+      ownFrom: localTextOf(now - 24 * MS_PER_HOUR, this.zone),
+    };
+    this.fault = null;
+    this.#parts.changed();
+    void keys.load();
+  }
+
+  close(): void {
+    this.isOpen = false;
+    this.made = null;
+    this.#parts.changed();
+  }
+
+  set(terms: Partial<ShareTerms>): void {
+    this.terms = { ...this.terms, ...terms };
+    this.#parts.changed();
+  }
+
+  type(search: string): void {
+    this.search = search;
+    this.#parts.changed();
+  }
+
+  /** Devices whose id has what is searched for, those that begin with it first. */
+  suggestions(): readonly string[] {
+    const { ids, size } = this.#parts.devices;
+    const search = this.search.trim().toLowerCase();
+    if (search === "") return [];
+    const starting: string[] = [];
+    const containing: string[] = [];
+    for (let row = 0; row < size && starting.length < SUGGESTIONS_MAX; row++) {
+      const id = ids[row]!;
+      const at = id.toLowerCase().indexOf(search);
+      if (at === -1 || this.deviceIds.includes(id)) continue;
+      if (at === 0) starting.push(id);
+      else if (containing.length < SUGGESTIONS_MAX) containing.push(id);
+    }
+    return [...starting, ...containing].slice(0, SUGGESTIONS_MAX);
+  }
+
+  add(id: string): void {
+    if (!this.deviceIds.includes(id)) this.deviceIds = [...this.deviceIds, id];
+    this.type("");
+  }
+
+  remove(id: string): void {
+    this.deviceIds = this.deviceIds.filter((other) => other !== id);
+    this.#parts.changed();
+  }
+
+  async make(): Promise<void> {
+    const { keys, origin, changed } = this.#parts;
+    const range = shareRange(this.terms, this.zone, Date.now());
+    this.fault =
+      this.deviceIds.length === 0 ? "Choose a device first." : typeof range === "string" ? range : null;
+    if (this.fault !== null || typeof range === "string") return changed();
+    this.isMaking = true;
+    changed();
+    try {
+      const { key, text } = await keys.make<{ readonly key: PageKey; readonly text: string }>({
+        kind: "share",
+        device_ids: this.deviceIds,
+        not_before: range.notBeforeMs,
+        expires: range.expiresMs,
+        precision_meters: PRECISIONS[this.terms.precision]!.meters,
+        label: this.label.trim(),
+      });
+      this.made = { url: `${origin}/map/s#${text}`, key };
+    } catch (error) {
+      this.fault = sentenceOf(error);
+    }
+    this.isMaking = false;
+    changed();
+  }
+}

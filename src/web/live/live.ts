@@ -1,0 +1,227 @@
+import { ApiError } from "../api/api-error.ts";
+import type { Columns, DeviceTable, LiveRecord } from "../devices/device-table.ts";
+import { backoffMs } from "./backoff.ts";
+import { type SseEvent, SseParser } from "./sse-parser.ts";
+import { watchedBytes } from "./watched-bytes.ts";
+
+/* Keeps the table of devices as it is at the server. */
+
+export type LiveState = "starting" | "live" | "reconnecting" | "stopped";
+
+export interface LiveDependencies {
+  /** Throws an `ApiError` where there is no good answer. */
+  readonly fetch: (path: string, init: RequestInit) => Promise<Response>;
+  readonly table: DeviceTable;
+  /** Called when the state is another, or the table. */
+  readonly changed: () => void;
+  /** The server says something every 15 s. */
+  readonly silenceMsMax?: number;
+  readonly pauseMs?: typeof backoffMs;
+}
+
+const SNAPSHOT_PATH = "/api/v1/locations/current/columns?fields=speed,bearing";
+const STREAM_PATH = "/api/v1/live";
+const SILENCE_MS_MAX = 40_000;
+/** To take so many records fills half a frame: the page has its turn before the next event. */
+const LONG_EVENT_RECORDS = 1000;
+
+/**
+ * A snapshot, then the live stream from there, for as long as somebody is signed in and looks. A lost connection goes
+ * on where it was; where that is not possible any more there is another snapshot.
+ */
+export class LiveDevices {
+  readonly #fetch: LiveDependencies["fetch"];
+  readonly #table: DeviceTable;
+  readonly #changed: () => void;
+  readonly #silenceMsMax: number;
+  readonly #pauseMs: typeof backoffMs;
+  #state: LiveState = "stopped";
+  #sequence = 0;
+  #fault: string | null = null;
+  #retryAtMs: number | null = null;
+  /** Up to where the table has everything; null until it has a snapshot. */
+  #lastId: string | null = null;
+  /** Ends what is under way; null while nothing is. */
+  #work: AbortController | null = null;
+  #isBegun = false;
+  /** Tries to connect since the last event. */
+  #failures = 0;
+  #endPause: () => void = () => undefined;
+
+  constructor({ fetch, table, changed, silenceMsMax, pauseMs }: LiveDependencies) {
+    this.#fetch = fetch;
+    this.#table = table;
+    this.#changed = changed;
+    this.#silenceMsMax = silenceMsMax ?? SILENCE_MS_MAX;
+    this.#pauseMs = pauseMs ?? backoffMs;
+  }
+
+  get state(): LiveState {
+    return this.#state;
+  }
+
+  /** Whether the table has had a snapshot in this session: an empty one says that there are no devices. */
+  get isFilled(): boolean {
+    return this.#lastId !== null;
+  }
+
+  /** The newest entry of the server's log that was heard of. */
+  get sequence(): number {
+    return this.#sequence;
+  }
+
+  /** Why it isn't live; null where it is, or nobody knows. */
+  get fault(): string | null {
+    return this.#fault;
+  }
+
+  /** When the next try to connect is made; null while it is being made, or none is needed. */
+  get retryAtMs(): number | null {
+    return this.#retryAtMs;
+  }
+
+  /** Somebody is signed in. */
+  begin(): void {
+    if (this.#isBegun) return;
+    this.#isBegun = true;
+    this.#enter("starting");
+    this.wake();
+  }
+
+  /** The session has ended: no place of any device stays in memory. */
+  end(): void {
+    if (!this.#isBegun) return;
+    this.#isBegun = false;
+    this.sleep();
+    this.#lastId = null;
+    this.#sequence = 0;
+    this.#table.clear();
+    this.#enter("stopped");
+  }
+
+  /** Lets go of the connection until `wake`: nobody looks. */
+  sleep(): void {
+    this.#work?.abort();
+    this.#work = null;
+  }
+
+  wake(): void {
+    if (!this.#isBegun || this.#work !== null) return;
+    this.#work = new AbortController();
+    if (this.#state !== "starting") this.#enter("reconnecting");
+    void this.#keepUp(this.#work.signal);
+  }
+
+  /** Tries at once where it waits to: the machine is in a network again. */
+  retryNow(): void {
+    this.#endPause();
+  }
+
+  async #keepUp(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      let failure: unknown = null;
+      try {
+        await this.#connect(signal);
+      } catch (error) {
+        failure = error;
+      }
+      if (signal.aborted) return;
+      const fault = failure instanceof ApiError ? failure.message : null;
+      if (failure instanceof ApiError && isFinal(failure)) return this.#enter("stopped", fault);
+      const asked = failure instanceof ApiError ? failure.retryAfterSeconds : null;
+      await this.#pause(this.#pauseMs(++this.#failures, asked), fault, signal);
+      if (signal.aborted) return;
+    }
+  }
+
+  /** Until the connection ends, or fails. */
+  async #connect(signal: AbortSignal): Promise<void> {
+    if (this.#lastId === null) this.#lastId = await this.#takeSnapshot(signal);
+    const body = await this.#open(STREAM_PATH, { "last-event-id": this.#lastId }, signal);
+    const parser = new SseParser();
+    const decoder = new TextDecoder();
+    for await (const bytes of watchedBytes(body, this.#silenceMsMax)) {
+      for (const event of parser.push(decoder.decode(bytes, { stream: true }))) {
+        if (signal.aborted) return;
+        await this.#take(event, signal);
+      }
+    }
+  }
+
+  /** Only what was taken to its end counts as heard: anything else comes again. */
+  async #take({ type, data, id }: SseEvent, signal: AbortSignal): Promise<void> {
+    if (type === "reset") {
+      await this.#takeSnapshot(signal);
+    } else if (type === "message" && data !== null) {
+      const { locations } = JSON.parse(data) as { readonly locations: readonly LiveRecord[] };
+      this.#table.update(locations);
+      if (locations.length >= LONG_EVENT_RECORDS) await new Promise((resolve) => setTimeout(resolve));
+    }
+    if (signal.aborted) return;
+    if (id !== null) {
+      this.#lastId = id;
+      this.#sequence = Math.max(this.#sequence, Number(id));
+    }
+    this.#failures = 0;
+    this.#enter("live");
+  }
+
+  /** Returns where the stream goes on from. */
+  async #takeSnapshot(signal: AbortSignal): Promise<string> {
+    const body = await this.#open(SNAPSHOT_PATH, {}, signal);
+    const decoder = new TextDecoder();
+    let text = "";
+    for await (const bytes of watchedBytes(body, this.#silenceMsMax))
+      text += decoder.decode(bytes, { stream: true });
+    const columns = JSON.parse(text) as Columns; // Fails where it was cut off.
+    signal.throwIfAborted();
+    this.#table.fill(columns);
+    this.#sequence = columns.sequence;
+    this.#changed();
+    return String(columns.sequence);
+  }
+
+  async #open(
+    path: string,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<ReadableStream<Uint8Array>> {
+    const opening = new AbortController();
+    const watchdog = setTimeout(() => opening.abort(), this.#silenceMsMax);
+    try {
+      const both = AbortSignal.any([signal, opening.signal]);
+      const { body } = await this.#fetch(path, { headers, signal: both });
+      return body ?? new Blob().stream();
+    } finally {
+      clearTimeout(watchdog);
+    }
+  }
+
+  async #pause(ms: number, fault: string | null, signal: AbortSignal): Promise<void> {
+    this.#retryAtMs = Date.now() + ms;
+    this.#enter("reconnecting", fault);
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#endPause = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      signal.addEventListener("abort", this.#endPause, { once: true });
+    });
+    signal.removeEventListener("abort", this.#endPause);
+    this.#endPause = () => undefined;
+    this.#retryAtMs = null;
+    this.#changed();
+  }
+
+  #enter(state: LiveState, fault: string | null = null): void {
+    this.#state = state;
+    this.#fault = fault;
+    this.#changed();
+  }
+}
+
+/** Whether to ask again leads nowhere: the server has understood, and says no. */
+function isFinal({ status }: ApiError): boolean {
+  return status >= 400 && status < 500 && status !== 408 && status !== 429;
+}

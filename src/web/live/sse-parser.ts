@@ -1,0 +1,52 @@
+/** What the live stream says at once. */
+export interface SseEvent {
+  /** `message` where the stream names none, and for a beat, which has no data. */
+  readonly type: string;
+  readonly data: string | null;
+  /** Where to go on from once this is taken; null where the stream says nothing of it. */
+  readonly id: string | null;
+}
+
+/**
+ * Server-Sent Events of a text that comes in pieces, cut anywhere (WHATWG HTML §9.2). Unlike `EventSource` it tells of
+ * an id that has no data: that is a beat. Lines end in LF or CRLF.
+ */
+export class SseParser {
+  /** Pieces of a line whose end has not come; joined once, since an event may be a megabyte. */
+  #line: string[] = [];
+  #type = "message";
+  #data: string | null = null;
+  #id: string | null = null;
+
+  /** The events that this piece completes. */
+  push(text: string): SseEvent[] {
+    const events: SseEvent[] = [];
+    let start = 0;
+    for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", start)) {
+      this.#line.push(text.slice(start, end));
+      const line = this.#line.length === 1 ? this.#line[0]! : this.#line.join("");
+      this.#line = [];
+      start = end + 1;
+      this.#take(line.endsWith("\r") ? line.slice(0, -1) : line, events);
+    }
+    if (start < text.length) this.#line.push(text.slice(start));
+    return events;
+  }
+
+  #take(line: string, events: SseEvent[]): void {
+    if (line === "") {
+      if (this.#data !== null || this.#id !== null)
+        events.push({ type: this.#type, data: this.#data, id: this.#id });
+      this.#type = "message";
+      this.#data = null;
+      this.#id = null;
+      return;
+    }
+    const colon = line.indexOf(":");
+    const name = colon < 0 ? line : line.slice(0, colon);
+    const value = colon < 0 ? "" : line.slice(line[colon + 1] === " " ? colon + 2 : colon + 1);
+    if (name === "event") this.#type = value;
+    else if (name === "data") this.#data = this.#data === null ? value : `${this.#data}\n${value}`;
+    else if (name === "id") this.#id = value;
+  }
+}

@@ -1,0 +1,46 @@
+import { html, nothing, type TemplateResult } from "lit-html";
+import type { DeviceTable } from "../devices/device-table.ts";
+import type { LiveDevices } from "./live.ts";
+
+/** Whether what is shown is up to date, for the bar. */
+export function liveBadge(live: LiveDevices, table: DeviceTable): TemplateResult {
+  const count = table.size === 1 ? "1 device" : `${table.size.toLocaleString("en")} devices`;
+  return html`<p class="live" role="status" data-state=${live.state}>
+      <span class="live-dot"></span><span>${stateText(live, Date.now())}</span>
+    </p>
+    ${live.state === "live" ? html`<p class="live-count soft">${count}</p>` : nothing}`;
+}
+
+/** What the list says before it has the first positions; null from then on. */
+export function loadingText({ isFilled, state }: LiveDevices): string | null {
+  if (isFilled) return null;
+  return state === "stopped" ? "The devices can't be loaded." : "Loading devices…";
+}
+
+/** What is known of the server, below the list. */
+export function statusLine(live: LiveDevices): TemplateResult {
+  const { state, fault, sequence } = live;
+  const text =
+    state === "live"
+      ? `server: ready, log ${sequence.toLocaleString("en")}`
+      : (fault ?? "server: no connection");
+  return html`<p class="status soft">${state === "starting" ? "server: asked" : text}${demoText()}</p>`;
+}
+
+/** Says that nothing here is real, where that is so. */
+function demoText(): TemplateResult | typeof nothing {
+  const speed = document.body.dataset.demoSpeed;
+  if (speed === undefined) return nothing;
+  if (speed === "1") return html`<br>Demo: recorded devices, as fast as they were.`;
+  return html`<br>Demo: recorded devices, ${speed} times as fast. So are all speeds.`;
+}
+
+function stateText({ state, retryAtMs }: LiveDevices, nowMs: number): TemplateResult | string {
+  if (state === "starting") return "Loading…";
+  if (state === "live") return "Live";
+  if (state === "stopped") return "Stopped";
+  if (retryAtMs === null) return "Reconnecting…";
+  const seconds = Math.max(1, Math.ceil((retryAtMs - nowMs) / 1000));
+  // A screen reader would say every second of it.
+  return html`Reconnecting<span class="live-countdown" aria-hidden="true"> in ${seconds} s</span>…`;
+}

@@ -1,0 +1,26 @@
+import type { LiveDevices } from "./live.ts";
+
+/** Another page of this browser may need the connection more than one that was hidden for so long. */
+const HIDDEN_MS_MAX = 60_000;
+
+export interface SeenOptions {
+  /** Says whether the page is seen. */
+  readonly page?: EventTarget & { readonly hidden: boolean };
+  /** Says when there is a network again. */
+  readonly network?: EventTarget;
+  readonly hiddenMsMax?: number;
+}
+
+/** Closes the stream while nobody has seen the page for a minute, and goes on once somebody does. */
+export function liveWhileSeen(
+  live: Pick<LiveDevices, "sleep" | "wake" | "retryNow">,
+  { page = document, network = window, hiddenMsMax = HIDDEN_MS_MAX }: SeenOptions = {},
+): void {
+  let hiding: ReturnType<typeof setTimeout> | undefined;
+  page.addEventListener("visibilitychange", () => {
+    clearTimeout(hiding);
+    if (page.hidden) hiding = setTimeout(() => live.sleep(), hiddenMsMax);
+    else live.wake();
+  });
+  network.addEventListener("online", () => live.retryNow());
+}

@@ -1,0 +1,174 @@
+import type { MapLibreMap } from "maplibre-gl";
+import type { DeviceTable } from "../devices/device-table.ts";
+import type { Place } from "../overlays/positions.ts";
+import { type Bounds, boundsOf } from "./bounds.ts";
+
+/** Where the map looks. */
+export interface Camera extends Place {
+  readonly zoom: number;
+  readonly bounds: Bounds;
+}
+
+/**
+ * Hears of every move that has come to its end, and whether anybody has said where to look yet: at first the map shows
+ * all devices by itself.
+ */
+export type CameraListener = (camera: Camera, isChosen: boolean) => void;
+
+export interface CameraTarget extends Place {
+  readonly zoom?: number;
+}
+
+/** Room left between what is fitted and the edges, in pixels. */
+const FIT_PADDING = 56;
+/** A lone device is shown with its streets around it. */
+const FIT_ZOOM_MAX = 15;
+const MOVE_MS = 700;
+
+/** Moves the map: only where somebody asks for it, or follows a device. Until there is a map, the last wish waits. */
+export class MapCamera {
+  readonly #changed: () => void;
+  readonly #listeners = new Set<CameraListener>();
+  #map: MapLibreMap | null = null;
+  #wish: ((map: MapLibreMap) => void) | null = null;
+  #isChosen = false;
+  #hasBegun = false;
+  #isFollowing = false;
+  #isZoomedByHand = false;
+  #followed: Place | null = null;
+
+  constructor(changed: () => void) {
+    this.#changed = changed;
+  }
+
+  get isFollowing(): boolean {
+    return this.#isFollowing;
+  }
+
+  /** Null while there is no map. */
+  get camera(): Camera | null {
+    if (this.#map === null) return null;
+    const { lat, lng } = this.#map.getCenter().wrap();
+    const bounds = this.#map.getBounds();
+    const [west, south, east, north] = [
+      bounds.getWest(),
+      bounds.getSouth(),
+      bounds.getEast(),
+      bounds.getNorth(),
+    ];
+    return { latitude: lat, longitude: lng, zoom: this.#map.getZoom(), bounds: { west, south, east, north } };
+  }
+
+  onCamera(listener: CameraListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  use(map: MapLibreMap): void {
+    this.#map = map;
+    this.#wish?.(map);
+    this.#wish = null;
+    map.on("moveend", () => {
+      const { camera } = this;
+      if (camera !== null) for (const listener of this.#listeners) listener(camera, this.#isChosen);
+    });
+    map.on("dragstart", () => this.#leave());
+    map.on("zoomstart", (event) => {
+      this.#isZoomedByHand = event.originalEvent !== undefined;
+      this.#isChosen ||= this.#isZoomedByHand;
+    });
+    map.on("zoomend", () => {
+      this.#isZoomedByHand = false;
+    });
+    map.getCanvas().addEventListener("keydown", ({ key }) => {
+      if (key.startsWith("Arrow")) this.#leave();
+    });
+  }
+
+  flyTo({ latitude, longitude, zoom }: CameraTarget, isAnimated = true): void {
+    this.#move((map) =>
+      map.easeTo({
+        center: [longitude, latitude],
+        zoom: zoom ?? map.getZoom(),
+        duration: isAnimated ? MOVE_MS : 0,
+      }),
+    );
+  }
+
+  fit(bounds: Bounds): void {
+    this.#move((map) => fitTo(map, bounds, MOVE_MS));
+  }
+
+  /** Shows all devices that pass the filter; where none does, all there are. */
+  fitAll(table: DeviceTable): void {
+    const bounds = boundsOfTable(table);
+    if (bounds !== null) this.fit(bounds);
+  }
+
+  /** Shows all devices once there are any, unless somebody has said where to look. */
+  beginWith(table: DeviceTable): void {
+    if (this.#isChosen || this.#hasBegun) return;
+    const bounds = boundsOfTable(table);
+    if (bounds === null) return;
+    this.#hasBegun = true;
+    this.#go((map) => fitTo(map, bounds, 0));
+  }
+
+  /** Forgets where anybody wanted to look: the next devices are somebody else's. */
+  forget(): void {
+    this.#isChosen = false;
+    this.#hasBegun = false;
+    this.#wish = null;
+    this.follow(false);
+  }
+
+  follow(isFollowing: boolean): void {
+    if (this.#isFollowing === isFollowing) return;
+    this.#isFollowing = isFollowing;
+    this.#isChosen ||= isFollowing;
+    this.#followed = null;
+    this.#changed();
+  }
+
+  /** Keeps a followed device in the middle, in the time its dot takes for the way. */
+  keepInMiddle({ latitude, longitude }: Place, glideMs: number): void {
+    if (!this.#isFollowing || this.#isZoomedByHand || this.#map === null) return;
+    if (this.#followed?.latitude === latitude && this.#followed.longitude === longitude) return;
+    this.#followed = { latitude, longitude };
+    this.#map.easeTo({ center: [longitude, latitude], duration: glideMs, easing: (share) => share });
+  }
+
+  #move(wish: (map: MapLibreMap) => void): void {
+    this.#isChosen = true;
+    this.#go(wish);
+  }
+
+  #go(wish: (map: MapLibreMap) => void): void {
+    if (this.#map === null) {
+      this.#wish = wish;
+      return;
+    }
+    this.#map.resize(); // It hears of its size a moment late, and would fit what is shown into that of before.
+    wish(this.#map);
+  }
+
+  /** The user's own hand decides. */
+  #leave(): void {
+    this.#isChosen = true;
+    this.follow(false);
+  }
+}
+
+function fitTo(map: MapLibreMap, { west, south, east, north }: Bounds, duration: number): void {
+  map.fitBounds([west, south, east, north], { padding: FIT_PADDING, maxZoom: FIT_ZOOM_MAX, duration });
+}
+
+function boundsOfTable(table: DeviceTable): Bounds | null {
+  const rows = Array.from({ length: table.size }, (_, row) => row);
+  const shown = rows.filter((row) => table.isShown(row));
+  const fitted = shown.length > 0 ? shown : rows;
+  return boundsOf(
+    fitted.map((row) => table.latitude[row]!),
+    fitted.map((row) => table.longitude[row]!),
+  );
+}

@@ -1,0 +1,341 @@
+import type { LngLat, MapLibreMap, MapMouseEvent, Marker, StyleSpecification } from "maplibre-gl";
+import type { DeviceTable, TableChange } from "../devices/device-table.ts";
+import { DotBuffer, GLIDE_MS } from "../dots/dot-buffer.ts";
+import { DotsLayer } from "../dots/dots-layer.ts";
+import { worldPixels } from "../drawing/flat-camera.ts";
+import { type MapColors, readMapColors } from "../drawing/map-colors.ts";
+import { repaint } from "../drawing/repaint.ts";
+import { WORLD_SIZE, worldX, worldY } from "../drawing/world.ts";
+import type { BaseMap } from "../map-style/base-map.ts";
+import { DensityLayer } from "../overlays/density-layer.ts";
+import type { DensityCells } from "../overlays/density-shading.ts";
+import { type Circle, type DayShape, Overlays } from "../overlays/overlays.ts";
+import type { Place } from "../overlays/positions.ts";
+import type { ThemeName } from "../shell/theme.ts";
+import type { Units } from "../units/units.ts";
+import type { Bounds } from "./bounds.ts";
+import { type Camera, type CameraListener, type CameraTarget, MapCamera } from "./map-camera.ts";
+import { mapStyle } from "./style.ts";
+
+/** What the map takes from the page. */
+export interface MapParts {
+  readonly table: DeviceTable;
+  readonly loadBaseMap: () => Promise<BaseMap>;
+  readonly theme: ThemeName;
+  readonly units: Units;
+  /** Something that panels show is another. */
+  readonly changed: () => void;
+}
+
+/** Where the playback stands; it points where its device goes, if that is known. */
+export interface Head extends Place {
+  readonly bearing: number | null;
+}
+
+type PickListener = (row: number | null, at: Place) => void;
+
+const NO_WEBGL =
+  "There is no map here: this browser gives no WebGL to draw it with. The list and the details work without.";
+const LOST = "The map is being drawn anew: the browser took its graphics away for a moment.";
+
+/** How far from a dot a click may be, in pixels. */
+const PICK_PIXELS = 12;
+const TOUCH_PIXELS = 24;
+
+/** Dots become older without anybody telling: they are drawn again this often. */
+const AGING_MS = 5000;
+
+/** A sheet over more than this share of the map is there to be read: the map stays where it is. */
+const COVER_SHARE_MAX = 0.6;
+
+const REDUCED_MOTION = matchMedia("(prefers-reduced-motion: reduce)");
+
+/**
+ * The map: every device as a dot, and what other parts want drawn over it. It begins when its element has a place on
+ * the page; what it is told before is kept, and so is everything through a loss of the graphics.
+ */
+export class MapView {
+  /** Stands in the page for as long as somebody is signed in. */
+  readonly element = document.createElement("div");
+  readonly #parts: MapParts;
+  readonly #buffer = new DotBuffer();
+  readonly #overlays = new Overlays();
+  readonly #camera: MapCamera;
+  readonly #pickListeners = new Set<PickListener>();
+  #map: MapLibreMap | null = null;
+  #headMarker: Marker | null = null;
+  #createHead: ((map: MapLibreMap) => Marker) | null = null;
+  #baseMap: BaseMap | null = null;
+  /** Whether our layers are on the map. */
+  #isDressed = false;
+  #colors: MapColors = readMapColors();
+  #theme: ThemeName;
+  #fault: string | null = null;
+  #chosenRow: number | null = null;
+  #density: DensityCells | null = null;
+  #head: Head | null = null;
+  #clickTaker: ((at: Place) => void) | null = null;
+  #covering: Element | null = null;
+  readonly #coverObserver = new ResizeObserver(() => this.#makeRoom());
+
+  constructor(parts: MapParts) {
+    this.#parts = parts;
+    this.#theme = parts.theme;
+    this.#camera = new MapCamera(parts.changed);
+    this.element.className = "map-canvas";
+    this.#setMotion();
+    REDUCED_MOTION.addEventListener("change", () => this.#setMotion());
+    parts.table.onChange((change) => this.#take(change));
+    this.#take({ kind: "all" });
+    void this.#begin();
+  }
+
+  /** Why there is no map. */
+  get fault(): string | null {
+    return this.#fault;
+  }
+
+  /** Null while there is no map. */
+  get camera(): Camera | null {
+    return this.#camera.camera;
+  }
+
+  onCamera(listener: CameraListener): () => void {
+    return this.#camera.onCamera(listener);
+  }
+
+  /** Hears which device was clicked, and where; the row is null where none was near. */
+  onPick(listener: PickListener): () => void {
+    this.#pickListeners.add(listener);
+    return () => this.#pickListeners.delete(listener);
+  }
+
+  fitAll(): void {
+    this.#camera.fitAll(this.#parts.table);
+  }
+
+  fit(bounds: Bounds): void {
+    this.#camera.fit(bounds);
+  }
+
+  flyTo(target: CameraTarget, isAnimated = true): void {
+    this.#camera.flyTo(target, isAnimated);
+  }
+
+  get isFollowing(): boolean {
+    return this.#camera.isFollowing;
+  }
+
+  /** Keeps the chosen device in the middle, or its playback, until somebody moves the map. */
+  follow(isFollowing: boolean): void {
+    this.#camera.follow(isFollowing);
+    this.#followChosen();
+  }
+
+  choose(row: number | null): void {
+    if (row === this.#chosenRow) return;
+    this.#chosenRow = row;
+    if (row === null) this.follow(false);
+    this.#followChosen();
+    this.#map?.triggerRepaint();
+  }
+
+  /** The next click, or Enter for the middle, is for the handler, and chooses no device. */
+  takeNextClick(handler: ((at: Place) => void) | null): void {
+    this.#clickTaker = handler;
+    this.element.classList.toggle("is-aiming", handler !== null);
+  }
+
+  setDay(day: DayShape | null): void {
+    this.#overlays.setDay(day);
+  }
+
+  setHead(head: Head | null): void {
+    this.#head = head;
+    this.#followChosen();
+    if (this.#map === null || this.#createHead === null) return;
+    if (head === null) {
+      this.#headMarker?.remove();
+      this.#headMarker = null;
+      return;
+    }
+    this.#headMarker ??= this.#createHead(this.#map);
+    this.#headMarker.setLngLat([head.longitude, head.latitude]).setRotation(head.bearing ?? 0);
+    this.#headMarker.getElement().classList.toggle("is-pointing", head.bearing !== null);
+  }
+
+  /** A circle, with the rows of the devices in it. */
+  setCircle(circle: Circle | null, rows: Iterable<number> = []): void {
+    this.#overlays.setCircle(circle);
+    this.#buffer.mark(new Set(rows), this.#parts.table);
+    this.#map?.triggerRepaint();
+  }
+
+  setDensity(cells: DensityCells | null): void {
+    this.#density = cells;
+    this.#map?.triggerRepaint();
+  }
+
+  /** Once the page's style sheets have it. Paints what there is anew; nothing is loaded again. */
+  setTheme(theme: ThemeName): void {
+    if (theme === this.#theme) return;
+    this.#theme = theme;
+    this.#colors = readMapColors();
+    if (this.#map === null || !this.#isDressed) return;
+    this.#paint(this.#map);
+    this.#overlays.paint(this.#colors);
+  }
+
+  /** What lies over the lower end of the map: its middle is that of what is left. */
+  keepClearOf(element: Element | null): void {
+    if (element === this.#covering) return;
+    this.#covering = element;
+    this.#coverObserver.disconnect();
+    if (element !== null) this.#coverObserver.observe(element);
+  }
+
+  async #begin(): Promise<void> {
+    let baseMap: BaseMap;
+    let creation: typeof import("./create-map.ts");
+    try {
+      [baseMap, creation] = await Promise.all([this.#parts.loadBaseMap(), import("./create-map.ts")]);
+    } catch (error) {
+      this.#setFault(
+        `The map can't be loaded: ${error instanceof Error ? error.message : error} Reload the page.`,
+      );
+      return;
+    }
+    await hasSize(this.element);
+    this.#baseMap = baseMap;
+    this.#createHead = creation.createHead;
+    try {
+      this.#map = creation.createMap(this.element, this.#style(baseMap), this.#parts.units);
+    } catch {
+      this.#setFault(NO_WEBGL);
+      return;
+    }
+    this.#listen(this.#map);
+    this.#makeRoom();
+    this.#camera.use(this.#map);
+    this.setHead(this.#head);
+    setInterval(() => this.#map?.triggerRepaint(), AGING_MS);
+  }
+
+  #makeRoom(): void {
+    const { bottom, height } = this.element.getBoundingClientRect();
+    const cover = this.#covering?.getBoundingClientRect();
+    const pixels = cover === undefined || cover.height === 0 ? 0 : Math.max(0, bottom - cover.top);
+    const kept = Math.min(pixels, height * COVER_SHARE_MAX);
+    this.element.style.setProperty("--covered", `${kept}px`);
+    if (this.#map !== null && this.#map.getPadding().bottom !== kept) this.#map.setPadding({ bottom: kept });
+  }
+
+  #listen(map: MapLibreMap): void {
+    // Later, since MapLibre swallows what is thrown while a style is being loaded.
+    map.on("style.load", () => queueMicrotask(() => this.#dress(map)));
+    map.on("click", (event) => this.#click(event));
+    map.on("webglcontextlost", () => {
+      this.#overlays.leave();
+      this.#isDressed = false;
+      this.#setFault(LOST);
+    });
+    map.on("webglcontextrestored", () => this.#setFault(null));
+    map.getCanvas().addEventListener("keydown", ({ key }) => {
+      if (key === "Enter" && this.#clickTaker !== null) this.#giveClick(map.getCenter());
+    });
+  }
+
+  /** Puts our layers on a style that has just been loaded: on the first, and on that after a loss of the graphics. */
+  #dress(map: MapLibreMap): void {
+    this.#isDressed = true;
+    this.#paint(map);
+    const labels = map.getStyle().layers.find(({ type }) => type === "symbol")?.id;
+    map.addLayer(new DensityLayer(() => ({ cells: this.#density, colors: this.#colors })), labels);
+    this.#overlays.addTo(map, this.#colors, labels);
+    const dots = new DotsLayer(() => ({
+      buffer: this.#buffer,
+      colors: this.#colors,
+      chosenRow: this.#chosenRow,
+      nowMs: Date.now(),
+    }));
+    map.addLayer(dots);
+  }
+
+  /** Gives the base map the theme's colors. */
+  #paint(map: MapLibreMap): void {
+    repaint(map, this.#style(this.#baseMap!).layers);
+  }
+
+  #style(baseMap: BaseMap): StyleSpecification {
+    return mapStyle(this.#theme, baseMap, location.origin);
+  }
+
+  #take(change: TableChange): void {
+    const { table } = this.#parts;
+    const hadDevices = this.#buffer.size > 0;
+    this.#buffer.take(table, change, performance.now());
+    if (hadDevices && table.size === 0) this.#camera.forget();
+    this.#camera.beginWith(table);
+    this.#followChosen();
+    this.#map?.triggerRepaint();
+  }
+
+  /** Where its playback stands, while that is shown; else where it is. */
+  #followChosen(): void {
+    if (this.#head !== null) {
+      this.#camera.keepInMiddle(this.#head, 0);
+      return;
+    }
+    const { latitude, longitude, size } = this.#parts.table;
+    const row = this.#chosenRow;
+    if (row === null || row >= size) return;
+    this.#camera.keepInMiddle({ latitude: latitude[row]!, longitude: longitude[row]! }, this.#buffer.glideMs);
+  }
+
+  #click({ lngLat, originalEvent }: MapMouseEvent): void {
+    if (this.#clickTaker !== null) {
+      this.#giveClick(lngLat);
+      return;
+    }
+    const isTouch = originalEvent instanceof PointerEvent && originalEvent.pointerType === "touch";
+    const row = this.#nearest(lngLat, isTouch ? TOUCH_PIXELS : PICK_PIXELS);
+    for (const listener of this.#pickListeners) listener(row, placeOf(lngLat));
+  }
+
+  #nearest({ lat, lng }: LngLat, pixels: number): number | null {
+    const reach = (pixels / worldPixels(this.#map!)) * WORLD_SIZE;
+    return this.#buffer.nearest(worldX(lng), worldY(lat), reach, performance.now());
+  }
+
+  #giveClick(at: LngLat): void {
+    const taker = this.#clickTaker;
+    this.takeNextClick(null);
+    taker?.(placeOf(at));
+  }
+
+  #setMotion(): void {
+    this.#buffer.glideMs = REDUCED_MOTION.matches ? 0 : GLIDE_MS;
+  }
+
+  #setFault(fault: string | null): void {
+    this.#fault = fault;
+    this.#parts.changed();
+  }
+}
+
+/** Once the element has a place on the page. */
+function hasSize(element: HTMLElement): Promise<void> {
+  return new Promise((resolve) => {
+    const observer = new ResizeObserver(() => {
+      if (element.clientWidth === 0) return;
+      observer.disconnect();
+      resolve();
+    });
+    observer.observe(element);
+  });
+}
+
+function placeOf(at: LngLat): Place {
+  const { lat, lng } = at.wrap();
+  return { latitude: lat, longitude: lng };
+}

@@ -1,0 +1,55 @@
+import type { LayerSpecification, StyleSpecification, VectorSourceSpecification } from "maplibre-gl";
+import type { BaseMap, TileMap } from "../map-style/base-map.ts";
+import { fromFillingZoom } from "../map-style/coverage.ts";
+import { PALETTES, type Palette } from "../map-style/palette.ts";
+import { streetAreas, streetLabels, streetLines } from "../map-style/street-layers.ts";
+import { WORLD_CREDITS, worldLabels, worldShapes } from "../map-style/world-layers.ts";
+import type { ThemeName } from "../shell/theme.ts";
+
+/*
+ * How the map looks. What the operator's streets cover lies over the world, whose coasts and borders are coarser;
+ * labels of both come last.
+ */
+
+/** A style by day or by night. `origin` is where the tiles come from: MapLibre's worker takes no path alone. */
+export function mapStyle(theme: ThemeName, base: BaseMap, origin: string): StyleSpecification {
+  const palette = PALETTES[theme];
+  const { world } = base;
+  const streets = base.streets === null ? null : fromFillingZoom(base.streets);
+  return {
+    version: 8,
+    sources: {
+      world: { ...tileSource(world, origin), attribution: WORLD_CREDITS },
+      ...(streets === null ? {} : { streets: tileSource(streets, origin) }),
+    },
+    layers: [
+      background(palette),
+      ...worldShapes(palette),
+      ...(streets === null
+        ? []
+        : [...streetAreas(palette), ...streetLines(palette), ...streetLabels(palette, streets)]),
+      ...worldLabels(palette, streets),
+    ],
+  };
+}
+
+function tileSource({ tiles, minzoom, maxzoom, bounds, attribution }: TileMap, origin: string) {
+  const source: VectorSourceSpecification = {
+    type: "vector",
+    tiles: [origin + tiles],
+    minzoom,
+    maxzoom,
+    bounds: [...bounds],
+    attribution: escaped(attribution),
+  };
+  return source;
+}
+
+/** MapLibre takes an attribution for HTML. */
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+function background({ water }: Palette): LayerSpecification {
+  return { id: "water", type: "background", paint: { "background-color": water } };
+}

@@ -1,0 +1,69 @@
+import { LATITUDE_MAX } from "../drawing/world.ts";
+import { type Place, type Position, unwrapped } from "./positions.ts";
+
+/** A circle on the sphere as the map draws it. */
+export interface CircleShape {
+  /** What is within: a polygon, as its rings. */
+  readonly area: Position[][];
+  /** Its edge; empty where the circle covers the world. */
+  readonly edge: Position[];
+}
+
+/** As the server measures: a sphere. */
+const EARTH_RADIUS_METERS = 6_371_000;
+const RADIANS_PER_DEGREE = Math.PI / 180;
+const CORNERS = 180;
+
+/**
+ * All that is no further than the radius. Longitudes go on past ±180 instead of leaping back; round a pole the area is
+ * closed along the end of the map.
+ */
+export function circleShape(center: Place, radiusMeters: number): CircleShape {
+  const angle = radiusMeters / EARTH_RADIUS_METERS;
+  if (angle >= Math.PI) return { area: [worldRing(0)], edge: [] };
+  const edge = unwrapped(
+    Array.from({ length: CORNERS + 1 }, (_, corner) =>
+      destination(center, angle, ((corner % CORNERS) * 2 * Math.PI) / CORNERS),
+    ),
+  );
+  const [start] = edge[0]!;
+  const [end] = edge.at(-1)!;
+  if (Math.abs(end - start) > 180) {
+    const pole = center.latitude < 0 ? -LATITUDE_MAX : LATITUDE_MAX;
+    return { area: [[...edge, [end, pole], [start, pole], edge[0]!]], edge };
+  }
+  // More than half of the Earth, and round neither pole: both are within, and the edge is a hole in the world.
+  if (angle > Math.PI / 2) return { area: [worldRing(center.longitude + 180), aroundOf(edge, center)], edge };
+  return { area: [edge], edge };
+}
+
+/** The place at an angle of the Earth's center from here, in a direction. By vectors, which know no poles. */
+function destination({ latitude, longitude }: Place, angle: number, turn: number): Position {
+  const [sine, cosine] = [Math.sin(latitude * RADIANS_PER_DEGREE), Math.cos(latitude * RADIANS_PER_DEGREE)];
+  const ahead = Math.cos(angle);
+  const north = Math.sin(angle) * Math.cos(turn);
+  const east = Math.sin(angle) * Math.sin(turn);
+  const out = ahead * cosine - north * sine; // From the Earth's axis, towards our own longitude.
+  const up = ahead * sine + north * cosine;
+  const eastward = Math.atan2(east, out) / RADIANS_PER_DEGREE;
+  return [longitude + eastward, Math.atan2(up, Math.hypot(out, east)) / RADIANS_PER_DEGREE];
+}
+
+/** The edge with longitudes around that of the circle's antipode. */
+function aroundOf(edge: readonly Position[], { longitude }: Place): Position[] {
+  const shift = 360 * Math.round((longitude + 180 - edge[0]![0]) / 360);
+  return edge.map(([edgeLongitude, latitude]) => [edgeLongitude + shift, latitude]);
+}
+
+/** The whole map, with this longitude in its middle. */
+function worldRing(longitude: number): Position[] {
+  const west = longitude - 180;
+  const east = longitude + 180;
+  return [
+    [west, -LATITUDE_MAX],
+    [east, -LATITUDE_MAX],
+    [east, LATITUDE_MAX],
+    [west, LATITUDE_MAX],
+    [west, -LATITUDE_MAX],
+  ];
+}

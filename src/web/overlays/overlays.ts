@@ -1,0 +1,144 @@
+import type { GeoJSONSource, LayerSpecification, MapLibreMap } from "maplibre-gl";
+import { colorText, type MapColors } from "../drawing/map-colors.ts";
+import { repaint } from "../drawing/repaint.ts";
+import { MEDIUM } from "../map-style/labels.ts";
+import { circleShape } from "./circle-shape.ts";
+import { type Place, type Position, unwrapped } from "./positions.ts";
+
+/** A device's day as the map shows it. */
+export interface DayShape {
+  /** Where it went, broken where nobody knows: at gaps and leaps. */
+  readonly lines: readonly (readonly Position[])[];
+  readonly stops: readonly (Place & { readonly number: number })[];
+}
+
+export interface Circle extends Place {
+  readonly radiusMeters: number;
+}
+
+type SourceName = "day-lines" | "day-stops" | "circle";
+
+const EMPTY: GeoJSON.FeatureCollection = { type: "FeatureCollection", features: [] };
+
+/** A day's lines and stops, and a circle, over the base map. They stay when the style becomes another. */
+export class Overlays {
+  readonly #data: Record<SourceName, GeoJSON.FeatureCollection> = {
+    "day-lines": EMPTY,
+    "day-stops": EMPTY,
+    circle: EMPTY,
+  };
+  #map: MapLibreMap | null = null;
+
+  /**
+   * Once the map's style is loaded; anew after a loss of the graphics, from which MapLibre brings back sources and
+   * layers, but not our own kinds of layers between them. Lines go below the given layer; stops are on top.
+   */
+  addTo(map: MapLibreMap, colors: MapColors, below: string | undefined): void {
+    this.#map = map;
+    for (const layer of layersIn(colors)) if (map.getLayer(layer.id) !== undefined) map.removeLayer(layer.id);
+    for (const [name, data] of Object.entries(this.#data)) {
+      if (map.getSource(name) === undefined) map.addSource(name, { type: "geojson", data });
+      else map.getSource<GeoJSONSource>(name)!.setData(data);
+    }
+    for (const layer of layersIn(colors))
+      map.addLayer(layer, layer.id.startsWith("stop") ? undefined : below);
+  }
+
+  /** Until it is added again, there is nothing to paint on. */
+  leave(): void {
+    this.#map = null;
+  }
+
+  paint(colors: MapColors): void {
+    if (this.#map !== null) repaint(this.#map, layersIn(colors));
+  }
+
+  setDay(day: DayShape | null): void {
+    const lines = (day?.lines ?? []).map((line) => unwrapped(line));
+    this.#set("day-lines", [feature({ type: "MultiLineString", coordinates: lines })]);
+    this.#set(
+      "day-stops",
+      (day?.stops ?? []).map(({ longitude, latitude, number }) =>
+        feature({ type: "Point", coordinates: [longitude, latitude] }, { number: String(number) }),
+      ),
+    );
+  }
+
+  setCircle(circle: Circle | null): void {
+    const shape = circle === null ? null : circleShape(circle, circle.radiusMeters);
+    const features = [
+      feature({ type: "Polygon", coordinates: shape?.area ?? [] }),
+      feature({ type: "LineString", coordinates: shape?.edge ?? [] }),
+    ];
+    this.#set("circle", shape === null ? [] : features);
+  }
+
+  #set(name: SourceName, features: GeoJSON.Feature[]): void {
+    this.#data[name] = { type: "FeatureCollection", features };
+    this.#map?.getSource<GeoJSONSource>(name)?.setData(this.#data[name]);
+  }
+}
+
+function feature(geometry: GeoJSON.Geometry, properties: GeoJSON.GeoJsonProperties = null): GeoJSON.Feature {
+  return { type: "Feature", geometry, properties };
+}
+
+function layersIn(colors: MapColors): LayerSpecification[] {
+  const accent = colorText(colors.accent);
+  const edge = colorText(colors.edge);
+  const round = { "line-cap": "round", "line-join": "round" } as const;
+  return [
+    {
+      id: "circle-area",
+      type: "fill",
+      source: "circle",
+      filter: ["==", ["geometry-type"], "Polygon"],
+      paint: { "fill-color": accent, "fill-opacity": 0.1, "fill-antialias": false },
+    },
+    {
+      id: "circle-edge",
+      type: "line",
+      source: "circle",
+      filter: ["==", ["geometry-type"], "LineString"],
+      paint: { "line-color": accent, "line-width": 2, "line-dasharray": [2, 1.5] },
+    },
+    {
+      id: "day-edge",
+      type: "line",
+      source: "day-lines",
+      layout: round,
+      paint: { "line-color": edge, "line-width": 7, "line-opacity": 0.8 },
+    },
+    {
+      id: "day-line",
+      type: "line",
+      source: "day-lines",
+      layout: round,
+      paint: { "line-color": accent, "line-width": 3.5 },
+    },
+    {
+      id: "stop-rings",
+      type: "circle",
+      source: "day-stops",
+      paint: {
+        "circle-radius": 9,
+        "circle-color": edge,
+        "circle-stroke-color": accent,
+        "circle-stroke-width": 2.5,
+      },
+    },
+    {
+      id: "stop-numbers",
+      type: "symbol",
+      source: "day-stops",
+      layout: {
+        "text-field": ["get", "number"],
+        "text-font": MEDIUM,
+        "text-size": 12,
+        "text-allow-overlap": true,
+        "text-ignore-placement": true,
+      },
+      paint: { "text-color": accent },
+    },
+  ];
+}

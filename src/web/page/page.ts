@@ -1,0 +1,121 @@
+import { render } from "lit-html";
+import { Api } from "../api/api.ts";
+import { createDeviceParts, type DeviceParts, setDeviceKeys } from "../device/device-parts.ts";
+import { DeviceList } from "../devices/device-list.ts";
+import { DeviceTable } from "../devices/device-table.ts";
+import { ListView } from "../devices/list-view.ts";
+import { LiveDevices } from "../live/live.ts";
+import { liveWhileSeen } from "../live/while-seen.ts";
+import { MapView } from "../map/map-view.ts";
+import type { BaseMap } from "../map-style/base-map.ts";
+import { type Credential, Session } from "../session/session.ts";
+import { openDialogs } from "../shell/dialog.ts";
+import { Keyboard } from "../shell/keyboard.ts";
+import { Sheet } from "../shell/sheet.ts";
+import { shell } from "../shell/shell.ts";
+import { Theme } from "../shell/theme.ts";
+import { ZoneChoice } from "../time/zone-choice.ts";
+import { Tools } from "../tools/tools.ts";
+import { unitsOf } from "../units/units.ts";
+import { Navigation } from "./navigation.ts";
+
+/** How often ages are counted on, and the list is put in order. */
+const REFRESH_MS = 1000;
+
+/** The page: its parts, and when they are drawn. Parts are given each other here, and nowhere else. */
+export class Page {
+  readonly #root: HTMLElement;
+  #isDrawing = false;
+  readonly api = new Api();
+  readonly keyboard = new Keyboard();
+  readonly session: Session;
+  readonly theme: Theme;
+  readonly sheet: Sheet;
+  readonly table = new DeviceTable();
+  readonly live: LiveDevices;
+  readonly listView: ListView;
+  readonly map: MapView;
+  readonly units = unitsOf(navigator.language);
+  readonly zones: ZoneChoice;
+  readonly device: DeviceParts;
+  readonly tools: Tools;
+  readonly #navigation: Navigation;
+
+  constructor(root: HTMLElement) {
+    this.#root = root;
+    const changed = () => this.changed();
+    this.theme = new Theme(changed);
+    this.sheet = new Sheet(changed);
+    this.session = new Session(this.api, () => this.#sessionChanged());
+    const { table } = this;
+    this.live = new LiveDevices({ fetch: (path, init) => this.api.fetch(path, init), table, changed });
+    liveWhileSeen(this.live);
+    const list = new DeviceList(table, changed);
+    this.listView = new ListView({ table, list, changed, choose: (id) => this.device.chosen.choose(id) });
+    const { api, keyboard, units } = this;
+    const loadBaseMap = () => api.get<BaseMap>("/map/base.json");
+    this.map = new MapView({ table, loadBaseMap, theme: this.theme.name, units, changed });
+    this.zones = new ZoneChoice(() => {
+      this.device.chosen.reload();
+      this.tools.density.reload();
+    });
+    const { map, zones } = this;
+    const onChoose = (id: string | null) => this.sheet.show(id === null ? "list" : "device");
+    const viewOf = () => this.session.facts?.view ?? null;
+    this.device = createDeviceParts({ api, zones, table, map, viewOf, units, onChoose, changed });
+    const { chosen } = this.device;
+    const mayRead = () => this.session.may("read");
+    this.tools = new Tools({ api, table, map, chosen, zones, units, mayRead, changed });
+    this.tools.setKeys(keyboard);
+    setDeviceKeys(keyboard, this.device);
+    this.#navigation = new Navigation({ chosen, zones, map }, window);
+    setInterval(() => {
+      list.refresh();
+      chosen.refresh(Date.now());
+    }, REFRESH_MS);
+    keyboard.on("/", () => {
+      this.sheet.show("list");
+      this.#draw(); // At once: what is not seen takes no focus, and the next key is a letter already.
+      this.listView.focusSearch();
+    });
+    keyboard.listen();
+    root.replaceChildren();
+    this.#draw();
+  }
+
+  /** Something that is shown has become another: everything is drawn again, once, in the next frame. */
+  changed(): void {
+    if (this.#isDrawing) return;
+    this.#isDrawing = true;
+    requestAnimationFrame(() => {
+      this.#isDrawing = false;
+      this.#draw();
+    });
+  }
+
+  begin(credential: Credential | null): Promise<void> {
+    return this.session.begin(credential);
+  }
+
+  /** Places of devices are here as long as somebody is signed in. */
+  #sessionChanged(): void {
+    if (this.session.state === "in") {
+      this.live.begin();
+      this.#navigation.begin();
+    } else {
+      this.#navigation.end();
+      this.live.end();
+      this.device.chosen.choose(null);
+      this.tools.close();
+    }
+    this.changed();
+  }
+
+  #draw(): void {
+    this.map.setTheme(this.theme.name);
+    render(shell(this), this.#root);
+    this.map.keepClearOf(this.#root.querySelector(".sheet"));
+    openDialogs(this.#root);
+    this.#navigation.note();
+  }
+}

@@ -1,0 +1,84 @@
+import { html, nothing, type TemplateResult } from "lit-html";
+import type { ChosenDevice } from "../device/chosen-device.ts";
+import type { Player } from "../history/player.ts";
+import { clockText, instantText } from "../time/format.ts";
+import { dayAt } from "../time/local-day.ts";
+import { DAY } from "../time/span.ts";
+import { greatest, valueAt } from "./plot-series.ts";
+import type { Plot, PlotKind, Plots } from "./plots.ts";
+
+export interface PlotPanelParts {
+  readonly chosen: ChosenDevice;
+  readonly player: Player;
+  readonly plots: Plots;
+  readonly theme: { readonly name: string };
+}
+
+/** Speed, altitude or battery over the day, and what they were when the clock or the pointer is. */
+export function plotPanel(parts: PlotPanelParts): TemplateResult | typeof nothing {
+  const { chosen, plots } = parts;
+  if (chosen.isView) return nothing;
+  return html`<div class="plot-area">${content(plots, parts)}</div>`;
+}
+
+/** Its place is kept free: a map that changes its size stops on its way. */
+function content(
+  { all, shown, isLoading, fault }: Plots,
+  parts: PlotPanelParts,
+): TemplateResult | typeof nothing {
+  if (fault !== null) return html`<p class="plot-none fault" role="alert">${fault}</p>`;
+  if (shown === null && (isLoading || parts.chosen.history === null)) return nothing;
+  if (shown === null)
+    return html`<p class="plot-none soft">There is no speed, altitude or battery to plot.</p>`;
+  return html`<div class="plot-head">
+      <div class="tabs" role="group" aria-label="Plot">${all.map((plot) => tab(plot, parts.plots))}</div>
+      ${isLoading ? nothing : caption(shown, parts)}
+    </div>
+    ${drawn(shown, parts)}`;
+}
+
+function tab({ kind: { field, name } }: Plot, plots: Plots): TemplateResult {
+  const isShown = plots.shown?.kind.field === field;
+  return html`<button aria-pressed=${isShown ? "true" : "false"} @click=${() => plots.choose(field)}>${name}</button>`;
+}
+
+function caption(
+  { kind, series, isFromPositions }: Plot,
+  { chosen, player, plots }: PlotPanelParts,
+): TemplateResult {
+  const timeText = (ms: number) => (chosen.span.days === 1 ? clockText : instantText)(ms, chosen.zone);
+  const ms = plots.pointedMs ?? player.playback?.clockMs ?? null;
+  const value = ms === null ? null : valueAt(series, ms);
+  const top = greatest(series);
+  return html`<p class="plot-text">
+    ${isFromPositions ? html`<span class="soft">From positions</span>` : nothing}
+    ${top === null ? nothing : html`<span class="soft">At most ${valueText(top.value, kind)} at ${timeText(top.ms)}</span>`}
+    ${value === null || ms === null ? nothing : html`<span>${valueText(value, kind)} at ${timeText(ms)}</span>`}
+  </p>`;
+}
+
+function drawn(
+  { kind, series, isFromPositions }: Plot,
+  { chosen, player, plots, theme }: PlotPanelParts,
+): TemplateResult {
+  const { zone } = chosen;
+  const seek = (ms: number) => {
+    if (player.playback === null) chosen.look(dayAt(ms, zone), DAY);
+    else player.seek(ms);
+  };
+  const top = greatest(series);
+  const label = `${kind.name} over time${top === null ? "" : `, at most ${valueText(top.value, kind)}`}`;
+  return html`<time-plot
+    class="plot"
+    role="img"
+    aria-label=${label}
+    .onSeek=${seek}
+    .onPoint=${(ms: number | null) => plots.point(ms)}
+    .plotted=${{ series, unit: kind.unit, isStepped: isFromPositions, zone, theme: theme.name }}
+    .clockMs=${player.playback?.clockMs ?? null}
+  ></time-plot>`;
+}
+
+function valueText(value: number, { unit }: PlotKind): string {
+  return `${Math.round(value)} ${unit}`;
+}

@@ -1,0 +1,123 @@
+import type { PlottedField, SeriesAnswer } from "../api/answers.ts";
+import type { Api } from "../api/api.ts";
+import { sentenceOf } from "../api/api-error.ts";
+import { type History, readSeries } from "../history/history.ts";
+import { heightFactor, heightUnit, speedFactor, speedUnit, type Units } from "../units/units.ts";
+import { isKnown, type PlotSeries, plotSeries, speedSeries } from "./plot-series.ts";
+
+/** What may be plotted, and how it is called. */
+export interface PlotKind {
+  readonly field: PlottedField;
+  readonly name: string;
+  readonly unit: string;
+  readonly factor: number;
+}
+
+/** A kind, with its numbers. */
+export interface Plot {
+  readonly kind: PlotKind;
+  readonly series: PlotSeries;
+  /** Whether the device didn't report it, but where it was tells. */
+  readonly isFromPositions: boolean;
+}
+
+/** Which of the plots is seen. What draws them is loaded once there is something to draw. */
+export class Plots {
+  readonly #api: Pick<Api, "get">;
+  readonly #changed: () => void;
+  readonly #kinds: readonly PlotKind[];
+  #wanted: PlottedField = "speed";
+  #drawing: Promise<void> | null = null;
+  #history: History | null = null;
+  #asking = new AbortController();
+  #isLoading = false;
+  #fault: string | null = null;
+  #all: readonly Plot[] = [];
+  #pointedMs: number | null = null;
+
+  constructor(api: Pick<Api, "get">, units: Units, changed: () => void) {
+    this.#api = api;
+    this.#changed = changed;
+    this.#kinds = [
+      { field: "speed", name: "Speed", unit: speedUnit(units), factor: speedFactor(units) },
+      { field: "altitude", name: "Altitude", unit: heightUnit(units), factor: heightFactor(units) },
+      { field: "battery_level", name: "Battery", unit: "%", factor: 1 },
+    ];
+  }
+
+  /** Those of which something is known; those of before, while others are on their way. */
+  get all(): readonly Plot[] {
+    return this.#all;
+  }
+
+  get isLoading(): boolean {
+    return this.#isLoading;
+  }
+
+  /** Why there is none. */
+  get fault(): string | null {
+    return this.#fault;
+  }
+
+  /** The one that is seen. */
+  get shown(): Plot | null {
+    return this.#all.find(({ kind }) => kind.field === this.#wanted) ?? this.#all[0] ?? null;
+  }
+
+  /** Where in time the pointer is, Unix ms; null where it is elsewhere. */
+  get pointedMs(): number | null {
+    return this.#pointedMs;
+  }
+
+  use(history: History | null): void {
+    if (history === this.#history) return;
+    if (history?.deviceId !== this.#history?.deviceId) this.#all = [];
+    this.#history = history;
+    this.#pointedMs = null;
+    this.#fault = null;
+    this.#asking.abort();
+    this.#asking = new AbortController();
+    this.#isLoading = history !== null && !history.isView && history.track.count > 0;
+    if (this.#isLoading) void this.#load(history!, this.#asking.signal);
+    else this.#all = [];
+  }
+
+  choose(field: PlottedField): void {
+    this.#wanted = field;
+    this.#changed();
+  }
+
+  point(ms: number | null): void {
+    if (ms === this.#pointedMs) return;
+    this.#pointedMs = ms;
+    this.#changed();
+  }
+
+  async #load(history: History, signal: AbortSignal): Promise<void> {
+    const { deviceId, track } = history;
+    try {
+      this.#drawing ??= import("./time-plot.ts").then(({ defineTimePlot }) => defineTimePlot());
+      const [series] = await Promise.all([
+        readSeries(this.#api, deviceId, track.range!, signal),
+        this.#drawing,
+      ]);
+      this.#all = this.#kinds.flatMap((kind) => plotOf(history, series, kind) ?? []);
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#all = [];
+      this.#fault = sentenceOf(error);
+    }
+    this.#isLoading = false;
+    this.#changed();
+  }
+}
+
+function plotOf({ track, span }: History, series: SeriesAnswer, kind: PlotKind): Plot | null {
+  const { field, factor } = kind;
+  if (isKnown(series, field))
+    return { kind, series: plotSeries(series, field, factor), isFromPositions: false };
+  // A line that leaves positions out is shorter than the way, and its speeds mean nothing.
+  const isWhole = span.days === 1 && track.toleranceMeters === 0 && track.count > 1;
+  if (field !== "speed" || !isWhole) return null;
+  return { kind, series: speedSeries(track, factor), isFromPositions: true };
+}

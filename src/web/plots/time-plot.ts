@@ -1,0 +1,173 @@
+import uPlot from "uplot";
+import { clockText, dayText, minuteText } from "../time/format.ts";
+import { dayAt } from "../time/local-day.ts";
+import type { PlotSeries } from "./plot-series.ts";
+
+/** What an element draws; another object is drawn anew. */
+export interface Plotted {
+  readonly series: PlotSeries;
+  readonly unit: string;
+  /** Whether a value holds until the next. */
+  readonly isStepped: boolean;
+  readonly zone: string;
+  /** Colors are those of the page at the time. */
+  readonly theme: string;
+}
+
+const MS_PER_SECOND = 1000;
+const MINUTE_SECONDS = 60;
+const DAY_SECONDS = 86_400;
+const Y_AXIS_PIXELS = 64;
+const X_AXIS_PIXELS = 26;
+const X_LABEL_PIXELS_MIN = 110;
+
+/** A plot of numbers over time, with a line where the clock of the playback stands. */
+class TimePlot extends HTMLElement {
+  readonly #clockLine = document.createElement("div");
+  readonly #observer = new ResizeObserver(() => this.#resize());
+  #plotted: Plotted | null = null;
+  #clockMs: number | null = null;
+  #plot: uPlot | null = null;
+  onSeek: (ms: number) => void = () => undefined;
+  /** Null where the pointer has left. */
+  onPoint: (ms: number | null) => void = () => undefined;
+
+  set plotted(plotted: Plotted) {
+    const now = this.#plotted;
+    const isSame =
+      now?.series === plotted.series &&
+      now.unit === plotted.unit &&
+      now.zone === plotted.zone &&
+      now.theme === plotted.theme;
+    if (isSame) return;
+    this.#plotted = plotted;
+    if (this.isConnected) this.#create();
+  }
+
+  set clockMs(ms: number | null) {
+    if (ms === this.#clockMs) return;
+    this.#clockMs = ms;
+    this.#placeClock();
+  }
+
+  connectedCallback(): void {
+    this.#clockLine.className = "plot-clock";
+    this.#observer.observe(this);
+    this.#create();
+  }
+
+  disconnectedCallback(): void {
+    this.#observer.disconnect();
+    this.#plot?.destroy();
+    this.#plot = null;
+  }
+
+  #create(): void {
+    this.#plot?.destroy();
+    this.#plot = null;
+    if (this.#plotted === null || this.clientWidth === 0) return; // Its size comes soon, and calls again.
+    const { timestamp, min, max, last } = this.#plotted.series;
+    const data = [timestamp, last, min, max] as unknown as uPlot.AlignedData;
+    const size = { width: this.clientWidth, height: this.clientHeight };
+    this.#plot = new uPlot({ ...size, ...this.#optionsOf(this.#plotted) }, data, this);
+    this.#plot.over.append(this.#clockLine);
+    this.#plot.over.addEventListener("click", ({ offsetX }) => this.onSeek(this.#msAt(offsetX)));
+    this.#plot.over.addEventListener("mouseleave", () => this.onPoint(null));
+  }
+
+  #resize(): void {
+    const size = { width: this.clientWidth, height: this.clientHeight };
+    if (this.#plot === null) this.#create();
+    else if (size.width > 0) this.#plot.setSize(size);
+  }
+
+  #optionsOf({ unit, zone, isStepped }: Plotted): Omit<uPlot.Options, "width" | "height"> {
+    const color = (name: string) => getComputedStyle(this).getPropertyValue(name);
+    const axis = { stroke: color("--text-soft"), font: "12px system-ui", ticks: { show: false } };
+    const grid = { stroke: color("--line"), width: 1 };
+    const drawn = {
+      points: { show: false },
+      ...(isStepped ? { paths: uPlot.paths.stepped!({ align: 1 }) } : {}),
+    };
+    const [line, band] = [color("--accent"), `${color("--accent")}40`];
+    return {
+      legend: { show: false },
+      padding: [8, 40, 0, 0],
+      tzDate: (seconds) => uPlot.tzDate(new Date(seconds * MS_PER_SECOND), zone),
+      cursor: { y: false, drag: { x: false, y: false }, points: { size: 7 } },
+      // Not from 0 where that is far: a height changes by little.
+      scales: { y: { range: (_, from, to) => rangeOf(from, to) } },
+      axes: [
+        {
+          ...axis,
+          grid,
+          size: X_AXIS_PIXELS,
+          space: X_LABEL_PIXELS_MIN,
+          values: (_, splits, __, ___, step) => splits.map((second) => timeLabel(second, step, zone)),
+        },
+        {
+          ...axis,
+          grid,
+          size: Y_AXIS_PIXELS,
+          space: 26,
+          values: (_, splits) =>
+            splits.map((value, index) => (index === splits.length - 1 ? `${value} ${unit}` : value)),
+        },
+      ],
+      series: [
+        {},
+        { ...drawn, stroke: line, width: 1.5 },
+        { ...drawn, stroke: "transparent" },
+        { ...drawn, stroke: `${line}a0`, width: 1 }, // The greatest may be a lone spike.
+      ],
+      bands: [{ series: [3, 2], fill: band }],
+      hooks: {
+        draw: [() => this.#placeClock()], // Only then are the scales what they will be.
+        setCursor: [
+          ({ cursor: { left } }) => {
+            if (left !== undefined && left >= 0) this.onPoint(this.#msAt(left));
+          },
+        ],
+      },
+    };
+  }
+
+  #msAt(pixels: number): number {
+    return Math.round(this.#plot!.posToVal(pixels, "x") * MS_PER_SECOND);
+  }
+
+  #placeClock(): void {
+    const plot = this.#plot;
+    this.#clockLine.hidden = this.#clockMs === null;
+    if (plot === null || this.#clockMs === null) return;
+    const left = plot.valToPos(this.#clockMs / MS_PER_SECOND, "x");
+    this.#clockLine.style.transform = `translateX(${left}px)`;
+  }
+}
+
+/** What is written at the axis: as much of the time as tells its steps apart. */
+function timeLabel(second: number, stepSeconds: number, zone: string): string {
+  const ms = second * MS_PER_SECOND;
+  if (stepSeconds >= DAY_SECONDS) return dayText(dayAt(ms, zone));
+  return stepSeconds < MINUTE_SECONDS ? clockText(ms, zone) : minuteText(ms, zone);
+}
+
+function rangeOf(from: number, to: number): [number, number] {
+  const height = Math.max(to - from, 1);
+  const low = from >= 0 && from < height * 2 ? 0 : from - height * 0.1;
+  return [low, to + height * 0.1];
+}
+
+/** Once: makes the element known, with the style sheet that uPlot needs. */
+export async function defineTimePlot(): Promise<void> {
+  const sheet = document.createElement("link");
+  sheet.rel = "stylesheet";
+  sheet.href = new URL("uPlot.min.css", import.meta.resolve("uplot")).href;
+  const loaded = new Promise((resolve, reject) => {
+    sheet.onload = resolve;
+    sheet.onerror = reject;
+  });
+  document.head.append(sheet);
+  await loaded;
+  customElements.define("time-plot", TimePlot);
+}

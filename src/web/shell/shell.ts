@@ -1,0 +1,92 @@
+import { html, nothing, type TemplateResult } from "lit-html";
+import { devicePanel } from "../device/device-panel.ts";
+import type { DeviceParts } from "../device/device-parts.ts";
+import { timeBar } from "../device/time-bar.ts";
+import type { DeviceTable } from "../devices/device-table.ts";
+import { listPanel } from "../devices/list-panel.ts";
+import type { ListView } from "../devices/list-view.ts";
+import type { LiveDevices } from "../live/live.ts";
+import { liveBadge, loadingText, statusLine } from "../live/status-line.ts";
+import { mapPanel } from "../map/map-panel.ts";
+import type { MapView } from "../map/map-view.ts";
+import type { Session } from "../session/session.ts";
+import { signInForm } from "../session/sign-in.ts";
+import { endedLink, isSharePath } from "../session/visitor.ts";
+import type { ZoneChoice } from "../time/zone-choice.ts";
+import { zoneSelect } from "../time/zone-select.ts";
+import { mapCards, toolButtons, toolWindows } from "../tools/tool-panels.ts";
+import type { Tools } from "../tools/tools.ts";
+import type { Units } from "../units/units.ts";
+import { type Sheet, sheetHandle } from "./sheet.ts";
+import type { Theme } from "./theme.ts";
+
+/** What the shell shows of the page. */
+export interface ShellParts {
+  readonly session: Session;
+  readonly theme: Theme;
+  readonly sheet: Sheet;
+  readonly table: DeviceTable;
+  readonly live: LiveDevices;
+  readonly listView: ListView;
+  readonly map: MapView;
+  readonly units: Units;
+  readonly zones: ZoneChoice;
+  readonly device: DeviceParts;
+  readonly tools: Tools;
+}
+
+/** The same, and what follows from it. */
+interface ShownParts extends ShellParts {
+  /** Whether the server has said that there is no device. */
+  readonly isEmpty: boolean;
+}
+
+/** The whole page, as it is now. */
+export function shell(parts: ShellParts): TemplateResult {
+  const { session, table, live } = parts;
+  const shown = { ...parts, isEmpty: table.size === 0 && live.state === "live" };
+  return html`${header(shown)}${session.state === "out" ? signedOut(session) : nothing}
+  ${session.state === "in" ? signedIn(shown) : nothing}${toolWindows(shown)}`;
+}
+
+/** The tools stand in a row; on a phone they are one menu, which closes once something in it was pressed. */
+function header(parts: ShownParts): TemplateResult {
+  const { session, theme, live, table, zones } = parts;
+  const isDark = theme.name === "dark";
+  return html`<header class="bar">
+    <h1 class="brand">Wherehouse</h1>
+    ${session.state === "in" ? liveBadge(live, table) : nothing}
+    <button class="menu-button" popovertarget="menu">Menu</button>
+    <div class="tools" id="menu" popover @click=${closeMenu}>
+      ${session.state === "in" ? html`${toolButtons(parts)} ${zoneSelect(zones)}` : nothing}
+      <button aria-label=${isDark ? "Light colors" : "Dark colors"} @click=${() => theme.toggle()}>${isDark ? "☀" : "☾"}
+        <span class="in-menu">${isDark ? "Light colors" : "Dark colors"}</span></button>
+      ${session.state === "in" ? html`<button @click=${() => session.signOut()}>Sign out</button>` : nothing}
+    </div>
+  </header>`;
+}
+
+function closeMenu({ target, currentTarget }: Event): void {
+  if ((target as Element).closest("button") !== null) (currentTarget as HTMLElement).hidePopover();
+}
+
+/** Who came by a share link has no key to sign in with. */
+function signedOut(session: Session): TemplateResult {
+  return isSharePath(location.pathname) ? endedLink(session.fault) : signInForm(session);
+}
+
+function signedIn(parts: ShownParts): TemplateResult {
+  const { sheet, live, listView, map, units, device } = parts;
+  const { id } = device.chosen;
+  return html`<main class="map" id="map">${mapPanel(map)}</main>
+    ${mapCards(parts)}
+    <div class="sheet" data-tab=${sheet.tab} data-height=${sheet.height}>
+      ${sheetHandle(sheet)}
+      <section class="list" aria-label="Devices">
+        ${listPanel({ view: listView, chosenId: id, loading: loadingText(live), units })}
+        ${statusLine(live)}
+      </section>
+      <section class="device" ?data-idle=${id === null} aria-label="Device">${devicePanel({ ...device, map, units })}</section>
+      <section class="time" ?data-idle=${id === null} aria-label="Day">${timeBar({ ...device, theme: parts.theme })}</section>
+    </div>`;
+}

@@ -1,0 +1,29 @@
+export type ThemeName = "light" | "dark";
+
+const DARK = matchMedia("(prefers-color-scheme: dark)");
+
+/** By day or by night: as the machine is set, until somebody chooses. The choice lasts as long as the page is open. */
+export class Theme {
+  readonly #changed: () => void;
+  #chosen: ThemeName | null = null;
+
+  constructor(changed: () => void) {
+    this.#changed = changed;
+    DARK.addEventListener("change", () => this.#apply());
+    this.#apply();
+  }
+
+  get name(): ThemeName {
+    return this.#chosen ?? (DARK.matches ? "dark" : "light");
+  }
+
+  toggle(): void {
+    this.#chosen = this.name === "dark" ? "light" : "dark";
+    this.#apply();
+  }
+
+  #apply(): void {
+    document.documentElement.dataset.theme = this.name;
+    this.#changed();
+  }
+}

@@ -1,0 +1,95 @@
+import type { LocalDay } from "./local-day.ts";
+import { LOCALE } from "./locale.ts";
+
+/* Times in words. Those of a clock name their zone. */
+
+const MS_PER_SECOND = 1000;
+const MS_PER_MINUTE = 60_000;
+const MS_PER_HOUR = 3_600_000;
+const MS_PER_DAY = 86_400_000;
+
+const DATE = { weekday: "short", day: "numeric", month: "short", year: "numeric" } as const;
+const MINUTES = { hour: "numeric", minute: "2-digit", timeZoneName: "short" } as const;
+const SECONDS = { ...MINUTES, second: "2-digit" } as const;
+
+const STYLES = {
+  instant: { ...DATE, ...SECONDS },
+  dayMinute: { ...DATE, ...MINUTES },
+  clock: SECONDS,
+  minute: MINUTES,
+  day: DATE,
+} as const;
+
+type StyleName = keyof typeof STYLES;
+
+/** `Sat 21 Nov 2026, 17:05:49 EST`. */
+export function instantText(ms: number, zone: string, locale: Intl.Locale = LOCALE): string {
+  return formatOf("instant", zone, locale).format(ms);
+}
+
+/** `Sat 21 Nov 2026, 17:05 EST`. */
+export function dayMinuteText(ms: number, zone: string, locale: Intl.Locale = LOCALE): string {
+  return formatOf("dayMinute", zone, locale).format(ms);
+}
+
+/** `17:05:49 EST`. */
+export function clockText(ms: number, zone: string, locale: Intl.Locale = LOCALE): string {
+  return formatOf("clock", zone, locale).format(ms);
+}
+
+/** `17:05 EST`. */
+export function minuteText(ms: number, zone: string, locale: Intl.Locale = LOCALE): string {
+  return formatOf("minute", zone, locale).format(ms);
+}
+
+/** `Sat 21 Nov 2026`. */
+export function dayText(day: LocalDay, locale: Intl.Locale = LOCALE): string {
+  return formatOf("day", "UTC", locale).format(Date.parse(day));
+}
+
+/** How long something lasted, in its two greatest units: `1 h 12 min`. */
+export function durationText(ms: number): string {
+  const seconds = Math.round(ms / MS_PER_SECOND);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.round(ms / MS_PER_MINUTE);
+  if (minutes < 60) return `${minutes} min`;
+  if (minutes < 24 * 60) return twoUnits(minutes, 60, "h", "min");
+  return twoUnits(Math.round(ms / MS_PER_HOUR), 24, "d", "h");
+}
+
+/** How long ago something was, in whole units: `3 s ago`. A device's clock may be ahead of ours. */
+export function agoText(ms: number, nowMs: number): string {
+  const elapsedMs = Math.abs(nowMs - ms);
+  if (elapsedMs < MS_PER_SECOND) return "now";
+  const text = wholeUnits(elapsedMs);
+  return ms < nowMs ? `${text} ago` : `in ${text}`;
+}
+
+function wholeUnits(ms: number): string {
+  if (ms < MS_PER_MINUTE) return `${Math.floor(ms / MS_PER_SECOND)} s`;
+  if (ms < MS_PER_HOUR) return `${Math.floor(ms / MS_PER_MINUTE)} min`;
+  if (ms < MS_PER_DAY) return `${Math.floor(ms / MS_PER_HOUR)} h`;
+  const days = Math.floor(ms / MS_PER_DAY);
+  return days === 1 ? "1 day" : `${days} days`;
+}
+
+function twoUnits(count: number, perGreater: number, greater: string, lesser: string): string {
+  const rest = count % perGreater;
+  const whole = `${Math.floor(count / perGreater)} ${greater}`;
+  return rest === 0 ? whole : `${whole} ${rest} ${lesser}`;
+}
+
+const formats = new WeakMap<Intl.Locale, Map<string, Intl.DateTimeFormat>>();
+
+/** To make one takes fifty times as long as to use it. */
+function formatOf(style: StyleName, zone: string, locale: Intl.Locale): Intl.DateTimeFormat {
+  const ofLocale = formats.get(locale) ?? new Map<string, Intl.DateTimeFormat>();
+  formats.set(locale, ofLocale);
+  const key = `${style} ${zone}`;
+  let format = ofLocale.get(key);
+  if (format === undefined) {
+    format = new Intl.DateTimeFormat(locale, { ...STYLES[style], timeZone: zone });
+    ofLocale.set(key, format);
+  }
+  return format;
+}

@@ -1,0 +1,116 @@
+import { html, nothing, type TemplateResult } from "lit-html";
+import { live } from "lit-html/directives/live.js";
+import { repeat } from "lit-html/directives/repeat.js";
+import { agoText, minuteText } from "../time/format.ts";
+import { distanceText } from "../units/units.ts";
+import type { Nearby, NearbyDevice } from "./nearby.ts";
+import { nearestStep, parseRadius, radiusMax, radiusSteps, UNIT_NAMES } from "./radius.ts";
+
+interface NearbyPanelParts {
+  readonly nearby: Nearby;
+  readonly chosen: { readonly id: string | null; choose(id: string): void };
+  readonly zone: string;
+}
+
+/** Choices of how long a device may have been silent. */
+const AGES: readonly (readonly [hours: number, label: string])[] = [
+  [1, "the last hour"],
+  [24, "the last 24 hours"],
+  [7 * 24, "the last 7 days"],
+  [366 * 24, "the last year"],
+];
+
+const WINDS = ["N", "NE", "E", "SE", "S", "SW", "W", "NW"];
+
+/** Who is near a place: the circle's settings, and who is in it. */
+export function nearbyPanel(parts: NearbyPanelParts): TemplateResult | typeof nothing {
+  const { nearby } = parts;
+  if (!nearby.isOpen) return nothing;
+  return html`<section class="card nearby" aria-labelledby="nearby-title">
+    <div class="card-head">
+      <h2 id="nearby-title">Who is near</h2>
+      <button class="quiet" aria-label="Close" @click=${() => nearby.close()}>✕</button>
+    </div>
+    ${
+      nearby.state === "aiming"
+        ? html`<p role="status">Click a place on the map.</p>
+          <button @click=${() => nearby.aroundMiddle()}>Take the middle (N)</button>`
+        : html`${settings(nearby)}${results(parts)}`
+    }
+  </section>`;
+}
+
+function settings(nearby: Nearby): TemplateResult {
+  const { units, radius } = nearby;
+  const steps = radiusSteps(units);
+  const type = (event: Event) => {
+    const typed = parseRadius((event.target as HTMLInputElement).value, units);
+    if (typed !== null) nearby.setRadius(typed);
+  };
+  const slide = (event: Event) => nearby.setRadius(steps[Number((event.target as HTMLInputElement).value)]!);
+  return html`<div class="nearby-settings">
+    <label for="nearby-radius">Radius, ${UNIT_NAMES[units]}</label>
+    <div class="nearby-radius">
+      <input type="range" min="0" max=${steps.length - 1} .value=${live(String(nearestStep(radius!, units)))}
+        aria-label="Radius, in steps" aria-valuetext="${radius} ${UNIT_NAMES[units]}" @input=${slide}>
+      <input id="nearby-radius" type="number" min="0.01" max=${radiusMax(units)} step="any" inputmode="decimal"
+        .value=${String(radius)} @change=${type}>
+    </div>
+    <label for="nearby-age">Seen in</label>
+    <select id="nearby-age" @change=${(event: Event) => nearby.setAgeHoursMax(Number((event.target as HTMLSelectElement).value))}>
+      ${AGES.map(([hours, label]) => html`<option value=${hours} ?selected=${hours === nearby.ageHoursMax}>${label}</option>`)}
+    </select>
+    <button class="wide" @click=${() => nearby.aim()}>Another place</button>
+  </div>`;
+}
+
+function results(parts: NearbyPanelParts): TemplateResult {
+  const { nearby, zone } = parts;
+  return html`<p role="status" class=${nearby.state === "failed" ? "fault" : ""}>${summary(nearby, zone)}</p>
+    ${
+      nearby.found.length === 0
+        ? nothing
+        : html`<ol class="nearby-list">
+      ${repeat(
+        nearby.found,
+        ({ id }) => id,
+        (device) => row(device, parts),
+      )}
+    </ol>`
+    }
+    ${
+      nearby.hasMore
+        ? html`<button class="wide" ?disabled=${nearby.state === "asking"} @click=${() => nearby.more()}>
+      Load more</button>`
+        : nothing
+    }`;
+}
+
+/** What has come of it, in a sentence. */
+function summary({ state, fault, found, total, askedMs }: Nearby, zone: string): string {
+  if (state === "asking" && found.length === 0) return "Looking…";
+  if (state === "failed") return fault!;
+  const when = `at ${minuteText(askedMs, zone)}`;
+  if (total === 0) return `Nobody was here ${when}. Take a larger radius, or a longer time.`;
+  const who = total === 1 ? "1 device" : `${total.toLocaleString()} devices`;
+  return found.length < total
+    ? `${who} ${when}, here the ${found.length} nearest`
+    : `${who} ${when}, nearest first`;
+}
+
+function row(device: NearbyDevice, { nearby, chosen }: NearbyPanelParts): TemplateResult {
+  const { id, distanceMeters, bearingDegrees, timestampMs } = device;
+  const isChosen = chosen.id === id;
+  return html`<li class="nearby-row">
+    <button aria-current=${isChosen ? "true" : nothing} @click=${() => chosen.choose(id)}>
+      <span class="name">${id}</span>
+      <span class="soft">${distanceText(distanceMeters, nearby.units)} ${windOf(bearingDegrees)}</span>
+      <span class="soft">${agoText(timestampMs, nearby.askedMs)}</span>
+    </button>
+  </li>`;
+}
+
+/** The wind that a bearing is nearest to. */
+function windOf(bearingDegrees: number): string {
+  return WINDS[Math.round(bearingDegrees / 45) % 8]!;
+}

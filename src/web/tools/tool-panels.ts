@@ -1,0 +1,55 @@
+import { html, nothing, type TemplateResult } from "lit-html";
+import type { MapView } from "../map/map-view.ts";
+import type { Session } from "../session/session.ts";
+import { visitorBanner } from "../session/visitor.ts";
+import { densityPanel } from "./density-panel.ts";
+import { helpDialog } from "./help.ts";
+import { nearbyPanel } from "./nearby-panel.ts";
+import type { Tools } from "./tools.ts";
+
+/** What the tools' panels show. */
+interface ToolPanelsParts {
+  readonly tools: Tools;
+  readonly map: Pick<MapView, "fault" | "fitAll">;
+  readonly session: Session;
+  readonly zones: { readonly zone: string };
+  /** Whether the server has said that there is no device. */
+  readonly isEmpty: boolean;
+}
+
+/** What opens the tools. Who may only look is offered no more than that. */
+export function toolButtons({ tools, map, session }: ToolPanelsParts): TemplateResult {
+  const { nearby, density, help } = tools;
+  const hasMap = map.fault === null;
+  const mayRead = session.may("read");
+  return html`
+    ${
+      hasMap && mayRead
+        ? html`
+      <button aria-pressed=${nearby.isOpen} @click=${() => nearby.close() || nearby.aim()}>Nearby</button>
+      <button aria-pressed=${density.isOpen} @click=${() => density.close() || density.open()}>Where all were</button>`
+        : nothing
+    }
+    ${hasMap ? html`<button @click=${() => map.fitAll()}>Fit all</button>` : nothing}
+    ${mayRead ? html`<button @click=${() => tools.make(({ share }) => share.open())}>Share</button>` : nothing}
+    ${session.may("write") ? html`<button @click=${() => tools.make(({ connect }) => connect.open())}>Connect</button>` : nothing}
+    <button @click=${() => help.open()}>Help</button>`;
+}
+
+/** What lies over the map. */
+export function mapCards({ tools, session, zones, isEmpty }: ToolPanelsParts): TemplateResult {
+  const { chosen, nearby, density, making, fault } = tools;
+  const { zone } = zones;
+  if (isEmpty && making === null && fault === null && session.may("read")) void tools.make(() => undefined);
+  return html`<section class="cards" aria-label="Tools">
+    ${visitorBanner(session.facts!, zone)}
+    ${fault === null ? nothing : html`<p class="visitor fault" role="alert">${fault}</p>`}
+    ${densityPanel(density, zone)} ${nearbyPanel({ nearby, chosen, zone })}
+    ${session.may("read") ? making?.emptyPage(isEmpty, session.may("write")) : nothing}
+  </section>`;
+}
+
+/** What lies over the page. */
+export function toolWindows({ tools }: ToolPanelsParts): TemplateResult {
+  return html`${helpDialog(tools.help)} ${tools.making?.dialogs()}`;
+}

@@ -1,0 +1,120 @@
+import { expect } from "bun:test";
+import type { Page } from "playwright-core";
+import type { DotBuffer } from "../../src/web/dots/dot-buffer.ts";
+import { store } from "../runtime/support/client.ts";
+import { cameraOf, type Pixel, pictureAt, pixelOf } from "./support/map.ts";
+import { askPart, type PartName } from "./support/parts.ts";
+import { describePage, type Stage } from "./support/stage.ts";
+import type { Visit } from "./support/visit.ts";
+
+/* What only a browser shows of the dots: that they are drawn, where, and until when. */
+
+const DOT_BUFFER: PartName<DotBuffer> = ["dots/dot-buffer.ts", "DotBuffer"];
+
+const VAN = { latitude: 51.5, longitude: -0.1 };
+const WEST = { latitude: -17, longitude: 179.99 };
+const EAST = { latitude: -17, longitude: -179.99 };
+
+describePage(
+  "dots",
+  (stage) => {
+    stage.test("stand on both sides of ±180° at once", async (visit, page) => {
+      await enterAt(stage, visit, "-17,180,12");
+      const { longitude } = (await cameraOf(page))!;
+      const near = (each: number) => each + 360 * Math.round((longitude - each) / 360);
+      const empty = await pictureAt(page, await pixelOf(page, -17.02, longitude));
+      for (const place of [WEST, EAST])
+        await seen(visit, await pixelOf(page, place.latitude, near(place.longitude)), empty);
+    });
+
+    stage.test("are there in the other theme, and after a loss of the graphics", async (visit, page) => {
+      await enterAt(stage, visit, "51.5,-0.1,14");
+      const at = await pixelOf(page, VAN.latitude, VAN.longitude);
+      const aside = { x: at.x + 60, y: at.y };
+      await seen(visit, at, await pictureAt(page, aside));
+      const byDay = await pictureAt(page, at);
+      await page.getByRole("button", { name: "Dark colors" }).click();
+      await visit.until("the dark map", async () => (await pictureAt(page, at)) !== byDay);
+      await seen(visit, at, await pictureAt(page, aside));
+      const byNight = await pictureAt(page, at);
+
+      await loseGraphics(page, "loseContext");
+      await page.getByText("The map is being drawn anew").waitFor();
+      await loseGraphics(page, "restoreContext");
+      await page.getByText("The map is being drawn anew").waitFor({ state: "detached" });
+      await visit.until("the same dot", async () => (await pictureAt(page, at)) === byNight);
+    });
+
+    stage.test("are chosen by a click nearby, and followed until the map is dragged", async (visit, page) => {
+      await enterAt(stage, visit, "51.5,-0.1,14");
+      const at = await pixelOf(page, VAN.latitude, VAN.longitude);
+      await page.mouse.click(at.x + 5, at.y - 5);
+      await page.getByRole("heading", { name: "van" }).waitFor();
+      await page.getByRole("button", { name: "Follow" }).click();
+      await report(stage, { latitude: 51.51, longitude: -0.08 });
+      await visit.until("the map at the device", async () => isAt(await cameraOf(page), 51.51, -0.08));
+
+      await page.mouse.move(at.x, at.y + 100);
+      await page.mouse.down();
+      await page.mouse.move(at.x + 80, at.y + 150, { steps: 4 });
+      await page.mouse.up();
+      await page.getByRole("button", { name: "Follow", pressed: false }).waitFor();
+      await report(stage, VAN);
+      await Bun.sleep(1500); // What follows would be there by then.
+      expect(isAt(await cameraOf(page), VAN.latitude, VAN.longitude)).toBe(false);
+    });
+
+    for (const reducedMotion of ["reduce", "no-preference"] as const) {
+      stage.test(
+        `${reducedMotion === "reduce" ? "leap" : "glide"} for those who set motion to ${reducedMotion}`,
+        async (visit, page) => {
+          await enterAt(stage, visit, "51.5,-0.1,14");
+          const glideMs = await askPart(page, DOT_BUFFER, (buffer) => buffer.glideMs, null);
+          if (reducedMotion === "reduce") expect(glideMs).toBe(0);
+          else expect(glideMs).toBeGreaterThan(0);
+        },
+        { reducedMotion },
+      );
+    }
+  },
+  {
+    prepare: ({ client }) =>
+      store(client, [
+        { device_id: "van", timestamp: Date.now(), ...VAN },
+        { device_id: "west", timestamp: Date.now(), ...WEST },
+        { device_id: "east", timestamp: Date.now(), ...EAST },
+      ]),
+  },
+);
+
+/** Signs in, and looks at a place: latitude, longitude, zoom. */
+async function enterAt({ key }: Stage, visit: Visit, place: string): Promise<void> {
+  await visit.enter(key, `/map?at=${place}`);
+  await visit.until("the map", () => cameraOf(visit.page));
+  await visit.page.getByText("3 devices").waitFor();
+}
+
+async function seen(visit: Visit, at: Pixel, empty: string): Promise<void> {
+  await visit.until("a dot", async () => (await pictureAt(visit.page, at)) !== empty);
+}
+
+function report({ client }: Stage, place: typeof VAN) {
+  return store(client, [{ device_id: "van", timestamp: Date.now(), ...place }]);
+}
+
+function isAt(camera: typeof VAN | null, latitude: number, longitude: number): boolean {
+  return (
+    camera !== null &&
+    Math.abs(camera.latitude - latitude) < 1e-4 &&
+    Math.abs(camera.longitude - longitude) < 1e-4
+  );
+}
+
+function loseGraphics(page: Page, step: "loseContext" | "restoreContext"): Promise<void> {
+  return page.evaluate((method) => {
+    const holder = globalThis as { extension?: WEBGL_lose_context | null };
+    const canvas = document.querySelector<HTMLCanvasElement>(".map-canvas canvas")!;
+    holder.extension ??= canvas.getContext("webgl2")!.getExtension("WEBGL_lose_context");
+    holder.extension![method]();
+  }, step);
+}

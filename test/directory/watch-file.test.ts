@@ -1,0 +1,49 @@
+import { expect, test } from "bun:test";
+import { openKeyStore } from "../../src/auth/key-store.ts";
+import type { SharedFileState } from "../../src/directory/shared-file.ts";
+import { watchFile } from "../../src/directory/watch-file.ts";
+import { UNBOUND } from "../../src/model/binding.ts";
+import type { AppId } from "../../src/model/ids.ts";
+import { systemClock } from "../../src/time/clock.ts";
+import { createMemoryKeyFiles, createMemoryLock } from "../auth/memory-key-files.ts";
+
+test("watchFile() takes in changed keys and tells when the file stops and starts being usable", async () => {
+  const files = createMemoryKeyFiles();
+  const process = { pid: 1, command: "serve" };
+  const open = () =>
+    openKeyStore({ files, path: "keys.json", clock: systemClock, acquireLock: createMemoryLock(), process });
+  const server = await open();
+
+  let told: (state: SharedFileState) => void = () => {};
+  const nextState = () => new Promise<SharedFileState>((resolve) => (told = resolve));
+  const watch = watchFile(server, 5, (state) => told(state));
+
+  const usable = nextState();
+  const created = await (await open()).create({
+    appId: "default" as AppId,
+    permissions: ["read"],
+    view: null,
+    tier: "free",
+    label: "",
+    ...UNBOUND,
+    expiresMs: null,
+  });
+  if (!created.ok) throw new Error(created.error.kind);
+  expect(await usable).toBe("ok");
+  expect(server.find(created.value.text).kind).toBe("known");
+
+  const damaged = nextState();
+  files.bytes = new Uint8Array([1, 2, 3]);
+  expect(await damaged).toEqual({ damaged: "it is not a JSON object" });
+  expect(server.find(created.value.text).kind).toBe("unknown");
+
+  watch.stop();
+  let reads = 0;
+  const { read } = files;
+  files.read = (path) => {
+    reads++;
+    return read(path);
+  };
+  await new Promise((resolve) => setTimeout(resolve, 30)); // Six intervals: enough for a watch that goes on.
+  expect(reads).toBe(0);
+});

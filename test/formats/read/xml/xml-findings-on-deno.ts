@@ -1,0 +1,4 @@
+import { xmlFindings } from "./xml-findings.ts";
+
+/** Run by Deno, whose answer a test compares with Bun's. */
+console.log(await xmlFindings());

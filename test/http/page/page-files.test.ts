@@ -1,0 +1,108 @@
+import { expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { readPageFiles } from "../../../src/http/page/page-files.ts";
+import { createStripTypes } from "../../../src/runtime/strip-types.ts";
+
+const stripTypes = createStripTypes();
+const readAsset = (specifier: string) => Bun.file(new URL(specifier)).bytes();
+
+/** The page of a made-up src/web. */
+async function pageOf(files: Readonly<Record<string, string>>) {
+  return readPageFiles({
+    stripTypes,
+    demoSpeed: null,
+    async readAsset(specifier) {
+      const path = /\/src\/web\/(.+)$/.exec(specifier)![1]!;
+      if (files[path] === undefined) throw new Error(`${path} is asked for, and isn't there`);
+      return new TextEncoder().encode(files[path]);
+    },
+  });
+}
+
+const HTML = `<link href="{app}/style/a.css"><!-- modules --><script src="{app}/page/main.ts">`;
+
+async function textOf(page: Awaited<ReturnType<typeof pageOf>>, path: string) {
+  const file = page.files.get(path);
+  return file === undefined ? null : new TextDecoder().decode((await file.body.in(null)).bytes);
+}
+
+const htmlOf = async (page: Awaited<ReturnType<typeof pageOf>>) =>
+  new TextDecoder().decode((await page.html.in(null)).bytes);
+
+test("readPageFiles() finds the modules that others import, without their types, and nothing else", async () => {
+  const page = await pageOf({
+    "index.html": HTML,
+    "style/a.css": "a{}",
+    "page/main.ts": `import { b } from "../other/b.ts";\nimport type { C } from "../other/c.ts";\nexport const a: C = b;`,
+    "other/b.ts": `import { html } from "lit-html";\nimport { d } from "./d.ts";\nexport const b = [d, html];`,
+    "other/d.ts": "export const d: number = 1;",
+    "other/e.ts": "never();",
+  });
+  expect([...page.files.keys()].sort()).toEqual(["other/b.ts", "other/d.ts", "page/main.ts", "style/a.css"]);
+  expect(await textOf(page, "page/main.ts")).not.toContain("number");
+});
+
+test("readPageFiles() serves what is imported later, and has browsers ask for it then", async () => {
+  const page = await pageOf({
+    "index.html": HTML,
+    "style/a.css": "",
+    "page/main.ts": `import "../other/both.ts";\nexport const open = () => import("../other/late.ts");`,
+    "other/both.ts": "export const both = 1;",
+    "other/late.ts": `import "./both.ts";\nimport "./later.ts";`,
+    "other/later.ts": "",
+  });
+  expect(page.files.has("other/later.ts")).toBeTrue();
+  const main = await textOf(page, "page/main.ts");
+  expect(main).toContain("both");
+  expect(main).not.toContain("later");
+});
+
+test("readPageFiles() has browsers ask at once for the packages that are needed at first", async () => {
+  const html = await htmlOf(
+    await pageOf({
+      "index.html": HTML,
+      "style/a.css": "",
+      "page/main.ts": `import { html } from "lit-html";\nexport const plot = () => import("uplot").then(html);`,
+    }),
+  );
+  expect(html).toMatch(/modulepreload" href="\/map\/packages\/lit-html@/);
+  expect(html).not.toMatch(/modulepreload" href="\/map\/packages\/uplot@/);
+});
+
+test("a module of the page can't name a file outside of it", async () => {
+  const files = { "index.html": HTML, "style/a.css": "", "page/main.ts": `import "../../../../secret.ts";` };
+  await expect(pageOf(files)).rejects.toThrow("secret.ts is asked for");
+});
+
+test("readPageFiles() tells the page how fast a demo plays", async () => {
+  const readAsset = async (specifier: string) =>
+    new TextEncoder().encode(specifier.endsWith(".html") ? "<body>" : "");
+  const htmlAt = async (demoSpeed: number | null) =>
+    htmlOf(await readPageFiles({ stripTypes, readAsset, demoSpeed }));
+  expect(await htmlAt(20)).toBe('<body data-demo-speed="20">');
+  expect(await htmlAt(null)).toBe("<body>");
+});
+
+test("readPageFiles() gives another version to whatever is another", async () => {
+  const files = { "index.html": HTML, "style/a.css": "a{}", "page/main.ts": "" };
+  const { version } = await pageOf(files);
+  expect((await pageOf(files)).version).toBe(version);
+  for (const path of Object.keys(files)) {
+    const changed = { ...files, [path]: `${files[path as keyof typeof files]} ` };
+    expect(
+      (await pageOf({ ...changed, "page/main.ts": path.endsWith(".ts") ? "f();" : "" })).version,
+    ).not.toBe(version);
+  }
+});
+
+test("the policy lets the page's own import map run, and nothing else that stands in the HTML", async () => {
+  const page = await readPageFiles({ stripTypes, readAsset, demoSpeed: null });
+  const html = await htmlOf(page);
+  const scripts = [...html.matchAll(/<script([^>]*)>([\s\S]*?)<\/script>/g)];
+  const inline = scripts.filter(([, attributes]) => !attributes!.includes("src="));
+  expect(inline).toHaveLength(1);
+  const sha256 = createHash("sha256").update(inline[0]![2]!).digest("base64");
+  expect(page.policy).toContain(`script-src 'self' 'sha256-${sha256}';`);
+  expect(page.policy).not.toContain("unsafe");
+  expect(html).not.toMatch(/\sstyle=|\son\w+=/);
+});

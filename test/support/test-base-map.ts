@@ -1,0 +1,10 @@
+import { type BaseMap, openBaseMap } from "../../src/basemap/base-map.ts";
+import { createNodeInputs } from "../../src/runtime/inputs/node-inputs.ts";
+
+let opened: Promise<BaseMap> | null = null;
+
+/** The world of the project without streets, opened once for all tests of a process. */
+export function openTestBaseMap(): Promise<BaseMap> {
+  opened ??= openBaseMap(createNodeInputs(), null);
+  return opened;
+}

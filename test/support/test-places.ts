@@ -1,0 +1,8 @@
+import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
+import { createPlacesLoader } from "../../src/places/load-places.ts";
+
+/** The places of the project, read once for all tests of a process. */
+export const loadTestPlaces = createPlacesLoader(
+  (specifier) => Bun.file(new URL(specifier)).bytes(),
+  new Scheduler(),
+);

@@ -1,0 +1,35 @@
+import { afterEach, expect, spyOn, test } from "bun:test";
+import { Api } from "../../../src/web/api/api.ts";
+import type { ApiError } from "../../../src/web/api/api-error.ts";
+
+const network = spyOn(globalThis, "fetch");
+afterEach(() => network.mockReset());
+
+/** What is thrown where the server answers so. */
+async function failureOf(answer: Response): Promise<ApiError> {
+  network.mockResolvedValue(answer);
+  return (await new Api().get("/api/v1/devices").catch((error: unknown) => error)) as ApiError;
+}
+
+test("a failure says what the server says, and when to ask again", async () => {
+  const failure = await failureOf(
+    Response.json({ message: "Too many listen." }, { status: 503, headers: { "retry-after": "10" } }),
+  );
+  expect([failure.status, failure.message, failure.retryAfterSeconds]).toEqual([503, "Too many listen.", 10]);
+});
+
+test("a failure of somebody on the way says its status", async () => {
+  const failure = await failureOf(new Response("<h1>Bad gateway</h1>", { status: 502 }));
+  expect([failure.message, failure.retryAfterSeconds]).toEqual(["The server answered 502.", null]);
+});
+
+test("a 401 signs out, and nothing else does", async () => {
+  const api = new Api();
+  let signedOut = 0;
+  api.onSignedOut = () => signedOut++;
+  for (const status of [403, 500, 401]) {
+    network.mockResolvedValue(Response.json({ message: "No." }, { status }));
+    await api.get("/api/v1/devices").catch(() => undefined);
+  }
+  expect(signedOut).toBe(1);
+});

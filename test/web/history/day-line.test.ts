@@ -1,0 +1,172 @@
+import { describe, expect, test } from "bun:test";
+import { DayLine, type DayMap } from "../../../src/web/history/day-line.ts";
+import type { History } from "../../../src/web/history/history.ts";
+import { Track } from "../../../src/web/history/track.ts";
+import type { LocalDay } from "../../../src/web/time/local-day.ts";
+import { spanNamed } from "../../../src/web/time/span.ts";
+import { FakeServer, settled } from "../device/fake-server.ts";
+
+type Bounds = Parameters<DayMap["fit"]>[0];
+
+/** Of a town near the equator, in the middle of the map. */
+const TOWN: Bounds = { west: 9.9, south: -0.1, east: 10.1, north: 0.1 };
+
+function create({ bounds = TOWN, zoom = 11 } = {}) {
+  const server = new FakeServer();
+  const fitted: Bounds[] = [];
+  const drawn: Parameters<DayMap["setDay"]>[0][] = [];
+  const camera = { latitude: 0, zoom, bounds };
+  let moved = () => {};
+  const line = new DayLine(server, {
+    camera,
+    onCamera(listener) {
+      moved = listener;
+      return () => {};
+    },
+    fit: (each) => fitted.push(each),
+    setDay: (day) => drawn.push(day),
+  });
+  const move = (to: Partial<typeof camera>) => {
+    Object.assign(camera, to);
+    moved();
+  };
+  return { server, line, fitted, drawn, move };
+}
+
+function historyOf(
+  span: "day" | "year",
+  longitudes: readonly number[] = [9.95, 10.05],
+  deviceId = "bus",
+): History {
+  const track = new Track({
+    ...{ total: 2, tolerance_meters: span === "day" ? 0 : 400, gaps: [] },
+    ...{ timestamp: longitudes.map((_, index) => index * 1000), latitude: longitudes.map(() => 0) },
+    longitude: longitudes,
+  });
+  return {
+    ...{ deviceId, day: "2026-11-22" as LocalDay, zone: "UTC", span: spanNamed(span), isView: false },
+    ...{ range: { startMs: 0, endMs: 9 }, track, reports: 2, isIncomplete: false, stops: null },
+  };
+}
+
+/** As long as hands get to move on, and some more. */
+const settleMap = () => new Promise((resolve) => setTimeout(resolve, 400));
+
+const linesOf = (day: Parameters<DayMap["setDay"]>[0] | undefined) => day?.lines;
+
+describe("the line of a day", () => {
+  test("is drawn with its stops, and asks for nothing more however closely it is seen", async () => {
+    const { server, line, drawn, move } = create({ zoom: 18 });
+    const stops = {
+      ...{ distance_meters: 1, moving_seconds: 1 },
+      stops: [{ start: 0, end: 1, latitude: 1, longitude: 2 }],
+    };
+    line.show({ ...historyOf("day"), stops });
+    move({ zoom: 20 });
+    await settleMap();
+    expect(drawn.at(-1)).toEqual({
+      lines: [
+        [
+          [9.95, 0],
+          [10.05, 0],
+        ],
+      ],
+      stops: [{ latitude: 1, longitude: 2, number: 1 }],
+    });
+    expect(server.asked).toHaveLength(0);
+    line.show(null);
+    expect(drawn.at(-1)).toBeNull();
+  });
+
+  test("grows without moving the map", () => {
+    const { line, drawn, fitted } = create({ bounds: { west: 50, south: 1, east: 51, north: 2 } });
+    const history = historyOf("day");
+    line.show(history);
+    expect(fitted).toEqual([{ west: 9.95, south: 0, east: 10.05, north: 0 }]);
+    history.track.append(2000, 0, 10.053);
+    line.show(history);
+    line.show({ ...history, track: history.track });
+    expect(linesOf(drawn.at(-1))![0]).toHaveLength(3);
+    expect(fitted).toHaveLength(1);
+  });
+});
+
+describe("the map moves to another device's line", () => {
+  test("only where nothing of it is seen, or a spot", () => {
+    const fitsAt = (bounds: Bounds, zoom: number) => {
+      const { line, fitted } = create({ bounds, zoom });
+      line.show(historyOf("day"));
+      return fitted.length === 1;
+    };
+    expect(fitsAt(TOWN, 11)).toBe(false);
+    expect(fitsAt({ west: 10.04, south: -1, east: 11, north: 1 }, 8)).toBe(false);
+    expect(fitsAt({ west: 10.06, south: -1, east: 11, north: 1 }, 8)).toBe(true);
+    expect(fitsAt({ west: -60, south: -60, east: 60, north: 60 }, 2)).toBe(true);
+    expect(fitsAt({ west: 9, south: -5, east: 14, north: 5 }, 14)).toBe(false);
+  });
+
+  test("once round the earth, too", () => {
+    const { line, fitted } = create({ bounds: { west: 369.9, south: -0.1, east: 370.1, north: 0.1 } });
+    line.show(historyOf("day"));
+    expect(fitted).toHaveLength(0);
+  });
+});
+
+describe("the line of a year", () => {
+  test("is asked for again by the box that is seen, and some more, where it is too coarse", async () => {
+    const { server, line, drawn } = create();
+    line.show(historyOf("year"));
+    const { query } = server.last("/track");
+    expect(query).toMatchObject({ start: 0, end: 9, bbox: "9.85,-0.15,10.15,0.15" });
+    expect(query.tolerance_meters).toBe(57); // 38 m are a pixel.
+    await server.answerTrack([1, 2, 3]);
+    expect(linesOf(drawn.at(-1))![0]).toHaveLength(3);
+  });
+
+  test("is good enough from afar", () => {
+    const { server, line } = create({ zoom: 7 });
+    line.show(historyOf("year"));
+    expect(server.asked).toHaveLength(0);
+  });
+
+  test("is asked for once more only where hands have come to rest at what is not there", async () => {
+    const { server, line, move } = create();
+    line.show(historyOf("year"));
+    await server.answerTrack([1, 2, 3]);
+    move({ bounds: { ...TOWN, west: 9.88 } });
+    await settleMap();
+    expect(server.asked).toHaveLength(1);
+    move({ bounds: { ...TOWN, west: 9.7 } });
+    move({ bounds: { ...TOWN, west: 9.6 } });
+    await settleMap();
+    expect(server.asked).toHaveLength(2);
+  });
+
+  test("grows where it is seen closely, too", async () => {
+    const { server, line, drawn } = create();
+    const history = historyOf("year");
+    line.show(history);
+    await server.answerTrack([1, 2, 3]);
+    history.track.append(4000, 0, 0.0025);
+    line.show(history);
+    expect(linesOf(drawn.at(-1))![0]).toHaveLength(4);
+  });
+
+  test("stays coarse where the server can't be asked, and what is given up is not drawn", async () => {
+    const { server, line, drawn } = create();
+    line.show(historyOf("year"));
+    await server.fail("/track");
+    expect(linesOf(drawn.at(-1))![0]).toHaveLength(2);
+    line.show(historyOf("year", [9.95, 10, 10.05], "tram"));
+    const [asked] = server.open("/track").slice(-1);
+    line.show(null);
+    await settled();
+    expect([asked!.signal?.aborted, drawn.at(-1)]).toEqual([true, null]);
+  });
+
+  test("is asked for over ±180° as the server has it", () => {
+    const { server, line } = create({ bounds: { west: 179.9, south: -0.1, east: 180.1, north: 0.1 } });
+    line.show(historyOf("year", [179.95, -179.95]));
+    expect(server.last("/track").query.bbox).toBe("179.85,-0.15,-179.85,0.15");
+  });
+});

@@ -1,0 +1,70 @@
+import { expect, test } from "bun:test";
+import type { Api } from "../../../src/web/api/api.ts";
+import { ApiError } from "../../../src/web/api/api-error.ts";
+import { Connect } from "../../../src/web/keys/connect.ts";
+import { Copying } from "../../../src/web/keys/copying.ts";
+import { PageKeys } from "../../../src/web/keys/page-keys.ts";
+import { PHONE_APPS } from "../../../src/web/keys/phone-apps.ts";
+
+const changed = () => undefined;
+const KEY = { id: "k_1", kind: "phone", label: "Overland", device_id: "phone-1", created: 5, expires: null };
+
+function setUp() {
+  const sent: unknown[] = [];
+  const asked: string[] = [];
+  const faults: Error[] = [];
+  const api: Pick<Api, "get" | "send"> = {
+    async get<Body>(path: string): Promise<Body> {
+      asked.push(path);
+      return { keys: [], requests: [] } as Body;
+    },
+    async send<Body>(_method: string, _path: string, body?: unknown): Promise<Body> {
+      const fault = faults.shift();
+      if (fault !== undefined) throw fault;
+      sent.push(body);
+      return { key: KEY, text: "wh_x", setup: {} } as Body;
+    },
+  };
+  const devices = { timestampMs: [], latitude: [], longitude: [], rowOf: () => undefined };
+  const connect = new Connect({
+    api,
+    keys: new PageKeys({ api, changed }),
+    copying: new Copying(changed),
+    devices,
+    zones: { zone: "UTC" },
+    location: { origin: "http://10.0.0.5:3000", hostname: "10.0.0.5" },
+    changed,
+  });
+  return { connect, sent, asked, faults };
+}
+
+test("makes a key for the app and the device, at the address of the page, and listens for it", async () => {
+  const { connect, sent, asked } = setUp();
+  connect.choose(PHONE_APPS.find(({ client }) => client === "overland")!);
+  connect.deviceName = " phone-1 ";
+  await connect.make();
+  expect(sent).toEqual([
+    {
+      kind: "phone",
+      client: "overland",
+      device_id: "phone-1",
+      url: "http://10.0.0.5:3000",
+      label: "Overland",
+    },
+  ]);
+  expect(connect.made?.text).toBe("wh_x");
+  expect(asked).toEqual(["/map/keys/k_1/requests"]);
+  connect.restart();
+  expect(connect.made).toBeNull();
+});
+
+test("says why no key was made", async () => {
+  const { connect, faults } = setUp();
+  faults.push(new ApiError(400, "device_id must not be empty"));
+  await connect.make();
+  expect([connect.fault, connect.made, connect.isMaking]).toEqual([
+    "device_id must not be empty",
+    null,
+    false,
+  ]);
+});

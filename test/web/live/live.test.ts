@@ -1,0 +1,245 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { ApiError } from "../../../src/web/api/api-error.ts";
+import { DeviceTable } from "../../../src/web/devices/device-table.ts";
+import { LiveDevices } from "../../../src/web/live/live.ts";
+import { ScriptedServer } from "./scripted-server.ts";
+
+/*
+ * The page's reader against a server that does all that a server and a network may do: cut bytes anywhere, break off,
+ * fall silent, refuse, forget. In the end the table is what the server has, whatever came in between.
+ */
+
+const SILENCE_MS = 25;
+
+function begun(server: ScriptedServer) {
+  const table = new DeviceTable();
+  const states: string[] = [];
+  const tries: number[] = [];
+  const live = new LiveDevices({
+    fetch: server.fetch,
+    table,
+    changed: () => {
+      if (states.at(-1) !== live.state) states.push(live.state);
+    },
+    silenceMsMax: SILENCE_MS,
+    pauseMs: (failures) => {
+      tries.push(failures);
+      return 1;
+    },
+  });
+  live.begin();
+  return { live, table, states, tries };
+}
+
+function placesIn(table: DeviceTable): Record<string, readonly [number, number]> {
+  return Object.fromEntries(
+    table.ids.map((id, row) => [id, [table.timestampMs[row]!, table.latitude[row]!]]),
+  );
+}
+
+async function until(isTrue: () => boolean): Promise<void> {
+  const giveUpMs = Date.now() + 4000;
+  while (!isTrue()) {
+    if (Date.now() > giveUpMs) throw new Error("it does not come about");
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}
+
+/** What happens to the server, and to the line to it. */
+const steps = fc.array(
+  fc.oneof(
+    { weight: 6, arbitrary: fc.record({ kind: fc.constant("report" as const), device: fc.nat(8) }) },
+    { weight: 3, arbitrary: fc.record({ kind: fc.constant("tell" as const), cut: fc.nat(60) }) },
+    { weight: 6, arbitrary: fc.record({ kind: fc.constant("wait" as const), ms: fc.nat(3) }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant("tellHalf" as const), cut: fc.nat(60) }) },
+    ...(["beat", "breakOff", "fail", "silence", "forget", "refuse", "sleep", "wake"] as const).map(
+      (kind) => ({ weight: 1, arbitrary: fc.record({ kind: fc.constant(kind) }) }),
+    ),
+  ),
+  { maxLength: 40 },
+);
+
+test("whatever happens on the way, the table is in the end what the server has", async () => {
+  await fc.assert(
+    fc.asyncProperty(steps, async (all) => {
+      const server = new ScriptedServer();
+      const { live, table } = begun(server);
+      for (const step of all) {
+        if (step.kind === "report") server.report(`Zoë 🚌 ${step.device}`);
+        else if (step.kind === "tell") server.tell(step.cut);
+        else if (step.kind === "tellHalf") server.tellHalf(step.cut);
+        else if (step.kind === "wait") await new Promise((resolve) => setTimeout(resolve, step.ms));
+        else if (step.kind === "sleep") live.sleep();
+        else if (step.kind === "wake") live.wake();
+        else server[step.kind]();
+      }
+      live.wake();
+      server.recover();
+      await until(() => {
+        server.tell(7);
+        return live.sequence === server.sequence && live.state === "live";
+      });
+      expect(placesIn(table)).toEqual(server.places());
+      live.end();
+      expect(placesIn(table)).toEqual({});
+      expect(live.state).toBe("stopped");
+    }),
+    { numRuns: 150 },
+  );
+}, 60_000);
+
+test("a lost connection goes on behind the last event, and asks for no snapshot", async () => {
+  const server = new ScriptedServer();
+  server.report("van");
+  const { live, table, states } = begun(server);
+  await until(() => live.state === "live");
+  server.report("van");
+  server.tell(5);
+  await until(() => live.sequence === 102);
+  server.breakOff();
+  server.report("car");
+  await until(() => server.asked.length === 3);
+  server.tell(5);
+  await until(() => table.size === 2);
+  expect(server.asked).toEqual(["/api/v1/locations/current/columns", "/api/v1/live 101", "/api/v1/live 102"]);
+  expect(states).toEqual(["starting", "live", "reconnecting", "live"]);
+  live.end();
+});
+
+test("pauses begin anew once something was heard", async () => {
+  const server = new ScriptedServer();
+  server.refuse();
+  server.refuse();
+  const { live, tries } = begun(server);
+  await until(() => live.state === "live");
+  server.breakOff();
+  await until(() => tries.length === 3);
+  expect(tries).toEqual([1, 2, 1]);
+  live.end();
+});
+
+test("an event that was not taken whole comes again", async () => {
+  const server = new ScriptedServer();
+  const { live, table } = begun(server);
+  await until(() => live.state === "live");
+  server.report("van");
+  server.tellHalf(5);
+  await until(() => server.asked.length === 3);
+  expect(server.asked.at(-1)).toBe("/api/v1/live 100");
+  server.tell(5);
+  await until(() => table.size === 1);
+  live.end();
+});
+
+test("a reset makes a snapshot, and the same stream goes on", async () => {
+  const server = new ScriptedServer();
+  const { live, table } = begun(server);
+  await until(() => live.state === "live");
+  server.report("van");
+  server.forget();
+  server.breakOff();
+  await until(() => table.size === 1);
+  server.report("car");
+  server.tell(5);
+  await until(() => table.size === 2);
+  expect(server.asked.slice(2)).toEqual(["/api/v1/live 100", "/api/v1/locations/current/columns"]);
+  live.end();
+});
+
+test("a connection on which nothing comes is given up; beats keep it", async () => {
+  const server = new ScriptedServer();
+  const { live } = begun(server);
+  await until(() => live.state === "live");
+  const beats = setInterval(() => server.beat(), 1);
+  await new Promise((resolve) => setTimeout(resolve, 4 * SILENCE_MS));
+  clearInterval(beats);
+  expect(server.asked.length).toBe(2);
+  await until(() => server.asked.length > 2);
+  expect(server.asked[2]).toBe("/api/v1/live 100");
+  live.end();
+});
+
+test("a server that says no is not asked again; one that can't is", async () => {
+  let answers = [503, 429, 0, 403];
+  const table = new DeviceTable();
+  const asked: (number | null)[] = [];
+  const live: LiveDevices = new LiveDevices({
+    fetch: async () => {
+      const [status = 200, ...others] = answers;
+      answers = others;
+      throw new ApiError(status, `It says ${status}.`, status === 503 ? 7 : null);
+    },
+    table,
+    changed: () => undefined,
+    pauseMs: (failures, retryAfterSeconds) => {
+      asked.push(failures, retryAfterSeconds);
+      return 1;
+    },
+  });
+  live.begin();
+  await until(() => live.state === "stopped");
+  expect([live.fault, answers]).toEqual(["It says 403.", []]);
+  expect(asked).toEqual([1, 7, 2, null, 3, null]);
+});
+
+test("who signs out while a snapshot comes has nothing in memory", async () => {
+  const server = new ScriptedServer();
+  server.report("van");
+  const snapshot = await (await server.fetch("/api/v1/locations/current/columns", {})).bytes();
+  const { promise: come, resolve: beginBody } =
+    Promise.withResolvers<ReadableStreamDefaultController<Uint8Array>>();
+  const table = new DeviceTable();
+  const live = new LiveDevices({
+    fetch: async () => new Response(new ReadableStream<Uint8Array>({ start: beginBody })),
+    table,
+    changed: () => undefined,
+  });
+  live.begin();
+  const body = await come;
+  body.enqueue(snapshot);
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  body.close(); // All of it is there in the moment in which the session ends.
+  live.end();
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  expect([table.size, live.state]).toEqual([0, "stopped"]);
+});
+
+test("a page that sleeps has no connection, and goes on where it was when it wakes", async () => {
+  const server = new ScriptedServer();
+  const { live, table } = begun(server);
+  await until(() => live.state === "live");
+  live.sleep();
+  await until(() => !server.isHeard);
+  server.report("van");
+  live.wake();
+  await until(() => live.state === "live");
+  server.tell(5);
+  await until(() => table.size === 1);
+  expect(server.asked.at(-1)).toBe("/api/v1/live 100");
+  live.end();
+});
+
+test("a pause ends when a network is there again, and with the session", async () => {
+  const server = new ScriptedServer();
+  server.refuse();
+  const live = new LiveDevices({
+    fetch: server.fetch,
+    table: new DeviceTable(),
+    changed: () => undefined,
+    pauseMs: () => 1_000_000,
+  });
+  live.begin();
+  await until(() => live.retryAtMs !== null);
+  expect([live.state, live.fault]).toEqual(["reconnecting", "The server is starting."]);
+  expect(live.isFilled).toBeFalse();
+  live.retryNow();
+  await until(() => live.state === "live");
+  expect([live.retryAtMs, live.fault, live.isFilled]).toEqual([null, null, true]);
+  server.refuse();
+  server.breakOff();
+  await until(() => live.retryAtMs !== null);
+  live.end();
+  await until(() => live.retryAtMs === null);
+  expect(live.isFilled).toBeFalse();
+});

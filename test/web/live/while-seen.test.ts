@@ -1,0 +1,45 @@
+import { expect, test } from "bun:test";
+import { liveWhileSeen } from "../../../src/web/live/while-seen.ts";
+
+/** A page that is hidden and seen by the test, and what became of its stream. */
+function openPage() {
+  const page = Object.assign(new EventTarget(), { hidden: false });
+  const network = new EventTarget();
+  const calls: string[] = [];
+  const called = (name: string) => () => {
+    calls.push(name);
+  };
+  const live = { sleep: called("sleep"), wake: called("wake"), retryNow: called("retry") };
+  liveWhileSeen(live, { page, network, hiddenMsMax: 5 });
+  const show = (isShown: boolean) => {
+    page.hidden = !isShown;
+    page.dispatchEvent(new Event("visibilitychange"));
+  };
+  return { calls, network, show };
+}
+
+const later = () => new Promise((resolve) => setTimeout(resolve, 30));
+
+test("a page that stays hidden sleeps, and wakes when it is seen", async () => {
+  const { calls, show } = openPage();
+  show(false);
+  expect(calls).toEqual([]);
+  await later();
+  expect(calls).toEqual(["sleep"]);
+  show(true);
+  expect(calls).toEqual(["sleep", "wake"]);
+});
+
+test("a page that was hidden for a moment goes on", async () => {
+  const { calls, show } = openPage();
+  show(false);
+  show(true);
+  await later();
+  expect(calls).toEqual(["wake"]);
+});
+
+test("with the network back it tries at once", () => {
+  const { calls, network } = openPage();
+  network.dispatchEvent(new Event("online"));
+  expect(calls).toEqual(["retry"]);
+});

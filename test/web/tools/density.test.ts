@@ -1,0 +1,120 @@
+import { expect, test } from "bun:test";
+import type { Query } from "../../../src/web/api/api.ts";
+import { boxOf, cellZoomOf, DENSITY_DAYS, Density, daysRange } from "../../../src/web/tools/density.ts";
+
+const CELLS = { zoom: 12, x: [1, 2], y: [3, 3], count: [4, 9] };
+
+function setUp() {
+  const asked: { query: Query; signal: AbortSignal; answer: PromiseWithResolvers<unknown> }[] = [];
+  const drawn: unknown[] = [];
+  let move = () => {};
+  const density = new Density({
+    api: {
+      get<Body>(_path: string, query: Query = {}, signal?: AbortSignal): Promise<Body> {
+        const answer = Promise.withResolvers<unknown>();
+        signal?.addEventListener("abort", () => answer.reject(signal.reason));
+        asked.push({ query, signal: signal!, answer });
+        return answer.promise as Promise<Body>;
+      },
+    },
+    map: {
+      camera: {
+        latitude: 50.5,
+        longitude: 0,
+        zoom: 11.2,
+        bounds: { west: -1, south: 50, east: 1, north: 51 },
+      },
+      onCamera: (listener) => {
+        move = listener;
+      },
+      setDensity: (cells) => drawn.push(cells),
+    },
+    zones: { zone: "Europe/Berlin" },
+    changed: () => undefined,
+  });
+  return { density, asked, drawn, move: () => move() };
+}
+
+test("asks for what is seen, and counts what comes", async () => {
+  const { density, asked, drawn } = setUp();
+  density.open();
+  expect(density.isLoading).toBeTrue();
+  expect(asked[0]!.query).toMatchObject({ bbox: "-1.000000,50.000000,1.000000,51.000000", zoom: 12 });
+  asked[0]!.answer.resolve(CELLS);
+  await Bun.sleep(0);
+  expect(drawn).toEqual([CELLS]);
+  expect([density.isLoading, density.positions, density.isCoarser]).toEqual([false, 13, false]);
+});
+
+test("says when cells are coarser than the zoom", async () => {
+  const { density, asked } = setUp();
+  density.open();
+  asked[0]!.answer.resolve({ ...CELLS, zoom: 10 });
+  await Bun.sleep(0);
+  expect(density.isCoarser).toBeTrue();
+});
+
+test("once the camera rests it asks again, and drops what it asked before", async () => {
+  const { density, asked, move } = setUp();
+  move();
+  density.open();
+  move();
+  move();
+  expect(asked.length).toBe(1);
+  await Bun.sleep(300);
+  expect(asked.map(({ signal }) => signal.aborted)).toEqual([true, false]);
+});
+
+test("while it is closed nothing is asked, wherever the camera goes and whichever the zone", async () => {
+  const { density, asked, move } = setUp();
+  move();
+  density.reload();
+  await Bun.sleep(300);
+  expect(asked).toEqual([]);
+  density.open();
+  density.reload();
+  expect(asked.length).toBe(2);
+});
+
+test("closed, it takes its cells off and asks no more", async () => {
+  const { density, asked, drawn, move } = setUp();
+  expect(density.close()).toBeFalse();
+  density.open();
+  move();
+  expect(density.close()).toBeTrue();
+  await Bun.sleep(300);
+  expect(asked.map(({ signal }) => signal.aborted)).toEqual([true]);
+  expect(drawn).toEqual([null]);
+  expect(density.cells).toBeNull();
+});
+
+test("days are those of the zone, clocks going back or not", () => {
+  const now = Date.parse("2026-10-25T12:00:00Z");
+  const hours = DENSITY_DAYS.map((days) => {
+    const { startMs, endMs } = daysRange(days, "Europe/Berlin", now);
+    return (endMs - startMs) / 3_600_000;
+  });
+  expect(hours).toEqual([25, 24, 7 * 24 + 1, 30 * 24 + 1, 365 * 24 + 1]);
+  const yesterday = daysRange(DENSITY_DAYS[1]!, "Europe/Berlin", now);
+  expect(yesterday.startMs).toBe(Date.parse("2026-10-23T22:00:00Z"));
+});
+
+test("no range is longer than the endpoint takes", () => {
+  for (let month = 0; month < 12; month++)
+    for (const days of DENSITY_DAYS) {
+      const { startMs, endMs } = daysRange(days, "America/New_York", Date.UTC(2028, month, 29));
+      expect(endMs - startMs).toBeLessThanOrEqual(366 * 86_400_000);
+    }
+});
+
+test("the box is inside the world, and crosses ±180° where the view does", () => {
+  expect(boxOf({ west: 170, south: -95, east: 190, north: 10 })).toBe(
+    "170.000000,-90.000000,-170.000000,10.000000",
+  );
+  expect(boxOf({ west: -200, south: 0, east: 160, north: 1 })).toBeUndefined();
+  expect(boxOf({ west: 359, south: 0, east: 361, north: 1 })).toBe("-1.000000,0.000000,1.000000,1.000000");
+});
+
+test("cells are four pixels wide, as far in as the endpoint goes", () => {
+  expect([-2, 0, 11.2, 11.6, 24].map(cellZoomOf)).toEqual([0, 1, 12, 13, 22]);
+});
