@@ -37,7 +37,7 @@ export class Keyboard {
   /** Whether the press meant something. */
   press(press: KeyPress): boolean {
     const { key, target } = press;
-    if (press.defaultPrevented || press.ctrlKey || press.metaKey || press.altKey) return false;
+    if (press.defaultPrevented || isCommand(press)) return false;
     if (key === "Escape") return this.#closers.some((close) => close());
     const action = this.#actions.get(key.length === 1 ? key.toLowerCase() : key);
     if (action === undefined || keepsKey(target as Focused | null, key)) return false;
@@ -52,6 +52,18 @@ export class Keyboard {
       if (this.press(event)) event.preventDefault();
     });
   }
+}
+
+/** What no keyboard needs Alt for. */
+const PLAIN = /^[\p{L}\p{N}\s]/u;
+
+/**
+ * Whether the key is a command of the browser or the machine. Many keyboards have `[` and `]` on AltGr or Option alone,
+ * and these count as Alt, with Ctrl on Windows: whatever other sign comes by them was typed.
+ */
+function isCommand({ key, ctrlKey, metaKey, altKey }: KeyPress): boolean {
+  const isTyped = altKey && !PLAIN.test(key);
+  return metaKey || ((ctrlKey || altKey) && !isTyped);
 }
 
 /** Whether what has the focus needs the key itself: text is written into it, or the space bar presses it. */

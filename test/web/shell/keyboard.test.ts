@@ -35,6 +35,23 @@ test("shortcuts of the browser, and what others have taken, are left alone", () 
   expect(pressed).toEqual([]);
 });
 
+test("signs that a keyboard has on AltGr or Option alone are typed, and not commands", () => {
+  const { keyboard, pressed } = keyboardWith("[", "]", "/", " ", "ArrowLeft");
+  const option = { altKey: true };
+  const altGrOnWindows = { altKey: true, ctrlKey: true };
+  for (const modifiers of [option, altGrOnWindows]) {
+    expect(["[", "]"].map((key) => keyboard.press(press(key, modifiers)))).toEqual([true, true]);
+    expect([" ", "ArrowLeft"].map((key) => keyboard.press(press(key, modifiers)))).toEqual([false, false]);
+  }
+  for (const modifiers of [{ ctrlKey: true }, { metaKey: true }, { metaKey: true, altKey: true }])
+    expect(["[", "]", "/"].map((key) => keyboard.press(press(key, modifiers)))).toEqual([
+      false,
+      false,
+      false,
+    ]);
+  expect(pressed).toEqual(["[", "]", "[", "]"]);
+});
+
 test("what has the focus keeps the keys that it needs", () => {
   const { keyboard, pressed } = keyboardWith("n", " ", "ArrowLeft");
   const focus = (tagName: string, type?: string) => ({ tagName, type, isContentEditable: false });
