@@ -21,8 +21,8 @@ const SECRET_FILE: FileFormat<Signer | null> = {
 };
 
 /**
- * What signs the sessions of a data directory: random bytes in a file, made where they are missing. Whoever has them
- * signs in as any key, so no backup has them; without the file all sessions end.
+ * What signs the sessions of a data directory: random bytes in a file, made where there is none. Whoever has them can
+ * sign in as any key, so they are in no backup. Sessions end with the file that signed them.
  */
 export class SessionSecret {
   readonly #file: SharedFile<Signer | null>;
