@@ -94,7 +94,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     kind: "seals",
     plant: () => ({ files: withLateManifest }),
   },
-  { name: "the checksums of parts are not compared", kind: "seals", near: 40, plant: plantUncheckedParts },
+  { name: "the checksums of parts are not compared", kind: "seals", near: 67, plant: plantUncheckedParts },
   {
     name: "a seal drops late rows that it did not write",
     kind: "seals",
@@ -103,12 +103,13 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "a swap whose last sync fails is taken for one that never was",
     kind: "seals",
-    near: 95,
+    near: 97,
     plant: () => ({ files: withForgottenSwap }),
   },
   {
     name: "a seal takes the log's sequence later than it looks for what is due",
     kind: "seals",
+    near: 50,
     plant: plantEarlyPlan,
   },
   {
@@ -119,7 +120,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "a seal that archived fails over a file that it could not remove",
     kind: "seals",
-    near: 100,
+    near: 120,
     plant: () => ({ files: withGraveRefusals }),
   },
   {
