@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { readResults } from "../../bench/support/figures/results.ts";
+import { chromiumPath } from "../browser/support/chromium.ts";
 
 const MAIN = join(import.meta.dir, "../../bench/main.ts");
 const RESULTS = join(import.meta.dir, "../../bench/results");
@@ -37,7 +38,8 @@ test("every bench runs, finds the answers it times equal, and leaves results tha
     const results = readResults(join(folder, "all", `${name}.json`));
     if (!results.ok) throw new Error(results.error);
     expect(results.value).toMatchObject({ bench: name, isSmoke: true });
-    expect(results.value.figures.length).toBeGreaterThan(0);
+    const isLeftOut = name === "page" && chromiumPath === null;
+    expect(results.value.figures.length > 0, name).toBe(!isLeftOut);
   }
   expect(existsSync(join(folder, "all", "year.svg"))).toBe(true);
 }, 300_000);

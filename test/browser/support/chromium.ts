@@ -28,7 +28,7 @@ const NO_WEBGL = ["--disable-gpu", "--disable-3d-apis"];
 
 const browsers = new Map<boolean, Promise<Browser>>();
 
-/** The browser with WebGL or without, started when it is first asked for; it ends with this process. */
+/** The browser with WebGL or without, started when it is first asked for. While it is open this process doesn't end. */
 export function openChromium({ webgl = true } = {}): Promise<Browser> {
   let browser = browsers.get(webgl);
   if (browser === undefined) {
@@ -44,4 +44,11 @@ export function openChromium({ webgl = true } = {}): Promise<Browser> {
     browsers.set(webgl, browser);
   }
   return browser;
+}
+
+/** Ends the browsers that were opened; the next that is asked for is another. */
+export async function closeChromium(): Promise<void> {
+  const opened = [...browsers.values()];
+  browsers.clear();
+  for (const browser of opened) await (await browser).close();
 }
