@@ -1,4 +1,3 @@
-import { gunzip } from "../../lib/bytes/gunzip.ts";
 import { whenThere } from "../../lib/schedule/maybe-promise.ts";
 import type { Scheduler } from "../../lib/schedule/scheduler.ts";
 import { allowsCoding, compress, preferredCoding } from "../body/coding.ts";
@@ -86,11 +85,16 @@ export class Responder {
     return new Response(null, { status: 204, headers });
   }
 
-  /** Bytes that are gzipped already, unpacked for who doesn't take them so, up to so many bytes. */
-  gzipped(request: Request, packed: Uint8Array<ArrayBuffer>, bytesMax: number, more: MoreHeaders): Answer {
+  /** Bytes that are gzipped already, unpacked for who doesn't take them so. */
+  gzipped(
+    request: Request,
+    packed: Uint8Array<ArrayBuffer>,
+    unpack: (packed: Uint8Array) => Promise<Uint8Array<ArrayBuffer>>,
+    more: MoreHeaders,
+  ): Answer {
     const headers = new Headers(this.#headersFor(request, more, true));
     if (!allowsCoding(request.headers.get("accept-encoding"), "gzip"))
-      return gunzip(packed, bytesMax).then((bytes) => new Response(bytes, { headers }));
+      return unpack(packed).then((bytes) => new Response(bytes, { headers }));
     headers.set("content-encoding", "gzip");
     return new Response(packed, { headers });
   }

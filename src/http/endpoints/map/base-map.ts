@@ -1,4 +1,5 @@
 import { TILE_ZOOM_MAX, type TileFacts, type TileFile } from "../../../basemap/tile-file.ts";
+import { TileUnpacker } from "../../../basemap/tile-unpacker.ts";
 import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
 import { type Endpoint, hiddenEndpoint, type OpenEndpoint } from "../../endpoint.ts";
 import { ASK_AGAIN, FOR_GOOD, OURS_ALONE } from "../../page/file-headers.ts";
@@ -11,9 +12,6 @@ import type { Services } from "../../services.ts";
  */
 
 const CONTENT_TYPE = "application/vnd.mapbox-vector-tile";
-
-/** A tile of a planet has at most some hundred kilobytes. */
-const UNPACKED_BYTES_MAX = 32 * 1024 * 1024;
 
 const WORLD_PATH = "/map/tiles";
 const STREETS_PATH = "/map/streets";
@@ -50,6 +48,8 @@ function tiles(
   const path = `${root}/:z/:x/:y`;
   const segments = segmentsOf(path, ADDRESS);
   const open: OpenEndpoint["open"] = ({ baseMap }, responder) => {
+    const unpacker = new TileUnpacker();
+    const unpack = (packed: Uint8Array) => unpacker.unpack(packed);
     return (request) => {
       const file = fileOf(baseMap());
       const values: Record<string, unknown> = {};
@@ -68,7 +68,7 @@ function tiles(
         if (found?.isGzipped !== true)
           return responder.binary(request, found?.bytes ?? null, CONTENT_TYPE, headers);
         const typed = { ...headers, "content-type": CONTENT_TYPE };
-        return responder.gzipped(request, found.bytes, UNPACKED_BYTES_MAX, typed);
+        return responder.gzipped(request, found.bytes, unpack, typed);
       });
     };
   };
