@@ -60,24 +60,32 @@ describePage(
       },
     );
 
-    stage.test("is followed where the page is open, and wiped from the address", async (visit, page) => {
-      await visit.enter(stage.key);
-      const text = await page.evaluate(async (nowMs) => {
-        const terms = { device_ids: ["van-1"], not_before: nowMs - 60_000, expires: nowMs + 600_000 };
-        const response = await fetch("/map/keys", {
-          method: "POST",
-          headers: { "x-wherehouse-page": "1", "content-type": "application/json" },
-          body: JSON.stringify({ kind: "share", ...terms, precision_meters: null, label: "" }),
+    stage.test(
+      "is followed where the page is open, wiped from the address, and leaves one's own session",
+      async (visit, page) => {
+        await visit.enter(stage.key);
+        const text = await page.evaluate(async (nowMs) => {
+          const terms = { device_ids: ["van-1"], not_before: nowMs - 60_000, expires: nowMs + 600_000 };
+          const response = await fetch("/map/keys", {
+            method: "POST",
+            headers: { "x-wherehouse-page": "1", "content-type": "application/json" },
+            body: JSON.stringify({ kind: "share", ...terms, precision_meters: null, label: "" }),
+          });
+          return ((await response.json()) as { readonly text: string }).text;
+        }, Date.now());
+        await asGuest(stage, `${stage.server.url}/map/s`, async (guest) => {
+          await guest.page.getByText("Open the link again").waitFor();
+          await guest.page.goto(`${stage.server.url}/map/s#${text}`);
+          await guest.page.getByText("You see 1 device").waitFor();
+          expect(guest.page.url()).toBe(`${stage.server.url}/map/s`);
         });
-        return ((await response.json()) as { readonly text: string }).text;
-      }, Date.now());
-      await asGuest(stage, `${stage.server.url}/map/s`, async (guest) => {
-        await guest.page.getByText("Open the link again").waitFor();
-        await guest.page.goto(`${stage.server.url}/map/s#${text}`);
-        await guest.page.getByText("You see 1 device").waitFor();
-        expect(guest.page.url()).toBe(`${stage.server.url}/map/s`);
-      });
-    });
+        // Who made it looks at it, and stays signed in.
+        await visit.goto(`/map/s#${text}`);
+        await page.getByText("You see 1 device").waitFor();
+        await visit.goto("/map");
+        await page.getByRole("button", { name: "Connect" }).waitFor();
+      },
+    );
 
     stage.test("ends at its instant", async (visit) => {
       await visit.enter(stage.key);

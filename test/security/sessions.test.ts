@@ -22,6 +22,10 @@ const STRANGERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "somebody who types the address": { "sec-fetch-site": "none" },
   "a page of another site with our header": { ...PAGE, "sec-fetch-site": "cross-site" },
   "a page of another port with our header": { ...PAGE, "sec-fetch-site": "same-site" },
+  "a page of another site with the header of share links": {
+    "x-wherehouse-page": "share",
+    "sec-fetch-site": "cross-site",
+  },
   "a navigation with our header": { ...PAGE, "sec-fetch-site": "none" },
   "our header with another value": { "x-wherehouse-page": "true", "sec-fetch-site": "same-origin" },
 };

@@ -4,10 +4,24 @@
  * (not on plain http outside this machine, where browsers don't send Sec-Fetch-Site).
  */
 
-export function isFromPage({ headers }: Request): boolean {
-  if (headers.get("x-wherehouse-page") !== "1") return false;
+/** The map, or what a share link leads to. */
+export type Page = "map" | "share";
+
+/** By the value of the header. */
+const PAGES: ReadonlyMap<string | null, Page> = new Map([
+  ["1", "map"],
+  ["share", "share"],
+]);
+
+/** The page that asks; null where none of ours does. */
+export function askingPage({ headers }: Request): Page | null {
   const site = headers.get("sec-fetch-site");
-  return site === null || site === "same-origin";
+  const isOurs = site === null || site === "same-origin";
+  return isOurs ? (PAGES.get(headers.get("x-wherehouse-page")) ?? null) : null;
+}
+
+export function isFromPage(request: Request): boolean {
+  return askingPage(request) !== null;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { SessionLookup, Sessions } from "../../auth/sessions/sessions.ts";
-import { isByHttps } from "./page-request.ts";
+import { askingPage, isByHttps } from "./page-request.ts";
 
 /** The cookie that holds a session: kept from scripts, and sent by pages of this host alone. */
 
@@ -9,12 +9,16 @@ import { isByHttps } from "./page-request.ts";
  */
 const HOSTS_OWN = "__Host-";
 
+/** The session of a share link stands beside one's own: who opens a link, or follows somebody's, stays signed in. */
+const OF_SHARE = "_share";
+
 const ATTRIBUTES = "HttpOnly; SameSite=Strict; Path=/";
 
-/** For the header `Set-Cookie`. */
-export function sessionCookie(name: string, value: string, lifeMs: number, isSecure: boolean): string {
+/** For the header `Set-Cookie` of the answer to a page. */
+export function sessionCookie(request: Request, cookieName: string, value: string, lifeMs: number): string {
   const maxAge = Math.floor(lifeMs / 1000);
-  return `${isSecure ? HOSTS_OWN : ""}${name}=${value}; Max-Age=${maxAge}; ${ATTRIBUTES}${isSecure ? "; Secure" : ""}`;
+  const secure = isByHttps(request) ? "; Secure" : "";
+  return `${nameFor(request, cookieName)}=${value}; Max-Age=${maxAge}; ${ATTRIBUTES}${secure}`;
 }
 
 /** What looks up who is signed in, now and later; null where no session came with the request. */
@@ -24,9 +28,13 @@ export function sessionLookup(
 ): (() => SessionLookup) | null {
   const { cookieName } = sessions;
   if (cookieName === null) return null;
-  const name = isByHttps(request) ? HOSTS_OWN + cookieName : cookieName;
-  const text = cookieValue(request.headers.get("cookie"), name);
+  const text = cookieValue(request.headers.get("cookie"), nameFor(request, cookieName));
   return text === null ? null : () => sessions.find(text);
+}
+
+function nameFor(request: Request, cookieName: string): string {
+  const name = askingPage(request) === "share" ? cookieName + OF_SHARE : cookieName;
+  return isByHttps(request) ? HOSTS_OWN + name : name;
 }
 
 /** The value of a cookie; null where there is none. Of two that differ nobody knows who set them, so they are "". */

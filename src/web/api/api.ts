@@ -1,14 +1,24 @@
 import { ApiError } from "./api-error.ts";
 
 /** What makes the session's cookie count: no other origin's page can send it. */
-const PAGE_HEADER = { "x-wherehouse-page": "1" };
+const PAGE_HEADER = "x-wherehouse-page";
+
+/** The map, or what a share link leads to: each has a session of its own. */
+export type PageKind = "map" | "share";
+
+const HEADER_VALUES: Readonly<Record<PageKind, string>> = { map: "1", share: "share" };
 
 export type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
 /** Asks the server on behalf of who is signed in. Everything throws an `ApiError` where there is no good answer. */
 export class Api {
+  readonly #pageHeader: Readonly<Record<string, string>>;
   /** Called when the session has ended: its key was revoked or has expired, or somebody signed out elsewhere. */
   onSignedOut: () => void = () => undefined;
+
+  constructor(page: PageKind = "map") {
+    this.#pageHeader = { [PAGE_HEADER]: HEADER_VALUES[page] };
+  }
 
   /** The body of a GET, as JSON. Members of the query that are null or undefined are left out. */
   async get<Body>(path: string, query: Query = {}, signal?: AbortSignal): Promise<Body> {
@@ -25,7 +35,10 @@ export class Api {
 
   /** The response, where its status is good. */
   async fetch(path: string, init: RequestInit = {}): Promise<Response> {
-    const headers = { ...PAGE_HEADER, ...(init.headers as Readonly<Record<string, string>> | undefined) };
+    const headers = {
+      ...this.#pageHeader,
+      ...(init.headers as Readonly<Record<string, string>> | undefined),
+    };
     let response: Response;
     try {
       response = await fetch(path, { ...init, headers, credentials: "same-origin" });

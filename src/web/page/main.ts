@@ -1,4 +1,5 @@
 import type { Credential } from "../session/session.ts";
+import { isSharePath } from "../session/visitor.ts";
 import { Page } from "./page.ts";
 
 /* Starts the page. */
@@ -6,11 +7,11 @@ import { Page } from "./page.ts";
 /** A link's code or key stands behind the `#`, which no server and no log sees; here it is wiped at once. */
 function takeCredential(): Credential | null {
   const { hash, pathname, search } = location;
-  const code = /^#code=(.+)$/.exec(hash)?.[1];
-  const share = pathname === "/map/s" ? /^#(\w+)$/.exec(hash)?.[1] : undefined;
-  if (code === undefined && share === undefined) return null;
+  const isShare = isSharePath(pathname);
+  const text = (isShare ? /^#(\w+)/ : /^#code=(.+)$/).exec(hash)?.[1];
+  if (text === undefined) return null;
   history.replaceState(null, "", pathname + search);
-  return code === undefined ? { share: share! } : { code };
+  return isShare ? { share: text } : { code: text };
 }
 
 /** A link that is followed where the page is open already loads nothing by itself, and would stay in the address. */

@@ -9,6 +9,7 @@ import { liveWhileSeen } from "../live/while-seen.ts";
 import { MapView } from "../map/map-view.ts";
 import type { BaseMap } from "../map-style/base-map.ts";
 import { type Credential, Session } from "../session/session.ts";
+import { isSharePath } from "../session/visitor.ts";
 import { openDialogs } from "../shell/dialog.ts";
 import { Keyboard } from "../shell/keyboard.ts";
 import { Sheet } from "../shell/sheet.ts";
@@ -26,7 +27,7 @@ const REFRESH_MS = 1000;
 export class Page {
   readonly #root: HTMLElement;
   #isDrawing = false;
-  readonly api = new Api();
+  readonly api = new Api(isSharePath(location.pathname) ? "share" : "map");
   readonly keyboard = new Keyboard();
   readonly session: Session;
   readonly theme: Theme;

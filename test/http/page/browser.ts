@@ -3,6 +3,9 @@ import { type Answer, answerOf, type KeyName, type TestApp } from "../../support
 /** What our page sends besides its cookie, from a browser on this machine. */
 export const OF_PAGE = { "x-wherehouse-page": "1", "sec-fetch-site": "same-origin" } as const;
 
+/** The same, from the page that a share link leads to. */
+export const OF_SHARE = { ...OF_PAGE, "x-wherehouse-page": "share" } as const;
+
 const JSON_TYPE = { "content-type": "application/json" } as const;
 
 /** A browser with our page open: keeps the cookie, as browsers do. */

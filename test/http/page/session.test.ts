@@ -5,9 +5,14 @@ import { fail } from "../../../src/lib/result.ts";
 import { createManualClock } from "../../../src/time/clock.ts";
 import { createTestApp, type KeyName, NOON_MS, VIEWS_FROM_MS, VIEWS_MS } from "../../support/test-app.ts";
 import { BUS, KEYED, keyFor, nameOf, pathTo, READ_PATHS, requestTo } from "../requests.ts";
-import { Browser, OF_PAGE } from "./browser.ts";
+import { Browser, OF_PAGE, OF_SHARE } from "./browser.ts";
 
 /** Signing in on the map page, and what a session opens. */
+
+/** Of `GET /map/session`. */
+interface SessionAnswer {
+  readonly session: { readonly permissions: readonly string[] } | null;
+}
 
 const ATTRIBUTES = "HttpOnly; SameSite=Strict; Path=/";
 
@@ -60,13 +65,26 @@ describe("POST /map/session", () => {
     const app = await createTestApp();
     for (const name of ["full", "reader", "writer"] as const) {
       const browser = new Browser(app);
-      const { status, body } = await browser.signIn({ share: app.keys[name] });
+      const { status, body } = await browser.signIn({ share: app.keys[name] }, OF_SHARE);
       expect([status, body.code, browser.cookie]).toEqual([403, "AUTH_005", null]);
     }
-    const { status, body } = await new Browser(app).signIn({ share: app.keys.viewer });
+    const { status, body } = await new Browser(app).signIn({ share: app.keys.viewer }, OF_SHARE);
     expect([status, body.permissions]).toEqual([200, ["view"]]);
-    const both = await new Browser(app).signIn({ share: app.keys.viewer, key: app.keys.full });
+    const both = await new Browser(app).signIn({ share: app.keys.viewer, key: app.keys.full }, OF_SHARE);
     expect(both.status).toBe(400);
+  });
+
+  test("takes a link's key on the page that links lead to alone, and nothing else there", async () => {
+    const app = await createTestApp();
+    const elsewhere: readonly (readonly [body: unknown, headers: Readonly<Record<string, string>>])[] = [
+      [{ share: app.keys.viewer }, OF_PAGE],
+      [{ key: app.keys.viewer }, OF_SHARE],
+      [{ code: "c1.x" }, OF_SHARE],
+    ];
+    for (const [body, headers] of elsewhere) {
+      const browser = new Browser(app);
+      expect([(await browser.signIn(body, headers)).status, browser.cookie]).toEqual([400, null]);
+    }
   });
 
   test.each([
@@ -208,6 +226,34 @@ test("DELETE /map/session takes the cookie back", async () => {
   expect(headers.get("set-cookie")).toMatch(/^wherehouse_session_[\w-]{8}=; Max-Age=0; HttpOnly/);
   expect((await browser.get("/map/session")).body as unknown).toEqual({ session: null });
   expect((await new Browser(app).send("DELETE", "/map/session")).status).toBe(200);
+});
+
+test("the session of a share link stands beside one's own, and each counts on its page alone", async () => {
+  const app = await createTestApp();
+  const own = await Browser.signedIn(app, "full");
+  const guest = new Browser(app);
+  await guest.signIn({ share: app.keys.viewer }, OF_SHARE);
+  const browser = new Browser(app);
+  browser.cookie = `${own.cookie}; ${guest.cookie}`;
+  const permissionsOn = async (page: typeof OF_PAGE | typeof OF_SHARE) => {
+    const { body } = await browser.get("/map/session", page);
+    return (body as unknown as SessionAnswer).session?.permissions;
+  };
+  expect([await permissionsOn(OF_PAGE), await permissionsOn(OF_SHARE)]).toEqual([
+    ["read", "write"],
+    ["view"],
+  ]);
+  expect((await browser.get(READ_PATHS.nearby, OF_PAGE)).status).toBe(200);
+  expect((await browser.get(READ_PATHS.nearby, OF_SHARE)).status).toBe(403);
+  for (const [name, page] of [
+    [own.cookie!.split("=")[0], OF_PAGE],
+    [guest.cookie!.split("=")[0], OF_SHARE],
+  ] as const) {
+    const { headers } = await browser.send("DELETE", "/map/session", undefined, page);
+    expect(headers.get("set-cookie")).toStartWith(`${name}=; Max-Age=0`);
+  }
+  own.cookie = guest.cookie;
+  expect((await own.get("/map/session", OF_PAGE)).body as unknown).toEqual({ session: null });
 });
 
 /** What a session opens: questions about its app, for as long as its key may ask them. */

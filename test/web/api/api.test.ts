@@ -23,6 +23,15 @@ test("a failure of somebody on the way says its status", async () => {
   expect([failure.message, failure.retryAfterSeconds]).toEqual(["The server answered 502.", null]);
 });
 
+test("each page says which it is, so that it goes by its own session", async () => {
+  const sent = async (api: Api) => {
+    network.mockResolvedValue(Response.json({}));
+    await api.get("/api/v1/devices");
+    return new Headers(network.mock.lastCall?.[1]?.headers).get("x-wherehouse-page");
+  };
+  expect([await sent(new Api("map")), await sent(new Api("share"))]).toEqual(["1", "share"]);
+});
+
 test("a 401 signs out, and nothing else does", async () => {
   const api = new Api();
   let signedOut = 0;

@@ -7,7 +7,7 @@ import { readShortObject } from "../../body/short-body.ts";
 import { pageEndpoint } from "../../endpoint.ts";
 import type { HttpError } from "../../errors.ts";
 import { lookupError } from "../../gate.ts";
-import { isByHttps } from "../../page/page-request.ts";
+import { askingPage } from "../../page/page-request.ts";
 import { sessionCookie, sessionLookup } from "../../page/session-cookie.ts";
 import type { Services } from "../../services.ts";
 
@@ -17,14 +17,14 @@ export const SESSION_PATH = "/map/session";
 
 export const beginSession = pageEndpoint("POST", SESSION_PATH, (services, responder) => async (request) => {
   const read = await readShortObject(request);
-  const found = read.ok ? keyFor(read.value, services) : read;
+  const found = read.ok ? keyFor(read.value, askingPage(request) === "share", services) : read;
   if (!found.ok) return responder.failure(request, found.error);
   const key = found.value;
   const begun = await services.sessions.begin(key.id);
   if (!begun.ok) return responder.failure(request, NO_SECRET);
   const { cookieName, text, untilMs } = begun.value;
   const lifeMs = untilMs - services.clock.nowMs();
-  const cookie = sessionCookie(cookieName, text, lifeMs, isByHttps(request));
+  const cookie = sessionCookie(request, cookieName, text, lifeMs);
   return responder.object(request, 200, present(key, untilMs), { "set-cookie": cookie });
 });
 
@@ -38,19 +38,22 @@ export const showSession = pageEndpoint("GET", SESSION_PATH, ({ sessions }, resp
 /** The cookie goes; a copy that somebody has made lasts until its end, or its key's. */
 export const endSession = pageEndpoint("DELETE", SESSION_PATH, ({ sessions }, responder) => (request) => {
   const { cookieName } = sessions;
-  const cookie = cookieName === null ? null : sessionCookie(cookieName, "", 0, isByHttps(request));
+  const cookie = cookieName === null ? null : sessionCookie(request, cookieName, "", 0);
   return responder.object(request, 200, { success: true }, cookie === null ? {} : { "set-cookie": cookie });
 });
 
 /**
  * The key that somebody signs in as: one that shows something. Behind a link, which anybody may have sent, that is a
- * share link's key alone: one that may write would have who follows it connect their phones to a stranger's app.
+ * share link's key alone: one that may write would have who follows it connect their phones to a stranger's app. It
+ * signs in on the page of share links, and nothing else does there.
  */
 function keyFor(
   { key, code, share }: Readonly<Record<string, unknown>>,
+  isForShare: boolean,
   { keys, sessions }: Services,
 ): Result<KeyRecord, HttpError> {
   if ([key, code, share].filter((text) => typeof text === "string").length !== 1) return fail(NOT_ONE);
+  if (isForShare !== (typeof share === "string")) return fail(NOT_HERE);
   const used = typeof code === "string" ? sessions.useCode(code) : ok(keys.find(String(key ?? share)));
   if (!used.ok) return fail({ kind: "code_refused", reason: used.error });
   const found = used.value;
@@ -80,6 +83,11 @@ export function presentView({ deviceIds, notBeforeMs, precisionMeters }: ViewSpe
 const NOT_ONE: ServiceError = {
   kind: "invalid_parameter",
   message: 'the body must be {"key":"wh_..."}, {"code":"c1..."} or {"share":"wh_..."}',
+};
+
+const NOT_HERE: ServiceError = {
+  kind: "invalid_parameter",
+  message: "a share link signs in on the page that it leads to, and a key or a code on the map",
 };
 
 const NO_SECRET: ServiceError = {
