@@ -33,6 +33,9 @@ const REFRESH_MS = 30_000;
 /** The same for what the stream doesn't tell: battery, height, the place nearby. */
 const REFRESH_CURRENT_MS = 10_000;
 
+/** Nothing is asked for again while its answer may yet come, and be the older one. */
+const UNDER_WAY = Number.POSITIVE_INFINITY;
+
 /** The device that is looked at, and the day, or the several days, that are looked at of it. */
 export class ChosenDevice {
   readonly #parts: ChosenParts;
@@ -42,10 +45,12 @@ export class ChosenDevice {
   #day: LocalDay | null = null;
   #span: Span = DAY;
   #current: CurrentRecord | null = null;
+  /** When it was last asked for; never, while it is. */
   #currentMs = 0;
   /** Whether something was reported since. */
   #isCurrentOld = false;
   #history: History | null = null;
+  /** The same. */
   #historyMs = 0;
   #isHistoryOld = false;
   #asking = new AbortController();
@@ -123,9 +128,9 @@ export class ChosenDevice {
     this.reload();
   }
 
-  /** As many days later, or earlier, as are looked at. */
+  /** As many days later, or earlier, as are looked at; nowhere while no device is chosen, whose days one would see. */
   move(spans: number): void {
-    this.look(addDays(this.day, spans * this.#span.days));
+    if (this.#id !== null) this.look(addDays(this.day, spans * this.#span.days));
   }
 
   /** Asks for everything again: in another zone a day is another stretch of time. */
@@ -156,7 +161,7 @@ export class ChosenDevice {
   async #readHistory(deviceId: string, signal: AbortSignal): Promise<void> {
     const { day, span, zone, isView } = this;
     const range = rangeOf(day, zone, span.days);
-    this.#historyMs = Date.now();
+    this.#historyMs = UNDER_WAY;
     this.#isHistoryOld = false;
     try {
       const history = await readHistory(
@@ -165,11 +170,16 @@ export class ChosenDevice {
         signal,
       );
       if (signal.aborted) return;
+      this.#historyMs = Date.now();
       this.#show(history);
       this.#grow();
     } catch (error) {
       if (signal.aborted) return;
-      if (!this.#isLoading) return; // What there was before is still good.
+      this.#historyMs = Date.now();
+      if (!this.#isLoading) {
+        this.#isHistoryOld = true; // What there was before is still good, and lacks the same.
+        return;
+      }
       this.#fault = sentenceOf(error);
       this.#show(null);
     }
@@ -178,14 +188,20 @@ export class ChosenDevice {
   }
 
   async #readCurrent(deviceId: string, signal: AbortSignal): Promise<void> {
-    this.#currentMs = Date.now();
+    this.#currentMs = UNDER_WAY;
     this.#isCurrentOld = false;
     try {
       const current = await readCurrent(this.#parts.api, deviceId, signal);
       if (signal.aborted) return;
+      this.#currentMs = Date.now();
       this.#current = current;
     } catch (error) {
-      if (signal.aborted || this.#current !== null) return;
+      if (signal.aborted) return;
+      this.#currentMs = Date.now();
+      if (this.#current !== null) {
+        this.#isCurrentOld = true;
+        return;
+      }
       this.#fault = sentenceOf(error);
     }
     this.#takeLive();

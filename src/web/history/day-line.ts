@@ -1,6 +1,6 @@
 import type { Api } from "../api/api.ts";
 import { type Bounds, boundsOf } from "../map/bounds.ts";
-import { type History, readTrack, toleranceMetersOf } from "./history.ts";
+import { areOfSame, type History, readTrack, toleranceMetersOf } from "./history.ts";
 import { type LinePoint, Track } from "./track.ts";
 
 interface MapCamera {
@@ -70,9 +70,7 @@ export class DayLine {
 
   /** Shows another history, or that of before with what has come to it. */
   show(history: History | null): void {
-    const before = this.#history;
-    const isAnother =
-      history?.deviceId !== before?.deviceId || history?.range.startMs !== before?.range.startMs;
+    const isAnother = !areOfSame(history, this.#history);
     this.#history = history;
     if (isAnother) {
       this.#asking?.abort();

@@ -30,6 +30,12 @@ export interface History extends HistoryQuestion {
   readonly stops: StopsAnswer | null;
 }
 
+/** Whether two are of the same device and range: then one is what has come of the other meanwhile. */
+export function areOfSame(a: History | null, b: History | null): boolean {
+  if (a === null || b === null) return a === b;
+  return a.deviceId === b.deviceId && a.range.startMs === b.range.startMs && a.range.endMs === b.range.endMs;
+}
+
 /** The longest range that the server lists stops of. */
 const STOP_DAYS_MAX = 31;
 /** A point for each pixel of a wide screen. */

@@ -1,5 +1,5 @@
 import { type Head, headAt } from "./head.ts";
-import type { History } from "./history.ts";
+import { areOfSame, type History } from "./history.ts";
 import { Playback, type Rate } from "./playback.ts";
 
 /** As much of the map as playback needs. */
@@ -26,9 +26,7 @@ export class Player {
   }
 
   use(history: History | null): void {
-    const isSameDay =
-      history?.deviceId === this.#history?.deviceId &&
-      history?.range.startMs === this.#history?.range.startMs;
+    const isSameDay = areOfSame(history, this.#history);
     this.#history = history;
     if (history === null || history.span.days > 1) this.#playback = null;
     else if (isSameDay && this.#playback !== null) this.#playback.goOnWith(history.track, performance.now());

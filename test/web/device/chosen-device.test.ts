@@ -142,6 +142,12 @@ describe("the day", () => {
     expect([chosen.day, chosen.isToday]).toEqual([TODAY, true]);
   });
 
+  test("is nobody's while no device is chosen, and stays as it is", () => {
+    const { chosen } = create();
+    chosen.move(-1);
+    expect(chosen.day).toBe(TODAY);
+  });
+
   test("shows the day before until the next is there, or fails", async () => {
     const { server, chosen } = await createReady();
     chosen.move(-1);
@@ -208,6 +214,35 @@ describe("a line that grows", () => {
     await server.answerTrack([NOW - 20, NOW - 10, NOW - 5, NOW + 1]);
     await server.answerStops();
     expect(chosen.history?.track.timestampMs.map((ms) => ms / 1000 - NOW)).toEqual([-20, -10, -5, 1, 100]);
+  });
+
+  test("is not asked for again while it is, or an older answer might come later", async () => {
+    const { server, chosen, report } = await createReady();
+    report(NOW + 1);
+    for (const second of [60, 100]) {
+      setSystemTime(new Date((NOW + second) * 1000));
+      report(NOW + second);
+      chosen.refresh((NOW + second) * 1000);
+    }
+    expect([server.open("/track").length, server.open("/current").length]).toEqual([2, 2]);
+    await server.answerCurrent(NOW + 60);
+    await server.answerTrack([NOW - 20, NOW + 60]);
+    await server.answerStops();
+    setSystemTime(new Date((NOW + 140) * 1000));
+    chosen.refresh((NOW + 140) * 1000);
+    expect([server.open("/track").length, server.open("/current").length]).toEqual([3, 3]);
+  });
+
+  test("is asked for once more where that failed, though nothing was reported since", async () => {
+    const { server, chosen, report } = await createReady();
+    report(NOW + 1);
+    setSystemTime(new Date((NOW + 60) * 1000));
+    chosen.refresh((NOW + 60) * 1000);
+    await server.fail("/track");
+    await server.fail("/current");
+    setSystemTime(new Date((NOW + 120) * 1000));
+    chosen.refresh((NOW + 120) * 1000);
+    expect([server.open("/track").length, server.open("/current").length]).toEqual([3, 3]);
   });
 
   test("is asked for again only where something was reported", async () => {

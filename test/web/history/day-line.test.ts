@@ -164,6 +164,24 @@ describe("the line of a year", () => {
     expect([asked!.signal?.aborted, drawn.at(-1)]).toEqual([true, null]);
   });
 
+  test("is another than that of the day that it begins with", async () => {
+    const { server, line, drawn, fitted } = create({
+      bounds: { ...TOWN, west: 9.99, east: 10.01 },
+      zoom: 14,
+    });
+    line.show({ ...historyOf("year"), range: { startMs: 0, endMs: 365 } });
+    await server.answerTrack([1, 2, 3]);
+    expect([linesOf(drawn.at(-1))![0]!.length, fitted.length]).toEqual([3, 0]);
+    line.show({ ...historyOf("day", [30, 30.1]), range: { startMs: 0, endMs: 1 } });
+    expect(linesOf(drawn.at(-1))).toEqual([
+      [
+        [30, 0],
+        [30.1, 0],
+      ],
+    ]);
+    expect(fitted).toHaveLength(1);
+  });
+
   test("is asked for over ±180° as the server has it", () => {
     const { server, line } = create({ bounds: { west: 179.9, south: -0.1, east: 180.1, north: 0.1 } });
     line.show(historyOf("year", [179.95, -179.95]));
