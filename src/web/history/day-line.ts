@@ -1,5 +1,5 @@
 import type { Api } from "../api/api.ts";
-import { type Bounds, boundsOf } from "../map/bounds.ts";
+import { type Bounds, boundsOf, boxOf } from "../map/bounds.ts";
 import { areOfSame, type History, readTrack, toleranceMetersOf } from "./history.ts";
 import { type LinePoint, Track } from "./track.ts";
 
@@ -125,7 +125,7 @@ export class DayLine {
     const { deviceId, range } = history;
     try {
       const tolerance = Math.max(1, Math.floor(toleranceMeters));
-      const answer = await readTrack(this.#api, deviceId, range, tolerance, edgesOf(box), signal);
+      const answer = await readTrack(this.#api, deviceId, range, tolerance, boxOf(box), signal);
       this.#detail = { box, track: new Track(answer) };
     } catch {
       return; // The coarse line stays, and the next move of the map asks again.
@@ -176,14 +176,4 @@ function widened({ west, south, east, north }: Bounds): Bounds {
     east: east + width,
     north: Math.min(90, north + height),
   };
-}
-
-/** As the endpoint takes them: from -180 to 180, west greater than east where they cross that. */
-function edgesOf({ west, south, east, north }: Bounds): readonly number[] {
-  const edges = east - west >= 360 ? [-180, south, 180, north] : [wrapped(west), south, wrapped(east), north];
-  return edges.map((edge) => Number(edge.toFixed(6)));
-}
-
-function wrapped(longitude: number): number {
-  return longitude - 360 * Math.floor((longitude + 180) / 360);
 }

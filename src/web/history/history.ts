@@ -59,7 +59,7 @@ export async function readHistory(
   const { deviceId, span, range, isView } = question;
   const hasStops = !isView && span.days <= STOP_DAYS_MAX;
   const [answer, stops] = await Promise.all([
-    readTrack(api, deviceId, range, toleranceMetersOf(span.days), null, signal),
+    readTrack(api, deviceId, range, toleranceMetersOf(span.days), undefined, signal),
     hasStops
       ? api.get<StopsAnswer>(pathOf(deviceId, "stops"), { ...query(range), places: true }, signal)
       : null,
@@ -73,16 +73,16 @@ export async function readHistory(
   };
 }
 
-/** Only what is needed to draw a box, where there is one: west, south, east, north. */
+/** Only what is needed to draw a box, where there is one. */
 export function readTrack(
   api: Reader,
   deviceId: string,
   range: TimeRange,
   toleranceMeters: number,
-  box: readonly number[] | null,
+  box: string | undefined,
   signal: AbortSignal,
 ): Promise<TrackAnswer> {
-  const asked = { ...query(range), tolerance_meters: toleranceMeters, bbox: box?.join() };
+  const asked = { ...query(range), tolerance_meters: toleranceMeters, bbox: box };
   return api.get(pathOf(deviceId, "track"), asked, signal);
 }
 

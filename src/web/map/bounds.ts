@@ -29,3 +29,18 @@ export function boundsOf(latitudes: ArrayLike<number>, longitudes: ArrayLike<num
   }
   return { west, south, east, north };
 }
+
+/**
+ * As endpoints take a box: from -180 to 180, with a west that is greater than the east where it crosses that; undefined
+ * for the whole world round.
+ */
+export function boxOf({ west, south, east, north }: Bounds): string | undefined {
+  if (east - west >= 360) return undefined;
+  const edges = [wrapped(west), Math.max(-90, south), wrapped(east), Math.min(90, north)];
+  return edges.map((degrees) => Number(degrees.toFixed(6))).join();
+}
+
+/** The same meridian from -180° on to below 180°: maps go on beyond, endpoints do not. */
+export function wrapped(longitude: number): number {
+  return longitude - 360 * Math.floor((longitude + 180) / 360);
+}

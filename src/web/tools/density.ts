@@ -1,10 +1,9 @@
 import type { Api } from "../api/api.ts";
 import { sentenceOf } from "../api/api-error.ts";
-import type { Bounds } from "../map/bounds.ts";
+import { boxOf } from "../map/bounds.ts";
 import type { Camera } from "../map/map-camera.ts";
 import { type DensityCells, shadeRange } from "../overlays/density-shading.ts";
 import { addDays, dayAt, rangeOf, type TimeRange } from "../time/local-day.ts";
-import { wrapped } from "./longitude.ts";
 
 /** As much of the map as is needed. */
 export interface DensityMap {
@@ -101,14 +100,15 @@ export class Density {
   async ask(): Promise<void> {
     const { api, map, zones, changed } = this.#parts;
     const { camera } = map;
-    if (camera === null) return;
     this.#asking?.abort();
     clearTimeout(this.#resting);
-    const asking = new AbortController();
-    this.#asking = asking;
     this.range = daysRange(this.chosen, zones.zone, Date.now());
     this.isLoading = true;
+    this.fault = null;
     changed();
+    if (camera === null) return; // The map asks once it is there.
+    const asking = new AbortController();
+    this.#asking = asking;
     const cellZoom = cellZoomOf(camera.zoom);
     const query = {
       start: this.range.startMs,
@@ -120,7 +120,6 @@ export class Density {
       const answer = await api.get<DensityAnswer>("/api/v1/density", query, asking.signal);
       this.isCoarser = answer.zoom < cellZoom;
       this.isIncomplete = answer.incomplete === true;
-      this.fault = null;
       this.#show(answer);
     } catch (error) {
       if (asking.signal.aborted) return;
@@ -153,11 +152,4 @@ export function daysRange({ days, daysAgo }: DensityDays, zone: string, nowMs: n
 /** The zoom whose cells are 4 pixels wide: maps count zooms in tiles of 512 pixels, the endpoint in those of 256. */
 export function cellZoomOf(mapZoom: number): number {
   return Math.min(ZOOM_MAX, Math.max(0, Math.round(mapZoom) + 1));
-}
-
-/** What is seen as the endpoint takes it; undefined where that is the whole world round. */
-export function boxOf({ west, south, east, north }: Bounds): string | undefined {
-  if (east - west >= 360) return undefined;
-  const clipped = [wrapped(west), Math.max(-90, south), wrapped(east), Math.min(90, north)];
-  return clipped.map((degrees) => degrees.toFixed(6)).join(",");
 }

@@ -2,6 +2,7 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { repeat } from "lit-html/directives/repeat.js";
 import { agoText, minuteText } from "../time/format.ts";
+import { compassPoint } from "../units/compass.ts";
 import { distanceText } from "../units/units.ts";
 import type { Nearby, NearbyDevice } from "./nearby.ts";
 import { nearestStep, parseRadius, radiusMax, radiusSteps, UNIT_NAMES } from "./radius.ts";
@@ -19,8 +20,6 @@ const AGES: readonly (readonly [hours: number, label: string])[] = [
   [7 * 24, "the last 7 days"],
   [366 * 24, "the last year"],
 ];
-
-const WINDS = ["N", "NE", "E", "SE", "S", "SW", "W", "NW"];
 
 /** Who is near a place: the circle's settings, and who is in it. */
 export function nearbyPanel(parts: NearbyPanelParts): TemplateResult | typeof nothing {
@@ -104,13 +103,8 @@ function row(device: NearbyDevice, { nearby, chosen }: NearbyPanelParts): Templa
   return html`<li class="nearby-row">
     <button aria-current=${isChosen ? "true" : nothing} @click=${() => chosen.choose(id)}>
       <span class="name">${id}</span>
-      <span class="soft">${distanceText(distanceMeters, nearby.units)} ${windOf(bearingDegrees)}</span>
+      <span class="soft">${distanceText(distanceMeters, nearby.units)} ${compassPoint(bearingDegrees)}</span>
       <span class="soft">${agoText(timestampMs, nearby.askedMs)}</span>
     </button>
   </li>`;
-}
-
-/** The wind that a bearing is nearest to. */
-function windOf(bearingDegrees: number): string {
-  return WINDS[Math.round(bearingDegrees / 45) % 8]!;
 }

@@ -1,9 +1,9 @@
 import type { Api } from "../api/api.ts";
 import { sentenceOf } from "../api/api-error.ts";
+import { wrapped } from "../map/bounds.ts";
 import type { Camera } from "../map/map-camera.ts";
 import type { Place } from "../overlays/positions.ts";
 import { METERS_PER_MILE, type Units } from "../units/units.ts";
-import { wrapped } from "./longitude.ts";
 import { fittingRadius, metersOf, milesOf } from "./radius.ts";
 
 /** As much of the map as is needed. */
@@ -78,8 +78,9 @@ export class Nearby {
     return this.#parts.units;
   }
 
-  /** The next click on the map is the middle of the circle. */
+  /** The next click on the map is the middle of the circle. What is asked of the one before is dropped. */
   aim(): void {
+    this.#giveUp();
     this.isOpen = true;
     this.#state = "aiming";
     this.#parts.map.takeNextClick((at) => this.around(at));
@@ -116,8 +117,7 @@ export class Nearby {
   /** Whether there was anything to close. */
   close(): boolean {
     if (!this.isOpen) return false;
-    this.#asking?.abort();
-    clearTimeout(this.#settling);
+    this.#giveUp();
     this.isOpen = false;
     this.center = null;
     this.#forget();
@@ -150,6 +150,11 @@ export class Nearby {
     this.#parts.changed();
   }
 
+  #giveUp(): void {
+    this.#asking?.abort();
+    clearTimeout(this.#settling);
+  }
+
   #forget(): void {
     this.found = [];
     this.total = 0;
@@ -158,7 +163,7 @@ export class Nearby {
 
   /** One page, behind those that are shown; what was asked before and is not answered yet is dropped. */
   async #ask(offset: number): Promise<void> {
-    this.#asking?.abort();
+    this.#giveUp();
     const asking = new AbortController();
     this.#asking = asking;
     this.#state = "asking";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { boundsOf } from "../../../src/web/map/bounds.ts";
+import { boundsOf, boxOf } from "../../../src/web/map/bounds.ts";
 
 const longitudes = fc.oneof(fc.integer({ min: -180, max: 179 }), fc.integer({ min: 170, max: 179 }));
 
@@ -31,4 +31,13 @@ test("boundsOf() crosses ±180° where that is shorter, and is a point for one p
   expect(boundsOf([-18, -17], [178, -179])).toEqual({ west: 178, south: -18, east: 181, north: -17 });
   expect(boundsOf([42], [-71])).toEqual({ west: -71, south: 42, east: -71, north: 42 });
   expect(boundsOf([], [])).toBeNull();
+});
+
+test("boxOf() is inside the world, and crosses ±180° where the bounds do", () => {
+  expect(boxOf({ west: 170, south: -95, east: 190, north: 10 })).toBe("170,-90,-170,10");
+  expect(boxOf({ west: -200, south: 0, east: 160, north: 1 })).toBeUndefined();
+  expect(boxOf({ west: 359, south: 0, east: 361, north: 1 / 3 })).toBe("-1,0,1,0.333333");
+  expect(boxOf({ west: 179.999_999_9, south: -1e-9, east: 180.5, north: 1e-6 })).toBe(
+    "180,0,-179.5,0.000001",
+  );
 });

@@ -1,13 +1,27 @@
 import { expect, test } from "bun:test";
 import type { Query } from "../../../src/web/api/api.ts";
-import { boxOf, cellZoomOf, DENSITY_DAYS, Density, daysRange } from "../../../src/web/tools/density.ts";
+import { cellZoomOf, DENSITY_DAYS, Density, daysRange } from "../../../src/web/tools/density.ts";
 
 const CELLS = { zoom: 12, x: [1, 2], y: [3, 3], count: [4, 9] };
+
+const CAMERA = {
+  latitude: 50.5,
+  longitude: 0,
+  zoom: 11.2,
+  bounds: { west: -1, south: 50, east: 1, north: 51 },
+};
 
 function setUp() {
   const asked: { query: Query; signal: AbortSignal; answer: PromiseWithResolvers<unknown> }[] = [];
   const drawn: unknown[] = [];
   let move = () => {};
+  const map = {
+    camera: CAMERA as typeof CAMERA | null,
+    onCamera: (listener: () => void) => {
+      move = listener;
+    },
+    setDensity: (cells: unknown) => drawn.push(cells),
+  };
   const density = new Density({
     api: {
       get<Body>(_path: string, query: Query = {}, signal?: AbortSignal): Promise<Body> {
@@ -17,33 +31,47 @@ function setUp() {
         return answer.promise as Promise<Body>;
       },
     },
-    map: {
-      camera: {
-        latitude: 50.5,
-        longitude: 0,
-        zoom: 11.2,
-        bounds: { west: -1, south: 50, east: 1, north: 51 },
-      },
-      onCamera: (listener) => {
-        move = listener;
-      },
-      setDensity: (cells) => drawn.push(cells),
-    },
+    map,
     zones: { zone: "Europe/Berlin" },
     changed: () => undefined,
   });
-  return { density, asked, drawn, move: () => move() };
+  return { density, map, asked, drawn, move: () => move() };
 }
 
 test("asks for what is seen, and counts what comes", async () => {
   const { density, asked, drawn } = setUp();
   density.open();
   expect(density.isLoading).toBeTrue();
-  expect(asked[0]!.query).toMatchObject({ bbox: "-1.000000,50.000000,1.000000,51.000000", zoom: 12 });
+  expect(asked[0]!.query).toMatchObject({ bbox: "-1,50,1,51", zoom: 12 });
   asked[0]!.answer.resolve(CELLS);
   await Bun.sleep(0);
   expect(drawn).toEqual([CELLS]);
   expect([density.isLoading, density.positions, density.isCoarser]).toEqual([false, 13, false]);
+});
+
+test("opened before there is a map, it asks once there is one", async () => {
+  const { density, map, asked, move } = setUp();
+  map.camera = null;
+  density.open();
+  expect([density.isLoading, density.range.endMs > density.range.startMs, asked.length]).toEqual([
+    true,
+    true,
+    0,
+  ]);
+  map.camera = CAMERA;
+  move();
+  await Bun.sleep(300);
+  expect(asked.length).toBe(1);
+});
+
+test("what went wrong is not said any more while it asks again", async () => {
+  const { density, asked } = setUp();
+  density.open();
+  asked[0]!.answer.reject(new Error("The disk is full."));
+  await Bun.sleep(0);
+  expect([density.fault, density.isLoading]).toEqual(["The disk is full.", false]);
+  density.reload();
+  expect([density.fault, density.isLoading]).toEqual([null, true]);
 });
 
 test("says when cells are coarser than the zoom", async () => {
@@ -105,14 +133,6 @@ test("no range is longer than the endpoint takes", () => {
       const { startMs, endMs } = daysRange(days, "America/New_York", Date.UTC(2028, month, 29));
       expect(endMs - startMs).toBeLessThanOrEqual(366 * 86_400_000);
     }
-});
-
-test("the box is inside the world, and crosses ±180° where the view does", () => {
-  expect(boxOf({ west: 170, south: -95, east: 190, north: 10 })).toBe(
-    "170.000000,-90.000000,-170.000000,10.000000",
-  );
-  expect(boxOf({ west: -200, south: 0, east: 160, north: 1 })).toBeUndefined();
-  expect(boxOf({ west: 359, south: 0, east: 361, north: 1 })).toBe("-1.000000,0.000000,1.000000,1.000000");
 });
 
 test("cells are four pixels wide, as far in as the endpoint goes", () => {

@@ -102,6 +102,20 @@ test("another place or radius drops the older question", async () => {
   expect([nearby.state, nearby.total]).toEqual(["found", 0]);
 });
 
+test("who aims at another place hears no more of the one before", async () => {
+  const { nearby, asked, isAiming } = setUp();
+  nearby.aroundMiddle();
+  nearby.aim();
+  await answered(asked[0]!, answer(["d1"], 1, false));
+  expect([nearby.state, isAiming(), asked[0]!.signal?.aborted]).toEqual(["aiming", true, true]);
+  nearby.around({ latitude: 1, longitude: 2 });
+  await answered(asked[1]!, answer(["d1"], 1, false));
+  nearby.setRadius(2);
+  nearby.aim();
+  await Bun.sleep(200);
+  expect([nearby.state, asked.length]).toEqual(["aiming", 2]);
+});
+
 test("a device that the page doesn't know is in the list and not on the map", async () => {
   const { nearby, asked, circles } = setUp();
   nearby.aroundMiddle();
