@@ -46,6 +46,8 @@ export class Connect {
   fault: string | null = null;
   /** The phone that is being connected; its key is shown once, since the server keeps no more than a hash of it. */
   made: MadePhone | null = null;
+  /** Counts how often it began anew: what was asked for before is for nobody then. */
+  #round = 0;
 
   constructor(parts: ConnectParts) {
     this.#parts = parts;
@@ -86,8 +88,10 @@ export class Connect {
 
   /** Back to the first step, for another phone. */
   restart(): void {
+    this.#round++;
     this.report.end();
     this.made = null;
+    this.isMaking = false;
     this.fault = null;
     this.#parts.changed();
   }
@@ -95,19 +99,23 @@ export class Connect {
   async make(): Promise<void> {
     const { keys, location, changed } = this.#parts;
     const deviceId = this.deviceName.trim();
+    const round = this.#round;
     this.isMaking = true;
     this.fault = null;
     changed();
     try {
-      this.made = await keys.make<MadePhone>({
+      const made = await keys.make<MadePhone>({
         kind: "phone",
         client: this.app.client,
         device_id: deviceId,
         url: location.origin,
         label: this.app.name,
       });
-      this.report.begin({ ...this.made.key, device_id: deviceId });
+      if (round !== this.#round) return; // The key is in the list, where it can be revoked.
+      this.made = made;
+      this.report.begin({ ...made.key, device_id: deviceId });
     } catch (error) {
+      if (round !== this.#round) return;
       this.fault = sentenceOf(error);
     }
     this.isMaking = false;

@@ -29,6 +29,8 @@ export class Share {
   fault: string | null = null;
   /** The link that was made last: it is shown once, since the server keeps no more than a hash of it. */
   made: { readonly url: string; readonly key: PageKey } | null = null;
+  /** Counts how often it was closed: what was asked for before is for nobody then. */
+  #round = 0;
 
   constructor(parts: ShareParts) {
     this.#parts = parts;
@@ -64,7 +66,9 @@ export class Share {
   }
 
   close(): void {
+    this.#round++;
     this.isOpen = false;
+    this.isMaking = false;
     this.made = null;
     this.#parts.changed();
   }
@@ -112,6 +116,7 @@ export class Share {
     this.fault =
       this.deviceIds.length === 0 ? "Choose a device first." : typeof range === "string" ? range : null;
     if (this.fault !== null || typeof range === "string") return changed();
+    const round = this.#round;
     this.isMaking = true;
     changed();
     try {
@@ -123,8 +128,10 @@ export class Share {
         precision_meters: PRECISIONS[this.terms.precision]!.meters,
         label: this.label.trim(),
       });
+      if (round !== this.#round) return; // The link is in the list, where it can be revoked.
       this.made = { url: `${origin}/map/s#${text}`, key };
     } catch (error) {
+      if (round !== this.#round) return;
       this.fault = sentenceOf(error);
     }
     this.isMaking = false;

@@ -36,6 +36,8 @@ export class Tools {
   #making: Making | null = null;
   /** Why a tool could not be loaded. */
   fault: string | null = null;
+  /** Counts sessions that have ended. */
+  #sessions = 0;
 
   constructor(parts: ToolsParts) {
     const { table, chosen } = parts;
@@ -63,8 +65,10 @@ export class Tools {
 
   /** Loads what makes keys, and does something with it. */
   async make(begin: (making: Making) => void): Promise<void> {
+    const session = this.#sessions;
     try {
       const { Making } = await import("../keys/making.ts");
+      if (session !== this.#sessions) return; // It was for somebody who has left.
       this.#making ??= new Making(this.#parts);
       this.fault = null;
       begin(this.#making);
@@ -76,6 +80,8 @@ export class Tools {
 
   /** Nothing of one session is there in the next. */
   close(): void {
+    this.#sessions++;
+    this.fault = null;
     this.nearby.close();
     this.density.close();
     this.#making?.close();

@@ -68,3 +68,16 @@ test("says why no key was made", async () => {
     false,
   ]);
 });
+
+test("a key that comes once the steps were left is not shown, and nobody listens for its phone", async () => {
+  const { connect, sent, asked, faults } = setUp();
+  const making = connect.make();
+  connect.close();
+  expect(connect.isMaking).toBeFalse();
+  await making;
+  faults.push(new ApiError(503, "keys can't be changed now"));
+  const failing = connect.make();
+  connect.close();
+  await failing;
+  expect([sent.length, connect.made, connect.fault, asked]).toEqual([1, null, null, []]);
+});

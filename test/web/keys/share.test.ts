@@ -67,3 +67,13 @@ test("without a device there is no link", async () => {
   await share.make();
   expect([share.fault, sent]).toEqual(["Choose a device first.", []]);
 });
+
+test("a link that comes once the dialog was closed is not shown in the next", async () => {
+  const { share, sent } = setUp(["bus-1"], "bus-1");
+  const making = share.make();
+  share.close();
+  expect(share.isMaking).toBeFalse();
+  share.open();
+  await making;
+  expect([sent.length, share.made, share.isMaking]).toEqual([1, null, false]);
+});

@@ -1,8 +1,16 @@
-import { expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Api } from "../../../src/web/api/api.ts";
 import { DeviceTable } from "../../../src/web/devices/device-table.ts";
 import { Keyboard } from "../../../src/web/shell/keyboard.ts";
 import { Tools } from "../../../src/web/tools/tools.ts";
+
+/** Where links lead that are made on the page. */
+beforeAll(() => {
+  Object.assign(globalThis, { location: { origin: "http://127.0.0.1", hostname: "127.0.0.1" } });
+});
+afterAll(() => {
+  Reflect.deleteProperty(globalThis, "location");
+});
 
 const CAMERA = {
   latitude: 1,
@@ -89,4 +97,15 @@ test("a session's end closes all", () => {
   tools.density.open();
   tools.close();
   expect([tools.nearby.isOpen, tools.density.isOpen]).toEqual([false, false]);
+});
+
+test("what is still loading when the session ends begins for nobody", async () => {
+  const { tools } = setUp();
+  let begun = 0;
+  const loading = tools.make(() => begun++);
+  tools.close();
+  await loading;
+  expect([begun, tools.making]).toEqual([0, null]);
+  await tools.make(() => begun++);
+  expect([begun, tools.making === null]).toEqual([1, false]);
 });
