@@ -23,14 +23,14 @@ export class Api {
   /** The body of a GET, as JSON. Members of the query that are null or undefined are left out. */
   async get<Body>(path: string, query: Query = {}, signal?: AbortSignal): Promise<Body> {
     const response = await this.fetch(pathWith(path, query), signal === undefined ? {} : { signal });
-    return (await response.json()) as Body;
+    return bodyOf(response);
   }
 
   async send<Body>(method: "POST" | "DELETE", path: string, body?: unknown): Promise<Body> {
     const sent = body === undefined ? {} : { body: JSON.stringify(body) };
     const headers = { "content-type": "application/json" };
     const response = await this.fetch(path, { method, headers, ...sent });
-    return (await response.json()) as Body;
+    return bodyOf(response);
   }
 
   /** The response, where its status is good. */
@@ -43,7 +43,7 @@ export class Api {
     try {
       response = await fetch(path, { ...init, headers, credentials: "same-origin" });
     } catch (error) {
-      if (error instanceof DOMException && error.name === "AbortError") throw error;
+      if (isGivenUp(error)) throw error;
       throw new ApiError(0, "The server can't be reached.");
     }
     if (response.ok) return response;
@@ -60,6 +60,19 @@ export function pathWith(path: string, query: Query): string {
     if (value !== null && value !== undefined) parameters.set(name, String(value));
   const text = parameters.toString();
   return text === "" ? path : `${path}?${text}`;
+}
+
+async function bodyOf<Body>(response: Response): Promise<Body> {
+  try {
+    return (await response.json()) as Body;
+  } catch (error) {
+    if (isGivenUp(error)) throw error;
+    throw new ApiError(0, "The server's answer was cut off.");
+  }
+}
+
+function isGivenUp(error: unknown): boolean {
+  return error instanceof DOMException && error.name === "AbortError";
 }
 
 /** What a failure says, or a sentence where it says nothing that we can read. */

@@ -95,6 +95,7 @@ export class LiveDevices {
     this.sleep();
     this.#lastId = null;
     this.#sequence = 0;
+    this.#failures = 0;
     this.#table.clear();
     this.#enter("stopped");
   }
@@ -136,7 +137,8 @@ export class LiveDevices {
 
   /** Until the connection ends, or fails. */
   async #connect(signal: AbortSignal): Promise<void> {
-    if (this.#lastId === null) this.#lastId = await this.#takeSnapshot(signal);
+    if (this.#lastId === null) await this.#takeSnapshot(signal);
+    if (this.#lastId === null) return; // The session has ended meanwhile.
     const body = await this.#open(STREAM_PATH, { "last-event-id": this.#lastId }, signal);
     const parser = new SseParser();
     const decoder = new TextDecoder();
@@ -166,8 +168,8 @@ export class LiveDevices {
     this.#enter("live");
   }
 
-  /** Returns where the stream goes on from. */
-  async #takeSnapshot(signal: AbortSignal): Promise<string> {
+  /** The stream goes on from there. */
+  async #takeSnapshot(signal: AbortSignal): Promise<void> {
     const body = await this.#open(SNAPSHOT_PATH, {}, signal);
     const decoder = new TextDecoder();
     let text = "";
@@ -177,8 +179,8 @@ export class LiveDevices {
     signal.throwIfAborted();
     this.#table.fill(columns);
     this.#sequence = columns.sequence;
+    this.#lastId = String(columns.sequence);
     this.#changed();
-    return String(columns.sequence);
   }
 
   async #open(

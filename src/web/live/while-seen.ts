@@ -17,10 +17,12 @@ export function liveWhileSeen(
   { page = document, network = window, hiddenMsMax = HIDDEN_MS_MAX }: SeenOptions = {},
 ): void {
   let hiding: ReturnType<typeof setTimeout> | undefined;
-  page.addEventListener("visibilitychange", () => {
+  const look = () => {
     clearTimeout(hiding);
     if (page.hidden) hiding = setTimeout(() => live.sleep(), hiddenMsMax);
     else live.wake();
-  });
+  };
+  look(); // It may be opened behind others.
+  page.addEventListener("visibilitychange", look);
   network.addEventListener("online", () => live.retryNow());
 }

@@ -96,11 +96,11 @@ export class Plots {
   async #load(history: History, signal: AbortSignal): Promise<void> {
     const { deviceId, track } = history;
     try {
-      this.#drawing ??= import("./time-plot.ts").then(({ defineTimePlot }) => defineTimePlot());
       const [series] = await Promise.all([
         readSeries(this.#api, deviceId, track.range!, signal),
-        this.#drawing,
+        this.#loadDrawing(),
       ]);
+      if (signal.aborted) return;
       this.#all = this.#kinds.flatMap((kind) => plotOf(history, series, kind) ?? []);
     } catch (error) {
       if (signal.aborted) return;
@@ -109,6 +109,16 @@ export class Plots {
     }
     this.#isLoading = false;
     this.#changed();
+  }
+
+  #loadDrawing(): Promise<void> {
+    this.#drawing ??= import("./time-plot.ts")
+      .then(({ defineTimePlot }) => defineTimePlot())
+      .catch((error: unknown) => {
+        this.#drawing = null; // The next one tries again.
+        throw error;
+      });
+    return this.#drawing;
   }
 }
 

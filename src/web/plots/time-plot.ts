@@ -165,7 +165,7 @@ export async function defineTimePlot(): Promise<void> {
   sheet.href = new URL("uPlot.min.css", import.meta.resolve("uplot")).href;
   const loaded = new Promise((resolve, reject) => {
     sheet.onload = resolve;
-    sheet.onerror = reject;
+    sheet.onerror = () => reject(new Error("What draws the plot can't be loaded."));
   });
   document.head.append(sheet);
   await loaded;

@@ -24,17 +24,19 @@ export interface ViewFacts {
 /** What signs in: a key, the code of a link that signs in once, or the key of a share link. */
 export type Credential = { readonly key: string } | { readonly code: string } | { readonly share: string };
 
+type SessionApi = Pick<Api, "get" | "send" | "onSignedOut">;
+
 const PATH = "/map/session";
 
 /** Who is signed in. The key itself is sent once and kept nowhere: what stays is a cookie that no script sees. */
 export class Session {
-  readonly #api: Api;
+  readonly #api: SessionApi;
   readonly #changed: () => void;
   #facts: SessionFacts | null = null;
   #fault: string | null = null;
   #state: "unknown" | "out" | "in" = "unknown";
 
-  constructor(api: Api, changed: () => void) {
+  constructor(api: SessionApi, changed: () => void) {
     this.#api = api;
     this.#changed = changed;
     api.onSignedOut = () => this.#end("You are signed out: the key was revoked, or the session has expired.");
@@ -79,9 +81,16 @@ export class Session {
     }
   }
 
+  /** Nothing is shown any more, also where the server can't be asked to take the cookie back. */
   async signOut(): Promise<void> {
-    await this.#api.send("DELETE", PATH);
-    this.#end(null);
+    try {
+      await this.#api.send("DELETE", PATH);
+      this.#end(null);
+    } catch (error) {
+      this.#end(
+        `${sentenceOf(error)} This browser is still signed in: load the page again, and sign out then.`,
+      );
+    }
   }
 
   #enter(facts: SessionFacts): void {

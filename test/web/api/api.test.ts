@@ -23,6 +23,18 @@ test("a failure of somebody on the way says its status", async () => {
   expect([failure.message, failure.retryAfterSeconds]).toEqual(["The server answered 502.", null]);
 });
 
+test("an answer that breaks off is a failure in our words, and one that was given up is none", async () => {
+  expect(await failureOf(new Response('{"device'))).toMatchObject({
+    name: "ApiError",
+    message: "The server's answer was cut off.",
+  });
+  const givenUp = new DOMException("given up", "AbortError");
+  const broken = new ReadableStream({ start: (controller) => controller.error(givenUp) });
+  expect(await failureOf(new Response(broken))).toMatchObject({ name: "AbortError" });
+  network.mockRejectedValue(givenUp);
+  await expect(new Api().get("/api/v1/devices")).rejects.toBe(givenUp);
+});
+
 test("each page says which it is, so that it goes by its own session", async () => {
   const sent = async (api: Api) => {
     network.mockResolvedValue(Response.json({}));

@@ -205,6 +205,41 @@ test("who signs out while a snapshot comes has nothing in memory", async () => {
   expect([table.size, live.state]).toEqual([0, "stopped"]);
 });
 
+test("who signs out just as a snapshot was taken begins with another one the next time", async () => {
+  const server = new ScriptedServer();
+  server.report("van");
+  const table = new DeviceTable();
+  const live: LiveDevices = new LiveDevices({
+    fetch: server.fetch,
+    table,
+    changed: () => {
+      if (live.isFilled && server.asked.length === 1) live.end();
+    },
+  });
+  live.begin();
+  await until(() => live.state === "stopped");
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  expect([live.isFilled, table.size]).toEqual([false, 0]);
+  live.begin();
+  await until(() => live.state === "live");
+  expect([table.size, server.asked[1]]).toEqual([1, "/api/v1/locations/current/columns"]);
+  live.end();
+});
+
+test("the next session's pauses are short again", async () => {
+  const server = new ScriptedServer();
+  server.refuse();
+  server.refuse();
+  const { live, tries } = begun(server);
+  await until(() => tries.length === 2);
+  live.end();
+  server.refuse();
+  live.begin();
+  await until(() => live.state === "live");
+  expect(tries.slice(2, 3)).toEqual([1]);
+  live.end();
+});
+
 test("a page that sleeps has no connection, and goes on where it was when it wakes", async () => {
   const server = new ScriptedServer();
   const { live, table } = begun(server);

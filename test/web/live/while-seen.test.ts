@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { liveWhileSeen } from "../../../src/web/live/while-seen.ts";
 
 /** A page that is hidden and seen by the test, and what became of its stream. */
-function openPage() {
-  const page = Object.assign(new EventTarget(), { hidden: false });
+function openPage({ hidden = false } = {}) {
+  const page = Object.assign(new EventTarget(), { hidden });
   const network = new EventTarget();
   const calls: string[] = [];
   const called = (name: string) => () => {
@@ -11,6 +11,7 @@ function openPage() {
   };
   const live = { sleep: called("sleep"), wake: called("wake"), retryNow: called("retry") };
   liveWhileSeen(live, { page, network, hiddenMsMax: 5 });
+  if (!hidden) calls.length = 0; // To wake what is awake does nothing.
   const show = (isShown: boolean) => {
     page.hidden = !isShown;
     page.dispatchEvent(new Event("visibilitychange"));
@@ -24,6 +25,14 @@ test("a page that stays hidden sleeps, and wakes when it is seen", async () => {
   const { calls, show } = openPage();
   show(false);
   expect(calls).toEqual([]);
+  await later();
+  expect(calls).toEqual(["sleep"]);
+  show(true);
+  expect(calls).toEqual(["sleep", "wake"]);
+});
+
+test("a page that is opened behind others sleeps until it is seen, too", async () => {
+  const { calls, show } = openPage({ hidden: true });
   await later();
   expect(calls).toEqual(["sleep"]);
   show(true);

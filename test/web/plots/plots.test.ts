@@ -7,7 +7,8 @@ import { FakeServer, settled } from "../device/fake-server.ts";
 import { trackOf } from "../history/tracks.ts";
 
 // What draws is an element of the page, and there is none here.
-mock.module("../../../src/web/plots/time-plot.ts", () => ({ defineTimePlot: async () => {} }));
+let drawing: () => Promise<void> = async () => {};
+mock.module("../../../src/web/plots/time-plot.ts", () => ({ defineTimePlot: () => drawing() }));
 
 function historyOf({ deviceId = "bus", span = "day" as "day" | "week", isView = false } = {}): History {
   return {
@@ -92,6 +93,33 @@ describe("plots", () => {
     plots.use(null);
     await settled();
     expect([asked.signal?.aborted, plots.fault, plots.isLoading]).toEqual([true, null, false]);
+  });
+
+  test("of a device before don't take the place of the next one's, however late their drawing comes", async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    drawing = () => promise;
+    const { plots, answer } = create();
+    plots.use(historyOf());
+    await answer(seriesOf({ battery: [80, 79] }));
+    plots.use(historyOf({ deviceId: "tram" }));
+    resolve();
+    await settled();
+    drawing = async () => {};
+    expect([plots.isLoading, plots.all]).toEqual([true, []]);
+  });
+
+  test("are drawn the next time where what draws them could not be loaded", async () => {
+    drawing = async () => {
+      throw new Error("no network");
+    };
+    const { plots, answer, names } = create();
+    plots.use(historyOf());
+    await answer(seriesOf());
+    expect(plots.fault).toBe("no network");
+    drawing = async () => {};
+    plots.use(historyOf());
+    await answer(seriesOf());
+    expect([plots.fault, names()]).toEqual([null, ["Speed"]]);
   });
 
   test("say why there are none", async () => {
