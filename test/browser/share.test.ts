@@ -64,24 +64,20 @@ describePage(
       "is followed where the page is open, wiped from the address, and leaves one's own session",
       async (visit, page) => {
         await visit.enter(stage.key);
-        const text = await page.evaluate(async (nowMs) => {
-          const terms = { device_ids: ["van-1"], not_before: nowMs - 60_000, expires: nowMs + 600_000 };
-          const response = await fetch("/map/keys", {
-            method: "POST",
-            headers: { "x-wherehouse-page": "1", "content-type": "application/json" },
-            body: JSON.stringify({ kind: "share", ...terms, precision_meters: null, label: "" }),
-          });
-          return ((await response.json()) as { readonly text: string }).text;
-        }, Date.now());
+        const nowMs = Date.now();
+        const terms = { not_before: nowMs - 60_000, expires: nowMs + 600_000 };
+        const text = await makeLink(page, { device_ids: ["van-1"], ...terms });
         await asGuest(stage, `${stage.server.url}/map/s`, async (guest) => {
           await guest.page.getByText("Open the link again").waitFor();
           await guest.page.goto(`${stage.server.url}/map/s#${text}`);
           await guest.page.getByText("You see 1 device").waitFor();
           expect(guest.page.url()).toBe(`${stage.server.url}/map/s`);
         });
-        // Who made it looks at it, and stays signed in.
-        await visit.goto(`/map/s#${text}`);
+        // Who made one looks at it, here before its device has reported, and stays signed in.
+        const early = await makeLink(page, { device_ids: ["van-9"], ...terms });
+        await visit.goto(`/map/s#${early}`);
         await page.getByText("You see 1 device").waitFor();
+        await page.getByText("There is no position to show yet.").waitFor();
         await visit.goto("/map");
         await page.getByRole("button", { name: "Connect" }).waitFor();
       },
@@ -89,22 +85,10 @@ describePage(
 
     stage.test("ends at its instant", async (visit) => {
       await visit.enter(stage.key);
-      const made = await visit.page.evaluate(async (nowMs) => {
-        const response = await fetch("/map/keys", {
-          method: "POST",
-          headers: { "x-wherehouse-page": "1", "content-type": "application/json" },
-          body: JSON.stringify({
-            kind: "share",
-            device_ids: ["van-1"],
-            not_before: nowMs - 3_600_000,
-            expires: nowMs + 8000,
-            precision_meters: null,
-            label: "",
-          }),
-        });
-        return (await response.json()) as { readonly text: string };
-      }, Date.now());
-      await asGuest(stage, `${stage.server.url}/map/s#${made.text}`, async (guest) => {
+      const nowMs = Date.now();
+      const terms = { not_before: nowMs - 3_600_000, expires: nowMs + 8000 };
+      const text = await makeLink(visit.page, { device_ids: ["van-1"], ...terms });
+      await asGuest(stage, `${stage.server.url}/map/s#${text}`, async (guest) => {
         guest.expect(/401/);
         await guest.page.getByRole("option", { name: "van-1" }).waitFor();
         await guest.page.getByText("This link shows nothing now").waitFor();
@@ -117,6 +101,21 @@ describePage(
       store(client, [report("van-1", VAN), report("van-2", { latitude: 51.6, longitude: 0 })]),
   },
 );
+
+/** The key of a share link, made as the dialog makes it. */
+function makeLink(page: Visit["page"], terms: Readonly<Record<string, unknown>>): Promise<string> {
+  return page.evaluate(
+    async (asked) => {
+      const response = await fetch("/map/keys", {
+        method: "POST",
+        headers: { "x-wherehouse-page": "1", "content-type": "application/json" },
+        body: JSON.stringify({ kind: "share", ...asked }),
+      });
+      return ((await response.json()) as { readonly text: string }).text;
+    },
+    { precision_meters: null, label: "", ...terms },
+  );
+}
 
 /** Somebody else's browser, for which nothing may go wrong either. */
 async function asGuest(

@@ -21,21 +21,26 @@ const ORDERS: Readonly<Record<ListOrder, string>> = {
   fastest: "Fastest first",
 };
 
+/** The devices may have reported before what the link shows, for all that a visitor is told. */
+const NOTHING_SHARED = "There is no position to show yet. The first one appears as soon as it is reported.";
+
 export interface ListShown {
   readonly view: ListView;
   /** The device whose details are shown. */
   readonly chosenId: string | null;
   /** What is said while the first positions are yet to come; null once they have. */
   readonly loading: string | null;
+  /** Whether somebody looks who came by a share link. */
+  readonly isView: boolean;
   readonly units: Units;
 }
 
 /** What finds devices, and those that were found. */
 export function listPanel(shown: ListShown): TemplateResult {
-  const { view, loading } = shown;
+  const { view, loading, isView } = shown;
   const { list, table } = view;
   if (table.size === 0 && loading === null)
-    return html`<p class="list-none soft">No device has reported yet.</p>`;
+    return html`<p class="list-none soft">${isView ? NOTHING_SHARED : "No device has reported yet."}</p>`;
   return html`<div class="list-tools">
       ${searchField(view)}
       <div class="list-selects">

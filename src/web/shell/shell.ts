@@ -77,13 +77,13 @@ function signedOut(session: Session): TemplateResult {
 
 function signedIn(parts: ShownParts): TemplateResult {
   const { sheet, live, listView, map, units, device } = parts;
-  const { id } = device.chosen;
+  const { id, isView } = device.chosen;
   return html`<main class="map" id="map">${mapPanel(map)}</main>
     ${mapCards(parts)}
     <div class="sheet" data-tab=${sheet.tab} data-height=${sheet.height}>
       ${sheetHandle(sheet)}
       <section class="list" aria-label="Devices">
-        ${listPanel({ view: listView, chosenId: id, loading: loadingText(live), units })}
+        ${listPanel({ view: listView, chosenId: id, loading: loadingText(live), isView, units })}
         ${statusLine(live)}
       </section>
       <section class="device" ?data-idle=${id === null} aria-label="Device">${devicePanel({ ...device, map, units })}</section>
