@@ -17,7 +17,6 @@ import {
   parseKeysPassPhrase,
   parseKeysRevoke,
 } from "./keys/keys-command.ts";
-import { noArgument } from "./positionals.ts";
 import {
   parseQuarantineDelete,
   parseQuarantineList,
@@ -91,33 +90,37 @@ type Parse<Name extends CommandName> = (
 ) => Result<Command, string>;
 
 const PARSERS: { readonly [Name in CommandName]: Parse<Name> } = {
-  serve: parseServe,
-  demo: parseDemo,
-  "keys create": parseKeysCreate,
-  "keys list": (values, dataDir, positionals) =>
-    plain({ kind: "keys list", dataDir, ...values }, positionals),
+  serve: flagsOnly(parseServe),
+  demo: flagsOnly(parseDemo),
+  "keys create": flagsOnly(parseKeysCreate),
+  "keys list": flagsOnly((values, dataDir) => ok({ kind: "keys list", dataDir, ...values })),
   "keys link": parseKeysLink,
   "keys revoke": parseKeysRevoke,
   "keys passphrase": parseKeysPassPhrase,
-  "quarantine list": parseQuarantineList,
+  "quarantine list": flagsOnly(parseQuarantineList),
   "quarantine show": parseQuarantineShow,
   "quarantine replay": parseQuarantineReplay,
   "quarantine delete": parseQuarantineDelete,
   import: parseImport,
-  export: parseExport,
-  doctor: parseDoctor,
-  "settings list": (values, dataDir, positionals) =>
-    plain({ kind: "settings list", dataDir, ...values }, positionals),
+  export: flagsOnly(parseExport),
+  doctor: flagsOnly(parseDoctor),
+  "settings list": flagsOnly((values, dataDir) => ok({ kind: "settings list", dataDir, ...values })),
   "settings set": parseSettingsSet,
-  seal: (values, dataDir, positionals) => plain({ kind: "seal", dataDir, ...values }, positionals),
+  seal: flagsOnly((values, dataDir) => ok({ kind: "seal", dataDir, ...values })),
   backup: parseBackup,
   restore: parseRestore,
-  verify: (values, dataDir, positionals) => plain({ kind: "verify", dataDir, ...values }, positionals),
+  verify: flagsOnly((values, dataDir) => ok({ kind: "verify", dataDir, ...values })),
 };
 
-function plain(command: Command, positionals: readonly string[]): Result<Command, string> {
-  const none = noArgument(positionals);
-  return none.ok ? ok(command) : none;
+/** For a command that takes no other arguments. */
+function flagsOnly<Name extends CommandName>(
+  parse: (values: ValuesOf<Name>, dataDir: string, environment: Environment) => Result<Command, string>,
+): Parse<Name> {
+  return (values, dataDir, positionals, environment) => {
+    const [unexpected] = positionals;
+    if (unexpected !== undefined) return fail(`Unexpected argument "${unexpected}"`);
+    return parse(values, dataDir, environment);
+  };
 }
 
 /** Everything is decided here, from the words and the environment alone. */

@@ -1,7 +1,6 @@
 import { type Config, DEFAULT_ARCHIVE_CONFIG, DEFAULT_HOSTNAME, DEFAULT_VIEWERS } from "../../config.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import type { ValuesOf } from "./flag-table.ts";
-import { noArgument } from "./positionals.ts";
 
 /** What is shown, and how fast. */
 export interface DemoCommand {
@@ -15,13 +14,7 @@ export interface DemoCommand {
 }
 
 /** The data directory of other commands, which a variable may name, is never a demo's by accident: it has its own. */
-export function parseDemo(
-  { dataDir, port, speed, path }: ValuesOf<"demo">,
-  _dataDir: string,
-  positionals: readonly string[],
-): Result<DemoCommand, string> {
-  const none = noArgument(positionals);
-  if (!none.ok) return none;
+export function parseDemo({ dataDir, port, speed, path }: ValuesOf<"demo">): Result<DemoCommand, never> {
   const config: Config = {
     ...DEFAULT_ARCHIVE_CONFIG,
     dataDir,

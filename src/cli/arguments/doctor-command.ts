@@ -1,6 +1,5 @@
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { ValuesOf } from "./flag-table.ts";
-import { noArgument } from "./positionals.ts";
 
 /** Which server is asked, and about which devices. */
 export interface DoctorCommand {
@@ -12,13 +11,7 @@ export interface DoctorCommand {
   readonly json: boolean;
 }
 
-export function parseDoctor(
-  { url, key, deviceId, json }: ValuesOf<"doctor">,
-  _dataDir: string,
-  positionals: readonly string[],
-): Result<DoctorCommand, string> {
-  const none = noArgument(positionals);
-  if (!none.ok) return none;
+export function parseDoctor({ url, key, deviceId, json }: ValuesOf<"doctor">): Result<DoctorCommand, string> {
   if (key === null) return fail("doctor needs --key, or the key in WHEREHOUSE_KEY");
   return ok({ kind: "doctor", url, key, deviceId, json });
 }

@@ -2,12 +2,6 @@ import { fail, ok, type Result } from "../../lib/result.ts";
 
 /** The arguments of a command that are no flags. Errors are a line without a full stop. */
 
-/** For a command that takes flags only. */
-export function noArgument(positionals: readonly string[]): Result<null, string> {
-  const [unexpected] = positionals;
-  return unexpected === undefined ? ok(null) : fail(`Unexpected argument "${unexpected}"`);
-}
-
 /** For a command that takes one: `needs` says in full what that is, `takes` in short. */
 export function oneArgument(
   positionals: readonly string[],

@@ -1,6 +1,6 @@
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { ValuesOf } from "./flag-table.ts";
-import { noArgument, oneArgument } from "./positionals.ts";
+import { oneArgument } from "./positionals.ts";
 
 /** Which server is asked, and with which key. */
 interface Asked {
@@ -25,13 +25,10 @@ export interface QuarantineChangeCommand
   readonly ids: readonly string[] | null;
 }
 
-export function parseQuarantineList(
-  { key, ...values }: ValuesOf<"quarantine list">,
-  _dataDir: string,
-  positionals: readonly string[],
-): Result<QuarantineListCommand, string> {
-  const none = noArgument(positionals);
-  if (!none.ok) return none;
+export function parseQuarantineList({
+  key,
+  ...values
+}: ValuesOf<"quarantine list">): Result<QuarantineListCommand, string> {
   return key === null ? needsKey("list") : ok({ kind: "quarantine list", key, ...values });
 }
 

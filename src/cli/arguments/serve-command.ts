@@ -5,7 +5,6 @@ import { filtersOverlap } from "../../mqtt/topic-filter.ts";
 import type { LogLevel } from "../screen/event-log.ts";
 import type { Environment } from "./flag-row.ts";
 import type { ValuesOf } from "./flag-table.ts";
-import { noArgument } from "./positionals.ts";
 
 export interface ServeCommand {
   readonly kind: "serve";
@@ -19,11 +18,8 @@ const PASSWORD_VARIABLE = "WHEREHOUSE_MQTT_PASSWORD";
 export function parseServe(
   values: ValuesOf<"serve">,
   dataDir: string,
-  positionals: readonly string[],
   environment: Environment,
 ): Result<ServeCommand, string> {
-  const none = noArgument(positionals);
-  if (!none.ok) return none;
   const mqtt = parseMqtt(values, environment);
   if (!mqtt.ok) return mqtt;
   const { port, hostname, corsOrigins, friendsApps, compat, mapFile, logLevel } = values;

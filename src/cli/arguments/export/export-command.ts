@@ -4,7 +4,6 @@ import type { AppId, DeviceId, UserId } from "../../../model/ids.ts";
 import type { ExportFormat } from "../../../service/export/export-formats.ts";
 import type { LocalDate } from "../../../time/range.ts";
 import type { FlagValues } from "../flag-row.ts";
-import { noArgument } from "../positionals.ts";
 import type { EXPORT_FLAGS } from "./flags.ts";
 
 /** What is exported, from where and to where. */
@@ -46,13 +45,7 @@ type Values = FlagValues<typeof EXPORT_FLAGS>;
 /** Formats that are packed by themselves. */
 const PACKED_FORMATS = ["parquet", "kmz"];
 
-export function parseExport(
-  values: Values,
-  dataDir: string,
-  positionals: readonly string[],
-): Result<ExportCommand, string> {
-  const none = noArgument(positionals);
-  if (!none.ok) return none;
+export function parseExport(values: Values, dataDir: string): Result<ExportCommand, string> {
   const { format, deviceIds, userId, from, to, out, force, packing, split } = values;
   const { zone, redact, recordSeparator, gapMs, simplifyMeters } = values;
   const fault = faultOf(values);

@@ -1,7 +1,7 @@
 import { PERMISSIONS, type Permission } from "../../../auth/permissions.ts";
 import { fail, ok, type Result } from "../../../lib/result.ts";
 import type { ValuesOf } from "../flag-table.ts";
-import { noArgument, oneArgument } from "../positionals.ts";
+import { oneArgument } from "../positionals.ts";
 import { type AskedView, isAboutView, parseView, type VIEW_FLAGS } from "./view-flags.ts";
 
 /** Without an end, a key is for ever. */
@@ -21,10 +21,7 @@ export interface KeysRevokeCommand {
 export function parseKeysCreate(
   values: ValuesOf<"keys create">,
   dataDir: string,
-  positionals: readonly string[],
 ): Result<KeysCreateCommand, string> {
-  const none = noArgument(positionals);
-  if (!none.ok) return none;
   const permissions = permissionsOf(values);
   if (!permissions.ok) return permissions;
   const { shownDevices, notBeforeMs, precisionMeters, ...others } = values;
