@@ -9,6 +9,7 @@ import { agoText, dayText, durationText, instantText } from "../time/format.ts";
 import { dayAt } from "../time/local-day.ts";
 import { DAY } from "../time/span.ts";
 import { compassPoint } from "../units/compass.ts";
+import { counted } from "../units/count.ts";
 import { distanceText, heightText, speedText, type Units } from "../units/units.ts";
 import type { ChosenDevice } from "./chosen-device.ts";
 import { type Downloads, downloadButtons } from "./downloads.ts";
@@ -102,18 +103,14 @@ function hourByHour(table: unknown): TemplateResult {
 
 /** `81.9 km, 6 stops, 3 h 19 min moving, 1,552 reports`. */
 function summary({ reports, stops }: History, units: Units): string {
-  const counted = numbered(reports, "report");
-  if (stops === null) return counted;
+  const said = counted(reports, "report");
+  if (stops === null) return said;
   return [
     distanceText(stops.distance_meters, units),
-    numbered(stops.stops.length, "stop"),
+    counted(stops.stops.length, "stop"),
     `${durationText(stops.moving_seconds * 1000)} moving`,
-    counted,
+    said,
   ].join(", ");
-}
-
-function numbered(count: number, what: string): string {
-  return `${count.toLocaleString("en")} ${what}${count === 1 ? "" : "s"}`;
 }
 
 function nothingHere({ span }: History, chosen: ChosenDevice): TemplateResult {

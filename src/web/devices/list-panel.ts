@@ -1,5 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
+import { countText } from "../units/count.ts";
 import type { Units } from "../units/units.ts";
 import type { ListFilter, ListOrder } from "./device-list.ts";
 import { activityText, ageText, freshnessOf } from "./freshness.ts";
@@ -48,7 +49,7 @@ export function listPanel(shown: ListShown): TemplateResult {
         ${select("Order", ORDERS, list.orderBy, (order) => list.sortBy(order))}
       </div>
       <p class="list-count soft" aria-live=${list.query === "" ? "off" : "polite"}>
-        ${loading ?? `${counted(list.rows.length)} of ${counted(table.size)}`}
+        ${loading ?? `${countText(list.rows.length)} of ${countText(table.size)}`}
       </p>
     </div>
     ${view.rowCount === 0 ? none(shown) : rows(shown)}`;
@@ -64,7 +65,7 @@ function searchField(view: ListView): TemplateResult {
     event.preventDefault();
     event.stopPropagation();
   };
-  const label = table.size < 2 ? "Search devices" : `Search ${counted(table.size)} devices`;
+  const label = table.size < 2 ? "Search devices" : `Search ${countText(table.size)} devices`;
   return html`<div class="list-search">
     <input
       id="search"
@@ -180,8 +181,4 @@ function row(
     <span class="activity soft">${activityText(table, at, nowMs, units)}</span>
     <span class="age soft">${ageText(timestampMs, nowMs)}</span>
   </div>`;
-}
-
-function counted(count: number): string {
-  return count.toLocaleString("en");
 }

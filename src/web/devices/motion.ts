@@ -1,3 +1,5 @@
+import { METERS_PER_DEGREE, RADIANS_PER_DEGREE } from "../units/earth.ts";
+
 /** What is known of whether a device moves. */
 export type MotionState = "unknown" | "moving" | "stopped";
 
@@ -16,9 +18,6 @@ const MOVING_SPEED_MIN = 0.7;
 const STRAY_METERS_MAX = 50;
 /** As long as that in one place, and a device that tells no speed stands: a red light is shorter. */
 const STAND_MS_MIN = 120_000;
-
-const METERS_PER_DEGREE = 111_195;
-const RADIANS_PER_DEGREE = Math.PI / 180;
 
 /**
  * Whether devices move, and since when those that don't have been standing, from the reports that this page has seen.

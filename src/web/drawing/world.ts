@@ -1,3 +1,5 @@
+import { RADIANS_PER_DEGREE } from "../units/earth.ts";
+
 /**
  * Places as whole numbers: Web Mercator, with the width of the world cut into 2^32 parts of 9 mm each at the equator.
  * Differences of two such numbers are exact, and those of x go round the world by the overflow of 32 bits alone, so
@@ -7,8 +9,6 @@ export const WORLD_SIZE = 2 ** 32;
 
 /** Where Web Mercator ends, degrees: what is nearer to a pole is drawn here. */
 export const LATITUDE_MAX = 85.0511287798066;
-
-const RADIANS_PER_DEGREE = Math.PI / 180;
 
 export function worldX(longitude: number): number {
   return Math.floor(((longitude + 180) / 360) * WORLD_SIZE) >>> 0; // Modulo 2^32.

@@ -1,7 +1,8 @@
 import type { Api } from "../api/api.ts";
 import { type Bounds, boundsOf, boxOf } from "../map/bounds.ts";
+import type { DayShape } from "../overlays/overlays.ts";
 import { areOfSame, type History, readTrack, toleranceMetersOf } from "./history.ts";
-import { type LinePoint, Track } from "./track.ts";
+import { Track } from "./track.ts";
 
 interface MapCamera {
   readonly latitude: number;
@@ -16,15 +17,6 @@ export interface DayMap {
   onCamera(listener: () => void): () => void;
   fit(bounds: Bounds): void;
   setDay(day: DayShape | null): void;
-}
-
-interface DayShape {
-  readonly lines: readonly (readonly LinePoint[])[];
-  readonly stops: readonly {
-    readonly latitude: number;
-    readonly longitude: number;
-    readonly number: number;
-  }[];
 }
 
 /** A stretch of the track as closely as a view of the map shows it. */

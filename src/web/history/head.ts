@@ -1,4 +1,5 @@
-import { nearest, type Track } from "./track.ts";
+import { nearestMeridian } from "../units/earth.ts";
+import type { Track } from "./track.ts";
 
 /** Where a device was at an instant, as its track has it. */
 export interface Head {
@@ -20,10 +21,10 @@ export function headAt(track: Track, ms: number): Head | null {
   const part = track.isJoined(index + 1) ? (ms - fromMs) / (timestampMs[index + 1]! - fromMs) : 0;
   const bearing = bearingAt(track, part > 0 ? index + 1 : index);
   if (part === 0) return { latitude: latitude[index]!, longitude: longitude[index]!, bearing };
-  const east = nearest(longitude[index + 1]!, longitude[index]!) - longitude[index]!;
+  const east = nearestMeridian(longitude[index + 1]!, longitude[index]!) - longitude[index]!;
   return {
     latitude: latitude[index]! + part * (latitude[index + 1]! - latitude[index]!),
-    longitude: nearest(longitude[index]! + part * east, 0),
+    longitude: nearestMeridian(longitude[index]! + part * east, 0),
     bearing,
   };
 }
@@ -33,7 +34,7 @@ function bearingAt(track: Track, index: number): number | null {
   const { latitude, longitude } = track;
   for (let at = index; track.isJoined(at); at--) {
     const north = latitude[at]! - latitude[at - 1]!;
-    const east = nearest(longitude[at]!, longitude[at - 1]!) - longitude[at - 1]!;
+    const east = nearestMeridian(longitude[at]!, longitude[at - 1]!) - longitude[at - 1]!;
     if (north === 0 && east === 0) continue;
     const degrees = (Math.atan2(east * Math.cos((latitude[at]! * Math.PI) / 180), north) * 180) / Math.PI;
     return (degrees + 360) % 360;

@@ -1,19 +1,15 @@
 import type { TrackAnswer } from "../api/answers.ts";
+import type { Position } from "../overlays/positions.ts";
 import type { TimeRange } from "../time/local-day.ts";
+import { metersBetween } from "../units/earth.ts";
 
 /** After a longer silence nobody knows which way a device went; the server breaks lines by the same. */
 const SILENCE_MS_MAX = 10 * 60_000;
 /** A device that seems faster was in one of the two places only, if at all. */
 const SPEED_MAX_METERS_PER_SECOND = 400;
 
-const EARTH_RADIUS_METERS = 6_371_008.8;
-const RADIANS_PER_DEGREE = Math.PI / 180;
-
 /** MapLibre can't draw longer lines whole: it takes ten corners for a vertex, and has 65,535 of them for a line. */
 const LINE_VERTICES_MAX = 4096;
-
-/** Degrees, longitude first, as maps have it. */
-export type LinePoint = [longitude: number, latitude: number];
 
 /** Positions in order of time, and between which of them no line leads. */
 export class Track {
@@ -87,8 +83,8 @@ export class Track {
   }
 
   /** What is drawn; a position that no line leads to or from is none. */
-  lines(): readonly LinePoint[][] {
-    const lines: LinePoint[][] = [];
+  lines(): readonly Position[][] {
+    const lines: Position[][] = [];
     for (let index = 0; index < this.count; index++) {
       const before = lines.at(-1);
       if (before === undefined || !this.isJoined(index)) lines.push([]);
@@ -123,19 +119,4 @@ export class Track {
     if (elapsedMs > SILENCE_MS_MAX) return false;
     return this.metersTo(index) <= (SPEED_MAX_METERS_PER_SECOND * elapsedMs) / 1000;
   }
-}
-
-/** The same meridian, at most half the earth from another. */
-export function nearest(longitude: number, other: number): number {
-  return longitude - 360 * Math.round((longitude - other) / 360);
-}
-
-/** By the haversine formula, which stays accurate for what lies close together. */
-function metersBetween(latitudeA: number, longitudeA: number, latitudeB: number, longitudeB: number): number {
-  const a = latitudeA * RADIANS_PER_DEGREE;
-  const b = latitudeB * RADIANS_PER_DEGREE;
-  const halfLatitude = Math.sin((b - a) / 2);
-  const halfLongitude = Math.sin(((longitudeB - longitudeA) * RADIANS_PER_DEGREE) / 2);
-  const chord = halfLatitude ** 2 + Math.cos(a) * Math.cos(b) * halfLongitude ** 2;
-  return 2 * EARTH_RADIUS_METERS * Math.asin(Math.sqrt(Math.min(1, chord)));
 }

@@ -1,11 +1,9 @@
-import { dayAt, rangeOf } from "../time/local-day.ts";
+import { dayAt, MS_PER_HOUR, rangeOf } from "../time/local-day.ts";
 import { wallMs } from "../time/wall-clock.ts";
 
 /*
  * What a share link shows and until when, as it is chosen in the dialog.
  */
-
-const MS_PER_HOUR = 3_600_000;
 
 /** Until when: in so many hours, or until an instant of one's own where there are none. */
 export const UNTIL: readonly { readonly label: string; readonly hours: number | null }[] = [

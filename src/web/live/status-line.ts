@@ -1,14 +1,14 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import type { DeviceTable } from "../devices/device-table.ts";
+import { counted, countText } from "../units/count.ts";
 import type { LiveDevices } from "./live.ts";
 
 /** Whether what is shown is up to date, for the bar. */
 export function liveBadge(live: LiveDevices, table: DeviceTable): TemplateResult {
-  const count = table.size === 1 ? "1 device" : `${table.size.toLocaleString("en")} devices`;
   return html`<p class="live" role="status" data-state=${live.state}>
       <span class="live-dot"></span><span>${stateText(live, Date.now())}</span>
     </p>
-    ${live.state === "live" ? html`<p class="live-count soft">${count}</p>` : nothing}`;
+    ${live.state === "live" ? html`<p class="live-count soft">${counted(table.size, "device")}</p>` : nothing}`;
 }
 
 /** What the list says before it has the first positions; null from then on. */
@@ -21,9 +21,7 @@ export function loadingText({ isFilled, state }: LiveDevices): string | null {
 export function statusLine(live: LiveDevices): TemplateResult {
   const { state, fault, sequence } = live;
   const text =
-    state === "live"
-      ? `server: ready, log ${sequence.toLocaleString("en")}`
-      : (fault ?? "server: no connection");
+    state === "live" ? `server: ready, log ${countText(sequence)}` : (fault ?? "server: no connection");
   return html`<p class="status soft">${state === "starting" ? "server: asked" : text}${demoText()}</p>`;
 }
 

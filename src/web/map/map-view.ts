@@ -6,6 +6,7 @@ import { worldPixels } from "../drawing/flat-camera.ts";
 import { type MapColors, readMapColors } from "../drawing/map-colors.ts";
 import { repaint } from "../drawing/repaint.ts";
 import { WORLD_SIZE, worldX, worldY } from "../drawing/world.ts";
+import type { Head } from "../history/head.ts";
 import type { BaseMap } from "../map-style/base-map.ts";
 import { DensityLayer } from "../overlays/density-layer.ts";
 import type { DensityCells } from "../overlays/density-shading.ts";
@@ -25,11 +26,6 @@ export interface MapParts {
   readonly units: Units;
   /** Something that panels show is another. */
   readonly changed: () => void;
-}
-
-/** Where the playback stands; it points where its device goes, if that is known. */
-export interface Head extends Place {
-  readonly bearing: number | null;
 }
 
 type PickListener = (row: number | null, at: Place) => void;

@@ -1,4 +1,5 @@
 import { LATITUDE_MAX } from "../drawing/world.ts";
+import { EARTH_RADIUS_METERS, nearestMeridian, RADIANS_PER_DEGREE } from "../units/earth.ts";
 import { type Place, type Position, unwrapped } from "./positions.ts";
 
 /** A circle on the sphere as the map draws it. */
@@ -9,9 +10,6 @@ export interface CircleShape {
   readonly edge: Position[];
 }
 
-/** As the server measures: a sphere. */
-const EARTH_RADIUS_METERS = 6_371_000;
-const RADIANS_PER_DEGREE = Math.PI / 180;
 const CORNERS = 180;
 
 /**
@@ -51,7 +49,8 @@ function destination({ latitude, longitude }: Place, angle: number, turn: number
 
 /** The edge with longitudes around that of the circle's antipode. */
 function aroundOf(edge: readonly Position[], { longitude }: Place): Position[] {
-  const shift = 360 * Math.round((longitude + 180 - edge[0]![0]) / 360);
+  const [start] = edge[0]!;
+  const shift = nearestMeridian(start, longitude + 180) - start;
   return edge.map(([edgeLongitude, latitude]) => [edgeLongitude + shift, latitude]);
 }
 

@@ -1,3 +1,5 @@
+import { nearestMeridian } from "../units/earth.ts";
+
 /** A place, degrees, as in GeoJSON. Longitudes may go on past ±180. */
 export type Position = [longitude: number, latitude: number];
 
@@ -10,7 +12,7 @@ export interface Place {
 export function unwrapped(positions: readonly Position[]): Position[] {
   let before = positions[0]?.[0] ?? 0;
   return positions.map(([longitude, latitude]) => {
-    before = longitude - 360 * Math.round((longitude - before) / 360);
+    before = nearestMeridian(longitude, before);
     return [before, latitude];
   });
 }

@@ -1,5 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { dayMinuteText } from "../time/format.ts";
+import { counted } from "../units/count.ts";
 import type { SessionFacts } from "./session.ts";
 
 /* What the page says to who came by a share link. */
@@ -16,10 +17,9 @@ export function visitorBanner(facts: SessionFacts, zone: string): TemplateResult
   const { view, expires } = facts;
   if (view === null) return nothing;
   const { device_ids: ids, not_before: notBeforeMs, precision_meters: precisionMeters } = view;
-  const devices = ids.length === 1 ? "1 device" : `${ids.length} devices`;
   const until = expires === null ? "" : ` until ${dayMinuteText(expires, zone)}`;
   const blur = precisionMeters === null ? "" : `, to within ${precisionMeters} m`;
-  return html`<p class="visitor" role="note">You see ${devices}${until}.
+  return html`<p class="visitor" role="note">You see ${counted(ids.length, "device")}${until}.
     <span class="soft">Where they have been since ${dayMinuteText(notBeforeMs, zone)}${blur}.</span></p>`;
 }
 

@@ -1,11 +1,10 @@
-import type { LocalDay } from "./local-day.ts";
+import { type LocalDay, MS_PER_HOUR } from "./local-day.ts";
 import { LOCALE } from "./locale.ts";
 
 /* Times in words. Those of a clock name their zone. */
 
 const MS_PER_SECOND = 1000;
 const MS_PER_MINUTE = 60_000;
-const MS_PER_HOUR = 3_600_000;
 const MS_PER_DAY = 86_400_000;
 
 const DATE = { weekday: "short", day: "numeric", month: "short", year: "numeric" } as const;

@@ -1,6 +1,7 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { dayText } from "../time/format.ts";
 import { dayAt } from "../time/local-day.ts";
+import { counted, countText } from "../units/count.ts";
 import { DENSITY_DAYS, type Density } from "./density.ts";
 
 /** The range of "where all were", what its colors mean, and how the question stands. */
@@ -32,8 +33,8 @@ function rangeText({ range }: Density, zone: string): string {
 /** Where all cells have as many, they have one color. */
 function legend({ shades: { least, most } }: Density): TemplateResult {
   return html`<p class="density-legend">
-    <span>${least.toLocaleString()}</span><span class="ramp" aria-hidden="true"></span>
-    ${most > least ? html`<span>${most.toLocaleString()}+</span>` : nothing}
+    <span>${countText(least)}</span><span class="ramp" aria-hidden="true"></span>
+    ${most > least ? html`<span>${countText(most)}+</span>` : nothing}
     <span class="soft">positions a cell</span>
   </p>`;
 }
@@ -41,7 +42,7 @@ function legend({ shades: { least, most } }: Density): TemplateResult {
 function state({ isLoading, cells, positions, isCoarser, isIncomplete }: Density): string {
   if (isLoading) return "Loading…";
   if (cells === null || positions === 0) return "No positions here in these days.";
-  const said = [`${positions.toLocaleString()} ${positions === 1 ? "position" : "positions"} in view.`];
+  const said = [`${counted(positions, "position")} in view.`];
   if (isCoarser) said.push("Cells are larger than usual, since there are so many: zoom in for finer ones.");
   if (isIncomplete) said.push("Some days are missing: the archive can't read them.");
   return said.join(" ");

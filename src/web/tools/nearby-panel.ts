@@ -3,6 +3,7 @@ import { live } from "lit-html/directives/live.js";
 import { repeat } from "lit-html/directives/repeat.js";
 import { agoText, minuteText } from "../time/format.ts";
 import { compassPoint } from "../units/compass.ts";
+import { counted } from "../units/count.ts";
 import { distanceText } from "../units/units.ts";
 import type { Nearby, NearbyDevice } from "./nearby.ts";
 import { nearestStep, parseRadius, radiusMax, radiusSteps, UNIT_NAMES } from "./radius.ts";
@@ -91,7 +92,7 @@ function summary({ state, fault, found, total, askedMs }: Nearby, zone: string):
   if (state === "failed") return fault!;
   const when = `at ${minuteText(askedMs, zone)}`;
   if (total === 0) return `Nobody was here ${when}. Take a larger radius, or a longer time.`;
-  const who = total === 1 ? "1 device" : `${total.toLocaleString()} devices`;
+  const who = counted(total, "device");
   return found.length < total
     ? `${who} ${when}, here the ${found.length} nearest`
     : `${who} ${when}, nearest first`;

@@ -3,6 +3,7 @@ import { sentenceOf } from "../api/api-error.ts";
 import { wrapped } from "../map/bounds.ts";
 import type { Camera } from "../map/map-camera.ts";
 import type { Place } from "../overlays/positions.ts";
+import { METERS_PER_DEGREE } from "../units/earth.ts";
 import { METERS_PER_MILE, type Units } from "../units/units.ts";
 import { fittingRadius, metersOf, milesOf } from "./radius.ts";
 
@@ -43,7 +44,6 @@ interface NearbyAnswer {
 const PAGE_DEVICES = 50;
 /** The slider moves through many radii; the one that it stops at is asked for. */
 const SETTLE_MS = 150;
-const METERS_PER_DEGREE = 111_195;
 /** As much of what is seen as the first circle fills. */
 const VIEW_FILLED = 0.8;
 

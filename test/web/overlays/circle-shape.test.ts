@@ -1,19 +1,13 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { EARTH_RADIUS_METERS, haversineMeters } from "../../../src/geo/distance.ts";
 import { LATITUDE_MAX } from "../../../src/web/drawing/world.ts";
 import { circleShape } from "../../../src/web/overlays/circle-shape.ts";
 import type { Position } from "../../../src/web/overlays/positions.ts";
 
-const RADIUS = 6_371_000;
-const RADIANS = Math.PI / 180;
-
+/** As the server measures. */
 function metersBetween([longitudeA, latitudeA]: Position, [longitudeB, latitudeB]: Position): number {
-  const sinHalfLatitude = Math.sin(((latitudeB - latitudeA) * RADIANS) / 2);
-  const sinHalfLongitude = Math.sin(((longitudeB - longitudeA) * RADIANS) / 2);
-  const cosines = Math.cos(latitudeA * RADIANS) * Math.cos(latitudeB * RADIANS);
-  return (
-    2 * RADIUS * Math.asin(Math.min(1, Math.sqrt(sinHalfLatitude ** 2 + cosines * sinHalfLongitude ** 2)))
-  );
+  return haversineMeters(latitudeA, longitudeA, latitudeB, longitudeB);
 }
 
 /** Whether an odd number of the rings' sides lies north of the place, on any copy of the world. */
@@ -68,7 +62,8 @@ test("the area of circleShape() holds the places that are no further than the ra
       const meters = metersBetween([center.longitude, center.latitude], place);
       // Its 180 sides are straight on the map, and bulge there by a few hundredths where it nears a pole.
       fc.pre(
-        Math.abs(meters - radiusMeters) > 0.05 * Math.min(radiusMeters, Math.PI * RADIUS - radiusMeters),
+        Math.abs(meters - radiusMeters) >
+          0.05 * Math.min(radiusMeters, Math.PI * EARTH_RADIUS_METERS - radiusMeters),
       );
       const { area } = circleShape(center, radiusMeters);
       expect(isWithin(area, place)).toBe(meters < radiusMeters);
