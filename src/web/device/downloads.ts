@@ -21,7 +21,7 @@ export class Downloads {
   readonly #changed: () => void;
   readonly #saveFile: typeof saveFile;
   #underWay: Format | null = null;
-  #fault: string | null = null;
+  #failed: { readonly deviceId: string; readonly day: LocalDay; readonly fault: string } | null = null;
 
   constructor(api: Pick<Api, "fetch">, changed: () => void, save = saveFile) {
     this.#api = api;
@@ -33,14 +33,16 @@ export class Downloads {
     return this.#underWay;
   }
 
-  get fault(): string | null {
-    return this.#fault;
+  /** Why the last one failed; null where that was of another device or day. */
+  faultOf(deviceId: string, day: LocalDay): string | null {
+    const failed = this.#failed;
+    return failed?.deviceId === deviceId && failed.day === day ? failed.fault : null;
   }
 
   async save(format: Format, deviceId: string, day: LocalDay, zone: string): Promise<void> {
     if (this.#underWay !== null) return;
     this.#underWay = format;
-    this.#fault = null;
+    this.#failed = null;
     this.#changed();
     const days = { start_date: day, end_date: day, timezone: zone };
     try {
@@ -48,7 +50,7 @@ export class Downloads {
       const response = await this.#api.fetch(path);
       this.#saveFile(await response.blob(), `${safeName(deviceId)}-${day}.${format.extension}`);
     } catch (error) {
-      this.#fault = sentenceOf(error);
+      this.#failed = { deviceId, day, fault: sentenceOf(error) };
     }
     this.#underWay = null;
     this.#changed();
@@ -65,7 +67,8 @@ export function downloadButtons(
   downloads: Downloads,
   { deviceId, day, zone }: DownloadedDay,
 ): TemplateResult {
-  const { underWay, fault } = downloads;
+  const { underWay } = downloads;
+  const fault = downloads.faultOf(deviceId, day);
   const save = (format: Format) => void downloads.save(format, deviceId, day, zone);
   return html`<div class="downloads" role="group" aria-label="Download the day">
     ${DOWNLOAD_FORMATS.map(

@@ -32,6 +32,9 @@ export class ListView {
     this.list = list;
     this.#changed = changed;
     this.#choose = choose;
+    table.onChange(() => {
+      if (table.size === 0) this.#forget();
+    });
   }
 
   /** How many rows one can scroll to. */
@@ -99,6 +102,12 @@ export class ListView {
     else if (key === "Enter" || key === " ") this.chooseAt(at);
     else return false;
     return true;
+  }
+
+  /** Who signs out leaves no name behind. */
+  #forget(): void {
+    this.#activeId = null;
+    this.#scrollTop = 0;
   }
 
   #idAt(index: number): string {

@@ -44,6 +44,9 @@ void main() {
   color = vec4(mix(steps[step], steps[step + 1], place - float(step)), 1.0) * 0.9;
 }`;
 
+/** In place of what was shown: it stays neither here nor on the graphics card. */
+const NO_CELLS: DensityCells = { zoom: 0, x: [], y: [], count: [] };
+
 interface Resources {
   readonly map: MapLibreMap;
   readonly program: GlProgram;
@@ -93,15 +96,16 @@ export class DensityLayer implements CustomLayerInterface {
   render(gl: WebGL2RenderingContext): void {
     const resources = this.#resources;
     const { cells, colors } = this.#scene();
-    if (resources === null || cells === null || cells.count.length === 0) return;
+    if (resources === null) return;
     const { map, program, vertices, bytes } = resources;
-    gl.useProgram(program.program);
-    gl.bindVertexArray(vertices);
     if (resources.cells !== cells) {
       gl.bindBuffer(gl.ARRAY_BUFFER, bytes);
-      gl.bufferData(gl.ARRAY_BUFFER, densitySquares(cells), gl.STATIC_DRAW);
+      gl.bufferData(gl.ARRAY_BUFFER, densitySquares(cells ?? NO_CELLS), gl.STATIC_DRAW);
       resources.cells = cells;
     }
+    if (cells === null || cells.count.length === 0) return;
+    gl.useProgram(program.program);
+    gl.bindVertexArray(vertices);
     const camera = flatCamera(map);
     setCamera(gl, program, camera);
     gl.uniform1f(program.uniforms.size!, squareSize(cells.zoom));

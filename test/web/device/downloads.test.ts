@@ -41,10 +41,11 @@ test("one at a time, and what went wrong is said", async () => {
   expect(downloads.underWay).toBe(GPX);
   await downloads.save(GPX, "bus", DAY, "UTC");
   await first;
-  expect([asked.length, downloads.underWay, downloads.fault]).toEqual([
-    1,
+  expect([asked.length, downloads.underWay]).toEqual([1, null]);
+  expect(downloads.faultOf("bus", DAY)).toBe("Two exports are under way.");
+  expect([downloads.faultOf("tram", DAY), downloads.faultOf("bus", "2026-11-22" as LocalDay)]).toEqual([
     null,
-    "Two exports are under way.",
+    null,
   ]);
 });
 
