@@ -75,14 +75,14 @@ export async function openApp(
     isWanted: () => state.readiness.status === "starting",
     onWaiting: events.onWaiting,
   });
-  const release = await takeDirectory(dataDir, "serve", { files, acquireLock, pid }, clock);
+  const process = { pid, command: config.demoSpeed === null ? "serve" : "demo" };
+  const release = await takeDirectory(dataDir, process.command, { files, acquireLock, pid }, clock);
   const eventLoop = watchEventLoop(events.onHeldUp);
   let listener: Listener | null = null;
   let baseMap: BaseMap | null = null;
   try {
     baseMap = await openBaseMap(platform.inputs, config.mapFile);
     const paths = directoryPaths(dataDir);
-    const process = { pid, command: "serve" };
     const sharing = { files, clock, acquireLock, process };
     const secrets = await openSecrets(paths, sharing);
     const settings = await Settings.open({ ...sharing, path: paths.settings }, () =>

@@ -44,6 +44,12 @@ describe.each(RUNTIMES)("demo on $name", (runtime) => {
       }
       if (ids.size === 0) expect(performance.now() - startedMs).toBeLessThan(MOVES_WITHIN_MS);
     }
+    const beside = await runCommand(runtime, place, ["demo"]);
+    expect([beside.code, beside.error]).toEqual([
+      1,
+      `The data directory "${place.dataDir}" is in use by process ${server.pid} (demo). ` +
+        "Stop it with Ctrl-C, or give this demo a directory of its own with --data-dir.\n",
+    ]);
     expect((await server.stop()).code).toBe(0);
 
     const again = await startDemo(runtime, place, ["--speed", "1"]);

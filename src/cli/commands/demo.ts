@@ -10,6 +10,7 @@ import { directoryPaths } from "../../directory/paths.ts";
 import { wait } from "../../lib/schedule/wait.ts";
 import { printableLine } from "../../lib/text/printable.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
+import { DirectoryInUseError } from "../../open-directory.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import { exitOnCrash, type Terminal } from "../../runtime/process.ts";
 import type { Deliver } from "../../service/import/import.ts";
@@ -41,8 +42,15 @@ export async function demo(
   exitOnCrash((err) => log.fatal({ event: "crash", err }, "A bug stopped the demo"));
   const recordings = await readRecordings(command, platform, signal);
   const key = await demoKey(config.dataDir, platform, clock);
-  const app = await openApp(config, platform, clock, logEvents(log, performance.now()));
   const say = (line: string) => terminal.error(`${printableLine(line)}\n`);
+  let app: App;
+  try {
+    app = await openApp(config, platform, clock, logEvents(log, performance.now()));
+  } catch (error) {
+    if (!(error instanceof DirectoryInUseError)) throw error;
+    say(`${error.message} Stop it with Ctrl-C, or give this demo a directory of its own with --data-dir.`);
+    return 1;
+  }
   try {
     await app.ready;
     const replay = new Replay(recordings, await fetchKnownDevices(app.url, key), speed, clock.nowMs());
