@@ -4,6 +4,8 @@ import { describePage } from "./support/stage.ts";
 
 /* The page comes whole from the server alone, and is small enough. */
 
+const MARKUP = `"'><img src=/x onerror=alert(1) data-evil>\${1}{{2}}`;
+
 describePage(
   "the page",
   (stage) => {
@@ -17,9 +19,24 @@ describePage(
         expect(page.url()).toBe(`${stage.server.url}/map`);
       },
     );
+
+    stage.test("shows a name that is markup as text, wherever it stands", async (visit, page) => {
+      await visit.enter(stage.key);
+      await page.getByRole("option", { name: MARKUP }).click();
+      await page.getByRole("heading", { name: MARKUP }).waitFor();
+      await page.getByRole("button", { name: `Close ${MARKUP}` }).waitFor();
+      await page.getByRole("button", { name: "Share" }).click();
+      await page.getByRole("button", { name: `Leave out ${MARKUP}` }).waitFor();
+      expect(await page.locator("[data-evil]").count()).toBe(0);
+    });
   },
   {
     prepare: ({ client }) =>
-      store(client, [{ device_id: "van-1", timestamp: Date.now(), latitude: 51.5, longitude: -0.12 }]),
+      store(
+        client,
+        ["van-1", MARKUP].map((device_id) => {
+          return { device_id, timestamp: Date.now(), latitude: 51.5, longitude: -0.12 };
+        }),
+      ),
   },
 );

@@ -95,6 +95,17 @@ test("readPageFiles() gives another version to whatever is another", async () =>
   }
 });
 
+/** Ways in which a text becomes markup or code. */
+const UNSAFE =
+  /\b(innerHTML|outerHTML|insertAdjacentHTML|setHTML\w*|unsafe\w+|srcdoc|eval|Function)\s*[(=]|document\.write/;
+
+test("no module of the page makes markup or code of a text", async () => {
+  const page = await readPageFiles({ stripTypes, readAsset, demoSpeed: null });
+  const modules = [...page.files.keys()].filter((path) => path.endsWith(".ts"));
+  expect(modules.length).toBeGreaterThan(80);
+  for (const path of modules) expect(UNSAFE.exec((await textOf(page, path))!)?.[0], path).toBeUndefined();
+});
+
 test("the policy lets the page's own import map run, and nothing else that stands in the HTML", async () => {
   const page = await readPageFiles({ stripTypes, readAsset, demoSpeed: null });
   const html = await htmlOf(page);
