@@ -5,7 +5,7 @@ import type { RandomInput } from "../runtime/inputs/inputs.ts";
 /** A tile or a directory of a planet is at most some hundred kilobytes; whoever says more is believed no word. */
 const RANGE_BYTES_MAX = 4 * 1024 * 1024;
 
-/** Who asks needs no key, and may ask for thousands of tiles at once: bytes are held for so many of them. */
+/** Whoever asks needs no key, and may ask for thousands of tiles at once: bytes are held for so many of them. */
 const READS_MAX = 16;
 const OWNER = "";
 

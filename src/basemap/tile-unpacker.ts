@@ -4,7 +4,7 @@ import { Semaphore } from "../lib/schedule/semaphore.ts";
 /** A tile of a planet has a megabyte or two. Deno unpacks it in one turn: 16 MiB took 30 ms. */
 const UNPACKED_BYTES_MAX = 8 * 1024 * 1024;
 
-/** As many as there are threads for it. Who asks needs no key: what waits is held as it lies in the file. */
+/** As many as there are threads for it. Whoever asks needs no key: what waits is held as it lies in the file. */
 const UNPACKING_MAX = 4;
 const OWNER = "";
 

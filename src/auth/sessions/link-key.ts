@@ -1,7 +1,7 @@
 import type { KeyRecord } from "../key-file.ts";
 import type { KeyStore } from "../key-store.ts";
 
-/** Whether the map page shows anything to who signs in with the key. */
+/** Whether the map page shows anything to whoever signs in with the key. */
 export function showsSomething({ permissions }: KeyRecord): boolean {
   return permissions.includes("read") || permissions.includes("view");
 }

@@ -9,7 +9,7 @@ import type { Signer } from "./signer.ts";
  *   |  the key that it asks as
  *   the format
  *
- * Nothing is kept of it here: it is good for who holds it until it ends, or its key does.
+ * Nothing is kept of it here: it is good for whoever holds it until it ends, or its key does.
  */
 const SHAPE = /^(v1\.(k_[0-9A-Za-z]{8})\.(\d{1,15}))\.([\w-]{43})$/;
 

@@ -85,7 +85,7 @@ export class Responder {
     return new Response(null, { status: 204, headers });
   }
 
-  /** Bytes that are gzipped already, unpacked for who doesn't take them so. */
+  /** Bytes that are gzipped already, unpacked for whoever doesn't take them so. */
   gzipped(
     request: Request,
     packed: Uint8Array<ArrayBuffer>,
@@ -114,7 +114,7 @@ export class Responder {
     return new Response(bytes, { status, headers });
   }
 
-  /** A body that is the same for everybody, or a 304 to who has it already. */
+  /** A body that is the same for everybody, or a 304 to whoever has it already. */
   kept(request: Request, body: KeptBody, more: MoreHeaders): Answer {
     const coding = preferredCoding(request.headers.get("accept-encoding"));
     return whenThere(body.in(coding), ({ bytes, tag }) => {
@@ -129,7 +129,7 @@ export class Responder {
     });
   }
 
-  /** To who has the answer already. */
+  /** To whoever has the answer already. */
   unchanged(request: Request, more: MoreHeaders): Response {
     return new Response(null, { status: 304, headers: this.#headersFor(request, more, false) });
   }

@@ -25,8 +25,8 @@ export function isFromPage(request: Request): boolean {
 }
 
 /**
- * Whether the browser sent it by https, to the proxy before us. Who forges the header has a cookie of their own that
- * goes by https alone.
+ * Whether the browser sent it by https, to the proxy before us. Whoever forges the header has a cookie of their own
+ * that goes by https alone.
  */
 export function isByHttps({ headers }: Request): boolean {
   const [byBrowser = ""] = (headers.get("x-forwarded-proto") ?? "").split(",", 1);

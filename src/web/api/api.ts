@@ -10,7 +10,7 @@ const HEADER_VALUES: Readonly<Record<PageKind, string>> = { map: "1", share: "sh
 
 export type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
-/** Asks the server on behalf of who is signed in. Everything throws an `ApiError` where there is no good answer. */
+/** Asks the server on behalf of whoever is signed in. Everything throws an `ApiError` where there is no good answer. */
 export class Api {
   readonly #pageHeader: Readonly<Record<string, string>>;
   /** Called when the session has ended: its key was revoked or has expired, or somebody signed out elsewhere. */

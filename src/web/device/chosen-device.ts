@@ -105,7 +105,7 @@ export class ChosenDevice {
     return this.#parts.zones.zone;
   }
 
-  /** Whether less is shown, to who came by a share link. */
+  /** Whether less is shown, to whoever came by a share link. */
   get isView(): boolean {
     return this.#parts.viewOf() !== null;
   }

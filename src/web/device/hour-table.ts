@@ -10,7 +10,7 @@ interface HourTableParts {
   readonly onChoose: (ms: number) => void;
 }
 
-/** The day in words, for who sees no map. */
+/** The day in words, for whoever sees no map. */
 export function hourTable({ hours, zone, units, onChoose }: HourTableParts): TemplateResult {
   return html`<table class="hours">
     <thead>

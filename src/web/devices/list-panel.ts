@@ -126,7 +126,7 @@ function rows(shown: ListShown): TemplateResult {
     if (pointerType !== "mouse") view.touched();
     list.release("pointer");
   };
-  // Who has clicked a row looks elsewhere now: only who is at the keyboard needs the rows to stay.
+  // Whoever has clicked a row looks elsewhere now: only somebody at the keyboard needs the rows to stay.
   const holdByFocus = ({ currentTarget }: Event) => {
     if ((currentTarget as HTMLElement).matches(":focus-visible")) list.hold("focus");
   };

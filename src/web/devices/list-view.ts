@@ -14,7 +14,7 @@ export interface ListViewDependencies {
 
 const ROWS_ID = "device-rows";
 const SEARCH_ID = "search";
-/** Who has lifted a finger is about to put it down again. */
+/** Whoever has lifted a finger is about to put it down again. */
 const TOUCH_MS = 3000;
 
 /** What the list's panel is scrolled to, and the row that the keyboard is at. */
@@ -104,7 +104,7 @@ export class ListView {
     return true;
   }
 
-  /** Who signs out leaves no name behind. */
+  /** Whoever signs out leaves no name behind. */
   #forget(): void {
     this.#activeId = null;
     this.#scrollTop = 0;

@@ -141,7 +141,7 @@ export class DotBuffer {
 
   #fill(table: DeviceTable): void {
     this.#edition = table.edition;
-    if (table.size === 0) this.#words.fill(0); // Who signs out leaves no place behind.
+    if (table.size === 0) this.#words.fill(0); // Whoever signs out leaves no place behind.
     this.glidingUntilMs = 0;
     this.#reserve(table.size);
     for (let row = 0; row < table.size; row++) this.#put(table, row);

@@ -15,7 +15,7 @@ export interface HistoryQuestion {
   readonly zone: string;
   readonly span: Span;
   readonly range: TimeRange;
-  /** Whether only the track is shown: to who came by a share link. */
+  /** Whether only the track is shown: to whoever came by a share link. */
   readonly isView: boolean;
 }
 

@@ -1,7 +1,7 @@
 import type { Api } from "../api/api.ts";
 import { sentenceOf } from "../api/api-error.ts";
 
-/** What the server says of who is signed in. */
+/** What the server says of whoever is signed in. */
 export interface SessionFacts {
   readonly app_id: string;
   readonly key_id: string;

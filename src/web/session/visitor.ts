@@ -3,7 +3,7 @@ import { dayMinuteText } from "../time/format.ts";
 import { counted } from "../units/count.ts";
 import type { SessionFacts } from "./session.ts";
 
-/* What the page says to who came by a share link. */
+/* What the page says to whoever came by a share link. */
 
 /** Where share links lead; behind it, after a `#`, is their key. */
 const SHARE_PATH = "/map/s";

@@ -70,7 +70,7 @@ function closeMenu({ target, currentTarget }: Event): void {
   if ((target as Element).closest("button") !== null) (currentTarget as HTMLElement).hidePopover();
 }
 
-/** Who came by a share link has no key to sign in with. */
+/** Whoever came by a share link has no key to sign in with. */
 function signedOut(session: Session): TemplateResult {
   return isSharePath(location.pathname) ? endedLink(session.fault) : signInForm(session);
 }

@@ -200,7 +200,7 @@ export class Nearby {
       bearingDegrees: bearing_degrees,
       timestampMs: Number(location.timestamp),
     }));
-    // Who moved from one page to the next meanwhile is in both.
+    // Whoever moved from one page to the next meanwhile is in both.
     this.found = [...this.found, ...page.filter(({ id }) => !known.has(id))];
     this.total = pagination.total_matches;
     this.hasMore = pagination.has_more;

@@ -17,7 +17,7 @@ interface ToolPanelsParts {
   readonly isEmpty: boolean;
 }
 
-/** What opens the tools. Who may only look is offered no more than that. */
+/** What opens the tools. Whoever may only look is offered no more than that. */
 export function toolButtons({ tools, map, session }: ToolPanelsParts): TemplateResult {
   const { nearby, density, help } = tools;
   const hasMap = map.fault === null;
