@@ -80,6 +80,12 @@ describePage(
       await visit.until("no row that isn't drawn", async () => (await active()) === null);
       await page.keyboard.press("Enter");
       await page.getByRole("heading", { name: "van-198" }).waitFor();
+      // What was chosen in a field before shows what it is set to, also by a button.
+      await page.getByRole("searchbox").fill("");
+      const filter = page.getByLabel("Show", { exact: true });
+      for (const label of ["Silent", "All", "Silent"]) await filter.selectOption({ label });
+      await page.getByRole("button", { name: "Show all" }).click();
+      await visit.until("all in the field", async () => (await filter.inputValue()) === "all");
     });
   },
   {

@@ -37,7 +37,7 @@ function dayControls(chosen: ChosenDevice): TemplateResult {
     <input type="date" aria-label=${span.days === 1 ? "Day" : "Last day"} required max=${today} .value=${live(day)} @change=${type}>
     <button aria-label="Next ${what}" title="Next ${what} ( ] )" ?disabled=${chosen.isToday} @click=${() => chosen.move(1)}>▶</button>
     <select aria-label="How many days" @change=${chooseSpan}>
-      ${SPANS.map(({ name, label }) => html`<option value=${name} ?selected=${name === span.name}>${label}</option>`)}
+      ${SPANS.map(({ name, label }) => html`<option value=${name} .selected=${live(name === span.name)}>${label}</option>`)}
     </select>
   </div>`;
 }
@@ -61,7 +61,7 @@ function playControls({ chosen, player }: PlotPanelParts): TemplateResult | type
   return html`<div class="time-play">
     <button class="primary play" title="Space" @click=${() => player.toggle()}>${playback.isPlaying ? "Pause" : "Play"}</button>
     <select aria-label="Speed of playback" @change=${chooseRate}>
-      ${RATES.map((rate) => html`<option value=${rate} ?selected=${rate === playback.rate}>${rate}×</option>`)}
+      ${RATES.map((rate) => html`<option value=${rate} .selected=${live(rate === playback.rate)}>${rate}×</option>`)}
     </select>
     <input type="range" class="slider" aria-label="Time" aria-valuetext=${text} min=${range.startMs} max=${range.endMs} step="1"
       .value=${live(String(clockMs))} @keydown=${press}

@@ -93,7 +93,7 @@ function select<Value extends string>(
   const change = (event: Event) => choose((event.currentTarget as HTMLSelectElement).value as Value);
   const entries = Object.entries(names) as [Value, string][];
   return html`<select aria-label=${label} @change=${change}>
-    ${entries.map(([value, name]) => html`<option value=${value} ?selected=${value === chosen}>${name}</option>`)}
+    ${entries.map(([value, name]) => html`<option value=${value} .selected=${live(value === chosen)}>${name}</option>`)}
   </select>`;
 }
 

@@ -84,15 +84,15 @@ function terms(share: Share): TemplateResult {
     <span class="soft">${share.zone}</span></label>`;
   return html`<div class="share-terms">
     <label>It works <select @change=${(event: Event) => share.set({ until: chosenIndex(event) })}>
-      ${UNTIL.map(({ label }, index) => html`<option ?selected=${index === until}>${label}</option>`)}
+      ${UNTIL.map(({ label }, index) => html`<option .selected=${live(index === until)}>${label}</option>`)}
     </select></label>
     ${UNTIL[until]!.hours === null ? own("Until", ownUntil, (text) => share.set({ ownUntil: text })) : nothing}
     <label>It shows positions from <select @change=${(event: Event) => share.set({ from: chosenIndex(event) })}>
-      ${FROM.map(({ label }, index) => html`<option ?selected=${index === from}>${label}</option>`)}
+      ${FROM.map(({ label }, index) => html`<option .selected=${live(index === from)}>${label}</option>`)}
     </select></label>
     ${FROM[from]!.kind === "own" ? own("From", ownFrom, (text) => share.set({ ownFrom: text })) : nothing}
     <label>It shows them <select @change=${(event: Event) => share.set({ precision: chosenIndex(event) })}>
-      ${PRECISIONS.map(({ label }, index) => html`<option ?selected=${index === precision}>${label}</option>`)}
+      ${PRECISIONS.map(({ label }, index) => html`<option .selected=${live(index === precision)}>${label}</option>`)}
     </select></label>
     <label>For whom <input maxlength="100" autocomplete="off" placeholder="only you see this"
       @input=${(event: Event) => {

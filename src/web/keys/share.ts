@@ -1,4 +1,5 @@
 import { sentenceOf } from "../api/api-error.ts";
+import { folded } from "../devices/name-search.ts";
 import { MS_PER_HOUR } from "../time/local-day.ts";
 import type { Copying } from "./copying.ts";
 import type { PageKey, PageKeys } from "./page-keys.ts";
@@ -83,16 +84,16 @@ export class Share {
     this.#parts.changed();
   }
 
-  /** Devices whose id has what is searched for, those that begin with it first. */
+  /** Devices as the list finds them, those that begin with what is searched for first. */
   suggestions(): readonly string[] {
     const { ids, size } = this.#parts.devices;
-    const search = this.search.trim().toLowerCase();
+    const search = folded(this.search.trim());
     if (search === "") return [];
     const starting: string[] = [];
     const containing: string[] = [];
     for (let row = 0; row < size && starting.length < SUGGESTIONS_MAX; row++) {
       const id = ids[row]!;
-      const at = id.toLowerCase().indexOf(search);
+      const at = folded(id).indexOf(search);
       if (at === -1 || this.deviceIds.includes(id)) continue;
       if (at === 0) starting.push(id);
       else if (containing.length < SUGGESTIONS_MAX) containing.push(id);

@@ -1,5 +1,6 @@
 import { html, type TemplateResult } from "lit-html";
 import { guard } from "lit-html/directives/guard.js";
+import { live } from "lit-html/directives/live.js";
 import { type ZoneChoice, zonesWith } from "./zone-choice.ts";
 
 /** Which zone all times are in. */
@@ -12,5 +13,5 @@ export function zoneSelect(choice: ZoneChoice): TemplateResult {
 
 /** 450 of them: too many to look through in each frame. */
 function zoneOptions(zone: string): readonly TemplateResult[] {
-  return zonesWith(zone).map((name) => html`<option ?selected=${name === zone}>${name}</option>`);
+  return zonesWith(zone).map((name) => html`<option .selected=${live(name === zone)}>${name}</option>`);
 }

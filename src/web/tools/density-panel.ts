@@ -1,4 +1,5 @@
 import { html, nothing, type TemplateResult } from "lit-html";
+import { live } from "lit-html/directives/live.js";
 import { dayText } from "../time/format.ts";
 import { dayAt } from "../time/local-day.ts";
 import { counted, countText } from "../units/count.ts";
@@ -13,7 +14,7 @@ export function densityPanel(density: Density, zone: string): TemplateResult | t
     <div class="card-head">
       <h2 id="density-title">Where all were</h2>
       <select aria-label="Range" @change=${choose}>
-        ${DENSITY_DAYS.map((days) => html`<option ?selected=${days === density.chosen}>${days.label}</option>`)}
+        ${DENSITY_DAYS.map((days) => html`<option .selected=${live(days === density.chosen)}>${days.label}</option>`)}
       </select>
       <button class="quiet" aria-label="Close" @click=${() => density.close()}>✕</button>
     </div>

@@ -58,7 +58,7 @@ function settings(nearby: Nearby): TemplateResult {
     </div>
     <label for="nearby-age">Seen in</label>
     <select id="nearby-age" @change=${(event: Event) => nearby.setAgeHoursMax(Number((event.target as HTMLSelectElement).value))}>
-      ${AGES.map(([hours, label]) => html`<option value=${hours} ?selected=${hours === nearby.ageHoursMax}>${label}</option>`)}
+      ${AGES.map(([hours, label]) => html`<option value=${hours} .selected=${live(hours === nearby.ageHoursMax)}>${label}</option>`)}
     </select>
     <button class="wide" @click=${() => nearby.aim()}>Another place</button>
   </div>`;
