@@ -63,6 +63,7 @@ describePage(
             ...hoursInNewYork,
           ]);
           await everyTimeNamesItsZone(page);
+          if (hours === 23) await typeSlowly(page);
         },
         { timezoneId: "America/New_York" },
       );
@@ -70,6 +71,21 @@ describePage(
   },
   { prepare: ({ client }) => store(client, DAYS.flatMap(reportsAround)) },
 );
+
+/** A day is typed digit by digit, while the page is drawn again and again. Chromium's field begins with the month. */
+async function typeSlowly(page: Page): Promise<void> {
+  const field = page.getByRole("textbox", { name: "Day" });
+  await field.focus();
+  await page.keyboard.press("Backspace");
+  await Bun.sleep(1500);
+  expect(await field.inputValue()).toBe("");
+  await page.keyboard.type("04", { delay: 1500 });
+  await page.getByRole("heading", { name: /29 Apr 2026/ }).waitFor();
+  expect(await field.inputValue()).toBe("2026-04-29");
+  await page.keyboard.press("Backspace");
+  await page.getByLabel("How many days").focus();
+  expect(await field.inputValue()).toBe("2026-04-29"); // What was left unfinished is what is looked at.
+}
 
 async function positionsIn(rows: Locator): Promise<number[]> {
   const texts = await rows.locator("td:nth-of-type(1)").allTextContents();

@@ -3,9 +3,11 @@ import { live } from "lit-html/directives/live.js";
 import { RATES, type Rate } from "../history/playback.ts";
 import { type PlotPanelParts, plotPanel } from "../plots/plot-panel.ts";
 import { clockText, durationText } from "../time/format.ts";
-import { parseDay } from "../time/local-day.ts";
+import { type LocalDay, parseDay } from "../time/local-day.ts";
 import { SPANS, spanNamed } from "../time/span.ts";
 import type { ChosenDevice } from "./chosen-device.ts";
+
+const DAY_ID = "day";
 
 /** How far keys move the slider. */
 const KEY_STEPS_MS: Readonly<Record<string, number>> = {
@@ -30,16 +32,26 @@ function dayControls(chosen: ChosenDevice): TemplateResult {
     const typed = parseDay((event.target as HTMLInputElement).value);
     if (typed !== null) chosen.look(typed);
   };
+  const leave = (event: Event) => {
+    (event.target as HTMLInputElement).value = chosen.day;
+  };
   const chooseSpan = (event: Event) => chosen.look(day, spanNamed((event.target as HTMLSelectElement).value));
   const what = span.days === 1 ? "day" : span.label;
   return html`<div class="time-day">
     <button aria-label="Previous ${what}" title="Previous ${what} ( [ )" @click=${() => chosen.move(-1)}>◀</button>
-    <input type="date" aria-label=${span.days === 1 ? "Day" : "Last day"} required max=${today} .value=${live(day)} @change=${type}>
+    <input type="date" aria-label=${span.days === 1 ? "Day" : "Last day"} required max=${today}
+      id=${DAY_ID} .value=${live(shownDay(day))} @change=${type} @blur=${leave}>
     <button aria-label="Next ${what}" title="Next ${what} ( ] )" ?disabled=${chosen.isToday} @click=${() => chosen.move(1)}>▶</button>
     <select aria-label="How many days" @change=${chooseSpan}>
       ${SPANS.map(({ name, label }) => html`<option value=${name} .selected=${live(name === span.name)}>${label}</option>`)}
     </select>
   </div>`;
+}
+
+/** What somebody types in this moment stays as it is, finished or not. */
+function shownDay(day: LocalDay): string {
+  const focused = document.activeElement;
+  return focused instanceof HTMLInputElement && focused.id === DAY_ID ? focused.value : day;
 }
 
 function playControls({ chosen, player }: PlotPanelParts): TemplateResult | typeof nothing {
