@@ -25,7 +25,8 @@ export class Replay {
   ) {
     this.#speed = speed;
     // Its records must not be overlaid by earlier ones, were the clock set back meanwhile.
-    this.#nowMs = Math.max(nowMs, ...[...known.values()].map(({ timestampMs }) => timestampMs + 1));
+    this.#nowMs = nowMs;
+    for (const { timestampMs } of known.values()) this.#nowMs = Math.max(this.#nowMs, timestampMs + 1);
     for (const { startMs, endMs, ways } of recordings) {
       const middleMs = (startMs + endMs) / 2;
       for (const way of ways) {

@@ -91,6 +91,12 @@ test("Replay's times grow, were the clock set back while it ran or before", asyn
   expect(times).toEqual([60_002, 61_000]);
 });
 
+test("Replay goes on however many devices the server knows", () => {
+  const seen = { timestampMs: NOW_MS, latitude: 0, longitude: 7 };
+  const known = new Map(Array.from({ length: 1_000_000 }, (_, device) => [String(device), seen]));
+  expect([...new Replay([], known, 1, NOW_MS).history()]).toEqual([]);
+});
+
 test("Replay makes no device leap after a machine slept", async () => {
   const replay = new Replay([await recordingOf(northward("bus", 101))], NOBODY, 10, NOW_MS);
   expect(rowsOf(replay.advance(NOW_MS + 3_600_000))).toMatchObject([{ latitude: 0.51 }]);
