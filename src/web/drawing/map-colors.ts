@@ -31,7 +31,7 @@ export function readMapColors(): MapColors {
 }
 
 /** Of `#rrggbb`. */
-export function parseColor(text: string): Color {
+function parseColor(text: string): Color {
   const digits = /^\s*#([0-9a-f]{6})\s*$/i.exec(text)?.[1];
   if (digits === undefined) throw new Error(`Cannot read a color: expected #rrggbb, found "${text}"`);
   const value = Number.parseInt(digits, 16);

@@ -13,7 +13,7 @@ const TABS: readonly { readonly tab: SheetTab; readonly name: string }[] = [
   { tab: "time", name: "Day" },
 ];
 
-export const SHEET_HEIGHTS = ["low", "half", "full"] as const;
+const SHEET_HEIGHTS = ["low", "half", "full"] as const;
 
 export type SheetHeight = (typeof SHEET_HEIGHTS)[number];
 
