@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import type { DotBuffer } from "../../src/web/dots/dot-buffer.ts";
 import { store } from "../runtime/support/client.ts";
-import { cameraOf, type Pixel, pictureAt, pixelOf } from "./support/map.ts";
+import { cameraOf, lookAt, type Pixel, pictureAt, pixelOf } from "./support/map.ts";
 import { askPart, type PartName } from "./support/parts.ts";
 import { describePage, type Stage } from "./support/stage.ts";
 import type { Visit } from "./support/visit.ts";
@@ -18,64 +18,29 @@ const EAST = { latitude: -17, longitude: -179.99 };
 describePage(
   "dots",
   (stage) => {
-    stage.test("stand on both sides of ±180° at once", async (visit, page) => {
-      await enterAt(stage, visit, "-17,180,12");
-      const { longitude } = (await cameraOf(page))!;
-      const near = (each: number) => each + 360 * Math.round((longitude - each) / 360);
-      const empty = await pictureAt(page, await pixelOf(page, -17.02, longitude));
-      for (const place of [WEST, EAST])
-        await seen(visit, await pixelOf(page, place.latitude, near(place.longitude)), empty);
-    });
+    stage.test(
+      "stand where their devices are, also across ±180°, in the other theme and after a loss of the graphics",
+      async (visit, page) => {
+        await visit.enter(stage.key, "/map?at=-17,180,12");
+        await visit.until("the map", () => cameraOf(page));
+        await page.getByText("3 devices").waitFor();
+        const { longitude } = (await cameraOf(page))!;
+        const near = (each: number) => each + 360 * Math.round((longitude - each) / 360);
+        const empty = await pictureAt(page, await pixelOf(page, -17.02, longitude));
+        for (const place of [WEST, EAST])
+          await seen(visit, await pixelOf(page, place.latitude, near(place.longitude)), empty);
 
-    stage.test("are there in the other theme, and after a loss of the graphics", async (visit, page) => {
-      await enterAt(stage, visit, "51.5,-0.1,14");
-      const at = await pixelOf(page, VAN.latitude, VAN.longitude);
-      const aside = { x: at.x + 60, y: at.y };
-      await seen(visit, at, await pictureAt(page, aside));
-      const byDay = await pictureAt(page, at);
-      await page.getByRole("button", { name: "Dark colors" }).click();
-      await visit.until("the dark map", async () => (await pictureAt(page, at)) !== byDay);
-      await seen(visit, at, await pictureAt(page, aside));
-      const byNight = await pictureAt(page, at);
-
-      await loseGraphics(page, "loseContext");
-      await page.getByText("The map is being drawn anew").waitFor();
-      await loseGraphics(page, "restoreContext");
-      await page.getByText("The map is being drawn anew").waitFor({ state: "detached" });
-      await visit.until("the same dot", async () => (await pictureAt(page, at)) === byNight);
-    });
-
-    stage.test("are chosen by a click nearby, and followed until the map is dragged", async (visit, page) => {
-      await enterAt(stage, visit, "51.5,-0.1,14");
-      const at = await pixelOf(page, VAN.latitude, VAN.longitude);
-      await page.mouse.click(at.x + 5, at.y - 5);
-      await page.getByRole("heading", { name: "van" }).waitFor();
-      await page.getByRole("button", { name: "Follow" }).click();
-      await report(stage, { latitude: 51.51, longitude: -0.08 });
-      await visit.until("the map at the device", async () => isAt(await cameraOf(page), 51.51, -0.08));
-
-      await page.mouse.move(at.x, at.y + 100);
-      await page.mouse.down();
-      await page.mouse.move(at.x + 80, at.y + 150, { steps: 4 });
-      await page.mouse.up();
-      await page.getByRole("button", { name: "Follow", pressed: false }).waitFor();
-      await report(stage, VAN);
-      await Bun.sleep(1500); // What follows would be there by then.
-      expect(isAt(await cameraOf(page), VAN.latitude, VAN.longitude)).toBe(false);
-    });
-
-    for (const reducedMotion of ["reduce", "no-preference"] as const) {
-      stage.test(
-        `${reducedMotion === "reduce" ? "leap" : "glide"} for those who set motion to ${reducedMotion}`,
-        async (visit, page) => {
-          await enterAt(stage, visit, "51.5,-0.1,14");
-          const glideMs = await askPart(page, DOT_BUFFER, (buffer) => buffer.glideMs, null);
-          if (reducedMotion === "reduce") expect(glideMs).toBe(0);
-          else expect(glideMs).toBeGreaterThan(0);
-        },
-        { reducedMotion },
-      );
-    }
+        await lookAt(page, { ...VAN, zoom: 14 });
+        const at = await pixelOf(page, VAN.latitude, VAN.longitude);
+        await surviveTheme(visit, at);
+        await page.emulateMedia({ reducedMotion: "no-preference" });
+        expect(await glideMsOf(page)).toBeGreaterThan(0);
+        await page.emulateMedia({ reducedMotion: "reduce" });
+        expect(await glideMsOf(page)).toBe(0);
+        await page.emulateMedia({ reducedMotion: "no-preference" });
+        await chooseAndFollow(stage, visit, at);
+      },
+    );
   },
   {
     prepare: ({ client }) =>
@@ -87,11 +52,45 @@ describePage(
   },
 );
 
-/** Signs in, and looks at a place: latitude, longitude, zoom. */
-async function enterAt({ key }: Stage, visit: Visit, place: string): Promise<void> {
-  await visit.enter(key, `/map?at=${place}`);
-  await visit.until("the map", () => cameraOf(visit.page));
-  await visit.page.getByText("3 devices").waitFor();
+/** The dot is drawn by day and by night, and when the browser has taken the graphics away and given them back. */
+async function surviveTheme(visit: Visit, at: Pixel): Promise<void> {
+  const { page } = visit;
+  const aside = { x: at.x + 60, y: at.y };
+  await seen(visit, at, await pictureAt(page, aside));
+  const byDay = await pictureAt(page, at);
+  await page.getByRole("button", { name: "Dark colors" }).click();
+  await visit.until("the dark map", async () => (await pictureAt(page, at)) !== byDay);
+  await seen(visit, at, await pictureAt(page, aside));
+  const byNight = await pictureAt(page, at);
+
+  await loseGraphics(page, "loseContext");
+  await page.getByText("The map is being drawn anew").waitFor();
+  await loseGraphics(page, "restoreContext");
+  await page.getByText("The map is being drawn anew").waitFor({ state: "detached" });
+  await visit.until("the same dot", async () => (await pictureAt(page, at)) === byNight);
+}
+
+/** A click nearby chooses the device, and the map follows it until it is dragged. */
+async function chooseAndFollow(stage: Stage, visit: Visit, at: Pixel): Promise<void> {
+  const { page } = visit;
+  await page.mouse.click(at.x + 5, at.y - 5);
+  await page.getByRole("heading", { name: "van" }).waitFor();
+  await page.getByRole("button", { name: "Follow" }).click();
+  await report(stage, { latitude: 51.51, longitude: -0.08 });
+  await visit.until("the map at the device", async () => isAt(await cameraOf(page), 51.51, -0.08));
+
+  await page.mouse.move(at.x, at.y + 100);
+  await page.mouse.down();
+  await page.mouse.move(at.x + 80, at.y + 150, { steps: 4 });
+  await page.mouse.up();
+  await page.getByRole("button", { name: "Follow", pressed: false }).waitFor();
+  await report(stage, VAN);
+  await Bun.sleep(1500); // What follows would be there by then.
+  expect(isAt(await cameraOf(page), VAN.latitude, VAN.longitude)).toBe(false);
+}
+
+function glideMsOf(page: Page): Promise<number> {
+  return askPart(page, DOT_BUFFER, (buffer) => buffer.glideMs, null);
 }
 
 async function seen(visit: Visit, at: Pixel, empty: string): Promise<void> {

@@ -21,7 +21,11 @@ async function main(): Promise<number> {
   try {
     // As slow as it was: what is shown moves little while it is looked at.
     const server = await startDemo(RUNTIMES[0]!, place, ["--speed", "1"]);
-    const visit = await Visit.open(server.url, { locale: "en-IE", timezoneId: "Europe/Dublin" });
+    const visit = await Visit.open(server.url, {
+      deviceScaleFactor: 1,
+      locale: "en-IE",
+      timezoneId: "Europe/Dublin",
+    });
     await visit.enter(readFirstKey(place), LOOKS_AT);
     await visit.page.locator("time-plot canvas").waitFor();
     await visit.page.getByLabel("Time", { exact: true }).focus();

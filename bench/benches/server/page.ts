@@ -143,7 +143,7 @@ const COUNT_FRAMES = `{
 }`;
 
 async function openWatched(client: Client, dotsWanted: number, isFar: boolean): Promise<Visit> {
-  const visit = await Visit.open(client.url);
+  const visit = await Visit.open(client.url, { deviceScaleFactor: 1 });
   await visit.context.addInitScript(`globalThis.dotsWanted = ${dotsWanted}; ${WATCH_DOTS} ${COUNT_FRAMES}`);
   if (isFar) {
     const session = await visit.context.newCDPSession(visit.page);

@@ -10,8 +10,9 @@ const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa",
 /** What axe has against the page as it is: each rule with the elements that break it. */
 export async function violationsOf(page: Page): Promise<readonly string[]> {
   const session = await page.context().newCDPSession(page);
+  const { result } = await session.send("Runtime.evaluate", { expression: "typeof axe" });
   // By the debugger: the page's policy lets no such script in.
-  await session.send("Runtime.evaluate", { expression: SOURCE });
+  if (result.value === "undefined") await session.send("Runtime.evaluate", { expression: SOURCE });
   const answer = await session.send("Runtime.evaluate", {
     expression: `axe.run(document, { runOnly: ${JSON.stringify(TAGS)}, resultTypes: ["violations"] })`,
     awaitPromise: true,

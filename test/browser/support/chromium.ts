@@ -19,8 +19,16 @@ function findChromium(): string | null {
   return found;
 }
 
-/** Without a graphics card the processor draws what WebGL is asked for. */
-const SOFTWARE_WEBGL = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"];
+/**
+ * Without a graphics card the processor draws what WebGL is asked for. The rest of the page doesn't go that way too: as
+ * if there were a card it would take as much time again.
+ */
+const SOFTWARE_WEBGL = [
+  "--use-angle=swiftshader",
+  "--enable-unsafe-swiftshader",
+  "--ignore-gpu-blocklist",
+  "--disable-gpu-compositing",
+];
 /** Names that lead to this machine and yet aren't it, as browsers see it: another site, a host of the LAN. */
 export const OTHER_HOSTS = "*.test";
 

@@ -16,7 +16,33 @@ export function cameraOf(page: Page): Promise<Camera | null> {
   return askPart(page, MAP_VIEW, ({ camera }) => camera, null);
 }
 
+/** Moves the map at once. */
+export async function lookAt(page: Page, camera: Camera): Promise<void> {
+  await askPart(page, MAP_VIEW, (view, target) => view.flyTo(target, false), camera);
+}
+
 const MAPLIBRE: PartName<MapLibreMap> = ["maplibre-gl", "Map"];
+/** How often the map is drawn in so many milliseconds. */
+export function framesIn(page: Page, ms: number): Promise<number> {
+  return askPart(
+    page,
+    MAPLIBRE,
+    (map, waitMs) =>
+      new Promise<number>((resolve) => {
+        let frames = 0;
+        const count = () => {
+          frames++;
+        };
+        map.on("render", count);
+        setTimeout(() => {
+          map.off("render", count);
+          resolve(frames);
+        }, waitMs);
+      }),
+    ms,
+  );
+}
+
 const MARKER: PartName<Marker> = ["maplibre-gl", "Marker"];
 
 export interface Feature {

@@ -105,10 +105,10 @@ async function runTest(
   } catch (error) {
     console.error(`What the page showed: ${await visit.keepPicture(title)}`);
     if (visit.faults.length > 0) console.error(`What went wrong on it: ${visit.faults.join("\n")}`);
-    throw error;
-  } finally {
     await visit.close();
+    throw error;
   }
+  await visit.end();
 }
 
 /** The same server by another name, which leads to this machine (`OTHER_HOSTS`). */

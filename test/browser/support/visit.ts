@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { BrowserContext, BrowserContextOptions, Page } from "playwright-core";
-import { openChromium } from "./chromium.ts";
+import type { BrowserContext, ConsoleMessage, Page, Request } from "playwright-core";
+import { keepPage, type PageOptions, takePage } from "./kept-pages.ts";
 
 /** For what should be there in a moment, on a machine that has much else to do. */
 const WAIT_MS = 15_000;
@@ -9,9 +9,7 @@ const WAIT_MS = 15_000;
 /** Where pictures of failed tests are kept. */
 const PICTURES = join(import.meta.dir, "../failed");
 
-export interface VisitOptions extends BrowserContextOptions {
-  readonly webgl?: boolean;
-}
+export type VisitOptions = PageOptions;
 
 /** Somebody's visit to a server's page, with cookies of its own, and everything that went wrong on it. */
 export class Visit {
@@ -23,33 +21,30 @@ export class Visit {
   readonly faults: string[] = [];
   /** What each request to the server was for, in order: method and path. */
   readonly requests: string[] = [];
+  readonly #options: VisitOptions;
   #expected: readonly RegExp[] = [];
 
-  private constructor(url: string, context: BrowserContext, page: Page) {
+  private constructor(url: string, page: Page, options: VisitOptions) {
     this.url = url;
-    this.context = context;
+    this.context = page.context();
     this.page = page;
-    context.on("request", (request) => {
-      const { origin, protocol, pathname } = new URL(request.url());
-      if (origin === url) this.requests.push(`${request.method()} ${pathname}`);
-      else if (!["data:", "blob:"].includes(protocol)) this.#note(`request to ${request.url()}`);
-    });
-    page.on("console", (message) => {
-      if (message.type() === "error") this.#note(`console: ${message.text()} (${message.location().url})`);
-    });
-    page.on("pageerror", (error) => this.#note(`error: ${error.stack ?? error.message}`));
+    this.#options = options;
+    this.context.on("request", this.#onRequest);
+    page.on("console", this.#onConsole);
+    page.on("pageerror", this.#onError);
   }
 
-  static async open(url: string, { webgl = true, ...options }: VisitOptions = {}): Promise<Visit> {
-    const browser = await openChromium({ webgl });
-    const context = await browser.newContext({
+  static async open(url: string, given: VisitOptions = {}): Promise<Visit> {
+    const options: VisitOptions = {
       viewport: { width: 1280, height: 800 },
+      deviceScaleFactor: 0.5, // A quarter of the pixels, which the processor draws.
       locale: "en-GB",
       timezoneId: "UTC",
-      ...options,
-    });
-    context.setDefaultTimeout(WAIT_MS);
-    return new Visit(url, context, await context.newPage());
+      ...given,
+    };
+    const page = await takePage(options);
+    page.context().setDefaultTimeout(WAIT_MS);
+    return new Visit(url, page, options);
   }
 
   /** From here on these faults are what the test wants, such as a server that can't be reached. */
@@ -59,12 +54,16 @@ export class Visit {
 
   /** Signs in as the page does, and opens it. */
   async enter(key: string, path = "/map"): Promise<void> {
+    await this.signIn(key);
+    await this.goto(path);
+  }
+
+  async signIn(key: string): Promise<void> {
     const response = await this.context.request.post(`${this.url}/map/session`, {
       headers: { "x-wherehouse-page": "1" },
       data: { key },
     });
     if (!response.ok()) throw new Error(`signing in: ${response.status()} ${await response.text()}`);
-    await this.goto(path);
   }
 
   async goto(path: string): Promise<void> {
@@ -79,10 +78,12 @@ export class Visit {
   ): Promise<Value> {
     const endMs = performance.now() + waitMs;
     for (;;) {
+      const askedMs = performance.now();
       const value = await ask();
+      const nowMs = performance.now();
       if (value !== false && value !== null) return value;
-      if (performance.now() > endMs) throw new Error(`${what}: not within ${waitMs} ms`);
-      await Bun.sleep(30);
+      if (nowMs > endMs) throw new Error(`${what}: not within ${waitMs} ms`);
+      await Bun.sleep(30 + 2 * (nowMs - askedMs)); // Or asking would be most of what is done.
     }
   }
 
@@ -94,9 +95,32 @@ export class Visit {
     return path;
   }
 
+  /** Leaves the page for the next visit. */
+  async end(): Promise<void> {
+    this.context.off("request", this.#onRequest);
+    this.page.off("console", this.#onConsole);
+    this.page.off("pageerror", this.#onError);
+    await keepPage(this.#options, this.page);
+  }
+
+  /** The page is nobody's any more. */
   async close(): Promise<void> {
     await this.context.close();
   }
+
+  readonly #onRequest = (request: Request): void => {
+    const { origin, protocol, pathname } = new URL(request.url());
+    if (origin === this.url) this.requests.push(`${request.method()} ${pathname}`);
+    else if (!["data:", "blob:"].includes(protocol)) this.#note(`request to ${request.url()}`);
+  };
+
+  readonly #onConsole = (message: ConsoleMessage): void => {
+    if (message.type() === "error") this.#note(`console: ${message.text()} (${message.location().url})`);
+  };
+
+  readonly #onError = (error: Error): void => {
+    this.#note(`error: ${error.stack ?? error.message}`);
+  };
 
   #note(fault: string): void {
     if (!this.#expected.some((expected) => expected.test(fault))) this.faults.push(fault);
