@@ -126,6 +126,13 @@ test("by https a cookie that another host of the domain can set signs nobody in"
   expect((await victim.get("/map/session", byHttps)).body as unknown).toEqual({ session: null });
   victim.cookie = `${theirs}; ${browser.cookie}`;
   expect((await victim.get("/map/session", byHttps)).body).toHaveProperty("session.app_id", "fleet");
+  // Browsers take these for other names, which any host of the domain may give, and send them so.
+  for (const blank of ["\u00a0", "\u00c2\u00a0", "\u00ef\u00bb\u00bf"]) {
+    victim.cookie = `${blank}__Host-${theirs}`;
+    expect((await victim.get("/map/session", byHttps)).body as unknown).toEqual({ session: null });
+    victim.cookie = `${browser.cookie}; ${victim.cookie}`;
+    expect((await victim.get("/map/session", byHttps)).body).toHaveProperty("session.app_id", "fleet");
+  }
 });
 
 test("a session of another data directory is none, and stands beside it in the same browser", async () => {
