@@ -41,10 +41,13 @@ export interface Call {
   tagged(version: string, answer: (call: Call) => Answer): Answer;
 }
 
-/** Kept by who asked, and good once the server says so: what one key sees is not another's. */
+/**
+ * Kept by who asked, and good once the server says so: what one key sees is not another's. A browser has the sessions of
+ * two pages, which its cookies alone don't tell apart; on the way back through its history it doesn't ask again.
+ */
 const REVALIDATED: MoreHeaders = {
   "cache-control": "private, no-cache",
-  vary: "Authorization, Cookie, Accept-Encoding",
+  vary: "Authorization, Cookie, X-Wherehouse-Page, Accept-Encoding",
 };
 
 /** What is known of a request once it is admitted. */

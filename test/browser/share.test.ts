@@ -78,6 +78,7 @@ describePage(
         await visit.goto(`/map/s#${early}`);
         await page.getByText("You see 1 device").waitFor();
         await page.getByText("There is no position to show yet.").waitFor();
+        expect(await devicesKept(page)).toEqual({ map: ["van-1", "van-2"], share: [] });
         await visit.goto("/map");
         await page.getByRole("button", { name: "Connect" }).waitFor();
       },
@@ -115,6 +116,22 @@ function makeLink(page: Visit["page"], terms: Readonly<Record<string, unknown>>)
     },
     { precision_meters: null, label: "", ...terms },
   );
+}
+
+/**
+ * The devices of each page, where a browser takes what it has kept without asking whether that is still good, as it
+ * does on the way back through its history.
+ */
+function devicesKept(page: Visit["page"]): Promise<Readonly<Record<"map" | "share", readonly string[]>>> {
+  return page.evaluate(async () => {
+    const ask = async (from: string) => {
+      const headers = { "x-wherehouse-page": from };
+      const path = "/api/v1/locations/current/columns";
+      const response = await fetch(path, { headers, cache: "force-cache" });
+      return ((await response.json()) as { readonly device_id: readonly string[] }).device_id;
+    };
+    return { map: await ask("1"), share: await ask("share") };
+  });
 }
 
 /** Somebody else's browser, for which nothing may go wrong either. */

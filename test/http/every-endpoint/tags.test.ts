@@ -47,7 +47,7 @@ describe.each(TAGGED.map((endpoint) => [nameOf(endpoint), endpoint] as const))("
     const first = await ask(app, path, "full", null);
     expect(first.tag).toMatch(/^W\/"[\w-]{27}"$/);
     expect(first.told.get("cache-control")).toBe("private, no-cache");
-    expect(first.told.get("vary")).toBe("Authorization, Cookie, Accept-Encoding");
+    expect(first.told.get("vary")).toBe("Authorization, Cookie, X-Wherehouse-Page, Accept-Encoding");
     for (const method of ["GET", "HEAD"]) {
       const again = await ask(app, path, "full", first.tag, method);
       expect([again.status, again.tag, again.text]).toEqual([304, first.tag, ""]);
