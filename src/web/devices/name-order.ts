@@ -1,4 +1,5 @@
 import { mergedRows } from "./merge-rows.ts";
+import { roughlySorted } from "./rough-order.ts";
 
 /** Numbers within names count as numbers: `bus 9` before `bus 10`. To make a collator takes longer than to use it. */
 const COLLATOR = new Intl.Collator(undefined, { numeric: true });
@@ -14,10 +15,11 @@ export class NameOrder {
     if (names.length === known) return this.#ranks;
     const compare = (rowA: number, rowB: number) =>
       COLLATOR.compare(names[rowA]!, names[rowB]!) || rowA - rowB;
-    const added = Array.from({ length: names.length - known }, (_, index) => known + index).sort(compare);
+    // To sort what is nearly in order asks the collator once for each name; 200,000 in any order, seventeen times.
+    const added = roughlySorted(names, known).sort(compare);
     this.#sorted = mergedRows(this.#sorted, added, compare);
     this.#ranks = new Uint32Array(names.length);
-    for (const [rank, row] of this.#sorted.entries()) this.#ranks[row] = rank;
+    for (let rank = 0; rank < names.length; rank++) this.#ranks[this.#sorted[rank]!] = rank;
     return this.#ranks;
   }
 
