@@ -15,6 +15,9 @@ const VAN = { latitude: 51.5, longitude: -0.1 };
 const WEST = { latitude: -17, longitude: 179.99 };
 const EAST = { latitude: -17, longitude: -179.99 };
 
+/** As MapLibre has it. */
+const FADE_MS = 300;
+
 describePage(
   "dots",
   (stage) => {
@@ -61,13 +64,22 @@ async function surviveTheme(visit: Visit, at: Pixel): Promise<void> {
   await page.getByRole("button", { name: "Dark colors" }).click();
   await visit.until("the dark map", async () => (await pictureAt(page, at)) !== byDay);
   await seen(visit, at, await pictureAt(page, aside));
-  const byNight = await pictureAt(page, at);
+  const byNight = await steadyPicture(visit, at);
 
   await loseGraphics(page, "loseContext");
   await page.getByText("The map is being drawn anew").waitFor();
   await loseGraphics(page, "restoreContext");
   await page.getByText("The map is being drawn anew").waitFor({ state: "detached" });
   await visit.until("the same dot", async () => (await pictureAt(page, at)) === byNight);
+}
+
+/** Colors of the map fade into one another. */
+function steadyPicture(visit: Visit, at: Pixel): Promise<string> {
+  return visit.until("a steady picture", async () => {
+    const before = await pictureAt(visit.page, at);
+    await Bun.sleep(FADE_MS);
+    return (await pictureAt(visit.page, at)) === before ? before : null;
+  });
 }
 
 /** A click nearby chooses the device, and the map follows it until it is dragged. */

@@ -24,6 +24,8 @@ export interface Columns {
 
 export type TableChange =
   | { readonly kind: "all" }
+  /** The same rows with the same reports; others of them are let by. */
+  | { readonly kind: "shown" }
   | { readonly kind: "rows"; readonly rows: readonly number[] };
 
 type Listener = (change: TableChange) => void;
@@ -65,11 +67,11 @@ export class DeviceTable {
 
   /** Hides all others; null hides none. Devices that come later are shown. */
   showOnly(rows: Uint32Array | null): void {
-    const shown = rows === null ? null : new Uint8Array(this.size);
-    for (const row of rows ?? []) shown![row] = 1;
+    const shown = rows === null || rows.length === this.size ? null : new Uint8Array(this.size);
+    if (shown !== null) for (const row of rows!) shown[row] = 1;
     if (areEqual(shown, this.#shown)) return;
     this.#shown = shown;
-    this.#tell({ kind: "all" });
+    this.#tell({ kind: "shown" });
   }
 
   onChange(listener: Listener): () => void {

@@ -1,5 +1,7 @@
 import type { DeviceTable, TableChange } from "../devices/device-table.ts";
+import { freshnessOf } from "../devices/freshness.ts";
 import { worldX, worldY } from "../drawing/world.ts";
+import { GLIDE_MS } from "./glide-pace.ts";
 
 /*
  * All dots as the graphics card reads them, 28 bytes each. A dot glides from where it was to where it is; the shader
@@ -20,9 +22,6 @@ export const DOT_BYTES = DOT_WORDS * 4;
 /** How a dot stands out; higher ones lie before lower ones. */
 export const DOT_LEVELS = { dim: 0, plain: 1, marked: 2 } as const;
 
-/** How long a dot takes to where its device is: about as long as devices in motion take between two reports. */
-export const GLIDE_MS = 900;
-
 /** A leap over more than this, a thousandth of the world's width, is no drive: nothing glides over it. */
 const GLIDE_UNITS_MAX = 2 ** 22;
 
@@ -38,16 +37,23 @@ export interface RowSpan {
   readonly end: number;
 }
 
+/** What the map shows, in parts of the world's width. */
+export interface DotView {
+  readonly center: readonly [x: number, y: number];
+  /** How far from the center a dot may be to be seen. */
+  readonly reach: readonly [x: number, y: number];
+  readonly pixel: number;
+}
+
 export class DotBuffer {
   #size = 0;
-  #edition = -1;
   #words = new Uint32Array(0);
   /** Of blocks: 1 where the graphics card has older words. */
   #stale = new Uint8Array(0);
   #marked: ReadonlySet<number> = new Set();
   #glideMs = GLIDE_MS;
-  /** When the last dot arrives, ms of the page's clock. */
-  glidingUntilMs = 0;
+  /** Rows that may be under way. */
+  readonly #gliding = new Set<number>();
 
   get size(): number {
     return this.#size;
@@ -57,21 +63,25 @@ export class DotBuffer {
     return this.#words;
   }
 
-  /** 0 for those who want no motion. */
+  /** 0 where nothing glides. */
   get glideMs(): number {
     return this.#glideMs;
   }
 
   set glideMs(glideMs: number) {
+    if (glideMs === this.#glideMs) return;
     this.#glideMs = glideMs;
-    this.glidingUntilMs = 0;
+    this.#gliding.clear();
   }
 
   /** Takes what has changed of the table. Rows that it has had before set out for where they are now. */
   take(table: DeviceTable, change: TableChange, nowMs: number): void {
     if (change.kind === "all") {
-      if (table.edition === this.#edition) this.#lookAgain(table);
-      else this.#fill(table);
+      this.#fill(table);
+      return;
+    }
+    if (change.kind === "shown") {
+      this.#lookAgain(table);
       return;
     }
     const sizeBefore = this.#size;
@@ -120,6 +130,36 @@ export class DotBuffer {
     return nearest;
   }
 
+  /** Whether a dot is under way that is seen to move: by half a pixel at least, and where the map shows it. */
+  isGlideSeen({ center, reach, pixel }: DotView, nowMs: number): boolean {
+    const words = this.#words;
+    for (const row of this.#gliding) {
+      const at = row * DOT_WORDS;
+      if (nowMs - words[at + 4]! >= this.#glideMs) {
+        this.#gliding.delete(row);
+        continue;
+      }
+      const endX = (words[at + 2]! - center[0]) | 0;
+      const endY = words[at + 3]! - center[1];
+      const wayX = (words[at + 2]! - words[at]!) | 0;
+      const wayY = words[at + 3]! - words[at + 1]!;
+      const isNear =
+        leastBetween(endX - wayX, endX) <= reach[0] && leastBetween(endY - wayY, endY) <= reach[1];
+      if (isNear && Math.max(Math.abs(wayX), Math.abs(wayY)) >= pixel / 2) return true;
+    }
+    return false;
+  }
+
+  /** Whether a dot looks older at one moment than at another, in Unix ms. */
+  hasAged(fromMs: number, toMs: number): boolean {
+    const words = this.#words;
+    for (let at = 5; at < this.#size * DOT_WORDS; at += DOT_WORDS) {
+      const seenMs = words[at]! * 1000;
+      if (freshnessOf(seenMs, fromMs) !== freshnessOf(seenMs, toMs)) return true;
+    }
+    return false;
+  }
+
   /** What the graphics card has not got yet; from now on it has. */
   takeStale(): RowSpan[] {
     const spans: RowSpan[] = [];
@@ -140,9 +180,8 @@ export class DotBuffer {
   }
 
   #fill(table: DeviceTable): void {
-    this.#edition = table.edition;
     if (table.size === 0) this.#words.fill(0); // Whoever signs out leaves no place behind.
-    this.glidingUntilMs = 0;
+    this.#gliding.clear();
     this.#reserve(table.size);
     for (let row = 0; row < table.size; row++) this.#put(table, row);
   }
@@ -168,7 +207,7 @@ export class DotBuffer {
       const from = this.placeAt(row, nowMs);
       const isDrive =
         Math.abs((x - from.x) | 0) <= GLIDE_UNITS_MAX && Math.abs(y - from.y) <= GLIDE_UNITS_MAX;
-      if (isDrive) this.glidingUntilMs = nowMs + this.#glideMs;
+      if (isDrive && this.#glideMs > 0) this.#gliding.add(row);
       this.#setWay(row, isDrive ? from.x : x, isDrive ? from.y : y, x, y, nowMs);
     }
     this.#setReport(table, row);
@@ -215,4 +254,9 @@ function directionOf(table: DeviceTable, row: number): number {
   const bearing = table.bearing[row]!;
   const isKnown = !Number.isNaN(bearing) && table.motion.stateOf(table, row) !== "stopped";
   return isKnown ? Math.round(bearing) % 360 : NO_BEARING;
+}
+
+/** How far the numbers between two are from zero, at least. */
+function leastBetween(a: number, b: number): number {
+  return a * b <= 0 ? 0 : Math.min(Math.abs(a), Math.abs(b));
 }

@@ -1,15 +1,18 @@
 import type { CustomLayerInterface, MapLibreMap } from "maplibre-gl";
-import { type FlatCamera, flatCamera, setCamera } from "../drawing/flat-camera.ts";
+import { type FlatCamera, flatCamera, setCamera, worldPixels } from "../drawing/flat-camera.ts";
 import { createProgram, type GlProgram } from "../drawing/gl-program.ts";
 import type { MapColors } from "../drawing/map-colors.ts";
-import { DOT_BYTES, DOT_WORDS, type DotBuffer } from "./dot-buffer.ts";
+import { WORLD_SIZE } from "../drawing/world.ts";
+import { DOT_BYTES, DOT_WORDS, type DotBuffer, type DotView } from "./dot-buffer.ts";
 import { DOT_FRAGMENT, DOT_VERTEX } from "./dot-shader.ts";
+import type { GlidePace } from "./glide-pace.ts";
 
 /** What the layer needs to know for a frame. */
 export interface DotScene {
   readonly buffer: DotBuffer;
   readonly colors: MapColors;
   readonly chosenRow: number | null;
+  readonly pace: GlidePace;
   /** Unix ms, by the clock that ages are shown by. */
   readonly nowMs: number;
 }
@@ -23,6 +26,8 @@ interface Resources {
   capacity: number;
 }
 
+/** No dot is larger than twice this. */
+const DOT_PIXELS = 24;
 /** So many dots have room on the map at their full size. */
 const ROOMY_COUNT = 200;
 const SAMPLES_MAX = 2048;
@@ -78,7 +83,9 @@ export class DotsLayer implements CustomLayerInterface {
     setLook(gl, program, scene, nowMs, dotScale(seenCount(scene.buffer, camera)));
     draw(gl, program, scene, camera);
     gl.bindVertexArray(null);
-    if (nowMs < scene.buffer.glidingUntilMs) map.triggerRepaint();
+    const isGliding = scene.buffer.isGlideSeen(viewOf(map, camera), nowMs);
+    scene.pace.frame(nowMs, isGliding);
+    if (isGliding) map.triggerRepaint();
   }
 }
 
@@ -142,6 +149,14 @@ function draw(
     gl.uniform1f(uniforms.copy!, copy);
     gl.drawArrays(gl.POINTS, chosenRow, 1);
   }
+}
+
+/** What is seen of the world. The camera's center need not be in the map's middle. */
+function viewOf(map: MapLibreMap, { center, centerClip, clipPerUnit }: FlatCamera): DotView {
+  const pixel = WORLD_SIZE / worldPixels(map);
+  const reachX = (1 + Math.abs(centerClip[0])) / clipPerUnit[0];
+  const reachY = (1 + Math.abs(centerClip[1])) / -clipPerUnit[1];
+  return { center, reach: [reachX + DOT_PIXELS * pixel, reachY + DOT_PIXELS * pixel], pixel };
 }
 
 /** About how many dots the map shows, by a sample of them. */

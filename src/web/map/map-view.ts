@@ -1,7 +1,8 @@
 import type { LngLat, MapLibreMap, MapMouseEvent, Marker, StyleSpecification } from "maplibre-gl";
 import type { DeviceTable, TableChange } from "../devices/device-table.ts";
-import { DotBuffer, GLIDE_MS } from "../dots/dot-buffer.ts";
+import { DotBuffer } from "../dots/dot-buffer.ts";
 import { DotsLayer } from "../dots/dots-layer.ts";
+import { GlidePace } from "../dots/glide-pace.ts";
 import { worldPixels } from "../drawing/flat-camera.ts";
 import { type MapColors, readMapColors } from "../drawing/map-colors.ts";
 import { repaint } from "../drawing/repaint.ts";
@@ -38,8 +39,11 @@ const LOST = "The map is being drawn anew: the browser took its graphics away fo
 const PICK_PIXELS = 12;
 const TOUCH_PIXELS = 24;
 
-/** Dots become older without anybody telling: they are drawn again this often. */
+/** Dots become older without anybody telling: this often they are looked at. */
 const AGING_MS = 5000;
+
+/** After what was typed last, the map shows what it finds. */
+const SHOW_MS = 150;
 
 /** A sheet over more than this share of the map is there to be read: the map stays where it is. */
 const COVER_SHARE_MAX = 0.6;
@@ -55,6 +59,7 @@ export class MapView {
   readonly element = document.createElement("div");
   readonly #parts: MapParts;
   readonly #buffer = new DotBuffer();
+  readonly #pace = new GlidePace(REDUCED_MOTION);
   readonly #overlays = new Overlays();
   readonly #camera: MapCamera;
   readonly #pickListeners = new Set<PickListener>();
@@ -64,10 +69,13 @@ export class MapView {
   #baseMap: BaseMap | null = null;
   /** Whether our layers are on the map. */
   #isDressed = false;
+  #showing: ReturnType<typeof setTimeout> | undefined;
   #colors: MapColors = readMapColors();
   #theme: ThemeName;
   #fault: string | null = null;
   #chosenRow: number | null = null;
+  /** Up to when dots were seen to age, Unix ms. */
+  #agedMs = Date.now();
   #density: DensityCells | null = null;
   #head: Head | null = null;
   #clickTaker: ((at: Place) => void) | null = null;
@@ -79,7 +87,6 @@ export class MapView {
     this.#theme = parts.theme;
     this.#camera = new MapCamera(parts.changed);
     this.element.className = "map-canvas";
-    this.#setMotion();
     REDUCED_MOTION.addEventListener("change", () => this.#setMotion());
     parts.table.onChange((change) => this.#take(change));
     this.#take({ kind: "all" });
@@ -214,7 +221,14 @@ export class MapView {
     this.#makeRoom();
     this.#camera.use(this.#map);
     this.setHead(this.#head);
-    setInterval(() => this.#map?.triggerRepaint(), AGING_MS);
+    setInterval(() => this.#growOlder(), AGING_MS);
+  }
+
+  /** Dots are drawn again where one of them looks older than it did. */
+  #growOlder(): void {
+    const nowMs = Date.now();
+    if (this.#buffer.hasAged(this.#agedMs, nowMs)) this.#map?.triggerRepaint();
+    this.#agedMs = nowMs;
   }
 
   #makeRoom(): void {
@@ -252,6 +266,7 @@ export class MapView {
       buffer: this.#buffer,
       colors: this.#colors,
       chosenRow: this.#chosenRow,
+      pace: this.#pace,
       nowMs: Date.now(),
     }));
     map.addLayer(dots);
@@ -268,12 +283,26 @@ export class MapView {
 
   #take(change: TableChange): void {
     const { table } = this.#parts;
+    if (change.kind === "shown") {
+      this.#showSoon();
+      return;
+    }
     const hadDevices = this.#buffer.size > 0;
+    this.#setMotion();
     this.#buffer.take(table, change, performance.now());
     if (hadDevices && table.size === 0) this.#camera.forget();
     this.#camera.beginWith(table);
     this.#followChosen();
     this.#map?.triggerRepaint();
+  }
+
+  /** The filter lets others by. The list comes first, and each letter of what is typed would be a frame of all dots. */
+  #showSoon(): void {
+    clearTimeout(this.#showing);
+    this.#showing = setTimeout(() => {
+      this.#buffer.take(this.#parts.table, { kind: "shown" }, performance.now());
+      this.#map?.triggerRepaint();
+    }, SHOW_MS);
   }
 
   /** Where its playback stands, while that is shown; else where it is. */
@@ -310,7 +339,7 @@ export class MapView {
   }
 
   #setMotion(): void {
-    this.#buffer.glideMs = REDUCED_MOTION.matches ? 0 : GLIDE_MS;
+    this.#buffer.glideMs = this.#pace.glideMs(performance.now());
   }
 
   #setFault(fault: string | null): void {

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { DeviceTable } from "../../../src/web/devices/device-table.ts";
-import { DOT_LEVELS, DOT_WORDS, DotBuffer, GLIDE_MS } from "../../../src/web/dots/dot-buffer.ts";
+import { DOT_LEVELS, DOT_WORDS, DotBuffer, type DotView } from "../../../src/web/dots/dot-buffer.ts";
+import { GLIDE_MS } from "../../../src/web/dots/glide-pace.ts";
 import { worldX, worldY } from "../../../src/web/drawing/world.ts";
 import { type Dot, dots, tableOf } from "./dot-fleet.ts";
 
@@ -30,7 +31,7 @@ function wordsOf(buffer: DotBuffer, row: number): number[] {
 test("DotBuffer has place, second, bearing and level of each row, as documented", () => {
   const { buffer, table } = filled({}, { latitude: 0 });
   table.showOnly(Uint32Array.of(0));
-  buffer.take(table, { kind: "all" }, 0);
+  buffer.take(table, { kind: "shown" }, 0);
   const [x, y] = [worldX(-71.06), worldY(42.36)];
   expect(wordsOf(buffer, 0)).toEqual([x, y, x, y, 0, 1_700_000_000, 90 | (DOT_LEVELS.plain << 16)]);
   expect(wordsOf(buffer, 1)[6]).toBe(90 | (DOT_LEVELS.dim << 16));
@@ -52,7 +53,6 @@ test("a dot points where it goes only if that is known and it isn't known to sta
 test("a dot glides from where it stands to where its device is, and across ±180° the short way", () => {
   const { buffer, table } = filled({ longitude: 179.99 });
   report(buffer, table, 0, { ...BUS, longitude: -179.99 }, 1000);
-  expect(buffer.glidingUntilMs).toBe(1000 + GLIDE_MS);
   expect(buffer.placeAt(0, 1000).x).toBe(worldX(179.99));
   expect(buffer.placeAt(0, 1000 + GLIDE_MS).x).toBe(worldX(-179.99));
   const half = buffer.placeAt(0, 1000 + GLIDE_MS / 2).x;
@@ -70,13 +70,39 @@ test("a dot is where its device is at once after a leap, and for those who want 
   buffer.glideMs = 0;
   report(buffer, table, 1, { ...BUS, longitude: 10.001 }, 1000);
   expect(buffer.placeAt(1, 1000).x).toBe(worldX(10.001));
-  expect(buffer.glidingUntilMs).toBeLessThanOrEqual(1000);
+  expect(buffer.isGlideSeen(viewOf(10, 1), 1000)).toBe(false);
+});
+
+/** A map of so many degrees around a place on the bus's parallel, where a hundredth of a degree takes a pixel. */
+function viewOf(longitude: number, degrees: number): DotView {
+  const center = [worldX(longitude), worldY(BUS.latitude)] as const;
+  return { center, reach: [degrees * DEGREE, degrees * DEGREE], pixel: DEGREE / 100 };
+}
+
+test("a glide is seen until it ends, where the map shows some of it, and more than half a pixel", () => {
+  const { buffer, table } = filled({ longitude: 179.9 }, { longitude: 5 });
+  expect(buffer.isGlideSeen(viewOf(180, 1), 1000)).toBe(false);
+  report(buffer, table, 0, { ...BUS, longitude: -179.9 }, 1000);
+  report(buffer, table, 1, { ...BUS, longitude: 5.004 }, 1000);
+  const isSeen = (longitude: number, degrees: number, nowMs = 1001) =>
+    buffer.isGlideSeen(viewOf(longitude, degrees), nowMs);
+  expect([isSeen(180, 0.01), isSeen(-179.5, 0.5), isSeen(179.5, 0.5)]).toEqual([true, true, true]);
+  expect([isSeen(-179.5, 0.3), isSeen(179.5, 0.3), isSeen(5, 1)]).toEqual([false, false, false]);
+  expect(buffer.isGlideSeen({ ...viewOf(5, 1), pixel: DEGREE / 200 }, 1001)).toBe(true);
+  expect(isSeen(180, 1, 1000 + GLIDE_MS)).toBe(false);
+});
+
+test("a dot looks older two minutes and an hour after its report", () => {
+  const { buffer } = filled({ timestamp: 1_700_000_000_000 }, { timestamp: 1_700_000_060_000 });
+  const aged = (from: number, to: number) => buffer.hasAged(1_700_000_000_000 + from, 1_700_000_000_000 + to);
+  expect([aged(0, 119_999), aged(119_999, 120_000), aged(120_000, 179_999)]).toEqual([false, true, false]);
+  expect([aged(179_999, 180_000), aged(180_000, 3_599_999), aged(0, 9e9)]).toEqual([true, false, true]);
 });
 
 test("marked rows stand out until others are marked", () => {
   const { buffer, table } = filled({}, {}, {});
   table.showOnly(Uint32Array.of(0, 2));
-  buffer.take(table, { kind: "all" }, 0);
+  buffer.take(table, { kind: "shown" }, 0);
   const levels = () => [0, 1, 2].map((row) => wordsOf(buffer, row)[6]! >> 16);
   buffer.mark(new Set([0, 1]), table);
   expect(levels()).toEqual([DOT_LEVELS.marked, DOT_LEVELS.marked, DOT_LEVELS.plain]);

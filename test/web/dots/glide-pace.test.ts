@@ -1,0 +1,37 @@
+import { expect, test } from "bun:test";
+import { GLIDE_MS, GlidePace } from "../../../src/web/dots/glide-pace.ts";
+
+/** Draws frames of a glide that take so long each; returns when the last one came. */
+function draw(pace: GlidePace, fromMs: number, tookMs: readonly number[]): number {
+  let nowMs = fromMs;
+  pace.frame(nowMs, true);
+  for (const [index, ms] of tookMs.entries()) {
+    nowMs += ms;
+    pace.frame(nowMs, index < tookMs.length - 1);
+  }
+  return nowMs;
+}
+
+const AS_EVER = { matches: false };
+
+test("dots leap for those who want no motion", () => {
+  expect(new GlidePace(AS_EVER).glideMs(0)).toBe(GLIDE_MS);
+  expect(new GlidePace({ matches: true }).glideMs(0)).toBe(0);
+});
+
+test("dots leap for a minute after four frames in a row that took long, over several glides", () => {
+  const pace = new GlidePace(AS_EVER);
+  draw(pace, 1000, [400, 400]);
+  expect(pace.glideMs(2000)).toBe(GLIDE_MS);
+  const endMs = draw(pace, 2500, [400, 400]);
+  expect([pace.glideMs(endMs), pace.glideMs(endMs + 59_999)]).toEqual([0, 0]);
+  expect(pace.glideMs(endMs + 60_000)).toBe(GLIDE_MS);
+});
+
+test("one slow frame in between, the time between two glides and a page that nobody sees count for nothing", () => {
+  const pace = new GlidePace(AS_EVER);
+  draw(pace, 1000, [400, 400, 400, 16, 400, 400]);
+  for (let glide = 0; glide < 8; glide++) draw(pace, 10_000 + glide * 1000, [16, 16]);
+  draw(pace, 30_000, [5000, 5000, 5000, 5000, 5000]);
+  expect(pace.glideMs(60_000)).toBe(GLIDE_MS);
+});
