@@ -27,6 +27,8 @@ export class DeviceList {
   #query = "";
   #rows: Uint32Array<ArrayBuffer> = new Uint32Array(0);
   #edition = 0;
+  /** Of the table, when the rows were arranged. */
+  #version = 0;
   /** Names of the edition that the rows are of. */
   #ids: readonly string[] = [];
 
@@ -42,6 +44,11 @@ export class DeviceList {
   /** Rows of the table, as they stand in the list. */
   get rows(): Uint32Array {
     return this.#rows;
+  }
+
+  /** How many devices pass. Where all do, new ones count before they have a place in the list. */
+  get count(): number {
+    return this.#isWhole ? this.#table.size : this.#rows.length;
   }
 
   get orderBy(): ListOrder {
@@ -87,7 +94,10 @@ export class DeviceList {
 
   /** Follows the table, unless it is held. Called about once a second: rows that jump more often can't be read. */
   refresh(): void {
-    if (this.#holders.size === 0) this.#arrange();
+    if (this.#holders.size > 0) return;
+    const isTimeless = this.#orderBy !== "fastest" && this.#filter === "all";
+    if (isTimeless && this.#table.version === this.#version) this.#changed();
+    else this.#arrange();
   }
 
   /** The rows are others: held ones keep their places by their names. */
@@ -113,12 +123,17 @@ export class DeviceList {
   #arrange(): void {
     const table = this.#table;
     const sorted = this.#order.refresh(table.size, this.#keys());
-    const isWhole = this.#filter === "all" && this.#query === "";
+    const isWhole = this.#isWhole;
     this.#rows = isWhole ? sorted : this.#selected(sorted);
     table.showOnly(isWhole ? null : this.#rows);
+    this.#version = table.version;
     // The rows leave the page, and pointer and focus with them, without a word.
     if (this.#rows.length === 0) this.#holders.clear();
     this.#changed();
+  }
+
+  get #isWhole(): boolean {
+    return this.#filter === "all" && this.#query === "";
   }
 
   /** Names that begin with what is sought come first. */

@@ -5,7 +5,7 @@ import type { Units } from "../units/units.ts";
 import type { ListFilter, ListOrder } from "./device-list.ts";
 import { activityText, ageText, freshnessOf } from "./freshness.ts";
 import type { ListView } from "./list-view.ts";
-import { ROW_PIXELS } from "./row-window.ts";
+import { listPixels } from "./row-window.ts";
 
 /* The list of devices, as it is drawn. */
 
@@ -49,7 +49,7 @@ export function listPanel(shown: ListShown): TemplateResult {
         ${select("Order", ORDERS, list.orderBy, (order) => list.sortBy(order))}
       </div>
       <p class="list-count soft" aria-live=${list.query === "" ? "off" : "polite"}>
-        ${loading ?? `${countText(list.rows.length)} of ${countText(table.size)}`}
+        ${loading ?? `${countText(list.count)} of ${countText(table.size)}`}
       </p>
     </div>
     ${view.rowCount === 0 ? none(shown) : rows(shown)}`;
@@ -112,7 +112,7 @@ function none({ view, loading }: ListShown): TemplateResult | typeof nothing {
 function rows(shown: ListShown): TemplateResult {
   const { view, chosenId } = shown;
   const { list } = view;
-  const { first, count } = view.window;
+  const { first, count, top } = view.window;
   const active = view.activeIndex;
   const isDrawn = active >= first && active < first + count;
   const press = (event: KeyboardEvent) => {
@@ -151,7 +151,7 @@ function rows(shown: ListShown): TemplateResult {
     @focusin=${holdByFocus}
     @focusout=${() => list.release("focus")}
   >
-    <div role="presentation" .style=${`height: ${view.rowCount * ROW_PIXELS}px; padding-top: ${first * ROW_PIXELS}px`}>
+    <div role="presentation" .style=${`height: ${listPixels(view.rowCount)}px; padding-top: ${top}px`}>
       ${Array.from({ length: count }, (_, index) => row(shown, first + index, first + index === active, nowMs))}
     </div>
   </div>`;

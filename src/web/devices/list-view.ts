@@ -1,6 +1,6 @@
 import type { DeviceList } from "./device-list.ts";
 import type { DeviceTable } from "./device-table.ts";
-import { LIST_ROWS_MAX, ROW_PIXELS, type RowWindow, scrollTopFor, windowOf } from "./row-window.ts";
+import { type ListScroll, ROW_PIXELS, type RowWindow, scrollTopFor, windowOf } from "./row-window.ts";
 
 /* Where somebody is in the list. */
 
@@ -24,6 +24,8 @@ export class ListView {
   readonly #changed: () => void;
   readonly #choose: (id: string) => void;
   #scrollTop = 0;
+  /** As it was when the list was scrolled last: to ask for it while the page is drawn takes long. */
+  #viewPixels = 0;
   #activeId: string | null = null;
   #touch: ReturnType<typeof setTimeout> | undefined;
 
@@ -37,23 +39,24 @@ export class ListView {
     });
   }
 
-  /** How many rows one can scroll to. */
   get rowCount(): number {
-    return Math.min(this.list.rows.length, LIST_ROWS_MAX);
+    return this.list.rows.length;
   }
 
   /** Where the active device stands in the list; -1 where it doesn't. */
   get activeIndex(): number {
     const row = this.#activeId === null ? undefined : this.table.rowOf(this.#activeId);
-    return row === undefined ? -1 : this.list.rows.subarray(0, this.rowCount).indexOf(row);
+    return row === undefined ? -1 : this.list.rows.indexOf(row);
   }
 
   get window(): RowWindow {
-    return windowOf(this.rowCount, this.#scrollTop, innerHeight);
+    return windowOf(this.#scroll, innerHeight);
   }
 
-  scrolled(event: Event): void {
-    this.#scrollTop = (event.currentTarget as HTMLElement).scrollTop;
+  scrolled({ currentTarget }: Event): void {
+    const { scrollTop, clientHeight } = currentTarget as HTMLElement;
+    this.#scrollTop = scrollTop;
+    this.#viewPixels = clientHeight;
     this.#changed();
   }
 
@@ -92,6 +95,7 @@ export class ListView {
   /** Keys within the rows. Returns whether the key was one of theirs. */
   press(key: string): boolean {
     const at = this.activeIndex;
+    this.#viewPixels = document.getElementById(ROWS_ID)?.clientHeight ?? innerHeight;
     const page = Math.max(1, Math.floor(this.#viewPixels / ROW_PIXELS) - 1);
     if (key === "ArrowDown") this.#activate(at + 1);
     else if (key === "ArrowUp") this.#activate(at - 1);
@@ -114,15 +118,15 @@ export class ListView {
     return this.table.ids[this.list.rows[index]!]!;
   }
 
-  get #viewPixels(): number {
-    return document.getElementById(ROWS_ID)?.clientHeight ?? innerHeight;
+  get #scroll(): ListScroll {
+    return { rowCount: this.rowCount, scrollTop: this.#scrollTop, viewPixels: this.#viewPixels };
   }
 
   #activate(index: number): void {
     if (this.rowCount === 0) return;
     const near = Math.max(0, Math.min(index, this.rowCount - 1));
     this.#activeId = this.#idAt(near);
-    this.#scrollTo(scrollTopFor(near, this.#scrollTop, this.#viewPixels));
+    this.#scrollTo(scrollTopFor(near, this.#scroll));
     this.#changed();
   }
 

@@ -7,24 +7,25 @@ import { mergedRows } from "./merge-rows.ts";
 export class RowOrder {
   #keys = new Float64Array(0);
   #rows = new Uint32Array(0);
+  /** Room to work in, as long as the keys: made anew each second, it would be a burden. All zeros, between two calls. */
+  #isMoved = new Uint8Array(0);
+  #staying = new Uint32Array(0);
 
   /** All rows below `size`, least key first, equal ones by row. What is returned stays as it is. No key is NaN. */
   refresh(size: number, keyOf: (row: number) => number): Uint32Array<ArrayBuffer> {
     const known = this.#rows.length;
     if (size > this.#keys.length) this.#grow(size);
     const keys = this.#keys;
-    const isMoved = new Uint8Array(size);
     const moved: number[] = [];
     for (let row = 0; row < size; row++) {
       const key = keyOf(row);
       if (row < known && keys[row] === key) continue;
       keys[row] = key;
-      isMoved[row] = 1;
       moved.push(row);
     }
     if (moved.length === 0) return this.#rows;
     const compare = (rowA: number, rowB: number) => keys[rowA]! - keys[rowB]! || rowA - rowB;
-    this.#rows = mergedRows(without(this.#rows, isMoved), moved.sort(compare), compare);
+    this.#rows = mergedRows(this.#without(moved), moved.sort(compare), compare);
     return this.#rows;
   }
 
@@ -33,17 +34,22 @@ export class RowOrder {
     this.#rows = new Uint32Array(0);
   }
 
+  #without(moved: readonly number[]): Uint32Array {
+    const isMoved = this.#isMoved;
+    const staying = this.#staying;
+    for (const row of moved) isMoved[row] = 1;
+    let count = 0;
+    for (const row of this.#rows) if (isMoved[row] === 0) staying[count++] = row;
+    for (const row of moved) isMoved[row] = 0;
+    return staying.subarray(0, count);
+  }
+
   #grow(size: number): void {
-    const keys = new Float64Array(size + (size >> 1));
+    const room = size + (size >> 1);
+    const keys = new Float64Array(room);
     keys.set(this.#keys);
     this.#keys = keys;
+    this.#isMoved = new Uint8Array(room);
+    this.#staying = new Uint32Array(room);
   }
-}
-
-/** The rows but for those that have a 1. */
-function without(rows: Uint32Array, isOut: Uint8Array): Uint32Array {
-  const left = new Uint32Array(rows.length);
-  let count = 0;
-  for (const row of rows) if (isOut[row] === 0) left[count++] = row;
-  return left.subarray(0, count);
 }

@@ -94,6 +94,15 @@ test("while it is held no row changes its place, and what the user asks for is d
   expect(names()).toEqual([]);
 });
 
+test("devices that come are counted at once where all are shown, also while the list is held", () => {
+  const { table, list } = listOf(FLEET);
+  list.hold("pointer");
+  table.update([seen("new", 0)]);
+  expect([list.count, list.rows.length]).toEqual([5, 4]);
+  list.search("zo");
+  expect(list.count).toBe(2);
+});
+
 test("a new snapshot leaves the rows of a held list where they were", () => {
   const { table, list, names } = listOf(FLEET);
   list.hold("pointer");
