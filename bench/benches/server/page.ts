@@ -1,32 +1,28 @@
 import { chromiumPath, closeChromium } from "../../../test/browser/support/chromium.ts";
-import { Visit } from "../../../test/browser/support/visit.ts";
 import { store } from "../../../test/runtime/support/client.ts";
 import {
   closePlace,
   openPlace,
   RUNTIMES,
+  type Runtime,
   readFirstKey,
   startReady,
 } from "../../../test/support/server-process.ts";
-import { median } from "../../support/figures/report.ts";
+import { type Figure, median } from "../../support/figures/report.ts";
 import { createRandom } from "../../support/fleets/random.ts";
+import { profileScripts } from "../../support/page/scripts.ts";
+import { type MainThread, WatchedPage } from "../../support/page/watched-page.ts";
 import type { Bench, BenchRun, Bound } from "../../support/run/bench.ts";
 
 const JUDGED_DEVICES = 200_000;
 const BATCH = 10_000;
 const MOVES_PER_SECOND = 2000;
-/** Of a phone on a slow line. */
-const SLOW_LINE = { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 200_000 };
 const FEW_DEVICES = 500;
-
-/** Notes when as many dots are drawn as the bench waits for. */
-const WATCH_DOTS = `{
-  const { drawArrays } = WebGL2RenderingContext.prototype;
-  WebGL2RenderingContext.prototype.drawArrays = function (mode, first, count) {
-    if (mode === this.POINTS && count >= (globalThis.dotsWanted ?? 1)) globalThis.dotsAtMs ??= performance.now();
-    return drawArrays.call(this, mode, first, count);
-  };
-}`;
+const SOUGHT = "device-77";
+/** As people type: the map dims what isn't found once they pause. */
+const LETTER_MS = 250;
+/** What came with the devices is over by then. */
+const SETTLE_MS = 3000;
 
 export const bench: Bench = {
   question: "how soon does the map page show something, and what do many devices cost the browser?",
@@ -36,141 +32,184 @@ export const bench: Bench = {
     seconds: { help: "in which 2,000 devices move each second", smoke: 1, full: 10 },
     seed: { help: "of the places", smoke: 1, full: 1 },
   },
+  choices: {
+    runtime: {
+      help: "Bun or Deno alone (smoke: Bun)",
+      values: RUNTIMES.map(({ name }) => name),
+      smoke: ["Bun"],
+    },
+  },
   async run(run) {
     if (chromiumPath === null) return run.note("Left out: there is no chromium on the PATH.");
-    const place = openPlace();
     try {
-      const server = await startReady(RUNTIMES[0]!, place);
-      const client = { url: server.url, key: readFirstKey(place) };
-      const random = createRandom(run.size("seed"));
-      await report(client, 0, Math.min(FEW_DEVICES, run.size("devices")), random);
-      await measureFirst(run, client);
-      await report(client, 0, run.size("devices"), random);
-      await measureMany(run, client, random);
+      for (const runtime of RUNTIMES.filter(({ name }) => run.chosen("runtime").includes(name)))
+        await measure(run, runtime);
     } finally {
       await closeChromium();
-      await closePlace(place);
     }
   },
 };
 
-type Client = Parameters<typeof store>[0];
+/** A server, and the fleet that reports to it. */
+interface Fleet {
+  readonly client: Parameters<typeof store>[0];
+  /** So many of its devices report where they are. */
+  report(count: number): Promise<void>;
+  /** 2,000 devices, or all where there are fewer, report each second. */
+  move(seconds: number): Promise<void>;
+}
 
-async function report(client: Client, from: number, to: number, random: () => number): Promise<void> {
-  for (let first = from; first < to; first += BATCH) {
-    const count = Math.min(BATCH, to - first);
-    const reports = Array.from({ length: count }, (_, index) => ({
-      device_id: `device-${first + index}`,
-      timestamp: Date.now(),
-      latitude: Number((42.3 + random() / 5).toFixed(6)),
-      longitude: Number((-71.2 + random() / 5).toFixed(6)),
-    }));
-    await store(client, reports);
+async function measure(run: BenchRun, runtime: Runtime): Promise<void> {
+  const place = openPlace();
+  try {
+    const server = await startReady(runtime, place);
+    const fleet = createFleet({ url: server.url, key: readFirstKey(place) }, run.size("seed"));
+    await fleet.report(Math.min(FEW_DEVICES, run.size("devices")));
+    await measureFirst(run, runtime, fleet);
+    await fleet.report(run.size("devices"));
+    await measureReady(run, runtime, fleet);
+    await measureMany(run, runtime, fleet);
+  } finally {
+    await closePlace(place);
   }
 }
 
+function createFleet(client: Fleet["client"], seed: number): Fleet {
+  const random = createRandom(seed);
+  let size = 0;
+  async function report(count: number): Promise<void> {
+    for (let first = 0; first < count; first += BATCH) {
+      const reports = Array.from({ length: Math.min(BATCH, count - first) }, (_, index) => ({
+        device_id: `device-${first + index}`,
+        timestamp: Date.now(),
+        latitude: Number((42.3 + random() / 5).toFixed(6)),
+        longitude: Number((-71.2 + random() / 5).toFixed(6)),
+      }));
+      await store(client, reports);
+    }
+    size = Math.max(size, count);
+  }
+  async function move(seconds: number): Promise<void> {
+    for (let second = 0; second < seconds; second++) {
+      const startMs = performance.now();
+      await report(Math.min(MOVES_PER_SECOND, size));
+      await Bun.sleep(Math.max(0, 1000 - (performance.now() - startMs)));
+    }
+  }
+  return { client, report, move };
+}
+
 /** By a browser that has nothing of the page yet: near the server, and far from it. */
-async function measureFirst(run: BenchRun, client: Client): Promise<void> {
+async function measureFirst(run: BenchRun, { name }: Runtime, { client }: Fleet): Promise<void> {
   const paints: number[] = [];
   const near: number[] = [];
   const far: number[] = [];
   for (let round = 0; round < run.size("rounds"); round++) {
     for (const isFar of [false, true]) {
-      const visit = await openWatched(client, 1, isFar);
-      (isFar ? far : near).push(await dotsAtMs(visit));
-      if (!isFar)
-        paints.push(
-          await visit.page.evaluate(
-            () => performance.getEntriesByName("first-contentful-paint")[0]!.startTime,
-          ),
-        );
-      await visit.close();
+      const page = await WatchedPage.open(client, { isFar });
+      (isFar ? far : near).push(await page.dotsAtMs());
+      if (!isFar) paints.push(await page.firstPaintMs());
+      await page.close();
     }
   }
   const bound = (atMost: number): Bound | undefined => (run.isSmoke ? undefined : { atMost });
-  const slowLine = "dots at 1.6 Mbit/s and 150 ms";
   run.figures([
-    { name: "first paint", unit: "ms", runs: paints },
-    { name: "dots", unit: "ms", runs: near },
-    { name: slowLine, unit: "ms", runs: far },
+    { name: `first paint, ${name}`, unit: "ms", runs: paints },
+    { name: `dots, ${name}`, unit: "ms", runs: near },
+    { name: `dots at 1.6 Mbit/s and 150 ms, ${name}`, unit: "ms", runs: far },
   ]);
-  run.verdict("first paint, median", median(paints), "ms", bound(500));
-  run.verdict(`${slowLine}, median`, median(far), "ms", bound(4000));
+  run.verdict(`first paint, median, ${name}`, median(paints), "ms", bound(500));
+  run.verdict(`dots at 1.6 Mbit/s and 150 ms, median, ${name}`, median(far), "ms", bound(4000));
 }
 
-async function measureMany(run: BenchRun, client: Client, random: () => number): Promise<void> {
-  const devices = run.size("devices");
-  const isJudged = !run.isSmoke && devices === JUDGED_DEVICES;
-  const bound = (atMost: number): Bound | undefined => (isJudged ? { atMost } : undefined);
-  const visit = await openWatched(client, devices, false);
-  const { page } = visit;
-  run.verdict("many: ready", await dotsAtMs(visit), "ms", bound(3000));
-  const session = await visit.context.newCDPSession(page);
-  await session.send("Performance.enable");
-  await session.send("HeapProfiler.collectGarbage");
-  run.verdict("many: heap", (await metric("JSHeapUsedSize")) / 1e6, "MB", bound(100));
-  run.verdict(
-    "many: rows of the list",
-    await page.locator("#device-rows [role=option]").count(),
-    "rows",
-    bound(40),
-  );
-  run.verdict("many: search", await searchMs(visit), "ms", bound(100));
-  const before = { tasks: await metric("TaskDuration"), frames: await frames() };
-  const moved = Math.min(MOVES_PER_SECOND, devices);
-  for (let second = 0; second < run.size("seconds"); second++) {
-    const startMs = performance.now();
-    await report(client, 0, moved, random);
-    await Bun.sleep(Math.max(0, 1000 - (performance.now() - startMs)));
+async function measureReady(run: BenchRun, { name }: Runtime, { client }: Fleet): Promise<void> {
+  const readies: number[] = [];
+  for (let round = 0; round < run.size("rounds"); round++) {
+    const page = await WatchedPage.open(client, { dots: run.size("devices") });
+    readies.push(await page.dotsAtMs());
+    await page.close();
   }
-  const tasksMs = ((await metric("TaskDuration")) - before.tasks) * 1000;
-  run.verdict("many: main thread a frame", tasksMs / ((await frames()) - before.frames), "ms", bound(8));
-  await visit.close();
-
-  async function metric(name: string): Promise<number> {
-    const { metrics } = await session.send("Performance.getMetrics");
-    return metrics.find((each) => each.name === name)!.value;
-  }
-
-  function frames(): Promise<number> {
-    return page.evaluate(() => (globalThis as { framesSeen?: number }).framesSeen ?? 0);
-  }
+  run.figures([{ name: `many: ready, ${name}`, unit: "ms", runs: readies }]);
+  run.verdict(`many: ready, median, ${name}`, median(readies), "ms", judged(run, 3000));
 }
 
-const COUNT_FRAMES = `{
-  const count = () => { globalThis.framesSeen = (globalThis.framesSeen ?? 0) + 1; requestAnimationFrame(count); };
-  requestAnimationFrame(count);
-}`;
+async function measureMany(run: BenchRun, { name }: Runtime, fleet: Fleet): Promise<void> {
+  const seconds = run.size("seconds");
+  const page = await WatchedPage.open(fleet.client, { dots: run.size("devices") });
+  await page.dotsAtMs();
+  await Bun.sleep(run.isSmoke ? 0 : SETTLE_MS);
+  run.verdict(`many: heap, ${name}`, (await page.heapBytes()) / 1e6, "MB", judged(run, 100));
+  const rows = await page.visit.page.locator("#device-rows [role=option]").count();
+  run.verdict(`many: rows of the list, ${name}`, rows, "rows", judged(run, 40));
 
-async function openWatched(client: Client, dotsWanted: number, isFar: boolean): Promise<Visit> {
-  const visit = await Visit.open(client.url, { deviceScaleFactor: 1 });
-  await visit.context.addInitScript(`globalThis.dotsWanted = ${dotsWanted}; ${WATCH_DOTS} ${COUNT_FRAMES}`);
-  if (isFar) {
-    const session = await visit.context.newCDPSession(visit.page);
-    await session.send("Network.enable");
-    await session.send("Network.emulateNetworkConditions", SLOW_LINE);
-  }
-  await visit.enter(client.key);
-  return visit;
+  const idle = await page.typeMs(SOUGHT, LETTER_MS);
+  await page.visit.page.locator("#search").fill("");
+  const before = await page.mainThread();
+  await fleet.move(seconds);
+  const after = await page.mainThread();
+  run.figures([
+    { name: `many: a letter of a search, from key to paint, ${name}`, unit: "ms", runs: idle },
+    ...frameFigures(name, before, after, seconds),
+  ]);
+  run.verdict(`many: search, from key to paint, median, ${name}`, median(idle), "ms", judged(run, 100));
+  const frameMs = (after.processorMs - before.processorMs) / (after.frames - before.frames);
+  run.verdict(`many: main thread's processor time a frame, ${name}`, frameMs, "ms", judged(run, 8));
+  await measureShares(run, name, page, fleet);
+  const resident = await page.residentBytes();
+  if (resident !== null)
+    run.verdict(`many: renderer's resident memory, ${name}`, resident / 1e6, "MB", judged(run, 400));
+  await page.close();
+  await measureWithoutMap(run, name, fleet);
 }
 
-function dotsAtMs(visit: Visit): Promise<number> {
-  return visit.until(
-    "the dots",
-    () => visit.page.evaluate(() => (globalThis as { dotsAtMs?: number }).dotsAtMs ?? null),
-    60_000,
-  );
+/** Whose work it was: with a profiler, which takes its own part. And how long one waits who types meanwhile. */
+async function measureShares(run: BenchRun, name: string, page: WatchedPage, fleet: Fleet): Promise<void> {
+  const seconds = run.size("seconds");
+  const spent = await profileScripts(page.session, () => fleet.move(seconds));
+  const moving = fleet.move(seconds);
+  const meanwhile = await page.typeMs(SOUGHT, LETTER_MS);
+  await moving;
+  run.figures([
+    ...Object.entries(spent).map(
+      ([owner, ms]): Figure => ({
+        name: `many: a second of moves, by the clock: ${owner}, ${name}`,
+        unit: "ms",
+        runs: [ms / seconds],
+      }),
+    ),
+    { name: `many: a letter while 2,000 move, from key to paint, ${name}`, unit: "ms", runs: meanwhile },
+  ]);
 }
 
-/** From the last letter until the list has what it finds. */
-function searchMs({ page }: Visit): Promise<number> {
-  return page.evaluate(async () => {
-    const input = document.querySelector<HTMLInputElement>("#search")!;
-    input.value = "device-77";
-    const startMs = performance.now();
-    input.dispatchEvent(new InputEvent("input", { bubbles: true }));
-    const first = () => document.querySelector("#device-rows .name")?.textContent ?? "";
-    while (!first().startsWith("device-77")) await new Promise(requestAnimationFrame);
-    return performance.now() - startMs;
+/** The control: the same page in a browser without WebGL, where there is a list and no map. */
+async function measureWithoutMap(run: BenchRun, name: string, fleet: Fleet): Promise<void> {
+  const seconds = run.size("seconds");
+  const page = await WatchedPage.open(fleet.client, { webgl: false });
+  await page.visit.page.getByText("Live", { exact: true }).waitFor();
+  await Bun.sleep(run.isSmoke ? 0 : SETTLE_MS);
+  const before = await page.mainThread();
+  await fleet.move(seconds);
+  run.figures(frameFigures(`no WebGL, ${name}`, before, await page.mainThread(), seconds));
+  await page.close();
+}
+
+function frameFigures(name: string, before: MainThread, after: MainThread, seconds: number): Figure[] {
+  const frames = after.frames - before.frames;
+  const figure = (what: string, unit: string, value: number): Figure => ({
+    name: `many: ${what}, ${name}`,
+    unit,
+    runs: [value],
   });
+  return [
+    figure("frames of the page", "frames/s", frames / seconds),
+    figure("frames of the map", "frames/s", (after.mapFrames - before.mapFrames) / seconds),
+    figure("main thread a second, processor time", "ms", (after.processorMs - before.processorMs) / seconds),
+    figure("main thread a second, by the clock", "ms", (after.tasksMs - before.tasksMs) / seconds),
+    figure("main thread a frame, by the clock", "ms", (after.tasksMs - before.tasksMs) / frames),
+  ];
+}
+
+/** A bound that counts for the fleet it was set for. */
+function judged(run: BenchRun, atMost: number): Bound | undefined {
+  return !run.isSmoke && run.size("devices") === JUDGED_DEVICES ? { atMost } : undefined;
 }
