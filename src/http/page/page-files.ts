@@ -3,6 +3,7 @@ import { KeptBody } from "../body/kept-body.ts";
 import { type ModuleGraph, readModuleGraph } from "./module-graph.ts";
 import { IMPORT_MAP, MODULES, pathOf } from "./packages.ts";
 import { packModules } from "./packed-modules.ts";
+import { packSheets } from "./packed-sheets.ts";
 
 /*
  * The map page's own files, served as they are written: modules without their types, style sheets and one HTML. The
@@ -44,11 +45,11 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 
 export async function readPageFiles({ readAsset, stripTypes, demoSpeed }: PageSources): Promise<PageFiles> {
   const read = async (path: string) => new TextDecoder().decode(await readAsset(new URL(path, ROOT).href));
-  const template = await read("index.html");
+  const { template, sheets } = await packSheets(await read("index.html"), read);
   const graph = await readModuleGraph(FIRST_MODULE, async (path) => stripTypes(await read(path)));
   const texts = packModules(FIRST_MODULE, graph);
   for (const [, path] of template.matchAll(/\{app\}\/([\w/-]+\.(?:css|svg))/g))
-    texts.set(path!, await read(path!));
+    texts.set(path!, sheets.get(path!) ?? (await read(path!)));
 
   const hash = createHash("sha256").update(template).update(IMPORT_MAP);
   for (const [path, text] of [...texts].sort()) hash.update(`\0${path}\0${text}`);

@@ -17,4 +17,11 @@ function takeCredential(): Credential | null {
 /** A link that is followed where the page is open already loads nothing by itself, and would stay in the address. */
 addEventListener("hashchange", () => location.reload());
 
-void new Page(document.getElementById("page")!).begin(takeCredential());
+/** Once the HTML has been painted, as it came: to make the page takes longer. A page that is not seen isn't painted. */
+function afterPaint(run: () => void): void {
+  if (document.hidden) run();
+  else requestAnimationFrame(() => setTimeout(run));
+}
+
+const credential = takeCredential();
+afterPaint(() => void new Page(document.getElementById("page")!).begin(credential));

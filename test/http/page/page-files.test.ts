@@ -57,6 +57,21 @@ test("readPageFiles() serves what is imported later, and has browsers ask for it
   expect(main).not.toContain("later");
 });
 
+test("readPageFiles() sends style sheets that follow one another as one, in their order", async () => {
+  const link = (name: string) => `<link rel="stylesheet" href="{app}/style/${name}.css">`;
+  const page = await pageOf({
+    "index.html": `${link("a")}\n  ${link("b")}<p>${link("c")}`,
+    "style/a.css": "a{}",
+    "style/b.css": "b{}",
+    "style/c.css": "c{}",
+    "page/main.ts": "",
+  });
+  expect(await textOf(page, "style/a.css")).toBe("a{}\nb{}");
+  expect(await textOf(page, "style/c.css")).toBe("c{}");
+  expect(await textOf(page, "style/b.css")).toBeNull();
+  expect((await htmlOf(page)).match(/\w+\.css/g)).toEqual(["a.css", "c.css"]);
+});
+
 test("readPageFiles() has browsers ask at once for the packages that are needed at first", async () => {
   const html = await htmlOf(
     await pageOf({
