@@ -1,6 +1,7 @@
 import type { CustomLayerInterface, MapLibreMap } from "maplibre-gl";
 import { type FlatCamera, flatCamera, setCamera, worldPixels } from "../drawing/flat-camera.ts";
 import { createProgram, type GlProgram } from "../drawing/gl-program.ts";
+import { createRows, deleteRows, type GlRows, type RowLayout } from "../drawing/gl-rows.ts";
 import type { MapColors } from "../drawing/map-colors.ts";
 import { WORLD_SIZE } from "../drawing/world.ts";
 import { DOT_BYTES, DOT_WORDS, type DotBuffer, type DotView } from "./dot-buffer.ts";
@@ -20,8 +21,7 @@ export interface DotScene {
 interface Resources {
   readonly map: MapLibreMap;
   readonly program: GlProgram;
-  readonly vertices: WebGLVertexArrayObject;
-  readonly bytes: WebGLBuffer;
+  readonly rows: GlRows;
   /** How many rows the graphics card has room for. */
   capacity: number;
 }
@@ -31,6 +31,16 @@ const DOT_PIXELS = 24;
 /** So many dots have room on the map at their full size. */
 const ROOMY_COUNT = 200;
 const SAMPLES_MAX = 2048;
+
+const DOT_ROWS: RowLayout = {
+  rowBytes: DOT_BYTES,
+  attributes: [
+    [2, 0],
+    [2, 8],
+    [3, 16],
+  ],
+  per: "vertex",
+};
 
 /** Draws every device in one call. What moves is moved by the shader. */
 export class DotsLayer implements CustomLayerInterface {
@@ -45,27 +55,14 @@ export class DotsLayer implements CustomLayerInterface {
 
   onAdd(map: MapLibreMap, gl: WebGL2RenderingContext): void {
     const program = createProgram(gl, DOT_VERTEX, DOT_FRAGMENT);
-    const vertices = gl.createVertexArray();
-    const bytes = gl.createBuffer();
-    gl.bindVertexArray(vertices);
-    gl.bindBuffer(gl.ARRAY_BUFFER, bytes);
-    for (const [location, words, offset] of [
-      [0, 2, 0],
-      [1, 2, 8],
-      [2, 3, 16],
-    ] as const) {
-      gl.enableVertexAttribArray(location);
-      gl.vertexAttribIPointer(location, words, gl.UNSIGNED_INT, DOT_BYTES, offset);
-    }
-    gl.bindVertexArray(null);
-    this.#resources = { map, program, vertices, bytes, capacity: 0 };
+    const rows = createRows(gl, DOT_ROWS);
+    this.#resources = { map, program, rows, capacity: 0 };
   }
 
   onRemove(_map: MapLibreMap, gl: WebGL2RenderingContext): void {
     if (this.#resources === null) return;
     gl.deleteProgram(this.#resources.program.program);
-    gl.deleteVertexArray(this.#resources.vertices);
-    gl.deleteBuffer(this.#resources.bytes);
+    deleteRows(gl, this.#resources.rows);
     this.#resources = null;
   }
 
@@ -75,7 +72,7 @@ export class DotsLayer implements CustomLayerInterface {
     if (resources === null || scene.buffer.size === 0) return;
     const { map, program } = resources;
     gl.useProgram(program.program);
-    gl.bindVertexArray(resources.vertices);
+    gl.bindVertexArray(resources.rows.vertices);
     upload(gl, resources, scene.buffer);
     const nowMs = performance.now();
     const camera = flatCamera(map);
@@ -91,7 +88,7 @@ export class DotsLayer implements CustomLayerInterface {
 
 /** Sends what has changed; everything where there are more rows than the graphics card has room for. */
 function upload(gl: WebGL2RenderingContext, resources: Resources, buffer: DotBuffer): void {
-  gl.bindBuffer(gl.ARRAY_BUFFER, resources.bytes);
+  gl.bindBuffer(gl.ARRAY_BUFFER, resources.rows.bytes);
   const spans = buffer.takeStale();
   const capacity = buffer.words.length / DOT_WORDS;
   if (resources.capacity !== capacity) {

@@ -1,6 +1,7 @@
 import type { CustomLayerInterface, MapLibreMap } from "maplibre-gl";
 import { flatCamera, setCamera } from "../drawing/flat-camera.ts";
 import { createProgram, type GlProgram } from "../drawing/gl-program.ts";
+import { createRows, deleteRows, type GlRows, type RowLayout } from "../drawing/gl-rows.ts";
 import { DENSITY_STEPS, type MapColors } from "../drawing/map-colors.ts";
 import { type DensityCells, densitySquares, SQUARE_WORDS, squareSize } from "./density-shading.ts";
 
@@ -50,11 +51,19 @@ const NO_CELLS: DensityCells = { zoom: 0, x: [], y: [], count: [] };
 interface Resources {
   readonly map: MapLibreMap;
   readonly program: GlProgram;
-  readonly vertices: WebGLVertexArrayObject;
-  readonly bytes: WebGLBuffer;
+  readonly rows: GlRows;
   /** What the graphics card has. */
   cells: DensityCells | null;
 }
+
+const SQUARE_ROWS: RowLayout = {
+  rowBytes: SQUARE_WORDS * 4,
+  attributes: [
+    [2, 0],
+    [1, 8],
+  ],
+  per: "instance",
+};
 
 /** Draws where all were, as squares, in one call. */
 export class DensityLayer implements CustomLayerInterface {
@@ -69,27 +78,14 @@ export class DensityLayer implements CustomLayerInterface {
 
   onAdd(map: MapLibreMap, gl: WebGL2RenderingContext): void {
     const program = createProgram(gl, VERTEX, FRAGMENT);
-    const vertices = gl.createVertexArray();
-    const bytes = gl.createBuffer();
-    gl.bindVertexArray(vertices);
-    gl.bindBuffer(gl.ARRAY_BUFFER, bytes);
-    for (const [location, words, offset] of [
-      [0, 2, 0],
-      [1, 1, 8],
-    ] as const) {
-      gl.enableVertexAttribArray(location);
-      gl.vertexAttribIPointer(location, words, gl.UNSIGNED_INT, SQUARE_WORDS * 4, offset);
-      gl.vertexAttribDivisor(location, 1);
-    }
-    gl.bindVertexArray(null);
-    this.#resources = { map, program, vertices, bytes, cells: null };
+    const rows = createRows(gl, SQUARE_ROWS);
+    this.#resources = { map, program, rows, cells: null };
   }
 
   onRemove(_map: MapLibreMap, gl: WebGL2RenderingContext): void {
     if (this.#resources === null) return;
     gl.deleteProgram(this.#resources.program.program);
-    gl.deleteVertexArray(this.#resources.vertices);
-    gl.deleteBuffer(this.#resources.bytes);
+    deleteRows(gl, this.#resources.rows);
     this.#resources = null;
   }
 
@@ -97,15 +93,15 @@ export class DensityLayer implements CustomLayerInterface {
     const resources = this.#resources;
     const { cells, colors } = this.#scene();
     if (resources === null) return;
-    const { map, program, vertices, bytes } = resources;
+    const { map, program, rows } = resources;
     if (resources.cells !== cells) {
-      gl.bindBuffer(gl.ARRAY_BUFFER, bytes);
+      gl.bindBuffer(gl.ARRAY_BUFFER, rows.bytes);
       gl.bufferData(gl.ARRAY_BUFFER, densitySquares(cells ?? NO_CELLS), gl.STATIC_DRAW);
       resources.cells = cells;
     }
     if (cells === null || cells.count.length === 0) return;
     gl.useProgram(program.program);
-    gl.bindVertexArray(vertices);
+    gl.bindVertexArray(rows.vertices);
     const camera = flatCamera(map);
     setCamera(gl, program, camera);
     gl.uniform1f(program.uniforms.size!, squareSize(cells.zoom));
