@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
 import { describePage } from "./support/stage.ts";
+import type { Visit } from "./support/visit.ts";
 
 /*
  * Goal: the page of an empty server leads to a first report in three steps. Method: what the page says to type into the
@@ -32,7 +33,10 @@ describePage("connecting a phone", (stage) => {
         tid: "ap",
       };
       await post(config.url!, sent, config);
+      const askedBefore = askedForReports(visit);
       await page.getByText(/ada-phone reported .*51\.50, -0\.12/).waitFor();
+      // It asks once a second: that which was under way may have come too early, the next one has it.
+      expect(askedForReports(visit) - askedBefore).toBeLessThanOrEqual(2);
       await page.getByText(/Understood: speed .*, within 12 m, battery 81 %/).waitFor();
 
       await page.getByRole("button", { name: "Connect another" }).click();
@@ -63,6 +67,11 @@ describePage("connecting a phone", (stage) => {
     },
   );
 });
+
+/** How often the page has asked what a phone has sent. */
+function askedForReports({ requests }: Visit): number {
+  return requests.filter((request) => /^GET \/map\/keys\/[^/]+\/requests$/.test(request)).length;
+}
 
 /** As the app would send it, with what it was told. */
 async function post(

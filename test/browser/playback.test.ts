@@ -1,15 +1,16 @@
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { store } from "../runtime/support/client.ts";
+import { tabTo } from "./support/keys.ts";
 import { drawnOver, headOf } from "./support/map.ts";
 import { describePage } from "./support/stage.ts";
+import type { Visit } from "./support/visit.ts";
 
 /*
  * Goal: the clock, the head and the plot of a day that is played back agree at every rate, and no line is drawn where
  * nobody knows the way. Method: a bus whose place and speed follow from the time alone, with a silence and a jump.
  */
 
-const DAY = "2026-11-10";
 const START_MS = Date.UTC(2026, 10, 10, 12);
 const STEP_MS = 10_000;
 const METERS_PER_SECOND = 10;
@@ -33,62 +34,101 @@ const REPORTS = [...minutes(0, 30), ...minutes(50, 80), ...minutes(80, 95, 0.45)
 describePage(
   "playback",
   (stage) => {
-    stage.test("clock, head and plot agree at every rate", async (visit, page) => {
-      await visit.enter(stage.key, `/map?device=bus&day=${DAY}&zone=UTC`);
-      const slider = page.getByLabel("Time", { exact: true });
-      await slider.waitFor();
-      await page.locator("time-plot canvas").waitFor();
-      for (const rate of ["1", "5", "10", "30", "60", "120", "300"]) {
-        await page.getByLabel("Speed of playback").selectOption(rate);
-        await slider.fill(String(START_MS + 60_000));
-        await page.getByRole("button", { name: "Play" }).click();
-        await visit.until(
-          "the clock runs",
-          async () => Number(await slider.inputValue()) > START_MS + 60_000,
-        );
-        await page.getByRole("button", { name: "Pause" }).click();
-        await drawn(page);
-        const clockMs = Number(await slider.inputValue());
-        const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium", timeZone: "UTC" }).format(
-          clockMs,
-        );
-        expect(await page.locator("output.clock").textContent()).toContain(clock);
-        const head = await headOf(page);
-        expect(head.latitude).toBe(0);
-        expect(head.longitude).toBeCloseTo((clockMs - START_MS) * DEGREES_A_MS, 6);
-        // Speeds are plotted from reports; that of the last report before the clock is told beside.
-        const reported = at(START_MS + Math.floor((clockMs - START_MS) / STEP_MS) * STEP_MS).speed;
-        expect(await page.locator(".plot-text").textContent()).toContain(
-          `${inMilesAnHour(reported)} mph at ${clock}`,
-        );
-      }
-    });
-
     stage.test(
-      "no line leads over a silence or a jump, and the plot has the greatest speed",
-      async (visit, page) => {
-        await visit.enter(stage.key, `/map?device=bus&day=${DAY}&zone=UTC`);
-        const pieces = await visit.until("the lines", async () => {
-          const [lines] = (await drawnOver(page))["day-lines"] ?? [];
-          const drawn = (lines?.geometry.coordinates ?? []) as readonly (readonly [number, number])[][];
-          return drawn.length > 0 && drawn;
-        });
-        const ends = pieces.map((piece) => [piece[0], piece.at(-1)]);
-        const place = ({ longitude, latitude }: ReturnType<typeof at>) => [longitude, latitude];
-        const expected = [REPORTS.slice(0, 180), REPORTS.slice(180, 360), REPORTS.slice(360)].map((part) => [
-          place(part[0]!),
-          place(part.at(-1)!),
-        ]);
-        expect(ends.map((pair) => pair.map((each) => [...each!].map((value) => value.toFixed(6))))).toEqual(
-          expected.map((pair) => pair.map((each) => each.map((value) => value.toFixed(6)))),
-        );
-        const top = inMilesAnHour(Math.max(...REPORTS.map(({ speed }) => speed)));
-        await page.getByText(`At most ${top} mph`).waitFor();
+      "clock, head and plot agree at every rate, no line is drawn over a silence or a jump, and keys do all of it",
+      async (visit) => {
+        await visit.enter(stage.key, "/map?zone=UTC");
+        await findDayByKeys(visit);
+        await linesAndPlotAreTrue(visit);
+        await playByKeys(visit);
+        for (const rate of ["1", "5", "10", "60", "120", "300"]) await clockAndHeadAgree(visit, rate);
+        await lookAtYearByKeys(visit);
+        await linesAndPlotAreTrue(visit);
       },
     );
   },
   { prepare: ({ client }) => store(client, REPORTS) },
 );
+
+/** The device by a search, and its last day, which is not today, by the button that leads there. */
+async function findDayByKeys({ page }: Visit): Promise<void> {
+  await page.getByRole("listbox").getByRole("option", { name: "bus" }).waitFor();
+  for (const key of ["/", "b", "u", "s", "Enter"]) await page.keyboard.press(key);
+  await tabTo(page, page.getByRole("button", { name: "Show that day" }));
+  await page.keyboard.press("Enter");
+  await page.getByText(`${REPORTS.length} reports`).waitFor();
+}
+
+/** Each piece of the line leads from the first to the last report of its part, and the plot has the greatest speed. */
+async function linesAndPlotAreTrue(visit: Visit): Promise<void> {
+  const { page } = visit;
+  const place = ({ longitude, latitude }: ReturnType<typeof at>) => [longitude, latitude];
+  const expected = [REPORTS.slice(0, 180), REPORTS.slice(180, 360), REPORTS.slice(360)].map((part) => [
+    place(part[0]!),
+    place(part.at(-1)!),
+  ]);
+  await visit.until("the lines", async () => {
+    const [lines] = (await drawnOver(page))["day-lines"] ?? [];
+    const pieces = (lines?.geometry.coordinates ?? []) as readonly (readonly [number, number])[][];
+    const ends = pieces.map((piece) => [piece[0], piece.at(-1)]);
+    return Bun.deepEquals(rounded(ends), rounded(expected));
+  });
+  const top = inMilesAnHour(Math.max(...REPORTS.map(({ speed }) => speed)));
+  await page.getByText(`At most ${top} mph`).waitFor();
+}
+
+/** From the slider, ten seconds a press, and the button: the rate by the arrows of its field. */
+async function playByKeys(visit: Visit): Promise<void> {
+  const { page } = visit;
+  const slider = page.getByLabel("Time", { exact: true });
+  await tabTo(page, slider);
+  for (const key of ["Home", "ArrowRight", "ArrowRight"]) await page.keyboard.press(key);
+  const startMs = START_MS + 20_000;
+  await visit.until("the slider", async () => Number(await slider.inputValue()) === startMs);
+  await tabTo(page, page.getByRole("button", { name: "Play" }));
+  await page.keyboard.press("Space");
+  await visit.until("the clock runs", async () => Number(await slider.inputValue()) > startMs);
+  await page.keyboard.press("Space");
+  await page.getByRole("button", { name: "Play" }).waitFor();
+  const rate = page.getByLabel("Speed of playback");
+  await tabTo(page, rate);
+  await page.keyboard.press("ArrowDown");
+  await visit.until("the next rate", async () => (await rate.inputValue()) === "60");
+}
+
+async function lookAtYearByKeys({ page }: Visit): Promise<void> {
+  await tabTo(page, page.getByLabel("How many days"));
+  await page.keyboard.press("End");
+  await page.getByRole("heading", { name: /^365 days to/ }).waitFor();
+  await tabTo(page, page.getByRole("button", { name: "Whole line" }));
+  await page.keyboard.press("Enter");
+}
+
+/** Plays for a moment, and looks at everything that stands where the clock then is. */
+async function clockAndHeadAgree(visit: Visit, rate: string): Promise<void> {
+  const { page } = visit;
+  const slider = page.getByLabel("Time", { exact: true });
+  await page.getByLabel("Speed of playback").selectOption(rate);
+  await slider.fill(String(START_MS + 60_000));
+  await page.getByRole("button", { name: "Play" }).click();
+  await visit.until("the clock runs", async () => Number(await slider.inputValue()) > START_MS + 60_000);
+  await page.getByRole("button", { name: "Pause" }).click();
+  await drawn(page);
+  const clockMs = Number(await slider.inputValue());
+  const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium", timeZone: "UTC" }).format(clockMs);
+  expect(await page.locator("output.clock").textContent()).toContain(clock);
+  const head = await headOf(page);
+  expect(head.latitude).toBe(0);
+  expect(head.longitude).toBeCloseTo((clockMs - START_MS) * DEGREES_A_MS, 6);
+  // Speeds are plotted from reports; that of the last report before the clock is told beside.
+  const reported = at(START_MS + Math.floor((clockMs - START_MS) / STEP_MS) * STEP_MS).speed;
+  const told = `${inMilesAnHour(reported)} mph at ${clock}`;
+  expect(await page.locator(".plot-text").textContent()).toContain(told);
+}
+
+function rounded(ends: readonly (readonly (readonly number[] | undefined)[])[]): readonly string[] {
+  return ends.flat().map((place) => place!.map((value) => value.toFixed(6)).join());
+}
 
 /** Waits until what the page shows is what its parts have. */
 function drawn(page: Page): Promise<unknown> {

@@ -1,4 +1,5 @@
 import { expect } from "bun:test";
+import type { Page } from "playwright-core";
 import { store } from "../runtime/support/client.ts";
 import { shownPositions } from "./support/devices.ts";
 import { describePage, type Stage } from "./support/stage.ts";
@@ -19,63 +20,37 @@ describePage(
   "a share link",
   (stage) => {
     stage.test(
-      "shows its devices alone, by the centers of cells, until it is revoked",
+      "shows its devices alone, by the centers of cells, until it is revoked or its instant has come",
       async (visit, page) => {
         await visit.enter(stage.key, "/map?device=van-1");
-        await page.getByRole("button", { name: "Share" }).click();
-        const dialog = page.getByRole("dialog", { name: "Share" });
-        await dialog.getByLabel("It shows positions from").selectOption("today on");
-        await dialog.getByLabel("It shows them").selectOption("within 500 m");
-        await dialog.getByRole("button", { name: "Make a link" }).click();
-        const url = await dialog
-          .getByRole("region", { name: "The new link" })
-          .getByRole("textbox")
-          .inputValue();
-        await asGuest(stage, url, async (guest) => {
-          await guest.page.getByRole("option", { name: "van-1" }).waitFor();
-          await guest.page.getByText("You see 1 device").waitFor();
-          const shown = await shownPositions(guest.page);
-          expect(Object.keys(shown)).toEqual(["van-1"]);
-          const { pathname, hash } = new URL(guest.page.url());
-          expect([pathname, hash]).toEqual(["/map/s", ""]); // Where the map looks may stand there, the key not.
-          expect(await guest.page.content()).not.toContain("van-2");
-          const [, latitude, longitude] = shown["van-1"]!;
-          expect([latitude, longitude]).not.toEqual([VAN.latitude, VAN.longitude]);
-          expect(metersNorth(latitude - VAN.latitude)).toBeLessThanOrEqual(250);
-          // Elsewhere in the same cell it is shown at the same place, a whole minute later.
-          await store(stage.client, [
-            report("van-1", { ...VAN, latitude: latitude + (latitude - VAN.latitude) / 2 }),
-          ]);
-          await store(stage.client, [report("van-2", { latitude: 51.6, longitude: 0 })]);
-          await Bun.sleep(1500);
-          const later = await shownPositions(guest.page);
-          expect(Object.keys(later)).toEqual(["van-1"]);
-          expect(later["van-1"]!.slice(1)).toEqual([latitude, longitude]);
-          expect(later["van-1"]![0] % 60_000).toBe(0);
-          guest.expect(/401/);
-          await dialog.getByRole("button", { name: /^Revoke/ }).click();
-          await guest.page.getByText("This link shows nothing now").waitFor();
-          expect(await guest.page.content()).not.toContain("van-1");
-        });
-      },
-    );
-
-    stage.test(
-      "is followed where the page is open, wiped from the address, and leaves one's own session",
-      async (visit, page) => {
-        await visit.enter(stage.key);
-        const nowMs = Date.now();
-        const terms = { not_before: nowMs - 60_000, expires: nowMs + 600_000 };
-        const text = await makeLink(page, { device_ids: ["van-1"], ...terms });
-        await asGuest(stage, `${stage.server.url}/map/s`, async (guest) => {
+        const url = await makeLink(page);
+        const guest = await Visit.open(visit.url);
+        try {
+          await guest.goto("/map/s");
           await guest.page.getByText("Open the link again").waitFor();
-          await guest.page.goto(`${stage.server.url}/map/s#${text}`);
+          await guest.page.goto(url); // Where the page is open already.
           await guest.page.getByText("You see 1 device").waitFor();
-          expect(guest.page.url()).toBe(`${stage.server.url}/map/s`);
-        });
-        // Who made one looks at it, here before its device has reported, and stays signed in.
-        const early = await makeLink(page, { device_ids: ["van-9"], ...terms });
-        await visit.goto(`/map/s#${early}`);
+          await showsCells(stage, guest);
+          guest.expect(/401/);
+          await page
+            .getByRole("dialog")
+            .getByRole("button", { name: /^Revoke/ })
+            .click();
+          await showsNothing(guest);
+
+          await guest.goto(`/map/s#${await createLink(visit, "van-1", 8000)}`);
+          await guest.page.getByRole("option", { name: "van-1" }).waitFor();
+          await showsNothing(guest);
+          expect(guest.faults).toEqual([]);
+        } catch (error) {
+          console.error(`What the guest saw: ${await guest.keepPicture("a guest of a share link")}`);
+          await guest.close();
+          throw error;
+        }
+        await guest.end();
+
+        // Who made a link looks at it, here before its device has reported, and stays signed in.
+        await visit.goto(`/map/s#${await createLink(visit, "van-9", 600_000)}`);
         await page.getByText("You see 1 device").waitFor();
         await page.getByText("There is no position to show yet.").waitFor();
         expect(await devicesKept(page)).toEqual({ map: ["van-1", "van-2"], share: [] });
@@ -83,19 +58,6 @@ describePage(
         await page.getByRole("button", { name: "Connect" }).waitFor();
       },
     );
-
-    stage.test("ends at its instant", async (visit) => {
-      await visit.enter(stage.key);
-      const nowMs = Date.now();
-      const terms = { not_before: nowMs - 3_600_000, expires: nowMs + 8000 };
-      const text = await makeLink(visit.page, { device_ids: ["van-1"], ...terms });
-      await asGuest(stage, `${stage.server.url}/map/s#${text}`, async (guest) => {
-        guest.expect(/401/);
-        await guest.page.getByRole("option", { name: "van-1" }).waitFor();
-        await guest.page.getByText("This link shows nothing now").waitFor();
-        expect(await guest.page.content()).not.toContain("van-1");
-      });
-    });
   },
   {
     prepare: ({ client }) =>
@@ -103,19 +65,25 @@ describePage(
   },
 );
 
-/** The key of a share link, made as the dialog makes it. */
-function makeLink(page: Visit["page"], terms: Readonly<Record<string, unknown>>): Promise<string> {
-  return page.evaluate(
-    async (asked) => {
-      const response = await fetch("/map/keys", {
-        method: "POST",
-        headers: { "x-wherehouse-page": "1", "content-type": "application/json" },
-        body: JSON.stringify({ kind: "share", ...asked }),
-      });
-      return ((await response.json()) as { readonly text: string }).text;
-    },
-    { precision_meters: null, label: "", ...terms },
-  );
+/** Made in the dialog: from today on, within 500 m. */
+async function makeLink(page: Page): Promise<string> {
+  await page.getByRole("button", { name: "Share" }).click();
+  const dialog = page.getByRole("dialog", { name: "Share" });
+  await dialog.getByLabel("It shows positions from").selectOption("today on");
+  await dialog.getByLabel("It shows them").selectOption("within 500 m");
+  await dialog.getByRole("button", { name: "Make a link" }).click();
+  return dialog.getByRole("region", { name: "The new link" }).getByRole("textbox").inputValue();
+}
+
+/** What stands behind the `#` of a link to one device, exact, for so long. */
+async function createLink({ context, url }: Visit, deviceId: string, lastsMs: number): Promise<string> {
+  const nowMs = Date.now();
+  const terms = { device_ids: [deviceId], not_before: nowMs - 3_600_000, expires: nowMs + lastsMs };
+  const response = await context.request.post(`${url}/map/keys`, {
+    headers: { "x-wherehouse-page": "1" },
+    data: { kind: "share", ...terms, precision_meters: null, label: "" },
+  });
+  return ((await response.json()) as { readonly text: string }).text;
 }
 
 /**
@@ -134,23 +102,30 @@ function devicesKept(page: Visit["page"]): Promise<Readonly<Record<"map" | "shar
   });
 }
 
-/** Somebody else's browser, for which nothing may go wrong either. */
-async function asGuest(
-  { server }: Stage,
-  url: string,
-  visitLink: (guest: Visit) => Promise<void>,
-): Promise<void> {
-  const guest = await Visit.open(server.url);
-  try {
-    await guest.page.goto(url);
-    await visitLink(guest);
-    expect(guest.faults).toEqual([]);
-  } catch (error) {
-    console.error(`What the guest saw: ${await guest.keepPicture("a guest of a share link")}`);
-    throw error;
-  } finally {
-    await guest.close();
-  }
+/** Nothing of the other device, and the van at the center of its cell, wherever in it it is. */
+async function showsCells({ client }: Stage, { page }: Visit): Promise<void> {
+  await page.getByRole("option", { name: "van-1" }).waitFor();
+  const shown = await shownPositions(page);
+  expect(Object.keys(shown)).toEqual(["van-1"]);
+  const { pathname, hash } = new URL(page.url());
+  expect([pathname, hash]).toEqual(["/map/s", ""]); // Where the map looks may stand there, the key not.
+  expect(await page.content()).not.toContain("van-2");
+  const [, latitude, longitude] = shown["van-1"]!;
+  expect([latitude, longitude]).not.toEqual([VAN.latitude, VAN.longitude]);
+  expect(metersNorth(latitude - VAN.latitude)).toBeLessThanOrEqual(250);
+  // Elsewhere in the same cell it is shown at the same place, a whole minute later.
+  await store(client, [report("van-1", { ...VAN, latitude: latitude + (latitude - VAN.latitude) / 2 })]);
+  await store(client, [report("van-2", { latitude: 51.6, longitude: 0 })]);
+  await Bun.sleep(1500);
+  const later = await shownPositions(page);
+  expect(Object.keys(later)).toEqual(["van-1"]);
+  expect(later["van-1"]!.slice(1)).toEqual([latitude, longitude]);
+  expect(later["van-1"]![0] % 60_000).toBe(0);
+}
+
+async function showsNothing({ page }: Visit): Promise<void> {
+  await page.getByText("This link shows nothing now").waitFor();
+  expect(await page.content()).not.toContain("van-1");
 }
 
 function metersNorth(degrees: number): number {

@@ -26,33 +26,32 @@ describePage(
   "nearby",
   (stage) => {
     stage.test(
-      "a click lists whom the endpoint lists, in its order, within a circle on both sides of ±180°",
+      "a click or a key lists whom the endpoint lists, in its order, within a circle on both sides of ±180°",
       async (visit, page) => {
         await visit.enter(stage.key, "/map?at=-16.8,179.99,9");
         await page.locator(".map-canvas canvas").waitFor();
         await page.getByRole("button", { name: "Nearby" }).click();
-        const asked = page.waitForRequest(/\/devices\/nearby\?/);
+        const askedByClick = page.waitForRequest(/\/devices\/nearby\?/);
         const { x, y } = await pixelOf(page, MIDDLE.latitude, MIDDLE.longitude);
         await page.mouse.click(x, y);
-        await compare(page, stage, (await asked).url());
+        await compare(page, stage, (await askedByClick).url());
         const [, edge] = (await drawnOver(page)).circle!;
         const longitudes = (edge!.geometry.coordinates as unknown as (readonly [number, number])[]).map(
           ([longitude]) => longitude,
         );
         expect(Math.min(...longitudes)).toBeLessThan(180);
         expect(Math.max(...longitudes)).toBeGreaterThan(180);
+        await page.keyboard.press("Escape");
+        await page.getByRole("heading", { name: "Who is near" }).waitFor({ state: "detached" });
+
+        // By keys alone, around the middle of the map.
+        const askedByKey = page.waitForRequest(/\/devices\/nearby\?/);
+        await page.keyboard.press("n");
+        await compare(page, stage, (await askedByKey).url());
+        await page.keyboard.press("Escape");
+        await page.getByRole("heading", { name: "Who is near" }).waitFor({ state: "detached" });
       },
     );
-
-    stage.test("the same by keys alone, around the middle of the map", async (visit, page) => {
-      await visit.enter(stage.key, "/map?at=-16.8,179.99,9");
-      await page.locator(".map-canvas canvas").waitFor();
-      const asked = page.waitForRequest(/\/devices\/nearby\?/);
-      await page.keyboard.press("n");
-      await compare(page, stage, (await asked).url());
-      await page.keyboard.press("Escape");
-      await page.getByRole("heading", { name: "Who is near" }).waitFor({ state: "detached" });
-    });
   },
   { prepare: ({ client }) => store(client, fleet()) },
 );

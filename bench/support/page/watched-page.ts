@@ -72,7 +72,7 @@ export class WatchedPage {
     { url, key }: { readonly url: string; readonly key: string },
     { dots = 1, isFar = false, webgl = true }: WatchedOptions = {},
   ): Promise<WatchedPage> {
-    const visit = await Visit.open(url, { webgl, deviceScaleFactor: 1 });
+    const visit = await Visit.open(url, { webgl, deviceScaleFactor: 1, reducedMotion: "no-preference" });
     await visit.context.addInitScript(`globalThis.dotsWanted = ${dots}; ${COUNT} ${WATCH_KEYS}`);
     const session = await visit.context.newCDPSession(visit.page);
     await session.send("Performance.enable");

@@ -66,7 +66,7 @@ function playControls({ chosen, player }: PlotPanelParts): TemplateResult | type
     const step = KEY_STEPS_MS[event.key];
     if (step === undefined) return;
     event.preventDefault();
-    player.seek(clockMs + step);
+    player.seek((playback.clockMs ?? clockMs) + step); // It may have been moved since it was drawn.
   };
   const text = clockText(clockMs, chosen.zone);
   const silence = track.silenceAt(clockMs);

@@ -25,7 +25,8 @@ export async function takePage(options: PageOptions): Promise<Page> {
 export async function keepPage(options: PageOptions, page: Page): Promise<void> {
   await page.mouse.move(0, 0);
   await page.goto("about:blank");
-  await page.emulateMedia({ colorScheme: null, reducedMotion: null });
+  const { colorScheme = null, reducedMotion = null } = options;
+  await page.emulateMedia({ colorScheme, reducedMotion });
   if (options.viewport) await page.setViewportSize(options.viewport);
   await page.context().clearCookies();
   const key = JSON.stringify(options);

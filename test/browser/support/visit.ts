@@ -37,7 +37,9 @@ export class Visit {
   static async open(url: string, given: VisitOptions = {}): Promise<Visit> {
     const options: VisitOptions = {
       viewport: { width: 1280, height: 800 },
-      deviceScaleFactor: 0.5, // A quarter of the pixels, which the processor draws.
+      // The processor draws every pixel of every frame: let there be few of either.
+      deviceScaleFactor: 0.5,
+      reducedMotion: "reduce",
       locale: "en-GB",
       timezoneId: "UTC",
       ...given,
