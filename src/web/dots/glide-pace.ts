@@ -7,13 +7,15 @@ const FRAME_MS_MAX = 150;
 const FRAMES = 6;
 /** Then the browser may have less to do, or a graphics card again. */
 const REST_MS = 60_000;
+/** Of the time, for all that is not drawing, where frames take long: as much again as they take. */
+const FRAME_SHARE = 0.5;
 /** Nobody saw the page for so long, or the machine slept: that says nothing of how it draws. */
 const PAUSE_MS = 3000;
 
 /**
  * How long dots glide: not at all for those who want no motion, and where the browser draws too slowly. Without a
- * graphics card a frame of many dots takes half a second of all processors: there they leap, so that whoever searches or
- * clicks meanwhile waits for one frame, not for one after the other.
+ * graphics card a frame of many dots takes half a second of all processors, and of the page itself: there dots leap, and
+ * not with every event, so that whoever searches or clicks meanwhile waits for one frame at most.
  */
 export class GlidePace {
   readonly #reducedMotion: { readonly matches: boolean };
@@ -22,25 +24,41 @@ export class GlidePace {
   #frames = 0;
   #tookMs = 0;
   #restsUntilMs = 0;
+  #drawnMs = Number.NEGATIVE_INFINITY;
+  /** What a frame takes where they take long. */
+  #frameMs = 0;
 
   constructor(reducedMotion: { readonly matches: boolean }) {
     this.#reducedMotion = reducedMotion;
   }
 
   glideMs(nowMs: number): number {
-    return this.#reducedMotion.matches || nowMs < this.#restsUntilMs ? 0 : GLIDE_MS;
+    return this.#reducedMotion.matches || this.#isSlow(nowMs) ? 0 : GLIDE_MS;
+  }
+
+  /** How long dots that have moved wait for the next frame. */
+  waitMs(nowMs: number): number {
+    return this.#isSlow(nowMs) ? Math.max(0, this.#drawnMs + this.#frameMs / FRAME_SHARE - nowMs) : 0;
   }
 
   /** A frame is drawn; `isGliding` where another one follows at once. */
   frame(nowMs: number, isGliding: boolean): void {
+    this.#drawnMs = nowMs;
     const tookMs = nowMs - (this.#lastMs ?? Number.NEGATIVE_INFINITY);
     this.#lastMs = isGliding ? nowMs : null;
     if (tookMs > PAUSE_MS) return;
     this.#frames++;
     this.#tookMs += tookMs;
     if (this.#frames < FRAMES) return;
-    if (this.#tookMs > FRAMES * FRAME_MS_MAX) this.#restsUntilMs = nowMs + REST_MS;
+    const frameMs = this.#tookMs / FRAMES;
     this.#frames = 0;
     this.#tookMs = 0;
+    if (frameMs <= FRAME_MS_MAX) return;
+    this.#restsUntilMs = nowMs + REST_MS;
+    this.#frameMs = frameMs;
+  }
+
+  #isSlow(nowMs: number): boolean {
+    return nowMs < this.#restsUntilMs;
   }
 }

@@ -70,6 +70,8 @@ export class MapView {
   /** Whether our layers are on the map. */
   #isDressed = false;
   #showing: ReturnType<typeof setTimeout> | undefined;
+  /** Null while no frame is waited for. */
+  #drawing: ReturnType<typeof setTimeout> | null = null;
   #colors: MapColors = readMapColors();
   #theme: ThemeName;
   #fault: string | null = null;
@@ -293,7 +295,18 @@ export class MapView {
     if (hadDevices && table.size === 0) this.#camera.forget();
     this.#camera.beginWith(table);
     this.#followChosen();
-    this.#map?.triggerRepaint();
+    this.#drawSoon();
+  }
+
+  /** At once, unless to draw takes so long that there would be no time for anything else. */
+  #drawSoon(): void {
+    const waitMs = this.#pace.waitMs(performance.now());
+    if (waitMs === 0) this.#map?.triggerRepaint();
+    else
+      this.#drawing ??= setTimeout(() => {
+        this.#drawing = null;
+        this.#map?.triggerRepaint();
+      }, waitMs);
   }
 
   /** The filter lets others by. The list comes first, and each letter of what is typed would be a frame of all dots. */

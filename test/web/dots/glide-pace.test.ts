@@ -35,3 +35,14 @@ test("the time between two glides, and a page that nobody sees, count for nothin
   draw(pace, 30_000, [5000, 5000, 5000, 5000, 5000, 5000]);
   expect(pace.glideMs(60_000)).toBe(GLIDE_MS);
 });
+
+test("where frames take long, half of the time is left for the rest of the page", () => {
+  const pace = new GlidePace(AS_EVER);
+  draw(pace, 1000, [16, 16, 16, 16, 16, 16]);
+  expect(pace.waitMs(1096)).toBe(0);
+  const endMs = draw(pace, 2000, [400, 400, 400, 400, 400, 400]);
+  expect([pace.waitMs(endMs), pace.waitMs(endMs + 700), pace.waitMs(endMs + 900)]).toEqual([800, 100, 0]);
+  pace.frame(endMs + 900, false);
+  expect(pace.waitMs(endMs + 901)).toBe(799);
+  expect(pace.waitMs(endMs + 60_000)).toBe(0);
+});
