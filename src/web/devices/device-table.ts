@@ -60,7 +60,12 @@ export class DeviceTable {
     return this.#rows.get(id);
   }
 
-  /** Whether the list's filter and search let the device by. */
+  /** Whether the list's filter and search let all devices by. */
+  get isWhole(): boolean {
+    return this.#shown === null;
+  }
+
+  /** Whether they let this one by. */
   isShown(row: number): boolean {
     return this.#shown === null || this.#shown[row] !== 0;
   }
@@ -82,13 +87,13 @@ export class DeviceTable {
   /** Forgets everything, and is these devices from now on. */
   fill(columns: Columns): void {
     const { device_id, timestamp, latitude, longitude, speed, bearing } = columns;
-    this.ids = [...device_id];
+    this.ids = device_id.slice();
     this.size = device_id.length;
     this.#rows = new Map();
     for (let row = 0; row < this.size; row++) this.#rows.set(device_id[row]!, row);
-    this.timestampMs = Float64Array.from(timestamp);
-    this.latitude = Float64Array.from(latitude);
-    this.longitude = Float64Array.from(longitude);
+    this.timestampMs = new Float64Array(timestamp);
+    this.latitude = new Float64Array(latitude);
+    this.longitude = new Float64Array(longitude);
     this.speedMetersPerSecond = numbersOf(speed, this.size);
     this.bearing = numbersOf(bearing, this.size);
     this.motion.begin(this);
@@ -152,10 +157,8 @@ function areEqual(a: Uint8Array | null, b: Uint8Array | null): boolean {
 }
 
 function numbersOf(values: readonly (number | null)[] | undefined, size: number): Float32Array<ArrayBuffer> {
-  const numbers = new Float32Array(size).fill(Number.NaN);
-  values?.forEach((value, row) => {
-    if (value !== null) numbers[row] = value;
-  });
+  const numbers = new Float32Array(size);
+  for (let row = 0; row < size; row++) numbers[row] = values?.[row] ?? Number.NaN;
   return numbers;
 }
 

@@ -6,6 +6,7 @@ export function mergedRows(
   few: readonly number[],
   compare: Compare,
 ): Uint32Array<ArrayBuffer> {
+  if (many.length === 0) return Uint32Array.from(few); // At first all of them are few.
   const merged = new Uint32Array(many.length + few.length);
   let taken = 0;
   for (const [index, row] of few.entries()) {

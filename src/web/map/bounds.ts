@@ -9,17 +9,12 @@ export interface Bounds {
 /** The least bounds round all places, the short way round the world; null where there is none. */
 export function boundsOf(latitudes: ArrayLike<number>, longitudes: ArrayLike<number>): Bounds | null {
   if (longitudes.length === 0) return null;
-  let south = 90;
-  let north = -90;
-  for (let i = 0; i < latitudes.length; i++) {
-    south = Math.min(south, latitudes[i]!);
-    north = Math.max(north, latitudes[i]!);
-  }
-  // What is left out is the widest gap between neighbors; at first, that across ±180°.
-  const sorted = Float64Array.from(longitudes).sort();
-  let west = sorted[0]!;
-  let east = sorted.at(-1)!;
+  const [south, north] = rangeOf(latitudes);
+  let [west, east] = rangeOf(longitudes);
+  // What is left out is the widest gap between neighbors; at first, that across ±180°. None is wider than half the world.
   let widest = west + 360 - east;
+  if (widest >= 180) return { west, south, east, north };
+  const sorted = Float64Array.from(longitudes).sort();
   for (let i = 1; i < sorted.length; i++) {
     const gap = sorted[i]! - sorted[i - 1]!;
     if (gap <= widest) continue;
@@ -28,6 +23,17 @@ export function boundsOf(latitudes: ArrayLike<number>, longitudes: ArrayLike<num
     east = sorted[i - 1]! + 360;
   }
   return { west, south, east, north };
+}
+
+function rangeOf(values: ArrayLike<number>): [least: number, greatest: number] {
+  let least = values[0]!;
+  let greatest = least;
+  for (let i = 1; i < values.length; i++) {
+    const value = values[i]!;
+    if (value < least) least = value;
+    else if (value > greatest) greatest = value;
+  }
+  return [least, greatest];
 }
 
 /**

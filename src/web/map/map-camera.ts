@@ -164,11 +164,10 @@ function fitTo(map: MapLibreMap, { west, south, east, north }: Bounds, duration:
 }
 
 function boundsOfTable(table: DeviceTable): Bounds | null {
-  const rows = Array.from({ length: table.size }, (_, row) => row);
-  const shown = rows.filter((row) => table.isShown(row));
-  const fitted = shown.length > 0 ? shown : rows;
-  return boundsOf(
-    fitted.map((row) => table.latitude[row]!),
-    fitted.map((row) => table.longitude[row]!),
-  );
+  const latitudes = table.latitude.subarray(0, table.size);
+  const longitudes = table.longitude.subarray(0, table.size);
+  const all = boundsOf(latitudes, longitudes);
+  if (table.isWhole) return all;
+  const isShown = (_: number, row: number) => table.isShown(row);
+  return boundsOf(latitudes.filter(isShown), longitudes.filter(isShown)) ?? all;
 }
