@@ -42,8 +42,8 @@ export interface Call {
 }
 
 /**
- * Kept by who asked, and good once the server says so: what one key sees is not another's. A browser has the sessions of
- * two pages, which its cookies alone don't tell apart; on the way back through its history it doesn't ask again.
+ * Kept by who asked, and good once the server says so: what one key sees is not another's. A browser has the sessions
+ * of two pages, which its cookies alone don't tell apart; on the way back through its history it doesn't ask again.
  */
 const REVALIDATED: MoreHeaders = {
   "cache-control": "private, no-cache",

@@ -5,8 +5,8 @@ import { describePage, type Stage } from "./support/stage.ts";
 import type { Visit } from "./support/visit.ts";
 
 /*
- * Goal: nothing is left of what a key has shown. Method: a page that shows a device is signed out; another is left as it
- * is while its key is revoked from the command line. Then the heap is searched for the device's name.
+ * Goal: nothing is left of what a key has shown. Method: a page that shows a device is signed out; another is left as
+ * it is while its key is revoked from the command line. Then the heap is searched for the device's name.
  */
 
 describePage(

@@ -25,10 +25,10 @@ beforeEach(() => {
 
 afterEach(() => closePlace(place));
 
-const MOVES_WITHIN_MS = 15_000;
+const MOVES_WITHIN_MS = 60_000; // On a machine that is busy; on a quiet one it is some 2 s.
 
 describe.each(RUNTIMES)("demo on $name", (runtime) => {
-  test("moves devices of all samples within 15 s of the command, stops, and goes on", async () => {
+  test("moves devices of all samples within a minute of the command, stops, and goes on", async () => {
     const startedMs = performance.now();
     const server = await startDemo(runtime, place, ["--speed", "30"]);
     const key = readFirstKey(place);

@@ -41,7 +41,7 @@ function nameFor(request: Request, cookieName: string): string {
 function cookieValue(header: string | null, name: string): string | null {
   let value: string | null = null;
   for (const pair of (header ?? "").split(";")) {
-    // Not `trim`: before `__Host-` it takes a byte A0 away, by which a browser takes the name for one that is anybody's.
+    // Not `trim`: it would take away a byte A0 before `__Host-`, by which a browser takes the name for anybody's.
     const text = pair.replace(/^[ \t]+/, "");
     if (!text.startsWith(`${name}=`)) continue;
     const found = text.slice(name.length + 1);

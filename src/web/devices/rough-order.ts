@@ -5,7 +5,7 @@ const NUMBER_UNITS = 8;
 const UNIT_SIZE = 64;
 const KEY_NUMBERS = 2;
 
-/** Units, in order: signs and digits, how many digits follow, letters, what is not ASCII. Zeros stand behind the end. */
+/** Units, in order: signs and digits, how many digits follow, letters, what is not ASCII. Zeros fill what is left. */
 const SIGN_MAX = 15;
 const COUNTS_FROM = 16;
 const COUNT_MAX = 15;

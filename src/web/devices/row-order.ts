@@ -7,7 +7,7 @@ import { mergedRows } from "./merge-rows.ts";
 export class RowOrder {
   #keys = new Float64Array(0);
   #rows = new Uint32Array(0);
-  /** Room to work in, as long as the keys: made anew each second, it would be a burden. All zeros, between two calls. */
+  /** Room to work in, as long as the keys: made anew each second, it would be a burden. All zeros between two calls. */
   #isMoved = new Uint8Array(0);
   #staying = new Uint32Array(0);
 

@@ -14,8 +14,8 @@ const PAUSE_MS = 3000;
 
 /**
  * How long dots glide: not at all for those who want no motion, and where the browser draws too slowly. Without a
- * graphics card a frame of many dots takes half a second of all processors, and of the page itself: there dots leap, and
- * not with every event, so that whoever searches or clicks meanwhile waits for one frame at most.
+ * graphics card a frame of many dots takes half a second of all processors, and of the page itself: there dots leap,
+ * and not with every event, so that whoever searches or clicks meanwhile waits for one frame at most.
  */
 export class GlidePace {
   readonly #reducedMotion: { readonly matches: boolean };

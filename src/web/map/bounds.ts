@@ -11,7 +11,8 @@ export function boundsOf(latitudes: ArrayLike<number>, longitudes: ArrayLike<num
   if (longitudes.length === 0) return null;
   const [south, north] = rangeOf(latitudes);
   let [west, east] = rangeOf(longitudes);
-  // What is left out is the widest gap between neighbors; at first, that across ±180°. None is wider than half the world.
+  // What is left out is the widest gap between neighbors; at first, that across ±180°. One that is half the world or
+  // more can't be outdone.
   let widest = west + 360 - east;
   if (widest >= 180) return { west, south, east, north };
   const sorted = Float64Array.from(longitudes).sort();
