@@ -113,11 +113,14 @@ for (const runtime of RUNTIMES) {
     const backedUpFiles = (): BackupFile[] =>
       JSON.parse(readFileSync(join(backupDir(), "backup.json"), "utf8")).backup.files;
 
-    /** Of every file of a directory but locks, by path. */
+    /** Of every file of a directory but locks, by path. Files that a seal takes away meanwhile are left out. */
     function inodesOf(directory: string): Map<string, number> {
-      const paths = readdirSync(directory, { recursive: true, encoding: "utf8" });
-      const found = paths.map((path) => [path, statSync(join(directory, path))] as const);
-      return new Map(found.filter(([, stat]) => stat.isFile()).map(([path, stat]) => [path, stat.ino]));
+      const inodes = new Map<string, number>();
+      for (const path of readdirSync(directory, { recursive: true, encoding: "utf8" })) {
+        const stat = statSync(join(directory, path), { throwIfNoEntry: false });
+        if (stat?.isFile()) inodes.set(path, stat.ino);
+      }
+      return inodes;
     }
 
     async function verify(where: Place) {
