@@ -5,9 +5,10 @@ export const GLIDE_MS = 900;
 const FRAME_MS_MAX = 150;
 /** So many are looked at together: browsers draw a frame ahead, so that a long one is followed by a short one. */
 const FRAMES = 6;
-/** Then the browser may have less to do, or a graphics card again. */
+/** Then the browser may have less to do, or a graphics card again. Each time that it hasn't, twice as long. */
 const REST_MS = 60_000;
-/** Of the time, for all that is not drawing, where frames take long: as much again as they take. */
+const REST_MS_MAX = 3_600_000;
+/** What drawing may take of the time where frames take long: the rest is for all else. */
 const FRAME_SHARE = 0.5;
 /** Nobody saw the page for so long, or the machine slept: that says nothing of how it draws. */
 const PAUSE_MS = 3000;
@@ -23,6 +24,7 @@ export class GlidePace {
   #lastMs: number | null = null;
   #frames = 0;
   #tookMs = 0;
+  #restMs = REST_MS;
   #restsUntilMs = 0;
   #drawnMs = Number.NEGATIVE_INFINITY;
   /** What a frame takes where they take long. */
@@ -53,8 +55,12 @@ export class GlidePace {
     const frameMs = this.#tookMs / FRAMES;
     this.#frames = 0;
     this.#tookMs = 0;
-    if (frameMs <= FRAME_MS_MAX) return;
-    this.#restsUntilMs = nowMs + REST_MS;
+    if (frameMs <= FRAME_MS_MAX) {
+      this.#restMs = REST_MS;
+      return;
+    }
+    this.#restsUntilMs = nowMs + this.#restMs;
+    this.#restMs = Math.min(this.#restMs * 2, REST_MS_MAX);
     this.#frameMs = frameMs;
   }
 

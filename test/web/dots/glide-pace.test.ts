@@ -28,6 +28,17 @@ test("dots leap for a minute after six frames that took long together, over seve
   expect(pace.glideMs(endMs + 60_000)).toBe(GLIDE_MS);
 });
 
+test("dots leap for twice as long each time that frames still take long, until they don't", () => {
+  const pace = new GlidePace(AS_EVER);
+  const slow = [400, 400, 400, 400, 400, 400];
+  const first = draw(pace, 0, slow);
+  const second = draw(pace, first + 60_000, slow);
+  expect([pace.glideMs(second + 119_999), pace.glideMs(second + 120_000)]).toEqual([0, GLIDE_MS]);
+  const third = draw(pace, second + 120_000, [16, 16, 16, 16, 16, 16]);
+  const fourth = draw(pace, third + 1000, slow);
+  expect([pace.glideMs(fourth + 59_999), pace.glideMs(fourth + 60_000)]).toEqual([0, GLIDE_MS]);
+});
+
 test("the time between two glides, and a page that nobody sees, count for nothing", () => {
   const pace = new GlidePace(AS_EVER);
   draw(pace, 1000, [400, 16, 16, 16, 400, 16]);
