@@ -1,12 +1,10 @@
-import type { LngLat, MapLibreMap, MapMouseEvent, Marker, StyleSpecification } from "maplibre-gl";
+import type { MapLibreMap, Marker, StyleSpecification } from "maplibre-gl";
 import type { DeviceTable, TableChange } from "../devices/device-table.ts";
 import { DotBuffer } from "../dots/dot-buffer.ts";
 import { DotsLayer } from "../dots/dots-layer.ts";
 import { GlidePace } from "../dots/glide-pace.ts";
-import { worldPixels } from "../drawing/flat-camera.ts";
 import { type MapColors, readMapColors } from "../drawing/map-colors.ts";
 import { repaint } from "../drawing/repaint.ts";
-import { WORLD_SIZE, worldX, worldY } from "../drawing/world.ts";
 import type { Head } from "../history/head.ts";
 import type { BaseMap } from "../map-style/base-map.ts";
 import { DensityLayer } from "../overlays/density-layer.ts";
@@ -17,6 +15,7 @@ import type { ThemeName } from "../shell/theme.ts";
 import type { Units } from "../units/units.ts";
 import type { Bounds } from "./bounds.ts";
 import { type Camera, type CameraListener, type CameraTarget, MapCamera } from "./map-camera.ts";
+import { MapClicks, type PickListener } from "./map-clicks.ts";
 import { mapStyle } from "./style.ts";
 
 /** What the map takes from the page. */
@@ -29,15 +28,9 @@ export interface MapParts {
   readonly changed: () => void;
 }
 
-type PickListener = (row: number | null, at: Place) => void;
-
 const NO_WEBGL =
   "There is no map here: this browser gives no WebGL to draw it with. The list and the details work without.";
 const LOST = "The map is being drawn anew: the browser took its graphics away for a moment.";
-
-/** How far from a dot a click may be, in pixels. */
-const PICK_PIXELS = 12;
-const TOUCH_PIXELS = 24;
 
 /** Dots become older without anybody telling: this often they are looked at. */
 const AGING_MS = 5000;
@@ -59,10 +52,10 @@ export class MapView {
   readonly element = document.createElement("div");
   readonly #parts: MapParts;
   readonly #buffer = new DotBuffer();
+  readonly #clicks = new MapClicks(this.element, this.#buffer);
   readonly #pace = new GlidePace(REDUCED_MOTION);
   readonly #overlays = new Overlays();
   readonly #camera: MapCamera;
-  readonly #pickListeners = new Set<PickListener>();
   #map: MapLibreMap | null = null;
   #headMarker: Marker | null = null;
   #createHead: ((map: MapLibreMap) => Marker) | null = null;
@@ -80,7 +73,6 @@ export class MapView {
   #agedMs = Date.now();
   #density: DensityCells | null = null;
   #head: Head | null = null;
-  #clickTaker: ((at: Place) => void) | null = null;
   #covering: Element | null = null;
   readonly #coverObserver = new ResizeObserver(() => this.#makeRoom());
 
@@ -111,8 +103,7 @@ export class MapView {
 
   /** Hears which device was clicked, and where; the row is null where none was near. */
   onPick(listener: PickListener): () => void {
-    this.#pickListeners.add(listener);
-    return () => this.#pickListeners.delete(listener);
+    return this.#clicks.onPick(listener);
   }
 
   fitAll(): void {
@@ -147,8 +138,7 @@ export class MapView {
 
   /** The next click, or Enter for the middle, is for the handler, and chooses no device. */
   takeNextClick(handler: ((at: Place) => void) | null): void {
-    this.#clickTaker = handler;
-    this.element.classList.toggle("is-aiming", handler !== null);
+    this.#clicks.takeNext(handler);
   }
 
   setDay(day: DayShape | null): void {
@@ -245,16 +235,13 @@ export class MapView {
   #listen(map: MapLibreMap): void {
     // Later, since MapLibre swallows what is thrown while a style is being loaded.
     map.on("style.load", () => queueMicrotask(() => this.#dress(map)));
-    map.on("click", (event) => this.#click(event));
     map.on("webglcontextlost", () => {
       this.#overlays.leave();
       this.#isDressed = false;
       this.#setFault(LOST);
     });
     map.on("webglcontextrestored", () => this.#setFault(null));
-    map.getCanvas().addEventListener("keydown", ({ key }) => {
-      if (key === "Enter" && this.#clickTaker !== null) this.#giveClick(map.getCenter());
-    });
+    this.#clicks.listenTo(map);
   }
 
   /** Puts our layers on a style that has just been loaded: on the first, and on that after a loss of the graphics. */
@@ -330,27 +317,6 @@ export class MapView {
     this.#camera.keepInMiddle({ latitude: latitude[row]!, longitude: longitude[row]! }, this.#buffer.glideMs);
   }
 
-  #click({ lngLat, originalEvent }: MapMouseEvent): void {
-    if (this.#clickTaker !== null) {
-      this.#giveClick(lngLat);
-      return;
-    }
-    const isTouch = originalEvent instanceof PointerEvent && originalEvent.pointerType === "touch";
-    const row = this.#nearest(lngLat, isTouch ? TOUCH_PIXELS : PICK_PIXELS);
-    for (const listener of this.#pickListeners) listener(row, placeOf(lngLat));
-  }
-
-  #nearest({ lat, lng }: LngLat, pixels: number): number | null {
-    const reach = (pixels / worldPixels(this.#map!)) * WORLD_SIZE;
-    return this.#buffer.nearest(worldX(lng), worldY(lat), reach, performance.now());
-  }
-
-  #giveClick(at: LngLat): void {
-    const taker = this.#clickTaker;
-    this.takeNextClick(null);
-    taker?.(placeOf(at));
-  }
-
   #setMotion(): void {
     this.#buffer.glideMs = this.#pace.glideMs(performance.now());
   }
@@ -371,9 +337,4 @@ function hasSize(element: HTMLElement): Promise<void> {
     });
     observer.observe(element);
   });
-}
-
-function placeOf(at: LngLat): Place {
-  const { lat, lng } = at.wrap();
-  return { latitude: lat, longitude: lng };
 }
