@@ -67,7 +67,7 @@ describePage(
         }
         await typeSlowly(page);
       },
-      { timezoneId: "America/New_York" },
+      { timezoneId: "America/New_York", webgl: false },
     );
   },
   { prepare: ({ client }) => store(client, DAYS.flatMap(reportsAround)) },

@@ -36,11 +36,13 @@ describePage(
         await lookAt(page, { ...VAN, zoom: 14 });
         const at = await pixelOf(page, VAN.latitude, VAN.longitude);
         await surviveTheme(visit, at);
-        await page.emulateMedia({ reducedMotion: "no-preference" });
-        expect(await glideMsOf(page)).toBeGreaterThan(0);
-        await page.emulateMedia({ reducedMotion: "reduce" });
-        expect(await glideMsOf(page)).toBe(0);
-        await page.emulateMedia({ reducedMotion: "no-preference" });
+        for (const reducedMotion of ["no-preference", "reduce", "no-preference"] as const) {
+          await page.emulateMedia({ reducedMotion });
+          await visit.until(
+            `gliding, where motion is set to ${reducedMotion}`,
+            async () => (await glideMsOf(page)) > 0 === (reducedMotion === "no-preference"),
+          );
+        }
         await chooseAndFollow(stage, visit, at);
       },
     );

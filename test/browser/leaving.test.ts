@@ -27,7 +27,7 @@ describePage(
         expect(await reachable(visit, "van-1")).toBe(true);
         await page.getByRole("button", { name: "Sign out" }).click();
         await isCleared();
-        await page.reload();
+        expect(await visit.context.cookies()).toEqual([]);
 
         const reader = await createKey(stage);
         await key.fill(reader.key);

@@ -47,27 +47,38 @@ for (const [path, method] of [["/map/session", "DELETE"], ["/map/keys", "POST"],
 globalThis.got = got;
 </script>`;
 
+/** Half of the work of a browser that opens the page. */
+const NO_MAP = { webgl: false };
+
 /** Of other ports, and of another site. */
 const HOSTS = ["127.0.0.1", "evil.test"];
 
 describePage(
   "other sites",
   (stage) => {
-    stage.test("get nothing, from another port or another site", async (visit, page) => {
-      await visit.signIn(stage.key);
-      visit.expect(/./); // Every refusal is a fault of the other page's.
-      const answers = await watchAnswers(visit, stage.server.url);
-      for (const host of HOSTS) await tryFrom(host, stage, visit, answers);
-      // Whoever was signed in still is, and nobody reported.
-      const current = await get(stage.client, "/api/v1/locations/current");
-      expect(await current.text()).not.toContain("evil");
-      await visit.goto("/map");
-      await page.getByRole("button", { name: "Sign out" }).waitFor();
-    });
+    stage.test(
+      "get nothing, from another port or another site",
+      async (visit, page) => {
+        await visit.signIn(stage.key);
+        visit.expect(/./); // Every refusal is a fault of the other page's.
+        const answers = await watchAnswers(visit, stage.server.url);
+        for (const host of HOSTS) await tryFrom(host, stage, visit, answers);
+        // Whoever was signed in still is, and nobody reported.
+        const current = await get(stage.client, "/api/v1/locations/current");
+        expect(await current.text()).not.toContain("evil");
+        await visit.goto("/map");
+        await page.getByRole("button", { name: "Sign out" }).waitFor();
+      },
+      NO_MAP,
+    );
 
-    stage.test("can't send a form, from another port or another site", async (visit) => {
-      for (const host of HOSTS) await sendForms(host, stage, visit);
-    });
+    stage.test(
+      "can't send a form, from another port or another site",
+      async (visit) => {
+        for (const host of HOSTS) await sendForms(host, stage, visit);
+      },
+      NO_MAP,
+    );
 
     stage.test(
       "sign in over plain http on a LAN works",
@@ -81,7 +92,7 @@ describePage(
         await page.reload();
         await page.getByRole("button", { name: "Sign out" }).waitFor();
       },
-      { host: "wherehouse.test" },
+      { host: "wherehouse.test", ...NO_MAP },
     );
   },
   {

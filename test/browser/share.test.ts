@@ -57,6 +57,7 @@ describePage(
         await visit.goto("/map");
         await page.getByRole("button", { name: "Connect" }).waitFor();
       },
+      { webgl: false }, // The guest has a map.
     );
   },
   {

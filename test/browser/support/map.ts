@@ -43,7 +43,7 @@ export function framesIn(page: Page, ms: number): Promise<number> {
   );
 }
 
-const MARKER: PartName<Marker> = ["maplibre-gl", "Marker"];
+const MARKER: PartName<Marker> = ["maplibre-gl", "Marker", true];
 
 export interface Feature {
   readonly geometry: { readonly type: string; readonly coordinates: readonly unknown[] };

@@ -6,61 +6,96 @@ import type { CDPSession, Page } from "playwright-core";
  */
 export async function askPart<Part, Argument, Answer>(
   page: Page,
-  [module, className]: PartName<Part>,
+  name: PartName<Part>,
   ask: (part: Part, argument: Argument) => Answer,
   argument: Argument,
 ): Promise<Awaited<Answer>> {
-  const session = await page.context().newCDPSession(page);
-  try {
+  const { session, known } = await inspect(page);
+  const [, className, isReplaced = false] = name;
+  const before = known.get(className);
+  if (before !== undefined && !isReplaced) {
+    const answer = await call(session, before, ask, argument);
+    if (answer !== null) return answer.value;
+  }
+  const objectId = await findObject(session, name);
+  known.set(className, objectId);
+  const answer = await call(session, objectId, ask, argument);
+  if (answer === null) throw new Error(`The page's ${className} went away.`);
+  return answer.value;
+}
+
+/** The module below `src/web`, or a package, and the class that it exports; and whether there are others in turn. */
+export type PartName<_Part> = readonly [module: string, className: string, isReplaced?: boolean];
+
+interface Inspected {
+  readonly session: CDPSession;
+  /** By class: to find an object, the browser collects its garbage and looks through all that is left. */
+  readonly known: Map<string, string>;
+}
+
+const inspected = new WeakMap<Page, Inspected>();
+
+async function inspect(page: Page): Promise<Inspected> {
+  let each = inspected.get(page);
+  if (each === undefined) {
+    each = { session: await page.context().newCDPSession(page), known: new Map() };
+    inspected.set(page, each);
+  }
+  return each;
+}
+
+/** Null where the object was of a page that has been left. */
+async function call<Part, Argument, Answer>(
+  session: CDPSession,
+  objectId: string,
+  ask: (part: Part, argument: Argument) => Answer,
+  argument: Argument,
+): Promise<{ readonly value: Awaited<Answer> } | null> {
+  const called = await session
+    .send("Runtime.callFunctionOn", {
+      objectId,
+      functionDeclaration: `function (argument) {
+        return (${ask})(this, argument);
+      }`,
+      arguments: [{ value: argument }],
+      returnByValue: true,
+      awaitPromise: true,
+    })
+    .catch((error: Error) => {
+      if (/Cannot find context|Could not find object|context was destroyed/.test(error.message)) return null;
+      throw error;
+    });
+  if (called === null) return null;
+  const { exceptionDetails, result } = called;
+  if (exceptionDetails !== undefined)
+    throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
+  return { value: result.value };
+}
+
+const WAIT_MS = 15_000;
+const PAUSE_MS = 200;
+
+/** The page's one object of the class, once that has been made. */
+async function findObject(session: CDPSession, [module, className]: PartName<unknown>): Promise<string> {
+  for (const endMs = performance.now() + WAIT_MS; ; ) {
     const prototype = await session.send("Runtime.evaluate", {
       expression: `import(${module.endsWith(".ts") ? ownModule(module) : JSON.stringify(module)})
         .then((module) => module.${className}.prototype)`,
       awaitPromise: true,
     });
-    const objectId = await findObjects(session, prototype.result.objectId!, className);
-    const called = await session.send("Runtime.callFunctionOn", {
-      objectId,
-      functionDeclaration: `function (argument) {
-        return (${ask})(this[0], argument);
-      }`,
-      arguments: [{ value: argument }],
-      returnByValue: true,
-      awaitPromise: true,
+    const { objects } = await session.send("Runtime.queryObjects", {
+      prototypeObjectId: prototype.result.objectId!,
     });
-    const { exceptionDetails } = called;
-    if (exceptionDetails !== undefined)
-      throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
-    return called.result.value;
-  } finally {
-    await session.detach();
+    const { result } = await session.send("Runtime.callFunctionOn", {
+      objectId: objects.objectId!,
+      functionDeclaration: "function () { return this.length === 1 ? this[0] : this.length; }",
+    });
+    if (result.objectId !== undefined) return result.objectId;
+    if (performance.now() > endMs) throw new Error(`The page has ${result.value} objects of ${className}.`);
+    await Bun.sleep(PAUSE_MS);
   }
 }
 
 function ownModule(path: string): string {
   return `document.querySelector('script[src*="/page/main.ts"]').src.replace("page/main.ts", "${path}")`;
-}
-
-/** The module below `src/web`, or a package, and the class that it exports. */
-export type PartName<_Part> = readonly [module: string, className: string];
-
-const WAIT_MS = 15_000;
-
-/** The list of the page's one object with this prototype, once that has been made. */
-async function findObjects(
-  session: CDPSession,
-  prototypeObjectId: string,
-  className: string,
-): Promise<string> {
-  for (const endMs = performance.now() + WAIT_MS; ; ) {
-    const found = await session.send("Runtime.queryObjects", { prototypeObjectId });
-    const objectId = found.objects.objectId!;
-    const { result } = await session.send("Runtime.callFunctionOn", {
-      objectId,
-      functionDeclaration: "function () { return this.length; }",
-      returnByValue: true,
-    });
-    if (result.value === 1) return objectId;
-    if (performance.now() > endMs) throw new Error(`The page has ${result.value} objects of ${className}.`);
-    await Bun.sleep(50);
-  }
 }
