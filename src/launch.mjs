@@ -33,9 +33,10 @@ const IN_BUN = process.versions.bun !== undefined;
  * too: they are where they are so that no run takes much longer than another.
  */
 const BUSY = [
-  ["simulation", "property", "archive"],
-  ["service", "http", "security"],
-  ["bench", "cli", "formats", "mqtt", "phones", "soak"],
+  ["simulation", "property", "archive", "soak"],
+  ["service", "http", "formats"],
+  ["bench", "cli", "mqtt", "phones"],
+  ["runtime"],
   ["browser"],
 ].map((names) => names.map((name) => `./test/${name}`));
 
@@ -74,7 +75,7 @@ const COMMANDS = {
 };
 
 const ALL_TESTS_NOTICE =
-  "All tests together take about eight minutes on two cores. One file or folder: npm test -- ./test/wal";
+  "All tests together take about a quarter of an hour on two cores. One file or folder: npm test -- ./test/wal";
 
 const FUZZ = join(ROOT, "test/fuzz");
 
