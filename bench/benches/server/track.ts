@@ -2,11 +2,10 @@ import { join } from "node:path";
 import { directoryPaths } from "../../../src/directory/paths.ts";
 import { openDatabase } from "../../../src/duckdb/database.ts";
 import { BATCH_REPORTS_MAX } from "../../../src/model/report-batch.ts";
-import { MS_PER_DAY, startOfUtcDayMs } from "../../../src/time/retention.ts";
 import { longestTurnMs } from "../../support/figures/longest-turn.ts";
 import { type Figure, median } from "../../support/figures/report.ts";
 import { batchesOf } from "../../support/fleets/batches.ts";
-import { readBoston } from "../../support/fleets/boston.ts";
+import { deviceYearRange, readDeviceYear, type YearRecord } from "../../support/fleets/device-year.ts";
 import { type AskInProcess, askInProcess } from "../../support/http/in-process.ts";
 import type { Bench, BenchRun } from "../../support/run/bench.ts";
 import { report, temporaryDataDir } from "../../support/store/archived-directory.ts";
@@ -14,11 +13,6 @@ import { openServedDirectory, type ServedDirectory } from "../../support/store/s
 
 const DEVICE = "all of Boston";
 const VERTICES_MAX = 50_000;
-/** Days that are long enough ago to be archived. */
-const FIRST_DAYS_AGO = 364;
-const LAST_DAYS_AGO = 9;
-/** Nights of four devices fit into a day one behind the other. */
-const SLOT_MS = MS_PER_DAY / 4;
 const TOLERANCES = [10, 200];
 
 export const bench: Bench = {
@@ -29,8 +23,8 @@ export const bench: Bench = {
     rounds: { help: "times that each is asked for", smoke: 2, full: 9 },
   },
   async run(run) {
-    const places = placesOf(run.size("rows"));
-    if (places === null) return;
+    const places = readDeviceYear(run.size("rows"))?.map((record) => ({ device_id: DEVICE, ...record }));
+    if (places === undefined) return;
     const dataDir = temporaryDataDir("track");
     const served = await openServedDirectory(dataDir);
     const { directory } = served;
@@ -38,6 +32,7 @@ export const bench: Bench = {
       await report(directory, batchesOf(places, BATCH_REPORTS_MAX));
       const ask = askerOf(await askInProcess(served));
       const inMemory = await measure(run, ask, "memory", 150);
+      for (const answer of inMemory) checkLine(answer, places);
       run.figures([allAtOnce(places, run.size("rounds"))]);
       await directory.schedule.sealNow();
       run.note(
@@ -52,38 +47,11 @@ export const bench: Bench = {
   },
 };
 
-interface Place {
-  readonly device_id: string;
-  readonly timestamp: number;
-  readonly latitude: number;
-  readonly longitude: number;
-}
-
-/** Each device's night is a part of a day of the year, one behind the other, as if one device had gone all the ways. */
-function placesOf(rows: number): readonly Place[] | null {
-  const reports = readBoston(rows);
-  if (reports === null) return null;
-  const nights = [...Map.groupBy(reports, ({ device_id }) => device_id).values()];
-  const firstMs = startOfUtcDayMs(Date.now()) - FIRST_DAYS_AGO * MS_PER_DAY;
-  const slots = (FIRST_DAYS_AGO - LAST_DAYS_AGO) * (MS_PER_DAY / SLOT_MS);
-  const startMs = reports[0]!.timestamp;
-  return nights.flatMap((night, index) => {
-    const slot = Math.floor((index * slots) / nights.length);
-    return night.map(({ timestamp, latitude, longitude }) => ({
-      device_id: DEVICE,
-      timestamp: firstMs + slot * SLOT_MS + timestamp - startMs,
-      latitude,
-      longitude,
-    }));
-  });
-}
-
 type Ask = (toleranceMeters: number) => Promise<string>;
 
 function askerOf(ask: AskInProcess): Ask {
-  const end = startOfUtcDayMs(Date.now());
-  const start = end - (FIRST_DAYS_AGO + 1) * MS_PER_DAY;
-  const path = `/api/v1/devices/${encodeURIComponent(DEVICE)}/track?start=${start}&end=${end}`;
+  const { startMs, endMs } = deviceYearRange();
+  const path = `/api/v1/devices/${encodeURIComponent(DEVICE)}/track?start=${startMs}&end=${endMs}`;
   return async (toleranceMeters) => (await ask(`${path}&tolerance_meters=${toleranceMeters}`)).text();
 }
 
@@ -101,7 +69,6 @@ async function measure(run: BenchRun, ask: Ask, store: string, msMax: number): P
       if (round === 0) answers.push(answer);
     }
     const { timestamp, total, tolerance_meters: used } = JSON.parse(answers.at(-1)!);
-    if (timestamp.length > VERTICES_MAX) throw new Error(`${timestamp.length} vertices are too many`);
     run.note(`${name}: ${timestamp.length} of ${total} records within ${used} m`);
     run.figures([{ name, unit: "ms", runs }]);
     run.verdict(`${name}, whole answer`, median(runs), "ms", { atMost: msMax });
@@ -112,8 +79,20 @@ async function measure(run: BenchRun, ask: Ask, store: string, msMax: number): P
   return answers;
 }
 
+/** It has no more vertices than it may have, and begins and ends where the device did. */
+function checkLine(answer: string, places: readonly YearRecord[]): void {
+  const { timestamp, latitude, longitude } = JSON.parse(answer) as Record<keyof YearRecord, number[]>;
+  if (timestamp.length > VERTICES_MAX) throw new Error(`${timestamp.length} vertices are too many`);
+  for (const at of [0, -1]) {
+    const place = places.at(at)!;
+    const end = [timestamp.at(at), latitude.at(at), longitude.at(at)];
+    if (!Bun.deepEquals(end, [place.timestamp, place.latitude, place.longitude]))
+      throw new Error(`a line has another end than its device: ${end}`);
+  }
+}
+
 /** The control of memory: every position in columns, in one piece, which nobody could draw. */
-function allAtOnce(places: readonly Place[], rounds: number): Figure {
+function allAtOnce(places: readonly YearRecord[], rounds: number): Figure {
   const runs = Array.from({ length: rounds }, () => {
     const startMs = performance.now();
     const columns = {

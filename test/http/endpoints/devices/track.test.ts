@@ -111,6 +111,34 @@ test("a box has what is needed to draw the line in it, and the total of the rang
   expect(gaps).toEqual([2]);
 });
 
+test("a year of more points than a line may have is drawn from its first to its last, and the one peak of its speed is told", async () => {
+  const count = 60_000;
+  const stepMinutes = (365 * 24 * 60) / count;
+  // To and fro, so that every point is a corner.
+  const year = Array.from({ length: count }, (_, i) => ({
+    ...at((i - count) * stepMinutes, i % 2, i / 1000),
+    speed: i === 12_345 ? 99 : 10,
+  }));
+  const app = await createTestApp({ startMs: NOON_MS + HOUR_MS });
+  for (let first = 0; first < count; first += 10_000) await app.store(year.slice(first, first + 10_000));
+  const range = `start=${NOON_MS - 365 * 24 * HOUR_MS}&end=${NOON_MS + HOUR_MS}`;
+  const line = await track(app, `${range}&tolerance_meters=0`);
+  expect(line.total as unknown).toBe(count);
+  expect(line.timestamp.length).toBeLessThanOrEqual(50_000);
+  for (const end of [0, -1]) {
+    const { timestamp, latitude, longitude } = year.at(end)!;
+    expect([line.timestamp.at(end), line.latitude.at(end), line.longitude.at(end)]).toEqual([
+      timestamp,
+      latitude,
+      longitude,
+    ]);
+  }
+  const series = await app.get(`/api/v1/devices/bus/series?${range}&fields=speed`);
+  const { timestamp, speed_max } = series.body as Members as Record<string, readonly number[]>;
+  expect(timestamp!.length).toBeLessThanOrEqual(1200);
+  expect(speed_max!.filter((speed) => speed === 99)).toHaveLength(1);
+});
+
 test("an entity tag is good until a report changes the track", async () => {
   const app = await createApp();
   const headers = { authorization: `Bearer ${app.keys.full}` };

@@ -1,0 +1,43 @@
+import { MS_PER_DAY, startOfUtcDayMs } from "../../../src/time/retention.ts";
+import { readBoston } from "./boston.ts";
+
+/* A year of one device, with as many records as all of Boston has in a night. */
+
+/** Days that are long enough ago to be archived. */
+const FIRST_DAYS_AGO = 364;
+const LAST_DAYS_AGO = 9;
+/** Nights of four devices fit into a day one behind the other. */
+const SLOT_MS = MS_PER_DAY / 4;
+
+export interface YearRecord {
+  readonly timestamp: number;
+  readonly latitude: number;
+  readonly longitude: number;
+}
+
+/**
+ * Each device's night is a part of a day of the year, one behind the other, as if one device had gone all the ways;
+ * null where there is no track of Boston.
+ */
+export function readDeviceYear(rowsMax: number): readonly YearRecord[] | null {
+  const reports = readBoston(rowsMax);
+  if (reports === null) return null;
+  const nights = [...Map.groupBy(reports, ({ device_id }) => device_id).values()];
+  const firstMs = startOfUtcDayMs(Date.now()) - FIRST_DAYS_AGO * MS_PER_DAY;
+  const slots = (FIRST_DAYS_AGO - LAST_DAYS_AGO) * (MS_PER_DAY / SLOT_MS);
+  const startMs = reports[0]!.timestamp;
+  return nights.flatMap((night, index) => {
+    const slot = Math.floor((index * slots) / nights.length);
+    return night.map(({ timestamp, latitude, longitude }) => ({
+      timestamp: firstMs + slot * SLOT_MS + timestamp - startMs,
+      latitude,
+      longitude,
+    }));
+  });
+}
+
+/** Of whole days, from before the first record to today: what holds them all. */
+export function deviceYearRange(): { readonly startMs: number; readonly endMs: number } {
+  const endMs = startOfUtcDayMs(Date.now());
+  return { startMs: endMs - (FIRST_DAYS_AGO + 1) * MS_PER_DAY, endMs };
+}
