@@ -85,6 +85,9 @@ describePage("access", (stage) => {
       await page.keyboard.press("n");
       await page.locator(".nearby-list .name").first().waitFor();
       await breaksNoRule(page, "nearby");
+      await press(page, "Where all were");
+      await page.getByRole("heading", { name: "Where all were" }).waitFor();
+      await breaksNoRule(page, "where all were");
       for (const [name, title] of DIALOGS) {
         await press(page, name);
         await page.getByRole("dialog", { name: title }).waitFor();
@@ -92,7 +95,7 @@ describePage("access", (stage) => {
         await page.keyboard.press("Escape");
         await page.getByRole("dialog").waitFor({ state: "detached" });
       }
-      for (const closed of [".device-head", ".nearby"]) {
+      for (const closed of [".device-head", ".nearby", ".density"]) {
         await page.keyboard.press("Escape");
         await page.locator(closed).waitFor({ state: "detached" });
       }
