@@ -15,7 +15,7 @@ import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const NODE_MAJOR_MIN = 20;
-const TEST_TIMEOUT_MS = 120_000; // Crash runs and whole processes take longer than Bun's 5 s.
+const TEST_TIMEOUT_MS = 240_000; // Crash runs and whole processes take longer than Bun's 5 s, most beside other tests.
 
 /** The launcher that installs touches its lock this often; one left alone for ten times that is forgotten. */
 const LOCK_BEAT_MS = 500;

@@ -15,7 +15,7 @@ import { type BrowserPage, findBrowser, openPage } from "./support/browser.ts";
  * that it asked for, are looked at. What its headers and HTML say is tested beside the routes.
  */
 
-setDefaultTimeout(90_000);
+setDefaultTimeout(240_000);
 
 const program = findBrowser();
 const place = openPlace();

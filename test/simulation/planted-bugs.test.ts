@@ -38,5 +38,5 @@ for (const bug of PLANTED_BUGS) {
     const found = await findBug(bug);
     expect(found).not.toBeNull();
     await simulateRun({ seed: found!.seed, engine, kind: bug.kind });
-  }, 120_000);
+  }, 240_000);
 }

@@ -24,7 +24,7 @@ for (let from = 1; from <= RUNS; from += RUNS_A_TEST) {
     expect(totals.forgeries).toBeGreaterThan(RUNS_A_TEST / 5);
     expect(totals.clockTurns).toBeGreaterThan(RUNS_A_TEST);
     expect(totals.backups).toBeGreaterThan(RUNS_A_TEST / 5);
-  }, 120_000);
+  }, 240_000);
 }
 
 /** Runs that broke a promise once, beyond those above, of which kind they are, and what they need for it. */
