@@ -3,8 +3,8 @@
  * there, and from far away each turn of the few connections that browsers have is a moment of nothing.
  */
 
-const LINK = `<link rel="stylesheet" href="\\{app\\}/([^"]+)">`;
-const LINKS = new RegExp(`${LINK}(?:\\s*${LINK})*`, "g");
+const LINK = /<link rel="stylesheet" href="\{app\}\/([^"]+)">/g;
+const LINKS = /(?:<link rel="stylesheet" href="\{app\}\/[^"]+">\s*)+/g;
 
 export interface PackedSheets {
   /** The HTML, with one link in place of several. */
@@ -19,9 +19,16 @@ export async function packSheets(
   read: (path: string) => Promise<string>,
 ): Promise<PackedSheets> {
   const sheets = new Map<string, string>();
+  const pathsOf = (links: string) => [...links.matchAll(LINK)].map(([, path]) => path!);
   for (const [links] of template.matchAll(LINKS)) {
-    const paths = [...links.matchAll(new RegExp(LINK, "g"))].map(([, path]) => path!);
+    const paths = pathsOf(links);
     sheets.set(paths[0]!, (await Promise.all(paths.map(read))).join("\n"));
   }
-  return { template: template.replaceAll(LINKS, `<link rel="stylesheet" href="{app}/$1">`), sheets };
+  return {
+    template: template.replaceAll(
+      LINKS,
+      (links) => `<link rel="stylesheet" href="{app}/${pathsOf(links)[0]!}">`,
+    ),
+    sheets,
+  };
 }
