@@ -19,7 +19,8 @@ import type { DayLedger } from "./late/day-ledger.ts";
 import { LateMinutes } from "./late/late-minutes.ts";
 import { numberAt, timestampAt } from "./records/chunk.ts";
 import type { Dictionary } from "./records/dictionary.ts";
-import type { RowRef } from "./records/track.ts";
+import type { RowRef } from "./records/long-track.ts";
+import type { RowPages } from "./records/row-pages.ts";
 import { NewestOfApp } from "./scan/newest-of-app.ts";
 import { AllDevices } from "./times/all-devices.ts";
 import { TimeIndex } from "./times/time-index.ts";
@@ -31,8 +32,8 @@ const ACCURACY = numberIndex("horizontal_accuracy");
 /** What memory knows of one app: its devices by id and by user, and where they are. */
 export class AppDevices {
   readonly appId: AppId;
-  readonly table = new DeviceTable();
-  readonly list = new DeviceList(this.table);
+  readonly table: DeviceTable;
+  readonly list: DeviceList;
   readonly newestTimes = new NewestTimes();
   readonly touches = new Touches();
   readonly changes: ChangeRing;
@@ -41,7 +42,7 @@ export class AppDevices {
   readonly positions: PositionIndex;
   readonly sealed: SealedRows;
   readonly newestRecords: NewestOfApp;
-  readonly lateMinutes = new LateMinutes(this.list);
+  readonly lateMinutes: LateMinutes;
   readonly times: TimeIndex;
   /** All devices, to be asked about. */
   readonly all: AllDevices;
@@ -50,6 +51,7 @@ export class AppDevices {
 
   constructor(
     appId: AppId,
+    pages: RowPages,
     dictionary: Dictionary,
     ledger: DayLedger,
     search: PositionSearch,
@@ -58,14 +60,17 @@ export class AppDevices {
   ) {
     this.appId = appId;
     this.changes = changes;
+    this.table = new DeviceTable(pages);
+    this.list = new DeviceList(this.table);
+    this.lateMinutes = new LateMinutes(this.list);
     this.times = new TimeIndex(this.list, ledger, dictionary);
     this.all = new AllDevices(this.table, this.list, this.times);
     this.#scheduler = scheduler;
     this.users = new UsersOfApp(this.table);
-    this.sealed = new SealedRows(dictionary);
+    this.sealed = new SealedRows(this.table, dictionary);
     this.newestRecords = new NewestOfApp(appId, this.table, this.sealed, dictionary);
     this.positions = createPositionIndex(search, {
-      compare: (a, b) => compareUtf8(this.table.byNumber(a).id, this.table.byNumber(b).id),
+      compare: (a, b) => compareUtf8(this.table.idOf(a)!, this.table.idOf(b)!),
       isReady: () => this.list.settle(),
       reader: () => this.list.reader(),
     });
@@ -89,7 +94,7 @@ export class AppDevices {
 
   /** The newest record of a device that has one, wherever it is. */
   newest(device: Device): RowRef {
-    return this.sealed.newest(device);
+    return this.sealed.newest(device.number);
   }
 
   /** The device's newest record is this one, of this user. */
@@ -108,23 +113,26 @@ export class AppDevices {
   }
 
   /** Horizontal accuracy of a device's newest record; NaN where it has none. */
-  newestAccuracyMeters(device: Device): number {
-    const { chunk, row } = this.newest(device);
+  newestAccuracyMeters(device: number): number {
+    const { chunk, row } = this.sealed.newest(device);
     return numberAt(chunk, row, ACCURACY);
   }
 
   /** Forgets a device that has no record in memory. */
   remove(device: Device): void {
     assert(device.track.count === 0, "a device with records is not forgotten");
-    assert(device.holders.isEmpty, "who made records in memory is counted as often as there are records");
-    this.table.remove(device);
+    assert(
+      this.table.holders.isEmpty(device.number),
+      "who made records in memory is counted as often as there are records",
+    );
     this.list.delete(device);
     this.positions.remove(device.number);
     this.newestTimes.remove(device.number);
     this.touches.remove(device.number);
     this.newestRecords.removed(device.number);
     this.users.leaveCurrent(device);
-    this.sealed.remove(device);
+    this.sealed.remove(device.number);
+    this.table.remove(device);
   }
 
   /**

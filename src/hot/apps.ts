@@ -7,6 +7,7 @@ import { ChangeRing } from "./changes/change-ring.ts";
 import { type ChangeRoom, createChangeRoom } from "./changes/change-room.ts";
 import type { DayLedger } from "./late/day-ledger.ts";
 import type { Dictionary } from "./records/dictionary.ts";
+import { RowPages } from "./records/row-pages.ts";
 
 const NEVER = Number.POSITIVE_INFINITY;
 
@@ -19,6 +20,7 @@ export class Apps {
   /** One runs at a time, so one serves all apps. */
   readonly #search = new PositionSearch();
   readonly #room: ChangeRoom;
+  readonly #pages = new RowPages();
   /** The entry of the log up to which everything is visible. */
   visibleSequence = 0;
   /** Who saw what this entry of the log made of an app that is not there, or more, missed nothing since. */
@@ -39,7 +41,15 @@ export class Apps {
     let app = this.#byId.get(appId);
     if (app === undefined) {
       const changes = new ChangeRing(appId, this.changesSince, this.#room);
-      app = new AppDevices(appId, this.#dictionary, this.#ledger, this.#search, changes, this.#scheduler);
+      app = new AppDevices(
+        appId,
+        this.#pages,
+        this.#dictionary,
+        this.#ledger,
+        this.#search,
+        changes,
+        this.#scheduler,
+      );
       this.#byId.set(appId, app);
     }
     return app;

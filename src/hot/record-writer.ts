@@ -5,7 +5,7 @@ import type { Device } from "./devices/device.ts";
 import { isSealed, type LedgerDay, noteChange } from "./late/day-ledger.ts";
 import { maskOf, numberAt, profileAt, setNumber, setTuples, stateAt, writeRow } from "./records/chunk.ts";
 import type { Dictionary } from "./records/dictionary.ts";
-import type { RowRef } from "./records/track.ts";
+import type { RowRef } from "./records/long-track.ts";
 
 /** How one report gets into memory: as a record, or laid over the record of its instant. */
 
@@ -82,7 +82,7 @@ export class RecordWriter {
     carried: CarriedTuples,
   ): void {
     const profile = this.#dictionary.asStored(carried.profile);
-    app.sealed.write(device, batch, row, profile, carried.state);
+    app.sealed.write(device.number, batch, row, profile, carried.state);
     this.showNewest(app, device);
   }
 

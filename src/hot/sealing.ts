@@ -6,10 +6,11 @@ import type { UtcDay } from "../time/utc-day.ts";
 import type { AppDevices } from "./app-devices.ts";
 import type { Apps } from "./apps.ts";
 import type { Device } from "./devices/device.ts";
-import { countChanged, type DayLedger, type LedgerDay } from "./late/day-ledger.ts";
+import { ChangedRecords } from "./late/changed-records.ts";
+import type { DayLedger, LedgerDay } from "./late/day-ledger.ts";
 import { profileAt, stateAt, timestampAt } from "./records/chunk.ts";
 import type { Dictionary } from "./records/dictionary.ts";
-import type { RowRef } from "./records/track.ts";
+import type { RowRef } from "./records/long-track.ts";
 import { ReportCollector } from "./scan/report-collector.ts";
 
 /** How days leave memory for the archive. */
@@ -58,7 +59,7 @@ export class Sealing {
     this.#days = [...days].sort((a, b) => b - a).map((day) => ledger.of(day));
     for (const day of this.#days) {
       assert(day.changed === null, "a day is sealed once at a time");
-      day.changed = new Map();
+      day.changed = new ChangedRecords();
     }
   }
 
@@ -158,7 +159,7 @@ export class Sealing {
     }
     this.#dictionary.collect();
     for (const day of this.#days) {
-      assert(day.count === countChanged(day), "of a day that was sealed, what changed meanwhile stays");
+      assert(day.count === day.changed?.count, "of a day that was sealed, what changed meanwhile stays");
       day.isLeaving = false;
       day.changed = null;
     }
@@ -179,7 +180,7 @@ export class Sealing {
   #keepNewest(app: AppDevices, device: Device): void {
     const newest = this.#newestSealed(app, device);
     if (newest !== null && timeOf(newest) >= device.sealedNewestMs) {
-      app.sealed.set(device, newest);
+      app.sealed.set(device.number, newest);
     }
   }
 
@@ -202,10 +203,10 @@ export class Sealing {
     const { day, startMs, endMs } = piece;
     const [from, to] = [track.countBefore(startMs), track.countBefore(endMs)];
     if (from === to) return 0;
-    const changed = day.changed!.get(device);
+    const changed = day.changed!;
     track.runs(from, to, (chunk, rowFrom, rowTo) => {
       for (let row = rowFrom; row < rowTo; row++) {
-        if (changed?.has(timestampAt(chunk, row))) continue;
+        if (changed.has(device, timestampAt(chunk, row))) continue;
         const profile = profileAt(chunk, row);
         app.users.discountRecord(device, this.#dictionary.userOf(profile));
         this.#dictionary.release(profile, stateAt(chunk, row));
@@ -213,7 +214,7 @@ export class Sealing {
         day.count--;
       }
     });
-    track.remove(piece, (timestampMs) => changed?.has(timestampMs) === true);
+    track.remove(piece, (timestampMs) => changed.has(device, timestampMs));
     return to - from;
   }
 

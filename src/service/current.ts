@@ -1,7 +1,7 @@
 import type { View } from "../auth/view.ts";
 import type { AppDevices } from "../hot/app-devices.ts";
 import type { Device } from "../hot/devices/device.ts";
-import type { DeviceList } from "../hot/devices/device-list.ts";
+import type { ListedDevices } from "../hot/devices/device-list.ts";
 import { NewestPage, type PageFound } from "../hot/scan/newest-page.ts";
 import { ok, type Result } from "../lib/result.ts";
 import { type MaybePromise, whenThere } from "../lib/schedule/maybe-promise.ts";
@@ -130,7 +130,7 @@ const BLOCK_LOOKS = 16;
  * position by the end, which is then the one that is shown, or left out where it doesn't match or is another's.
  */
 function* findPage(
-  list: DeviceList,
+  list: ListedDevices,
   page: NewestPage,
   countsAll: boolean,
   isListed: (device: Device) => boolean,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Apps } from "../../src/hot/apps.ts";
 import { BatchWriter } from "../../src/hot/batch-writer.ts";
+import { DeviceTable } from "../../src/hot/devices/device-table.ts";
 import { forgetDevices } from "../../src/hot/forget-devices.ts";
 import { createHotStore } from "../../src/hot/hot-store.ts";
 import { DayLedger } from "../../src/hot/late/day-ledger.ts";
@@ -8,10 +9,10 @@ import { LateScan } from "../../src/hot/late/late-rows.ts";
 import { RecordWriter } from "../../src/hot/record-writer.ts";
 import { copyRows, createChunk, openRow, setNumber } from "../../src/hot/records/chunk.ts";
 import { Dictionary } from "../../src/hot/records/dictionary.ts";
-import { Track } from "../../src/hot/records/track.ts";
 import { Sealing } from "../../src/hot/sealing.ts";
 import { AssertionError } from "../../src/lib/assert.ts";
 import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
+import type { DeviceId } from "../../src/model/ids.ts";
 import { numberIndex } from "../../src/model/location-fields.ts";
 import { type UtcDay, utcDayOf } from "../../src/time/utc-day.ts";
 import { APP, batchOf } from "../support/reports/batches.ts";
@@ -112,9 +113,9 @@ test("neither an app that counts records nor a device that somebody made records
   sealing.commit(MOVED, new Map([[DAY, 2]]));
   drain(sealing.drop());
   const device = app.find("a")!;
-  device.holders.add(1);
+  app.table.holders.add(device.number, 1);
   expect(() => drain(forgetDevices(apps, dictionary, BASE_MS + 2))).toThrow(AssertionError);
-  device.holders.remove(1);
+  app.table.holders.remove(device.number, 1);
   app.recordCount++;
   expect(() => drain(forgetDevices(apps, dictionary, BASE_MS + 2))).toThrow(AssertionError);
 });
@@ -137,8 +138,8 @@ describe("a chunk", () => {
 });
 
 test("a track takes one record of an instant, and keeps its chunks in order", () => {
-  const track = new Track();
-  for (const timestampMs of [10, 20, 30]) {
+  const { track } = new DeviceTable().add("a" as DeviceId);
+  for (let timestampMs = 10; timestampMs <= 3000; timestampMs += 10) {
     const { chunk, row } = track.insert(timestampMs, 0);
     chunk.f64[row * chunk.width] = timestampMs;
   }

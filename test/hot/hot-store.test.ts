@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { AppDevices } from "../../src/hot/app-devices.ts";
-import type { DeviceList } from "../../src/hot/devices/device-list.ts";
+import type { ListedDevices } from "../../src/hot/devices/device-list.ts";
 import { createHotStore, type HotStore } from "../../src/hot/hot-store.ts";
 import { numberAt, profileAt, stateAt, timestampAt } from "../../src/hot/records/chunk.ts";
-import type { RowRef } from "../../src/hot/records/track.ts";
+import type { RowRef } from "../../src/hot/records/long-track.ts";
 import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
 import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../../src/model/location-fields.ts";
 import { utcDayOf } from "../../src/time/utc-day.ts";
@@ -75,7 +75,7 @@ function newestOf(records: Map<number, Report>): Report {
   return records.get(Math.max(...records.keys()))!;
 }
 
-const idsOf = (list: DeviceList) => [...list].map(({ id }) => String(id));
+const idsOf = (list: ListedDevices) => [...list].map(({ id }) => String(id));
 
 /** Ids of devices shown on a whole degree. */
 function idsAt(app: AppDevices, latitude: number, longitude: number): string[] {

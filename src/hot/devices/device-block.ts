@@ -56,7 +56,7 @@ export class DeviceBlock {
     let high = numbers.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (compareUtf8(this.#table.byNumber(numbers[middle]!).id, id) <= 0) low = middle + 1;
+      if (compareUtf8(this.#table.idOf(numbers[middle]!)!, id) <= 0) low = middle + 1;
       else high = middle;
     }
     return low;
@@ -67,7 +67,7 @@ export class DeviceBlock {
     const kept = this.#numbers.length >>> 1;
     const rest = this.#from(kept);
     this.#numbers = this.#numbers.slice(0, kept);
-    this.#lastId = this.#table.byNumber(this.#numbers[kept - 1]!).id;
+    this.#lastId = this.#table.idOf(this.#numbers[kept - 1]!)!;
     return rest;
   }
 

@@ -11,12 +11,22 @@ const UNREAD_MAX = 512;
 /** Of those that wait, how many are put in place in a step: some tenths of a millisecond. */
 const STEP_DEVICES = 64;
 
+/** Devices in the order of answers, of whom some may still have to be put in place. */
+export interface ListedDevices {
+  readonly size: number;
+  /** Takes a step towards having all devices in place; true where they are. Whoever reads does so first. */
+  settle(): boolean;
+  reader(afterId?: DeviceId | null): () => DeviceBlock | null;
+  blocks(): Iterable<readonly Device[]>;
+  [Symbol.iterator](): Iterator<Device>;
+}
+
 /**
  * Devices of an app or a user in the order of answers (UTF-8 bytes of their ids), in blocks. Who comes is put in place
  * at once, which takes some microseconds; but where many come and nobody reads, as in a start, they wait. Then the
  * first who reads puts them in place, in steps.
  */
-export class DeviceList {
+export class DeviceList implements ListedDevices {
   readonly #table: DeviceTable;
   /** In order, none empty. */
   readonly #blocks: DeviceBlock[] = [];
@@ -27,7 +37,7 @@ export class DeviceList {
   #unread = 0;
   #waiting = NO_DEVICES;
   /** Those that wait, one after the other, for all who read. */
-  #settling: Iterator<Device> | null = null;
+  #settling: Iterator<number> | null = null;
 
   /** The table knows the devices of the list by number. */
   constructor(table: DeviceTable) {
@@ -51,14 +61,14 @@ export class DeviceList {
       this.#putInPlace(device);
     } else {
       if (this.#waiting === NO_DEVICES) this.#waiting = new Set();
-      this.#waiting.add(device);
+      this.#waiting.add(device.number);
     }
   }
 
   /** Takes out a device that is in the list. */
   delete(device: Device): void {
     this.#size--;
-    if (this.#waiting.delete(device)) return;
+    if (this.#waiting.delete(device.number)) return;
     const index = this.#indexFor(device.id);
     const block = this.#blocks[index]!;
     block.delete(device);
@@ -74,9 +84,9 @@ export class DeviceList {
     this.#unread = 0;
     this.#settling ??= this.#waiting.values();
     for (let step = 0; step < STEP_DEVICES && !this.isSettled; step++) {
-      const device: Device = this.#settling.next().value;
-      this.#waiting.delete(device);
-      this.#putInPlace(device);
+      const number: number = this.#settling.next().value;
+      this.#waiting.delete(number);
+      this.#putInPlace(this.#table.byNumber(number));
     }
     if (!this.isSettled) return false;
     this.#waiting = NO_DEVICES;
@@ -163,4 +173,4 @@ export class DeviceList {
 }
 
 /** Most lists are short, and nobody ever waits: what they would hold is shared. */
-const NO_DEVICES = new Set<Device>();
+const NO_DEVICES = new Set<number>();

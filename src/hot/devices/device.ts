@@ -1,22 +1,50 @@
 import type { DeviceId } from "../../model/ids.ts";
-import { Holders } from "../records/holders.ts";
-import { Track } from "../records/track.ts";
+import type { DeviceTable } from "./device-table.ts";
+import { DeviceTrack } from "./device-track.ts";
 
-/** One device of one app, with all its records in memory. Devices are numbered from 0 within their app. */
+/**
+ * One device of one app, which has a number from 0 on within it. What is known of it lies in the columns of its table;
+ * this is a way to say which device is meant, made anew whenever somebody asks. It goes on to mean that device: where
+ * that is forgotten, and its number given to another, it has no records.
+ */
 export class Device {
   readonly id: DeviceId;
   readonly number: number;
-  readonly track = new Track();
-  /** User (as the dictionary numbers them) of the newest record; 0 before the first. */
-  currentUser = 0;
-  /** Timestamp of the newest record that the archive holds; -Infinity where it holds none. */
-  sealedNewestMs = Number.NEGATIVE_INFINITY;
-  /** Who made how many of the records in memory; nobody those that may lie over somebody's record in the archive. */
-  readonly holders = new Holders();
+  readonly #table: DeviceTable;
 
-  constructor(id: DeviceId, number: number) {
+  constructor(id: DeviceId, number: number, table: DeviceTable) {
     this.id = id;
     this.number = number;
+    this.#table = table;
+  }
+
+  get table(): DeviceTable {
+    return this.#table;
+  }
+
+  /** Whether the app has forgotten it. */
+  get isGone(): boolean {
+    return this.#table.idOf(this.number) !== this.id;
+  }
+
+  /** All its records in memory. */
+  get track(): DeviceTrack {
+    return new DeviceTrack(this, this.#table.tracks);
+  }
+
+  /** User (as the dictionary numbers them) of the newest record; 0 before the first. */
+  get currentUser(): number {
+    return this.isGone ? 0 : this.#table.currentUsers.of(this.number);
+  }
+
+  /** Timestamp of the newest record that the archive holds; -Infinity where it holds none. */
+  get sealedNewestMs(): number {
+    return this.isGone ? Number.NEGATIVE_INFINITY : this.#table.sealedTimes.of(this.number);
+  }
+
+  /** How many of the records in memory a user made; nobody those that may lie over somebody's record in the archive. */
+  recordsOf(user: number): number {
+    return this.isGone ? 0 : this.#table.holders.recordsOf(this.number, user);
   }
 
   /** Whether memory has its record of this instant. */
@@ -26,6 +54,6 @@ export class Device {
 
   /** Timestamp of the newest record, wherever it is; -Infinity before the first. */
   get newestMs(): number {
-    return Math.max(this.track.newestMs, this.sealedNewestMs);
+    return this.isGone ? Number.NEGATIVE_INFINITY : this.#table.newestMs(this.number);
   }
 }

@@ -15,8 +15,8 @@ import {
   writeRow,
 } from "../records/chunk.ts";
 import type { Dictionary } from "../records/dictionary.ts";
-import type { RowRef } from "../records/track.ts";
-import type { Device } from "./device.ts";
+import type { RowRef } from "../records/long-track.ts";
+import type { DeviceTable } from "./device-table.ts";
 
 /**
  * The newest sealed record of each device that has one, by device number: rows of one chunk that grows. A chunk
@@ -25,9 +25,11 @@ import type { Device } from "./device.ts";
 export class SealedRows {
   #chunk: Chunk = createChunk(0, ALL_FIELDS);
   readonly #numbers = new Float64Array(NUMBER_FIELDS.length);
+  readonly #table: DeviceTable;
   readonly #dictionary: Dictionary;
 
-  constructor(dictionary: Dictionary) {
+  constructor(table: DeviceTable, dictionary: Dictionary) {
+    this.#table = table;
     this.#dictionary = dictionary;
   }
 
@@ -37,46 +39,48 @@ export class SealedRows {
   }
 
   /** The newest record of a device that has one, wherever it is. */
-  newest({ number, track, sealedNewestMs }: Device): RowRef {
-    return track.newestMs >= sealedNewestMs ? track.newest() : this.at(number);
+  newest(device: number): RowRef {
+    const { tracks, sealedTimes } = this.#table;
+    return tracks.newestMs(device) >= sealedTimes.of(device) ? tracks.newest(device) : this.at(device);
   }
 
   /** Writes a row from a batch, with the dictionary's numbers of its profile and state. */
-  write(device: Device, batch: ReportBatch, row: number, profile: number, state: number): void {
+  write(device: number, batch: ReportBatch, row: number, profile: number, state: number): void {
     const timestampMs = batch.timestampMs[row]!;
-    this.#grow(device.number);
-    writeRow(this.#chunk, device.number, timestampMs, batch.numbers, row);
+    this.#grow(device);
+    writeRow(this.#chunk, device, timestampMs, batch.numbers, row);
     this.#setTuples(device, profile, state);
-    device.sealedNewestMs = timestampMs;
+    this.#table.sealedTimes.set(device, timestampMs);
   }
 
   /** Copies a row from wherever it is. */
-  set(device: Device, { chunk, row }: RowRef): void {
+  set(device: number, { chunk, row }: RowRef): void {
     const timestampMs = timestampAt(chunk, row);
-    this.#grow(device.number);
+    this.#grow(device);
     const target = this.#chunk;
     copyNumbers(chunk, row, this.#numbers, 0);
-    setTimestamp(target, device.number, timestampMs);
+    setTimestamp(target, device, timestampMs);
     this.#numbers.forEach((value, field) => {
-      setNumber(target, device.number, field, value);
+      setNumber(target, device, field, value);
     });
     this.#setTuples(device, profileAt(chunk, row), stateAt(chunk, row));
-    device.sealedNewestMs = timestampMs;
+    this.#table.sealedTimes.set(device, timestampMs);
   }
 
   /** Forgets the device's row, where it has one. */
-  remove(device: Device): void {
-    if (device.sealedNewestMs === Number.NEGATIVE_INFINITY) return;
-    const { chunk, row } = this.at(device.number);
+  remove(device: number): void {
+    const { sealedTimes } = this.#table;
+    if (sealedTimes.of(device) === Number.NEGATIVE_INFINITY) return;
+    const { chunk, row } = this.at(device);
     this.#dictionary.release(profileAt(chunk, row), stateAt(chunk, row));
-    device.sealedNewestMs = Number.NEGATIVE_INFINITY;
+    sealedTimes.set(device, Number.NEGATIVE_INFINITY);
   }
 
   /** In place of those of the row that the device had, if any. */
-  #setTuples(device: Device, profile: number, state: number): void {
+  #setTuples(device: number, profile: number, state: number): void {
     this.#dictionary.retain(profile, state);
     this.remove(device);
-    setTuples(this.#chunk, device.number, profile, state);
+    setTuples(this.#chunk, device, profile, state);
   }
 
   #grow(device: number): void {

@@ -1,6 +1,7 @@
 import type { Device } from "./device.ts";
-import { DeviceList } from "./device-list.ts";
+import type { ListedDevices } from "./device-list.ts";
 import type { DeviceTable } from "./device-table.ts";
+import { DevicesByUser } from "./devices-by-user.ts";
 
 /** Which of an app's devices are whose. */
 
@@ -10,74 +11,53 @@ const NO_USER = 0;
 /** Which of an app's devices are whose: by their newest record, and by all their records in memory. */
 export class UsersOfApp {
   readonly #table: DeviceTable;
-  readonly #users = new Map<number, DevicesOfUser>();
-  readonly #none: DeviceList;
+  readonly #current: DevicesByUser;
+  readonly #held: DevicesByUser;
 
   constructor(table: DeviceTable) {
     this.#table = table;
-    this.#none = new DeviceList(table);
+    this.#current = new DevicesByUser(table);
+    this.#held = new DevicesByUser(table);
   }
 
-  /** Users with any device or record. */
+  /** Users with any device or record; looks at all of them. */
   get count(): number {
-    return this.#users.size;
+    return new Set([...this.#current.users(), ...this.#held.users()]).size;
   }
 
   /** Devices whose newest record is this user's. */
-  currentDevices(user: number): DeviceList {
-    return this.#users.get(user)?.current ?? this.#none;
+  currentDevices(user: number): ListedDevices {
+    return this.#current.of(user);
   }
 
   /** Devices with any record of this user's. */
-  heldDevices(user: number): DeviceList {
-    return this.#users.get(user)?.held ?? this.#none;
+  heldDevices(user: number): ListedDevices {
+    return this.#held.of(user);
   }
 
   /** The device's newest record is now this user's. */
   setCurrent(device: Device, user: number): void {
     if (device.currentUser === user) return;
     this.leaveCurrent(device);
-    device.currentUser = user;
-    if (user !== NO_USER) this.#devicesOf(user).current.add(device);
+    this.#table.currentUsers.set(device.number, user);
+    if (user !== NO_USER) this.#current.add(user, device);
   }
 
   /** The device's newest record is nobody's any more. */
   leaveCurrent(device: Device): void {
-    const devices = this.#users.get(device.currentUser);
-    if (devices === undefined) return; // A device that has just come.
-    devices.current.delete(device);
-    this.#forgetIfNone(device.currentUser, devices);
+    const user = device.currentUser;
+    if (user !== NO_USER) this.#current.delete(user, device);
   }
 
   /** One more record of the device's is this user's. */
   countRecord(device: Device, user: number): void {
-    if (device.holders.add(user) && user !== NO_USER) this.#devicesOf(user).held.add(device);
+    const isFirst = this.#table.holders.add(device.number, user);
+    if (isFirst && user !== NO_USER) this.#held.add(user, device);
   }
 
   /** One record fewer of the device's is this user's. */
   discountRecord(device: Device, user: number): void {
-    if (!device.holders.remove(user) || user === NO_USER) return;
-    const devices = this.#devicesOf(user);
-    devices.held.delete(device);
-    this.#forgetIfNone(user, devices);
+    const wasLast = this.#table.holders.remove(device.number, user);
+    if (wasLast && user !== NO_USER) this.#held.delete(user, device);
   }
-
-  /** A user is a number that means another user once no record names this one. */
-  #forgetIfNone(user: number, { current, held }: DevicesOfUser): void {
-    if (current.size === 0 && held.size === 0) this.#users.delete(user);
-  }
-
-  #devicesOf(user: number): DevicesOfUser {
-    let devices = this.#users.get(user);
-    if (devices === undefined) {
-      devices = { current: new DeviceList(this.#table), held: new DeviceList(this.#table) };
-      this.#users.set(user, devices);
-    }
-    return devices;
-  }
-}
-
-interface DevicesOfUser {
-  readonly current: DeviceList;
-  readonly held: DeviceList;
 }

@@ -1,6 +1,7 @@
 import { assert } from "../../lib/assert.ts";
 import { nextUtcDay, type UtcDay, utcDayOf, utcDayStartMs } from "../../time/utc-day.ts";
 import type { Device } from "../devices/device.ts";
+import type { ChangedRecords } from "./changed-records.ts";
 
 /** What memory knows of each UTC day: how many records it has of it, and what of it the archive holds. */
 
@@ -21,9 +22,6 @@ export interface LedgerDay {
 
 /** Sequences count from 1. A day whose archive covers no entry is sealed all the same: files may have records of it. */
 export const UNSEALED = -1;
-
-/** Timestamps of changed records, by device. */
-export type ChangedRecords = Map<Device, Set<number>>;
 
 /** No instant lies in it. */
 const NO_DAY: LedgerDay = { ...createDay(0 as UtcDay), startMs: Number.POSITIVE_INFINITY };
@@ -87,17 +85,7 @@ export class DayLedger {
 
 /** Remembers that a record changed, where somebody wants to know. */
 export function noteChange({ changed }: LedgerDay, device: Device, timestampMs: number): void {
-  if (changed === null) return;
-  const known = changed.get(device);
-  if (known === undefined) changed.set(device, new Set([timestampMs]));
-  else known.add(timestampMs);
-}
-
-/** How many records changed since the day's rows were last taken. */
-export function countChanged({ changed }: LedgerDay): number {
-  let records = 0;
-  for (const timestamps of changed?.values() ?? []) records += timestamps.size;
-  return records;
+  if (changed !== null) changed.note(device, timestampMs);
 }
 
 /** Whether the archive may hold records of the day. */

@@ -19,7 +19,7 @@ const LOOKS_A_STEP = 4096;
 
 /** Whether memory holds anything of a sealed day that the archive does not. */
 export function holdsLate({ count, isLeaving, changed }: LedgerDay): boolean {
-  return isLeaving ? changed!.size > 0 : count > 0;
+  return isLeaving ? changed!.count > 0 : count > 0;
 }
 
 /** A range of sealed days, and what lies over its archived records. */
@@ -124,5 +124,5 @@ export class LateScan {
 function isLate(ledger: DayLedger, device: Device, chunk: Chunk, row: number): boolean {
   const timestampMs = timestampAt(chunk, row);
   const { isLeaving, changed } = ledger.at(timestampMs);
-  return !isLeaving || changed!.get(device)?.has(timestampMs) === true;
+  return !isLeaving || changed!.has(device, timestampMs);
 }

@@ -24,7 +24,6 @@ export interface Chunk {
 
 /** 256 rows keep the slack of a half-filled chunk small beside a device-day and a late insert cheap. */
 export const CHUNK_ROWS_MAX = 256;
-const CHUNK_ROWS_MIN = 4;
 
 /** Latitude and longitude: number fields that every record has. */
 const FIXED_FIELDS = 2;
@@ -53,11 +52,6 @@ const BYTES_PER_CELL = 8;
 export function createChunk(capacity: number, mask: number): Chunk {
   const width = WIDTH_OF[mask]!;
   return { count: 0, capacity, mask, width, f64: new Float64Array(width * capacity) };
-}
-
-/** The smallest chunk that takes a device's first row: most devices of a large fleet have few. */
-export function createFirstChunk(mask: number): Chunk {
-  return createChunk(CHUNK_ROWS_MIN, mask);
 }
 
 /** The mask of the optional fields that row `row` of these columns carries. */
@@ -168,9 +162,14 @@ export function setTuples(chunk: Chunk, row: number, profile: number, state: num
 
 /** Rows with a timestamp before `timestampMs`. */
 export function rowsBefore(chunk: Chunk, timestampMs: number): number {
+  return firstRowSince(chunk, 0, chunk.count, timestampMs);
+}
+
+/** Of rows `from` to before `to`, the first with this timestamp or a later one; `to` where there is none. */
+export function firstRowSince(chunk: Chunk, from: number, to: number, timestampMs: number): number {
   const { f64, width } = chunk;
-  let low = 0;
-  let high = chunk.count;
+  let low = from;
+  let high = to;
   while (low < high) {
     const middle = (low + high) >>> 1;
     if (f64[middle * width]! < timestampMs) low = middle + 1;
@@ -182,9 +181,13 @@ export function rowsBefore(chunk: Chunk, timestampMs: number): number {
 /** Makes room at `row`; the caller writes it. */
 export function openRow(chunk: Chunk, row: number): void {
   assert(row <= chunk.count && chunk.count < chunk.capacity, "a row is opened within a chunk that has room");
-  const { f64, width, count } = chunk;
-  if (row < count) f64.copyWithin((row + 1) * width, row * width, count * width);
-  chunk.count = count + 1;
+  shiftRows(chunk, row, chunk.count);
+  chunk.count++;
+}
+
+/** Moves rows `from` to before `to` by one row. */
+export function shiftRows({ f64, width }: Chunk, from: number, to: number): void {
+  if (from < to) f64.copyWithin((from + 1) * width, from * width, to * width);
 }
 
 /** A new chunk with rows `from` to `to` of this one, of this capacity and with at least these fields. */
@@ -192,22 +195,27 @@ export function copyRows(chunk: Chunk, from: number, to: number, capacity: numbe
   assert(to - from <= capacity, "a chunk has room for what is copied into it");
   const copy = createChunk(capacity, mask);
   copy.count = to - from;
-  if (mask === chunk.mask) {
+  putRows(copy, 0, chunk, from, to);
+  return copy;
+}
+
+/** Writes rows `from` to before `to` of a chunk into others from `into` on; these have at least the same fields. */
+export function putRows(target: Chunk, into: number, chunk: Chunk, from: number, to: number): void {
+  if (target.mask === chunk.mask) {
     // Cell by cell, since a view of some of them would give the chunk a buffer.
     const end = to * chunk.width;
-    for (let cell = from * chunk.width, into = 0; cell < end; cell++, into++)
-      copy.f64[into] = chunk.f64[cell]!;
-    return copy;
+    for (let cell = from * chunk.width, at = into * chunk.width; cell < end; cell++, at++)
+      target.f64[at] = chunk.f64[cell]!;
+    return;
   }
-  for (let row = from; row < to; row++) {
-    const into = row - from;
-    copy.f64[into * copy.width] = timestampAt(chunk, row);
+  for (let row = from, at = into; row < to; row++, at++) {
+    setTimestamp(target, at, timestampAt(chunk, row));
     for (let field = 0; field < FIELDS; field++) {
-      if (CELL_OF[mask * FIELDS + field] !== 0) setNumber(copy, into, field, numberAt(chunk, row, field));
+      const cell = CELL_OF[target.mask * FIELDS + field]!;
+      if (cell !== 0) target.f64[at * target.width + cell] = numberAt(chunk, row, field);
     }
-    setTuples(copy, into, profileAt(chunk, row), stateAt(chunk, row));
+    setTuples(target, at, profileAt(chunk, row), stateAt(chunk, row));
   }
-  return copy;
 }
 
 /** Writes row `row` of the batch's columns into row `into`, whose fields the chunk must have. */

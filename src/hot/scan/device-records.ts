@@ -3,7 +3,7 @@ import type { TimeRange } from "../../time/range.ts";
 import type { Device } from "../devices/device.ts";
 import { type Chunk, numberAt, profileAt, rowBytes, timestampAt } from "../records/chunk.ts";
 import type { Dictionary } from "../records/dictionary.ts";
-import type { RowRef } from "../records/track.ts";
+import type { RowRef } from "../records/long-track.ts";
 
 /** Those of one device's records that a query asks for. */
 
@@ -37,7 +37,7 @@ export class DeviceRecords {
     this.#dictionary = dictionary;
     // A device held by one user all the time needs no look at each record's user.
     const user =
-      filter.user !== null && device.holders.recordsOf(filter.user) < device.track.count ? filter.user : null;
+      filter.user !== null && device.recordsOf(filter.user) < device.track.count ? filter.user : null;
     const needed = filter.accuracyMetersMax !== null || user !== null;
     this.#filter = needed ? { accuracyMetersMax: filter.accuracyMetersMax, user } : null;
   }

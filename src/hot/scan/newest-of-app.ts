@@ -27,12 +27,12 @@ export class NewestOfApp implements NewestRecords {
   }
 
   deviceId(device: number): DeviceId {
-    return this.#table.byNumber(device).id;
+    return this.#table.idOf(device)!;
   }
 
   pageOf(number: number): RecordPage {
     const device = this.#table.byNumber(number);
-    const { chunk, row } = this.#sealed.newest(device);
+    const { chunk, row } = this.#sealed.newest(number);
     this.#page.clear();
     this.#page.add(device, chunk, row);
     return this.#page.build();
@@ -41,7 +41,7 @@ export class NewestOfApp implements NewestRecords {
   prefetch(devices: Uint32Array, count: number): void {
     let sum = 0;
     for (let i = 0; i < count; i++) {
-      const { chunk, row } = this.#sealed.newest(this.#table.byNumber(devices[i]!));
+      const { chunk, row } = this.#sealed.newest(devices[i]!);
       sum += timestampAt(chunk, row) + profileAt(chunk, row);
     }
     assert(!Number.isNaN(sum), "every record has a time"); // Which keeps compilers from leaving the sum out.
@@ -52,7 +52,7 @@ export class NewestOfApp implements NewestRecords {
     const page = new PageBuilder(devices.length, this.#dictionary);
     for (const number of devices) {
       const device = this.#table.byNumber(number);
-      const { chunk, row } = this.#sealed.newest(device);
+      const { chunk, row } = this.#sealed.newest(number);
       page.add(device, chunk, row);
     }
     return page.build();

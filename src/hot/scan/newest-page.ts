@@ -63,11 +63,10 @@ export class NewestPage {
 
   /** Without devices that meanwhile went, matched no more, or were not listed any more. */
   found(isListed: (device: Device) => boolean): PageFound {
-    const { table } = this.#app;
     const devices = this.#devices.filter((number, index) => {
       const held = this.#held[index];
       if (held === undefined) return true;
-      return table.findByNumber(number) === held && isListed(held) && this.#matches(number);
+      return !held.isGone && isListed(held) && this.#matches(number);
     });
     return { devices, total: this.#total - (this.#devices.length - devices.length) };
   }
@@ -101,6 +100,6 @@ export class NewestPage {
     if (timeMs < range.startMs || timeMs >= range.endMs) return false;
     if (accuracyMetersMax === null) return true;
     // A position without an accuracy has NaN, which is never greater.
-    return !(this.#app.newestAccuracyMeters(this.#app.table.byNumber(device)) > accuracyMetersMax);
+    return !(this.#app.newestAccuracyMeters(device) > accuracyMetersMax);
   }
 }

@@ -1,7 +1,7 @@
 import type { Order, TimeRange } from "../../time/range.ts";
 import type { Device } from "../devices/device.ts";
 import { timestampAt } from "../records/chunk.ts";
-import type { RowRef } from "../records/track.ts";
+import type { RowRef } from "../records/long-track.ts";
 import { DeviceRecords } from "./device-records.ts";
 import type { MemoryScan } from "./memory-scan.ts";
 import { PageBuilder } from "./page-builder.ts";

@@ -24,6 +24,11 @@ export function hashTuple(tuple: ArrayLike<number>, start: number, width: number
   return mixed(hash);
 }
 
+/** The same of one whole number. */
+export function hashNumber(number: number): number {
+  return mixed(Math.imul(SEED ^ number, FACTOR));
+}
+
 /** The same over the UTF-16 units of a text. */
 export function hashText(text: string): number {
   let hash = SEED;

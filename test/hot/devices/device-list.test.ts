@@ -88,7 +88,7 @@ test("blocks() meets once whoever stays, in order, whatever comes and goes betwe
       const met: Device[] = [];
       const rest = [...changes];
       for (const block of list.blocks()) {
-        met.push(...block);
+        met.push(...block.map(({ number }) => DEVICES[number]!)); // As they were added, to be told apart.
         const { act, from, count } = rest.pop() ?? { act: "read", from: 0, count: 0 };
         for (const device of DEVICES.slice(from, from + count)) {
           if (act === "add" && !there.has(device)) {

@@ -15,7 +15,7 @@ const hash = fc.constantFrom(
 test("a table has the devices that were added and not removed, by id and by number", () => {
   fc.assert(
     fc.property(story, fc.array(id, { maxLength: 20 }), hash, (changes, asked, hash) => {
-      const table = new DeviceTable(hash);
+      const table = new DeviceTable(undefined, hash);
       const plain = new Map<string, number>();
       for (const [id, isAdded] of changes) {
         const known = table.find(id);

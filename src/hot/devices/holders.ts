@@ -1,49 +1,57 @@
 import { assert } from "../../lib/assert.ts";
+import { NumberColumn } from "./number-column.ts";
 
 const LISTED_MAX = 8;
 
-/** No user's number. */
-const NOBODY = -1;
-
-/** Who made how many of a device's records in memory. Mostly it is one user, who takes no list. */
+/** Who made how many records in memory of each device, by its number. Mostly it is one user, who takes no list. */
 export class Holders {
-  #user = NOBODY;
-  #records = 0;
-  #others: OtherHolders | null = null;
+  /** One more than the number of the user who was first; 0 where nobody is. */
+  readonly #first = new NumberColumn((length) => new Uint32Array(length), 0);
+  /** That user's records. */
+  readonly #records = new NumberColumn((length) => new Uint32Array(length), 0);
+  /** Of devices that have any. */
+  readonly #others = new Map<number, OtherHolders>();
 
-  /** Whether no record is counted. */
-  get isEmpty(): boolean {
-    return this.#user === NOBODY && this.#others === null;
+  /** Whether no record of the device is counted. */
+  isEmpty(device: number): boolean {
+    return this.#first.of(device) === 0 && !this.#others.has(device);
   }
 
-  recordsOf(user: number): number {
-    return user === this.#user ? this.#records : (this.#others?.recordsOf(user) ?? 0);
+  recordsOf(device: number, user: number): number {
+    if (this.#first.of(device) === user + 1) return this.#records.of(device);
+    return this.#others.get(device)?.recordsOf(user) ?? 0;
   }
 
-  /** Counts a record of a user's; true where it is the first. */
-  add(user: number): boolean {
-    if (user === this.#user) {
-      this.#records++;
+  /** Counts a record of a user's; true where it is the device's first of theirs. */
+  add(device: number, user: number): boolean {
+    const first = this.#first.of(device);
+    if (first === user + 1) {
+      this.#records.set(device, this.#records.of(device) + 1);
       return false;
     }
-    if (this.#user === NOBODY && this.recordsOf(user) === 0) {
-      this.#user = user;
-      this.#records = 1;
+    if (first === 0 && this.recordsOf(device, user) === 0) {
+      this.#first.set(device, user + 1);
+      this.#records.set(device, 1);
       return true;
     }
-    this.#others ??= new OtherHolders();
-    return this.#others.add(user);
+    let others = this.#others.get(device);
+    if (others === undefined) {
+      others = new OtherHolders();
+      this.#others.set(device, others);
+    }
+    return others.add(user);
   }
 
   /** Takes back a record of a user's; true where it was the last. */
-  remove(user: number): boolean {
-    const records = this.recordsOf(user);
+  remove(device: number, user: number): boolean {
+    const records = this.recordsOf(device, user);
     assert(records > 0, "a record that is taken back was counted");
-    if (user !== this.#user) {
-      this.#others!.remove(user);
-      if (this.#others!.isEmpty) this.#others = null;
-    } else if (records > 1) this.#records--;
-    else this.#user = NOBODY;
+    if (this.#first.of(device) !== user + 1) {
+      const others = this.#others.get(device)!;
+      others.remove(user);
+      if (others.isEmpty) this.#others.delete(device);
+    } else if (records > 1) this.#records.set(device, records - 1);
+    else this.#first.set(device, 0);
     return records === 1;
   }
 }

@@ -5,13 +5,12 @@ import {
   type Chunk,
   copyRows,
   createChunk,
-  createFirstChunk,
   openRow,
   rowsBefore,
   timestampAt,
 } from "./chunk.ts";
 
-/** One device's records in memory. */
+/** The records in memory of a device that has many. */
 
 /** A row of a chunk of a track. Any insert into the track makes it void. */
 export interface RowRef {
@@ -25,10 +24,9 @@ const NO_STARTS: number[] = [];
 
 /**
  * All records of one device in time order: a list of chunks, found by binary search. Records are counted
- * from 0, the oldest, so a time range is a range of indexes. A class, since closures for each of a
- * million devices would cost more than their records.
+ * from 0, the oldest, so a time range is a range of indexes.
  */
-export class Track {
+export class LongTrack {
   #count = 0;
   #newestMs = Number.NEGATIVE_INFINITY;
   /** Null where there is no record. By itself: most devices of a large fleet have one chunk, and no lists of others. */
@@ -37,6 +35,13 @@ export class Track {
   #older = NO_CHUNKS;
   /** Index of the first row of each of those. */
   #starts = NO_STARTS;
+
+  /** Of records that lie in a chunk, which is the track's from now on. */
+  constructor(chunk: Chunk) {
+    this.#push(chunk);
+    this.#count = chunk.count;
+    this.#newestMs = timestampAt(chunk, chunk.count - 1);
+  }
 
   get count(): number {
     return this.#count;
@@ -132,7 +137,7 @@ export class Track {
 
   #append(timestampMs: number, mask: number): RowRef {
     const newest = this.#newest;
-    if (newest === null) this.#push(createFirstChunk(mask));
+    if (newest === null) this.#push(createChunk(CHUNK_ROWS_MAX / 4, mask));
     else if (newest.count === CHUNK_ROWS_MAX) {
       // A device that fills chunks will fill this one too; starting at a quarter keeps the slack small.
       this.#push(createChunk(CHUNK_ROWS_MAX / 4, newest.mask | mask));

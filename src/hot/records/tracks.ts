@@ -1,0 +1,240 @@
+import { assert } from "../../lib/assert.ts";
+import type { TimeRange } from "../../time/range.ts";
+import {
+  CHUNK_ROWS_MAX,
+  type Chunk,
+  copyRows,
+  firstRowSince,
+  putRows,
+  shiftRows,
+  timestampAt,
+} from "./chunk.ts";
+import { LongTrack, type RowRef } from "./long-track.ts";
+import { BLOCK_ROWS_MAX, firstRowAt, type RowPages } from "./row-pages.ts";
+
+/** The records in memory of an app's devices. */
+
+/** In place of a count of rows: the device has a track of its own. */
+const LONG = 255;
+/** A long track of no more rows becomes a block again; well below its room, so that it does not go to and fro. */
+const SHORT_ROWS_MAX = BLOCK_ROWS_MAX / 2;
+
+/**
+ * By device number, all records of each device in time order. Most devices of a large fleet have few records: theirs
+ * are a block of rows beside those of others, and two columns. Who has more has a `LongTrack`.
+ */
+export class Tracks {
+  readonly #pages: RowPages;
+  /** Where the device's block is, or the number of its long track. */
+  #places = new Uint32Array(0);
+  /** Rows of the block, or `LONG`. */
+  #counts = new Uint8Array(0);
+  readonly #long: (LongTrack | undefined)[] = [];
+  readonly #freeLong: number[] = [];
+
+  constructor(pages: RowPages) {
+    this.#pages = pages;
+  }
+
+  count(device: number): number {
+    const count = this.#countOf(device);
+    return count === LONG ? this.#longOf(device).count : count;
+  }
+
+  /** Timestamp of the newest record; -Infinity while there is none. */
+  newestMs(device: number): number {
+    const count = this.#countOf(device);
+    if (count === LONG) return this.#longOf(device).newestMs;
+    if (count === 0) return Number.NEGATIVE_INFINITY;
+    const place = this.#places[device]!;
+    return timestampAt(this.#pages.chunkAt(place), firstRowAt(place) + count - 1);
+  }
+
+  /** How many records are older than this. */
+  countBefore(device: number, timestampMs: number): number {
+    const count = this.#countOf(device);
+    if (count === LONG) return this.#longOf(device).countBefore(timestampMs);
+    if (count === 0) return 0;
+    const first = firstRowAt(this.#places[device]!);
+    return firstRowSince(this.#chunkOf(device), first, first + count, timestampMs) - first;
+  }
+
+  /** The record of an index, counted from the oldest. */
+  at(device: number, index: number): RowRef {
+    if (this.#counts[device] === LONG) return this.#longOf(device).at(index);
+    return { chunk: this.#chunkOf(device), row: firstRowAt(this.#places[device]!) + index };
+  }
+
+  /** The newest record of a device that has one. */
+  newest(device: number): RowRef {
+    const count = this.#counts[device]!;
+    if (count === LONG) return this.#longOf(device).newest();
+    const place = this.#places[device]!;
+    return { chunk: this.#pages.chunkAt(place), row: firstRowAt(place) + count - 1 };
+  }
+
+  /** The record with this very timestamp, or null. */
+  find(device: number, timestampMs: number): RowRef | null {
+    const count = this.#countOf(device);
+    if (count === LONG) return this.#longOf(device).find(timestampMs);
+    if (count === 0) return null;
+    const chunk = this.#chunkOf(device);
+    const end = firstRowAt(this.#places[device]!) + count;
+    if (timestampMs > timestampAt(chunk, end - 1)) return null;
+    const row = firstRowSince(chunk, end - count, end, timestampMs);
+    return timestampAt(chunk, row) === timestampMs ? { chunk, row } : null;
+  }
+
+  /** Makes a row for a timestamp that is not there yet, with columns for `mask`; the caller fills it. */
+  insert(device: number, timestampMs: number, mask: number): RowRef {
+    if (device >= this.#counts.length) this.#grow(device + 1);
+    const count = this.#counts[device]!;
+    if (count === BLOCK_ROWS_MAX) this.#lengthen(device);
+    if (count >= BLOCK_ROWS_MAX) return this.#longOf(device).insert(timestampMs, mask);
+    if (count === 0) this.#places[device] = this.#pages.take(mask, 1);
+    else this.#prepare(device, mask, count + 1);
+    this.#counts[device] = count + 1;
+    const chunk = this.#chunkOf(device);
+    const first = firstRowAt(this.#places[device]!);
+    const end = first + count;
+    if (count === 0 || timestampMs > timestampAt(chunk, end - 1)) return { chunk, row: end };
+    const row = firstRowSince(chunk, first, end, timestampMs);
+    assert(timestampAt(chunk, row) > timestampMs, "an instant has one record");
+    shiftRows(chunk, row, end);
+    return { chunk, row };
+  }
+
+  /** The same record in a chunk that has columns for `mask`; its old place gives way where it has not. */
+  widen(device: number, ref: RowRef, mask: number): RowRef {
+    const count = this.#counts[device]!;
+    if (count === LONG) return this.#longOf(device).widen(ref, mask);
+    const index = ref.row - firstRowAt(this.#places[device]!);
+    this.#prepare(device, mask, count);
+    return this.at(device, index);
+  }
+
+  /** Visits records `from` to `to`, a run of rows of one chunk at a time, oldest first. */
+  runs(
+    device: number,
+    from: number,
+    to: number,
+    visit: (chunk: Chunk, rowFrom: number, rowTo: number) => void,
+  ): void {
+    const count = this.#countOf(device);
+    if (count === LONG) this.#longOf(device).runs(from, to, visit);
+    else if (from < Math.min(to, count)) {
+      const first = firstRowAt(this.#places[device]!);
+      visit(this.#chunkOf(device), first + Math.max(0, from), first + Math.min(to, count));
+    }
+  }
+
+  /** Takes out what lies in the range and is not to be kept, and frees its memory. */
+  remove(device: number, range: TimeRange, isKept: (timestampMs: number) => boolean): void {
+    const count = this.#countOf(device);
+    if (count === LONG) {
+      this.#longOf(device).remove(range, isKept);
+      this.#shorten(device);
+      return;
+    }
+    if (count === 0) return;
+    const place = this.#places[device]!;
+    const chunk = this.#pages.chunkAt(place);
+    const first = firstRowAt(place);
+    let kept = first;
+    for (let row = first; row < first + count; row++) {
+      const timestampMs = timestampAt(chunk, row);
+      const isLeaving = timestampMs >= range.startMs && timestampMs < range.endMs && !isKept(timestampMs);
+      if (isLeaving) continue;
+      if (kept < row) putRows(chunk, kept, chunk, row, row + 1);
+      kept++;
+    }
+    this.#keepFirst(device, kept - first);
+  }
+
+  /** Whether the device's number is below what the columns have room for, and its rows. */
+  #countOf(device: number): number {
+    return device < this.#counts.length ? this.#counts[device]! : 0;
+  }
+
+  #longOf(device: number): LongTrack {
+    return this.#long[this.#places[device]!]!;
+  }
+
+  #chunkOf(device: number): Chunk {
+    return this.#pages.chunkAt(this.#places[device]!);
+  }
+
+  /** Makes sure that a block has these fields, and room for so many rows. */
+  #prepare(device: number, mask: number, rows: number): void {
+    const place = this.#places[device]!;
+    const chunk = this.#pages.chunkAt(place);
+    const wanted = chunk.mask | mask;
+    if (wanted !== chunk.mask || rows > this.#pages.roomAt(place)) this.#move(device, wanted, rows);
+  }
+
+  /** Moves the rows of a block to one with these fields, and with room for so many. */
+  #move(device: number, mask: number, rows: number): void {
+    const from = this.#places[device]!;
+    const to = this.#pages.take(mask, rows);
+    const first = firstRowAt(from);
+    const count = Math.min(this.#counts[device]!, rows);
+    putRows(this.#pages.chunkAt(to), firstRowAt(to), this.#pages.chunkAt(from), first, first + count);
+    this.#pages.release(from);
+    this.#places[device] = to;
+  }
+
+  /** Of the rows of a block only the first stay. */
+  #keepFirst(device: number, count: number): void {
+    const place = this.#places[device]!;
+    if (count === 0) this.#pages.release(place);
+    else if (count <= this.#pages.roomAt(place) / 2) this.#move(device, this.#chunkOf(device).mask, count);
+    this.#counts[device] = count;
+  }
+
+  /** Moves a full block to a track of its own. */
+  #lengthen(device: number): void {
+    const place = this.#places[device]!;
+    const chunk = this.#pages.chunkAt(place);
+    const first = firstRowAt(place);
+    const rows = copyRows(chunk, first, first + BLOCK_ROWS_MAX, CHUNK_ROWS_MAX / 2, chunk.mask);
+    this.#pages.release(place);
+    const number = this.#freeLong.pop() ?? this.#long.length;
+    this.#long[number] = new LongTrack(rows);
+    this.#places[device] = number;
+    this.#counts[device] = LONG;
+  }
+
+  /** Moves the rows of a long track to a block, where few are left. */
+  #shorten(device: number): void {
+    const track = this.#longOf(device);
+    const { count } = track;
+    if (count > SHORT_ROWS_MAX) return;
+    const number = this.#places[device]!;
+    if (count > 0) {
+      let mask = 0;
+      track.runs(0, count, (chunk) => {
+        mask |= chunk.mask;
+      });
+      const place = this.#pages.take(mask, count);
+      let into = firstRowAt(place);
+      track.runs(0, count, (chunk, from, to) => {
+        putRows(this.#pages.chunkAt(place), into, chunk, from, to);
+        into += to - from;
+      });
+      this.#places[device] = place;
+    }
+    this.#counts[device] = count;
+    this.#long[number] = undefined;
+    this.#freeLong.push(number);
+  }
+
+  #grow(devices: number): void {
+    const capacity = Math.max(devices, 2 * this.#counts.length);
+    const places = new Uint32Array(capacity);
+    places.set(this.#places);
+    this.#places = places;
+    const counts = new Uint8Array(capacity);
+    counts.set(this.#counts);
+    this.#counts = counts;
+  }
+}

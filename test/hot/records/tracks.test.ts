@@ -1,0 +1,162 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { DeviceTable } from "../../../src/hot/devices/device-table.ts";
+import type { DeviceTrack } from "../../../src/hot/devices/device-track.ts";
+import { profileAt, setTuples, stateAt, timestampAt, writeRow } from "../../../src/hot/records/chunk.ts";
+import { RowPages } from "../../../src/hot/records/row-pages.ts";
+import type { DeviceId } from "../../../src/model/ids.ts";
+import { NUMBER_FIELDS } from "../../../src/model/location-fields.ts";
+
+/** Number columns of a batch with one row that carries nothing. */
+const NOWHERE = NUMBER_FIELDS.map(() => new Float64Array(1));
+
+function emptyTrack(pages = new RowPages()): DeviceTrack {
+  return new DeviceTable(pages).add("a" as DeviceId).track;
+}
+
+function put(track: DeviceTrack, timestampMs: number, mask = 0): void {
+  const { chunk, row } = track.insert(timestampMs, mask);
+  writeRow(chunk, row, timestampMs, NOWHERE, 0);
+  setTuples(chunk, row, timestampMs, timestampMs + 1);
+}
+
+function filled(timestamps: readonly number[]): DeviceTrack {
+  const track = emptyTrack();
+  for (const timestampMs of timestamps) put(track, timestampMs);
+  return track;
+}
+
+function timestampsOf(track: DeviceTrack): number[] {
+  const seen: number[] = [];
+  track.runs(0, track.count, (chunk, from, to) => {
+    for (let row = from; row < to; row++) {
+      expect(profileAt(chunk, row)).toBe(timestampAt(chunk, row));
+      expect(stateAt(chunk, row)).toBe(timestampAt(chunk, row) + 1);
+      seen.push(timestampAt(chunk, row));
+    }
+  });
+  return seen;
+}
+
+const unorderedTimes = fc.uniqueArray(fc.nat(5000), { minLength: 1, maxLength: 1500, size: "max" });
+
+test("a track keeps time order however records arrive, over many chunks", () => {
+  fc.assert(
+    fc.property(unorderedTimes, (timestamps) => {
+      const track = filled(timestamps);
+      const sorted = timestamps.toSorted((a, b) => a - b);
+      expect(timestampsOf(track)).toEqual(sorted);
+      expect(track.count).toBe(sorted.length);
+      expect(track.newestMs).toBe(sorted.at(-1)!);
+      for (const timestampMs of [-1, 0, 17, 2500, 4999, 5001, ...sorted.slice(0, 5)]) {
+        expect(track.countBefore(timestampMs)).toBe(sorted.filter((each) => each < timestampMs).length);
+        const found = track.find(timestampMs);
+        expect(found === null ? null : timestampAt(found.chunk, found.row)).toBe(
+          sorted.includes(timestampMs) ? timestampMs : null,
+        );
+      }
+      const middle = sorted.length >> 1;
+      const at = track.at(middle);
+      expect(timestampAt(at.chunk, at.row)).toBe(sorted[middle]!);
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test("widen() keeps the record and its neighbours while a field gets its column", () => {
+  const track = filled(Array.from({ length: 300 }, (_, i) => i * 10));
+  const widened = track.widen(track.find(1500)!, 0b100);
+  expect(timestampAt(widened.chunk, widened.row)).toBe(1500);
+  expect(widened.chunk.mask).toBe(0b100);
+  expect(timestampsOf(track)).toHaveLength(300);
+  expect(track.find(1500)!.chunk).toBe(widened.chunk);
+});
+
+test("runs() visits nothing of an empty range", () => {
+  const track = emptyTrack();
+  track.runs(0, 0, () => {
+    throw new Error("nothing to visit");
+  });
+  expect(track.countBefore(0)).toBe(0);
+});
+
+test("remove() leaves what lies outside the range or is kept, and takes records in as before", () => {
+  const edges = fc.tuple(fc.nat(5000), fc.nat(5000)).map((pair) => pair.toSorted((a, b) => a - b));
+  fc.assert(
+    fc.property(unorderedTimes, edges, fc.integer({ min: 1, max: 50 }), (timestamps, edge, keepEvery) => {
+      const track = filled(timestamps);
+      const [startMs, endMs] = edge as [number, number];
+      const isKept = (timestampMs: number) => timestampMs % keepEvery === 0 && keepEvery > 1;
+      const isLeft = (each: number) => each < startMs || each >= endMs || isKept(each);
+      track.remove({ startMs, endMs }, isKept);
+      const left = timestamps.filter(isLeft).toSorted((a, b) => a - b);
+      expect(timestampsOf(track)).toEqual(left);
+      expect(track.newestMs).toBe(left.at(-1) ?? Number.NEGATIVE_INFINITY);
+      expect(track.countBefore(2500)).toBe(left.filter((each) => each < 2500).length);
+
+      for (const timestampMs of timestamps.filter((each) => !isLeft(each))) {
+        put(track, timestampMs);
+      }
+      expect(timestampsOf(track)).toEqual(timestamps.toSorted((a, b) => a - b));
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test("devices that share pages keep their own records, few or many, and leave no page behind", () => {
+  const act = fc.record({
+    device: fc.nat(5),
+    from: fc.nat(300),
+    count: fc.constantFrom(1, 2, 5, 60, 150),
+    mask: fc.nat(7),
+    isRemoved: fc.constantFrom(false, false, true),
+  });
+  fc.assert(
+    fc.property(fc.array(act, { maxLength: 40 }), (acts) => {
+      const pages = new RowPages();
+      const table = new DeviceTable(pages);
+      const tracks = Array.from({ length: 6 }, (_, device) => table.add(`${device}` as DeviceId).track);
+      const plain = tracks.map(() => new Set<number>());
+      for (const { device, from, count, mask, isRemoved } of acts) {
+        const track = tracks[device]!;
+        const times = plain[device]!;
+        for (let timestampMs = from; timestampMs < from + count; timestampMs++) {
+          if (isRemoved) times.delete(timestampMs);
+          else if (times.has(timestampMs)) {
+            const { chunk } = track.widen(track.find(timestampMs)!, mask);
+            expect(chunk.mask & mask).toBe(mask);
+          } else put(track, timestampMs, mask);
+          if (!isRemoved) times.add(timestampMs);
+        }
+        if (isRemoved) track.remove({ startMs: from, endMs: from + count }, () => false);
+        tracks.forEach((each, index) => {
+          expect(timestampsOf(each)).toEqual([...plain[index]!].sort((a, b) => a - b));
+          expect(each.count).toBe(plain[index]!.size);
+        });
+      }
+      for (const track of tracks) track.remove({ startMs: 0, endMs: 1000 }, () => false);
+      expect(pages.pageCount).toBe(0);
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test("a track of a device that is forgotten is empty, whoever has its number", () => {
+  const table = new DeviceTable();
+  const gone = table.add("a" as DeviceId);
+  table.remove(gone);
+  const other = table.add("b" as DeviceId);
+  put(other.track, 5);
+  expect(other.number).toBe(gone.number);
+  expect([gone.isGone, gone.track.count, gone.track.countBefore(10), gone.newestMs]).toEqual([
+    true,
+    0,
+    0,
+    Number.NEGATIVE_INFINITY,
+  ]);
+  expect(gone.track.find(5)).toBeNull();
+  gone.track.runs(0, 1, () => {
+    throw new Error("nothing to visit");
+  });
+  expect(timestampsOf(other.track)).toEqual([5]);
+});
