@@ -45,8 +45,12 @@ export class DeviceBlock {
     this.#oldestMs = Number.NEGATIVE_INFINITY;
   }
 
-  delete({ number }: Device): void {
-    this.#numbers.splice(this.#numbers.indexOf(number), 1);
+  has({ id, number }: Device): boolean {
+    return this.#numbers[this.countUpTo(id) - 1] === number;
+  }
+
+  delete({ id }: Device): void {
+    this.#numbers.splice(this.countUpTo(id) - 1, 1);
   }
 
   /** How many come no later than this. */

@@ -1,3 +1,4 @@
+import { assert } from "../../lib/assert.ts";
 import { compareUtf8 } from "../../lib/text/utf8.ts";
 import type { DeviceId } from "../../model/ids.ts";
 import type { Device } from "./device.ts";
@@ -35,9 +36,10 @@ export class DeviceList implements ListedDevices {
   #size = 0;
   /** Devices that came since somebody read. */
   #unread = 0;
+  /** Numbers of those that wait to be put in place. */
   #waiting = NO_DEVICES;
-  /** Those that wait, one after the other, for all who read. */
-  #settling: Iterator<number> | null = null;
+  /** Those of them that went before they were. */
+  readonly #gone = new Set<number>();
 
   /** The table knows the devices of the list by number. */
   constructor(table: DeviceTable) {
@@ -50,7 +52,7 @@ export class DeviceList implements ListedDevices {
 
   /** Whether reading begins at once. */
   get isSettled(): boolean {
-    return this.#waiting.size === 0;
+    return this.#waiting.length === 0;
   }
 
   /** Adds a device that is not in the list. */
@@ -59,18 +61,22 @@ export class DeviceList implements ListedDevices {
     if (this.isSettled && this.#unread < UNREAD_MAX) {
       this.#unread++;
       this.#putInPlace(device);
-    } else {
-      if (this.#waiting === NO_DEVICES) this.#waiting = new Set();
-      this.#waiting.add(device.number);
+    } else if (!this.#gone.delete(device.number)) {
+      if (this.isSettled) this.#waiting = [];
+      this.#waiting.push(device.number);
     }
   }
 
   /** Takes out a device that is in the list. */
   delete(device: Device): void {
     this.#size--;
-    if (this.#waiting.delete(device.number)) return;
     const index = this.#indexFor(device.id);
-    const block = this.#blocks[index]!;
+    const block = this.#blocks[index];
+    if (block?.has(device) !== true) {
+      assert(!this.isSettled, "a device that is taken out is in the list");
+      this.#gone.add(device.number);
+      return;
+    }
     block.delete(device);
     if (block.isEmpty) this.#replace(index, 1);
     else {
@@ -82,16 +88,12 @@ export class DeviceList implements ListedDevices {
   /** Takes a step towards having all devices in place; true where they are. Whoever reads does so first. */
   settle(): boolean {
     this.#unread = 0;
-    this.#settling ??= this.#waiting.values();
     for (let step = 0; step < STEP_DEVICES && !this.isSettled; step++) {
-      const number: number = this.#settling.next().value;
-      this.#waiting.delete(number);
-      this.#putInPlace(this.#table.byNumber(number));
+      const number = this.#waiting.pop()!;
+      if (!this.#gone.delete(number)) this.#putInPlace(this.#table.byNumber(number));
     }
-    if (!this.isSettled) return false;
-    this.#waiting = NO_DEVICES;
-    this.#settling = null;
-    return true;
+    if (this.isSettled) this.#waiting = NO_DEVICES;
+    return this.isSettled;
   }
 
   /**
@@ -173,4 +175,4 @@ export class DeviceList implements ListedDevices {
 }
 
 /** Most lists are short, and nobody ever waits: what they would hold is shared. */
-const NO_DEVICES = new Set<number>();
+const NO_DEVICES: number[] = [];

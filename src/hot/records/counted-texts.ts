@@ -1,22 +1,20 @@
 import { assert } from "../../lib/assert.ts";
 import { hashText } from "../../lib/tables/hash.ts";
+import { END, HashChains } from "../../lib/tables/hash-chains.ts";
 import { NumberPool, PAGE_MASK, PAGE_NUMBERS, PAGE_SHIFT } from "../../lib/tables/number-pool.ts";
-import { TextMap } from "../../lib/tables/text-map.ts";
-
-/** Not known yet; the one text in 4 billion that has it is hashed each time. */
-const NO_HASH = 0;
 
 /**
  * Texts kept once and named by numbers from 1; 0 is free to mean "none". Each counts how often it is named, and is
  * gone, its number to be given again, with the last that named it.
  */
 export class CountedTexts {
-  readonly #numbers = new TextMap<number>();
+  readonly #chains = new HashChains();
   readonly #pool = new NumberPool();
   readonly #pages: (TextPage | undefined)[] = [];
 
   constructor() {
-    this.#take(""); // Nobody gets number 0.
+    this.#take("", hashText("")); // Nobody gets number 0.
+    this.#chains.remove(0); // And nobody finds it.
   }
 
   get size(): number {
@@ -25,16 +23,14 @@ export class CountedTexts {
 
   /** The number of a text, which is added where it is new: that one is to be retained, or it stays for ever. */
   intern(text: string): number {
-    const known = this.#numbers.get(text);
-    if (known !== undefined) return known;
-    const number = this.#take(text);
-    this.#numbers.add(text, number);
-    return number;
+    const hash = hashText(text);
+    const known = this.#findBy(text, hash);
+    return known === 0 ? this.#take(text, hash) : known;
   }
 
   /** The number of a text, or 0 where nothing names it. */
   find(text: string): number {
-    return this.#numbers.get(text) ?? 0;
+    return this.#findBy(text, hashText(text));
   }
 
   text(number: number): string {
@@ -43,10 +39,7 @@ export class CountedTexts {
 
   /** A hash of a text, which is other in each process. */
   hash(number: number): number {
-    const page = this.#pages[number >>> PAGE_SHIFT]!;
-    const at = number & PAGE_MASK;
-    if (page.hashes[at] === NO_HASH) page.hashes[at] = hashText(page.texts[at]!);
-    return page.hashes[at]!;
+    return this.#chains.hashOf(number);
   }
 
   retain(number: number): void {
@@ -58,17 +51,23 @@ export class CountedTexts {
     const at = number & PAGE_MASK;
     assert(page.counts[at]! > 0, "a text is released as often as it was retained");
     if (--page.counts[at]! > 0) return;
-    this.#numbers.delete(page.texts[at]!);
+    this.#chains.remove(number);
     page.texts[at] = "";
     if (this.#pool.giveBack(number)) this.#pages[number >>> PAGE_SHIFT] = undefined;
   }
 
-  #take(text: string): number {
+  #findBy(text: string, hash: number): number {
+    let link = this.#chains.find(this.#chains.chainOf(hash), hash);
+    while (link !== END && this.text(link - 1) !== text)
+      link = this.#chains.find(this.#chains.after(link), hash);
+    return link === END ? 0 : link - 1;
+  }
+
+  #take(text: string, hash: number): number {
     const number = this.#pool.take();
     this.#pages[number >>> PAGE_SHIFT] ??= createPage();
-    const page = this.#pages[number >>> PAGE_SHIFT]!;
-    page.texts[number & PAGE_MASK] = text;
-    page.hashes[number & PAGE_MASK] = NO_HASH;
+    this.#pages[number >>> PAGE_SHIFT]!.texts[number & PAGE_MASK] = text;
+    this.#chains.add(number, hash);
     return number;
   }
 }
@@ -76,14 +75,8 @@ export class CountedTexts {
 interface TextPage {
   readonly texts: string[];
   readonly counts: Uint32Array;
-  /** Of texts whose hash was asked for. */
-  readonly hashes: Int32Array;
 }
 
 function createPage(): TextPage {
-  return {
-    texts: new Array<string>(PAGE_NUMBERS).fill(""),
-    counts: new Uint32Array(PAGE_NUMBERS),
-    hashes: new Int32Array(PAGE_NUMBERS),
-  };
+  return { texts: new Array<string>(PAGE_NUMBERS).fill(""), counts: new Uint32Array(PAGE_NUMBERS) };
 }

@@ -1,26 +1,20 @@
 import { assert } from "../../lib/assert.ts";
 import { hashTuple } from "../../lib/tables/hash.ts";
+import { END, HashChains } from "../../lib/tables/hash-chains.ts";
 import { NumberPool, PAGE_MASK, PAGE_NUMBERS, PAGE_SHIFT } from "../../lib/tables/number-pool.ts";
 
 /*
  * A tuple is a row of 32-bit cells in a page of such rows:
  *
- *   | 0: gone, else 1 + how many name it | 0: the last of its chain, else 1 + the next | member ... |
- *
- * Chains are those of a hash table that grows, and shrinks, by one chain at a time (linear hashing), so that no report
- * waits for millions of tuples to move.
+ *   | 0: gone, else 1 + how many name it | member ... |
  */
 const COUNT = 0;
-const NEXT = 1;
-const FIRST_MEMBER = 2;
+const FIRST_MEMBER = 1;
 
 const GONE = 0;
 const NAMED_BY_NONE = 1;
-/** The end of a chain. Links are one more than the number of the tuple they lead to. */
-const END = 0;
 /** No tuple's number. */
 export const NO_TUPLE = -1;
-const CHAINS_MIN = 16;
 
 /**
  * Distinct tuples of numbers, each kept once, named by a number and gone with the last that names it. A tuple that is
@@ -33,12 +27,7 @@ export class CountedTuples {
   readonly #stride: number;
   readonly #pool = new NumberPool();
   readonly #pages: (Uint32Array | undefined)[] = [];
-  /** Leads to the first tuple of each chain; only `#chainCount` are in use. */
-  #chains = new Uint32Array(CHAINS_MIN);
-  /** Chains below `#split` have been split with one more bit of the hash than `#mask` has. */
-  #mask = CHAINS_MIN - 1;
-  #split = 0;
-  #size = 0;
+  readonly #chains = new HashChains();
   /** Tuples that perhaps nobody names. */
   #loose: number[] = [];
   /** Numbers of tuples that are gone. */
@@ -52,7 +41,7 @@ export class CountedTuples {
   }
 
   get size(): number {
-    return this.#size;
+    return this.#chains.size;
   }
 
   get retiredCount(): number {
@@ -75,8 +64,9 @@ export class CountedTuples {
   add(members: Uint32Array, onNew: (members: Uint32Array) => void): number {
     if (this.#last !== NO_TUPLE && this.#isSame(this.#last, members)) return this.#last;
     const hash = hashTuple(members, 0, this.width);
-    let link = this.#chains[this.#chainOf(hash)]!;
-    while (link !== END && !this.#isSame(link - 1, members)) link = this.#next(link - 1);
+    let link = this.#chains.find(this.#chains.chainOf(hash), hash);
+    while (link !== END && !this.#isSame(link - 1, members))
+      link = this.#chains.find(this.#chains.after(link), hash);
     if (link === END) {
       this.#last = this.#append(members, hash);
       onNew(members);
@@ -106,7 +96,7 @@ export class CountedTuples {
       const page = this.#pageOf(tuple);
       const at = this.#start(tuple) + COUNT;
       if (page[at] !== NAMED_BY_NONE) continue; // Named again, or listed twice and gone.
-      this.#takeOut(tuple);
+      this.#chains.remove(tuple);
       page[at] = GONE;
       this.#retired.push(tuple);
       this.read(tuple, members);
@@ -132,15 +122,6 @@ export class CountedTuples {
     return (tuple & PAGE_MASK) * this.#stride;
   }
 
-  /** The link to the tuple after it. */
-  #next(tuple: number): number {
-    return this.#pageOf(tuple)[this.#start(tuple) + NEXT]!;
-  }
-
-  #setNext(tuple: number, next: number): void {
-    this.#pageOf(tuple)[this.#start(tuple) + NEXT] = next;
-  }
-
   #isSame(tuple: number, members: Uint32Array): boolean {
     const page = this.#pageOf(tuple);
     const start = this.#start(tuple) + FIRST_MEMBER;
@@ -156,84 +137,7 @@ export class CountedTuples {
     page[start + COUNT] = NAMED_BY_NONE;
     for (let m = 0; m < this.width; m++) page[start + FIRST_MEMBER + m] = members[m]!;
     this.#loose.push(tuple);
-    this.#size++;
-    if (this.#size > this.#chainCount) this.#splitChain();
-    this.#prepend(this.#chainOf(hash), tuple);
+    this.#chains.add(tuple, hash);
     return tuple;
-  }
-
-  #takeOut(tuple: number): void {
-    const chain = this.#chainOf(this.#hashOf(tuple));
-    const next = this.#next(tuple);
-    const link = tuple + 1;
-    if (this.#chains[chain] === link) this.#chains[chain] = next;
-    else {
-      let before = this.#chains[chain]! - 1;
-      while (this.#next(before) !== link) before = this.#next(before) - 1;
-      this.#setNext(before, next);
-    }
-    this.#size--;
-    if (this.#size * 2 < this.#chainCount && this.#chainCount > CHAINS_MIN) this.#mergeChain();
-  }
-
-  get #chainCount(): number {
-    return this.#mask + 1 + this.#split;
-  }
-
-  #chainOf(hash: number): number {
-    const chain = hash & this.#mask;
-    return chain < this.#split ? hash & (this.#mask * 2 + 1) : chain;
-  }
-
-  #hashOf(tuple: number): number {
-    return hashTuple(this.#pageOf(tuple), this.#start(tuple) + FIRST_MEMBER, this.width);
-  }
-
-  #prepend(chain: number, tuple: number): void {
-    this.#setNext(tuple, this.#chains[chain]!);
-    this.#chains[chain] = tuple + 1;
-  }
-
-  /** Makes one chain more, of what belongs there from the chain whose turn it is. */
-  #splitChain(): void {
-    const added = this.#chainCount;
-    if (added === this.#chains.length) this.#resizeChains(added * 2);
-    let link = this.#chains[this.#split]!;
-    this.#chains[this.#split] = END;
-    this.#split++;
-    if (this.#split > this.#mask) {
-      this.#mask = this.#mask * 2 + 1;
-      this.#split = 0;
-    }
-    while (link !== END) {
-      const tuple = link - 1;
-      link = this.#next(tuple);
-      this.#prepend(this.#chainOf(this.#hashOf(tuple)), tuple);
-    }
-  }
-
-  /** Takes back the last split. */
-  #mergeChain(): void {
-    if (this.#split === 0) {
-      this.#mask >>>= 1;
-      this.#split = this.#mask + 1;
-    }
-    this.#split--;
-    const removed = this.#chainCount;
-    let link = this.#chains[removed]!;
-    this.#chains[removed] = END;
-    while (link !== END) {
-      const tuple = link - 1;
-      link = this.#next(tuple);
-      this.#prepend(this.#split, tuple);
-    }
-    if (removed * 4 <= this.#chains.length && removed > CHAINS_MIN)
-      this.#resizeChains(this.#chains.length / 2);
-  }
-
-  #resizeChains(length: number): void {
-    const chains = new Uint32Array(length);
-    chains.set(this.#chains.subarray(0, Math.min(length, this.#chains.length)));
-    this.#chains = chains;
   }
 }

@@ -1,0 +1,166 @@
+import { PAGE_MASK, PAGE_NUMBERS, PAGE_SHIFT } from "./number-pool.ts";
+
+/** The end of a chain. Links are one more than the number of the item they lead to. */
+export const END = 0;
+
+const CHAINS_MIN = 16;
+
+/** By number of the item, within a page of them. */
+interface ChainPage {
+  /** The link to the item after it in its chain. */
+  next: Uint32Array;
+  hashes: Int32Array;
+  /** Items of the page. */
+  taken: number;
+}
+
+const PAGE_INITIAL = 16;
+
+/**
+ * Finds items, which have numbers, by hashes: chains of a hash table that grows, and shrinks, by one chain at a time
+ * (linear hashing), so that nobody waits for millions of items to move. A `Map` takes 90 bytes an item, stands still
+ * for 60 ms when the 800,000th makes it double, and fetches one item after the other where callers fetch many at once.
+ */
+export class HashChains {
+  /** Leads to the first item of each chain; only `#chainCount` are in use. */
+  #chains = new Uint32Array(CHAINS_MIN);
+  readonly #pages: (ChainPage | undefined)[] = [];
+  /** Chains below `#split` have been split with one more bit of the hash than `#mask` has. */
+  #mask = CHAINS_MIN - 1;
+  #split = 0;
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** A link to the first item of the chain that those with this hash are in, or `END`. */
+  chainOf(hash: number): number {
+    return this.#chains[this.#indexOf(hash)]!;
+  }
+
+  /** From a link on, its own item included, the link to the first item with this very hash, or `END`. */
+  find(link: number, hash: number): number {
+    let at = link;
+    while (at !== END && this.hashOf(at - 1) !== hash) at = this.after(at);
+    return at;
+  }
+
+  /** The link behind one. */
+  after(link: number): number {
+    return this.#pageOf(link - 1).next[(link - 1) & PAGE_MASK]!;
+  }
+
+  hashOf(item: number): number {
+    return this.#pageOf(item).hashes[item & PAGE_MASK]!;
+  }
+
+  /** Adds an item that is not there. */
+  add(item: number, hash: number): void {
+    this.#pages[item >>> PAGE_SHIFT] ??= createPage();
+    const page = this.#pageOf(item);
+    const at = item & PAGE_MASK;
+    if (at >= page.hashes.length) growPage(page, at + 1);
+    page.taken++;
+    page.hashes[at] = hash;
+    this.#size++;
+    if (this.#size > this.#chainCount) this.#splitChain();
+    this.#prepend(this.#indexOf(hash), item);
+  }
+
+  /** Takes out an item that is there. */
+  remove(item: number): void {
+    const chain = this.#indexOf(this.hashOf(item));
+    const link = item + 1;
+    const next = this.after(link);
+    if (this.#chains[chain] === link) this.#chains[chain] = next;
+    else {
+      let before = this.#chains[chain]!;
+      while (this.after(before) !== link) before = this.after(before);
+      this.#setNext(before - 1, next);
+    }
+    this.#size--;
+    if (this.#size * 2 < this.#chainCount && this.#chainCount > CHAINS_MIN) this.#mergeChain();
+    if (--this.#pageOf(item).taken === 0) this.#pages[item >>> PAGE_SHIFT] = undefined;
+  }
+
+  #pageOf(item: number): ChainPage {
+    return this.#pages[item >>> PAGE_SHIFT]!;
+  }
+
+  #setNext(item: number, next: number): void {
+    this.#pageOf(item).next[item & PAGE_MASK] = next;
+  }
+
+  get #chainCount(): number {
+    return this.#mask + 1 + this.#split;
+  }
+
+  #indexOf(hash: number): number {
+    const chain = hash & this.#mask;
+    return chain < this.#split ? hash & (this.#mask * 2 + 1) : chain;
+  }
+
+  #prepend(chain: number, item: number): void {
+    this.#setNext(item, this.#chains[chain]!);
+    this.#chains[chain] = item + 1;
+  }
+
+  /** Makes one chain more, of what belongs there from the chain whose turn it is. */
+  #splitChain(): void {
+    const added = this.#chainCount;
+    if (added === this.#chains.length) this.#resizeChains(added * 2);
+    let link = this.#chains[this.#split]!;
+    this.#chains[this.#split] = END;
+    this.#split++;
+    if (this.#split > this.#mask) {
+      this.#mask = this.#mask * 2 + 1;
+      this.#split = 0;
+    }
+    while (link !== END) {
+      const item = link - 1;
+      link = this.after(link);
+      this.#prepend(this.#indexOf(this.hashOf(item)), item);
+    }
+  }
+
+  /** Takes back the last split. */
+  #mergeChain(): void {
+    if (this.#split === 0) {
+      this.#mask >>>= 1;
+      this.#split = this.#mask + 1;
+    }
+    this.#split--;
+    const removed = this.#chainCount;
+    let link = this.#chains[removed]!;
+    this.#chains[removed] = END;
+    while (link !== END) {
+      const item = link - 1;
+      link = this.after(link);
+      this.#prepend(this.#split, item);
+    }
+    if (removed * 4 <= this.#chains.length && removed > CHAINS_MIN)
+      this.#resizeChains(this.#chains.length / 2);
+  }
+
+  #resizeChains(length: number): void {
+    const chains = new Uint32Array(length);
+    chains.set(this.#chains.subarray(0, Math.min(length, this.#chains.length)));
+    this.#chains = chains;
+  }
+}
+
+function createPage(): ChainPage {
+  return { next: new Uint32Array(PAGE_INITIAL), hashes: new Int32Array(PAGE_INITIAL), taken: 0 };
+}
+
+/** Most tables are small, and have one page. */
+function growPage(page: ChainPage, items: number): void {
+  const length = Math.min(PAGE_NUMBERS, Math.max(items, 2 * page.hashes.length));
+  const next = new Uint32Array(length);
+  next.set(page.next);
+  page.next = next;
+  const hashes = new Int32Array(length);
+  hashes.set(page.hashes);
+  page.hashes = hashes;
+}
