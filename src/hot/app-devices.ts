@@ -10,11 +10,11 @@ import { createPositionIndex, type PositionIndex } from "../spatial/position-ind
 import type { ChangeRing } from "./changes/change-ring.ts";
 import type { Device } from "./devices/device.ts";
 import { DeviceList } from "./devices/device-list.ts";
-import { DeviceTable } from "./devices/device-table.ts";
+import { DeviceTable, NO_DEVICE } from "./devices/device-table.ts";
 import { NewestTimes } from "./devices/newest-times.ts";
 import { SealedRows } from "./devices/sealed-rows.ts";
 import { Touches } from "./devices/touches.ts";
-import { UsersOfApp } from "./devices/users-of-app.ts";
+import { NO_USER, UsersOfApp } from "./devices/users-of-app.ts";
 import type { DayLedger } from "./late/day-ledger.ts";
 import { LateMinutes } from "./late/late-minutes.ts";
 import { numberAt, timestampAt } from "./records/chunk.ts";
@@ -80,12 +80,13 @@ export class AppDevices {
     return this.table.find(deviceId);
   }
 
-  findOrAdd(deviceId: DeviceId): Device {
-    const known = this.table.find(deviceId);
-    if (known !== null) return known;
+  /** The number of a device, which is added where there is none. */
+  findOrAdd(deviceId: DeviceId): number {
+    const known = this.table.numberOf(deviceId);
+    if (known !== NO_DEVICE) return known;
     const device = this.table.add(deviceId);
     this.list.add(device);
-    return device;
+    return device.number;
   }
 
   get deviceCount(): number {
@@ -98,17 +99,17 @@ export class AppDevices {
   }
 
   /** The device's newest record is this one, of this user. */
-  showNewest(device: Device, { chunk, row }: RowRef, user: number): void {
+  showNewest(device: number, { chunk, row }: RowRef, user: number): void {
     const timestampMs = timestampAt(chunk, row);
     this.positions.set(
-      device.number,
+      device,
       numberAt(chunk, row, LATITUDE),
       numberAt(chunk, row, LONGITUDE),
       timestampMs,
       numberAt(chunk, row, ACCURACY),
     );
-    this.newestTimes.set(device.number, timestampMs);
-    this.newestRecords.changed(device.number);
+    this.newestTimes.set(device, timestampMs);
+    this.newestRecords.changed(device);
     this.users.setCurrent(device, user);
   }
 
@@ -122,7 +123,7 @@ export class AppDevices {
   remove(device: Device): void {
     assert(device.track.count === 0, "a device with records is not forgotten");
     assert(
-      this.table.holders.isEmpty(device.number),
+      this.table.columns.holders.isEmpty(device.number),
       "who made records in memory is counted as often as there are records",
     );
     this.list.delete(device);
@@ -130,7 +131,7 @@ export class AppDevices {
     this.newestTimes.remove(device.number);
     this.touches.remove(device.number);
     this.newestRecords.removed(device.number);
-    this.users.leaveCurrent(device);
+    this.users.setCurrent(device.number, NO_USER);
     this.sealed.remove(device.number);
     this.table.remove(device);
   }

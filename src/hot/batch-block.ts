@@ -1,7 +1,7 @@
 import type { DeviceId } from "../model/ids.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
 import type { AppDevices } from "./app-devices.ts";
-import type { Device } from "./devices/device.ts";
+import { NO_DEVICE } from "./devices/device-table.ts";
 import type { DayLedger } from "./late/day-ledger.ts";
 import { profileAt } from "./records/chunk.ts";
 import { NO_TUPLE } from "./records/counted-tuples.ts";
@@ -15,8 +15,8 @@ export const BLOCK_ROWS = 128;
  * fetched beside what the others do, where row by row it would be fetched one after the other.
  */
 export class BatchBlock {
-  /** By row of the block; null where the archive covers it. */
-  readonly devices: (Device | null)[];
+  /** By row of the block, its device; `NO_DEVICE` where the archive covers it. */
+  readonly devices: Int32Array;
   /** By row of the block, its profile and state in the dictionary's numbers. */
   readonly profiles: Int32Array;
   readonly states: Int32Array;
@@ -26,7 +26,7 @@ export class BatchBlock {
   readonly #ledger: DayLedger;
   readonly #tuples: BatchTuples;
   /** Those that were found, by the text of their id. */
-  readonly #found: (Device | null)[];
+  readonly #found: Int32Array;
 
   constructor(
     app: AppDevices,
@@ -38,8 +38,8 @@ export class BatchBlock {
     const rowsMax = Math.min(BLOCK_ROWS, batch.count);
     this.profiles = new Int32Array(rowsMax);
     this.states = new Int32Array(rowsMax);
-    this.devices = new Array<Device | null>(rowsMax).fill(null);
-    this.#found = new Array<Device | null>(batch.texts.length).fill(null);
+    this.devices = new Int32Array(rowsMax);
+    this.#found = new Int32Array(batch.texts.length).fill(NO_DEVICE);
     this.#app = app;
     this.#batch = batch;
     this.#sequence = sequence;
@@ -61,16 +61,18 @@ export class BatchBlock {
     const ids: DeviceId[] = [];
     for (let row = from; row < to; row++) {
       const text = device[row]!;
-      if (this.#found[text] !== null || this.#isCovered(row) || text === wanted[wanted.length - 1]) continue;
+      if (this.#found[text] !== NO_DEVICE || this.#isCovered(row) || text === wanted[wanted.length - 1])
+        continue;
       wanted.push(text);
       ids.push(texts[text] as DeviceId);
     }
-    const known = this.#app.table.findAll(ids);
+    const known = this.#app.table.numbersOf(ids);
     for (let at = 0; at < ids.length; at++) {
-      this.#found[wanted[at]!] = known[at] ?? this.#app.findOrAdd(ids[at]!);
+      const number = known[at]!;
+      this.#found[wanted[at]!] = number === NO_DEVICE ? this.#app.findOrAdd(ids[at]!) : number;
     }
     for (let row = from; row < to; row++) {
-      this.devices[row - from] = this.#isCovered(row) ? null : this.#found[device[row]!]!;
+      this.devices[row - from] = this.#isCovered(row) ? NO_DEVICE : this.#found[device[row]!]!;
     }
   }
 
@@ -83,17 +85,16 @@ export class BatchBlock {
     for (let at = 0; at < rows; at++) this.profiles[at] = this.#newestProfile(this.devices[at]!);
   }
 
-  #newestProfile(device: Device | null): number {
-    if (device === null || device.newestMs === Number.NEGATIVE_INFINITY) return NO_TUPLE;
-    const newest = this.#app.newest(device);
-    return profileAt(newest.chunk, newest.row);
+  #newestProfile(device: number): number {
+    const newest = device === NO_DEVICE ? null : this.#app.sealed.findNewest(device);
+    return newest === null ? NO_TUPLE : profileAt(newest.chunk, newest.row);
   }
 
   #translateTuples(from: number, to: number): void {
     const { profile, state } = this.#batch;
     for (let row = from; row < to; row++) {
       const at = row - from;
-      if (this.devices[at] === null) continue;
+      if (this.devices[at] === NO_DEVICE) continue;
       this.profiles[at] = this.#tuples.profiles.numberOf(profile[row]!, this.profiles[at]!);
       this.states[at] = this.#tuples.states.numberOf(state[row]!, NO_TUPLE);
     }

@@ -2,16 +2,14 @@ import type { DeviceId } from "../model/ids.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
 import type { AppDevices } from "./app-devices.ts";
 import { BatchBlock, BLOCK_ROWS } from "./batch-block.ts";
-import type { Device } from "./devices/device.ts";
+import { NO_DEVICE } from "./devices/device-table.ts";
+import { NO_USER } from "./devices/users-of-app.ts";
 import type { DayLedger } from "./late/day-ledger.ts";
 import type { RecordWriter } from "./record-writer.ts";
 import { NO_TUPLE } from "./records/counted-tuples.ts";
 import type { Dictionary } from "./records/dictionary.ts";
 
 /** How a batch of reports gets into memory. */
-
-/** Of a device that has just come. */
-const NO_USER = 0;
 
 /** What became of the batch's reports: new or changed records, and repeats that changed nothing. */
 export interface AppliedBatch {
@@ -57,18 +55,18 @@ export class BatchWriter {
   ): number {
     const { devices, profiles, states } = block;
     const carried = { profile: 0, state: 0 };
-    const shown: Device[] = [];
+    const shown: number[] = [];
     let accepted = 0;
     for (let row = from; row < to; row++) {
       const device = devices[row - from]!;
-      if (device === null) continue;
+      if (device === NO_DEVICE) continue;
       const timestampMs = batch.timestampMs[row]!;
       carried.profile = profiles[row - from]!;
       carried.state = states[row - from]!;
       if (!this.#records.write(app, device, this.#ledger.at(timestampMs), batch, row, carried)) continue;
       accepted++;
-      app.touches.note(device.number, sequence);
-      if (timestampMs === device.newestMs && device !== shown.at(-1)) shown.push(device);
+      app.touches.note(device, sequence);
+      if (timestampMs === app.table.columns.newestMs(device) && device !== shown.at(-1)) shown.push(device);
     }
     for (let at = 0; at < shown.length; at++) {
       if (this.keepsChanges) this.#noteChange(app, shown[at]!, sequence);
@@ -78,7 +76,8 @@ export class BatchWriter {
   }
 
   /** Before it is visible: the device is noted as it was until now. */
-  #noteChange({ changes, positions }: AppDevices, { number, currentUser }: Device, sequence: number): void {
+  #noteChange({ table, changes, positions }: AppDevices, number: number, sequence: number): void {
+    const currentUser = table.columns.currentUsers.of(number);
     if (currentUser === NO_USER) changes.note(number, sequence, Number.NaN, Number.NaN, 0);
     else {
       const { latitude, longitude } = positions.byDevice;
@@ -90,8 +89,8 @@ export class BatchWriter {
   /** Whether the whole batch repeats what memory knows of the app. */
   repeats(app: AppDevices, batch: ReportBatch): boolean {
     for (let row = 0; row < batch.count; row++) {
-      const device = app.find(batch.texts[batch.device[row]!]!);
-      if (device === null || !this.#records.repeats(app, device, batch, row)) return false;
+      const device = app.table.numberOf(batch.texts[batch.device[row]!]!);
+      if (device === NO_DEVICE || !this.#records.repeats(app, device, batch, row)) return false;
     }
     return true;
   }
@@ -102,7 +101,7 @@ export class BatchWriter {
     const carried = { profile: 0, state: 0 };
     for (let row = 0; row < batch.count; row++) {
       const device = app.findOrAdd(batch.texts[batch.device[row]!] as DeviceId);
-      if (batch.timestampMs[row]! < device.sealedNewestMs) continue;
+      if (batch.timestampMs[row]! < app.table.columns.sealedTimes.of(device)) continue;
       carried.profile = tuples.profiles.numberOf(batch.profile[row]!, NO_TUPLE);
       carried.state = tuples.states.numberOf(batch.state[row]!, NO_TUPLE);
       this.#records.restoreNewest(app, device, batch, row, carried);

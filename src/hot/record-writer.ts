@@ -1,8 +1,7 @@
 import { NUMBER_FIELDS } from "../model/location-fields.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
 import type { AppDevices } from "./app-devices.ts";
-import type { Device } from "./devices/device.ts";
-import { isSealed, type LedgerDay, noteChange } from "./late/day-ledger.ts";
+import { isSealed, type LedgerDay } from "./late/day-ledger.ts";
 import { maskOf, numberAt, profileAt, setNumber, setTuples, stateAt, writeRow } from "./records/chunk.ts";
 import type { Dictionary } from "./records/dictionary.ts";
 import type { RowRef } from "./records/long-track.ts";
@@ -28,7 +27,7 @@ export class RecordWriter {
   /** Lays a report of this day over what memory knows; false where it changed nothing. */
   write(
     app: AppDevices,
-    device: Device,
+    device: number,
     day: LedgerDay,
     batch: ReportBatch,
     row: number,
@@ -36,11 +35,13 @@ export class RecordWriter {
   ): boolean {
     const dictionary = this.#dictionary;
     const timestampMs = batch.timestampMs[row]!;
-    const stored = device.track.find(timestampMs);
+    const stored = app.table.columns.tracks.find(device, timestampMs);
     if (stored === null) {
       // Even a repeat of the sealed record goes in: the sealed row may be of an entry that the archive does not cover.
       const base =
-        isSealed(day) && timestampMs === device.sealedNewestMs ? app.sealed.at(device.number) : null;
+        isSealed(day) && timestampMs === app.table.columns.sealedTimes.of(device)
+          ? app.sealed.at(device)
+          : null;
       this.#insert(app, device, day, base, batch, row, carried);
     } else {
       const profile = dictionary.mergeProfiles(profileAt(stored.chunk, stored.row), carried.profile);
@@ -52,44 +53,46 @@ export class RecordWriter {
       if (isSame) return false;
       this.#replace(app, device, stored, batch, row, profile, state);
     }
-    noteChange(day, device, timestampMs);
+    if (day.changed !== null) day.changed.note(app.table.byNumber(device), timestampMs);
     return true;
   }
 
   /** Whether a report says nothing that memory does not know: to write it would change nothing that is shown. */
-  repeats(app: AppDevices, device: Device, batch: ReportBatch, row: number): boolean {
+  repeats(app: AppDevices, device: number, batch: ReportBatch, row: number): boolean {
     const timestampMs = batch.timestampMs[row]!;
-    const inTrack = device.track.find(timestampMs);
+    const inTrack = app.table.columns.tracks.find(device, timestampMs);
     const stored =
-      inTrack === null && timestampMs === device.sealedNewestMs ? app.sealed.at(device.number) : inTrack;
+      inTrack === null && timestampMs === app.table.columns.sealedTimes.of(device)
+        ? app.sealed.at(device)
+        : inTrack;
     if (stored === null || carriesOtherNumbers(batch, row, stored)) return false;
     const [profile, state] = [profileAt(stored.chunk, stored.row), stateAt(stored.chunk, stored.row)];
     return !this.#dictionary.carriesOtherTexts(batch, row, profile, state);
   }
 
   /** The device has another newest record than before. */
-  showNewest(app: AppDevices, device: Device): void {
-    const newest = app.newest(device);
+  showNewest(app: AppDevices, device: number): void {
+    const newest = app.sealed.newest(device);
     app.showNewest(device, newest, this.#dictionary.userOf(profileAt(newest.chunk, newest.row)));
   }
 
   /** Takes in a record as the newest sealed one of its device. */
   restoreNewest(
     app: AppDevices,
-    device: Device,
+    device: number,
     batch: ReportBatch,
     row: number,
     carried: CarriedTuples,
   ): void {
     const profile = this.#dictionary.asStored(carried.profile);
-    app.sealed.write(device.number, batch, row, profile, carried.state);
+    app.sealed.write(device, batch, row, profile, carried.state);
     this.showNewest(app, device);
   }
 
   /** Adds a record, laid over `base`, the sealed record of the same instant where that is known. */
   #insert(
     app: AppDevices,
-    device: Device,
+    device: number,
     day: LedgerDay,
     base: RowRef | null,
     batch: ReportBatch,
@@ -98,7 +101,8 @@ export class RecordWriter {
   ): void {
     const dictionary = this.#dictionary;
     const timestampMs = batch.timestampMs[row]!;
-    const mayHaveBase = isSealed(day) && (timestampMs < device.sealedNewestMs || !this.hasAllNewest);
+    const mayHaveBase =
+      isSealed(day) && (timestampMs < app.table.columns.sealedTimes.of(device) || !this.hasAllNewest);
     let { profile, state } = carried;
     let mask = maskOf(batch.numbers, row);
     if (base !== null) {
@@ -108,22 +112,22 @@ export class RecordWriter {
     } else if (!mayHaveBase) {
       profile = dictionary.asStored(profile);
     }
-    const inserted = device.track.insert(timestampMs, mask);
+    const inserted = app.table.columns.tracks.insert(device, timestampMs, mask);
     writeRow(inserted.chunk, inserted.row, timestampMs, batch.numbers, row);
     if (base !== null) fillNumbers(inserted, base);
     setTuples(inserted.chunk, inserted.row, profile, state);
     dictionary.retain(profile, state);
     app.recordCount++;
     day.count++;
-    app.lateMinutes.note(day.day, timestampMs, device.number);
-    app.times.note(day.day, timestampMs, device.number);
+    app.lateMinutes.note(day.day, timestampMs, device);
+    app.times.note(day.day, timestampMs, device);
     app.users.countRecord(device, dictionary.userOf(profile));
   }
 
   /** Lays what the report carries over the stored record, which keeps the rest; its tuples become these. */
   #replace(
     app: AppDevices,
-    device: Device,
+    device: number,
     stored: RowRef,
     batch: ReportBatch,
     row: number,
@@ -131,7 +135,7 @@ export class RecordWriter {
     state: number,
   ): void {
     const dictionary = this.#dictionary;
-    const widened = device.track.widen(stored, maskOf(batch.numbers, row));
+    const widened = app.table.columns.tracks.widen(device, stored, maskOf(batch.numbers, row));
     for (let field = 0; field < NUMBER_FIELDS.length; field++) {
       const value = batch.numbers[field]![row]!;
       if (!Number.isNaN(value)) setNumber(widened.chunk, widened.row, field, value);

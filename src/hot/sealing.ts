@@ -208,7 +208,7 @@ export class Sealing {
       for (let row = rowFrom; row < rowTo; row++) {
         if (changed.has(device, timestampAt(chunk, row))) continue;
         const profile = profileAt(chunk, row);
-        app.users.discountRecord(device, this.#dictionary.userOf(profile));
+        app.users.discountRecord(device.number, this.#dictionary.userOf(profile));
         this.#dictionary.release(profile, stateAt(chunk, row));
         app.recordCount--;
         day.count--;

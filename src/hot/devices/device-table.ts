@@ -2,24 +2,15 @@ import { hashText } from "../../lib/tables/hash.ts";
 import { END, HashChains } from "../../lib/tables/hash-chains.ts";
 import type { DeviceId } from "../../model/ids.ts";
 import { RowPages } from "../records/row-pages.ts";
-import { Tracks } from "../records/tracks.ts";
 import { Device } from "./device.ts";
-import { Holders } from "./holders.ts";
-import { NumberColumn } from "./number-column.ts";
+import { DeviceColumns } from "./device-columns.ts";
 
-/**
- * An app's devices by id and by number, with what is known of each in columns by number. The number of a device that
- * is gone is given to another. An object for each of a million devices, with others for its parts, took a kilobyte.
- */
+/** No device's number. */
+export const NO_DEVICE = -1;
+
+/** An app's devices by id and by number. The number of a device that is gone is given to another. */
 export class DeviceTable {
-  readonly tracks: Tracks;
-  /** User (as the dictionary numbers them) of the newest record; 0 before the first. */
-  readonly currentUsers = new NumberColumn((length) => new Uint32Array(length), 0);
-  /** Timestamp of the newest record that the archive holds; -Infinity where it holds none. */
-  readonly sealedTimes = new NumberColumn((length) => new Float64Array(length), Number.NEGATIVE_INFINITY);
-  /** Who made how many of the records in memory. */
-  readonly holders = new Holders();
-  readonly #ids: (DeviceId | undefined)[] = [];
+  readonly columns: DeviceColumns;
   /** Of devices that are gone. */
   readonly #freeNumbers: number[] = [];
   /** By their ids. */
@@ -27,7 +18,7 @@ export class DeviceTable {
   readonly #hash: (id: string) => number;
 
   constructor(pages = new RowPages(), hash = hashText) {
-    this.tracks = new Tracks(pages);
+    this.columns = new DeviceColumns(pages);
     this.#hash = hash;
   }
 
@@ -37,69 +28,72 @@ export class DeviceTable {
 
   /** Numbers in use are below this. */
   get numbersEnd(): number {
-    return this.#ids.length;
+    return this.columns.ids.length;
   }
 
   find(id: string): Device | null {
-    const hash = this.#hash(id);
-    let link = this.#chains.find(this.#chains.chainOf(hash), hash);
-    while (link !== END && this.#ids[link - 1] !== id)
-      link = this.#chains.find(this.#chains.after(link), hash);
-    return link === END ? null : this.byNumber(link - 1);
+    const number = this.numberOf(id);
+    return number === NO_DEVICE ? null : this.byNumber(number);
   }
 
-  /** The devices of these ids; null where there is none. Each pass fetches what the next one goes on from. */
-  findAll(ids: readonly string[]): (Device | null)[] {
+  /** The number of the device, or `NO_DEVICE`. */
+  numberOf(id: string): number {
+    const hash = this.#hash(id);
+    let link = this.#chains.find(this.#chains.chainOf(hash), hash);
+    while (link !== END && this.columns.ids[link - 1] !== id)
+      link = this.#chains.find(this.#chains.after(link), hash);
+    return link === END ? NO_DEVICE : link - 1;
+  }
+
+  /**
+   * The numbers of the devices of these ids, `NO_DEVICE` where there is none. Each pass fetches what the next one goes
+   * on from, and memory that of many ids at once.
+   */
+  numbersOf(ids: readonly string[]): Int32Array {
     const hashes = new Int32Array(ids.length);
     const links = new Uint32Array(ids.length);
-    const devices = new Array<Device | null>(ids.length);
+    const numbers = new Int32Array(ids.length);
     for (let at = 0; at < ids.length; at++) hashes[at] = this.#hash(ids[at]!);
     for (let at = 0; at < ids.length; at++) links[at] = this.#chains.chainOf(hashes[at]!);
     for (let at = 0; at < ids.length; at++) links[at] = this.#chains.find(links[at]!, hashes[at]!);
     for (let at = 0; at < ids.length; at++) {
-      devices[at] = links[at] === END ? null : this.byNumber(links[at]! - 1);
+      const number = links[at]! - 1; // Of no link it is NO_DEVICE.
+      // Two ids may have one hash.
+      numbers[at] =
+        number === NO_DEVICE || this.columns.ids[number] === ids[at] ? number : this.numberOf(ids[at]!);
     }
-    for (let at = 0; at < ids.length; at++) {
-      const device = devices[at]!;
-      if (device !== null && device.id !== ids[at]) devices[at] = this.find(ids[at]!); // Two ids may have one hash.
-    }
-    return devices;
+    return numbers;
   }
 
   /** Null where the number is nobody's any more. */
   findByNumber(number: number): Device | null {
-    const id = this.#ids[number];
-    return id === undefined ? null : new Device(id, number, this);
+    const id = this.columns.ids[number];
+    return id === undefined ? null : new Device(id, number, this.columns);
   }
 
   /** The device of a number that is in use. */
   byNumber(number: number): Device {
-    return new Device(this.#ids[number]!, number, this);
+    return new Device(this.columns.ids[number]!, number, this.columns);
   }
 
   /** The id of a number that is in use; undefined where it is not. */
   idOf(number: number): DeviceId | undefined {
-    return this.#ids[number];
-  }
-
-  /** Timestamp of the newest record, wherever it is; -Infinity before the first. */
-  newestMs(number: number): number {
-    return Math.max(this.tracks.newestMs(number), this.sealedTimes.of(number));
+    return this.columns.ids[number];
   }
 
   /** Adds a device that is not there yet. */
   add(id: DeviceId): Device {
-    const number = this.#freeNumbers.pop() ?? this.#ids.length;
-    this.#ids[number] = id;
+    const number = this.#freeNumbers.pop() ?? this.columns.ids.length;
+    this.columns.ids[number] = id;
     this.#chains.add(number, this.#hash(id));
-    return new Device(id, number, this);
+    return new Device(id, number, this.columns);
   }
 
   /** Forgets a device that has neither records nor a user any more. */
   remove({ number }: Device): void {
     this.#chains.remove(number);
-    this.#ids[number] = undefined;
-    this.currentUsers.set(number, 0);
+    this.columns.ids[number] = undefined;
+    this.columns.currentUsers.set(number, 0);
     this.#freeNumbers.push(number);
   }
 }

@@ -1,50 +1,50 @@
 import type { DeviceId } from "../../model/ids.ts";
-import type { DeviceTable } from "./device-table.ts";
+import type { DeviceColumns } from "./device-columns.ts";
 import { DeviceTrack } from "./device-track.ts";
 
 /**
- * One device of one app, which has a number from 0 on within it. What is known of it lies in the columns of its table;
+ * One device of one app, which has a number from 0 on within it. What is known of it lies in columns;
  * this is a way to say which device is meant, made anew whenever somebody asks. It goes on to mean that device: where
  * that is forgotten, and its number given to another, it has no records.
  */
 export class Device {
   readonly id: DeviceId;
   readonly number: number;
-  readonly #table: DeviceTable;
+  readonly #columns: DeviceColumns;
 
-  constructor(id: DeviceId, number: number, table: DeviceTable) {
+  constructor(id: DeviceId, number: number, columns: DeviceColumns) {
     this.id = id;
     this.number = number;
-    this.#table = table;
+    this.#columns = columns;
   }
 
-  get table(): DeviceTable {
-    return this.#table;
+  get columns(): DeviceColumns {
+    return this.#columns;
   }
 
   /** Whether the app has forgotten it. */
   get isGone(): boolean {
-    return this.#table.idOf(this.number) !== this.id;
+    return this.#columns.ids[this.number] !== this.id;
   }
 
   /** All its records in memory. */
   get track(): DeviceTrack {
-    return new DeviceTrack(this, this.#table.tracks);
+    return new DeviceTrack(this.id, this.number, this.#columns);
   }
 
   /** User (as the dictionary numbers them) of the newest record; 0 before the first. */
   get currentUser(): number {
-    return this.isGone ? 0 : this.#table.currentUsers.of(this.number);
+    return this.isGone ? 0 : this.#columns.currentUsers.of(this.number);
   }
 
   /** Timestamp of the newest record that the archive holds; -Infinity where it holds none. */
   get sealedNewestMs(): number {
-    return this.isGone ? Number.NEGATIVE_INFINITY : this.#table.sealedTimes.of(this.number);
+    return this.isGone ? Number.NEGATIVE_INFINITY : this.#columns.sealedTimes.of(this.number);
   }
 
   /** How many of the records in memory a user made; nobody those that may lie over somebody's record in the archive. */
   recordsOf(user: number): number {
-    return this.isGone ? 0 : this.#table.holders.recordsOf(this.number, user);
+    return this.isGone ? 0 : this.#columns.holders.recordsOf(this.number, user);
   }
 
   /** Whether memory has its record of this instant. */
@@ -54,6 +54,6 @@ export class Device {
 
   /** Timestamp of the newest record, wherever it is; -Infinity before the first. */
   get newestMs(): number {
-    return this.isGone ? Number.NEGATIVE_INFINITY : this.#table.newestMs(this.number);
+    return this.isGone ? Number.NEGATIVE_INFINITY : this.#columns.newestMs(this.number);
   }
 }

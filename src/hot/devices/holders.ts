@@ -6,9 +6,9 @@ const LISTED_MAX = 8;
 /** Who made how many records in memory of each device, by its number. Mostly it is one user, who takes no list. */
 export class Holders {
   /** One more than the number of the user who was first; 0 where nobody is. */
-  readonly #first = new NumberColumn((length) => new Uint32Array(length), 0);
+  readonly #first = new NumberColumn();
   /** That user's records. */
-  readonly #records = new NumberColumn((length) => new Uint32Array(length), 0);
+  readonly #records = new NumberColumn();
   /** Of devices that have any. */
   readonly #others = new Map<number, OtherHolders>();
 

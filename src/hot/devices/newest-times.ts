@@ -1,26 +1,24 @@
 import { type UtcDay, utcDayOf } from "../../time/utc-day.ts";
+import { TimeColumn } from "./time-column.ts";
 
 /** When the devices of an app reported last. */
 
-const NEVER_MS = Number.NEGATIVE_INFINITY;
-
 /** The time of each device's newest record, in a column for those who look at thousands, and devices by UTC day. */
 export class NewestTimes {
-  #timesMs = new Float64Array(0);
+  readonly #times = new TimeColumn();
   /** By day of the newest record. */
   readonly #devices = new Map<UtcDay, number>();
 
   /** Milliseconds by device number; until another device is added. */
   get byDevice(): Float64Array {
-    return this.#timesMs;
+    return this.#times.byDevice;
   }
 
   /** The device's newest record was made then. */
   set(device: number, timestampMs: number): void {
-    if (device >= this.#timesMs.length) this.#grow(device + 1);
-    const before = utcDayOf(this.#timesMs[device]!);
+    const before = utcDayOf(this.#times.of(device));
     const day = utcDayOf(timestampMs);
-    this.#timesMs[device] = timestampMs;
+    this.#times.set(device, timestampMs);
     if (day === before) return;
     this.#count(before, -1);
     this.#count(day, 1);
@@ -28,8 +26,8 @@ export class NewestTimes {
 
   /** The device is gone. */
   remove(device: number): void {
-    this.#count(utcDayOf(this.#timesMs[device]!), -1);
-    this.#timesMs[device] = NEVER_MS;
+    this.#count(utcDayOf(this.#times.of(device)), -1);
+    this.#times.set(device, Number.NEGATIVE_INFINITY);
   }
 
   /** Devices whose newest record is of this day or a later one. */
@@ -43,11 +41,5 @@ export class NewestTimes {
     const others = (this.#devices.get(day) ?? 0) + devices;
     if (others > 0) this.#devices.set(day, others);
     else this.#devices.delete(day);
-  }
-
-  #grow(devices: number): void {
-    const timesMs = new Float64Array(Math.max(devices, 2 * this.#timesMs.length)).fill(NEVER_MS);
-    timesMs.set(this.#timesMs);
-    this.#timesMs = timesMs;
   }
 }

@@ -1,17 +1,9 @@
-/** A number of each device, by the device's; all begin as the same one, and no memory is taken before another is set. */
-export class NumberColumn<Values extends Uint32Array | Int32Array | Float64Array> {
-  readonly #create: (length: number) => Values;
-  readonly #first: number;
-  #values: Values;
-
-  constructor(create: (length: number) => Values, first: number) {
-    this.#create = create;
-    this.#first = first;
-    this.#values = create(0);
-  }
+/** A number of each device, by the device's; each begins as 0, and no memory is taken before another is set. */
+export class NumberColumn {
+  #values = new Uint32Array(0);
 
   of(device: number): number {
-    return device < this.#values.length ? this.#values[device]! : this.#first;
+    return device < this.#values.length ? this.#values[device]! : 0;
   }
 
   set(device: number, value: number): void {
@@ -20,10 +12,8 @@ export class NumberColumn<Values extends Uint32Array | Int32Array | Float64Array
   }
 
   #grow(devices: number): void {
-    const known = this.#values;
-    const grown = this.#create(Math.max(devices, 2 * known.length));
-    if (this.#first !== 0) grown.fill(this.#first, known.length);
-    grown.set(known);
+    const grown = new Uint32Array(Math.max(devices, 2 * this.#values.length));
+    grown.set(this.#values);
     this.#values = grown;
   }
 }

@@ -40,8 +40,18 @@ export class SealedRows {
 
   /** The newest record of a device that has one, wherever it is. */
   newest(device: number): RowRef {
-    const { tracks, sealedTimes } = this.#table;
-    return tracks.newestMs(device) >= sealedTimes.of(device) ? tracks.newest(device) : this.at(device);
+    return this.findNewest(device)!;
+  }
+
+  /** The same; null where the device has none. */
+  findNewest(device: number): RowRef | null {
+    const { tracks, sealedTimes } = this.#table.columns;
+    const sealedMs = sealedTimes.of(device);
+    const inTrack = tracks.findNewest(device);
+    if (sealedMs === Number.NEGATIVE_INFINITY) return inTrack;
+    return inTrack !== null && timestampAt(inTrack.chunk, inTrack.row) >= sealedMs
+      ? inTrack
+      : this.at(device);
   }
 
   /** Writes a row from a batch, with the dictionary's numbers of its profile and state. */
@@ -50,7 +60,7 @@ export class SealedRows {
     this.#grow(device);
     writeRow(this.#chunk, device, timestampMs, batch.numbers, row);
     this.#setTuples(device, profile, state);
-    this.#table.sealedTimes.set(device, timestampMs);
+    this.#table.columns.sealedTimes.set(device, timestampMs);
   }
 
   /** Copies a row from wherever it is. */
@@ -64,12 +74,12 @@ export class SealedRows {
       setNumber(target, device, field, value);
     });
     this.#setTuples(device, profileAt(chunk, row), stateAt(chunk, row));
-    this.#table.sealedTimes.set(device, timestampMs);
+    this.#table.columns.sealedTimes.set(device, timestampMs);
   }
 
   /** Forgets the device's row, where it has one. */
   remove(device: number): void {
-    const { sealedTimes } = this.#table;
+    const { sealedTimes } = this.#table.columns;
     if (sealedTimes.of(device) === Number.NEGATIVE_INFINITY) return;
     const { chunk, row } = this.at(device);
     this.#dictionary.release(profileAt(chunk, row), stateAt(chunk, row));

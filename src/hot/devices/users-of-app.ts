@@ -1,4 +1,3 @@
-import type { Device } from "./device.ts";
 import type { ListedDevices } from "./device-list.ts";
 import type { DeviceTable } from "./device-table.ts";
 import { DevicesByUser } from "./devices-by-user.ts";
@@ -6,7 +5,7 @@ import { DevicesByUser } from "./devices-by-user.ts";
 /** Which of an app's devices are whose. */
 
 /** The user of a late row that carries none: whoever made the record it lies over. Also, nobody. */
-const NO_USER = 0;
+export const NO_USER = 0;
 
 /** Which of an app's devices are whose: by their newest record, and by all their records in memory. */
 export class UsersOfApp {
@@ -36,28 +35,24 @@ export class UsersOfApp {
   }
 
   /** The device's newest record is now this user's. */
-  setCurrent(device: Device, user: number): void {
-    if (device.currentUser === user) return;
-    this.leaveCurrent(device);
-    this.#table.currentUsers.set(device.number, user);
-    if (user !== NO_USER) this.#current.add(user, device);
-  }
-
-  /** The device's newest record is nobody's any more. */
-  leaveCurrent(device: Device): void {
-    const user = device.currentUser;
-    if (user !== NO_USER) this.#current.delete(user, device);
+  setCurrent(device: number, user: number): void {
+    const { currentUsers } = this.#table.columns;
+    const before = currentUsers.of(device);
+    if (before === user) return;
+    currentUsers.set(device, user);
+    if (before !== NO_USER) this.#current.delete(before, this.#table.byNumber(device));
+    if (user !== NO_USER) this.#current.add(user, this.#table.byNumber(device));
   }
 
   /** One more record of the device's is this user's. */
-  countRecord(device: Device, user: number): void {
-    const isFirst = this.#table.holders.add(device.number, user);
-    if (isFirst && user !== NO_USER) this.#held.add(user, device);
+  countRecord(device: number, user: number): void {
+    const isFirst = this.#table.columns.holders.add(device, user);
+    if (isFirst && user !== NO_USER) this.#held.add(user, this.#table.byNumber(device));
   }
 
   /** One record fewer of the device's is this user's. */
-  discountRecord(device: Device, user: number): void {
-    const wasLast = this.#table.holders.remove(device.number, user);
-    if (wasLast && user !== NO_USER) this.#held.delete(user, device);
+  discountRecord(device: number, user: number): void {
+    const wasLast = this.#table.columns.holders.remove(device, user);
+    if (wasLast && user !== NO_USER) this.#held.delete(user, this.#table.byNumber(device));
   }
 }

@@ -1,24 +1,24 @@
 import type { Device } from "../devices/device.ts";
-import type { DeviceTable } from "../devices/device-table.ts";
+import type { DeviceColumns } from "../devices/device-columns.ts";
 
 /**
  * Records in memory, of all apps, that changed since somebody began to ask. As long as a device has one in memory, no
  * other gets its number.
  */
 export class ChangedRecords {
-  /** Timestamps, by table and number of the device. */
-  readonly #records = new Map<DeviceTable, Map<number, Set<number>>>();
+  /** Timestamps, by columns and number of the device. */
+  readonly #records = new Map<DeviceColumns, Map<number, Set<number>>>();
   #count = 0;
 
   get count(): number {
     return this.#count;
   }
 
-  note({ table, number }: Device, timestampMs: number): void {
-    let devices = this.#records.get(table);
+  note({ columns, number }: Device, timestampMs: number): void {
+    let devices = this.#records.get(columns);
     if (devices === undefined) {
       devices = new Map();
-      this.#records.set(table, devices);
+      this.#records.set(columns, devices);
     }
     let timestamps = devices.get(number);
     if (timestamps === undefined) {
@@ -30,7 +30,7 @@ export class ChangedRecords {
     this.#count++;
   }
 
-  has({ table, number }: Device, timestampMs: number): boolean {
-    return this.#records.get(table)?.get(number)?.has(timestampMs) === true;
+  has({ columns, number }: Device, timestampMs: number): boolean {
+    return this.#records.get(columns)?.get(number)?.has(timestampMs) === true;
   }
 }

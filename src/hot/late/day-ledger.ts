@@ -1,6 +1,5 @@
 import { assert } from "../../lib/assert.ts";
 import { nextUtcDay, type UtcDay, utcDayOf, utcDayStartMs } from "../../time/utc-day.ts";
-import type { Device } from "../devices/device.ts";
 import type { ChangedRecords } from "./changed-records.ts";
 
 /** What memory knows of each UTC day: how many records it has of it, and what of it the archive holds. */
@@ -81,11 +80,6 @@ export class DayLedger {
     }
     this.#last = NO_DAY;
   }
-}
-
-/** Remembers that a record changed, where somebody wants to know. */
-export function noteChange({ changed }: LedgerDay, device: Device, timestampMs: number): void {
-  if (changed !== null) changed.note(device, timestampMs);
 }
 
 /** Whether the archive may hold records of the day. */

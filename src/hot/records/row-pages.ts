@@ -4,8 +4,8 @@ import { type Chunk, createChunk } from "./chunk.ts";
 
 /** A device with more rows has chunks of its own. */
 export const BLOCK_ROWS_MAX = 64;
-/** Rows of blocks: each has room for half as many again as the one before, or less, so that little of it is unused. */
-const BLOCK_ROWS = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, BLOCK_ROWS_MAX];
+/** Rows of blocks: where most devices are, little is unused, and beyond that rows are not moved too often. */
+const BLOCK_ROWS = [1, 2, 3, 4, 6, 8, 12, 16, 32, BLOCK_ROWS_MAX];
 /** By rows that are needed, the first of those that has room. */
 const SIZE_OF = Uint8Array.from({ length: BLOCK_ROWS_MAX + 1 }, (_, rows) =>
   BLOCK_ROWS.findIndex((capacity) => capacity >= rows),

@@ -65,10 +65,11 @@ export class Tracks {
     return { chunk: this.#chunkOf(device), row: firstRowAt(this.#places[device]!) + index };
   }
 
-  /** The newest record of a device that has one. */
-  newest(device: number): RowRef {
-    const count = this.#counts[device]!;
+  /** The newest record; null where there is none. */
+  findNewest(device: number): RowRef | null {
+    const count = this.#countOf(device);
     if (count === LONG) return this.#longOf(device).newest();
+    if (count === 0) return null;
     const place = this.#places[device]!;
     return { chunk: this.#pages.chunkAt(place), row: firstRowAt(place) + count - 1 };
   }

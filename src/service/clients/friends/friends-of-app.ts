@@ -43,7 +43,7 @@ export class FriendsOfApp {
   *current(app: AppDevices, startMs: number): Iterable<Friend> {
     for (const device of this.#devices) {
       const tid = this.#tids.of(device.id);
-      if (tid === null || app.find(device.id) !== device || device.newestMs < startMs) continue;
+      if (tid === null || device.isGone || device.newestMs < startMs) continue;
       yield friendAt(app, device, tid);
     }
   }

@@ -1,0 +1,29 @@
+import type { DeviceId } from "../../model/ids.ts";
+import type { RowPages } from "../records/row-pages.ts";
+import { Tracks } from "../records/tracks.ts";
+import { Holders } from "./holders.ts";
+import { NumberColumn } from "./number-column.ts";
+import { TimeColumn } from "./time-column.ts";
+
+/** What is known of an app's devices, by number: an object for each of a million, and its parts, took a kilobyte. */
+export class DeviceColumns {
+  /** Of a number that is nobody's, undefined. */
+  readonly ids: (DeviceId | undefined)[] = [];
+  /** The records in memory. */
+  readonly tracks: Tracks;
+  /** User (as the dictionary numbers them) of the newest record; 0 before the first. */
+  readonly currentUsers = new NumberColumn();
+  /** Timestamp of the newest record that the archive holds. */
+  readonly sealedTimes = new TimeColumn();
+  /** Who made how many of the records in memory. */
+  readonly holders = new Holders();
+
+  constructor(pages: RowPages) {
+    this.tracks = new Tracks(pages);
+  }
+
+  /** Timestamp of the newest record, wherever it is; -Infinity before the first. */
+  newestMs(device: number): number {
+    return Math.max(this.tracks.newestMs(device), this.sealedTimes.of(device));
+  }
+}
