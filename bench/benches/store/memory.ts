@@ -13,6 +13,7 @@ import { openLog, writeLog } from "../../support/store/log.ts";
 
 const DEVICES = 2000;
 const SETTLE_MS = 200;
+const STEP_MS = 60_000;
 
 type Keeper = "store" | "objects";
 
@@ -22,28 +23,32 @@ export const bench: Bench = {
   sizes: {
     positions: { help: "positions of the Boston track, at most", smoke: 5000, full: 500_000 },
     reports: { help: "full reports of each of 2,000 devices", smoke: 5, full: 250 },
+    devices: { help: "devices of a large fleet, two to a user", smoke: 2000, full: 1_000_000 },
     runs: { help: "processes that measure each", smoke: 1, full: 5 },
     seed: { help: "of the fleet that reports in full", smoke: 5, full: 5 },
   },
   async run(run) {
     const boston = readBoston(run.size("positions"));
     if (boston !== null) await measure(run, "Boston track", 80, boston);
-    const fleet = createFleet({
-      devices: DEVICES,
-      seed: run.size("seed"),
-      startMs: Date.now() - 86_400_000,
-      stepMs: 60_000,
-    });
-    const rounds = Array.from({ length: run.size("reports") }, (_, round) => fleet.round(round));
-    await measure(run, "full reports", 140, rounds.flat());
+    const startMs = Date.now() - 86_400_000;
+    const rounds = (devices: number, count: number) =>
+      roundsOf(createFleet({ devices, seed: run.size("seed"), startMs, stepMs: STEP_MS }), count);
+    await measure(run, "full reports", 140, rounds(DEVICES, run.size("reports")));
+    const devices = run.size("devices");
+    await measure(run, "large fleet, a record each", 400, rounds(devices, 1));
+    await measure(run, "large fleet, five each", 200, rounds(devices, 5));
   },
 };
+
+function* roundsOf(fleet: ReturnType<typeof createFleet>, count: number): Iterable<object> {
+  for (let round = 0; round < count; round++) yield* fleet.round(round);
+}
 
 async function measure(
   run: BenchRun,
   name: string,
   bytesMax: number,
-  reports: readonly object[],
+  reports: Iterable<object>,
 ): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "wherehouse-memory-"));
   try {
