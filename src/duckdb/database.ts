@@ -1,6 +1,7 @@
 import type {
   DuckDBConnection,
   DuckDBDataChunk,
+  DuckDBMaterializedResult,
   DuckDBPreparedStatement,
   DuckDBResult,
   DuckDBValue,
@@ -83,6 +84,9 @@ const SPILL_MAX = "4GB";
 /** Chunks of a streamed result that are handed over together. */
 const STREAM_CHUNKS = 8;
 
+/** Chunks of a complete result that are taken without waiting in between: a page has one. */
+const AT_ONCE_CHUNKS = 8;
+
 /**
  * Opens a database that can't load extensions, reach the network, or touch a file outside the directories; the
  * last setting keeps any statement from changing that.
@@ -105,6 +109,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   await setup.run(`SET allowed_directories = [${directories.map(quoteText).join(", ")}]`);
   await setup.run(`SET allowed_paths = [${files.map(quoteText).join(", ")}]`);
   await setup.run(`SET parquet_metadata_cache = ${cachesFiles}`);
+  // Fewer, longer reads of what is in memory: 0.3 ms of a page's 4.5.
+  await setup.run(`SET prefetch_all_parquet_files = ${cachesFiles}`);
   if (streamBytes !== undefined) await setup.run(`SET streaming_buffer_size = '${streamBytes}B'`);
   await setup.run("SET enable_external_access = false");
   await setup.run("SET lock_configuration = true");
@@ -131,7 +137,7 @@ function connectionOf(connection: DuckDBConnection, duckdb: DuckDb): Connection 
       try {
         // Statements without values are made for one occasion.
         const result = await (values === undefined ? connection.run(sql) : prepared.run(sql, values));
-        return rowsOf(await result.fetchAllChunks(), duckdb);
+        return rowsOf(result, await chunksOf(result), duckdb);
       } catch (error) {
         signal?.throwIfAborted();
         throw explained(error);
@@ -152,7 +158,7 @@ function connectionOf(connection: DuckDBConnection, duckdb: DuckDb): Connection 
           const isOver = chunk === null || chunk.rowCount === 0;
           if (!isOver) chunks.push(chunk);
           if (chunks.length > 0 && (isOver || chunks.length === STREAM_CHUNKS)) {
-            yield rowsOf(chunks, duckdb);
+            yield rowsOf(result, chunks, duckdb);
             chunks = [];
           }
           if (isOver) return;
@@ -169,6 +175,13 @@ function connectionOf(connection: DuckDBConnection, duckdb: DuckDb): Connection 
   };
 }
 
+/** All of a result, which is complete: to wait for a turn of another thread costs more than to take a few chunks. */
+async function chunksOf(result: DuckDBMaterializedResult): Promise<readonly DuckDBDataChunk[]> {
+  const { chunkCount } = result;
+  if (chunkCount > AT_ONCE_CHUNKS) return result.fetchAllChunks();
+  return Array.from({ length: chunkCount }, (_, index) => result.getChunk(index));
+}
+
 /** The statements that a connection keeps ready. */
 function createPreparedStatements(connection: DuckDBConnection, duckdb: DuckDb) {
   const prepared = new Map<string, DuckDBPreparedStatement>();
@@ -180,7 +193,7 @@ function createPreparedStatements(connection: DuckDBConnection, duckdb: DuckDb) 
 
   return {
     forget,
-    async run(sql: string, values: SqlValues): Promise<DuckDBResult> {
+    async run(sql: string, values: SqlValues): Promise<DuckDBMaterializedResult> {
       const statement = prepared.get(sql) ?? (await connection.prepare(sql));
       prepared.delete(sql); // Nobody else binds values to it meanwhile.
       try {
@@ -209,14 +222,16 @@ function bindable(values: SqlValues, duckdb: DuckDb): Record<string, DuckDBValue
   );
 }
 
-function rowsOf(chunks: readonly DuckDBDataChunk[], { bindings, DuckDBTypeId }: DuckDb): Rows {
+function rowsOf(
+  result: DuckDBResult,
+  chunks: readonly DuckDBDataChunk[],
+  { bindings, DuckDBTypeId }: DuckDb,
+): Rows {
   const count = chunks.reduce((rows, chunk) => rows + chunk.rowCount, 0);
 
   /** Vectors are read as what they are said to be: another type would be nonsense, or memory of nobody's. */
   function expectType(column: number, type: keyof typeof DuckDBTypeId): void {
-    const [chunk] = chunks;
-    const isExpected =
-      chunk === undefined || chunk.getColumnVector(column).type.typeId === DuckDBTypeId[type];
+    const isExpected = result.columnTypeId(column) === DuckDBTypeId[type];
     assert(isExpected, `a column read as ${type} is ${type}`);
   }
 
