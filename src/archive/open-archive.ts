@@ -89,6 +89,7 @@ export async function openArchive(options: OpenArchiveOptions): Promise<OpenedAr
       return opened;
     },
     pathOf: ({ file }: Part) => pathOf(file),
+    readRange: ({ file }, start, end) => files.readRange(join(directory, file), start, end),
     slots: limits.queriesMax,
     queueMax: limits.queueMax,
   });

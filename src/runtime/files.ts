@@ -11,6 +11,8 @@ export interface Files {
   read(path: string): Promise<Uint8Array>;
   /** The same a piece at a time, for one that may be too large to hold. */
   readPieces(path: string): AsyncIterable<Uint8Array<ArrayBuffer>>;
+  /** Its bytes from one place to before another, as far as it reaches. */
+  readRange(path: string, start: number, end: number): Promise<Uint8Array>;
   /** Bytes of a regular file. */
   size(path: string): Promise<number>;
   exists(path: string): Promise<boolean>;

@@ -15,6 +15,7 @@ export function createNodeFiles(): Files {
   return {
     read: (path) => attempt("read", path, () => readFile(path)),
     readPieces,
+    readRange: (path, start, end) => attempt("read", path, () => readRange(path, start, end)),
     size: (path) => attempt("measure", path, async () => (await stat(path)).size),
     exists: async (path) => (await find(path)) !== null,
     isFile: async (path) => (await find(path))?.isFile() ?? false,
@@ -48,6 +49,21 @@ async function* readPieces(path: string): AsyncIterable<Uint8Array<ArrayBuffer>>
       if (bytesRead === 0) return;
       yield piece.subarray(0, bytesRead);
     }
+  } finally {
+    await handle.close();
+  }
+}
+
+async function readRange(path: string, start: number, end: number): Promise<Uint8Array> {
+  const handle = await open(path, "r");
+  try {
+    const bytes = new Uint8Array(end - start);
+    for (let length = 0; length < bytes.length; ) {
+      const { bytesRead } = await handle.read(bytes, length, bytes.length - length, start + length);
+      if (bytesRead === 0) return bytes.subarray(0, length);
+      length += bytesRead;
+    }
+    return bytes;
   } finally {
     await handle.close();
   }

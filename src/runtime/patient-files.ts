@@ -29,7 +29,8 @@ export function createPatientFiles(files: Files, { isWanted, onWaiting }: Patien
 
   return {
     read: (path) => patiently(() => files.read(path)),
-    readPieces: (path) => files.readPieces(path), // Of no start.
+    readPieces: (path) => files.readPieces(path), // Of no start, and so the next.
+    readRange: (path, start, end) => files.readRange(path, start, end),
     size: (path) => patiently(() => files.size(path)),
     exists: (path) => patiently(() => files.exists(path)),
     isFile: (path) => patiently(() => files.isFile(path)),

@@ -5,10 +5,10 @@ import type { ServiceError } from "../../model/errors.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { Part } from "../files/manifest.ts";
 import { type ArchiveSession, createArchiveSession } from "./archive-session.ts";
+import { createChunkIndex, type ReadRange } from "./chunks/chunk-index.ts";
 import { createPageDictionary } from "./page-dictionary.ts";
 import { createQuerySlots } from "./query-slots.ts";
 import type { SharedResources } from "./scan-runner.ts";
-import { createChunkSizes } from "./scanned-bytes.ts";
 
 /** Reads parts for some queries at a time. */
 export interface PartReader {
@@ -35,6 +35,7 @@ export interface PartReaderOptions {
   openDatabase(): Promise<Database>;
   /** Where DuckDB finds the file of a part. */
   pathOf(part: Part): string;
+  readonly readRange: ReadRange;
   /** Queries that run at once, each on a connection of its own. */
   readonly slots: number;
   /** Queries that wait for a slot. */
@@ -62,7 +63,7 @@ interface Reading {
 const REMEMBERED_FILES_MAX = 1024;
 
 export function createPartReader(options: PartReaderOptions): PartReader {
-  const { openDatabase, pathOf, slots, queueMax, rememberedFilesMax = REMEMBERED_FILES_MAX } = options;
+  const { openDatabase, slots, queueMax, rememberedFilesMax = REMEMBERED_FILES_MAX } = options;
   const queue = createQuerySlots(slots, queueMax);
   let reading = createReading();
   let isClosed = false;
@@ -72,10 +73,10 @@ export function createPartReader(options: PartReaderOptions): PartReader {
       database: null,
       idle: [],
       shared: {
-        sizes: createChunkSizes(() => connect(begun)),
+        chunks: createChunkIndex(options.readRange),
         dictionary: createPageDictionary(),
         hasOldFiles: false,
-        pathOf,
+        pathOf: options.pathOf,
       },
       running: 0,
       isLeft: false,
@@ -108,7 +109,7 @@ export function createPartReader(options: PartReaderOptions): PartReader {
       isSound = true;
       return value;
     } finally {
-      if (!asked.isLeft && asked.shared.sizes.count > rememberedFilesMax) renew();
+      if (!asked.isLeft && asked.shared.chunks.count > rememberedFilesMax) renew();
       // After a failure nobody knows what state a connection is in, and a new one costs little.
       if (connection !== null && isSound && !asked.isLeft) asked.idle.push(connection);
       else connection?.close();
@@ -120,7 +121,6 @@ export function createPartReader(options: PartReaderOptions): PartReader {
   function leave(left: Reading): void {
     left.isLeft = true;
     for (const connection of left.idle.splice(0)) connection.close();
-    left.shared.sizes.close();
     closeOnceUnused(left);
   }
 

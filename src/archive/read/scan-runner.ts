@@ -2,10 +2,12 @@ import type { Connection, Rows, SqlValues } from "../../duckdb/database.ts";
 import type { TimeRange } from "../../time/range.ts";
 import type { Part } from "../files/manifest.ts";
 import type { ArchiveScan } from "./archive-scan.ts";
+import { type AlikeColumns, findAlike, NONE_ALIKE } from "./chunks/alike-columns.ts";
+import type { ChunkIndex } from "./chunks/chunk-index.ts";
+import { ScannedBytes } from "./chunks/scanned-bytes.ts";
 import type { PageDictionary } from "./page-dictionary.ts";
 import type { ScanDay } from "./scan-days.ts";
-import type { ScanColumns, ScanShape, ScanStatement } from "./scan-sql.ts";
-import { type ChunkSizes, ScannedBytes } from "./scanned-bytes.ts";
+import { alikeValues, type ScanColumns, type ScanShape, type ScanStatement } from "./scan-sql.ts";
 
 /** Some days of a scan, and a range that lies within them. */
 export interface Stretch {
@@ -25,7 +27,7 @@ export interface ScanRunner {
 
 /** What the sessions of a reader share. */
 export interface SharedResources {
-  readonly sizes: ChunkSizes;
+  readonly chunks: ChunkIndex;
   /** For new pages. */
   dictionary: PageDictionary;
   /** Whether files were met that are too old to have every column. */
@@ -33,12 +35,15 @@ export interface SharedResources {
   pathOf(part: Part): string;
 }
 
+/** Parts that are got to know before a statement is run over them: a page mostly reads one. */
+const ALIKE_PARTS_MAX = 8;
+
 export function createScanRunner(
   connection: Connection,
   signal: AbortSignal,
   shared: SharedResources,
 ): ScanRunner {
-  const { sizes } = shared;
+  const { chunks } = shared;
   const scanned = new ScannedBytes();
 
   /** A statement that fails may only have met files that lack a column: those take another, slower one. */
@@ -87,33 +92,31 @@ export function createScanRunner(
     return !signal.aborted && hasFiles && !hasOldFiles;
   }
 
-  /** Counts what a statement reads, learning what is not known of its files on a connection of its own meanwhile. */
+  /** Gets to know the files meanwhile; then counts what a statement reads of them. */
   function meter({ scan, days, range }: Stretch, { columns }: ScanStatement): () => Promise<void> {
-    const paths = pathsOf(days);
-    const learned = sizes.learn(paths);
+    const parts = partsOf(days);
+    const learned = chunks.learn(parts);
     learned.catch(() => undefined); // Told below, unless the statement fails as well.
     return async () => {
       await learned;
-      for (const path of paths) {
-        const chunks = sizes.find(path);
-        if (chunks !== null) scanned.add(chunks, { ...scan, range }, columns(columnsOf(scan)));
-      }
+      for (const known of chunks.findAll(parts))
+        scanned.add(known, { ...scan, range }, columns(columnsOf(scan)));
     };
   }
 
-  const pathsOf = (days: readonly ScanDay[]) => days.flatMap(({ parts }) => parts.map(shared.pathOf));
+  const pathsOf = (days: readonly ScanDay[]) => partsOf(days).map(shared.pathOf);
 
   return {
     async run(stretch, statement, values) {
-      const shape = shapeOf(stretch, shared.hasOldFiles);
       const count = meter(stretch, statement);
+      const shape = shapeOf(stretch, shared.hasOldFiles, await findAlikeOf(chunks, stretch, statement));
       const bound = { ...valuesOf(stretch, shape, pathsOf(stretch.days)), ...values };
       const rows = await runOverOld(shape, statement, bound);
       await count();
       return rows;
     },
     async *stream(stretch, statement) {
-      const shape = shapeOf(stretch, shared.hasOldFiles);
+      const shape = shapeOf(stretch, shared.hasOldFiles, NONE_ALIKE);
       const count = meter(stretch, statement);
       yield* streamOverOld(shape, statement, valuesOf(stretch, shape, pathsOf(stretch.days)));
       await count();
@@ -124,31 +127,54 @@ export function createScanRunner(
   };
 }
 
+/** Columns that a statement only shows, and need not read. Of more parts than a page needs, it reads them all. */
+async function findAlikeOf(
+  chunks: ChunkIndex,
+  { scan, days, range }: Stretch,
+  { shown }: ScanStatement,
+): Promise<AlikeColumns> {
+  const parts = partsOf(days);
+  if (shown === undefined || parts.length > ALIKE_PARTS_MAX || days.some(({ hasLate }) => hasLate))
+    return NONE_ALIKE;
+  await chunks.learn(parts);
+  const known = chunks.findAll(parts);
+  if (known.length < parts.length) return NONE_ALIKE;
+  return findAlike(known, { ...scan, range }, shown(columnsOf(scan)));
+}
+
+function partsOf(days: readonly ScanDay[]): Part[] {
+  return days.flatMap(({ parts }) => parts);
+}
+
 /** What of a scan decides which columns its statements look at. */
 export function columnsOf({ userId, accuracyMetersMax, shownIn }: ArchiveScan): ScanColumns {
   return { ofUser: userId !== null, byAccuracy: accuracyMetersMax !== null, shownIn: shownIn ?? null };
 }
 
-function shapeOf({ scan, days }: Stretch, hasOldFiles: boolean): ScanShape {
+function shapeOf({ scan, days }: Stretch, hasOldFiles: boolean, alike: AlikeColumns): ScanShape {
   return {
     ...columnsOf(scan),
     ofDevice: scan.deviceId !== null,
+    ofOneApp: partsOf(days).every(({ apps }) => apps.size === 1),
     hasFiles: days.some(({ parts }) => parts.length > 0),
     hasLate: days.some(({ hasLate }) => hasLate),
     hasOldFiles,
+    alike,
     isSorted: days.every(({ parts, day }, index) => parts.length <= 1 && day > (days[index - 1]?.day ?? -1)),
   };
 }
 
 /** DuckDB takes no value that its statement does not name. */
-function valuesOf({ scan, range }: Stretch, { hasFiles }: ScanShape, paths: readonly string[]): SqlValues {
+function valuesOf({ scan, range }: Stretch, shape: ScanShape, paths: readonly string[]): SqlValues {
   const { appId, deviceId, userId, accuracyMetersMax } = scan;
   return {
     start: BigInt(range.startMs),
     end: BigInt(range.endMs),
-    ...(hasFiles ? { files: paths, app: appId } : {}),
+    ...(shape.hasFiles ? { files: paths } : {}),
+    ...(shape.hasFiles && !shape.ofOneApp ? { app: appId } : {}),
     ...(deviceId === null ? {} : { device: deviceId }),
     ...(userId === null ? {} : { user: userId }),
     ...(accuracyMetersMax === null ? {} : { accuracy: accuracyMetersMax }),
+    ...alikeValues(shape),
   };
 }

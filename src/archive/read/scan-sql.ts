@@ -1,3 +1,4 @@
+import type { SqlValues } from "../../duckdb/database.ts";
 import type { BoundingBox } from "../../geo/bounding-box.ts";
 import {
   type LocationField,
@@ -10,24 +11,29 @@ import {
 import type { Order } from "../../time/range.ts";
 import { NO_RECORDS_SQL, VALUE_COLUMNS } from "../columns.ts";
 import { overlaidColumns } from "../overlay-sql.ts";
+import { type AlikeColumns, NONE_ALIKE } from "./chunks/alike-columns.ts";
 import { LATE_TABLE } from "./late-table.ts";
 
 /*
  * The statements that read parts. Their text follows from a shape alone; every value is bound: `$start` and `$end`
- * always, `$files` and `$app` where there are files, `$device`, `$user` and `$accuracy` where the shape asks for
- * them, and what a statement says.
+ * always, `$files` where there are files, `$app` where they are not all of one app, `$device`, `$user` and `$accuracy`
+ * where the shape asks for them, and what a statement says.
  */
 export interface ScanShape {
   readonly ofDevice: boolean;
   readonly ofUser: boolean;
   readonly byAccuracy: boolean;
   readonly hasFiles: boolean;
+  /** Whether each file has records of one app alone: that of the scan. */
+  readonly ofOneApp: boolean;
   /** Whether late rows, those of the table `late`, lie over the files. */
   readonly hasLate: boolean;
   /** Whether files may be too old to have every column. */
   readonly hasOldFiles: boolean;
   /** Whether the files, read one after the other, give any one device's records in order of time. */
   readonly isSorted: boolean;
+  /** Columns with one value for all records of the scan, which are not read: `alikeValues` are bound instead. */
+  readonly alike: AlikeColumns;
   /** Fields that this response does not show are left out of records; null shows all. */
   readonly shownIn: ResponseKind | null;
   /** Left out, all devices take part that the others let through. */
@@ -41,6 +47,8 @@ export interface ScanStatement {
   sql(shape: ScanShape): string;
   /** The columns that it reads. */
   columns(shape: ScanColumns): readonly string[];
+  /** Those of them that it does nothing with but show, where it minds which are alike. */
+  readonly shown?: (shape: ScanColumns) => readonly string[];
 }
 
 /**
@@ -55,7 +63,7 @@ export function recordsStatement(order: Order): ScanStatement {
       const orderBy = `ORDER BY timestamp ${order}${ofDevice ? "" : `, device_id ${order}`}`;
       const packed = [
         "timestamp::DOUBLE",
-        ...NUMBER_FIELDS.map((field) => (isShown(field, shape) ? field.name : "NULL::DOUBLE")),
+        ...NUMBER_FIELDS.map((field) => (isRead(field, shape) ? field.name : "NULL::DOUBLE")),
         tupleJson(PROFILE_FIELDS, shape),
         tupleJson(STATE_FIELDS, shape),
         ...(ofDevice ? [] : ["device_id"]),
@@ -66,11 +74,23 @@ export function recordsStatement(order: Order): ScanStatement {
         return `SELECT ${packed} FROM ${archivedRows(shape)}${valueFilters(shape)} LIMIT $limit OFFSET $offset`;
       return `SELECT ${packed} FROM (SELECT * FROM ${matching(shape)} ${orderBy} LIMIT $limit OFFSET $offset)`;
     },
-    columns: (shape) => [
-      ...filterColumns(shape),
-      ...namesOf(VALUE_COLUMNS.filter(({ field }) => isShown(field!, shape))),
-    ],
+    columns: (shape) => [...filterColumns(shape), ...shownColumns(shape)],
+    shown: shownColumns,
   };
+}
+
+function shownColumns(shape: ScanColumns): string[] {
+  return namesOf(VALUE_COLUMNS.filter(({ field }) => isShown(field!, shape)));
+}
+
+/** What a statement shows of columns that it does not read. */
+export function alikeValues({ alike }: ScanShape): SqlValues {
+  const texts = [...alike].filter(([, text]) => text !== null);
+  return Object.fromEntries(texts.map(([name, text]) => [alikeName(name), text]));
+}
+
+function alikeName(column: string): string {
+  return `alike_${column}`;
 }
 
 /** Conditions on keys that a statement over all of an app may have besides. */
@@ -97,7 +117,7 @@ export interface AllRecordsShape extends Pick<ScanShape, "ofDevice" | "ofUser"> 
 
 /** All records in order, as a table of all `VALUE_COLUMNS`, with `device_id` and `timestamp`. */
 export function allRecordsSql(given: AllRecordsShape): string {
-  const shape = { ...given, byAccuracy: false, shownIn: null };
+  const shape = { ...given, byAccuracy: false, shownIn: null, ofOneApp: false, alike: NONE_ALIKE };
   if (shape.isSorted && !shape.hasLate)
     return `SELECT ${RECORD} FROM ${archivedRows(shape)}${valueFilters(shape)}`;
   const keys = shape.order === "time" ? "timestamp, device_id" : "device_id, timestamp";
@@ -106,10 +126,16 @@ export function allRecordsSql(given: AllRecordsShape): string {
 
 function tupleJson(fields: readonly LocationField[], shape: ScanShape): string {
   const texts = fields.map((field) => {
-    if (!isShown(field, shape)) return "NULL::VARCHAR";
+    if (!isRead(field, shape)) return "NULL::VARCHAR";
+    if (shape.alike.has(field.name)) return `$${alikeName(field.name)}::VARCHAR`;
     return field.type === "boolean" ? `${field.name}::VARCHAR` : field.name;
   });
   return `to_json([${texts.join(", ")}])::VARCHAR`;
+}
+
+/** Whether a field is shown, and has a value anywhere. */
+function isRead(field: LocationField, shape: ScanShape): boolean {
+  return isShown(field, shape) && shape.alike.get(field.name) !== null;
 }
 
 function isShown({ responses }: LocationField, { shownIn }: Pick<ScanShape, "shownIn">): boolean {
@@ -235,7 +261,7 @@ function archivedRows(shape: ScanShape): string {
     ? `(FROM (${NO_RECORDS_SQL})
         UNION ALL BY NAME FROM read_parquet($files, hive_partitioning = false, union_by_name = true))`
     : "read_parquet($files, hive_partitioning = false)";
-  return `${table} WHERE app_id = $app AND ${keyFilters(shape)}`;
+  return `${table} WHERE ${shape.ofOneApp ? "" : "app_id = $app AND "}${keyFilters(shape)}`;
 }
 
 function lateRows(shape: ScanShape): string {

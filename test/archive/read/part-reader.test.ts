@@ -13,6 +13,7 @@ import { type Database, openDatabase } from "../../../src/duckdb/database.ts";
 import { compareUtf8 } from "../../../src/lib/text/utf8.ts";
 import type { AppId, DeviceId, UserId } from "../../../src/model/ids.ts";
 import { LOCATION_FIELDS } from "../../../src/model/location-fields.ts";
+import { createNodeFiles } from "../../../src/runtime/node-files.ts";
 import type { TimeRange } from "../../../src/time/range.ts";
 import { MS_PER_DAY } from "../../../src/time/retention.ts";
 import { type UtcDay, utcDayOf, utcDayStartMs } from "../../../src/time/utc-day.ts";
@@ -28,6 +29,7 @@ import { deviceOf, type PlainRow, plainScan, timeOf, writePart } from "../write/
  * they have; users change from row to row; ids would break a statement that has them in its text.
  */
 
+const FILES = createNodeFiles();
 const DIRECTORY = mkdtempSync(join(tmpdir(), "wherehouse-reader-"));
 const FIRST_DAY = utcDayOf(Date.UTC(2026, 0, 14));
 const FIRST_MS = utcDayStartMs(FIRST_DAY);
@@ -124,6 +126,7 @@ function openReader(folder: string, { slots = 2, queueMax = 8 } = {}): PartReade
         spillDirectory: join(directory, "spill"),
       }),
     pathOf: ({ file }) => join(directory, file),
+    readRange: ({ file }, start, end) => FILES.readRange(join(directory, file), start, end),
     slots,
     queueMax,
   });
@@ -572,6 +575,7 @@ describe("withSession()", () => {
         });
       },
       pathOf: ({ file }) => join(directory, file),
+      readRange: ({ file }, start, end) => FILES.readRange(join(directory, file), start, end),
       slots: 3,
       queueMax: 3,
     });
@@ -593,6 +597,7 @@ describe("withSession()", () => {
         return openDatabase({ ...options, cachesFiles: true, spillDirectory: join(directory, "spill") });
       },
       pathOf: ({ file }) => join(directory, file),
+      readRange: ({ file }, start, end) => FILES.readRange(join(directory, file), start, end),
       slots: 1,
       queueMax: 2,
       rememberedFilesMax: 3,
@@ -618,6 +623,7 @@ describe("withSession()", () => {
         return openDatabase({ ...options, cachesFiles: true, spillDirectory: join(directory, "spill") });
       },
       pathOf: ({ file }) => join(directory, file),
+      readRange: ({ file }, start, end) => FILES.readRange(join(directory, file), start, end),
       slots: 3,
       queueMax: 2,
     });

@@ -43,6 +43,17 @@ test("append() writes all parts in order, however many and however large", async
   expect(await files.size(path)).toBe(Buffer.concat(parts).length);
 });
 
+test("readRange() gives what lies between two places, as far as the file reaches", async () => {
+  const path = join(root, "range");
+  await files.replace(path, text("0123456789"));
+  const range = async (start: number, end: number) =>
+    Buffer.from(await files.readRange(path, start, end)).toString();
+  expect(await range(0, 3)).toBe("012");
+  expect(await range(7, 20)).toBe("789");
+  expect(await range(20, 30)).toBe("");
+  expect(await codeOf(files.readRange(join(root, "none"), 0, 1))).toBe("ENOENT");
+});
+
 test("truncate() cuts the file, and append() goes on at the new end", async () => {
   const path = join(root, "cut");
   const file = await files.openAppend(path);

@@ -75,12 +75,14 @@ function simulatedFiles(names: SimulatedNames): SimulatedFiles {
 function readingOperations(
   names: SimulatedNames,
   operations: SimulatedOperations,
-): Pick<Files, "read" | "readPieces" | "size" | "exists" | "isFile" | "list"> {
+): Pick<Files, "read" | "readPieces" | "readRange" | "size" | "exists" | "isFile" | "list"> {
   return {
     async *readPieces(path) {
       yield await operations.performOrFail("read", path, () => names.find("read", path).read().slice());
     },
     read: (path) => operations.performOrFail("read", path, () => names.find("read", path).read()),
+    readRange: (path, start, end) =>
+      operations.performOrFail("read", path, () => names.find("read", path).read().slice(start, end)),
     size: (path) => operations.performOrFail("size", path, () => names.find("size", path).size),
     isFile: (path) => operations.performOrFail("exists", path, () => names.files.has(path)),
     exists: (path) =>
