@@ -183,6 +183,7 @@ async function begin(directory: OpenDirectory, state: ServiceState, events: AppE
   await directory.inspect();
   directory.schedule.start();
   directory.quarantineSweeps.start();
+  directory.packing.start();
 }
 
 /** What runs while the app is open. */

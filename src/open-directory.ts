@@ -28,6 +28,7 @@ import type { AcquireLock, LockOwner } from "./runtime/lock.ts";
 import { READING_SIZES } from "./service/export/export-source.ts";
 import { createExports, type Exports } from "./service/export/exports.ts";
 import { createIngest, type Ingest } from "./service/ingest.ts";
+import { Packing } from "./service/packing.ts";
 import { createQuarantineSweeps, type QuarantineSweeps } from "./service/quarantine/sweeps.ts";
 import { createSealSchedule, type SealSchedule } from "./service/seal/schedule.ts";
 import { createSeal, type SealReport, sequencesOf } from "./service/seal/seal.ts";
@@ -85,6 +86,7 @@ export interface OpenDirectory {
   readonly schedule: SealSchedule;
   readonly quarantine: Quarantine;
   readonly quarantineSweeps: QuarantineSweeps;
+  readonly packing: Packing;
   /** Takes records out, as files. */
   readonly exports: Exports;
   readonly recovery: LogRecovery;
@@ -193,6 +195,7 @@ export async function openDirectory(options: OpenDirectoryOptions): Promise<Open
   const { quarantine, quarantineSweeps, ...kept } = await openKept(options);
   const writers = createWriters(archiveDisk, archiveEngine);
   const exports = createDirectoryExports(options, archiveDisk, archive);
+  const packing = new Packing(hot, options.clock);
   const schedule = createSchedule(options, { log, archive, recovery, hasAllNewest, writers });
   return {
     hot,
@@ -200,6 +203,7 @@ export async function openDirectory(options: OpenDirectoryOptions): Promise<Open
     archive,
     quarantine,
     quarantineSweeps,
+    packing,
     exports,
     recovery,
     damage: [...recovery.damage, ...kept.damage],
@@ -217,6 +221,7 @@ export async function openDirectory(options: OpenDirectoryOptions): Promise<Open
       for (const note of await inspectArchive(files, paths.archive, archive)) events.onArchiveNote(note);
     },
     async close() {
+      packing.stop();
       await exports.stop();
       await schedule.stop();
       writers.close();

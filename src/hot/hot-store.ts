@@ -69,6 +69,8 @@ export interface HotStore {
   lateRows(app: AppDevices, device: Device | null): LateScan;
   /** Those of these rows that are late; in order of time, each once. */
   lateRowsAt(keys: readonly RecordKey[]): LateScan;
+  /** Packs records that are older than this and lie among many, some a step: they take a third of their memory. */
+  pack(beforeMs: number): Iterable<void>;
   /** Gives up indexes that nobody has asked for in an hour. */
   forgetIdle(): void;
   /** Forgets devices that have nothing newer than this and nothing in memory, some a step. */
@@ -155,6 +157,9 @@ export function createHotStore(
       return new LateScan(source, ledger, dictionary);
     },
     lateRowsAt: (keys) => new LateScan(new LateOfKeys(keys), ledger, dictionary),
+    *pack(beforeMs) {
+      for (const { table } of apps.all()) yield* table.columns.tracks.pack(beforeMs);
+    },
     forgetIdle() {
       const beforeMs = performance.now() - IDLE_MS_MAX;
       for (const { times } of apps.all()) times.forgetIdle(beforeMs);

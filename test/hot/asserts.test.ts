@@ -7,7 +7,7 @@ import { createHotStore } from "../../src/hot/hot-store.ts";
 import { DayLedger } from "../../src/hot/late/day-ledger.ts";
 import { LateScan } from "../../src/hot/late/late-rows.ts";
 import { RecordWriter } from "../../src/hot/record-writer.ts";
-import { copyRows, createChunk, openRow, setNumber } from "../../src/hot/records/chunk.ts";
+import { CHUNK_ROWS_MAX, copyRows, createChunk, openRow, setNumber } from "../../src/hot/records/chunk.ts";
 import { Dictionary } from "../../src/hot/records/dictionary.ts";
 import { Sealing } from "../../src/hot/sealing.ts";
 import { AssertionError } from "../../src/lib/assert.ts";
@@ -144,7 +144,8 @@ test("a track takes one record of an instant, and keeps its chunks in order", ()
     chunk.f64[row * chunk.width] = timestampMs;
   }
   expect(() => track.insert(20, 0)).toThrow(AssertionError);
-  track.at(0).chunk.f64[0] = 35;
+  const second = track.at(CHUNK_ROWS_MAX);
+  second.chunk.f64[second.row * second.chunk.width] = 15;
   const remove = () => track.remove({ startMs: 20, endMs: 21 }, (timestampMs) => timestampMs !== 20);
   expect(remove).toThrow(AssertionError);
 });

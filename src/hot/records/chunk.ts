@@ -22,8 +22,8 @@ export interface Chunk {
   readonly f64: Float64Array;
 }
 
-/** 256 rows keep the slack of a half-filled chunk small beside a device-day and a late insert cheap. */
-export const CHUNK_ROWS_MAX = 256;
+/** 64 rows keep what a half-filled chunk leaves unused small, a late insert cheap, and little to unpack for a page. */
+export const CHUNK_ROWS_MAX = 64;
 
 /** Latitude and longitude: number fields that every record has. */
 const FIXED_FIELDS = 2;

@@ -9,6 +9,7 @@ import {
   rowsBefore,
   timestampAt,
 } from "./chunk.ts";
+import { type PackedChunk, packChunk, unpackChunk } from "./packed-chunk.ts";
 
 /** The records in memory of a device that has many. */
 
@@ -18,8 +19,10 @@ export interface RowRef {
   readonly row: number;
 }
 
+type OlderChunk = Chunk | PackedChunk;
+
 /** What a track of one chunk has no others in; never changed. */
-const NO_CHUNKS: Chunk[] = [];
+const NO_CHUNKS: OlderChunk[] = [];
 const NO_STARTS: number[] = [];
 
 /**
@@ -33,6 +36,8 @@ export class LongTrack {
   #newest: Chunk | null = null;
   /** The chunks before it. */
   #older = NO_CHUNKS;
+  /** Those before this one are packed, or not worth it. */
+  #packedEnd = 0;
   /** Index of the first row of each of those. */
   #starts = NO_STARTS;
 
@@ -93,12 +98,14 @@ export class LongTrack {
     return { chunk, row };
   }
 
-  /** The same record in a chunk that has columns for `mask`; the old chunk gives way where it has not. */
+  /** The same record, to be written to, in a chunk that has columns for `mask`. */
   widen(ref: RowRef, mask: number): RowRef {
-    const wanted = ref.chunk.mask | mask;
-    if (wanted === ref.chunk.mask) return ref;
-    const chunk = copyRows(ref.chunk, 0, ref.chunk.count, ref.chunk.capacity, wanted);
-    this.#replace(this.#chunkFor(timestampAt(ref.chunk, ref.row)), chunk);
+    const c = this.#chunkFor(timestampAt(ref.chunk, ref.row));
+    const known = this.#open(c);
+    const wanted = known.mask | mask;
+    if (wanted === known.mask) return { chunk: known, row: ref.row };
+    const chunk = copyRows(known, 0, known.count, known.capacity, wanted);
+    this.#replace(c, chunk);
     return { chunk, row: ref.row };
   }
 
@@ -114,34 +121,57 @@ export class LongTrack {
 
   /** Takes out what lies in the range and is not to be kept, and frees its memory. */
   remove({ startMs, endMs }: TimeRange, isKept: (timestampMs: number) => boolean): void {
-    const kept: Chunk[] = [];
+    const kept: OlderChunk[] = [];
     for (let c = 0; c < this.#chunkCount; c++) {
+      if (this.#firstMs(c) >= endMs || this.#lastMs(c) < startMs) {
+        kept.push(c < this.#older.length ? this.#older[c]! : this.#newest!);
+        continue;
+      }
       const chunk = this.#chunk(c);
       const from = rowsBefore(chunk, startMs);
       const to = rowsBefore(chunk, endMs);
-      if (from === to) kept.push(chunk);
-      else keepRows(kept, chunk, from, to, isKept);
+      keepRows(kept, chunk, from, to, isKept);
     }
-    this.#newest = null;
-    this.#older = NO_CHUNKS;
-    this.#starts = NO_STARTS;
+    this.#hold(kept);
+  }
+
+  /** The track has these chunks, and no others. */
+  #hold(chunks: OlderChunk[]): void {
+    this.#starts = [];
+    this.#packedEnd = 0;
     this.#count = 0;
     this.#newestMs = Number.NEGATIVE_INFINITY;
-    for (const chunk of kept) {
-      assert(chunk.count > 0 && timestampAt(chunk, 0) > this.#newestMs, "chunks hold rows, in order of time");
-      this.#push(chunk);
+    for (const chunk of chunks) {
+      assert(chunk.count > 0 && firstMsOf(chunk) > this.#newestMs, "chunks hold rows, in order of time");
+      this.#starts.push(this.#count);
       this.#count += chunk.count;
-      this.#newestMs = timestampAt(chunk, chunk.count - 1);
+      this.#newestMs = lastMsOf(chunk);
     }
+    const newest = chunks.pop();
+    this.#starts.pop();
+    this.#newest = newest === undefined ? null : unpacked(newest);
+    this.#older = chunks;
+  }
+
+  /** Packs up to so many chunks whose records are all older than this; returns how many it has tried. */
+  pack(beforeMs: number, chunksMax: number): number {
+    let tried = 0;
+    for (; this.#packedEnd < this.#older.length && tried < chunksMax; this.#packedEnd++) {
+      const chunk = this.#older[this.#packedEnd]!;
+      if (isPacked(chunk)) continue;
+      if (lastMsOf(chunk) >= beforeMs) break;
+      tried++;
+      this.#older[this.#packedEnd] = packChunk(chunk) ?? chunk;
+    }
+    return tried;
   }
 
   #append(timestampMs: number, mask: number): RowRef {
     const newest = this.#newest;
-    if (newest === null) this.#push(createChunk(CHUNK_ROWS_MAX / 4, mask));
-    else if (newest.count === CHUNK_ROWS_MAX) {
-      // A device that fills chunks will fill this one too; starting at a quarter keeps the slack small.
-      this.#push(createChunk(CHUNK_ROWS_MAX / 4, newest.mask | mask));
-    } else if (newest.count === newest.capacity || (newest.mask | mask) !== newest.mask) {
+    // A device that fills chunks will fill this one too.
+    if (newest === null || newest.count === CHUNK_ROWS_MAX)
+      this.#push(createChunk(CHUNK_ROWS_MAX, (newest?.mask ?? 0) | mask));
+    else if (newest.count === newest.capacity || (newest.mask | mask) !== newest.mask) {
       this.#prepare(this.#older.length, mask);
     }
     const chunk = this.#newest!;
@@ -158,11 +188,12 @@ export class LongTrack {
     this.#newest = chunk;
   }
 
-  #insertOlder(c: number, chunk: Chunk, start: number): void {
+  #insertOlder(c: number, chunk: OlderChunk, start: number): void {
     if (this.#older === NO_CHUNKS) {
       this.#older = [];
       this.#starts = [];
     }
+    this.#packedEnd = Math.min(this.#packedEnd, c);
     this.#older.splice(c, 0, chunk);
     this.#starts.splice(c, 0, start);
   }
@@ -171,8 +202,25 @@ export class LongTrack {
     return this.#newest === null ? 0 : this.#older.length + 1;
   }
 
+  /** To be read; who writes to it opens it. */
   #chunk(c: number): Chunk {
-    return c < this.#older.length ? this.#older[c]! : this.#newest!;
+    return c < this.#older.length ? unpackedForReading(this.#older[c]!) : this.#newest!;
+  }
+
+  /** The chunk itself, no longer packed. */
+  #open(c: number): Chunk {
+    if (c === this.#older.length) return this.#newest!;
+    const chunk = unpacked(this.#older[c]!);
+    this.#replace(c, chunk);
+    return chunk;
+  }
+
+  #firstMs(c: number): number {
+    return firstMsOf(c < this.#older.length ? this.#older[c]! : this.#newest!);
+  }
+
+  #lastMs(c: number): number {
+    return lastMsOf(c < this.#older.length ? this.#older[c]! : this.#newest!);
   }
 
   #startOf(c: number): number {
@@ -180,13 +228,16 @@ export class LongTrack {
   }
 
   #replace(c: number, chunk: Chunk): void {
-    if (c < this.#older.length) this.#older[c] = chunk;
-    else this.#newest = chunk;
+    if (c === this.#older.length) this.#newest = chunk;
+    else {
+      this.#older[c] = chunk;
+      this.#packedEnd = Math.min(this.#packedEnd, c);
+    }
   }
 
   /** Makes sure that chunk `c` has room and columns; a full one is split in half. */
   #prepare(c: number, mask: number): void {
-    const chunk = this.#chunk(c);
+    const chunk = this.#open(c);
     const wanted = chunk.mask | mask;
     if (chunk.count < chunk.capacity) {
       if (wanted !== chunk.mask) this.#replace(c, copyRows(chunk, 0, chunk.count, chunk.capacity, wanted));
@@ -208,7 +259,7 @@ export class LongTrack {
     let high = this.#chunkCount;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (timestampAt(this.#chunk(middle), 0) <= timestampMs) low = middle + 1;
+      if (this.#firstMs(middle) <= timestampMs) low = middle + 1;
       else high = middle;
     }
     return Math.max(0, low - 1);
@@ -228,7 +279,7 @@ export class LongTrack {
 
 /** Adds what is left of a chunk without rows `from` to `to`, but those of them that are kept. */
 function keepRows(
-  chunks: Chunk[],
+  chunks: OlderChunk[],
   chunk: Chunk,
   from: number,
   to: number,
@@ -246,4 +297,34 @@ function keepRows(
     runStart = row + 1;
   }
   push(chunk.count);
+}
+
+function isPacked(chunk: OlderChunk): chunk is PackedChunk {
+  return "packed" in chunk;
+}
+
+function firstMsOf(chunk: OlderChunk): number {
+  return isPacked(chunk) ? chunk.firstMs : timestampAt(chunk, 0);
+}
+
+function lastMsOf(chunk: OlderChunk): number {
+  return isPacked(chunk) ? chunk.lastMs : timestampAt(chunk, chunk.count - 1);
+}
+
+function unpacked(chunk: OlderChunk): Chunk {
+  return isPacked(chunk) ? unpackChunk(chunk) : chunk;
+}
+
+/** What was unpacked last to be read: a page asks a chunk for the rows before an instant, then for its rows. */
+const READ_MAX = 16;
+const recentlyRead = new Map<PackedChunk, Chunk>();
+
+function unpackedForReading(chunk: OlderChunk): Chunk {
+  if (!isPacked(chunk)) return chunk;
+  const known = recentlyRead.get(chunk);
+  if (known !== undefined) return known;
+  if (recentlyRead.size === READ_MAX) recentlyRead.delete(recentlyRead.keys().next().value!);
+  const rows = unpackChunk(chunk);
+  recentlyRead.set(chunk, rows);
+  return rows;
 }

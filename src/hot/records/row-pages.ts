@@ -1,9 +1,9 @@
-import { type Chunk, createChunk } from "./chunk.ts";
+import { CHUNK_ROWS_MAX, type Chunk, createChunk } from "./chunk.ts";
 
 /** Memory for the rows of devices that have few. */
 
 /** A device with more rows has chunks of its own. */
-export const BLOCK_ROWS_MAX = 64;
+export const BLOCK_ROWS_MAX = CHUNK_ROWS_MAX;
 /** Rows of blocks: where most devices are, little is unused, and beyond that rows are not moved too often. */
 const BLOCK_ROWS = [1, 2, 3, 4, 6, 8, 12, 16, 32, BLOCK_ROWS_MAX];
 /** By rows that are needed, the first of those that has room. */

@@ -1,14 +1,7 @@
 import { assert } from "../../lib/assert.ts";
+import type { Steps } from "../../lib/schedule/steps.ts";
 import type { TimeRange } from "../../time/range.ts";
-import {
-  CHUNK_ROWS_MAX,
-  type Chunk,
-  copyRows,
-  firstRowSince,
-  putRows,
-  shiftRows,
-  timestampAt,
-} from "./chunk.ts";
+import { type Chunk, copyRows, firstRowSince, putRows, shiftRows, timestampAt } from "./chunk.ts";
 import { LongTrack, type RowRef } from "./long-track.ts";
 import { BLOCK_ROWS_MAX, firstRowAt, type RowPages } from "./row-pages.ts";
 
@@ -16,6 +9,10 @@ import { BLOCK_ROWS_MAX, firstRowAt, type RowPages } from "./row-pages.ts";
 
 /** In place of a count of rows: the device has a track of its own. */
 const LONG = 255;
+/** Chunks that are packed in a step: some tenths of a millisecond. */
+const STEP_CHUNKS = 16;
+/** Tracks that can be looked at in the time of packing a chunk. */
+const LOOKS_A_CHUNK = 64;
 /** A long track of no more rows becomes a block again; well below its room, so that it does not go to and fro. */
 const SHORT_ROWS_MAX = BLOCK_ROWS_MAX / 2;
 
@@ -152,6 +149,21 @@ export class Tracks {
     this.#keepFirst(device, kept - first);
   }
 
+  /**
+   * Packs chunks whose records are all older than this, some a step. What comes in meanwhile is packed or not; those of
+   * few records never are.
+   */
+  *pack(beforeMs: number): Steps<void> {
+    let tried = 0;
+    for (let number = 0; number < this.#long.length; number++) {
+      tried += 1 / LOOKS_A_CHUNK + (this.#long[number]?.pack(beforeMs, STEP_CHUNKS) ?? 0);
+      if (tried < STEP_CHUNKS) continue;
+      tried = 0;
+      number--; // It may have more.
+      yield;
+    }
+  }
+
   /** Whether the device's number is below what the columns have room for, and its rows. */
   #countOf(device: number): number {
     return device < this.#counts.length ? this.#counts[device]! : 0;
@@ -197,7 +209,7 @@ export class Tracks {
     const place = this.#places[device]!;
     const chunk = this.#pages.chunkAt(place);
     const first = firstRowAt(place);
-    const rows = copyRows(chunk, first, first + BLOCK_ROWS_MAX, CHUNK_ROWS_MAX / 2, chunk.mask);
+    const rows = copyRows(chunk, first, first + BLOCK_ROWS_MAX, BLOCK_ROWS_MAX, chunk.mask);
     this.#pages.release(place);
     const number = this.#freeLong.pop() ?? this.#long.length;
     this.#long[number] = new LongTrack(rows);

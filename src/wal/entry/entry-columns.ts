@@ -1,3 +1,5 @@
+import { decodeIndexColumn } from "../../lib/frames/index-column.ts";
+import { decodeNumberColumn } from "../../lib/frames/number-column.ts";
 import type { Views } from "../../lib/frames/views.ts";
 import {
   NUMBER_FIELDS,
@@ -7,8 +9,6 @@ import {
 } from "../../model/location-fields.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 import type { EntryHead } from "./entry-head.ts";
-import { decodeIndexColumn } from "./index-column.ts";
-import { decodeNumberColumn } from "./number-column.ts";
 import type { TextColumnReader } from "./text-column.ts";
 
 /** Column numbers in a run of bytes: those of number columns, then of profiles, then of states, each rising. */

@@ -1,4 +1,6 @@
 import { assert } from "../../lib/assert.ts";
+import { encodeIndexColumn, indexColumnBytesMax } from "../../lib/frames/index-column.ts";
+import { encodeNumberColumn, numberColumnBytesMax } from "../../lib/frames/number-column.ts";
 import { pad, padded, type Views, viewsOf } from "../../lib/frames/views.ts";
 import { NewerFormatError } from "../../lib/newer-format-error.ts";
 import type { AppId } from "../../model/ids.ts";
@@ -14,8 +16,6 @@ import {
   TUPLE_COLUMNS,
 } from "./entry-columns.ts";
 import { ENTRY_HEAD_BYTES, type EntryHead, readEntryHead, TEXTS_MAX, writeEntryHead } from "./entry-head.ts";
-import { encodeIndexColumn, indexColumnBytesMax } from "./index-column.ts";
-import { encodeNumberColumn, numberColumnBytesMax } from "./number-column.ts";
 import { encodeTextColumn, type TextColumnReader, textColumnBytesMax } from "./text-column.ts";
 
 /** A batch of reports of one app, with its sequence in the log. */

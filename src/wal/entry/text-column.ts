@@ -1,5 +1,5 @@
+import { decodeIndexColumn, encodeIndexColumn, indexColumnBytesMax } from "../../lib/frames/index-column.ts";
 import { pad, padded, type Views } from "../../lib/frames/views.ts";
-import { decodeIndexColumn, encodeIndexColumn, indexColumnBytesMax } from "./index-column.ts";
 
 /*
  * Texts, 8-aligned: an index column of their lengths in bytes, then their UTF-8, padded with zeros to 8.

@@ -1,15 +1,15 @@
 import { Buffer } from "node:buffer";
-import { padded, viewsOf } from "../../../src/lib/frames/views.ts";
 import {
   decodeIndexColumn,
   encodeIndexColumn,
   indexColumnBytesMax,
-} from "../../../src/wal/entry/index-column.ts";
+} from "../../../src/lib/frames/index-column.ts";
 import {
   decodeNumberColumn,
   encodeNumberColumn,
   numberColumnBytesMax,
-} from "../../../src/wal/entry/number-column.ts";
+} from "../../../src/lib/frames/number-column.ts";
+import { padded, viewsOf } from "../../../src/lib/frames/views.ts";
 import {
   createTextColumnReader,
   encodeTextColumn,

@@ -2,10 +2,20 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { DeviceTable } from "../../../src/hot/devices/device-table.ts";
 import type { DeviceTrack } from "../../../src/hot/devices/device-track.ts";
-import { profileAt, setTuples, stateAt, timestampAt, writeRow } from "../../../src/hot/records/chunk.ts";
+import {
+  numberAt,
+  profileAt,
+  setNumber,
+  setTuples,
+  stateAt,
+  timestampAt,
+  writeRow,
+} from "../../../src/hot/records/chunk.ts";
 import { RowPages } from "../../../src/hot/records/row-pages.ts";
 import type { DeviceId } from "../../../src/model/ids.ts";
-import { NUMBER_FIELDS } from "../../../src/model/location-fields.ts";
+import { NUMBER_FIELDS, numberIndex } from "../../../src/model/location-fields.ts";
+
+const LATITUDE = numberIndex("latitude");
 
 /** Number columns of a batch with one row that carries nothing. */
 const NOWHERE = NUMBER_FIELDS.map(() => new Float64Array(1));
@@ -36,6 +46,13 @@ function timestampsOf(track: DeviceTrack): number[] {
     }
   });
   return seen;
+}
+
+function latitudesOf(track: DeviceTrack): number[] {
+  return Array.from({ length: track.count }, (_, index) => {
+    const { chunk, row } = track.at(index);
+    return numberAt(chunk, row, LATITUDE);
+  });
 }
 
 const unorderedTimes = fc.uniqueArray(fc.nat(5000), { minLength: 1, maxLength: 1500, size: "max" });
@@ -103,37 +120,46 @@ test("remove() leaves what lies outside the range or is kept, and takes records 
   );
 });
 
-test("devices that share pages keep their own records, few or many, and leave no page behind", () => {
+test("devices that share pages keep their own records, few or many, packed or not, and leave no page behind", () => {
   const act = fc.record({
     device: fc.nat(5),
-    from: fc.nat(300),
-    count: fc.constantFrom(1, 2, 5, 60, 150),
+    from: fc.nat(500),
+    count: fc.constantFrom(1, 2, 5, 60, 150, 400),
     mask: fc.nat(7),
-    isRemoved: fc.constantFrom(false, false, true),
+    what: fc.constantFrom("put", "put", "put", "remove", "pack"),
   });
   fc.assert(
     fc.property(fc.array(act, { maxLength: 40 }), (acts) => {
       const pages = new RowPages();
       const table = new DeviceTable(pages);
       const tracks = Array.from({ length: 6 }, (_, device) => table.add(`${device}` as DeviceId).track);
-      const plain = tracks.map(() => new Set<number>());
-      for (const { device, from, count, mask, isRemoved } of acts) {
+      /** Latitudes by time: which act wrote the record last. */
+      const plain = tracks.map(() => new Map<number, number>());
+      acts.forEach(({ device, from, count, mask, what }, at) => {
         const track = tracks[device]!;
-        const times = plain[device]!;
-        for (let timestampMs = from; timestampMs < from + count; timestampMs++) {
-          if (isRemoved) times.delete(timestampMs);
-          else if (times.has(timestampMs)) {
-            const { chunk } = track.widen(track.find(timestampMs)!, mask);
-            expect(chunk.mask & mask).toBe(mask);
-          } else put(track, timestampMs, mask);
-          if (!isRemoved) times.add(timestampMs);
+        const latitudes = plain[device]!;
+        if (what === "pack") for (const _ of table.columns.tracks.pack(from));
+        else if (what === "remove") track.remove({ startMs: from, endMs: from + count }, () => false);
+        for (let timestampMs = from; timestampMs < from + count && what !== "pack"; timestampMs++) {
+          if (what === "remove") {
+            latitudes.delete(timestampMs);
+            continue;
+          }
+          if (!latitudes.has(timestampMs)) put(track, timestampMs, mask);
+          const { chunk, row } = track.widen(track.find(timestampMs)!, mask);
+          expect(chunk.mask & mask).toBe(mask);
+          setNumber(chunk, row, LATITUDE, at);
+          latitudes.set(timestampMs, at);
         }
-        if (isRemoved) track.remove({ startMs: from, endMs: from + count }, () => false);
         tracks.forEach((each, index) => {
-          expect(timestampsOf(each)).toEqual([...plain[index]!].sort((a, b) => a - b));
-          expect(each.count).toBe(plain[index]!.size);
+          const sorted = [...plain[index]!].sort(([a], [b]) => a - b);
+          expect(timestampsOf(each)).toEqual(sorted.map(([timestampMs]) => timestampMs));
+          expect(latitudesOf(each)).toEqual(sorted.map(([, latitude]) => latitude));
+          expect(each.count).toBe(sorted.length);
+          expect(each.newestMs).toBe(sorted.at(-1)?.[0] ?? Number.NEGATIVE_INFINITY);
+          expect(each.countBefore(from)).toBe(sorted.filter(([timestampMs]) => timestampMs < from).length);
         });
-      }
+      });
       for (const track of tracks) track.remove({ startMs: 0, endMs: 1000 }, () => false);
       expect(pages.pageCount).toBe(0);
     }),

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { viewsOf } from "../../../src/lib/frames/views.ts";
 import {
   decodeIndexColumn,
   encodeIndexColumn,
   indexColumnBytesMax,
-} from "../../../src/wal/entry/index-column.ts";
+} from "../../../src/lib/frames/index-column.ts";
+import { viewsOf } from "../../../src/lib/frames/views.ts";
 
 function encoded(values: Uint32Array) {
   const views = viewsOf(new Uint8Array(indexColumnBytesMax(values.length) + 16).fill(0xa5));

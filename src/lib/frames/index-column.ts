@@ -1,4 +1,4 @@
-import { pad, padded, type Views } from "../../lib/frames/views.ts";
+import { pad, padded, type Views } from "./views.ts";
 
 /*
  * A column of 32-bit indexes, 8-aligned:

@@ -1,4 +1,4 @@
-import { pad, padded, type Views } from "../../lib/frames/views.ts";
+import { pad, padded, type Views } from "./views.ts";
 
 /*
  * A column of doubles, exact for each of them (but for the sign of zero), 8-aligned:

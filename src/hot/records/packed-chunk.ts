@@ -1,0 +1,101 @@
+import { assert } from "../../lib/assert.ts";
+import { decodeIndexColumn, encodeIndexColumn, indexColumnBytesMax } from "../../lib/frames/index-column.ts";
+import {
+  decodeNumberColumn,
+  encodeNumberColumn,
+  numberColumnBytesMax,
+} from "../../lib/frames/number-column.ts";
+import { viewsOf } from "../../lib/frames/views.ts";
+import { NUMBER_FIELDS } from "../../model/location-fields.ts";
+import {
+  CHUNK_ROWS_MAX,
+  type Chunk,
+  createChunk,
+  profileAt,
+  setTimestamp,
+  setTuples,
+  stateAt,
+  timestampAt,
+} from "./chunk.ts";
+
+/**
+ * A chunk whose rows seldom change, as the columns that the log has: neighbours differ little, so of the 88 bytes of a
+ * full record some 25 are left, and 16 of the 48 of one with a speed and a bearing. Who reads it unpacks it.
+ */
+export interface PackedChunk {
+  readonly count: number;
+  readonly mask: number;
+  /** Timestamps of the first row and the last. */
+  readonly firstMs: number;
+  readonly lastMs: number;
+  readonly packed: Uint8Array;
+}
+
+/** What saves less is not worth to be unpacked. */
+const PACKED_SHARE_MAX = 3 / 4;
+
+/** Gaps between times, then number fields; then profile and state, as indexes. */
+const NUMBER_COLUMNS_MAX = 1 + NUMBER_FIELDS.length;
+const scratch = viewsOf(
+  new Uint8Array(
+    NUMBER_COLUMNS_MAX * numberColumnBytesMax(CHUNK_ROWS_MAX) + 2 * indexColumnBytesMax(CHUNK_ROWS_MAX),
+  ),
+);
+/** By how many there are: columns are read and written to their length. */
+const NUMBERS = Array.from({ length: CHUNK_ROWS_MAX + 1 }, (_, count) => new Float64Array(count));
+const INDEXES = Array.from({ length: CHUNK_ROWS_MAX + 1 }, (_, count) => new Uint32Array(count));
+
+const INDEX_LIMIT = 2 ** 32;
+
+/** The chunk packed; null where that saves too little. */
+export function packChunk(chunk: Chunk): PackedChunk | null {
+  const { count, mask, width, f64 } = chunk;
+  const numbers = NUMBERS[count]!;
+  const indexes = INDEXES[count]!;
+  // Who reports every minute has one gap between all times.
+  for (let row = 1; row < count; row++) numbers[row] = timestampAt(chunk, row) - timestampAt(chunk, row - 1);
+  numbers[0] = count > 1 ? numbers[1]! : 0;
+  let end = encodeNumberColumn(scratch, 0, numbers);
+  for (let cell = 1; cell < width - 1; cell++) {
+    for (let row = 0, at = cell; row < count; row++, at += width) numbers[row] = f64[at]!;
+    end = encodeNumberColumn(scratch, end, numbers);
+  }
+  for (let row = 0; row < count; row++) indexes[row] = profileAt(chunk, row);
+  end = encodeIndexColumn(scratch, end, indexes);
+  for (let row = 0; row < count; row++) indexes[row] = stateAt(chunk, row);
+  end = encodeIndexColumn(scratch, end, indexes);
+  if (end > count * width * Float64Array.BYTES_PER_ELEMENT * PACKED_SHARE_MAX) return null;
+  return {
+    count,
+    mask,
+    firstMs: timestampAt(chunk, 0),
+    lastMs: timestampAt(chunk, count - 1),
+    packed: new Uint8Array(scratch.bytes.subarray(0, end)),
+  };
+}
+
+/** The rows of a packed chunk, in a chunk of their own that is full. */
+export function unpackChunk({ count, mask, firstMs, packed }: PackedChunk): Chunk {
+  const chunk = createChunk(count, mask);
+  const { f64, width } = chunk;
+  const numbers = NUMBERS[count]!;
+  const profiles = INDEXES[count]!;
+  scratch.bytes.set(packed);
+  let next = decodeNumberColumn(scratch, 0, packed.length, numbers);
+  let timestampMs = firstMs - numbers[0]!;
+  for (let row = 0; row < count; row++) {
+    timestampMs += numbers[row]!;
+    setTimestamp(chunk, row, timestampMs);
+  }
+  for (let cell = 1; cell < width - 1; cell++) {
+    next = decodeNumberColumn(scratch, next, packed.length, numbers);
+    for (let row = 0, at = cell; row < count; row++, at += width) f64[at] = numbers[row]!;
+  }
+  next = decodeIndexColumn(scratch, next, packed.length, INDEX_LIMIT, profiles);
+  const states = new Uint32Array(count);
+  next = decodeIndexColumn(scratch, next, packed.length, INDEX_LIMIT, states);
+  assert(next === packed.length, "what was packed is unpacked to its end");
+  for (let row = 0; row < count; row++) setTuples(chunk, row, profiles[row]!, states[row]!);
+  chunk.count = count;
+  return chunk;
+}

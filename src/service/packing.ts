@@ -1,0 +1,45 @@
+import type { HotStore } from "../hot/hot-store.ts";
+import { nextTurn } from "../lib/schedule/next-turn.ts";
+import type { Clock } from "../time/clock.ts";
+
+/** Every few minutes, records that have come to an age are packed: later reports rarely change them. */
+
+const INTERVAL_MS = 5 * 60 * 1000;
+const AGE_MS_MIN = 60 * 60 * 1000;
+
+export class Packing {
+  readonly #hot: Pick<HotStore, "pack">;
+  readonly #clock: Clock;
+  #timer: ReturnType<typeof setTimeout> | null = null;
+  #isOver = false;
+
+  constructor(hot: Pick<HotStore, "pack">, clock: Clock) {
+    this.#hot = hot;
+    this.#clock = clock;
+  }
+
+  /** Begins at once: most of what a start has replayed is that old. */
+  start(): void {
+    this.#wait(0);
+  }
+
+  stop(): void {
+    this.#isOver = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+  }
+
+  #wait(delayMs: number): void {
+    this.#timer = setTimeout(async () => {
+      await this.#pack();
+      if (!this.#isOver) this.#wait(INTERVAL_MS);
+    }, delayMs);
+  }
+
+  /** A step in a turn of the event loop. */
+  async #pack(): Promise<void> {
+    for (const _ of this.#hot.pack(this.#clock.nowMs() - AGE_MS_MIN)) {
+      await nextTurn();
+      if (this.#isOver) return;
+    }
+  }
+}
