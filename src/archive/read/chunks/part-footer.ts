@@ -56,7 +56,7 @@ const TAIL_BYTES = 8;
 /** The library's own reading would take a byte order mark at the start of a text for none of it. */
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** How many of a file's last bytes are its footer, given some of them. Throws a RangeError where they are no such thing. */
+/** How many of a file's last bytes are its footer, given some of them. Throws a RangeError where they are none. */
 export function footerBytes(end: Uint8Array): number {
   const tail = end.subarray(-TAIL_BYTES);
   if (tail.length < TAIL_BYTES || decoder.decode(tail.subarray(4)) !== MAGIC)
