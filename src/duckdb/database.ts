@@ -200,8 +200,12 @@ function createPreparedStatements(connection: DuckDBConnection, duckdb: DuckDb) 
         statement.bind(bindable(values, duckdb));
         return await statement.run();
       } finally {
-        if (prepared.size === PREPARED_MAX) forget();
         prepared.set(sql, statement);
+        const [oldest] = prepared;
+        if (prepared.size > PREPARED_MAX) {
+          oldest![1].destroySync();
+          prepared.delete(oldest![0]);
+        }
       }
     },
   };

@@ -154,9 +154,9 @@ export function createHotStore(
     holdsLate: (day) => holdsLate(ledger.of(day)),
     lateRows(app, device) {
       const source = device === null ? new LateOfApp(app.table, app.lateMinutes) : new LateOfDevice(device);
-      return new LateScan(source, ledger, dictionary);
+      return new LateScan(source, ledger, dictionary, JSON.stringify([app.appId, device?.id ?? null]));
     },
-    lateRowsAt: (keys) => new LateScan(new LateOfKeys(keys), ledger, dictionary),
+    lateRowsAt: (keys) => new LateScan(new LateOfKeys(keys), ledger, dictionary, null),
     *pack(beforeMs) {
       for (const { table } of apps.all()) yield* table.columns.tracks.pack(beforeMs);
     },

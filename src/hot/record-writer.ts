@@ -1,7 +1,7 @@
 import { NUMBER_FIELDS } from "../model/location-fields.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
 import type { AppDevices } from "./app-devices.ts";
-import { isSealed, type LedgerDay } from "./late/day-ledger.ts";
+import { isSealed, type LedgerDay, noteChange } from "./late/day-ledger.ts";
 import { maskOf, numberAt, profileAt, setNumber, setTuples, stateAt, writeRow } from "./records/chunk.ts";
 import type { Dictionary } from "./records/dictionary.ts";
 import type { RowRef } from "./records/long-track.ts";
@@ -53,6 +53,7 @@ export class RecordWriter {
       if (isSame) return false;
       this.#replace(app, device, stored, batch, row, profile, state);
     }
+    noteChange(day);
     if (day.changed !== null) day.changed.note(app.table.byNumber(device), timestampMs);
     return true;
   }

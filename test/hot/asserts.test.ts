@@ -161,7 +161,7 @@ test("a window of late rows that leads nowhere is caught, rather than asked for 
       days: () => [],
       deviceRanges: () => [],
     };
-    return new LateScan(source, ledger, dictionary).window(range, "asc", 1);
+    return new LateScan(source, ledger, dictionary, null).window(range, "asc", 1);
   };
   expect((await cutAt(0, 5)).range).toEqual({ startMs: 0, endMs: 5 });
   await expect(cutAt(0, 0)).rejects.toThrow(AssertionError);

@@ -21,6 +21,8 @@ export interface ArchiveScan {
    * and the accuracy are looked at after they are laid over.
    */
   readonly late: LateRows | null;
+  /** The table that they are in, once they are. */
+  readonly lateTable?: string;
   /** The response that shows the records: a page may leave out what it does not show. Without it, all is read. */
   readonly shownIn?: ResponseKind;
 }

@@ -6,7 +6,6 @@ import type { RecordPage } from "../../model/record-page.ts";
 import type { Order } from "../../time/range.ts";
 import type { ArchiveScan } from "./archive-scan.ts";
 import { findRecords, stretchOf } from "./find-records.ts";
-import { createLateTable, dropLateTable } from "./late-table.ts";
 import { createPageDictionary } from "./page-dictionary.ts";
 import { deviceIdsOf, recordPage } from "./record-rows.ts";
 import { scanDays } from "./scan-days.ts";
@@ -83,37 +82,27 @@ export function createArchiveSession(
 ): ArchiveSession {
   const runner = createScanRunner(connection, signal, shared);
 
-  /** Does the work while the connection has late rows as a table, with all that the statement looks at. */
-  async function* overLate<Value>(
+  /** Does the work while late rows are in a table, with all that the statement looks at. */
+  function overLate<Value>(
     scan: ArchiveScan,
     statement: ScanStatement,
-    work: () => AsyncIterable<Value>,
+    work: (tabled: ArchiveScan) => AsyncIterable<Value>,
   ): AsyncIterable<Value> {
     signal.throwIfAborted();
-    const { late } = scan;
-    if (late === null) {
-      yield* work();
-      return;
-    }
-    try {
-      await createLateTable(connection, late, statement.columns(columnsOf(scan)), signal);
-      yield* work();
-    } finally {
-      await dropLateTable(connection);
-    }
+    return shared.lateTables.over({ connection, signal }, scan, statement.columns(columnsOf(scan)), work);
   }
 
   /** What a statement says of all days. */
   async function* read(scan: ArchiveScan, statement: ScanStatement): AsyncIterable<Rows> {
     const days = scanDays(scan);
     if (days.length === 0) return;
-    yield* overLate(scan, statement, () => runner.stream(stretchOf(scan, days), statement));
+    yield* overLate(scan, statement, (tabled) => runner.stream(stretchOf(tabled, days), statement));
   }
 
   return {
     async page(scan, order, offset, limit) {
       const results: Rows[] = [];
-      const records = () => findRecords(runner, scan, order, offset, limit);
+      const records = (tabled: ArchiveScan) => findRecords(runner, tabled, order, offset, limit);
       for await (const rows of overLate(scan, recordsStatement(order), records)) results.push(rows);
       if (shared.dictionary.isFull) shared.dictionary = createPageDictionary();
       return recordPage(results, scan.deviceId, shared.dictionary);
@@ -123,8 +112,8 @@ export function createArchiveSession(
       let count = days.reduce((sum, { matching }) => sum + (matching ?? 0), 0);
       const untold = days.filter(({ matching }) => matching === null);
       if (untold.length === 0) return count;
-      const counted = async function* () {
-        yield await runner.run(stretchOf(scan, untold), COUNT_STATEMENT);
+      const counted = async function* (tabled: ArchiveScan) {
+        yield await runner.run(stretchOf(tabled, untold), COUNT_STATEMENT);
       };
       for await (const rows of overLate(scan, COUNT_STATEMENT, counted)) count += rows.numbers(0)[0]!;
       return count;
@@ -150,9 +139,9 @@ export function createArchiveSession(
     async *positions(scan, fields) {
       const statement = positionsStatement(fields);
       const days = scanDays(scan);
-      const inTime = async function* () {
+      const inTime = async function* (tabled: ArchiveScan) {
         for (let from = 0; from < days.length; from += POSITION_DAYS)
-          yield* runner.stream(stretchOf(scan, days.slice(from, from + POSITION_DAYS)), statement);
+          yield* runner.stream(stretchOf(tabled, days.slice(from, from + POSITION_DAYS)), statement);
       };
       for await (const rows of overLate(scan, statement, inTime)) {
         yield {

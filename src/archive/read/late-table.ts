@@ -16,9 +16,14 @@ export interface LateRows {
   readonly days: readonly UtcDay[];
   /** All of them, a few thousand at a time. */
   batches(): Iterable<ReportBatch>;
+  /**
+   * Which rows these are, of all that may be late, and as of when: another text whenever `batches` may give others than
+   * before, as long as the process runs. Left out where nobody can tell.
+   */
+  version?(): string;
 }
 
-/** The temporary table that late rows are in while a statement lays them over archived records. */
+/** The temporary table that a connection has late rows in while its statements lay them over archived records. */
 export const LATE_TABLE = "late";
 
 const COLUMNS = [
@@ -26,51 +31,56 @@ const COLUMNS = [
   { name: "timestamp", type: "BIGINT" },
   ...VALUE_COLUMNS,
 ];
-const CREATE = `CREATE TEMP TABLE ${LATE_TABLE} (${COLUMNS.map(({ name, type }) => `${name} ${type}`).join(", ")})`;
+const DEFINITION = COLUMNS.map(({ name, type }) => `${name} ${type}`).join(", ");
 
 /*
  * Rows come as one JSON text, an array for each column, which DuckDB reads on its own threads. Chunks of its own that
  * are filled here keep the event loop five times as long, and of each the binding loses some KB of memory.
  */
 const SHAPE = JSON.stringify(Object.fromEntries(COLUMNS.map(({ name, type }) => [name, [type]])));
-const INSERT = `INSERT INTO ${LATE_TABLE}
-  SELECT ${COLUMNS.map(({ name }) => `unnest(rows.${name})`).join(", ")}
+const ROWS = `SELECT ${COLUMNS.map(({ name }) => `unnest(rows.${name})`).join(", ")}
   FROM (SELECT from_json($rows, '${SHAPE}') AS rows)`;
 
 /**
  * Gives the connection these rows as a table, with their keys and those of `columns` that statements look at; the
- * others stay null. A batch is a few milliseconds of the event loop.
+ * others stay null. Resolves with how many there are. A batch is a few milliseconds of the event loop.
  */
 export async function createLateTable(
   connection: Connection,
   late: LateRows,
   columns: readonly string[],
   signal?: AbortSignal,
-): Promise<void> {
-  await createEmptyLateTable(connection);
+  table = LATE_TABLE,
+): Promise<number> {
+  await createEmptyLateTable(connection, table);
+  let rows = 0;
   for (const batch of late.batches()) {
     signal?.throwIfAborted();
     if (batch.count === 0) await nextTurn();
-    else await addLateRows(connection, batch, columns);
+    else await addLateRows(connection, batch, columns, table);
+    rows += batch.count;
   }
+  return rows;
 }
 
-/** The same for rows that come one batch after the other. */
-export async function createEmptyLateTable(connection: Connection): Promise<void> {
-  await connection.run(CREATE);
+/** The same for rows that come one batch after the other. Other connections see a table of another name, too. */
+export async function createEmptyLateTable(connection: Connection, table = LATE_TABLE): Promise<void> {
+  const kind = table === LATE_TABLE ? "TEMP TABLE" : "TABLE";
+  await connection.run(`CREATE OR REPLACE ${kind} ${table} (${DEFINITION})`);
 }
 
 export async function addLateRows(
   connection: Connection,
   batch: ReportBatch,
   columns: readonly string[],
+  table = LATE_TABLE,
 ): Promise<void> {
-  await connection.run(INSERT, { rows: textOf(batch, columns) });
+  await connection.run(`INSERT INTO ${table} ${ROWS}`, { rows: textOf(batch, columns) });
 }
 
 /** Takes it away, where it is there. */
-export async function dropLateTable(connection: Connection): Promise<void> {
-  await connection.run(`DROP TABLE IF EXISTS ${LATE_TABLE}`);
+export async function dropLateTable(connection: Connection, table = LATE_TABLE): Promise<void> {
+  await connection.run(`DROP TABLE IF EXISTS ${table}`);
 }
 
 /** JSON writes NaN, which stands for no number, as null. */

@@ -6,6 +6,7 @@ import type { AppId } from "../../model/ids.ts";
 import type { Part } from "../files/manifest.ts";
 import { type ArchiveSession, createArchiveSession } from "./archive-session.ts";
 import { createChunkIndex, type ReadRange } from "./chunks/chunk-index.ts";
+import { createLateTables } from "./late-tables.ts";
 import { createPageDictionary } from "./page-dictionary.ts";
 import { createQuerySlots } from "./query-slots.ts";
 import type { SharedResources } from "./scan-runner.ts";
@@ -74,6 +75,7 @@ export function createPartReader(options: PartReaderOptions): PartReader {
       idle: [],
       shared: {
         chunks: createChunkIndex(options.readRange),
+        lateTables: createLateTables(),
         dictionary: createPageDictionary(),
         hasOldFiles: false,
         pathOf: options.pathOf,

@@ -1,10 +1,12 @@
 import type { Connection, Rows, SqlValues } from "../../duckdb/database.ts";
+import { assert } from "../../lib/assert.ts";
 import type { TimeRange } from "../../time/range.ts";
 import type { Part } from "../files/manifest.ts";
 import type { ArchiveScan } from "./archive-scan.ts";
 import { type AlikeColumns, findAlike, NONE_ALIKE } from "./chunks/alike-columns.ts";
 import type { ChunkIndex } from "./chunks/chunk-index.ts";
 import { ScannedBytes } from "./chunks/scanned-bytes.ts";
+import type { LateTables } from "./late-tables.ts";
 import type { PageDictionary } from "./page-dictionary.ts";
 import type { ScanDay } from "./scan-days.ts";
 import { alikeValues, type ScanColumns, type ScanShape, type ScanStatement } from "./scan-sql.ts";
@@ -28,6 +30,7 @@ export interface ScanRunner {
 /** What the sessions of a reader share. */
 export interface SharedResources {
   readonly chunks: ChunkIndex;
+  readonly lateTables: LateTables;
   /** For new pages. */
   dictionary: PageDictionary;
   /** Whether files were met that are too old to have every column. */
@@ -157,11 +160,16 @@ function shapeOf({ scan, days }: Stretch, hasOldFiles: boolean, alike: AlikeColu
     ofDevice: scan.deviceId !== null,
     ofOneApp: partsOf(days).every(({ apps }) => apps.size === 1),
     hasFiles: days.some(({ parts }) => parts.length > 0),
-    hasLate: days.some(({ hasLate }) => hasLate),
+    late: days.some(({ hasLate }) => hasLate) ? lateTableOf(scan) : null,
     hasOldFiles,
     alike,
     isSorted: days.every(({ parts, day }, index) => parts.length <= 1 && day > (days[index - 1]?.day ?? -1)),
   };
+}
+
+function lateTableOf({ lateTable }: ArchiveScan): string {
+  assert(lateTable !== undefined, "late rows are in a table before statements look at them");
+  return lateTable;
 }
 
 /** DuckDB takes no value that its statement does not name. */

@@ -26,8 +26,8 @@ export interface ScanShape {
   readonly hasFiles: boolean;
   /** Whether each file has records of one app alone: that of the scan. */
   readonly ofOneApp: boolean;
-  /** Whether late rows, those of the table `late`, lie over the files. */
-  readonly hasLate: boolean;
+  /** The table of late rows that lie over the files; null where there is none. */
+  readonly late: string | null;
   /** Whether files may be too old to have every column. */
   readonly hasOldFiles: boolean;
   /** Whether the files, read one after the other, give any one device's records in order of time. */
@@ -59,7 +59,7 @@ export interface ScanStatement {
 export function recordsStatement(order: Order): ScanStatement {
   return {
     sql(shape) {
-      const { ofDevice, isSorted, hasLate, hasOldFiles } = shape;
+      const { ofDevice, isSorted, late, hasOldFiles } = shape;
       const orderBy = `ORDER BY timestamp ${order}${ofDevice ? "" : `, device_id ${order}`}`;
       const packed = [
         "timestamp::DOUBLE",
@@ -70,7 +70,7 @@ export function recordsStatement(order: Order): ScanStatement {
       ].join(", ");
       // DuckDB keeps the order of files and of their rows, and stops once it has enough. Planning a statement within
       // another takes it 0.4 ms, of 4.
-      if (ofDevice && isSorted && order === "asc" && !hasLate && !hasOldFiles)
+      if (ofDevice && isSorted && order === "asc" && late === null && !hasOldFiles)
         return `SELECT ${packed} FROM ${archivedRows(shape)}${valueFilters(shape)} LIMIT $limit OFFSET $offset`;
       return `SELECT ${packed} FROM (SELECT * FROM ${matching(shape)} ${orderBy} LIMIT $limit OFFSET $offset)`;
     },
@@ -107,6 +107,7 @@ export interface SomeKeys {
 export interface AllRecordsShape extends Pick<ScanShape, "ofDevice" | "ofUser"> {
   readonly some?: SomeKeys;
   readonly hasFiles: boolean;
+  /** Whether late rows, those of the table `late`, lie over the files. */
   readonly hasLate: boolean;
   readonly hasOldFiles: boolean;
   /** Whether the files, read one after the other, are in the order that is asked for. */
@@ -117,8 +118,9 @@ export interface AllRecordsShape extends Pick<ScanShape, "ofDevice" | "ofUser"> 
 
 /** All records in order, as a table of all `VALUE_COLUMNS`, with `device_id` and `timestamp`. */
 export function allRecordsSql(given: AllRecordsShape): string {
-  const shape = { ...given, byAccuracy: false, shownIn: null, ofOneApp: false, alike: NONE_ALIKE };
-  if (shape.isSorted && !shape.hasLate)
+  const late = given.hasLate ? LATE_TABLE : null;
+  const shape = { ...given, late, byAccuracy: false, shownIn: null, ofOneApp: false, alike: NONE_ALIKE };
+  if (shape.isSorted && late === null)
     return `SELECT ${RECORD} FROM ${archivedRows(shape)}${valueFilters(shape)}`;
   const keys = shape.order === "time" ? "timestamp, device_id" : "device_id, timestamp";
   return `SELECT * FROM ${matching(shape)} ORDER BY ${keys}`;
@@ -195,9 +197,9 @@ export function positionsStatement(fields: readonly NumberFieldName[]): ScanStat
   const columns = ["timestamp::DOUBLE", "latitude", "longitude", ...fields].join(", ");
   return {
     sql(shape) {
-      const { isSorted, hasLate, hasOldFiles } = shape;
+      const { isSorted, late, hasOldFiles } = shape;
       // That a file lacks a field shows when its turn comes. To sort takes all of them before any row is handed over.
-      if (isSorted && !hasLate && !hasOldFiles && fields.length === 0)
+      if (isSorted && late === null && !hasOldFiles && fields.length === 0)
         return `SELECT ${columns} FROM ${archivedRows(shape)}${valueFilters(shape)}`;
       return `SELECT ${columns} FROM ${matching(shape)} ORDER BY timestamp`;
     },
@@ -242,8 +244,8 @@ const RECORD = ["device_id", "timestamp", ...namesOf(VALUE_COLUMNS)].join(", ");
 function matching(shape: ScanShape): string {
   const archived = archivedRecords(shape);
   const filtered = `${archived}${valueFilters(shape)}`;
-  if (!shape.hasLate) return `(${filtered})`;
-  const untouched = `SELECT * FROM (${filtered}) ANTI JOIN ${LATE_TABLE} USING (device_id, timestamp)`;
+  if (shape.late === null) return `(${filtered})`;
+  const untouched = `SELECT * FROM (${filtered}) ANTI JOIN ${shape.late} USING (device_id, timestamp)`;
   const laidOver = `SELECT n.device_id, n.timestamp, ${overlaidColumns("n", "o")}
     FROM (${lateRows(shape)}) n LEFT JOIN (${archived}) o USING (device_id, timestamp)`;
   return `(${untouched} UNION ALL SELECT * FROM (${laidOver}) WHERE true${valueFilters(shape)})`;
@@ -265,7 +267,7 @@ function archivedRows(shape: ScanShape): string {
 }
 
 function lateRows(shape: ScanShape): string {
-  return `SELECT * FROM ${LATE_TABLE} WHERE ${keyFilters(shape)}`;
+  return `SELECT * FROM ${shape.late} WHERE ${keyFilters(shape)}`;
 }
 
 function keyFilters({ ofDevice, some }: ScanShape): string {

@@ -17,6 +17,20 @@ export interface LedgerDay {
   changed: ChangedRecords | null;
   /** Whether the archive has all but the changed ones, and the rest only waits to be dropped. */
   isLeaving: boolean;
+  /** Counts up, over all days, with each record that comes in or changes; the count of this day's last. */
+  changedAt: number;
+}
+
+let changes = 0;
+
+/** One of the day's records in memory was not there before, or was another. Those that leave are counted by `count`. */
+export function noteChange(day: LedgerDay): void {
+  day.changedAt = ++changes;
+}
+
+/** Another text whenever the rows of the day that lie over archived records may be others. */
+export function lateVersion({ day, count, changedAt, isLeaving, sealedSequence }: LedgerDay): string {
+  return `${day}:${changedAt}.${count}.${isLeaving}.${sealedSequence}`;
 }
 
 /** Sequences count from 1. A day whose archive covers no entry is sealed all the same: files may have records of it. */
@@ -96,5 +110,6 @@ function createDay(day: UtcDay): LedgerDay {
     sealedSequence: UNSEALED,
     changed: null,
     isLeaving: false,
+    changedAt: 0,
   };
 }

@@ -4,7 +4,7 @@ import { type UtcDay, utcDayOf } from "../../time/utc-day.ts";
 import type { DeviceTable } from "../devices/device-table.ts";
 import { timestampAt } from "../records/chunk.ts";
 import type { LateMinutes } from "./late-minutes.ts";
-import { type Cut, type DeviceRange, type LateSource, rangeBefore } from "./late-source.ts";
+import { type Cut, type DeviceRange, daysOf, type LateSource, rangeBefore } from "./late-source.ts";
 import { type Minute, type MinuteIndex, MS_PER_MINUTE } from "./minute-index.ts";
 
 const LOOKS_A_TURN = 4096;
@@ -115,11 +115,6 @@ export class LateOfApp implements LateSource {
 
 function clamped({ startMs, endMs }: TimeRange, ms: number): number {
   return Math.min(Math.max(ms, startMs), endMs);
-}
-
-function daysOf({ startMs, endMs }: TimeRange): UtcDay[] {
-  const [first, last] = [utcDayOf(startMs), utcDayOf(endMs - 1)];
-  return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => (first + index) as UtcDay);
 }
 
 function lengthened(bytes: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> {

@@ -8,8 +8,8 @@ import type { Device } from "../devices/device.ts";
 import { type Chunk, rowBytes, timestampAt } from "../records/chunk.ts";
 import type { Dictionary } from "../records/dictionary.ts";
 import { ReportCollector } from "../scan/report-collector.ts";
-import type { DayLedger, LedgerDay } from "./day-ledger.ts";
-import type { LateSource } from "./late-source.ts";
+import { type DayLedger, type LedgerDay, lateVersion } from "./day-ledger.ts";
+import { daysOf, type LateSource } from "./late-source.ts";
 
 /** Late rows as the archive reads them, to be laid over its own. */
 
@@ -35,6 +35,8 @@ export interface LateRows {
   readonly days: readonly UtcDay[];
   /** All of them, a short step of work after the other; what comes in meanwhile may be among them. */
   batches(): Iterable<ReportBatch>;
+  /** Another text whenever they may be others, whichever they are; left out where nobody can tell. */
+  version?(): string;
 }
 
 /**
@@ -47,11 +49,14 @@ export class LateScan {
   readonly #source: LateSource;
   readonly #ledger: DayLedger;
   readonly #dictionary: Dictionary;
+  readonly #name: string | null;
 
-  constructor(source: LateSource, ledger: DayLedger, dictionary: Dictionary) {
+  /** The name is that of the source, alone among all; null where it has none. */
+  constructor(source: LateSource, ledger: DayLedger, dictionary: Dictionary, name: string | null) {
     this.#source = source;
     this.#ledger = ledger;
     this.#dictionary = dictionary;
+    this.#name = name;
   }
 
   /**
@@ -84,7 +89,11 @@ export class LateScan {
   }
 
   #lateRows(range: TimeRange): LateRows {
-    return { days: this.#source.days(range), batches: () => this.#batches(range) };
+    const rows = { days: this.#source.days(range), batches: () => this.#batches(range) };
+    const name = this.#name;
+    if (name === null) return rows;
+    const version = () => daysOf(range).map((day) => lateVersion(this.#ledger.of(day)));
+    return { ...rows, version: () => [name, range.startMs, range.endMs, ...version()].join(" ") };
   }
 
   *#batches(range: TimeRange): Iterable<ReportBatch> {

@@ -1,5 +1,5 @@
 import type { Order, TimeRange } from "../../time/range.ts";
-import type { UtcDay } from "../../time/utc-day.ts";
+import { type UtcDay, utcDayOf } from "../../time/utc-day.ts";
 import type { Device } from "../devices/device.ts";
 
 /** Whose rows of sealed days, and where they lie. */
@@ -29,4 +29,10 @@ export interface Cut {
 /** What comes before an instant, in order. */
 export function rangeBefore({ startMs, endMs }: TimeRange, order: Order, borderMs: number): TimeRange {
   return order === "asc" ? { startMs, endMs: borderMs } : { startMs: borderMs, endMs };
+}
+
+/** The days that a range touches, in order. */
+export function daysOf({ startMs, endMs }: TimeRange): UtcDay[] {
+  const [first, last] = [utcDayOf(startMs), utcDayOf(endMs - 1)];
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => (first + index) as UtcDay);
 }
