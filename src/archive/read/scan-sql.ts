@@ -240,15 +240,25 @@ function filterColumns({ ofUser, byAccuracy }: ScanColumns): string[] {
 /** Columns of the tables below. */
 const RECORD = ["device_id", "timestamp", ...namesOf(VALUE_COLUMNS)].join(", ");
 
-/** The matching records. What a late row may change is looked at after it was laid over its record. */
+/**
+ * The matching records. What a late row may change is looked at after it was laid over its record. All are read once and
+ * laid over in one go, unless a condition on values lets DuckDB leave most of them out before: then those that nothing
+ * lies over come from a reading of their own.
+ */
 function matching(shape: ScanShape): string {
+  const { late, ofUser, byAccuracy } = shape;
   const archived = archivedRecords(shape);
-  const filtered = `${archived}${valueFilters(shape)}`;
-  if (shape.late === null) return `(${filtered})`;
-  const untouched = `SELECT * FROM (${filtered}) ANTI JOIN ${shape.late} USING (device_id, timestamp)`;
+  const filters = valueFilters(shape);
+  if (late === null) return `(${archived}${filters})`;
+  const lateRows = `SELECT * FROM ${late} WHERE ${keyFilters(shape)}`;
+  if (!ofUser && !byAccuracy)
+    return `(SELECT coalesce(n.device_id, o.device_id) AS device_id, coalesce(n.timestamp, o.timestamp) AS timestamp,
+      ${overlaidColumns("n", "o")} FROM (${archived}) o
+      FULL JOIN (${lateRows}) n ON n.device_id = o.device_id AND n.timestamp = o.timestamp)`;
+  const untouched = `SELECT * FROM (${archived}${filters}) ANTI JOIN ${late} USING (device_id, timestamp)`;
   const laidOver = `SELECT n.device_id, n.timestamp, ${overlaidColumns("n", "o")}
-    FROM (${lateRows(shape)}) n LEFT JOIN (${archived}) o USING (device_id, timestamp)`;
-  return `(${untouched} UNION ALL SELECT * FROM (${laidOver}) WHERE true${valueFilters(shape)})`;
+    FROM (${lateRows}) n LEFT JOIN (${archived}) o USING (device_id, timestamp)`;
+  return `(${untouched} UNION ALL SELECT * FROM (${laidOver}) WHERE true${filters})`;
 }
 
 /** Records of the files by what files are sorted by: conditions may follow. */
@@ -264,10 +274,6 @@ function archivedRows(shape: ScanShape): string {
         UNION ALL BY NAME FROM read_parquet($files, hive_partitioning = false, union_by_name = true))`
     : "read_parquet($files, hive_partitioning = false)";
   return `${table} WHERE ${shape.ofOneApp ? "" : "app_id = $app AND "}${keyFilters(shape)}`;
-}
-
-function lateRows(shape: ScanShape): string {
-  return `SELECT * FROM ${shape.late} WHERE ${keyFilters(shape)}`;
 }
 
 function keyFilters({ ofDevice, some }: ScanShape): string {
