@@ -1,6 +1,6 @@
 import { assert } from "../../lib/assert.ts";
 import { type DevicePlaces, ROW_MASK } from "./device-places.ts";
-import { POINT, type RowBlock, type RowPool } from "./row-pool.ts";
+import { createColumns, POINT, type RowBlock, type RowPool } from "./row-pool.ts";
 
 /** The rows of a leaf of the tree of cells. */
 
@@ -44,10 +44,11 @@ export class LeafRows {
     this.number = number;
     this.#block = block;
     this.start = block.start;
-    this.points = block.points;
-    this.times = block.times;
-    this.accuracies = block.accuracies;
-    this.#holes = block.holes;
+    const { times, accuracies, points, holes } = block.columns;
+    this.points = points;
+    this.times = times;
+    this.accuracies = accuracies;
+    this.#holes = holes;
   }
 
   /** How many rows from one on are no holes. */
@@ -267,9 +268,10 @@ export class LeafRows {
   #moveTo(block: RowBlock, pool: RowPool): void {
     const { times, accuracies, points, start } = this;
     const end = start + this.rowCount;
-    block.times.set(times.subarray(start, end), block.start);
-    block.accuracies.set(accuracies.subarray(start, end), block.start);
-    block.points.set(points.subarray(start * POINT.width, end * POINT.width), block.start * POINT.width);
+    const { columns } = block;
+    columns.times.set(times.subarray(start, end), block.start);
+    columns.accuracies.set(accuracies.subarray(start, end), block.start);
+    columns.points.set(points.subarray(start * POINT.width, end * POINT.width), block.start * POINT.width);
     pool.giveBack(this.#block);
     this.#hold(block);
   }
@@ -277,19 +279,12 @@ export class LeafRows {
   #hold(block: RowBlock): void {
     this.#block = block;
     this.start = block.start;
-    this.points = block.points;
-    this.times = block.times;
-    this.accuracies = block.accuracies;
-    this.#holes = block.holes;
+    const { times, accuracies, points, holes } = block.columns;
+    this.points = points;
+    this.times = times;
+    this.accuracies = accuracies;
+    this.#holes = holes;
   }
 }
 
-const NOTHING = new Float64Array(0);
-const NO_ROWS: RowBlock = {
-  times: NOTHING,
-  accuracies: NOTHING,
-  points: NOTHING,
-  holes: new Uint16Array(0),
-  start: 0,
-  capacity: 0,
-};
+const NO_ROWS: RowBlock = { columns: createColumns(0), start: 0, capacity: 0 };

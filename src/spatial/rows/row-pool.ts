@@ -2,16 +2,26 @@ import { assert } from "../../lib/assert.ts";
 
 /** The memory that rows of leaves lie in. */
 
-/** A run of rows for one leaf, in columns that many leaves share. */
-export interface RowBlock {
+/** Columns that many leaves share. */
+export interface RowColumns {
   /** In milliseconds. */
   readonly times: Float64Array;
   /** In meters. */
   readonly accuracies: Float64Array;
   /** `POINT` columns a row. */
   readonly points: Float64Array;
-  /** Numbers of rows that are holes, in no order: half as many as rows, from `start / 2` on. */
+  /** Numbers of rows of a block that are holes, in no order: half as many as rows, from half its `start` on. */
   readonly holes: Uint16Array;
+  readonly rows: number;
+  /** Rows from this one on are in no block. */
+  begun: number;
+  /** Rows of blocks that are out. */
+  taken: number;
+}
+
+/** A run of rows for one leaf. */
+export interface RowBlock {
+  readonly columns: RowColumns;
   /** Where its rows begin, counted in rows: an even number. */
   readonly start: number;
   readonly capacity: number;
@@ -23,62 +33,86 @@ export const POINT = { x: 0, y: 1, z: 2, device: 3, width: 4 } as const;
 const CAPACITY_MIN = 4; // Capacities are even.
 /** The first columns are small, since an app may have few devices; others are as long as all before, up to this. */
 const COLUMN_ROWS_MIN = 16;
-const COLUMN_ROWS_MAX = 65_536;
+const COLUMN_ROWS_MAX = 8192;
+
+/** Blocks of one capacity. */
+interface BlockSize {
+  /** What blocks are cut from. */
+  columns: RowColumns;
+  /** Those that were given back. */
+  free: RowBlock[];
+  /** Of all columns that it has. */
+  allRows: number;
+}
 
 /**
  * Gives out blocks of rows. Thousands of leaves with arrays of their own would lie all over the heap; here a leaf
- * is a run in few arrays, and a block that was given back serves the next leaf of that size.
+ * is a run in few arrays, and a block that was given back serves the next leaf of that size. Leaves of a fleet that
+ * grows come to the next size at about the same time: each size has columns of its own, and those whose blocks are all
+ * back are gone.
  */
 export class RowPool {
-  readonly #freeByCapacity = new Map<number, RowBlock[]>();
-  #times = new Float64Array(0);
-  #accuracies = new Float64Array(0);
-  #points = new Float64Array(0);
-  #holes = new Uint16Array(0);
-  #columnRows = 0;
-  #usedRows = 0;
-  #allRows = 0;
+  readonly #sizes = new Map<number, BlockSize>();
 
   /** A block for at least so many rows. */
   take(rowsMin: number): RowBlock {
     const capacity = capacityFor(rowsMin);
-    return this.#freeByCapacity.get(capacity)?.pop() ?? this.#cut(capacity);
+    let size = this.#sizes.get(capacity);
+    if (size === undefined) {
+      size = { columns: createColumns(0), free: [], allRows: 0 };
+      this.#sizes.set(capacity, size);
+    }
+    const block = size.free.pop() ?? cut(size, capacity);
+    block.columns.taken += capacity;
+    return block;
   }
 
   giveBack(block: RowBlock): void {
-    assert(block.capacity >= CAPACITY_MIN, "a leaf gives back rows that it holds");
-    const free = this.#freeByCapacity.get(block.capacity);
-    if (free === undefined) this.#freeByCapacity.set(block.capacity, [block]);
-    else free.push(block);
-  }
-
-  #cut(capacity: number): RowBlock {
-    if (this.#usedRows + capacity > this.#columnRows) {
-      const rows = Math.max(capacity, COLUMN_ROWS_MIN, Math.min(COLUMN_ROWS_MAX, this.#allRows));
-      this.#times = new Float64Array(rows);
-      this.#accuracies = new Float64Array(rows);
-      this.#points = new Float64Array(rows * POINT.width);
-      this.#holes = new Uint16Array(rows >>> 1);
-      this.#columnRows = rows;
-      this.#usedRows = 0;
-      this.#allRows += rows;
+    const { columns, capacity } = block;
+    assert(capacity >= CAPACITY_MIN, "a leaf gives back rows that it holds");
+    const size = this.#sizes.get(capacity)!;
+    columns.taken -= capacity;
+    if (columns.taken > 0) {
+      size.free.push(block);
+      return;
     }
-    const start = this.#usedRows;
-    this.#usedRows += capacity;
-    return {
-      times: this.#times,
-      accuracies: this.#accuracies,
-      points: this.#points,
-      holes: this.#holes,
-      start,
-      capacity,
-    };
+    size.free = size.free.filter((free) => free.columns !== columns);
+    if (columns === size.columns) columns.begun = 0;
+    else size.allRows -= columns.rows;
   }
 }
 
-/** A power of two, or one and a half of it. In whole numbers alone: else the engine reckons rows in doubles. */
+function cut(size: BlockSize, capacity: number): RowBlock {
+  if (size.columns.begun + capacity > size.columns.rows) {
+    const rows = Math.max(capacity, COLUMN_ROWS_MIN, Math.min(COLUMN_ROWS_MAX, size.allRows));
+    size.columns = createColumns(rows);
+    size.allRows += rows;
+  }
+  const { columns } = size;
+  const block = { columns, start: columns.begun, capacity };
+  columns.begun += capacity;
+  return block;
+}
+
+/** Columns of so many rows, none of them in a block. */
+export function createColumns(rows: number): RowColumns {
+  return {
+    times: new Float64Array(rows),
+    accuracies: new Float64Array(rows),
+    points: new Float64Array(rows * POINT.width),
+    holes: new Uint16Array(rows >>> 1),
+    rows,
+    begun: 0,
+    taken: 0,
+  };
+}
+
+/** A power of two, or a fourth, two or three fourths more. In whole numbers alone: else rows are reckoned in doubles. */
 function capacityFor(rowsMin: number): number {
   let power = CAPACITY_MIN;
-  while (power + (power >>> 1) < rowsMin) power <<= 1;
-  return power >= rowsMin ? power : power + (power >>> 1);
+  while (power << 1 < rowsMin) power <<= 1;
+  const step = Math.max(2, power >>> 2);
+  let capacity = power;
+  while (capacity < rowsMin) capacity += step;
+  return capacity;
 }
