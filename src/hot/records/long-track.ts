@@ -38,8 +38,9 @@ export class LongTrack {
   #older = NO_CHUNKS;
   /** Those before this one are packed, or not worth it. */
   #packedEnd = 0;
-  /** Index of the first row of each of those. */
+  /** Index of the first row of each of those, up to `#startsEnd`; the others are added up when somebody asks. */
   #starts = NO_STARTS;
+  #startsEnd = 0;
 
   /** Of records that lie in a chunk, which is the track's from now on. */
   constructor(chunk: Chunk) {
@@ -93,7 +94,7 @@ export class LongTrack {
     const row = rowsBefore(chunk, timestampMs);
     assert(row === chunk.count || timestampAt(chunk, row) > timestampMs, "an instant has one record");
     openRow(chunk, row);
-    for (let later = c + 1; later < this.#starts.length; later++) this.#starts[later]!++;
+    this.#startsEnd = Math.min(this.#startsEnd, c + 1);
     this.#count++;
     return { chunk, row };
   }
@@ -138,17 +139,16 @@ export class LongTrack {
   /** The track has these chunks, and no others. */
   #hold(chunks: OlderChunk[]): void {
     this.#starts = [];
+    this.#startsEnd = 0;
     this.#packedEnd = 0;
     this.#count = 0;
     this.#newestMs = Number.NEGATIVE_INFINITY;
     for (const chunk of chunks) {
       assert(chunk.count > 0 && firstMsOf(chunk) > this.#newestMs, "chunks hold rows, in order of time");
-      this.#starts.push(this.#count);
       this.#count += chunk.count;
       this.#newestMs = lastMsOf(chunk);
     }
     const newest = chunks.pop();
-    this.#starts.pop();
     this.#newest = newest === undefined ? null : unpacked(newest);
     this.#older = chunks;
   }
@@ -183,19 +183,18 @@ export class LongTrack {
 
   /** The chunk is the newest from now on. */
   #push(chunk: Chunk): void {
-    if (this.#newest !== null)
-      this.#insertOlder(this.#older.length, this.#newest, this.#count - this.#newest.count);
+    if (this.#newest !== null) this.#insertOlder(this.#older.length, this.#newest);
     this.#newest = chunk;
   }
 
-  #insertOlder(c: number, chunk: OlderChunk, start: number): void {
+  #insertOlder(c: number, chunk: OlderChunk): void {
     if (this.#older === NO_CHUNKS) {
       this.#older = [];
       this.#starts = [];
     }
     this.#packedEnd = Math.min(this.#packedEnd, c);
+    this.#startsEnd = Math.min(this.#startsEnd, c);
     this.#older.splice(c, 0, chunk);
-    this.#starts.splice(c, 0, start);
   }
 
   get #chunkCount(): number {
@@ -224,7 +223,12 @@ export class LongTrack {
   }
 
   #startOf(c: number): number {
-    return c < this.#older.length ? this.#starts[c]! : this.#count - this.#newest!.count;
+    if (c === this.#older.length) return this.#count - this.#newest!.count;
+    for (; this.#startsEnd <= c; this.#startsEnd++) {
+      const before = this.#startsEnd - 1;
+      this.#starts[this.#startsEnd] = before < 0 ? 0 : this.#starts[before]! + this.#older[before]!.count;
+    }
+    return this.#starts[c]!;
   }
 
   #replace(c: number, chunk: Chunk): void {
@@ -245,11 +249,9 @@ export class LongTrack {
       const capacity = Math.min(chunk.capacity * 2, CHUNK_ROWS_MAX);
       this.#replace(c, copyRows(chunk, 0, chunk.count, capacity, wanted));
     } else {
-      const start = this.#startOf(c);
       const half = chunk.count >> 1;
       this.#replace(c, copyRows(chunk, half, chunk.count, CHUNK_ROWS_MAX, wanted));
-      this.#insertOlder(c, copyRows(chunk, 0, half, CHUNK_ROWS_MAX, wanted), start);
-      if (c + 1 < this.#starts.length) this.#starts[c + 1] = start + half;
+      this.#insertOlder(c, copyRows(chunk, 0, half, CHUNK_ROWS_MAX, wanted));
     }
   }
 

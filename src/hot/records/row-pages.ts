@@ -12,7 +12,7 @@ const SIZE_OF = Uint8Array.from({ length: BLOCK_ROWS_MAX + 1 }, (_, rows) =>
 );
 
 /** A place is the number of a page and a row of it. */
-const ROW_BITS = 10;
+const ROW_BITS = 8;
 const PAGE_ROWS = 1 << ROW_BITS;
 const ROW_MASK = PAGE_ROWS - 1;
 
