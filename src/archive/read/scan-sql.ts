@@ -241,9 +241,9 @@ function filterColumns({ ofUser, byAccuracy }: ScanColumns): string[] {
 const RECORD = ["device_id", "timestamp", ...namesOf(VALUE_COLUMNS)].join(", ");
 
 /**
- * The matching records. What a late row may change is looked at after it was laid over its record. All are read once and
- * laid over in one go, unless a condition on values lets DuckDB leave most of them out before: then those that nothing
- * lies over come from a reading of their own.
+ * The matching records. What a late row may change is looked at after it was laid over its record. All are read once
+ * and laid over in one go, unless a condition on values lets DuckDB leave most of them out before: then those that
+ * nothing lies over come from a reading of their own.
  */
 function matching(shape: ScanShape): string {
   const { late, ofUser, byAccuracy } = shape;

@@ -107,7 +107,7 @@ export function createColumns(rows: number): RowColumns {
   };
 }
 
-/** A power of two, or a fourth, two or three fourths more. In whole numbers alone: else rows are reckoned in doubles. */
+/** A power of two, or one, two or three fourths more. In whole numbers: else the engine reckons rows in doubles. */
 function capacityFor(rowsMin: number): number {
   let power = CAPACITY_MIN;
   while (power << 1 < rowsMin) power <<= 1;
