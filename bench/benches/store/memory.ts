@@ -29,11 +29,11 @@ export const bench: Bench = {
   },
   async run(run) {
     const boston = readBoston(run.size("positions"));
-    if (boston !== null) await measure(run, "Boston track", 80, boston);
+    if (boston !== null) await measure(run, "Boston track", 48, boston);
     const startMs = Date.now() - 86_400_000;
     const rounds = (devices: number, count: number) =>
       roundsOf(createFleet({ devices, seed: run.size("seed"), startMs, stepMs: STEP_MS }), count);
-    await measure(run, "full reports", 140, rounds(DEVICES, run.size("reports")));
+    await measure(run, "full reports", 80, rounds(DEVICES, run.size("reports")));
     const devices = run.size("devices");
     await measure(run, "large fleet, a record each", 400, rounds(devices, 1));
     await measure(run, "large fleet, five each", 200, rounds(devices, 5));
