@@ -81,7 +81,7 @@ export function createCurrentQueries(dependencies: QueryDependencies): CurrentQu
       const nowMs = clock.nowMs();
       const youngEnoughMs = ageMsMax === null ? Number.NEGATIVE_INFINITY : nowMs - ageMsMax;
       const range = { startMs: Math.max(retention.startMs(nowMs), youngEnoughMs), endMs: NEVER_MS };
-      const list = app.users.currentDevices(hot.dictionary.findUser(userId));
+      const list = app.users.currentDevices(() => hot.dictionary.findUser(userId));
       // By name, since the number of a text may be another's by then.
       const isTheirs = (device: Device) => device.currentUser === hot.dictionary.findUser(userId);
       const page = new NewestPage(app, { range, accuracyMetersMax, offset: 0, limit });

@@ -24,7 +24,7 @@ export function createUserDevices({ hot, clock, retention }: FindDependencies): 
     const newerThanMs = ageMsMax === null ? Number.NEGATIVE_INFINITY : nowMs - ageMsMax;
     const app = hot.findApp(appId);
     if (app === null) return;
-    const list = app.users.currentDevices(hot.dictionary.findUser(userId));
+    const list = app.users.currentDevices(() => hot.dictionary.findUser(userId));
     while (!list.settle()) yield app.newestRecords.pageOfDevices([]);
     const next = list.reader();
     for (let block = next(); block !== null; block = next()) {

@@ -109,10 +109,10 @@ function expectSame(hot: HotStore, plain: Plain): void {
     const number = hot.dictionary.findUser(user);
     const having = (isUsers: (records: Map<number, Report>) => boolean) =>
       [...plain.keys()].sort().filter((id) => isUsers(plain.get(id)!));
-    expect(idsOf(app.users.currentDevices(number))).toEqual(
+    expect(idsOf(app.users.currentDevices(() => number))).toEqual(
       having((records) => newestOf(records).user_id === user),
     );
-    expect(idsOf(app.users.heldDevices(number))).toEqual(
+    expect(idsOf(app.users.heldDevices(() => number))).toEqual(
       having((records) => [...records.values()].some(({ user_id }) => user_id === user)),
     );
   }

@@ -61,9 +61,9 @@ export class DevicesByUser {
     }
   }
 
-  /** Those of a user; of one who has many, in a list. */
-  of(user: number): ListedDevices {
-    return new DevicesOfUser(user, this, this.#table);
+  /** Those of a user, whose number is asked for whenever somebody looks. */
+  of(userNow: () => number): ListedDevices {
+    return new DevicesOfUser(userNow, this, this.#table);
   }
 
   listOf(user: number): DeviceList | null {
@@ -136,18 +136,18 @@ export class DevicesByUser {
 
 /** One user's, as they are whenever somebody looks. */
 class DevicesOfUser implements ListedDevices {
-  readonly #user: number;
+  readonly #userNow: () => number;
   readonly #all: DevicesByUser;
   readonly #table: DeviceTable;
 
-  constructor(user: number, all: DevicesByUser, table: DeviceTable) {
-    this.#user = user;
+  constructor(userNow: () => number, all: DevicesByUser, table: DeviceTable) {
+    this.#userNow = userNow;
     this.#all = all;
     this.#table = table;
   }
 
   get size(): number {
-    return this.#list?.size ?? this.#all.countOfFew(this.#user);
+    return this.#list?.size ?? this.#all.countOfFew(this.#userNow());
   }
 
   settle(): boolean {
@@ -179,12 +179,12 @@ class DevicesOfUser implements ListedDevices {
   }
 
   get #list(): DeviceList | null {
-    return this.#all.listOf(this.#user);
+    return this.#all.listOf(this.#userNow());
   }
 
   /** Who had few when somebody began to read may have many now: all of them, which are not many yet. */
   #fewNow(): number[] {
     const list = this.#list;
-    return list === null ? this.#all.fewOf(this.#user) : Array.from(list, ({ number }) => number);
+    return list === null ? this.#all.fewOf(this.#userNow()) : Array.from(list, ({ number }) => number);
   }
 }

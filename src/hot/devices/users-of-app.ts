@@ -24,14 +24,17 @@ export class UsersOfApp {
     return new Set([...this.#current.users(), ...this.#held.users()]).size;
   }
 
-  /** Devices whose newest record is this user's. */
-  currentDevices(user: number): ListedDevices {
-    return this.#current.of(user);
+  /**
+   * Devices whose newest record is a user's, as they are whenever somebody looks. The user's number is asked for then:
+   * that of one who is gone may be another's.
+   */
+  currentDevices(userNow: () => number): ListedDevices {
+    return this.#current.of(userNow);
   }
 
-  /** Devices with any record of this user's. */
-  heldDevices(user: number): ListedDevices {
-    return this.#held.of(user);
+  /** The same, of devices with any record of a user's. */
+  heldDevices(userNow: () => number): ListedDevices {
+    return this.#held.of(userNow);
   }
 
   /** The device's newest record is now this user's. */

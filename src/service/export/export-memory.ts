@@ -60,7 +60,8 @@ function devicesOf({ hot, query, listed }: ExportRun): DeviceBlocks {
   if (listed !== null) return listed;
   const app = hot.findApp(query.appId);
   if (app === null) return NO_DEVICES;
-  return query.userId === null ? app.all : app.users.heldDevices(hot.dictionary.findUser(query.userId));
+  const { userId } = query;
+  return userId === null ? app.all : app.users.heldDevices(() => hot.dictionary.findUser(userId));
 }
 
 const NO_DEVICES: DeviceBlocks = { size: 0, blocks: () => [] };

@@ -51,7 +51,8 @@ export function createHistoryQueries(dependencies: HistoryDependencies): History
       return answer({ ...common, device, devices: new OneDevice(device), countQueried: () => 1 }, client);
     },
     ofUser(appId, userId, query, client) {
-      const devices = hot.findApp(appId)?.users.heldDevices(hot.dictionary.findUser(userId)) ?? NO_DEVICES;
+      const devices =
+        hot.findApp(appId)?.users.heldDevices(() => hot.dictionary.findUser(userId)) ?? NO_DEVICES;
       const range = retainedRange(dependencies, query.range);
       const common = { appId, query, range, device: null, wants: "total" } as const;
       return answer({ ...common, userId, devices, countQueried: () => devices.size }, client);

@@ -33,7 +33,7 @@ test("each user has the devices that were added and not taken out, in order, few
     fc.property(fc.array(act, { maxLength: 40 }), fc.constantFrom(null, "d", "d2", "d29"), (acts, after) => {
       const byUser = new DevicesByUser(table);
       const plain = new Map(USERS.map((user) => [user, new Set<Device>()]));
-      const lists = new Map(USERS.map((user) => [user, byUser.of(user)])); // They follow what comes and goes.
+      const lists = new Map(USERS.map((user) => [user, byUser.of(() => user)])); // They follow what comes and goes.
       for (const { user, from, count, isAdded } of acts) {
         const devices = plain.get(user)!;
         for (const device of DEVICES.slice(from, from + count)) {
@@ -46,9 +46,12 @@ test("each user has the devices that were added and not taken out, in order, few
           const expected = idsOf([...those].sort((a, b) => compareUtf8(a.id, b.id)));
           expect(lists.get(each)!.size).toBe(expected.length);
           expect(idsOf(lists.get(each)!)).toEqual(expected);
-          expect(readIds(byUser.of(each), after as DeviceId | null)).toEqual(
-            expected.filter((id) => after === null || id > after),
-          );
+          expect(
+            readIds(
+              byUser.of(() => each),
+              after as DeviceId | null,
+            ),
+          ).toEqual(expected.filter((id) => after === null || id > after));
         }
       }
       const users = [...plain].filter(([, devices]) => devices.size > 0).map(([user]) => user);
@@ -60,8 +63,19 @@ test("each user has the devices that were added and not taken out, in order, few
 test("who is one of few when reading begins is met, also where they become many before", () => {
   const byUser = new DevicesByUser(table);
   byUser.add(1, DEVICES[0]!);
-  const next = byUser.of(1).reader();
+  const next = byUser.of(() => 1).reader();
   for (const device of DEVICES.slice(1)) byUser.add(1, device);
   expect(next()!.numbers).toHaveLength(DEVICES.length);
   expect(next()).toBeNull();
+});
+
+test("whose number is another's by then has none of the other's devices", () => {
+  const byUser = new DevicesByUser(table);
+  byUser.add(1, DEVICES[0]!);
+  let user = 1;
+  const list = byUser.of(() => user);
+  byUser.delete(1, DEVICES[0]!);
+  byUser.add(1, DEVICES[1]!);
+  user = 0; // Nobody names the first one any more.
+  expect([list.size, idsOf(list), readIds(list, null)]).toEqual([0, [], []]);
 });
