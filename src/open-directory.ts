@@ -2,8 +2,9 @@ import { join } from "node:path";
 import type { Archive } from "./archive/archive.ts";
 import { archivePaths } from "./archive/files/paths.ts";
 import { inspectArchive, openArchive } from "./archive/open-archive.ts";
+import type { PartEngine } from "./archive/write/part-engine.ts";
 import { createPartWriter, type PartWriter } from "./archive/write/part-writer.ts";
-import { createRowEncoder, type RowEncoder } from "./archive/write/row-encoder.ts";
+import { type PartThreadOptions, startPartThread } from "./archive/write/thread/part-thread.ts";
 import {
   ARCHIVE_QUERIES_MAX,
   ARCHIVE_QUEUE_MAX,
@@ -153,10 +154,10 @@ export interface ArchiveDisk {
 /** What reads and makes the archive's files. */
 export interface ArchiveEngine {
   openDatabase(options: DatabaseOptions): Promise<Database>;
-  createRowEncoder(): RowEncoder;
+  startPartEngine(options: PartThreadOptions): Promise<PartEngine>;
 }
 
-const OWN_ENGINE: ArchiveEngine = { openDatabase, createRowEncoder };
+const OWN_ENGINE: ArchiveEngine = { openDatabase, startPartEngine: startPartThread };
 
 /** Opens a directory that is locked already: reads what the archive says, then replays what it does not cover. */
 export async function openDirectory(options: OpenDirectoryOptions): Promise<OpenDirectory> {
@@ -193,7 +194,7 @@ export async function openDirectory(options: OpenDirectoryOptions): Promise<Open
     onWritten: (write) => events.onLogWritten?.(write),
   });
   const { quarantine, quarantineSweeps, ...kept } = await openKept(options);
-  const writers = createWriters(archiveDisk, archiveEngine);
+  const writers = createWriters(archiveDisk, archiveEngine, events.onArchiveNote);
   const exports = createDirectoryExports(options, archiveDisk, archive);
   const packing = new Packing(hot, options.clock);
   const schedule = createSchedule(options, { log, archive, recovery, hasAllNewest, writers });
@@ -317,33 +318,37 @@ async function openKept(options: OpenDirectoryOptions) {
 }
 
 /** Keeps a writer from one seal to the next: opening and closing DuckDB holds up requests for tens of milliseconds. */
-function createWriters(disk: ArchiveDisk, engine: ArchiveEngine) {
+function createWriters(disk: ArchiveDisk, engine: ArchiveEngine, onNote: (note: string) => void) {
   let current: PartWriter | null = null;
   return {
     async open(): Promise<PartWriter> {
-      if (current === null || current.isClosed) current = await openWriter(disk, engine);
+      if (current === null || current.isClosed) current = await openWriter(disk, engine, onNote);
       return current;
     },
     close: () => current?.close(),
   };
 }
 
-/** One thread: the others belong to requests. */
-async function openWriter({ files, directory }: ArchiveDisk, engine: ArchiveEngine): Promise<PartWriter> {
+async function openWriter(
+  { files, directory }: ArchiveDisk,
+  engine: ArchiveEngine,
+  onNote: (note: string) => void,
+): Promise<PartWriter> {
   const scratchDirectory = archivePaths(directory).scratch;
   await files.makeDirectory(scratchDirectory);
-  const database = await engine.openDatabase({
-    threads: 1,
-    memoryBytes: SEAL_MEMORY_BYTES,
-    directories: [directory],
-    spillDirectory: scratchDirectory,
-    cachesFiles: false,
+  const engineOfParts = await engine.startPartEngine({
+    database: {
+      memoryBytes: SEAL_MEMORY_BYTES,
+      directories: [directory],
+      spillDirectory: scratchDirectory,
+      cachesFiles: false,
+    },
+    onNote,
   });
   return createPartWriter({
     files,
     scratchDirectory,
     pathOf: ({ file }) => join(directory, file),
-    encoder: engine.createRowEncoder(),
-    database,
+    ...engineOfParts,
   });
 }

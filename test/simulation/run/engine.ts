@@ -45,7 +45,10 @@ export async function openSimulationEngine(): Promise<SimulationEngine> {
   return {
     archive: {
       openDatabase: async () => ({ connect: () => database.connect(), close() {} }),
-      createRowEncoder: createInlineRowEncoder,
+      startPartEngine: async () => ({
+        database: { connect: () => database.connect(), close() {} },
+        encoder: createInlineRowEncoder(),
+      }),
     },
     makeDirectory() {
       const directory = join(root, String(++directories));
