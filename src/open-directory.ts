@@ -2,9 +2,8 @@ import { join } from "node:path";
 import type { Archive } from "./archive/archive.ts";
 import { archivePaths } from "./archive/files/paths.ts";
 import { inspectArchive, openArchive } from "./archive/open-archive.ts";
-import type { PartEngine } from "./archive/write/part-engine.ts";
 import { createPartWriter, type PartWriter } from "./archive/write/part-writer.ts";
-import { type PartThreadOptions, startPartThread } from "./archive/write/thread/part-thread.ts";
+import { createRowEncoder, type RowEncoder } from "./archive/write/row-encoder.ts";
 import {
   ARCHIVE_QUERIES_MAX,
   ARCHIVE_QUEUE_MAX,
@@ -154,10 +153,10 @@ export interface ArchiveDisk {
 /** What reads and makes the archive's files. */
 export interface ArchiveEngine {
   openDatabase(options: DatabaseOptions): Promise<Database>;
-  startPartEngine(options: PartThreadOptions): Promise<PartEngine>;
+  createRowEncoder(): RowEncoder;
 }
 
-const OWN_ENGINE: ArchiveEngine = { openDatabase, startPartEngine: startPartThread };
+const OWN_ENGINE: ArchiveEngine = { openDatabase, createRowEncoder };
 
 /** Opens a directory that is locked already: reads what the archive says, then replays what it does not cover. */
 export async function openDirectory(options: OpenDirectoryOptions): Promise<OpenDirectory> {
@@ -194,7 +193,7 @@ export async function openDirectory(options: OpenDirectoryOptions): Promise<Open
     onWritten: (write) => events.onLogWritten?.(write),
   });
   const { quarantine, quarantineSweeps, ...kept } = await openKept(options);
-  const writers = createWriters(archiveDisk, archiveEngine, events.onArchiveNote);
+  const writers = createWriters(archiveDisk, archiveEngine);
   const exports = createDirectoryExports(options, archiveDisk, archive);
   const packing = new Packing(hot, options.clock);
   const schedule = createSchedule(options, { log, archive, recovery, hasAllNewest, writers });
@@ -318,37 +317,33 @@ async function openKept(options: OpenDirectoryOptions) {
 }
 
 /** Keeps a writer from one seal to the next: opening and closing DuckDB holds up requests for tens of milliseconds. */
-function createWriters(disk: ArchiveDisk, engine: ArchiveEngine, onNote: (note: string) => void) {
+function createWriters(disk: ArchiveDisk, engine: ArchiveEngine) {
   let current: PartWriter | null = null;
   return {
     async open(): Promise<PartWriter> {
-      if (current === null || current.isClosed) current = await openWriter(disk, engine, onNote);
+      if (current === null || current.isClosed) current = await openWriter(disk, engine);
       return current;
     },
     close: () => current?.close(),
   };
 }
 
-async function openWriter(
-  { files, directory }: ArchiveDisk,
-  engine: ArchiveEngine,
-  onNote: (note: string) => void,
-): Promise<PartWriter> {
+/** One thread: the others belong to requests. */
+async function openWriter({ files, directory }: ArchiveDisk, engine: ArchiveEngine): Promise<PartWriter> {
   const scratchDirectory = archivePaths(directory).scratch;
   await files.makeDirectory(scratchDirectory);
-  const engineOfParts = await engine.startPartEngine({
-    database: {
-      memoryBytes: SEAL_MEMORY_BYTES,
-      directories: [directory],
-      spillDirectory: scratchDirectory,
-      cachesFiles: false,
-    },
-    onNote,
+  const database = await engine.openDatabase({
+    threads: 1,
+    memoryBytes: SEAL_MEMORY_BYTES,
+    directories: [directory],
+    spillDirectory: scratchDirectory,
+    cachesFiles: false,
   });
   return createPartWriter({
     files,
     scratchDirectory,
     pathOf: ({ file }) => join(directory, file),
-    ...engineOfParts,
+    encoder: engine.createRowEncoder(),
+    database,
   });
 }

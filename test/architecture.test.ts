@@ -25,10 +25,7 @@ const ROWS: readonly (readonly string[])[] = [
 /** Files of the root that are small enough to stand beside any layer. */
 const SHARED = ["config"];
 
-/**
- * What everybody may import of `runtime`: interfaces in our words, what is built on them alone, and what a thread
- * asks for itself.
- */
+/** What everybody may import of `runtime`: interfaces in our words, and what is built on them alone. */
 const RUNTIME_INTERFACES = [
   "runtime/broker/broker.ts",
   "runtime/durable-names.ts",
@@ -36,7 +33,6 @@ const RUNTIME_INTERFACES = [
   "runtime/inputs/inputs.ts",
   "runtime/listen.ts",
   "runtime/lock.ts",
-  "runtime/threads/priority.ts",
   "runtime/usage.ts",
 ];
 

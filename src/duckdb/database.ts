@@ -6,7 +6,6 @@ import type {
   DuckDBResult,
 } from "@duckdb/node-api";
 import { assert } from "../lib/assert.ts";
-import { nextTurn } from "../lib/schedule/next-turn.ts";
 import { FileError } from "../runtime/files.ts";
 import { quoteText } from "./quote-text.ts";
 import { createRunningStatements } from "./running-statements.ts";
@@ -29,11 +28,6 @@ export interface DatabaseOptions {
   readonly cachesFiles: boolean;
   /** What it may read of a streamed result before somebody takes it; left out, DuckDB's default of a megabyte. */
   readonly streamBytes?: number;
-  /**
-   * Whether statements without values run on the thread that asks, a piece in a turn of its event loop. For a thread
-   * that has nothing better to do, and whose priority is to be theirs too. Needs one thread.
-   */
-  readonly runsHere?: boolean;
 }
 
 type DuckDb = Awaited<ReturnType<typeof loadDuckDb>>;
@@ -78,12 +72,7 @@ export interface Rows {
   tuples(columns: readonly number[]): string[];
   /** A BOOLEAN column. */
   booleans(column: number): (boolean | null)[];
-  /** All of them, as far as they are numbers and texts: what can be sent to another thread. */
-  columns(): readonly Column[];
 }
-
-/** What `numbers` or `texts` gives; null for a column of another type. */
-export type Column = Float64Array | readonly (string | null)[] | null;
 
 /** Statements with values that a connection keeps ready, which saves 0.3 ms each time: all there are, in practice. */
 const PREPARED_MAX = 64;
@@ -103,8 +92,6 @@ const AT_ONCE_CHUNKS = 8;
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { threads, memoryBytes, directories, files = [], spillDirectory, cachesFiles, streamBytes } = options;
-  const { runsHere = false } = options;
-  assert(!runsHere || threads === 1, "a thread of DuckDB's would do what shall be done here");
   const duckdb = await loadDuckDb();
   const instance = await duckdb.DuckDBInstance.create(":memory:", {
     threads: String(threads),
@@ -128,13 +115,12 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   await setup.run("SET lock_configuration = true");
   setup.closeSync();
   return {
-    connect: async () => connectionOf(await instance.connect(), duckdb, runsHere),
+    connect: async () => connectionOf(await instance.connect(), duckdb),
     close: () => instance.closeSync(),
   };
 }
 
-function connectionOf(connection: DuckDBConnection, duckdb: DuckDb, runsHere: boolean): Connection {
-  const runOnce = runsHere ? runInPieces : (sql: string) => connection.run(sql);
+function connectionOf(connection: DuckDBConnection, duckdb: DuckDb): Connection {
   const prepared = createPreparedStatements(connection, duckdb);
   // Closed under a running statement, a connection keeps the thread that runs it for ever: there are as many as cores.
   const running = createRunningStatements(
@@ -144,25 +130,12 @@ function connectionOf(connection: DuckDBConnection, duckdb: DuckDb, runsHere: bo
       connection.closeSync();
     },
   );
-
-  /** Only the thread that prepares the statement and hands over its result, which is soon done, is the runtime's. */
-  async function runInPieces(sql: string): Promise<DuckDBMaterializedResult> {
-    const pending = await connection.start(sql);
-    while (pending.runTask() !== duckdb.DuckDBPendingResultState.RESULT_READY) await nextTurn();
-    const result = await pending.getResult();
-    assert(
-      result instanceof duckdb.DuckDBMaterializedResult,
-      "a result that was not asked for in a stream is complete",
-    );
-    return result;
-  }
-
   return {
     async run(sql, values, signal) {
       const end = running.begin(signal);
       try {
         // Statements without values are made for one occasion.
-        const result = await (values === undefined ? runOnce(sql) : prepared.run(sql, values));
+        const result = await (values === undefined ? connection.run(sql) : prepared.run(sql, values));
         return rowsOf(result, await chunksOf(result), duckdb);
       } catch (error) {
         signal?.throwIfAborted();
@@ -272,7 +245,7 @@ function rowsOf(
     assert(isExpected, `a column read as ${type} is ${type}`);
   }
 
-  const rows: Rows = {
+  return {
     count,
     numbers(column) {
       expectType(column, "DOUBLE");
@@ -322,11 +295,5 @@ function rowsOf(
       }
       return booleans;
     },
-    columns: () =>
-      Array.from({ length: result.columnCount }, (_, column) => {
-        if (result.columnTypeId(column) === DuckDBTypeId.DOUBLE) return rows.numbers(column);
-        return result.columnTypeId(column) === DuckDBTypeId.VARCHAR ? rows.texts(column) : null;
-      }),
   };
-  return rows;
 }

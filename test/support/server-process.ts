@@ -35,7 +35,7 @@ const DENO: Runtime = {
     "--allow-env",
     "--allow-ffi",
     "--allow-net=127.0.0.1",
-    "--allow-sys=hostname,setPriority",
+    "--allow-sys=hostname",
     `--allow-read=${[ROOT, directory, ...files].join(",")}`,
     `--allow-write=${directory}`,
     MAIN,

@@ -1,9 +1,9 @@
 import { crc32 } from "node:zlib";
+import type { Connection, Rows } from "../../duckdb/database.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { Files } from "../../runtime/files.ts";
 import type { Part } from "../files/manifest.ts";
 import { type FoldOutput, type FoundPart, type NewRows, PART_ROWS_MAX } from "./fold-plan.ts";
-import type { PartConnection, PartRows } from "./part-engine.ts";
 import {
   COUNT_NEW,
   CREATE_SHARED,
@@ -69,7 +69,7 @@ export interface PartJob {
 export function createPartJob(
   { files, pathOf, encoder, partRowsMax = PART_ROWS_MAX }: PartJobOptions,
   scratchPath: string,
-  connection: PartConnection,
+  connection: Connection,
   signal: AbortSignal,
 ): PartJob {
   let scratchFiles = 0;
@@ -82,7 +82,7 @@ export function createPartJob(
     return stageRows(rows, { files, encoder, rowsMax: partRowsMax, newPath: () => newPath("csv") });
   }
 
-  function run(sql: string): Promise<PartRows> {
+  function run(sql: string): Promise<Rows> {
     return connection.run(sql, undefined, signal);
   }
 

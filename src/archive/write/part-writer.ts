@@ -1,9 +1,9 @@
 import { join } from "node:path";
+import type { Database } from "../../duckdb/database.ts";
 import type { Files } from "../../runtime/files.ts";
 import type { UtcDay } from "../../time/utc-day.ts";
 import type { Part } from "../files/manifest.ts";
 import { planFold } from "./fold-plan.ts";
-import type { PartDatabase } from "./part-engine.ts";
 import { createPartJob, type KeepPart, type PartJob, type PartJobOptions } from "./part-job.ts";
 import type { DayRows } from "./row-stager.ts";
 
@@ -40,7 +40,7 @@ export interface PartWriter {
 export interface PartWriterOptions extends PartJobOptions {
   readonly scratchDirectory: string;
   /** May read the parts, and read and write the scratch directory. */
-  readonly database: PartDatabase;
+  readonly database: Database;
 }
 
 /** Counts on from writer to writer: rows must never be appended to what one before could not remove. */

@@ -45,10 +45,7 @@ export async function openSimulationEngine(): Promise<SimulationEngine> {
   return {
     archive: {
       openDatabase: async () => ({ connect: () => database.connect(), close() {} }),
-      startPartEngine: async () => ({
-        database: { connect: () => database.connect(), close() {} },
-        encoder: createInlineRowEncoder(),
-      }),
+      createRowEncoder: createInlineRowEncoder,
     },
     makeDirectory() {
       const directory = join(root, String(++directories));

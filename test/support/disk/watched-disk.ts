@@ -1,4 +1,3 @@
-import type { PartDatabase } from "../../../src/archive/write/part-engine.ts";
 import type { ArchiveEngine } from "../../../src/open-directory.ts";
 import type { AppendFile, Files } from "../../../src/runtime/files.ts";
 
@@ -33,23 +32,20 @@ function watchedFile(file: AppendFile, path: string, before: BeforeOperation): A
 /** A DuckDB each of whose statements waits for `before`. */
 export function watchedEngine(engine: ArchiveEngine, before: BeforeOperation): ArchiveEngine {
   return {
-    openDatabase: async (options) => watchedDatabase(await engine.openDatabase(options), before),
-    async startPartEngine(options) {
-      const { database, encoder } = await engine.startPartEngine(options);
-      return { database: watchedDatabase(database, before), encoder };
+    ...engine,
+    async openDatabase(options) {
+      const database = await engine.openDatabase(options);
+      return {
+        ...database,
+        async connect() {
+          const connection = await database.connect();
+          const run: typeof connection.run = async (sql, values, signal) => {
+            await before("run", sql);
+            return connection.run(sql, values, signal);
+          };
+          return { ...connection, run };
+        },
+      };
     },
   };
-}
-
-/** A database that the archive is read with has more than one that parts are made with, which it keeps. */
-function watchedDatabase<Watched extends PartDatabase>(database: Watched, before: BeforeOperation): Watched {
-  const connect: PartDatabase["connect"] = async () => {
-    const connection = await database.connect();
-    const run: typeof connection.run = async (sql, ...rest) => {
-      await before("run", sql);
-      return connection.run(sql, ...rest);
-    };
-    return { ...connection, run };
-  };
-  return { ...database, connect };
 }
