@@ -6,14 +6,23 @@ const NOW_MS = Date.UTC(2026, 0, 15, 12);
 const HOUR_MS = 3_600_000;
 const clock = { nowMs: () => NOW_MS };
 
-/** Says how often it was asked, for what, and how many steps were taken. */
+/** Says for what it was asked, how many steps were taken, and how many of them in a turn that had had one. */
 function createStore(steps: number) {
+  let isTurnOver = true;
   const store = {
     asked: [] as number[],
     steps: 0,
+    stepsTogether: 0,
     *pack(beforeMs: number) {
       store.asked.push(beforeMs);
-      for (; store.steps < steps; store.steps++) yield;
+      for (; store.steps < steps; store.steps++) {
+        if (!isTurnOver) store.stepsTogether++;
+        isTurnOver = false;
+        setImmediate(() => {
+          isTurnOver = true;
+        });
+        yield;
+      }
     },
   };
   return store;
@@ -27,11 +36,10 @@ test("what is older than an hour is packed at once, a step in a turn", async () 
   const store = createStore(50);
   const packing = new Packing(store, clock);
   packing.start();
-  await until(() => store.steps > 0);
-  expect(store.steps).toBeLessThan(50);
   await until(() => store.steps === 50);
   packing.stop();
   expect(store.asked).toEqual([NOW_MS - HOUR_MS]);
+  expect(store.stepsTogether).toBe(0);
 });
 
 test("nothing is packed once it was told to stop", async () => {
