@@ -138,12 +138,13 @@ describe("a chunk", () => {
 });
 
 test("a track takes one record of an instant, and keeps its chunks in order", () => {
-  const { track } = new DeviceTable().add("a" as DeviceId);
+  const { columns, number, track } = new DeviceTable().add("a" as DeviceId);
+  const { tracks } = columns;
   for (let timestampMs = 10; timestampMs <= 3000; timestampMs += 10) {
-    const { chunk, row } = track.insert(timestampMs, 0);
+    const { chunk, row } = tracks.insert(number, timestampMs, 0);
     chunk.f64[row * chunk.width] = timestampMs;
   }
-  expect(() => track.insert(20, 0)).toThrow(AssertionError);
+  expect(() => tracks.insert(number, 20, 0)).toThrow(AssertionError);
   const second = track.at(CHUNK_ROWS_MAX);
   second.chunk.f64[second.row * second.chunk.width] = 15;
   const remove = () => track.remove({ startMs: 20, endMs: 21 }, (timestampMs) => timestampMs !== 20);

@@ -44,16 +44,6 @@ export class DeviceTrack {
     return this.#isGone ? null : this.#columns.tracks.find(this.#device, timestampMs);
   }
 
-  /** Makes a row for a timestamp that is not there yet, with columns for `mask`; the caller fills it. */
-  insert(timestampMs: number, mask: number): RowRef {
-    return this.#columns.tracks.insert(this.#device, timestampMs, mask);
-  }
-
-  /** The same record in a chunk that has columns for `mask`; its old place gives way where it has not. */
-  widen(ref: RowRef, mask: number): RowRef {
-    return this.#columns.tracks.widen(this.#device, ref, mask);
-  }
-
   /** Visits records `from` to `to`, a run of rows of one chunk at a time, oldest first. */
   runs(from: number, to: number, visit: (chunk: Chunk, rowFrom: number, rowTo: number) => void): void {
     if (!this.#isGone) this.#columns.tracks.runs(this.#device, from, to, visit);

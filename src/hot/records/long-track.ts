@@ -21,10 +21,6 @@ export interface RowRef {
 
 type OlderChunk = Chunk | PackedChunk;
 
-/** What a track of one chunk has no others in; never changed. */
-const NO_CHUNKS: OlderChunk[] = [];
-const NO_STARTS: number[] = [];
-
 /**
  * All records of one device in time order: a list of chunks, found by binary search. Records are counted
  * from 0, the oldest, so a time range is a range of indexes.
@@ -32,14 +28,14 @@ const NO_STARTS: number[] = [];
 export class LongTrack {
   #count = 0;
   #newestMs = Number.NEGATIVE_INFINITY;
-  /** Null where there is no record. By itself: most devices of a large fleet have one chunk, and no lists of others. */
+  /** Null where there is no record. */
   #newest: Chunk | null = null;
   /** The chunks before it. */
-  #older = NO_CHUNKS;
+  #older: OlderChunk[] = [];
   /** Those before this one are packed, or not worth it. */
   #packedEnd = 0;
-  /** Index of the first row of each of those, up to `#startsEnd`; the others are added up when somebody asks. */
-  #starts = NO_STARTS;
+  /** Index of the first row of each chunk before it, up to `#startsEnd`; the others are added up when somebody asks. */
+  readonly #starts: number[] = [];
   #startsEnd = 0;
 
   /** Of records that lie in a chunk, which is the track's from now on. */
@@ -138,7 +134,6 @@ export class LongTrack {
 
   /** The track has these chunks, and no others. */
   #hold(chunks: OlderChunk[]): void {
-    this.#starts = [];
     this.#startsEnd = 0;
     this.#packedEnd = 0;
     this.#count = 0;
@@ -188,10 +183,6 @@ export class LongTrack {
   }
 
   #insertOlder(c: number, chunk: OlderChunk): void {
-    if (this.#older === NO_CHUNKS) {
-      this.#older = [];
-      this.#starts = [];
-    }
     this.#packedEnd = Math.min(this.#packedEnd, c);
     this.#startsEnd = Math.min(this.#startsEnd, c);
     this.#older.splice(c, 0, chunk);

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import type { Device } from "../../../src/hot/devices/device.ts";
 import { DeviceTable } from "../../../src/hot/devices/device-table.ts";
 import type { DeviceTrack } from "../../../src/hot/devices/device-track.ts";
 import {
@@ -11,6 +12,7 @@ import {
   timestampAt,
   writeRow,
 } from "../../../src/hot/records/chunk.ts";
+import type { RowRef } from "../../../src/hot/records/long-track.ts";
 import { RowPages } from "../../../src/hot/records/row-pages.ts";
 import type { DeviceId } from "../../../src/model/ids.ts";
 import { NUMBER_FIELDS, numberIndex } from "../../../src/model/location-fields.ts";
@@ -20,20 +22,25 @@ const LATITUDE = numberIndex("latitude");
 /** Number columns of a batch with one row that carries nothing. */
 const NOWHERE = NUMBER_FIELDS.map(() => new Float64Array(1));
 
-function emptyTrack(pages = new RowPages()): DeviceTrack {
-  return new DeviceTable(pages).add("a" as DeviceId).track;
+function createDevice(): Device {
+  return new DeviceTable().add("a" as DeviceId);
 }
 
-function put(track: DeviceTrack, timestampMs: number, mask = 0): void {
-  const { chunk, row } = track.insert(timestampMs, mask);
+function put({ columns, number }: Device, timestampMs: number, mask = 0): void {
+  const { chunk, row } = columns.tracks.insert(number, timestampMs, mask);
   writeRow(chunk, row, timestampMs, NOWHERE, 0);
   setTuples(chunk, row, timestampMs, timestampMs + 1);
 }
 
-function filled(timestamps: readonly number[]): DeviceTrack {
-  const track = emptyTrack();
-  for (const timestampMs of timestamps) put(track, timestampMs);
-  return track;
+/** The record of an instant, with cells for these fields. */
+function widen({ columns, number, track }: Device, timestampMs: number, mask: number): RowRef {
+  return columns.tracks.widen(number, track.find(timestampMs)!, mask);
+}
+
+function filled(timestamps: readonly number[]): Device {
+  const device = createDevice();
+  for (const timestampMs of timestamps) put(device, timestampMs);
+  return device;
 }
 
 function timestampsOf(track: DeviceTrack): number[] {
@@ -60,7 +67,7 @@ const unorderedTimes = fc.uniqueArray(fc.nat(5000), { minLength: 1, maxLength: 1
 test("a track keeps time order however records arrive, over many chunks", () => {
   fc.assert(
     fc.property(unorderedTimes, (timestamps) => {
-      const track = filled(timestamps);
+      const { track } = filled(timestamps);
       const sorted = timestamps.toSorted((a, b) => a - b);
       expect(timestampsOf(track)).toEqual(sorted);
       expect(track.count).toBe(sorted.length);
@@ -81,8 +88,9 @@ test("a track keeps time order however records arrive, over many chunks", () => 
 });
 
 test("widen() keeps the record and its neighbours while a field gets its column", () => {
-  const track = filled(Array.from({ length: 300 }, (_, i) => i * 10));
-  const widened = track.widen(track.find(1500)!, 0b100);
+  const device = filled(Array.from({ length: 300 }, (_, i) => i * 10));
+  const { track } = device;
+  const widened = widen(device, 1500, 0b100);
   expect(timestampAt(widened.chunk, widened.row)).toBe(1500);
   expect(widened.chunk.mask).toBe(0b100);
   expect(timestampsOf(track)).toHaveLength(300);
@@ -90,7 +98,7 @@ test("widen() keeps the record and its neighbours while a field gets its column"
 });
 
 test("runs() visits nothing of an empty range", () => {
-  const track = emptyTrack();
+  const { track } = createDevice();
   track.runs(0, 0, () => {
     throw new Error("nothing to visit");
   });
@@ -101,7 +109,8 @@ test("remove() leaves what lies outside the range or is kept, and takes records 
   const edges = fc.tuple(fc.nat(5000), fc.nat(5000)).map((pair) => pair.toSorted((a, b) => a - b));
   fc.assert(
     fc.property(unorderedTimes, edges, fc.integer({ min: 1, max: 50 }), (timestamps, edge, keepEvery) => {
-      const track = filled(timestamps);
+      const device = filled(timestamps);
+      const { track } = device;
       const [startMs, endMs] = edge as [number, number];
       const isKept = (timestampMs: number) => timestampMs % keepEvery === 0 && keepEvery > 1;
       const isLeft = (each: number) => each < startMs || each >= endMs || isKept(each);
@@ -112,7 +121,7 @@ test("remove() leaves what lies outside the range or is kept, and takes records 
       expect(track.countBefore(2500)).toBe(left.filter((each) => each < 2500).length);
 
       for (const timestampMs of timestamps.filter((each) => !isLeft(each))) {
-        put(track, timestampMs);
+        put(device, timestampMs);
       }
       expect(timestampsOf(track)).toEqual(timestamps.toSorted((a, b) => a - b));
     }),
@@ -132,26 +141,27 @@ test("devices that share pages keep their own records, few or many, packed or no
     fc.property(fc.array(act, { maxLength: 40 }), (acts) => {
       const pages = new RowPages();
       const table = new DeviceTable(pages);
-      const tracks = Array.from({ length: 6 }, (_, device) => table.add(`${device}` as DeviceId).track);
+      const devices = Array.from({ length: 6 }, (_, device) => table.add(`${device}` as DeviceId));
       /** Latitudes by time: which act wrote the record last. */
-      const plain = tracks.map(() => new Map<number, number>());
+      const plain = devices.map(() => new Map<number, number>());
       acts.forEach(({ device, from, count, mask, what }, at) => {
-        const track = tracks[device]!;
+        const reporter = devices[device]!;
         const latitudes = plain[device]!;
         if (what === "pack") for (const _ of table.columns.tracks.pack(from));
-        else if (what === "remove") track.remove({ startMs: from, endMs: from + count }, () => false);
+        else if (what === "remove")
+          reporter.track.remove({ startMs: from, endMs: from + count }, () => false);
         for (let timestampMs = from; timestampMs < from + count && what !== "pack"; timestampMs++) {
           if (what === "remove") {
             latitudes.delete(timestampMs);
             continue;
           }
-          if (!latitudes.has(timestampMs)) put(track, timestampMs, mask);
-          const { chunk, row } = track.widen(track.find(timestampMs)!, mask);
+          if (!latitudes.has(timestampMs)) put(reporter, timestampMs, mask);
+          const { chunk, row } = widen(reporter, timestampMs, mask);
           expect(chunk.mask & mask).toBe(mask);
           setNumber(chunk, row, LATITUDE, at);
           latitudes.set(timestampMs, at);
         }
-        tracks.forEach((each, index) => {
+        devices.forEach(({ track: each }, index) => {
           const sorted = [...plain[index]!].sort(([a], [b]) => a - b);
           expect(timestampsOf(each)).toEqual(sorted.map(([timestampMs]) => timestampMs));
           expect(latitudesOf(each)).toEqual(sorted.map(([, latitude]) => latitude));
@@ -160,7 +170,7 @@ test("devices that share pages keep their own records, few or many, packed or no
           expect(each.countBefore(from)).toBe(sorted.filter(([timestampMs]) => timestampMs < from).length);
         });
       });
-      for (const track of tracks) track.remove({ startMs: 0, endMs: 1000 }, () => false);
+      for (const { track } of devices) track.remove({ startMs: 0, endMs: 1000 }, () => false);
       expect(pages.pageCount).toBe(0);
     }),
     { numRuns: 150 },
@@ -172,7 +182,7 @@ test("a track of a device that is forgotten is empty, whoever has its number", (
   const gone = table.add("a" as DeviceId);
   table.remove(gone);
   const other = table.add("b" as DeviceId);
-  put(other.track, 5);
+  put(other, 5);
   expect(other.number).toBe(gone.number);
   expect([gone.isGone, gone.track.count, gone.track.countBefore(10), gone.newestMs]).toEqual([
     true,
