@@ -6,20 +6,6 @@ import { stopRequested, type Terminal } from "../runtime/process.ts";
 import { type Clock, systemClock } from "../time/clock.ts";
 import type { Command, UsageError } from "./arguments/command.ts";
 import { helpText, usageErrorText } from "./arguments/help.ts";
-import { backup } from "./commands/backup.ts";
-import { demo } from "./commands/demo.ts";
-import { doctor } from "./commands/doctor.ts";
-import { exportRecords } from "./commands/export/export.ts";
-import { importFiles } from "./commands/import.ts";
-import { createKey, listKeys, revokeKey } from "./commands/keys.ts";
-import { linkKey } from "./commands/link.ts";
-import { setPassPhrase } from "./commands/pass-phrase.ts";
-import { changeQuarantine, listQuarantine, showQuarantined } from "./commands/quarantine.ts";
-import { restore } from "./commands/restore.ts";
-import { seal } from "./commands/seal.ts";
-import { serve } from "./commands/serve.ts";
-import { listSettings, setSettings } from "./commands/settings.ts";
-import { verify } from "./commands/verify.ts";
 import { isExplained } from "./explained-error.ts";
 
 /** Does what the command line asks for; returns the exit code. `program` is how a person starts us. */
@@ -42,6 +28,7 @@ export async function runCommand(
   }
 }
 
+// A command's modules are loaded when it is asked for: those of a server take longer than most commands do.
 async function run(
   command: Command,
   platform: Platform,
@@ -51,44 +38,56 @@ async function run(
 ): Promise<number> {
   switch (command.kind) {
     case "serve":
-      return serve(command, platform, terminal, stopRequested());
+      return (await import("./commands/serve.ts")).serve(command, platform, terminal, stopRequested());
     case "demo":
-      return demo(command, platform, clock, terminal, stopSignal());
+      return (await import("./commands/demo.ts")).demo(command, platform, clock, terminal, stopSignal());
     case "keys create":
-      return createKey(command, platform, clock, terminal);
+      return (await import("./commands/keys.ts")).createKey(command, platform, clock, terminal);
     case "keys list":
-      return listKeys(command, platform, clock, terminal);
+      return (await import("./commands/keys.ts")).listKeys(command, platform, clock, terminal);
     case "keys link":
-      return linkKey(command, platform, clock, terminal);
+      return (await import("./commands/link.ts")).linkKey(command, platform, clock, terminal);
     case "keys revoke":
-      return revokeKey(command, platform, clock, terminal);
+      return (await import("./commands/keys.ts")).revokeKey(command, platform, clock, terminal);
     case "keys passphrase":
-      return setPassPhrase(command, platform, clock, terminal);
+      return (await import("./commands/pass-phrase.ts")).setPassPhrase(command, platform, clock, terminal);
     case "import":
-      return importFiles(command, platform, clock, terminal, stopSignal());
+      return (await import("./commands/import.ts")).importFiles(
+        command,
+        platform,
+        clock,
+        terminal,
+        stopSignal(),
+      );
     case "export":
-      return exportRecords(command, platform, clock, terminal, stopSignal());
+      return (await import("./commands/export/export.ts")).exportRecords(
+        command,
+        platform,
+        clock,
+        terminal,
+        stopSignal(),
+      );
     case "quarantine list":
-      return listQuarantine(command, terminal);
+      return (await import("./commands/quarantine.ts")).listQuarantine(command, terminal);
     case "quarantine show":
-      return showQuarantined(command, terminal);
+      return (await import("./commands/quarantine.ts")).showQuarantined(command, terminal);
     case "quarantine replay":
     case "quarantine delete":
-      return changeQuarantine(command, terminal);
+      return (await import("./commands/quarantine.ts")).changeQuarantine(command, terminal);
     case "doctor":
-      return doctor(command, terminal);
+      return (await import("./commands/doctor.ts")).doctor(command, terminal);
     case "settings list":
-      return listSettings(command, platform, clock, terminal);
+      return (await import("./commands/settings.ts")).listSettings(command, platform, clock, terminal);
     case "settings set":
-      return setSettings(command, platform, clock, terminal);
+      return (await import("./commands/settings.ts")).setSettings(command, platform, clock, terminal);
     case "seal":
-      return seal(command, platform, clock, terminal, stopSignal());
+      return (await import("./commands/seal.ts")).seal(command, platform, clock, terminal, stopSignal());
     case "backup":
-      return backup(command, platform, clock, terminal);
+      return (await import("./commands/backup.ts")).backup(command, platform, clock, terminal);
     case "restore":
-      return restore(command, platform, clock, terminal, program);
+      return (await import("./commands/restore.ts")).restore(command, platform, clock, terminal, program);
     case "verify":
-      return verify(command, platform, clock, terminal);
+      return (await import("./commands/verify.ts")).verify(command, platform, clock, terminal);
     case "help":
       terminal.out(helpText(command.topic, program));
       return 0;
