@@ -2,7 +2,6 @@ import { assert } from "../lib/assert.ts";
 import type { MaybePromise } from "../lib/schedule/maybe-promise.ts";
 import type { Scheduler } from "../lib/schedule/scheduler.ts";
 import type { Steps } from "../lib/schedule/steps.ts";
-import { compareUtf8 } from "../lib/text/utf8.ts";
 import type { AppId, DeviceId } from "../model/ids.ts";
 import { numberIndex } from "../model/location-fields.ts";
 import type { PositionSearch } from "../spatial/find/search.ts";
@@ -70,7 +69,7 @@ export class AppDevices {
     this.sealed = new SealedRows(this.table, dictionary);
     this.newestRecords = new NewestOfApp(appId, this.table, this.sealed, dictionary);
     this.positions = createPositionIndex(search, {
-      compare: (a, b) => compareUtf8(this.table.idOf(a)!, this.table.idOf(b)!),
+      compare: (a, b) => this.table.compareId(a, this.table.idOf(b)),
       isReady: () => this.list.settle(),
       reader: () => this.list.reader(),
     });

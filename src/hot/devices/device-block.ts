@@ -60,7 +60,7 @@ export class DeviceBlock {
     let high = numbers.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (compareUtf8(this.#table.idOf(numbers[middle]!)!, id) <= 0) low = middle + 1;
+      if (this.#table.compareId(numbers[middle]!, id) <= 0) low = middle + 1;
       else high = middle;
     }
     return low;
@@ -71,7 +71,7 @@ export class DeviceBlock {
     const kept = this.#numbers.length >>> 1;
     const rest = this.#from(kept);
     this.#numbers = this.#numbers.slice(0, kept);
-    this.#lastId = this.#table.idOf(this.#numbers[kept - 1]!)!;
+    this.#lastId = this.#table.idOf(this.#numbers[kept - 1]!);
     return rest;
   }
 

@@ -1,4 +1,4 @@
-import type { DeviceId } from "../../model/ids.ts";
+import { PackedTexts } from "../../lib/tables/packed-texts.ts";
 import type { RowPages } from "../records/row-pages.ts";
 import { Tracks } from "../records/tracks.ts";
 import { Holders } from "./holders.ts";
@@ -7,8 +7,10 @@ import { TimeColumn } from "./time-column.ts";
 
 /** What is known of an app's devices, by number: an object for each of a million, and its parts, took a kilobyte. */
 export class DeviceColumns {
-  /** Of a number that is nobody's, undefined. */
-  readonly ids: (DeviceId | undefined)[] = [];
+  /** Of numbers that are somebody's. */
+  readonly ids = new PackedTexts();
+  /** How often each number became free, so that who was meant by it can tell. */
+  readonly removals = new NumberColumn();
   /** The records in memory. */
   readonly tracks: Tracks;
   /** User (as the dictionary numbers them) of the newest record; 0 before the first. */

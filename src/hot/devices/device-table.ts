@@ -28,19 +28,19 @@ export class DeviceTable {
 
   /** Numbers in use are below this. */
   get numbersEnd(): number {
-    return this.columns.ids.length;
+    return this.columns.ids.numbersEnd;
   }
 
   find(id: string): Device | null {
     const number = this.numberOf(id);
-    return number === NO_DEVICE ? null : this.byNumber(number);
+    return number === NO_DEVICE ? null : new Device(id as DeviceId, number, this.columns);
   }
 
   /** The number of the device, or `NO_DEVICE`. */
   numberOf(id: string): number {
     const hash = this.#hash(id);
     let link = this.#chains.find(this.#chains.chainOf(hash), hash);
-    while (link !== END && this.columns.ids[link - 1] !== id)
+    while (link !== END && !this.columns.ids.is(link - 1, id))
       link = this.#chains.find(this.#chains.after(link), hash);
     return link === END ? NO_DEVICE : link - 1;
   }
@@ -59,32 +59,36 @@ export class DeviceTable {
     for (let at = 0; at < ids.length; at++) {
       const number = links[at]! - 1; // Of no link it is NO_DEVICE.
       // Two ids may have one hash.
-      numbers[at] =
-        number === NO_DEVICE || this.columns.ids[number] === ids[at] ? number : this.numberOf(ids[at]!);
+      const isSame = number === NO_DEVICE || this.columns.ids.is(number, ids[at]!);
+      numbers[at] = isSame ? number : this.numberOf(ids[at]!);
     }
     return numbers;
   }
 
   /** Null where the number is nobody's any more. */
   findByNumber(number: number): Device | null {
-    const id = this.columns.ids[number];
-    return id === undefined ? null : new Device(id, number, this.columns);
+    return this.columns.ids.has(number) ? this.byNumber(number) : null;
   }
 
   /** The device of a number that is in use. */
   byNumber(number: number): Device {
-    return new Device(this.columns.ids[number]!, number, this.columns);
+    return new Device(this.idOf(number), number, this.columns);
   }
 
-  /** The id of a number that is in use; undefined where it is not. */
-  idOf(number: number): DeviceId | undefined {
-    return this.columns.ids[number];
+  /** The id of a number that is in use. */
+  idOf(number: number): DeviceId {
+    return this.columns.ids.text(number) as DeviceId;
+  }
+
+  /** Below 0 where the device of a number that is in use comes before this id in answers, above 0 behind it. */
+  compareId(number: number, id: string): number {
+    return this.columns.ids.compare(number, id);
   }
 
   /** Adds a device that is not there yet. */
   add(id: DeviceId): Device {
-    const number = this.#freeNumbers.pop() ?? this.columns.ids.length;
-    this.columns.ids[number] = id;
+    const number = this.#freeNumbers.pop() ?? this.columns.ids.numbersEnd;
+    this.columns.ids.set(number, id);
     this.#chains.add(number, this.#hash(id));
     return new Device(id, number, this.columns);
   }
@@ -92,7 +96,8 @@ export class DeviceTable {
   /** Forgets a device that has neither records nor a user any more. */
   remove({ number }: Device): void {
     this.#chains.remove(number);
-    this.columns.ids[number] = undefined;
+    this.columns.ids.delete(number);
+    this.columns.removals.set(number, this.columns.removals.of(number) + 1);
     this.columns.currentUsers.set(number, 0);
     this.#freeNumbers.push(number);
   }

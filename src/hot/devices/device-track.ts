@@ -1,4 +1,3 @@
-import type { DeviceId } from "../../model/ids.ts";
 import type { TimeRange } from "../../time/range.ts";
 import type { Chunk } from "../records/chunk.ts";
 import type { RowRef } from "../records/long-track.ts";
@@ -6,18 +5,19 @@ import type { DeviceColumns } from "./device-columns.ts";
 
 /** One device's records in memory, in time order; counted from 0, the oldest, so a time range is a range of indexes. */
 export class DeviceTrack {
-  readonly #id: DeviceId;
   readonly #device: number;
+  readonly #removals: number;
   readonly #columns: DeviceColumns;
 
-  constructor(id: DeviceId, device: number, columns: DeviceColumns) {
-    this.#id = id;
+  /** Of the device that has the number as long as it became free no more often. */
+  constructor(device: number, removals: number, columns: DeviceColumns) {
     this.#device = device;
+    this.#removals = removals;
     this.#columns = columns;
   }
 
   get #isGone(): boolean {
-    return this.#columns.ids[this.#device] !== this.#id;
+    return this.#columns.removals.of(this.#device) !== this.#removals;
   }
 
   get count(): number {

@@ -11,11 +11,14 @@ export class Device {
   readonly id: DeviceId;
   readonly number: number;
   readonly #columns: DeviceColumns;
+  /** Of the number, when this was made. */
+  readonly #removals: number;
 
   constructor(id: DeviceId, number: number, columns: DeviceColumns) {
     this.id = id;
     this.number = number;
     this.#columns = columns;
+    this.#removals = columns.removals.of(number);
   }
 
   get columns(): DeviceColumns {
@@ -24,12 +27,12 @@ export class Device {
 
   /** Whether the app has forgotten it. */
   get isGone(): boolean {
-    return this.#columns.ids[this.number] !== this.id;
+    return this.#columns.removals.of(this.number) !== this.#removals;
   }
 
   /** All its records in memory. */
   get track(): DeviceTrack {
-    return new DeviceTrack(this.id, this.number, this.#columns);
+    return new DeviceTrack(this.number, this.#removals, this.#columns);
   }
 
   /** User (as the dictionary numbers them) of the newest record; 0 before the first. */

@@ -1,5 +1,4 @@
 import { NO_NUMBER, NumberMap } from "../../lib/tables/number-map.ts";
-import { compareUtf8 } from "../../lib/text/utf8.ts";
 import type { DeviceId } from "../../model/ids.ts";
 import type { Device } from "./device.ts";
 import { DeviceBlock } from "./device-block.ts";
@@ -45,18 +44,18 @@ export class DevicesByUser {
   }
 
   /** Adds a device that the user has not. */
-  add(user: number, device: Device): void {
+  add(user: number, device: number): void {
     const list = this.#lists.get(user) ?? (this.countOfFew(user) === FEW_MAX ? this.#listFew(user) : null);
-    if (list !== null) list.add(device);
-    else this.#chains.set(user, this.#takeLink(device.number, this.#chainOf(user)));
+    if (list !== null) list.add(this.#table.byNumber(device));
+    else this.#chains.set(user, this.#takeLink(device, this.#chainOf(user)));
   }
 
   /** Takes out a device that the user has. */
-  delete(user: number, device: Device): void {
+  delete(user: number, device: number): void {
     const list = this.#lists.get(user);
-    if (list === undefined) this.#unlink(user, device.number);
+    if (list === undefined) this.#unlink(user, device);
     else {
-      list.delete(device);
+      list.delete(this.#table.byNumber(device));
       if (list.size === 0) this.#lists.delete(user);
     }
   }
@@ -75,7 +74,7 @@ export class DevicesByUser {
     const devices: number[] = [];
     for (let link = this.#chainOf(user); link !== NO_LINK; link = this.#links[link * WIDTH + NEXT]!)
       devices.push(this.#links[link * WIDTH + DEVICE]!);
-    return devices.sort((a, b) => compareUtf8(this.#table.idOf(a)!, this.#table.idOf(b)!));
+    return devices.sort((a, b) => this.#table.compareId(a, this.#table.idOf(b)));
   }
 
   countOfFew(user: number): number {
@@ -163,9 +162,9 @@ class DevicesOfUser implements ListedDevices {
       isOver = true;
       const few = this.#fewNow();
       const behind =
-        afterId === null ? few : few.filter((device) => compareUtf8(this.#table.idOf(device)!, afterId) > 0);
+        afterId === null ? few : few.filter((device) => this.#table.compareId(device, afterId) > 0);
       const last = behind.at(-1);
-      return last === undefined ? null : new DeviceBlock(this.#table, behind, this.#table.idOf(last)!);
+      return last === undefined ? null : new DeviceBlock(this.#table, behind, this.#table.idOf(last));
     };
   }
 

@@ -43,19 +43,19 @@ export class UsersOfApp {
     const before = currentUsers.of(device);
     if (before === user) return;
     currentUsers.set(device, user);
-    if (before !== NO_USER) this.#current.delete(before, this.#table.byNumber(device));
-    if (user !== NO_USER) this.#current.add(user, this.#table.byNumber(device));
+    if (before !== NO_USER) this.#current.delete(before, device);
+    if (user !== NO_USER) this.#current.add(user, device);
   }
 
   /** One more record of the device's is this user's. */
   countRecord(device: number, user: number): void {
     const isFirst = this.#table.columns.holders.add(device, user);
-    if (isFirst && user !== NO_USER) this.#held.add(user, this.#table.byNumber(device));
+    if (isFirst && user !== NO_USER) this.#held.add(user, device);
   }
 
   /** One record fewer of the device's is this user's. */
   discountRecord(device: number, user: number): void {
     const wasLast = this.#table.columns.holders.remove(device, user);
-    if (wasLast && user !== NO_USER) this.#held.delete(user, this.#table.byNumber(device));
+    if (wasLast && user !== NO_USER) this.#held.delete(user, device);
   }
 }

@@ -2,6 +2,7 @@ import { assert } from "../../lib/assert.ts";
 import { hashText } from "../../lib/tables/hash.ts";
 import { END, HashChains } from "../../lib/tables/hash-chains.ts";
 import { NumberPool, PAGE_MASK, PAGE_NUMBERS, PAGE_SHIFT } from "../../lib/tables/number-pool.ts";
+import { PackedTexts } from "../../lib/tables/packed-texts.ts";
 
 /**
  * Texts kept once and named by numbers from 1; 0 is free to mean "none". Each counts how often it is named, and is
@@ -10,7 +11,9 @@ import { NumberPool, PAGE_MASK, PAGE_NUMBERS, PAGE_SHIFT } from "../../lib/table
 export class CountedTexts {
   readonly #chains = new HashChains();
   readonly #pool = new NumberPool();
-  readonly #pages: (TextPage | undefined)[] = [];
+  readonly #texts = new PackedTexts();
+  /** Pages of how often each is named. */
+  readonly #counts: (Uint32Array | undefined)[] = [];
 
   constructor() {
     this.#take("", hashText("")); // Nobody gets number 0.
@@ -34,7 +37,12 @@ export class CountedTexts {
   }
 
   text(number: number): string {
-    return this.#pages[number >>> PAGE_SHIFT]!.texts[number & PAGE_MASK]!;
+    return this.#texts.text(number);
+  }
+
+  /** Whether this is the text of a number. */
+  is(number: number, text: string): boolean {
+    return this.#texts.is(number, text);
   }
 
   /** A hash of a text, which is other in each process. */
@@ -43,40 +51,31 @@ export class CountedTexts {
   }
 
   retain(number: number): void {
-    this.#pages[number >>> PAGE_SHIFT]!.counts[number & PAGE_MASK]!++;
+    this.#counts[number >>> PAGE_SHIFT]![number & PAGE_MASK]!++;
   }
 
   release(number: number): void {
-    const page = this.#pages[number >>> PAGE_SHIFT]!;
+    const counts = this.#counts[number >>> PAGE_SHIFT]!;
     const at = number & PAGE_MASK;
-    assert(page.counts[at]! > 0, "a text is released as often as it was retained");
-    if (--page.counts[at]! > 0) return;
+    assert(counts[at]! > 0, "a text is released as often as it was retained");
+    if (--counts[at]! > 0) return;
     this.#chains.remove(number);
-    page.texts[at] = "";
-    if (this.#pool.giveBack(number)) this.#pages[number >>> PAGE_SHIFT] = undefined;
+    this.#texts.delete(number);
+    if (this.#pool.giveBack(number)) this.#counts[number >>> PAGE_SHIFT] = undefined;
   }
 
   #findBy(text: string, hash: number): number {
     let link = this.#chains.find(this.#chains.chainOf(hash), hash);
-    while (link !== END && this.text(link - 1) !== text)
+    while (link !== END && !this.#texts.is(link - 1, text))
       link = this.#chains.find(this.#chains.after(link), hash);
     return link === END ? 0 : link - 1;
   }
 
   #take(text: string, hash: number): number {
     const number = this.#pool.take();
-    this.#pages[number >>> PAGE_SHIFT] ??= createPage();
-    this.#pages[number >>> PAGE_SHIFT]!.texts[number & PAGE_MASK] = text;
+    this.#counts[number >>> PAGE_SHIFT] ??= new Uint32Array(PAGE_NUMBERS);
+    this.#texts.set(number, text);
     this.#chains.add(number, hash);
     return number;
   }
-}
-
-interface TextPage {
-  readonly texts: string[];
-  readonly counts: Uint32Array;
-}
-
-function createPage(): TextPage {
-  return { texts: new Array<string>(PAGE_NUMBERS).fill(""), counts: new Uint32Array(PAGE_NUMBERS) };
 }

@@ -49,7 +49,7 @@ export class TextTuples {
       if (text === NOT_CARRIED || member === NOT_CARRIED) {
         if (text !== member) return false;
       } else if (known[text] === 0) {
-        if (batchTexts[text] !== this.#texts.text(member)) return false;
+        if (!this.#texts.is(member, batchTexts[text]!)) return false;
         known[text] = member;
       } else if (known[text] !== member) return false;
     }
@@ -81,7 +81,9 @@ export class TextTuples {
     const { width } = this.counted;
     for (let m = 0; m < width; m++) {
       const text = from[tuple * width + m]!;
-      if (text !== NOT_CARRIED && texts[text] !== this.textAt(stored, m)) return true;
+      if (text === NOT_CARRIED) continue;
+      const member = this.counted.at(stored, m);
+      if (member === NOT_CARRIED || !this.#texts.is(member, texts[text]!)) return true;
     }
     return false;
   }

@@ -27,7 +27,7 @@ export class NewestOfApp implements NewestRecords {
   }
 
   deviceId(device: number): DeviceId {
-    return this.#table.idOf(device)!;
+    return this.#table.idOf(device);
   }
 
   pageOf(number: number): RecordPage {
