@@ -18,7 +18,7 @@ const BYTES_INITIAL = 64;
 /** A full page has no more room for each byte of its texts. */
 const ROOM_SHARE = 9 / 8;
 
-/** Texts that were last asked for are kept, by the lower bits of their numbers: a fleet of no more has each made once. */
+/** Texts that were last asked for are kept, by the lower bits of their numbers: a small fleet has each made once. */
 const MADE_MAX = 4096;
 const NOBODY = -1;
 
