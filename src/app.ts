@@ -68,7 +68,7 @@ export async function openApp(
   clock: Clock,
   events: AppEvents,
 ): Promise<App> {
-  const { dataDir } = config;
+  const { dataDir, hostname, port } = config;
   const { acquireLock, pid } = platform;
   const state = new ServiceState();
   const files = createPatientFiles(platform.files, {
@@ -112,7 +112,6 @@ export async function openApp(
       secrets,
       baseMap,
     });
-    const { hostname, port } = config;
     const fetch = createFetch(config, services, meters, events);
     listener = await platform.listen({ hostname, port, fetch });
     // Only now: where the port is in use nobody would be told of the key, and the next start would make none.
@@ -121,6 +120,7 @@ export async function openApp(
     const opening = openDirectory({
       dataDir,
       files,
+      startHelper: platform.startHelper,
       clock,
       retention: settings.retention,
       hot,
@@ -134,8 +134,8 @@ export async function openApp(
       .then((directory) => begin(directory, state, events))
       .then(() => broker.open(services));
     const running = { state, watches, services, eventLoop, listener, broker, baseMap, ready, release };
-    const linking = { createLinkCode: () => createLinkCode(services) };
-    return { url: listener.url, firstKey, ...linking, ready, close: () => stop(running) };
+    const calls = { createLinkCode: () => createLinkCode(services), close: () => stop(running) };
+    return { url: listener.url, firstKey, ready, ...calls };
   } catch (error) {
     eventLoop.stop();
     await listener?.stop(0);

@@ -2,8 +2,9 @@ import { join } from "node:path";
 import type { Archive } from "./archive/archive.ts";
 import { archivePaths } from "./archive/files/paths.ts";
 import { inspectArchive, openArchive } from "./archive/open-archive.ts";
+import { createPartEngine, type PartEngine } from "./archive/write/engine/part-engine.ts";
+import { startPartProcess } from "./archive/write/engine/part-process.ts";
 import { createPartWriter, type PartWriter } from "./archive/write/part-writer.ts";
-import { createRowEncoder, type RowEncoder } from "./archive/write/row-encoder.ts";
 import {
   ARCHIVE_QUERIES_MAX,
   ARCHIVE_QUEUE_MAX,
@@ -20,10 +21,12 @@ import { directoryPaths } from "./directory/paths.ts";
 import type { Damage } from "./directory/set-aside.ts";
 import { type Database, type DatabaseOptions, openDatabase } from "./duckdb/database.ts";
 import type { HotStore } from "./hot/hot-store.ts";
+import { messageOf } from "./lib/message-of.ts";
 import type { Scheduler } from "./lib/schedule/scheduler.ts";
 import { openQuarantine } from "./quarantine/open-quarantine.ts";
 import type { Quarantine } from "./quarantine/quarantine.ts";
 import type { Files } from "./runtime/files.ts";
+import type { StartHelper } from "./runtime/helper/helper.ts";
 import type { AcquireLock, LockOwner } from "./runtime/lock.ts";
 import { READING_SIZES } from "./service/export/export-source.ts";
 import { createExports, type Exports } from "./service/export/exports.ts";
@@ -135,7 +138,9 @@ export interface OpenDirectoryOptions {
   readonly release: () => void;
   /** Where DuckDB finds the archive and may write drafts; left out, that is the archive itself. */
   readonly archiveDisk?: ArchiveDisk;
-  /** Left out, the directory has databases and a thread of its own. */
+  /** Begins the process that makes parts; left out, parts are made in this one. */
+  readonly startHelper?: StartHelper;
+  /** Left out, the directory has databases of its own. */
   readonly archiveEngine?: ArchiveEngine;
   readonly segmentBytesMax?: number;
   /** Left out, an export ends that nobody takes for a minute. */
@@ -153,10 +158,9 @@ export interface ArchiveDisk {
 /** What reads and makes the archive's files. */
 export interface ArchiveEngine {
   openDatabase(options: DatabaseOptions): Promise<Database>;
-  createRowEncoder(): RowEncoder;
 }
 
-const OWN_ENGINE: ArchiveEngine = { openDatabase, createRowEncoder };
+const OWN_ENGINE: ArchiveEngine = { openDatabase };
 
 /** Opens a directory that is locked already: reads what the archive says, then replays what it does not cover. */
 export async function openDirectory(options: OpenDirectoryOptions): Promise<OpenDirectory> {
@@ -193,10 +197,9 @@ export async function openDirectory(options: OpenDirectoryOptions): Promise<Open
     onWritten: (write) => events.onLogWritten?.(write),
   });
   const { quarantine, quarantineSweeps, ...kept } = await openKept(options);
-  const writers = createWriters(archiveDisk, archiveEngine);
   const exports = createDirectoryExports(options, archiveDisk, archive);
   const packing = new Packing(hot, options.clock);
-  const schedule = createSchedule(options, { log, archive, recovery, hasAllNewest, writers });
+  const schedule = createSchedule(options, { log, archive, recovery, hasAllNewest, archiveDisk });
   return {
     hot,
     log,
@@ -224,7 +227,6 @@ export async function openDirectory(options: OpenDirectoryOptions): Promise<Open
       packing.stop();
       await exports.stop();
       await schedule.stop();
-      writers.close();
       await quarantineSweeps.stop();
       await quarantine.close();
       await log.close();
@@ -254,13 +256,13 @@ interface SealParts {
   readonly archive: Archive;
   readonly recovery: LogRecovery;
   readonly hasAllNewest: boolean;
-  readonly writers: ReturnType<typeof createWriters>;
+  readonly archiveDisk: ArchiveDisk;
 }
 
 function createSchedule(options: OpenDirectoryOptions, parts: SealParts): SealSchedule {
   const { dataDir, files, clock, retention, hot, config, events } = options;
   const { oldRecords = OLD_RECORDS_BOUNDS, sealDaysAtOnce = 1 } = options;
-  const { log, archive, recovery, hasAllNewest, writers } = parts;
+  const { log, archive, recovery, hasAllNewest, archiveDisk } = parts;
   const { damaged } = directoryPaths(dataDir);
   return createSealSchedule({
     seal: createSeal({
@@ -271,7 +273,7 @@ function createSchedule(options: OpenDirectoryOptions, parts: SealParts): SealSc
       hasAllNewest,
       clock,
       retention,
-      openWriter: () => writers.open(),
+      openWriter: () => openWriter(options, archiveDisk),
       daysAtOnce: sealDaysAtOnce,
       acknowledgedParts: () => readAcknowledgedParts(files, damaged),
     }),
@@ -316,34 +318,37 @@ async function openKept(options: OpenDirectoryOptions) {
   return { ...opened, quarantineSweeps };
 }
 
-/** Keeps a writer from one seal to the next: opening and closing DuckDB holds up requests for tens of milliseconds. */
-function createWriters(disk: ArchiveDisk, engine: ArchiveEngine) {
-  let current: PartWriter | null = null;
-  return {
-    async open(): Promise<PartWriter> {
-      if (current === null || current.isClosed) current = await openWriter(disk, engine);
-      return current;
-    },
-    close: () => current?.close(),
-  };
-}
+/** What makes parts where it has a process of its own. */
+const PART_MAKER = new URL("./part-maker.ts", import.meta.url);
 
-/** One thread: the others belong to requests. */
-async function openWriter({ files, directory }: ArchiveDisk, engine: ArchiveEngine): Promise<PartWriter> {
+async function openWriter(
+  options: OpenDirectoryOptions,
+  { files, directory }: ArchiveDisk,
+): Promise<PartWriter> {
   const scratchDirectory = archivePaths(directory).scratch;
   await files.makeDirectory(scratchDirectory);
-  const database = await engine.openDatabase({
-    threads: 1,
+  const engine = await openPartEngine(options, files, {
+    threads: 1, // The others belong to requests.
     memoryBytes: SEAL_MEMORY_BYTES,
     directories: [directory],
     spillDirectory: scratchDirectory,
     cachesFiles: false,
   });
-  return createPartWriter({
-    files,
-    scratchDirectory,
-    pathOf: ({ file }) => join(directory, file),
-    encoder: engine.createRowEncoder(),
-    database,
-  });
+  return createPartWriter({ files, scratchDirectory, pathOf: ({ file }) => join(directory, file), engine });
+}
+
+/** A seal is worth more than the time of answers: where no other process can make its parts, this one does. */
+async function openPartEngine(
+  { startHelper, archiveEngine = OWN_ENGINE, events }: OpenDirectoryOptions,
+  files: Files,
+  database: DatabaseOptions,
+): Promise<PartEngine> {
+  if (startHelper !== undefined) {
+    try {
+      return await startPartProcess({ startHelper, script: PART_MAKER, database });
+    } catch (error) {
+      events.onArchiveNote(`This seal may keep answers waiting. ${messageOf(error)}.`);
+    }
+  }
+  return createPartEngine(files, await archiveEngine.openDatabase(database));
 }

@@ -8,7 +8,7 @@ import { dirname, join, relative, resolve } from "node:path";
  * interfaces, but what speaks to the machine is imported by `app.ts`, `main.ts`, `cli` and `runtime` alone.
  */
 const ROWS: readonly (readonly string[])[] = [
-  ["main", "web"],
+  ["main", "part-maker", "web"],
   ["cli"],
   ["app"],
   ["open-directory"],
@@ -30,6 +30,7 @@ const RUNTIME_INTERFACES = [
   "runtime/broker/broker.ts",
   "runtime/durable-names.ts",
   "runtime/files.ts",
+  "runtime/helper/helper.ts",
   "runtime/inputs/inputs.ts",
   "runtime/listen.ts",
   "runtime/lock.ts",

@@ -66,6 +66,8 @@ export interface AppendFile {
 /** A failed disk operation, with the operation, the path and what the system's error code says in its message. */
 export class FileError extends Error {
   override readonly name = "FileError";
+  readonly operation: string;
+  readonly path: string;
   readonly code: string;
   /** What the code says, and the code. */
   readonly reason: string;
@@ -74,6 +76,8 @@ export class FileError extends Error {
   constructor(operation: string, path: string, code: string, cause?: unknown, advice: string | null = null) {
     const reason = describeCode(code);
     super(`Cannot ${operation} "${path}": ${reason}${advice === null ? "" : `. ${advice}`}`, { cause });
+    this.operation = operation;
+    this.path = path;
     this.code = code;
     this.reason = reason;
   }

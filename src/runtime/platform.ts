@@ -4,6 +4,8 @@ import { restBetweenTurns } from "../lib/schedule/next-turn.ts";
 import type { ConnectBroker } from "./broker/broker.ts";
 import { loadMqttBroker } from "./broker/mqtt-broker.ts";
 import type { Files } from "./files.ts";
+import { startHelper } from "./helper/fork-helper.ts";
+import type { StartHelper } from "./helper/helper.ts";
 import type { Inputs } from "./inputs/inputs.ts";
 import { createNodeInputs } from "./inputs/node-inputs.ts";
 import type { Listen } from "./listen.ts";
@@ -21,6 +23,7 @@ export interface Platform {
   readonly files: Files;
   readonly inputs: Inputs;
   readonly acquireLock: AcquireLock;
+  readonly startHelper: StartHelper;
   readonly listen: Listen;
   /** What connections to brokers are made with; it takes a moment. */
   loadBroker(): Promise<ConnectBroker>;
@@ -45,6 +48,7 @@ export function createPlatform(): Platform {
     files,
     inputs: createNodeInputs(),
     acquireLock: acquireSqliteLock,
+    startHelper,
     listen: isDeno ? listenOnDeno : listenOnBun,
     loadBroker: loadMqttBroker,
     pid: process.pid,

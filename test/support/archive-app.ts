@@ -40,7 +40,7 @@ export interface ArchiveAppOptions {
   readonly retention?: Retention;
   readonly dataDir?: string;
   /** Another disk than the machine's. */
-  readonly disk?: Pick<OpenDirectoryOptions, "files" | "archiveDisk" | "archiveEngine">;
+  readonly disk?: Pick<OpenDirectoryOptions, "files" | "archiveDisk" | "archiveEngine" | "startHelper">;
   /** A server's where it is left out. */
   readonly sealDaysAtOnce?: number;
   /** Of another size than usual, so that few late rows fill many. */

@@ -36,6 +36,7 @@ const DENO: Runtime = {
     "--allow-ffi",
     "--allow-net=127.0.0.1",
     "--allow-sys=hostname",
+    `--allow-run=${nativeDeno()}`,
     `--allow-read=${[ROOT, directory, ...files].join(",")}`,
     `--allow-write=${directory}`,
     MAIN,

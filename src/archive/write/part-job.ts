@@ -1,8 +1,8 @@
 import { crc32 } from "node:zlib";
-import type { Connection, Rows } from "../../duckdb/database.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { Files } from "../../runtime/files.ts";
 import type { Part } from "../files/manifest.ts";
+import type { PartConnection, PartEngine } from "./engine/part-engine.ts";
 import { type FoldOutput, type FoundPart, type NewRows, PART_ROWS_MAX } from "./fold-plan.ts";
 import {
   COUNT_NEW,
@@ -19,7 +19,6 @@ import {
   selectNewRowSql,
   sortedSql,
 } from "./part-sql.ts";
-import type { RowEncoder } from "./row-encoder.ts";
 import { type DayRows, type StagedPath, stageRows } from "./row-stager.ts";
 import { readStagedSql } from "./staged-rows.ts";
 
@@ -45,7 +44,8 @@ export interface PartJobOptions {
   readonly files: Files;
   /** Where a part lies. */
   pathOf(part: Part): string;
-  readonly encoder: RowEncoder;
+  /** May read the parts, and read and write the scratch directory. */
+  readonly engine: PartEngine;
   readonly partRowsMax?: number;
 }
 
@@ -67,10 +67,9 @@ export interface PartJob {
 }
 
 export function createPartJob(
-  { files, pathOf, encoder, partRowsMax = PART_ROWS_MAX }: PartJobOptions,
+  { files, pathOf, engine, partRowsMax = PART_ROWS_MAX }: PartJobOptions,
   scratchPath: string,
-  connection: Connection,
-  signal: AbortSignal,
+  connection: PartConnection,
 ): PartJob {
   let scratchFiles = 0;
 
@@ -79,22 +78,16 @@ export function createPartJob(
   }
 
   function stage(rows: AsyncIterable<DayRows>): AsyncGenerator<StagedPath> {
-    return stageRows(rows, { files, encoder, rowsMax: partRowsMax, newPath: () => newPath("csv") });
-  }
-
-  function run(sql: string): Promise<Rows> {
-    return connection.run(sql, undefined, signal);
+    return stageRows(rows, { engine, rowsMax: partRowsMax, newPath: () => newPath("csv") });
   }
 
   async function writePart(query: string, origin: PartOrigin, keep: KeepPart): Promise<void> {
     const path = newPath("parquet");
-    await run(copySql(query, path, origin));
-    const counts = await run(countAppsSql(path));
-    const rowsOfApp = counts.numbers(1);
-    const apps = new Map(counts.texts(0).map((app, i) => [app as AppId, rowsOfApp[i]!]));
+    await connection.run(copySql(query, path, origin));
+    const apps = (await connection.counts(countAppsSql(path))) as ReadonlyMap<AppId, number>;
     const bytes = await files.read(path);
     await files.remove(path);
-    const rows = rowsOfApp.reduce((sum, count) => sum + count, 0);
+    const rows = apps.values().reduce((sum, count) => sum + count, 0);
     await keep({ bytes, rows, apps, replaces: origin.replaces });
   }
 
@@ -114,7 +107,7 @@ export function createPartJob(
   }
 
   async function numberOf(sql: string): Promise<number> {
-    return (await run(sql)).numbers(0)[0]!;
+    return (await connection.numbers(sql))[0]!;
   }
 
   return {
@@ -131,18 +124,20 @@ export function createPartJob(
     async loadStaged(rows) {
       const paths = await Array.fromAsync(stage(rows), ({ path }) => path);
       if (paths.length === 0) return false;
-      await run(`CREATE TEMP TABLE staged AS SELECT ${columnsSql(false)} FROM ${readStagedSql(paths)}`);
+      await connection.run(
+        `CREATE TEMP TABLE staged AS SELECT ${columnsSql(false)} FROM ${readStagedSql(paths)}`,
+      );
       for (const path of paths) await files.remove(path);
       return true;
     },
 
     async compare(parts) {
-      await run(CREATE_SHARED);
+      await connection.run(CREATE_SHARED);
       for (const [index, part] of parts.entries()) {
         await checkPart(part);
-        await run(insertSharedSql(index, pathOf(part)));
+        await connection.run(insertSharedSql(index, pathOf(part)));
       }
-      const changed = new Set((await run(SELECT_CHANGED_PARTS)).numbers(0));
+      const changed = new Set(await connection.numbers(SELECT_CHANGED_PARTS));
       const found = parts.map((part, index) => ({ part, index, isChanged: changed.has(index) }));
       return { found, newRowCount: await numberOf(COUNT_NEW) };
     },

@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import type { Database } from "../../duckdb/database.ts";
 import type { Files } from "../../runtime/files.ts";
 import type { UtcDay } from "../../time/utc-day.ts";
 import type { Part } from "../files/manifest.ts";
@@ -32,31 +31,25 @@ export interface PartWriter {
   fold(request: FoldRequest, keep: KeepPart): Promise<{ readonly replaced: readonly Part[] }>;
   /** The checkpoint: the newest sealed record of each device. Rows are written as they are, without a position too. */
   writeLatest(sequence: number, rows: AsyncIterable<DayRows>, keep: KeepPart): Promise<void>;
-  readonly isClosed: boolean;
-  /** Closes the encoder and the database too. What is under way is broken off, and rejects. */
+  /** Closes the engine too. What is under way is broken off, and rejects. */
   close(): void;
 }
 
 export interface PartWriterOptions extends PartJobOptions {
   readonly scratchDirectory: string;
-  /** May read the parts, and read and write the scratch directory. */
-  readonly database: Database;
 }
 
-/** Counts on from writer to writer: rows must never be appended to what one before could not remove. */
-let jobs = 0;
-
 export function createPartWriter(options: PartWriterOptions): PartWriter {
-  const closing = new AbortController();
+  let jobs = 0;
 
   /** Runs a job on a connection and scratch files of its own; both are gone when it ends, however it ends. */
   async function runJob(work: (job: PartJob) => Promise<void>): Promise<void> {
-    const { files, scratchDirectory, database } = options;
-    const prefix = `parts-${++jobs}-`;
+    const { files, scratchDirectory, engine } = options;
+    const prefix = `parts-${engine.name}-${++jobs}-`;
     await files.makeDirectory(scratchDirectory);
-    const connection = await database.connect();
+    const connection = await engine.connect();
     try {
-      await work(createPartJob(options, join(scratchDirectory, prefix), connection, closing.signal));
+      await work(createPartJob(options, join(scratchDirectory, prefix), connection));
     } finally {
       connection.close();
       await removeAll(files, scratchDirectory, prefix);
@@ -87,15 +80,7 @@ export function createPartWriter(options: PartWriterOptions): PartWriter {
     },
     writeLatest: (sequence, rows, keep) =>
       runJob((job) => job.writeStaged(rows, false, () => ({ day: null, sequence, replaces: [] }), keep)),
-    get isClosed() {
-      return closing.signal.aborted;
-    },
-    close() {
-      if (closing.signal.aborted) return;
-      closing.abort();
-      options.encoder.close();
-      options.database.close();
-    },
+    close: () => options.engine.close(),
   };
 }
 

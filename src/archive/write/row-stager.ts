@@ -1,8 +1,7 @@
 import { assert } from "../../lib/assert.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
-import type { AppendFile, Files } from "../../runtime/files.ts";
-import type { RowEncoder } from "./row-encoder.ts";
+import type { PartEngine, RowsFile } from "./engine/part-engine.ts";
 
 /**
  * Rows of an app, at most as many as a part's. All rows come in order of app and device (by their UTF-8 bytes) and
@@ -16,7 +15,7 @@ export interface DayRows {
 /** A file of rows that is being written. */
 interface StagedFile {
   readonly path: string;
-  readonly file: AppendFile;
+  readonly file: RowsFile;
   rows: number;
 }
 
@@ -28,8 +27,7 @@ export interface StagedPath {
 }
 
 export interface RowStagerOptions {
-  readonly files: Files;
-  readonly encoder: RowEncoder;
+  readonly engine: PartEngine;
   /** Of a file. */
   readonly rowsMax: number;
   /** Names a file that nobody has. */
@@ -39,7 +37,7 @@ export interface RowStagerOptions {
 /** Writes rows as CSV files, each complete when it is given, of no more rows than a part has. */
 export async function* stageRows(
   rows: AsyncIterable<DayRows>,
-  { files, encoder, rowsMax, newPath }: RowStagerOptions,
+  { engine, rowsMax, newPath }: RowStagerOptions,
 ): AsyncGenerator<StagedPath> {
   let staged: StagedFile | null = null;
   try {
@@ -52,9 +50,9 @@ export async function* stageRows(
         staged = null;
         yield { path, isLast: false };
       }
-      staged ??= await openStaged(files, newPath());
+      staged ??= await openStaged(engine, newPath());
       staged.rows += batch.count;
-      await staged.file.append([await encoder.encode(appId, batch)]);
+      await staged.file.append(appId, batch);
     }
   } finally {
     await staged?.file.close();
@@ -62,6 +60,6 @@ export async function* stageRows(
   if (staged !== null) yield { path: staged.path, isLast: true };
 }
 
-async function openStaged(files: Files, path: string): Promise<StagedFile> {
-  return { path, file: await files.openAppend(path), rows: 0 };
+async function openStaged(engine: PartEngine, path: string): Promise<StagedFile> {
+  return { path, file: await engine.openRows(path), rows: 0 };
 }

@@ -33,6 +33,9 @@ const STAGED_NAMES = [
   "h3_cell",
 ];
 
+/** Two programs for which this is the same write and read the same rows. */
+export const STAGED_FORMAT = STAGED_NAMES.join();
+
 /** `read_csv` of such files. */
 export function readStagedSql(paths: readonly string[]): string {
   const types = new Map(ARCHIVE_COLUMNS.map(({ name, type }) => [name, type]));

@@ -106,6 +106,7 @@ async function openToImport(
     return await openDirectory({
       dataDir,
       files: platform.files,
+      startHelper: platform.startHelper,
       clock,
       retention,
       hot: createHotStore(scheduler),

@@ -39,7 +39,7 @@ export interface FoldDependencies {
    * next start looks through the parts again.
    */
   readonly hasAllNewest: boolean;
-  /** The same writer for all seals, or another after it was closed. */
+  /** For this seal alone, which closes it. */
   readonly openWriter: () => Promise<PartWriter>;
   /** Days that are folded side by side: each waits for a disk and a thread of DuckDB in turn. */
   readonly daysAtOnce: number;
@@ -93,11 +93,11 @@ export async function foldDays(dependencies: FoldDependencies, request: FoldRequ
       });
     }
   } catch (error) {
-    writer.close(); // In whatever state the failure has left it.
     await archive.discard([...folding.written, ...newest]);
     throw error;
   } finally {
     signal.removeEventListener("abort", breakOff);
+    writer.close();
   }
   const { days: folded, written, blocked, records } = folding;
   const replaced = [...folding.replaced, ...(manifest.latest ?? [])];

@@ -15,10 +15,10 @@ import fc from "fast-check";
 import { latLngToCell } from "h3-js";
 import { ARCHIVE_COLUMNS } from "../../../src/archive/columns.ts";
 import type { Part } from "../../../src/archive/files/manifest.ts";
+import { createPartEngine } from "../../../src/archive/write/engine/part-engine.ts";
 import { PARTS_PER_DAY_SMALL_MAX } from "../../../src/archive/write/fold-plan.ts";
 import type { MadePart } from "../../../src/archive/write/part-job.ts";
 import { createPartWriter, type PartWriter } from "../../../src/archive/write/part-writer.ts";
-import { createInlineRowEncoder } from "../../../src/archive/write/row-encoder.ts";
 import type { DayRows } from "../../../src/archive/write/row-stager.ts";
 import { type Connection, type Database, openDatabase, type Rows } from "../../../src/duckdb/database.ts";
 import { compareUtf8 } from "../../../src/lib/text/utf8.ts";
@@ -78,8 +78,7 @@ function writerOver(files: Files, partRowsMax = PART_ROWS_MAX): PartWriter {
     files,
     scratchDirectory: join(directory, "scratch"),
     pathOf: ({ file }) => join(directory, file),
-    encoder: createInlineRowEncoder(),
-    database,
+    engine: createPartEngine(files, database),
     partRowsMax,
   });
 }

@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInlineRowEncoder } from "../../../src/archive/write/row-encoder.ts";
 import { type Connection, openDatabase } from "../../../src/duckdb/database.ts";
 import type { ArchiveEngine } from "../../../src/open-directory.ts";
 
@@ -45,7 +44,6 @@ export async function openSimulationEngine(): Promise<SimulationEngine> {
   return {
     archive: {
       openDatabase: async () => ({ connect: () => database.connect(), close() {} }),
-      createRowEncoder: createInlineRowEncoder,
     },
     makeDirectory() {
       const directory = join(root, String(++directories));

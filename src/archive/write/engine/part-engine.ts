@@ -1,0 +1,88 @@
+import type { Connection, Database } from "../../../duckdb/database.ts";
+import { JsonWriter } from "../../../lib/text/json-writer.ts";
+import type { AppId } from "../../../model/ids.ts";
+import type { ReportBatch } from "../../../model/report-batch.ts";
+import type { Files } from "../../../runtime/files.ts";
+import { createCellFinder } from "../h3-cells.ts";
+import { encodeRows } from "../staged-rows.ts";
+
+/** What parts are made with: it writes rows into files, and runs statements that read and write such files. */
+export interface PartEngine {
+  /**
+   * For names of files: rows must never be appended to what an engine before could not remove, or one that outlived its
+   * owner by a moment.
+   */
+  readonly name: string;
+  /** Rejects with the disk's own error. */
+  openRows(path: string): Promise<RowsFile>;
+  connect(): Promise<PartConnection>;
+  /** Breaks off what is under way, which rejects, and takes nothing more. */
+  close(): void;
+}
+
+/** A file of rows as DuckDB reads them. */
+export interface RowsFile {
+  /** Writes a batch at the end; to be waited for before the next. */
+  append(appId: AppId, batch: ReportBatch): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Runs one statement at a time, and rejects with DuckDB's own error. */
+export interface PartConnection {
+  run(sql: string): Promise<void>;
+  /** The first column of a result, which is DOUBLE. */
+  numbers(sql: string): Promise<Float64Array>;
+  /** A result's first column, VARCHAR, and what its second has for each, DOUBLE. */
+  counts(sql: string): Promise<ReadonlyMap<string, number>>;
+  close(): void;
+}
+
+/** A batch of a few thousand full reports; it grows for larger ones. */
+const ROWS_BYTES_INITIAL = 1 << 20;
+
+let engines = 0;
+
+/** An engine in this very thread, over a database of its own. */
+export function createPartEngine(files: Files, database: Database): PartEngine {
+  const closing = new AbortController();
+  return {
+    name: String(++engines),
+    async openRows(path) {
+      closing.signal.throwIfAborted();
+      const file = await files.openAppend(path);
+      const cells = createCellFinder();
+      const out = new JsonWriter(ROWS_BYTES_INITIAL);
+      return {
+        async append(appId, batch) {
+          closing.signal.throwIfAborted();
+          out.clear();
+          encodeRows(appId, batch, cells, out);
+          await file.append([out.written()]);
+        },
+        close: () => file.close(),
+      };
+    },
+    connect: async () => connectionOf(await database.connect(), closing.signal),
+    close() {
+      if (closing.signal.aborted) return;
+      closing.abort();
+      database.close();
+    },
+  };
+}
+
+function connectionOf(connection: Connection, signal: AbortSignal): PartConnection {
+  const run = (sql: string) => connection.run(sql, undefined, signal);
+  return {
+    async run(sql) {
+      await run(sql);
+    },
+    numbers: async (sql) => (await run(sql)).numbers(0),
+    async counts(sql) {
+      const rows = await run(sql);
+      const counts = rows.numbers(1);
+      return new Map(rows.texts(0).map((text, row) => [text!, counts[row]!]));
+    },
+    close: () => connection.close(),
+  };
+}

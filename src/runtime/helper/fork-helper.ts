@@ -1,0 +1,75 @@
+import { fork } from "node:child_process";
+import { setPriority } from "node:os";
+import { fileURLToPath } from "node:url";
+import type { HelperEvents, HelperPort, StartHelper } from "./helper.ts";
+
+/** What is used of Deno, declared here so that Bun's type check can read this file too. */
+declare const Deno: {
+  execPath(): string;
+  readonly permissions: {
+    querySync(permission: { readonly name: "run"; readonly command: string }): { readonly state: string };
+  };
+};
+
+/**
+ * A tenth of what others get where all cores are taken, and so still some. Whoever wakes up to answer somebody waits
+ * for it 0.8 ms in one of a hundred cases, and 2.5 for a thread of equal right.
+ */
+const NICENESS = 10;
+
+/** Begins a process of the runtime that we are in. */
+export const startHelper: StartHelper = (script, events) => {
+  const refusal = refusalOf();
+  if (refusal !== null) {
+    queueMicrotask(() => events.onEnd(refusal));
+    return { send() {}, end() {} };
+  }
+  return forkHelper(script, events);
+};
+
+function forkHelper(script: URL, { onMessage, onEnd }: HelperEvents) {
+  const child = fork(fileURLToPath(script), [], {
+    serialization: "advanced",
+    // What it says of its own accord is a fault.
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  });
+  let isGone = false;
+  const end = (reason: string) => {
+    if (isGone) return;
+    isGone = true;
+    onEnd(reason);
+  };
+  child.on("message", (message) => {
+    if (!isGone) onMessage(message);
+  });
+  child.on("error", (error) => {
+    if (child.pid === undefined) end(error.message); // Else it is told of by its exit.
+  });
+  child.on("exit", (code, signal) => end(signal ?? `exit code ${code}`));
+  return {
+    send(message: unknown) {
+      if (!isGone && child.connected) child.send(message as object);
+    },
+    end: () => void child.kill("SIGKILL"),
+  };
+}
+
+/** Deno would ask whoever watches a terminal, in the middle of everything. */
+function refusalOf(): string | null {
+  if (!("Deno" in globalThis)) return null;
+  const { state } = Deno.permissions.querySync({ name: "run", command: Deno.execPath() });
+  return state === "granted" ? null : "Deno was started without --allow-run";
+}
+
+/** For the script of a helper, first of all: threads have the priority of the one that begins them. */
+export function openHelperPort(): HelperPort {
+  setPriority(NICENESS);
+  // Ctrl-C reaches every process of a terminal, and a service's stop all of its own: ours ends us in its own time.
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
+  // Not `exit`, which would wait for what a library's threads are at.
+  process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
+  return {
+    send: (message) => void process.send?.(message),
+    onMessage: (take) => void process.on("message", take),
+  };
+}

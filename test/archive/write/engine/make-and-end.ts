@@ -1,0 +1,18 @@
+/**
+ * Has a process make parts, for the test of it: says what came of that, and of the processes that it began their
+ * numbers and priorities. Told `dies`, it is killed while a statement runs.
+ */
+import { startPartProcess } from "../../../../src/archive/write/engine/part-process.ts";
+import { startHelper } from "../../../../src/runtime/helper/fork-helper.ts";
+import { ENDLESS, PART_MAKER, SMALL_DATABASE } from "./part-maker.ts";
+import { childrenOf } from "./processes.ts";
+
+const engine = await startPartProcess({ startHelper, script: PART_MAKER, database: SMALL_DATABASE });
+const connection = await engine.connect();
+const [seven] = await connection.numbers("SELECT 7::DOUBLE");
+console.log(JSON.stringify({ seven, children: childrenOf(process.pid) }));
+if (process.argv.includes("dies")) {
+  setTimeout(() => process.kill(process.pid, "SIGKILL"), 100);
+  await connection.run(ENDLESS);
+}
+engine.close();

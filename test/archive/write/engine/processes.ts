@@ -1,0 +1,27 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+export interface ProcessSeen {
+  readonly pid: number;
+  readonly niceness: number;
+}
+
+/** What Linux says of the processes that this one began; none elsewhere. */
+export function childrenOf(parent: number): ProcessSeen[] {
+  if (process.platform !== "linux") return [];
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(statOf)
+    .filter((stat) => stat !== null)
+    .filter(([, parentPid]) => Number(parentPid) === parent)
+    .map((stat) => ({ pid: stat.pid, niceness: Number(stat[16]) }));
+}
+
+/** Fields behind the name, which may hold spaces: the state, the parent's number, and so on. */
+function statOf(pid: string) {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return Object.assign(text.slice(text.lastIndexOf(")") + 2).split(" "), { pid: Number(pid) });
+  } catch {
+    return null; // Gone meanwhile.
+  }
+}
