@@ -22,6 +22,7 @@ import type { Damage } from "./directory/set-aside.ts";
 import { type Database, type DatabaseOptions, openDatabase } from "./duckdb/database.ts";
 import type { HotStore } from "./hot/hot-store.ts";
 import { messageOf } from "./lib/message-of.ts";
+import { nextTurn } from "./lib/schedule/next-turn.ts";
 import type { Scheduler } from "./lib/schedule/scheduler.ts";
 import { openQuarantine } from "./quarantine/open-quarantine.ts";
 import type { Quarantine } from "./quarantine/quarantine.ts";
@@ -168,6 +169,7 @@ export async function openDirectory(options: OpenDirectoryOptions): Promise<Open
   const paths = directoryPaths(dataDir);
   const archiveDisk = options.archiveDisk ?? { directory: paths.archive, files };
   const archiveEngine = options.archiveEngine ?? OWN_ENGINE;
+  hot.beginReplay();
   const { archive, notes, hasAllNewest } = await openArchive({
     files,
     directory: paths.archive,
@@ -196,6 +198,7 @@ export async function openDirectory(options: OpenDirectoryOptions): Promise<Open
     onProgress: ({ replayedBytes, totalBytes }) => onProgress(replayedBytes, totalBytes),
     onWritten: (write) => events.onLogWritten?.(write),
   });
+  for (const _ of hot.endReplay()) await nextTurn();
   const { quarantine, quarantineSweeps, ...kept } = await openKept(options);
   const exports = createDirectoryExports(options, archiveDisk, archive);
   const packing = new Packing(hot, options.clock);

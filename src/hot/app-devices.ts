@@ -24,6 +24,9 @@ import { NewestOfApp } from "./scan/newest-of-app.ts";
 import { AllDevices } from "./times/all-devices.ts";
 import { TimeIndex } from "./times/time-index.ts";
 
+/** Devices that are shown in a step: a few milliseconds. */
+const SHOWN_STEP = 16_384;
+
 const LATITUDE = numberIndex("latitude");
 const LONGITUDE = numberIndex("longitude");
 const ACCURACY = numberIndex("horizontal_accuracy");
@@ -110,6 +113,31 @@ export class AppDevices {
     this.newestTimes.set(device, timestampMs);
     this.newestRecords.changed(device);
     this.users.setCurrent(device, user);
+  }
+
+  /** The same of all devices of an app that has shown none, some a step. */
+  *showAll(userOf: (record: RowRef) => number): Steps<void> {
+    const { numbersEnd } = this.table;
+    const devices = new Uint32Array(this.table.count);
+    const latitude = new Float64Array(numbersEnd);
+    const longitude = new Float64Array(numbersEnd);
+    const accuracies = new Float64Array(numbersEnd);
+    let count = 0;
+    this.newestTimes.reserve(numbersEnd);
+    for (let device = 0; device < numbersEnd; device++) {
+      if (device % SHOWN_STEP === 0) yield;
+      const newest = this.sealed.findNewest(device);
+      if (newest === null) continue;
+      const { chunk, row } = newest;
+      devices[count++] = device;
+      latitude[device] = numberAt(chunk, row, LATITUDE);
+      longitude[device] = numberAt(chunk, row, LONGITUDE);
+      accuracies[device] = numberAt(chunk, row, ACCURACY);
+      this.newestTimes.set(device, timestampAt(chunk, row));
+      this.users.setCurrent(device, userOf(newest));
+    }
+    const timesMs = this.newestTimes.byDevice;
+    yield* this.positions.load({ devices, count, latitude, longitude, timesMs, accuracies });
   }
 
   /** Horizontal accuracy of a device's newest record; NaN where it has none. */

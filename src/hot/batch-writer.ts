@@ -65,6 +65,7 @@ export class BatchWriter {
       carried.state = states[row - from]!;
       if (!this.#records.write(app, device, this.#ledger.at(timestampMs), batch, row, carried)) continue;
       accepted++;
+      if (this.#records.showsAtEnd) continue;
       app.touches.note(device, sequence);
       if (timestampMs === app.table.columns.newestMs(device) && device !== shown.at(-1)) shown.push(device);
     }

@@ -42,6 +42,13 @@ export interface HotStore {
   /** The last entry that was laid over the store, or 0. */
   readonly appliedSequence: number;
 
+  /**
+   * Says that nobody asks about devices until `endReplay`: what they are found by is then made for all at once, with
+   * their newest records alone. Before any record comes in.
+   */
+  beginReplay(): void;
+  /** Makes it, some of it a step. No record comes in meanwhile. */
+  endReplay(): Iterable<void>;
   /** From here on each app remembers what becomes visible after this entry of the log, the last one as of now. */
   keepChanges(sequence: number): void;
   /** Says who is told, while a batch is applied, that it made something of an app visible. */
@@ -125,6 +132,17 @@ export function createHotStore(
     },
     get appliedSequence() {
       return appliedSequence;
+    },
+    beginReplay() {
+      assert(apps.deviceCount === 0, "a replay begins with an empty memory");
+      records.showsAtEnd = true;
+    },
+    *endReplay() {
+      for (const app of apps.all()) {
+        yield* records.showAllNewest(app);
+        app.touches.begin(appliedSequence);
+      }
+      records.showsAtEnd = false;
     },
     keepChanges(sequence) {
       apps.keepChanges(sequence);

@@ -1,3 +1,4 @@
+import type { Steps } from "../lib/schedule/steps.ts";
 import { NUMBER_FIELDS } from "../model/location-fields.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
 import type { AppDevices } from "./app-devices.ts";
@@ -18,6 +19,8 @@ export interface CarriedTuples {
 export class RecordWriter {
   /** Whether memory has the newest sealed record of every device. */
   hasAllNewest = true;
+  /** Whether newest records are shown at the end, all at once. */
+  showsAtEnd = false;
   readonly #dictionary: Dictionary;
 
   constructor(dictionary: Dictionary) {
@@ -73,8 +76,14 @@ export class RecordWriter {
 
   /** The device has another newest record than before. */
   showNewest(app: AppDevices, device: number): void {
+    if (this.showsAtEnd) return;
     const newest = app.sealed.newest(device);
     app.showNewest(device, newest, this.#dictionary.userOf(profileAt(newest.chunk, newest.row)));
+  }
+
+  /** The same of all devices, none of which was shown. */
+  showAllNewest(app: AppDevices): Steps<void> {
+    return app.showAll(({ chunk, row }) => this.#dictionary.userOf(profileAt(chunk, row)));
   }
 
   /** Takes in a record as the newest sealed one of its device. */

@@ -4,8 +4,8 @@ import { haversineMeters, initialBearingDegrees, RADIANS_PER_DEGREE } from "../g
 
 /** Where devices are, in degrees by device number. */
 export interface DevicePositions {
-  readonly latitude: readonly number[];
-  readonly longitude: readonly number[];
+  readonly latitude: Float64Array;
+  readonly longitude: Float64Array;
 }
 
 /** Where a circle's center is: in degrees, and as a point of a sphere of radius 1 with the directions there. */

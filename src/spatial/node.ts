@@ -12,7 +12,7 @@ import type { RowBlock, RowPool } from "./rows/row-pool.ts";
 export const NO_ACCURACY = -1;
 
 /** More positions are split. */
-const LEAF_POSITIONS_MAX = 512;
+export const LEAF_POSITIONS_MAX = 512;
 /** A node of fewer positions becomes one leaf again; well below half, so that it does not go to and fro. */
 const MERGE_POSITIONS_MAX = LEAF_POSITIONS_MAX / 4;
 /** Below the finest cells, devices are told apart by their numbers, which have 32 bits. */
@@ -210,6 +210,11 @@ export class PositionNode extends LeafRows implements Ball {
     return this.count >= LEAF_POSITIONS_MAX && this.bits < BITS_MAX;
   }
 
+  /** Whether it holds more than a leaf may. */
+  get isOverfull(): boolean {
+    return this.count > LEAF_POSITIONS_MAX && this.bits < BITS_MAX;
+  }
+
   get isSparse(): boolean {
     return this.count < MERGE_POSITIONS_MAX;
   }
@@ -219,16 +224,20 @@ export class PositionNode extends LeafRows implements Ball {
    * with numbers in a row stay together, as what is known of them by number lies together.
    */
   childFor(cell: number, device: number, cells: PositionCells<PositionNode>, pool: RowPool): PositionNode {
-    const index =
-      this.bits < CELL_BITS_MAX
-        ? Math.floor((cell - this.firstCell) / ((this.endCell - this.firstCell) / SIBLINGS))
-        : (device >>> (BITS_MAX - 2 - this.bits)) & (SIBLINGS - 1);
+    const index = this.childIndex(cell, device);
     if (this.firstChild === null) {
       const first = cells.takeSiblings(); // Before the columns are read, since they may grow.
       cells.children[this.number] = first;
     }
     const number = cells.children[this.number]! + index;
     return cells.nodes[number] ?? this.#addChild(cell, number, cells, pool);
+  }
+
+  /** Which of its finer cells that is. */
+  childIndex(cell: number, device: number): number {
+    return this.bits < CELL_BITS_MAX
+      ? Math.floor((cell - this.firstCell) / ((this.endCell - this.firstCell) / SIBLINGS))
+      : (device >>> (BITS_MAX - 2 - this.bits)) & (SIBLINGS - 1);
   }
 
   #addChild(cell: number, number: number, cells: PositionCells<PositionNode>, pool: RowPool): PositionNode {

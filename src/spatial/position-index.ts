@@ -4,13 +4,16 @@ import { circleBoxes } from "../geo/circle-boxes.ts";
 import { RADIANS_PER_DEGREE } from "../geo/distance.ts";
 import { CELL_BITS_MAX, geohashBox, geohashCell } from "../geo/geohash.ts";
 import { assert } from "../lib/assert.ts";
+import type { Steps } from "../lib/schedule/steps.ts";
 import { PositionCells } from "./cells.ts";
 import type { DevicePositions } from "./center.ts";
 import type { CircleQuery, Found } from "./circle-query.ts";
 import type { DeviceOrder } from "./device-order.ts";
 import { devicesTouching, widened } from "./find/boxes.ts";
 import type { PositionSearch } from "./find/search.ts";
+import { type LoadedPositions, loadPositions } from "./load/load.ts";
 import { NO_ACCURACY, PositionNode } from "./node.ts";
+import { PositionColumns } from "./position-columns.ts";
 import type { Positions } from "./positions.ts";
 import { DevicePlaces, NO_PLACE, ROW_BITS } from "./rows/device-places.ts";
 import { NO_DEVICE } from "./rows/leaf-rows.ts";
@@ -24,6 +27,8 @@ export interface PositionIndex {
   set(device: number, latitude: number, longitude: number, timestampMs: number, accuracyMeters: number): void;
   /** Takes out a device that was added. */
   remove(device: number): void;
+  /** Adds many devices to an index that has none, some a step: one by one they take four times as long. */
+  load(positions: LoadedPositions): Steps<void>;
   /** Of devices that were added; those of others mean nothing. */
   readonly byDevice: DevicePositions;
   /** Positions within a circle, nearest first by `haversineMeters`, then in the order of devices. */
@@ -59,6 +64,7 @@ export function createPositionIndex(search: PositionSearch, deviceOrder: DeviceO
     set: (device, latitude, longitude, timestampMs, accuracyMeters) =>
       tree.set(device, latitude, longitude, timestampMs, accuracyMeters),
     remove: (device) => tree.remove(device),
+    load: (positions) => tree.load(positions),
     byDevice: tree.byDevice,
     find: (circle) => tree.find(circle),
     near: (boxes, devicesMax) => tree.near(boxes, devicesMax),
@@ -72,9 +78,7 @@ class PositionTree implements PositionIndex {
   readonly #cells = new PositionCells<PositionNode>();
   readonly #pool = new RowPool();
   readonly #places = new DevicePlaces();
-  readonly #latitudes: number[] = [];
-  readonly #longitudes: number[] = [];
-  readonly byDevice: DevicePositions = { latitude: this.#latitudes, longitude: this.#longitudes };
+  readonly byDevice = new PositionColumns();
 
   readonly #search: PositionSearch;
   readonly #positions: Positions;
@@ -121,8 +125,20 @@ class PositionTree implements PositionIndex {
       for (let node: PositionNode | null = leaf; node !== null; node = node.parent)
         node.noteAdded(timestampMs, accuracy);
     }
-    this.#latitudes[device] = latitude;
-    this.#longitudes[device] = longitude;
+    this.byDevice.set(device, latitude, longitude);
+  }
+
+  *load(positions: LoadedPositions): Steps<void> {
+    assert(this.#buckets.size === 0, "an index that is loaded has no devices");
+    this.byDevice.latitude = positions.latitude;
+    this.byDevice.longitude = positions.longitude;
+    this.#places.reserve(positions.latitude.length);
+    yield* loadPositions(positions, {
+      cells: this.#cells,
+      places: this.#places,
+      pool: this.#pool,
+      bucketFor: (cell) => this.#bucketFor(cell),
+    });
   }
 
   remove(device: number): void {
@@ -254,7 +270,7 @@ class PositionTree implements PositionIndex {
   }
 
   #cellOf(device: number): number {
-    return cellOf(this.#latitudes[device]!, this.#longitudes[device]!);
+    return cellOf(this.byDevice.latitude[device]!, this.byDevice.longitude[device]!);
   }
 
   /** Makes a leaf of a node whose cells hold few. */

@@ -2,6 +2,7 @@ import { PositionCells } from "./cells.ts";
 import type { DevicePositions } from "./center.ts";
 import type { DeviceOrder } from "./device-order.ts";
 import type { PositionNode } from "./node.ts";
+import { PositionColumns } from "./position-columns.ts";
 
 /** What a search looks into: one app's positions. */
 export interface Positions {
@@ -17,7 +18,7 @@ export interface Positions {
 
 export const NO_POSITIONS: Positions = {
   cells: new PositionCells(),
-  byDevice: { latitude: [], longitude: [] },
+  byDevice: new PositionColumns(),
   deviceOrder: { compare: () => 0, isReady: () => false, reader: () => () => null },
   leafOf: (device) => notThere(device),
   rowOf: (device) => notThere(device),

@@ -134,6 +134,27 @@ test("apply() leaves behind what laying report after report over objects does", 
   );
 });
 
+test("a replay leaves behind what reports do that come one batch after the other", () => {
+  fc.assert(
+    fc.property(batches, fc.nat(12), (story, replayed) => {
+      const hot = createHotStore(new Scheduler());
+      const plain: Plain = new Map();
+      hot.beginReplay();
+      const showAll = () => {
+        for (const _ of hot.endReplay());
+        if (plain.size > 0) expectSame(hot, plain);
+      };
+      story.forEach((reports, index) => {
+        if (index === replayed) showAll();
+        layOver(plain, reports);
+        hot.apply(APP, batchOf(reports), index + 1);
+        if (index >= replayed) expectSame(hot, plain);
+      });
+      if (story.length <= replayed) showAll();
+    }),
+  );
+});
+
 test("apply() leaves out reports that the archive covers, and takes in others of the same device and batch", () => {
   const report = (device_id: string, timestamp: number) => ({
     device_id,

@@ -8,6 +8,7 @@ import { createPositionIndex } from "../../src/spatial/position-index.ts";
 import { LeafRows } from "../../src/spatial/rows/leaf-rows.ts";
 import { listedOrder, numberOrder } from "../support/number-order.ts";
 import { crowdedPlace, real } from "../support/reports/crowded-places.ts";
+import { loadPositions, type Position } from "../support/reports/load-positions.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 
 /*
@@ -45,14 +46,6 @@ const steps = fc.array(
   ),
   { minLength: 1, maxLength: 2000, size: "max" },
 );
-
-interface Position {
-  readonly device: number;
-  readonly latitude: number;
-  readonly longitude: number;
-  readonly timestampMs: number;
-  readonly accuracyMeters: number;
-}
 
 /** The obvious search. */
 function scan(positions: Iterable<Position>, circle: CircleQuery) {
@@ -105,9 +98,12 @@ test("find() answers as a scan does, whatever moved and went in between", () => 
   let matches = 0;
   let deepRows = 0;
   fc.assert(
-    fc.property(steps, (sequence) => {
+    fc.property(fc.array(moves, { maxLength: 100 }), steps, (loaded, sequence) => {
       const index = createPositionIndex(new PositionSearch(), numberOrder(CROWD));
-      const positions = new Map<number, Position>();
+      const positions = new Map(
+        loaded.map(({ place, ...rest }): [number, Position] => [rest.device, { ...place, ...rest }]),
+      );
+      loadPositions(index, [...positions.values()]);
       for (const step of sequence) {
         if (step.kind === "move") {
           const { device, place, timestampMs, accuracyMeters } = step.move;
@@ -132,54 +128,70 @@ test("find() answers as a scan does, whatever moved and went in between", () => 
   expect(deepRows).toBeGreaterThan(500);
 }, 60_000);
 
-test("find() answers as a scan does, while a fleet of many leaves comes, moves and goes", () => {
-  const random = seededRandom(11);
-  const index = createPositionIndex(new PositionSearch(), numberOrder(CROWD));
-  const positions = new Map<number, Position>();
-  let timestampMs = 0;
-  const place = () => {
-    // A tenth each at two places; the rest around them, the closer the more.
-    const kind = random();
-    if (kind < 0.2) return { latitude: 42.35, longitude: kind < 0.1 ? -71.05 : -71.04 };
-    const spread = random() ** 3;
-    return { latitude: 42.35 + (random() - 0.5) * spread, longitude: -71.05 + (random() - 0.5) * spread };
-  };
-  const set = (device: number) => {
-    timestampMs += Math.floor(random() * 3);
-    const late = random() < 0.1 ? Math.floor(random() * timestampMs) : timestampMs;
-    const accuracyMeters = random() < 0.1 ? Number.NaN : Math.floor(random() * ACCURACIES);
-    const position = { device, ...place(), timestampMs: late, accuracyMeters };
-    index.set(device, position.latitude, position.longitude, late, accuracyMeters);
-    positions.set(device, position);
-  };
-  const search = () => {
-    const circle = {
-      ...place(),
-      radiusMeters: random() < 0.5 ? 50 * MILE : random() ** 2 * 30 * MILE,
-      oldestMs: random() < 0.3 ? 0 : random() * timestampMs,
-      accuracyMetersMax: random() < 0.5 ? Number.POSITIVE_INFINITY : Math.floor(random() * ACCURACIES),
-      offset: random() < 0.5 ? 0 : Math.floor(random() * positions.size),
-      limit: random() < 0.5 ? 100 : 1000,
+test.each([
+  ["one by one", 0],
+  ["most of it at once", CROWD - 1000],
+])(
+  "find() answers as a scan does, while a fleet of many leaves comes, %s, moves and goes",
+  (_, loaded) => {
+    const random = seededRandom(11);
+    const index = createPositionIndex(new PositionSearch(), numberOrder(CROWD));
+    const positions = new Map<number, Position>();
+    let timestampMs = 0;
+    const place = () => {
+      // A tenth each at two places; the rest around them, the closer the more.
+      const kind = random();
+      if (kind < 0.2) return { latitude: 42.35, longitude: kind < 0.1 ? -71.05 : -71.04 };
+      const spread = random() ** 3;
+      return { latitude: 42.35 + (random() - 0.5) * spread, longitude: -71.05 + (random() - 0.5) * spread };
     };
-    expectSame(index.find(circle), scan(positions.values(), circle));
-  };
+    const create = (device: number): Position => {
+      timestampMs += Math.floor(random() * 3);
+      const late = random() < 0.1 ? Math.floor(random() * timestampMs) : timestampMs;
+      const accuracyMeters = random() < 0.1 ? Number.NaN : Math.floor(random() * ACCURACIES);
+      const position = { device, ...place(), timestampMs: late, accuracyMeters };
+      positions.set(device, position);
+      return position;
+    };
+    const set = (device: number) => {
+      const { latitude, longitude, timestampMs, accuracyMeters } = create(device);
+      index.set(device, latitude, longitude, timestampMs, accuracyMeters);
+    };
+    const search = () => {
+      const circle = {
+        ...place(),
+        radiusMeters: random() < 0.5 ? 50 * MILE : random() ** 2 * 30 * MILE,
+        oldestMs: random() < 0.3 ? 0 : random() * timestampMs,
+        accuracyMetersMax: random() < 0.5 ? Number.POSITIVE_INFINITY : Math.floor(random() * ACCURACIES),
+        offset: random() < 0.5 ? 0 : Math.floor(random() * positions.size),
+        limit: random() < 0.5 ? 100 : 1000,
+      };
+      expectSame(index.find(circle), scan(positions.values(), circle));
+    };
 
-  for (let device = 0; device < CROWD; device++) {
-    set(device);
-    if (device % 200 === 0) search();
-  }
-  for (let move = 0; move < CROWD; move++) {
-    set(Math.floor(random() * CROWD));
-    if (move % 150 === 0) search();
-  }
-  for (let device = 0; device < CROWD; device++) {
-    index.remove(device);
-    positions.delete(device);
-    if (device % 100 === 0) search();
-  }
-  set(1); // Into an index that is empty again.
-  search();
-}, 60_000);
+    // Every other number is nobody's yet.
+    loadPositions(
+      index,
+      Array.from({ length: loaded / 2 }, (_, half) => create(2 * half)),
+    );
+    for (let device = 0; device < CROWD; device++) {
+      if (!positions.has(device)) set(device);
+      if (device % 200 === 0) search();
+    }
+    for (let move = 0; move < CROWD; move++) {
+      set(Math.floor(random() * CROWD));
+      if (move % 150 === 0) search();
+    }
+    for (let device = 0; device < CROWD; device++) {
+      index.remove(device);
+      positions.delete(device);
+      if (device % 100 === 0) search();
+    }
+    set(1); // Into an index that is empty again.
+    search();
+  },
+  60_000,
+);
 
 test.each([
   ["thousands of one place", 3000, 1],
@@ -299,6 +311,24 @@ test("find() tells counts again after positions age, without a move", () => {
     }).matches;
   for (const oldestMs of [0, 1, 500, 501, 500, 999, 1000, 0])
     expect(matchesFrom(oldestMs)).toBe(1000 - oldestMs);
+});
+
+test("load() leaves behind the leaves that positions which come one by one do", () => {
+  const random = seededRandom(12);
+  const positions = Array.from({ length: CROWD }, (_, device): Position => {
+    const at = device % 4 === 0 ? 0.5 : random(); // A quarter is at one point.
+    const place = { latitude: 42 + at, longitude: -71 + at * (device % 3) };
+    return { device, ...place, timestampMs: Math.floor(random() * TIMES), accuracyMeters: Number.NaN };
+  });
+  const loaded = createPositionIndex(new PositionSearch(), numberOrder(CROWD));
+  loadPositions(loaded, positions);
+  const oneByOne = createPositionIndex(new PositionSearch(), numberOrder(CROWD));
+  for (const { device, latitude, longitude, timestampMs, accuracyMeters } of positions)
+    oneByOne.set(device, latitude, longitude, timestampMs, accuracyMeters);
+  const around = { minLatitude: 42.2, maxLatitude: 42.4, minLongitude: -71, maxLongitude: -70.8 };
+  const near = [loaded, oneByOne].map((index) => index.near([around], CROWD)!.toSorted());
+  expect(near[0]).toEqual(near[1]!);
+  expect(near[0]!.length).toBeWithin(100, CROWD / 2);
 });
 
 test("a leaf whose rows are at one point is split at once, however many cells hold all of them", () => {

@@ -81,10 +81,12 @@ if (import.meta.main) {
   const hot = createHotStore(new Scheduler());
   const objects: object[] = [];
   const before = await settledBytes();
+  hot.beginReplay();
   const { recovery } = await openLog(directory!, ({ appId, batch, sequence }) => {
     if (keeper === "store") hot.apply(appId, batch, sequence);
     else for (let row = 0; row < batch.count; row++) objects.push(objectOf(batch, row));
   });
+  for (const _ of hot.endReplay());
   for (const _ of hot.pack(Number.POSITIVE_INFINITY)); // As the server does, of what is older than an hour.
   const grown = (await settledBytes()) - before;
   if (hot.recordCount + objects.length === 0) throw new Error("nothing was replayed");

@@ -52,9 +52,11 @@ async function replay(run: BenchRun, name: string, reports: readonly object[]): 
       control.push(rate(reports.length, parseMs));
       const replayMs = performance.now();
       const hot = createHotStore(new Scheduler());
+      hot.beginReplay();
       const { wal, recovery } = await openLog(directory, ({ appId, batch, sequence }) =>
         hot.apply(appId, batch, sequence),
       );
+      for (const _ of hot.endReplay());
       ours.push(rate(reports.length, replayMs));
       await wal.close();
       if (recovery.records !== reports.length || hot.recordCount !== direct.recordCount) {

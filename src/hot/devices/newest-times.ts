@@ -14,6 +14,11 @@ export class NewestTimes {
     return this.#times.byDevice;
   }
 
+  /** Makes room for this many devices. */
+  reserve(devices: number): void {
+    this.#times.reserve(devices);
+  }
+
   /** The device's newest record was made then. */
   set(device: number, timestampMs: number): void {
     const before = utcDayOf(this.#times.of(device));

@@ -14,12 +14,17 @@ export class TimeColumn {
   }
 
   set(device: number, timestampMs: number): void {
-    if (device >= this.#timesMs.length) this.#grow(device + 1);
+    if (device >= this.#timesMs.length) this.#grow(Math.max(device + 1, 2 * this.#timesMs.length));
     this.#timesMs[device] = timestampMs;
   }
 
+  /** Makes room for this many devices. */
+  reserve(devices: number): void {
+    if (devices > this.#timesMs.length) this.#grow(devices);
+  }
+
   #grow(devices: number): void {
-    const timesMs = new Float64Array(Math.max(devices, 2 * this.#timesMs.length)).fill(NEVER_MS);
+    const timesMs = new Float64Array(devices).fill(NEVER_MS);
     timesMs.set(this.#timesMs);
     this.#timesMs = timesMs;
   }

@@ -1,6 +1,7 @@
 import { Center, type DevicePositions } from "../center.ts";
 import type { CircleQuery } from "../circle-query.ts";
 import type { PositionNode } from "../node.ts";
+import { NO_POSITIONS } from "../positions.ts";
 import { POINT } from "../rows/row-pool.ts";
 import { roundingOf, squaredChord } from "./squared-chord.ts";
 
@@ -15,7 +16,7 @@ export const NOWHERE = Number.NEGATIVE_INFINITY;
  */
 export class Circle {
   center = new Center(0, 0);
-  positions: DevicePositions = { latitude: [], longitude: [] };
+  positions: DevicePositions = NO_POSITIONS.byDevice;
   x = 0;
   y = 0;
   z = 0;

@@ -21,8 +21,13 @@ export class DevicePlaces {
     return device < this.#places.length ? this.#places[device]! : NO_PLACE;
   }
 
+  /** Makes room for this many devices. */
+  reserve(devices: number): void {
+    if (devices > this.#places.length) this.#growTo(devices);
+  }
+
   set(device: number, cell: number, row: number): void {
-    if (device >= this.#places.length) this.#growTo(device + 1);
+    if (device >= this.#places.length) this.#growTo(Math.max(device + 1, 2 * this.#places.length));
     this.#places[device] = (cell << ROW_BITS) | row;
   }
 
@@ -31,7 +36,7 @@ export class DevicePlaces {
   }
 
   #growTo(devices: number): void {
-    const grown = new Int32Array(Math.max(devices, 2 * this.#places.length)).fill(NO_PLACE);
+    const grown = new Int32Array(devices).fill(NO_PLACE);
     grown.set(this.#places);
     this.#places = grown;
   }

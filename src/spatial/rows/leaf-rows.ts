@@ -61,6 +61,11 @@ export class LeafRows {
     return count;
   }
 
+  /** Makes room for so many rows. */
+  reserve(rows: number, pool: RowPool): void {
+    if (rows > this.#block.capacity) this.#moveTo(pool.take(rows), pool);
+  }
+
   /** Inserts a row by time. */
   insertRow(
     timeMs: number,
