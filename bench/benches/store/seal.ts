@@ -119,16 +119,22 @@ async function copyAlone(files: string, target: string, records: number): Promis
 
 /**
  * A server of its own starts with days in its log that are due, so it begins to seal them as soon as it is ready:
- * requests are sent until it says that it is done, and then as long again while it is idle.
+ * requests are sent until it says that it is done, and then as long again while it is idle. Its code is still being
+ * compiled while it seals, so the same is asked of another that has just been started and has nothing to seal.
  */
 async function measureRequests(run: BenchRun, fleet: YearFleet): Promise<void> {
   const rates: number[] = [];
-  const p99s = { sealing: new Map<string, number[]>(), idle: new Map<string, number[]>() };
+  const p99s = {
+    sealing: new Map<string, number[]>(),
+    young: new Map<string, number[]>(),
+    idle: new Map<string, number[]>(),
+  };
   for (let index = 0; index < run.size("servers"); index++) {
     const dataDir = temporaryDataDir("due");
     await makeFirstKey(dataDir);
     const due = await writeDueLog(dataDir, fleet, run.size("dayMinutes"));
     const server = await startArchiveServer(dataDir);
+    let young: ArchiveServer | null = null;
     try {
       const startMs = performance.now();
       const sealed = server.said(/Archived ([\d,]+) records .* in ([\d.]+) s/);
@@ -147,24 +153,25 @@ async function measureRequests(run: BenchRun, fleet: YearFleet): Promise<void> {
       rates.push(due / Number(seconds));
       const sealingMs = performance.now() - startMs;
       await Bun.sleep(run.size("restMs"));
-      const idleUntilMs = performance.now() + sealingMs;
-      const idle = await measureAll(server, fleet, () => performance.now() < idleUntilMs);
       add(p99s.sealing, sealing);
-      add(p99s.idle, idle);
+      add(p99s.idle, await measureFor(server, fleet, sealingMs));
+      await server.stop();
+      young = await startArchiveServer(dataDir);
+      add(p99s.young, await measureFor(young, fleet, sealingMs));
     } finally {
       await server.stop();
+      await young?.stop();
     }
   }
   const rate = `while it answers ${2 * REQUESTS_PER_SECOND} requests/s`;
   run.figures([{ name: `memory to archive in a server, ${rate}`, unit: "records/s", runs: rates }]);
   for (const [name, sealing] of p99s.sealing) {
-    const idle = p99s.idle.get(name)!;
-    const figures: [Figure, Figure] = [
-      { name: `${name}, p99 during sealing`, unit: "ms", runs: sealing },
-      { name: `${name}, p99 idle`, unit: "ms", runs: idle },
-    ];
-    run.figures(figures);
-    run.ratio(`${name}, times idle`, ...figures, { atMost: 3 });
+    const during: Figure = { name: `${name}, p99 during sealing`, unit: "ms", runs: sealing };
+    const young = { name: `${name}, p99 idle, as young`, unit: "ms", runs: p99s.young.get(name)! };
+    const idle = { name: `${name}, p99 idle, later`, unit: "ms", runs: p99s.idle.get(name)! };
+    run.figures([during, young, idle]);
+    run.ratio(`${name}, times idle as young`, during, young, { atMost: 3 });
+    run.ratio(`${name}, times idle later`, during, idle);
   }
 }
 
@@ -181,6 +188,11 @@ async function writeDueLog(dataDir: string, fleet: YearFleet, minutes: number): 
   }
   await wal.close();
   return due;
+}
+
+async function measureFor(server: ArchiveServer, fleet: YearFleet, durationMs: number): Promise<P99[]> {
+  const untilMs = performance.now() + durationMs;
+  return measureAll(server, fleet, () => performance.now() < untilMs);
 }
 
 type P99 = readonly [name: string, ms: number];
