@@ -1,4 +1,5 @@
 import type { KeyRecord } from "../../auth/key-file.ts";
+import { printableLine } from "../../lib/text/printable.ts";
 import { formatTable } from "./table.ts";
 import { viewText } from "./view-text.ts";
 
@@ -55,15 +56,15 @@ function rowOf(key: KeyRecord, byId: ReadonlyMap<string, KeyRecord>, nowMs: numb
     id: key.id,
     app: key.appId,
     permissions: key.permissions.join(","),
-    device: key.deviceId ?? "-",
-    user: key.userId ?? "-",
+    device: printableLine(key.deviceId ?? "-"),
+    user: printableLine(key.userId ?? "-"),
     tier: key.tier,
-    label: key.label || "-",
+    label: printableLine(key.label || "-"),
     created: formatTime(key.createdMs).slice(0, DAY_CHARACTERS),
     lastFour: key.lastFour,
     ends: endOf(key, byId, nowMs),
     madeBy: key.makerId ?? "-",
-    shows: key.view === null ? "-" : viewText(key.view),
+    shows: key.view === null ? "-" : printableLine(viewText(key.view)),
   };
 }
 

@@ -107,3 +107,20 @@ test("formatKeyList() names the key that made another, and with which that has e
     "device pixel7, user anna, created 2026-02-18 by k_0aB1cD2e, owntracks",
   );
 });
+
+test("formatKeyList() shows a terminal nothing that would turn the direction of what follows, or begin a line", () => {
+  const deviceId = "van\u202e7\nk_00000009" as DeviceId;
+  const odd = {
+    ...BOUND,
+    deviceId,
+    userId: "\u2066anna" as NonNullable<KeyRecord["userId"]>,
+    label: "\u202etxt",
+  };
+  const shared = { ...PLAIN, view: { deviceIds: [deviceId], notBeforeMs: null, precisionMeters: null } };
+  for (const columns of [null, 80]) {
+    const list = formatKeyList([odd, shared], NOW_MS, columns);
+    expect(list).not.toMatch(/[\u202a-\u202e\u2066-\u2069]|\nk_00000009/);
+    expect(list).toContain("van\ufffd7\ufffdk_00000009");
+    expect(list).toContain("\ufffdtxt");
+  }
+});
