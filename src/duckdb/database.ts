@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
 import type {
   DuckDBConnection,
   DuckDBDataChunk,
@@ -22,7 +24,10 @@ export interface DatabaseOptions {
   readonly directories: readonly string[];
   /** Single files that are within its reach, too. */
   readonly files?: readonly string[];
-  /** Where it puts what does not fit its memory. Must lie in one of the directories; null where all must fit. */
+  /**
+   * Where it puts what does not fit its memory, in a folder of its own. Must lie in one of the directories; null where
+   * all must fit.
+   */
   readonly spillDirectory: string | null;
   /** Whether to keep what was read of files in memory: for those that are read again. */
   readonly cachesFiles: boolean;
@@ -96,7 +101,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const instance = await duckdb.DuckDBInstance.create(":memory:", {
     threads: String(threads),
     memory_limit: `${Math.floor(memoryBytes / 1_000_000)}MB`,
-    temp_directory: spillDirectory ?? "",
+    // Of its own: DuckDB's names for what it spills are alike, and two databases would read each other's rows.
+    temp_directory: spillDirectory === null ? "" : join(spillDirectory, `spill-${randomUUID()}`),
     max_temp_directory_size: SPILL_MAX,
     autoinstall_known_extensions: "false",
     autoload_known_extensions: "false",

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDatabase } from "../../src/duckdb/database.ts";
@@ -51,6 +51,34 @@ test("what does not fit its memory may take a part of the disk, whatever there i
   expect(texts(0)).toEqual(["3.7 GiB"]);
   connection.close();
 });
+
+/** A sum that depends on the order of its rows, which do not fit 20 MB while they are sorted. */
+function sortedSum(seed: number): string {
+  return `SELECT sum((x % 1009) * (place % 1013))::DOUBLE
+    FROM (SELECT x, row_number() OVER () AS place FROM (
+      SELECT i AS x, hash(i * 7) % 1000003 AS more, hash(i * 13) AS much FROM range(1000000) r(i) ORDER BY hash(i + ${seed})))`;
+}
+
+test("two that spill into one directory at a time keep their rows apart", async () => {
+  const databases = await Promise.all(
+    [0, 1].map(() =>
+      openDatabase({
+        threads: 1,
+        memoryBytes: 20_000_000,
+        directories: [directory],
+        spillDirectory: directory,
+        cachesFiles: false,
+      }),
+    ),
+  );
+  const connections = await Promise.all(databases.map((each) => each.connect()));
+  const sumOf = async (index: number) => (await connections[index]!.run(sortedSum(index))).numbers(0)[0]!;
+  const alone = [await sumOf(0), await sumOf(1)];
+  expect<number[]>(await Promise.all([sumOf(0), sumOf(1)])).toEqual(alone);
+  for (const connection of connections) connection.close();
+  for (const each of databases) each.close();
+  expect(readdirSync(directory)).toEqual([]);
+}, 60_000);
 
 async function consume(all: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of all);
