@@ -116,7 +116,7 @@ test("formatKeyList() shows a terminal nothing that would turn the direction of 
     userId: "\u2066anna" as NonNullable<KeyRecord["userId"]>,
     label: "\u202etxt",
   };
-  const shared = { ...PLAIN, view: { deviceIds: [deviceId], notBeforeMs: null, precisionMeters: null } };
+  const shared = { ...PLAIN, view: { deviceIds: [deviceId], notBeforeMs: NOW_MS, precisionMeters: null } };
   for (const columns of [null, 80]) {
     const list = formatKeyList([odd, shared], NOW_MS, columns);
     expect(list).not.toMatch(/[\u202a-\u202e\u2066-\u2069]|\nk_00000009/);
