@@ -1,5 +1,5 @@
 import { fork } from "node:child_process";
-import { setPriority } from "node:os";
+import { getPriority, setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { HelperEvents, HelperPort, StartHelper } from "./helper.ts";
 
@@ -63,7 +63,8 @@ function refusalOf(): string | null {
 
 /** For the script of a helper, first of all: threads have the priority of the one that begins them. */
 export function openHelperPort(): HelperPort {
-  setPriority(NICENESS);
+  // Who began us with less has said so, and may not be allowed more.
+  setPriority(Math.max(NICENESS, getPriority()));
   // Ctrl-C reaches every process of a terminal, and a service's stop all of its own: ours ends us in its own time.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
   // Not `exit`, which would wait for what a library's threads are at.

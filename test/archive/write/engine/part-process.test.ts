@@ -156,11 +156,14 @@ for (const [name, command] of [
   ["Deno", [...DENO, SCRIPT]],
 ] as const) {
   test(`on ${name} the process lets others run first, and is gone with the one that began it`, async () => {
-    for (const [ending, exitCode] of [
-      ["", 0],
-      ["dies", 137],
+    for (const [ending, exitCode, niceness, expected] of [
+      ["", 0, 0, 10],
+      ["dies", 137, 15, 15],
     ] as const) {
-      const child = Bun.spawn([...command, ending], { stdout: "pipe", stderr: "pipe" });
+      const child = Bun.spawn(["nice", "-n", String(niceness), ...command, ending], {
+        stdout: "pipe",
+        stderr: "pipe",
+      });
       const [out, error] = await Promise.all([
         new Response(child.stdout).text(),
         new Response(child.stderr).text(),
@@ -168,7 +171,7 @@ for (const [name, command] of [
       expect({ exitCode: await child.exited, error }).toEqual({ exitCode, error: "" });
       const { seven, children } = JSON.parse(out) as { seven: number; children: ProcessSeen[] };
       expect(seven).toBe(7);
-      if (process.platform === "linux") expect(children.map(({ niceness }) => niceness)).toEqual([10]);
+      if (process.platform === "linux") expect(children.map((each) => each.niceness)).toEqual([expected]);
       for (const { pid } of children) await waitUntilGone(pid);
     }
   }, 60_000);
