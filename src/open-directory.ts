@@ -328,7 +328,7 @@ async function openWriter(
   options: OpenDirectoryOptions,
   { files, directory }: ArchiveDisk,
 ): Promise<PartWriter> {
-  const scratchDirectory = archivePaths(directory).scratch;
+  const scratchDirectory = join(archivePaths(directory).scratch, "seal");
   await files.makeDirectory(scratchDirectory);
   const engine = await openPartEngine(options, files, {
     threads: 1, // The others belong to requests.

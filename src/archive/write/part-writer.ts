@@ -31,11 +31,17 @@ export interface PartWriter {
   fold(request: FoldRequest, keep: KeepPart): Promise<{ readonly replaced: readonly Part[] }>;
   /** The checkpoint: the newest sealed record of each device. Rows are written as they are, without a position too. */
   writeLatest(sequence: number, rows: AsyncIterable<DayRows>, keep: KeepPart): Promise<void>;
-  /** Closes the engine too. What is under way is broken off, and rejects. */
-  close(): void;
+  /** What is under way rejects, and so does all that comes. */
+  breakOff(): void;
+  /**
+   * Closes the engine too. To be called when nothing is under way; resolves when the scratch directory is gone, with
+   * what DuckDB put there and did not remove where its process was killed.
+   */
+  close(): Promise<void>;
 }
 
 export interface PartWriterOptions extends PartJobOptions {
+  /** Nobody else's. */
   readonly scratchDirectory: string;
 }
 
@@ -80,7 +86,12 @@ export function createPartWriter(options: PartWriterOptions): PartWriter {
     },
     writeLatest: (sequence, rows, keep) =>
       runJob((job) => job.writeStaged(rows, false, () => ({ day: null, sequence, replaces: [] }), keep)),
-    close: () => options.engine.close(),
+    breakOff: () => void options.engine.close(),
+    async close() {
+      const { files, scratchDirectory, engine } = options;
+      await engine.close();
+      await files.removeAll(scratchDirectory).catch(() => undefined);
+    },
   };
 }
 

@@ -70,7 +70,7 @@ export async function foldDays(dependencies: FoldDependencies, request: FoldRequ
   const counts = new Map(hot.daysInMemory().map(({ day, records }) => [day, records]));
   const recordsTotal = days.reduce((sum, day) => sum + (counts.get(day) ?? 0), 0);
   const writer = await openWriter();
-  const breakOff = () => writer.close(); // A statement under way would take seconds.
+  const breakOff = () => writer.breakOff(); // A statement under way would take seconds.
   signal.addEventListener("abort", breakOff);
   const seal = manifest.seal + 1;
   const onRecords = (records: number) => onProgress({ records, recordsTotal });
@@ -97,7 +97,7 @@ export async function foldDays(dependencies: FoldDependencies, request: FoldRequ
     throw error;
   } finally {
     signal.removeEventListener("abort", breakOff);
-    writer.close();
+    await writer.close();
   }
   const { days: folded, written, blocked, records } = folding;
   const replaced = [...folding.replaced, ...(manifest.latest ?? [])];

@@ -67,9 +67,9 @@ beforeEach(async () => {
   writer = writerOver(createNodeFiles());
 });
 
-afterEach(() => {
+afterEach(async () => {
   connection.close();
-  writer.close();
+  await writer.close();
   rmSync(directory, { recursive: true });
 });
 
@@ -436,12 +436,12 @@ describe("fold()", () => {
     expect(scratchFiles()).toEqual([]);
   });
 
-  test("is broken off by close()", async () => {
+  test("is broken off by breakOff()", async () => {
     const reports = Array.from({ length: 40 }, (_, step) => bus("a", step));
     const request = { day: DAY, sequence: 7, sequenceBefore: 3, parts: [], rows: dayRows(reports) };
     let kept = 0;
     const folding = writer.fold(request, async () => {
-      if (++kept === 2) writer.close();
+      if (++kept === 2) writer.breakOff();
     });
     await expect(folding).rejects.toThrow("abort");
     expect(kept).toBe(2);

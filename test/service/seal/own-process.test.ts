@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { NumberedRequest } from "../../../src/archive/write/engine/messages.ts";
 import { startHelper } from "../../../src/runtime/helper/fork-helper.ts";
 import type { StartHelper } from "../../../src/runtime/helper/helper.ts";
 import { createNodeFiles } from "../../../src/runtime/node-files.ts";
@@ -41,6 +42,11 @@ function scratchOf({ dataDir }: ArchiveApp): string[] {
   return readdirSync(join(dataDir, "archive/scratch"));
 }
 
+/** Puts what DuckDB would, of rows that do not fit its memory, and never removes where it is killed. */
+function spill({ request }: NumberedRequest): void {
+  if (request.kind === "open") writeFileSync(join(request.database.spillDirectory!, "spilled.tmp"), "rows");
+}
+
 test("a day is archived by the process, and folded by the next one", async () => {
   const app = await openWith(startHelper);
   expect((await app.seal()).records).toBe(100);
@@ -71,6 +77,7 @@ test("a seal whose process is killed at any request leaves all in memory, and th
     return {
       ...helper,
       send(message) {
+        spill(message as NumberedRequest);
         helper.send(message);
         if (++requests === dying) helper.end();
       },

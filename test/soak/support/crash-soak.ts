@@ -212,7 +212,7 @@ async function untilReady(server: ServerProcess): Promise<void> {
 async function untilSealing(place: Place, pick: Picker): Promise<void> {
   const endMs = performance.now() + SEAL_WAIT_MS;
   while (!isSealingNow(place) && performance.now() < endMs) await Bun.sleep(2);
-  await Bun.sleep(pick.integer(0, 100));
+  await Bun.sleep(pick.integer(0, 600)); // Its process begins in some 200 ms.
 }
 
 /** A seal works in a folder that is empty between seals. */

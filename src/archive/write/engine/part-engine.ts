@@ -16,8 +16,8 @@ export interface PartEngine {
   /** Rejects with the disk's own error. */
   openRows(path: string): Promise<RowsFile>;
   connect(): Promise<PartConnection>;
-  /** Breaks off what is under way, which rejects, and takes nothing more. */
-  close(): void;
+  /** Breaks off what is under way, which rejects, and takes nothing more. Resolves when nothing of it is left to write. */
+  close(): Promise<void>;
 }
 
 /** A file of rows as DuckDB reads them. */
@@ -63,7 +63,7 @@ export function createPartEngine(files: Files, database: Database): PartEngine {
       };
     },
     connect: async () => connectionOf(await database.connect(), closing.signal),
-    close() {
+    async close() {
       if (closing.signal.aborted) return;
       closing.abort();
       database.close();

@@ -75,7 +75,10 @@ function engineOf(process: PartProcess): PartEngine {
       };
     },
     connect,
-    close: () => process.end(new DOMException("The process that makes parts was ended", "AbortError")),
+    close() {
+      process.end(new DOMException("The process that makes parts was ended", "AbortError"));
+      return process.gone;
+    },
   };
 }
 
@@ -92,6 +95,7 @@ class PartProcess {
   /** Why nothing is asked any more. */
   #failure: Error | null = null;
   #isGone = false;
+  readonly #end = Promise.withResolvers<void>();
 
   constructor(startHelper: StartHelper, script: URL) {
     this.#helper = startHelper(script, {
@@ -101,8 +105,14 @@ class PartProcess {
         this.#failure ??= new Error(`The process that makes parts ended: ${reason}`);
         for (const { reject } of this.#waiting.values()) reject(this.#failure);
         this.#waiting.clear();
+        this.#end.resolve();
       },
     });
+  }
+
+  /** Resolves once the process has ended. */
+  get gone(): Promise<void> {
+    return this.#end.promise;
   }
 
   /** Once it is to end, all are refused when it has. */
