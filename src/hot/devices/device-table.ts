@@ -72,7 +72,7 @@ export class DeviceTable {
 
   /** The device of a number that is in use. */
   byNumber(number: number): Device {
-    return new Device(this.idOf(number), number, this.columns);
+    return new Device(this.columns.ids.made(number) as DeviceId | null, number, this.columns);
   }
 
   /** The id of a number that is in use. */

@@ -1,3 +1,5 @@
+import type { Buffer } from "node:buffer";
+import { unpackText } from "../../lib/tables/packed-texts.ts";
 import type { DeviceId } from "../../model/ids.ts";
 import type { DeviceColumns } from "./device-columns.ts";
 import { DeviceTrack } from "./device-track.ts";
@@ -8,17 +10,31 @@ import { DeviceTrack } from "./device-track.ts";
  * that is forgotten, and its number given to another, it has no records.
  */
 export class Device {
-  readonly id: DeviceId;
   readonly number: number;
   readonly #columns: DeviceColumns;
   /** Of the number, when this was made. */
   readonly #removals: number;
+  /** Null until somebody asks: who goes through all devices asks few. */
+  #id: DeviceId | null;
+  /** Where the id lies, as long as it is null. */
+  readonly #idBytes: Buffer | null;
+  readonly #idStart: number;
 
-  constructor(id: DeviceId, number: number, columns: DeviceColumns) {
-    this.id = id;
+  /** Of a number that is in use; its id where that is at hand. */
+  constructor(id: DeviceId | null, number: number, columns: DeviceColumns) {
     this.number = number;
     this.#columns = columns;
     this.#removals = columns.removals.of(number);
+    this.#id = id;
+    this.#idBytes = id === null ? columns.ids.bytesOf(number) : null;
+    this.#idStart = id === null ? columns.ids.startOf(number) : 0;
+  }
+
+  get id(): DeviceId {
+    this.#id ??= (
+      this.isGone ? unpackText(this.#idBytes!, this.#idStart) : this.#columns.ids.text(this.number)
+    ) as DeviceId;
+    return this.#id;
   }
 
   get columns(): DeviceColumns {

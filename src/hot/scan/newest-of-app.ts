@@ -1,11 +1,13 @@
 import { assert } from "../../lib/assert.ts";
 import type { AppId, DeviceId } from "../../model/ids.ts";
+import { NUMBER_FIELDS } from "../../model/location-fields.ts";
 import type { NewestRecords } from "../../model/newest-records.ts";
-import type { RecordPage } from "../../model/record-page.ts";
-import type { DeviceTable } from "../devices/device-table.ts";
+import type { RecordDictionary, RecordPage } from "../../model/record-page.ts";
+import { type DeviceTable, NO_DEVICE } from "../devices/device-table.ts";
 import type { SealedRows } from "../devices/sealed-rows.ts";
-import { profileAt, timestampAt } from "../records/chunk.ts";
+import { copyNumbers, profileAt, stateAt, timestampAt } from "../records/chunk.ts";
 import type { Dictionary } from "../records/dictionary.ts";
+import type { RowRef } from "../records/long-track.ts";
 import { DeviceNotes } from "./device-notes.ts";
 import { PageBuilder } from "./page-builder.ts";
 
@@ -16,14 +18,14 @@ export class NewestOfApp implements NewestRecords {
   readonly #sealed: SealedRows;
   readonly #dictionary: Dictionary;
   readonly #notes = new DeviceNotes();
-  readonly #page: PageBuilder;
+  readonly #page: RecordOfDevice;
 
   constructor(appId: AppId, table: DeviceTable, sealed: SealedRows, dictionary: Dictionary) {
     this.appId = appId;
     this.#table = table;
     this.#sealed = sealed;
     this.#dictionary = dictionary;
-    this.#page = new PageBuilder(1, dictionary);
+    this.#page = new RecordOfDevice(table, dictionary.edition);
   }
 
   deviceId(device: number): DeviceId {
@@ -31,11 +33,8 @@ export class NewestOfApp implements NewestRecords {
   }
 
   pageOf(number: number): RecordPage {
-    const device = this.#table.byNumber(number);
-    const { chunk, row } = this.#sealed.newest(number);
-    this.#page.clear();
-    this.#page.add(device, chunk, row);
-    return this.#page.build();
+    this.#page.set(number, this.#sealed.newest(number), this.#dictionary.edition);
+    return this.#page;
   }
 
   prefetch(devices: Uint32Array, count: number): void {
@@ -70,5 +69,35 @@ export class NewestOfApp implements NewestRecords {
   /** The device is gone, and its number may become another's. */
   removed(device: number): void {
     this.#notes.drop(device);
+  }
+}
+
+/** A page of one record; the string of its device's id is made when somebody asks, who mostly has no need of it. */
+class RecordOfDevice implements RecordPage {
+  readonly count = 1;
+  readonly timestampMs = new Float64Array(1);
+  readonly numbers = new Float64Array(NUMBER_FIELDS.length);
+  readonly profile = new Uint32Array(1);
+  readonly state = new Uint32Array(1);
+  dictionary: RecordDictionary;
+  readonly #table: DeviceTable;
+  #device = NO_DEVICE;
+
+  constructor(table: DeviceTable, dictionary: RecordDictionary) {
+    this.#table = table;
+    this.dictionary = dictionary;
+  }
+
+  get deviceIds(): readonly DeviceId[] {
+    return [this.#table.idOf(this.#device)];
+  }
+
+  set(device: number, { chunk, row }: RowRef, dictionary: RecordDictionary): void {
+    this.#device = device;
+    this.dictionary = dictionary;
+    this.timestampMs[0] = timestampAt(chunk, row);
+    this.profile[0] = profileAt(chunk, row);
+    this.state[0] = stateAt(chunk, row);
+    copyNumbers(chunk, row, this.numbers, 0);
   }
 }

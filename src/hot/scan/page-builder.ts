@@ -42,11 +42,6 @@ export class PageBuilder {
     copyNumbers(chunk, row, this.#numbers, index * FIELDS);
   }
 
-  /** Starts over in the same columns: pages that were built before are void. */
-  clear(): void {
-    this.#deviceIds.length = 0;
-  }
-
   build(): RecordPage {
     return {
       count: this.#deviceIds.length,

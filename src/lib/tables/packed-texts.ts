@@ -1,12 +1,11 @@
 import { Buffer } from "node:buffer";
 import { assert } from "../assert.ts";
 import { compareUtf8 } from "../text/utf8.ts";
+import { PAGE_MASK, PAGE_NUMBERS, PAGE_SHIFT } from "./number-pool.ts";
 
 /** Texts in pages of bytes. */
 
-const PAGE_SHIFT = 8;
-const PAGE_NUMBERS = 1 << PAGE_SHIFT;
-const PAGE_MASK = PAGE_NUMBERS - 1;
+const NUMBERS_INITIAL = 16;
 
 /** In place of a length: the text is kept as it is. */
 const AS_IT_IS = 255;
@@ -18,9 +17,8 @@ const BYTES_INITIAL = 64;
 /** A full page has no more room for each byte of its texts. */
 const ROOM_SHARE = 9 / 8;
 
-/** Texts that were last asked for are kept, by the lower bits of their numbers: a small fleet has each made once. */
-const MADE_MAX = 4096;
-const NOBODY = -1;
+/** Texts of lower numbers stay strings once somebody has asked: so a small fleet has each made once. */
+const MADE_MAX = 16_384;
 
 /*
  * A page of bytes, in no order:
@@ -30,7 +28,7 @@ const NOBODY = -1;
 interface TextPage {
   bytes: Buffer;
   /** By number, where in the bytes its text is. */
-  readonly starts: Uint16Array;
+  starts: Uint32Array;
   end: number;
   count: number;
   /** Of texts that are gone. */
@@ -39,14 +37,13 @@ interface TextPage {
 
 /**
  * Texts by small numbers. As strings of their own, names of 13 letters took 72 bytes each and had the collector look
- * at two objects; here they take 16, and a string is made when somebody asks for one.
+ * at two objects; here they take 18, and a string is made when somebody asks for one.
  */
 export class PackedTexts {
   readonly #pages: (TextPage | undefined)[] = [];
   readonly #asTheyAre = new Map<number, string>();
-  #made: string[] = [];
-  /** Whose they are. */
-  #madeOf = new Int32Array(0);
+  /** By number, those that were made. */
+  #made: (string | undefined)[] = [];
   /** What the page that was filled last takes: about what the next one will. */
   #pageBytes = BYTES_INITIAL;
   #end = 0;
@@ -72,7 +69,9 @@ export class PackedTexts {
     bytes[start] = isPacked ? units : AS_IT_IS;
     for (let unit = 0; unit < units; unit++) bytes[start + 1 + unit] = text.charCodeAt(unit);
     if (!isPacked) this.#asTheyAre.set(number, text);
-    page.starts[number & PAGE_MASK] = start;
+    const at = number & PAGE_MASK;
+    if (at >= page.starts.length) growStarts(page, at + 1);
+    page.starts[at] = start;
     page.end = start + 1 + units;
     page.count++;
     if (number >= this.#end) this.#end = number + 1;
@@ -87,34 +86,50 @@ export class PackedTexts {
     if (length === AS_IT_IS) this.#asTheyAre.delete(number);
     page.unusedBytes += 1 + (length === AS_IT_IS ? 0 : length);
     page.starts[number & PAGE_MASK] = NOWHERE;
-    const slot = number & (this.#made.length - 1);
-    if (this.#madeOf[slot] === number) this.#madeOf[slot] = NOBODY;
+    if (number < this.#made.length) this.#made[number] = undefined;
     if (--page.count === 0) this.#pages[number >>> PAGE_SHIFT] = undefined;
   }
 
   has(number: number): boolean {
     const page = this.#pages[number >>> PAGE_SHIFT];
-    return page !== undefined && page.starts[number & PAGE_MASK] !== NOWHERE;
+    return page !== undefined && (page.starts[number & PAGE_MASK] ?? NOWHERE) !== NOWHERE;
   }
 
   /** The text of a number that has one. */
   text(number: number): string {
-    const known = number & (this.#made.length - 1);
-    if (this.#madeOf[known] === number) return this.#made[known]!;
+    const known = number < this.#made.length ? this.#made[number] : undefined;
+    if (known !== undefined) return known;
     const page = this.#pages[number >>> PAGE_SHIFT]!;
     const start = page.starts[number & PAGE_MASK]!;
     assert(start !== NOWHERE, "who asks for the text of a number knows that it has one");
     const length = page.bytes[start]!;
     if (length === AS_IT_IS) return this.#asTheyAre.get(number)!;
-    const text = page.bytes.toString("latin1", start + 1, start + 1 + length);
+    const text = unpackText(page.bytes, start);
     this.#remember(number, text);
     return text;
   }
 
+  /** The text of a number that has one, where it is a string already; else it lies at a place of some bytes. */
+  made(number: number): string | null {
+    const known = number < this.#made.length ? this.#made[number] : undefined;
+    if (known !== undefined) return known;
+    const { bytes, starts } = this.#pages[number >>> PAGE_SHIFT]!;
+    return bytes[starts[number & PAGE_MASK]!] === AS_IT_IS ? this.#asTheyAre.get(number)! : null;
+  }
+
+  /** What `unpackText` makes the text of a number from, also when that number has none any more, or another. */
+  bytesOf(number: number): Buffer {
+    return this.#pages[number >>> PAGE_SHIFT]!.bytes;
+  }
+
+  startOf(number: number): number {
+    return this.#pages[number >>> PAGE_SHIFT]!.starts[number & PAGE_MASK]!;
+  }
+
   /** Whether a number that has a text has this one. */
   is(number: number, text: string): boolean {
-    const known = number & (this.#made.length - 1);
-    if (this.#madeOf[known] === number) return this.#made[known] === text; // Faster than a loop over bytes.
+    const known = number < this.#made.length ? this.#made[number] : undefined;
+    if (known !== undefined) return known === text; // Faster than a loop over bytes.
     return this.#isPacked(number, text);
   }
 
@@ -145,15 +160,9 @@ export class PackedTexts {
   }
 
   #remember(number: number, text: string): void {
-    const slots = this.#made.length;
-    if (slots < MADE_MAX && slots < this.#end) {
-      const wanted = Math.min(MADE_MAX, 2 ** Math.ceil(Math.log2(this.#end)));
-      this.#made = new Array<string>(wanted).fill("");
-      this.#madeOf = new Int32Array(wanted).fill(NOBODY);
-    }
-    const slot = number & (this.#made.length - 1);
-    this.#made[slot] = text;
-    this.#madeOf[slot] = number;
+    if (number >= MADE_MAX) return;
+    while (this.#made.length < Math.min(this.#end, MADE_MAX)) this.#made.push(undefined);
+    this.#made[number] = text;
   }
 
   /** Once all numbers of a page have a text, it takes little more than they do. */
@@ -164,14 +173,25 @@ export class PackedTexts {
   }
 }
 
+/** The text that lies somewhere. Bytes of a text are never written over: what has to move is copied. */
+export function unpackText(bytes: Buffer, start: number): string {
+  return bytes.toString("latin1", start + 1, start + 1 + bytes[start]!);
+}
+
 function createPage(bytes: number): TextPage {
   return {
     bytes: Buffer.alloc(bytes),
-    starts: new Uint16Array(PAGE_NUMBERS),
+    starts: new Uint32Array(NUMBERS_INITIAL),
     end: NOWHERE + 1,
     count: 0,
     unusedBytes: 0,
   };
+}
+
+function growStarts(page: TextPage, numbers: number): void {
+  const starts = new Uint32Array(Math.min(PAGE_NUMBERS, Math.max(numbers, 2 * page.starts.length)));
+  starts.set(page.starts);
+  page.starts = starts;
 }
 
 function isPackable(text: string): boolean {
@@ -192,7 +212,7 @@ function moveTo(page: TextPage, length: number): void {
   const { bytes, starts } = page;
   const moved = Buffer.alloc(length);
   let end = NOWHERE + 1;
-  for (let at = 0; at < PAGE_NUMBERS; at++) {
+  for (let at = 0; at < starts.length; at++) {
     const start = starts[at]!;
     if (start === NOWHERE) continue;
     const textLength = bytes[start]!;

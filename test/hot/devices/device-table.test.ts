@@ -34,3 +34,12 @@ test("a table has the devices that were added and not removed, by id and by numb
     }),
   );
 });
+
+test("a device is who was meant, also once its number is another's", () => {
+  const table = new DeviceTable();
+  table.add("a" as DeviceId);
+  const device = table.byNumber(0);
+  table.remove(table.byNumber(0));
+  expect(String(table.byNumber(table.add("b" as DeviceId).number).id)).toBe("b");
+  expect([device.isGone, String(device.id)]).toEqual([true, "a"]);
+});
