@@ -276,7 +276,7 @@ function createSchedule(options: OpenDirectoryOptions, parts: SealParts): SealSc
       hasAllNewest,
       clock,
       retention,
-      openWriter: () => openWriter(options, archiveDisk),
+      openWriter: (signal) => openWriter(options, archiveDisk, signal),
       daysAtOnce: sealDaysAtOnce,
       acknowledgedParts: () => readAcknowledgedParts(files, damaged),
     }),
@@ -327,16 +327,18 @@ const PART_MAKER = new URL("./part-maker.ts", import.meta.url);
 async function openWriter(
   options: OpenDirectoryOptions,
   { files, directory }: ArchiveDisk,
+  signal: AbortSignal,
 ): Promise<PartWriter> {
   const scratchDirectory = join(archivePaths(directory).scratch, "seal");
   await files.makeDirectory(scratchDirectory);
-  const engine = await openPartEngine(options, files, {
+  const database = {
     threads: 1, // The others belong to requests.
     memoryBytes: SEAL_MEMORY_BYTES,
     directories: [directory],
     spillDirectory: scratchDirectory,
     cachesFiles: false,
-  });
+  };
+  const engine = await openPartEngine(options, files, database, signal);
   return createPartWriter({ files, scratchDirectory, pathOf: ({ file }) => join(directory, file), engine });
 }
 
@@ -345,11 +347,13 @@ async function openPartEngine(
   { startHelper, archiveEngine = OWN_ENGINE, events }: OpenDirectoryOptions,
   files: Files,
   database: DatabaseOptions,
+  signal: AbortSignal,
 ): Promise<PartEngine> {
   if (startHelper !== undefined) {
     try {
-      return await startPartProcess({ startHelper, script: PART_MAKER, database });
+      return await startPartProcess({ startHelper, script: PART_MAKER, database, signal });
     } catch (error) {
+      signal.throwIfAborted();
       events.onArchiveNote(`This seal may keep answers waiting. ${messageOf(error)}.`);
     }
   }

@@ -40,7 +40,7 @@ export interface FoldDependencies {
    */
   readonly hasAllNewest: boolean;
   /** For this seal alone, which closes it. */
-  readonly openWriter: () => Promise<PartWriter>;
+  readonly openWriter: (signal: AbortSignal) => Promise<PartWriter>;
   /** Days that are folded side by side: each waits for a disk and a thread of DuckDB in turn. */
   readonly daysAtOnce: number;
 }
@@ -69,7 +69,7 @@ export async function foldDays(dependencies: FoldDependencies, request: FoldRequ
   }
   const counts = new Map(hot.daysInMemory().map(({ day, records }) => [day, records]));
   const recordsTotal = days.reduce((sum, day) => sum + (counts.get(day) ?? 0), 0);
-  const writer = await openWriter();
+  const writer = await openWriter(signal);
   const breakOff = () => writer.breakOff(); // A statement under way would take seconds.
   signal.addEventListener("abort", breakOff);
   const seal = manifest.seal + 1;

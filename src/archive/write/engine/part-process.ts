@@ -12,6 +12,8 @@ export interface PartProcessOptions {
   /** It calls `servePartEngine`. */
   readonly script: URL;
   readonly database: DatabaseOptions;
+  /** Ends it while it begins: a stop must not wait for what may be late. */
+  readonly signal: AbortSignal;
   /** Left out, as long as a process needs to begin where the machine has much else to do. */
   readonly startMsMax?: number;
 }
@@ -24,7 +26,11 @@ const START_MS_MAX = 30_000;
  * we have DuckDB read them: then its files are of another version than what runs here.
  */
 export async function startPartProcess(options: PartProcessOptions): Promise<PartEngine> {
+  const { signal } = options;
+  signal.throwIfAborted();
   const process = new PartProcess(options.startHelper, options.script);
+  const breakOff = () => process.end(signal.reason);
+  signal.addEventListener("abort", breakOff);
   const late = setTimeout(
     () => process.end(new Error("The process that makes parts did not begin in time")),
     options.startMsMax ?? START_MS_MAX,
@@ -39,6 +45,7 @@ export async function startPartProcess(options: PartProcessOptions): Promise<Par
     throw error;
   } finally {
     clearTimeout(late);
+    signal.removeEventListener("abort", breakOff);
   }
 }
 

@@ -4,10 +4,15 @@
  */
 import { startPartProcess } from "../../../../src/archive/write/engine/part-process.ts";
 import { startHelper } from "../../../../src/runtime/helper/fork-helper.ts";
-import { ENDLESS, PART_MAKER, SMALL_DATABASE } from "./part-maker.ts";
+import { ENDLESS, NEVER, PART_MAKER, SMALL_DATABASE } from "./part-maker.ts";
 import { childrenOf } from "./processes.ts";
 
-const engine = await startPartProcess({ startHelper, script: PART_MAKER, database: SMALL_DATABASE });
+const engine = await startPartProcess({
+  startHelper,
+  script: PART_MAKER,
+  database: SMALL_DATABASE,
+  signal: NEVER,
+});
 const connection = await engine.connect();
 const [seven] = await connection.numbers("SELECT 7::DOUBLE");
 console.log(JSON.stringify({ seven, children: childrenOf(process.pid) }));

@@ -9,5 +9,8 @@ export const SMALL_DATABASE = {
   cachesFiles: false,
 };
 
+/** Of who is never broken off. */
+export const NEVER = new AbortController().signal;
+
 /** It would run for an hour. */
 export const ENDLESS = "SELECT count(*)::DOUBLE FROM range(100000000000)";

@@ -12,7 +12,7 @@ import type { HelperEvents, StartHelper } from "../../../../src/runtime/helper/h
 import { createNodeFiles } from "../../../../src/runtime/node-files.ts";
 import { nativeDeno } from "../../../support/native-deno.ts";
 import { APP, batchOf } from "../../../support/reports/batches.ts";
-import { ENDLESS, PART_MAKER, SMALL_DATABASE } from "./part-maker.ts";
+import { ENDLESS, NEVER, PART_MAKER, SMALL_DATABASE } from "./part-maker.ts";
 import { childrenOf, type ProcessSeen } from "./processes.ts";
 
 const SCRIPT = join(import.meta.dir, "make-and-end.ts");
@@ -22,7 +22,12 @@ let engine: PartEngine;
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), "wherehouse-engine-"));
-  engine = await startPartProcess({ startHelper, script: PART_MAKER, database: SMALL_DATABASE });
+  engine = await startPartProcess({
+    startHelper,
+    script: PART_MAKER,
+    database: SMALL_DATABASE,
+    signal: NEVER,
+  });
 });
 afterEach(() => {
   engine.close();
@@ -127,10 +132,16 @@ test("a process that dies fails what waits, with the reason, and what comes late
   expect(String(await failureOf(connection.run("SELECT 1")))).toMatch(/ended/);
 });
 
-test("one that can't begin, is late, or is of another version is not taken", async () => {
-  const start = (startOther: StartHelper, script = PART_MAKER) =>
+test("one that can't begin, is late, broken off or of another version is not taken", async () => {
+  const start = (startOther: StartHelper, script = PART_MAKER, signal = NEVER) =>
     failureOf(
-      startPartProcess({ startHelper: startOther, script, database: SMALL_DATABASE, startMsMax: 2000 }),
+      startPartProcess({
+        startHelper: startOther,
+        script,
+        database: SMALL_DATABASE,
+        signal,
+        startMsMax: 2000,
+      }),
     );
   const missing = new URL("no-such-file.ts", PART_MAKER);
   // What it says on the way out is for the operator's eyes.
@@ -146,7 +157,10 @@ test("one that can't begin, is late, or is of another version is not taken", asy
   expect(String(await start(fake(null)))).toContain("did not begin in time");
   const other = { id: 1, result: { ok: true, value: "app_id,device_id" } };
   expect(String(await start(fake(other)))).toContain("of another version");
-  expect(ended).toEqual(["ended", "ended"]);
+  const beganMs = performance.now();
+  expect(await start(fake(null), PART_MAKER, AbortSignal.timeout(1))).toMatchObject({ name: "TimeoutError" });
+  expect(performance.now() - beganMs).toBeLessThan(1000);
+  expect(ended).toEqual(["ended", "ended", "ended"]);
 });
 
 const DENO = [nativeDeno(), "run", "--no-prompt", "-A"];
