@@ -16,7 +16,7 @@ export interface PartEngine {
   /** Rejects with the disk's own error. */
   openRows(path: string): Promise<RowsFile>;
   connect(): Promise<PartConnection>;
-  /** Breaks off what is under way, which rejects, and takes nothing more. Resolves when nothing of it is left to write. */
+  /** Breaks off what is under way, which rejects, and takes nothing more. Resolves when none of it goes on. */
   close(): Promise<void>;
 }
 
