@@ -330,7 +330,6 @@ async function openWriter(
   signal: AbortSignal,
 ): Promise<PartWriter> {
   const scratchDirectory = join(archivePaths(directory).scratch, "seal");
-  await files.makeDirectory(scratchDirectory);
   const database = {
     threads: 1, // The others belong to requests.
     memoryBytes: SEAL_MEMORY_BYTES,

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { NumberedRequest } from "../../../src/archive/write/engine/messages.ts";
 import { startHelper } from "../../../src/runtime/helper/fork-helper.ts";
@@ -44,7 +44,10 @@ function scratchOf({ dataDir }: ArchiveApp): string[] {
 
 /** Puts what DuckDB would, of rows that do not fit its memory, and never removes where it is killed. */
 function spill({ request }: NumberedRequest): void {
-  if (request.kind === "open") writeFileSync(join(request.database.spillDirectory!, "spilled.tmp"), "rows");
+  if (request.kind !== "open") return;
+  const { spillDirectory } = request.database;
+  mkdirSync(spillDirectory!, { recursive: true });
+  writeFileSync(join(spillDirectory!, "spilled.tmp"), "rows");
 }
 
 test("a day is archived by the process, and folded by the next one", async () => {
@@ -56,6 +59,19 @@ test("a day is archived by the process, and folded by the next one", async () =>
   expect(app.directory.hot.daysInMemory()).toEqual([]);
   expect([app.notes, scratchOf(app)]).toEqual([[], []]);
   await app.close();
+});
+
+test("a seal that is broken off while its process begins leaves nothing behind", async () => {
+  const began = Promise.withResolvers<void>();
+  const app = await openWith((_, { onEnd }) => {
+    began.resolve();
+    return { send() {}, end: () => queueMicrotask(() => onEnd("SIGKILL")) };
+  });
+  const sealing = app.seal().catch((error: unknown) => error);
+  await began.promise;
+  await app.close();
+  expect(await sealing).toMatchObject({ name: "AbortError" });
+  expect([app.notes, scratchOf(app)]).toEqual([[], []]);
 });
 
 test("without a process a seal is made in ours, which is said", async () => {
