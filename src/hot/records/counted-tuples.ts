@@ -53,6 +53,15 @@ export class CountedTuples {
     return this.#pageOf(tuple)[this.#start(tuple) + FIRST_MEMBER + member]!;
   }
 
+  /** The members of a tuple lie side by side in these cells, from `startOf` on. */
+  cellsOf(tuple: number): Uint32Array {
+    return this.#pageOf(tuple);
+  }
+
+  startOf(tuple: number): number {
+    return this.#start(tuple) + FIRST_MEMBER;
+  }
+
   /** Writes all members of a tuple to `out`. */
   read(tuple: number, out: Uint32Array): void {
     const page = this.#pageOf(tuple);

@@ -43,9 +43,11 @@ export class TextTuples {
     known: Uint32Array,
   ): boolean {
     const { width } = this.counted;
+    const cells = this.counted.cellsOf(tuple);
+    const cell = this.counted.startOf(tuple);
     for (let m = 0; m < width; m++) {
       const text = from[start + m]!;
-      const member = this.counted.at(tuple, m);
+      const member = cells[cell + m]!;
       if (text === NOT_CARRIED || member === NOT_CARRIED) {
         if (text !== member) return false;
       } else if (known[text] === 0) {

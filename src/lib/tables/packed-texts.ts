@@ -128,9 +128,8 @@ export class PackedTexts {
 
   /** Whether a number that has a text has this one. */
   is(number: number, text: string): boolean {
-    const known = number < this.#made.length ? this.#made[number] : undefined;
-    if (known !== undefined) return known === text; // Faster than a loop over bytes.
-    return this.#isPacked(number, text);
+    const known = this.#made[number];
+    return known === undefined ? this.#isPacked(number, text) : known === text; // Faster than a loop over bytes.
   }
 
   /** Below 0 where the text of a number that has one comes before this one by their UTF-8 bytes, above 0 behind it. */
