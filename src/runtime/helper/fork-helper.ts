@@ -30,6 +30,7 @@ export const startHelper: StartHelper = (script, events) => {
 function forkHelper(script: URL, { onMessage, onEnd }: HelperEvents) {
   const child = fork(fileURLToPath(script), [], {
     serialization: "advanced",
+    env: withoutOurs(process.env),
     // What it says of its own accord is a fault.
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
@@ -52,6 +53,11 @@ function forkHelper(script: URL, { onMessage, onEnd }: HelperEvents) {
     },
     end: () => void child.kill("SIGKILL"),
   };
+}
+
+/** Passwords among them, which a process for other work has no use for. */
+function withoutOurs(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith("WHEREHOUSE_")));
 }
 
 /** Deno would ask whoever watches a terminal, in the middle of everything. */

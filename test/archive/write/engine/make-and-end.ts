@@ -5,7 +5,7 @@
 import { startPartProcess } from "../../../../src/archive/write/engine/part-process.ts";
 import { startHelper } from "../../../../src/runtime/helper/fork-helper.ts";
 import { ENDLESS, NEVER, PART_MAKER, SMALL_DATABASE } from "./part-maker.ts";
-import { childrenOf } from "./processes.ts";
+import { childrenOf, environmentOf } from "./processes.ts";
 
 const engine = await startPartProcess({
   startHelper,
@@ -15,7 +15,10 @@ const engine = await startPartProcess({
 });
 const connection = await engine.connect();
 const [seven] = await connection.numbers("SELECT 7::DOUBLE");
-console.log(JSON.stringify({ seven, children: childrenOf(process.pid) }));
+const children = childrenOf(process.pid);
+console.log(
+  JSON.stringify({ seven, children, variables: children.flatMap(({ pid }) => environmentOf(pid)) }),
+);
 if (process.argv.includes("dies")) {
   setTimeout(() => process.kill(process.pid, "SIGKILL"), 100);
   await connection.run(ENDLESS);

@@ -177,18 +177,28 @@ for (const [name, command] of [
       const child = Bun.spawn(["nice", "-n", String(niceness), ...command, ending], {
         stdout: "pipe",
         stderr: "pipe",
+        env: { ...process.env, WHEREHOUSE_MQTT_PASSWORD: "secret" },
       });
       const [out, error] = await Promise.all([
         new Response(child.stdout).text(),
         new Response(child.stderr).text(),
       ]);
       expect({ exitCode: await child.exited, error }).toEqual({ exitCode, error: "" });
-      const { seven, children } = JSON.parse(out) as { seven: number; children: ProcessSeen[] };
+      const { seven, children, variables } = JSON.parse(out) as Said;
       expect(seven).toBe(7);
+      expect(variables.filter((name) => name.startsWith("WHEREHOUSE_"))).toEqual([]);
       if (process.platform === "linux") expect(children.map((each) => each.niceness)).toEqual([expected]);
       for (const { pid } of children) await waitUntilGone(pid);
     }
   }, 60_000);
+}
+
+/** What the script says. */
+interface Said {
+  readonly seven: number;
+  readonly children: readonly ProcessSeen[];
+  /** That its children were begun with. */
+  readonly variables: readonly string[];
 }
 
 async function waitUntilGone(pid: number): Promise<void> {

@@ -16,6 +16,13 @@ export function childrenOf(parent: number): ProcessSeen[] {
     .map((stat) => ({ pid: stat.pid, niceness: Number(stat[16]) }));
 }
 
+/** Names of the variables that a process was begun with. */
+export function environmentOf(pid: number): string[] {
+  return readFileSync(`/proc/${pid}/environ`, "utf8")
+    .split("\0")
+    .map((variable) => variable.split("=")[0]!);
+}
+
 /** Fields behind the name, which may hold spaces: the state, the parent's number, and so on. */
 function statOf(pid: string) {
   try {
