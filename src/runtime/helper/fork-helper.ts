@@ -17,6 +17,9 @@ declare const Deno: {
  */
 const NICENESS = 10;
 
+/** How often a helper looks whether anybody is left to help. */
+const LOOK_MS = 100;
+
 /** Begins a process of the runtime that we are in. */
 export const startHelper: StartHelper = (script, events) => {
   const refusal = refusalOf();
@@ -28,7 +31,7 @@ export const startHelper: StartHelper = (script, events) => {
 };
 
 function forkHelper(script: URL, { onMessage, onEnd }: HelperEvents) {
-  const child = fork(fileURLToPath(script), [], {
+  const child = fork(fileURLToPath(script), [String(process.pid)], {
     serialization: "advanced",
     env: withoutOurs(process.env),
     // What it says of its own accord is a fault.
@@ -74,7 +77,13 @@ export function openHelperPort(): HelperPort {
   // Ctrl-C reaches every process of a terminal, and a service's stop all of its own: ours ends us in its own time.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
   // Not `exit`, which would wait for what a library's threads are at.
-  process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
+  const end = () => process.kill(process.pid, "SIGKILL");
+  process.on("disconnect", end);
+  // Deno does not tell of it where whoever began us was killed with something on the way to us or back.
+  const owner = Number(process.argv[2]);
+  setInterval(() => {
+    if (process.ppid !== owner) end();
+  }, LOOK_MS);
   return {
     send: (message) => void process.send?.(message),
     onMessage: (take) => void process.on("message", take),
