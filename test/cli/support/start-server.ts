@@ -10,5 +10,7 @@ export async function startServer(dataDir: string) {
     if (done) throw new Error(`The server said: ${said}${await new Response(child.stderr).text()}`);
     said += new TextDecoder().decode(value);
   }
-  return { child, url: /http:\/\/[^\s/]+:\d+/.exec(said)![0] };
+  const url = /http:\/\/[^\s/]+:\d+/.exec(said)![0];
+  while (!(await fetch(`${url}/ready`)).ok) await Bun.sleep(10);
+  return { child, url };
 }

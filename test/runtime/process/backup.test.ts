@@ -229,13 +229,18 @@ for (const runtime of RUNTIMES) {
         [elsewhere("none"), ["restore", third.dataDir], 1, "holds no backup"],
         [elsewhere("none"), ["restore", elsewhere("nowhere").dataDir], 1, "holds no backup"],
       ];
-      const before = readdirSync(place.directory, { recursive: true }).sort();
+      // The server goes on sealing, and its archive changes by that.
+      const listed = () =>
+        readdirSync(place.directory, { recursive: true, encoding: "utf8" })
+          .filter((path) => !path.startsWith("data/archive/"))
+          .sort();
+      const before = listed();
       for (const [where, args, code, message] of refusals) {
         const refused = await runCommand(runtime, where, args);
         expect([args, refused.code, refused.out]).toEqual([args, code, ""]);
         expect(refused.error).toContain(message);
       }
-      expect(readdirSync(place.directory, { recursive: true }).sort()).toEqual(before);
+      expect(listed()).toEqual(before);
     });
 
     /** Restores the backup and asks a server there about all of it. */

@@ -122,6 +122,7 @@ export async function soak(options: SoakOptions): Promise<SoakSummary> {
       server = await runRound(server, done + 1);
       onRound(++done);
     }
+    await untilArchived(place);
     const ended = await server.stop();
     if (ended.code !== 0) wrongAnswers.push(`SIGTERM ended with ${ended.code}: ${ended.error}`);
     verifyCode = (await runCommand(runtime, place, ["verify"])).code;
@@ -143,6 +144,12 @@ export async function soak(options: SoakOptions): Promise<SoakSummary> {
     verifyCode,
     directory: isGood ? null : place.directory,
   };
+}
+
+/** On a machine that is busy with much else, every seal may have been killed: the last one is let through. */
+async function untilArchived(place: Place): Promise<void> {
+  const endMs = performance.now() + READY_MS_MAX;
+  while (daysIn(place) === 0 && performance.now() < endMs) await Bun.sleep(100);
 }
 
 interface LoadOptions {
