@@ -72,7 +72,7 @@ async function call<Part, Argument, Answer>(
   return { value: result.value };
 }
 
-const WAIT_MS = 15_000;
+const WAIT_MS = 45_000;
 const PAUSE_MS = 200;
 
 /** The page's one object of the class, once that has been made. */

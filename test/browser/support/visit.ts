@@ -4,7 +4,7 @@ import type { BrowserContext, ConsoleMessage, Page, Request } from "playwright-c
 import { keepPage, type PageOptions, takePage } from "./kept-pages.ts";
 
 /** For what should be there in a moment, on a machine that has much else to do. */
-const WAIT_MS = 15_000;
+const WAIT_MS = 45_000; // The browser stands back for all tests beside it, and draws by the processor.
 
 /** Where pictures of failed tests are kept. */
 const PICTURES = join(import.meta.dir, "../failed");
