@@ -42,66 +42,70 @@ async function breaksNoRule(page: Page, state: string): Promise<void> {
   expect(await violationsOf(page), `${state}, ${look}`).toEqual([]);
 }
 
-describePage("access", (stage) => {
-  stage.test("signing in and connecting a phone break no rule of axe", async (visit, page) => {
-    await visit.goto("/map");
-    const key = page.getByLabel("Key", { exact: true });
-    for (const look of LOOKS) {
-      await take(page, look);
-      await key.waitFor();
-      await breaksNoRule(page, "sign-in");
-      await key.fill(stage.key);
-      await page.keyboard.press("Enter");
-      const name = page.getByLabel("Name of the device");
-      await name.waitFor();
-      await breaksNoRule(page, "empty");
-      await name.fill("ada-phone");
-      await page.keyboard.press("Enter");
-      await page.getByRole("img", { name: "The settings of OwnTracks as a code" }).waitFor();
-      await breaksNoRule(page, "a phone's settings");
-      await page.getByRole("button", { name: "Connect another" }).click(); // Or it would go on to ask for reports.
-      await press(page, "Sign out");
-    }
-  });
+describePage(
+  "access",
+  (stage) => {
+    stage.test("signing in and connecting a phone break no rule of axe", async (visit, page) => {
+      await visit.goto("/map");
+      const key = page.getByLabel("Key", { exact: true });
+      for (const look of LOOKS) {
+        await take(page, look);
+        await key.waitFor();
+        await breaksNoRule(page, "sign-in");
+        await key.fill(stage.key);
+        await page.keyboard.press("Enter");
+        const name = page.getByLabel("Name of the device");
+        await name.waitFor();
+        await breaksNoRule(page, "empty");
+        await name.fill("ada-phone");
+        await page.keyboard.press("Enter");
+        await page.getByRole("img", { name: "The settings of OwnTracks as a code" }).waitFor();
+        await breaksNoRule(page, "a phone's settings");
+        await page.getByRole("button", { name: "Connect another" }).click(); // Or it would go on to ask for reports.
+        await press(page, "Sign out");
+      }
+    });
 
-  stage.test("devices, tools and dialogs break no rule of axe", async (visit, page) => {
-    await store(stage.client, reports());
-    await visit.enter(stage.key);
-    await page.getByText("Live", { exact: true }).waitFor();
-    await page.locator(".map-canvas canvas").waitFor();
-    for (const look of LOOKS) {
-      await take(page, look);
-      await breaksNoRule(page, "live");
-      for (const key of ["/", "Control+A", "v", "a", "n", "ArrowDown", "Enter"])
-        await page.keyboard.press(key);
-      await page.getByText(/\d+ reports/).waitFor({ state: "attached" });
-      const panels = page.getByRole("navigation", { name: "Panels" });
-      if (await panels.isVisible()) {
-        await breaksNoRule(page, "device");
-        await panels.getByRole("button", { name: "Day" }).click();
+    stage.test("devices, tools and dialogs break no rule of axe", async (visit, page) => {
+      await store(stage.client, reports());
+      await visit.enter(stage.key);
+      await page.getByText("Live", { exact: true }).waitFor();
+      await page.locator(".map-canvas canvas").waitFor();
+      for (const look of LOOKS) {
+        await take(page, look);
+        await breaksNoRule(page, "live");
+        for (const key of ["/", "Control+A", "v", "a", "n", "ArrowDown", "Enter"])
+          await page.keyboard.press(key);
+        await page.getByText(/\d+ reports/).waitFor({ state: "attached" });
+        const panels = page.getByRole("navigation", { name: "Panels" });
+        if (await panels.isVisible()) {
+          await breaksNoRule(page, "device");
+          await panels.getByRole("button", { name: "Day" }).click();
+        }
+        await page.locator("time-plot canvas").waitFor();
+        await breaksNoRule(page, "device and day");
+        await page.keyboard.press("n");
+        await page.locator(".nearby-list .name").first().waitFor();
+        await breaksNoRule(page, "nearby");
+        await press(page, "Where all were");
+        await page.getByRole("heading", { name: "Where all were" }).waitFor();
+        await breaksNoRule(page, "where all were");
+        for (const [name, title] of DIALOGS) {
+          await press(page, name);
+          await page.getByRole("dialog", { name: title }).waitFor();
+          await breaksNoRule(page, title);
+          await page.keyboard.press("Escape");
+          await page.getByRole("dialog").waitFor({ state: "detached" });
+        }
+        for (const closed of [".device-head", ".nearby", ".density"]) {
+          await page.keyboard.press("Escape");
+          await page.locator(closed).waitFor({ state: "detached" });
+        }
       }
-      await page.locator("time-plot canvas").waitFor();
-      await breaksNoRule(page, "device and day");
-      await page.keyboard.press("n");
-      await page.locator(".nearby-list .name").first().waitFor();
-      await breaksNoRule(page, "nearby");
-      await press(page, "Where all were");
-      await page.getByRole("heading", { name: "Where all were" }).waitFor();
-      await breaksNoRule(page, "where all were");
-      for (const [name, title] of DIALOGS) {
-        await press(page, name);
-        await page.getByRole("dialog", { name: title }).waitFor();
-        await breaksNoRule(page, title);
-        await page.keyboard.press("Escape");
-        await page.getByRole("dialog").waitFor({ state: "detached" });
-      }
-      for (const closed of [".device-head", ".nearby", ".density"]) {
-        await page.keyboard.press("Escape");
-        await page.locator(closed).waitFor({ state: "detached" });
-      }
-    }
-  });
-});
+    });
+  },
+  { isPageAlone: true },
+);
 
 /** Devices of every age, and one with a day: it went there and back, so that it is in the middle of what is shown. */
 function reports() {

@@ -45,6 +45,7 @@ describePage(
       writeFileSync(path, streetsFile());
       return ["--map", path];
     },
+    isPageAlone: true,
     prepare: ({ client }) =>
       store(
         client,

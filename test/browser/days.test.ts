@@ -70,7 +70,7 @@ describePage(
       { timezoneId: "America/New_York", webgl: false },
     );
   },
-  { prepare: ({ client }) => store(client, DAYS.flatMap(reportsAround)) },
+  { isPageAlone: true, prepare: ({ client }) => store(client, DAYS.flatMap(reportsAround)) },
 );
 
 /** A day is typed digit by digit, while the page is drawn again and again. Chromium's field begins with the month. */

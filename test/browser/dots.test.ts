@@ -48,6 +48,7 @@ describePage(
     );
   },
   {
+    isPageAlone: true,
     prepare: ({ client }) =>
       store(client, [
         { device_id: "van", timestamp: Date.now(), ...VAN },

@@ -24,6 +24,7 @@ describePage(
     });
   },
   {
+    isPageAlone: true,
     prepare: ({ client }) =>
       store(
         client,

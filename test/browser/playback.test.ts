@@ -47,7 +47,7 @@ describePage(
       },
     );
   },
-  { prepare: ({ client }) => store(client, REPORTS) },
+  { isPageAlone: true, prepare: ({ client }) => store(client, REPORTS) },
 );
 
 /** The device by a search, and its last day, which is not today, by the button that leads there. */

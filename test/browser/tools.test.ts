@@ -53,7 +53,7 @@ describePage(
       },
     );
   },
-  { prepare: ({ client }) => store(client, fleet()) },
+  { isPageAlone: true, prepare: ({ client }) => store(client, fleet()) },
 );
 
 interface NearbyAnswer {

@@ -24,6 +24,8 @@ export interface ChosenParts {
   /** What a share link shows; null where everything is shown. */
   readonly viewOf: () => { readonly not_before: number } | null;
   readonly onChoose: (id: string | null) => void;
+  /** The user has asked for a device, or for other days of it; the history comes later. */
+  readonly onAsk: () => void;
   readonly onHistory: (history: History | null) => void;
   readonly changed: () => void;
 }
@@ -118,14 +120,14 @@ export class ChosenDevice {
     this.#show(null);
     this.#parts.onChoose(id);
     if (id === null) this.#parts.changed();
-    else this.reload();
+    else this.#ask();
   }
 
   /** Looks at another day, and at so many that end with it. No day is later than today. */
   look(day: LocalDay | null, span: Span = this.#span): void {
     this.#day = day === null || day >= this.today ? null : day;
     this.#span = span;
-    this.reload();
+    this.#ask();
   }
 
   /** As many days later, or earlier, as are looked at; nowhere while no device is chosen, whose days one would see. */
@@ -156,6 +158,11 @@ export class ChosenDevice {
     if (this.#isCurrentOld && nowMs > this.#currentMs + REFRESH_CURRENT_MS)
       void this.#readCurrent(this.#id, signal);
     if (this.#isHistoryOld && nowMs > this.#historyMs + REFRESH_MS) void this.#readHistory(this.#id, signal);
+  }
+
+  #ask(): void {
+    this.#parts.onAsk();
+    this.reload();
   }
 
   async #readHistory(deviceId: string, signal: AbortSignal): Promise<void> {

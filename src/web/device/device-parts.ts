@@ -45,6 +45,7 @@ export function createDeviceParts(needs: DeviceNeeds): DeviceParts {
       showChosen();
       onChoose(id);
     },
+    onAsk: () => dayLine.await(),
     onHistory: (history) => {
       dayLine.show(history);
       player.use(history);

@@ -14,7 +14,11 @@ interface MapCamera {
 export interface DayMap {
   /** Null while there is no map. */
   readonly camera: MapCamera | null;
+  /** Whether it keeps the device in its middle. */
+  readonly isFollowing: boolean;
   onCamera(listener: () => void): () => void;
+  /** Hears when the user's own hand begins to move it. */
+  onHand(listener: () => void): () => void;
   fit(bounds: Bounds): void;
   setDay(day: DayShape | null): void;
 }
@@ -50,6 +54,8 @@ export class DayLine {
   #detail: Detail | null = null;
   #asking: AbortController | null = null;
   #settling: ReturnType<typeof setTimeout> | undefined;
+  /** Whether the user has asked for the line that comes next, and not moved the map since. */
+  #isAwaited = false;
 
   constructor(api: Pick<Api, "get">, map: DayMap) {
     this.#api = api;
@@ -58,6 +64,14 @@ export class DayLine {
       clearTimeout(this.#settling);
       if (this.#history !== null) this.#settling = setTimeout(() => void this.#look(), SETTLE_MS);
     });
+    map.onHand(() => {
+      this.#isAwaited = false;
+    });
+  }
+
+  /** The user has asked for another line, and the map may move to it when it comes. */
+  await(): void {
+    this.#isAwaited = true;
   }
 
   /** Shows another history, or that of before with what has come to it. */
@@ -67,7 +81,7 @@ export class DayLine {
     if (isAnother) {
       this.#asking?.abort();
       this.#detail = null;
-      this.#bringIntoView();
+      if (history !== null && this.#isAwaited) this.#bringIntoView(history.track);
     } else if (history !== null) this.#detail?.track.appendLast(history.track);
     this.#draw();
     if (isAnother) void this.#look();
@@ -79,11 +93,15 @@ export class DayLine {
     if (bounds !== null) this.#map.fit(bounds);
   }
 
-  /** Moves the map only where nothing of the line would be seen, or no more than a spot. */
-  #bringIntoView(): void {
-    const { camera } = this.#map;
-    const bounds = boundsOfTrack(this.#history?.track);
-    if (camera === null || bounds === null) return;
+  /**
+   * Moves the map only where nothing of the line would be seen, or no more than a spot. A line that comes late moves
+   * none that the user has moved meanwhile, or that follows the device, which may be elsewhere by now.
+   */
+  #bringIntoView(track: Track): void {
+    this.#isAwaited = false;
+    const { camera, isFollowing } = this.#map;
+    const bounds = boundsOfTrack(track);
+    if (camera === null || bounds === null || isFollowing) return;
     const isSpot = camera.zoom < SPOT_ZOOM_MAX && isWithin(bounds, camera.bounds, SPOT_PART);
     if (isSpot || !areTouching(camera.bounds, bounds)) this.#map.fit(bounds);
   }

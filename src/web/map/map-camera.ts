@@ -29,6 +29,7 @@ const MOVE_MS = 700;
 export class MapCamera {
   readonly #changed: () => void;
   readonly #listeners = new Set<CameraListener>();
+  readonly #handListeners = new Set<() => void>();
   #map: MapLibreMap | null = null;
   #wish: ((map: MapLibreMap) => void) | null = null;
   #isChosen = false;
@@ -64,6 +65,12 @@ export class MapCamera {
     return () => this.#listeners.delete(listener);
   }
 
+  /** Hears when the user's own hand begins to move the map. */
+  onHand(listener: () => void): () => void {
+    this.#handListeners.add(listener);
+    return () => this.#handListeners.delete(listener);
+  }
+
   use(map: MapLibreMap): void {
     this.#map = map;
     this.#wish?.(map);
@@ -75,7 +82,7 @@ export class MapCamera {
     map.on("dragstart", () => this.#leave());
     map.on("zoomstart", (event) => {
       this.#isZoomedByHand = event.originalEvent !== undefined;
-      this.#isChosen ||= this.#isZoomedByHand;
+      if (this.#isZoomedByHand) this.#takeHand();
     });
     map.on("zoomend", () => {
       this.#isZoomedByHand = false;
@@ -152,10 +159,15 @@ export class MapCamera {
     wish(this.#map);
   }
 
-  /** The user's own hand decides. */
   #leave(): void {
-    this.#isChosen = true;
+    this.#takeHand();
     this.follow(false);
+  }
+
+  /** The user's own hand decides. */
+  #takeHand(): void {
+    this.#isChosen = true;
+    for (const listener of this.#handListeners) listener();
   }
 }
 

@@ -101,6 +101,11 @@ export class MapView {
     return this.#camera.onCamera(listener);
   }
 
+  /** Hears when the user's own hand begins to move the map. */
+  onHand(listener: () => void): () => void {
+    return this.#camera.onHand(listener);
+  }
+
   /** Hears which device was clicked, and where; the row is null where none was near. */
   onPick(listener: PickListener): () => void {
     return this.#clicks.onPick(listener);

@@ -40,17 +40,23 @@ export interface StageVisitOptions extends VisitOptions {
 export interface StageOptions {
   /** Flags of the server, which may name files that are put beside its data directory. */
   args?(place: Place): readonly string[];
+  /** What is tested is the page, which is the same from either runtime: one server is enough, and half the time. */
+  readonly isPageAlone?: boolean;
   /** What is done once the server runs, such as giving it data. */
   prepare?(stage: Stage): Promise<unknown>;
 }
 
-/** The tests on both runtimes, each with a server that all of them share; none where there is no browser. */
+/**
+ * The tests on both runtimes, or on one where that is enough, each with a server that all of them share; none where
+ * there is no browser.
+ */
 export function describePage(
   subject: string,
   define: (stage: Stage) => void,
   options: StageOptions = {},
 ): void {
-  describe.skipIf(chromiumPath === null).each(RUNTIMES)(`${subject} on $name`, (runtime) => {
+  const runtimes = options.isPageAlone ? RUNTIMES.slice(0, 1) : RUNTIMES;
+  describe.skipIf(chromiumPath === null).each(runtimes)(`${subject} on $name`, (runtime) => {
     const argsIn = (place: Place) => options.args?.(place) ?? [];
     let opened: Pick<Stage, "place" | "server" | "key" | "client">;
     const stage: Stage = {

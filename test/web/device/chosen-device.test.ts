@@ -20,16 +20,18 @@ function create({ isView = false } = {}) {
   const devices = new DeviceTable();
   const zones = { zone: "UTC" };
   const shown: (History | null)[] = [];
+  const asks: (string | null)[] = [];
   const chosen = new ChosenDevice({
     ...{ api: server, zones, devices },
     viewOf: () => (isView ? { not_before: 0 } : null),
     onChoose: () => {},
+    onAsk: () => asks.push(chosen.id),
     onHistory: (history) => shown.push(history),
     changed: () => {},
   });
   const report = (second: number) =>
     devices.update([{ device_id: "bus", timestamp: second * 1000, latitude: 0, longitude: 0.005, speed: 7 }]);
-  return { server, devices, zones, shown, chosen, report };
+  return { server, devices, zones, shown, asks, chosen, report };
 }
 
 /** With its day there, of two positions. */
@@ -116,6 +118,20 @@ describe("the day", () => {
     setSystemTime(new Date((NOW + 86_400) * 1000));
     chosen.refresh((NOW + 86_400) * 1000);
     expect(server.last("/track").query.start).toBe(Date.UTC(2026, 10, 23));
+  });
+
+  test("is asked for by whoever chooses a device or other days, and not where time or a zone makes it another", async () => {
+    const { asks, chosen, zones } = await createReady();
+    expect(asks).toEqual(["bus"]);
+    chosen.look(YESTERDAY);
+    chosen.move(-1);
+    expect(asks).toHaveLength(3);
+    zones.zone = "Asia/Tokyo";
+    chosen.reload();
+    setSystemTime(new Date((NOW + 86_400) * 1000));
+    chosen.refresh((NOW + 86_400) * 1000);
+    chosen.choose(null);
+    expect(asks).toHaveLength(3);
   });
 
   test("stays the same in another zone, of which it is another stretch of time", async () => {

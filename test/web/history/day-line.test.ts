@@ -11,16 +11,23 @@ type Bounds = Parameters<DayMap["fit"]>[0];
 /** Of a town near the equator, in the middle of the map. */
 const TOWN: Bounds = { west: 9.9, south: -0.1, east: 10.1, north: 0.1 };
 
-function create({ bounds = TOWN, zoom = 11 } = {}) {
+/** The next line is awaited. */
+function create({ bounds = TOWN, zoom = 11, isFollowing = false } = {}) {
   const server = new FakeServer();
   const fitted: Bounds[] = [];
   const drawn: Parameters<DayMap["setDay"]>[0][] = [];
   const camera = { latitude: 0, zoom, bounds };
   let moved = () => {};
+  let takeHand = () => {};
   const line = new DayLine(server, {
     camera,
+    isFollowing,
     onCamera(listener) {
       moved = listener;
+      return () => {};
+    },
+    onHand(listener) {
+      takeHand = listener;
       return () => {};
     },
     fit: (each) => fitted.push(each),
@@ -30,7 +37,8 @@ function create({ bounds = TOWN, zoom = 11 } = {}) {
     Object.assign(camera, to);
     moved();
   };
-  return { server, line, fitted, drawn, move };
+  line.await();
+  return { server, line, fitted, drawn, move, takeHand };
 }
 
 function historyOf(
@@ -105,6 +113,29 @@ describe("the map moves to another device's line", () => {
     expect(fitsAt({ west: 9, south: -5, east: 14, north: 5 }, 14)).toBe(false);
   });
 
+  test("not once the user's hand has moved it elsewhere, until the next one is asked for", () => {
+    const { line, fitted, takeHand } = create({ bounds: { west: 50, south: 1, east: 51, north: 2 } });
+    takeHand();
+    line.show(historyOf("day"));
+    expect(fitted).toHaveLength(0);
+    line.await();
+    line.show(historyOf("day", [20, 21], "tram"));
+    expect(fitted).toHaveLength(1);
+    line.show(historyOf("day", [30, 31], "van"));
+    expect(fitted).toHaveLength(1);
+  });
+
+  test("not away from a device that it follows", () => {
+    const { line, fitted } = create({
+      bounds: { west: 50, south: 1, east: 51, north: 2 },
+      isFollowing: true,
+    });
+    line.show(historyOf("day"));
+    expect(fitted).toHaveLength(0);
+    line.fit();
+    expect(fitted).toHaveLength(1);
+  });
+
   test("once round the earth, too", () => {
     const { line, fitted } = create({ bounds: { west: 369.9, south: -0.1, east: 370.1, north: 0.1 } });
     line.show(historyOf("day"));
@@ -172,6 +203,7 @@ describe("the line of a year", () => {
     line.show({ ...historyOf("year"), range: { startMs: 0, endMs: 365 } });
     await server.answerTrack([1, 2, 3]);
     expect([linesOf(drawn.at(-1))![0]!.length, fitted.length]).toEqual([3, 0]);
+    line.await();
     line.show({ ...historyOf("day", [30, 30.1]), range: { startMs: 0, endMs: 1 } });
     expect(linesOf(drawn.at(-1))).toEqual([
       [

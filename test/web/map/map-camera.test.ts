@@ -69,6 +69,23 @@ test("MapCamera moves with a device only while it follows, and not during a zoom
   ]);
 });
 
+test("MapCamera tells of the user's hand, and of nothing else that moves the map", () => {
+  const { map, fire, press } = createMap();
+  const camera = new MapCamera(() => {});
+  let hands = 0;
+  camera.onHand(() => hands++);
+  camera.use(map);
+  camera.flyTo({ latitude: 1, longitude: 2 });
+  camera.follow(true);
+  fire("zoomstart");
+  press("+");
+  expect(hands).toBe(0);
+  fire("dragstart");
+  press("ArrowUp");
+  fire("zoomstart", { originalEvent: {} });
+  expect(hands).toBe(3);
+});
+
 test("dragging, and arrow keys, end following", () => {
   const { map, fire, press } = createMap();
   const camera = new MapCamera(() => {});
