@@ -35,7 +35,10 @@ export interface StretchReader {
   addPath(meter: PathMeter): Promise<void>;
   /** What was read of memory; the session counts what was read of files. */
   bytesRead(): number;
-  /** Whether memory has anything of the app in the stretch that an answer may need. */
+  /**
+   * Whether memory has anything in the stretch that the answer was read or counted from. What other apps have there
+   * is nobody's business, so a stretch that is there for their records alone says no.
+   */
   readsMemory(): Promise<boolean>;
   readonly readsArchive: boolean;
 }
@@ -60,13 +63,19 @@ export function createStretchReader(sources: StretchSources, stretch: HistoryStr
 function memoryReader({ hot, scan, steps }: StretchSources, range: TimeRange): StretchReader {
   const inMemory = scanMemory(hot, scan, range);
   let bytesRead = 0;
+  let hasAny = false;
   const window: Window = {
     async page(order, offset, limit) {
       const found = await steps(lastingTimeline(inMemory, order, offset, limit));
       bytesRead += found.bytesRead;
+      hasAny ||= found.total > 0;
       return found.page;
     },
-    count: async () => steps(countRecords(inMemory)),
+    async count() {
+      const count = await steps(countRecords(inMemory));
+      hasAny ||= count > 0;
+      return count;
+    },
   };
   return {
     async *windows() {
@@ -78,7 +87,7 @@ function memoryReader({ hot, scan, steps }: StretchSources, range: TimeRange): S
       bytesRead += await steps(addPositions(inMemory, meter));
     },
     bytesRead: () => bytesRead,
-    readsMemory: async () => true,
+    readsMemory: async () => hasAny,
     readsArchive: false,
   };
 }

@@ -13,7 +13,7 @@ let app: ArchiveApp;
 
 beforeEach(async () => {
   app = await createArchiveApp({ clock: createManualClock(NOW_MS) });
-  const place = { device_id: "a", latitude: 1, longitude: 2 };
+  const place = { device_id: "a", user_id: "rider", latitude: 1, longitude: 2 };
   await app.store([
     { ...place, timestamp: Date.UTC(2026, 0, 14, 3) },
     { ...place, timestamp: NOW_MS },
@@ -86,17 +86,20 @@ test("a client that goes away leaves the queue, and is no fault of ours", async 
 
 test("where an answer came from is said, and how much was read for it", async () => {
   const infoOf = async (query: string) =>
-    (await app.get(`/api/v1/users/ANONYMOU/locations/history?${query}`)).body.query_info;
+    (await app.get(`/api/v1/users/rider/locations/history?${query}`)).body.query_info;
   expect((await infoOf(OLD)).source).toBe("archive");
   expect(Number((await infoOf(OLD)).data_scanned_mb)).toBeGreaterThan(0);
   expect((await infoOf(TODAY)).source).toBe("hot");
   expect((await infoOf("start_date=2026-01-14&end_date=2026-01-28")).source).toBe("hot+archive");
   expect((await infoOf("start_date=2026-01-16&end_date=2026-01-16")).source).toBe("hot");
-  await app.store(
-    [{ device_id: "a", latitude: 1, longitude: 3, timestamp: Date.UTC(2026, 0, 14, 3) }],
-    "other",
-  );
-  expect((await infoOf(OLD)).source).toBe("archive"); // Whatever another app has.
+  // Whatever another app has, over a sealed day or on one of which nobody had anything.
+  for (const day of [14, 16])
+    await app.store(
+      [{ device_id: "a", latitude: 1, longitude: 3, timestamp: Date.UTC(2026, 0, day, 3) }],
+      "other",
+    );
+  expect((await infoOf(OLD)).source).toBe("archive");
+  expect((await infoOf("start_date=2026-01-14&end_date=2026-01-16")).source).toBe("archive");
   await app.store([{ device_id: "a", latitude: 1, longitude: 3, timestamp: Date.UTC(2026, 0, 14, 3) }]);
   expect((await infoOf(OLD)).source).toBe("hot+archive");
 });
