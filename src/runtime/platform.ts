@@ -15,6 +15,7 @@ import type { AcquireLock } from "./lock.ts";
 import { createNodeFiles } from "./node-files.ts";
 import { readSecretLine } from "./secret-input.ts";
 import { acquireSqliteLock } from "./sqlite-lock.ts";
+import type { OpenStream } from "./stream/stream.ts";
 import { createStripTypes, type StripTypes } from "./strip-types.ts";
 import { collectGarbage, type ProcessUsage } from "./usage.ts";
 
@@ -27,7 +28,11 @@ export interface Platform {
   readonly listen: Listen;
   /** What connections to brokers are made with; it takes a moment. */
   loadBroker(): Promise<ConnectBroker>;
+  /** What speaks to the servers of a stream is loaded for those who have one. */
+  readonly openStream: OpenStream;
   readonly pid: number;
+  /** Variables, some of which are secrets. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
   usage(): ProcessUsage;
   /** Frees what nobody holds any more, where the runtime can be asked to. It stops everything meanwhile. */
   collectGarbage(): void;
@@ -51,7 +56,9 @@ export function createPlatform(): Platform {
     startHelper,
     listen: isDeno ? listenOnDeno : listenOnBun,
     loadBroker: loadMqttBroker,
+    openStream: async (options) => (await import("./stream/nats-stream.ts")).openNatsStream(options),
     pid: process.pid,
+    environment: process.env,
     usage: processUsage,
     collectGarbage,
     readSecretLine,

@@ -1,0 +1,137 @@
+import {
+  DiscardPolicy,
+  type JetStreamManager,
+  RetentionPolicy,
+  StorageType,
+  StoreCompression,
+  type StreamConfig,
+  type StreamInfo,
+} from "@nats-io/jetstream";
+import { nanos } from "@nats-io/transport-node";
+import { API_ERRORS, isApiError } from "./nats-errors.ts";
+import type { NatsLink } from "./nats-link.ts";
+import { StreamError, type StreamOptions } from "./stream.ts";
+
+/** A majority of three outlives one. */
+export const REPLICAS = 3;
+
+/** A message that is published again within it, by its id, gets the number of the first. */
+const DUPLICATE_MS = 2 * 60_000;
+
+/** The stream as it is, made where it may; rejects with a `StreamError` where we can't rely on how it is set up. */
+export async function prepareStream(
+  link: NatsLink,
+  manager: JetStreamManager,
+  { address, create }: StreamOptions,
+): Promise<StreamInfo> {
+  const name = address.stream;
+  const found = await findStream(link, manager, name);
+  if (found !== null) return checked(link, found);
+  if (create === null) throw new StreamError("gone", `There is no stream "${name}" on these servers.`);
+  return checked(link, await createStream(link, manager, streamConfig(name, create)));
+}
+
+async function findStream(
+  link: NatsLink,
+  manager: JetStreamManager,
+  name: string,
+): Promise<StreamInfo | null> {
+  return link.ask(`ask for the stream "${name}"`, async () => {
+    try {
+      return await manager.streams.info(name);
+    } catch (error) {
+      if (isApiError(error, API_ERRORS.streamNotFound)) return null;
+      throw error;
+    }
+  });
+}
+
+type NewConfig = Partial<StreamConfig> & Pick<StreamConfig, "name">;
+
+function streamConfig(name: string, create: NonNullable<StreamOptions["create"]>): NewConfig {
+  return {
+    name,
+    subjects: [subjectOf(name)],
+    storage: StorageType.File,
+    retention: RetentionPolicy.Limits,
+    num_replicas: REPLICAS,
+    discard: DiscardPolicy.New,
+    max_bytes: create.bytesMax,
+    max_age: 0, // Seals may be late: what is old may still be needed.
+    max_msgs: -1,
+    max_msg_size: -1,
+    first_seq: create.firstMessage,
+    duplicate_window: nanos(DUPLICATE_MS),
+    allow_direct: false, // Only the leader knows what is newest.
+    deny_delete: true,
+    compression: StoreCompression.None,
+  };
+}
+
+async function createStream(
+  link: NatsLink,
+  manager: JetStreamManager,
+  config: NewConfig,
+): Promise<StreamInfo> {
+  const { name } = config;
+  return link.ask(`create the stream "${name}"`, async () => {
+    try {
+      return await manager.streams.add(config);
+    } catch (error) {
+      if (isApiError(error, API_ERRORS.replicasNotSupported))
+        return await manager.streams.add({ ...config, num_replicas: 1 }); // There is one server only.
+      // Somebody else was quicker, and wanted another size.
+      if (isApiError(error, API_ERRORS.streamNameInUse)) return await manager.streams.info(name);
+      throw error;
+    }
+  });
+}
+
+export function subjectOf(stream: string): string {
+  return `${stream}.log`;
+}
+
+/** Whether the server is one of several, which can hold a replica each. */
+export function isClustered(link: NatsLink): boolean {
+  return (link.connection.info?.cluster ?? "") !== "";
+}
+
+function checked(link: NatsLink, info: StreamInfo): StreamInfo {
+  const wrong = whatIsWrong(info.config, isClustered(link));
+  if (wrong.length === 0) return info;
+  throw new StreamError(
+    "refused",
+    `The stream "${info.config.name}" would not keep what it is given: ${wrong.join("; ")}.`,
+  );
+}
+
+/** Each in a few words, with what to change. */
+function whatIsWrong(config: StreamConfig, isOneOfMany: boolean): string[] {
+  const wrong: string[] = [];
+  const say = (isWrong: boolean, words: string) => {
+    if (isWrong) wrong.push(words);
+  };
+  const { name, subjects = [] } = config;
+  say(config.max_age > 0, "it removes messages by their age (max_age), set that to 0");
+  say(config.discard !== DiscardPolicy.New, "it discards old messages where it is full, set discard to new");
+  say(config.storage !== StorageType.File, "it is in memory, make it anew with file storage");
+  say(config.retention !== RetentionPolicy.Limits, "it removes what was read, set its retention to limits");
+  say(
+    config.num_replicas < REPLICAS && isOneOfMany,
+    `it has ${config.num_replicas} of ${REPLICAS} replicas, set num_replicas to ${REPLICAS}`,
+  );
+  say(
+    subjects.length !== 1 || subjects[0] !== subjectOf(name),
+    `it takes messages of ${subjects.join(", ") || "no subject"}, set its subjects to ${subjectOf(name)} alone`,
+  );
+  say(
+    config.mirror !== undefined || config.sources !== undefined,
+    "it takes messages of other streams, remove its mirror and its sources",
+  );
+  say(config.persist_mode === "async", "it acknowledges before it writes, set persist_mode to default");
+  say(
+    config.duplicate_window < nanos(DUPLICATE_MS),
+    "it forgets within two minutes what was published, set duplicate_window to 2m",
+  );
+  return wrong;
+}

@@ -1,0 +1,134 @@
+import { jetstream, jetstreamManager } from "@nats-io/jetstream";
+import { type BucketTools, openBucket } from "./nats-bucket.ts";
+import { streamErrorOf } from "./nats-errors.ts";
+import { followStream } from "./nats-follow.ts";
+import { askStreamInfo } from "./nats-info.ts";
+import { openLink, retryMs } from "./nats-link.ts";
+import { checkServers } from "./nats-servers.ts";
+import { prepareStream, subjectOf } from "./nats-settings.ts";
+import {
+  type Bucket,
+  type BucketOptions,
+  type OpenStream,
+  type Stream,
+  StreamError,
+  type StreamMessage,
+  type StreamOptions,
+  type StreamState,
+} from "./stream.ts";
+
+/*
+ * A replicated log on NATS JetStream, over three of its packages: `@nats-io/transport-node` speaks to a server,
+ * `@nats-io/jetstream` asks for streams and readers, `@nats-io/kv` keeps small values by name.
+ */
+
+/** For a question about the stream. */
+const ASK_MS_MAX = 5000;
+
+/** For a message, with all that is tried meanwhile. */
+const PUBLISH_MS_MAX = 5000;
+
+/**
+ * Of that for the first attempt, and so much more for each after: what was sent when a leader was lost nobody answers,
+ * and servers that are only slow should not get all of it again and again.
+ */
+const ATTEMPT_MS = 1000;
+
+/** For a reader to be made: where the server that it would be on has stopped, another try finds another one. */
+const READ_MS_MAX = 2000;
+
+/** Of a message, for its id and the name of its stream. */
+const HEADER_BYTES_MAX = 1024;
+
+export const openNatsStream: OpenStream = async (options) => {
+  const link = await openLink(options.address, options.onNote);
+  try {
+    await checkServers(link, options.onNote);
+    const managed = { checkAPI: false };
+    const manager = await jetstreamManager(link.connection, { ...managed, timeout: ASK_MS_MAX });
+    const reader = await jetstreamManager(link.connection, { ...managed, timeout: READ_MS_MAX });
+    const { created, config } = await prepareStream(link, manager, options);
+    const client = jetstream(link.connection, { timeout: ASK_MS_MAX });
+    return new NatsStream(options, created, config.num_replicas, { link, manager, reader, client });
+  } catch (error) {
+    await link.close();
+    throw error;
+  }
+};
+
+class NatsStream implements Stream {
+  readonly name: string;
+  readonly created: string;
+  readonly #replicas: number;
+  readonly #tools: BucketTools;
+
+  constructor({ address }: StreamOptions, created: string, replicas: number, tools: BucketTools) {
+    this.name = address.stream;
+    this.created = created;
+    this.#replicas = replicas;
+    this.#tools = tools;
+  }
+
+  get messageBytesMax(): number {
+    return (this.#tools.link.connection.info?.max_payload ?? 0) - HEADER_BYTES_MAX;
+  }
+
+  async publish(message: Uint8Array, id: string): Promise<number> {
+    const untilMs = performance.now() + PUBLISH_MS_MAX;
+    for (let attempt = 1; ; attempt++) {
+      const leftMs = Math.max(1, untilMs - performance.now());
+      try {
+        return await this.#publishOnce(message, id, Math.min(leftMs, attempt * ATTEMPT_MS));
+      } catch (error) {
+        const failure = streamErrorOf(error, `publish to the stream "${this.name}"`);
+        // Under the same id it does no harm where the message is there already.
+        const pauseMs = retryMs() / 10;
+        const mayPass = failure.kind === "unreachable" && !this.#tools.link.isClosed;
+        if (!mayPass || performance.now() + pauseMs > untilMs) throw failure;
+        await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      }
+    }
+  }
+
+  async #publishOnce(message: Uint8Array, id: string, timeout: number): Promise<number> {
+    const { link, client } = this.#tools;
+    await link.connected(timeout);
+    const options = { msgID: id, timeout, expect: { streamName: this.name } };
+    const { seq } = await link.untilLoss(() => client.publish(subjectOf(this.name), message, options));
+    return seq;
+  }
+
+  async follow(
+    from: number,
+    onMessage: (message: StreamMessage) => Promise<void> | void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { link, reader } = this.#tools;
+    const stream = { link, manager: reader, name: this.name, created: this.created };
+    await followStream(stream, from, onMessage, signal);
+    if (!signal.aborted) throw new StreamError("unreachable", `The stream "${this.name}" was closed.`);
+  }
+
+  async state(): Promise<StreamState> {
+    const { link, manager } = this.#tools;
+    const { state, created } = await askStreamInfo(link, manager, this.name);
+    if (created !== this.created)
+      throw new StreamError("gone", `The stream "${this.name}" was removed and created anew at ${created}.`);
+    return { firstMessage: state.first_seq, lastMessage: state.last_seq, bytes: state.bytes };
+  }
+
+  async purgeBefore(message: number): Promise<void> {
+    const { link, manager } = this.#tools;
+    const { lastMessage } = await this.state();
+    const seq = Math.min(message, lastMessage + 1); // Beyond it the servers would leave numbers out.
+    await link.ask(`purge the stream "${this.name}"`, () => manager.streams.purge(this.name, { seq }));
+  }
+
+  async bucket(name: string, options: BucketOptions = {}): Promise<Bucket> {
+    return openBucket(this.#tools, { ...options, name, replicas: this.#replicas });
+  }
+
+  close(): Promise<void> {
+    return this.#tools.link.close();
+  }
+}

@@ -1,0 +1,175 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { credsAuthenticator, nkeys } from "@nats-io/transport-node";
+import { openNatsStream } from "../../../src/runtime/stream/nats-stream.ts";
+import { type StreamAddress, StreamError } from "../../../src/runtime/stream/stream.ts";
+import { makeCertificates } from "../../mqtt/support/certificates.ts";
+import { nativeDeno } from "../../support/native-deno.ts";
+import {
+  type NatsCluster,
+  type NatsClusterOptions,
+  startNatsCluster,
+} from "../../support/nats/nats-cluster.ts";
+import { hasNatsServer } from "../../support/nats/nats-server.ts";
+
+const CLEAR = { isSecure: false, stream: "wherehouse", credentials: null, authorities: null };
+
+/** The system account tells the others how its servers are set up, as deploy/cluster has it. */
+const TELLING = `
+accounts {
+  SYS { users: [{ user: sys, password: sys }]
+        exports: [{ service: "$SYS.REQ.SERVER.PING.JSZ", response_type: stream }] }
+  APP { jetstream: enabled, users: [{ user: app, password: "secret word" }]
+        imports: [{ service: { account: SYS, subject: "$SYS.REQ.SERVER.PING.JSZ" } }] }
+}
+system_account: SYS
+`;
+const LOGIN = { user: "app", pass: "secret word" };
+const APP = { kind: "user", user: "app", password: "secret word" } as const;
+
+/** Opens it, closes it, and says what became of it. */
+async function tryToOpen(address: StreamAddress): Promise<{ notes: string[]; failure: StreamError | null }> {
+  const notes: string[] = [];
+  try {
+    const stream = await openNatsStream({
+      address,
+      create: { firstMessage: 1, bytesMax: 1_000_000 },
+      onNote: (note) => notes.push(note),
+    });
+    expect(await stream.publish(new Uint8Array(3), `${performance.now()}`)).toBeGreaterThan(0);
+    const bucket = await stream.bucket("wherehouse-nodes");
+    await bucket.put("me", new Uint8Array(1));
+    await stream.close();
+    return { notes, failure: null };
+  } catch (error) {
+    if (!(error instanceof StreamError)) throw error;
+    return { notes, failure: error };
+  }
+}
+
+test("a server that is too old is refused, and one that is not there can't be reached", async () => {
+  const server = createServer((socket) => {
+    socket.write(
+      `INFO {"server_id":"x","server_name":"old","version":"2.9.10","proto":1,"headers":true,"max_payload":1048576}\r\n`,
+    );
+    socket.on("data", (bytes) => {
+      if (bytes.includes("PING")) socket.write("PONG\r\n");
+    });
+    socket.on("error", () => undefined); // The client may be gone first.
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const servers = [`127.0.0.1:${(server.address() as { port: number }).port}`];
+  const { failure } = await tryToOpen({ ...CLEAR, servers });
+  expect(failure?.kind).toBe("refused");
+  expect(failure?.message).toBe("The NATS server old is of version 2.9.10: at least 2.15.0 is needed.");
+  await new Promise((resolve) => server.close(resolve));
+  const later = await tryToOpen({ ...CLEAR, servers });
+  expect(later.failure?.kind).toBe("unreachable");
+  expect(later.failure?.message).toContain(servers[0]!);
+});
+
+describe.if(hasNatsServer("the tests of how streams on NATS are set up"))("a single server", () => {
+  let cluster: NatsCluster | null = null;
+  let directory: string | null = null;
+  afterEach(async () => {
+    await cluster?.close();
+    cluster = null;
+    if (directory !== null) rmSync(directory, { recursive: true });
+    directory = null;
+  });
+
+  async function start(options: Omit<NatsClusterOptions, "count">): Promise<readonly string[]> {
+    cluster = await startNatsCluster({ count: 1, ...options });
+    return cluster.servers;
+  }
+
+  test("has one replica of each, and that it may not be asked how it syncs is said once", async () => {
+    const servers = await start({});
+    const { failure, notes } = await tryToOpen({ ...CLEAR, servers });
+    expect(failure).toBeNull();
+    expect(notes).toEqual([expect.stringContaining("sync_interval: always")]);
+  });
+
+  test("that syncs always and says so is taken without a word, with the right password alone", async () => {
+    const servers = await start({ lines: [TELLING], login: LOGIN });
+    expect(await tryToOpen({ ...CLEAR, servers, credentials: APP })).toEqual({ notes: [], failure: null });
+    for (const credentials of [null, { ...APP, password: "wrong" }]) {
+      const { failure } = await tryToOpen({ ...CLEAR, servers, credentials });
+      expect(failure?.kind).toBe("refused");
+      expect(failure?.message).not.toContain("wrong");
+      expect(failure?.message).toContain("WHEREHOUSE_NATS_PASSWORD");
+    }
+  });
+
+  test("that syncs every two minutes and says so is refused", async () => {
+    const servers = await start({ lines: [TELLING], sync: "2m", login: LOGIN });
+    const { failure } = await tryToOpen({ ...CLEAR, servers, credentials: APP });
+    expect(failure?.kind).toBe("refused");
+    expect(failure?.message).toContain(
+      'The NATS server n1 does not sync what it acknowledges: set "sync_interval',
+    );
+  });
+
+  test("takes a token", async () => {
+    const servers = await start({ lines: ["authorization { token: s3cret }"], login: { token: "s3cret" } });
+    const credentials = { kind: "token", token: "s3cret" } as const;
+    expect((await tryToOpen({ ...CLEAR, servers, credentials })).failure).toBeNull();
+    const wrong = { kind: "token", token: "guessed" } as const;
+    expect((await tryToOpen({ ...CLEAR, servers, credentials: wrong })).failure?.kind).toBe("refused");
+  });
+
+  test("takes the text of a .creds file", async () => {
+    const user = nkeys.createUser();
+    const seed = new TextDecoder().decode(user.getSeed());
+    const text = `-----BEGIN NATS USER JWT-----
+none
+------END NATS USER JWT------
+
+-----BEGIN USER NKEY SEED-----
+${seed}
+------END USER NKEY SEED------
+`;
+    const login = { authenticator: credsAuthenticator(new TextEncoder().encode(text)) };
+    const lines = [`authorization { users: [{ nkey: ${user.getPublicKey()} }] }`];
+    const servers = await start({ lines, login });
+    const credentials = { kind: "file", text } as const;
+    expect((await tryToOpen({ ...CLEAR, servers, credentials })).failure).toBeNull();
+    expect((await tryToOpen({ ...CLEAR, servers })).failure?.kind).toBe("refused");
+  });
+
+  test("over TLS is trusted where the operator's authorities signed it, on either runtime, and else not", async () => {
+    directory = mkdtempSync(join(tmpdir(), "wherehouse-nats-tls-"));
+    makeCertificates(directory);
+    const path = join(directory, "ca.pem");
+    const authorities = readFileSync(path, "utf8");
+    const tls = `tls { cert_file: "${directory}/broker.pem", key_file: "${directory}/broker.key" }`;
+    const servers = await start({
+      lines: [tls],
+      hostname: "localhost",
+      login: { tls: { ca: authorities } },
+    });
+    const secure = { ...CLEAR, servers, isSecure: true };
+    expect((await tryToOpen({ ...secure, authorities })).failure).toBeNull();
+    expect((await tryToOpen({ ...secure, authorities: null })).failure?.kind).toBe("unreachable");
+    const otherName = servers.map((server) => server.replace("localhost", "127.0.0.1"));
+    expect((await tryToOpen({ ...secure, authorities, servers: otherName })).failure?.kind).toBe(
+      "unreachable",
+    );
+
+    const script = join(import.meta.dir, "stream-user.ts");
+    const child = Bun.spawn(
+      [nativeDeno(), "run", "--allow-all", script, servers.join(","), "deno", "10", "5", path],
+      { stdout: "pipe", stderr: "inherit" },
+    );
+    expect(JSON.parse((await new Response(child.stdout).text()) || "null")).toMatchObject({ followed: 10 });
+  });
+
+  test("in clear is no server for who asks for TLS", async () => {
+    const servers = await start({});
+    const { failure } = await tryToOpen({ ...CLEAR, servers, isSecure: true });
+    expect(failure?.kind).toBe("unreachable");
+  });
+});

@@ -1,0 +1,198 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { jetstreamManager } from "@nats-io/jetstream";
+import { type ConnectionOptions, connect, type NatsConnection } from "@nats-io/transport-node";
+import { freePorts } from "./free-ports.ts";
+import { findNatsServer, type NatsServer, startNatsServer } from "./nats-server.ts";
+
+/** One nats-server, or three that replicate, on this machine. */
+export interface NatsCluster {
+  /** `HOST:PORT` of each. */
+  readonly servers: readonly string[];
+  readonly names: readonly string[];
+  /** Which server leads a stream; null while none does. */
+  leaderOf(stream: string): Promise<number | null>;
+  /** Which server keeps a reader of a stream, for each that there is. */
+  readerServersOf(stream: string): Promise<number[]>;
+  /** Ends it as a power cut does. */
+  kill(server: number): Promise<void>;
+  /** It keeps its connections, and says nothing. */
+  stop(server: number): void;
+  continue(server: number): void;
+  /** Starts one that was killed on what it had. */
+  restart(server: number): void;
+  /** Waits for a stream to have a leader, and as many replicas that have caught up. */
+  whole(stream: string): Promise<void>;
+  /** A connection of the test's own, to any server that answers. */
+  ask<Answer>(question: (connection: NatsConnection) => Promise<Answer>): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+export interface NatsClusterOptions {
+  readonly count: 1 | 3;
+  /** Further lines of each server's configuration. */
+  readonly lines?: readonly string[];
+  readonly sync?: string;
+  /** What clients call it by; it listens on 127.0.0.1. */
+  readonly hostname?: string;
+  /** How the test's own connections are let in. */
+  readonly login?: ConnectionOptions;
+  /**
+   * Where one server finds another, which listens on this port for it: the port of something between them. Left out,
+   * they find each other directly.
+   */
+  readonly routeBy?: (from: number, to: number, port: number) => Promise<number>;
+}
+
+/** Resolves once the servers take streams. */
+export async function startNatsCluster(options: NatsClusterOptions): Promise<NatsCluster> {
+  const { count, lines = [], sync = "always", hostname = "127.0.0.1", login = {} } = options;
+  const { routeBy = async (_from, _to, port) => port } = options;
+  const binary = findNatsServer();
+  if (binary === null) throw new Error("There is no nats-server.");
+  const directory = mkdtempSync(join(tmpdir(), "wherehouse-nats-"));
+  const ports = await freePorts(2 * count);
+  const clientPorts = ports.slice(0, count);
+  const routePorts = ports.slice(count);
+  const routes = await Promise.all(
+    clientPorts.map(async (_, from) => {
+      const others = routePorts.flatMap((port, to) => (to === from ? [] : [routeBy(from, to, port)]));
+      return (await Promise.all(others)).map((port) => `nats-route://127.0.0.1:${port}`);
+    }),
+  );
+  const names = clientPorts.map((_, index) => `n${index + 1}`);
+  const startOne = (index: number) =>
+    startNatsServer({
+      binary,
+      name: names[index]!,
+      directory: join(directory, names[index]!),
+      port: clientPorts[index]!,
+      sync,
+      lines: [...lines, ...(count === 1 ? [] : [clusterLine(routePorts[index]!, routes[index]!)])],
+    });
+  const servers: NatsServer[] = names.map((_, index) => startOne(index));
+  const urls = clientPorts.map((port) => `${hostname}:${port}`);
+  const ask = <Answer>(question: (connection: NatsConnection) => Promise<Answer>) =>
+    askAny({ ...login, servers: urls }, question);
+  let isClosed = false;
+  const cluster: NatsCluster = {
+    servers: urls,
+    names,
+    ask,
+    leaderOf: (stream) => leaderOf(ask, names, stream),
+    readerServersOf: (stream) => readerServersOf(ask, names, stream),
+    async kill(server) {
+      servers[server]!.signal("SIGKILL");
+      await servers[server]!.exited();
+    },
+    stop: (server) => servers[server]!.signal("SIGSTOP"),
+    continue: (server) => servers[server]!.signal("SIGCONT"),
+    restart(server) {
+      if (isClosed) throw new Error("The servers were closed.");
+      servers[server] = startOne(server);
+    },
+    whole: (stream) => waitFor(`the stream ${stream} to be whole`, () => isWhole(ask, stream, count)),
+    async close() {
+      isClosed = true;
+      for (const server of servers) server.signal("SIGKILL");
+      await Promise.all(servers.map((server) => server.exited()));
+      rmSync(directory, { recursive: true });
+    },
+  };
+  try {
+    await Promise.race([
+      waitFor("the servers to take streams", () => ask((connection) => takesStreams(connection, count))),
+      ...servers.map(async (server) => {
+        await server.exited();
+        throw new Error(`The server ${server.name} has ended.`);
+      }),
+    ]);
+  } catch (error) {
+    console.error(servers.map(({ log }) => readFileSync(log, "utf8").slice(-2000)).join("\n"));
+    await cluster.close();
+    throw error;
+  }
+  return cluster;
+}
+
+/**
+ * Servers are found by their configuration alone: what they tell of one another would lead past what is between them.
+ * Port 9 answers nobody.
+ */
+function clusterLine(port: number, routes: readonly string[]): string {
+  const address = `listen: "127.0.0.1:${port}", advertise: "127.0.0.1:9", no_advertise: true`;
+  return `cluster { name: test, ${address}, routes: [${routes.join(", ")}] }`;
+}
+
+type Ask = NatsCluster["ask"];
+
+async function askAny<Answer>(
+  options: ConnectionOptions,
+  question: (connection: NatsConnection) => Promise<Answer>,
+): Promise<Answer> {
+  const connection = await connect({ ...options, timeout: 1000, reconnect: false });
+  try {
+    return await question(connection);
+  } finally {
+    await connection.close();
+  }
+}
+
+/** Streams of as many replicas can be made once the servers have found one another. */
+async function takesStreams(connection: NatsConnection, count: number): Promise<boolean> {
+  const manager = await jetstreamManager(connection, { checkAPI: false, timeout: 1000 });
+  await manager.streams.add({ name: "ready", subjects: ["ready"], num_replicas: count });
+  return manager.streams.delete("ready");
+}
+
+async function leaderOf(ask: Ask, names: readonly string[], stream: string): Promise<number | null> {
+  try {
+    return await ask(async (connection) => {
+      const manager = await jetstreamManager(connection, { checkAPI: false, timeout: 1000 });
+      const { cluster } = await manager.streams.info(stream);
+      const index = names.indexOf(cluster?.leader ?? "");
+      return index < 0 ? null : index;
+    });
+  } catch {
+    return null; // Nobody leads it, so nobody answers.
+  }
+}
+
+function readerServersOf(ask: Ask, names: readonly string[], stream: string): Promise<number[]> {
+  return ask(async (connection) => {
+    const manager = await jetstreamManager(connection, { checkAPI: false });
+    const servers: number[] = [];
+    for await (const { cluster } of manager.consumers.list(stream))
+      servers.push(names.indexOf(cluster?.leader ?? ""));
+    return servers;
+  });
+}
+
+function isWhole(ask: Ask, stream: string, count: number): Promise<boolean> {
+  return ask(async (connection) => {
+    const manager = await jetstreamManager(connection, { checkAPI: false, timeout: 1000 });
+    const { cluster } = await manager.streams.info(stream);
+    const replicas = cluster?.replicas ?? [];
+    return (
+      (cluster?.leader ?? "") !== "" &&
+      replicas.length === count - 1 &&
+      replicas.every(({ current, offline }) => current && offline !== true)
+    );
+  });
+}
+
+/** Until it is so; what fails meanwhile is tried again. */
+async function waitFor(what: string, isSo: () => Promise<boolean>, waitMsMax = 60_000): Promise<void> {
+  const untilMs = performance.now() + waitMsMax;
+  for (;;) {
+    let failure: unknown = null;
+    try {
+      if (await isSo()) return;
+    } catch (error) {
+      failure = error;
+    }
+    if (performance.now() > untilMs) throw new Error(`Waited in vain for ${what}.`, { cause: failure });
+    await Bun.sleep(100);
+  }
+}
