@@ -31,7 +31,7 @@ import type { StartHelper } from "./runtime/helper/helper.ts";
 import type { AcquireLock, LockOwner } from "./runtime/lock.ts";
 import { READING_SIZES } from "./service/export/export-source.ts";
 import { createExports, type Exports } from "./service/export/exports.ts";
-import { createIngest, type Ingest } from "./service/ingest.ts";
+import { createIngest, type Ingest } from "./service/ingest/ingest.ts";
 import { Packing } from "./service/packing.ts";
 import { createQuarantineSweeps, type QuarantineSweeps } from "./service/quarantine/sweeps.ts";
 import { createSealSchedule, type SealSchedule } from "./service/seal/schedule.ts";

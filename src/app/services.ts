@@ -26,7 +26,7 @@ import { createCurrentQueries } from "../service/current.ts";
 import { createReadCoordinates } from "../service/density/read-coordinates.ts";
 import { createFindings } from "../service/findings.ts";
 import { createHistoryQueries } from "../service/history/history.ts";
-import type { Ingest } from "../service/ingest.ts";
+import type { Ingest } from "../service/ingest/ingest.ts";
 import { createLive } from "../service/live/create-live.ts";
 import { ViewerSlots } from "../service/live/viewer-slots.ts";
 import { createNearby } from "../service/nearby.ts";

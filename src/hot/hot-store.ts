@@ -41,6 +41,8 @@ export interface HotStore {
   readonly deviceCount: number;
   /** The last entry that was laid over the store, or 0. */
   readonly appliedSequence: number;
+  /** The entry of the log up to which everything can be asked for: also what the archive holds, and no log any more. */
+  readonly visibleSequence: number;
 
   /**
    * Says that nobody asks about devices until `endReplay`: what they are found by is then made for all at once, with
@@ -53,6 +55,8 @@ export interface HotStore {
   keepChanges(sequence: number): void;
   /** Says who is told, while a batch is applied, that it made something of an app visible. */
   watchChanges(onChanged: (appId: AppId) => void): void;
+  /** Says who is told of each entry that was laid over the store. */
+  watchApplied(onApplied: (sequence: number) => void): void;
   /** Who saw what this entry of the log made of an app that is not there, or more, missed nothing since. */
   readonly changesSince: number;
 
@@ -105,6 +109,7 @@ export function createHotStore(
   const batches = new BatchWriter(dictionary, ledger, records);
   let appliedSequence = 0;
   let onAppChanged = (_appId: AppId) => {};
+  let onApplied = (_sequence: number) => {};
   return {
     dictionary,
     apply(appId, batch, sequence) {
@@ -116,6 +121,7 @@ export function createHotStore(
       appliedSequence = sequence;
       apps.visibleSequence = sequence;
       if (app.changes.end > end) onAppChanged(appId);
+      onApplied(sequence);
       return applied;
     },
     repeats(appId, batch) {
@@ -132,6 +138,9 @@ export function createHotStore(
     },
     get appliedSequence() {
       return appliedSequence;
+    },
+    get visibleSequence() {
+      return apps.visibleSequence;
     },
     beginReplay() {
       assert(apps.deviceCount === 0, "a replay begins with an empty memory");
@@ -151,16 +160,17 @@ export function createHotStore(
     watchChanges(onChanged) {
       onAppChanged = onChanged;
     },
+    watchApplied(onEntry) {
+      onApplied = onEntry;
+    },
     get changesSince() {
       return apps.changesSince;
     },
     scan({ devices, range, userId, accuracyMetersMax }) {
-      const filter = () => {
-        return { accuracyMetersMax, user: userId === null ? null : dictionary.findUser(userId) };
-      };
+      const user = () => (userId === null ? null : dictionary.findUser(userId));
+      const filter = () => ({ accuracyMetersMax, user: user() });
       return { devices, range, filter, dictionary };
     },
-
     setSealed(sequences, hasAllNewest) {
       ledger.setSealed(sequences);
       records.hasAllNewest = hasAllNewest;
@@ -170,10 +180,7 @@ export function createHotStore(
       ledger.withRecords().map((day) => ({ day: day.day, records: day.count, isSealed: isSealed(day) })),
     seal: (days) => new Sealing(apps, ledger, dictionary, days, appliedSequence),
     holdsLate: (day) => holdsLate(ledger.of(day)),
-    lateRows(app, device) {
-      const source = device === null ? new LateOfApp(app.table, app.lateMinutes) : new LateOfDevice(device);
-      return new LateScan(source, ledger, dictionary, JSON.stringify([app.appId, device?.id ?? null]));
-    },
+    lateRows: (app, device) => lateRowsOf(app, device, ledger, dictionary),
     lateRowsAt: (keys) => new LateScan(new LateOfKeys(keys), ledger, dictionary, null),
     *pack(beforeMs) {
       for (const { table } of apps.all()) yield* table.columns.tracks.pack(beforeMs);
@@ -184,4 +191,14 @@ export function createHotStore(
     },
     forgetDevices: (beforeMs) => forgetDevices(apps, dictionary, beforeMs),
   };
+}
+
+function lateRowsOf(
+  app: AppDevices,
+  device: Device | null,
+  ledger: DayLedger,
+  dictionary: Dictionary,
+): LateScan {
+  const source = device === null ? new LateOfApp(app.table, app.lateMinutes) : new LateOfDevice(device);
+  return new LateScan(source, ledger, dictionary, JSON.stringify([app.appId, device?.id ?? null]));
 }

@@ -18,7 +18,7 @@ import type { ReadCoordinates } from "../service/density/read-coordinates.ts";
 import type { Exports } from "../service/export/exports.ts";
 import type { QueryDependencies } from "../service/find-device.ts";
 import type { HistoryQueries } from "../service/history/history.ts";
-import type { Ingest } from "../service/ingest.ts";
+import type { Ingest } from "../service/ingest/ingest.ts";
 import type { Nearby } from "../service/nearby.ts";
 import type { ReadPositions } from "../service/positions/positions.ts";
 import type { Versions } from "../service/versions.ts";

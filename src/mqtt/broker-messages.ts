@@ -9,7 +9,7 @@ import type { Quarantine } from "../quarantine/quarantine.ts";
 import type { RefusedPoint } from "../service/clients/point-collector.ts";
 import { refusedMessages, type SentMessage } from "../service/clients/refused-messages.ts";
 import type { TakeMessage } from "../service/clients/take-message.ts";
-import { bodiesOf } from "../service/ingest-batches.ts";
+import { bodiesOf } from "../service/ingest/ingest-batches.ts";
 import type { TakeTopicMessage, TopicMessage } from "./receiver.ts";
 
 /** Nobody says in a URL whose device it is: the topic does. */

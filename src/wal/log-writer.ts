@@ -6,7 +6,7 @@ import { isDiskFull, isOutOfDescriptors } from "../runtime/files.ts";
 import type { UtcDay } from "../time/utc-day.ts";
 import type { Coverage, TrimmedLog } from "./closed-segments.ts";
 import { createEntryEncoder } from "./entry/entry.ts";
-import type { LogRefusal, LogWrite, Wal } from "./log.ts";
+import type { LogFollower, LogRefusal, LogWrite, Wal } from "./log.ts";
 import { SegmentWriter, type SegmentWriterOptions } from "./segment-writer.ts";
 import { type WriteGroup, WriteQueue } from "./write-queue.ts";
 
@@ -34,6 +34,7 @@ export class LogWriter implements Wal {
   readonly #segments: SegmentWriter;
   #nextSequence: number;
   #failure: unknown;
+  #follower: LogFollower | null = null;
   #isFull = false;
   #rotation: PromiseWithResolvers<void> | null = null;
   #writing: Promise<void> = Promise.resolve();
@@ -54,9 +55,13 @@ export class LogWriter implements Wal {
     if (this.#failure !== null) return fail({ kind: "log_failed", cause: this.#failure });
     const frame = this.#encoder.encode(appId, batch, FRAME_HEADER_BYTES);
     if (!this.#queue.hasRoom(frame.length)) return fail({ kind: "log_queue_full" });
-    const outcome = this.#queue.add(frame, batch);
+    const outcome = this.#queue.add(frame, appId, batch);
     this.#startWriting();
     return outcome;
+  }
+
+  follow(follower: LogFollower): void {
+    this.#follower = follower;
   }
 
   get lastSequence(): number {
@@ -144,8 +149,10 @@ export class LogWriter implements Wal {
     }
     this.#isFull = false;
     this.#nextSequence += entries.length;
-    entries.forEach(({ resolve }, index) => {
-      resolve(ok(firstSequence + index));
+    entries.forEach(({ appId, batch, resolve }, index) => {
+      const sequence = firstSequence + index;
+      void this.#follower?.take({ appId, batch, sequence }, true);
+      resolve(ok(sequence));
     });
     return null;
   }

@@ -3,6 +3,7 @@ import type { AppId } from "../model/ids.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
 import type { UtcDay } from "../time/utc-day.ts";
 import type { Coverage, TrimmedLog } from "./closed-segments.ts";
+import type { LogEntry } from "./entry/entry.ts";
 
 /** Why a batch was not taken in. None of it is in the log, as far as the log can tell. */
 export type LogRefusal =
@@ -13,16 +14,33 @@ export type LogRefusal =
   /** The disk can't be trusted any more; only a restart tells what is on it. */
   | { readonly kind: "log_failed"; readonly cause: unknown }
   | { readonly kind: "log_queue_full" }
+  /** No majority of the servers of a replicated log answers. It may have the batch all the same, or take it later. */
+  | { readonly kind: "log_unreachable"; readonly cause: unknown }
+  /** A replicated log takes no entry of this length; each half of the batch may fit. */
+  | { readonly kind: "log_entry_too_long" }
   | { readonly kind: "log_closed" };
 
-/** The write-ahead log, as those who append to it see it. */
+/** Who is told of every entry, in the order of the log, once it is durable. */
+export interface LogFollower {
+  /** Of an entry of this process's own, before its `append` resolves. A log of others waits for what is returned. */
+  take(entry: LogEntry, isOwn: boolean): Promise<unknown>;
+  /** Waits until there is room for what others have reported, or the signal comes. */
+  makeRoomFor(batch: ReportBatch, signal: AbortSignal): Promise<void>;
+}
+
+/**
+ * The write-ahead log, as those who append to it see it: a file log of this process alone, or a stream that several
+ * nodes append to.
+ */
 export interface Wal {
   /**
-   * Resolves with the entry's sequence once it is on disk. Entries reach the disk, and resolve, in the order of the
-   * calls.
+   * Resolves with the entry's sequence once it is on disk, and the follower was told of it. Entries of a file log reach
+   * the disk, and resolve, in the order of the calls.
    */
   append(appId: AppId, batch: ReportBatch): Promise<Result<number, LogRefusal>>;
-  /** No entry on disk has a greater sequence; 0 where there was never one. */
+  /** Says who is told of every entry after those that the start brought; before the first `append`. */
+  follow(follower: LogFollower): void;
+  /** No entry that the follower was told of has a greater sequence; 0 where there was never one. */
   readonly lastSequence: number;
   /** Of all segments, as far as they are on disk. */
   readonly bytes: number;

@@ -7,7 +7,7 @@ import type { UtcDay } from "../time/utc-day.ts";
 import { addBatchDays, type ReportsByDay } from "./batch-days.ts";
 import { createEntryEncoder } from "./entry/entry.ts";
 import { createTextColumnReader } from "./entry/text-column.ts";
-import { withoutDays } from "./keep-days.ts";
+import { withoutDays } from "./pick-reports.ts";
 import { type CreateSalt, encodeSegmentHead } from "./segment/segment.ts";
 import { segmentName } from "./segment/segment-name.ts";
 import { SegmentReader } from "./segment/segment-reader.ts";

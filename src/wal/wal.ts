@@ -12,7 +12,7 @@ import { segmentSize } from "./segment/segment-reader.ts";
 
 export type { Coverage, TrimmedLog } from "./closed-segments.ts";
 export type { LogEntry } from "./entry/entry.ts";
-export type { LogRefusal, LogWrite, Wal } from "./log.ts";
+export type { LogFollower, LogRefusal, LogWrite, Wal } from "./log.ts";
 export type { ReplayProgress } from "./replay.ts";
 export type { CreateSalt } from "./segment/segment.ts";
 

@@ -1,4 +1,5 @@
 import type { Result } from "../lib/result.ts";
+import type { AppId } from "../model/ids.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
 import type { UtcDay } from "../time/utc-day.ts";
 import { addBatchDays } from "./batch-days.ts";
@@ -7,6 +8,8 @@ import type { LogRefusal } from "./log.ts";
 /** An entry that waits for the disk. */
 interface WaitingEntry {
   readonly frame: Uint8Array<ArrayBuffer>;
+  readonly appId: AppId;
+  readonly batch: ReportBatch;
   resolve(outcome: Result<number, LogRefusal>): void;
 }
 
@@ -43,10 +46,10 @@ export class WriteQueue {
   }
 
   /** Resolves as the writer resolves the entry. */
-  add(frame: Uint8Array<ArrayBuffer>, batch: ReportBatch): Promise<Result<number, LogRefusal>> {
+  add(frame: Uint8Array<ArrayBuffer>, appId: AppId, batch: ReportBatch): Promise<Result<number, LogRefusal>> {
     this.bytes += frame.length;
     const outcome = new Promise<Result<number, LogRefusal>>((resolve) => {
-      this.#entries.push({ frame, resolve });
+      this.#entries.push({ frame, appId, batch, resolve });
     });
     this.#groupBytes += frame.length;
     addBatchDays(batch, this.#reports);

@@ -40,7 +40,7 @@ import { READING_SIZES } from "../../src/service/export/export-source.ts";
 import { createExports } from "../../src/service/export/exports.ts";
 import { createFindings } from "../../src/service/findings.ts";
 import { createHistoryQueries } from "../../src/service/history/history.ts";
-import { createIngest } from "../../src/service/ingest.ts";
+import { createIngest } from "../../src/service/ingest/ingest.ts";
 import { createLive } from "../../src/service/live/create-live.ts";
 import { ViewerSlots } from "../../src/service/live/viewer-slots.ts";
 import { createNearby } from "../../src/service/nearby.ts";

@@ -116,7 +116,7 @@ function createRefusalNotice(log: EventLog): (refusal: LogRefusal) => void {
     if (refusal.kind === saidKind && performance.now() - saidMs < REPEAT_NOTICE_MS) return;
     saidKind = refusal.kind;
     saidMs = performance.now();
-    const err = "cause" in refusal ? refusal.cause : undefined;
+    const err = "cause" in refusal ? (refusal.cause ?? undefined) : undefined;
     const cause = err === undefined ? "" : `: ${messageOf(err)}`;
     log.warn({ event: refusal.kind, err }, `Reports are refused, ${REFUSAL_TEXTS[refusal.kind]}${cause}`);
   };
@@ -136,5 +136,7 @@ const REFUSAL_TEXTS: Readonly<Record<LogRefusal["kind"], string>> = {
   log_unopened: "no file can be opened; they are taken again once one can",
   log_failed: "the disk failed and can't be trusted until a restart",
   log_queue_full: "more wait for the disk than memory is meant to hold",
+  log_unreachable: "no majority of the log's servers answers; they are taken again once one does",
+  log_entry_too_long: "one of them is longer than the log's servers take",
   log_closed: "the server is stopping",
 };

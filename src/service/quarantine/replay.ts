@@ -17,7 +17,7 @@ import type { Quarantine } from "../../quarantine/quarantine.ts";
 import type { RefusedPoint } from "../clients/point-collector.ts";
 import { refusedMessages, type SentMessage } from "../clients/refused-messages.ts";
 import type { TakeMessage } from "../clients/take-message.ts";
-import { bodiesOf } from "../ingest-batches.ts";
+import { bodiesOf } from "../ingest/ingest-batches.ts";
 
 /** What came of an entry that was tried again. */
 export interface ReplayedEntry {

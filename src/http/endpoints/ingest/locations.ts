@@ -2,7 +2,7 @@ import { NONE, type TakenReports } from "../../../doctor/taken-reports.ts";
 import { ok } from "../../../lib/result.ts";
 import type { ServiceError } from "../../../model/errors.ts";
 import { BATCH_REPORTS_MAX } from "../../../model/report-batch.ts";
-import { bodiesOf, ingestBatches } from "../../../service/ingest-batches.ts";
+import { bodiesOf, ingestBatches } from "../../../service/ingest/ingest-batches.ts";
 import { FUTURE_MAX_MS } from "../../../time/retention.ts";
 import type { BodyShare } from "../../body/body-budget.ts";
 import { BodyReader, TOO_MANY_REPORTS } from "../../body/body-reader.ts";

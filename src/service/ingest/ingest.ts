@@ -1,13 +1,13 @@
-import type { HotStore } from "../hot/hot-store.ts";
-import { fail, ok, type Result } from "../lib/result.ts";
-import type { Scheduler } from "../lib/schedule/scheduler.ts";
-import { inOneStep } from "../lib/schedule/steps.ts";
-import type { ServiceError } from "../model/errors.ts";
-import type { AppId } from "../model/ids.ts";
-import type { ReportBatch } from "../model/report-batch.ts";
-import type { LogRefusal, Wal } from "../wal/wal.ts";
+import type { HotStore } from "../../hot/hot-store.ts";
+import { fail, ok, type Result } from "../../lib/result.ts";
+import type { Scheduler } from "../../lib/schedule/scheduler.ts";
+import type { ServiceError } from "../../model/errors.ts";
+import type { AppId } from "../../model/ids.ts";
+import type { ReportBatch } from "../../model/report-batch.ts";
+import { halvesOf } from "../../wal/pick-reports.ts";
+import type { LogRefusal, Wal } from "../../wal/wal.ts";
 import { IngestLane } from "./ingest-lane.ts";
-import type { SealSchedule } from "./seal/schedule.ts";
+import { type FollowedSchedule, MemoryFollower } from "./memory-follower.ts";
 
 /*
  * Takes a batch in: onto the disk first, then into memory, then the answer, so that what is acknowledged is durable and
@@ -15,13 +15,16 @@ import type { SealSchedule } from "./seal/schedule.ts";
  */
 
 export interface IngestDependencies {
-  readonly log: Pick<Wal, "append" | "lastSequence" | "state">;
+  readonly log: Pick<Wal, "append" | "follow" | "lastSequence" | "state">;
   readonly hot: HotStore;
   /** Told of batches that memory took in, and asked whether it can take more. */
-  readonly schedule: Pick<SealSchedule, "noteReports" | "hasRoomFor">;
+  readonly schedule: FollowedSchedule;
   /** Told of every batch that the log did not take. */
   readonly onRefusal: (refusal: LogRefusal) => void;
-  /** Whether memory has all of the log: a segment that can't be read for now may say otherwise than it does. */
+  /**
+   * Whether memory has all of the log. A segment that can't be read for now may say otherwise than memory does, and so
+   * may an entry of another node that is on its way to this one.
+   */
   readonly hasWholeLog: boolean;
   /** Gives the time to lay batches over memory. */
   readonly scheduler: Scheduler;
@@ -43,13 +46,12 @@ export type Ingest = (appId: AppId, batch: ReportBatch) => Promise<Result<Ingest
  */
 const UNDER_WAY_MAX = 40_000;
 
-/** Who waits for memory, all apps together: its order is that of the log. No app is called so. */
-const MEMORY = "";
-
 export function createIngest(dependencies: IngestDependencies): Ingest {
   const { log, hot, schedule, onRefusal, hasWholeLog, scheduler } = dependencies;
   /** Batches of each app that memory does not show yet. */
   const lanes = new Map<AppId, IngestLane>();
+  const memory = new MemoryFollower(hot, scheduler, schedule);
+  log.follow(memory);
 
   async function store(appId: AppId, batch: ReportBatch, isAlone: boolean): ReturnType<Ingest> {
     // Of a log that has failed, perhaps at the start, memory may show what the disk has not.
@@ -62,17 +64,31 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
       return fail(unavailable("old reports arrive faster than they are archived; send again shortly", 2));
     }
     const appended = await log.append(appId, batch);
+    if (!appended.ok && appended.error.kind === "log_entry_too_long" && batch.count > 1)
+      return storeHalves(appId, batch);
     if (!appended.ok) {
+      // Each that waits would wait for servers that don't answer as long again, and the one behind it twice as long.
+      if (appended.error.kind === "log_unreachable") lanes.get(appId)?.turnAway();
       onRefusal(appended.error);
       return fail(refusalError(appended.error));
     }
     const sequence = appended.value;
-    const applied = await scheduler.run(
-      MEMORY,
-      inOneStep(() => hot.apply(appId, batch, sequence)),
-    );
-    schedule.noteReports();
-    return ok({ ...applied, sequence });
+    return ok({ ...(await memory.applied(sequence)), sequence });
+  }
+
+  /** As entries of their own: what a replicated log takes at once is less than what a client may send at once. */
+  async function storeHalves(appId: AppId, batch: ReportBatch): ReturnType<Ingest> {
+    const [first, second] = halvesOf(batch);
+    const before = await store(appId, first, false);
+    if (!before.ok) return before;
+    const after = await store(appId, second, false);
+    if (!after.ok) return after;
+    const { accepted, duplicates, sequence } = after.value;
+    return ok({
+      accepted: before.value.accepted + accepted,
+      duplicates: before.value.duplicates + duplicates,
+      sequence,
+    });
   }
 
   return async function ingest(appId, batch) {
@@ -81,6 +97,7 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
     lanes.set(appId, lane);
     const size = batch.count + batch.texts.length;
     const isAlone = await lane.enter(size);
+    if (isAlone === null) return fail(refusalError({ kind: "log_unreachable", cause: null }));
     try {
       return await store(appId, batch, isAlone);
     } finally {
@@ -89,6 +106,7 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
     }
   };
 }
+
 function refusalError(refusal: LogRefusal): ServiceError {
   switch (refusal.kind) {
     case "log_full":
@@ -97,8 +115,12 @@ function refusalError(refusal: LogRefusal): ServiceError {
       return unavailable("too many files are open: no reports are taken until some are closed", 5);
     case "log_failed":
       return unavailable("the log failed: no reports are taken until the server is restarted", 60);
+    case "log_unreachable":
+      return unavailable("no majority of the log's servers answers: send again shortly", 2);
     case "log_queue_full":
       return unavailable("too many reports are waiting for the disk; send again shortly", 1);
+    case "log_entry_too_long":
+      return unavailable("the report is longer than the log's servers take", 60);
     case "log_closed":
       return unavailable("the server is stopping", 5);
   }

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
-import { createHotStore } from "../../src/hot/hot-store.ts";
-import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
-import type { Steps } from "../../src/lib/schedule/steps.ts";
-import { FileError } from "../../src/runtime/files.ts";
-import { createIngest } from "../../src/service/ingest.ts";
-import { createSimulatedFiles, type SimulatedFiles } from "../support/disk/simulated-files.ts";
-import { NO_SEALS } from "../support/empty-archive.ts";
-import { APP, batchOf } from "../support/reports/batches.ts";
-import { openTestWal } from "../wal/fixture.ts";
+import { createHotStore } from "../../../src/hot/hot-store.ts";
+import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
+import type { Steps } from "../../../src/lib/schedule/steps.ts";
+import { FileError } from "../../../src/runtime/files.ts";
+import { createIngest } from "../../../src/service/ingest/ingest.ts";
+import { createSimulatedFiles, type SimulatedFiles } from "../../support/disk/simulated-files.ts";
+import { NO_SEALS } from "../../support/empty-archive.ts";
+import { APP, batchOf } from "../../support/reports/batches.ts";
+import { openTestWal } from "../../wal/fixture.ts";
 
 const REPORT = { device_id: "bus", timestamp: 1_769_442_912_000, latitude: 1, longitude: 2 };
 const BATCH = batchOf([REPORT]);
@@ -82,6 +82,7 @@ test("ingest() has so much of an app under way and no more, and takes all in, in
     log: {
       state: "open",
       lastSequence: 0,
+      follow: (follower) => log.follow(follower),
       async append(appId, batch) {
         const size = batch.count + batch.texts.length;
         underWay.set(appId, (underWay.get(appId) ?? 0) + size);

@@ -1,7 +1,7 @@
-import { ok, type Result } from "../lib/result.ts";
-import type { ServiceError } from "../model/errors.ts";
-import type { AppId } from "../model/ids.ts";
-import type { ReportBatch } from "../model/report-batch.ts";
+import { ok, type Result } from "../../lib/result.ts";
+import type { ServiceError } from "../../model/errors.ts";
+import type { AppId } from "../../model/ids.ts";
+import type { ReportBatch } from "../../model/report-batch.ts";
 import type { Ingest, IngestAnswer } from "./ingest.ts";
 
 /**

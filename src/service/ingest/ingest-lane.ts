@@ -1,7 +1,7 @@
 /** One app's batches on their way to memory: so much at a time, the others in their order behind them. */
 export class IngestLane {
   readonly #sizeMax: number;
-  readonly #waiting: { readonly size: number; enter(isAlone: boolean): void }[] = [];
+  readonly #waiting: { readonly size: number; enter(isAlone: boolean | null): void }[] = [];
   #taken = 0;
 
   constructor(sizeMax: number) {
@@ -13,8 +13,11 @@ export class IngestLane {
     return this.#taken === 0;
   }
 
-  /** Waits for room, which a batch that is larger than all of it finds where there is no other; true if so. */
-  async enter(size: number): Promise<boolean> {
+  /**
+   * Waits for room, which a batch that is larger than all of it finds where there is no other; true if so. Null for who
+   * was turned away: nothing is to be left then.
+   */
+  async enter(size: number): Promise<boolean | null> {
     if (this.#waiting.length > 0 || !this.#hasRoomFor(size)) {
       return new Promise((enter) => this.#waiting.push({ size, enter }));
     }
@@ -27,6 +30,11 @@ export class IngestLane {
       const next = this.#waiting.shift()!;
       next.enter(this.#take(next.size)); // Its room is taken at once: who comes next must not find it.
     }
+  }
+
+  /** Nobody is to wait any longer for what is under way. */
+  turnAway(): void {
+    for (const { enter } of this.#waiting.splice(0)) enter(null);
   }
 
   #hasRoomFor(size: number): boolean {

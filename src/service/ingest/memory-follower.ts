@@ -1,0 +1,63 @@
+import type { AppliedBatch } from "../../hot/batch-writer.ts";
+import type { HotStore } from "../../hot/hot-store.ts";
+import { assert } from "../../lib/assert.ts";
+import type { Scheduler } from "../../lib/schedule/scheduler.ts";
+import { inOneStep } from "../../lib/schedule/steps.ts";
+import { wait } from "../../lib/schedule/wait.ts";
+import type { ReportBatch } from "../../model/report-batch.ts";
+import type { LogEntry, LogFollower } from "../../wal/wal.ts";
+import type { SealSchedule } from "../seal/schedule.ts";
+
+/** Told of reports that memory took in, and asked for room. */
+export type FollowedSchedule = Pick<SealSchedule, "noteReports" | "hasRoomFor">;
+
+/** What waits for a seal looks for room this often. */
+const ROOM_PAUSE_MS = 200;
+
+/** Who waits for memory, all apps together: its order is that of the log. No app is called so. */
+const MEMORY = "";
+
+/**
+ * Lays entries of the log over memory, in its order, each in a step of its own. What came of those that this process
+ * appended is kept until it is asked for: the answer to whoever sent them.
+ */
+export class MemoryFollower implements LogFollower {
+  readonly #hot: Pick<HotStore, "apply">;
+  readonly #scheduler: Scheduler;
+  readonly #schedule: FollowedSchedule;
+  readonly #applied = new Map<number, Promise<AppliedBatch>>();
+
+  constructor(hot: Pick<HotStore, "apply">, scheduler: Scheduler, schedule: FollowedSchedule) {
+    this.#hot = hot;
+    this.#scheduler = scheduler;
+    this.#schedule = schedule;
+  }
+
+  take({ appId, batch, sequence }: LogEntry, isOwn: boolean): Promise<unknown> {
+    const applied = this.#scheduler.run(
+      MEMORY,
+      inOneStep(() => {
+        const result = this.#hot.apply(appId, batch, sequence);
+        this.#schedule.noteReports();
+        return result;
+      }),
+    );
+    if (isOwn) this.#applied.set(sequence, applied);
+    return applied;
+  }
+
+  async makeRoomFor(batch: ReportBatch, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && !this.#schedule.hasRoomFor(batch)) {
+      this.#schedule.noteReports(); // Begins a seal where none is under way and the last one did not just fail.
+      await wait(ROOM_PAUSE_MS, signal);
+    }
+  }
+
+  /** What the entry came to, once memory shows it; asked once of each that the log has taken. */
+  applied(sequence: number): Promise<AppliedBatch> {
+    const applied = this.#applied.get(sequence);
+    assert(applied !== undefined, "the log hands an entry over before it says that it has it");
+    this.#applied.delete(sequence);
+    return applied;
+  }
+}

@@ -1,0 +1,110 @@
+import { nextTurn } from "../../lib/schedule/next-turn.ts";
+import { type Stream, StreamError, type StreamState } from "../../runtime/stream/stream.ts";
+import type { LogEntry } from "../entry/entry.ts";
+import type { ReplayProgress } from "../replay.ts";
+import type { LogRecovery } from "../wal.ts";
+import { StreamLog, type StreamLogOptions } from "./stream-log.ts";
+
+/*
+ * A start of a node reads what it needs of the stream, while requests are told to wait.
+ */
+
+export interface OpenStreamLogOptions extends StreamLogOptions {
+  /** Called for every entry of the start, in order, while requests wait. */
+  onEntry(entry: LogEntry): void;
+  onProgress?(progress: ReplayProgress): void;
+  /** Breaks the start off, which else lasts as long as no server answers. */
+  readonly signal?: AbortSignal;
+  /** How far the stream is. Left out, a server that is away as it is asked fails the start. */
+  askState?(): Promise<StreamState>;
+}
+
+const SLICE_MS = 10;
+
+/**
+ * Reads up to what was the last message when the start began, and goes on from there. Throws a `StreamError`, `gone`
+ * where others have purged what it needs, and a `MessageError` where a message can't be read.
+ */
+export async function openStreamLog(
+  options: OpenStreamLogOptions,
+): Promise<{ wal: StreamLog; recovery: LogRecovery }> {
+  const { stream, fromMessage, onEntry, onProgress, signal } = options;
+  const { askState: state = () => stream.state() } = options;
+  const { firstMessage, lastMessage, bytes } = await reachedState({ name: stream.name, state }, fromMessage);
+  const share = (lastMessage + 1 - fromMessage) / Math.max(1, lastMessage + 1 - firstMessage);
+  const totalBytes = Math.ceil(bytes * share);
+  const recovery = { segments: 0, entries: 0, records: 0, bytes: 0, damage: [], tornTail: null };
+  const read = Promise.withResolvers<void>();
+  let sliceEndMs = performance.now() + SLICE_MS;
+  let isRead = false;
+
+  async function replay(entries: readonly LogEntry[], message: number, messageBytes: number): Promise<void> {
+    recovery.bytes += messageBytes;
+    for (const [index, entry] of entries.entries()) {
+      onEntry(entry);
+      recovery.entries++;
+      recovery.records += entry.batch.count;
+      const isLast = message >= lastMessage && index === entries.length - 1;
+      if (!isLast && performance.now() >= sliceEndMs) await nextSlice(); // A message may have a thousand entries.
+    }
+    if (message >= lastMessage) finish();
+  }
+
+  async function nextSlice(): Promise<void> {
+    onProgress?.({
+      replayedBytes: Math.min(recovery.bytes, totalBytes),
+      totalBytes,
+      records: recovery.records,
+    });
+    await nextTurn();
+    sliceEndMs = performance.now() + SLICE_MS;
+  }
+
+  function finish(): void {
+    isRead = true;
+    wal.endReplay();
+    read.resolve();
+  }
+
+  const wal = new StreamLog(
+    {
+      ...options,
+      onFailed(error) {
+        if (isRead) options.onFailed(error);
+        else read.reject(error);
+      },
+    },
+    replay,
+  );
+  if (fromMessage > lastMessage) finish();
+  const breakOff = () => read.reject(new StreamError("unreachable", "The start was broken off."));
+  if (signal?.aborted === true) breakOff();
+  signal?.addEventListener("abort", breakOff);
+  wal.begin();
+  try {
+    await read.promise;
+  } catch (error) {
+    await wal.close();
+    throw error;
+  } finally {
+    signal?.removeEventListener("abort", breakOff);
+  }
+  onProgress?.({ replayedBytes: totalBytes, totalBytes, records: recovery.records });
+  return { wal, recovery: { ...recovery, readUpTo: Number.POSITIVE_INFINITY } };
+}
+
+/** Asks the stream. Throws a `StreamError`, `gone` where it has not all from this message on. */
+export async function reachedState(
+  stream: Pick<Stream, "name" | "state">,
+  fromMessage: number,
+): Promise<StreamState> {
+  const state = await stream.state();
+  const { firstMessage, lastMessage } = state;
+  if (fromMessage >= firstMessage && fromMessage <= lastMessage + 1) return state;
+  const has = lastMessage < firstMessage ? "none" : `${firstMessage} to ${lastMessage}`;
+  throw new StreamError(
+    "gone",
+    `This node needs the stream "${stream.name}" from message ${fromMessage} on, and it has ${has}. ` +
+      "Copy the data of another node: join URL --data-dir DIR.",
+  );
+}

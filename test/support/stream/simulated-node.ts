@@ -1,0 +1,165 @@
+import { createHotStore, type HotStore } from "../../../src/hot/hot-store.ts";
+import { assert } from "../../../src/lib/assert.ts";
+import type { Result } from "../../../src/lib/result.ts";
+import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
+import type { ServiceError } from "../../../src/model/errors.ts";
+import type { AppId } from "../../../src/model/ids.ts";
+import { createHistoryQueries } from "../../../src/service/history/history.ts";
+import { createIngest, type Ingest, type IngestAnswer } from "../../../src/service/ingest/ingest.ts";
+import { createManualClock } from "../../../src/time/clock.ts";
+import type { TimeRange } from "../../../src/time/range.ts";
+import { DEFAULT_RETENTION } from "../../../src/time/retention.ts";
+import type { LogRefusal } from "../../../src/wal/log.ts";
+import { openStreamLog } from "../../../src/wal/stream/open-stream-log.ts";
+import type { StreamLog } from "../../../src/wal/stream/stream-log.ts";
+import type { Coverage } from "../../../src/wal/wal.ts";
+import { recordsOf } from "../answers/page-records.ts";
+import { createEmptyArchive, NO_SEALS } from "../empty-archive.ts";
+import { batchOf, type Report } from "../reports/batches.ts";
+import type { SimulatedServers } from "./simulated-servers.ts";
+import { SimulatedStream, type StreamWeather } from "./simulated-stream.ts";
+import type { VirtualTime } from "./virtual-time.ts";
+
+export interface SimulatedNodeOptions {
+  readonly name: string;
+  readonly servers: SimulatedServers;
+  readonly time: VirtualTime;
+  readonly random: () => number;
+  readonly weather: StreamWeather;
+  readonly messageBytesMax?: number;
+  readonly giveUpMs: number;
+}
+
+/** What is there of a node from a start to the end of its process. */
+interface NodeProcess {
+  readonly stream: SimulatedStream;
+  readonly wal: StreamLog;
+  readonly hot: HotStore;
+  readonly ingest: Ingest;
+}
+
+/** A whole node in memory, but for its archive: what that would hold is left out of a start. */
+export class SimulatedNode {
+  /** The first message that its next start needs. */
+  floor: number;
+  readonly refusals: LogRefusal[] = [];
+  readonly failures: unknown[] = [];
+  #process: NodeProcess | null = null;
+  #starts = 0;
+  readonly #options: SimulatedNodeOptions;
+
+  constructor(options: SimulatedNodeOptions) {
+    this.#options = options;
+    this.floor = options.servers.firstMessage;
+  }
+
+  get isUp(): boolean {
+    return this.#process !== null;
+  }
+
+  get stream(): SimulatedStream {
+    return this.#running.stream;
+  }
+
+  get wal(): StreamLog {
+    return this.#running.wal;
+  }
+
+  get #running(): NodeProcess {
+    assert(this.#process !== null, "the node is up");
+    return this.#process;
+  }
+
+  async start(): Promise<void> {
+    const { name, servers, time, random, weather, messageBytesMax, giveUpMs } = this.#options;
+    const scheduler = new Scheduler(() => 0); // What the machine's speed decides can't be repeated by a seed.
+    const hot = createHotStore(scheduler);
+    const room = messageBytesMax === undefined ? {} : { messageBytesMax };
+    const stream = new SimulatedStream({ servers, time, random, weather, ...room });
+    const { wal } = await openStreamLog({
+      stream,
+      fromMessage: this.floor,
+      idPrefix: `${name}${this.#starts++}`,
+      queueBytesMax: 100_000,
+      underWayMax: 3,
+      giveUpMs,
+      retryMs: 10,
+      timers: time,
+      onEntry: ({ appId, batch, sequence }) => hot.apply(appId, batch, sequence),
+      onFloor: async (message) => {
+        await time.wait(3);
+        if (this.#process?.wal === wal) this.floor = message;
+      },
+      onFailed: (error) => {
+        if (this.#process?.wal === wal) this.failures.push(error);
+      },
+    });
+    const ingest = createIngest({
+      log: wal,
+      hot,
+      schedule: NO_SEALS,
+      onRefusal: (refusal) => this.refusals.push(refusal),
+      hasWholeLog: false,
+      scheduler,
+    });
+    this.#process = { stream, wal, hot, ingest };
+  }
+
+  /** Takes in what a client sends. */
+  post(appId: string, reports: readonly Report[]): Promise<Result<IngestAnswer, ServiceError>> {
+    return this.#running.ingest(appId as AppId, batchOf(reports));
+  }
+
+  async trim(coverage: Coverage): Promise<void> {
+    const { wal } = this.#running;
+    await wal.rotate();
+    await wal.trim(coverage);
+  }
+
+  async stop(): Promise<void> {
+    const { wal, stream } = this.#running;
+    await wal.close();
+    this.#process = null;
+    await stream.close();
+  }
+
+  /** The process ends; what it has sent may still come. */
+  async kill(): Promise<void> {
+    const { stream } = this.#running;
+    this.#process = null;
+    await stream.close();
+  }
+
+  /** Resolves once it has all that the servers have now. */
+  async catchUp(): Promise<void> {
+    const { servers, time } = this.#options;
+    const { lastMessage } = servers.state();
+    while (this.wal.lastMessage < lastMessage) await time.wait(5);
+  }
+
+  /** Every record of a device within a range, oldest first. */
+  async recordsOf(appId: string, deviceId: string, range: TimeRange): Promise<Record<string, unknown>[]> {
+    const archive = createEmptyArchive();
+    const history = createHistoryQueries({
+      hot: this.#running.hot,
+      clock: createManualClock(range.endMs),
+      retention: DEFAULT_RETENTION,
+      scheduler: new Scheduler(() => 0),
+      archive: () => archive,
+      acknowledgedParts: async () => new Set<string>(),
+      lateWindow: { firstRows: 2, rowsMax: 5 },
+    });
+    const all = {
+      order: "asc",
+      offset: 0,
+      limit: 10_000,
+      accuracyMetersMax: null,
+      withDistance: false,
+    } as const;
+    const signal = new AbortController().signal;
+    const outcome = await history.ofDevice(appId as AppId, deviceId, { ...all, range }, { signal });
+    if (!outcome.ok)
+      assert(outcome.error.kind === "device_not_found", `an answer, and not ${outcome.error.kind}`);
+    return outcome.ok ? outcome.value.pages.flatMap((page) => recordsOf(page)) : [];
+  }
+}
