@@ -1,7 +1,8 @@
-import { BrokerLink, type BrokerLinkParts } from "./app/broker-link.ts";
+import { BrokerLink, type BrokerLinkEvents, type BrokerLinkParts } from "./app/broker-link.ts";
 import { createFirstKey, FIRST_APP } from "./app/first-key.ts";
 import { meteredEvents } from "./app/metered-events.ts";
-import { openSecrets, watchSecrets } from "./app/secrets.ts";
+import { type OpenClusterParts, openCluster } from "./app/open-cluster.ts";
+import { openSecrets, type Secrets, watchSecrets } from "./app/secrets.ts";
 import { ServiceState } from "./app/service-state.ts";
 import { createServices } from "./app/services.ts";
 import { type SettingsEvents, watchSettings } from "./app/settings.ts";
@@ -10,9 +11,14 @@ import type { NewKey } from "./auth/key-store.ts";
 import { createRateLimit } from "./auth/rate-limit.ts";
 import { keyForLink } from "./auth/sessions/link-key.ts";
 import { type BaseMap, openBaseMap } from "./basemap/base-map.ts";
-import type { Config } from "./config.ts";
+import type { AppliedLog, ClusterNode } from "./cluster/cluster-node.ts";
+import { patiently } from "./cluster/patiently.ts";
+import { type Config, EXPORT_STALL_MS } from "./config.ts";
 import { directoryPaths } from "./directory/paths.ts";
 import { Settings } from "./directory/settings.ts";
+import { SharedBucket } from "./directory/shared/shared-bucket.ts";
+import type { SharedFileDependencies } from "./directory/shared-file.ts";
+import { takeDirectory } from "./directory/take-directory.ts";
 import { createHotStore } from "./hot/hot-store.ts";
 import { inShortTurns } from "./http/answer/short-turns.ts";
 import { DAWARICH_ENDPOINTS } from "./http/clients/client-endpoints.ts";
@@ -22,17 +28,19 @@ import type { Services } from "./http/services.ts";
 import { Scheduler } from "./lib/schedule/scheduler.ts";
 import { watchEventLoop } from "./metrics/event-loop-meter.ts";
 import { createMeters, type Meters } from "./metrics/meters.ts";
-import type { ReceiverEvents } from "./mqtt/receiver.ts";
-import { type DirectoryEvents, type OpenDirectory, openDirectory, takeDirectory } from "./open-directory.ts";
+import { type DirectoryEvents, type OpenDirectory, openDirectory } from "./open-directory.ts";
+import type { Files } from "./runtime/files.ts";
 import type { Listener } from "./runtime/listen.ts";
 import { createPatientFiles } from "./runtime/patient-files.ts";
 import type { Platform } from "./runtime/platform.ts";
+import { createCopies } from "./service/cluster/copy/copies.ts";
 import type { Clock } from "./time/clock.ts";
+import { messageOf } from "./wal/stream/entry-sequence.ts";
 
 /** Builds the program from its parts, in order. It holds no rules of its own. */
 
 /** What an operator should know, as it happens. */
-export interface AppEvents extends DirectoryEvents, SettingsEvents {
+export interface AppEvents extends DirectoryEvents, SettingsEvents, Pick<OpenClusterParts, "onLogNote"> {
   onReady(opened: OpenDirectory): void;
   /** The start can't open a file for now, and tries again. */
   onWaiting(error: unknown): void;
@@ -44,7 +52,7 @@ export interface AppEvents extends DirectoryEvents, SettingsEvents {
   /** Every request; null where nobody listens, which costs nothing. */
   readonly onAnswered: ((answered: Answered) => void) | null;
   /** Of the connections to a broker. */
-  readonly mqtt: ReceiverEvents;
+  readonly mqtt: BrokerLinkEvents;
 }
 
 export interface App {
@@ -55,9 +63,14 @@ export interface App {
   createLinkCode(): Promise<string | null>;
   /** Resolves when every acknowledged record is queryable; rejects where the directory can't be read. */
   readonly ready: Promise<void>;
+  /** Rejects where a node can't follow its log any further: what it answers would grow old. */
+  readonly failed: Promise<never>;
   /** Answers what was accepted, then stops. */
   close(): Promise<void>;
 }
+
+/** A process that is alone says by its answers what its log can't do. */
+const NEVER = new Promise<never>(() => undefined);
 
 const STOP_GRACE_MS = 3000; // Of the 5 s that a stop may take: what follows takes most of a second on a busy machine.
 
@@ -79,22 +92,18 @@ export async function openApp(
   const release = await takeDirectory(dataDir, process.command, { files, acquireLock, pid }, clock);
   const eventLoop = watchEventLoop(events.onHeldUp);
   let listener: Listener | null = null;
-  let baseMap: BaseMap | null = null;
+  let held: Held | null = null;
   try {
-    baseMap = await openBaseMap(platform.inputs, config.mapFile);
+    held = await openHeld(config, platform, { files, clock, acquireLock, process }, events);
+    const { baseMap, node, secrets, settings } = held;
     const paths = directoryPaths(dataDir);
-    const sharing = { files, clock, acquireLock, process };
-    const secrets = await openSecrets(paths, sharing);
-    const settings = await Settings.open({ ...sharing, path: paths.settings }, () =>
-      sealedRetention(files, paths.archive),
-    );
-    const { keys } = secrets;
     const scheduler = new Scheduler();
     const hot = createHotStore(scheduler);
     const meters = createMeters();
-    const linked = { files, clock, directoryIdPath: paths.directoryId };
+    const linked = { files, clock, directoryIdPath: paths.directoryId, node };
     const broker = createBroker(config, platform, events, linked);
     const services = createServices({
+      copies: createCopies({ files, dataDir, cluster: () => node?.status ?? null, stallMs: EXPORT_STALL_MS }),
       damagedDirectory: paths.damaged,
       friendsApps: config.friendsApps,
       viewersMax: config.viewersMax,
@@ -112,11 +121,13 @@ export async function openApp(
       secrets,
       baseMap,
     });
-    const fetch = createFetch(config, services, meters, events);
+    state.noteCluster(node);
+    const fetch = createFetch(config, services, { meters, state }, events);
     listener = await platform.listen({ hostname, port, fetch });
     // Only now: where the port is in use nobody would be told of the key, and the next start would make none.
-    const firstKey = await createFirstKey(keys, files, paths, FIRST_APP);
-    const watches = [watchSecrets(secrets, events.onKeyFile), watchSettings(settings, events)];
+    const firstKey = await beginKeys(held, files, paths, events);
+    const watches = [held.watch, watchSecrets(secrets, events.onKeyFile), watchSettings(settings, events)];
+    await node?.announce(config.cluster?.advertise ?? listener.url, events.onWaiting);
     const opening = openDirectory({
       dataDir,
       files,
@@ -129,20 +140,75 @@ export async function openApp(
       onProgress: (replayed, total) => state.noteReplayed(replayed, total),
       release,
       scheduler,
+      keepsChanges: true,
+      ...(node === null ? {} : { stream: node.directoryStream }),
     });
     const ready = opening
-      .then((directory) => begin(directory, state, events))
+      .then((directory) => begin(directory, state, events, node))
       .then(() => broker.open(services));
-    const running = { state, watches, services, eventLoop, listener, broker, baseMap, ready, release };
+    const running = { state, watches, services, eventLoop, listener, broker, baseMap, node, ready, release };
     const calls = { createLinkCode: () => createLinkCode(services), close: () => stop(running) };
-    return { url: listener.url, firstKey, ready, ...calls };
+    return { url: listener.url, firstKey, ready, failed: node?.failed ?? NEVER, ...calls };
   } catch (error) {
     eventLoop.stop();
     await listener?.stop(0);
-    await baseMap?.close();
+    if (held !== null) await closeHeld(held);
     release();
     throw error;
   }
+}
+
+/** What is held open beside the data, from before anybody can ask. */
+interface Held {
+  readonly baseMap: BaseMap;
+  /** Null where this process is alone. */
+  readonly node: ClusterNode | null;
+  readonly secrets: Secrets;
+  readonly settings: Settings;
+  /** What nodes share is taken in as it changes. */
+  readonly watch: { stop(): void };
+}
+
+const NO_WATCH = { stop: () => undefined };
+
+async function openHeld(
+  config: Config,
+  { inputs, openStream }: Platform,
+  sharing: Omit<SharedFileDependencies, "path"> & Pick<OpenClusterParts, "files">,
+  events: AppEvents,
+): Promise<Held> {
+  const paths = directoryPaths(config.dataDir);
+  const { onWaiting, onLogNote } = events;
+  const node = await openCluster(config, { ...sharing, openStream, onWaiting, onLogNote });
+  try {
+    const shared = node === null ? null : new SharedBucket(node.shared);
+    const secrets = await patiently(() => openSecrets(paths, { ...sharing, shared }, node), onWaiting);
+    const whereMissing = () => sealedRetention(sharing.files, paths.archive);
+    const settings = await patiently(
+      () => Settings.open({ ...sharing, shared, path: paths.settings }, whereMissing),
+      onWaiting,
+    );
+    const baseMap = await openBaseMap(inputs, config.mapFile);
+    return { node, secrets, settings, baseMap, watch: shared?.watch() ?? NO_WATCH };
+  } catch (error) {
+    await node?.close();
+    throw error;
+  }
+}
+
+async function closeHeld({ watch, baseMap, node }: Held): Promise<void> {
+  watch.stop();
+  await baseMap.close();
+  await node?.close();
+}
+
+function beginKeys(
+  { secrets, node }: Held,
+  files: Files,
+  paths: ReturnType<typeof directoryPaths>,
+  { onWaiting }: AppEvents,
+): Promise<NewKey | null> {
+  return patiently(() => createFirstKey(secrets.keys, files, paths, FIRST_APP, node?.stream), onWaiting);
 }
 
 /** What will bring reports from a broker. */
@@ -150,16 +216,27 @@ function createBroker(
   { mqtt }: Config,
   { loadBroker }: Platform,
   events: AppEvents,
-  linked: Pick<BrokerLinkParts, "files" | "clock" | "directoryIdPath">,
+  linked: Pick<BrokerLinkParts, "files" | "clock" | "directoryIdPath" | "node">,
 ): BrokerLink {
-  return new BrokerLink({ ...linked, config: mqtt, loadBroker, events: events.mqtt });
+  return new BrokerLink({
+    ...linked,
+    config: mqtt,
+    loadBroker,
+    events: events.mqtt,
+    onNote: events.onLogNote,
+  });
 }
 
 /** What answers requests. */
-function createFetch(config: Config, services: Services, meters: Meters, events: AppEvents) {
+function createFetch(
+  config: Config,
+  services: Services,
+  { meters, state }: { readonly meters: Meters; readonly state: ServiceState },
+  events: AppEvents,
+) {
   const server = createServer({
     services,
-    rateLimit: createRateLimit(),
+    rateLimit: createRateLimit(() => state.liveNodes),
     corsOrigins: config.corsOrigins,
     moreEndpoints: config.compat === "dawarich" ? DAWARICH_ENDPOINTS : [],
     requests: meters.requests,
@@ -176,8 +253,13 @@ async function createLinkCode({ keys, sessions }: Services): Promise<string | nu
 }
 
 /** Serves the opened directory, unless the service was told to stop meanwhile. */
-async function begin(directory: OpenDirectory, state: ServiceState, events: AppEvents): Promise<void> {
-  directory.hot.keepChanges(directory.log.lastSequence);
+async function begin(
+  directory: OpenDirectory,
+  state: ServiceState,
+  events: AppEvents,
+  node: ClusterNode | null,
+): Promise<void> {
+  node?.begin(appliedLog(directory));
   if (!state.noteOpened(directory)) return;
   events.onReady(directory);
   await directory.inspect();
@@ -186,30 +268,46 @@ async function begin(directory: OpenDirectory, state: ServiceState, events: AppE
   directory.packing.start();
 }
 
+function appliedLog({ log }: OpenDirectory): AppliedLog {
+  return {
+    get lastSequence() {
+      return log.lastSequence;
+    },
+    get lastMessage() {
+      return messageOf(log.lastSequence);
+    },
+  };
+}
+
 /** What runs while the app is open. */
 interface Running {
   readonly state: ServiceState;
   readonly watches: readonly { stop(): void }[];
-  readonly services: Pick<Services, "viewers">;
+  readonly services: Pick<Services, "viewers" | "copies" | "sequences">;
   readonly eventLoop: { stop(): void };
   readonly listener: Listener;
   readonly broker: BrokerLink;
   readonly baseMap: BaseMap;
+  readonly node: ClusterNode | null;
   readonly ready: Promise<void>;
   /** Gives the directory free where it was never opened. */
   readonly release: () => void;
 }
 
 async function stop(running: Running): Promise<void> {
-  const { state, watches, services, eventLoop, listener, broker, baseMap, ready, release } = running;
+  const { state, watches, services, eventLoop, listener, broker, baseMap, node, ready, release } = running;
   state.noteStopping();
   services.viewers.stop(); // Their streams would go on for ever.
+  services.copies.stop(); // And these for hours: who takes them goes on with what it has.
+  services.sequences.close();
   for (const watch of watches) watch.stop();
   eventLoop.stop();
   // An export may go on for hours, and who takes it sees that it broke off.
   await Promise.all([state.directory?.exports.stop(), listener.stop(STOP_GRACE_MS), broker.close()]);
   await baseMap.close();
-  await ready.catch(() => undefined); // Whoever waits for `ready` has heard of it.
+  node?.breakOffStart();
+  await ready.catch((error) => node?.noteFailedStart(error)); // Whoever waits for `ready` has heard of it.
   if (state.directory === null) release();
   else await state.directory.close();
+  await node?.close();
 }

@@ -1,4 +1,5 @@
 import type { AppId } from "./model/ids.ts";
+import type { StreamAddress, StreamCredentials } from "./runtime/stream/stream.ts";
 
 /** Everything an operator can set, parsed once into units. the command line fills it from flags and environment. */
 export interface Config extends ArchiveConfig {
@@ -19,6 +20,8 @@ export interface Config extends ArchiveConfig {
   readonly demoSpeed: number | null;
   /** Null where no broker is asked. */
   readonly mqtt: MqttConfig | null;
+  /** Null for a process that is alone with its data directory. */
+  readonly cluster: ClusterConfig | null;
 }
 
 /** Servers whose paths we can serve, so that apps move to us by another host name alone. */
@@ -49,6 +52,34 @@ export interface BrokerAddress {
   readonly user: string | null;
 }
 
+/** The nodes that share a log, and what we are among them. */
+export interface ClusterConfig {
+  readonly address: ClusterAddress;
+  readonly access: ClusterAccess;
+  /** What the stream may hold, where it is made. */
+  readonly logBytesMax: number;
+  /** How long the log is kept for a node that is away. */
+  readonly nodeTimeoutMs: number;
+  /** Where other nodes reach this one; null where that is where it listens. */
+  readonly advertise: string | null;
+}
+
+/** Which stream of which servers. */
+export type ClusterAddress = Pick<StreamAddress, "servers" | "isSecure" | "stream">;
+
+/** From the environment of each process, and never kept in the data directory. */
+export interface ClusterAccess {
+  /** Null where the servers ask for none. */
+  readonly credentials: ClusterCredentials | null;
+  /** Certificates in PEM that the servers' must be signed by; null for those that the runtime trusts. */
+  readonly authoritiesFile: string | null;
+}
+
+export type ClusterCredentials =
+  | Exclude<StreamCredentials, { readonly kind: "file" }>
+  /** A `.creds` file. */
+  | { readonly kind: "file"; readonly path: string };
+
 export interface ArchiveConfig {
   /** From the end of one seal to the next. */
   readonly sealIntervalMs: number;
@@ -72,6 +103,16 @@ export const DEFAULT_TOPIC_FILTER = "owntracks/+/+";
 /** Mosquitto's default. */
 export const DEFAULT_QUEUED_MESSAGES = 1000;
 
+export const DEFAULT_STREAM = "wherehouse";
+/** A week of 500 reports a second. */
+export const DEFAULT_LOG_BYTES = 16_000_000_000;
+
+/** What can't be used goes through a stream of its own, of a quarter of the log's at most. */
+export const QUARANTINE_LOG_BYTES_MAX = 1_000_000_000;
+
+/** A node that was away for longer begins with a copy of another one's data. */
+export const DEFAULT_NODE_TIMEOUT_MS = 7 * 24 * 60 * 60 * 1000;
+
 export const DEFAULT_ARCHIVE_CONFIG: ArchiveConfig = {
   // Late reports make answers slower until they are folded in; a day becomes due once a day.
   sealIntervalMs: 60 * 60 * 1000,
@@ -84,6 +125,20 @@ export const SEGMENT_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Reports that wait for the disk, encoded: a second or two of a fast disk, and a bound on memory. */
 export const LOG_QUEUE_BYTES_MAX = 64 * 1024 * 1024;
+
+/**
+ * Of a node's messages to its stream. More under way at once make each wait longer and bring hardly more through; a
+ * leader that dies is replaced after 4 to 9 s, so most of those who wait then are answered.
+ */
+export const LOG_STREAM_LIMITS = { underWayMax: 16, giveUpMs: 15_000, retryMs: 200 } as const;
+
+/** Of what can't be used, which comes seldom; a body may have 16 MiB. */
+export const QUARANTINE_STREAM_LIMITS = {
+  queueBytesMax: 32 * 1024 * 1024,
+  underWayMax: 4,
+  giveUpMs: 15_000,
+  retryMs: 200,
+} as const;
 
 /**
  * Requests with reports that are under way at once, and the memory of their bodies; shares of keys and apps are parts

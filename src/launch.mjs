@@ -3,7 +3,7 @@
  * then starts the real thing under Bun. Plain JavaScript without packages, because it comes before them: it
  * runs on Node 20 or newer, and on Bun where there is no Node (`bun run start`).
  *
- *   launch.mjs start|demo|cli|example|test|bench|simulate|soak|phones|fuzz|picture|check|format ARGUMENTS
+ *   launch.mjs start|demo|cli|example|test|bench|simulate|cluster|soak|phones|fuzz|picture|check|format ARGUMENTS
  *
  * Where nothing is missing it costs one hash and no child process but the one that was asked for.
  */
@@ -37,7 +37,7 @@ const BUSY = [
   ["service", "http", "formats"],
   ["bench", "cli", "mqtt", "phones"],
   ["runtime"],
-  ["browser"],
+  ["browser", "cluster"],
 ].map((names) => names.map((name) => `./test/${name}`));
 
 /**
@@ -60,6 +60,7 @@ const COMMANDS = {
   },
   bench: { development: true, programs: (bun, args) => [[bun, "bench/main.ts", ...args]] },
   simulate: { development: true, programs: (bun, args) => [[bun, "test/simulation/main.ts", ...args]] },
+  cluster: { development: true, programs: (bun, args) => [[bun, "test/cluster/main.ts", ...args]] },
   soak: { development: true, programs: (bun, args) => [[bun, "test/soak/main.ts", ...args]] },
   phones: { development: true, programs: (bun, args) => [[bun, "test/phones/main.ts", ...args]] },
   fuzz: { development: true, programs: fuzzers },
@@ -314,8 +315,7 @@ function isHeld(lock) {
 
 /** Runs a program in our place: it has our terminal, gets our signals, and its end is our end. */
 async function run([program, ...args]) {
-  const child = spawn(program, args, { cwd: ROOT, stdio: "inherit" });
-  const { code, signal } = await ended(child, program);
+  const { code, signal } = await ended(program, () => spawn(program, args, { cwd: ROOT, stdio: "inherit" }));
   if (signal === null) return code;
   process.kill(process.pid, signal); // No handler is left: we end as it did.
   return 128 + constants.signals[signal]; // Where the signal doesn't end us.
@@ -323,14 +323,16 @@ async function run([program, ...args]) {
 
 /** Runs a program for its exit code; its output is kept. */
 async function runQuietly([program, ...args]) {
-  const child = spawn(program, args, { cwd: ROOT, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8").on("data", (text) => {
-      output += text;
-    });
-  }
-  const { code, signal } = await ended(child, program);
+  const { code, signal } = await ended(program, () => {
+    const child = spawn(program, args, { cwd: ROOT, stdio: ["ignore", "pipe", "pipe"] });
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (text) => {
+        output += text;
+      });
+    }
+    return child;
+  });
   if (signal !== null) process.exit(128 + constants.signals[signal]); // Nobody wants what was to come.
   return { code, output };
 }
@@ -338,11 +340,14 @@ async function runQuietly([program, ...args]) {
 /**
  * How the child ended. Until then signals are its to answer, and each is passed on.
  */
-function ended(child, program) {
+function ended(program, start) {
+  let child = null;
   // A terminal tells the whole group, so the child may hear twice; it acts on the first.
   const forward = (signal) => child.kill(signal);
   const handlers = { SIGTERM: forward, SIGHUP: forward, SIGINT: forward };
+  // Before there is a child: one that came between the two would end us and leave it alone.
   for (const [signal, handler] of Object.entries(handlers)) process.on(signal, handler);
+  child = start();
   return new Promise((resolve, reject) => {
     child.once("error", (cause) => reject(new LaunchError(`Cannot run ${program}: ${cause.message}`)));
     child.once("close", (code, signal) => {

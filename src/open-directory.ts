@@ -2,17 +2,17 @@ import { join } from "node:path";
 import type { Archive } from "./archive/archive.ts";
 import { archivePaths } from "./archive/files/paths.ts";
 import { inspectArchive, openArchive } from "./archive/open-archive.ts";
-import { createPartEngine, type PartEngine } from "./archive/write/engine/part-engine.ts";
-import { startPartProcess } from "./archive/write/engine/part-process.ts";
-import { createPartWriter, type PartWriter } from "./archive/write/part-writer.ts";
+import { openPartWriter } from "./archive/write/open-part-writer.ts";
 import {
   ARCHIVE_QUERIES_MAX,
   ARCHIVE_QUEUE_MAX,
   type ArchiveConfig,
   EXPORT_STALL_MS,
   LOG_QUEUE_BYTES_MAX,
+  LOG_STREAM_LIMITS,
   OLD_RECORDS_BOUNDS,
   type OldRecordsBounds,
+  QUARANTINE_STREAM_LIMITS,
   SEAL_MEMORY_BYTES,
   SEGMENT_BYTES_MAX,
 } from "./config.ts";
@@ -21,50 +21,40 @@ import { directoryPaths } from "./directory/paths.ts";
 import type { Damage } from "./directory/set-aside.ts";
 import { type Database, type DatabaseOptions, openDatabase } from "./duckdb/database.ts";
 import type { HotStore } from "./hot/hot-store.ts";
-import { messageOf } from "./lib/message-of.ts";
 import { nextTurn } from "./lib/schedule/next-turn.ts";
 import type { Scheduler } from "./lib/schedule/scheduler.ts";
 import { openQuarantine } from "./quarantine/open-quarantine.ts";
 import type { Quarantine } from "./quarantine/quarantine.ts";
 import type { Files } from "./runtime/files.ts";
 import type { StartHelper } from "./runtime/helper/helper.ts";
-import type { AcquireLock, LockOwner } from "./runtime/lock.ts";
 import { READING_SIZES } from "./service/export/export-source.ts";
 import { createExports, type Exports } from "./service/export/exports.ts";
 import { createIngest, type Ingest } from "./service/ingest/ingest.ts";
 import { Packing } from "./service/packing.ts";
+import {
+  type OpenedReplicated,
+  openReplicated,
+  type QuarantineStream,
+} from "./service/quarantine/replicated/open-replicated.ts";
 import { createQuarantineSweeps, type QuarantineSweeps } from "./service/quarantine/sweeps.ts";
 import { createSealSchedule, type SealSchedule } from "./service/seal/schedule.ts";
 import { createSeal, type SealReport, sequencesOf } from "./service/seal/seal.ts";
 import type { Clock } from "./time/clock.ts";
 import type { Retention } from "./time/retention.ts";
 import { type UtcDay, utcDayName, utcDayOf } from "./time/utc-day.ts";
+import { type OpenStreamLogOptions, openStreamLog } from "./wal/stream/open-stream-log.ts";
 import {
   type CreateSalt,
+  type LogEntry,
   type LogRecovery,
   type LogRefusal,
   type LogWrite,
   openWal,
+  type ReplayProgress,
   type Wal,
 } from "./wal/wal.ts";
 
 /** Builds what a data directory holds, in order: archive, log, memory, and what moves records between them. */
-
-/** Another process owns the data directory. */
-export class DirectoryInUseError extends Error {
-  override readonly name = "DirectoryInUseError";
-  constructor(dataDir: string, owner: LockOwner | null) {
-    const holder = owner === null ? "another process" : `process ${owner.pid} (${owner.command})`;
-    super(`The data directory "${dataDir}" is in use by ${holder}.`);
-  }
-}
-
-/** What opening a directory needs of the machine. */
-export interface DirectoryPlatform {
-  readonly files: Files;
-  readonly acquireLock: AcquireLock;
-  readonly pid: number;
-}
 
 /** What an operator should know of the directory, as it happens. */
 export interface DirectoryEvents {
@@ -106,21 +96,6 @@ export interface OpenDirectory {
 
 export type OnReplayProgress = (replayedBytes: number, totalBytes: number) => void;
 
-/**
- * Takes the directory's lock; the result gives it free. Throws a `DirectoryInUseError` where another process has it.
- */
-export async function takeDirectory(
-  dataDir: string,
-  command: string,
-  { files, acquireLock, pid }: DirectoryPlatform,
-  clock: Clock,
-): Promise<() => void> {
-  await files.makeDirectory(dataDir);
-  const attempt = await acquireLock(directoryPaths(dataDir).lock, { pid, command, sinceMs: clock.nowMs() });
-  if (!attempt.ok) throw new DirectoryInUseError(dataDir, attempt.owner);
-  return attempt.release;
-}
-
 export interface OpenDirectoryOptions {
   readonly dataDir: string;
   readonly files: Files;
@@ -130,6 +105,8 @@ export interface OpenDirectoryOptions {
   readonly hot: HotStore;
   /** Gives the time to lay reports over memory. */
   readonly scheduler: Scheduler;
+  /** Whether somebody will ask what has changed since the start. */
+  readonly keepsChanges?: boolean;
   readonly config: ArchiveConfig;
   /** A server's where they are left out. */
   readonly oldRecords?: OldRecordsBounds;
@@ -137,6 +114,8 @@ export interface OpenDirectoryOptions {
   readonly events: DirectoryEvents;
   readonly onProgress: OnReplayProgress;
   readonly release: () => void;
+  /** Of a node of a cluster, whose log is a stream; left out, the log is the directory's own. */
+  readonly stream?: DirectoryStream;
   /** Where DuckDB finds the archive and may write drafts; left out, that is the archive itself. */
   readonly archiveDisk?: ArchiveDisk;
   /** Begins the process that makes parts; left out, parts are made in this one. */
@@ -148,6 +127,18 @@ export interface OpenDirectoryOptions {
   readonly exportStallMs?: number;
   /** Left out, salts of the log are random. */
   readonly createSalt?: CreateSalt;
+}
+
+/** The stream that is a node's log, the one that its quarantine goes through, and how far the node is in them. */
+export interface DirectoryStream
+  extends Pick<
+    OpenStreamLogOptions,
+    "stream" | "fromMessage" | "idPrefix" | "askState" | "onFloor" | "onFailed" | "timers" | "signal"
+  > {
+  readonly quarantine: Pick<
+    QuarantineStream,
+    "stream" | "fromMessage" | "idPrefix" | "askState" | "onPosition" | "onFailed" | "timers"
+  >;
 }
 
 export interface ArchiveDisk {
@@ -165,7 +156,7 @@ const OWN_ENGINE: ArchiveEngine = { openDatabase };
 
 /** Opens a directory that is locked already: reads what the archive says, then replays what it does not cover. */
 export async function openDirectory(options: OpenDirectoryOptions): Promise<OpenDirectory> {
-  const { dataDir, files, hot, config, events, onProgress, release } = options;
+  const { dataDir, files, hot, config, events, release } = options;
   const paths = directoryPaths(dataDir);
   const archiveDisk = options.archiveDisk ?? { directory: paths.archive, files };
   const archiveEngine = options.archiveEngine ?? OWN_ENGINE;
@@ -186,19 +177,9 @@ export async function openDirectory(options: OpenDirectoryOptions): Promise<Open
   });
   for (const note of [...notes, ...expiryNotes(archive, options)]) events.onArchiveNote(note);
   hot.setSealed(sequencesOf(archive.manifest), hasAllNewest);
-  const { wal: log, recovery } = await openWal({
-    files,
-    directory: paths.log,
-    damagedDirectory: paths.damaged,
-    segmentBytesMax: options.segmentBytesMax ?? SEGMENT_BYTES_MAX,
-    queueBytesMax: LOG_QUEUE_BYTES_MAX,
-    sequenceMin: archive.manifest.lastSequence + 1,
-    ...(options.createSalt === undefined ? {} : { createSalt: options.createSalt }),
-    onEntry: ({ appId, batch, sequence }) => hot.apply(appId, batch, sequence),
-    onProgress: ({ replayedBytes, totalBytes }) => onProgress(replayedBytes, totalBytes),
-    onWritten: (write) => events.onLogWritten?.(write),
-  });
+  const { wal: log, recovery } = await openLog(options, archive.manifest.lastSequence + 1);
   for (const _ of hot.endReplay()) await nextTurn();
+  if (options.keepsChanges === true) hot.keepChanges(log.lastSequence); // Before the log is followed.
   const { quarantine, quarantineSweeps, ...kept } = await openKept(options);
   const exports = createDirectoryExports(options, archiveDisk, archive);
   const packing = new Packing(hot, options.clock);
@@ -220,7 +201,7 @@ export async function openDirectory(options: OpenDirectoryOptions): Promise<Open
       hot,
       schedule,
       onRefusal: events.onRefusal,
-      hasWholeLog: recovery.readUpTo === Number.POSITIVE_INFINITY,
+      hasWholeLog: options.stream === undefined && recovery.readUpTo === Number.POSITIVE_INFINITY,
       scheduler: options.scheduler,
     }),
     async inspect() {
@@ -237,6 +218,31 @@ export async function openDirectory(options: OpenDirectoryOptions): Promise<Open
       release();
     },
   };
+}
+
+/** Lays the log over memory, and makes it ready to be appended to. */
+function openLog(
+  options: OpenDirectoryOptions,
+  sequenceMin: number,
+): Promise<{ readonly wal: Wal; readonly recovery: LogRecovery }> {
+  const { dataDir, files, hot, events, onProgress, stream } = options;
+  const told = {
+    queueBytesMax: LOG_QUEUE_BYTES_MAX,
+    onEntry: ({ appId, batch, sequence }: LogEntry) => void hot.apply(appId, batch, sequence),
+    onProgress: ({ replayedBytes, totalBytes }: ReplayProgress) => onProgress(replayedBytes, totalBytes),
+    onWritten: (write: LogWrite) => events.onLogWritten?.(write),
+  };
+  if (stream !== undefined) return openStreamLog({ ...told, ...stream, ...LOG_STREAM_LIMITS });
+  const { log: directory, damaged: damagedDirectory } = directoryPaths(dataDir);
+  return openWal({
+    ...told,
+    files,
+    directory,
+    damagedDirectory,
+    segmentBytesMax: options.segmentBytesMax ?? SEGMENT_BYTES_MAX,
+    sequenceMin,
+    ...(options.createSalt === undefined ? {} : { createSalt: options.createSalt }),
+  });
 }
 
 /** More than a server that was down for so long, or a day that has just ended, would explain. */
@@ -262,9 +268,12 @@ interface SealParts {
   readonly archiveDisk: ArchiveDisk;
 }
 
+/** What makes parts where it has a process of its own. */
+const PART_MAKER = new URL("./part-maker.ts", import.meta.url);
+
 function createSchedule(options: OpenDirectoryOptions, parts: SealParts): SealSchedule {
-  const { dataDir, files, clock, retention, hot, config, events } = options;
-  const { oldRecords = OLD_RECORDS_BOUNDS, sealDaysAtOnce = 1 } = options;
+  const { dataDir, files, clock, retention, hot, config, events, startHelper } = options;
+  const { archiveEngine = OWN_ENGINE, oldRecords = OLD_RECORDS_BOUNDS, sealDaysAtOnce = 1 } = options;
   const { log, archive, recovery, hasAllNewest, archiveDisk } = parts;
   const { damaged } = directoryPaths(dataDir);
   return createSealSchedule({
@@ -276,7 +285,15 @@ function createSchedule(options: OpenDirectoryOptions, parts: SealParts): SealSc
       hasAllNewest,
       clock,
       retention,
-      openWriter: (signal) => openWriter(options, archiveDisk, signal),
+      openWriter: (signal) =>
+        openPartWriter({
+          ...archiveDisk,
+          openDatabase: (database) => archiveEngine.openDatabase(database),
+          memoryBytes: SEAL_MEMORY_BYTES,
+          helper: startHelper === undefined ? null : { start: startHelper, script: PART_MAKER },
+          onNote: events.onArchiveNote,
+          signal,
+        }),
       daysAtOnce: sealDaysAtOnce,
       acknowledgedParts: () => readAcknowledgedParts(files, damaged),
     }),
@@ -311,50 +328,16 @@ function createDirectoryExports(options: OpenDirectoryOptions, disk: ArchiveDisk
 
 /** What clients sent and nobody could use. */
 async function openKept(options: OpenDirectoryOptions) {
-  const { dataDir, files, clock, retention, scheduler, events, createSalt } = options;
+  const { dataDir, files, clock, retention, scheduler, events, createSalt, stream } = options;
   const { quarantine: directory, damaged: damagedDirectory } = directoryPaths(dataDir);
   const { onDamage } = events;
   const salts = createSalt === undefined ? {} : { createSalt };
-  const opened = await openQuarantine({ files, directory, damagedDirectory, scheduler, onDamage, ...salts });
+  const own = { files, directory, damagedDirectory, scheduler, onDamage, ...salts };
+  const opened: OpenedReplicated =
+    stream === undefined
+      ? await openQuarantine(own)
+      : await openReplicated(own, { ...stream.quarantine, ...QUARANTINE_STREAM_LIMITS });
   const { quarantine } = opened;
   const quarantineSweeps = createQuarantineSweeps({ quarantine, files, directory, clock, retention });
   return { ...opened, quarantineSweeps };
-}
-
-/** What makes parts where it has a process of its own. */
-const PART_MAKER = new URL("./part-maker.ts", import.meta.url);
-
-async function openWriter(
-  options: OpenDirectoryOptions,
-  { files, directory }: ArchiveDisk,
-  signal: AbortSignal,
-): Promise<PartWriter> {
-  const scratchDirectory = join(archivePaths(directory).scratch, "seal");
-  const database = {
-    threads: 1, // The others belong to requests.
-    memoryBytes: SEAL_MEMORY_BYTES,
-    directories: [directory],
-    spillDirectory: scratchDirectory,
-    cachesFiles: false,
-  };
-  const engine = await openPartEngine(options, files, database, signal);
-  return createPartWriter({ files, scratchDirectory, pathOf: ({ file }) => join(directory, file), engine });
-}
-
-/** A seal is worth more than the time of answers: where no other process can make its parts, this one does. */
-async function openPartEngine(
-  { startHelper, archiveEngine = OWN_ENGINE, events }: OpenDirectoryOptions,
-  files: Files,
-  database: DatabaseOptions,
-  signal: AbortSignal,
-): Promise<PartEngine> {
-  if (startHelper !== undefined) {
-    try {
-      return await startPartProcess({ startHelper, script: PART_MAKER, database, signal });
-    } catch (error) {
-      signal.throwIfAborted();
-      events.onArchiveNote(`This seal may keep answers waiting. ${messageOf(error)}.`);
-    }
-  }
-  return createPartEngine(files, await archiveEngine.openDatabase(database));
 }

@@ -1,8 +1,15 @@
+import { MQTT_LEASE_KEY } from "../cluster/bucket-keys.ts";
+import type { ClusterNode } from "../cluster/cluster-node.ts";
+import { Lease } from "../cluster/lease.ts";
+import { patiently } from "../cluster/patiently.ts";
 import type { MqttConfig } from "../config.ts";
+import { messageOf } from "../lib/message-of.ts";
+import { systemTimers } from "../lib/schedule/timers.ts";
 import type { MqttStatus } from "../metrics/mqtt-metrics.ts";
 import type { AppId } from "../model/ids.ts";
 import { type BrokerMessagesDependencies, createBrokerMessages } from "../mqtt/broker-messages.ts";
-import { type Mqtt, openMqtt } from "../mqtt/mqtt.ts";
+import { readClusterName, readDirectoryId } from "../mqtt/client-id.ts";
+import { type Mqtt, prepareMqtt } from "../mqtt/mqtt.ts";
 import type { ReceiverEvents } from "../mqtt/receiver.ts";
 import type { ConnectBroker } from "../runtime/broker/broker.ts";
 import type { Files } from "../runtime/files.ts";
@@ -15,15 +22,41 @@ export interface BrokerLinkParts {
   readonly files: Files;
   readonly directoryIdPath: string;
   readonly clock: Clock;
+  /** Null for a process that is alone. */
+  readonly node: Pick<ClusterNode, "stream" | "shared" | "nodesBucket" | "nodeId" | "idPrefix"> | null;
   loadBroker(): Promise<ConnectBroker>;
-  readonly events: ReceiverEvents;
+  readonly events: BrokerLinkEvents;
+  /** What an operator should know of the cluster, in a sentence. */
+  onNote(note: string): void;
 }
 
-/** The connections to a broker, from when the directory is open until the service stops. */
+/** What an operator should know, as it happens. */
+export interface BrokerLinkEvents extends ReceiverEvents {
+  /** Of several nodes one takes from the broker: this one does now, another one does, or this one must not any more. */
+  onLease(held: "here" | "elsewhere" | "lost"): void;
+}
+
+/** Of a node while another one has the connections. */
+const ELSEWHERE: MqttStatus = {
+  connections: 0,
+  connected: 0,
+  held: 0,
+  messages: { taken: 0, faulty: 0 },
+  unassured: 0,
+  isElsewhere: true,
+  outageSeconds: null,
+};
+
+/**
+ * The connections to a broker, from when the directory is open until the service stops; of a cluster one node has them
+ * at a time.
+ */
 export class BrokerLink {
   readonly #parts: BrokerLinkParts;
-  #opening: Promise<Mqtt | null> = Promise.resolve(null);
+  #opening: Promise<void> = Promise.resolve();
+  #connect: (() => Mqtt) | null = null;
   #mqtt: Mqtt | null = null;
+  #lease: Lease | null = null;
   #isClosed = false;
 
   constructor(parts: BrokerLinkParts) {
@@ -31,7 +64,7 @@ export class BrokerLink {
   }
 
   get status(): MqttStatus | null {
-    return this.#mqtt?.status ?? null;
+    return this.#mqtt?.status ?? (this.#lease === null ? null : ELSEWHERE);
   }
 
   /** Where it brings reports to this app. */
@@ -41,16 +74,55 @@ export class BrokerLink {
 
   /** Begins to take messages. Throws a `FileError` where a file that the operator named can't be read. */
   async open(services: Omit<BrokerMessagesDependencies, "appId">): Promise<void> {
-    const { config, ...parts } = this.#parts;
+    const { config } = this.#parts;
     if (config === null || this.#isClosed) return;
-    const messages = createBrokerMessages({ ...services, appId: config.appId });
-    this.#opening = openMqtt({ ...parts, config, messages });
-    this.#mqtt = await this.#opening;
+    this.#opening = this.#begin(config, services);
+    await this.#opening;
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    const mqtt = await this.#opening.catch(() => null); // Whoever opened it has heard of it.
-    await mqtt?.close();
+    await this.#opening.catch(() => undefined); // Whoever opened it has heard of it.
+    await this.#mqtt?.close();
+    this.#mqtt = null;
+    await this.#lease?.release();
+  }
+
+  async #begin(config: MqttConfig, services: Omit<BrokerMessagesDependencies, "appId">): Promise<void> {
+    const { files, directoryIdPath, node, onNote } = this.#parts;
+    const onWaiting = (error: unknown) => onNote(messageOf(error));
+    const messages = createBrokerMessages({ ...services, appId: config.appId });
+    const clientName =
+      node === null
+        ? await readDirectoryId(files, directoryIdPath)
+        : await patiently(() => readClusterName(node.shared, node.stream.name), onWaiting);
+    const mayTake = () => node === null || this.#lease?.isHeld === true;
+    this.#connect = await prepareMqtt({ ...this.#parts, config, messages, clientName, mayTake });
+    if (node === null) this.#mqtt = this.#connect();
+    else if (!this.#isClosed) this.#lease = this.#openLease(node);
+  }
+
+  #openLease({ nodesBucket, nodeId, idPrefix }: NonNullable<BrokerLinkParts["node"]>): Lease {
+    const { events, onNote } = this.#parts;
+    return new Lease({
+      bucket: nodesBucket,
+      key: MQTT_LEASE_KEY,
+      nodeId,
+      processId: idPrefix,
+      timers: systemTimers,
+      onHeld: () => {
+        if (this.#isClosed) return;
+        events.onLease("here");
+        this.#mqtt = this.#connect!();
+      },
+      onLost: () => {
+        // Not a moment longer: what was under way comes again, to whoever takes it next.
+        this.#mqtt?.drop();
+        this.#mqtt = null;
+        events.onLease("lost");
+      },
+      onElsewhere: () => events.onLease("elsewhere"),
+      onNote,
+    });
   }
 }

@@ -4,6 +4,7 @@ import { assert } from "../lib/assert.ts";
 import { UNBOUND } from "../model/binding.ts";
 import type { AppId } from "../model/ids.ts";
 import type { Files } from "../runtime/files.ts";
+import type { Stream } from "../runtime/stream/stream.ts";
 
 /** The app whose key the server makes. */
 export const FIRST_APP = "default" as AppId;
@@ -17,11 +18,13 @@ export async function createFirstKey(
   files: Pick<Files, "list">,
   paths: ReturnType<typeof directoryPaths>,
   appId: AppId,
+  /** Of a node: what it holds is data too. */
+  stream: Pick<Stream, "state"> | null = null,
 ): Promise<NewKey | null> {
   if (keys.state !== "missing") return null;
   const dataFiles = [...(await files.list(paths.log)), ...(await files.list(paths.archive))];
-  if (dataFiles.length > 0) return null;
-  const created = await keys.create({
+  if (dataFiles.length > 0 || (stream !== null && (await stream.state()).lastMessage > 0)) return null;
+  const created = await keys.createFirst({
     appId,
     permissions: ["read", "write"],
     view: null,
@@ -30,6 +33,9 @@ export async function createFirstKey(
     ...UNBOUND,
     expiresMs: null,
   });
-  assert(created.ok, "a missing key file can be written");
-  return created.value;
+  if (created.ok) return created.value;
+  // Another node was first; or the cluster left us, and whoever reads that there are no keys makes one.
+  const { kind } = created.error;
+  assert(kind === "keys_exist" || kind === "cluster_unreachable", "a missing key file can be written");
+  return null;
 }

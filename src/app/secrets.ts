@@ -1,6 +1,9 @@
 import { type KeyStore, openKeyStore } from "../auth/key-store.ts";
 import { PassPhrases } from "../auth/pass-phrases.ts";
 import { SessionSecret } from "../auth/sessions/session-secret.ts";
+import { SharedCodes } from "../auth/sessions/shared-codes.ts";
+import { type CodeUses, UsedCodes } from "../auth/sessions/used-codes.ts";
+import type { ClusterNode } from "../cluster/cluster-node.ts";
 import type { directoryPaths } from "../directory/paths.ts";
 import type { SharedFileDependencies } from "../directory/shared-file.ts";
 import { watchFile } from "../directory/watch-file.ts";
@@ -10,6 +13,8 @@ export interface Secrets {
   readonly keys: KeyStore;
   readonly sessionSecret: SessionSecret;
   readonly passPhrases: PassPhrases;
+  /** Which links have signed somebody in. */
+  readonly usedCodes: CodeUses;
 }
 
 const RELOAD_MS = 1000; // Half of what the contract allows.
@@ -17,17 +22,20 @@ const RELOAD_MS = 1000; // Half of what the contract allows.
 export async function openSecrets(
   paths: ReturnType<typeof directoryPaths>,
   dependencies: Omit<SharedFileDependencies, "path">,
+  node: Pick<ClusterNode, "codes"> | null,
 ): Promise<Secrets> {
+  const { clock } = dependencies;
   return {
     keys: await openKeyStore({ ...dependencies, path: paths.keys }),
     sessionSecret: await SessionSecret.open({ ...dependencies, path: paths.sessionSecret }),
     passPhrases: await PassPhrases.open({ ...dependencies, path: paths.passPhrases }),
+    usedCodes: node === null ? new UsedCodes(clock) : new SharedCodes(node.codes, clock),
   };
 }
 
 /** Takes in what is changed, and tells what is wrong with the files, now and when that changes. */
 export function watchSecrets(
-  { keys, sessionSecret, passPhrases }: Secrets,
+  { keys, sessionSecret, passPhrases }: Omit<Secrets, "usedCodes">,
   onKeyFile: (reason: string) => void,
 ): { stop(): void } {
   const watches = [

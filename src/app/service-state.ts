@@ -1,20 +1,42 @@
 import type { Readiness } from "../http/services.ts";
 import { assert } from "../lib/assert.ts";
+import type { ClusterMeasures } from "../metrics/cluster-metrics.ts";
 import type { OpenDirectory } from "../open-directory.ts";
+
+/** Whoever chooses among nodes had better choose another one: what it shows is that old. */
+const LAG_MS_MAX = 10_000;
 
 /** How far the service is: its directory, once that is open, and what answers and metrics tell of the start. */
 export class ServiceState {
   #readiness: Readiness = { status: "starting", replayed: 0, total: 0 };
-  #start = { isReady: false, replayedBytes: 0, totalBytes: 0 };
+  #start = { replayedBytes: 0, totalBytes: 0 };
   #directory: OpenDirectory | null = null;
+  #cluster: ClusterMeasures | null = null;
 
   get readiness(): Readiness {
-    return this.#readiness;
+    if (this.#readiness.status !== "ready" || this.#cluster === null) return this.#readiness;
+    const { lagMs } = this.#cluster;
+    return lagMs !== null && lagMs > LAG_MS_MAX ? { status: "lagging", lagMs } : { status: "ready", lagMs };
   }
 
   /** In bytes of the log. */
   get start(): { readonly isReady: boolean; readonly replayedBytes: number; readonly totalBytes: number } {
-    return this.#start;
+    return { ...this.#start, isReady: this.readiness.status === "ready" };
+  }
+
+  /** Null where this process is alone. */
+  get cluster(): ClusterMeasures | null {
+    return this.#cluster;
+  }
+
+  /** Among how many servers the work is divided. */
+  get liveNodes(): number {
+    return this.#cluster?.liveCount ?? 1;
+  }
+
+  /** This process is a node. Its state is looked at whenever somebody asks. */
+  noteCluster(cluster: ClusterMeasures | null): void {
+    this.#cluster = cluster;
   }
 
   /** Null until it is open. */
@@ -30,15 +52,14 @@ export class ServiceState {
 
   noteReplayed(replayed: number, total: number): void {
     if (this.#readiness.status === "starting") this.#readiness = { status: "starting", replayed, total };
-    this.#start = { ...this.#start, replayedBytes: replayed, totalBytes: total };
+    this.#start = { replayedBytes: replayed, totalBytes: total };
   }
 
   /** Whether the service is ready with it: not where it was told to stop meanwhile. */
   noteOpened(directory: OpenDirectory): boolean {
     this.#directory = directory;
     if (this.#readiness.status !== "starting") return false;
-    this.#readiness = { status: "ready" };
-    this.#start = { ...this.#start, isReady: true };
+    this.#readiness = { status: "ready", lagMs: null };
     return true;
   }
 

@@ -22,6 +22,7 @@ import { decryptOf } from "../service/clients/decrypt.ts";
 import { createFriendsFor } from "../service/clients/friends.ts";
 import { MessageCounts } from "../service/clients/message-counts.ts";
 import { createTakeMessage } from "../service/clients/take-message.ts";
+import type { Copies } from "../service/cluster/copy/copies.ts";
 import { createCurrentQueries } from "../service/current.ts";
 import { createReadCoordinates } from "../service/density/read-coordinates.ts";
 import { createFindings } from "../service/findings.ts";
@@ -31,6 +32,7 @@ import { createLive } from "../service/live/create-live.ts";
 import { ViewerSlots } from "../service/live/viewer-slots.ts";
 import { createNearby } from "../service/nearby.ts";
 import { createReadPositions } from "../service/positions/read-positions.ts";
+import { createAppliedSequences } from "../service/sequences/applied-sequences.ts";
 import { countUnacknowledged } from "../service/verify/verify.ts";
 import { createVersions } from "../service/versions.ts";
 import type { Clock } from "../time/clock.ts";
@@ -50,6 +52,7 @@ export interface ServiceParts {
   readonly meters: Meters;
   readonly eventLoop: EventLoopMeter;
   readonly state: ServiceState;
+  readonly copies: Copies;
   /** Where damaged bytes are kept, and which of them somebody has acknowledged. */
   readonly damagedDirectory: string;
   readonly secrets: Secrets;
@@ -62,17 +65,10 @@ export interface ServiceParts {
 
 /** The services that endpoints answer from. Those that need the directory are asked once it is open. */
 export function createServices(parts: ServiceParts): Services {
-  const { files, platform, clock, retention, hot, scheduler, meters, eventLoop, state, damagedDirectory } =
-    parts;
-  const { keys, sessionSecret, passPhrases } = parts.secrets;
-  const { version } = manifest;
+  const { platform, clock, retention, hot, scheduler, meters, eventLoop, state } = parts;
+  const { keys, sessionSecret, passPhrases, usedCodes } = parts.secrets;
   const queries = { hot, clock, retention, scheduler };
-  const archived = {
-    ...queries,
-    archive: () => state.opened().archive,
-    acknowledgedParts: () => readAcknowledgedParts(files, damagedDirectory),
-    lateWindow: LATE_WINDOW,
-  };
+  const archived = { ...queries, ...archiveOf(parts) };
   const doctor = new Doctor();
   const bodies = createBodyBudget(INGEST_LIMITS);
   const messages = new MessageCounts();
@@ -82,7 +78,7 @@ export function createServices(parts: ServiceParts): Services {
   const ingest: Ingest = (appId, batch) => state.opened().ingest(appId, batch);
   return {
     ...queries,
-    version,
+    version: manifest.version,
     readiness: () => state.readiness,
     countDamaged,
     ingest,
@@ -98,7 +94,7 @@ export function createServices(parts: ServiceParts): Services {
     quarantine: () => state.opened().quarantine,
     keys,
     madeKeys: new MadeKeys(keys),
-    sessions: new Sessions({ secret: sessionSecret, keys, clock }),
+    sessions: new Sessions({ secret: sessionSecret, keys, clock, usedCodes }),
     bodies,
     reports: meters.reports,
     doctor,
@@ -110,13 +106,15 @@ export function createServices(parts: ServiceParts): Services {
     readPositions: createReadPositions(archived),
     readCoordinates: createReadCoordinates(archived),
     exports: () => state.opened().exports,
+    copies: parts.copies,
     nearby: createNearby(queries),
     viewers: new Viewers({ live: createLive(queries), slots, counts: meters.viewers, answers }),
     loadPlaces: createPlacesLoader(platform.readAsset, scheduler),
     baseMap: () => parts.baseMap,
+    sequences: createAppliedSequences(hot),
     versions: createVersions({ ...queries, archive: () => state.opened().archive }),
     scrape: createScrape({
-      version,
+      version: manifest.version,
       meters,
       messages,
       eventLoop,
@@ -126,6 +124,7 @@ export function createServices(parts: ServiceParts): Services {
       bodies,
       viewers: slots,
       mqtt: () => parts.broker.status,
+      cluster: () => state.cluster,
       usage: platform.usage,
       countDamaged,
       doctor,
@@ -135,6 +134,15 @@ export function createServices(parts: ServiceParts): Services {
     readAsset: platform.readAsset,
     stripTypes: platform.stripTypes,
     demoSpeed: parts.demoSpeed,
+  };
+}
+
+/** What questions about archived days take. */
+function archiveOf({ files, state, damagedDirectory }: ServiceParts) {
+  return {
+    archive: () => state.opened().archive,
+    acknowledgedParts: () => readAcknowledgedParts(files, damagedDirectory),
+    lateWindow: LATE_WINDOW,
   };
 }
 

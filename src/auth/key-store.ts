@@ -42,6 +42,10 @@ export type MakingError =
   /** It has made as many as may live at once, or they show as many devices as they may. */
   | { readonly kind: "too_many_keys" };
 
+export interface KeysExistError {
+  readonly kind: "keys_exist";
+}
+
 export interface UnknownKeyError {
   readonly kind: "key_not_found";
   readonly id: string;
@@ -56,6 +60,8 @@ export interface KeyStore {
   /** All keys in order of creation, revoked and expired ones too. */
   list(): readonly KeyRecord[];
   create(spec: KeySpec): Promise<Result<NewKey, SharedFileError>>;
+  /** Makes a key where there is no file of keys, also by then: of several nodes that begin at once, one makes it. */
+  createFirst(spec: KeySpec): Promise<Result<NewKey, SharedFileError | KeysExistError>>;
   /** Makes a key that ends with another. */
   make(makerId: string, spec: KeySpec): Promise<Result<NewKey, SharedFileError | MakingError>>;
   /** Revoking again changes nothing. */
@@ -110,6 +116,11 @@ export async function openKeyStore(dependencies: SharedFileDependencies): Promis
     return ended === null || ended.kind === "known" ? { kind: "known", key } : ended;
   }
 
+  function create(spec: KeySpec, { list }: Keys) {
+    const created = createKey(spec, null, clock.nowMs(), list);
+    return ok({ value: keysOf([...list, created.key]), answer: created });
+  }
+
   return {
     get state() {
       return file.state;
@@ -117,11 +128,11 @@ export async function openKeyStore(dependencies: SharedFileDependencies): Promis
     find: (keyText) => lookUp(file.value.byHash.get(hashKey(keyText))),
     findById: (id) => lookUp(file.value.byId.get(id)),
     list: () => file.value.list,
-    create: (spec) =>
-      file.change(({ list }) => {
-        const created = createKey(spec, null, clock.nowMs(), list);
-        return ok({ value: keysOf([...list, created.key]), answer: created });
-      }),
+    create: (spec) => file.change((keys) => create(spec, keys)),
+    createFirst: (spec) =>
+      file.change<NewKey, KeysExistError>((keys) =>
+        file.state === "missing" ? create(spec, keys) : fail({ kind: "keys_exist" }),
+      ),
     make: (makerId, spec) =>
       file.change<NewKey, MakingError>(({ list, byId }) => {
         const isLive = (id: string) => lookUp(byId.get(id)).kind === "known";

@@ -1,6 +1,6 @@
 /**
- * What a key may do: ask (`read`), report (`write`), look at the service itself, `/metrics` (`operate`), or ask about
- * what a share link shows (`view`), which goes with no other.
+ * What a key may do: ask (`read`), report (`write`), look at the service itself, `/metrics`, and copy all of a node to
+ * another (`operate`), or ask about what a share link shows (`view`), which goes with no other.
  */
 export type Permission = "read" | "write" | "operate" | "view";
 

@@ -14,6 +14,16 @@ export const TIERS: Readonly<Record<TierName, TierLimit | null>> = {
   unlimited: null,
 };
 
+/** What each of so many servers gives of a tier's limit: whole requests at once, and one at least. */
+export function partOf(tier: TierName, share: number): TierLimit | null {
+  const limit = TIERS[tier];
+  if (limit === null || share === 1) return limit;
+  return {
+    requestsPerSecond: limit.requestsPerSecond / share,
+    burst: Math.max(1, Math.floor(limit.burst / share)),
+  };
+}
+
 export const TIER_NAMES = Object.keys(TIERS) as readonly TierName[];
 
 export function parseTierName(text: string): TierName | null {

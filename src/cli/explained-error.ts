@@ -1,9 +1,16 @@
+import { ClusterError } from "../app/open-cluster.ts";
 import { MapFileError } from "../basemap/map-file-error.ts";
 import { RecordingError } from "../demo/recording.ts";
+import { ClusterFileError } from "../directory/cluster-file.ts";
+import { DirectoryInUseError } from "../directory/take-directory.ts";
 import { NewerFormatError } from "../lib/newer-format-error.ts";
-import { DirectoryInUseError } from "../open-directory.ts";
 import { FileError } from "../runtime/files.ts";
 import { ListenError } from "../runtime/listen.ts";
+import { StreamError } from "../runtime/stream/stream.ts";
+import { InitError } from "../service/cluster/init/init-error.ts";
+import { StreamPositionError } from "../service/quarantine/replicated/stream-position.ts";
+import { DamagedLogError } from "../wal/scan-log.ts";
+import { MessageError } from "../wal/stream/group-message.ts";
 import { NoDirectoryError } from "./data-directory.ts";
 
 /** Failures of the machine, of a neighbour or of who typed the command: their own words say enough. */
@@ -12,11 +19,18 @@ export function isExplained(error: unknown): error is Error {
 }
 
 const EXPLAINED = [
+  ClusterError,
+  ClusterFileError,
+  DamagedLogError,
   DirectoryInUseError,
   FileError,
+  InitError,
   ListenError,
+  MessageError,
   MapFileError,
   NewerFormatError,
   NoDirectoryError,
   RecordingError,
+  StreamError,
+  StreamPositionError,
 ];

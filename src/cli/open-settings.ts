@@ -3,16 +3,18 @@ import { directoryPaths } from "../directory/paths.ts";
 import { Settings } from "../directory/settings.ts";
 import type { Platform } from "../runtime/platform.ts";
 import type { Clock } from "../time/clock.ts";
+import type { Sharing } from "./node-directory.ts";
 
 /** The settings of a data directory, for a command that has it for itself or not. */
 export function openSettings(
   command: string,
   dataDir: string,
-  { files, acquireLock, pid }: Pick<Platform, "files" | "acquireLock" | "pid">,
+  { files, acquireLock, pid, shared = null }: Sharing<Pick<Platform, "files" | "acquireLock" | "pid">>,
   clock: Clock,
 ): Promise<Settings> {
   const { settings: path, archive } = directoryPaths(dataDir);
-  return Settings.open({ files, path, clock, acquireLock, process: { pid, command } }, () =>
+  const process = { pid, command };
+  return Settings.open({ files, path, clock, acquireLock, process, shared }, () =>
     sealedRetention(files, archive),
   );
 }

@@ -7,6 +7,7 @@ import { type Clock, systemClock } from "../time/clock.ts";
 import type { Command, UsageError } from "./arguments/command.ts";
 import { helpText, usageErrorText } from "./arguments/help.ts";
 import { isExplained } from "./explained-error.ts";
+import { type Sharing, sharing } from "./node-directory.ts";
 
 /** Does what the command line asks for; returns the exit code. `program` is how a person starts us. */
 export async function runCommand(
@@ -42,15 +43,13 @@ async function run(
     case "demo":
       return (await import("./commands/demo.ts")).demo(command, platform, clock, terminal, stopSignal());
     case "keys create":
-      return (await import("./commands/keys.ts")).createKey(command, platform, clock, terminal);
     case "keys list":
-      return (await import("./commands/keys.ts")).listKeys(command, platform, clock, terminal);
     case "keys link":
-      return (await import("./commands/link.ts")).linkKey(command, platform, clock, terminal);
     case "keys revoke":
-      return (await import("./commands/keys.ts")).revokeKey(command, platform, clock, terminal);
     case "keys passphrase":
-      return (await import("./commands/pass-phrase.ts")).setPassPhrase(command, platform, clock, terminal);
+    case "settings list":
+    case "settings set":
+      return sharing(command.dataDir, platform, (shared) => runShared(command, shared, clock, terminal));
     case "import":
       return (await import("./commands/import.ts")).importFiles(
         command,
@@ -76,24 +75,60 @@ async function run(
       return (await import("./commands/quarantine.ts")).changeQuarantine(command, terminal);
     case "doctor":
       return (await import("./commands/doctor.ts")).doctor(command, terminal);
-    case "settings list":
-      return (await import("./commands/settings.ts")).listSettings(command, platform, clock, terminal);
-    case "settings set":
-      return (await import("./commands/settings.ts")).setSettings(command, platform, clock, terminal);
     case "seal":
       return (await import("./commands/seal.ts")).seal(command, platform, clock, terminal, stopSignal());
     case "backup":
       return (await import("./commands/backup.ts")).backup(command, platform, clock, terminal);
     case "restore":
       return (await import("./commands/restore.ts")).restore(command, platform, clock, terminal, program);
+    case "join": {
+      const { join } = await import("./commands/join.ts");
+      return join(command, platform, clock, terminal, program, stopSignal());
+    }
     case "verify":
       return (await import("./commands/verify.ts")).verify(command, platform, clock, terminal);
+    case "cluster init":
+      return (await import("./commands/cluster/init.ts")).clusterInit(
+        command,
+        platform,
+        clock,
+        terminal,
+        program,
+        stopSignal(),
+      );
     case "help":
       terminal.out(helpText(command.topic, program));
       return 0;
     case "version":
       terminal.out(`${manifest.version}\n`);
       return 0;
+  }
+}
+
+type SharedCommand = Extract<Command, { readonly kind: `${"keys" | "settings"} ${string}` }>;
+
+/** Commands about what servers share: with the command line, and with one another. */
+async function runShared(
+  command: SharedCommand,
+  platform: Sharing<Platform>,
+  clock: Clock,
+  terminal: Terminal,
+): Promise<number> {
+  switch (command.kind) {
+    case "keys create":
+      return (await import("./commands/keys.ts")).createKey(command, platform, clock, terminal);
+    case "keys list":
+      return (await import("./commands/keys.ts")).listKeys(command, platform, clock, terminal);
+    case "keys link":
+      return (await import("./commands/link.ts")).linkKey(command, platform, clock, terminal);
+    case "keys revoke":
+      return (await import("./commands/keys.ts")).revokeKey(command, platform, clock, terminal);
+    case "keys passphrase":
+      return (await import("./commands/pass-phrase.ts")).setPassPhrase(command, platform, clock, terminal);
+    case "settings list":
+      return (await import("./commands/settings.ts")).listSettings(command, platform, clock, terminal);
+    case "settings set":
+      return (await import("./commands/settings.ts")).setSettings(command, platform, clock, terminal);
   }
 }
 

@@ -4,6 +4,8 @@ import { join } from "node:path";
 export function directoryPaths(dataDir: string) {
   return {
     log: join(dataDir, "wal"),
+    /** Of a directory that was moved into a cluster: nothing reads it. */
+    formerLog: join(dataDir, "wal.before-cluster"),
     archive: join(dataDir, "archive"),
     quarantine: join(dataDir, "quarantine"),
     damaged: join(dataDir, "damaged"),
@@ -13,6 +15,7 @@ export function directoryPaths(dataDir: string) {
     passPhrases: join(dataDir, "pass-phrases.json"),
     firstKey: join(dataDir, "first-key"),
     directoryId: join(dataDir, "directory-id"),
+    cluster: join(dataDir, "cluster.json"),
     lock: join(dataDir, "lock"),
   };
 }

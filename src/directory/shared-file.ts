@@ -1,18 +1,15 @@
 import { Buffer } from "node:buffer";
-import { basename, dirname } from "node:path";
 import { fail, ok, type Result } from "../lib/result.ts";
-import { FileError, type Files, isOutOfDescriptors } from "../runtime/files.ts";
-import type { AcquireLock, LockOwner } from "../runtime/lock.ts";
-import type { Clock } from "../time/clock.ts";
+import { FilePlace, type FilePlaceDependencies } from "./shared/file-place.ts";
+import type { PlaceError, PlaceReading, SharedPlace } from "./shared/place.ts";
+import type { SharedBucket } from "./shared/shared-bucket.ts";
 
 /** Whether a file can be used. Where it can't, it is as if nothing were in it. */
 export type SharedFileState = "ok" | "missing" | { readonly damaged: string };
 
 export type SharedFileError =
   /** It can't be read, so writing it would lose what is in it. `reason` says what is wrong with it. */
-  | { readonly kind: "file_damaged"; readonly file: string; readonly reason: string }
-  /** Another process has been changing it for longer than a change takes. */
-  | { readonly kind: "file_busy"; readonly owner: LockOwner | null };
+  { readonly kind: "file_damaged"; readonly file: string; readonly reason: string } | PlaceError;
 
 /** How what is in the file is written and read. */
 export interface FileFormat<Value> {
@@ -22,18 +19,10 @@ export interface FileFormat<Value> {
   parse(bytes: Uint8Array): Result<Value, string>;
 }
 
-export interface SharedFileDependencies {
-  readonly files: Pick<Files, "read" | "replace" | "makeDirectory">;
-  /** Changes are made under the lock of the file beside it, `….lock`. */
-  readonly path: string;
-  readonly clock: Clock;
-  readonly acquireLock: AcquireLock;
-  /** Who this process is, for others that wait for the lock. */
-  readonly process: { readonly pid: number; readonly command: string };
+export interface SharedFileDependencies extends FilePlaceDependencies {
+  /** Of a node: it has, under the file's name, what lies in the file where a process is alone. */
+  readonly shared?: SharedBucket | null;
 }
-
-const LOCK_WAIT_MS = 5000;
-const LOCK_RETRY_MS = 50;
 
 interface Content<Value> {
   /** The file as it was read; null where it could not be. */
@@ -42,24 +31,32 @@ interface Content<Value> {
   readonly value: Value;
 }
 
-/** A small file that the command line and the server share: read whole, and replaced whole under a lock. */
+/** What a change comes to once it is written. */
+interface Changed<Value, Answer> {
+  readonly content: Content<Value>;
+  readonly answer: Answer;
+}
+
+/** A small file that the command line and the server share, or all nodes of a cluster: read and replaced whole. */
 export class SharedFile<Value> {
-  readonly #dependencies: SharedFileDependencies;
+  readonly #place: SharedPlace;
   readonly #format: FileFormat<Value>;
   #content: Content<Value>;
   #working: Promise<unknown> = Promise.resolve();
 
-  private constructor(dependencies: SharedFileDependencies, format: FileFormat<Value>) {
-    this.#dependencies = dependencies;
+  private constructor(place: SharedPlace, format: FileFormat<Value>) {
+    this.#place = place;
     this.#format = format;
     this.#content = this.#unusable(null, "missing");
   }
 
+  /** Rejects with a `StreamError` where it is a cluster's and that can't be asked. */
   static async open<Value>(
     dependencies: SharedFileDependencies,
     format: FileFormat<Value>,
   ): Promise<SharedFile<Value>> {
-    const file = new SharedFile(dependencies, format);
+    const filePlace = new FilePlace(dependencies);
+    const file = new SharedFile(dependencies.shared?.place(filePlace.name) ?? filePlace, format);
     await file.reload();
     return file;
   }
@@ -75,34 +72,37 @@ export class SharedFile<Value> {
 
   /** Reads the file again. Never fails: what is wrong with the file is its `state`. */
   reload(): Promise<void> {
-    return this.#inTurn(() => this.#readAgain());
+    return this.#inTurn(async () => this.#take(await this.#place.read()));
   }
 
-  /** Reads the file, lets `decide` make another value of what is in it, and writes that: nobody else can in between. */
+  /**
+   * Reads the file, lets `decide` make another value of what is in it, and writes that: nobody else can in between. It
+   * may have to decide again.
+   */
   change<Answer, Refusal>(
     decide: (value: Value) => Result<{ readonly value: Value; readonly answer: Answer }, Refusal>,
   ): Promise<Result<Answer, Refusal | SharedFileError>> {
     return this.#inTurn(async () => {
-      const { files, path } = this.#dependencies;
-      await files.makeDirectory(dirname(path));
-      const lock = await this.#waitForLock();
-      if (!lock.ok) return fail({ kind: "file_busy", owner: lock.owner });
-      try {
-        await this.#readAgain();
-        const { state } = this.#content;
-        if (typeof state === "object") {
-          return fail({ kind: "file_damaged", file: basename(path), reason: state.damaged });
-        }
-        const decided = decide(this.#content.value);
-        if (!decided.ok) return decided;
-        const { value, answer } = decided.value;
-        const bytes = this.#format.encode(value);
-        await files.replace(path, bytes);
-        this.#content = { bytes, state: "ok", value };
-        return ok(answer);
-      } finally {
-        lock.release();
-      }
+      const changed = await this.#place.change<Result<Changed<Value, Answer>, Refusal | SharedFileError>>(
+        (reading) => {
+          this.#take(reading);
+          const { state, value: before } = this.#content;
+          if (typeof state === "object") {
+            const damaged = { kind: "file_damaged", file: this.#place.name, reason: state.damaged } as const;
+            return { bytes: null, answer: fail(damaged) };
+          }
+          const decided = decide(before);
+          if (!decided.ok) return { bytes: null, answer: decided };
+          const { value, answer } = decided.value;
+          const bytes = this.#format.encode(value);
+          return { bytes, answer: ok({ content: { bytes, state: "ok", value }, answer }) };
+        },
+      );
+      if (!changed.ok) return changed;
+      if (!changed.value.ok) return changed.value;
+      const { content, answer } = changed.value.value;
+      this.#content = content;
+      return ok(answer);
     });
   }
 
@@ -113,32 +113,22 @@ export class SharedFile<Value> {
     return turn;
   }
 
-  async #waitForLock() {
-    const { path, clock, acquireLock, process } = this.#dependencies;
-    const giveUpAt = performance.now() + LOCK_WAIT_MS;
-    for (;;) {
-      const attempt = await acquireLock(`${path}.lock`, { ...process, sinceMs: clock.nowMs() });
-      if (attempt.ok || performance.now() >= giveUpAt) return attempt;
-      await new Promise((resolve) => setTimeout(resolve, LOCK_RETRY_MS));
-    }
-  }
-
   /** Keeps what there is where the file has not changed, which is nearly always. */
-  async #readAgain(): Promise<void> {
-    const { files, path } = this.#dependencies;
-    const before = this.#content;
-    let bytes: Uint8Array;
-    try {
-      bytes = await files.read(path);
-    } catch (error) {
-      if (!(error instanceof FileError)) throw error;
-      if (isOutOfDescriptors(error) && before.bytes !== null) return; // Says nothing about the file.
-      this.#content = this.#unusable(null, error.code === "ENOENT" ? "missing" : { damaged: error.message });
+  #take(reading: PlaceReading): void {
+    const before = this.#content.bytes;
+    if (reading.kind !== "read") {
+      if (reading.kind === "unknown" && before !== null) return;
+      this.#content = this.#unusable(null, { damaged: reading.reason });
       return;
     }
-    if (before.bytes !== null && Buffer.compare(bytes, before.bytes) === 0) return;
+    const { bytes } = reading;
+    if (bytes !== null && before !== null && Buffer.compare(bytes, before) === 0) return;
+    this.#content = bytes === null ? this.#unusable(null, "missing") : this.#parsed(bytes);
+  }
+
+  #parsed(bytes: Uint8Array): Content<Value> {
     const parsed = this.#format.parse(bytes);
-    this.#content = parsed.ok
+    return parsed.ok
       ? { bytes, state: "ok", value: parsed.value }
       : this.#unusable(bytes, { damaged: parsed.error });
   }

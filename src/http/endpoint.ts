@@ -8,7 +8,7 @@ import type { Call } from "./call.ts";
 import type { ClientCall } from "./clients/client-gate.ts";
 import type { ClientExample } from "./clients/examples.ts";
 import type { Method } from "./method.ts";
-import { type Operation, refusedParameters } from "./openapi/operation.ts";
+import { type Operation, refusedQuestion } from "./openapi/operation.ts";
 import { shared } from "./openapi/responses.ts";
 import { type QueryParameters, type QueryValues, readQuery } from "./parameters/parameter.ts";
 import {
@@ -136,7 +136,7 @@ export function queryEndpoint<
       ...operation,
       description: `${operation.description} Needs the permission \`read\`${alsoNeeded(isForViews, forWholeApp)}.`,
       failures: {
-        ...refusedParameters(pathParameters, query, wrongQuery),
+        ...refusedQuestion(pathParameters, query, wrongQuery),
         ...(forWholeApp ? NOT_FOR_ALL : {}),
         ...operation.failures,
       },

@@ -25,6 +25,7 @@ import { quarantineDelete } from "./endpoints/quarantine/delete.ts";
 import { quarantineEntry } from "./endpoints/quarantine/entry.ts";
 import { quarantineList } from "./endpoints/quarantine/list.ts";
 import { quarantineReplay } from "./endpoints/quarantine/replay.ts";
+import { copiedFile, copyPlan } from "./endpoints/service/copy.ts";
 import { docsAssets, docsPage } from "./endpoints/service/docs-page.ts";
 import { documentOf } from "./endpoints/service/document.ts";
 import { health } from "./endpoints/service/health.ts";
@@ -63,6 +64,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ingestLocations,
   ...CLIENT_ENDPOINTS,
   metrics,
+  copyPlan,
+  copiedFile,
   documentOf(() => ENDPOINTS),
   docsPage,
   ...docsAssets,

@@ -19,9 +19,11 @@ export type AccessError =
 export type PageError =
   | { readonly kind: "not_from_page" }
   | { readonly kind: "session_missing" }
-  | { readonly kind: "code_refused"; readonly reason: CodeRefusal }
+  | { readonly kind: "code_refused"; readonly reason: CodeFault }
   | { readonly kind: "key_not_found" }
   | { readonly kind: "too_many_keys" };
+
+type CodeFault = Exclude<CodeRefusal, "unreachable">;
 
 export type HttpError = ServiceError | AccessError | PageError;
 
@@ -50,6 +52,10 @@ export function answerError(error: HttpError): ErrorAnswer {
       return plain(404, "there is no such entry in the quarantine of this app");
     case "tile_not_found":
       return plain(404, error.message);
+    case "not_a_node":
+      return plain(409, "this server is a single process, and no node of a cluster that another could join");
+    case "copied_file_gone":
+      return plain(404, "there is no such file any more; ask again for what there is");
     case "body_unreadable":
     case "body_incomplete":
       return plain(400, error.message);
@@ -121,7 +127,7 @@ function answerPageError(error: PageError): ErrorAnswer {
   }
 }
 
-const CODE_FAULTS: Readonly<Record<CodeRefusal, string>> = {
+const CODE_FAULTS: Readonly<Record<CodeFault, string>> = {
   unknown: "the link's code is not known here",
   used: "the link has been used, and is good once",
   old: `the link is good for ${LINK_CODE_MINUTES} minutes, and not after a restart of the server`,

@@ -6,12 +6,16 @@ import type { Permission } from "../auth/permissions.ts";
 import type { RateLimit } from "../auth/rate-limit.ts";
 import type { SessionLookup, Sessions, SignedIn } from "../auth/sessions/sessions.ts";
 import { viewOf } from "../auth/view.ts";
+import { whenThere } from "../lib/schedule/maybe-promise.ts";
+import type { AppliedSequences } from "../service/sequences/applied-sequences.ts";
 import type { Clock } from "../time/clock.ts";
 import { EntityTags } from "./answer/entity-tags.ts";
+import type { MoreHeaders } from "./answer/header-templates.ts";
 import type { Answer, Responder } from "./answer/responder.ts";
 import { type Call, createCall } from "./call.ts";
 import type { AccessError, HttpError } from "./errors.ts";
 import type { Method } from "./method.ts";
+import type { MinSequences } from "./min-sequence.ts";
 import type { Handler, Observe } from "./observe.ts";
 import { isFromPage } from "./page/page-request.ts";
 import { sessionLookup } from "./page/session-cookie.ts";
@@ -33,7 +37,7 @@ interface Route {
 /** What the gate knows of an endpoint. */
 export interface KeyedRoute extends Route {
   /** What a key needs to ask. */
-  readonly permission: Permission;
+  readonly permission: Exclude<Permission, "view">;
   readonly forWholeApp: boolean;
   /** Whether keys with the permission `view` may ask too. */
   readonly isForViews: boolean;
@@ -48,6 +52,16 @@ export interface GateDependencies {
   readonly observe: Observe;
   /** What keeps the service from answering (it is starting, or stopping), or null. */
   readonly unavailable: () => HttpError | null;
+  readonly sequences: Pick<AppliedSequences, "current" | "ofApp">;
+  readonly minSequences: Pick<MinSequences, "reach">;
+}
+
+/** On which terms an endpoint is asked. */
+interface Terms {
+  /** Why this key may not ask now; null where it may. */
+  readonly refusalOf: (key: KeyRecord) => HttpError | null;
+  /** What it has to do with the log: it answers about what that holds, adds to it, or neither. */
+  readonly log: "asked" | "written" | null;
 }
 
 /**
@@ -59,6 +73,7 @@ export const bearerToken = () =>
 
 export function createGate(dependencies: GateDependencies): Gate {
   const { keys, sessions, rateLimit, clock, responder, observe, unavailable } = dependencies;
+  const { sequences, minSequences } = dependencies;
 
   const tools = { responder, tags: new EntityTags() };
 
@@ -66,7 +81,7 @@ export function createGate(dependencies: GateDependencies): Gate {
   function admit<Known extends KnownKey>(
     request: Request,
     find: () => Known | UnknownKey,
-    refusalOf: (key: KeyRecord) => HttpError | null,
+    { refusalOf, log }: Terms,
     answer: (call: Call, known: Known) => Answer,
   ): Answer {
     const startedMs = performance.now();
@@ -77,7 +92,7 @@ export function createGate(dependencies: GateDependencies): Gate {
     const decision = rateLimit.take(id, tier, nowMs);
     const headers = {
       ratelimit: rateLimitHeader(tier, decision),
-      "ratelimit-policy": rateLimitPolicyHeader(tier),
+      "ratelimit-policy": rateLimitPolicyHeader(tier, decision),
     };
     if (!decision.allowed) {
       const { retryAfterSeconds } = decision;
@@ -88,32 +103,44 @@ export function createGate(dependencies: GateDependencies): Gate {
     const view = spec === null ? null : viewOf(spec);
     const isStillAllowed = () => isKnown(find());
     const started = { request, appId, keyId: id, binding: found.key, view, nowMs, startedMs, isStillAllowed };
-    const call = createCall(started, tools, headers, headers);
-    const fault = (error: unknown) =>
-      request.signal.aborted ? CLIENT_GONE.clone() : responder.fault(request, error, headers);
-    try {
-      const answered = answer(call, found);
-      return answered instanceof Promise ? answered.catch(fault) : answered;
-    } catch (error) {
-      return fault(error);
-    }
+    const begin = (sent: MoreHeaders) =>
+      guarded(responder, request, sent, () => answer(createCall(started, tools, sent, sent), found));
+    if (log === null) return begin(headers);
+    if (log === "written") return begin(withLastSequence(headers, sequences));
+    const told = (sequence: number) =>
+      withSequence(headers, Math.max(sequence, sequences.ofApp(appId, view)));
+    // To have a share link wait for an entry would tell it when others report.
+    if (view !== null) return begin(told(0));
+    return whenThere(minSequences.reach(request, started), (reached) => {
+      if (reached.ok && !reached.value.hasWaited) return begin(told(reached.value.sequence));
+      if (request.signal.aborted) return CLIENT_GONE.clone();
+      // While it waited its key may have ended, and the service stopped.
+      const now = find();
+      if (!isKnown(now)) return responder.failure(request, lookupError(now.kind), headers);
+      const obstacle = refusalOf(now.key);
+      if (obstacle !== null) return responder.failure(request, obstacle, headers);
+      return reached.ok
+        ? begin(told(reached.value.sequence))
+        : responder.failure(request, reached.error, told(0));
+    });
   }
 
   return {
     keyed(route, answer) {
       const { method, path, permission } = route;
-      const isForPage = method === "GET" && path.startsWith("/api/v1/");
+      const isForPage = method === "GET" && permission === "read" && path.startsWith("/api/v1/");
       // Who operates the service wants to see it start and stop.
       const obstacle = permission === "operate" ? () => null : unavailable;
       const refusalOf = (key: KeyRecord) => refusalOfKey(key, route) ?? obstacle();
+      const terms = { refusalOf, log: TERMS[permission] };
       return observe(method, path, (request, bearerToken) => {
         const authorization = request.headers.get("authorization");
         const keyText = presentedKey(authorization, bearerToken);
-        if (keyText !== null) return admit(request, () => keys.find(keyText), refusalOf, answer);
+        if (keyText !== null) return admit(request, () => keys.find(keyText), terms, answer);
         const maySession = isForPage && authorization === null && isFromPage(request);
         const session = maySession ? sessionLookup(sessions, request) : null;
         if (session === null) return responder.failure(request, { kind: "key_missing" });
-        return admit(request, session, refusalOf, answer);
+        return admit(request, session, terms, answer);
       });
     },
     signedIn: ({ method, path }, answer) =>
@@ -121,10 +148,49 @@ export function createGate(dependencies: GateDependencies): Gate {
         if (!isFromPage(request)) return responder.failure(request, { kind: "not_from_page" });
         const session = sessionLookup(sessions, request);
         if (session === null) return responder.failure(request, { kind: "session_missing" });
-        return admit(request, session, () => null, answer);
+        return admit(request, session, OF_PAGE, answer);
       }),
   };
 }
+
+/**
+ * What an answer to a question says that it knows of the log. Taken before anything is read: memory goes on while an
+ * answer is made of the archive, and a number that is taken after that would promise what the answer may lack.
+ */
+function withSequence(headers: MoreHeaders, sequence: number): MoreHeaders {
+  return { ...headers, "wherehouse-sequence": String(sequence) };
+}
+
+/** The same of an answer to reports, which takes it last, when it knows of these too. */
+function withLastSequence(headers: MoreHeaders, sequences: GateDependencies["sequences"]): MoreHeaders {
+  return {
+    ...headers,
+    get "wherehouse-sequence"() {
+      return String(sequences.current);
+    },
+  };
+}
+
+/** What fails while an answer is made is answered as a fault of ours. */
+function guarded(responder: Responder, request: Request, headers: MoreHeaders, make: () => Answer): Answer {
+  const fault = (error: unknown) =>
+    request.signal.aborted ? CLIENT_GONE.clone() : responder.fault(request, error, headers);
+  try {
+    const answered = make();
+    return answered instanceof Promise ? answered.catch(fault) : answered;
+  } catch (error) {
+    return fault(error);
+  }
+}
+
+const TERMS: Readonly<Record<KeyedRoute["permission"], Terms["log"]>> = {
+  read: "asked",
+  write: "written",
+  operate: null,
+};
+
+/** The page's own requests are about sessions and keys. */
+const OF_PAGE: Terms = { refusalOf: () => null, log: null };
 
 type KnownKey = Extract<KeyLookup, { readonly kind: "known" }>;
 type UnknownKey = Exclude<KeyLookup | SessionLookup, { readonly kind: "known" }>;

@@ -7,6 +7,7 @@ import { createClientGate } from "./clients/client-gate.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { ENDPOINTS } from "./endpoints.ts";
 import { bearerToken, createGate } from "./gate.ts";
+import { MinSequences } from "./min-sequence.ts";
 import { createObserve, type Handler, type Observe, type ObserveDependencies } from "./observe.ts";
 import { isFromPage } from "./page/page-request.ts";
 import type { Readiness, Services } from "./services.ts";
@@ -22,7 +23,7 @@ export interface ServerOptions extends Omit<ResponderOptions, "scheduler">, Obse
   readonly rateLimit: RateLimit;
   /** Served beside those that always are. */
   readonly moreEndpoints?: readonly Endpoint[];
-  /** For answers that are held; the machine's where it is left out. */
+  /** For answers that are held, and questions that wait; the machine's where it is left out. */
   readonly wait?: Wait;
 }
 
@@ -67,10 +68,21 @@ function createHandlers(
   wrongMethod: (request: Request) => Answer,
 ): (endpoint: Endpoint) => Handler {
   const { services, wait = machinesWait } = options;
-  const { keys, sessions, clock } = services;
+  const { keys, sessions, clock, sequences } = services;
+  const minSequences = new MinSequences({ sequences, wait });
   const unavailable = () => obstacleOf(services.readiness());
   const isStopping = () => services.readiness().status === "stopping";
-  const gate = createGate({ ...options, keys, sessions, clock, responder, observe, unavailable });
+  const gate = createGate({
+    ...options,
+    keys,
+    sessions,
+    clock,
+    responder,
+    observe,
+    unavailable,
+    sequences,
+    minSequences,
+  });
   const clientGate = createClientGate({
     keys,
     clock,
@@ -80,6 +92,7 @@ function createHandlers(
     isStopping,
     wrongMethod,
     wait,
+    share: options.rateLimit.share,
   });
 
   return function handlerOf(endpoint) {
@@ -130,6 +143,7 @@ function routedPathsOf(endpoint: Endpoint): readonly RoutedPath[] {
 function obstacleOf(state: Readiness): ServiceError | null {
   switch (state.status) {
     case "ready":
+    case "lagging":
       return null;
     case "starting":
       return {

@@ -13,6 +13,7 @@ import type { LoadPlaces } from "../places/load-places.ts";
 import type { Quarantine } from "../quarantine/quarantine.ts";
 import type { FriendsFor } from "../service/clients/friends.ts";
 import type { TakeMessage } from "../service/clients/take-message.ts";
+import type { Copies } from "../service/cluster/copy/copies.ts";
 import type { CurrentQueries } from "../service/current.ts";
 import type { ReadCoordinates } from "../service/density/read-coordinates.ts";
 import type { Exports } from "../service/export/exports.ts";
@@ -21,6 +22,7 @@ import type { HistoryQueries } from "../service/history/history.ts";
 import type { Ingest } from "../service/ingest/ingest.ts";
 import type { Nearby } from "../service/nearby.ts";
 import type { ReadPositions } from "../service/positions/positions.ts";
+import type { AppliedSequences } from "../service/sequences/applied-sequences.ts";
 import type { Versions } from "../service/versions.ts";
 import type { BodyBudget } from "./body/body-budget.ts";
 import type { AnswerBuffer } from "./encode/answer-buffer.ts";
@@ -58,10 +60,14 @@ export interface Services extends QueryDependencies {
   readonly readPositions: ReadPositions;
   readonly readCoordinates: ReadCoordinates;
   readonly exports: () => Exports;
+  /** What another node copies of this one. */
+  readonly copies: Copies;
   readonly nearby: Nearby;
   readonly viewers: Pick<Viewers, "open" | "stop">;
   readonly loadPlaces: LoadPlaces;
   readonly baseMap: () => Pick<BaseMap, "world" | "streets">;
+  /** How far memory is in the log, and who waits for more. */
+  readonly sequences: AppliedSequences;
   /** What entity tags are made from. */
   readonly versions: Versions;
   readonly scrape: Scrape;
@@ -74,10 +80,14 @@ export interface Services extends QueryDependencies {
   readonly demoSpeed: number | null;
 }
 
-/** How far the service is: it starts, it serves, it stops. */
+/**
+ * How far the service is: it starts, it serves, it stops. A node that lags behind its cluster serves too, and says that
+ * others are better asked.
+ */
 export type Readiness =
   | { readonly status: "starting"; readonly replayed: number; readonly total: number }
-  | { readonly status: "ready" }
+  | { readonly status: "ready"; readonly lagMs: number | null }
+  | { readonly status: "lagging"; readonly lagMs: number }
   | { readonly status: "stopping" };
 
 /** Reads a file by its URL, or a file of an installed package as `import.meta.resolve` names it. */

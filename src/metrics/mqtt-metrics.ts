@@ -10,6 +10,8 @@ export interface MqttStatus {
   readonly messages: Readonly<Record<"taken" | "faulty", number>>;
   /** Of all that came, those that the broker would not have sent again. */
   readonly unassured: number;
+  /** Whether another node of the cluster has the connections. */
+  readonly isElsewhere: boolean;
   /** How long we may be away before the broker throws messages away; null where nobody knows yet. */
   readonly outageSeconds: number | null;
 }
@@ -31,6 +33,14 @@ export function mqttMetrics(status: () => MqttStatus | null): Metric[] {
       name: "wherehouse_mqtt_held",
       help: "Those whose messages wait with the broker, since the disk or the quarantine can't take them.",
       look: () => status()?.held ?? null,
+    },
+    {
+      name: "wherehouse_mqtt_elsewhere",
+      help: "1 where another node of the cluster takes from the MQTT broker, so that this one has no connection.",
+      look() {
+        const isElsewhere = status()?.isElsewhere ?? null;
+        return isElsewhere === null ? null : Number(isElsewhere);
+      },
     },
     {
       name: "wherehouse_mqtt_messages_total",

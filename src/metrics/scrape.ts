@@ -9,6 +9,7 @@ import type { Findings } from "../service/findings.ts";
 import type { ViewerSlots } from "../service/live/viewer-slots.ts";
 import type { Wal } from "../wal/wal.ts";
 import { clientMetrics } from "./client-metrics.ts";
+import { type ClusterMeasures, clusterMetrics } from "./cluster-metrics.ts";
 import { doctorMetrics } from "./doctor-metrics.ts";
 import type { Durations } from "./durations.ts";
 import type { EventLoopMeter } from "./event-loop-meter.ts";
@@ -42,6 +43,8 @@ export interface ScrapeDependencies {
   readonly viewers: Pick<ViewerSlots, "taken" | "max">;
   /** Null where no broker is asked, or not yet. */
   readonly mqtt: () => MqttStatus | null;
+  /** Null where this process is alone. */
+  readonly cluster: () => ClusterMeasures | null;
   readonly usage: () => ProcessUsage;
   /** Damages that nobody has acknowledged. */
   readonly countDamaged: () => Promise<number>;
@@ -78,6 +81,7 @@ export function createScrape(dependencies: ScrapeDependencies): Scrape {
     ...mqttMetrics(dependencies.mqtt),
     ...doctorMetrics(dependencies.doctor, dependencies.findings),
     ...logMetrics(dependencies),
+    ...clusterMetrics(dependencies.cluster),
     ...recordMetrics(dependencies),
     ...sealMetrics(dependencies),
     ...processMetrics(dependencies),
@@ -224,7 +228,7 @@ function logMetrics({ meters, stores, start }: ScrapeDependencies): Metric[] {
   return [
     {
       name: "wherehouse_ready",
-      help: "1 once every acknowledged record can be queried.",
+      help: "1 once every acknowledged record can be queried, and while the node of a cluster does not lag.",
       look: () => (start().isReady ? 1 : 0),
     },
     {

@@ -6,6 +6,10 @@ export type ServiceError =
   | { readonly kind: "device_not_found"; readonly deviceId: string }
   | { readonly kind: "entry_not_found" }
   | { readonly kind: "tile_not_found"; readonly message: string }
+  /** There is no cluster to join here. */
+  | { readonly kind: "not_a_node" }
+  /** A seal has put another file in its place, or it is lost. */
+  | { readonly kind: "copied_file_gone" }
   | { readonly kind: "body_unreadable"; readonly message: string }
   /** It ended early, or took too long: the same may well arrive the next time. */
   | { readonly kind: "body_incomplete"; readonly message: string }

@@ -4,7 +4,7 @@ import type { BrokerOptions, ConnectBroker } from "../runtime/broker/broker.ts";
 import type { Files } from "../runtime/files.ts";
 import type { Clock } from "../time/clock.ts";
 import type { BrokerMessages } from "./broker-messages.ts";
-import { clientIdOf, readDirectoryId } from "./client-id.ts";
+import { clientIdOf } from "./client-id.ts";
 import { outageSecondsMax } from "./message-rate.ts";
 import { Receiver, type ReceiverEvents } from "./receiver.ts";
 
@@ -16,26 +16,37 @@ import { Receiver, type ReceiverEvents } from "./receiver.ts";
 export interface MqttOptions {
   readonly config: MqttConfig;
   readonly files: Files;
-  /** Of the file that names the data directory, which this process must have the lock of. */
-  readonly directoryIdPath: string;
   readonly clock: Clock;
+  /** What the broker keeps messages under: the same after each start. */
+  readonly clientName: string;
   loadBroker(): Promise<ConnectBroker>;
   readonly messages: BrokerMessages;
   readonly events: ReceiverEvents;
+  /** Whether messages are this process's to take. */
+  readonly mayTake: () => boolean;
 }
 
+/** Connections for all topic filters. */
 export interface Mqtt {
   readonly status: MqttStatus;
   /** Finishes what is under way, and takes leave of the broker. */
   close(): Promise<void>;
+  /** Ends at once, and acknowledges nothing more. */
+  drop(): void;
 }
 
-/** Throws a `FileError` where the password or the certificates can't be read. */
-export async function openMqtt(options: MqttOptions): Promise<Mqtt> {
-  const { config, files, directoryIdPath, clock, loadBroker, messages, events } = options;
-  const directoryId = await readDirectoryId(files, directoryIdPath);
-  const broker = await readBroker(config, files);
-  const connect = await loadBroker();
+/** What connects to the broker. Throws a `FileError` where the password or the certificates can't be read. */
+export async function prepareMqtt(options: MqttOptions): Promise<() => Mqtt> {
+  const broker = await readBroker(options.config, options.files);
+  const connect = await options.loadBroker();
+  return () => openMqtt(options, broker, connect);
+}
+
+function openMqtt(
+  { config, clock, clientName, messages, events, mayTake }: MqttOptions,
+  broker: Omit<BrokerOptions, "clientId">,
+  connect: ConnectBroker,
+): Mqtt {
   const receivers = config.topicFilters.map(
     (topicFilter) =>
       new Receiver({
@@ -43,8 +54,9 @@ export async function openMqtt(options: MqttOptions): Promise<Mqtt> {
         clock,
         ...messages,
         events,
+        mayTake,
         connect: (listener) =>
-          connect({ ...broker, clientId: clientIdOf(directoryId, topicFilter) }, listener),
+          connect({ ...broker, clientId: clientIdOf(clientName, topicFilter) }, listener),
       }),
   );
   return {
@@ -53,6 +65,9 @@ export async function openMqtt(options: MqttOptions): Promise<Mqtt> {
     },
     async close() {
       await Promise.all(receivers.map((receiver) => receiver.close()));
+    },
+    drop() {
+      for (const receiver of receivers) receiver.drop();
     },
   };
 }
@@ -92,6 +107,7 @@ function statusOf(receivers: readonly Receiver[], queuedMessagesMax: number): Mq
       faulty: sumOf(({ counts }) => counts.faulty),
     },
     unassured: sumOf(({ unassured }) => unassured),
+    isElsewhere: false,
     outageSeconds: outages.length === 0 ? null : Math.min(...outages), // The broker keeps so many for each.
   };
 }

@@ -45,6 +45,8 @@ export interface ReceiverOptions {
   /** Keeps a message as it is, where taking it met a fault of ours. */
   readonly setAside: TakeTopicMessage;
   readonly events: ReceiverEvents;
+  /** Whether messages are this process's to take; asked before one is taken, and before it is acknowledged. */
+  readonly mayTake: () => boolean;
   connect(listener: BrokerListener): BrokerConnection;
 }
 
@@ -96,6 +98,13 @@ export class Receiver {
     await this.#connection.close();
   }
 
+  /** Takes nothing more, and acknowledges nothing more: what is under way is somebody else's from now on. */
+  drop(): void {
+    this.#isStopping = true;
+    this.#stopping.resolve();
+    this.#connection.drop();
+  }
+
   async #onConnected(connection: BrokerConnection, hasSession: boolean): Promise<void> {
     const { topicFilter, events } = this.#options;
     this.#isConnected = true;
@@ -122,7 +131,8 @@ export class Receiver {
   }
 
   async #decide(message: BrokerMessage, arrivedMs: number): Promise<Verdict> {
-    if (this.#isStopping || !message.isCurrent()) return "stop";
+    const { mayTake } = this.#options;
+    if (this.#isStopping || !message.isCurrent() || !mayTake()) return "stop";
     this.#rate.note(arrivedMs);
     if (message.qos === 0) this.#noteUnassured();
     const { take, setAside } = this.#options;
@@ -130,14 +140,15 @@ export class Receiver {
     try {
       const verdict = await this.#untilKept(take, topicMessage, message);
       if (verdict === "acknowledge") this.counts.taken++;
-      return verdict;
+      return mayTake() ? verdict : "stop";
     } catch (error) {
       this.counts.faulty++;
       this.#options.events.onFault(this.topicFilter, error);
     }
     // Whatever is wrong with it, or with us: the next ones must not wait for it.
     try {
-      return await this.#untilKept(setAside, topicMessage, message);
+      const verdict = await this.#untilKept(setAside, topicMessage, message);
+      return mayTake() ? verdict : "stop";
     } catch (error) {
       this.#options.events.onFault(this.topicFilter, error);
       return "leave";

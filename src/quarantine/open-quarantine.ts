@@ -5,7 +5,6 @@ import type { Scheduler } from "../lib/schedule/scheduler.ts";
 import { sortInSteps } from "../lib/schedule/sort-in-steps.ts";
 import { type Files, unlessFileError } from "../runtime/files.ts";
 import { EntryIndex } from "./entry-index.ts";
-import type { Quarantine } from "./quarantine.ts";
 import { type ReadSegment, readSegments } from "./read-segments.ts";
 import { rewriteSegment } from "./rewrite-segment.ts";
 import { createSegment, type IndexedEntry, SEGMENT_BYTES_MAX, type Segment } from "./segment.ts";
@@ -34,7 +33,7 @@ export interface QuarantineOptions {
 }
 
 export interface OpenedQuarantine {
-  readonly quarantine: Quarantine;
+  readonly quarantine: QuarantineStore;
   readonly damage: readonly Damage[];
   /** The end of a write that was cut short, and never acknowledged. */
   readonly tornTail: Damage | null;

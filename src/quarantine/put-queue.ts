@@ -3,6 +3,7 @@ import type { RefusedMessage } from "../clients/refused-message.ts";
 import { ok, type Result } from "../lib/result.ts";
 import type { Steps } from "../lib/schedule/steps.ts";
 import type { ServiceError } from "../model/errors.ts";
+import type { AppId } from "../model/ids.ts";
 import { encodeEntry } from "./entry-format.ts";
 import { entryId } from "./entry-id.ts";
 import { chargedBytes } from "./shares.ts";
@@ -24,6 +25,14 @@ export function* prepare(messages: readonly RefusedMessage[]): Steps<PreparedEnt
     yield;
   }
   return prepared;
+}
+
+/** What came again of what is here. */
+export interface Arrival {
+  readonly appId: AppId;
+  readonly id: string;
+  readonly count: number;
+  readonly lastArrivedMs: number;
 }
 
 /** As they count in the shares. */

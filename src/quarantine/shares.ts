@@ -44,14 +44,27 @@ export class Shares {
 
   /**
    * Whose share has no room for so much more; null where there is room. A key that has nothing there may put one
-   * message whatever its size, or one of the largest could never be kept.
+   * message whatever its size, or one of the largest could never be kept. What is `promised` counts as what is there.
    */
-  findFull(holder: Holder, bytes: number): FullShare | null {
+  findFull(holder: Holder, bytes: number, promised: Shares | null = null): FullShare | null {
     const { keyBytesMax, appBytesMax, bytesMax } = this.#bounds;
-    const ofKey = this.#keys.get(keyOf(holder)) ?? 0;
+    const ofKey = this.ofKey(holder) + (promised?.ofKey(holder) ?? 0);
     if (ofKey > 0 && ofKey + bytes > keyBytesMax) return "key";
-    if ((this.#apps.get(holder.appId) ?? 0) + bytes > appBytesMax) return "app";
-    return this.bytes + bytes > bytesMax ? "all" : null;
+    if (this.ofApp(holder) + (promised?.ofApp(holder) ?? 0) + bytes > appBytesMax) return "app";
+    return this.bytes + (promised?.bytes ?? 0) + bytes > bytesMax ? "all" : null;
+  }
+
+  ofKey(holder: Holder): number {
+    return this.#keys.get(keyOf(holder)) ?? 0;
+  }
+
+  ofApp({ appId }: Holder): number {
+    return this.#apps.get(appId) ?? 0;
+  }
+
+  /** With nothing in them. */
+  ofNobody(): Shares {
+    return new Shares(this.#bounds);
   }
 
   get keyBytesMax(): number {

@@ -9,6 +9,7 @@ import { Deletions } from "./deletions.ts";
 import { type QuarantineEntry, toldOf } from "./entry.ts";
 import type { EntryFilter, EntryIndex, EntryPage } from "./entry-index.ts";
 import {
+  type Arrival,
   bytesOf,
   type PendingEntry,
   PendingPut,
@@ -18,6 +19,7 @@ import {
 } from "./put-queue.ts";
 import type { Quarantine, QuarantineTotals } from "./quarantine.ts";
 import { readEntry, readSequences } from "./read-entry.ts";
+import { type Admission, Admissions, findGivingWay } from "./replicated/admissions.ts";
 import type { IndexedEntry, Segment } from "./segment.ts";
 import type { Segments } from "./segments.ts";
 import { chargedBytes, type FullShare, holderOf, type Shares } from "./shares.ts";
@@ -35,11 +37,18 @@ export interface StoreOptions {
   readonly scheduler: Scheduler;
 }
 
+/** How entries are taken. */
+interface TakeRule {
+  /** Whether there must be room in the shares; else somebody has promised it. */
+  readonly needsRoom: boolean;
+  /** Whether it may have been taken before, and then counts once. */
+  readonly mayRepeat: boolean;
+}
+
+const AS_IT_COMES: TakeRule = { needsRoom: true, mayRepeat: false };
+
 /** Segments that are written anew at the end, to keep how often their entries came: a second of a usual disk. */
 const RECOUNTED_AT_CLOSE_MAX = 64;
-
-/** So much of a share gives way at once: a segment, which is written anew anyway. */
-const DISPLACED_PARTS = 16;
 
 /** What senders are told to wait: a full disk or share seldom has room sooner. */
 const RETRY_SECONDS = 30;
@@ -49,6 +58,7 @@ export class QuarantineStore implements Quarantine {
   readonly #segments: Segments;
   readonly #index: EntryIndex;
   readonly #shares: Shares;
+  readonly #admissions: Admissions;
   readonly #scheduler: Scheduler;
   readonly #queue = new PutQueue();
   readonly #unsure: PendingPut[] = [];
@@ -67,6 +77,7 @@ export class QuarantineStore implements Quarantine {
     this.#segments = segments;
     this.#index = index;
     this.#shares = shares;
+    this.#admissions = new Admissions(index, shares);
     this.#scheduler = scheduler;
   }
 
@@ -75,13 +86,42 @@ export class QuarantineStore implements Quarantine {
     if (first === undefined) return ok(undefined);
     const prepared = await this.#scheduler.run(ownerOf(first.appId), prepare(messages));
     if (first.topic !== null) await this.#makeRoom(prepared);
-    const kept = await this.#take(prepared);
+    const kept = await this.#take(prepared, AS_IT_COMES);
     if (!kept.ok) this.#refused++;
     return kept;
   }
 
+  /** Looks whether there is room for messages of one sender, and keeps none of them. */
+  async admit(messages: readonly RefusedMessage[]): Promise<Result<Admission, ServiceError>> {
+    const first = messages[0]!;
+    const prepared = await this.#scheduler.run(ownerOf(first.appId), prepare(messages));
+    const admission = this.#admissions.admit(prepared, (id) => this.#isHereForSure(first.appId, id));
+    if (admission.ok) return admission;
+    this.#refused++;
+    return fail(unavailable(FULL_SHARES[admission.error]));
+  }
+
+  /**
+   * Keeps entries of one sender that were admitted, here or by another node, whatever the shares say by now. They are
+   * taken in the order of the calls, but for those of brokers, which may have to wait until others gave way.
+   */
+  async keep(entries: readonly PreparedEntry[], mayRepeat: boolean): Promise<Result<void, ServiceError>> {
+    if (entries[0]!.message.topic !== null) await this.#makeRoom(entries);
+    return this.#take(entries, { needsRoom: false, mayRepeat });
+  }
+
+  /** What is not here any more is not counted. */
+  countAgain({ appId, id, count, lastArrivedMs }: Arrival, mayRepeat: boolean): void {
+    const known = this.#index.find(appId, id);
+    if (known !== null) this.#count(known, count, lastArrivedMs, mayRepeat);
+  }
+
   apps(): readonly AppId[] {
     return this.#index.apps();
+  }
+
+  has(appId: AppId, id: string): boolean {
+    return this.#index.find(appId, id) !== null;
   }
 
   list(appId: AppId, filter: EntryFilter, offset: number, limit: number): EntryPage {
@@ -126,18 +166,19 @@ export class QuarantineStore implements Quarantine {
   }
 
   /** In one turn, so that shares and queue are as they were looked at. */
-  #take(prepared: readonly PreparedEntry[]): Promise<Result<void, ServiceError>> {
+  #take(prepared: readonly PreparedEntry[], rule: TakeRule): Promise<Result<void, ServiceError>> {
     if (this.#isClosed) return Promise.resolve(fail(unavailable("the server is stopping")));
     const leaving = this.#findLeaving(prepared);
-    if (leaving !== null) return leaving.then(() => this.#take(prepared));
+    if (leaving !== null) return leaving.then(() => this.#take(prepared, rule));
     const fresh = this.#findFresh(prepared);
     const holder = holderOf(prepared[0]!.message);
     const bytes = bytesOf(fresh);
-    const full = fresh.length === 0 ? null : this.#shares.findFull(holder, bytes);
+    const mustFit = rule.needsRoom && fresh.length > 0;
+    const full = mustFit ? this.#shares.findFull(holder, bytes) : null;
     if (full !== null) return Promise.resolve(fail(unavailable(FULL_SHARES[full])));
     this.#shares.take(holder, bytes);
     for (const entry of fresh) this.#enqueue(entry);
-    return this.#await(prepared, new Set(fresh));
+    return this.#await(prepared, new Set(fresh), rule);
   }
 
   /** What is on its way out and came again is kept anew: its sender is told that it is there. */
@@ -159,16 +200,13 @@ export class QuarantineStore implements Quarantine {
 
   /** Deletes the oldest entries of the topic, or where the app has its share those of its brokers, as need be. */
   async #makeRoom(prepared: readonly PreparedEntry[]): Promise<void> {
-    const { appId, topic } = prepared[0]!.message;
-    const holder = holderOf(prepared[0]!.message);
+    const first = prepared[0]!.message;
+    const holder = holderOf(first);
     for (;;) {
       const bytes = bytesOf(this.#findFresh(prepared));
       const full = bytes === 0 ? null : this.#shares.findFull(holder, bytes);
       if (full === null) return;
-      const mayGo = (entry: IndexedEntry) => (full === "key" ? entry.topic === topic : entry.topic !== null);
-      // Where others fill the quarantine, they would take the room that is made beyond the need.
-      const spare = full === "all" ? 0 : this.#shares.keyBytesMax / DISPLACED_PARTS;
-      const oldest = this.#index.oldest(appId, mayGo, Math.max(bytes, spare));
+      const oldest = findGivingWay(this.#index, this.#shares, first, full, bytes);
       if (oldest.length === 0 || !(await this.#delete(oldest)).ok) return;
       this.#displaced += oldest.length;
     }
@@ -183,12 +221,13 @@ export class QuarantineStore implements Quarantine {
   #await(
     prepared: readonly PreparedEntry[],
     fresh: ReadonlySet<PreparedEntry>,
+    { mayRepeat }: TakeRule,
   ): Promise<Result<void, ServiceError>> {
     const pending: PendingEntry[] = [];
     for (const entry of prepared) {
       const { appId, arrivedMs } = entry.message;
       const known = this.#findAny(appId, entry.id)!;
-      if (!fresh.has(entry)) this.#countAgain(known, arrivedMs);
+      if (!fresh.has(entry)) this.#count(known, 1, arrivedMs, mayRepeat);
       if ("puts" in known) pending.push(known);
     }
     if (pending.length === 0 && !this.#segments.isUnsure) return Promise.resolve(ok(undefined));
@@ -203,10 +242,17 @@ export class QuarantineStore implements Quarantine {
     return this.#index.find(appId, id) ?? this.#queue.find(`${appId} ${id}`);
   }
 
-  #countAgain(known: IndexedEntry | PendingEntry, arrivedMs: number): void {
-    known.count++;
-    known.lastArrivedMs = Math.max(known.lastArrivedMs, arrivedMs);
+  /** What came is counted once with when it came, so of what may repeat only what is later is new. */
+  #count(known: IndexedEntry | PendingEntry, count: number, lastArrivedMs: number, mayRepeat: boolean): void {
+    if (mayRepeat && "segment" in known && lastArrivedMs <= known.lastArrivedMs) return;
+    known.count += count;
+    known.lastArrivedMs = Math.max(known.lastArrivedMs, lastArrivedMs);
     if ("segment" in known) this.#recounted.add(known.segment);
+  }
+
+  #isHereForSure(appId: AppId, id: string): boolean {
+    const entry = this.#index.find(appId, id);
+    return entry !== null && !this.#segments.isUnsure && this.#deletions.leaving(entry) === null;
   }
 
   #startWorking(): void {

@@ -1,6 +1,7 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createRateLimit } from "../../src/auth/rate-limit.ts";
+import type { TierName } from "../../src/auth/tiers.ts";
 import { rateLimitHeader, rateLimitPolicyHeader } from "../../src/http/rate-limit-headers.ts";
 
 const START_MS = 1_700_000_000_000;
@@ -12,6 +13,7 @@ test("take() allows the burst at once, then the rate", () => {
     allowed: false,
     limit: 20,
     remaining: 0,
+    windowSeconds: 2,
     resetSeconds: 1,
     retryAfterSeconds: 1,
   });
@@ -72,10 +74,117 @@ test("take() forgets buckets that are full again, and only those", () => {
 
 test("rateLimitHeader() and rateLimitPolicyHeader() tell the bucket in the draft's words", () => {
   const rate = createRateLimit();
-  expect(rateLimitPolicyHeader("standard")).toBe('"standard";q=200;w=2');
-  expect(rateLimitHeader("standard", rate.take("k", "standard", START_MS))).toBe('"standard";r=199;t=1');
-  expect(rateLimitPolicyHeader("unlimited")).toBe('"unlimited";q=999999999999999;w=1');
-  expect(rateLimitHeader("unlimited", rate.take("u", "unlimited", START_MS))).toBe(
+  const told = (tier: TierName, from = rate) => {
+    const decision = from.take("k", tier, START_MS);
+    return [rateLimitPolicyHeader(tier, decision), rateLimitHeader(tier, decision)];
+  };
+  expect(told("standard")).toEqual(['"standard";q=200;w=2', '"standard";r=199;t=1']);
+  expect(told("unlimited")).toEqual([
+    '"unlimited";q=999999999999999;w=1',
     '"unlimited";r=999999999999999;t=1',
-  );
+  ]);
+  expect(
+    told(
+      "free",
+      createRateLimit(() => 3),
+    ),
+  ).toEqual(['"free";q=6;w=2', '"free";r=5;t=1']);
+  expect(
+    told(
+      "free",
+      createRateLimit(() => 50),
+    ),
+  ).toEqual(['"free";q=1;w=5', '"free";r=0;t=5']);
+});
+
+describe("of several servers", () => {
+  /** A limit whose share the test sets, and how many of many requests it lets by at once. */
+  function shared(share: number) {
+    const by = { share };
+    const rate = createRateLimit(() => by.share);
+    const allowed = (keyId: string, nowMs: number) => {
+      let count = 0;
+      while (rate.take(keyId, "free", nowMs).allowed) count++;
+      return count;
+    };
+    return { by, rate, allowed };
+  }
+
+  test("each gives its part of the burst and of the rate, and one request at least", () => {
+    expect(shared(4).allowed("k", START_MS)).toBe(5);
+    expect(shared(3).allowed("k", START_MS)).toBe(6);
+    expect(shared(100).allowed("k", START_MS)).toBe(1);
+    const { allowed } = shared(4);
+    allowed("k", START_MS);
+    expect(allowed("k", START_MS + 399)).toBe(0);
+    expect(allowed("k", START_MS + 400)).toBe(1);
+  });
+
+  test("one more takes away what is over", () => {
+    const { by, rate, allowed } = shared(1);
+    rate.take("k", "free", START_MS);
+    by.share = 2;
+    expect(allowed("k", START_MS)).toBe(10);
+    expect(allowed("new", START_MS)).toBe(10);
+  });
+
+  test("one less gives nobody a burst: not to a key that has none left, nor to one that has not asked yet", () => {
+    const { by, allowed } = shared(4);
+    expect(allowed("k", START_MS)).toBe(5);
+    by.share = 1;
+    expect(allowed("k", START_MS)).toBe(0);
+    expect(allowed("new", START_MS)).toBe(5);
+    expect(allowed("k", START_MS + 1000)).toBe(10); // From here on at the greater rate.
+    expect(allowed("newer", START_MS + 1000)).toBe(15);
+    expect(allowed("k", START_MS + 60_000)).toBe(20);
+  });
+
+  test("what one more took away is not given back at once", () => {
+    const { by, rate, allowed } = shared(1);
+    rate.take("k", "free", START_MS);
+    by.share = 4;
+    rate.take("other", "free", START_MS);
+    by.share = 1;
+    expect(allowed("k", START_MS)).toBe(5);
+  });
+
+  test("what was earned before a change was earned at the rate of that time", () => {
+    const { by, rate, allowed } = shared(4);
+    expect(allowed("k", START_MS)).toBe(5);
+    rate.take("other", "free", START_MS + 400);
+    by.share = 1;
+    rate.take("other", "free", START_MS + 800); // Here the change is seen.
+    expect(allowed("k", START_MS + 800)).toBe(2);
+  });
+
+  test("servers that come and go give no more than one would, and a burst each time one comes anew", () => {
+    const step = fc.record({
+      share: fc.integer({ min: 1, max: 8 }),
+      pauseMs: fc.nat(400),
+      requests: fc.nat(30),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        const { by, rate } = shared(1);
+        let [nowMs, allowed] = [START_MS, 0];
+        for (const { share, pauseMs, requests } of steps) {
+          by.share = share;
+          nowMs += pauseMs;
+          for (let i = 0; i < requests; i++) if (rate.take("k", "free", nowMs).allowed) allowed++;
+          expect(allowed).toBeLessThanOrEqual(20 + ((nowMs - START_MS) * 10) / 1000);
+        }
+      }),
+    );
+  });
+
+  test("a bucket is forgotten once it is as full as a new one, and not while both still grow", () => {
+    const { by, rate, allowed } = shared(4);
+    allowed("k", START_MS);
+    by.share = 1;
+    for (let i = 0; i < 1500; i++) rate.take(`k${i}`, "free", START_MS + i / 2);
+    expect(rate.size).toBe(1501);
+    for (let i = 0; i < 2000; i++) rate.take(`later${i}`, "free", START_MS + 3000 + i);
+    expect(rate.size).toBeLessThan(2500);
+    expect(allowed("k", START_MS + 5000)).toBe(20);
+  });
 });

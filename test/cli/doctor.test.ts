@@ -89,6 +89,7 @@ describe("doctor", () => {
       held: 0,
       messages: { taken: 5, faulty: 0 },
       unassured: 0,
+      isElsewhere: false,
       outageSeconds: 1800,
     };
     for (const connected of [1, 0]) {

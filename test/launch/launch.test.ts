@@ -39,6 +39,19 @@ if (process.argv.includes("--stay")) setInterval(() => {}, 1000);
 console.log(process.argv.includes("--stay") ? process.pid : process.argv.slice(2).join(" "));
 `;
 
+/** Makes a launcher stand still for a second after it has started a process, as on a machine with too much to do. */
+const SLOW_SPAWN = `
+import processes from "node:child_process";
+import { syncBuiltinESMExports } from "node:module";
+const { spawn } = processes;
+processes.spawn = (...args) => {
+  const child = spawn(...args);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000);
+  return child;
+};
+syncBuiltinESMExports();
+`;
+
 let project = "";
 
 beforeEach(() => {
@@ -127,6 +140,13 @@ describe.skipIf(NODE === null)("launch.mjs", () => {
     expect(await launcher.exited).toBe(7);
   });
 
+  test("passes on a signal that comes when the child runs and the launcher hasn't gone on yet", async () => {
+    put("slow-spawn.mjs", SLOW_SPAWN);
+    const { launcher } = await startAndStay({ NODE_OPTIONS: `--import ${join(project, "slow-spawn.mjs")}` });
+    launcher.kill("SIGTERM");
+    expect(await launcher.exited).toBe(7);
+  });
+
   test("ends by the signal that ended its child", async () => {
     const { launcher, childPid } = await startAndStay();
     process.kill(childPid, "SIGKILL");
@@ -207,9 +227,10 @@ function npmCalls(): string[] {
   return readFileSync(join(project, "npm.log"), "utf8").trim().split("\n");
 }
 
-function spawnLauncher(args: string[]) {
+function spawnLauncher(args: string[], settings: Readonly<Record<string, string>> = {}) {
   const env = {
     ...process.env,
+    ...settings,
     PATH: [join(project, "bin"), process.env.PATH].join(delimiter),
     TMPDIR: join(project, "tmp"),
   };
@@ -225,8 +246,8 @@ async function launch(...args: string[]): Promise<{ code: number; out: string; e
 }
 
 /** A launcher whose child runs until it is told to end. */
-async function startAndStay() {
-  const launcher = spawnLauncher(["start", "--stay"]);
+async function startAndStay(settings: Readonly<Record<string, string>> = {}) {
+  const launcher = spawnLauncher(["start", "--stay"], settings);
   const { value } = await launcher.stdout.getReader().read();
   const childPid = Number(new TextDecoder().decode(value));
   expect(childPid).toBeGreaterThan(1); // 0 would be our own process group.

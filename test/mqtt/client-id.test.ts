@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
-import { clientIdOf, readDirectoryId } from "../../src/mqtt/client-id.ts";
+import { clientIdOf, readClusterName, readDirectoryId } from "../../src/mqtt/client-id.ts";
 import { createSimulatedFiles } from "../support/disk/simulated-files.ts";
+import { SimulatedBucket } from "../support/stream/simulated-bucket.ts";
 
 const PATH = "/data/directory-id";
 
@@ -29,4 +30,13 @@ test("clientIdOf() differs by directory and by filter", () => {
   ];
   expect(new Set(ids).size).toBe(3);
   for (const id of ids) expect(id).toMatch(/^wherehouse-[0-9a-f]{16}-[0-9a-f]{8}$/);
+});
+
+test("readClusterName() is the stream's, but of a directory that had a session before it was a node's", async () => {
+  const bucket = new SimulatedBucket();
+  expect(await readClusterName(bucket, "fleet")).toBe("fleet");
+  await bucket.put("directory-id", new TextEncoder().encode("0123456789abcdef\n"));
+  expect(await readClusterName(bucket, "fleet")).toBe("0123456789abcdef");
+  await bucket.put("directory-id", new TextEncoder().encode("../../etc\n"));
+  expect(await readClusterName(bucket, "fleet")).toBe("fleet");
 });

@@ -28,6 +28,7 @@ describe.if(hasMosquitto("the tests of the receiver of MQTT messages"))("Receive
     directory = mkdtempSync(join(tmpdir(), "wherehouse-mqtt-"));
     broker = await startBroker(directory);
     [taken, said, open] = [[], [], []];
+    mayTake = true;
   });
 
   afterEach(async () => {
@@ -51,6 +52,8 @@ describe.if(hasMosquitto("the tests of the receiver of MQTT messages"))("Receive
   /** What it should do with messages that meet a fault. */
   let setAside: TakeTopicMessage = takeAll;
 
+  let mayTake = true;
+
   function openReceiver(take: TakeTopicMessage = takeAll, topicFilter = "owntracks/+/+"): Receiver {
     const tls = null;
     const options = { hostname: "127.0.0.1", port: broker.port, tls, user: null, password: null };
@@ -60,6 +63,7 @@ describe.if(hasMosquitto("the tests of the receiver of MQTT messages"))("Receive
       take,
       setAside,
       events,
+      mayTake: () => mayTake,
       connect: (listener) => connectBroker({ ...options, clientId: `test-${topicFilter}` }, listener),
     });
     open.push(receiver);
@@ -138,6 +142,26 @@ describe.if(hasMosquitto("the tests of the receiver of MQTT messages"))("Receive
     openReceiver();
     await until(() => taken.length === 2);
     expect(taken[1]).toBe("owntracks/anna/pixel next");
+    await phone.close();
+  });
+
+  test("takes and acknowledges nothing once messages are somebody else's, and all of it comes to them", async () => {
+    const first = openReceiver(async (message) => {
+      mayTake = decoder.decode(message.body) !== "1"; // Lost while the second message is under way.
+      return takeAll(message);
+    });
+    await subscribed();
+    const phone = await openPublisher(broker.port);
+    for (const body of ["0", "1", "2"]) await phone.publish("owntracks/anna/pixel", body);
+    await until(() => taken.length === 2);
+    await Bun.sleep(200);
+    expect(taken).toHaveLength(2);
+    first.drop();
+    await until(() => said.includes("disconnected") || !first.isConnected);
+    mayTake = true;
+    openReceiver();
+    await until(() => taken.length === 4);
+    expect(taken.map((line) => line.at(-1))).toEqual(["0", "1", "1", "2"]);
     await phone.close();
   });
 

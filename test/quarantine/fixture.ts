@@ -6,6 +6,7 @@ import {
   openQuarantine,
   type QuarantineOptions,
 } from "../../src/quarantine/open-quarantine.ts";
+import type { Quarantine } from "../../src/quarantine/quarantine.ts";
 import type { Files } from "../../src/runtime/files.ts";
 import { seededSalts } from "../support/seeded-random.ts";
 
@@ -59,7 +60,10 @@ export function openTestQuarantine(
 }
 
 /** Bodies of all entries of an app, the newest first, as they are read from the disk. */
-export async function bodies({ quarantine }: OpenedQuarantine, appId = APP): Promise<string[]> {
+export async function bodies(
+  { quarantine }: { readonly quarantine: Pick<Quarantine, "list" | "find"> },
+  appId = APP,
+): Promise<string[]> {
   const { entries } = quarantine.list(appId, ANY, 0, 1000);
   const found = await Promise.all(entries.map(({ id }) => quarantine.find(appId, id)));
   return found.map((entry) => new TextDecoder().decode(entry!.message.body));

@@ -105,6 +105,7 @@ test("the source names no other host, but in examples, links that people follow 
 const HOSTS = [
   "cli/arguments/help-texts.ts example.org",
   "cli/arguments/help-texts.ts map.example.org",
+  "cli/arguments/help-texts.ts node-a.example.org",
   "cli/arguments/value-kinds.ts example.org",
   "formats/write/tracks/gpx.ts www.garmin.com", // Namespaces of XML, which nobody fetches.
   "formats/write/tracks/gpx.ts www.topografix.com",

@@ -1,4 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Subprocess } from "bun";
@@ -123,13 +124,35 @@ export interface ServerProcess {
 }
 
 /** Starts `serve`, on a free port unless one is given, and waits for its address; it may be replaying its log still. */
-export function startServing(
+export async function startServing(
   runtime: Runtime,
   place: Place,
   args: readonly string[] = [],
 ): Promise<ServerProcess> {
+  await moveIn(runtime, place);
   const port = args.includes("--port") ? [] : ["--port", "0"];
-  return startUntil(/locations\/current\n/, runtime, place, ["serve", ...port, ...args]);
+  const log = args.includes("--log") ? [] : logOf(place);
+  return startUntil(/locations\/current\n/, runtime, place, ["serve", ...port, ...log, ...args]);
+}
+
+/**
+ * Servers of logs for all processes, where a run of these tests is to be one of nodes: each place has a stream of its
+ * own, which outlives a process as its directory does.
+ */
+const LOG = process.env.WHEREHOUSE_TEST_LOG;
+
+function logOf({ directory }: Place): string[] {
+  if (LOG === undefined) return [];
+  const stream = `s${createHash("sha256").update(directory).digest("hex").slice(0, 16)}`;
+  return ["--log", LOG, "--stream", stream, "--log-size", "100MB"];
+}
+
+/** What a command has put into a directory goes into its cluster before that is served. */
+async function moveIn(runtime: Runtime, place: Place): Promise<void> {
+  const { dataDir } = place;
+  if (LOG === undefined || !existsSync(dataDir) || existsSync(join(dataDir, "cluster.json"))) return;
+  const { code, error } = await runCommand(runtime, place, ["cluster", "init", ...logOf(place)]);
+  if (code !== 0) throw new Error(error);
 }
 
 /** Starts `demo` on a free port, and waits until its history is there and its devices move. */

@@ -1,4 +1,5 @@
 import { tmpdir } from "node:os";
+import { EMPTY_MANIFEST, encodeManifest } from "../../src/archive/files/manifest.ts";
 import { type KeyStore, openKeyStore } from "../../src/auth/key-store.ts";
 import { MadeKeys } from "../../src/auth/made-keys.ts";
 import type { Permission } from "../../src/auth/permissions.ts";
@@ -34,6 +35,8 @@ import { createNodeFiles } from "../../src/runtime/node-files.ts";
 import { createStripTypes } from "../../src/runtime/strip-types.ts";
 import { MessageCounts } from "../../src/service/clients/message-counts.ts";
 import { createTakeMessage } from "../../src/service/clients/take-message.ts";
+import { createCopies } from "../../src/service/cluster/copy/copies.ts";
+import type { ClusterStatus } from "../../src/service/cluster/status.ts";
 import { createCurrentQueries } from "../../src/service/current.ts";
 import { createReadCoordinates } from "../../src/service/density/read-coordinates.ts";
 import { READING_SIZES } from "../../src/service/export/export-source.ts";
@@ -45,6 +48,7 @@ import { createLive } from "../../src/service/live/create-live.ts";
 import { ViewerSlots } from "../../src/service/live/viewer-slots.ts";
 import { createNearby } from "../../src/service/nearby.ts";
 import { createReadPositions } from "../../src/service/positions/read-positions.ts";
+import { createAppliedSequences } from "../../src/service/sequences/applied-sequences.ts";
 import { createVersions } from "../../src/service/versions.ts";
 import { createManualClock, type ManualClock } from "../../src/time/clock.ts";
 import { DEFAULT_RETENTION, type Retention } from "../../src/time/retention.ts";
@@ -180,7 +184,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
   const meters = createMeters();
   const faults: unknown[] = [];
   const refused: RefusedMessage[] = [];
-  let readiness: Readiness = { status: "ready" };
+  let readiness: Readiness = { status: "ready", lagMs: null };
   const services: Services = {
     ...(await createServices({
       clock,
@@ -233,6 +237,15 @@ interface ServiceParts {
   readonly keys: KeyStore;
 }
 
+/** That of which a test app says that it is a node. */
+export const TEST_CLUSTER = {
+  servers: ["10.0.0.1:4222"],
+  isSecure: false,
+  stream: "wherehouse",
+  created: "2026-01-02T03:04:05.678Z",
+  floor: 17,
+} as const satisfies ClusterStatus;
+
 /** The real services, over a log on these files and without an archive. */
 async function createServices({
   clock,
@@ -277,6 +290,8 @@ async function createServices({
   const answers = new AnswerBuffer(ENCODED_RECORD_BYTES);
   const slots = new ViewerSlots(DEFAULT_VIEWERS);
   const { quarantine } = await openTestQuarantine(files, { scheduler });
+  await files.makeDirectory("/data/archive");
+  await files.replace("/data/archive/manifest.json", encodeManifest(EMPTY_MANIFEST));
   const baseMap = await openTestBaseMap();
   const exports = createExports({
     ...queries,
@@ -321,11 +336,14 @@ async function createServices({
     readPositions: createReadPositions(archived),
     readCoordinates: createReadCoordinates(archived),
     exports: () => exports,
+    copies: createCopies({ files, dataDir: "/data", cluster: () => TEST_CLUSTER, stallMs: 60_000 }),
     nearby: createNearby(queries),
     viewers: new Viewers({ live: createLive(queries), slots, counts: meters.viewers, answers }),
+    sequences: createAppliedSequences(hot),
     versions: createVersions({ ...queries, archive: () => archive }),
     scrape: createScrape({
       mqtt: () => null,
+      cluster: () => null,
       version: "1.2.3",
       meters,
       messages: counts,

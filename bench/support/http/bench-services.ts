@@ -1,3 +1,4 @@
+import { tmpdir } from "node:os";
 import { MadeKeys } from "../../../src/auth/made-keys.ts";
 import { Sessions } from "../../../src/auth/sessions/sessions.ts";
 import { DEFAULT_VIEWERS, INGEST_LIMITS, LATE_WINDOW } from "../../../src/config.ts";
@@ -11,9 +12,11 @@ import { inOneStep } from "../../../src/lib/schedule/steps.ts";
 import type { Meters } from "../../../src/metrics/meters.ts";
 import type { OpenDirectory } from "../../../src/open-directory.ts";
 import { createPlacesLoader } from "../../../src/places/load-places.ts";
+import { createNodeFiles } from "../../../src/runtime/node-files.ts";
 import type { Platform } from "../../../src/runtime/platform.ts";
 import { MessageCounts } from "../../../src/service/clients/message-counts.ts";
 import { createTakeMessage } from "../../../src/service/clients/take-message.ts";
+import { createCopies } from "../../../src/service/cluster/copy/copies.ts";
 import { createCurrentQueries } from "../../../src/service/current.ts";
 import { createReadCoordinates } from "../../../src/service/density/read-coordinates.ts";
 import { createHistoryQueries } from "../../../src/service/history/history.ts";
@@ -21,6 +24,7 @@ import { createLive } from "../../../src/service/live/create-live.ts";
 import { ViewerSlots } from "../../../src/service/live/viewer-slots.ts";
 import { createNearby } from "../../../src/service/nearby.ts";
 import { createReadPositions } from "../../../src/service/positions/read-positions.ts";
+import { createAppliedSequences } from "../../../src/service/sequences/applied-sequences.ts";
 import { createVersions } from "../../../src/service/versions.ts";
 import { systemClock as clock } from "../../../src/time/clock.ts";
 import { DEFAULT_RETENTION } from "../../../src/time/retention.ts";
@@ -50,7 +54,7 @@ export function createBenchServices(
   return {
     ...queries,
     version: "bench",
-    readiness: () => ({ status: "ready" }),
+    readiness: () => ({ status: "ready", lagMs: null }),
     countDamaged: () => Promise.resolve(0),
     ingest,
     takeMessage: createTakeMessage({
@@ -79,6 +83,12 @@ export function createBenchServices(
     readPositions: createReadPositions(archived),
     readCoordinates: createReadCoordinates(archived),
     exports: () => exports,
+    copies: createCopies({
+      files: createNodeFiles(),
+      dataDir: tmpdir(),
+      cluster: () => null,
+      stallMs: 60_000,
+    }),
     nearby: createNearby(queries),
     viewers: new Viewers({
       live: createLive(queries),
@@ -86,6 +96,7 @@ export function createBenchServices(
       counts: viewers,
       answers,
     }),
+    sequences: createAppliedSequences(hot),
     versions: createVersions({ ...queries, archive: () => archive }),
     scrape: () => Promise.resolve(""),
     answers,

@@ -11,8 +11,10 @@ import { logEvents } from "../../../src/cli/screen/server-events.ts";
 import { Responder } from "../../../src/http/answer/responder.ts";
 import { nearby } from "../../../src/http/endpoints/devices/nearby.ts";
 import { createGate } from "../../../src/http/gate.ts";
+import { MinSequences } from "../../../src/http/min-sequence.ts";
 import { createObserve, type Observe } from "../../../src/http/observe.ts";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
+import { wait } from "../../../src/lib/schedule/wait.ts";
 import { createMeters } from "../../../src/metrics/meters.ts";
 import { RequestMeter } from "../../../src/metrics/request-meter.ts";
 import { systemClock as clock } from "../../../src/time/clock.ts";
@@ -35,6 +37,8 @@ const gate = createGate({
   responder,
   observe: observeAs(mode!),
   unavailable: () => null,
+  sequences: services.sequences,
+  minSequences: new MinSequences({ sequences: services.sequences, wait }),
 });
 const handler = gate.keyed(nearby, nearby.open(services));
 const answer = ({ request }: { request: Request }) => handler(request);

@@ -6,7 +6,7 @@ import type { KeyLookup, KeyStore } from "../key-store.ts";
 import { createLinkCode, parseLinkCode } from "./link-code.ts";
 import { encodeSession, parseSession, SESSION_MS } from "./session.ts";
 import type { SessionSecret } from "./session-secret.ts";
-import { UsedCodes } from "./used-codes.ts";
+import { type CodeUseRefusal, type CodeUses, UsedCodes } from "./used-codes.ts";
 
 /** Who is signed in: the key that a session asks as, and until when it does. */
 export interface SignedIn {
@@ -27,12 +27,14 @@ export interface NewSession {
 }
 
 /** Why a code signs nobody in. */
-export type CodeRefusal = "unknown" | "used" | "old";
+export type CodeRefusal = "unknown" | CodeUseRefusal;
 
 export interface SessionsDependencies {
   readonly secret: Pick<SessionSecret, "signer" | "obtain">;
   readonly keys: Pick<KeyStore, "findById">;
   readonly clock: Clock;
+  /** Left out, this process alone sees that codes are used once. */
+  readonly usedCodes?: CodeUses;
 }
 
 const UNKNOWN = { kind: "session_unknown" } as const;
@@ -43,13 +45,13 @@ export class Sessions {
   readonly #secret: SessionsDependencies["secret"];
   readonly #keys: SessionsDependencies["keys"];
   readonly #clock: Clock;
-  readonly #usedCodes: UsedCodes;
+  readonly #usedCodes: CodeUses;
 
-  constructor({ secret, keys, clock }: SessionsDependencies) {
+  constructor({ secret, keys, clock, usedCodes = new UsedCodes(clock) }: SessionsDependencies) {
     this.#secret = secret;
     this.#keys = keys;
     this.#clock = clock;
-    this.#usedCodes = new UsedCodes(clock);
+    this.#usedCodes = usedCodes;
   }
 
   /** Null where nobody can be signed in. */
@@ -82,13 +84,13 @@ export class Sessions {
   }
 
   /** The key that a code signs in as. It is used by that, unless the key is none, as one that was made just now. */
-  useCode(text: string): Result<KeyLookup, CodeRefusal> {
+  async useCode(text: string): Promise<Result<KeyLookup, CodeRefusal>> {
     const { signer } = this.#secret;
     const code = signer === null ? fail("unknown" as const) : parseLinkCode(text, signer);
     if (!code.ok) return code;
     const found = this.#keys.findById(code.value.keyId);
     if (found.kind !== "known") return ok(found);
-    const used = this.#usedCodes.use(code.value);
+    const used = await this.#usedCodes.use(code.value);
     return used.ok ? ok(found) : used;
   }
 }

@@ -5,11 +5,23 @@ import { LINK_CODE_MS, type LinkCode } from "./link-code.ts";
 /** Only who has the secret makes codes, and nobody makes as many in ten minutes. */
 const USED_MAX = 10_000;
 
+export type CodeUseRefusal =
+  | "used"
+  | "old"
+  /** Nobody can say now whether it was used. */
+  | "unreachable";
+
+/** Who sees that each code is used once. */
+export interface CodeUses {
+  /** Notes the code as used, if it may be. */
+  use(code: LinkCode): Promise<Result<void, CodeUseRefusal>>;
+}
+
 /**
- * Sees that each code is used once. Which were is kept in memory, so one of before the start, which may have been used
- * then, is none.
+ * Sees that each code is used once by a process that is alone. Which were is kept in memory, so one of before the
+ * start, which may have been used then, is none.
  */
-export class UsedCodes {
+export class UsedCodes implements CodeUses {
   readonly #clock: Clock;
   readonly #startedMs: number;
   /** The oldest use first. */
@@ -20,8 +32,7 @@ export class UsedCodes {
     this.#startedMs = clock.nowMs();
   }
 
-  /** Notes the code as used, if it may be. */
-  use({ madeMs, nonce }: LinkCode): Result<void, "used" | "old"> {
+  async use({ madeMs, nonce }: LinkCode): Promise<Result<void, "used" | "old">> {
     const nowMs = this.#clock.nowMs();
     const isGood = madeMs >= this.#startedMs && madeMs <= nowMs && nowMs < madeMs + LINK_CODE_MS;
     if (this.#nonces.has(nonce)) return fail("used");

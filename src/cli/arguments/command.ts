@@ -1,5 +1,7 @@
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { type BackupCommand, parseBackup, parseRestore, type RestoreCommand } from "./backup-command.ts";
+import { type ClusterInitCommand, parseClusterInit } from "./cluster/init-command.ts";
+import { type JoinCommand, parseJoin } from "./cluster/join-command.ts";
 import { type DemoCommand, parseDemo } from "./demo-command.ts";
 import { type DoctorCommand, parseDoctor } from "./doctor-command.ts";
 import { type ExportCommand, parseExport } from "./export/export-command.ts";
@@ -49,7 +51,9 @@ export type Command =
   | SealCommand
   | BackupCommand
   | RestoreCommand
+  | JoinCommand
   | VerifyCommand
+  | ClusterInitCommand
   | { readonly kind: "help"; readonly topic: HelpTopic | null }
   | { readonly kind: "version" };
 
@@ -66,6 +70,7 @@ type PlainCommand<Name extends CommandName> = {
 
 /** Commands of two words, by the first: what may follow. */
 const GROUPS = {
+  cluster: "init",
   keys: "create, list, link, revoke or passphrase",
   quarantine: "list, show, replay or delete",
   settings: "list or set",
@@ -109,7 +114,9 @@ const PARSERS: { readonly [Name in CommandName]: Parse<Name> } = {
   seal: flagsOnly((values, dataDir) => ok({ kind: "seal", dataDir, ...values })),
   backup: parseBackup,
   restore: parseRestore,
+  join: parseJoin,
   verify: flagsOnly((values, dataDir) => ok({ kind: "verify", dataDir, ...values })),
+  "cluster init": flagsOnly(parseClusterInit),
 };
 
 /** For a command that takes no other arguments. */

@@ -27,6 +27,7 @@ export function parseDemo({ dataDir, port, speed, path }: ValuesOf<"demo">): Res
     mapFile: null,
     demoSpeed: speed,
     mqtt: null,
+    cluster: null,
   };
   return ok({ kind: "demo", config, speed, path });
 }

@@ -9,6 +9,8 @@ import {
   DEFAULT_TOPIC_FILTER,
   DEFAULT_VIEWERS,
 } from "../../config.ts";
+import { CLUSTER_FLAGS } from "./cluster/flags.ts";
+import { LOG_SERVERS } from "./cluster/value-kinds.ts";
 import { EXPORT_FLAGS } from "./export/flags.ts";
 import type { FlagRows, FlagValues } from "./flag-row.ts";
 import { IMPORT_FLAGS } from "./import/flags.ts";
@@ -159,6 +161,7 @@ export const FLAGS = {
       default: DEFAULT_QUEUED_MESSAGES,
       does: "messages that the broker keeps while the server is away, by its settings; for the doctor and the metrics",
     },
+    ...CLUSTER_FLAGS,
     friendsApps: {
       name: "friends",
       takes: APP,
@@ -306,11 +309,33 @@ export const FLAGS = {
   restore: {
     json: { name: "json", does: "what was done as JSON" },
   },
+  join: {
+    key: {
+      name: "key",
+      takes: KEY,
+      variable: "WHEREHOUSE_KEY",
+      does: "a key that may operate; other users can't see the variable",
+    },
+    again: { name: "again", does: "replace the archive of a node that has to copy again" },
+    json: { name: "json", does: "what was done as JSON" },
+  },
   verify: {
     json: { name: "json", does: "the report as JSON" },
     acknowledge: { name: "acknowledge", does: "note what was set aside as seen" },
     days: { name: "days", does: "list the records and the SHA-256 of each app and day (--json always does)" },
     quick: { name: "quick", does: "read log and files, and leave out whether their records agree" },
+  },
+  "cluster init": {
+    logServers: {
+      name: "log",
+      takes: LOG_SERVERS,
+      required: true,
+      does: "the NATS servers of the cluster's log",
+    },
+    stream: CLUSTER_FLAGS.stream,
+    logBytesMax: CLUSTER_FLAGS.logBytesMax,
+    natsAuthoritiesFile: CLUSTER_FLAGS.natsAuthoritiesFile,
+    json: { name: "json", does: "what was done as JSON" },
   },
 } as const satisfies Record<string, FlagRows>;
 

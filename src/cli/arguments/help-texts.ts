@@ -31,6 +31,8 @@ In an empty data directory it makes a first key for the app "default": shown onc
 written to the file first-key in the data directory. A terminal is shown a link to the map too, which signs in
 once. Events go to standard error, one line of JSON each (as
 sentences where that is a terminal); debug has one for each request too.`,
+    after: `What opens the servers of --log is in WHEREHOUSE_NATS_USER and WHEREHOUSE_NATS_PASSWORD, in
+WHEREHOUSE_NATS_TOKEN, or in WHEREHOUSE_NATS_CREDENTIALS, the path of a .creds file.`,
     example: (program) => `${program} serve --port 8080 --cors-origin https://map.example.org`,
   },
   demo: {
@@ -236,6 +238,18 @@ before the first is written, and the data directory gets its name when all of it
 is not whole is refused, and its bad files are named.`,
     example: (program) => `${program} restore /mnt/backup/wherehouse --data-dir data/restored`,
   },
+  join: {
+    takes: "URL",
+    does: "make one more node of a cluster, from a copy of another",
+    before: `\
+Copies archive and quarantine of the running node at URL to a new data directory, which must not be there or be
+empty, and notes where the cluster's log goes on. Every file is checked. A copy that was broken off goes on
+where it was when the same command is given again. What to start then is printed.
+
+A node that was away for too long says at its start that it must copy again: --again copies to its directory,
+and what its own archive holds alike is not sent. Its archive is replaced when all of the other is there.`,
+    example: (program) => `${program} join https://node-a.example.org --data-dir /var/lib/wherehouse`,
+  },
   verify: {
     takes: "",
     does: "look through the data directory for damage",
@@ -255,6 +269,24 @@ the next start of the server sets it aside.
 Every file of the archive is read from its first byte to its last. One that is missing or damaged can be put
 back from a backup, also under a running server; until then answers that need it fail. --acknowledge gives it
 up for good: answers go without its records then, and say that they are incomplete.`,
+  },
+  "cluster init": {
+    takes: "",
+    does: "move the data directory into a cluster of several nodes",
+    before: `\
+Makes the data directory that of the first node of a cluster, whose log is a stream on NATS servers. What the
+archive does not hold yet is published to the stream, in its order; keys, settings and pass phrases become
+those of all nodes. No server may run on the directory meanwhile, and the stream must be new: it is made.
+
+Interrupted anywhere, the directory is as it was, and the same command goes on: what is in the stream already
+is compared with the log, so nothing is in it twice. At the end the log is renamed to wal.before-cluster.
+
+What opens the servers is in WHEREHOUSE_NATS_USER and WHEREHOUSE_NATS_PASSWORD, WHEREHOUSE_NATS_TOKEN, or
+WHEREHOUSE_NATS_CREDENTIALS, the path of a .creds file.`,
+    after: `Exit code 1 if the directory is no node's yet, since log or archive are damaged, the stream is of others, or
+the servers can't be used.`,
+    example: (program) =>
+      `${program} cluster init --log nats://n1.example,n2.example,n3.example --stream wherehouse`,
   },
 };
 

@@ -10,6 +10,7 @@ export function helpText(topic: HelpTopic | null, program: string): string {
   if (topic === null) return overview(program);
   if (topic === "keys") return keysHelp(program);
   if (topic === "settings") return settingsHelp(program);
+  if (topic === "cluster") return clusterHelp(program);
   return topic === "quarantine" ? quarantineHelp(program) : commandHelp(topic, program);
 }
 
@@ -80,6 +81,15 @@ Settings belong to the data directory. Changes act on a running server within 2 
 ${commandLines((name) => name.startsWith("settings "))}
 
 Help on each: ${program} settings set --help
+`;
+}
+
+function clusterHelp(program: string): string {
+  return `Usage: ${program} cluster init [options]
+
+${commandLines((name) => name.startsWith("cluster "))}
+
+Help on each: ${program} cluster init --help
 `;
 }
 

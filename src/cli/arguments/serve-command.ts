@@ -3,6 +3,7 @@ import { DEFAULT_TOPIC_FILTER } from "../../config.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { filtersOverlap } from "../../mqtt/topic-filter.ts";
 import type { LogLevel } from "../screen/event-log.ts";
+import { parseCluster } from "./cluster/parse-cluster.ts";
 import type { Environment } from "./flag-row.ts";
 import type { ValuesOf } from "./flag-table.ts";
 
@@ -22,11 +23,14 @@ export function parseServe(
 ): Result<ServeCommand, string> {
   const mqtt = parseMqtt(values, environment);
   if (!mqtt.ok) return mqtt;
+  const cluster = parseCluster(values, environment);
+  if (!cluster.ok) return cluster;
   const { port, hostname, corsOrigins, friendsApps, compat, mapFile, logLevel } = values;
   const { sealIntervalMs, archiveThreads, archiveMemoryBytes, viewersMax } = values;
   const archive = { sealIntervalMs, archiveThreads, archiveMemoryBytes };
   const server = { port, hostname, corsOrigins, friendsApps, compat, viewersMax, mapFile };
-  const config = { dataDir, ...server, ...archive, demoSpeed: null, mqtt: mqtt.value };
+  const others = { mqtt: mqtt.value, cluster: cluster.value };
+  const config = { dataDir, ...server, ...archive, demoSpeed: null, ...others };
   return ok({ kind: "serve", config, logLevel });
 }
 

@@ -1,6 +1,7 @@
 import manifest from "../../../package.json" with { type: "json" };
+import { readClusterFile } from "../../directory/cluster-file.ts";
+import { takeDirectory } from "../../directory/take-directory.ts";
 import { printableLine } from "../../lib/text/printable.ts";
-import { takeDirectory } from "../../open-directory.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
 import { type BackupReport, backUp } from "../../service/backup/backup.ts";
@@ -21,6 +22,7 @@ export async function backup(
   const { files } = platform;
   const say = (line: string) => terminal.error(`${printableLine(line)}\n`);
   await expectDataDirectory(files, dataDir);
+  if ((await readClusterFile(files, dataDir)) !== null) say(NODE_NOTE);
   const bar = createProgressBar("Backing up", terminal, errorColumns);
   let made: Awaited<ReturnType<typeof backUp>>;
   try {
@@ -46,6 +48,10 @@ export async function backup(
   terminal.out(json ? `${JSON.stringify({ dataDir, directory, ...report }, null, 2)}\n` : summary(report));
   return report.problems.length === 0 ? 0 : 1;
 }
+
+const NODE_NOTE =
+  "This is the directory of a node of a cluster. The backup has what it has sealed, and its quarantine; what is newer, " +
+  "keys, settings and pass phrases are with the NATS servers.";
 
 function summary(report: BackupReport): string {
   const { files, bytes, lastSequence, copiedFiles, copiedBytes, linkedFiles, linkedBytes, durationMs } =

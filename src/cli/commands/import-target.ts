@@ -2,6 +2,7 @@ import { createFirstKey } from "../../app/first-key.ts";
 import { openKeyStore } from "../../auth/key-store.ts";
 import { DEFAULT_ARCHIVE_CONFIG, IMPORT_OLD_RECORDS_BOUNDS, IMPORT_SEAL_DAYS_AT_ONCE } from "../../config.ts";
 import { directoryPaths } from "../../directory/paths.ts";
+import { DirectoryInUseError, takeDirectory } from "../../directory/take-directory.ts";
 import { createHotStore } from "../../hot/hot-store.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
@@ -9,12 +10,7 @@ import { Scheduler } from "../../lib/schedule/scheduler.ts";
 import { wait } from "../../lib/schedule/wait.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
-import {
-  DirectoryInUseError,
-  type OpenDirectory,
-  openDirectory,
-  takeDirectory,
-} from "../../open-directory.ts";
+import { type OpenDirectory, openDirectory } from "../../open-directory.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
 import type { Deliver } from "../../service/import/import.ts";

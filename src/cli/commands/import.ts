@@ -21,6 +21,7 @@ import { spoolDirectoryFor } from "../../service/import/sources/spool-directory.
 import { createImportStateStore, type ImportStateStore } from "../../service/import/state-store.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { ImportCommand } from "../arguments/import/import-command.ts";
+import { expectNoNode } from "../node-directory.ts";
 import { openSettings, settingsFault } from "../open-settings.ts";
 import { importJson } from "../screen/import/json.ts";
 import { createImportScreen, type ImportScreen } from "../screen/import/screen.ts";
@@ -38,6 +39,7 @@ export async function importFiles(
 ): Promise<number> {
   const { dataDir, paths, unpackedBytesMax } = command;
   const { files, inputs } = platform;
+  if (command.target.kind !== "server") await expectNoNode(files, dataDir, GIVE_URL);
   const screen = createImportScreen(terminal);
   const spoolDirectory = await spoolDirectoryFor(dataDir, files);
   const sources = createSources({ inputs, paths, unpackedBytesMax, spoolDirectory, signal });
@@ -82,6 +84,8 @@ export async function importFiles(
     await sources.close();
   }
 }
+
+const GIVE_URL = "To import into it give --url and --key, of any of its nodes.";
 
 /** How far back the target keeps records; fails where a server can't be asked. */
 async function retentionOf(

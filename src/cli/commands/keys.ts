@@ -9,13 +9,14 @@ import type { Clock } from "../../time/clock.ts";
 import type { KeysListCommand } from "../arguments/command.ts";
 import type { KeysCreateCommand, KeysRevokeCommand } from "../arguments/keys/keys-command.ts";
 import { expectDataDirectory, newDirectoryText } from "../data-directory.ts";
+import type { Sharing } from "../node-directory.ts";
 import { formatKeyList } from "../screen/key-list.ts";
 import { type SetupText, setupText } from "../screen/setup-text.ts";
 import { errorColumns, outColumns } from "../screen/terminal.ts";
 import { formatInstant, viewText } from "../screen/view-text.ts";
 import { describeSharedFileError } from "../shared-file-fault.ts";
 
-type KeysPlatform = Pick<Platform, "files" | "acquireLock" | "pid">;
+type KeysPlatform = Sharing<Pick<Platform, "files" | "acquireLock" | "pid">>;
 
 /** Makes a key, and the directory where there is none: a server may start from it. */
 export async function createKey(
@@ -108,11 +109,11 @@ export async function revokeKey(
 export function openKeys(
   command: string,
   dataDir: string,
-  { files, acquireLock, pid }: KeysPlatform,
+  { files, acquireLock, pid, shared = null }: KeysPlatform,
   clock: Clock,
 ): Promise<KeyStore> {
   const { keys: path } = directoryPaths(dataDir);
-  return openKeyStore({ files, path, clock, acquireLock, process: { pid, command } });
+  return openKeyStore({ files, path, clock, acquireLock, process: { pid, command }, shared });
 }
 
 /** Whom the key writes as, in words; null where that is for its reports to say. */
@@ -140,6 +141,7 @@ export function describeKeyError(error: SharedFileError | UnknownKeyError): stri
   switch (error.kind) {
     case "file_damaged":
     case "file_busy":
+    case "cluster_unreachable":
       return describeSharedFileError(error, "The keys");
     case "key_not_found":
       return `There is no key "${error.id}". keys list shows them.`;

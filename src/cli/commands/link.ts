@@ -12,24 +12,25 @@ import type { Clock } from "../../time/clock.ts";
 import type { KeysLinkCommand } from "../arguments/keys/keys-command.ts";
 import { expectDataDirectory } from "../data-directory.ts";
 import { mapLink } from "../map-link.ts";
+import type { Sharing } from "../node-directory.ts";
 import { describeSharedFileError } from "../shared-file-fault.ts";
 import { openKeys } from "./keys.ts";
 
 /** Prints a link that signs in on the map of a running server, once. */
 export async function linkKey(
   { dataDir, id, serverUrl }: KeysLinkCommand,
-  platform: Pick<Platform, "files" | "acquireLock" | "pid">,
+  platform: Sharing<Pick<Platform, "files" | "acquireLock" | "pid">>,
   clock: Clock,
   terminal: Terminal,
 ): Promise<number> {
-  const { files, acquireLock, pid } = platform;
+  const { files, acquireLock, pid, shared = null } = platform;
   await expectDataDirectory(files, dataDir);
   const keys = await openKeys("keys link", dataDir, platform, clock);
   const found = id === null ? anyKey(keys) : keyOf(id, keys);
   if (!found.ok) return refuse(found.error, terminal);
   const process = { pid, command: "keys link" };
   const path = directoryPaths(dataDir).sessionSecret;
-  const secret = await SessionSecret.open({ files, path, clock, acquireLock, process });
+  const secret = await SessionSecret.open({ files, path, clock, acquireLock, process, shared });
   const code = await new Sessions({ secret, keys, clock }).createCode(found.value.id);
   if (!code.ok) return refuse(describeSharedFileError(code.error, "The sessions"), terminal);
   const { id: keyId, appId } = found.value;

@@ -6,9 +6,10 @@ import type { Terminal } from "../../runtime/process.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { KeysPassPhraseCommand } from "../arguments/keys/keys-command.ts";
 import { expectDataDirectory } from "../data-directory.ts";
+import type { Sharing } from "../node-directory.ts";
 import { describeKeyError, openKeys } from "./keys.ts";
 
-type PassPhrasePlatform = Pick<Platform, "files" | "acquireLock" | "pid" | "readSecretLine">;
+type PassPhrasePlatform = Sharing<Pick<Platform, "files" | "acquireLock" | "pid" | "readSecretLine">>;
 
 /** Says what devices of a key encrypt with, or that they no longer do. */
 export async function setPassPhrase(
@@ -17,11 +18,11 @@ export async function setPassPhrase(
   clock: Clock,
   terminal: Terminal,
 ): Promise<number> {
-  const { files, acquireLock, pid } = platform;
+  const { files, acquireLock, pid, shared = null } = platform;
   await expectDataDirectory(files, dataDir);
   const process = { pid, command: "keys passphrase" };
   const path = directoryPaths(dataDir).passPhrases;
-  const passPhrases = await PassPhrases.open({ files, path, clock, acquireLock, process });
+  const passPhrases = await PassPhrases.open({ files, path, clock, acquireLock, process, shared });
   const of = deviceId === null ? "any device" : `device "${deviceId}"`;
   if (remove) {
     const removed = await passPhrases.remove({ keyId: id, deviceId });

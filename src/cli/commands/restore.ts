@@ -1,6 +1,6 @@
+import { takeDirectory } from "../../directory/take-directory.ts";
 import { printableLine } from "../../lib/text/printable.ts";
 import { shellQuote } from "../../lib/text/shell-quote.ts";
-import { takeDirectory } from "../../open-directory.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
 import { type RestoreReport, restore as restoreBackup } from "../../service/backup/restore.ts";

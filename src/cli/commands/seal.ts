@@ -1,15 +1,17 @@
 import { DEFAULT_ARCHIVE_CONFIG } from "../../config.ts";
+import { DirectoryInUseError, takeDirectory } from "../../directory/take-directory.ts";
 import { createHotStore } from "../../hot/hot-store.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import { Scheduler } from "../../lib/schedule/scheduler.ts";
 import { printableLine } from "../../lib/text/printable.ts";
-import { DirectoryInUseError, openDirectory, takeDirectory } from "../../open-directory.ts";
+import { openDirectory } from "../../open-directory.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
 import type { SealReport } from "../../service/seal/seal.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { SealCommand } from "../arguments/command.ts";
 import { expectDataDirectory } from "../data-directory.ts";
+import { expectNoNode } from "../node-directory.ts";
 import { openSettings, settingsFault } from "../open-settings.ts";
 import { damageLine } from "../screen/damage-line.ts";
 import { createProgressBar, type ProgressBar } from "../screen/progress-bar.ts";
@@ -26,6 +28,7 @@ export async function seal(
 ): Promise<number> {
   const say = (line: string) => terminal.error(`${printableLine(line)}\n`);
   await expectDataDirectory(platform.files, dataDir);
+  await expectNoNode(platform.files, dataDir, "Its server seals by itself.");
   let release: () => void;
   try {
     release = await takeDirectory(dataDir, "seal", platform, clock);

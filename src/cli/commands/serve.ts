@@ -38,12 +38,12 @@ async function serveUntil(
   terminal: Terminal,
   log: EventLog,
 ): Promise<void> {
-  const app = await openApp(config, platform, systemClock, logEvents(log, performance.now()));
+  const opening = openApp(config, platform, systemClock, logEvents(log, performance.now()));
+  // Until a cluster's servers answer there is nothing to stop but the waiting for them.
+  const app = await Promise.race([opening, stopRequested.then(() => null)]);
+  if (app === null) return;
   await announce(app, config.dataDir, platform.files, terminal);
-  const failed = app.ready.then(
-    () => new Promise<never>(() => undefined),
-    (error: unknown) => ({ error }),
-  );
+  const failed = app.ready.then(() => app.failed).catch((error: unknown) => ({ error }));
   const failure = await Promise.race([stopRequested.then(() => null), failed]);
   log.info({ event: "stopping" }, "Stopping: what was accepted is answered first.");
   await app.close();

@@ -10,6 +10,7 @@ import { utcDayName, utcDayOf } from "../../time/utc-day.ts";
 import type { SettingsListCommand } from "../arguments/command.ts";
 import type { SettingsSetCommand } from "../arguments/settings-command.ts";
 import { expectDataDirectory, newDirectoryText } from "../data-directory.ts";
+import type { Sharing } from "../node-directory.ts";
 import { openSettings, settingsFault } from "../open-settings.ts";
 import { openReadingDatabase } from "../reading-database.ts";
 import { countOf } from "../screen/counts.ts";
@@ -20,7 +21,7 @@ import { describeSharedFileError } from "../shared-file-fault.ts";
  * The commands `settings list` and `settings set`.
  */
 
-type SettingsPlatform = Pick<Platform, "files" | "acquireLock" | "pid">;
+type SettingsPlatform = Sharing<Pick<Platform, "files" | "acquireLock" | "pid">>;
 
 export async function listSettings(
   { dataDir, json }: SettingsListCommand,

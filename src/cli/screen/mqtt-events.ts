@@ -1,12 +1,12 @@
+import type { BrokerLinkEvents } from "../../app/broker-link.ts";
 import { messageOf } from "../../lib/message-of.ts";
-import type { ReceiverEvents } from "../../mqtt/receiver.ts";
 import type { EventLog } from "./event-log.ts";
 
 /**
  * What happens between the server and a broker, as events of the log. A topic there is the operator's filter: those of
  * messages name devices.
  */
-export function mqttEvents(log: EventLog, repeatMs: number): ReceiverEvents {
+export function mqttEvents(log: EventLog, repeatMs: number): BrokerLinkEvents {
   const isNews = createNewsFilter(repeatMs);
   return {
     onConnected(topic, mayHaveMissed) {
@@ -37,6 +37,17 @@ export function mqttEvents(log: EventLog, repeatMs: number): ReceiverEvents {
         { event: "mqtt_held", topic, reason: message },
         `Messages of ${topic} wait with the MQTT broker: ${message}`,
       );
+    },
+    onLease(held) {
+      if (held === "here")
+        log.info({ event: "mqtt_lease_held" }, "This node takes from the MQTT broker for its cluster.");
+      else if (held === "elsewhere")
+        log.info({ event: "mqtt_elsewhere" }, "Another node of the cluster takes from the MQTT broker.");
+      else
+        log.warn(
+          { event: "mqtt_lease_lost" },
+          "This node takes no more from the MQTT broker: it could not tell the cluster that it goes on.",
+        );
     },
     onUnassured: (topic) =>
       log.warn(

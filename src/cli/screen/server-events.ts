@@ -18,6 +18,7 @@ export function logEvents(log: EventLog, startedMs: number): AppEvents {
       log.warn({ event: "start_waits", err }, `The start waits and tries again: ${messageOf(err)}`),
     ),
     onRefusal: createRefusalNotice(log),
+    onLogNote: (note) => log.warn({ event: "log" }, `Log: ${note}`),
     onArchiveNote: (note) => log.warn({ event: "archive" }, `Archive: ${note}`),
     onSealed: (report) => logSeal(log, report),
     onSealFailed: (err) => log.error({ event: "seal_failed", err }, SEAL_FAILED),

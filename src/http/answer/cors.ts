@@ -2,6 +2,11 @@ import { HARMLESS } from "./header-templates.ts";
 
 const PREFLIGHT_SECONDS = 600;
 
+/** Headers that pages of other origins may read, and those that they may send. */
+const EXPOSED = "RateLimit, RateLimit-Policy, Retry-After, Wherehouse-Sequence, X-Request-Id";
+const ALLOWED =
+  "Authorization, Content-Type, Content-Encoding, Last-Event-ID, Wherehouse-Min-Sequence, X-Request-Id";
+
 /** Which pages of other origins may read answers, as browsers are told in headers (CORS). */
 export class Cors {
   /** Origins, or `*`; none turns CORS off. */
@@ -25,7 +30,7 @@ export class Cors {
     headers.delete("access-control-expose-headers");
     if (origin === null || !(this.#origins.includes(origin) || this.#origins.includes("*"))) return;
     headers.set("access-control-allow-origin", origin);
-    headers.set("access-control-expose-headers", "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id");
+    headers.set("access-control-expose-headers", EXPOSED);
   }
 
   /** Answers a browser that asks whether a page of another origin may ask. */
@@ -34,8 +39,7 @@ export class Cors {
       ...HARMLESS,
       allow,
       "access-control-allow-methods": allow,
-      "access-control-allow-headers":
-        "Authorization, Content-Type, Content-Encoding, Last-Event-ID, X-Request-Id",
+      "access-control-allow-headers": ALLOWED,
       "access-control-max-age": String(PREFLIGHT_SECONDS),
       "x-request-id": requestId,
     });

@@ -32,6 +32,8 @@ export interface SentFile {
   readonly isPacked: boolean;
   /** Whether it lacks what somebody has acknowledged as lost. */
   readonly isIncomplete: boolean;
+  /** How many, where that is known before, so that whoever takes them sees whether all came. */
+  readonly bytes?: number;
   readonly file: Sendable;
 }
 
@@ -155,13 +157,14 @@ export class Responder {
   /** A file to be kept. What fails while it is made breaks off the connection, so that nobody takes it for whole. */
   file(
     request: Request,
-    { name, mediaType, isPacked, isIncomplete, file }: SentFile,
+    { name, mediaType, isPacked, isIncomplete, bytes, file }: SentFile,
     more: MoreHeaders,
   ): Response {
     const headers = new Headers(this.#headersFor(request, more, !isPacked));
     headers.set("content-type", mediaType);
     headers.set("content-disposition", `attachment; filename="${name}"`);
     if (isIncomplete) headers.set("wherehouse-incomplete", "true");
+    if (bytes !== undefined) headers.set("wherehouse-bytes", String(bytes));
     const coding = isPacked ? null : preferredCoding(request.headers.get("accept-encoding"));
     if (coding !== null) headers.set("content-encoding", coding);
     return new Response(streamOf(this.#toldOf(request, headers, file), coding), { headers });

@@ -44,14 +44,16 @@ export interface ClientGateDependencies {
   /** What keeps the service from taking anything (it is starting, or stopping), or null. */
   readonly unavailable: () => ServiceError | null;
   readonly isStopping: () => boolean;
+  /** Among how many servers each key's rate is divided now. */
+  readonly share: () => number;
   /** Answers a method that the path doesn't take. */
   readonly wrongMethod: (request: Request) => Answer;
   readonly wait: Wait;
 }
 
 export function createClientGate(dependencies: ClientGateDependencies): ClientGate {
-  const { keys, clock, responder, observe, unavailable, isStopping, wrongMethod, wait } = dependencies;
-  const pace = new Pace(HOLD_MS_MAX);
+  const { keys, clock, responder, observe, unavailable, isStopping, wrongMethod, wait, share } = dependencies;
+  const pace = new Pace(HOLD_MS_MAX, share);
   const paced = new HeldAnswers({ max: PACED_MAX, wait, isStopping });
   const held = new HeldAnswers({ max: HELD_REFUSALS_MAX, wait, isStopping });
   const refusals = new Refusals(responder, held, HOLD_MS_MAX);

@@ -1,4 +1,4 @@
-import { TIERS, type TierName } from "../../auth/tiers.ts";
+import { partOf, TIERS, type TierName } from "../../auth/tiers.ts";
 
 /** Below this the search for keys that are in time again isn't worth its walk. */
 const SWEEP_SIZE_MIN = 1024;
@@ -11,15 +11,18 @@ export class Pace {
   /** When the next request of a key would be in time if there were no bursts. Keys that exist bound their number. */
   readonly #dueMs = new Map<string, number>();
   readonly #delayMsMax: number;
+  readonly #share: () => number;
   #sweepAtSize = SWEEP_SIZE_MIN;
 
-  constructor(delayMsMax: number) {
+  /** `share` is among how many servers each key's rate is divided now. */
+  constructor(delayMsMax: number, share: () => number = () => 1) {
     this.#delayMsMax = delayMsMax;
+    this.#share = share;
   }
 
   /** For how long a request of this key must wait; null where that is too long, and then it doesn't count. */
   delayMs(keyId: string, tier: TierName, nowMs: number): number | null {
-    const limit = TIERS[tier];
+    const limit = partOf(tier, this.#share());
     if (limit === null) return 0;
     const intervalMs = 1000 / limit.requestsPerSecond;
     const burstMs = limit.burst * intervalMs;

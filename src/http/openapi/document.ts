@@ -112,8 +112,8 @@ permissions \`read\`, \`write\` and \`operate\`, or \`view\` alone, which is a s
 \`RateLimit\` and \`RateLimit-Policy\` say how far.
 
 **Parameters.** Numbers are plain decimals (\`1e2\` and \`0x10\` are errors), booleans \`true\` or \`false\`. A parameter given twice
-is an error, an unknown one is ignored. What is checked first answers first: path and method, key, rate, permission, user id,
-parameters, existence.
+is an error, an unknown one is ignored. What is checked first answers first: path and method, key, rate, permission,
+\`Wherehouse-Min-Sequence\`, user id, parameters, existence.
 
 **Time.** \`timestamp\` is Unix milliseconds. Days are UTC unless \`timezone\` names a zone, whose days then have 23 or 25 hours
 when its clocks change. The retention is set to \`${retention}\`: locations are kept for so many whole UTC days before today (a
@@ -121,6 +121,9 @@ year has 365.25, rounded up), or forever; \`/ready\` has the first instant.
 
 **Answers.** JSON in UTF-8, compressed with gzip or zstd where \`Accept-Encoding\` allows it and it is worth it. What a report left
 out is absent, and numbers come back as they were sent. Every answer has an \`X-Request-Id\`: the one sent along, or a new one.
+
+**Several servers.** Servers over one log show a report within milliseconds of each other. Who sends to one and asks another
+puts the \`sequence\` of the answer to its reports into \`Wherehouse-Min-Sequence\`, and is answered once they are there.
 
 **Places.** \`places=true\` names the place that a position is near. Names of places are by [GeoNames](https://www.geonames.org),
 under [CC BY 4.0](https://creativecommons.org/licenses/by/4.0/): whoever shows them credits GeoNames.`;
@@ -136,5 +139,5 @@ const TAGS = [
     description:
       "Ways in for the apps that people have, each in its own words; docs/clients.md has what to type.",
   },
-  { name: "Service", description: "The server itself; of these, metrics alone need a key." },
+  { name: "Service", description: "The server itself; of these, metrics and copies need a key." },
 ];

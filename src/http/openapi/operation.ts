@@ -1,11 +1,12 @@
 import type { Permission } from "../../auth/permissions.ts";
 import { assert } from "../../lib/assert.ts";
+import { MIN_SEQUENCE_HEADER, WRONG_MIN_SEQUENCE } from "../min-sequence.ts";
 import { type QueryParameters, readQuery } from "../parameters/parameter.ts";
 import { type PathParameters, unreadable } from "../parameters/path-parameter.ts";
 import { ref, type Schema, type Schemas } from "../shapes/schema.ts";
 import type { Shape } from "../shapes/shape.ts";
 import { exampleOf } from "./error-bodies.ts";
-import { ALWAYS_SENT, failure, SENT_WITH_KEY, SENT_WITH_TAG, shared } from "./responses.ts";
+import { ALWAYS_SENT, failure, SENT_WITH_DATA, SENT_WITH_KEY, SENT_WITH_TAG, shared } from "./responses.ts";
 
 export type Tag = "Users" | "Devices" | "App" | "Nearby" | "Ingest" | "Clients" | "Service";
 
@@ -67,9 +68,13 @@ export interface DescribedEndpoint {
 export function describeOperation(endpoint: DescribedEndpoint): Schema {
   const { kind, permission, isTagged = false, pathParameters, query, operation } = endpoint;
   const { operationId, tag, summary, description, answer, failures, headers = [], body } = operation;
-  const conditions = isTagged ? [IF_NONE_MATCH] : [];
+  const conditions = [
+    ...(isTagged ? [IF_NONE_MATCH] : []),
+    ...(kind === "keyed" && permission === "read" ? [MIN_SEQUENCE_HEADER] : []),
+  ];
   const parameters = [...describePath(pathParameters), ...describeQuery(query), ...conditions, ...headers];
-  const sentWithKey = isTagged ? SENT_WITH_TAG : SENT_WITH_KEY;
+  const aboutData = isTagged ? SENT_WITH_TAG : SENT_WITH_DATA;
+  const sentWithKey = permission === "operate" ? SENT_WITH_KEY : aboutData;
   return {
     operationId,
     summary,
@@ -153,20 +158,48 @@ export function refusedParameters(
   query: QueryParameters,
   wrong?: string,
 ): Readonly<Record<number, Schema>> {
-  const [name = Object.keys(path)[0]] = Object.keys(query);
-  if (name === undefined) return {};
-  const example =
-    name in query ? exampleOfRefused(query, wrong ?? `${name}=1&${name}=1`) : exampleOf(unreadable(name));
-  const refusals = Object.values(path).flatMap(({ refusal }) => (refusal === null ? [] : [refusal]));
+  const examples = examplesOfRefused(path, query, wrong);
+  return Object.keys(examples).length === 0 ? {} : { 400: refusal(path, SENT_WITH_KEY, examples) };
+}
+
+/** The same of a question about data, which may say what its answer must know. */
+export function refusedQuestion(
+  path: PathParameters,
+  query: QueryParameters,
+  wrong?: string,
+): Readonly<Record<number, Schema>> {
+  const examples = examplesOfRefused(path, query, wrong);
+  const also = { invalid_min_sequence: exampleOf(WRONG_MIN_SEQUENCE) };
+  return { 400: refusal(path, SENT_WITH_DATA, { ...examples, ...also }) };
+}
+
+type Examples = Readonly<Record<string, unknown>>;
+
+function refusal(path: PathParameters, headers: Schemas, examples: Examples): Schema {
+  const refusals = refusalsOf(path);
   const also = refusals.map(({ description }) => `, or ${description}`).join("");
   const bodies = ["PlainError", ...refusals.map(({ body }) => body)];
+  return failure(`A parameter is invalid${also}.`, headers, bodies, examples);
+}
+
+function refusalsOf(path: PathParameters) {
+  return Object.values(path).flatMap(({ refusal }) => (refusal === null ? [] : [refusal]));
+}
+
+function examplesOfRefused(path: PathParameters, query: QueryParameters, wrong?: string): Examples {
+  const [name = Object.keys(path)[0]] = Object.keys(query);
+  if (name === undefined) return {};
   return {
-    400: failure(`A parameter is invalid${also}.`, SENT_WITH_KEY, bodies, {
-      invalid_parameter: example,
-      ...("timezone" in query ? { invalid_timezone: exampleOf(WRONG_ZONE) } : {}),
-      ...Object.fromEntries(refusals.map(({ error }) => [error.kind, exampleOf(error)])),
-    }),
+    invalid_parameter: exampleOfWrong(name, query, wrong),
+    ...("timezone" in query ? { invalid_timezone: exampleOf(WRONG_ZONE) } : {}),
+    ...Object.fromEntries(refusalsOf(path).map(({ error }) => [error.kind, exampleOf(error)])),
   };
+}
+
+function exampleOfWrong(name: string, query: QueryParameters, wrong?: string): unknown {
+  return name in query
+    ? exampleOfRefused(query, wrong ?? `${name}=1&${name}=1`)
+    : exampleOf(unreadable(name));
 }
 
 const WRONG_ZONE = { kind: "invalid_timezone", supplied: "Mars/Olympus" } as const;

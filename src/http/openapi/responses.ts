@@ -1,4 +1,5 @@
 import { TOO_MANY_REPORTS } from "../body/body-reader.ts";
+import { behind } from "../min-sequence.ts";
 import { ref, type Schema, type Schemas } from "../shapes/schema.ts";
 import { exampleOf } from "./error-bodies.ts";
 
@@ -19,6 +20,15 @@ export const HEADERS = {
     description: "The key's tier, its burst (q), and the seconds an empty one takes to fill (w).",
     schema: { type: "string" },
     example: '"standard";q=200;w=2',
+  },
+  Sequence: {
+    description: [
+      "The last entry of the log that changed something of the app, as far as the answer knows: it knows all of the",
+      "app up to there, and up to the entry of Wherehouse-Min-Sequence. Sent as that to another server of a cluster it",
+      "has that one know no less. To a key with the permission `view`, the last that changed something of its devices.",
+    ].join(" "),
+    schema: { type: "integer", minimum: 0 },
+    example: 4711,
   },
   RetryAfter: {
     description: "Seconds to wait before asking again.",
@@ -57,10 +67,15 @@ const RATE = {
 /** Headers by how far a request came: everything is answered with an id, and a known key with its rate. */
 export const ALWAYS_SENT: Schemas = REQUEST_ID;
 export const SENT_WITH_KEY: Schemas = { ...RATE, ...REQUEST_ID };
+/** With what knows of the log, be it that there is no such device. */
+export const SENT_WITH_DATA: Schemas = {
+  "Wherehouse-Sequence": ref("headers", "Sequence"),
+  ...SENT_WITH_KEY,
+};
 export const SENT_WITH_TAG: Schemas = {
   ETag: ref("headers", "ETag"),
   "Cache-Control": ref("headers", "CacheControl"),
-  ...SENT_WITH_KEY,
+  ...SENT_WITH_DATA,
 };
 export const SENT_TO_RETRY: Schemas = { ...RETRY_AFTER, ...SENT_WITH_KEY };
 
@@ -135,12 +150,18 @@ export const RESPONSES = {
   }),
   ServerError: serverFailure(SENT_WITH_KEY),
   ClientServerError: serverFailure(ALWAYS_SENT),
-  Unavailable: failure("The server is starting, stopping or overloaded.", SENT_TO_RETRY, ["PlainError"], {
-    starting: { success: false, message: "the server is starting: it reads its log" },
-    stopping: { success: false, message: "the server is stopping" },
-    busy: { success: false, message: "too many questions are waiting for the archive; ask again shortly" },
-    overloaded: { success: false, message: TOO_MANY_REPORTS.message },
-  }),
+  Unavailable: failure(
+    "The server is starting, stopping, overloaded, or not as far in its log as the question wants it to be.",
+    SENT_TO_RETRY,
+    ["PlainError"],
+    {
+      starting: { success: false, message: "the server is starting: it reads its log" },
+      stopping: { success: false, message: "the server is stopping" },
+      busy: { success: false, message: "too many questions are waiting for the archive; ask again shortly" },
+      overloaded: { success: false, message: TOO_MANY_REPORTS.message },
+      behind: exampleOf(behind(4712)),
+    },
+  ),
 } satisfies Schemas;
 
 function serverFailure(headers: Schemas): Schema {

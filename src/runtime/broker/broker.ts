@@ -48,6 +48,8 @@ export interface BrokerConnection {
   subscribe(topicFilter: string): Promise<string | null>;
   /** Takes leave of the broker, which keeps the session. */
   close(): Promise<void>;
+  /** Ends at once: what is under way is acknowledged to nobody, and comes again to whoever has the session next. */
+  drop(): void;
 }
 
 export type ConnectBroker = (options: BrokerOptions, listener: BrokerListener) => BrokerConnection;

@@ -118,6 +118,10 @@ function connectionOf(client: MqttClient, settleMessage: SettleMessage): BrokerC
       const ended = new Promise((resolve) => client.end(!client.connected, {}, resolve));
       if (!(await doneWithin(ended, LEAVE_MS_MAX))) client.stream.destroy();
     },
+    drop() {
+      client.options.reconnectPeriod = 0;
+      client.end(true);
+    },
   };
 }
 

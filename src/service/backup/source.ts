@@ -3,6 +3,7 @@ import { listPartFiles } from "../../archive/files/list-part-files.ts";
 import type { Manifest, Part } from "../../archive/files/manifest.ts";
 import { archivePaths } from "../../archive/files/paths.ts";
 import { FileError, type Files } from "../../runtime/files.ts";
+import { STREAM_POSITION_FILE } from "../quarantine/replicated/stream-position.ts";
 
 /** The manifest's path in a data directory. */
 export const MANIFEST = "archive/manifest.json";
@@ -46,9 +47,10 @@ export async function findParts(files: Files, archiveDirectory: string): Promise
   return names.map((file) => ({ file, sources: [file], expected: null }));
 }
 
-/** What clients sent and nobody could use. */
-export function findQuarantined(files: Files, dataDir: string): Promise<WantedFile[]> {
-  return findFilesOf(files, dataDir, "quarantine");
+/** What clients sent and nobody could use. How far a node has taken that over says nothing of a restored directory. */
+export async function findQuarantined(files: Files, dataDir: string): Promise<WantedFile[]> {
+  const found = await findFilesOf(files, dataDir, "quarantine");
+  return found.filter(({ file }) => file !== `quarantine/${STREAM_POSITION_FILE}`);
 }
 
 /** Whatever lies in some other folders of a data directory, and some files of it. */

@@ -8,6 +8,7 @@ import {
   partsOf,
   verifyArchive,
 } from "../../archive/verify-archive.ts";
+import type { directoryPaths } from "../../directory/paths.ts";
 import type { Database } from "../../duckdb/database.ts";
 import type { Files } from "../../runtime/files.ts";
 import type { Clock } from "../../time/clock.ts";
@@ -29,7 +30,7 @@ export interface VerifyDataOptions {
   readonly files: Files;
   readonly clock: Clock;
   readonly retention: Retention;
-  readonly paths: { readonly log: string; readonly archive: string; readonly damaged: string };
+  readonly paths: Pick<ReturnType<typeof directoryPaths>, "log" | "archive" | "damaged" | "cluster">;
   /** Where DuckDB is to look at the archive's files. */
   openDatabase(): Promise<Database>;
   onProgress(bytesRead: number, totalBytes: number): void;
@@ -111,7 +112,9 @@ async function readBy(
   });
   const damaged = new Set(archive.damaged.map(({ file }) => file));
   for (const { part } of partsOf(manifest)) if (!damaged.has(part.file)) goodParts.set(part.file, part.crc);
-  const problems = isReadable ? findLogGaps(segments, manifest, await files.list(paths.damaged)) : [];
+  const hasOwnLog = !(await files.exists(paths.cluster)); // A node's is elsewhere.
+  const setAside = await files.list(paths.damaged);
+  const problems = isReadable && hasOwnLog ? findLogGaps(segments, manifest, setAside) : [];
   for (const name of misnamedSegments(await files.list(paths.log)))
     problems.push(
       `${join(paths.log, name)}: no segment of the log has such a name, so nothing of it was read`,

@@ -71,6 +71,7 @@ export interface VerifyDependencies {
     readonly keys: string;
     readonly passPhrases: string;
     readonly settings: string;
+    readonly cluster: string;
     readonly lock: string;
   };
   /** Where DuckDB is to look at the archive's files. */

@@ -36,33 +36,33 @@ test("parseLinkCode() takes no code that differs in a character, or was signed a
   expect(parseLinkCode(`${signed}.${signer.sign("code", signed)}`, signer).ok).toBe(true);
 });
 
-test("UsedCodes lets a code be used once, for ten minutes, and none of before the start or of the future", () => {
+test("UsedCodes lets a code be used once, for ten minutes, and none of before the start or of the future", async () => {
   const clock = createManualClock(NOW_MS);
   const used = new UsedCodes(clock);
   const made = (madeMs: number) => codeOf(createLinkCode(KEY_ID, madeMs, signer));
   const old = { ok: false, error: "old" } as const;
-  expect(used.use(made(NOW_MS - 1))).toEqual(old);
-  expect(used.use(made(NOW_MS + 1))).toEqual(old);
+  expect(await used.use(made(NOW_MS - 1))).toEqual(old);
+  expect(await used.use(made(NOW_MS + 1))).toEqual(old);
   const [first, second, third] = [made(NOW_MS), made(NOW_MS), made(NOW_MS)];
-  expect(used.use(first).ok).toBe(true);
-  expect(used.use(first)).toEqual({ ok: false, error: "used" });
+  expect((await used.use(first)).ok).toBe(true);
+  expect(await used.use(first)).toEqual({ ok: false, error: "used" });
   clock.advance(LINK_CODE_MS - 1);
-  expect(used.use(second).ok).toBe(true);
-  expect(used.use(first)).toEqual({ ok: false, error: "used" });
+  expect((await used.use(second)).ok).toBe(true);
+  expect(await used.use(first)).toEqual({ ok: false, error: "used" });
   clock.advance(1);
-  expect(used.use(third)).toEqual(old);
+  expect(await used.use(third)).toEqual(old);
   clock.set(NOW_MS); // Set back, time makes no code good again.
-  expect(used.use(second)).toEqual({ ok: false, error: "used" });
+  expect(await used.use(second)).toEqual({ ok: false, error: "used" });
 });
 
-test("UsedCodes remembers ten thousand", () => {
+test("UsedCodes remembers ten thousand", async () => {
   const used = new UsedCodes(createManualClock(NOW_MS));
   const codes = Array.from({ length: 10_001 }, (_, n) => ({
     keyId: KEY_ID,
     madeMs: NOW_MS,
     nonce: String(n),
   }));
-  for (const code of codes) expect(used.use(code).ok).toBe(true);
-  expect(used.use(codes[1]!)).toEqual({ ok: false, error: "used" });
-  expect(used.use(codes[0]!).ok).toBe(true);
+  for (const code of codes) expect((await used.use(code)).ok).toBe(true);
+  expect(await used.use(codes[1]!)).toEqual({ ok: false, error: "used" });
+  expect((await used.use(codes[0]!)).ok).toBe(true);
 });

@@ -16,8 +16,8 @@ test("useCode() uses up no code whose key isn't known yet, as of one that anothe
   const sessions = new Sessions({ secret, keys: { findById: () => found }, clock });
   const code = await sessions.createCode(key.id);
   if (!code.ok) throw new Error(code.error.kind);
-  expect(sessions.useCode(code.value)).toEqual(ok({ kind: "unknown" }));
+  expect(await sessions.useCode(code.value)).toEqual(ok({ kind: "unknown" }));
   found = { kind: "known", key };
-  expect(sessions.useCode(code.value)).toEqual(ok({ kind: "known", key }));
-  expect(sessions.useCode(code.value)).toEqual({ ok: false, error: "used" });
+  expect(await sessions.useCode(code.value)).toEqual(ok({ kind: "known", key }));
+  expect(await sessions.useCode(code.value)).toEqual({ ok: false, error: "used" });
 });

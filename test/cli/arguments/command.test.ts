@@ -20,6 +20,13 @@ function refusal(line: string, environment: Record<string, string> = {}): string
   return command.ok ? `accepted as ${command.value.kind}` : command.error.message;
 }
 
+/** Of a cluster's servers, by what follows their beginning. */
+function natsVariables(variables: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(variables).map(([name, value]) => [`WHEREHOUSE_NATS_${name}`, value]),
+  );
+}
+
 const SERVE = {
   dataDir: "data/local",
   hostname: "127.0.0.1",
@@ -34,6 +41,7 @@ const SERVE = {
   viewersMax: 1024,
   demoSpeed: null,
   mqtt: null,
+  cluster: null,
 };
 
 describe("parseCommand()", () => {
@@ -146,6 +154,95 @@ describe("parseCommand()", () => {
       [`${LINE} --mqtt-queue 0`, "--mqtt-queue must be a whole number"],
     ])("refuses %s", (line, told) => {
       expect(refusal(line)).toStartWith(told);
+    });
+  });
+
+  describe("serve --log", () => {
+    const ACCESS = { credentials: null, authoritiesFile: null };
+    const CLUSTER = {
+      address: { servers: ["a:4222", "b:4333"], isSecure: false, stream: "wherehouse" },
+      access: ACCESS,
+      logBytesMax: 16_000_000_000,
+      nodeTimeoutMs: 7 * 86_400_000,
+      advertise: null,
+    };
+    const LINE = "serve --log nats://a,b:4333";
+
+    test("knows servers and stream, and what we are to the others", () => {
+      expect(parsed(LINE)).toEqual({
+        kind: "serve",
+        config: { ...SERVE, cluster: CLUSTER },
+        logLevel: "info",
+      });
+      const line = "serve --log tls://n1.example,[::1]:1,N1.example:4222 --stream fleet_2 --node-timeout 36h";
+      expect(parsed(`${line} --advertise https://n1.example/ --nats-ca /ca.pem`)).toMatchObject({
+        config: {
+          cluster: {
+            address: { servers: ["n1.example:4222", "[::1]:1"], isSecure: true, stream: "fleet_2" },
+            access: { ...ACCESS, authoritiesFile: "/ca.pem" },
+            nodeTimeoutMs: 36 * 3_600_000,
+            advertise: "https://n1.example",
+          },
+        },
+      });
+      const environment = { WHEREHOUSE_NATS_CA: "/env.pem" };
+      expect(parsed("serve --log tls://a", environment)).toMatchObject({
+        config: { cluster: { access: { authoritiesFile: "/env.pem" } } },
+      });
+    });
+
+    test.each([
+      [
+        { USER: "node", PASSWORD: "s3cret" },
+        { kind: "user", user: "node", password: "s3cret" },
+      ],
+      [
+        { TOKEN: "t0ken", USER: "" },
+        { kind: "token", token: "t0ken" },
+      ],
+      [{ CREDENTIALS: "/node.creds" }, { kind: "file", path: "/node.creds" }],
+      [{ PASSWORD: "" }, null],
+    ])("takes credentials from the environment: %p", (variables, credentials) => {
+      expect(parsed(LINE, natsVariables(variables))).toMatchObject({
+        config: { cluster: { access: { credentials } } },
+      });
+    });
+
+    test.each([
+      [{ USER: "node" }, "WHEREHOUSE_NATS_USER needs WHEREHOUSE_NATS_PASSWORD"],
+      [{ PASSWORD: "s3cret" }, "WHEREHOUSE_NATS_PASSWORD needs WHEREHOUSE_NATS_USER"],
+      [{ USER: "node", PASSWORD: "s3cret", TOKEN: "t0ken" }, "Give one of"],
+      [{ PASSWORD: "s3cret", CREDENTIALS: "/c" }, "Give one of"],
+      [{ TOKEN: "t0ken", CREDENTIALS: "/c" }, "Give one of"],
+    ])("refuses credentials that it can't use: %p", (variables, told) => {
+      const refused = refusal(LINE, natsVariables(variables));
+      expect(refused).toStartWith(told);
+      expect(refused).not.toContain("s3cret");
+      expect(parsed("serve", natsVariables(variables))).toMatchObject({ config: SERVE });
+    });
+
+    test.each([
+      ["serve --stream fleet", "--stream goes with --log"],
+      ["serve --node-timeout 7d", "--node-timeout goes with --log"],
+      ["serve --advertise http://a:3000", "--advertise goes with --log"],
+      ["serve --nats-ca /ca.pem", "--nats-ca goes with --log"],
+      [`${LINE} --nats-ca /ca.pem`, "--nats-ca is about TLS"],
+      [`${LINE} --stream a.b`, "--stream must have 1 to 32 letters"],
+      [`${LINE} --stream ${"x".repeat(33)}`, "--stream must have 1 to 32 letters"],
+      [`${LINE} --node-timeout 59s`, "--node-timeout must be a time"],
+      [`${LINE} --advertise n1`, "--advertise must be an address"],
+      ["serve --log http://a:4222", "--log must be an address"],
+      ["serve --log a:4222", "--log must be an address"],
+      ["serve --log nats://", "--log must be an address"],
+      ["serve --log nats://a,", "--log must be an address"],
+      ["serve --log nats://a:70000", "--log must be an address"],
+      ["serve --log nats://a:0", "--log must be an address"],
+      ["serve --log nats://a:4222/path", "--log must be an address"],
+      ["serve --log nats://node:s3cret@a", "--log must not hold a user"],
+      ["serve --log nats://a,t0ken@b", "--log must not hold a user"],
+    ])("refuses %s", (line, told) => {
+      expect(refusal(line)).toStartWith(told);
+      expect(refusal(line)).not.toMatch(/s3cret|t0ken/);
     });
   });
 
@@ -349,6 +446,22 @@ describe("parseCommand()", () => {
       json: true,
     });
     expect(parsed("backup data/local2")).toMatchObject({ directory: "data/local2" });
+  });
+
+  test("reads join, which needs an address and a key", () => {
+    expect(parsed(`join https://a.example.org/ --key ${KEY} --data-dir x`)).toEqual({
+      kind: "join",
+      dataDir: "x",
+      url: "https://a.example.org",
+      key: KEY,
+      again: false,
+      json: false,
+    });
+    expect(parsed(`join http://a --key ${KEY} --again --json`)).toMatchObject({ again: true, json: true });
+    expect(refusal("join")).toBe("join needs the address of a running node");
+    expect(refusal("join a.example.org")).toMatch(/^URL must be an address such as/);
+    expect(refusal("join http://a http://b")).toBe('join takes one address, and "http://b" is one more');
+    expect(refusal("join http://a")).toBe("join needs --key, or the key in WHEREHOUSE_KEY");
   });
 
   test("finds help and version wherever they stand", () => {

@@ -76,6 +76,9 @@ test("a default is a value that its flag takes, written as it is shown", () => {
     "2",
     "1GB",
     "1000",
+    "wherehouse",
+    "16GB",
+    "1w",
     "1024",
     "info",
     "20",
@@ -86,6 +89,8 @@ test("a default is a value that its flag takes, written as it is shown", () => {
     "-", // Of export.
     "30m",
     SERVER_URL, // Of doctor.
+    "wherehouse",
+    "16GB",
   ]);
 });
 

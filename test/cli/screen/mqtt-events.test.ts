@@ -56,3 +56,13 @@ test("mqttEvents() tells of a refused subscription, of QoS 0, and of faults of o
   ]);
   expect(lines[2]).toMatchObject({ topic: FILTER, err: { message: "a bug" } });
 });
+
+test("mqttEvents() tells which of several nodes takes from the broker", () => {
+  const { events, named } = eventsTo(60_000);
+  for (const held of ["here", "elsewhere", "lost"] as const) events.onLease(held);
+  expect(named()).toEqual([
+    ["mqtt_lease_held", "info"],
+    ["mqtt_elsewhere", "info"],
+    ["mqtt_lease_lost", "warn"],
+  ]);
+});

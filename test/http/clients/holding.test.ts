@@ -78,7 +78,7 @@ test("whoever waits for its turn while the server stops is told so, and nothing 
   app.setReadiness({ status: "stopping" });
   await passAll();
   expect((await late).status).toBe(503);
-  app.setReadiness({ status: "ready" });
+  app.setReadiness({ status: "ready", lagMs: null });
   expect((await app.get("/api/v1/locations/current")).body.locations).toEqual([]);
 });
 

@@ -44,3 +44,12 @@ test("a key that is in time again is forgotten", () => {
   for (let i = 0; i < 10_000; i++) pace.delayMs(`k${i}`, "free", NOW_MS + i * 100);
   expect(pace.size).toBeLessThan(3000);
 });
+
+test("of several servers each lets by its part of the burst and of the rate", () => {
+  const by = { share: 4 };
+  const pace = new Pace(5000, () => by.share);
+  const delays = Array.from({ length: 7 }, () => pace.delayMs("k", "free", NOW_MS));
+  expect(delays).toEqual([0, 0, 0, 0, 0, 400, 800]);
+  by.share = 1; // No burst comes of it.
+  expect(pace.delayMs("k", "free", NOW_MS)).toBe(900);
+});

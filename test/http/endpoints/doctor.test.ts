@@ -66,6 +66,7 @@ test("GET /api/v1/doctor tells of the broker that brings reports to the app, and
     held: 0,
     messages: { taken: 5, faulty: 0 },
     unassured: 3,
+    isElsewhere: false,
     outageSeconds: 1800,
   };
   const app = await createTestApp({ mqttOf: (appId) => (appId === APP_ID ? status : null) });

@@ -48,7 +48,7 @@ describe("/ready", () => {
 
   test("is a 200 with a count of damage once every record can be asked for", async () => {
     const app = await createTestApp();
-    app.setReadiness({ status: "ready" });
+    app.setReadiness({ status: "ready", lagMs: null });
     expect(await ask(app, "/ready")).toEqual({ status: 200, body: { status: "ready", damaged: 0, ...KEPT } });
     const damaged = await createTestApp({ countDamaged: async () => 3 });
     expect(await ask(damaged, "/ready")).toEqual({
@@ -70,6 +70,17 @@ describe("/ready", () => {
     expect(await kept()).toEqual(["30d", "2026-02-18T00:00:00.000Z", "30d"]);
     await settings.setRetention(FixedRetention.FOREVER);
     expect(await kept()).toEqual(["forever", null, "forever"]);
+  });
+
+  test("of a node says how far it lags, and is a 503 where that is too far to be asked", async () => {
+    const app = await createTestApp();
+    app.setReadiness({ status: "ready", lagMs: 12 });
+    expect((await ask(app, "/ready")).body).toMatchObject({ status: "ready", lag_ms: 12 });
+    app.setReadiness({ status: "lagging", lagMs: 12_345 });
+    expect(await ask(app, "/ready")).toEqual({ status: 503, body: { status: "lagging", lag_ms: 12_345 } });
+    expect((await app.fetch("/ready")).headers.get("retry-after")).toBe("1");
+    await app.store([{ ...BUS, timestamp: NOON_MS }]);
+    expect((await app.get(READ_PATHS.deviceCurrent)).status).toBe(200);
   });
 
   test("is a 503 while the server stops", async () => {
@@ -100,7 +111,7 @@ describe("while the service starts or stops", () => {
       expect(headers.get("cache-control")).toBe("no-store");
       expect(body as unknown).toEqual({ success: false, message });
     }
-    app.setReadiness({ status: "ready" });
+    app.setReadiness({ status: "ready", lagMs: null });
     expect((await app.get(READ_PATHS.deviceCurrent)).status).toBe(200);
     expect((await app.get("/api/v1/devices/late/locations/current")).status).toBe(404);
   });

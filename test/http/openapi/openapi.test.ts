@@ -28,6 +28,8 @@ const FLAG = { type: "boolean", default: false };
 const TRAVELLED = { type: "string", enum: ["true", "false"], default: "false" };
 const ORDER = { type: "string", enum: ["asc", "desc"], default: "asc" };
 const USER_ID = { type: "string", pattern: "\\S", not: { enum: ["ANONYMOUS"] } };
+/** Every question about data may say how far the server must be. */
+const MIN_SEQUENCE = { "header Wherehouse-Min-Sequence": COUNT };
 const DEVICE_ID = { type: "string", minLength: 1 };
 
 /**
@@ -207,7 +209,9 @@ describe("each endpoint", () => {
       expect(description).not.toBe("");
       return [`${required ? "*" : ""}${place} ${name}`, schema];
     });
-    expect(Object.fromEntries(listed)).toEqual(PARAMETERS[endpoint]!);
+    const isQuestion = endpoint.startsWith("GET /api/");
+    const expected = { ...PARAMETERS[endpoint], ...(isQuestion ? MIN_SEQUENCE : {}) };
+    expect(Object.fromEntries(listed)).toEqual(expected);
   });
 
   test.each(ENDPOINTS)("%s has every status that can come back, each with a body", (endpoint) => {
@@ -228,6 +232,9 @@ describe("each endpoint", () => {
       // One description serves every 500; where there was no key, it comes without a rate.
       const isKeyed = status === "500" || !(isOpen || outsideTheKey || isNoSuchPath);
       if (isKeyed) expected.push("RateLimit", "RateLimit-Policy");
+      // Before the permission nothing is looked up; and what starts or stops knows no place in the log.
+      const isAboutData = isKeyed && !endpoint.endsWith("/metrics");
+      if (isAboutData && !["403", "429", "500", "503"].includes(status)) expected.push("Wherehouse-Sequence");
       if (status === "401") expected.push("WWW-Authenticate");
       if (status === "405") expected.push("Allow");
       if (status === "429" || status === "503") expected.push("Retry-After");

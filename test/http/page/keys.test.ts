@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { MadeKeys } from "../../../src/auth/made-keys.ts";
+import { fail } from "../../../src/lib/result.ts";
 import { createTestApp, type KeyName, NOON_MS } from "../../support/test-app.ts";
 import { BUS, READ_PATHS } from "../requests.ts";
 import { Browser } from "./browser.ts";
@@ -303,4 +305,15 @@ test("of keys that have ended the newest hundred are kept, so that nobody fills 
   }
   const { keys } = (await browser.get("/map/keys")).body as unknown as { keys: readonly { id: string }[] };
   expect(keys.map(({ id }) => id)).toEqual(ids.slice(-101));
+});
+
+test.each([
+  [false, "keys can't be changed while this server can't reach its cluster; try again shortly"],
+  [true, "this server can't reach its cluster, and keys may be changed or not; look before you try again"],
+])("a cluster that can't be reached is a 503 (written perhaps: %p)", async (mayBeWritten, message) => {
+  const refuse = async () => fail({ kind: "cluster_unreachable", reason: "no", mayBeWritten } as const);
+  const madeKeys = new MadeKeys({ list: () => [], make: refuse, revoke: refuse });
+  const browser = await Browser.signedIn(await createTestApp({ madeKeys }));
+  const { status, headers, body } = await browser.send("POST", "/map/keys", PHONE);
+  expect([status, headers.get("retry-after"), body.message]).toEqual([503, "5", message]);
 });

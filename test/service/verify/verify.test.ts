@@ -18,6 +18,7 @@ const PATHS = {
   keys: "/data/keys.json",
   passPhrases: "/data/pass-phrases.json",
   settings: "/data/settings.json",
+  cluster: "/data/cluster.json",
   lock: "/data/lock",
 };
 const NOW_MS = Date.UTC(2026, 0, 15);

@@ -1,16 +1,12 @@
 import { DEFAULT_ARCHIVE_CONFIG } from "../../../config.ts";
+import { DirectoryInUseError, takeDirectory } from "../../../directory/take-directory.ts";
 import { createHotStore } from "../../../hot/hot-store.ts";
 import { messageOf } from "../../../lib/message-of.ts";
 import { fail, ok, type Result } from "../../../lib/result.ts";
 import { Scheduler } from "../../../lib/schedule/scheduler.ts";
 import type { ServiceError } from "../../../model/errors.ts";
 import type { AppId } from "../../../model/ids.ts";
-import {
-  DirectoryInUseError,
-  type OpenDirectory,
-  openDirectory,
-  takeDirectory,
-} from "../../../open-directory.ts";
+import { type OpenDirectory, openDirectory } from "../../../open-directory.ts";
 import type { Platform } from "../../../runtime/platform.ts";
 import type { Export } from "../../../service/export/export-job.ts";
 import type { Clock } from "../../../time/clock.ts";
@@ -18,6 +14,7 @@ import { dayRange } from "../../../time/range.ts";
 import { UTC } from "../../../time/zone.ts";
 import type { ExportCommand } from "../../arguments/export/export-command.ts";
 import { expectDataDirectory } from "../../data-directory.ts";
+import { expectNoNode } from "../../node-directory.ts";
 import { openSettings, settingsFault } from "../../open-settings.ts";
 import { damageLine } from "../../screen/damage-line.ts";
 import type { ExportScreen } from "../../screen/export-screen.ts";
@@ -37,6 +34,12 @@ export async function openDirectorySource(
   signal: AbortSignal,
 ): Promise<Result<ExportFrom, string>> {
   await expectDataDirectory(platform.files, command.dataDir);
+  const { files } = platform;
+  await expectNoNode(
+    files,
+    command.dataDir,
+    "To export all of its records give --url and --key, of any of its nodes.",
+  );
   let directory: OpenDirectory;
   try {
     directory = await openToExport(command.dataDir, platform, clock, screen);

@@ -2,7 +2,7 @@ import { whenThere } from "../../../lib/schedule/maybe-promise.ts";
 import { queryEndpoint } from "../../endpoint.ts";
 import { DEVICE_NOT_FOUND, timezoneMessage } from "../../errors.ts";
 import { exampleOfRefused } from "../../openapi/operation.ts";
-import { failure, SENT_WITH_KEY } from "../../openapi/responses.ts";
+import { failure, SENT_WITH_DATA } from "../../openapi/responses.ts";
 import {
   accuracyMetersTo1000,
   dates,
@@ -115,7 +115,7 @@ export const deviceHistory = queryEndpoint({
   failures: {
     400: failure(
       "A parameter is invalid. An invalid timezone is answered with the empty envelope.",
-      SENT_WITH_KEY,
+      SENT_WITH_DATA,
       ["PlainError", "EmptyDeviceHistory"],
       {
         invalid_parameter: exampleOfRefused(query, "min_accuracy=1001"),

@@ -11,7 +11,7 @@ import { readReports, reportFormat } from "../../body/read-reports.ts";
 import type { Call } from "../../call.ts";
 import { keyedEndpoint } from "../../endpoint.ts";
 import { exampleOf } from "../../openapi/error-bodies.ts";
-import { failure, SENT_TO_RETRY, SENT_WITH_KEY } from "../../openapi/responses.ts";
+import { failure, SENT_TO_RETRY, SENT_WITH_DATA } from "../../openapi/responses.ts";
 import { type QueryParameters, readQuery } from "../../parameters/parameter.ts";
 import type { Services } from "../../services.ts";
 import { EXAMPLE_REPORT } from "../../shapes/record-schemas.ts";
@@ -108,7 +108,7 @@ export const ingestLocations = keyedEndpoint({
   failures: {
     400: failure(
       "The body as a whole can't be read, or is meant for another app.",
-      SENT_WITH_KEY,
+      SENT_WITH_DATA,
       ["PlainError"],
       {
         other_app: exampleOf(OTHER_APP),
@@ -120,7 +120,7 @@ export const ingestLocations = keyedEndpoint({
     ),
     413: failure(
       "The body is larger than 16 MiB, or holds more than 10,000 reports.",
-      SENT_WITH_KEY,
+      SENT_WITH_DATA,
       ["PlainError"],
       {
         body_too_large: exampleOf({
@@ -131,7 +131,7 @@ export const ingestLocations = keyedEndpoint({
     ),
     415: failure(
       "The media type or the content encoding is none of those above.",
-      SENT_WITH_KEY,
+      SENT_WITH_DATA,
       ["PlainError"],
       {
         media_type: exampleOf({

@@ -106,6 +106,14 @@ function errorOf(error: SharedFileError | MakingError | MakingRefusal | UnknownK
         message: "keys can't be changed now; try again shortly",
         retryAfterSeconds: 5,
       };
+    case "cluster_unreachable":
+      return {
+        kind: "unavailable",
+        message: error.mayBeWritten
+          ? "this server can't reach its cluster, and keys may be changed or not; look before you try again"
+          : "keys can't be changed while this server can't reach its cluster; try again shortly",
+        retryAfterSeconds: 5,
+      };
     case "key_not_found":
       return { kind: "key_not_found" };
     default:

@@ -17,7 +17,7 @@ export const SESSION_PATH = "/map/session";
 
 export const beginSession = pageEndpoint("POST", SESSION_PATH, (services, responder) => async (request) => {
   const read = await readShortObject(request);
-  const found = read.ok ? keyFor(read.value, askingPage(request) === "share", services) : read;
+  const found = read.ok ? await keyFor(read.value, askingPage(request) === "share", services) : read;
   if (!found.ok) return responder.failure(request, found.error);
   const key = found.value;
   const begun = await services.sessions.begin(key.id);
@@ -47,15 +47,16 @@ export const endSession = pageEndpoint("DELETE", SESSION_PATH, ({ sessions }, re
  * share link's key alone: one that may write would have who follows it connect their phones to a stranger's app. It
  * signs in on the page of share links, and nothing else does there.
  */
-function keyFor(
+async function keyFor(
   { key, code, share }: Readonly<Record<string, unknown>>,
   isForShare: boolean,
   { keys, sessions }: Services,
-): Result<KeyRecord, HttpError> {
+): Promise<Result<KeyRecord, HttpError>> {
   if ([key, code, share].filter((text) => typeof text === "string").length !== 1) return fail(NOT_ONE);
   if (isForShare !== (typeof share === "string")) return fail(NOT_HERE);
-  const used = typeof code === "string" ? sessions.useCode(code) : ok(keys.find(String(key ?? share)));
-  if (!used.ok) return fail({ kind: "code_refused", reason: used.error });
+  const used = typeof code === "string" ? await sessions.useCode(code) : ok(keys.find(String(key ?? share)));
+  if (!used.ok)
+    return fail(used.error === "unreachable" ? NOBODY_KNOWS : { kind: "code_refused", reason: used.error });
   const found = used.value;
   if (found.kind !== "known") return fail(lookupError(found.kind));
   if (typeof share === "string" && found.key.view === null)
@@ -93,5 +94,12 @@ const NOT_HERE: ServiceError = {
 const NO_SECRET: ServiceError = {
   kind: "unavailable",
   message: "nobody can sign in now; the server's log says why",
+  retryAfterSeconds: 5,
+};
+
+const NOBODY_KNOWS: ServiceError = {
+  kind: "unavailable",
+  message:
+    "whether the link was used nobody can say now, since the servers of the cluster can't be asked: try it again",
   retryAfterSeconds: 5,
 };

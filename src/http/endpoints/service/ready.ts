@@ -1,7 +1,8 @@
 import { isForever } from "../../../time/retention.ts";
 import { openEndpoint } from "../../endpoint.ts";
 import { ALWAYS_SENT, failure, RETRY_AFTER } from "../../openapi/responses.ts";
-import { always, count, object, plain, text, type ValueOf } from "../../shapes/shape.ts";
+import type { Readiness } from "../../services.ts";
+import { always, count, object, optional, plain, text, type ValueOf } from "../../shapes/shape.ts";
 
 /* Whether the service knows all that it was told. */
 
@@ -15,6 +16,9 @@ const answer = object({
     nullable: true,
     description: "The first instant of which records are kept; null for `forever`.",
   }),
+  lag_ms: optional(
+    count("For how long the log has had what this node has not applied yet; absent where a server is alone."),
+  ),
 });
 
 const starting = object({
@@ -22,13 +26,20 @@ const starting = object({
   replayed: count("Bytes of the log read so far."),
   total: count("Bytes of the log in all."),
 });
+const lagging = object({
+  status: always("lagging"),
+  lag_ms: count("The same: questions are answered, and by other nodes more newly."),
+});
 const stopping = object({ status: always("stopping") });
 
 export const ready = openEndpoint({
   operationId: "getReadiness",
   tag: "Service",
   summary: "Whether every acknowledged record can be queried",
-  description: "Before that, and while it stops, the server answers questions about data with 503.",
+  description: [
+    "Before that, and while it stops, the server answers questions about data with 503. A node of a cluster that has not",
+    "applied what the log has had for more than 10 seconds answers them, and is not ready.",
+  ].join(" "),
   path: "/ready",
   answer: {
     name: "Ready",
@@ -36,10 +47,11 @@ export const ready = openEndpoint({
     shape: answer,
     example: { status: "ready", damaged: 0, retention: "365d", retention_start: "2025-11-22T00:00:00.000Z" },
   },
-  schemas: { NotReady: { oneOf: [starting.schema, stopping.schema] } },
+  schemas: { NotReady: { oneOf: [starting.schema, lagging.schema, stopping.schema] } },
   failures: {
-    503: failure("The server is starting or stopping.", { ...RETRY_AFTER, ...ALWAYS_SENT }, ["NotReady"], {
+    503: failure("The server starts, lags or stops.", { ...RETRY_AFTER, ...ALWAYS_SENT }, ["NotReady"], {
       starting: { status: "starting", replayed: 1_048_576, total: 8_388_608 },
+      lagging: { status: "lagging", lag_ms: 12_345 },
       stopping: { status: "stopping" },
     }),
   },
@@ -54,11 +66,17 @@ export const ready = openEndpoint({
           retention_start: isForever(retention)
             ? null
             : new Date(retention.startMs(clock.nowMs())).toISOString(),
+          lag_ms: state.lagMs ?? undefined,
         };
         return responder.object(request, 200, body);
       }
-      const body: ValueOf<typeof starting> | ValueOf<typeof stopping> = state;
-      return responder.object(request, 503, body, { "retry-after": "1" });
+      return responder.object(request, 503, notReady(state), { "retry-after": "1" });
     };
   },
 });
+
+function notReady(
+  state: Exclude<Readiness, { readonly status: "ready" }>,
+): ValueOf<typeof starting> | ValueOf<typeof lagging> | ValueOf<typeof stopping> {
+  return state.status === "lagging" ? { status: "lagging", lag_ms: state.lagMs } : state;
+}

@@ -1,0 +1,78 @@
+import { ClusterError } from "../app/open-cluster.ts";
+import { sharedBucketName } from "../cluster/bucket-names.ts";
+import type { ClusterConfig } from "../config.ts";
+import { type ClusterFile, readClusterFile } from "../directory/cluster-file.ts";
+import { SharedBucket } from "../directory/shared/shared-bucket.ts";
+import { readStreamAddress } from "../directory/stream-address.ts";
+import type { Files } from "../runtime/files.ts";
+import type { Platform } from "../runtime/platform.ts";
+import { type Stream, StreamError } from "../runtime/stream/stream.ts";
+import { parseAccess } from "./arguments/cluster/access.ts";
+
+/* The data directory of a node, for commands that are given it beside a server or without one. */
+
+type NodePlatform = Pick<Platform, "files" | "openStream" | "environment">;
+
+/** A platform whose keys, settings, secret and pass phrases may be those of a cluster. */
+export type Sharing<P> = P & { readonly shared?: SharedBucket | null };
+
+/**
+ * Does what a command does with keys, settings, secret or pass phrases: in the directory of a node those are the
+ * cluster's. Throws a `ClusterError` where that can't be asked.
+ */
+export async function sharing<P extends NodePlatform>(
+  dataDir: string,
+  platform: P,
+  work: (platform: Sharing<P>) => Promise<number>,
+): Promise<number> {
+  const file = await readClusterFile(platform.files, dataDir);
+  if (file === null) return work(platform);
+  const access = parseAccess(platform.environment);
+  if (!access.ok) throw new ClusterError(`${access.error}.`);
+  try {
+    const { stream, shared } = await openValues(dataDir, file, access.value, platform);
+    try {
+      return await work({ ...platform, shared });
+    } finally {
+      await stream.close();
+    }
+  } catch (error) {
+    if (!(error instanceof StreamError)) throw error;
+    throw new ClusterError(`The cluster of "${dataDir}" can't be asked: ${error.message}`, { cause: error });
+  }
+}
+
+async function openValues(
+  dataDir: string,
+  { address, created }: ClusterFile,
+  access: ClusterConfig["access"],
+  { files, openStream }: NodePlatform,
+): Promise<{ readonly stream: Stream; readonly shared: SharedBucket }> {
+  const whole = await readStreamAddress(address, access, files);
+  const stream = await openStream({ address: whole, create: null, onNote: () => {} }); // What fails is told.
+  try {
+    if (created !== null && created !== stream.created) throw madeAnew(dataDir, stream.name);
+    const bucket = await stream.bucket(sharedBucketName(stream.name), { mustExist: created !== null });
+    return { stream, shared: new SharedBucket(bucket) };
+  } catch (error) {
+    await stream.close();
+    throw error;
+  }
+}
+
+function madeAnew(dataDir: string, stream: string): ClusterError {
+  return new ClusterError(
+    `The stream "${stream}" was created anew, and "${dataDir}" belongs to the former one.`,
+  );
+}
+
+/** Throws a `ClusterError` in the directory of a node, where a command would see or change a part of what there is. */
+export async function expectNoNode(
+  files: Pick<Files, "read">,
+  dataDir: string,
+  advice: string,
+): Promise<void> {
+  const file = await readClusterFile(files, dataDir);
+  if (file !== null)
+    throw new ClusterError(`"${dataDir}" is the directory of a node of a cluster. ${advice}`);
+}

@@ -1,0 +1,109 @@
+import type { Bucket, BucketEntry } from "../runtime/stream/stream.ts";
+import { isNodeKey } from "./bucket-keys.ts";
+import { encodeNodeStatus, type NodeStatus, parseNodeStatus } from "./node-status.ts";
+
+/** A node is live while it has told of itself so recently; it does so every few seconds. */
+const LIVE_MS = 30_000;
+
+interface SeenNode {
+  readonly revision: number;
+  /** Null where this program can't read it. */
+  readonly status: NodeStatus | null;
+  /** When it last told something new, by our clock that no setting moves. */
+  readonly seenMs: number;
+}
+
+/** All nodes of a cluster, as each tells of itself. */
+export class Nodes {
+  readonly #bucket: Bucket;
+  readonly #ownId: string;
+  readonly #monotonicMs: () => number;
+  readonly #seen = new Map<string, SeenNode>();
+  #ownProcess = "";
+  /** The last other process that was seen under our own name. */
+  #strangerProcess: string | null = null;
+  #impostor: NodeStatus | null = null;
+
+  constructor(bucket: Bucket, ownId: string, monotonicMs = () => performance.now()) {
+    this.#bucket = bucket;
+    this.#ownId = ownId;
+    this.#monotonicMs = monotonicMs;
+  }
+
+  /** Rejects with a `StreamError`. */
+  async tell(status: NodeStatus): Promise<void> {
+    this.#ownProcess = status.process;
+    await this.#bucket.put(this.#ownId, encodeNodeStatus(status));
+  }
+
+  /**
+   * Another process that tells of itself under this node's name; null where there is none. It was seen to do so twice:
+   * what this node's former process told last may come late, from a server that stood still.
+   */
+  get impostor(): NodeStatus | null {
+    return this.#impostor;
+  }
+
+  /** Takes in what the others tell. Rejects with a `StreamError`; what is known stays then. */
+  async read(): Promise<void> {
+    const entries = (await this.#bucket.entries()).filter(({ key }) => isNodeKey(key));
+    const ids = new Set(entries.map(({ key }) => key));
+    for (const id of this.#seen.keys()) if (!ids.has(id)) this.#seen.delete(id);
+    for (const entry of entries) this.#note(entry);
+  }
+
+  /** How many share the work now, with this one. */
+  get liveCount(): number {
+    const sinceMs = this.#monotonicMs() - LIVE_MS;
+    let count = 1;
+    for (const [id, { seenMs, status }] of this.#seen)
+      if (id !== this.#ownId && seenMs >= sinceMs && status?.isUp !== false) count++;
+    return count; // Every request asks, so no list is made of them.
+  }
+
+  /**
+   * Forgets nodes that have told nothing for so long, by their clock, ours and that of every live node, and says which:
+   * one clock that is ahead is no reason. What they need of the stream may be purged from then on. Rejects with a
+   * `StreamError`.
+   */
+  async forgetAway(ownNowMs: number, timeoutMs: number): Promise<string[]> {
+    const sinceMs = this.#monotonicMs() - LIVE_MS;
+    let nowMs = ownNowMs;
+    for (const [id, { seenMs, status }] of this.#seen)
+      if (id !== this.#ownId && seenMs >= sinceMs && status?.isUp === true)
+        nowMs = Math.min(nowMs, status.atMs + LIVE_MS);
+    const away = [...this.#seen].filter(
+      ([id, { seenMs, status }]) =>
+        id !== this.#ownId && seenMs < sinceMs && status !== null && nowMs - status.atMs > timeoutMs,
+    );
+    for (const [id] of away) {
+      await this.#bucket.delete(id);
+      this.#seen.delete(id);
+    }
+    return away.map(([id]) => id);
+  }
+
+  /**
+   * The first message of a stream that any of the others needs, and `own` at most. 0, which purges nothing, where one
+   * of them can't be read: a newer program wrote it.
+   */
+  floor(of: "floor" | "quarantineFloor", own: number): number {
+    let floor = own;
+    for (const [id, { status }] of this.#seen) {
+      if (id !== this.#ownId) floor = Math.min(floor, status?.[of] ?? 0);
+    }
+    return floor;
+  }
+
+  #note({ key, value, revision }: BucketEntry): void {
+    if (this.#seen.get(key)?.revision === revision) return;
+    const status = parseNodeStatus(value);
+    this.#seen.set(key, { revision, status, seenMs: this.#monotonicMs() });
+    if (key === this.#ownId && status !== null && status.process !== this.#ownProcess) this.#meet(status);
+  }
+
+  #meet(stranger: NodeStatus): void {
+    if (stranger.process === this.#strangerProcess) this.#impostor = stranger;
+    this.#strangerProcess = stranger.process;
+  }
+}

@@ -1,0 +1,22 @@
+import type { Stream } from "../runtime/stream/stream.ts";
+
+/** Removes from a stream what nobody needs any more. */
+export class Purging {
+  readonly #stream: Stream;
+  readonly #leftBytes: number;
+  #purgedBefore = 0;
+
+  /** A stream of so many bytes is left as it is. */
+  constructor(stream: Stream, leftBytes: number) {
+    this.#stream = stream;
+    this.#leftBytes = leftBytes;
+  }
+
+  /** All of them need what begins with this message. Rejects with a `StreamError`. */
+  async purge(floor: number): Promise<void> {
+    if (floor <= this.#purgedBefore) return;
+    if (this.#leftBytes > 0 && (await this.#stream.state()).bytes <= this.#leftBytes) return;
+    await this.#stream.purgeBefore(floor);
+    this.#purgedBefore = floor;
+  }
+}

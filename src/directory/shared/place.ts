@@ -1,0 +1,40 @@
+import type { Result } from "../../lib/result.ts";
+import type { LockOwner } from "../../runtime/lock.ts";
+
+/** Where the bytes of a small value lie that processes share: a file of a data directory, or a value of a cluster. */
+export interface SharedPlace {
+  /** How people call it: `keys.json`. */
+  readonly name: string;
+  read(): Promise<PlaceReading>;
+  /**
+   * Reads, lets `decide` say what to put in its place, and writes that: nobody else can in between. Where somebody else
+   * could it decides again, so that it must not change anything itself.
+   */
+  change<Answer>(
+    decide: (reading: PlaceReading) => PlaceDecision<Answer>,
+  ): Promise<Result<Answer, PlaceError>>;
+}
+
+export type PlaceReading =
+  /** Null where there is nothing. */
+  | { readonly kind: "read"; readonly bytes: Uint8Array | null }
+  /** There is something that can't be read. */
+  | { readonly kind: "unreadable"; readonly reason: string }
+  /** Nobody could look now, which says nothing about what is there. */
+  | { readonly kind: "unknown"; readonly reason: string };
+
+export interface PlaceDecision<Answer> {
+  /** Null where nothing is to be written. */
+  readonly bytes: Uint8Array | null;
+  readonly answer: Answer;
+}
+
+export type PlaceError =
+  /** Others have been changing it for longer than a change takes. */
+  | { readonly kind: "file_busy"; readonly owner: LockOwner | null }
+  /** Nobody knows whether it was written where `mayBeWritten`; else it was not. */
+  | { readonly kind: "cluster_unreachable"; readonly reason: string; readonly mayBeWritten: boolean };
+
+/** For so long a change waits for others that are at it too. */
+export const CHANGE_WAIT_MS = 5000;
+export const CHANGE_RETRY_MS = 50;

@@ -1,0 +1,250 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseCommand } from "../../../src/cli/arguments/command.ts";
+import { runCommand } from "../../../src/cli/run.ts";
+import { createClusterFile, writeClusterFile } from "../../../src/directory/cluster-file.ts";
+import { createPlatform } from "../../../src/runtime/platform.ts";
+import type { Terminal } from "../../../src/runtime/process.ts";
+import { type Stream, StreamError, type StreamOptions } from "../../../src/runtime/stream/stream.ts";
+import { SimulatedBucket, SimulatedValues } from "../../support/stream/simulated-bucket.ts";
+
+/*
+ * Commands in the data directory of a node, over a simulated bucket: those about keys and settings change what all
+ * nodes share and leave no file, and those that would see or change a part of the data refuse.
+ */
+
+const CREATED = "2026-11-23T13:45:37.123456789Z";
+const ADDRESS = { servers: ["n1.example:4222"], isSecure: false, stream: "fleet" };
+
+let directory: string;
+let dataDir: string;
+
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), "wherehouse-node-"));
+});
+
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+async function createNode(created: string | null = CREATED) {
+  dataDir = mkdtempSync(join(directory, "data-"));
+  const platform = createPlatform();
+  await writeClusterFile(platform.files, dataDir, { ...createClusterFile(ADDRESS), created });
+  return platform;
+}
+
+function terminalInto(texts: { out: string; error: string }): Terminal {
+  return {
+    out(text) {
+      texts.out += text;
+    },
+    async outBytes(bytes) {
+      texts.out += new TextDecoder().decode(bytes);
+    },
+    error(text) {
+      texts.error += text;
+    },
+    redraw: () => {},
+    picture: () => {},
+    outIsTerminal: false,
+    errorIsTerminal: false,
+  };
+}
+
+/** What a command line does there, over this bucket. */
+async function run(
+  line: string,
+  bucket: SimulatedBucket,
+  more: { environment?: Record<string, string>; typed?: string; refusal?: StreamError } = {},
+) {
+  const opened: StreamOptions[] = [];
+  const asked: unknown[] = [];
+  let isOpen = false;
+  const texts = { out: "", error: "" };
+  const openStream = async (options: StreamOptions) => {
+    opened.push(options);
+    if (more.refusal !== undefined) throw more.refusal;
+    isOpen = true;
+    return {
+      name: options.address.stream,
+      created: CREATED,
+      bucket: async (...args: unknown[]) => {
+        asked.push(args);
+        return bucket;
+      },
+      close: async () => {
+        isOpen = false;
+      },
+    } as unknown as Stream;
+  };
+  const code = await runCommand(
+    parseCommand([...line.split(" "), "--data-dir", dataDir], {}),
+    {
+      ...createPlatform(),
+      openStream,
+      environment: more.environment ?? {},
+      readSecretLine: async () => more.typed ?? null,
+    },
+    terminalInto(texts),
+    "wherehouse",
+  );
+  expect(isOpen).toBe(false);
+  return { code, ...texts, opened, asked };
+}
+
+test("keys, settings, pass phrases and links are the cluster's, and leave no file beside cluster.json", async () => {
+  await createNode();
+  const values = new SimulatedValues();
+  const bucket = new SimulatedBucket(values);
+  const created = await run("keys create --app shop --permission read --label van", bucket);
+  expect([created.code, created.out]).toEqual([0, expect.stringMatching(/^wh_\w+\n$/)]);
+  expect(created.asked).toEqual([["fleet-shared", { mustExist: true }]]);
+  const id = /k_\w{8}/.exec(created.error)![0];
+  expect((await run("keys list", new SimulatedBucket(values))).out).toContain(id);
+  expect(await run("settings set retention 10y", bucket)).toMatchObject({ code: 0 });
+  expect((await run("settings list", bucket)).out).toContain("10y");
+  expect(await run(`keys passphrase ${id}`, bucket, { typed: "hunter2" })).toMatchObject({ code: 0 });
+  expect((await run("keys link", bucket)).out).toContain("http://127.0.0.1:3000/");
+  expect(await run(`keys revoke ${id}`, bucket)).toMatchObject({ code: 0 });
+  expect((await run("keys list --json", bucket)).out).toContain('"revokedMs": 1');
+  expect([...values.entries.keys()].sort()).toEqual([
+    "keys.json",
+    "pass-phrases.json",
+    "session-secret",
+    "settings.json",
+  ]);
+  expect(readdirSync(dataDir)).toEqual(["cluster.json"]);
+});
+
+test("the way in is cluster.json's address and what the environment says", async () => {
+  await createNode(null); // Never opened: nobody knows when its stream was created.
+  const bucket = new SimulatedBucket();
+  writeFileSync(join(directory, "ca.pem"), "CA");
+  const environment = {
+    WHEREHOUSE_NATS_USER: "node",
+    WHEREHOUSE_NATS_PASSWORD: "s3cret",
+    WHEREHOUSE_NATS_CA: join(directory, "ca.pem"),
+  };
+  const { opened, code } = await run("keys list", bucket, { environment });
+  expect([code, opened]).toEqual([
+    0,
+    [
+      {
+        address: {
+          ...ADDRESS,
+          credentials: { kind: "user", user: "node", password: "s3cret" },
+          authorities: "CA",
+        },
+        create: null,
+        onNote: expect.any(Function),
+      },
+    ],
+  ]);
+  const wrong = await run("keys list", bucket, { environment: { WHEREHOUSE_NATS_USER: "node" } });
+  expect([wrong.code, wrong.error]).toEqual([1, "WHEREHOUSE_NATS_USER needs WHEREHOUSE_NATS_PASSWORD.\n"]);
+});
+
+test("a cluster that can't be asked is told of, and nothing is made beside it", async () => {
+  await createNode();
+  const bucket = new SimulatedBucket();
+  const refusal = new StreamError("unreachable", "Cannot connect to n1.example:4222: no answer in time");
+  const told = `The cluster of "${dataDir}" can't be asked: Cannot connect to n1.example:4222: no answer in time\n`;
+  for (const line of [
+    "keys create --app shop --permission read",
+    "keys list",
+    "settings set retention 10y",
+  ]) {
+    const { code, out, error } = await run(line, bucket, { refusal });
+    expect([code, out, error]).toEqual([1, "", told]);
+  }
+  bucket.refusal = new StreamError("unreachable", "no server answers");
+  expect(await run("keys list", bucket)).toMatchObject({
+    code: 1,
+    error: `The cluster of "${dataDir}" can't be asked: no server answers\n`,
+  });
+  bucket.refusal = null;
+  bucket.lostAnswers = Number.POSITIVE_INFINITY;
+  const creating = run("keys create --app shop --permission read", bucket);
+  while (bucket.values.entries.size === 0) await Bun.sleep(1);
+  bucket.cut();
+  expect(await creating).toMatchObject({
+    code: 1,
+    error:
+      "The cluster can't be reached: no server answers. The keys may be changed or not: look before you try again.\n",
+  });
+  expect(readdirSync(dataDir)).toEqual(["cluster.json"]);
+}, 30_000);
+
+test("a stream that was created anew is another cluster's", async () => {
+  await createNode("2025-01-01T00:00:00Z");
+  const { code, error } = await run("keys list", new SimulatedBucket());
+  expect([code, error]).toEqual([
+    1,
+    `The stream "fleet" was created anew, and "${dataDir}" belongs to the former one.\n`,
+  ]);
+});
+
+test("a cluster.json that can't be used stops every command that shares", async () => {
+  await createNode();
+  writeFileSync(join(dataDir, "cluster.json"), "{");
+  for (const line of ["keys create --app shop --permission read", "settings list", "seal"]) {
+    const { code, error } = await run(line, new SimulatedBucket());
+    expect([code, error]).toEqual([
+      1,
+      `${join(dataDir, "cluster.json")} can't be used: it is not a JSON object.\n`,
+    ]);
+  }
+});
+
+describe("commands that would see or change a part of the data", () => {
+  test.each([
+    ["import TRACK --app shop", "To import into it give --url and --key, of any of its nodes."],
+    ["import TRACK --app shop --dry-run", "To import into it give --url and --key, of any of its nodes."],
+    [
+      "export --app shop --format csv",
+      "To export all of its records give --url and --key, of any of its nodes.",
+    ],
+    ["seal", "Its server seals by itself."],
+  ])("%s is refused", async (line, advice) => {
+    await createNode();
+    const track = join(directory, "track.csv");
+    writeFileSync(track, "device_id,timestamp,latitude,longitude\nbus,1795195200000,53.4,-2.9\n");
+    const { code, out, error, opened } = await run(line.replace("TRACK", track), new SimulatedBucket());
+    expect([code, out, error]).toEqual([
+      1,
+      "",
+      `"${dataDir}" is the directory of a node of a cluster. ${advice}\n`,
+    ]);
+    expect(opened).toEqual([]);
+    expect(readdirSync(dataDir)).toEqual(["cluster.json"]);
+  });
+
+  test("restore makes no directory over a node's", async () => {
+    const platform = await createNode();
+    const backup = join(directory, "backup");
+    mkdirSync(join(directory, "alone"), { recursive: true });
+    const node = dataDir;
+    dataDir = join(directory, "alone");
+    await run("keys create --app shop --permission read", new SimulatedBucket());
+    expect(await run(`backup ${backup}`, new SimulatedBucket())).toMatchObject({ code: 0 });
+    dataDir = node;
+    const before = readFileSync(join(dataDir, "cluster.json"), "utf8");
+    const { code, error } = await run(`restore ${backup}`, new SimulatedBucket());
+    expect([code, error]).toEqual([1, expect.stringContaining(dataDir)]);
+    expect(await platform.files.exists(join(dataDir, "keys.json"))).toBe(false);
+    expect(readFileSync(join(dataDir, "cluster.json"), "utf8")).toBe(before);
+  });
+
+  test("verify and backup read what there is without asking the cluster, and backup says what is elsewhere", async () => {
+    await createNode();
+    const verified = await run("verify", new SimulatedBucket());
+    expect([verified.code, verified.opened]).toEqual([0, []]);
+    const backup = join(directory, "backup-of-node");
+    const { code, error, opened } = await run(`backup ${backup}`, new SimulatedBucket());
+    expect([code, opened]).toEqual([0, []]);
+    expect(error).toStartWith(
+      "This is the directory of a node of a cluster. The backup has what it has sealed",
+    );
+  });
+});
