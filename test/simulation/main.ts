@@ -3,11 +3,14 @@
  * or which promise was broken first and how to see it happen again.
  */
 import { constants } from "node:os";
+import { simulateCluster } from "./cluster/cluster-run.ts";
+import { openSimulationEngine } from "./run/engine.ts";
 import { RunFailure, type RunTotals } from "./run/outcome.ts";
 import { simulate, simulateOne } from "./run/simulate.ts";
 
 const HELP = `Usage: npm run simulate -- [--count N] [--from SEED]
        npm run simulate -- --seed SEED
+       npm run simulate -- --cluster [--count N] [--from SEED]
 
 Runs of the real log, hot store, seals, backups and recovery on a simulated disk: power failures, failed and short
 writes, failed reads, renames and syncs, full disks, no descriptors, unreadable files and flipped bytes, clocks turned
@@ -19,6 +22,7 @@ exit code 1.
   --count N     so many runs (1000)
   --from SEED   the first one's seed (1); the others follow
   --seed SEED   this one alone, step by step
+  --cluster     runs of three nodes, each on a disk of its own, over one simulated stream (20 of them)
   --help        this text
 `;
 
@@ -35,14 +39,16 @@ async function main(args: readonly string[]): Promise<number> {
     process.stdout.write(HELP);
     return 0;
   }
-  const options = parseOptions(args);
+  const options = parseOptions(args.filter((arg) => arg !== "--cluster"));
   if (options === null) {
     process.stderr.write(HELP);
     return 2;
   }
-  const { seed, from = 1, count = 1000 } = options;
+  const isCluster = args.includes("--cluster");
+  const { seed, from = 1, count = isCluster ? 20 : 1000 } = options;
   try {
-    if (seed !== undefined) await tellOne(seed);
+    if (isCluster) await runClusters(seed ?? from, seed === undefined ? count : 1);
+    else if (seed !== undefined) await tellOne(seed);
     else await runMany(from, count);
     return 0;
   } catch (error) {
@@ -50,7 +56,8 @@ async function main(args: readonly string[]): Promise<number> {
     if (seed !== undefined) console.log(error.story.join("\n"));
     console.log(error.message);
     if (error.cause instanceof Error) console.log(error.cause.stack);
-    if (seed === undefined) console.log(`\nSee it again: npm run simulate -- --seed ${error.seed}`);
+    const how = isCluster ? "--cluster --seed" : "--seed";
+    if (seed === undefined) console.log(`\nSee it again: npm run simulate -- ${how} ${error.seed}`);
     return 1;
   }
 }
@@ -94,6 +101,21 @@ async function runMany(from: number, count: number): Promise<void> {
     },
   });
   console.log(summary(count, totals, (performance.now() - startedMs) / 1000));
+}
+
+/** Tells of each run, which takes a second or two. */
+async function runClusters(from: number, count: number): Promise<void> {
+  const engines = await Promise.all([1, 2, 3].map(() => openSimulationEngine()));
+  try {
+    for (let seed = from; seed < from + count; seed++) {
+      const { acknowledged, seals, powerFailures, purged } = await simulateCluster({ seed, engines });
+      console.log(
+        `run ${seed}: ${acknowledged} batches acknowledged, ${seals} seals, ${powerFailures} power failures, ${purged} messages purged; all nodes agree`,
+      );
+    }
+  } finally {
+    for (const engine of engines) engine.close();
+  }
 }
 
 function summary(count: number, totals: RunTotals, seconds: number): string {

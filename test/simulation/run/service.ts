@@ -3,7 +3,12 @@ import { DEFAULT_ARCHIVE_CONFIG } from "../../../src/config.ts";
 import { readAcknowledgedParts } from "../../../src/directory/acknowledged.ts";
 import { createHotStore, type HotStore } from "../../../src/hot/hot-store.ts";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
-import { type ArchiveEngine, type OpenDirectory, openDirectory } from "../../../src/open-directory.ts";
+import {
+  type ArchiveEngine,
+  type DirectoryStream,
+  type OpenDirectory,
+  openDirectory,
+} from "../../../src/open-directory.ts";
 import type { Files } from "../../../src/runtime/files.ts";
 import { createCurrentQueries } from "../../../src/service/current.ts";
 import { createHistoryQueries } from "../../../src/service/history/history.ts";
@@ -49,10 +54,12 @@ export interface ServiceOptions {
   readonly segmentBytesMax: number;
   readonly createSalt: CreateSalt;
   readonly planted: Planted;
+  /** Of a node of a cluster. */
+  readonly stream?: DirectoryStream;
 }
 
 export async function openService(options: ServiceOptions): Promise<RunService> {
-  const { machine, clock, retention, segmentBytesMax, createSalt, planted } = options;
+  const { machine, clock, retention, segmentBytesMax, createSalt, planted, stream } = options;
   const files = planted.files?.(machine.files) ?? machine.files;
   const scheduler = new Scheduler(() => 0); // What the machine's speed decides can't be repeated by a seed.
   const store = createHotStore(scheduler);
@@ -79,6 +86,7 @@ export async function openService(options: ServiceOptions): Promise<RunService> 
     },
     onProgress: () => {},
     release: () => {},
+    ...(stream === undefined ? {} : { stream }),
   });
   const queries = { hot, clock, retention, scheduler };
   return {
