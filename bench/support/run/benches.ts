@@ -17,6 +17,7 @@ const FILES = [
   "server/columns",
   "server/http",
   "server/metering",
+  "server/cluster",
   "server/mqtt",
   "server/doctor",
   "server/track",

@@ -1,0 +1,42 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startNatsCluster } from "../../../test/support/nats/nats-cluster.ts";
+import { bunForServer } from "../run/profiling.ts";
+import { type ServerProcess, startProcess } from "./server.ts";
+
+/** Nodes over a log of three replicas, all on this machine. */
+export interface ClusterProcesses {
+  readonly urls: readonly string[];
+  readonly key: string;
+  stop(): Promise<void>;
+}
+
+const NODES = 3;
+
+export async function startCluster(): Promise<ClusterProcesses> {
+  const servers = await startNatsCluster({ count: 3 });
+  const directory = mkdtempSync(join(tmpdir(), "wherehouse-bench-nodes-"));
+  const nodes: ServerProcess[] = [];
+  const stop = async () => {
+    await Promise.all(nodes.map((node) => node.stop()));
+    await servers.close();
+    rmSync(directory, { recursive: true });
+  };
+  const log = ["--log", `nats://${servers.servers.join(",")}`, "--log-size", "4GB"];
+  try {
+    for (let index = 0; index < NODES; index++) {
+      const dataDir = join(directory, `node-${index + 1}`);
+      const words = ["src/main.ts", "serve", "--port", "0", "--data-dir", dataDir, ...log];
+      const node = await startProcess([...bunForServer(), ...words]);
+      nodes.push(node);
+      while ((await fetch(`${node.url}/ready`)).status !== 200) await Bun.sleep(20);
+    }
+    // The first to start makes it, and all of them know it.
+    const key = readFileSync(join(directory, "node-1", "first-key"), "utf8").trim();
+    return { urls: nodes.map(({ url }) => url), key, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
