@@ -87,12 +87,13 @@ test("README.md: the sample is imported, a bus is nearby, and a phone reports", 
 
 test("docs/asking.md: every question about the sample has an answer that is not empty", async () => {
   const out = await type(blocksOf("docs/asking.md", "sh").join("\n"));
-  const [current, history, nearby, all] = out.map((line) => JSON.parse(line));
+  const [current, history, nearby, all, known] = out.map((line) => JSON.parse(line));
   expect(current.location.local_time).toMatch(/^\d{4}-\d\d-\d\dT/);
   expect(history.locations).toHaveLength(2);
   expect(history.distance_travelled.miles).toBeGreaterThan(10);
   expect(nearby.results.length).toBeGreaterThan(2);
   expect(all.locations.length).toBeGreaterThan(2);
+  expect(known.location.device_id).toBe("4836");
 });
 
 test("docs/maps.md: what is asked about the sample has answers", async () => {

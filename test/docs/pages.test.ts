@@ -12,7 +12,7 @@ const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 const DOCS = readdirSync(join(ROOT, "docs"))
   .filter((name) => name.endsWith(".md"))
   .map((name) => `docs/${name}`);
-const FOLDERS = ["bench/README.md", "deploy/README.md", "examples/README.md"];
+const FOLDERS = ["bench/README.md", "deploy/README.md", "deploy/cluster/README.md", "examples/README.md"];
 const USER_PAGES = ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", ...FOLDERS, ...DOCS];
 const PAGES = [...USER_PAGES, "SECURITY.md"];
 
