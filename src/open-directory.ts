@@ -232,7 +232,8 @@ function openLog(
     onProgress: ({ replayedBytes, totalBytes }: ReplayProgress) => onProgress(replayedBytes, totalBytes),
     onWritten: (write: LogWrite) => events.onLogWritten?.(write),
   };
-  if (stream !== undefined) return openStreamLog({ ...told, ...stream, ...LOG_STREAM_LIMITS });
+  if (stream !== undefined)
+    return openStreamLog({ ...told, ...stream, ...LOG_STREAM_LIMITS, coveredSequence: sequenceMin - 1 });
   const { log: directory, damaged: damagedDirectory } = directoryPaths(dataDir);
   return openWal({
     ...told,

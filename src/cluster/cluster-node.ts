@@ -158,6 +158,7 @@ export class ClusterNode {
   async announce(address: string, onWaiting: (error: unknown) => void): Promise<void> {
     this.#address = address;
     this.#onWaiting = onWaiting;
+    await patiently(() => this.#nodes.read(), onWaiting);
     await patiently(() => this.#tell(), onWaiting);
     await patiently(() => this.#nodes.read(), onWaiting);
     this.#telling = new Repeated(() => this.#orNote(() => this.#readAndTell()), TELL_MS, this.#timers);
@@ -205,12 +206,14 @@ export class ClusterNode {
   }
 
   async #readAndTell(): Promise<void> {
+    const wasOlderSeen = this.#nodes.isOlderSeen;
     await this.#nodes.read();
     const { impostor } = this.#nodes; // Seen now, before this one's word is the last again.
     if (impostor !== null) {
       this.#isStopped = true; // It says nothing more under the name of both.
       return this.#failed.reject(this.#isTwo(impostor));
     }
+    if (this.#nodes.isOlderSeen && !wasOlderSeen) return; // Whether it lives the next look shows.
     await this.#tell();
     const { clock, nodeTimeoutMs, onNote } = this.#parts;
     for (const id of await this.#nodes.forgetAway(clock.nowMs(), nodeTimeoutMs))

@@ -7,6 +7,8 @@ const LIVE_MS = 30_000;
 
 interface SeenNode {
   readonly revision: number;
+  /** When it last told something, by the clock of the servers. */
+  readonly writtenMs: number;
   /** Null where this program can't read it. */
   readonly status: NodeStatus | null;
   /** When it last told something new, by our clock that no setting moves. */
@@ -20,6 +22,8 @@ export class Nodes {
   readonly #monotonicMs: () => number;
   readonly #seen = new Map<string, SeenNode>();
   #ownProcess = "";
+  /** Of what was told under our own name before we did. */
+  #formerProcess: string | null = null;
   /** The last other process that was seen under our own name. */
   #strangerProcess: string | null = null;
   #impostor: NodeStatus | null = null;
@@ -32,6 +36,7 @@ export class Nodes {
 
   /** Rejects with a `StreamError`. */
   async tell(status: NodeStatus): Promise<void> {
+    if (this.#ownProcess === "") this.#formerProcess = this.#seen.get(this.#ownId)?.status?.process ?? null;
     this.#ownProcess = status.process;
     await this.#bucket.put(this.#ownId, encodeNodeStatus(status));
   }
@@ -42,6 +47,14 @@ export class Nodes {
    */
   get impostor(): NodeStatus | null {
     return this.#impostor;
+  }
+
+  /**
+   * Whether a process that was there before this one has told of itself since. It is the one to go on, if it lives:
+   * who keeps silent now is not taken for an impostor by it.
+   */
+  get isOlderSeen(): boolean {
+    return this.#strangerProcess !== null && this.#strangerProcess === this.#formerProcess;
   }
 
   /** Takes in what the others tell. Rejects with a `StreamError`; what is known stays then. */
@@ -62,20 +75,18 @@ export class Nodes {
   }
 
   /**
-   * Forgets nodes that have told nothing for so long, by their clock, ours and that of every live node, and says which:
-   * one clock that is ahead is no reason. What they need of the stream may be purged from then on. Rejects with a
-   * `StreamError`.
+   * Forgets nodes that have told nothing for so long, and says which. What they need of the stream may be purged from
+   * then on. Either this process has seen nothing new of them for all that time, or two clocks say so, the servers' and
+   * its own: one that is ahead is no reason. Rejects with a `StreamError`.
    */
   async forgetAway(ownNowMs: number, timeoutMs: number): Promise<string[]> {
-    const sinceMs = this.#monotonicMs() - LIVE_MS;
-    let nowMs = ownNowMs;
-    for (const [id, { seenMs, status }] of this.#seen)
-      if (id !== this.#ownId && seenMs >= sinceMs && status?.isUp === true)
-        nowMs = Math.min(nowMs, status.atMs + LIVE_MS);
-    const away = [...this.#seen].filter(
-      ([id, { seenMs, status }]) =>
-        id !== this.#ownId && seenMs < sinceMs && status !== null && nowMs - status.atMs > timeoutMs,
-    );
+    const nowMs = this.#monotonicMs();
+    const serverNowMs = this.#seen.get(this.#ownId)?.writtenMs ?? 0; // It told of itself seconds ago.
+    const away = [...this.#seen].filter(([id, { seenMs, writtenMs, status }]) => {
+      if (id === this.#ownId || status === null || nowMs - seenMs <= LIVE_MS) return false;
+      const tellsOfAge = serverNowMs - writtenMs > timeoutMs && ownNowMs - status.atMs > timeoutMs;
+      return tellsOfAge || nowMs - seenMs > timeoutMs;
+    });
     for (const [id] of away) {
       await this.#bucket.delete(id);
       this.#seen.delete(id);
@@ -95,11 +106,12 @@ export class Nodes {
     return floor;
   }
 
-  #note({ key, value, revision }: BucketEntry): void {
+  #note({ key, value, revision, writtenMs }: BucketEntry): void {
     if (this.#seen.get(key)?.revision === revision) return;
     const status = parseNodeStatus(value);
-    this.#seen.set(key, { revision, status, seenMs: this.#monotonicMs() });
-    if (key === this.#ownId && status !== null && status.process !== this.#ownProcess) this.#meet(status);
+    this.#seen.set(key, { revision, writtenMs, status, seenMs: this.#monotonicMs() });
+    if (key !== this.#ownId || status === null || this.#ownProcess === "") return;
+    if (status.process !== this.#ownProcess) this.#meet(status);
   }
 
   #meet(stranger: NodeStatus): void {

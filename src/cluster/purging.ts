@@ -6,7 +6,7 @@ export class Purging {
   readonly #leftBytes: number;
   #purgedBefore = 0;
 
-  /** A stream of so many bytes is left as it is. */
+  /** A stream of so many bytes is left as it is, or of half of what it may have. */
   constructor(stream: Stream, leftBytes: number) {
     this.#stream = stream;
     this.#leftBytes = leftBytes;
@@ -15,7 +15,10 @@ export class Purging {
   /** All of them need what begins with this message. Rejects with a `StreamError`. */
   async purge(floor: number): Promise<void> {
     if (floor <= this.#purgedBefore) return;
-    if (this.#leftBytes > 0 && (await this.#stream.state()).bytes <= this.#leftBytes) return;
+    if (this.#leftBytes > 0) {
+      const { bytes, bytesMax } = await this.#stream.state();
+      if (bytes <= Math.min(this.#leftBytes, bytesMax / 2)) return;
+    }
     await this.#stream.purgeBefore(floor);
     this.#purgedBefore = floor;
   }

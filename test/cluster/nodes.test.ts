@@ -88,32 +88,51 @@ test("nothing is purged beside a node that this program can't read", async () =>
   expect(a.nodes.floor("floor", 25)).toBe(0);
 });
 
-test("a node that is away for longer than the timeout is forgotten, by its clock and ours", async () => {
-  const { time, a, b, c } = openNodes();
-  await b.nodes.tell({ ...STATUS, floor: 3, atMs: 0 });
-  await c.nodes.tell({ ...STATUS, floor: 5, atMs: 6 * DAY_MS });
+test("a node that is away for longer than the timeout is forgotten, by the servers' clock and its own", async () => {
+  const { values, time, a, b, c } = openNodes();
+  const tellAt = async ({ nodes }: typeof a, nowMs: number, status: Partial<NodeStatus>) => {
+    values.nowMs = nowMs;
+    await nodes.tell({ ...STATUS, ...status });
+  };
+  await tellAt(b, 0, { floor: 3, atMs: 0 });
+  await tellAt(c, 6 * DAY_MS, { floor: 5, atMs: 6 * DAY_MS });
+  await tellAt(a, 8 * DAY_MS, {});
   await a.nodes.read();
-  // Its clock is days behind, but it has just told of itself.
-  expect(await a.nodes.forgetAway(8 * DAY_MS, 7 * DAY_MS)).toEqual([]);
+  expect(await a.nodes.forgetAway(8 * DAY_MS, 7 * DAY_MS)).toEqual([]); // It may have told of itself just now.
   time.monotonicMs = 60_000;
+  expect(await a.nodes.forgetAway(5 * DAY_MS, 7 * DAY_MS)).toEqual([]); // Its own clock says otherwise.
   expect(await a.nodes.forgetAway(8 * DAY_MS, 7 * DAY_MS)).toEqual(["b"]);
   await a.nodes.read();
   expect(a.nodes.floor("floor", 100)).toBe(5);
 });
 
-test("a node whose own clock is ahead forgets nobody, as long as a live one says otherwise", async () => {
-  const { time, a, b, c } = openNodes();
+test("a node whose own clock is ahead forgets nobody, also where it is alone", async () => {
+  const { values, time, a, b } = openNodes();
   await b.nodes.tell({ ...STATUS, floor: 3, atMs: 0 });
+  values.nowMs = 60_000;
+  await a.nodes.tell(STATUS);
   await a.nodes.read();
   time.monotonicMs = 60_000;
-  await c.nodes.tell({ ...STATUS, floor: 5, atMs: 60_000 });
-  await a.nodes.read();
   expect(await a.nodes.forgetAway(9 * DAY_MS, 7 * DAY_MS)).toEqual([]);
   expect(a.nodes.floor("floor", 100)).toBe(3);
-  await c.nodes.tell({ ...STATUS, floor: 5, atMs: 9 * DAY_MS });
-  await a.nodes.read();
-  expect(await a.nodes.forgetAway(9 * DAY_MS, 7 * DAY_MS)).toEqual(["b"]);
 });
+
+test.each([
+  ["ahead", 27_000 * DAY_MS],
+  ["behind", 0],
+])(
+  "a node that went with its clock far %s is forgotten once it was not seen for so long",
+  async (_, atMs) => {
+    const { time, a, b } = openNodes();
+    await b.nodes.tell({ ...STATUS, floor: 3, atMs, isUp: false });
+    await a.nodes.tell(STATUS);
+    await a.nodes.read();
+    time.monotonicMs = 7 * DAY_MS;
+    expect(await a.nodes.forgetAway(0, 7 * DAY_MS)).toEqual([]);
+    time.monotonicMs = 7 * DAY_MS + 1;
+    expect(await a.nodes.forgetAway(0, 7 * DAY_MS)).toEqual(["b"]);
+  },
+);
 
 test("what is known stays known where the servers can't be asked", async () => {
   const { a, b } = openNodes();

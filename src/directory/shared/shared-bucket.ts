@@ -113,7 +113,7 @@ export class SharedBucket {
   }
 
   /** What a server answers may be older than what is known, since any of them may answer. */
-  #take(name: string, entry: BucketEntry | null): void {
+  #take(name: string, entry: Pick<BucketEntry, "value" | "revision"> | null): void {
     const known = this.#known.get(name);
     const isNews = known === undefined || (entry !== null && entry.revision > known.revision);
     if (isNews) this.#keep(name, entry, performance.now());

@@ -83,7 +83,8 @@ class NatsBucket implements Bucket {
     return this.#ask("read", key, async () => {
       const entry = await this.#kv.get(key);
       if (entry === null || entry.operation !== "PUT") return null;
-      return { key, value: Uint8Array.from(entry.value), revision: entry.revision };
+      const { value, revision, created } = entry;
+      return { key, value: Uint8Array.from(value), revision, writtenMs: created.getTime() };
     });
   }
 

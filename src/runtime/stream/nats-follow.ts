@@ -1,4 +1,4 @@
-import type { JetStreamManager, StreamInfo } from "@nats-io/jetstream";
+import type { JetStreamManager, StoredMsg, StreamInfo } from "@nats-io/jetstream";
 import { wait } from "../../lib/schedule/wait.ts";
 import { API_ERRORS, isApiError } from "./nats-errors.ts";
 import { askStreamInfo } from "./nats-info.ts";
@@ -29,13 +29,15 @@ export async function followStream(
   signal: AbortSignal,
 ): Promise<void> {
   let next = from;
+  let last: TakenMessage | null = null;
   let behindSinceMs = 0;
   let isAtWork = false; // What the work throws is no failure of ours, whatever it is.
   while (!signal.aborted && !stream.link.isClosed) {
     try {
       const before = next;
-      for await (const message of readInOrder(stream, next, signal)) {
+      for await (const message of readInOrder(stream, next, last, signal)) {
         next = message.number + 1;
+        last = { number: message.number, id: message.id };
         isAtWork = true;
         const taken = onMessage(message);
         if (taken !== undefined) await taken;
@@ -55,6 +57,9 @@ export async function followStream(
   }
 }
 
+/** What tells a message from any other. */
+type TakenMessage = Pick<StreamMessage, "number" | "id">;
+
 /** What the servers have ends before what we have seen: they have lost it, or have not caught up yet. */
 class BehindError extends StreamError {}
 
@@ -62,6 +67,7 @@ class BehindError extends StreamError {}
 async function* readInOrder(
   stream: FollowedStream,
   from: number,
+  last: TakenMessage | null,
   signal: AbortSignal,
 ): AsyncGenerator<StreamMessage> {
   const { link, manager, name } = stream;
@@ -70,6 +76,7 @@ async function* readInOrder(
   signal.addEventListener("abort", close);
   try {
     await checkNext(stream, from); // After it was opened: so it can't be of a stream that was made since.
+    if (last !== null) await checkLast(stream, last);
     let next = from;
     let seenMessage = 0;
     while (!signal.aborted) {
@@ -122,11 +129,35 @@ async function checkNext(stream: FollowedStream, next: number): Promise<StreamIn
   return info;
 }
 
+/**
+ * Rejects where the servers have another message in place of the last one that was taken: they were put back to what
+ * they had before, have given its number again, and nobody knows what else of them is another one.
+ */
+async function checkLast(stream: FollowedStream, { number, id }: TakenMessage): Promise<void> {
+  const message = await findMessage(stream, number);
+  if (message === null || (message.header?.get("Nats-Msg-Id") ?? "") === id) return; // Or it was purged.
+  throw new StreamError(
+    "gone",
+    `Message ${number} of the stream "${stream.name}" is not the one that was there: the servers have lost messages ` +
+      "that they had acknowledged.",
+  );
+}
+
 /** A later message came: either it was lost on its way, or the stream itself has a hole, which nobody can fill. */
 async function checkPresent(stream: FollowedStream, number: number): Promise<void> {
-  const { link, manager, name } = stream;
   await checkNext(stream, number);
-  const message = await link.ask(`read message ${number} of the stream "${name}"`, async () => {
+  if ((await findMessage(stream, number)) === null)
+    throw new StreamError(
+      "gone",
+      `Message ${number} of the stream "${stream.name}" was deleted, though later ones are there.`,
+    );
+}
+
+async function findMessage(
+  { link, manager, name }: FollowedStream,
+  number: number,
+): Promise<StoredMsg | null> {
+  return link.ask(`read message ${number} of the stream "${name}"`, async () => {
     try {
       return await manager.streams.getMessage(name, { seq: number });
     } catch (error) {
@@ -134,9 +165,4 @@ async function checkPresent(stream: FollowedStream, number: number): Promise<voi
       throw error;
     }
   });
-  if (message === null)
-    throw new StreamError(
-      "gone",
-      `Message ${number} of the stream "${name}" was deleted, though later ones are there.`,
-    );
 }

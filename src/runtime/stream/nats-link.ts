@@ -30,6 +30,7 @@ export function retryMs(): number {
 /** The connection to one server at a time. The library makes it anew by itself, for ever. */
 export class NatsLink {
   readonly connection: NatsConnection;
+  #payloadBytesMax = 0;
   #isConnected = true;
   #isClosed = false;
   readonly #onNote: (note: string) => void;
@@ -38,6 +39,7 @@ export class NatsLink {
 
   constructor(connection: NatsConnection, onNote: (note: string) => void) {
     this.connection = connection;
+    this.#payloadBytesMax = this.payloadBytesMax;
     this.#onNote = onNote;
     void this.#followStatus();
   }
@@ -51,10 +53,22 @@ export class NatsLink {
     return this.#isClosed;
   }
 
+  /** Of a message with its headers: what the last server said that told of itself, since one that is dialled has not. */
+  get payloadBytesMax(): number {
+    this.#payloadBytesMax = this.connection.info?.max_payload ?? this.#payloadBytesMax;
+    return this.#payloadBytesMax;
+  }
+
   /** Calls once this connection is lost, unless the result was called before. */
   onLoss(listener: () => void): () => void {
     this.#lossListeners.add(listener);
     return () => this.#lossListeners.delete(listener);
+  }
+
+  /** Calls whenever there is a connection again, and once there will be none, until the result is called. */
+  onFind(listener: () => void): () => void {
+    this.#findListeners.add(listener);
+    return () => this.#findListeners.delete(listener);
   }
 
   /** Resolves once there is a connection, after so many milliseconds at most, or once the signal is aborted. */
@@ -64,12 +78,12 @@ export class NatsLink {
       const done = () => {
         clearTimeout(timer);
         signal?.removeEventListener("abort", done);
-        this.#findListeners.delete(done);
+        forget();
         resolve();
       };
       const timer = setTimeout(done, waitMsMax);
       signal?.addEventListener("abort", done);
-      this.#findListeners.add(done);
+      const forget = this.onFind(done);
     });
   }
 

@@ -27,6 +27,8 @@ const FORGOTTEN_MS = 5 * 60_000;
 export interface ReadMessage {
   readonly number: number;
   readonly subject: string;
+  /** When the servers took it, by their clock. */
+  readonly writtenMs: number;
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** The value of a header, empty where there is none. */
   header(name: string): string;
@@ -164,8 +166,7 @@ export class NatsReading {
 
   /** Never less than one message needs, or it would not come at all. */
   #askedBytes(): number {
-    const payloadBytesMax = this.#link.connection.info?.max_payload ?? 0;
-    return Math.max(ASKED_BYTES_MIN, payloadBytesMax + FRAME_BYTES_MAX);
+    return Math.max(ASKED_BYTES_MIN, this.#link.payloadBytesMax + FRAME_BYTES_MAX);
   }
 
   #receive(error: Error | null, message: Msg): void {
@@ -208,7 +209,7 @@ function copyOf(message: Msg): ReadMessage {
   bytes.set(message.data);
   const { headers } = message;
   return {
-    number: numberOf(message.reply ?? ""),
+    ...placeOf(message.reply ?? ""),
     subject: message.subject,
     bytes,
     header: (name) => headers?.get(name) ?? "",
@@ -216,10 +217,11 @@ function copyOf(message: Msg): ReadMessage {
 }
 
 /**
- * Of a message, from where its acknowledgement would go:
- * `$JS.ACK.STREAM.READER.DELIVERIES.NUMBER.…`, or `$JS.ACK.DOMAIN.ACCOUNT.STREAM.READER.DELIVERIES.NUMBER.…`.
+ * Of a message, from where its acknowledgement would go: `$JS.ACK.STREAM.READER.DELIVERIES.NUMBER.PLACE.TIME.PENDING`,
+ * with the time in nanoseconds, or the same behind `$JS.ACK.DOMAIN.ACCOUNT.`.
  */
-function numberOf(reply: string): number {
+function placeOf(reply: string): Pick<ReadMessage, "number" | "writtenMs"> {
   const tokens = reply.split(".");
-  return Number(tokens.length === 9 ? tokens[5] : tokens[7]);
+  const at = tokens.length === 9 ? 5 : 7;
+  return { number: Number(tokens[at]), writtenMs: Math.floor(Number(tokens[at + 2]) / 1e6) };
 }

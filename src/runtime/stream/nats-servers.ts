@@ -24,18 +24,13 @@ interface ServerSettings {
 }
 
 /**
- * Rejects with a `StreamError` where a server acknowledges what a power cut would take; notes it where that can't be
- * known.
+ * Rejects with a `StreamError` where a server acknowledges what a power cut would take. False where none of them tells
+ * us.
  */
-export async function checkServers(link: NatsLink, onNote: (note: string) => void): Promise<void> {
+export async function checkServers(link: NatsLink): Promise<boolean> {
   const { server_name: server = "", version = "" } = link.connection.info ?? {};
   refuseOld(server, version);
   const answers = await askAll(link);
-  if (answers.length === 0) {
-    onNote(
-      `The NATS servers don't tell this account whether they sync always. See to it that each has "sync_interval: always".`,
-    );
-  }
   for (const answer of answers) {
     refuseOld(answer.server, answer.version);
     if (!answer.isSyncedAlways)
@@ -44,6 +39,7 @@ export async function checkServers(link: NatsLink, onNote: (note: string) => voi
         `The NATS server ${answer.server} does not sync what it acknowledges: ${WHAT_TO_CHANGE}.`,
       );
   }
+  return answers.length > 0;
 }
 
 function refuseOld(server: string, version: string): void {

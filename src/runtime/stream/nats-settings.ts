@@ -18,6 +18,12 @@ export const REPLICAS = 3;
 /** A message that is published again within it, by its id, gets the number of the first. */
 const DUPLICATE_MS = 2 * 60_000;
 
+/** Rejects with a `StreamError` where we can't rely on how it is set up by now. */
+export async function checkSettings(link: NatsLink, manager: JetStreamManager, name: string): Promise<void> {
+  const found = await findStream(link, manager, name);
+  if (found !== null) checked(link, found); // One that is gone is told by those who read it.
+}
+
 /** The stream as it is, made where it may; rejects with a `StreamError` where we can't rely on how it is set up. */
 export async function prepareStream(
   link: NatsLink,
@@ -128,6 +134,14 @@ function whatIsWrong(config: StreamConfig, isOneOfMany: boolean): string[] {
     config.mirror !== undefined || config.sources !== undefined,
     "it takes messages of other streams, remove its mirror and its sources",
   );
+  say(
+    config.max_msgs > 0 || config.max_msgs_per_subject > 0,
+    "it removes messages by their number, set max_msgs and max_msgs_per_subject to -1",
+  );
+  say(config.no_ack === true, "it acknowledges nothing, set no_ack to false");
+  say(config.allow_rollup_hdrs, "a message may replace all others, set allow_rollup_hdrs to false");
+  say(config.allow_msg_ttl === true, "a message may say when it goes, make it anew without allow_msg_ttl");
+  say(config.sealed, "it takes no messages any more, make it anew");
   say(config.persist_mode === "async", "it acknowledges before it writes, set persist_mode to default");
   say(
     config.duplicate_window < nanos(DUPLICATE_MS),

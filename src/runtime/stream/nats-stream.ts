@@ -5,7 +5,8 @@ import { followStream } from "./nats-follow.ts";
 import { askStreamInfo } from "./nats-info.ts";
 import { openLink, retryMs } from "./nats-link.ts";
 import { checkServers } from "./nats-servers.ts";
-import { prepareStream, subjectOf } from "./nats-settings.ts";
+import { checkSettings, prepareStream, subjectOf } from "./nats-settings.ts";
+import { NatsTrust } from "./nats-trust.ts";
 import {
   type Bucket,
   type BucketOptions,
@@ -37,32 +38,45 @@ const ATTEMPT_MS = 1000;
 /** For a reader to be made: where the server that it would be on has stopped, another try finds another one. */
 const READ_MS_MAX = 2000;
 
+const UNTOLD =
+  "The NATS servers don't tell this account whether they sync always. " +
+  'See to it that each has "sync_interval: always".';
+
 /** Of a message, for its id and the name of its stream. */
 const HEADER_BYTES_MAX = 1024;
 
 export const openNatsStream: OpenStream = async (options) => {
   const link = await openLink(options.address, options.onNote);
   try {
-    await checkServers(link, options.onNote);
+    if (!(await checkServers(link))) options.onNote(UNTOLD);
     const managed = { checkAPI: false };
     const manager = await jetstreamManager(link.connection, { ...managed, timeout: ASK_MS_MAX });
     const reader = await jetstreamManager(link.connection, { ...managed, timeout: READ_MS_MAX });
     const { created, config } = await prepareStream(link, manager, options);
     const client = jetstream(link.connection, { timeout: ASK_MS_MAX });
-    return new NatsStream(options, created, config.num_replicas, { link, manager, reader, client });
+    const check = async () => {
+      await checkServers(link);
+      await checkSettings(link, manager, options.address.stream);
+    };
+    const trust = new NatsTrust(link, check, options.onNote);
+    return new NatsStream(options, created, config.num_replicas, { link, manager, reader, client, trust });
   } catch (error) {
     await link.close();
     throw error;
   }
 };
 
+interface StreamTools extends BucketTools {
+  readonly trust: NatsTrust;
+}
+
 class NatsStream implements Stream {
   readonly name: string;
   readonly created: string;
   readonly #replicas: number;
-  readonly #tools: BucketTools;
+  readonly #tools: StreamTools;
 
-  constructor({ address }: StreamOptions, created: string, replicas: number, tools: BucketTools) {
+  constructor({ address }: StreamOptions, created: string, replicas: number, tools: StreamTools) {
     this.name = address.stream;
     this.created = created;
     this.#replicas = replicas;
@@ -70,7 +84,7 @@ class NatsStream implements Stream {
   }
 
   get messageBytesMax(): number {
-    return (this.#tools.link.connection.info?.max_payload ?? 0) - HEADER_BYTES_MAX;
+    return this.#tools.link.payloadBytesMax - HEADER_BYTES_MAX;
   }
 
   async publish(message: Uint8Array, id: string): Promise<number> {
@@ -86,13 +100,15 @@ class NatsStream implements Stream {
         const mayPass = failure.kind === "unreachable" && !this.#tools.link.isClosed;
         if (!mayPass || performance.now() + pauseMs > untilMs) throw failure;
         await new Promise((resolve) => setTimeout(resolve, pauseMs));
+        if (performance.now() > untilMs) throw failure; // It stood still, and the id may be forgotten by now.
       }
     }
   }
 
   async #publishOnce(message: Uint8Array, id: string, timeout: number): Promise<number> {
-    const { link, client } = this.#tools;
+    const { link, client, trust } = this.#tools;
     await link.connected(timeout);
+    await trust.confirm();
     const options = { msgID: id, timeout, expect: { streamName: this.name } };
     const { seq } = await link.untilLoss(() => client.publish(subjectOf(this.name), message, options));
     return seq;
@@ -111,10 +127,11 @@ class NatsStream implements Stream {
 
   async state(): Promise<StreamState> {
     const { link, manager } = this.#tools;
-    const { state, created } = await askStreamInfo(link, manager, this.name);
+    const { state, created, config } = await askStreamInfo(link, manager, this.name);
     if (created !== this.created)
       throw new StreamError("gone", `The stream "${this.name}" was removed and created anew at ${created}.`);
-    return { firstMessage: state.first_seq, lastMessage: state.last_seq, bytes: state.bytes };
+    const bytesMax = config.max_bytes > 0 ? config.max_bytes : Number.POSITIVE_INFINITY;
+    return { firstMessage: state.first_seq, lastMessage: state.last_seq, bytes: state.bytes, bytesMax };
   }
 
   async purgeBefore(message: number): Promise<void> {
@@ -129,6 +146,7 @@ class NatsStream implements Stream {
   }
 
   close(): Promise<void> {
+    this.#tools.trust.close();
     return this.#tools.link.close();
   }
 }

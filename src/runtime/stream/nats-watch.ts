@@ -108,12 +108,12 @@ function tellDifference(entries: readonly BucketEntry[], { revisions }: Told, on
 
 function tellChange(message: ReadMessage, prefix: string, { revisions }: Told, onChange: BucketChange): void {
   const key = message.subject.slice(prefix.length);
-  const { number: revision, bytes: value } = message;
+  const { number: revision, bytes: value, writtenMs } = message;
   const toldRevision = revisions.get(key);
   if (toldRevision !== undefined && toldRevision >= revision) return; // It was read with all others.
   if (!isRemoval(message)) {
     revisions.set(key, revision);
-    onChange(key, { key, value, revision });
+    onChange(key, { key, value, revision, writtenMs });
   } else if (revisions.delete(key)) {
     onChange(key, null);
   }

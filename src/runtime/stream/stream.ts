@@ -49,6 +49,8 @@ export interface StreamState {
   /** The newest that was ever there, or the number before the first that will be. */
   readonly lastMessage: number;
   readonly bytes: number;
+  /** As many as it may have. */
+  readonly bytesMax: number;
 }
 
 export interface BucketOptions {
@@ -77,6 +79,8 @@ export interface BucketEntry {
   readonly key: string;
   readonly value: Uint8Array;
   readonly revision: number;
+  /** When it was written, by the clock of the servers. */
+  readonly writtenMs: number;
 }
 
 export type StreamErrorKind =

@@ -197,7 +197,9 @@ export class GroupPublisher {
         if (!(error instanceof StreamError)) throw error;
         if (error.kind !== "unreachable") return this.#refuse(id, group, this.#refusalOf(error));
       }
-      await new Promise<void>((resolve) => this.#timers.after(retryMs, resolve)); // The same id: it is taken once.
+      await new Promise<void>((resolve) => this.#timers.after(retryMs, resolve));
+      // The same id is taken once, for two minutes: a process that stood still for longer must not send it again.
+      if (this.#timers.nowMs() >= group.entries[0]!.endMs) return this.#refuse(id, group, GIVEN_UP);
     }
   }
 

@@ -3,6 +3,7 @@ import { type Stream, StreamError, type StreamState } from "../../runtime/stream
 import type { LogEntry } from "../entry/entry.ts";
 import type { ReplayProgress } from "../replay.ts";
 import type { LogRecovery } from "../wal.ts";
+import { messageOf } from "./entry-sequence.ts";
 import { StreamLog, type StreamLogOptions } from "./stream-log.ts";
 
 /*
@@ -10,6 +11,8 @@ import { StreamLog, type StreamLogOptions } from "./stream-log.ts";
  */
 
 export interface OpenStreamLogOptions extends StreamLogOptions {
+  /** The last entry that the archive covers; 0 where there is none. The stream has had it. */
+  readonly coveredSequence: number;
   /** Called for every entry of the start, in order, while requests wait. */
   onEntry(entry: LogEntry): void;
   onProgress?(progress: ReplayProgress): void;
@@ -23,14 +26,17 @@ const SLICE_MS = 10;
 
 /**
  * Reads up to what was the last message when the start began, and goes on from there. Throws a `StreamError`, `gone`
- * where others have purged what it needs, and a `MessageError` where a message can't be read.
+ * where others have purged what it needs and `refused` where the servers have lost what was archived, and a
+ * `MessageError` where a message can't be read.
  */
 export async function openStreamLog(
   options: OpenStreamLogOptions,
 ): Promise<{ wal: StreamLog; recovery: LogRecovery }> {
-  const { stream, fromMessage, onEntry, onProgress, signal } = options;
+  const { stream, fromMessage, coveredSequence, onEntry, onProgress, signal } = options;
   const { askState: state = () => stream.state() } = options;
-  const { firstMessage, lastMessage, bytes } = await reachedState({ name: stream.name, state }, fromMessage);
+  const asked = { name: stream.name, state };
+  const { firstMessage, lastMessage, bytes } = await reachedState(asked, fromMessage);
+  if (messageOf(coveredSequence) > lastMessage) throw lostEnd(stream.name, lastMessage, coveredSequence);
   const share = (lastMessage + 1 - fromMessage) / Math.max(1, lastMessage + 1 - firstMessage);
   const totalBytes = Math.ceil(bytes * share);
   const recovery = { segments: 0, entries: 0, records: 0, bytes: 0, damage: [], tornTail: null };
@@ -91,6 +97,16 @@ export async function openStreamLog(
   }
   onProgress?.({ replayedBytes: totalBytes, totalBytes, records: recovery.records });
   return { wal, recovery: { ...recovery, readUpTo: Number.POSITIVE_INFINITY } };
+}
+
+/** Its numbers would be given again, and what has them would pass for archived. */
+function lostEnd(stream: string, lastMessage: number, coveredSequence: number): StreamError {
+  return new StreamError(
+    "refused", // Not gone: it may be restored, and until then the log is kept for this node.
+    `The stream "${stream}" ends with message ${lastMessage}, and this node has archived message ` +
+      `${messageOf(coveredSequence)}: the servers have lost messages that they had acknowledged. Restore the stream, ` +
+      "or begin another one with what this node has: export.",
+  );
 }
 
 /** Asks the stream. Throws a `StreamError`, `gone` where it has not all from this message on. */

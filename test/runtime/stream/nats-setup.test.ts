@@ -7,6 +7,7 @@ import { credsAuthenticator, nkeys } from "@nats-io/transport-node";
 import { openNatsStream } from "../../../src/runtime/stream/nats-stream.ts";
 import { type StreamAddress, StreamError } from "../../../src/runtime/stream/stream.ts";
 import { makeCertificates } from "../../mqtt/support/certificates.ts";
+import { until } from "../../mqtt/support/until.ts";
 import { nativeDeno } from "../../support/native-deno.ts";
 import {
   type NatsCluster,
@@ -111,6 +112,69 @@ describe.if(hasNatsServer("the tests of how streams on NATS are set up"))("a sin
     expect(failure?.message).toContain(
       'The NATS server n1 does not sync what it acknowledges: set "sync_interval',
     );
+  });
+
+  test("that comes back syncing every two minutes is given nothing, until it syncs always again", async () => {
+    const servers = await start({ lines: [TELLING], login: LOGIN });
+    const notes: string[] = [];
+    const stream = await openNatsStream({
+      address: { ...CLEAR, servers, credentials: APP },
+      create: { firstMessage: 1, bytesMax: 1_000_000 },
+      onNote: (note) => notes.push(note),
+    });
+    const { messageBytesMax } = stream;
+    const comeBack = async (sync: string) => {
+      await cluster!.kill(0);
+      const timer = setInterval(() => expect(stream.messageBytesMax).toBe(messageBytesMax), 20);
+      cluster!.restart(0, sync);
+      await cluster!.whole("wherehouse");
+      clearInterval(timer);
+    };
+    const publish = (id: string): Promise<number | StreamError> =>
+      stream.publish(new Uint8Array(3), id).catch((error) => {
+        return error.kind === "unreachable" ? publish(id) : error; // It may not have found the server yet.
+      });
+    expect(await publish("a")).toBe(1);
+    await comeBack("2m");
+    expect(await publish("b")).toMatchObject({ kind: "refused" });
+    expect(notes.join()).toContain("does not sync what it acknowledges");
+    await comeBack("always");
+    await until(async () => (await publish("b")) === 2);
+    await stream.close();
+  });
+
+  test("that lost the end of the stream, and gave its numbers again, ends those who knew it", async () => {
+    const servers = await start({});
+    const open = () =>
+      openNatsStream({
+        address: { ...CLEAR, servers },
+        create: { firstMessage: 1, bytesMax: 1_000_000 },
+        onNote: () => undefined,
+      });
+    const follower = await open();
+    const seen: string[] = [];
+    const following = follower.follow(1, ({ id }) => void seen.push(id), new AbortController().signal);
+    const ended = following.catch((error: unknown) => error);
+    const publish = async (ids: readonly string[]) => {
+      const writer = await open();
+      for (const id of ids) await writer.publish(new Uint8Array(3), id);
+      await writer.close();
+    };
+    await publish(["1", "2"]);
+    await cluster!.kill(0);
+    const putBack = cluster!.keepStore(0);
+    cluster!.restart(0);
+    await cluster!.whole("wherehouse");
+    await publish(["3", "4"]);
+    await until(() => seen.length === 4);
+    await cluster!.kill(0);
+    putBack();
+    cluster!.restart(0);
+    await cluster!.whole("wherehouse");
+    await publish(["other 3", "other 4", "other 5"]);
+    expect(await ended).toMatchObject({ kind: "gone", message: expect.stringContaining("Message 4") });
+    expect(seen).toEqual(["1", "2", "3", "4"]);
+    await follower.close();
   });
 
   test("takes a token", async () => {

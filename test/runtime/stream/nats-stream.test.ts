@@ -193,6 +193,10 @@ describe.if(hasNatsServer("the tests of streams on NATS"))("a stream on three se
       ["single", { ...good, num_replicas: 1 }, "num_replicas to 3"],
       ["subjects", { ...good, subjects: ["subjects.log", "subjects.other"] }, "subjects"],
       ["forgetful", { ...good, duplicate_window: 1e9 }, "duplicate_window"],
+      ["few", { ...good, max_msgs_per_subject: 5 }, "max_msgs_per_subject"],
+      ["mute", { ...good, no_ack: true }, "no_ack"],
+      ["rolled", { ...good, allow_rollup_hdrs: true }, "allow_rollup_hdrs"],
+      ["mortal", { ...good, allow_msg_ttl: true }, "allow_msg_ttl"],
     ];
     for (const [name, config, words] of wrong) {
       await change(name, config);

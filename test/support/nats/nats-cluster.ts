@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { jetstreamManager } from "@nats-io/jetstream";
@@ -20,8 +20,10 @@ export interface NatsCluster {
   /** It keeps its connections, and says nothing. */
   stop(server: number): void;
   continue(server: number): void;
-  /** Starts one that was killed on what it had. */
-  restart(server: number): void;
+  /** Starts one that was killed on what it had, with another `sync_interval` where that is given. */
+  restart(server: number, sync?: string): void;
+  /** Keeps a copy of what one that was killed has on its disk; the result puts it back, while it is killed again. */
+  keepStore(server: number): () => void;
   /** Waits for a stream to have a leader, and as many replicas that have caught up. */
   whole(stream: string): Promise<void>;
   /** A connection of the test's own, to any server that answers. */
@@ -62,13 +64,13 @@ export async function startNatsCluster(options: NatsClusterOptions): Promise<Nat
     }),
   );
   const names = clientPorts.map((_, index) => `n${index + 1}`);
-  const startOne = (index: number) =>
+  const startOne = (index: number, syncInterval = sync) =>
     startNatsServer({
       binary,
       name: names[index]!,
       directory: join(directory, names[index]!),
       port: clientPorts[index]!,
-      sync,
+      sync: syncInterval,
       lines: [...lines, ...(count === 1 ? [] : [clusterLine(routePorts[index]!, routes[index]!)])],
     });
   const servers: NatsServer[] = names.map((_, index) => startOne(index));
@@ -88,9 +90,17 @@ export async function startNatsCluster(options: NatsClusterOptions): Promise<Nat
     },
     stop: (server) => servers[server]!.signal("SIGSTOP"),
     continue: (server) => servers[server]!.signal("SIGCONT"),
-    restart(server) {
+    restart(server, syncInterval) {
       if (isClosed) throw new Error("The servers were closed.");
-      servers[server] = startOne(server);
+      servers[server] = startOne(server, syncInterval);
+    },
+    keepStore(server) {
+      const [store, copy] = ["store", "store-copy"].map((name) => join(directory, names[server]!, name));
+      cpSync(store!, copy!, { recursive: true });
+      return () => {
+        rmSync(store!, { recursive: true });
+        renameSync(copy!, store!);
+      };
     },
     whole: (stream) => waitFor(`the stream ${stream} to be whole`, () => isWhole(ask, stream, count)),
     async close() {

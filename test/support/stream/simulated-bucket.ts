@@ -6,11 +6,13 @@ type Watcher = (key: string, entry: BucketEntry | null) => void;
 export class SimulatedValues {
   readonly entries = new Map<string, BucketEntry>();
   readonly watchers = new Set<Watcher>();
+  /** The clock of the servers. */
+  nowMs = 0;
   #revision = 0;
 
   write(key: string, value: Uint8Array): number {
     this.#revision += 1;
-    const entry = { key, value: value.slice(), revision: this.#revision };
+    const entry = { key, value: value.slice(), revision: this.#revision, writtenMs: this.nowMs };
     this.entries.set(key, entry);
     for (const watcher of [...this.watchers]) watcher(key, entry);
     return entry.revision;

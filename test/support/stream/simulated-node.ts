@@ -79,6 +79,7 @@ export class SimulatedNode {
     const { wal } = await openStreamLog({
       stream,
       fromMessage: this.floor,
+      coveredSequence: 0,
       idPrefix: `${name}${this.#starts++}`,
       queueBytesMax: 100_000,
       underWayMax: 3,

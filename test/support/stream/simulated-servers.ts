@@ -21,6 +21,7 @@ export class SimulatedServers {
   isLeaderless = false;
   /** Every message that is new to them is refused. */
   isFull = false;
+  bytesMax = 16_000_000_000;
   readonly #nowMs: () => number;
   /** Every message that was ever there, also those that were purged. */
   readonly history: StreamMessage[] = [];
@@ -60,7 +61,8 @@ export class SimulatedServers {
 
   state(): StreamState {
     const bytes = this.#messages.reduce((sum, message) => sum + message.bytes.length, 0);
-    return { firstMessage: this.firstMessage, lastMessage: this.#nextNumber - 1, bytes };
+    const { firstMessage, bytesMax } = this;
+    return { firstMessage, lastMessage: this.#nextNumber - 1, bytes, bytesMax };
   }
 
   get firstMessage(): number {

@@ -52,6 +52,7 @@ export function createTestLog(options: TestLogOptions) {
   const opening = openStreamLog({
     stream,
     fromMessage: 1,
+    coveredSequence: 0,
     idPrefix: node,
     queueBytesMax: 10_000_000,
     underWayMax: 4,

@@ -129,6 +129,44 @@ async function runRoughly(seed: number): Promise<{ taken: number; refused: numbe
   return { taken, refused: names.length - taken, repeated: stream.publishes - servers.messages.length };
 }
 
+test("a process that stood still for longer than ids are known sends nothing again", async () => {
+  const servers = new SimulatedServers("s", () => timers.nowMs());
+  let nowMs = 0;
+  const calls: { readonly atMs: number; readonly call: () => void }[] = [];
+  const timers = {
+    nowMs: () => nowMs,
+    after(ms: number, call: () => void) {
+      calls.push({ atMs: nowMs + ms, call });
+      return () => undefined;
+    },
+  };
+  const publisher = new GroupPublisher({
+    stream: {
+      messageBytesMax: MESSAGE_BYTES_MAX,
+      async publish(bytes, id) {
+        servers.keep(bytes, id);
+        throw new StreamError("unreachable", "the answer was lost");
+      },
+    },
+    idPrefix: "n",
+    queueBytesMax: 1000,
+    underWayMax: 1,
+    giveUpMs: 15_000,
+    retryMs: 10,
+    timers,
+  });
+  const told = publisher.add(frameOf(1));
+  await Bun.sleep(0);
+  servers.keep(new Uint8Array(8), "of another node, and newer");
+  nowMs = 180_000; // All that was due meanwhile comes at once, what was to come first before the rest.
+  for (const { call } of calls.splice(0).sort((a, b) => a.atMs - b.atMs)) {
+    call();
+    await Bun.sleep(0);
+  }
+  expect(kindOf(await told)).toBe("log_unreachable");
+  expect(servers.messages).toHaveLength(2);
+});
+
 test("add() tells of every entry once and in time, and calls taken what has come back, whatever goes wrong", async () => {
   const sum = { taken: 0, refused: 0, repeated: 0 };
   for (let seed = 1; seed <= 150; seed++) {

@@ -51,6 +51,20 @@ test("openStreamLog() takes an empty stream, one that was emptied, and one that 
   }
 });
 
+test("openStreamLog() refuses a stream that has lost its end, of which the archive knows", async () => {
+  const { time, servers } = createServers();
+  for (const name of ["a", "b", "c"]) keepNamed(servers, name);
+  const opening = createTestLog({ servers, time, fromMessage: 2, coveredSequence: 4 * 1024 + 7 }).opening;
+  expect(await time.until(opening.catch((error) => error))).toMatchObject({
+    kind: "refused",
+    message: expect.stringContaining("ends with message 3, and this node has archived message 4"),
+  });
+  const { wal } = await time.until(
+    createTestLog({ servers, time, fromMessage: 2, coveredSequence: 3 * 1024 }).opening,
+  );
+  await time.until(wal.close());
+});
+
 test("openStreamLog() says what is gone, where others have purged it or it was never there", async () => {
   const { time, servers } = createServers();
   for (const name of ["a", "b", "c"]) keepNamed(servers, name);

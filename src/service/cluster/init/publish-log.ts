@@ -81,8 +81,9 @@ async function compareFound(
       count(planned.value);
       if (number === lastMessage) compared.abort();
     },
-    compared.signal,
+    AbortSignal.any([signal, compared.signal]),
   );
+  signal.throwIfAborted();
 }
 
 function foreign({ name }: Stream): InitError {
