@@ -107,8 +107,8 @@ export const DEFAULT_STREAM = "wherehouse";
 /** A week of 500 reports a second. */
 export const DEFAULT_LOG_BYTES = 16_000_000_000;
 
-/** What can't be used goes through a stream of its own, of a quarter of the log's at most. */
-export const QUARANTINE_LOG_BYTES_MAX = 1_000_000_000;
+/** What can't be used goes through a stream of its own, of a quarter of the log's within these bounds. */
+export const QUARANTINE_LOG_BYTES = { min: 64_000_000, max: 1_000_000_000 } as const;
 
 /** A node that was away for longer begins with a copy of another one's data. */
 export const DEFAULT_NODE_TIMEOUT_MS = 7 * 24 * 60 * 60 * 1000;

@@ -3,7 +3,7 @@ import { CODES_MS } from "../auth/sessions/shared-codes.ts";
 import { codesBucketName, nodesBucketName, sharedBucketName } from "../cluster/bucket-names.ts";
 import { ClusterNode } from "../cluster/cluster-node.ts";
 import { patiently } from "../cluster/patiently.ts";
-import { type ClusterConfig, type Config, QUARANTINE_LOG_BYTES_MAX } from "../config.ts";
+import { type ClusterConfig, type Config, QUARANTINE_LOG_BYTES } from "../config.ts";
 import {
   type ClusterFile,
   createClusterFile,
@@ -67,7 +67,8 @@ export async function openCluster(
   };
   try {
     const stream = await open(address.stream, file.created, bytesMax);
-    const quarantineBytes = Math.min(QUARANTINE_LOG_BYTES_MAX, bytesMax / 4);
+    const quarter = Math.floor(bytesMax / 4);
+    const quarantineBytes = Math.min(Math.max(quarter, QUARANTINE_LOG_BYTES.min), QUARANTINE_LOG_BYTES.max);
     const quarantineStream = await open(
       `${address.stream}-quarantine`,
       position?.created ?? null,

@@ -6,7 +6,7 @@ export class Purging {
   readonly #leftBytes: number;
   #purgedBefore = 0;
 
-  /** A stream of so many bytes is left as it is, or of half of what it may have. */
+  /** A stream of so many bytes is left as it is, or of a quarter of what it may have. */
   constructor(stream: Stream, leftBytes: number) {
     this.#stream = stream;
     this.#leftBytes = leftBytes;
@@ -17,7 +17,7 @@ export class Purging {
     if (floor <= this.#purgedBefore) return;
     if (this.#leftBytes > 0) {
       const { bytes, bytesMax } = await this.#stream.state();
-      if (bytes <= Math.min(this.#leftBytes, bytesMax / 2)) return;
+      if (bytes <= Math.min(this.#leftBytes, bytesMax / 4)) return;
     }
     await this.#stream.purgeBefore(floor);
     this.#purgedBefore = floor;

@@ -89,7 +89,7 @@ test("the stream of the quarantine is purged likewise, once it is long", async (
   b.node.directoryStream.quarantine.onPosition(30);
   await time.until(time.wait(20_000));
   expect(servers.firstMessage).toBe(1); // A node that begins now needs nobody to copy from.
-  servers.bytesMax = 100 * 1024 * 1024;
+  servers.bytesMax = 200 * 1024 * 1024;
   await time.until(time.wait(20_000));
   expect(servers.firstMessage).toBe(31); // Or a stream of such a size would soon be full.
   servers.bytesMax = 1024 * 1024 * 1024;

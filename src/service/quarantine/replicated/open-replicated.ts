@@ -12,7 +12,10 @@ import { writeStreamPosition } from "./stream-position.ts";
 
 /** The stream that a node's quarantine goes through, and how far it is there. */
 export interface QuarantineStream
-  extends Omit<ReplicatedQuarantineOptions, "store" | "files" | "directory" | "lastAtStart"> {
+  extends Omit<
+    ReplicatedQuarantineOptions,
+    "store" | "files" | "directory" | "lastAtStart" | "streamBytesMax"
+  > {
   /** How far the stream is. Left out, a server that is away as it is asked fails the start. */
   askState?(): Promise<StreamState>;
 }
@@ -32,7 +35,7 @@ export async function openReplicated(
 ): Promise<OpenedReplicated> {
   const { files, directory } = options;
   const { stream, fromMessage, onPosition, askState: state = () => stream.state() } = followed;
-  const { lastMessage } = await reachedState({ name: stream.name, state }, fromMessage);
+  const { lastMessage, bytesMax } = await reachedState({ name: stream.name, state }, fromMessage);
   const { quarantine: store, ...found } = await openQuarantine(options);
   try {
     // From now on a copy of it says which stream it belongs to.
@@ -47,6 +50,7 @@ export async function openReplicated(
     files,
     directory,
     lastAtStart: lastMessage,
+    streamBytesMax: bytesMax,
   });
   await quarantine.begin();
   return { ...found, quarantine };

@@ -9,7 +9,7 @@ import type { Arrival } from "../../../quarantine/put-queue.ts";
 import type { Quarantine, QuarantineTotals } from "../../../quarantine/quarantine.ts";
 import type { QuarantineStore } from "../../../quarantine/store.ts";
 import { type Files, unlessFileError } from "../../../runtime/files.ts";
-import type { Stream, StreamMessage } from "../../../runtime/stream/stream.ts";
+import { type Stream, StreamError, type StreamMessage } from "../../../runtime/stream/stream.ts";
 import { entrySequence } from "../../../wal/stream/entry-sequence.ts";
 import { GroupReader, MessageError, QUARANTINE_GROUP } from "../../../wal/stream/group-message.ts";
 import type { GroupPublisherOptions } from "../../../wal/stream/group-publisher.ts";
@@ -18,6 +18,7 @@ import { decodeOperation, type Operation } from "./operation.ts";
 import { decodePart, type OperationPart, Reassembly } from "./parts.ts";
 import { type Outcome, Sending, unavailable } from "./sending.ts";
 import { writeStreamPosition } from "./stream-position.ts";
+import { StreamShares } from "./stream-shares.ts";
 
 /*
  * The quarantine of several nodes: what one of them puts or deletes goes through a stream, and all do it in the order
@@ -34,6 +35,8 @@ export interface ReplicatedQuarantineOptions extends Omit<GroupPublisherOptions,
   readonly directory: string;
   /** The first message that this node needs. */
   readonly fromMessage: number;
+  /** What the stream may hold. */
+  readonly streamBytesMax: number;
   /** The last one that the stream had when the start began: up to there messages may have been applied before. */
   readonly lastAtStart: number;
   /** All up to this message is on the disk, and a start will know that. */
@@ -46,8 +49,18 @@ const CATCH_UP_MS = 10_000;
 const SAVE_MS = 2000;
 const COUNT_MS = 10_000;
 
-/** What came again is no reason to wait for servers that don't answer. */
-const LAST_COUNT_MS = 1000;
+/** An app may have half of the stream, so that none fills it for others; how much was purged is asked this often. */
+const SHARE_PARTS = 2;
+const ASK_PURGED_MS = 1000;
+
+const OVER_SHARE = unavailable(
+  "too much of this app that can't be used waits until every node of the cluster has it: send again later",
+  60,
+);
+
+/** What is under way when the node stops, and what came again, is no reason to wait for servers that are away. */
+const CLOSE_MS = 500;
+const LAST_COUNT_MS = 500;
 
 /** What is told at once of what came again: some 2 MB. */
 const ARRIVALS_MAX = 16_384;
@@ -62,6 +75,8 @@ export class ReplicatedQuarantine implements Quarantine {
   readonly #reader: GroupReader<OperationPart>;
   readonly #stopped = new AbortController();
   readonly #again = new Map<string, Arrival>();
+  readonly #shares: StreamShares;
+  #askedPurgedMs = Number.NEGATIVE_INFINITY;
   readonly #caughtUp = Promise.withResolvers<void>();
   #following: Promise<void> = Promise.resolve();
   #stopCounting: (() => void) | null = null;
@@ -77,6 +92,7 @@ export class ReplicatedQuarantine implements Quarantine {
     const { store, stream, timers = systemTimers } = options;
     this.#options = options;
     this.#store = store;
+    this.#shares = new StreamShares(options.streamBytesMax);
     this.#timers = timers;
     this.#sending = new Sending(options);
     const onStuck = () => this.#caughtUp.resolve();
@@ -109,6 +125,7 @@ export class ReplicatedQuarantine implements Quarantine {
     if (first === undefined) return ok(undefined);
     const refusal = this.#closed === null ? this.#applying.stuck : unavailable("the server is stopping", 5);
     if (refusal !== null) return this.#refuse(refusal);
+    if (await this.#isOverShare(first.appId)) return this.#refuse(OVER_SHARE);
     const admitted = await this.#store.admit(messages);
     if (!admitted.ok) return admitted;
     const { fresh, again, release } = admitted.value;
@@ -166,9 +183,12 @@ export class ReplicatedQuarantine implements Quarantine {
       const whole = this.#reassembly.add(number, part);
       const { promise, resolve } = Promise.withResolvers<Outcome>();
       outcomes.set(entrySequence(number, index), promise);
-      if (whole instanceof Uint8Array)
-        received.push({ operation: this.#decode(number, whole), settle: resolve });
-      else if (whole === "incomplete") resolve(ok(0));
+      if (whole instanceof Uint8Array) {
+        const operation = this.#decode(number, whole);
+        const appId = appOf(operation);
+        if (appId !== null) this.#shares.note(number, appId, whole.length);
+        received.push({ operation, settle: resolve });
+      } else if (whole === "incomplete") resolve(ok(0));
       else resolve(fail(unavailable("the entry did not come as a whole", 5)));
     }
     this.#sending.noteReturned(id, number, outcomes);
@@ -182,6 +202,19 @@ export class ReplicatedQuarantine implements Quarantine {
       this.#stopSaving = null;
       this.#saving = this.#saving.then(() => this.#save());
     });
+  }
+
+  async #isOverShare(appId: AppId): Promise<boolean> {
+    const { stream, streamBytesMax } = this.#options;
+    const isOver = () => this.#shares.bytesOf(appId) > streamBytesMax / SHARE_PARTS;
+    if (!isOver() || this.#timers.nowMs() < this.#askedPurgedMs + ASK_PURGED_MS) return isOver();
+    this.#askedPurgedMs = this.#timers.nowMs();
+    try {
+      this.#shares.notePurged((await stream.state()).firstMessage);
+    } catch (error) {
+      if (!(error instanceof StreamError)) throw error; // Nobody can say: what is known stays.
+    }
+    return isOver();
   }
 
   #decode(message: number, bytes: Uint8Array): Operation {
@@ -241,7 +274,7 @@ export class ReplicatedQuarantine implements Quarantine {
     this.#stopCounting?.();
     const { publisher } = this.#sending;
     if (this.#applying.stuck === null) {
-      await publisher.idle();
+      await publisher.idle(CLOSE_MS);
       await Promise.race([
         this.#sendAgain(),
         new Promise<void>((end) => this.#timers.after(LAST_COUNT_MS, end)),
@@ -254,5 +287,17 @@ export class ReplicatedQuarantine implements Quarantine {
     await this.#saving;
     await this.#save();
     await this.#store.close();
+  }
+}
+
+/** Whose it is; null where it is of several apps. */
+function appOf(operation: Operation): AppId | null {
+  switch (operation.kind) {
+    case "put":
+      return operation.entries[0]?.message.appId ?? null;
+    case "delete":
+      return operation.appId;
+    case "again":
+      return null;
   }
 }

@@ -31,13 +31,14 @@ export class Sending {
     return (this.publisher.frameBytesMax & ~7) - PART_OVERHEAD_BYTES;
   }
 
-  /** Entries that go into a message together; one that needs several is alone. */
+  /** Entries that go into an operation together; one that needs several messages is alone. */
   split(entries: readonly PreparedEntry[]): PreparedEntry[][] {
     const puts: PreparedEntry[][] = [];
     let bytes = Number.POSITIVE_INFINITY;
     for (const entry of entries) {
       bytes += putBytes(entry);
-      if (bytes > this.#partBytesMax - OPERATION_HEAD_BYTES) {
+      const isFull = puts.at(-1)?.length === ENTRIES_MAX;
+      if (isFull || bytes > this.#partBytesMax - OPERATION_HEAD_BYTES) {
         puts.push([]);
         bytes = putBytes(entry);
       }
@@ -50,7 +51,7 @@ export class Sending {
   send(owner: string, operation: Operation): Promise<Outcome> {
     const bytes = encodeOperation(operation);
     if (bytes.length <= this.#partBytesMax)
-      return this.#sendPart(encodePart(bytes, 0, bytes.length, this.#next()));
+      return this.#sendPart(encodePart(bytes, 0, bytes.length, this.#next()), workOf(operation));
     return this.#long.run(owner, () => this.#sendParts(bytes));
   }
 
@@ -65,8 +66,9 @@ export class Sending {
     return outcome;
   }
 
-  async #sendPart(frame: Uint8Array<ArrayBuffer>): Promise<Outcome> {
-    const sent = await this.publisher.add(frame);
+  /** `work` is as the publisher counts it. */
+  async #sendPart(frame: Uint8Array<ArrayBuffer>, work = 0): Promise<Outcome> {
+    const sent = await this.publisher.add(frame, work);
     if (!sent.ok) return fail(refusalError(sent.error));
     const outcome = this.#outcomes.get(sent.value)!;
     this.#outcomes.delete(sent.value);
@@ -82,6 +84,22 @@ export class Sending {
     if (!this.publisher.awaits(id)) return;
     for (const [sequence, outcome] of outcomes) this.#outcomes.set(sequence, outcome);
     this.publisher.noteReturned(id, message);
+  }
+}
+
+/** Every node decodes a message in one turn, at some 10 µs an entry. */
+const ENTRIES_MAX = 1000;
+/** So that no more go into a message: each is as much as so many reports of the log. */
+const ENTRY_WORK = 8;
+
+function workOf(operation: Operation): number {
+  switch (operation.kind) {
+    case "put":
+      return operation.entries.length * ENTRY_WORK;
+    case "delete":
+      return operation.ids.length;
+    case "again":
+      return operation.arrivals.length;
   }
 }
 

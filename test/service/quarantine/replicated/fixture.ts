@@ -17,6 +17,7 @@ export interface WorldOptions {
   readonly seed?: number;
   readonly weather?: StreamWeather;
   readonly messageBytesMax?: number;
+  readonly streamBytesMax?: number;
   readonly shares?: ShareBounds;
 }
 
@@ -25,10 +26,12 @@ export function openWorld({
   seed = 1,
   weather = CALM,
   messageBytesMax = 64 * 1024,
+  streamBytesMax = 1_000_000_000,
   shares,
 }: WorldOptions = {}) {
   const time = new VirtualTime();
   const servers = new SimulatedServers("fleet-quarantine", () => time.nowMs());
+  servers.bytesMax = streamBytesMax;
   const random = seededRandom(seed);
   const nodes = ["x", "y", "z"].map(
     (name) => new TestNode({ name, time, servers, random, weather, messageBytesMax, shares }),
@@ -36,7 +39,7 @@ export function openWorld({
   return { time, servers, random, nodes, x: nodes[0]!, y: nodes[1]!, z: nodes[2]! };
 }
 
-interface TestNodeParts extends Required<Omit<WorldOptions, "seed" | "shares">> {
+interface TestNodeParts extends Required<Omit<WorldOptions, "seed" | "shares" | "streamBytesMax">> {
   readonly name: string;
   readonly time: VirtualTime;
   readonly servers: SimulatedServers;

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { Result } from "../../../../src/lib/result.ts";
 import type { ServiceError } from "../../../../src/model/errors.ts";
 import { encodeGroup, MessageError, QUARANTINE_GROUP } from "../../../../src/wal/stream/group-message.ts";
-import { APP, bodies, DIRECTORY } from "../../../quarantine/fixture.ts";
+import { APP, bodies, DIRECTORY, refused } from "../../../quarantine/fixture.ts";
 import { GIVE_UP_MS, openWorld, type TestNode } from "./fixture.ts";
 
 /** Three nodes, whose quarantines are one: what one of them keeps or deletes all of them do. */
@@ -246,4 +246,40 @@ test("a message that is none of the quarantine's stops the node, and so does one
     expect(x.failures).toEqual([expect.any(MessageError)]);
     expect(messageOf(await time.until(x.put("a")))).toContain("alike on all nodes");
   }
+});
+
+test("an app that has half of the stream waits until it is purged, and others do not", async () => {
+  const { time, servers, x, y, settle } = await started({ streamBytesMax: 100_000 });
+  const put = (node: TestNode, name: string, appId = APP) =>
+    time.until(node.put(new Uint8Array(8000).fill(name.charCodeAt(0)), { appId }));
+  const names = [..."abcdefghij"];
+  let taken = 0;
+  for (const name of names) {
+    const outcome = await put(x, name);
+    if (!outcome.ok) break;
+    taken++;
+    await time.until(x.delete(...x.ids())); // What is gone from the quarantine is in the stream all the same.
+  }
+  expect(taken).toBe(6); // Deletions are there too.
+  await settle();
+  for (const node of [x, y]) expect(messageOf(await put(node, "k"))).toContain("until every node");
+  expect(messageOf(await put(x, "k", "another" as typeof APP))).toBe("ok");
+  servers.purgeBefore(servers.state().lastMessage);
+  await time.until(time.wait(2000));
+  expect(messageOf(await put(x, "l"))).toBe("ok");
+});
+
+test("so many entries go into a message that no node decodes one for long", async () => {
+  const { time, servers, x, y } = await started({ messageBytesMax: 8_000_000 });
+  servers.setLeaderless(true);
+  const puts = Array.from({ length: 6 }, (_, put) =>
+    x.quarantine!.put(Array.from({ length: 400 }, (_, entry) => refused(`${put} ${entry}`))),
+  );
+  await time.until(time.wait(100));
+  servers.setLeaderless(false);
+  expect((await time.until(Promise.all(puts))).every(({ ok }) => ok)).toBe(true);
+  const lengths = servers.messages.map(({ bytes }) => bytes.length);
+  expect(Math.max(...lengths)).toBeLessThan(3 * Math.min(...lengths));
+  await time.until(time.wait(2000));
+  expect(y.ids()).toHaveLength(2400);
 });
