@@ -20,7 +20,8 @@ export function createEmptyArchive(): Archive {
 }
 
 /** A schedule under which nothing is ever sealed. */
-export const NO_SEALS: Pick<SealSchedule, "noteReports" | "hasRoomFor"> = {
+export const NO_SEALS: Pick<SealSchedule, "noteReports" | "hasRoomFor" | "hasRoomToFollow"> = {
   noteReports: () => {},
   hasRoomFor: () => true,
+  hasRoomToFollow: () => true,
 };

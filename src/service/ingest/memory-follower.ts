@@ -9,7 +9,7 @@ import type { LogEntry, LogFollower } from "../../wal/wal.ts";
 import type { SealSchedule } from "../seal/schedule.ts";
 
 /** Told of reports that memory took in, and asked for room. */
-export type FollowedSchedule = Pick<SealSchedule, "noteReports" | "hasRoomFor">;
+export type FollowedSchedule = Pick<SealSchedule, "noteReports" | "hasRoomFor" | "hasRoomToFollow">;
 
 /** What waits for a seal looks for room this often. */
 const ROOM_PAUSE_MS = 200;
@@ -47,7 +47,7 @@ export class MemoryFollower implements LogFollower {
   }
 
   async makeRoomFor(batch: ReportBatch, signal: AbortSignal): Promise<void> {
-    while (!signal.aborted && !this.#schedule.hasRoomFor(batch)) {
+    while (!signal.aborted && !this.#schedule.hasRoomToFollow(batch)) {
       this.#schedule.noteReports(); // Begins a seal where none is under way and the last one did not just fail.
       await wait(ROOM_PAUSE_MS, signal);
     }

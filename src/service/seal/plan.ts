@@ -14,10 +14,15 @@ export function windowStart(nowMs: number): UtcDay {
   return utcDayOf(startOfUtcDayMs(nowMs) - WINDOW_DAYS * MS_PER_DAY);
 }
 
-/** The days of which memory holds something that belongs into the archive, the oldest first. */
+/**
+ * The days of which memory holds something that belongs into the archive, the oldest first. So do days that are further
+ * ahead than the window is long, which a clock that was wrong let in: a cluster's log is kept from the first message on
+ * that has anything of a day that is not archived, and these would not be for years.
+ */
 export function planSeal(inMemory: readonly DayInMemory[], nowMs: number): UtcDay[] {
   const start = windowStart(nowMs);
-  return inMemory.filter(({ day, isSealed }) => isSealed || day < start).map(({ day }) => day);
+  const end = utcDayOf(startOfUtcDayMs(nowMs) + WINDOW_DAYS * MS_PER_DAY);
+  return inMemory.filter(({ day, isSealed }) => isSealed || day < start || day > end).map(({ day }) => day);
 }
 
 /** What a seal goes by from its beginning to its end, however the clock or the retention change meanwhile. */

@@ -1,9 +1,9 @@
-import type { HotStore } from "../../hot/hot-store.ts";
+import type { DayInMemory, HotStore } from "../../hot/hot-store.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 import type { Clock } from "../../time/clock.ts";
 import { utcDayStartMs } from "../../time/utc-day.ts";
 import type { SealProgress } from "./fold.ts";
-import { windowStart } from "./plan.ts";
+import { planSeal, windowStart } from "./plan.ts";
 import type { Seal, SealReport } from "./seal.ts";
 
 /** When seals happen: at intervals, and as soon as memory holds much that belongs into the archive. */
@@ -16,6 +16,8 @@ export interface SealSchedule {
   noteReports(): void;
   /** False where a batch has old reports while so many wait for the archive that no more should be taken. */
   hasRoomFor(batch: ReportBatch): boolean;
+  /** The same of what others have taken, for which there is more room: a log that waits keeps everybody waiting. */
+  hasRoomToFollow(batch: ReportBatch): boolean;
   /** Waits until there is room for the batch; rejects where the seal fails that should make it. */
   makeRoomFor(batch: ReportBatch, onProgress: (progress: SealProgress) => void): Promise<void>;
   /** Begins no more seals, and breaks off the one under way. */
@@ -37,8 +39,19 @@ export interface SealScheduleOptions {
 /** After a seal that failed, reports begin no new one for this long: the disk is as full as it was. */
 const RETRY_MS = 60_000;
 
+/**
+ * As many times the old records that stop reports from being taken may be in memory before the log of a cluster waits:
+ * what its nodes have let in while they did not know of each other, and nothing while they all make room.
+ */
+const FOLLOWED_TIMES = 4;
+
 /** How often old records are counted: every so many batches, or a year of days would be walked for each report. */
 const BATCHES_A_COUNT = 16;
+
+function oldRecordsOf(days: readonly DayInMemory[], nowMs: number): number {
+  const due = new Set(planSeal(days, nowMs));
+  return days.reduce((sum, { day, records }) => (due.has(day) ? sum + records : sum), 0);
+}
 
 export function createSealSchedule(options: SealScheduleOptions): SealSchedule {
   const { seal, hot, clock, intervalMs, oldRecordsSeal, oldRecordsMax, onSealed, onFailed } = options;
@@ -53,17 +66,16 @@ export function createSealSchedule(options: SealScheduleOptions): SealSchedule {
   const watchers = new Set<(progress: SealProgress) => void>();
 
   function countOldRecords(): void {
-    const start = windowStart(clock.nowMs());
-    oldRecords = hot
-      .daysInMemory()
-      .reduce((sum, { day, isSealed, records }) => (isSealed || day < start ? sum + records : sum), 0);
+    oldRecords = oldRecordsOf(hot.daysInMemory(), clock.nowMs());
   }
 
-  function hasRoomFor({ timestampMs }: ReportBatch): boolean {
-    if (oldRecords <= oldRecordsMax) return true;
+  function hasRoom({ timestampMs }: ReportBatch, recordsMax: number): boolean {
+    if (oldRecords <= recordsMax) return true;
     const startMs = utcDayStartMs(windowStart(clock.nowMs()));
     return timestampMs.every((each) => each >= startMs);
   }
+
+  const hasRoomFor = (batch: ReportBatch) => hasRoom(batch, oldRecordsMax);
 
   function sealNow(onProgress?: (progress: SealProgress) => void): Promise<SealReport> {
     sealsWaiting++;
@@ -112,6 +124,7 @@ export function createSealSchedule(options: SealScheduleOptions): SealSchedule {
       void sealBySchedule();
     },
     hasRoomFor,
+    hasRoomToFollow: (batch) => hasRoom(batch, FOLLOWED_TIMES * oldRecordsMax),
     async makeRoomFor(batch, onProgress) {
       watchers.add(onProgress);
       try {

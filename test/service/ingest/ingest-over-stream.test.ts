@@ -178,7 +178,11 @@ test("an answer waits until memory shows the report, behind what other nodes hav
 test("what other nodes report waits while too much waits for the archive, and closing does not wait for it", async () => {
   let hasRoom = true;
   let askedToSeal = 0;
-  const schedule = { hasRoomFor: () => hasRoom, noteReports: () => void askedToSeal++ };
+  const schedule = {
+    hasRoomFor: () => true,
+    hasRoomToFollow: () => hasRoom,
+    noteReports: () => void askedToSeal++,
+  };
   const { time, servers, ingest, hot, log } = await openIngest({ schedule });
   const other = await openIngest();
   expect((await other.time.until(other.ingest(APP, batchOf(reportsOf(3))))).ok).toBe(true);

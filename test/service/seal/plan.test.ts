@@ -27,6 +27,13 @@ describe("planSeal()", () => {
     );
   });
 
+  test("takes days that nobody can have reported yet: no log is kept for years on their account", () => {
+    const inMemory = ["2026-01-28", "2026-02-04", "2026-02-05", "2030-01-01"].map((name) => {
+      return { day: day(name), records: 1, isSealed: false };
+    });
+    expect(planSeal(inMemory, NOON_MS)).toEqual([day("2026-02-05"), day("2030-01-01")]);
+  });
+
   test("moves with midnight in UTC", () => {
     const midnightMs = Date.UTC(2026, 0, 28);
     expect(windowStart(midnightMs)).toBe(day("2026-01-21"));

@@ -89,7 +89,9 @@ test("noteReports() begins a seal once many old records are in memory, one at a 
   expect(ends).toHaveLength(1);
   expect(schedule.hasRoomFor(OLD)).toBe(true);
   hold(21);
-  expect(schedule.hasRoomFor(OLD)).toBe(false);
+  expect([schedule.hasRoomFor(OLD), schedule.hasRoomToFollow(OLD)]).toEqual([false, true]);
+  hold(81);
+  expect(schedule.hasRoomToFollow(OLD)).toBe(false);
   expect(schedule.hasRoomFor(batchOf([{ ...PLACE, timestamp: NOW_MS }]))).toBe(true);
   ends[0]!();
   await turn();
