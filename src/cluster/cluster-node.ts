@@ -45,6 +45,9 @@ export interface AppliedLog {
 const TELL_MS = 5000;
 const ASK_MS = 2000;
 
+/** Servers that don't answer are not told that a node stops: they will see. */
+const LEAVE_MS = 1000;
+
 /** What is short is left there: a node that begins with nothing, in a cluster as young, takes all of it from there. */
 const QUARANTINE_LEFT_BYTES = 64 * 1024 * 1024;
 
@@ -133,8 +136,8 @@ export class ClusterNode {
 
   /** What one more node has to know of the cluster, and how far this one's archive is. */
   get status() {
-    const { address, floor } = this.#file;
-    return { ...address, created: this.stream.created, floor };
+    const { address, nodeId, floor } = this.#file;
+    return { ...address, nodeId, created: this.stream.created, floor };
   }
 
   get nodeId(): string {
@@ -195,9 +198,15 @@ export class ClusterNode {
   /** Says that this node is away for a while, and lets the servers go. */
   async close(): Promise<void> {
     const wasUp = !this.#isStopped;
-    await this.#stop();
-    if (wasUp) await this.#orNote(() => this.#tell());
+    const leaving = this.#stop().then(async () => {
+      if (wasUp) await this.#orNote(() => this.#tell());
+    });
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const stopTimer = this.#timers.after(LEAVE_MS, resolve);
+    await Promise.race([leaving, late]);
+    stopTimer();
     await Promise.all([this.stream.close(), this.#parts.quarantineStream.close()]);
+    await leaving; // What it still asked for nobody answers now.
   }
 
   async #stop(): Promise<void> {

@@ -54,6 +54,11 @@ export function answerError(error: HttpError): ErrorAnswer {
       return plain(404, error.message);
     case "not_a_node":
       return plain(409, "this server is a single process, and no node of a cluster that another could join");
+    case "another_node":
+      return plain(
+        409,
+        "this is another node than the one whose copy was begun: ask each by an address of its own",
+      );
     case "copied_file_gone":
       return plain(404, "there is no such file any more; ask again for what there is");
     case "body_unreadable":

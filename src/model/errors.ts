@@ -8,6 +8,7 @@ export type ServiceError =
   | { readonly kind: "tile_not_found"; readonly message: string }
   /** There is no cluster to join here. */
   | { readonly kind: "not_a_node" }
+  | { readonly kind: "another_node" }
   /** A seal has put another file in its place, or it is lost. */
   | { readonly kind: "copied_file_gone" }
   | { readonly kind: "body_unreadable"; readonly message: string }

@@ -95,9 +95,9 @@ test("join is refused by a server that is a single process", async () => {
   }
 });
 
-const HUGE_BYTES = 800_000_000;
+const HUGE_BYTES = 1_200_000_000;
 /** What both processes may take for it, most of it pieces that nobody has collected yet. */
-const ROOM_BYTES = 400_000_000;
+const ROOM_BYTES = 650_000_000;
 
 test("a huge part passes through both processes a piece at a time", async () => {
   const manifestPath = join(served.source.dataDir, "archive", "manifest.json");

@@ -80,7 +80,8 @@ test("an empty directory becomes that of a node, and makes the stream once", asy
     created: servers.created,
     floor: 1,
   });
-  expect(node!.status).toEqual({ ...CLUSTER.address, created: servers.created, floor: 1 });
+  const status = { ...CLUSTER.address, nodeId: file!.nodeId, created: servers.created, floor: 1 };
+  expect(node!.status).toEqual(status);
   await writeStreamPosition(files, "data/quarantine", { created: servers.created, message: 6 });
   const again = await open(files, CLUSTER);
   expect(again!.directoryStream.quarantine.fromMessage).toBe(7);

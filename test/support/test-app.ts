@@ -239,6 +239,7 @@ interface ServiceParts {
 
 /** That of which a test app says that it is a node. */
 export const TEST_CLUSTER = {
+  nodeId: "5d0c2a7be41f9036",
   servers: ["10.0.0.1:4222"],
   isSecure: false,
   stream: "wherehouse",

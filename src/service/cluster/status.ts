@@ -2,6 +2,8 @@ import type { ClusterAddress } from "../../config.ts";
 
 /** The cluster that this process is a node of, as one more node has to know it. */
 export interface ClusterStatus extends ClusterAddress {
+  /** This node's own. */
+  readonly nodeId: string;
   /** When the stream was created, as its servers say it. */
   readonly created: string;
   /** The first message that a start of this node would need: what its archive holds is in those before it. */

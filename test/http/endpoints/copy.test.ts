@@ -13,7 +13,8 @@ const SECRET = "nobody may have this";
 const PIECE_BYTES = 256 * 1024;
 
 const COPY = "/api/v1/service/copy";
-const fileAt = (path: string) => `${COPY}/file?path=${encodeURIComponent(path)}`;
+const fileAt = (path: string, node: string = TEST_CLUSTER.nodeId) =>
+  `${COPY}/file?${new URLSearchParams({ node, path })}`;
 
 /** An app with a part, a segment, and files that are not for copying. */
 async function createNode(options: Partial<CopiesOptions> = {}) {
@@ -55,6 +56,7 @@ describe(COPY, () => {
         success: true,
         version: "1.2.3",
         cluster: {
+          node_id: TEST_CLUSTER.nodeId,
           servers: ["10.0.0.1:4222"],
           is_secure: false,
           stream: "wherehouse",
@@ -112,6 +114,18 @@ describe(`${COPY}/file`, () => {
     const head = await ask(fileAt(PART), "operator", { method: "HEAD" });
     expect([head.headers.get("wherehouse-bytes"), await head.text()]).toEqual([String(part.length), ""]);
     await untilIdle(copies);
+  });
+
+  test("is a 409 where another node's is wanted, as behind an address that leads to several", async () => {
+    const { ask, copies } = await createNode();
+    const refused = await ask(fileAt(PART, "0123456789abcdef"));
+    expect([refused.status, (await refused.json()).message]).toEqual([
+      409,
+      expect.stringContaining("this is another node"),
+    ]);
+    expect(copies.running).toBe(0);
+    for (const node of ["", "x", "0123456789ABCDEF"])
+      expect((await ask(fileAt(PART, node))).status).toBe(400);
   });
 
   test.each([

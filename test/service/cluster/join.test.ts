@@ -94,6 +94,38 @@ const beElse = () => {
 };
 
 describe("join()", () => {
+  test("refuses an address that leads to several nodes by turns, whatever is asked of which", async () => {
+    for (let turn = 0; turn < 12; turn++) {
+      let asked = 0;
+      served.answer = async (_request, _path, ask) => {
+        served.status = {
+          ...TEST_CLUSTER,
+          nodeId: asked++ >= turn ? "0123456789abcdef" : TEST_CLUSTER.nodeId,
+        };
+        return ask();
+      };
+      const joined = await runJoin();
+      const isOne = turn === 0 || asked <= turn;
+      expect([turn, joined.ok || joined.error]).toEqual([
+        turn,
+        isOne ? true : expect.stringMatching(/leads to several nodes|this is another node/),
+      ]);
+      if (isOne) break;
+    }
+  });
+
+  test("copies the manifest again where a seal has put a longer one in its place while it was sent", async () => {
+    let cut = 1;
+    served.answer = async (_request, path, ask) => {
+      const answer = await ask();
+      if (path !== "archive/manifest.json" || cut-- !== 1) return answer;
+      const bytes = (await answer.bytes()).slice(0, -40);
+      return new Response(bytes, { headers: { "wherehouse-bytes": String(bytes.length) } });
+    };
+    await expectJoined();
+    await expectSameContents();
+  });
+
   test("makes the directory of a node that answers as the peer does", async () => {
     const { nodeId, ...told } = await expectJoined();
     expect(told).toMatchObject({ cluster: TEST_CLUSTER, copiedFiles: told.files, problems: [] });

@@ -94,6 +94,8 @@ function errorOf(error: SharedFileError | MakingError | MakingRefusal | UnknownK
   switch (error.kind) {
     case "maker_ended":
       return { kind: "key_revoked" };
+    case "file_full":
+      return { kind: "too_many_keys" };
     case "key_outlived":
       return {
         kind: "invalid_parameter",

@@ -15,10 +15,14 @@ import { invalid, type Parameter, readQuery } from "../../parameters/parameter.t
 import type { Readiness } from "../../services.ts";
 import { always, count, list, object, plain, text, type ValueOf } from "../../shapes/shape.ts";
 
+const NODE_ID = /^[0-9a-f]{16}$/;
+const EXAMPLE_NODE = "5d0c2a7be41f9036";
+
 /* What another node copies of this one before it follows the log by itself; `join` asks this. */
 
 const cluster = object(
   {
+    node_id: text("Of the node that answers. Files of two nodes don't make a copy."),
     servers: list(text("HOST:PORT.")),
     is_secure: plain<boolean>({ type: "boolean", description: "Whether they are spoken to over TLS." }),
     stream: text("Its name there."),
@@ -37,6 +41,11 @@ const answer = object({
 
 const NOT_A_NODE = failure("The server is no node of a cluster.", SENT_WITH_KEY, ["PlainError"], {
   not_a_node: exampleOf({ kind: "not_a_node" }),
+});
+
+const NOT_THE_NODE = failure("The server is no node, or another one.", SENT_WITH_KEY, ["PlainError"], {
+  not_a_node: exampleOf({ kind: "not_a_node" }),
+  another_node: exampleOf({ kind: "another_node" }),
 });
 
 const STARTING: ServiceError = {
@@ -65,6 +74,7 @@ export const copyPlan = keyedEndpoint({
       success: true,
       version: "0.2.0",
       cluster: {
+        node_id: EXAMPLE_NODE,
         servers: ["10.0.0.1:4222", "10.0.0.2:4222", "10.0.0.3:4222"],
         is_secure: false,
         stream: "wherehouse",
@@ -86,8 +96,9 @@ export const copyPlan = keyedEndpoint({
 });
 
 function presented(version: string, { cluster, files }: CopyPlan): ValueOf<typeof answer> {
-  const { servers, isSecure, stream, created, floor } = cluster;
-  return { success: true, version, cluster: { servers, is_secure: isSecure, stream, created, floor }, files };
+  const { nodeId, servers, isSecure, stream, created, floor } = cluster;
+  const told = { node_id: nodeId, servers, is_secure: isSecure, stream, created, floor };
+  return { success: true, version, cluster: told, files };
 }
 
 const path: Parameter<CopyPath> = {
@@ -102,7 +113,19 @@ const path: Parameter<CopyPath> = {
   },
 };
 
-const query = { path };
+const node: Parameter<string> = {
+  description:
+    "Of which node, as its plan says it: behind an address that leads to several another one may answer.",
+  required: true,
+  schema: { type: "string", pattern: NODE_ID.source },
+  example: EXAMPLE_NODE,
+  parse(name, given) {
+    if (given === null) return invalid(`${name} is required`);
+    return NODE_ID.test(given) ? ok(given) : invalid(`${name} must be 16 hexadecimal digits`);
+  },
+};
+
+const query = { node, path };
 
 export const copiedFile = keyedEndpoint({
   operationId: "getCopiedFile",
@@ -123,11 +146,11 @@ export const copiedFile = keyedEndpoint({
     schema: { type: "string", format: "binary" },
   },
   failures: {
-    ...refusedParameters({}, query, "path=keys.json"),
+    ...refusedParameters({}, query, `node=${EXAMPLE_NODE}&path=keys.json`),
     404: failure("The file is gone.", SENT_WITH_KEY, ["PlainError"], {
       gone: exampleOf({ kind: "copied_file_gone" }),
     }),
-    409: NOT_A_NODE,
+    409: NOT_THE_NODE,
     503: shared("Unavailable"),
   },
   open({ copies, readiness }) {
@@ -136,7 +159,7 @@ export const copiedFile = keyedEndpoint({
       if (!read.ok) return call.fail(read.error);
       const refusal = refusalOf(readiness());
       if (refusal !== null) return call.fail(refusal);
-      const opened = await copies.open(read.value.path, call.request.signal);
+      const opened = await copies.open(read.value.node, read.value.path, call.request.signal);
       if (!opened.ok) return call.fail(opened.error);
       const { bytes } = opened.value;
       const name = read.value.path.replaceAll(/[/=]/g, "-");

@@ -13,8 +13,11 @@ import { createTransfer, type Transfer } from "./transfer.ts";
 export interface Copies {
   /** What there is. */
   plan(): Promise<Result<CopyPlan, ServiceError>>;
-  /** Begins to send one of the files; the signal ends it, as does whoever takes nothing for a minute. */
-  open(path: CopyPath, signal: AbortSignal): Promise<Result<Transfer, ServiceError>>;
+  /**
+   * Begins to send one of the files of this node, which must be the one that was meant: files of two nodes don't make
+   * a copy. The signal ends it, as does whoever takes nothing for a minute.
+   */
+  open(nodeId: string, path: CopyPath, signal: AbortSignal): Promise<Result<Transfer, ServiceError>>;
   /** Under way. */
   readonly running: number;
   /** Ends all of them. */
@@ -76,8 +79,10 @@ export function createCopies({ files, dataDir, cluster, stallMs }: CopiesOptions
       const manifest = hasManifest ? [MANIFEST_PATH] : [];
       return ok({ cluster: status, files: [...manifest, ...positionFirst(quarantined)] });
     },
-    async open(path, signal) {
-      if (cluster() === null) return fail({ kind: "not_a_node" });
+    async open(nodeId, path, signal) {
+      const status = cluster();
+      if (status === null) return fail({ kind: "not_a_node" });
+      if (status.nodeId !== nodeId) return fail({ kind: "another_node" });
       if (slots.enter(OWNER) !== true) return fail(TOO_MANY);
       let transfer: Transfer | null = null;
       try {

@@ -16,6 +16,8 @@ export type BringFault = PeerFault;
 
 export interface BringOptions {
   readonly peer: Peer;
+  /** Whose files they are. */
+  readonly nodeId: string;
   readonly target: JoiningDirectory;
   readonly wait: Wait;
   readonly signal: AbortSignal;
@@ -29,12 +31,12 @@ const FIRST_WAIT_MS = 1000;
  * Brings a file of the peer to its place, as often as it takes; `wanted` is null where nobody knows what it should be.
  */
 export async function bring(
-  { peer, target, wait, signal }: BringOptions,
+  { peer, nodeId, target, wait, signal }: BringOptions,
   file: CopyPath,
   wanted: FileSum | null,
 ): Promise<Result<Brought, BringFault>> {
   for (let tries = 1; ; tries++) {
-    const taken = await peer.take(file);
+    const taken = await peer.take(nodeId, file);
     const fault = taken.ok ? await write(target, file, taken.value, wanted) : taken.error;
     if (fault === null) {
       await target.accept(file);

@@ -14,7 +14,7 @@ import {
   positionFirst,
 } from "../copy/copy-path.ts";
 import type { ClusterStatus } from "../status.ts";
-import { type BringFault, type Brought, bring } from "./bring.ts";
+import { type BringFault, type BringOptions, type Brought, bring } from "./bring.ts";
 import {
   type FileSum,
   findFormerNode,
@@ -61,6 +61,9 @@ const ROUNDS_MAX = 32;
 /** After so many rounds a floor that rises is left as it is: the next seal is long enough away. */
 const CATCH_UPS_MAX = 8;
 
+const SEVERAL_NODES =
+  "The address leads to several nodes by turns, whose files don't make a copy: give the one of a single node.";
+
 const GOES_ON = "What was copied stays: the same command goes on with it.";
 
 /**
@@ -88,8 +91,9 @@ export async function join(options: JoinOptions): Promise<Result<JoinReport, str
 async function joinTo(
   options: JoinOptions,
   former: ClusterFile | null,
-  { stream, created }: ClusterStatus,
+  peer: ClusterStatus,
 ): Promise<Result<JoinReport, string>> {
+  const { stream, created } = peer;
   const { files, dataDir } = options;
   const startedMs = performance.now();
   const isOther =
@@ -97,7 +101,7 @@ async function joinTo(
   if (isOther)
     return fail(`"${dataDir}" is of a node of another stream than the peer's "${stream}" of ${created}.`);
   const target = await openJoiningDirectory(files, dataDir);
-  const copied = await copyAll(options, target, created);
+  const copied = await copyAll(options, target, peer);
   if (!copied.ok) return copied;
   const { cluster, archived, segments, all, lastSequence } = copied.value;
   const problems = await cutTornTails(files, target, segments);
@@ -132,15 +136,16 @@ interface Copied extends ArchiveCopy {
 async function copyAll(
   options: JoinOptions,
   target: JoiningDirectory,
-  created: string,
+  { created, nodeId }: ClusterStatus,
 ): Promise<Result<Copied, string>> {
   let missing: CopyPath | null = null;
-  const brought = new Map<CopyPath, Brought>();
+  const brought = new Map<CopyPath, BroughtPart>();
   for (let round = 1; round <= ROUNDS_MAX; round++) {
     const plan = await options.peer.plan();
     if (!plan.ok) return fail(`${plan.error.message} ${GOES_ON}`);
     if (plan.value.cluster.created !== created)
       return fail("The peer's stream was made anew meanwhile: start over.");
+    if (plan.value.cluster.nodeId !== nodeId) return fail(`${SEVERAL_NODES} ${GOES_ON}`);
     const copied = await copyOnce(options, target, plan.value, brought);
     if (copied.ok) {
       const after = await options.peer.plan();
@@ -149,6 +154,10 @@ async function copyAll(
       continue;
     }
     const { fault, file } = copied.error;
+    if (fault === UNUSABLE && missing !== file) {
+      missing = file; // A seal has put another in its place while it was sent.
+      continue;
+    }
     if (fault.kind !== "gone") return fail(`${fault.message} ${GOES_ON}`);
     if (missing === file)
       return fail(`The peer has lost "${file}", which its manifest names: copy another node.`);
@@ -162,11 +171,14 @@ async function copyOnce(
   options: JoinOptions,
   target: JoiningDirectory,
   plan: CopyPlan,
-  brought: Map<CopyPath, Brought>,
+  brought: Map<CopyPath, BroughtPart>,
 ): Promise<Result<Copied, CopyFault>> {
   const archive = await copyArchive(options, target, plan, brought);
   if (!archive.ok) return archive;
-  const kept = await copyQuarantine(options, target, positionFirst(plan.files.filter(isQuarantinePath)));
+  const kept = await copyQuarantine(
+    { ...options, target, nodeId: plan.cluster.nodeId },
+    positionFirst(plan.files.filter(isQuarantinePath)),
+  );
   if (!kept.ok) return kept;
   const all = [...archive.value.all, ...kept.value];
   return ok({ ...archive.value, all, cluster: plan.cluster, segments: kept.value.map(({ file }) => file) });
@@ -188,14 +200,14 @@ interface CopyFault {
 async function copyArchive(
   options: JoinOptions,
   target: JoiningDirectory,
-  { files: planned }: CopyPlan,
-  brought: Map<CopyPath, Brought>,
+  { files: planned, cluster: { nodeId } }: CopyPlan,
+  brought: Map<CopyPath, BroughtPart>,
 ): Promise<Result<ArchiveCopy, CopyFault>> {
   if (!planned.includes(MANIFEST_PATH)) {
     await target.clear("archive");
     return ok({ lastSequence: 0, archived: [], all: [] });
   }
-  const taken = await bring({ ...options, target }, MANIFEST_PATH, null);
+  const taken = await bring({ ...options, target, nodeId }, MANIFEST_PATH, null);
   if (!taken.ok) return fail({ file: MANIFEST_PATH, fault: taken.error });
   const manifest = readManifest(await options.files.read(target.pathOf(MANIFEST_PATH)), MANIFEST_PATH);
   const parts = manifest === null ? null : namedParts(manifest);
@@ -207,9 +219,9 @@ async function copyArchive(
   for (const named of parts) {
     const { file, sum } = named;
     options.signal.throwIfAborted();
-    const part = await bringPart(options, target, named, brought.get(file));
+    const part = await bringPart({ ...options, target, nodeId }, named, brought.get(file));
     if (!part.ok) return fail({ file, fault: part.error });
-    brought.set(file, part.value);
+    brought.set(file, { ...part.value, sum });
     all.push(part.value);
     doneBytes += sum.bytes;
     options.onProgress(doneBytes, totalBytes);
@@ -217,16 +229,20 @@ async function copyArchive(
   return ok({ lastSequence: manifest.lastSequence, archived: all.map(({ file }) => file), all });
 }
 
+/** A part as it was named when it was brought. */
+interface BroughtPart extends Brought {
+  readonly sum: FileSum;
+}
+
 /** `brought` in an earlier round, it is not read again. */
 async function bringPart(
-  options: JoinOptions,
-  target: JoiningDirectory,
+  options: BringOptions,
   { file, sum }: NamedPart,
-  brought: Brought | undefined,
+  brought: BroughtPart | undefined,
 ): Promise<Result<Brought, BringFault>> {
-  if (brought !== undefined) return ok(brought);
-  if (await target.has(file, sum)) return ok({ file, bytes: sum.bytes, isCopied: false });
-  return bring({ ...options, target }, file, sum);
+  if (brought?.sum.crc === sum.crc && brought.sum.bytes === sum.bytes) return ok(brought);
+  if (await options.target.has(file, sum)) return ok({ file, bytes: sum.bytes, isCopied: false });
+  return bring(options, file, sum);
 }
 
 const UNUSABLE: BringFault = {
@@ -254,15 +270,14 @@ function namedParts(manifest: Manifest): readonly NamedPart[] | null {
  * so it says no more than the rest holds.
  */
 async function copyQuarantine(
-  options: JoinOptions,
-  target: JoiningDirectory,
+  options: BringOptions,
   files: readonly CopyPath[],
 ): Promise<Result<readonly Brought[], CopyFault>> {
-  await target.clear("quarantine");
+  await options.target.clear("quarantine");
   const all: Brought[] = [];
   for (const file of files) {
     options.signal.throwIfAborted();
-    const taken = await bring({ ...options, target }, file, null);
+    const taken = await bring(options, file, null);
     if (taken.ok) all.push(taken.value);
     else if (taken.error.kind !== "gone") return fail({ file, fault: taken.error });
     // Else all of its entries went meanwhile.

@@ -11,8 +11,8 @@ import type { ClusterStatus } from "../status.ts";
 /** A node that another copies. */
 export interface Peer {
   plan(): Promise<Result<CopyPlan, PeerFault>>;
-  /** Begins to take one of its files. */
-  take(path: CopyPath): Promise<Result<TakenFile, PeerFault>>;
+  /** Begins to take one of the files of this node: where its address leads to several, others refuse. */
+  take(nodeId: string, path: CopyPath): Promise<Result<TakenFile, PeerFault>>;
 }
 
 export interface TakenFile {
@@ -47,6 +47,9 @@ export interface PeerOptions extends AskedServer {
 const BUSY_TRIES_MAX = 20;
 const BUSY_WAIT_SECONDS_MAX = 30;
 
+/** A key that was made just now is known to all nodes within two seconds. */
+const NEW_KEY_TRIES = 3;
+
 export function createPeer(options: PeerOptions): Peer {
   const { url, key, ask, wait, signal } = options;
 
@@ -70,7 +73,8 @@ export function createPeer(options: PeerOptions): Peer {
       if (!answer.ok || answer.value.status === 200) return answer;
       const { status, headers } = answer.value;
       const fault = await faultOf(url, answer.value);
-      if (![429, 503].includes(status) || tries === BUSY_TRIES_MAX) return fail(fault);
+      const mayPass = status === 429 || status === 503 || (status === 401 && tries <= NEW_KEY_TRIES);
+      if (!mayPass || tries === BUSY_TRIES_MAX) return fail(fault);
       const seconds = Math.min(Number(headers.get("retry-after")) || 1, BUSY_WAIT_SECONDS_MAX);
       stall.stop(); // It answers.
       await wait(seconds * 1000, signal);
@@ -93,9 +97,10 @@ export function createPeer(options: PeerOptions): Peer {
         stall.stop();
       }
     },
-    async take(path) {
+    async take(nodeId, path) {
       const stall = createStall(options);
-      const begun = await begin(`/api/v1/service/copy/file?path=${encodeURIComponent(path)}`, stall);
+      const query = new URLSearchParams({ node: nodeId, path });
+      const begun = await begin(`/api/v1/service/copy/file?${query}`, stall);
       if (!begun.ok) {
         stall.stop();
         return begun;
@@ -152,6 +157,7 @@ function parsePlan({ cluster, files }: Readonly<Record<string, unknown>>): CopyP
 
 /** By the rules of the file that will remember it. */
 function parseStatus({
+  node_id: nodeId,
   servers,
   is_secure,
   stream,
@@ -160,7 +166,7 @@ function parseStatus({
 }: Record<string, unknown>): ClusterStatus | null {
   const members = {
     version: 1,
-    nodeId: "0".repeat(16),
+    nodeId,
     servers,
     isSecure: is_secure,
     stream,
@@ -169,8 +175,8 @@ function parseStatus({
   };
   const parsed = parseClusterFile(new TextEncoder().encode(JSON.stringify(members)));
   if (!parsed.ok || parsed.value.created === null) return null;
-  const { address, created: since, floor: first } = parsed.value;
-  return { ...address, created: since, floor: first };
+  const { address, nodeId: id, created: since, floor: first } = parsed.value;
+  return { ...address, nodeId: id, created: since, floor: first };
 }
 
 /** Ends a request over which nothing comes. */
