@@ -128,7 +128,7 @@ export async function openKeyStore(dependencies: SharedFileDependencies): Promis
     find: (keyText) => lookUp(file.value.byHash.get(hashKey(keyText))),
     findById: (id) => lookUp(file.value.byId.get(id)),
     list: () => file.value.list,
-    create: (spec) => file.change((keys) => create(spec, keys)),
+    create: (spec) => file.change((keys) => create(spec, keys), true),
     createFirst: (spec) =>
       file.change<NewKey, KeysExistError>((keys) =>
         file.state === "missing" ? create(spec, keys) : fail({ kind: "keys_exist" }),
@@ -145,7 +145,7 @@ export async function openKeyStore(dependencies: SharedFileDependencies): Promis
         const created = createKey(spec, makerId, clock.nowMs(), list);
         const kept = list.filter((key) => !forgotten.has(key));
         return ok({ value: keysOf([...kept, created.key]), answer: created });
-      }),
+      }, true),
     revoke: (id) =>
       file.change(({ list }) => {
         const found = list.find((key) => key.id === id);

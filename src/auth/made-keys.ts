@@ -42,6 +42,8 @@ const WAITING_MAX = 64;
 export class MadeKeys {
   readonly #keys: Pick<KeyStore, "list" | "make" | "revoke">;
   readonly #turns = new Semaphore(1, { waitingMax: WAITING_MAX });
+  /** The last change that the cluster could not be asked for, and when that was known. */
+  #unreached: { readonly error: UnreachedError; readonly atMs: number } | null = null;
 
   constructor(keys: Pick<KeyStore, "list" | "make" | "revoke">) {
     this.#keys = keys;
@@ -62,15 +64,30 @@ export class MadeKeys {
     return this.#inTurn(maker, () => this.#keys.revoke(id));
   }
 
-  async #inTurn<Value>({ appId }: KeyRecord, change: () => Promise<Value>): Promise<Value | typeof BUSY> {
+  async #inTurn<Value, Refusal extends { readonly kind: string }>(
+    { appId }: KeyRecord,
+    change: () => Promise<Result<Value, Refusal | SharedFileError>>,
+  ): Promise<Result<Value, Refusal | SharedFileError>> {
+    const askedMs = performance.now();
     const mayRun = await this.#turns.enter(appId);
     if (!mayRun) return BUSY;
     try {
-      return await change();
+      // Whoever waited behind it would wait for the same servers as long again, and the next one twice as long.
+      if (this.#unreached !== null && this.#unreached.atMs >= askedMs) return fail(this.#unreached.error);
+      const changed = await change();
+      if (!changed.ok && isUnreached(changed.error))
+        this.#unreached = { error: { ...changed.error, mayBeWritten: false }, atMs: performance.now() };
+      return changed;
     } finally {
       this.#turns.leave(appId);
     }
   }
+}
+
+type UnreachedError = Extract<SharedFileError, { kind: "cluster_unreachable" }>;
+
+function isUnreached(error: { readonly kind: string }): error is UnreachedError {
+  return error.kind === "cluster_unreachable";
 }
 
 const BUSY = fail({ kind: "file_busy", owner: null } as const);

@@ -7,6 +7,8 @@ export function describeSharedFileError(error: SharedFileError, whose: string): 
       return `${error.file} can't be used: ${error.reason}. It is left as it is.`;
     case "cluster_unreachable":
       return `The cluster can't be reached: ${withoutStop(error.reason)}. ${whose} ${error.mayBeWritten ? MAYBE : "are not changed; try again."}`;
+    case "file_full":
+      return `${whose} take as much as the servers of the cluster let one value have. Nothing was added: give them a larger max_payload, or revoke some.`;
     case "file_busy": {
       const { owner } = error;
       const holder = owner === null ? "another process" : `process ${owner.pid} (${owner.command})`;

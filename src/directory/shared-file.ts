@@ -77,10 +77,11 @@ export class SharedFile<Value> {
 
   /**
    * Reads the file, lets `decide` make another value of what is in it, and writes that: nobody else can in between. It
-   * may have to decide again.
+   * may have to decide again. What `adds` to it is refused before the file is as long as it may be.
    */
   change<Answer, Refusal>(
     decide: (value: Value) => Result<{ readonly value: Value; readonly answer: Answer }, Refusal>,
+    adds = false,
   ): Promise<Result<Answer, Refusal | SharedFileError>> {
     return this.#inTurn(async () => {
       const changed = await this.#place.change<Result<Changed<Value, Answer>, Refusal | SharedFileError>>(
@@ -89,13 +90,13 @@ export class SharedFile<Value> {
           const { state, value: before } = this.#content;
           if (typeof state === "object") {
             const damaged = { kind: "file_damaged", file: this.#place.name, reason: state.damaged } as const;
-            return { bytes: null, answer: fail(damaged) };
+            return { bytes: null, answer: fail(damaged), adds };
           }
           const decided = decide(before);
-          if (!decided.ok) return { bytes: null, answer: decided };
+          if (!decided.ok) return { bytes: null, answer: decided, adds };
           const { value, answer } = decided.value;
           const bytes = this.#format.encode(value);
-          return { bytes, answer: ok({ content: { bytes, state: "ok", value }, answer }) };
+          return { bytes, answer: ok({ content: { bytes, state: "ok", value }, answer }), adds };
         },
       );
       if (!changed.ok) return changed;

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { KeyRecord } from "../../src/auth/key-file.ts";
 import { MadeKeys, planMadeKey } from "../../src/auth/made-keys.ts";
 import { TIERS, type TierName } from "../../src/auth/tiers.ts";
-import { ok } from "../../src/lib/result.ts";
+import { fail, ok } from "../../src/lib/result.ts";
 import type { AppId, DeviceId } from "../../src/model/ids.ts";
 import { openTestKeys, SPEC } from "./test-keys.ts";
 
@@ -80,6 +80,35 @@ test("planMadeKey() makes nothing that may do more than its maker, or for longer
     }),
     { numRuns: 500 },
   );
+});
+
+test("MadeKeys turns away who waited behind a change that the cluster could not be asked for, and nobody later", async () => {
+  const { store } = await openTestKeys();
+  const gate = Promise.withResolvers<void>();
+  let asked = 0;
+  const unreached = { kind: "cluster_unreachable", reason: "no majority", mayBeWritten: true } as const;
+  const keys = new MadeKeys({
+    list: () => store.list(),
+    revoke: (id: string) => store.revoke(id),
+    async make() {
+      asked++;
+      await gate.promise;
+      return fail(unreached);
+    },
+  });
+  const waiting = [1, 2, 3].map(() => keys.make(FIRST, SPEC));
+  await Bun.sleep(1);
+  gate.resolve();
+  const certain = { ...unreached, mayBeWritten: false }; // Of these nothing was written.
+  expect((await Promise.all(waiting)).map((made) => made.ok || made.error)).toEqual([
+    unreached,
+    certain,
+    certain,
+  ]);
+  expect(asked).toBe(1);
+  await Bun.sleep(1);
+  await keys.make(FIRST, SPEC);
+  expect(asked).toBe(2);
 });
 
 test("MadeKeys changes the file for one after the other, apps by turns, and lets 64 wait", async () => {

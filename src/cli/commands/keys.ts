@@ -141,6 +141,7 @@ export function describeKeyError(error: SharedFileError | UnknownKeyError): stri
   switch (error.kind) {
     case "file_damaged":
     case "file_busy":
+    case "file_full":
     case "cluster_unreachable":
       return describeSharedFileError(error, "The keys");
     case "key_not_found":

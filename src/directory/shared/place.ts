@@ -27,11 +27,15 @@ export interface PlaceDecision<Answer> {
   /** Null where nothing is to be written. */
   readonly bytes: Uint8Array | null;
   readonly answer: Answer;
+  /** It adds to what there is, and leaves room for changes that take away. */
+  readonly adds: boolean;
 }
 
 export type PlaceError =
   /** Others have been changing it for longer than a change takes. */
   | { readonly kind: "file_busy"; readonly owner: LockOwner | null }
+  /** Nothing can be added to it; it can still be made smaller. */
+  | { readonly kind: "file_full"; readonly bytesMax: number }
   /** Nobody knows whether it was written where `mayBeWritten`; else it was not. */
   | { readonly kind: "cluster_unreachable"; readonly reason: string; readonly mayBeWritten: boolean };
 

@@ -27,7 +27,8 @@ export interface SharedBucketTimes {
   readonly watchAgainMs: number;
 }
 
-const TIMES: SharedBucketTimes = { askAgainMs: 10_000, watchAgainMs: 1000 };
+/** A revoked key ends within two seconds on every node, also where the server that would tell of it stands still. */
+const TIMES: SharedBucketTimes = { askAgainMs: 1000, watchAgainMs: 1000 };
 
 /**
  * The values that the nodes of a cluster share, each under the name that its file has where a process is alone. A copy
@@ -146,6 +147,12 @@ export class SharedBucket {
   }
 }
 
+class FullError extends StreamError {
+  constructor() {
+    super("refused", "The value is as long as it may be.");
+  }
+}
+
 /** One change, made again until it is not refused. */
 class Attempt<Answer> {
   readonly #bucket: Bucket;
@@ -167,11 +174,17 @@ class Attempt<Answer> {
     const sent = this.#sent;
     if (sent !== null && found !== null && Buffer.compare(found.value, sent.bytes) === 0)
       return { answer: sent.answer, entry: found, isWritten: true };
-    const { bytes, answer } = this.#decide({ kind: "read", bytes: found?.value ?? null });
+    const { bytes, answer, adds } = this.#decide({ kind: "read", bytes: found?.value ?? null });
     if (bytes === null) return { answer, entry: found, isWritten: false };
+    if (adds && bytes.length > this.#addedBytesMax) throw new FullError();
     this.#sent = { bytes, answer };
     const revision = await this.#write(bytes, found?.revision ?? 0);
     return { answer, entry: { key: this.#name, value: bytes, revision }, isWritten: true };
+  }
+
+  /** A revocation makes the value a little longer, and must find room. */
+  get #addedBytesMax(): number {
+    return Math.floor((this.#bucket.valueBytesMax * 3) / 4);
   }
 
   async #write(bytes: Uint8Array, revision: number): Promise<number> {
@@ -183,7 +196,9 @@ class Attempt<Answer> {
     }
   }
 
-  faultOf({ kind, message }: StreamError): PlaceError {
+  faultOf(error: StreamError): PlaceError {
+    const { kind, message } = error;
+    if (error instanceof FullError) return { kind: "file_full", bytesMax: this.#addedBytesMax };
     if (kind === "conflict" && !this.#mayBeWritten) return { kind: "file_busy", owner: null };
     return { kind: "cluster_unreachable", reason: message, mayBeWritten: this.#mayBeWritten };
   }

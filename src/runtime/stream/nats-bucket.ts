@@ -16,6 +16,9 @@ import { type Bucket, type BucketEntry, type BucketOptions, StreamError } from "
 /** A value that is gone by its age leaves a mark for those who watch; who was away for longer reads all anew. */
 const MARK_MS = 60_000;
 
+/** Of a value, for what tells which revision it replaces. */
+const HEADER_BYTES_MAX = 1024;
+
 /** Values that are asked for at once. */
 const READ_AT_ONCE_MAX = 16;
 
@@ -77,6 +80,10 @@ class NatsBucket implements Bucket {
     this.#tools = tools;
     this.#name = name;
     this.#kv = kv;
+  }
+
+  get valueBytesMax(): number {
+    return this.#tools.link.payloadBytesMax - HEADER_BYTES_MAX;
   }
 
   get(key: string): Promise<BucketEntry | null> {

@@ -53,7 +53,7 @@ export class NatsLink {
     return this.#isClosed;
   }
 
-  /** Of a message with its headers: what the last server said that told of itself, since one that is dialled has not. */
+  /** Of a message with its headers: what the last server said that told of itself. One that is dialled has not yet. */
   get payloadBytesMax(): number {
     this.#payloadBytesMax = this.connection.info?.max_payload ?? this.#payloadBytesMax;
     return this.#payloadBytesMax;

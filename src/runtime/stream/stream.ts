@@ -62,6 +62,8 @@ export interface BucketOptions {
 
 /** A few named values with revisions, the same for everybody. All of its calls reject with a `StreamError`. */
 export interface Bucket {
+  /** The longest value that the servers take. */
+  readonly valueBytesMax: number;
   /** Null where there is none. Asks the servers. */
   get(key: string): Promise<BucketEntry | null>;
   /** All that there are. */

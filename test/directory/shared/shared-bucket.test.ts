@@ -303,6 +303,23 @@ test("an older value that a server answers with does not count against a newer o
   }
 });
 
+test("keys are refused while there is still room to revoke them", async () => {
+  const node = createNode();
+  node.bucket.valueBytesMax = 4000;
+  const keys = await node.openKeys();
+  let last = await keyOf(keys);
+  let refused = await keys.create(SPEC);
+  for (let count = 0; refused.ok && count < 100; count++) {
+    last = refused.value;
+    refused = await keys.create(SPEC);
+  }
+  expect(refused).toEqual({ ok: false, error: { kind: "file_full", bytesMax: 3000 } });
+  expect(keys.list().length).toBeGreaterThan(3);
+  expect(await keys.make(last.key.id, SPEC)).toMatchObject({ error: { kind: "file_full" } });
+  for (const { id } of keys.list()) expect((await keys.revoke(id)).ok).toBe(true);
+  expect(keys.find(last.text).kind).toBe("revoked");
+});
+
 test("a bucket that was restored from an older copy is taken as it is by the next watch", async () => {
   const node = createNode();
   const watch = node.shared.watch();

@@ -28,6 +28,7 @@ export class SimulatedValues {
 /** The bucket as one node reaches it, with what can go wrong on the way. */
 export class SimulatedBucket implements Bucket {
   readonly values: SimulatedValues;
+  valueBytesMax = 1024 * 1024;
   /** What every call is refused with; null where all is well. */
   refusal: StreamError | null = null;
   /** So many updates are done and not answered. */
