@@ -3,12 +3,13 @@ import type { ClusterNode } from "../cluster/cluster-node.ts";
 import { Lease } from "../cluster/lease.ts";
 import { patiently } from "../cluster/patiently.ts";
 import type { MqttConfig } from "../config.ts";
+import { readDirectoryId } from "../directory/directory-id.ts";
 import { messageOf } from "../lib/message-of.ts";
 import { systemTimers } from "../lib/schedule/timers.ts";
 import type { MqttStatus } from "../metrics/mqtt-metrics.ts";
 import type { AppId } from "../model/ids.ts";
 import { type BrokerMessagesDependencies, createBrokerMessages } from "../mqtt/broker-messages.ts";
-import { readClusterName, readDirectoryId } from "../mqtt/client-id.ts";
+import { readClusterName } from "../mqtt/client-id.ts";
 import { type Mqtt, prepareMqtt } from "../mqtt/mqtt.ts";
 import type { ReceiverEvents } from "../mqtt/receiver.ts";
 import type { ConnectBroker } from "../runtime/broker/broker.ts";
@@ -57,7 +58,7 @@ export class BrokerLink {
   #connect: (() => Mqtt) | null = null;
   #mqtt: Mqtt | null = null;
   #lease: Lease | null = null;
-  #isClosed = false;
+  readonly #closing = new AbortController();
 
   constructor(parts: BrokerLinkParts) {
     this.#parts = parts;
@@ -75,13 +76,13 @@ export class BrokerLink {
   /** Begins to take messages. Throws a `FileError` where a file that the operator named can't be read. */
   async open(services: Omit<BrokerMessagesDependencies, "appId">): Promise<void> {
     const { config } = this.#parts;
-    if (config === null || this.#isClosed) return;
+    if (config === null || this.#closing.signal.aborted) return;
     this.#opening = this.#begin(config, services);
     await this.#opening;
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#closing.abort();
     await this.#opening.catch(() => undefined); // Whoever opened it has heard of it.
     await this.#mqtt?.close();
     this.#mqtt = null;
@@ -95,11 +96,15 @@ export class BrokerLink {
     const clientName =
       node === null
         ? await readDirectoryId(files, directoryIdPath)
-        : await patiently(() => readClusterName(node.shared, node.stream.name), onWaiting);
+        : await patiently(
+            () => readClusterName(node.shared, node.stream.name),
+            onWaiting,
+            this.#closing.signal,
+          );
     const mayTake = () => node === null || this.#lease?.isHeld === true;
     this.#connect = await prepareMqtt({ ...this.#parts, config, messages, clientName, mayTake });
     if (node === null) this.#mqtt = this.#connect();
-    else if (!this.#isClosed) this.#lease = this.#openLease(node);
+    else if (!this.#closing.signal.aborted) this.#lease = this.#openLease(node);
   }
 
   #openLease({ nodesBucket, nodeId, idPrefix }: NonNullable<BrokerLinkParts["node"]>): Lease {
@@ -111,7 +116,7 @@ export class BrokerLink {
       processId: idPrefix,
       timers: systemTimers,
       onHeld: () => {
-        if (this.#isClosed) return;
+        if (this.#closing.signal.aborted) return;
         events.onLease("here");
         this.#mqtt = this.#connect!();
       },

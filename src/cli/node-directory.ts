@@ -1,5 +1,6 @@
 import { ClusterError } from "../app/open-cluster.ts";
 import { sharedBucketName } from "../cluster/bucket-names.ts";
+import { patiently } from "../cluster/patiently.ts";
 import type { ClusterConfig } from "../config.ts";
 import { type ClusterFile, readClusterFile } from "../directory/cluster-file.ts";
 import { SharedBucket } from "../directory/shared/shared-bucket.ts";
@@ -10,6 +11,9 @@ import { type Stream, StreamError } from "../runtime/stream/stream.ts";
 import { parseAccess } from "./arguments/cluster/access.ts";
 
 /* The data directory of a node, for commands that are given it beside a server or without one. */
+
+/** A server that stands still is left for another within it. */
+const WAIT_MS = 8000;
 
 type NodePlatform = Pick<Platform, "files" | "openStream" | "environment">;
 
@@ -30,7 +34,8 @@ export async function sharing<P extends NodePlatform>(
   const access = parseAccess(platform.environment);
   if (!access.ok) throw new ClusterError(`${access.error}.`);
   try {
-    const { stream, shared } = await openValues(dataDir, file, access.value, platform);
+    const open = () => openValues(dataDir, file, access.value, platform);
+    const { stream, shared } = await patiently(open, () => {}, AbortSignal.timeout(WAIT_MS));
     try {
       return await work({ ...platform, shared });
     } finally {

@@ -137,7 +137,16 @@ export const COUNT = ruled("N", `be a whole number from 1 to ${COUNT_MAX}`, (tex
 );
 
 /** Without a slash at its end. */
-export const SERVER_URL = ruled("URL", "be an address such as http://127.0.0.1:3000", parseServerUrl);
+const PLAIN_SERVER_URL = ruled("URL", "be an address such as http://127.0.0.1:3000", parseServerUrl);
+
+/** Not shown where it holds a password. */
+export const SERVER_URL: ValueKind<string> = {
+  ...PLAIN_SERVER_URL,
+  parse: (text, name) =>
+    text.includes("@")
+      ? fail(`${name} must not hold a user or a password, which everybody on this machine could see`)
+      : PLAIN_SERVER_URL.parse(text, name),
+};
 
 const SPEED_MAX = 1000;
 

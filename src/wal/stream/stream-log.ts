@@ -27,6 +27,9 @@ export interface StreamLogOptions extends Omit<GroupPublisherOptions, "stream" |
   onFailed(error: unknown): void;
 }
 
+/** What is still under way when nobody is answered any more; servers that are away may take it for longer. */
+const CLOSE_MS = 500;
+
 /** Takes the entries of a message in, while nobody follows yet. */
 export type ReplayEntries = (entries: readonly LogEntry[], message: number, bytes: number) => Promise<void>;
 
@@ -158,7 +161,8 @@ export class StreamLog implements Wal {
   }
 
   async #finish(): Promise<void> {
-    await this.#publisher.idle();
+    await this.#publisher.idle(CLOSE_MS);
+    this.#publisher.stop({ kind: "log_closed" });
     this.#stopped.abort();
     this.#followed.resolve(); // A message may wait for a follower that never comes.
     await this.#following;

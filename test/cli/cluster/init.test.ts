@@ -201,7 +201,7 @@ describe.skipIf(!HAS_NATS).each([...RUNTIMES])("on $name", (runtime) => {
     const { code, out, error } = await runCommand(runtime, place, [...initArgs(), "--json"]);
     expect([code, error]).toEqual([0, expect.any(String)]);
     const report = JSON.parse(out);
-    expect(report.shared).toEqual(["keys.json"]);
+    expect(report.shared).toEqual(["keys.json", "directory-id"]);
     expect(report.found).toBeGreaterThan(0);
     expect(await lastMessage()).toBe(report.firstMessage + report.messages - 1);
     expect(readdirSync(place.dataDir)).toContain("wal.before-cluster");
@@ -250,6 +250,26 @@ describe.skipIf(!HAS_NATS)("cluster init refuses", () => {
       const empty = { directory: other.directory, dataDir: join(other.directory, "empty") };
       const begun = await runCommand(BUN, empty, ["serve", "--port", "0", ...nodeArgs()]);
       expect([begun.code, begun.error]).toEqual([1, expect.stringContaining("join URL")]);
+    } finally {
+      await closePlace(other);
+    }
+  });
+
+  test("another directory, also where neither has anything left that the archive does not hold", async () => {
+    const other = openPlace();
+    try {
+      for (const each of [place, other]) {
+        const imported = ["import", "-", "--app", "default"];
+        const csv = csvOf(Date.now() - 20 * DAY_MS, 5, 1000);
+        expect((await runCommand(BUN, each, imported, [], csv)).code).toBe(0);
+        expect((await runCommand(BUN, each, ["seal"])).code).toBe(0);
+      }
+      expect(await runCommand(BUN, place, initArgs())).toMatchObject({ code: 0 });
+      expect(await runCommand(BUN, other, initArgs())).toMatchObject({
+        code: 1,
+        error: expect.stringContaining("is of another directory"),
+      });
+      expect(readdirSync(other.dataDir)).not.toContain("cluster.json");
     } finally {
       await closePlace(other);
     }

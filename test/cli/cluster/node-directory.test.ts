@@ -150,14 +150,9 @@ test("a cluster that can't be asked is told of, and nothing is made beside it", 
   const bucket = new SimulatedBucket();
   const refusal = new StreamError("unreachable", "Cannot connect to n1.example:4222: no answer in time");
   const told = `The cluster of "${dataDir}" can't be asked: Cannot connect to n1.example:4222: no answer in time\n`;
-  for (const line of [
-    "keys create --app shop --permission read",
-    "keys list",
-    "settings set retention 10y",
-  ]) {
-    const { code, out, error } = await run(line, bucket, { refusal });
-    expect([code, out, error]).toEqual([1, "", told]);
-  }
+  const lines = ["keys create --app shop --permission read", "keys list", "settings set retention 10y"];
+  const said = await Promise.all(lines.map((line) => run(line, bucket, { refusal })));
+  for (const { code, out, error } of said) expect([code, out, error]).toEqual([1, "", told]);
   bucket.refusal = new StreamError("unreachable", "no server answers");
   expect(await run("keys list", bucket)).toMatchObject({
     code: 1,

@@ -1,4 +1,5 @@
 import { nodesBucketName, sharedBucketName } from "../../../cluster/bucket-names.ts";
+import type { Stream } from "../../../runtime/stream/stream.ts";
 
 /** Why a directory can't move into a cluster, in words that say what to do. */
 export class InitError extends Error {
@@ -7,5 +8,17 @@ export class InitError extends Error {
 
 /** What is on the servers where a cluster begins anew under the same name. */
 export function remainsOf(stream: string): string {
-  return `the stream "${stream}" with the buckets "${nodesBucketName(stream)}" and "${sharedBucketName(stream)}"`;
+  return (
+    `the streams "${stream}" and "${stream}-quarantine" with the buckets "${nodesBucketName(stream)}" and ` +
+    `"${sharedBucketName(stream)}"`
+  );
+}
+
+/** Another directory has moved in, or this one has changed since it began to. */
+export function foreign({ name }: Pick<Stream, "name">): InitError {
+  return new InitError(
+    `The stream "${name}" is of another directory, or of this one before it changed, and nothing is changed here. ` +
+      `To begin anew, delete ${remainsOf(name)} from the servers, if no other node has them, and give the command ` +
+      "again.",
+  );
 }

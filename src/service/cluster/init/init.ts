@@ -1,14 +1,16 @@
 import { basename } from "node:path";
+import { isNodeKey, MOVED_KEY } from "../../../cluster/bucket-keys.ts";
 import { nodesBucketName, sharedBucketName } from "../../../cluster/bucket-names.ts";
 import type { ClusterAddress } from "../../../config.ts";
 import { createClusterFile, readClusterFile, writeClusterFile } from "../../../directory/cluster-file.ts";
+import { parseDirectoryId, readDirectoryId } from "../../../directory/directory-id.ts";
 import { directoryPaths } from "../../../directory/paths.ts";
 import { moveDurably } from "../../../runtime/durable-names.ts";
 import type { Files } from "../../../runtime/files.ts";
 import type { Bucket, Stream } from "../../../runtime/stream/stream.ts";
 import { messageOf } from "../../../wal/stream/entry-sequence.ts";
 import { planMessages } from "../../../wal/stream/plan-messages.ts";
-import { InitError, remainsOf } from "./init-error.ts";
+import { foreign, InitError, remainsOf } from "./init-error.ts";
 import { type OwnLog, openOwnLog } from "./own-log.ts";
 import { type Patiently, publishLog } from "./publish-log.ts";
 
@@ -99,7 +101,9 @@ async function moveTo(
   { files, dataDir, signal, onPublishing, patiently }: InitOptions,
 ): Promise<InitReport> {
   const open = (name: string) => patiently(() => stream.bucket(name));
-  await refuseOthers(stream, await open(nodesBucketName(stream.name)), patiently);
+  const nodes = await open(nodesBucketName(stream.name));
+  await refuseOthers(stream, nodes, patiently);
+  await claim(stream, nodes, await readDirectoryId(files, directoryPaths(dataDir).directoryId), patiently);
   const messageBytesMax = Math.min(MESSAGE_BYTES_MAX, stream.messageBytesMax);
   const { messages, found, records } = await publishLog({
     stream,
@@ -116,12 +120,28 @@ async function moveTo(
 
 /** Of a stream that nodes have already this directory is no part. */
 async function refuseOthers({ name }: Stream, nodes: Bucket, patiently: Patiently): Promise<void> {
-  const others = await patiently(() => nodes.entries());
+  const others = (await patiently(() => nodes.entries())).filter(({ key }) => isNodeKey(key));
   if (others.length === 0) return;
   throw new InitError(
     `The stream "${name}" has nodes already. To add one, give an empty directory to: join URL. To begin anew, delete ` +
       `${remainsOf(name)} from the servers.`,
   );
+}
+
+/** One directory moves in, and says so before anything of it does: another might have nothing left to publish. */
+async function claim(
+  stream: Stream,
+  nodes: Bucket,
+  directoryId: string,
+  patiently: Patiently,
+): Promise<void> {
+  const found = await patiently(async () => {
+    const claimed = await nodes.get(MOVED_KEY);
+    if (claimed !== null) return parseDirectoryId(claimed.value);
+    await nodes.update(MOVED_KEY, new TextEncoder().encode(directoryId), 0);
+    return directoryId;
+  });
+  if (found !== directoryId) throw foreign(stream);
 }
 
 /** Nobody shares these yet: what an earlier attempt has left there is replaced. */

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import type { Stream } from "../../../runtime/stream/stream.ts";
 import type { PlannedMessage } from "../../../wal/stream/plan-messages.ts";
-import { InitError, remainsOf } from "./init-error.ts";
+import { foreign } from "./init-error.ts";
 
 /** What has come to the stream. */
 export interface PublishedLog {
@@ -84,12 +84,4 @@ async function compareFound(
     AbortSignal.any([signal, compared.signal]),
   );
   signal.throwIfAborted();
-}
-
-function foreign({ name }: Stream): InitError {
-  return new InitError(
-    `The stream "${name}" holds messages that are not of this directory as it is now, and nothing is changed here. ` +
-      `To begin anew, delete ${remainsOf(name)} from the servers, if no other node has them, and give the command ` +
-      "again.",
-  );
 }
