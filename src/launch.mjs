@@ -76,7 +76,7 @@ const COMMANDS = {
 };
 
 const ALL_TESTS_NOTICE =
-  "All tests together take about a quarter of an hour on two cores. One file or folder: npm test -- ./test/wal";
+  "All tests together take about 20 minutes on two cores. One file or folder: npm test -- ./test/wal";
 
 const FUZZ = join(ROOT, "test/fuzz");
 

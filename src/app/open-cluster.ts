@@ -60,7 +60,9 @@ export async function openCluster(
   const bytesMax = cluster.logBytesMax;
   const opened: Stream[] = [];
   const open = async (name: string, created: string | null, bytesMax: number) => {
-    const stream = await openPatiently(name, cluster, { isNew: created === null, bytesMax }, parts);
+    // Both have connections to the same servers, of which one tells.
+    const told = opened.length === 0 ? parts : { ...parts, onLogNote: () => undefined };
+    const stream = await openPatiently(name, cluster, { isNew: created === null, bytesMax }, told);
     opened.push(stream);
     if (created !== null && created !== stream.created) throw madeAnew(dataDir, created, stream);
     return stream;
@@ -126,8 +128,8 @@ async function beginFile(
   const { log, archive } = directoryPaths(dataDir);
   if ([...(await files.list(log)), ...(await files.list(archive))].length > 0)
     throw new ClusterError(
-      `"${dataDir}" holds the data of a single process. To move it into a cluster: cluster init --data-dir ${dataDir}. ` +
-        "To add a node: join URL, with an empty directory.",
+      `"${dataDir}" holds the data of a single process. To move it into a cluster: cluster init --data-dir ${dataDir} ` +
+        `--log ${logUrl(address)} --stream ${address.stream}. To add a node: join URL, with an empty directory.`,
     );
   return createClusterFile(address);
 }
@@ -145,7 +147,7 @@ async function openPatiently(
   } catch (error) {
     if (!(error instanceof StreamError && error.kind === "full")) throw error;
     throw new ClusterError(
-      `${error.message}. Give the servers more room, or the stream less: --log-size 2GB.`,
+      `${error.message}. Give the servers more room (max_file_store), or the stream less: --log-size 2GB.`,
     );
   }
 }

@@ -7,7 +7,7 @@ import { SharedBucket } from "../directory/shared/shared-bucket.ts";
 import { readStreamAddress } from "../directory/stream-address.ts";
 import type { Files } from "../runtime/files.ts";
 import type { Platform } from "../runtime/platform.ts";
-import { type Stream, StreamError } from "../runtime/stream/stream.ts";
+import { type Bucket, type Stream, StreamError } from "../runtime/stream/stream.ts";
 import { parseAccess } from "./arguments/cluster/access.ts";
 
 /* The data directory of a node, for commands that are given it beside a server or without one. */
@@ -31,13 +31,26 @@ export async function sharing<P extends NodePlatform>(
 ): Promise<number> {
   const file = await readClusterFile(platform.files, dataDir);
   if (file === null) return work(platform);
+  return withBucket(dataDir, file, sharedBucketName(file.address.stream), platform, (bucket) =>
+    work({ ...platform, shared: new SharedBucket(bucket) }),
+  );
+}
+
+/** Asks one of the cluster's buckets, with its stream. Throws a `ClusterError` where that can't be asked. */
+export async function withBucket(
+  dataDir: string,
+  file: ClusterFile,
+  name: string,
+  platform: NodePlatform,
+  work: (bucket: Bucket, stream: Stream) => Promise<number>,
+): Promise<number> {
   const access = parseAccess(platform.environment);
   if (!access.ok) throw new ClusterError(`${access.error}.`);
   try {
-    const open = () => openValues(dataDir, file, access.value, platform);
-    const { stream, shared } = await patiently(open, () => {}, AbortSignal.timeout(WAIT_MS));
+    const open = () => openBucket(dataDir, file, name, access.value, platform);
+    const { stream, bucket } = await patiently(open, () => {}, AbortSignal.timeout(WAIT_MS));
     try {
-      return await work({ ...platform, shared });
+      return await work(bucket, stream);
     } finally {
       await stream.close();
     }
@@ -47,18 +60,18 @@ export async function sharing<P extends NodePlatform>(
   }
 }
 
-async function openValues(
+async function openBucket(
   dataDir: string,
   { address, created }: ClusterFile,
+  name: string,
   access: ClusterConfig["access"],
   { files, openStream }: NodePlatform,
-): Promise<{ readonly stream: Stream; readonly shared: SharedBucket }> {
+): Promise<{ readonly stream: Stream; readonly bucket: Bucket }> {
   const whole = await readStreamAddress(address, access, files);
   const stream = await openStream({ address: whole, create: null, onNote: () => {} }); // What fails is told.
   try {
     if (created !== null && created !== stream.created) throw madeAnew(dataDir, stream.name);
-    const bucket = await stream.bucket(sharedBucketName(stream.name), { mustExist: created !== null });
-    return { stream, shared: new SharedBucket(bucket) };
+    return { stream, bucket: await stream.bucket(name, { mustExist: created !== null }) };
   } catch (error) {
     await stream.close();
     throw error;

@@ -87,6 +87,8 @@ async function run(
     }
     case "verify":
       return (await import("./commands/verify.ts")).verify(command, platform, clock, terminal);
+    case "cluster nodes":
+      return (await import("./commands/cluster/nodes.ts")).listNodes(command, platform, clock, terminal);
     case "cluster init":
       return (await import("./commands/cluster/init.ts")).clusterInit(
         command,

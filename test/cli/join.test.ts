@@ -27,7 +27,7 @@ test("join copies a node, and says what to start", async () => {
   const { code, out, error } = await runCli(...joinWith());
   expect([code, error]).toEqual([0, ""]);
   expect(out).toMatch(
-    /^".*node" is a node's like http:\/\/127\.0\.0\.1:\d+ now: 7 files, [\d,]+ bytes, up to sequence/,
+    /^".*node" is now a copy of the node at http:\/\/127\.0\.0\.1:\d+: 7 files, [\d,]+ bytes, up to sequence/,
   );
   expect(out).toEndWith(
     `  bun src/main.ts serve --log nats://10.0.0.1:4222 --stream wherehouse --data-dir ${dataDir}\n`,

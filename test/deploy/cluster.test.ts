@@ -59,7 +59,9 @@ describe("compose.yaml", () => {
       expect(server.ports).toBeUndefined();
       expect(server.networks.map((network) => networks[network]?.internal)).toEqual([true]);
     }
-    const routes = [...passwords.NATS_ROUTES!.matchAll(/@(nats-\d):6222/g)].map(([, name]) => name!);
+    const routes = [1, 2, 3].map(
+      (number) => /@(nats-\d):6222$/.exec(passwords[`NATS_ROUTE_${number}`]!)![1]!,
+    );
     expect(routes).toEqual(SERVERS);
   });
 
@@ -89,9 +91,10 @@ describe("compose.yaml", () => {
 
   test("asks for no variable that ./passwords does not make, and what that makes is in no commit", () => {
     const asked = new Set([...text.matchAll(/\$\{(\w+)/g)].map(([, name]) => name!));
-    const config = [...read("nats.conf").matchAll(/ \$([A-Z_]+\b)(?!\.)/g)].map(([, name]) => name!);
+    const config = [...read("nats.conf").matchAll(/[ []\$([A-Z_0-9]+\b)(?!\.)/g)].map(([, name]) => name!);
     expect([...asked].sort()).toEqual(Object.keys(passwords).sort());
-    expect(config.filter((name) => !asked.has(name))).toEqual([]);
+    expect(config.filter((name) => !asked.has(name))).toEqual(["NATS_HTTP"]);
+    for (const name of SERVERS) expect(services[name]!.environment.NATS_HTTP).toBe("0.0.0.0:8222");
     expect(readFileSync(join(DEPLOY, "../.gitignore"), "utf8")).toContain("deploy/cluster/.env\n");
   });
 });
@@ -107,7 +110,7 @@ test("./passwords makes others each time, which nats-server takes for no numbers
 describe.if(hasNatsServer("what nats-server says of deploy/cluster/nats.conf"))("nats.conf", () => {
   const directory = mkdtempSync(join(tmpdir(), "wherehouse-deploy-"));
   const running: Bun.Subprocess[] = [];
-  const env = { ...process.env, ...passwords };
+  const env = { ...process.env, ...passwords, NATS_HTTP: "127.0.0.1:8222" };
 
   afterAll(async () => {
     for (const server of running) server.kill("SIGKILL");
@@ -131,16 +134,17 @@ describe.if(hasNatsServer("what nats-server says of deploy/cluster/nats.conf"))(
       const path = join(directory, `${name}.conf`);
       const config = read("nats.conf")
         .replace("port: 4222", `host: "127.0.0.1"\nport: ${clients[index]}`)
-        .replace("http_port: 8222", `http_port: ${pages[index]}`)
         .replace("port: 6222", `host: "127.0.0.1"\n  port: ${routes[index]}`)
         .replace("/var/lib/nats", join(directory, name))
         .replace("max_file_store: 20GB", "max_file_store: 1GB");
       writeFileSync(path, config);
-      const command = ["--config", path, "--name", name, "--routes"];
-      const all = routes.map((port) => `${user}:${port}`).join();
-      running.push(
-        Bun.spawn([findNatsServer()!, ...command, all], { env, stdout: "ignore", stderr: "ignore" }),
-      );
+      const own = {
+        ...env,
+        ...Object.fromEntries(routes.map((port, route) => [`NATS_ROUTE_${route + 1}`, `${user}:${port}`])),
+        NATS_HTTP: `127.0.0.1:${pages[index]}`,
+      };
+      const command = [findNatsServer()!, "--config", path, "--name", name];
+      running.push(Bun.spawn(command, { env: own, stdout: "ignore", stderr: "ignore" }));
     }
     const notes: string[] = [];
     const open = (password: string) =>
@@ -219,7 +223,8 @@ describe("under systemd", () => {
     const [, start] = /^ExecStart=\S+\/bun src\/main\.ts (.*)$/m.exec(text)!;
     const words = start!
       .split(" ")
-      .map((word) => word.replace(/^\$\{(\w+)\}$/, (_, name) => variables[name] ?? ""));
+      .map((word) => word.replace(/^\$\{(\w+)\}$/, (_, name) => variables[name] ?? ""))
+      .map((word) => word.replace("%l", "a.example"));
     expect(parseCommand(words, { ...variables, WHEREHOUSE_DATA_DIR: "/data" })).toMatchObject({
       ok: true,
       value: {

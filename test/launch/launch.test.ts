@@ -180,7 +180,7 @@ describe.skipIf(NODE === null)("launch.mjs", () => {
       for (const folder of ["simulation", "service", "bench", "runtime", "browser", "other"])
         expect(said.split(`${folder} ran`).length - 1).toBeGreaterThan(0);
       expect(said.match(/^Ran 1 test across 1 file\b/gm)).toHaveLength(6);
-      expect(err).toMatch(/^(Installing packages ...\n)?All tests together take about a quarter of an hour/);
+      expect(err).toMatch(/^(Installing packages ...\n)?All tests together take about 20 minutes/);
     }
     const { out, err } = await launch("test", "./test/other");
     expect(out + err).not.toContain("sim ran");

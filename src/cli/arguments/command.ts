@@ -54,6 +54,7 @@ export type Command =
   | JoinCommand
   | VerifyCommand
   | ClusterInitCommand
+  | ClusterNodesCommand
   | { readonly kind: "help"; readonly topic: HelpTopic | null }
   | { readonly kind: "version" };
 
@@ -61,6 +62,7 @@ export type KeysListCommand = PlainCommand<"keys list">;
 export type SettingsListCommand = PlainCommand<"settings list">;
 export type SealCommand = PlainCommand<"seal">;
 export type VerifyCommand = PlainCommand<"verify">;
+export type ClusterNodesCommand = PlainCommand<"cluster nodes">;
 
 /** A command that takes flags only, and needs no more than what they say. */
 type PlainCommand<Name extends CommandName> = {
@@ -70,7 +72,7 @@ type PlainCommand<Name extends CommandName> = {
 
 /** Commands of two words, by the first: what may follow. */
 const GROUPS = {
-  cluster: "init",
+  cluster: "init or nodes",
   keys: "create, list, link, revoke or passphrase",
   quarantine: "list, show, replay or delete",
   settings: "list or set",
@@ -117,6 +119,7 @@ const PARSERS: { readonly [Name in CommandName]: Parse<Name> } = {
   join: parseJoin,
   verify: flagsOnly((values, dataDir) => ok({ kind: "verify", dataDir, ...values })),
   "cluster init": flagsOnly(parseClusterInit),
+  "cluster nodes": flagsOnly((values, dataDir) => ok({ kind: "cluster nodes", dataDir, ...values })),
 };
 
 /** For a command that takes no other arguments. */

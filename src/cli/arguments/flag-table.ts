@@ -314,7 +314,7 @@ export const FLAGS = {
       name: "key",
       takes: KEY,
       variable: "WHEREHOUSE_KEY",
-      does: "a key that may operate; other users can't see the variable",
+      does: "a key that may operate; better in the variable, which other users of the machine can't see",
     },
     again: { name: "again", does: "replace the archive of a node that has to copy again" },
     json: { name: "json", does: "what was done as JSON" },
@@ -336,6 +336,9 @@ export const FLAGS = {
     logBytesMax: CLUSTER_FLAGS.logBytesMax,
     natsAuthoritiesFile: CLUSTER_FLAGS.natsAuthoritiesFile,
     json: { name: "json", does: "what was done as JSON" },
+  },
+  "cluster nodes": {
+    json: { name: "json", does: "the nodes as JSON" },
   },
 } as const satisfies Record<string, FlagRows>;
 

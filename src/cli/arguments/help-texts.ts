@@ -29,10 +29,10 @@ export const HELP_TEXTS: Readonly<Record<CommandName, HelpText>> = {
     before: `Answers requests until it is told to stop (Ctrl-C, SIGTERM), finishes what it accepted, and exits with 0.
 In an empty data directory it makes a first key for the app "default": shown once on a terminal, else
 written to the file first-key in the data directory. A terminal is shown a link to the map too, which signs in
-once. Events go to standard error, one line of JSON each (as
-sentences where that is a terminal); debug has one for each request too.`,
-    after: `What opens the servers of --log is in WHEREHOUSE_NATS_USER and WHEREHOUSE_NATS_PASSWORD, in
-WHEREHOUSE_NATS_TOKEN, or in WHEREHOUSE_NATS_CREDENTIALS, the path of a .creds file.`,
+once. Events go to standard error, one line of JSON each (as sentences where that is a terminal); debug has
+one for each request too.`,
+    after: `Credentials for the servers of --log are read from WHEREHOUSE_NATS_USER and WHEREHOUSE_NATS_PASSWORD, from
+WHEREHOUSE_NATS_TOKEN, or from WHEREHOUSE_NATS_CREDENTIALS, the path of a .creds file.`,
     example: (program) => `${program} serve --port 8080 --cors-origin https://map.example.org`,
   },
   demo: {
@@ -242,12 +242,12 @@ is not whole is refused, and its bad files are named.`,
     takes: "URL",
     does: "make one more node of a cluster, from a copy of another",
     before: `\
-Copies archive and quarantine of the running node at URL to a new data directory, which must not be there or be
-empty, and notes where the cluster's log goes on. Every file is checked. A copy that was broken off goes on
-where it was when the same command is given again. What to start then is printed.
+Copies the archive and quarantine of the running node at URL to a data directory that is empty or does not
+exist yet, and notes where in the cluster's log to go on. Every file is checked. A copy that was broken off
+goes on where it was when the same command is given again. At the end it prints what to start.
 
-A node that was away for too long says at its start that it must copy again: --again copies to its directory,
-and what its own archive holds alike is not sent. Its archive is replaced when all of the other is there.`,
+A node that was away for too long says at its start that it must copy again: --again copies into its
+directory, and files that it already has are not sent. Its archive is replaced once the copy is complete.`,
     example: (program) => `${program} join https://node-a.example.org --data-dir /var/lib/wherehouse`,
   },
   verify: {
@@ -274,19 +274,28 @@ up for good: answers go without its records then, and say that they are incomple
     takes: "",
     does: "move the data directory into a cluster of several nodes",
     before: `\
-Makes the data directory that of the first node of a cluster, whose log is a stream on NATS servers. What the
-archive does not hold yet is published to the stream, in its order; keys, settings and pass phrases become
-those of all nodes. No server may run on the directory meanwhile, and the stream must be new: it is made.
+Turns the data directory into the first node of a cluster, whose log is a stream on NATS servers. What the
+archive does not hold yet is published to the stream, in the order of the log; keys, settings and pass phrases
+are then shared by all nodes. No server may run on the directory meanwhile, and the stream must be new: it is
+created.
 
 Interrupted anywhere, the directory is as it was, and the same command goes on: what is in the stream already
 is compared with the log, so nothing is in it twice. At the end the log is renamed to wal.before-cluster.
 
-What opens the servers is in WHEREHOUSE_NATS_USER and WHEREHOUSE_NATS_PASSWORD, WHEREHOUSE_NATS_TOKEN, or
-WHEREHOUSE_NATS_CREDENTIALS, the path of a .creds file.`,
-    after: `Exit code 1 if the directory is no node's yet, since log or archive are damaged, the stream is of others, or
-the servers can't be used.`,
+Credentials for the servers are read from WHEREHOUSE_NATS_USER and WHEREHOUSE_NATS_PASSWORD, from
+WHEREHOUSE_NATS_TOKEN, or from WHEREHOUSE_NATS_CREDENTIALS, the path of a .creds file.`,
+    after: `Exit code 1 if the directory did not become a node: log or archive is damaged, the stream belongs to others,
+or the servers can't be used.`,
     example: (program) =>
       `${program} cluster init --log nats://n1.example,n2.example,n3.example --stream wherehouse`,
+  },
+  "cluster nodes": {
+    takes: "",
+    does: "list the nodes of a cluster",
+    before: `\
+Lists every node of the cluster that the data directory belongs to, as each told last: where it is, its
+version, how far it lags, and the first message of the log that it needs. The log is kept for all of them,
+also for those that stopped, until --node-timeout. One that told nothing for 30 s is silent.`,
   },
 };
 

@@ -67,8 +67,8 @@ function summary(dataDir: string, url: string, report: JoinReport, program: stri
   const log = logUrl(cluster);
   const serve = `serve --log ${shellQuote(log)} --stream ${cluster.stream} --data-dir ${shellQuote(dataDir)}`;
   return [
-    `"${dataDir}" is a node's like ${url} now: ${all}; ${copied} in ${(durationMs / 1000).toFixed(1)} s.`,
-    "Next, with what opens the log in the environment:",
+    `"${dataDir}" is now a copy of the node at ${url}: ${all}; ${copied} in ${(durationMs / 1000).toFixed(1)} s.`,
+    "What came later is in the log. Next, with the NATS password in the environment where there is one:",
     `  ${program} ${serve}`,
     "",
   ]

@@ -1,3 +1,4 @@
+import { readClusterFile } from "../../directory/cluster-file.ts";
 import { directoryPaths } from "../../directory/paths.ts";
 import { printableLine } from "../../lib/text/printable.ts";
 import type { Platform } from "../../runtime/platform.ts";
@@ -22,6 +23,7 @@ export async function verify(
   terminal: Terminal,
 ): Promise<number> {
   await expectDataDirectory(files, dataDir);
+  if ((await readClusterFile(files, dataDir)) !== null) terminal.error(`${NODE_NOTE}\n`);
   const bar = createProgressBar("Reading the directory", terminal, errorColumns);
   const readDirectory = createVerify({
     files,
@@ -44,6 +46,10 @@ export async function verify(
   );
   return report.problems.length === 0 ? 0 : 1;
 }
+
+const NODE_NOTE =
+  "This is the directory of a node of a cluster: what is not sealed yet, keys and settings are with the NATS servers, " +
+  "and are not looked at here.";
 
 function formatReport(dataDir: string, report: DirectoryReport, listsDays: boolean): string {
   const {

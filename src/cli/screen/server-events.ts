@@ -2,6 +2,7 @@ import type { AppEvents } from "../../app.ts";
 import type { Damage } from "../../directory/set-aside.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import type { OpenDirectory } from "../../open-directory.ts";
+import { StreamError } from "../../runtime/stream/stream.ts";
 import type { SealReport } from "../../service/seal/seal.ts";
 import type { LogRefusal } from "../../wal/wal.ts";
 import { countOf } from "./counts.ts";
@@ -14,9 +15,10 @@ import { didAnything, sealSummary } from "./seal-report.ts";
 export function logEvents(log: EventLog, startedMs: number): AppEvents {
   return {
     onReady: (opened) => logReady(log, opened, secondsOf(performance.now() - startedMs)),
-    onWaiting: atMostEvery(REPEAT_NOTICE_MS, (err: unknown) =>
-      log.warn({ event: "start_waits", err }, `The start waits and tries again: ${messageOf(err)}`),
-    ),
+    onWaiting: atMostEvery(REPEAT_NOTICE_MS, (err: unknown) => {
+      const cause = err instanceof StreamError ? {} : { err }; // Its words say all.
+      log.warn({ event: "start_waits", ...cause }, `The start waits and tries again: ${messageOf(err)}`);
+    }),
     onRefusal: createRefusalNotice(log),
     onLogNote: (note) => log.warn({ event: "log" }, `Log: ${note}`),
     onArchiveNote: (note) => log.warn({ event: "archive" }, `Archive: ${note}`),

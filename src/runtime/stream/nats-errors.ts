@@ -87,6 +87,7 @@ function kindOf(causes: readonly unknown[]): StreamErrorKind | null {
 
 function wordsOf(error: unknown): string {
   if (error instanceof TimeoutError) return "no answer in time";
-  if (error instanceof NoRespondersError) return "no server takes it at the moment";
+  if (error instanceof NoRespondersError)
+    return "no server takes it: they are starting, have no majority, or lack JetStream";
   return messageOf(error);
 }

@@ -48,11 +48,12 @@ const HEADER_BYTES_MAX = 1024;
 export const openNatsStream: OpenStream = async (options) => {
   const link = await openLink(options.address, options.onNote);
   try {
-    if (!(await checkServers(link))) options.onNote(UNTOLD);
+    const isTold = await checkServers(link);
     const managed = { checkAPI: false };
     const manager = await jetstreamManager(link.connection, { ...managed, timeout: ASK_MS_MAX });
     const reader = await jetstreamManager(link.connection, { ...managed, timeout: READ_MS_MAX });
     const { created, config } = await prepareStream(link, manager, options);
+    if (!isTold) options.onNote(UNTOLD);
     const client = jetstream(link.connection, { timeout: ASK_MS_MAX });
     const check = async () => {
       await checkServers(link);

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseCommand } from "../../../src/cli/arguments/command.ts";
 import { runCommand } from "../../../src/cli/run.ts";
-import { createClusterFile, writeClusterFile } from "../../../src/directory/cluster-file.ts";
+import { encodeNodeStatus, type NodeStatus } from "../../../src/cluster/node-status.ts";
+import { createClusterFile, readClusterFile, writeClusterFile } from "../../../src/directory/cluster-file.ts";
 import { createPlatform } from "../../../src/runtime/platform.ts";
 import type { Terminal } from "../../../src/runtime/process.ts";
 import { type Stream, StreamError, type StreamOptions } from "../../../src/runtime/stream/stream.ts";
@@ -73,6 +74,7 @@ async function run(
         asked.push(args);
         return bucket;
       },
+      state: async () => ({ firstMessage: 7, lastMessage: 42, bytes: 4711, bytesMax: 1e9 }),
       close: async () => {
         isOpen = false;
       },
@@ -115,6 +117,69 @@ test("keys, settings, pass phrases and links are the cluster's, and leave no fil
     "settings.json",
   ]);
   expect(readdirSync(dataDir)).toEqual(["cluster.json"]);
+});
+
+test("cluster nodes lists what each told last, also one of a newer program, and no lease", async () => {
+  const platform = await createNode();
+  const own = (await readClusterFile(platform.files, dataDir))!.nodeId;
+  const bucket = new SimulatedBucket();
+  const nowMs = Date.now();
+  const tell = (nodeId: string, agoMs: number, status: Partial<NodeStatus>) => {
+    bucket.values.nowMs = nowMs - agoMs;
+    const told = {
+      address: `http://${nodeId}:3000`,
+      process: "p",
+      program: "0.1.0",
+      floor: 7,
+      quarantineFloor: 1,
+    };
+    const more = { appliedSequence: 9, lagMs: 12, atMs: nowMs, isUp: true };
+    bucket.values.write(nodeId, encodeNodeStatus({ ...told, ...more, ...status }));
+  };
+  tell(own, 0, {});
+  tell("b", 60_000, { address: "http://b\u001b[31m:3000", floor: 9 });
+  tell("c", 7_200_000, { isUp: false });
+  bucket.values.write("d", new TextEncoder().encode('{"version":2}'));
+  bucket.values.write("mqtt-lease", new TextEncoder().encode("{}"));
+  const { code, out, error, asked } = await run("cluster nodes", bucket);
+  expect([code, asked]).toEqual([0, [["fleet-nodes", { mustExist: true }]]]);
+  const rows = out.trimEnd().split("\n");
+  expect(
+    rows
+      .map((row) => row.split(/ {2,}/))
+      .slice(1)
+      .map(([node, , version, state]) => [node, version, state]),
+  ).toEqual([
+    [`${own} *`, "0.1.0", "up"],
+    ["b", "0.1.0", "silent"],
+    ["c", "0.1.0", "stopped"],
+    ["d", "-", "unknown"],
+  ]);
+  expect(out).not.toContain("\u001b");
+  expect([rows[1], rows[3]]).toEqual([
+    expect.stringContaining("12 ms"),
+    expect.stringMatching(/2 h ago +7$/),
+  ]);
+  expect(error).toContain("messages 7 to 42");
+  const told = JSON.parse((await run("cluster nodes --json", bucket)).out);
+  expect(told.log).toEqual({ stream: "fleet", firstMessage: 7, lastMessage: 42, bytes: 4711 });
+  expect(
+    told.nodes.map(({ nodeId, lagMs, floor }: { nodeId: string; lagMs: number; floor: number }) => [
+      nodeId,
+      lagMs,
+      floor,
+    ]),
+  ).toEqual([
+    [own, 12, 7],
+    ["b", null, 9],
+    ["c", null, 7],
+    ["d", null, null],
+  ]);
+  rmSync(join(dataDir, "cluster.json"));
+  expect(await run("cluster nodes", bucket)).toMatchObject({
+    code: 1,
+    error: expect.stringContaining("no node's"),
+  });
 });
 
 test("the way in is cluster.json's address and what the environment says", async () => {

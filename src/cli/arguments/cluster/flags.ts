@@ -10,7 +10,7 @@ export const CLUSTER_FLAGS = {
     name: "log",
     takes: LOG_SERVERS,
     otherwise: "none",
-    does: "makes this server a node of a cluster, whose log is on these NATS servers",
+    does: "run as a node of the cluster whose log is on these NATS servers",
   },
   stream: {
     name: "stream",
@@ -24,7 +24,7 @@ export const CLUSTER_FLAGS = {
     takes: MEMORY,
     goesWith: "log",
     default: DEFAULT_LOG_BYTES,
-    does: "what the stream may hold, where it is made now; its servers set as much aside",
+    does: "size of the stream, if this start creates it; the servers reserve that much",
   },
   nodeTimeoutMs: {
     name: "node-timeout",
@@ -38,7 +38,7 @@ export const CLUSTER_FLAGS = {
     takes: SERVER_URL,
     goesWith: "log",
     otherwise: "where it listens",
-    does: "this node as the others reach it",
+    does: "the address at which other nodes and people reach this one",
   },
   natsAuthoritiesFile: {
     name: "nats-ca",

@@ -84,15 +84,16 @@ function summary(
   const log = logUrl(address);
   const serve = `serve --log ${shellQuote(log)} --stream ${stream} --data-dir ${shellQuote(dataDir)}`;
   return [
-    `"${dataDir}" is a node of the stream "${stream}" now${report === null ? "." : whatIsIn(report)}`,
+    `"${dataDir}" is now a node of the stream "${stream}"${report === null ? "." : whatIsIn(report)}`,
     "What was its log is in wal.before-cluster, which nothing reads any more.",
-    "Next:",
+    "Next, with the NATS password in the environment where there is one:",
     `  ${program} ${serve}`,
   ].join("\n");
 }
 
 function whatIsIn({ records, messages, firstMessage, found, shared }: InitReport): string {
   const earlier = found === 0 ? "" : `, ${countOf(found, "message")} of them before`;
-  const files = shared.length === 0 ? "." : `, and ${shared.join(", ")} are shared.`;
-  return `: ${countOf(records, "report")} went in ${countOf(messages, "message")} from ${firstMessage} on${earlier}${files}`;
+  const files = shared.length === 0 ? "." : `. Shared with all nodes: ${shared.join(", ")}.`;
+  if (messages === 0) return `: the archive holds all of it${files}`;
+  return `: ${countOf(records, "report")} were published as ${countOf(messages, "message")} from ${firstMessage} on${earlier}${files}`;
 }
