@@ -16,8 +16,8 @@ test("parseClusterCommand() asks for one round where nothing is said", () => {
 
 test("parseClusterCommand() refuses in one line what it can't do", () => {
   for (const [words, error] of [
-    ["--rounds many", /^--rounds and --seed take a whole number/],
-    ["--seed 0", /^--rounds and --seed take a whole number/],
+    ["--rounds many", /^--rounds takes a whole number/],
+    ["--seed 0", /^--seed takes a whole number/],
     ["now", /^Unexpected argument "now"\. See --help\.$/],
     ["--fast", /^Unknown option --fast\. See --help\.$/],
   ] as const)

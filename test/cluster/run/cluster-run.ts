@@ -79,7 +79,7 @@ async function runRounds(
       faults.push(...result.faults.map((fault) => `round ${index + 1}: ${fault}`));
       if (faults.length >= FAULTS_MAX) break;
     }
-    onStep("comparing the days of all nodes");
+    onStep("comparing each day of all nodes by its SHA-256, which takes verify a while");
     const compared = await compareDays(lab);
     days.push(...compared.days);
     faults.push(...compared.faults);

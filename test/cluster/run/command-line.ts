@@ -33,12 +33,13 @@ and the log is made anew.
 Exit code 1 where anything acknowledged is lost, doubled or answered wrongly.
 
   --rounds N    rounds (1)
-  --seed N      of what is sent, and of what goes wrong when; the system's timing stays its own (the time)
+  --seed N      decides what is sent and what fails when; timing still varies (the current time)
   --save FILE   where the figures go, as JSON
   --keep        leaves the nodes' directories where they are, and says where
   --help        this text
 
-nats-server 2.15 or later is the one that NATS_SERVER names, or is on the PATH, or is made with Go.
+Needs nats-server 2.15 or later: the one named in NATS_SERVER, one built here before, one on the PATH, or one that
+is built with Go now, which takes some minutes.
 `;
 
 /** The error is one line. */
@@ -50,6 +51,7 @@ export function parseClusterCommand(args: readonly string[], nowMs: number): Res
   if (flags.positionals.length > 0) return fail(`Unexpected argument "${flags.positionals[0]}". See --help.`);
   const seed = countOf(flags.value("seed"), 1 + (nowMs % 1_000_000));
   const rounds = countOf(flags.value("rounds"), 1);
-  if (seed === null || rounds === null) return fail("--rounds and --seed take a whole number above 0.");
+  if (seed === null) return fail("--seed takes a whole number above 0.");
+  if (rounds === null) return fail("--rounds takes a whole number above 0.");
   return ok({ kind: "run", rounds, seed, keep: flags.has("keep"), save: flags.value("save") });
 }

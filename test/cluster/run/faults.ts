@@ -96,9 +96,9 @@ export async function drawFault(
   };
   switch (kind) {
     case "leader and node killed":
-      return both(serverKilled(draw, leader), nodeKilled(draw), draw.killedMs + 4000);
+      return both(leaderKilled(draw), nodeKilled(draw), draw.killedMs + 4000);
     case "leader killed":
-      return serverKilled(draw, leader);
+      return leaderKilled(draw);
     case "server killed":
       return serverKilled(draw, draw.other);
     case "leader stopped":
@@ -106,7 +106,7 @@ export async function drawFault(
     case "server stopped":
       return serverStopped(draw, draw.other);
     case "leader cut off":
-      return cutOff(draw, `server ${leader + 1}`, (state) => lab.setServerLinks(leader, state));
+      return cutOff(draw, `nats-server ${leader + 1}`, (state) => lab.setServerLinks(leader, state));
     case "node killed":
       return nodeKilled(draw);
     case "node stopped":
@@ -130,7 +130,7 @@ export async function drawFault(
 
 function serverKilled({ lab: { servers }, killedMs }: Draw, server: number): Fault {
   return {
-    what: `server ${server + 1}`,
+    what: `nats-server ${server + 1}`,
     durationMs: killedMs,
     begin: () => servers.kill(server),
     end: async () => servers.restart(server),
@@ -138,9 +138,13 @@ function serverKilled({ lab: { servers }, killedMs }: Draw, server: number): Fau
   };
 }
 
+function leaderKilled(draw: Draw): Fault {
+  return { ...serverKilled(draw, draw.leader), what: `nats-server ${draw.leader + 1}, which leads the log,` };
+}
+
 function serverStopped({ lab: { servers }, stoppedMs }: Draw, server: number): Fault {
   return {
-    what: `server ${server + 1}`,
+    what: `nats-server ${server + 1}`,
     durationMs: stoppedMs,
     begin: async () => servers.stop(server),
     end: async () => servers.continue(server),

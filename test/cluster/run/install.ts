@@ -4,6 +4,9 @@ import { findNatsServer, INSTALLED_NATS_SERVER } from "../../support/nats/nats-s
 
 /** Makes sure that there is a nats-server, with Go where there is none; else says what to install, in one line. */
 export async function ensureNatsServer(onStep: (step: string) => void): Promise<string | null> {
+  const named = process.env.NATS_SERVER;
+  if (named !== undefined && named !== findNatsServer())
+    return `NATS_SERVER names ${named}, which is no nats-server of version 2.15 or later.`;
   if (findNatsServer() !== null) return null;
   const version = basename(INSTALLED_NATS_SERVER).replace("nats-server-", "v");
   const go = Bun.which("go") ?? Bun.which("/usr/local/go/bin/go");

@@ -30,6 +30,8 @@ export interface RoundResult extends RoundVerdict {
   /** The longest time from the fault on in which nothing was acknowledged. */
   readonly silenceMs: number;
   readonly batches: number;
+  /** Batches that were refused, or whose answer was lost; clients send them again. */
+  readonly refused: number;
   readonly questions: number;
   /** Asked of two nodes in vain. */
   readonly failedQuestions: number;
@@ -88,6 +90,7 @@ export async function runRound(options: RoundOptions): Promise<RoundResult> {
     what: fault.what,
     silenceMs: silenceOf(puts, beginMs, endMs),
     batches: puts.filter(({ outcome }) => outcome === "ok").length,
+    refused: puts.filter(({ outcome }) => outcome !== "ok").length,
     ...asked,
     failures: asked.failedQuestions === 0 ? [] : failures,
   };

@@ -29,9 +29,16 @@ export function summaryText(run: ClusterRun): string {
     }),
     ["  lost", String(total(({ lost }) => lost))],
     ["  twice", String(total(({ twice }) => twice))],
-    ["questions", total(({ questions }) => questions).toLocaleString("en")],
-    ["  failed at two nodes", String(total(({ failedQuestions }) => failedQuestions))],
-    ["longest time without acks", seconds(Math.max(0, ...rounds.map(({ silenceMs }) => silenceMs)))],
+    [
+      "batches refused or without an answer, and sent again",
+      total(({ refused }) => refused).toLocaleString("en"),
+    ],
+    ["questions asked", total(({ questions }) => questions).toLocaleString("en")],
+    ["  answered by neither of two nodes", String(total(({ failedQuestions }) => failedQuestions))],
+    [
+      "longest time in which nothing was acknowledged",
+      seconds(Math.max(0, ...rounds.map(({ silenceMs }) => silenceMs))),
+    ],
     [
       "days with the same SHA-256 on all nodes",
       `${days.filter(({ isSame }) => isSame).length} of ${days.length}`,
@@ -40,8 +47,8 @@ export function summaryText(run: ClusterRun): string {
   const lines = [formatTable(["what", "found"], facts)];
   if (rounds.length > 1) lines.push(kindsTable(rounds));
   lines.push(...faults.map((fault) => `wrong: ${fault}\n`));
-  lines.push(...kept.map((directory) => `kept: ${directory}\n`));
   lines.push(isGood(run) ? "Nothing is missing.\n" : "Something is wrong.\n");
+  lines.push(...kept.map((directory) => `kept: ${directory}\n`));
   return lines.join("");
 }
 
@@ -57,7 +64,7 @@ function kindsTable(rounds: readonly RoundResult[]): string {
     ];
   });
   return formatTable(
-    ["what went wrong", ">rounds", ">without acks, median", ">worst", ">failed questions"],
+    ["what went wrong", ">rounds", ">nothing acknowledged, median", ">worst", ">failed questions"],
     rows,
   );
 }
@@ -81,6 +88,6 @@ export function roundText({
   failedQuestions,
 }: RoundResult): string {
   const questions = failedQuestions === 0 ? "" : `, ${failedQuestions} questions failed`;
-  const reports = `${acknowledged} reports acknowledged, ${lost} lost, ${twice} twice`;
-  return `  ${kind} (${what}): ${reports}, ${seconds(silenceMs)} without acks${questions}`;
+  const reports = `${acknowledged.toLocaleString("en")} reports acknowledged, ${lost} lost, ${twice} twice`;
+  return `  ${kind} (${what}): ${reports}; nothing was acknowledged for ${seconds(silenceMs)}${questions}`;
 }
