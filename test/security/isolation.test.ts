@@ -16,7 +16,7 @@ import { KEYED_OPERATIONS, plainPath } from "./support/operations.ts";
 setDefaultTimeout(120_000);
 afterAll(removeArchiveApps);
 
-const RUNS_IN_MEMORY = Number(process.env.WHEREHOUSE_FUZZ_RUNS ?? 25);
+const RUNS_IN_MEMORY = Number(process.env.WHEREHOUSE_FUZZ_RUNS ?? 15);
 const RUNS_WITH_ARCHIVE = Math.ceil(RUNS_IN_MEMORY / 5);
 const QUESTIONS = 80;
 const MS_PER_DAY = 86_400_000;

@@ -10,7 +10,7 @@ import { type ClusterTotals, simulateCluster } from "./cluster/cluster-run.ts";
 import { openSimulationEngine, type SimulationEngine } from "./run/engine.ts";
 import { RunFailure } from "./run/outcome.ts";
 
-const RUNS = 10;
+const RUNS = 8;
 
 /** A DuckDB for each node. */
 const engines: SimulationEngine[] = [];

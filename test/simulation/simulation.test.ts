@@ -11,7 +11,7 @@ import { openSimulationEngine } from "./run/engine.ts";
 import { simulate } from "./run/simulate.ts";
 import { simulateRun } from "./run/simulated-run.ts";
 
-const RUNS = 300;
+const RUNS = 200;
 const RUNS_A_TEST = 100;
 
 for (let from = 1; from <= RUNS; from += RUNS_A_TEST) {

@@ -37,10 +37,11 @@ function runJoin({
   files = disk,
   again = false,
   key = "operator",
+  stallMs = 500,
   ...rest
-}: Partial<Omit<JoinOptions, "peer">> & { key?: KeyName } = {}) {
+}: Partial<Omit<JoinOptions, "peer">> & { key?: KeyName; stallMs?: number } = {}) {
   const wait = async () => void waits++;
-  const asked = { url: served.url, key: served.keys[key], ask: fetch, wait, stallMs: 500 };
+  const asked = { url: served.url, key: served.keys[key], ask: fetch, wait, stallMs };
   return joinCluster({
     files,
     dataDir,
@@ -249,7 +250,7 @@ describe("join()", () => {
       }
       return ask();
     };
-    const { lastSequence, cluster } = await expectJoined();
+    const { lastSequence, cluster } = await expectJoined({ stallMs: 30_000 }); // The seal takes its time.
     expect(cluster.floor).toBe(99);
     expect((await readClusterFile(disk, dataDir))?.floor).toBe(99);
     expect(lastSequence).toBe(served.source.directory.archive.manifest.lastSequence);
