@@ -53,7 +53,7 @@ export interface GateDependencies {
   /** What keeps the service from answering (it is starting, or stopping), or null. */
   readonly unavailable: () => HttpError | null;
   readonly sequences: Pick<AppliedSequences, "current" | "ofApp">;
-  readonly minSequences: Pick<MinSequences, "reach">;
+  readonly minSequences: Pick<MinSequences, "isAsked" | "reach">;
 }
 
 /** On which terms an endpoint is asked. */
@@ -110,7 +110,7 @@ export function createGate(dependencies: GateDependencies): Gate {
     const told = (sequence: number) =>
       withSequence(headers, Math.max(sequence, sequences.ofApp(appId, view)));
     // To have a share link wait for an entry would tell it when others report.
-    if (view !== null) return begin(told(0));
+    if (view !== null || !minSequences.isAsked(request)) return begin(told(0));
     return whenThere(minSequences.reach(request, started), (reached) => {
       if (reached.ok && !reached.value.hasWaited) return begin(told(reached.value.sequence));
       if (request.signal.aborted) return CLIENT_GONE.clone();
@@ -153,16 +153,22 @@ export function createGate(dependencies: GateDependencies): Gate {
   };
 }
 
+interface RateHeaders {
+  readonly ratelimit: string;
+  readonly "ratelimit-policy": string;
+}
+
 /**
  * What an answer to a question says that it knows of the log. Taken before anything is read: memory goes on while an
  * answer is made of the archive, and a number that is taken after that would promise what the answer may lack.
  */
-function withSequence(headers: MoreHeaders, sequence: number): MoreHeaders {
-  return { ...headers, "wherehouse-sequence": String(sequence) };
+function withSequence(headers: RateHeaders, sequence: number): MoreHeaders {
+  const { ratelimit, "ratelimit-policy": policy } = headers;
+  return { ratelimit, "ratelimit-policy": policy, "wherehouse-sequence": String(sequence) };
 }
 
 /** The same of an answer to reports, which takes it last, when it knows of these too. */
-function withLastSequence(headers: MoreHeaders, sequences: GateDependencies["sequences"]): MoreHeaders {
+function withLastSequence(headers: RateHeaders, sequences: GateDependencies["sequences"]): MoreHeaders {
   return {
     ...headers,
     get "wherehouse-sequence"() {

@@ -50,9 +50,6 @@ export interface Reached {
   readonly hasWaited: boolean;
 }
 
-/** Where no header says how far memory should be. */
-const ANY = ok({ sequence: 0, hasWaited: false });
-
 export interface MinSequencesDependencies {
   readonly sequences: Pick<AppliedSequences, "current" | "waitFor">;
   readonly wait: Wait;
@@ -74,11 +71,14 @@ export class MinSequences {
     return this.#pool.taken;
   }
 
+  /** Most questions want no more than what is there. */
+  isAsked(request: Request): boolean {
+    return request.headers.has(MIN_SEQUENCE);
+  }
+
   /** Has a question wait until memory is as far as it wants. */
   reach(request: Request, holder: Holder): MaybePromise<Result<Reached, ServiceError>> {
-    const text = request.headers.get(MIN_SEQUENCE);
-    if (text === null) return ANY;
-    const asked = minSequence.parse(MIN_SEQUENCE, text);
+    const asked = minSequence.parse(MIN_SEQUENCE, request.headers.get(MIN_SEQUENCE));
     if (!asked.ok) return asked;
     const sequence = asked.value ?? 0;
     if (sequence <= this.#sequences.current) return ok({ sequence, hasWaited: false });

@@ -17,10 +17,11 @@ import type { TierName } from "../auth/tiers.ts";
  */
 const UNLIMITED_QUOTA = 999_999_999_999_999;
 const UNLIMITED = `"unlimited";r=${UNLIMITED_QUOTA};t=1`;
+const UNLIMITED_POLICY = `"unlimited";q=${UNLIMITED_QUOTA};w=1`;
 
 /** The value of `RateLimit-Policy`. */
 export function rateLimitPolicyHeader(tier: TierName, { limit, windowSeconds }: RateDecision): string {
-  return `"${tier}";q=${limit ?? UNLIMITED_QUOTA};w=${windowSeconds}`;
+  return limit === null ? UNLIMITED_POLICY : `"${tier}";q=${limit};w=${windowSeconds}`;
 }
 
 /** The value of `RateLimit`. */
