@@ -1,4 +1,5 @@
 import { isObject } from "../../lib/is-object.ts";
+import { parseJson } from "../../lib/text/long-json.ts";
 import { streamErrorOf } from "./nats-errors.ts";
 import type { NatsLink } from "./nats-link.ts";
 import { StreamError } from "./stream.ts";
@@ -80,8 +81,7 @@ async function askAll({ connection }: NatsLink): Promise<ServerSettings[]> {
 }
 
 function parseSettings(text: string): ServerSettings | null {
-  if (text === "") return null;
-  const answer: unknown = JSON.parse(text);
+  const answer = parseJson(text);
   if (!isObject(answer) || !isObject(answer.server) || !isObject(answer.data)) return null;
   const { config } = answer.data;
   if (!isObject(config) || typeof config.store_dir !== "string") return null;
