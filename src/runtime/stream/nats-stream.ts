@@ -55,11 +55,11 @@ export const openNatsStream: OpenStream = async (options) => {
     const { created, config } = await prepareStream(link, manager, options);
     if (!isTold) options.onNote(UNTOLD);
     const client = jetstream(link.connection, { timeout: ASK_MS_MAX });
-    const check = async () => {
-      await checkServers(link);
-      await checkSettings(link, manager, options.address.stream);
+    const checks = {
+      servers: () => checkServers(link),
+      settings: () => checkSettings(link, manager, options.address.stream),
     };
-    const trust = new NatsTrust(link, check, options.onNote);
+    const trust = new NatsTrust(link, checks, options.onNote);
     return new NatsStream(options, created, config.num_replicas, { link, manager, reader, client, trust });
   } catch (error) {
     await link.close();

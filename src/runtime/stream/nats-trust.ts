@@ -4,23 +4,32 @@ import { StreamError } from "./stream.ts";
 /** A server that was away, or settings that somebody changes, are found this often; after a reconnect at once. */
 const CHECK_MS = 5 * 60_000;
 
+/** What is looked at. Each rejects with a `StreamError`, `refused` where what is acknowledged would not be kept. */
+export interface TrustChecks {
+  /** Answered within two seconds by any server. After a reconnect nothing is published before. */
+  servers(): Promise<unknown>;
+  /** Answered by a leader, which there may be none of for a while. */
+  settings(): Promise<unknown>;
+}
+
 /**
  * Whether the servers still keep what they acknowledge. While they don't nothing is given to them: whoever would report
  * is told so, and questions go on.
  */
 export class NatsTrust {
   readonly #link: NatsLink;
-  readonly #check: () => Promise<void>;
+  readonly #checks: TrustChecks;
   readonly #onNote: (note: string) => void;
   readonly #forgetFind: () => void;
   readonly #timer: NodeJS.Timeout;
+  readonly #refusals = new Map<keyof TrustChecks, StreamError>();
   #checking: Promise<void> = Promise.resolve();
-  #refusal: StreamError | null = null;
+  #checkingLater: Promise<void> = Promise.resolve();
 
-  /** `check` rejects with a `StreamError`, `refused` where they don't; it has been called once already. */
-  constructor(link: NatsLink, check: () => Promise<void>, onNote: (note: string) => void) {
+  /** Both checks have been made once already. */
+  constructor(link: NatsLink, checks: TrustChecks, onNote: (note: string) => void) {
     this.#link = link;
-    this.#check = check;
+    this.#checks = checks;
     this.#onNote = onNote;
     this.#forgetFind = link.onFind(() => this.#checkAgain());
     this.#timer = setInterval(() => this.#checkAgain(), CHECK_MS);
@@ -30,7 +39,7 @@ export class NatsTrust {
   /** Rejects with a `StreamError` where they don't, as far as they tell. */
   async confirm(): Promise<void> {
     await this.#checking;
-    if (this.#refusal !== null) throw this.#refusal;
+    for (const refusal of this.#refusals.values()) throw refusal;
   }
 
   close(): void {
@@ -39,20 +48,23 @@ export class NatsTrust {
   }
 
   #checkAgain(): void {
-    if (!this.#link.isClosed) this.#checking = this.#checking.then(() => this.#look());
+    if (this.#link.isClosed) return;
+    this.#checking = this.#checking.then(() => this.#look("servers"));
+    this.#checkingLater = this.#checkingLater.then(() => this.#look("settings"));
   }
 
-  async #look(): Promise<void> {
+  async #look(check: keyof TrustChecks): Promise<void> {
+    const before = this.#refusals.get(check);
     try {
-      await this.#check();
-      if (this.#refusal !== null) this.#onNote("The NATS servers keep what they acknowledge again.");
-      this.#refusal = null;
+      await this.#checks[check]();
+      this.#refusals.delete(check);
+      if (before !== undefined) this.#onNote("The NATS servers keep what they acknowledge again.");
     } catch (error) {
       if (!(error instanceof StreamError)) throw error;
       if (error.kind !== "refused") return; // Nobody can say; what was known stays.
-      if (this.#refusal?.message !== error.message)
+      if (before?.message !== error.message)
         this.#onNote(`${error.message} No reports are taken until then.`);
-      this.#refusal = error;
+      this.#refusals.set(check, error);
     }
   }
 }

@@ -139,7 +139,7 @@ function serverKilled({ lab: { servers }, killedMs }: Draw, server: number): Fau
 }
 
 function leaderKilled(draw: Draw): Fault {
-  return { ...serverKilled(draw, draw.leader), what: `nats-server ${draw.leader + 1}, which leads the log,` };
+  return { ...serverKilled(draw, draw.leader), what: `the log's leader, nats-server ${draw.leader + 1}` };
 }
 
 function serverStopped({ lab: { servers }, stoppedMs }: Draw, server: number): Fault {

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { jetstreamManager } from "@nats-io/jetstream";
 import { credsAuthenticator, nkeys } from "@nats-io/transport-node";
 import { openNatsStream } from "../../../src/runtime/stream/nats-stream.ts";
 import { type StreamAddress, StreamError } from "../../../src/runtime/stream/stream.ts";
@@ -140,6 +141,31 @@ describe.if(hasNatsServer("the tests of how streams on NATS are set up"))("a sin
     expect(notes.join()).toContain("does not sync what it acknowledges");
     await comeBack("always");
     await until(async () => (await publish("b")) === 2);
+    await stream.close();
+  });
+
+  test("whose stream somebody has set to lose messages is given nothing once that is seen", async () => {
+    const servers = await start({});
+    const stream = await openNatsStream({
+      address: { ...CLEAR, servers },
+      create: { firstMessage: 1, bytesMax: 1_000_000 },
+      onNote: () => undefined,
+    });
+    expect(await stream.publish(new Uint8Array(3), "a")).toBe(1);
+    await cluster!.ask(async (connection) => {
+      const manager = await jetstreamManager(connection);
+      await manager.streams.update("wherehouse", { max_age: 3600e9 });
+    });
+    await cluster!.kill(0);
+    cluster!.restart(0);
+    await cluster!.whole("wherehouse");
+    let number = 0;
+    await until(async () => {
+      const refused = await stream.publish(new Uint8Array(3), `${number++}`).catch((error) => error);
+      return (
+        refused instanceof StreamError && refused.kind === "refused" && refused.message.includes("max_age")
+      );
+    });
     await stream.close();
   });
 
