@@ -143,7 +143,7 @@ export async function openApp(
       keepsChanges: true,
       ...(node === null ? {} : { stream: node.directoryStream }),
     });
-    const ready = opening
+    const ready = noteFailure(opening, node)
       .then((directory) => begin(directory, state, events, node))
       .then(() => broker.open(services));
     const running = { state, watches, services, eventLoop, listener, broker, baseMap, node, ready, release };
@@ -154,6 +154,19 @@ export async function openApp(
     await listener?.stop(0);
     if (held !== null) await closeHeld(held);
     release();
+    throw error;
+  }
+}
+
+/** A node whose start can't go on tells the others, before anybody hears of it here. */
+async function noteFailure(
+  opening: Promise<OpenDirectory>,
+  node: ClusterNode | null,
+): Promise<OpenDirectory> {
+  try {
+    return await opening;
+  } catch (error) {
+    await node?.noteFailedStart(error);
     throw error;
   }
 }
@@ -306,7 +319,7 @@ async function stop(running: Running): Promise<void> {
   await Promise.all([state.directory?.exports.stop(), listener.stop(STOP_GRACE_MS), broker.close()]);
   await baseMap.close();
   node?.breakOffStart();
-  await ready.catch((error) => node?.noteFailedStart(error)); // Whoever waits for `ready` has heard of it.
+  await ready.catch(() => undefined); // Whoever waits for it has heard of it.
   if (state.directory === null) release();
   else await state.directory.close();
   await node?.close();

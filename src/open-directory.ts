@@ -297,6 +297,7 @@ function createSchedule(options: OpenDirectoryOptions, parts: SealParts): SealSc
         }),
       daysAtOnce: sealDaysAtOnce,
       acknowledgedParts: () => readAcknowledgedParts(files, damaged),
+      hasFarDays: options.stream !== undefined,
     }),
     hot,
     clock,

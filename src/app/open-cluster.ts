@@ -59,9 +59,8 @@ export async function openCluster(
   const position = await readStreamPosition(parts.files, quarantine);
   const bytesMax = cluster.logBytesMax;
   const opened: Stream[] = [];
+  const told = { ...parts, onLogNote: withoutRepeats(parts.onLogNote) };
   const open = async (name: string, created: string | null, bytesMax: number) => {
-    // Both have connections to the same servers, of which one tells.
-    const told = opened.length === 0 ? parts : { ...parts, onLogNote: () => undefined };
     const stream = await openPatiently(name, cluster, { isNew: created === null, bytesMax }, told);
     opened.push(stream);
     if (created !== null && created !== stream.created) throw madeAnew(dataDir, created, stream);
@@ -132,6 +131,16 @@ async function beginFile(
         `--log ${logUrl(address)} --stream ${address.stream}. To add a node: join URL, with an empty directory.`,
     );
   return createClusterFile(address);
+}
+
+/** Two streams have connections to the same servers, and tell the same of them. */
+function withoutRepeats(tell: (note: string) => void): (note: string) => void {
+  let last = "";
+  return (note) => {
+    if (note === last) return;
+    last = note;
+    tell(note);
+  };
 }
 
 async function openPatiently(

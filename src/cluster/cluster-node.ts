@@ -197,7 +197,7 @@ export class ClusterNode {
 
   /** Says that this node is away for a while, and lets the servers go. */
   async close(): Promise<void> {
-    const wasUp = !this.#isStopped;
+    const wasUp = !this.#isStopped && !this.#nodes.isOlderSeen; // Its name is the other's.
     const leaving = this.#stop().then(async () => {
       if (wasUp) await this.#orNote(() => this.#tell());
     });

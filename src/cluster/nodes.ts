@@ -12,7 +12,7 @@ interface SeenNode {
   /** Null where this program can't read it. */
   readonly status: NodeStatus | null;
   /** When it last told something new, by our clock that no setting moves. */
-  readonly seenMs: number;
+  seenMs: number;
 }
 
 /** All nodes of a cluster, as each tells of itself. */
@@ -26,6 +26,8 @@ export class Nodes {
   #formerProcess: string | null = null;
   /** The last other process that was seen under our own name. */
   #strangerProcess: string | null = null;
+  #strangerRevision = 0;
+  #readMs = Number.NEGATIVE_INFINITY;
   #impostor: NodeStatus | null = null;
 
   constructor(bucket: Bucket, ownId: string, monotonicMs = () => performance.now()) {
@@ -63,6 +65,10 @@ export class Nodes {
     const ids = new Set(entries.map(({ key }) => key));
     for (const id of this.#seen.keys()) if (!ids.has(id)) this.#seen.delete(id);
     for (const entry of entries) this.#note(entry);
+    const nowMs = this.#monotonicMs();
+    // Who could not look for a while has not seen who told of itself meanwhile.
+    if (nowMs - this.#readMs > LIVE_MS) for (const seen of this.#seen.values()) seen.seenMs = nowMs;
+    this.#readMs = nowMs;
   }
 
   /** How many share the work now, with this one. */
@@ -111,11 +117,14 @@ export class Nodes {
     const status = parseNodeStatus(value);
     this.#seen.set(key, { revision, writtenMs, status, seenMs: this.#monotonicMs() });
     if (key !== this.#ownId || status === null || this.#ownProcess === "") return;
-    if (status.process !== this.#ownProcess) this.#meet(status);
+    // What it says as it stops is no reason for another to stop.
+    if (status.process !== this.#ownProcess && status.isUp) this.#meet(status, revision);
   }
 
-  #meet(stranger: NodeStatus): void {
+  #meet(stranger: NodeStatus, revision: number): void {
+    if (revision <= this.#strangerRevision) return; // A server that lags tells it once more.
     if (stranger.process === this.#strangerProcess) this.#impostor = stranger;
     this.#strangerProcess = stranger.process;
+    this.#strangerRevision = revision;
   }
 }

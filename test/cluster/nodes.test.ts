@@ -134,6 +134,17 @@ test.each([
   },
 );
 
+test("who could not look for as long as the timeout forgets nobody who may have told of itself meanwhile", async () => {
+  const { time, a, b } = openNodes();
+  await b.nodes.tell({ ...STATUS, floor: 3 });
+  await a.nodes.tell(STATUS);
+  await a.nodes.read();
+  time.monotonicMs = 8 * DAY_MS;
+  await a.nodes.read();
+  expect(await a.nodes.forgetAway(0, 7 * DAY_MS)).toEqual([]);
+  expect(a.nodes.floor("floor", 100)).toBe(3);
+});
+
 test("what is known stays known where the servers can't be asked", async () => {
   const { a, b } = openNodes();
   await b.nodes.tell({ ...STATUS, floor: 3 });
@@ -160,7 +171,13 @@ test("another process under a node's name is found when it tells of itself twice
   expect(await impostorAfter(tell)).toBeNull();
   expect(await impostorAfter(() => write({ process: "former" }))).toBeNull();
   expect(await impostorAfter(tell)).toBeNull();
+  const late = values.entries.get("a")!;
   expect(await impostorAfter(() => write({ process: "other" }))).toBeNull();
+  const once = values.entries.get("a")!;
+  expect(await impostorAfter(() => values.entries.set("a", late))).toBeNull();
+  expect(await impostorAfter(() => values.entries.set("a", once))).toBeNull(); // By a server that lags, once more.
+  expect(await impostorAfter(tell)).toBeNull();
+  expect(await impostorAfter(() => write({ process: "other", isUp: false }))).toBeNull(); // It stops by itself.
   expect(await impostorAfter(tell)).toBeNull();
   expect(await impostorAfter(() => write({ process: "other" }))).toMatchObject({ process: "other" });
 });

@@ -34,7 +34,6 @@ export async function followStream(
   let isAtWork = false; // What the work throws is no failure of ours, whatever it is.
   while (!signal.aborted && !stream.link.isClosed) {
     try {
-      const before = next;
       for await (const message of readInOrder(stream, next, last, signal)) {
         next = message.number + 1;
         last = { number: message.number, id: message.id };
@@ -42,9 +41,10 @@ export async function followStream(
         const taken = onMessage(message);
         if (taken !== undefined) await taken;
         isAtWork = false;
+        behindSinceMs = 0;
         if (signal.aborted) return;
       }
-      if (next > before) behindSinceMs = 0;
+      behindSinceMs = 0;
     } catch (error) {
       if (isAtWork || !(error instanceof StreamError) || error.kind !== "unreachable") throw error;
       if (!(error instanceof BehindError)) behindSinceMs = 0;

@@ -29,7 +29,9 @@ interface ServerSettings {
  * us.
  */
 export async function checkServers(link: NatsLink): Promise<boolean> {
-  const { server_name: server = "", version = "" } = link.connection.info ?? {};
+  const { info } = link.connection;
+  if (info === undefined) throw new StreamError("unreachable", "No NATS server has told of itself yet.");
+  const { server_name: server = "", version = "" } = info;
   refuseOld(server, version);
   const answers = await askAll(link);
   for (const answer of answers) {

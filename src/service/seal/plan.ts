@@ -15,14 +15,19 @@ export function windowStart(nowMs: number): UtcDay {
 }
 
 /**
- * The days of which memory holds something that belongs into the archive, the oldest first. So do days that are further
- * ahead than the window is long, which a clock that was wrong let in: a cluster's log is kept from the first message on
- * that has anything of a day that is not archived, and these would not be for years.
+ * The days of which memory holds something that belongs into the archive, the oldest first.
+ *
+ * A cluster's log is kept from the first message on that has anything of a day that is not archived. So where it
+ * `hasFarDays` days that are further ahead than the window is long are due too, which another node's clock let in: they
+ * would not be for years. Where memory has nothing of the window it is this clock that is wrong, and they are not.
  */
-export function planSeal(inMemory: readonly DayInMemory[], nowMs: number): UtcDay[] {
+export function planSeal(inMemory: readonly DayInMemory[], nowMs: number, hasFarDays = false): UtcDay[] {
   const start = windowStart(nowMs);
   const end = utcDayOf(startOfUtcDayMs(nowMs) + WINDOW_DAYS * MS_PER_DAY);
-  return inMemory.filter(({ day, isSealed }) => isSealed || day < start || day > end).map(({ day }) => day);
+  const sealsFar = hasFarDays && inMemory.some(({ day }) => day >= start && day <= end);
+  return inMemory
+    .filter(({ day, isSealed }) => isSealed || day < start || (sealsFar && day > end))
+    .map(({ day }) => day);
 }
 
 /** What a seal goes by from its beginning to its end, however the clock or the retention change meanwhile. */

@@ -40,6 +40,8 @@ export interface SealReport {
 }
 
 export interface SealDependencies extends FoldDependencies {
+  /** Whether days far ahead are due (`planSeal`): of a cluster, whose log would be kept for them. */
+  readonly hasFarDays?: boolean;
   readonly hot: HotStore;
   readonly log: Pick<Wal, "rotate" | "trim" | "currentDays" | "mayHold">;
   readonly clock: Clock;
@@ -78,7 +80,7 @@ export function createSeal(dependencies: SealDependencies): Seal {
 
     // In one turn: a report that came between would be covered by the sealing's sequence and be of no day that is
     // folded.
-    const days = planSeal(hot.daysInMemory(), nowMs);
+    const days = planSeal(hot.daysInMemory(), nowMs, dependencies.hasFarDays);
     const plan = planRetention(archive.manifest, new Set(days), (day) => log.mayHold(day), time);
     const oldestMs = oldestNeededMs(archive.manifest, days, plan, time);
     const sealing = hot.seal(days);

@@ -36,7 +36,8 @@ export async function openStreamLog(
   const { askState: state = () => stream.state() } = options;
   const asked = { name: stream.name, state };
   const { firstMessage, lastMessage, bytes } = await reachedState(asked, fromMessage);
-  if (messageOf(coveredSequence) > lastMessage) throw lostEnd(stream.name, lastMessage, coveredSequence);
+  const coveredMessage = messageOf(coveredSequence);
+  if (coveredMessage > lastMessage) throw lostEnd(stream.name, lastMessage, coveredMessage);
   const share = (lastMessage + 1 - fromMessage) / Math.max(1, lastMessage + 1 - firstMessage);
   const totalBytes = Math.ceil(bytes * share);
   const recovery = { segments: 0, entries: 0, records: 0, bytes: 0, damage: [], tornTail: null };
@@ -100,23 +101,27 @@ export async function openStreamLog(
 }
 
 /** Its numbers would be given again, and what has them would pass for archived. */
-function lostEnd(stream: string, lastMessage: number, coveredSequence: number): StreamError {
+function lostEnd(stream: string, lastMessage: number, knownMessage: number): StreamError {
   return new StreamError(
     "refused", // Not gone: it may be restored, and until then the log is kept for this node.
-    `The stream "${stream}" ends with message ${lastMessage}, and this node has archived message ` +
-      `${messageOf(coveredSequence)}: the servers have lost messages that they had acknowledged. Restore the stream, ` +
+    `The stream "${stream}" ends with message ${lastMessage}, and this node knows message ` +
+      `${knownMessage}: the servers have lost messages that they had acknowledged. Restore the stream, ` +
       "or begin another one with what this node has: export.",
   );
 }
 
-/** Asks the stream. Throws a `StreamError`, `gone` where it has not all from this message on. */
+/**
+ * Asks the stream. Throws a `StreamError`, `gone` where others have purged what comes from this message on, `refused`
+ * where the stream does not come up to it.
+ */
 export async function reachedState(
   stream: Pick<Stream, "name" | "state">,
   fromMessage: number,
 ): Promise<StreamState> {
   const state = await stream.state();
   const { firstMessage, lastMessage } = state;
-  if (fromMessage >= firstMessage && fromMessage <= lastMessage + 1) return state;
+  if (fromMessage > lastMessage + 1) throw lostEnd(stream.name, lastMessage, fromMessage - 1);
+  if (fromMessage >= firstMessage) return state;
   const has = lastMessage < firstMessage ? "none" : `${firstMessage} to ${lastMessage}`;
   throw new StreamError(
     "gone",

@@ -27,11 +27,14 @@ describe("planSeal()", () => {
     );
   });
 
-  test("takes days that nobody can have reported yet: no log is kept for years on their account", () => {
-    const inMemory = ["2026-01-28", "2026-02-04", "2026-02-05", "2030-01-01"].map((name) => {
-      return { day: day(name), records: 1, isSealed: false };
-    });
-    expect(planSeal(inMemory, NOON_MS)).toEqual([day("2026-02-05"), day("2030-01-01")]);
+  test("takes days that nobody can have reported yet in a cluster, whose log would be kept for them for years", () => {
+    const held = (...names: string[]) =>
+      names.map((name) => ({ day: day(name), records: 1, isSealed: false }));
+    const inMemory = held("2026-01-28", "2026-02-04", "2026-02-05", "2030-01-01");
+    expect(planSeal(inMemory, NOON_MS, true)).toEqual([day("2026-02-05"), day("2030-01-01")]);
+    expect(planSeal(inMemory, NOON_MS)).toEqual([]);
+    // A clock that is weeks behind seals nothing of the present.
+    expect(planSeal(held("2026-02-20", "2026-02-21"), NOON_MS, true)).toEqual([]);
   });
 
   test("moves with midnight in UTC", () => {

@@ -46,8 +46,8 @@ export async function listNodes(
     throw new ClusterError(`"${dataDir}" is the directory of a single process, and no node's.`);
   const name = nodesBucketName(file.address.stream);
   return withBucket(dataDir, file, name, platform, async (bucket, stream) => {
-    const nowMs = clock.nowMs();
     const [entries, state] = await Promise.all([bucket.entries(), stream.state()]);
+    const nowMs = Math.max(clock.nowMs(), ...entries.map(({ writtenMs }) => writtenMs));
     const told = entries
       .filter(({ key }) => isNodeKey(key))
       .map((entry) => toldBy(entry, file.nodeId, nowMs));
