@@ -40,8 +40,18 @@ export function bucketStreamOf(bucket: string): string {
 }
 
 export async function openBucket(tools: BucketTools, settings: BucketSettings): Promise<Bucket> {
-  const { name, ttlMs, mustExist, replicas } = settings;
-  const kv = await tools.link.ask(`open the bucket "${name}"`, async () => {
+  const { name, mustExist = false } = settings;
+  try {
+    return new NatsBucket(tools, name, await openValues(tools, settings));
+  } catch (error) {
+    // Of nodes that begin at once another has made it, and the server that was asked had not heard of it yet.
+    if (mustExist || !(error instanceof StreamError) || error.kind !== "gone") throw error;
+    throw new StreamError("unreachable", error.message, error);
+  }
+}
+
+function openValues(tools: BucketTools, { name, ttlMs, mustExist, replicas }: BucketSettings): Promise<KV> {
+  return tools.link.ask(`open the bucket "${name}"`, async () => {
     const kvm = new Kvm(tools.client);
     const opened = mustExist
       ? await kvm.open(name, { allow_direct: false })
@@ -68,7 +78,6 @@ export async function openBucket(tools: BucketTools, settings: BucketSettings): 
       );
     return opened;
   });
-  return new NatsBucket(tools, name, kv);
 }
 
 class NatsBucket implements Bucket {

@@ -87,10 +87,24 @@ async function createStream(
       if (isApiError(error, API_ERRORS.replicasNotSupported))
         return await manager.streams.add({ ...config, num_replicas: 1 }); // There is one server only.
       // Somebody else was quicker, and wanted another size.
-      if (isApiError(error, API_ERRORS.streamNameInUse)) return await manager.streams.info(name);
+      if (isApiError(error, API_ERRORS.streamNameInUse)) return await infoOfNew(manager, name);
       throw error;
     }
   });
+}
+
+/** Of a stream that somebody else has just made: not every server has heard of it yet. */
+async function infoOfNew(manager: JetStreamManager, name: string): Promise<StreamInfo> {
+  try {
+    return await manager.streams.info(name);
+  } catch (error) {
+    if (!isApiError(error, API_ERRORS.streamNotFound)) throw error;
+    throw new StreamError(
+      "unreachable",
+      `The stream "${name}" was made just now, and is not there yet.`,
+      error,
+    );
+  }
 }
 
 export function subjectOf(stream: string): string {

@@ -85,6 +85,14 @@ describe.if(hasNatsServer("the tests of buckets on NATS"))("a bucket on three se
     await cluster.whole("KV_values");
   });
 
+  test("is there for all who make it at once, or not yet", async () => {
+    const streams = await Promise.all(Array.from({ length: 6 }, () => open()));
+    for (let round = 0; round < 8; round++) {
+      const opened = await Promise.all(streams.map((stream) => kindOf(stream.bucket(`new-${round}`))));
+      expect(opened.filter((kind) => kind !== null && kind !== "unreachable")).toEqual([]);
+    }
+  });
+
   test("update() writes where nobody else has written meanwhile, and else tells of a conflict", async () => {
     const bucket = await (await open()).bucket("updates");
     const first = await bucket.update("keys", bytesOf("1"), 0);
