@@ -9,8 +9,7 @@ import {
   DEFAULT_TOPIC_FILTER,
   DEFAULT_VIEWERS,
 } from "../../config.ts";
-import { CLUSTER_FLAGS } from "./cluster/flags.ts";
-import { LOG_SERVERS } from "./cluster/value-kinds.ts";
+import { CLUSTER_FLAGS, CLUSTER_INIT_FLAGS, JOIN_FLAGS } from "./cluster/flags.ts";
 import { EXPORT_FLAGS } from "./export/flags.ts";
 import type { FlagRows, FlagValues } from "./flag-row.ts";
 import { IMPORT_FLAGS } from "./import/flags.ts";
@@ -309,34 +308,14 @@ export const FLAGS = {
   restore: {
     json: { name: "json", does: "what was done as JSON" },
   },
-  join: {
-    key: {
-      name: "key",
-      takes: KEY,
-      variable: "WHEREHOUSE_KEY",
-      does: "a key that may operate; better in the variable, which other users of the machine can't see",
-    },
-    again: { name: "again", does: "replace the archive of a node that has to copy again" },
-    json: { name: "json", does: "what was done as JSON" },
-  },
+  join: JOIN_FLAGS,
   verify: {
     json: { name: "json", does: "the report as JSON" },
     acknowledge: { name: "acknowledge", does: "note what was set aside as seen" },
     days: { name: "days", does: "list the records and the SHA-256 of each app and day (--json always does)" },
     quick: { name: "quick", does: "read log and files, and leave out whether their records agree" },
   },
-  "cluster init": {
-    logServers: {
-      name: "log",
-      takes: LOG_SERVERS,
-      required: true,
-      does: "the NATS servers of the cluster's log",
-    },
-    stream: CLUSTER_FLAGS.stream,
-    logBytesMax: CLUSTER_FLAGS.logBytesMax,
-    natsAuthoritiesFile: CLUSTER_FLAGS.natsAuthoritiesFile,
-    json: { name: "json", does: "what was done as JSON" },
-  },
+  "cluster init": CLUSTER_INIT_FLAGS,
   "cluster nodes": {
     json: { name: "json", does: "the nodes as JSON" },
   },

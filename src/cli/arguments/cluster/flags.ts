@@ -1,6 +1,6 @@
 import { DEFAULT_LOG_BYTES, DEFAULT_NODE_TIMEOUT_MS, DEFAULT_STREAM } from "../../../config.ts";
 import type { FlagRows } from "../flag-row.ts";
-import { FILE, MEMORY, SERVER_URL } from "../value-kinds.ts";
+import { FILE, KEY, MEMORY, SERVER_URL } from "../value-kinds.ts";
 import { AUTHORITIES } from "./access.ts";
 import { LOG_SERVERS, NODE_TIMEOUT, STREAM } from "./value-kinds.ts";
 
@@ -48,4 +48,30 @@ export const CLUSTER_FLAGS = {
     otherwise: "those that the runtime trusts",
     does: "certificates (PEM), one of which must have signed those of the NATS servers",
   },
+} as const satisfies FlagRows;
+
+/** Of a directory that moves in. */
+export const CLUSTER_INIT_FLAGS = {
+  logServers: {
+    name: "log",
+    takes: LOG_SERVERS,
+    required: true,
+    does: "the NATS servers of the cluster's log",
+  },
+  stream: CLUSTER_FLAGS.stream,
+  logBytesMax: CLUSTER_FLAGS.logBytesMax,
+  natsAuthoritiesFile: CLUSTER_FLAGS.natsAuthoritiesFile,
+  json: { name: "json", does: "what was done as JSON" },
+} as const satisfies FlagRows;
+
+/** Of one more node. */
+export const JOIN_FLAGS = {
+  key: {
+    name: "key",
+    takes: KEY,
+    variable: "WHEREHOUSE_KEY",
+    does: "a key that may operate; better in the variable, which other users of the machine can't see",
+  },
+  again: { name: "again", does: "replace the archive of a node that has to copy again" },
+  json: { name: "json", does: "what was done as JSON" },
 } as const satisfies FlagRows;
