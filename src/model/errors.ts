@@ -19,3 +19,8 @@ export type ServiceError =
   /** Names of UTC days whose archive lacks something the answer needs. */
   | { readonly kind: "archive_damaged"; readonly days: readonly string[] }
   | { readonly kind: "unavailable"; readonly message: string; readonly retryAfterSeconds: number };
+
+/** It may be better in so many seconds. */
+export function unavailable(message: string, retryAfterSeconds: number): ServiceError {
+  return { kind: "unavailable", message, retryAfterSeconds };
+}

@@ -1,7 +1,7 @@
 import type { HotStore } from "../../hot/hot-store.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { Scheduler } from "../../lib/schedule/scheduler.ts";
-import type { ServiceError } from "../../model/errors.ts";
+import { type ServiceError, unavailable } from "../../model/errors.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 import { halvesOf } from "../../wal/pick-reports.ts";
@@ -124,8 +124,4 @@ function refusalError(refusal: LogRefusal): ServiceError {
     case "log_closed":
       return unavailable("the server is stopping", 5);
   }
-}
-
-function unavailable(message: string, retryAfterSeconds: number): ServiceError {
-  return { kind: "unavailable", message, retryAfterSeconds };
 }

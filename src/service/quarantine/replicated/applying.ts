@@ -1,9 +1,9 @@
 import { ok, type Result } from "../../../lib/result.ts";
 import type { Timers } from "../../../lib/schedule/timers.ts";
-import type { ServiceError } from "../../../model/errors.ts";
+import { type ServiceError, unavailable } from "../../../model/errors.ts";
 import type { QuarantineStore } from "../../../quarantine/store.ts";
 import type { Operation } from "./operation.ts";
-import { type Outcome, unavailable } from "./sending.ts";
+import type { Outcome } from "./sending.ts";
 
 /** An operation that came, and what hears of it. */
 export interface Received {

@@ -1,7 +1,7 @@
 import type { RefusedMessage } from "../../../clients/refused-message.ts";
 import { fail, ok, type Result } from "../../../lib/result.ts";
 import { systemTimers, type Timers } from "../../../lib/schedule/timers.ts";
-import type { ServiceError } from "../../../model/errors.ts";
+import { type ServiceError, unavailable } from "../../../model/errors.ts";
 import type { AppId } from "../../../model/ids.ts";
 import type { QuarantineEntry } from "../../../quarantine/entry.ts";
 import type { EntryFilter, EntryPage } from "../../../quarantine/entry-index.ts";
@@ -16,7 +16,7 @@ import type { GroupPublisherOptions } from "../../../wal/stream/group-publisher.
 import { Applying, type Received } from "./applying.ts";
 import { decodeOperation, type Operation } from "./operation.ts";
 import { decodePart, type OperationPart, Reassembly } from "./parts.ts";
-import { type Outcome, Sending, unavailable } from "./sending.ts";
+import { type Outcome, Sending } from "./sending.ts";
 import { writeStreamPosition } from "./stream-position.ts";
 import { StreamShares } from "./stream-shares.ts";
 

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { fail, ok, type Result } from "../../../lib/result.ts";
 import { Semaphore } from "../../../lib/schedule/semaphore.ts";
-import type { ServiceError } from "../../../model/errors.ts";
+import { type ServiceError, unavailable } from "../../../model/errors.ts";
 import type { PreparedEntry } from "../../../quarantine/put-queue.ts";
 import type { LogRefusal } from "../../../wal/log.ts";
 import { QUARANTINE_GROUP } from "../../../wal/stream/group-message.ts";
@@ -118,8 +118,4 @@ function refusalError(refusal: LogRefusal): ServiceError {
     case "log_failed":
       return unavailable("the quarantine can't be kept alike on all nodes any more", 60);
   }
-}
-
-export function unavailable(message: string, retryAfterSeconds: number): ServiceError {
-  return { kind: "unavailable", message, retryAfterSeconds };
 }
