@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { type ClusterFile, writeClusterFile } from "../directory/cluster-file.ts";
 import { messageOf } from "../lib/message-of.ts";
-import { systemTimers, type Timers } from "../lib/schedule/timers.ts";
+import { atMost, systemTimers, type Timers } from "../lib/schedule/timers.ts";
 import type { Files } from "../runtime/files.ts";
 import { type Bucket, type Stream, StreamError, type StreamState } from "../runtime/stream/stream.ts";
 import type { Clock } from "../time/clock.ts";
@@ -201,10 +201,7 @@ export class ClusterNode {
     const leaving = this.#stop().then(async () => {
       if (wasUp) await this.#orNote(() => this.#tell());
     });
-    const { promise: late, resolve } = Promise.withResolvers<void>();
-    const stopTimer = this.#timers.after(LEAVE_MS, resolve);
-    await Promise.race([leaving, late]);
-    stopTimer();
+    await atMost(this.#timers, LEAVE_MS, leaving);
     await Promise.all([this.stream.close(), this.#parts.quarantineStream.close()]);
     await leaving; // What it still asked for nobody answers now.
   }

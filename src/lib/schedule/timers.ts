@@ -13,3 +13,14 @@ export const systemTimers: Timers = {
     return () => clearTimeout(timer);
   },
 };
+
+/** Resolves once the work has ended, or after so long; rejects as the work does. */
+export async function atMost(timers: Timers, waitMs: number, work: Promise<unknown>): Promise<void> {
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const cancel = timers.after(waitMs, resolve);
+  try {
+    await Promise.race([work, over]);
+  } finally {
+    cancel();
+  }
+}

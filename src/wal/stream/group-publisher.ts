@@ -121,14 +121,11 @@ export class GroupPublisher {
     for (const [id, group] of [...this.#groups]) this.#refuse(id, group, this.#refusal);
   }
 
-  /** Resolves once nothing waits any more, or after so long. */
-  async idle(waitMsMax = Number.POSITIVE_INFINITY): Promise<void> {
+  /** Resolves once nothing waits any more; every entry ends in time. */
+  async idle(): Promise<void> {
     if (this.bytes === 0) return;
     this.#idle ??= Promise.withResolvers();
-    const { promise, resolve } = this.#idle;
-    const stopTimer = Number.isFinite(waitMsMax) ? this.#timers.after(waitMsMax, resolve) : null;
-    await promise;
-    stopTimer?.();
+    await this.#idle.promise;
   }
 
   #publishWaiting(): void {

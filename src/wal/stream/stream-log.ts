@@ -1,4 +1,5 @@
 import { fail, type Result } from "../../lib/result.ts";
+import { atMost, systemTimers } from "../../lib/schedule/timers.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 import type { Stream, StreamMessage } from "../../runtime/stream/stream.ts";
@@ -161,7 +162,7 @@ export class StreamLog implements Wal {
   }
 
   async #finish(): Promise<void> {
-    await this.#publisher.idle(CLOSE_MS);
+    await atMost(this.#options.timers ?? systemTimers, CLOSE_MS, this.#publisher.idle());
     this.#publisher.stop({ kind: "log_closed" });
     this.#stopped.abort();
     this.#followed.resolve(); // A message may wait for a follower that never comes.

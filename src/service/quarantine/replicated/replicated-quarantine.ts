@@ -1,6 +1,6 @@
 import type { RefusedMessage } from "../../../clients/refused-message.ts";
 import { fail, ok, type Result } from "../../../lib/result.ts";
-import { systemTimers, type Timers } from "../../../lib/schedule/timers.ts";
+import { atMost, systemTimers, type Timers } from "../../../lib/schedule/timers.ts";
 import { type ServiceError, unavailable } from "../../../model/errors.ts";
 import type { AppId } from "../../../model/ids.ts";
 import type { QuarantineEntry } from "../../../quarantine/entry.ts";
@@ -115,9 +115,7 @@ export class ReplicatedQuarantine implements Quarantine {
       onFailed(error);
     });
     if (fromMessage > lastAtStart) return;
-    const stopTimer = this.#timers.after(CATCH_UP_MS, () => this.#caughtUp.resolve());
-    await this.#caughtUp.promise;
-    stopTimer();
+    await atMost(this.#timers, CATCH_UP_MS, this.#caughtUp.promise);
   }
 
   async put(messages: readonly RefusedMessage[]): Promise<Result<void, ServiceError>> {
@@ -274,11 +272,8 @@ export class ReplicatedQuarantine implements Quarantine {
     this.#stopCounting?.();
     const { publisher } = this.#sending;
     if (this.#applying.stuck === null) {
-      await publisher.idle(CLOSE_MS);
-      await Promise.race([
-        this.#sendAgain(),
-        new Promise<void>((end) => this.#timers.after(LAST_COUNT_MS, end)),
-      ]);
+      await atMost(this.#timers, CLOSE_MS, publisher.idle());
+      await atMost(this.#timers, LAST_COUNT_MS, this.#sendAgain());
     }
     publisher.stop({ kind: "log_closed" });
     this.#stopped.abort();
