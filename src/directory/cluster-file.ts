@@ -3,7 +3,7 @@ import type { ClusterAddress } from "../config.ts";
 import { parseHostPort } from "../lib/host-port.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
 import { parseVersionedJson } from "../lib/text/versioned-json.ts";
-import { FileError, type Files } from "../runtime/files.ts";
+import { type Files, readIfThere } from "../runtime/files.ts";
 import { directoryPaths } from "./paths.ts";
 
 /** What the data directory of a node remembers of its cluster. No secrets: backups may have it. */
@@ -49,13 +49,8 @@ export async function readClusterFile(
   dataDir: string,
 ): Promise<ClusterFile | null> {
   const path = directoryPaths(dataDir).cluster;
-  let bytes: Uint8Array;
-  try {
-    bytes = await files.read(path);
-  } catch (error) {
-    if (error instanceof FileError && error.code === "ENOENT") return null;
-    throw error;
-  }
+  const bytes = await readIfThere(files, path);
+  if (bytes === null) return null;
   const parsed = parseClusterFile(bytes);
   if (!parsed.ok) throw new ClusterFileError(path, parsed.error);
   return parsed.value;

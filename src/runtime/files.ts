@@ -102,6 +102,16 @@ export function isPassing(error: unknown): boolean {
   return isOutOfDescriptors(error) || (error instanceof FileError && codes.includes(error.code));
 }
 
+/** A file's bytes, or null where there is none. Throws a `FileError` where it can't be read. */
+export async function readIfThere(files: Pick<Files, "read">, path: string): Promise<Uint8Array | null> {
+  try {
+    return await files.read(path);
+  } catch (error) {
+    if (error instanceof FileError && error.code === "ENOENT") return null;
+    throw error;
+  }
+}
+
 /** For what may be left undone where the disk refuses; any other error is thrown again. */
 export function unlessFileError(error: unknown): void {
   if (!(error instanceof FileError)) throw error;

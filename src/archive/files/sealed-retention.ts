@@ -1,4 +1,4 @@
-import { FileError, type Files } from "../../runtime/files.ts";
+import { type Files, readIfThere } from "../../runtime/files.ts";
 import { DEFAULT_RETENTION, FixedRetention, type Retention } from "../../time/retention.ts";
 import { parseManifest } from "./manifest.ts";
 import { archivePaths } from "./paths.ts";
@@ -9,13 +9,8 @@ import { archivePaths } from "./paths.ts";
  * that is damaged or newer.
  */
 export async function sealedRetention(files: Pick<Files, "read">, directory: string): Promise<Retention> {
-  let bytes: Uint8Array;
-  try {
-    bytes = await files.read(archivePaths(directory).manifest);
-  } catch (error) {
-    if (error instanceof FileError && error.code === "ENOENT") return DEFAULT_RETENTION;
-    throw error;
-  }
+  const bytes = await readIfThere(files, archivePaths(directory).manifest);
+  if (bytes === null) return DEFAULT_RETENTION;
   const manifest = parseManifest(bytes);
   if (!manifest.ok || manifest.value.retention === null) return DEFAULT_RETENTION;
   const retention = FixedRetention.parse(manifest.value.retention);

@@ -2,7 +2,7 @@ import { dirname, join } from "node:path";
 import { parseDayFolder } from "../../archive/files/paths.ts";
 import { NewerFormatError } from "../../lib/newer-format-error.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
-import { FileError, type Files } from "../../runtime/files.ts";
+import { FileError, type Files, readIfThere } from "../../runtime/files.ts";
 import { type Backup, type BackupFile, describeFile, encodeBackup, parseBackup, sameFile } from "./file.ts";
 import { MANIFEST, SINGLE_FILES } from "./source.ts";
 
@@ -123,12 +123,8 @@ export function createBackupDirectory(files: Files, directory: string): BackupDi
 
   return {
     async describe(file) {
-      try {
-        return describeFile(file, await files.read(join(directory, file)));
-      } catch (error) {
-        if (error instanceof FileError && error.code === "ENOENT") return null;
-        throw error;
-      }
+      const bytes = await readIfThere(files, join(directory, file));
+      return bytes === null ? null : describeFile(file, bytes);
     },
     async write(file, bytes) {
       const path = join(next, waitingName(file));

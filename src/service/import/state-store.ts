@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { fail, ok, type Result } from "../../lib/result.ts";
-import { FileError, type Files } from "../../runtime/files.ts";
+import { type Files, readIfThere } from "../../runtime/files.ts";
 import { encodeImportState, type ImportState, parseImportState } from "./state.ts";
 
 /**
@@ -22,13 +22,8 @@ export function createImportStateStore(files: StateFiles, path: string): ImportS
   return {
     path,
     async find() {
-      let bytes: Uint8Array;
-      try {
-        bytes = await files.read(path);
-      } catch (error) {
-        if (error instanceof FileError && error.code === "ENOENT") return ok(null);
-        throw error;
-      }
+      const bytes = await readIfThere(files, path);
+      if (bytes === null) return ok(null);
       const parsed = parseImportState(bytes);
       return parsed.ok
         ? parsed

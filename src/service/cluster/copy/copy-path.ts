@@ -1,3 +1,4 @@
+import { MANIFEST } from "../../backup/source.ts";
 import { STREAM_POSITION_FILE } from "../../quarantine/replicated/stream-position.ts";
 
 /*
@@ -8,7 +9,7 @@ import { STREAM_POSITION_FILE } from "../../quarantine/replicated/stream-positio
 
 export type CopyPath = string & { readonly brand: "CopyPath" };
 
-export const MANIFEST_PATH = "archive/manifest.json" as CopyPath;
+export const MANIFEST_PATH = MANIFEST as CopyPath;
 export const POSITION_PATH = `quarantine/${STREAM_POSITION_FILE}` as CopyPath;
 
 const PART = /^archive\/(?:latest|day=\d{4}-\d{2}-\d{2})\/\d{8,15}-\d{3,6}\.parquet$/;

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { parseVersionedJson } from "../../../lib/text/versioned-json.ts";
-import { FileError, type Files } from "../../../runtime/files.ts";
+import { type Files, readIfThere } from "../../../runtime/files.ts";
 
 /** How far a directory's quarantine is in the stream of its cluster's. */
 export interface StreamPosition {
@@ -34,13 +34,8 @@ export async function readStreamPosition(
   directory: string,
 ): Promise<StreamPosition | null> {
   const path = join(directory, STREAM_POSITION_FILE);
-  let bytes: Uint8Array;
-  try {
-    bytes = await files.read(path);
-  } catch (error) {
-    if (error instanceof FileError && error.code === "ENOENT") return null;
-    throw error;
-  }
+  const bytes = await readIfThere(files, path);
+  if (bytes === null) return null;
   const content = parseVersionedJson(bytes, FORMAT_VERSION);
   if (!content.ok) throw new StreamPositionError(path, content.error);
   const { created, message } = content.value.members;
