@@ -141,6 +141,7 @@ test("cluster nodes lists what each told last, also one of a newer program, and 
   tell("c", 7_200_000, { isUp: false });
   bucket.values.write("d", new TextEncoder().encode('{"version":2}'));
   bucket.values.write("mqtt-lease", new TextEncoder().encode("{}"));
+  bucket.values.write("e\u001b[31m", new TextEncoder().encode("{}"));
   const { code, out, error, asked } = await run("cluster nodes", bucket);
   expect([code, asked]).toEqual([0, [["fleet-nodes", { mustExist: true }]]]);
   const rows = out.trimEnd().split("\n");
@@ -154,6 +155,7 @@ test("cluster nodes lists what each told last, also one of a newer program, and 
     ["b", "0.1.0", "silent"],
     ["c", "0.1.0", "stopped"],
     ["d", "-", "unknown"],
+    ["e\ufffd[31m", "-", "unknown"],
   ]);
   expect(out).not.toContain("\u001b");
   expect([rows[1], rows[3]]).toEqual([
@@ -174,6 +176,7 @@ test("cluster nodes lists what each told last, also one of a newer program, and 
     ["b", null, 9],
     ["c", null, 7],
     ["d", null, null],
+    ["e\u001b[31m", null, null],
   ]);
   rmSync(join(dataDir, "cluster.json"));
   expect(await run("cluster nodes", bucket)).toMatchObject({

@@ -77,7 +77,7 @@ function toldBy({ key, value, writtenMs }: BucketEntry, ownId: string, nowMs: nu
 
 function tableOf(nodes: readonly ToldNode[], nowMs: number): string {
   const rows = nodes.map(({ nodeId, isOwn, address, version, state, lagMs, floor, toldMs }) => [
-    `${nodeId}${isOwn ? " *" : ""}`,
+    printableLine(`${nodeId}${isOwn ? " *" : ""}`),
     printableLine(address ?? "-"),
     printableLine(version ?? "-"),
     state,
