@@ -1,7 +1,8 @@
 import { createPicker } from "../runtime/support/random.ts";
+import { runCommandLine } from "../support/run-flags.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { runCluster } from "./run/cluster-run.ts";
-import { HELP, parseClusterCommand } from "./run/command-line.ts";
+import { HELP, parseClusterCommand, type RunCommand } from "./run/command-line.ts";
 import { drawKinds } from "./run/faults.ts";
 import { ensureNatsServer } from "./run/install.ts";
 import { saveRun } from "./run/save.ts";
@@ -11,19 +12,9 @@ import { isGood, roundText, summaryText } from "./run/summary.ts";
 
 const STOPPED_MS_MAX = 15_000;
 
-process.exit(await main(process.argv.slice(2)));
+process.exit(await runCommandLine(parseClusterCommand(process.argv.slice(2), Date.now()), HELP, main));
 
-async function main(args: readonly string[]): Promise<number> {
-  const parsed = parseClusterCommand(args, Date.now());
-  if (!parsed.ok) {
-    console.error(parsed.error);
-    return 2;
-  }
-  const command = parsed.value;
-  if (command.kind === "help") {
-    process.stdout.write(HELP);
-    return 0;
-  }
+async function main({ rounds, seed, keep, save }: RunCommand): Promise<number> {
   const startMs = performance.now();
   const onStep = (step: string) =>
     console.error(`${((performance.now() - startMs) / 1000).toFixed(1).padStart(6)} s  ${step}`);
@@ -32,17 +23,16 @@ async function main(args: readonly string[]): Promise<number> {
     console.error(missing);
     return 1;
   }
-  onStep(`seed ${command.seed}`);
+  onStep(`seed ${seed}`);
   const stopped = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stopped.abort());
   try {
     const onRound = (result: Parameters<typeof roundText>[0]) => onStep(roundText(result));
-    const { rounds, seed, keep } = command;
     const kinds = drawKinds(rounds, createPicker(seededRandom(seed)));
     const options = { kinds, seed, keep, stoppedMsMax: STOPPED_MS_MAX, hasScenes: rounds > 1 };
     const run = await runCluster({ ...options, onStep, onRound, signal: stopped.signal });
     process.stdout.write(summaryText(run));
-    if (command.save !== null) saveRun(command.save, run);
+    if (save !== null) saveRun(save, run);
     return isGood(run) ? 0 : 1;
   } catch (error) {
     if (!stopped.signal.aborted) throw error;

@@ -1,6 +1,7 @@
 import { createProgressBar } from "../../src/cli/screen/progress-bar.ts";
 import { errorColumns } from "../../src/cli/screen/terminal.ts";
 import { createTerminal } from "../../src/runtime/process.ts";
+import { runCommandLine } from "../support/run-flags.ts";
 import type { Runtime } from "../support/server-process.ts";
 import { HELP, parsePhonesCommand, type RunCommand, TIMES } from "./run/command-line.ts";
 import { FLEET } from "./run/fleet.ts";
@@ -9,19 +10,9 @@ import { isGood, summaryText } from "./run/summary.ts";
 
 /** `npm run phones`: phones of every client for as long as is asked for, everything going wrong meanwhile. */
 
-process.exitCode = await main(process.argv.slice(2));
+process.exitCode = await runCommandLine(parsePhonesCommand(process.argv.slice(2), Date.now()), HELP, main);
 
-async function main(args: readonly string[]): Promise<number> {
-  const parsed = parsePhonesCommand(args, Date.now());
-  if (!parsed.ok) {
-    console.error(parsed.error);
-    return 2;
-  }
-  const command = parsed.value;
-  if (command.kind === "help") {
-    process.stdout.write(HELP);
-    return 0;
-  }
+async function main(command: RunCommand): Promise<number> {
   console.log(`seed ${command.seed}`);
   let isAllGood = true;
   for (const runtime of command.runtimes) isAllGood = (await run(runtime, command)) && isAllGood;

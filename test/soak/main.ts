@@ -1,6 +1,7 @@
 import { createProgressBar, type ProgressBar } from "../../src/cli/screen/progress-bar.ts";
 import { errorColumns } from "../../src/cli/screen/terminal.ts";
 import { createTerminal } from "../../src/runtime/process.ts";
+import { runCommandLine } from "../support/run-flags.ts";
 import type { Runtime } from "../support/server-process.ts";
 import { HELP, type MemoryCommand, parseSoakCommand, type RoundsCommand } from "./support/command-line.ts";
 import { soak } from "./support/crash-soak.ts";
@@ -11,19 +12,9 @@ import { isGood, summaryText } from "./support/summary.ts";
 
 /** `npm run soak`: kills for as many rounds as are asked for, or memory under a steady load. */
 
-process.exitCode = await main(process.argv.slice(2));
+process.exitCode = await runCommandLine(parseSoakCommand(process.argv.slice(2), Date.now()), HELP, main);
 
-async function main(args: readonly string[]): Promise<number> {
-  const parsed = parseSoakCommand(args, Date.now());
-  if (!parsed.ok) {
-    console.error(parsed.error);
-    return 2;
-  }
-  const command = parsed.value;
-  if (command.kind === "help") {
-    process.stdout.write(HELP);
-    return 0;
-  }
+async function main(command: RoundsCommand | MemoryCommand): Promise<number> {
   console.log(`seed ${command.seed}`);
   let isAllGood = true;
   for (const runtime of command.runtimes) {

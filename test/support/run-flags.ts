@@ -1,3 +1,4 @@
+import type { Result } from "../../src/lib/result.ts";
 import { RUNTIMES, type Runtime } from "./server-process.ts";
 
 /** What the values of flags say that long runs have in common. */
@@ -11,4 +12,28 @@ export function runtimesOf(name: string): readonly Runtime[] {
 export function countOf(text: string | null, otherwise: number): number | null {
   if (text === null) return otherwise;
   return /^\d{1,9}$/.test(text) && Number(text) > 0 ? Number(text) : null;
+}
+
+/**
+ * Does what the words of a command ask for, and gives its exit code: 2 where they make no sense, which is told in their
+ * line.
+ */
+export async function runCommandLine<Command extends { readonly kind: string }>(
+  parsed: Result<Command, string>,
+  help: string,
+  run: (command: Exclude<Command, { readonly kind: "help" }>) => Promise<number>,
+): Promise<number> {
+  if (!parsed.ok) {
+    console.error(parsed.error);
+    return 2;
+  }
+  if (isRun(parsed.value)) return run(parsed.value);
+  process.stdout.write(help);
+  return 0;
+}
+
+function isRun<Command extends { readonly kind: string }>(
+  command: Command,
+): command is Exclude<Command, { readonly kind: "help" }> {
+  return command.kind !== "help";
 }

@@ -220,6 +220,8 @@ describe.skipIf(!HAS_NATS).each([...RUNTIMES])("on $name", (runtime) => {
 describe.skipIf(!HAS_NATS)("cluster init refuses", () => {
   const [BUN] = RUNTIMES as [Runtime];
   const create = ["keys", "create", "--app", "default", "--permission", "read"];
+  const importInto = async (into: Place, csv: string) =>
+    expect((await runCommand(BUN, into, ["import", "-", "--app", "default"], [], csv)).code).toBe(0);
 
   test("a directory that a server runs on, and one that is a node's", async () => {
     expect((await runCommand(BUN, place, create)).code).toBe(0);
@@ -259,9 +261,7 @@ describe.skipIf(!HAS_NATS)("cluster init refuses", () => {
     const other = openPlace();
     try {
       for (const each of [place, other]) {
-        const imported = ["import", "-", "--app", "default"];
-        const csv = csvOf(Date.now() - 20 * DAY_MS, 5, 1000);
-        expect((await runCommand(BUN, each, imported, [], csv)).code).toBe(0);
+        await importInto(each, csvOf(Date.now() - 20 * DAY_MS, 5, 1000));
         expect((await runCommand(BUN, each, ["seal"])).code).toBe(0);
       }
       expect(await runCommand(BUN, place, initArgs())).toMatchObject({ code: 0 });
@@ -276,17 +276,7 @@ describe.skipIf(!HAS_NATS)("cluster init refuses", () => {
   });
 
   test("nothing where it was broken off before its last step, which it does, and serve says so", async () => {
-    expect(
-      (
-        await runCommand(
-          BUN,
-          place,
-          ["import", "-", "--app", "default"],
-          [],
-          csvOf(Date.now() - DAY_MS, 50, 1000),
-        )
-      ).code,
-    ).toBe(0);
+    await importInto(place, csvOf(Date.now() - DAY_MS, 50, 1000));
     expect(await runCommand(BUN, place, initArgs())).toMatchObject({ code: 0 });
     const formerLog = join(place.dataDir, "wal.before-cluster");
     renameSync(formerLog, join(place.dataDir, "wal"));
@@ -305,17 +295,7 @@ describe.skipIf(!HAS_NATS)("cluster init refuses", () => {
   });
 
   test("a damaged log, of which nothing comes to the stream", async () => {
-    expect(
-      (
-        await runCommand(
-          BUN,
-          place,
-          ["import", "-", "--app", "default"],
-          [],
-          csvOf(Date.now() - DAY_MS, 50, 1000),
-        )
-      ).code,
-    ).toBe(0);
+    await importInto(place, csvOf(Date.now() - DAY_MS, 50, 1000));
     const log = join(place.dataDir, "wal");
     const segment = join(log, readdirSync(log)[0]!);
     const bytes = readFileSync(segment);
