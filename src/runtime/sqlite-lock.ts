@@ -1,4 +1,4 @@
-import { truncateSync } from "node:fs";
+import { rmSync, truncateSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { FileError } from "./files.ts";
 import type { LockAttempt, LockOwner } from "./lock.ts";
@@ -40,7 +40,7 @@ export async function acquireSqliteLock(path: string, owner: LockOwner): Promise
     }
     const holder = outcome === "busy" ? readOwner(database) : null;
     database.close();
-    if (outcome === "damaged") truncateSync(path, 0);
+    if (outcome === "damaged") await emptyDamaged(path, owner);
     if (performance.now() >= giveUpAt) return { ok: false, owner: holder };
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   }
@@ -76,12 +76,36 @@ function tryHold(path: string, database: DatabaseSync, owner: LockOwner): "held"
     database.exec("COMMIT; BEGIN IMMEDIATE");
     return readRow(database) === row ? "held" : "busy";
   } catch (error) {
-    // Deno gives no `errcode`; SQLite's messages are the same on both.
-    if (String(error).includes("database is locked")) return "busy";
+    if (isLocked(error)) return "busy";
     if (/not a database|malformed|no such column|has \d+ columns?/.test(String(error))) return "damaged";
     database.close();
     throw new FileError("take lock", path, String(error), error);
   }
+}
+
+/**
+ * Empties a damaged file, unless another process does so now or has done so since it was seen: that one may hold
+ * the lock by now, and the row that names it would be gone. A second lock keeps the others away meanwhile.
+ */
+async function emptyDamaged(path: string, owner: LockOwner): Promise<void> {
+  const repairPath = `${path}.repair`;
+  const repair = await openDatabase(repairPath);
+  try {
+    repair.exec(`${SETUP}; BEGIN EXCLUSIVE`);
+    const database = await openDatabase(path);
+    if (tryHold(path, database, owner) === "damaged") truncateSync(path, 0);
+    database.close();
+    rmSync(repairPath, { force: true }); // Whoever has opened it already finds nothing left to repair.
+  } catch (error) {
+    if (!isLocked(error)) throw error;
+  } finally {
+    repair.close();
+  }
+}
+
+/** By the message, which is the same on both runtimes; Deno gives no `errcode`. */
+function isLocked(error: unknown): boolean {
+  return String(error).includes("database is locked");
 }
 
 function release(database: DatabaseSync): void {
