@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { NewerFormatError } from "../../src/lib/newer-format-error.ts";
 import { fail, ok } from "../../src/lib/result.ts";
+import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
 import type { ServiceError } from "../../src/model/errors.ts";
 import type { AppId } from "../../src/model/ids.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../support/disk/simulated-files.ts";
@@ -65,7 +66,8 @@ test("put() keeps the same message of the same key once, and counts it", async (
 
 test("put() shares one sync among all that wait", async () => {
   const files = createSimulatedFiles();
-  const { quarantine } = await openTestQuarantine(files, { segmentBytesMax: 1 << 20 });
+  const scheduler = new Scheduler(() => 0); // On a busy machine preparing them could take several turns.
+  const { quarantine } = await openTestQuarantine(files, { segmentBytesMax: 1 << 20, scheduler });
   await quarantine.put([refused("first")]);
   let syncs = 0;
   files.beforeOperation = (operation) => {
