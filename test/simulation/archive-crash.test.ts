@@ -23,7 +23,7 @@ import { seededRandom } from "../support/seeded-random.ts";
 
 const DAY_MS = 86_400_000;
 const START_MS = Date.UTC(2026, 0, 15, 12);
-const CASES_MAX = process.env.SEAL_CRASH_ALL === "1" ? Number.POSITIVE_INFINITY : 12;
+const CASES_MAX = process.env.SEAL_CRASH_ALL === "1" ? Number.POSITIVE_INFINITY : 8;
 
 const clock = createManualClock(START_MS);
 let oracle: ArchiveApp;

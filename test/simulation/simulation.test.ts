@@ -11,8 +11,8 @@ import { openSimulationEngine } from "./run/engine.ts";
 import { simulate } from "./run/simulate.ts";
 import { simulateRun } from "./run/simulated-run.ts";
 
-const RUNS = 150;
-const RUNS_A_TEST = 75;
+const RUNS = 100;
+const RUNS_A_TEST = 50;
 
 for (let from = 1; from <= RUNS; from += RUNS_A_TEST) {
   test(`runs ${from} to ${from + RUNS_A_TEST - 1} keep every promise`, async () => {

@@ -4,7 +4,7 @@ import { soak } from "./support/crash-soak.ts";
 
 setDefaultTimeout(120_000);
 
-const ROUNDS = 6; // `npm run soak` takes hundreds.
+const ROUNDS = 4; // `npm run soak` takes hundreds.
 
 for (const runtime of RUNTIMES) {
   describe(`on ${runtime.name}`, () => {

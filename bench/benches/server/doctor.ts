@@ -60,7 +60,7 @@ const KINDS: readonly Kind[] = [
 export const bench: Bench = {
   question: "what the doctor and the last requests cost ingest over HTTP",
   sizes: {
-    reports: { help: "that each server is sent in a pair", smoke: 10_000, full: JUDGED.reports },
+    reports: { help: "that each server is sent in a pair", smoke: 2000, full: JUDGED.reports },
     pairs: { help: "with the doctor and without, by turns", smoke: 1, full: JUDGED.pairs },
     seed: { help: "of the fleet", smoke: 1, full: 1 },
   },

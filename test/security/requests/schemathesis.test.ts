@@ -18,7 +18,7 @@ import { installSchemathesis, runSchemathesis } from "../support/schemathesis.ts
 setDefaultTimeout(300_000); // The first run on a machine installs Schemathesis.
 
 /** Requests of each operation; set it higher to look for longer. */
-const EXAMPLES = Number(process.env.WHEREHOUSE_FUZZ_EXAMPLES ?? 8);
+const EXAMPLES = Number(process.env.WHEREHOUSE_FUZZ_EXAMPLES ?? 5);
 const SEED = Number(process.env.WHEREHOUSE_FUZZ_SEED ?? Date.now() % 1_000_000);
 const WHO_MAY_ASK_ALL = ["--app", "default", "--tier", "unlimited"].concat(
   ["read", "write", "operate"].flatMap((permission) => ["--permission", permission]),

@@ -25,7 +25,7 @@ const AGES = { expiring: 365, later: 364, sealed: 20, late: 15, due: 8, window: 
 /** Steps that are alike but for the day, or the number of a file: so many of them are tried in each seal. */
 const ALIKE_MAX = 2;
 /** After each so many steps the next seal is tried too. */
-const STEPS_A_SEAL = 4;
+const STEPS_A_SEAL = 8;
 
 const engine = await openSimulationEngine();
 afterAll(() => engine.close());
