@@ -93,11 +93,13 @@ async function emptyDamaged(path: string, owner: LockOwner): Promise<void> {
   try {
     repair.exec(`${SETUP}; BEGIN EXCLUSIVE`);
     const database = await openDatabase(path);
-    if (tryHold(path, database, owner) === "damaged") truncateSync(path, 0);
+    const outcome = tryHold(path, database, owner);
     database.close();
+    if (outcome === "damaged") truncateSync(path, 0);
     rmSync(repairPath, { force: true }); // Whoever has opened it already finds nothing left to repair.
   } catch (error) {
-    if (!isLocked(error)) throw error;
+    if (isLocked(error)) return;
+    throw error instanceof FileError ? error : await fileErrorOf("empty damaged lock", path, error);
   } finally {
     repair.close();
   }

@@ -80,6 +80,17 @@ test("acquireSqliteLock() takes over a file that holds no lock, whatever else it
   }
 });
 
+test("acquireSqliteLock() empties a damaged file whoever was killed while doing so, and names it where it can't", async () => {
+  writeFileSync(path, "garbage");
+  writeFileSync(`${path}.repair`, "");
+  const attempt = await acquireSqliteLock(path, ME);
+  if (attempt.ok) attempt.release();
+  expect([attempt.ok, readdirSync(directory)]).toEqual([true, ["lock"]]);
+  writeFileSync(path, "garbage");
+  writeFileSync(`${path}.repair`, "garbage");
+  await expect(acquireSqliteLock(path, ME)).rejects.toThrow(`Cannot empty damaged lock "${path}": `);
+});
+
 test("acquireSqliteLock() refuses within one process too, until release()", async () => {
   const first = await acquireSqliteLock(path, ME);
   expect(await acquireSqliteLock(path, { ...ME, command: "other" })).toEqual({ ok: false, owner: ME });
