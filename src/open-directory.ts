@@ -133,11 +133,19 @@ export interface OpenDirectoryOptions {
 export interface DirectoryStream
   extends Pick<
     OpenStreamLogOptions,
-    "stream" | "fromMessage" | "idPrefix" | "askState" | "onFloor" | "onFailed" | "timers" | "signal"
+    | "stream"
+    | "fromMessage"
+    | "lastTaken"
+    | "idPrefix"
+    | "asked"
+    | "onFloor"
+    | "onFailed"
+    | "timers"
+    | "signal"
   > {
   readonly quarantine: Pick<
     QuarantineStream,
-    "stream" | "fromMessage" | "idPrefix" | "askState" | "onPosition" | "onFailed" | "timers"
+    "stream" | "fromMessage" | "lastTaken" | "idPrefix" | "asked" | "onPosition" | "onFailed" | "timers"
   >;
 }
 

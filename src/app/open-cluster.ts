@@ -91,6 +91,7 @@ export async function openCluster(
       stream,
       quarantineStream,
       quarantineFloor: (position?.message ?? 0) + 1,
+      quarantineLastTaken: position?.lastTaken ?? null,
       nodes,
       shared,
       codes,

@@ -3,7 +3,8 @@ import { type ClusterFile, writeClusterFile } from "../directory/cluster-file.ts
 import { messageOf } from "../lib/message-of.ts";
 import { atMost, systemTimers, type Timers } from "../lib/schedule/timers.ts";
 import type { Files } from "../runtime/files.ts";
-import { type Bucket, type Stream, StreamError, type StreamState } from "../runtime/stream/stream.ts";
+import { type Bucket, type Stream, StreamError } from "../runtime/stream/stream.ts";
+import type { TakenMessage } from "../runtime/stream/taken-message.ts";
 import type { Clock } from "../time/clock.ts";
 import { LagMeter } from "./lag-meter.ts";
 import type { NodeStatus } from "./node-status.ts";
@@ -22,6 +23,8 @@ export interface ClusterNodeParts {
   readonly quarantineStream: Stream;
   /** The first message of that which a start of this node needs. */
   readonly quarantineFloor: number;
+  /** The last one of that which this node is known to have taken. */
+  readonly quarantineLastTaken: TakenMessage | null;
   /** Of nodes, where each tells of itself. */
   readonly nodes: Bucket;
   /** What all nodes share: keys, settings, secrets. */
@@ -111,16 +114,18 @@ export class ClusterNode {
     return {
       stream: this.stream,
       fromMessage: this.#file.floor,
+      lastTaken: this.#file.lastTaken,
       signal: this.#starting.signal,
       idPrefix,
-      askState: () => this.#askState(this.stream),
-      onFloor: (message: number) => this.#saveFloor(message),
+      asked: this.#asPatient(this.stream),
+      onFloor: (message: number, lastTaken: TakenMessage | null) => this.#saveFloor(message, lastTaken),
       onFailed,
       quarantine: {
         stream: this.#parts.quarantineStream,
         fromMessage: this.#quarantineFloor,
+        lastTaken: this.#parts.quarantineLastTaken,
         idPrefix,
-        askState: () => this.#askState(this.#parts.quarantineStream),
+        asked: this.#asPatient(this.#parts.quarantineStream),
         onPosition: (message: number) => {
           this.#quarantineFloor = message + 1;
         },
@@ -129,15 +134,21 @@ export class ClusterNode {
     };
   }
 
-  /** Of a start, which goes on where the servers are away for a while. */
-  #askState(stream: Stream): Promise<StreamState> {
-    return patiently(() => stream.state(), this.#onWaiting, this.#starting.signal);
+  /** For a start, which goes on where the servers are away for a while. */
+  #asPatient(stream: Stream): Pick<Stream, "name" | "state" | "messageId"> {
+    const ask = <Answer>(question: () => Promise<Answer>) =>
+      patiently(question, this.#onWaiting, this.#starting.signal);
+    return {
+      name: stream.name,
+      state: () => ask(() => stream.state()),
+      messageId: (number) => ask(() => stream.messageId(number)),
+    };
   }
 
   /** What one more node has to know of the cluster, and how far this one's archive is. */
   get status() {
-    const { address, nodeId, floor } = this.#file;
-    return { ...address, nodeId, created: this.stream.created, floor };
+    const { address, nodeId, floor, lastTaken } = this.#file;
+    return { ...address, nodeId, created: this.stream.created, floor, lastTaken };
   }
 
   get nodeId(): string {
@@ -174,10 +185,11 @@ export class ClusterNode {
     this.#asking = new Repeated(() => this.#orNote(() => this.#ask()), ASK_MS, this.#timers);
   }
 
-  /** The archive has all that is before this message: durable when it resolves. */
-  async #saveFloor(floor: number): Promise<void> {
-    if (floor <= this.#file.floor) return;
-    const file = { ...this.#file, floor };
+  /** The archive has all that is before the floor: durable when it resolves. */
+  async #saveFloor(floor: number, lastTaken: TakenMessage | null): Promise<void> {
+    const { floor: formerFloor, lastTaken: formerTaken } = this.#file;
+    if (floor <= formerFloor && lastTaken?.id === formerTaken?.id) return;
+    const file = { ...this.#file, floor: Math.max(floor, formerFloor), lastTaken };
     await writeClusterFile(this.#parts.files, this.#parts.dataDir, file);
     this.#file = file;
     this.#telling?.now();

@@ -4,6 +4,7 @@ import { parseHostPort } from "../lib/host-port.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
 import { parseVersionedJson } from "../lib/text/versioned-json.ts";
 import { type Files, readIfThere } from "../runtime/files.ts";
+import { parseTakenMessage, type TakenMessage } from "../runtime/stream/taken-message.ts";
 import { directoryPaths } from "./paths.ts";
 
 /** What the data directory of a node remembers of its cluster. No secrets: backups may have it. */
@@ -15,6 +16,11 @@ export interface ClusterFile {
   readonly created: string | null;
   /** The first message that the next start needs: all before it are in the archive. */
   readonly floor: number;
+  /**
+   * The last message that was taken before the latest seal ended; null until then. A stream that has another one in its
+   * place was put back to an older state.
+   */
+  readonly lastTaken: TakenMessage | null;
 }
 
 /** The file is there, and nobody can say which cluster the directory belongs to. */
@@ -40,7 +46,13 @@ export function isStreamName(text: string): boolean {
 
 /** Of a directory that joins a cluster now. */
 export function createClusterFile(address: ClusterAddress): ClusterFile {
-  return { nodeId: randomBytes(NODE_ID_BYTES).toString("hex"), address, created: null, floor: 1 };
+  return {
+    nodeId: randomBytes(NODE_ID_BYTES).toString("hex"),
+    address,
+    created: null,
+    floor: 1,
+    lastTaken: null,
+  };
 }
 
 /** Null for the directory of a single process. Throws a `ClusterFileError` where the file can't be used. */
@@ -64,9 +76,10 @@ export async function writeClusterFile(
   await files.replace(directoryPaths(dataDir).cluster, encodeClusterFile(content));
 }
 
-export function encodeClusterFile({ nodeId, address, created, floor }: ClusterFile): Uint8Array {
+export function encodeClusterFile({ address, ...rest }: ClusterFile): Uint8Array {
   const { servers, isSecure, stream } = address;
-  const members = { version: FORMAT_VERSION, nodeId, servers, isSecure, stream, created, floor };
+  const { nodeId, created, floor, lastTaken } = rest;
+  const members = { version: FORMAT_VERSION, nodeId, servers, isSecure, stream, created, floor, lastTaken };
   return new TextEncoder().encode(`${JSON.stringify(members, null, 2)}\n`);
 }
 
@@ -82,7 +95,9 @@ export function parseClusterFile(bytes: Uint8Array): Result<ClusterFile, string>
   if (typeof floor !== "number" || !Number.isSafeInteger(floor) || floor < 1) {
     return fail("the first message that it needs is missing");
   }
-  return ok({ nodeId, address, created, floor });
+  const lastTaken = parseTakenMessage(content.value.members.lastTaken);
+  if (lastTaken === undefined) return fail("the last message that it took is missing");
+  return ok({ nodeId, address, created, floor, lastTaken });
 }
 
 function parseAddress(members: Readonly<Record<string, unknown>>): ClusterAddress | null {

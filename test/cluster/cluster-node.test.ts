@@ -38,6 +38,7 @@ function openCluster() {
       stream,
       quarantineStream,
       quarantineFloor: 1,
+      quarantineLastTaken: null,
       nodes: await stream.bucket("fleet-nodes"),
       shared: await stream.bucket("fleet-shared"),
       codes: await stream.bucket("fleet-codes"),
@@ -53,6 +54,11 @@ function openCluster() {
   return { time, servers, quarantineServers, clock, notes, open };
 }
 
+/** Of a message that was taken after the floor. */
+function taken(floor: number) {
+  return { number: floor + 3, id: `n.${floor + 3}` };
+}
+
 async function begin(time: VirtualTime, { node, log }: { node: ClusterNode; log: AppliedLog }) {
   await time.until(node.announce("http://127.0.0.1:1", () => undefined));
   node.begin(log);
@@ -65,14 +71,32 @@ test("the stream is purged as far as all nodes have given it up, once that is on
   await begin(time, a);
   await begin(time, b);
   for (let i = 0; i < 50; i++) servers.keepForeign(new Uint8Array(8));
-  await a.node.directoryStream.onFloor(40);
+  await a.node.directoryStream.onFloor(40, taken(40));
   expect((await readClusterFile(a.files, "data"))?.floor).toBe(40);
   await time.until(time.wait(20_000));
   expect(servers.firstMessage).toBe(1);
-  await b.node.directoryStream.onFloor(31);
+  await b.node.directoryStream.onFloor(31, taken(31));
   await time.until(time.wait(20_000));
   expect(servers.firstMessage).toBe(31);
   expect([a.node.liveCount, b.node.liveCount]).toEqual([2, 2]);
+});
+
+test("the last message that was taken is on the disk after each trim, whether or not the floor rises", async () => {
+  const { time, open } = openCluster();
+  const { node, files } = await time.until(open());
+  const known = async () => {
+    const { floor, lastTaken } = (await readClusterFile(files, "data"))!;
+    const { fromMessage, lastTaken: told } = node.directoryStream;
+    expect({ floor: fromMessage, lastTaken: told }).toEqual({ floor, lastTaken });
+    return [floor, lastTaken?.number];
+  };
+  await node.directoryStream.onFloor(40, taken(40));
+  expect(await known()).toEqual([40, 43]);
+  await node.directoryStream.onFloor(40, taken(50));
+  expect(await known()).toEqual([40, 53]);
+  await node.directoryStream.onFloor(39, taken(60));
+  expect(await known()).toEqual([40, 63]);
+  expect(node.status).toMatchObject({ floor: 40, lastTaken: taken(60) });
 });
 
 test("the stream of the quarantine is purged likewise, once it is long", async () => {
@@ -141,10 +165,10 @@ test("a floor that the disk refuses is told to nobody, and the next one is", asy
   await begin(time, a);
   for (let i = 0; i < 50; i++) servers.keepForeign(new Uint8Array(8));
   a.files.failNext("replace", "ENOSPC");
-  expect(a.node.directoryStream.onFloor(40)).rejects.toThrow();
+  expect(a.node.directoryStream.onFloor(40, taken(40))).rejects.toThrow();
   await time.until(time.wait(20_000));
   expect([servers.firstMessage, a.node.directoryStream.fromMessage]).toEqual([1, 1]);
-  await a.node.directoryStream.onFloor(40);
+  await a.node.directoryStream.onFloor(40, taken(40));
   await time.until(time.wait(20_000));
   expect(servers.firstMessage).toBe(40);
 });
@@ -157,7 +181,7 @@ test("the log is kept for a node that is away, until it is away for longer than 
   await begin(time, b);
   for (let i = 0; i < 50; i++) servers.keepForeign(new Uint8Array(8));
   await time.until(b.node.close());
-  await a.node.directoryStream.onFloor(40);
+  await a.node.directoryStream.onFloor(40, taken(40));
   const passTo = (nowMs: number) => {
     clock.set(nowMs);
     servers.valuesOf("fleet-nodes").nowMs = nowMs;
@@ -180,7 +204,7 @@ test("a node whose start can't go on keeps nothing in the stream", async () => {
   for (let i = 0; i < 50; i++) servers.keepForeign(new Uint8Array(8));
   await time.until(b.node.noteFailedStart(new StreamError("gone", "purged")));
   await time.until(b.node.close());
-  await a.node.directoryStream.onFloor(40);
+  await a.node.directoryStream.onFloor(40, taken(40));
   await time.until(time.wait(20_000));
   expect(servers.firstMessage).toBe(40);
 });
@@ -191,7 +215,7 @@ test("a start waits for servers that are away when it asks how far the stream is
   const waits: unknown[] = [];
   await time.until(node.announce("http://127.0.0.1:1", (error) => waits.push(error)));
   stream.setCut(true);
-  const asking = node.directoryStream.askState();
+  const asking = node.directoryStream.asked.state();
   await time.until(time.wait(10_000));
   stream.setCut(false);
   await Bun.sleep(600); // What is waited between two questions passes by itself.

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { jetstreamManager } from "@nats-io/jetstream";
+import { jetstream, jetstreamManager } from "@nats-io/jetstream";
+import type { ClusterFile } from "../../src/directory/cluster-file.ts";
 import { type NatsCluster, startNatsCluster } from "../support/nats/nats-cluster.ts";
 import { hasNatsServer } from "../support/nats/nats-server.ts";
 import {
@@ -49,13 +50,16 @@ describe.if(isPossible).each(RUNTIMES.map((runtime) => [runtime.name, runtime] a
       "--seal-every",
       "2s",
     ];
-    const floorOf = ({ dataDir }: Place) =>
-      JSON.parse(readFileSync(join(dataDir, "cluster.json"), "utf8")).floor as number;
-    const firstMessage = () =>
+    const fileOf = ({ dataDir }: Place) =>
+      JSON.parse(readFileSync(join(dataDir, "cluster.json"), "utf8")) as ClusterFile;
+    const floorOf = (target: Place) => fileOf(target).floor;
+    const lastTakenOf = (target: Place) => fileOf(target).lastTaken?.number ?? 0;
+    const stateOf = () =>
       nats.ask(async (connection) => {
         const manager = await jetstreamManager(connection, { checkAPI: false });
-        return (await manager.streams.info(STREAM)).state.first_seq;
+        return (await manager.streams.info(STREAM)).state;
       });
+    const firstMessage = async () => (await stateOf()).first_seq;
     async function send(server: ServerProcess, device_id: string, daysAgo: number) {
       const timestamp = BEGIN - daysAgo * DAY_MS;
       const response = await fetch(`${server.url}/ingest/v1/locations`, {
@@ -132,6 +136,39 @@ describe.if(isPossible).each(RUNTIMES.map((runtime) => [runtime.name, runtime] a
       expect(told[0]).toHaveLength(18);
       expect(told).toEqual(await answers(first));
       expect(await node.stop()).toMatchObject({ code: 0 });
+    });
+
+    test("nodes that know what a log has lost refuse it, also once others have written on", async () => {
+      await nats.kill(0);
+      const putBack = nats.keepStore(0);
+      nats.restart(0);
+      await nats.whole(STREAM);
+      await send(first, "monorail", 30);
+      const lost = (await stateOf()).last_seq;
+      await until(() => lastTakenOf(place) === lost); // It is sealed, though earlier ones are needed still.
+      const third = newPlace();
+      expect(await joinTo(third)).toMatchObject({ code: 0 });
+      expect(await first.stop()).toMatchObject({ code: 0 });
+      await nats.kill(0);
+      putBack();
+      nats.restart(0);
+      await nats.whole(STREAM);
+
+      const serve = (target: Place) => runCommand(runtime, target, ["serve", "--port", "0", ...log()]);
+      const lacking = await serve(place);
+      expect([lacking.code, lacking.error]).toEqual([1, expect.stringContaining("ends with message")]);
+      await nats.ask(async (connection) => {
+        const client = jetstream(connection);
+        for (let n = 1; n <= 5; n++) await client.publish(`${STREAM}.log`, "other", { msgID: `other ${n}` });
+      });
+      for (const target of [place, third]) {
+        const { code, error } = await serve(target);
+        expect([code, error]).toEqual([
+          1,
+          expect.stringContaining("is not the one that this node has taken"),
+        ]);
+        expect(error).toContain("join URL --again");
+      }
     });
   },
 );

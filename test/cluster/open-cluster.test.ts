@@ -79,12 +79,15 @@ test("an empty directory becomes that of a node, and makes the stream once", asy
     address: CLUSTER.address,
     created: servers.created,
     floor: 1,
+    lastTaken: null,
   });
-  const status = { ...CLUSTER.address, nodeId: file!.nodeId, created: servers.created, floor: 1 };
+  const { nodeId } = file!;
+  const status = { ...CLUSTER.address, nodeId, created: servers.created, floor: 1, lastTaken: null };
   expect(node!.status).toEqual(status);
-  await writeStreamPosition(files, "data/quarantine", { created: servers.created, message: 6 });
+  const lastTaken = { number: 8, id: "n.8" };
+  await writeStreamPosition(files, "data/quarantine", { created: servers.created, message: 6, lastTaken });
   const again = await open(files, CLUSTER);
-  expect(again!.directoryStream.quarantine.fromMessage).toBe(7);
+  expect(again!.directoryStream.quarantine).toMatchObject({ fromMessage: 7, lastTaken });
   expect(again!.idPrefix.slice(0, 16)).toBe(file!.nodeId);
   expect(again!.idPrefix).not.toBe(node!.idPrefix); // Its messages are other ones.
   const made = { firstMessage: 1, bytesMax: 1e9 };
@@ -131,7 +134,11 @@ test("so is a stream of the quarantine, or a directory that can't say how far it
   const files = await emptyDirectory();
   await open(files, CLUSTER);
   const directory = "data/quarantine";
-  await writeStreamPosition(files, directory, { created: quarantineServers.created, message: 6 });
+  await writeStreamPosition(files, directory, {
+    created: quarantineServers.created,
+    message: 6,
+    lastTaken: null,
+  });
   quarantineServers.created = "2026-02-02T00:00:00.000000001Z";
   expect(await refusalOf(open(files, CLUSTER))).toContain('"fleet-quarantine" was created at 2026-02-02');
   for (const content of ["", "{}", '{"version":1,"created":"x","message":-1}', '{"version":2}']) {

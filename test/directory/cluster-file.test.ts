@@ -21,7 +21,11 @@ const TEXT = `{
   "isSecure": true,
   "stream": "wherehouse",
   "created": "2026-11-23T13:45:37.123456789Z",
-  "floor": 9007199254740991
+  "floor": 9007199254740991,
+  "lastTaken": {
+    "number": 9007199254740991,
+    "id": "0123456789abcdef.1"
+  }
 }
 `;
 const bytesOf = (text: string) => new TextEncoder().encode(text);
@@ -34,6 +38,7 @@ test("cluster.json says which cluster a directory belongs to, and what it needs 
     address: ADDRESS,
     created: "2026-11-23T13:45:37.123456789Z",
     floor: Number.MAX_SAFE_INTEGER,
+    lastTaken: { number: Number.MAX_SAFE_INTEGER, id: "0123456789abcdef.1" },
   };
   await writeClusterFile(files, "/d", content);
   expect(new TextDecoder().decode(files.bytes!)).toBe(TEXT);
@@ -42,7 +47,7 @@ test("cluster.json says which cluster a directory belongs to, and what it needs 
 
 test("a directory that joins has an id of its own, and needs the log from its first message", async () => {
   const [one, other] = [createClusterFile(ADDRESS), createClusterFile(ADDRESS)];
-  expect(one).toEqual({ nodeId: one.nodeId, address: ADDRESS, created: null, floor: 1 });
+  expect(one).toEqual({ nodeId: one.nodeId, address: ADDRESS, created: null, floor: 1, lastTaken: null });
   expect(one.nodeId).not.toBe(other.nodeId);
   const files = createMemoryKeyFiles();
   await writeClusterFile(files, "/d", one);
@@ -60,6 +65,9 @@ test.each([
   ["a creation that is a number", { created: 7 }, "when its stream was created"],
   ["a floor of 0", { floor: 0 }, "the first message that it needs"],
   ["a floor that is none", { floor: 1.5 }, "the first message that it needs"],
+  ["no last message", { lastTaken: undefined }, "the last message that it took"],
+  ["a last message 0", { lastTaken: { number: 0, id: "a" } }, "the last message that it took"],
+  ["a last message without an id", { lastTaken: { number: 7 } }, "the last message that it took"],
 ])("with %s in it, nobody guesses what was there", async (_, members, reason) => {
   const text = JSON.stringify({ ...JSON.parse(TEXT), ...members });
   expect(parseClusterFile(bytesOf(text))).toMatchObject({ error: expect.stringContaining(reason) });

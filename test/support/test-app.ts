@@ -245,6 +245,7 @@ export const TEST_CLUSTER = {
   stream: "wherehouse",
   created: "2026-01-02T03:04:05.678Z",
   floor: 17,
+  lastTaken: { number: 29, id: "5d0c2a7be41f9036.0f3c5a9d21b7.812" },
 } as const satisfies ClusterStatus;
 
 /** The real services, over a log on these files and without an archive. */

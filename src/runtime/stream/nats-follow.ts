@@ -1,10 +1,11 @@
-import type { JetStreamManager, StoredMsg, StreamInfo } from "@nats-io/jetstream";
+import type { JetStreamManager, StreamInfo } from "@nats-io/jetstream";
 import { wait } from "../../lib/schedule/wait.ts";
 import { API_ERRORS, isApiError } from "./nats-errors.ts";
 import { askStreamInfo } from "./nats-info.ts";
 import { type NatsLink, retryMs } from "./nats-link.ts";
 import { NatsReading, type ReadMessage } from "./nats-reading.ts";
 import { StreamError, type StreamMessage } from "./stream.ts";
+import type { TakenMessage } from "./taken-message.ts";
 
 /** For the servers to tell of messages that were seen already, after which those are taken for lost. */
 const BEHIND_MS_MAX = 30_000;
@@ -56,9 +57,6 @@ export async function followStream(
     if (!signal.aborted) await wait(retryMs() / 4, signal);
   }
 }
-
-/** What tells a message from any other. */
-type TakenMessage = Pick<StreamMessage, "number" | "id">;
 
 /** What the servers have ends before what we have seen: they have lost it, or have not caught up yet. */
 class BehindError extends StreamError {}
@@ -134,8 +132,8 @@ async function checkNext(stream: FollowedStream, next: number): Promise<StreamIn
  * they had before, have given its number again, and nobody knows what else of them is another one.
  */
 async function checkLast(stream: FollowedStream, { number, id }: TakenMessage): Promise<void> {
-  const message = await findMessage(stream, number);
-  if (message === null || (message.header?.get("Nats-Msg-Id") ?? "") === id) return; // Or it was purged.
+  const found = await findMessageId(stream, number);
+  if (found === null || found === id) return; // Or it was purged.
   throw new StreamError(
     "gone",
     `Message ${number} of the stream "${stream.name}" is not the one that was there: the servers have lost messages ` +
@@ -146,20 +144,22 @@ async function checkLast(stream: FollowedStream, { number, id }: TakenMessage): 
 /** A later message came: either it was lost on its way, or the stream itself has a hole, which nobody can fill. */
 async function checkPresent(stream: FollowedStream, number: number): Promise<void> {
   await checkNext(stream, number);
-  if ((await findMessage(stream, number)) === null)
+  if ((await findMessageId(stream, number)) === null)
     throw new StreamError(
       "gone",
       `Message ${number} of the stream "${stream.name}" was deleted, though later ones are there.`,
     );
 }
 
-async function findMessage(
+/** As `Stream.messageId` says it. */
+export async function findMessageId(
   { link, manager, name }: FollowedStream,
   number: number,
-): Promise<StoredMsg | null> {
+): Promise<string | null> {
   return link.ask(`read message ${number} of the stream "${name}"`, async () => {
     try {
-      return await manager.streams.getMessage(name, { seq: number });
+      const message = await manager.streams.getMessage(name, { seq: number });
+      return message === null ? null : (message.header?.get("Nats-Msg-Id") ?? "");
     } catch (error) {
       if (isApiError(error, API_ERRORS.noMessageFound)) return null;
       throw error;

@@ -1,7 +1,7 @@
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { type BucketTools, openBucket } from "./nats-bucket.ts";
 import { streamErrorOf } from "./nats-errors.ts";
-import { followStream } from "./nats-follow.ts";
+import { findMessageId, followStream } from "./nats-follow.ts";
 import { askStreamInfo } from "./nats-info.ts";
 import { openLink, retryMs } from "./nats-link.ts";
 import { checkServers } from "./nats-servers.ts";
@@ -133,6 +133,11 @@ class NatsStream implements Stream {
       throw new StreamError("gone", `The stream "${this.name}" was removed and created anew at ${created}.`);
     const bytesMax = config.max_bytes > 0 ? config.max_bytes : Number.POSITIVE_INFINITY;
     return { firstMessage: state.first_seq, lastMessage: state.last_seq, bytes: state.bytes, bytesMax };
+  }
+
+  async messageId(number: number): Promise<string | null> {
+    const { link, manager } = this.#tools;
+    return findMessageId({ link, manager, name: this.name, created: this.created }, number);
   }
 
   async purgeBefore(message: number): Promise<void> {

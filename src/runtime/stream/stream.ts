@@ -28,6 +28,8 @@ export interface Stream {
   ): Promise<void>;
   /** Asks the servers. Rejects with a `StreamError`. */
   state(): Promise<StreamState>;
+  /** Of the message that the servers have there; null where they have none. Rejects with a `StreamError`. */
+  messageId(number: number): Promise<string | null>;
   /** Removes all messages below this number. Rejects with a `StreamError`. */
   purgeBefore(message: number): Promise<void>;
   /** Small values of this name that all nodes share, replicated as the stream is. Rejects with a `StreamError`. */

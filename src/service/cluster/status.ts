@@ -1,4 +1,5 @@
 import type { ClusterAddress } from "../../config.ts";
+import type { TakenMessage } from "../../runtime/stream/taken-message.ts";
 
 /** The cluster that this process is a node of, as one more node has to know it. */
 export interface ClusterStatus extends ClusterAddress {
@@ -8,4 +9,6 @@ export interface ClusterStatus extends ClusterAddress {
   readonly created: string;
   /** The first message that a start of this node would need: what its archive holds is in those before it. */
   readonly floor: number;
+  /** The last message that this node had taken as its archive was made; null where it has sealed nothing yet. */
+  readonly lastTaken: TakenMessage | null;
 }

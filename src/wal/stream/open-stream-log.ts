@@ -1,5 +1,6 @@
 import { nextTurn } from "../../lib/schedule/next-turn.ts";
 import { type Stream, StreamError, type StreamState } from "../../runtime/stream/stream.ts";
+import type { TakenMessage } from "../../runtime/stream/taken-message.ts";
 import type { LogEntry } from "../entry/entry.ts";
 import type { ReplayProgress } from "../replay.ts";
 import type { LogRecovery } from "../wal.ts";
@@ -18,24 +19,25 @@ export interface OpenStreamLogOptions extends StreamLogOptions {
   onProgress?(progress: ReplayProgress): void;
   /** Breaks the start off, which else lasts as long as no server answers. */
   readonly signal?: AbortSignal;
-  /** How far the stream is. Left out, a server that is away as it is asked fails the start. */
-  askState?(): Promise<StreamState>;
+  /** The stream as the start asks it. Left out, a server that is away then fails the start. */
+  readonly asked?: AskedStream;
 }
+
+export type AskedStream = Pick<Stream, "name" | "state" | "messageId">;
 
 const SLICE_MS = 10;
 
 /**
  * Reads up to what was the last message when the start began, and goes on from there. Throws a `StreamError`, `gone`
- * where others have purged what it needs and `refused` where the servers have lost what was archived, and a
+ * where others have purged what it needs and `refused` where the servers have lost what this node knows, and a
  * `MessageError` where a message can't be read.
  */
 export async function openStreamLog(
   options: OpenStreamLogOptions,
 ): Promise<{ wal: StreamLog; recovery: LogRecovery }> {
   const { stream, fromMessage, coveredSequence, onEntry, onProgress, signal } = options;
-  const { askState: state = () => stream.state() } = options;
-  const asked = { name: stream.name, state };
-  const { firstMessage, lastMessage, bytes } = await reachedState(asked, fromMessage);
+  const { asked = stream, lastTaken } = options;
+  const { firstMessage, lastMessage, bytes } = await reachedState(asked, fromMessage, lastTaken);
   const coveredMessage = messageOf(coveredSequence);
   if (coveredMessage > lastMessage) throw lostEnd(stream.name, lastMessage, coveredMessage);
   const share = (lastMessage + 1 - fromMessage) / Math.max(1, lastMessage + 1 - firstMessage);
@@ -110,17 +112,32 @@ function lostEnd(stream: string, lastMessage: number, knownMessage: number): Str
   );
 }
 
+/** What was purged since can't be compared. */
+async function refuseOther(stream: AskedStream, { number, id }: TakenMessage): Promise<void> {
+  const found = await stream.messageId(number);
+  if (found === null || found === id) return;
+  throw new StreamError(
+    "refused",
+    `Message ${number} of the stream "${stream.name}" is not the one that this node has taken: the servers were put ` +
+      "back to an older state, and lost messages that they had acknowledged. This node may be the only one that has " +
+      "them: export its archive if they matter, then copy another node: join URL --again --data-dir DIR.",
+  );
+}
+
 /**
  * Asks the stream. Throws a `StreamError`, `gone` where others have purged what comes from this message on, `refused`
- * where the stream does not come up to it.
+ * where the stream does not come up to it, or has another message in place of the last one that was taken.
  */
 export async function reachedState(
-  stream: Pick<Stream, "name" | "state">,
+  stream: AskedStream,
   fromMessage: number,
+  lastTaken: TakenMessage | null,
 ): Promise<StreamState> {
   const state = await stream.state();
   const { firstMessage, lastMessage } = state;
-  if (fromMessage > lastMessage + 1) throw lostEnd(stream.name, lastMessage, fromMessage - 1);
+  const knownMessage = Math.max(fromMessage - 1, lastTaken?.number ?? 0);
+  if (knownMessage > lastMessage) throw lostEnd(stream.name, lastMessage, knownMessage);
+  if (lastTaken !== null) await refuseOther(stream, lastTaken);
   if (fromMessage >= firstMessage) return state;
   const has = lastMessage < firstMessage ? "none" : `${firstMessage} to ${lastMessage}`;
   throw new StreamError(

@@ -3,6 +3,7 @@ import { atMost, systemTimers } from "../../lib/schedule/timers.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 import type { Stream, StreamMessage } from "../../runtime/stream/stream.ts";
+import type { TakenMessage } from "../../runtime/stream/taken-message.ts";
 import type { UtcDay } from "../../time/utc-day.ts";
 import { addBatchDays } from "../batch-days.ts";
 import type { Coverage, TrimmedLog } from "../closed-segments.ts";
@@ -22,8 +23,13 @@ export interface StreamLogOptions extends Omit<GroupPublisherOptions, "stream" |
   readonly stream: Stream;
   /** The first message that this node needs: all before it are covered. */
   readonly fromMessage: number;
-  /** The first message that a start would need now: told after each trim, durable when it resolves. */
-  onFloor(message: number): Promise<void>;
+  /** The last one that any process of this node is known to have taken; the archive has nothing of later ones. */
+  readonly lastTaken: TakenMessage | null;
+  /**
+   * The first message that a start would need now, and the last one that was taken: told after each trim, durable when
+   * it resolves.
+   */
+  onFloor(message: number, lastTaken: TakenMessage | null): Promise<void>;
   /** The stream can't be followed any further; what is here is right, and gets no newer. */
   onFailed(error: unknown): void;
 }
@@ -47,6 +53,7 @@ export class StreamLog implements Wal {
   #replay: ReplayEntries | null;
   #nextMessage: number;
   #lastSequence: number;
+  #lastTaken: TakenMessage | null;
   #failure: unknown = null;
   #closed: Promise<void> | null = null;
 
@@ -57,6 +64,7 @@ export class StreamLog implements Wal {
     this.#reader = createMessageReader(options.stream.name);
     this.#nextMessage = options.fromMessage;
     this.#lastSequence = entrySequence(options.fromMessage, 0) - 1;
+    this.#lastTaken = options.lastTaken;
     this.#replay = replay;
   }
 
@@ -128,7 +136,7 @@ export class StreamLog implements Wal {
   async trim(coverage: Coverage): Promise<TrimmedLog> {
     if (this.#closed !== null) return { segments: 0, bytes: 0 };
     this.#ledger.trim(coverage);
-    await this.#options.onFloor(this.#ledger.floor(this.#nextMessage));
+    await this.#options.onFloor(this.#ledger.floor(this.#nextMessage), this.#lastTaken);
     return { segments: 0, bytes: 0 }; // The stream is purged once every node has given messages up.
   }
 
@@ -144,6 +152,7 @@ export class StreamLog implements Wal {
     if (this.#stopped.signal.aborted) return;
     // Before anybody has the entries: what a seal finds in memory, or is told of, a start may find too.
     this.#lastSequence = entries.at(-1)!.sequence;
+    this.#lastTaken = { number, id };
     this.#note(entries, number, bytes.length);
     if (this.#replay !== null) await this.#replay(entries, number, bytes.length);
     else {

@@ -62,6 +62,7 @@ describe(COPY, () => {
           stream: "wherehouse",
           created: "2026-01-02T03:04:05.678Z",
           floor: 17,
+          last_taken: TEST_CLUSTER.lastTaken,
         },
         files: ["archive/manifest.json", SEGMENT],
       },

@@ -111,6 +111,15 @@ describe.if(hasNatsServer("the tests of streams on NATS"))("a stream on three se
     await stream.close();
   });
 
+  test("messageId() tells what was published under a number, as far as it is there", async () => {
+    const stream = await open("ids");
+    for (const id of ["a", "b", "c"]) await stream.publish(bytesOf("same"), id);
+    await stream.purgeBefore(2);
+    const ids = await Promise.all([1, 2, 3, 4].map((number) => stream.messageId(number)));
+    expect(ids).toEqual([null, "b", "c", null]);
+    await stream.close();
+  });
+
   test("publish() under an id that was there gives the first number, also on another connection", async () => {
     const stream = await open("repeat");
     expect(await stream.publish(bytesOf("one"), "a")).toBe(1);

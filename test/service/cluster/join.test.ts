@@ -133,12 +133,13 @@ describe("join()", () => {
     expect(told.copiedBytes).toBe(told.bytes);
     expect(told.lastSequence).toBe(served.source.directory.archive.manifest.lastSequence);
     expect(readdirSync(dataDir).sort()).toEqual(["archive", "cluster.json", "quarantine"]);
-    const { servers, isSecure, stream, created, floor } = TEST_CLUSTER;
+    const { servers, isSecure, stream, created, floor, lastTaken } = TEST_CLUSTER;
     expect(await readClusterFile(disk, dataDir)).toEqual({
       nodeId,
       address: { servers: [...servers], isSecure, stream },
       created,
       floor,
+      lastTaken,
     });
     await expectSameContents();
     rmSync(dataDir, { recursive: true });
@@ -157,7 +158,7 @@ describe("join()", () => {
   });
 
   test("asks how far the quarantine is in its stream before its entries", async () => {
-    const position = { created: "2026-01-01T00:00:00Z", message: 7 };
+    const position = { created: "2026-01-01T00:00:00Z", message: 7, lastTaken: { number: 8, id: "x.8" } };
     const quarantine = join(served.source.dataDir, "quarantine");
     await writeStreamPosition(disk, quarantine, position);
     await expectJoined();
@@ -361,7 +362,13 @@ describe("join()", () => {
         path === null ? Response.json({ ...(await (await ask()).json()), files }) : ask();
       expect(await runJoin()).toMatchObject({ ok: false, error: expect.stringContaining("does not answer") });
     }
-    for (const changes of [{ stream: "../x" }, { floor: 0 }, { servers: ["a b"] }, { created: null }]) {
+    for (const changes of [
+      { stream: "../x" },
+      { floor: 0 },
+      { last_taken: { number: 0, id: "" } },
+      { servers: ["a b"] },
+      { created: null },
+    ]) {
       served.answer = async (_request, _path, ask) => {
         const body = await (await ask()).json();
         return Response.json({ ...body, cluster: { ...body.cluster, ...changes } });

@@ -8,6 +8,7 @@ import { directoryPaths } from "../../../src/directory/paths.ts";
 import { assert } from "../../../src/lib/assert.ts";
 import type { AppId } from "../../../src/model/ids.ts";
 import type { Files } from "../../../src/runtime/files.ts";
+import type { TakenMessage } from "../../../src/runtime/stream/taken-message.ts";
 import { readStreamPosition } from "../../../src/service/quarantine/replicated/stream-position.ts";
 import type { StreamLog } from "../../../src/wal/stream/stream-log.ts";
 import { SIMULATED_DATA_DIR } from "../../support/disk/mirrored-disk.ts";
@@ -94,13 +95,15 @@ export class SimulatedMember {
         stream: {
           stream,
           fromMessage: this.#file.floor,
+          lastTaken: this.#file.lastTaken,
           idPrefix,
           timers: time,
-          onFloor: (floor) => this.#saveFloor(machine.files, floor),
+          onFloor: (floor, lastTaken) => this.#saveFloor(machine.files, floor, lastTaken),
           onFailed,
           quarantine: {
             stream: quarantineStream,
             fromMessage: (quarantined?.message ?? 0) + 1,
+            lastTaken: quarantined?.lastTaken ?? null,
             idPrefix,
             timers: time,
             onPosition: () => undefined,
@@ -125,13 +128,12 @@ export class SimulatedMember {
     return current;
   }
 
-  async #saveFloor(files: Files, floor: number): Promise<void> {
+  async #saveFloor(files: Files, floor: number, lastTaken: TakenMessage | null): Promise<void> {
     assert(this.#file !== null, "the node was started");
-    if (floor <= this.#file.floor) return;
-    const file = { ...this.#file, floor };
+    const file = { ...this.#file, floor: Math.max(floor, this.#file.floor), lastTaken };
     await writeClusterFile(files, SIMULATED_DATA_DIR, file);
     this.#file = file;
-    this.toldFloor = floor;
+    this.toldFloor = file.floor;
   }
 
   /** Its process ends in some way; what it has sent may still come. */

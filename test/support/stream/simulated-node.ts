@@ -4,6 +4,7 @@ import type { Result } from "../../../src/lib/result.ts";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import type { ServiceError } from "../../../src/model/errors.ts";
 import type { AppId } from "../../../src/model/ids.ts";
+import type { TakenMessage } from "../../../src/runtime/stream/taken-message.ts";
 import { createHistoryQueries } from "../../../src/service/history/history.ts";
 import { createIngest, type Ingest, type IngestAnswer } from "../../../src/service/ingest/ingest.ts";
 import { createManualClock } from "../../../src/time/clock.ts";
@@ -46,6 +47,7 @@ export class SimulatedNode {
   readonly failures: unknown[] = [];
   #process: NodeProcess | null = null;
   #starts = 0;
+  #lastTaken: TakenMessage | null = null;
   readonly #options: SimulatedNodeOptions;
 
   constructor(options: SimulatedNodeOptions) {
@@ -79,6 +81,7 @@ export class SimulatedNode {
     const { wal } = await openStreamLog({
       stream,
       fromMessage: this.floor,
+      lastTaken: this.#lastTaken,
       coveredSequence: 0,
       idPrefix: `${name}${this.#starts++}`,
       queueBytesMax: 100_000,
@@ -87,9 +90,11 @@ export class SimulatedNode {
       retryMs: 10,
       timers: time,
       onEntry: ({ appId, batch, sequence }) => hot.apply(appId, batch, sequence),
-      onFloor: async (message) => {
+      onFloor: async (message, lastTaken) => {
         await time.wait(3);
-        if (this.#process?.wal === wal) this.floor = message;
+        if (this.#process?.wal !== wal) return;
+        this.floor = message;
+        this.#lastTaken = lastTaken;
       },
       onFailed: (error) => {
         if (this.#process?.wal === wal) this.failures.push(error);

@@ -86,6 +86,14 @@ export class SimulatedServers {
     this.#tell();
   }
 
+  /** Somebody puts the stream back to what it was when this message was its last. */
+  putBackTo(lastMessage: number): void {
+    this.#messages = this.#messages.filter(({ number }) => number <= lastMessage);
+    this.#known = new Map([...this.#known].filter(([, { number }]) => number <= lastMessage));
+    this.#nextNumber = lastMessage + 1;
+    this.#tell();
+  }
+
   /** Somebody removes the stream, and makes another of this name. */
   recreate(created: string): void {
     this.created = created;

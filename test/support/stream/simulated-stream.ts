@@ -175,6 +175,11 @@ export class SimulatedStream implements Stream {
     return this.#servers.state();
   }
 
+  async messageId(number: number): Promise<string | null> {
+    await this.#ask();
+    return number < this.#servers.firstMessage ? null : (this.#servers.find(number)?.id ?? null);
+  }
+
   async purgeBefore(message: number): Promise<void> {
     await this.#ask();
     this.#servers.purgeBefore(Math.min(message, this.#servers.state().lastMessage + 1));

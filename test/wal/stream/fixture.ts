@@ -1,4 +1,5 @@
 import type { AppId } from "../../../src/model/ids.ts";
+import type { TakenMessage } from "../../../src/runtime/stream/taken-message.ts";
 import { createEntryEncoder, type LogEntry } from "../../../src/wal/entry/entry.ts";
 import type { LogFollower } from "../../../src/wal/log.ts";
 import { ENTRY_LENGTH_BYTES, encodeGroup } from "../../../src/wal/stream/group-message.ts";
@@ -48,10 +49,16 @@ export function createTestLog(options: TestLogOptions) {
     ...(weather === undefined ? {} : { weather }),
     ...(messageBytesMax === undefined ? {} : { messageBytesMax }),
   });
-  const told = { replayed: [] as string[], floors: [] as number[], failures: [] as unknown[] };
+  const told = {
+    replayed: [] as string[],
+    floors: [] as number[],
+    taken: [] as (TakenMessage | null)[],
+    failures: [] as unknown[],
+  };
   const opening = openStreamLog({
     stream,
     fromMessage: 1,
+    lastTaken: null,
     coveredSequence: 0,
     idPrefix: node,
     queueBytesMax: 10_000_000,
@@ -60,8 +67,9 @@ export function createTestLog(options: TestLogOptions) {
     retryMs: 10,
     timers: time,
     onEntry: (entry) => void told.replayed.push(nameOf(entry)),
-    async onFloor(message) {
+    async onFloor(message, lastTaken) {
       told.floors.push(message);
+      told.taken.push(lastTaken);
     },
     onFailed: (error) => void told.failures.push(error),
     ...given,

@@ -67,6 +67,28 @@ test("openStreamLog() refuses a stream that has lost its end, of which the archi
   await time.until(wal.close());
 });
 
+test("openStreamLog() refuses a stream that was put back, and has other messages in place of those that were taken", async () => {
+  const { time, servers } = createServers();
+  for (const name of ["a", "b", "c", "d"]) keepNamed(servers, name);
+  const lastTaken = { number: 3, id: "foreign 3" };
+  const outcome = async (fromMessage: number) => {
+    const { opening } = createTestLog({ servers, time, fromMessage, lastTaken });
+    const opened = await time.until(opening.catch((error: unknown) => error as StreamError));
+    if (opened instanceof StreamError) return `${opened.kind}: ${opened.message}`;
+    await time.until(opened.wal.close());
+    return "opened";
+  };
+  const message = servers.messages[2]!.bytes;
+  expect(await outcome(1)).toBe("opened");
+  servers.putBackTo(2);
+  expect(await outcome(1)).toContain('refused: The stream "wherehouse" ends with message 2');
+  for (const id of ["other 3", "other 4"]) servers.keep(message, id);
+  expect(await outcome(1)).toContain('refused: Message 3 of the stream "wherehouse" is not the one');
+  expect(await outcome(4)).toContain("refused: Message 3");
+  servers.purgeBefore(4); // Nobody can say any more.
+  expect(await outcome(4)).toBe("opened");
+});
+
 test("openStreamLog() says what is gone, where others have purged it", async () => {
   const { time, servers } = createServers();
   for (const name of ["a", "b", "c"]) keepNamed(servers, name);

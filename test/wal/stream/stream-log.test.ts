@@ -168,6 +168,26 @@ test("the state is full while the stream is, and open again once an entry was ta
   await time.until(wal.close());
 });
 
+test("trim() tells the last message that was taken, by this process or, while there is none, by one before it", async () => {
+  const { time, servers } = createServers();
+  const first = await openTestLog({ servers, time, node: "first" });
+  followed(first.wal);
+  await first.wal.trim(COVERS_ALL);
+  await time.until(first.wal.append(APP, dayBatch("a", [1])));
+  await first.wal.trim(COVERS_ALL);
+  const lastTaken = { number: 1, id: "first.0" };
+  expect(first.told.taken).toEqual([null, lastTaken]);
+  await time.until(first.wal.close());
+
+  const second = await openTestLog({ servers, time, node: "second", fromMessage: 2, lastTaken });
+  followed(second.wal);
+  await second.wal.trim(COVERS_ALL);
+  await time.until(second.wal.append(APP, dayBatch("b", [2])));
+  await second.wal.trim(COVERS_ALL);
+  expect(second.told.taken).toEqual([lastTaken, { number: 2, id: "second.0" }]);
+  await time.until(second.wal.close());
+});
+
 test("trim() tells the first message that a start needs, be it of a message that is just taken", async () => {
   const { time, servers } = createServers();
   const { wal, told } = await openTestLog({ servers, time });
@@ -210,6 +230,7 @@ test("what a follower has in its hands is noted already: a floor never passes it
   await wal.rotate();
   await wal.trim(COVERS_ALL);
   expect(told.floors).toEqual([1]); // Covered or not: it may not be in memory yet.
+  expect(told.taken).toEqual([{ number: 1, id: "n.0" }]);
   resolve();
   await time.until(wal.close());
 });

@@ -13,7 +13,7 @@ import { refusedParameters } from "../../openapi/operation.ts";
 import { failure, SENT_WITH_KEY, shared } from "../../openapi/responses.ts";
 import { invalid, type Parameter, readQuery } from "../../parameters/parameter.ts";
 import type { Readiness } from "../../services.ts";
-import { always, count, list, object, plain, text, type ValueOf } from "../../shapes/shape.ts";
+import { always, count, list, object, optional, plain, text, type ValueOf } from "../../shapes/shape.ts";
 
 const NODE_ID = /^[0-9a-f]{16}$/;
 const EXAMPLE_NODE = "5d0c2a7be41f9036";
@@ -28,6 +28,16 @@ const cluster = object(
     stream: text("Its name there."),
     created: text("When it was created, as its servers say it: one that was made anew is another."),
     floor: count("The first message that whoever has this copy needs."),
+    last_taken: optional(
+      object(
+        {
+          number: count("Its number in the stream."),
+          id: text("What tells it from any other of that number."),
+        },
+        "The last message that the node had taken when it last sealed, left out where it has not yet. A log that has " +
+          "another one in its place is not the one that the archive is of.",
+      ),
+    ),
   },
   "The replicated log.",
 );
@@ -80,6 +90,7 @@ export const copyPlan = keyedEndpoint({
         stream: "wherehouse",
         created: "2026-11-02T08:15:00.123456789Z",
         floor: 48211,
+        last_taken: { number: 49120, id: `${EXAMPLE_NODE}.0f3c5a9d21b7.812` },
       },
       files: [MANIFEST_PATH, "quarantine/000000000001.entries"],
     },
@@ -96,8 +107,9 @@ export const copyPlan = keyedEndpoint({
 });
 
 function presented(version: string, { cluster, files }: CopyPlan): ValueOf<typeof answer> {
-  const { nodeId, servers, isSecure, stream, created, floor } = cluster;
-  const told = { node_id: nodeId, servers, is_secure: isSecure, stream, created, floor };
+  const { nodeId, servers, isSecure, stream, created, floor, lastTaken } = cluster;
+  const taken = lastTaken === null ? {} : { last_taken: lastTaken };
+  const told = { node_id: nodeId, servers, is_secure: isSecure, stream, created, floor, ...taken };
   return { success: true, version, cluster: told, files };
 }
 

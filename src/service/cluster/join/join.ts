@@ -105,9 +105,9 @@ async function joinTo(
   if (!copied.ok) return copied;
   const { cluster, archived, segments, all, lastSequence } = copied.value;
   const problems = await cutTornTails(files, target, segments);
-  const { servers, isSecure, floor } = cluster;
+  const { servers, isSecure, floor, lastTaken } = cluster;
   const fresh = createClusterFile({ servers, isSecure, stream: cluster.stream });
-  const node = { ...fresh, nodeId: former?.nodeId ?? fresh.nodeId, created, floor };
+  const node = { ...fresh, nodeId: former?.nodeId ?? fresh.nodeId, created, floor, lastTaken };
   await target.commit(node, new Set(archived));
   const brought = all.filter(({ isCopied }) => isCopied);
   return ok({

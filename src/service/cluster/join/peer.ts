@@ -163,6 +163,7 @@ function parseStatus({
   stream,
   created,
   floor,
+  last_taken: lastTaken = null,
 }: Record<string, unknown>): ClusterStatus | null {
   const members = {
     version: 1,
@@ -172,11 +173,12 @@ function parseStatus({
     stream,
     created,
     floor,
+    lastTaken,
   };
   const parsed = parseClusterFile(new TextEncoder().encode(JSON.stringify(members)));
   if (!parsed.ok || parsed.value.created === null) return null;
-  const { address, nodeId: id, created: since, floor: first } = parsed.value;
-  return { ...address, nodeId: id, created: since, floor: first };
+  const { address, created: since, ...known } = parsed.value;
+  return { ...address, ...known, created: since };
 }
 
 /** Ends a request over which nothing comes. */

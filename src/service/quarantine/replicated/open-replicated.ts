@@ -5,8 +5,7 @@ import {
 } from "../../../quarantine/open-quarantine.ts";
 import type { Quarantine } from "../../../quarantine/quarantine.ts";
 import { unlessFileError } from "../../../runtime/files.ts";
-import type { StreamState } from "../../../runtime/stream/stream.ts";
-import { reachedState } from "../../../wal/stream/open-stream-log.ts";
+import { type AskedStream, reachedState } from "../../../wal/stream/open-stream-log.ts";
 import { ReplicatedQuarantine, type ReplicatedQuarantineOptions } from "./replicated-quarantine.ts";
 import { writeStreamPosition } from "./stream-position.ts";
 
@@ -16,8 +15,8 @@ export interface QuarantineStream
     ReplicatedQuarantineOptions,
     "store" | "files" | "directory" | "lastAtStart" | "streamBytesMax"
   > {
-  /** How far the stream is. Left out, a server that is away as it is asked fails the start. */
-  askState?(): Promise<StreamState>;
+  /** The stream as the start asks it. Left out, a server that is away then fails the start. */
+  readonly asked?: AskedStream;
 }
 
 /** What a node needs of a quarantine, and what its start found. */
@@ -34,12 +33,16 @@ export async function openReplicated(
   followed: QuarantineStream,
 ): Promise<OpenedReplicated> {
   const { files, directory } = options;
-  const { stream, fromMessage, onPosition, askState: state = () => stream.state() } = followed;
-  const { lastMessage, bytesMax } = await reachedState({ name: stream.name, state }, fromMessage);
+  const { stream, fromMessage, lastTaken, onPosition, asked = stream } = followed;
+  const { lastMessage, bytesMax } = await reachedState(asked, fromMessage, lastTaken);
   const { quarantine: store, ...found } = await openQuarantine(options);
   try {
     // From now on a copy of it says which stream it belongs to.
-    await writeStreamPosition(files, directory, { created: stream.created, message: fromMessage - 1 });
+    await writeStreamPosition(files, directory, {
+      created: stream.created,
+      message: fromMessage - 1,
+      lastTaken,
+    });
     onPosition(fromMessage - 1);
   } catch (error) {
     unlessFileError(error); // A full disk is no reason not to start.

@@ -10,6 +10,7 @@ import type { Quarantine, QuarantineTotals } from "../../../quarantine/quarantin
 import type { QuarantineStore } from "../../../quarantine/store.ts";
 import { type Files, unlessFileError } from "../../../runtime/files.ts";
 import { type Stream, StreamError, type StreamMessage } from "../../../runtime/stream/stream.ts";
+import type { TakenMessage } from "../../../runtime/stream/taken-message.ts";
 import { entrySequence } from "../../../wal/stream/entry-sequence.ts";
 import { GroupReader, MessageError, QUARANTINE_GROUP } from "../../../wal/stream/group-message.ts";
 import type { GroupPublisherOptions } from "../../../wal/stream/group-publisher.ts";
@@ -35,6 +36,8 @@ export interface ReplicatedQuarantineOptions extends Omit<GroupPublisherOptions,
   readonly directory: string;
   /** The first message that this node needs. */
   readonly fromMessage: number;
+  /** The last one that any process of this node is known to have taken. */
+  readonly lastTaken: TakenMessage | null;
   /** What the stream may hold. */
   readonly streamBytesMax: number;
   /** The last one that the stream had when the start began: up to there messages may have been applied before. */
@@ -85,6 +88,7 @@ export class ReplicatedQuarantine implements Quarantine {
   /** Up to here nothing needs to come again. */
   #position: number;
   #saved: number;
+  #lastTaken: TakenMessage | null;
   #refused = 0;
   #closed: Promise<void> | null = null;
 
@@ -100,6 +104,7 @@ export class ReplicatedQuarantine implements Quarantine {
     this.#reader = new GroupReader(stream.name, QUARANTINE_GROUP, decodePart);
     this.#position = options.fromMessage - 1;
     this.#saved = this.#position;
+    this.#lastTaken = options.lastTaken;
   }
 
   /**
@@ -193,6 +198,7 @@ export class ReplicatedQuarantine implements Quarantine {
     const { lastAtStart } = this.#options;
     const isApplied = await this.#applying.apply(received, number <= lastAtStart);
     if (!isApplied) return; // It comes again at the next start.
+    this.#lastTaken = { number, id };
     if (number >= lastAtStart) this.#caughtUp.resolve();
     const isNeeded = this.#reassembly.firstMessage ?? number + 1;
     this.#position = Math.max(this.#position, Math.min(number, isNeeded - 1));
@@ -257,10 +263,10 @@ export class ReplicatedQuarantine implements Quarantine {
   /** Where the disk refuses, a start goes over more of the stream once more. */
   async #save(): Promise<void> {
     const { files, directory, stream, onPosition } = this.#options;
-    const message = this.#position;
+    const [message, lastTaken] = [this.#position, this.#lastTaken];
     if (message <= this.#saved) return;
     try {
-      await writeStreamPosition(files, directory, { created: stream.created, message });
+      await writeStreamPosition(files, directory, { created: stream.created, message, lastTaken });
       this.#saved = message;
       onPosition(message);
     } catch (error) {

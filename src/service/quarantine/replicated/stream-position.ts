@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { parseVersionedJson } from "../../../lib/text/versioned-json.ts";
 import { type Files, readIfThere } from "../../../runtime/files.ts";
+import { parseTakenMessage, type TakenMessage } from "../../../runtime/stream/taken-message.ts";
 
 /** How far a directory's quarantine is in the stream of its cluster's. */
 export interface StreamPosition {
@@ -8,6 +9,8 @@ export interface StreamPosition {
   readonly created: string;
   /** All up to this one is on the disk; some of what follows may be. */
   readonly message: number;
+  /** The last one that was taken, or an earlier one; null where none was. */
+  readonly lastTaken: TakenMessage | null;
 }
 
 /*
@@ -39,10 +42,11 @@ export async function readStreamPosition(
   const content = parseVersionedJson(bytes, FORMAT_VERSION);
   if (!content.ok) throw new StreamPositionError(path, content.error);
   const { created, message } = content.value.members;
+  const lastTaken = parseTakenMessage(content.value.members.lastTaken);
   const isMessage = typeof message === "number" && Number.isSafeInteger(message) && message >= 0;
-  if (typeof created !== "string" || !isMessage)
+  if (typeof created !== "string" || !isMessage || lastTaken === undefined)
     throw new StreamPositionError(path, "the message or the stream is missing");
-  return { created, message };
+  return { created, message, lastTaken };
 }
 
 /** Durable when it resolves. */

@@ -82,6 +82,7 @@ export class TestNode {
     const { quarantine } = await openReplicated(options, {
       stream,
       fromMessage: (known?.message ?? 0) + 1,
+      lastTaken: known?.lastTaken ?? null,
       idPrefix: `${name}.${this.#starts++}`,
       queueBytesMax: 1_000_000,
       underWayMax: 2,

@@ -236,6 +236,23 @@ test("a start says so where the stream lacks what it needs", async () => {
   expect(time.until(y.start())).rejects.toThrow('needs the stream "fleet-quarantine" from message 1 on');
 });
 
+test("a start refuses a stream that was put back, and has other messages in place of those that were taken", async () => {
+  const { time, servers, x, y, settle } = await started();
+  for (const body of ["a", "b", "c"]) await time.until(x.put(body));
+  await settle();
+  await time.until(y.stop());
+  await time.until(x.stop());
+  const others = servers.messages[2]!.bytes;
+  servers.putBackTo(2);
+  await expect(time.until(y.start())).rejects.toThrow("ends with message 2, and this node knows message 3");
+  for (const id of ["other 3", "other 4"]) servers.keep(others, id);
+  await expect(time.until(y.start())).rejects.toThrow(
+    'Message 3 of the stream "fleet-quarantine" is not the one',
+  );
+  servers.purgeBefore(4); // Nobody can say any more.
+  await time.until(y.start());
+});
+
 test("a message that is none of the quarantine's stops the node, and so does one of a newer program", async () => {
   const newer = encodeGroup([new Uint8Array(40)], QUARANTINE_GROUP);
   const ofLog = encodeGroup([new Uint8Array(40)]);
