@@ -84,7 +84,7 @@ function madeAnew(dataDir: string, stream: string): ClusterError {
   );
 }
 
-/** Throws a `ClusterError` in the directory of a node, where a command would see or change a part of what there is. */
+/** Throws a `ClusterError` in the directory of a node, where a command would write what belongs to all nodes. */
 export async function expectNoNode(
   files: Pick<Files, "read">,
   dataDir: string,

@@ -108,7 +108,7 @@ function lostEnd(stream: string, lastMessage: number, knownMessage: number): Str
     "refused", // Not gone: it may be restored, and until then the log is kept for this node.
     `The stream "${stream}" ends with message ${lastMessage}, and this node knows message ` +
       `${knownMessage}: the servers have lost messages that they had acknowledged. Restore the stream, ` +
-      "or begin another one with what this node has: export.",
+      "or begin another one with what this node has archived: export --data-dir DIR.",
   );
 }
 
@@ -120,7 +120,7 @@ async function refuseOther(stream: AskedStream, { number, id }: TakenMessage): P
     "refused",
     `Message ${number} of the stream "${stream.name}" is not the one that this node has taken: the servers were put ` +
       "back to an older state, and lost messages that they had acknowledged. This node may be the only one that has " +
-      "them: export its archive if they matter, then copy another node: join URL --again --data-dir DIR.",
+      "archived them: export --data-dir DIR. Then make it a copy of another node: join URL --again --data-dir DIR.",
   );
 }
 

@@ -13,7 +13,7 @@ import { SimulatedBucket, SimulatedValues } from "../../support/stream/simulated
 
 /*
  * Commands in the data directory of a node, over a simulated bucket: those about keys and settings change what all
- * nodes share and leave no file, and those that would see or change a part of the data refuse.
+ * nodes share and leave no file, and those that would write what belongs to all nodes refuse.
  */
 
 const CREATED = "2026-11-23T13:45:37.123456789Z";
@@ -260,14 +260,10 @@ test("a cluster.json that can't be used stops every command that shares", async 
   }
 });
 
-describe("commands that would see or change a part of the data", () => {
+describe("commands that see a part of the data, or would write it", () => {
   test.each([
     ["import TRACK --app shop", "To import into it give --url and --key, of any of its nodes."],
     ["import TRACK --app shop --dry-run", "To import into it give --url and --key, of any of its nodes."],
-    [
-      "export --app shop --format csv",
-      "To export all of its records give --url and --key, of any of its nodes.",
-    ],
     ["seal", "Its server seals by itself."],
   ])("%s is refused", async (line, advice) => {
     await createNode();
@@ -281,6 +277,28 @@ describe("commands that would see or change a part of the data", () => {
     ]);
     expect(opened).toEqual([]);
     expect(readdirSync(dataDir)).toEqual(["cluster.json"]);
+  });
+
+  test("export brings out what the node has sealed, says what is elsewhere, and leaves it a node's", async () => {
+    await createNode();
+    const node = readFileSync(join(dataDir, "cluster.json"));
+    rmSync(join(dataDir, "cluster.json"));
+    const track = join(directory, "sealed.csv");
+    const day = new Date(Date.now() - 300 * 86_400_000).toISOString().slice(0, 10);
+    writeFileSync(track, `device_id,timestamp,latitude,longitude\nbus,${day}T12:00:00Z,53.4,-2.9\n`);
+    for (const line of ["settings set retention 2y", `import ${track} --app shop`, "seal"])
+      expect(await run(line, new SimulatedBucket())).toMatchObject({ code: 0 });
+    rmSync(join(dataDir, "wal"), { recursive: true });
+    for (const file of ["settings.json", "keys.json", "first-key"]) rmSync(join(dataDir, file));
+    writeFileSync(join(dataDir, "cluster.json"), node);
+    const { code, out, error, opened } = await run("export --app shop --format csv", new SimulatedBucket());
+    expect([code, opened]).toEqual([0, []]);
+    expect(out.split("\n")[1]).toStartWith("bus,");
+    expect(error).toStartWith(
+      "This is the directory of a node of a cluster. Only what it has sealed is exported",
+    );
+    expect(readdirSync(join(dataDir, "wal"))).toEqual([]); // With a log of its own it would not start again.
+    expect(readFileSync(join(dataDir, "cluster.json"))).toEqual(node);
   });
 
   test("restore makes no directory over a node's", async () => {

@@ -1,4 +1,5 @@
 import { DEFAULT_ARCHIVE_CONFIG } from "../../../config.ts";
+import { readClusterFile } from "../../../directory/cluster-file.ts";
 import { DirectoryInUseError, takeDirectory } from "../../../directory/take-directory.ts";
 import { createHotStore } from "../../../hot/hot-store.ts";
 import { messageOf } from "../../../lib/message-of.ts";
@@ -14,7 +15,6 @@ import { dayRange } from "../../../time/range.ts";
 import { UTC } from "../../../time/zone.ts";
 import type { ExportCommand } from "../../arguments/export/export-command.ts";
 import { expectDataDirectory } from "../../data-directory.ts";
-import { expectNoNode } from "../../node-directory.ts";
 import { openSettings, settingsFault } from "../../open-settings.ts";
 import { damageLine } from "../../screen/damage-line.ts";
 import type { ExportScreen } from "../../screen/export-screen.ts";
@@ -23,6 +23,10 @@ import { ExportFailedError, type ExportFrom, type OpenExport } from "./source.ts
 
 /** Whoever reads a pipe may take their time: what a timer can wait. */
 const STALL_MS = 2 ** 31 - 1;
+
+const NODE_NOTE =
+  "This is the directory of a node of a cluster. Only what it has sealed is exported; what is newer is with the NATS " +
+  "servers. To export all of the records give --url and --key, of any running node.";
 
 /** Exports straight from a data directory; the error is for people. */
 export async function openDirectorySource(
@@ -35,11 +39,7 @@ export async function openDirectorySource(
 ): Promise<Result<ExportFrom, string>> {
   await expectDataDirectory(platform.files, command.dataDir);
   const { files } = platform;
-  await expectNoNode(
-    files,
-    command.dataDir,
-    "To export all of its records give --url and --key, of any of its nodes.",
-  );
+  if ((await readClusterFile(files, command.dataDir)) !== null) screen.say(NODE_NOTE);
   let directory: OpenDirectory;
   try {
     directory = await openToExport(command.dataDir, platform, clock, screen);
