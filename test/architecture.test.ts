@@ -35,6 +35,7 @@ const RUNTIME_INTERFACES = [
   "runtime/listen.ts",
   "runtime/lock.ts",
   "runtime/stream/stream.ts",
+  "runtime/stream/taken-message.ts",
   "runtime/usage.ts",
 ];
 
