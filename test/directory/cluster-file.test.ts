@@ -78,6 +78,15 @@ test.each([
   await expect(read).rejects.toThrow(`/d/cluster.json can't be used: ${reason}`);
 });
 
+test("the last message is remembered whatever its id: a file that is written can be read", async () => {
+  const files = createMemoryKeyFiles();
+  for (const id of ["", "x".repeat(60_000), 'odd "\u{1F68C}"']) {
+    const content = { ...createClusterFile(ADDRESS), lastTaken: { number: 7, id } };
+    await writeClusterFile(files, "/d", content);
+    expect(await readClusterFile(files, "/d")).toEqual(content);
+  }
+});
+
 test("a directory that can't be looked into is not taken for that of a single process", async () => {
   const files = createMemoryKeyFiles();
   files.readError = "EIO";

@@ -4,14 +4,11 @@ import type { StreamMessage } from "./stream.ts";
 /** A message that was taken, by what tells it from another one that its number was given to later. */
 export type TakenMessage = Pick<StreamMessage, "number" | "id">;
 
-/** Servers take longer ones, but whoever publishes here has none. */
-const ID_CHARACTERS_MAX = 256;
-
 /** As a file or a peer has it, with null for none; undefined where it is neither. */
 export function parseTakenMessage(value: unknown): TakenMessage | null | undefined {
   if (value === null) return null;
   if (!isObject(value)) return undefined;
   const { number, id } = value;
   const isNumber = typeof number === "number" && Number.isSafeInteger(number) && number >= 1;
-  return isNumber && typeof id === "string" && id.length <= ID_CHARACTERS_MAX ? { number, id } : undefined;
+  return isNumber && typeof id === "string" ? { number, id } : undefined;
 }
