@@ -3,7 +3,7 @@ import { type ClusterFile, writeClusterFile } from "../directory/cluster-file.ts
 import { messageOf } from "../lib/message-of.ts";
 import { atMost, systemTimers, type Timers } from "../lib/schedule/timers.ts";
 import type { Files } from "../runtime/files.ts";
-import { type Bucket, type Stream, StreamError } from "../runtime/stream/stream.ts";
+import { type AskedStream, type Bucket, type Stream, StreamError } from "../runtime/stream/stream.ts";
 import type { TakenMessage } from "../runtime/stream/taken-message.ts";
 import type { Clock } from "../time/clock.ts";
 import { LagMeter } from "./lag-meter.ts";
@@ -135,7 +135,7 @@ export class ClusterNode {
   }
 
   /** For a start, which goes on where the servers are away for a while. */
-  #asPatient(stream: Stream): Pick<Stream, "name" | "state" | "messageId"> {
+  #asPatient(stream: Stream): AskedStream {
     const ask = <Answer>(question: () => Promise<Answer>) =>
       patiently(question, this.#onWaiting, this.#starting.signal);
     return {

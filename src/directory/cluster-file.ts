@@ -76,9 +76,8 @@ export async function writeClusterFile(
   await files.replace(directoryPaths(dataDir).cluster, encodeClusterFile(content));
 }
 
-export function encodeClusterFile({ address, ...rest }: ClusterFile): Uint8Array {
+export function encodeClusterFile({ nodeId, address, created, floor, lastTaken }: ClusterFile): Uint8Array {
   const { servers, isSecure, stream } = address;
-  const { nodeId, created, floor, lastTaken } = rest;
   const members = { version: FORMAT_VERSION, nodeId, servers, isSecure, stream, created, floor, lastTaken };
   return new TextEncoder().encode(`${JSON.stringify(members, null, 2)}\n`);
 }

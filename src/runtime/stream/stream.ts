@@ -37,6 +37,9 @@ export interface Stream {
   close(): Promise<void>;
 }
 
+/** What a start needs to know of a stream before it follows it. */
+export type AskedStream = Pick<Stream, "name" | "state" | "messageId">;
+
 export interface StreamMessage {
   readonly number: number;
   /** The one it was published with. */

@@ -1,5 +1,5 @@
 import { nextTurn } from "../../lib/schedule/next-turn.ts";
-import { type Stream, StreamError, type StreamState } from "../../runtime/stream/stream.ts";
+import { type AskedStream, StreamError, type StreamState } from "../../runtime/stream/stream.ts";
 import type { TakenMessage } from "../../runtime/stream/taken-message.ts";
 import type { LogEntry } from "../entry/entry.ts";
 import type { ReplayProgress } from "../replay.ts";
@@ -22,8 +22,6 @@ export interface OpenStreamLogOptions extends StreamLogOptions {
   /** The stream as the start asks it. Left out, a server that is away then fails the start. */
   readonly asked?: AskedStream;
 }
-
-export type AskedStream = Pick<Stream, "name" | "state" | "messageId">;
 
 const SLICE_MS = 10;
 
@@ -120,7 +118,8 @@ async function refuseOther(stream: AskedStream, { number, id }: TakenMessage): P
     "refused",
     `Message ${number} of the stream "${stream.name}" is not the one that this node has taken: the servers were put ` +
       "back to an older state, and lost messages that they had acknowledged. This node may be the only one that has " +
-      "archived them: export --data-dir DIR. Then make it a copy of another node: join URL --again --data-dir DIR.",
+      "them: export --data-dir DIR brings out what it has archived. Then make it a copy of another node: join URL " +
+      "--again --data-dir DIR.",
   );
 }
 

@@ -177,7 +177,7 @@ export class SimulatedStream implements Stream {
 
   async messageId(number: number): Promise<string | null> {
     await this.#ask();
-    return number < this.#servers.firstMessage ? null : (this.#servers.find(number)?.id ?? null);
+    return this.#servers.find(number)?.id ?? null;
   }
 
   async purgeBefore(message: number): Promise<void> {

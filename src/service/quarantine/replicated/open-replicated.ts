@@ -5,7 +5,8 @@ import {
 } from "../../../quarantine/open-quarantine.ts";
 import type { Quarantine } from "../../../quarantine/quarantine.ts";
 import { unlessFileError } from "../../../runtime/files.ts";
-import { type AskedStream, reachedState } from "../../../wal/stream/open-stream-log.ts";
+import type { AskedStream } from "../../../runtime/stream/stream.ts";
+import { reachedState } from "../../../wal/stream/open-stream-log.ts";
 import { ReplicatedQuarantine, type ReplicatedQuarantineOptions } from "./replicated-quarantine.ts";
 import { writeStreamPosition } from "./stream-position.ts";
 
