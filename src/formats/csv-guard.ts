@@ -1,28 +1,43 @@
 /*
- * Spreadsheets run a cell that begins with =, +, - or @ as a formula, so such a text gets an apostrophe before it in a
- * CSV file, which they take for "what follows is text". So does an empty text, which a cell could not tell from none.
+ * Spreadsheets run a cell that begins with =, +, - or @ as a formula, in East Asian locales also one that begins with
+ * the full-width form of these. An apostrophe in front makes it a text. Which character separates cells depends on the
+ * reader's locale: where it is a semicolon, `x;=1+1` is two cells, and the quotes of RFC 4180 don't hold them together
+ * because they don't stand where that reader expects them. So a text is guarded at its start and behind each character
+ * that may separate cells. An empty text is guarded too: its cell could not be told from the cell of no text.
+ * Source: OWASP, "CSV Injection".
  *
- *   text    =1+1    @home    '=1    (empty)    '    -5    it's    'tis
- *   cell   '=1+1   '@home   ''=1    '          ''   -5    it's    'tis
+ *   text    =1+1    @home    '=1    (empty)    '    -5    it's    x;=1+1
+ *   cell   '=1+1   '@home   ''=1    '          ''   -5    it's    x;'=1+1
  *
- * An apostrophe is put before, and taken away from, nothing but apostrophes followed by one of these or by the end. So
- * every text comes back as it was, and of the cells of others only those that were guarded the same way are changed.
+ * An apostrophe is added to, and removed from, only those places where a formula follows, be it behind more quotes or
+ * white space. So every text comes back as it was, and of other programs' cells only those change that were guarded in
+ * the same way.
  */
 
-const NEEDS_GUARD = /^'*(?:[=+\-@\t\r]|$)/;
-const IS_GUARDED = /^'+(?:[=+\-@\t\r]|$)/;
+/**
+ * What begins a formula, behind what a reader may skip. Texts of records have 128 characters at most; the bound keeps
+ * the search short in the cells of other files.
+ */
+const FORMULA = "['\"\\s]{0,128}[=+\\-@\uFF0B\uFF0D\uFF1D\uFF20]";
+/** The start of a text, or behind a character that may separate cells or lines. */
+const CELL_START = "(?<=^|[,;|\\t\\r\\n])";
+
+const NEEDS_GUARD = new RegExp(`${CELL_START}(?=${FORMULA})`, "g");
+const IS_GUARDED = new RegExp(`${CELL_START}'(?=${FORMULA})`, "g");
+
+/** An empty text, and what that becomes when it is guarded. */
+const IS_EMPTY = /^'*$/;
 
 /** Numbers are what they look like. */
 const IS_NUMBER = /^[+-]\d+(?:\.\d+)?$/;
 
-const APOSTROPHE = 0x27;
-
 /** The cell of a text, before it is quoted. */
 export function guardedCell(text: string): string {
-  return NEEDS_GUARD.test(text) && !IS_NUMBER.test(text) ? `'${text}` : text;
+  if (IS_EMPTY.test(text)) return `'${text}`;
+  return IS_NUMBER.test(text) ? text : text.replace(NEEDS_GUARD, "'");
 }
 
 /** The text of a cell. */
 export function unguardedText(cell: string): string {
-  return cell.charCodeAt(0) === APOSTROPHE && IS_GUARDED.test(cell) ? cell.slice(1) : cell;
+  return IS_EMPTY.test(cell) ? cell.slice(1) : cell.replace(IS_GUARDED, "");
 }
