@@ -29,7 +29,19 @@ test("guardedCell() leaves no formula, whichever character separates the cells o
 });
 
 test("guardedCell() adds nothing where nothing is needed, and keeps the text's own apostrophes", () => {
-  for (const plain of ["bus-1", "it's", "'tis", "''a", "-5", "+0", "-5.25", "a=b", "x;y", "a; b=c", "\uFF21\uFF1D"]) {
+  for (const plain of [
+    "bus-1",
+    "it's",
+    "'tis",
+    "''a",
+    "-5",
+    "+0",
+    "-5.25",
+    "a=b",
+    "x;y",
+    "a; b=c",
+    "\uFF21\uFF1D",
+  ]) {
     expect(guardedCell(plain)).toBe(plain);
     expect(unguardedText(plain)).toBe(plain);
   }

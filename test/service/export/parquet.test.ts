@@ -94,23 +94,51 @@ test("Parquet without names numbers devices as texts do, and has no users", asyn
   await app.close();
 });
 
-test("Parquet of nothing is a file with all columns", async () => {
-  const app = await createArchiveApp();
-  const path = join(app.dataDir, "made.parquet");
-  writeFileSync(path, await bytesOf(await begun(app.directory.exports, { format: "parquet" })));
-  const database = await openReader(app);
-  const connection = await database.connect();
-  const rows = await connection.run("SELECT column_name FROM (DESCRIBE FROM read_parquet($path))", { path });
-  expect(rows.texts(0)).toEqual([
+test("Parquet of no records has the columns and the GeoParquet metadata of one with records", async () => {
+  const app = await createFilledApp();
+  const full = await schemaOf(app, { range: { startMs: 0, endMs: 2 ** 52 } });
+  expect(full.columns).toEqual([
     "device_id",
     "timestamp",
     ...VALUE_COLUMNS.map(({ name }) => name),
     "geometry",
   ]);
-  connection.close();
-  database.close();
+  expect(full.types.at(-1)).toStartWith("GEOMETRY");
+  for (const options of [PLAIN, { ...PLAIN, redact: true }]) {
+    for (const range of [
+      { startMs: 0, endMs: 1 }, // Before all days.
+      { startMs: at(14, 20), endMs: at(14, 21) }, // Within a sealed day.
+    ])
+      expect(await schemaOf(app, { range, options })).toEqual(full);
+  }
   await app.close();
 });
+
+/** The columns of the Parquet file, and the members of its `geo` that don't depend on its points. */
+async function schemaOf(app: ArchiveApp, query: Partial<ExportQuery>) {
+  const path = join(app.dataDir, "made.parquet");
+  writeFileSync(path, await bytesOf(await begun(app.directory.exports, { ...query, format: "parquet" })));
+  const database = await openReader(app);
+  const connection = await database.connect();
+  try {
+    const about = await connection.run(
+      "SELECT decode(value) FROM parquet_kv_metadata($path) WHERE decode(key) = 'geo'",
+      { path },
+    );
+    const columns = await connection.run(
+      "SELECT column_name, column_type FROM (DESCRIBE FROM read_parquet($path))",
+      { path },
+    );
+    const geo = about.texts(0).map((text) => {
+      const { version, primary_column, columns } = JSON.parse(text!);
+      return { version, primary_column, encoding: columns.geometry.encoding };
+    });
+    return { columns: columns.texts(0), types: columns.texts(1), geo };
+  } finally {
+    connection.close();
+    database.close();
+  }
+}
 
 /** `WHEREHOUSE_PYTHON` names another than `python3`. */
 const PYTHON = Bun.which(process.env.WHEREHOUSE_PYTHON ?? "python3");

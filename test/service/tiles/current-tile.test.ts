@@ -179,6 +179,26 @@ test("neighbours agree about the dots that both show", async () => {
   expect(shared(left, EXTENT)).toEqual(shared(right, 0));
 });
 
+test("the counts of the points inside all tiles of a zoom add up to the number of devices", async () => {
+  await fc.assert(
+    fc.asyncProperty(fleet, fc.nat(3), async (reports, z) => {
+      const draw = storeOf(reports);
+      let devices = 0;
+      for (let x = 0; x < 2 ** z; x++) {
+        for (let y = 0; y < 2 ** z; y++) {
+          for (const point of await draw(z, x, y)) {
+            const [unitX, unitY] = [Number(point.x), Number(point.y)];
+            const isInside = Math.min(unitX, unitY) >= 0 && Math.max(unitX, unitY) < EXTENT;
+            if (isInside) devices += Number(point.count);
+          }
+        }
+      }
+      expect(devices).toBe(reports.length);
+    }),
+    { numRuns: 30 },
+  );
+});
+
 test("a device past the retention is in no tile", async () => {
   const old = NOW_MS - 366 * 86_400_000;
   const draw = storeOf([{ device_id: "old", timestamp: old, latitude: 1, longitude: 1 }]);

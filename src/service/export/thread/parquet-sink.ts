@@ -102,10 +102,11 @@ export function createParquetSink({
     async end() {
       if (rowsHeld > 0 || files.length === 0) await copyHeld();
       const [first] = files;
-      if (files.length === 1 && !redacts) return first!;
+      if (files.length === 1 && !redacts && records > 0) return first!;
       const path = join(scratchDirectory, "export.parquet");
       const connection = await connect();
-      await connection.run(redacts ? redactSql(path) : joinSql(path), { files }, signal);
+      const to = `${quoteText(path)} ${records > 0 ? PARQUET : EMPTY_PARQUET}`;
+      await connection.run(redacts ? redactSql(to) : joinSql(to), { files }, signal);
       return path;
     },
   };
@@ -134,26 +135,34 @@ function countWritten(batch: ReportBatch, last: Cursor | null): number {
   return count;
 }
 
-const TO_PARQUET = "(FORMAT parquet, COMPRESSION zstd)";
+const PARQUET = "(FORMAT parquet, COMPRESSION zstd)";
+/** DuckDB writes the metadata of GeoParquet 1.0 only if there is a point. Readers of an empty file need it as well. */
+const EMPTY_PARQUET = `(FORMAT parquet, COMPRESSION zstd, KV_METADATA {geo: ${quoteText(
+  JSON.stringify({
+    version: "1.0.0",
+    primary_column: "geometry",
+    columns: { geometry: { encoding: "WKB", geometry_types: [] } },
+  }),
+)}})`;
 
 function copySql(records: string, path: string): string {
   const columns = ["device_id", "timestamp", ...VALUES, GEOMETRY].join(", ");
-  return `COPY (SELECT ${columns} FROM (${records})) TO ${quoteText(path)} ${TO_PARQUET}`;
+  return `COPY (SELECT ${columns} FROM (${records})) TO ${quoteText(path)} ${PARQUET}`;
 }
 
 const FILES = "(SELECT * EXCLUDE (geometry) FROM read_parquet($files))";
 
-function joinSql(path: string): string {
-  return `COPY (SELECT *, ${GEOMETRY} FROM ${FILES}) TO ${quoteText(path)} ${TO_PARQUET}`;
+function joinSql(to: string): string {
+  return `COPY (SELECT *, ${GEOMETRY} FROM ${FILES}) TO ${to}`;
 }
 
 /** Devices are numbered in order of first appearance, as in texts. */
-function redactSql(path: string): string {
+function redactSql(to: string): string {
   const names = `SELECT device_id, row_number() OVER (ORDER BY min(timestamp), device_id) AS number
     FROM ${FILES} GROUP BY device_id`;
   return `COPY (
       SELECT * EXCLUDE (number) REPLACE ('device-' || number AS device_id, NULL::VARCHAR AS user_id), ${GEOMETRY}
       FROM (SELECT f.*, n.number FROM ${FILES} f JOIN (${names}) n USING (device_id)
         ORDER BY f.timestamp, f.device_id)
-    ) TO ${quoteText(path)} ${TO_PARQUET}`;
+    ) TO ${to}`;
 }
