@@ -7,6 +7,7 @@ import { parseCommand } from "../../src/cli/arguments/command.ts";
 import { openNatsStream } from "../../src/runtime/stream/nats-stream.ts";
 import { freePorts } from "../support/nats/free-ports.ts";
 import { findNatsServer, hasNatsServer } from "../support/nats/nats-server.ts";
+import { UNIX_ENVIRONMENT } from "../support/programs.ts";
 
 /** What `deploy/cluster/` has. No test runs containers, but the program and nats-server take what each file says. */
 
@@ -19,7 +20,7 @@ const read = (name: string) => readFileSync(join(CLUSTER, name), "utf8");
 
 /** New variables, as `./passwords` makes them. */
 function makePasswords(): Record<string, string> {
-  const { exitCode, stdout } = Bun.spawnSync(["sh", join(CLUSTER, "passwords")]);
+  const { exitCode, stdout } = Bun.spawnSync(["sh", join(CLUSTER, "passwords")], { env: UNIX_ENVIRONMENT });
   expect(exitCode).toBe(0);
   const lines = stdout.toString().trim().split("\n");
   return Object.fromEntries(
@@ -107,7 +108,7 @@ test("./passwords makes others each time, which nats-server takes for no numbers
   }
 });
 
-describe.if(hasNatsServer("what nats-server says of deploy/cluster/nats.conf"))("nats.conf", () => {
+describe.if(hasNatsServer("tests of what nats-server says of deploy/cluster/nats.conf"))("nats.conf", () => {
   const directory = mkdtempSync(join(tmpdir(), "wherehouse-deploy-"));
   const running: Bun.Subprocess[] = [];
   const env = { ...process.env, ...passwords, NATS_HTTP: "127.0.0.1:8222" };

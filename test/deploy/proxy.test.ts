@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Browser, OF_PAGE } from "../http/page/browser.ts";
+import { findProgram, hasProgram } from "../support/programs.ts";
 import {
   closePlace,
   openPlace,
@@ -64,12 +65,7 @@ const PROXIES: readonly Proxy[] = [
   },
 ];
 
-/** Debian keeps nginx where only root's path leads. */
-const PATH = `${process.env.PATH}:/usr/sbin:/usr/local/sbin`;
-const installed = PROXIES.filter(({ program }) => Bun.which(program, { PATH }) !== null);
-for (const { program } of PROXIES.filter((proxy) => !installed.includes(proxy))) {
-  console.warn(`Left out: ${program} before a server, since it is not installed.`);
-}
+const installed = PROXIES.filter(({ program }) => hasProgram(program, `tests of ${program} before a server`));
 
 const place = openPlace();
 const directory = mkdtempSync(join(tmpdir(), "wherehouse-proxy-"));
@@ -98,7 +94,7 @@ describe.each(installed)("$program", ({ program, configure }) => {
 
   beforeAll(async () => {
     const args = configure(directory, { port, plainPort }, new URL(server.url).host);
-    proxy = Bun.spawn([Bun.which(program, { PATH })!, ...args], { stdout: "ignore", stderr: "pipe" });
+    proxy = Bun.spawn([findProgram(program)!, ...args], { stdout: "ignore", stderr: "pipe" });
     while (proxy.exitCode === null && (await statusOf("/ready")) !== 200) await Bun.sleep(20);
     if (proxy.exitCode !== null) throw new Error(await new Response(proxy.stderr as ReadableStream).text());
   });

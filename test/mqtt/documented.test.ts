@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { hasProgram } from "../support/programs.ts";
 import {
   closePlace,
   openPlace,
@@ -26,7 +27,9 @@ function blocksOf(language: string): string[] {
   );
 }
 
-describe.if(hasMosquitto("the tests of what docs/mqtt.md says to type"))("docs/mqtt.md", () => {
+const TYPED = "the tests of what docs/mqtt.md says to type";
+
+describe.if(hasMosquitto(TYPED) && hasProgram("openssl", TYPED))("docs/mqtt.md", () => {
   let place: Place;
   let broker: Broker;
   let port = 0;

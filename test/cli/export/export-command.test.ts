@@ -3,6 +3,7 @@ import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync, zstdDecompressSync } from "node:zlib";
+import { UNIX_ENVIRONMENT } from "../../support/programs.ts";
 import { finished, runCli, startCli, withDirectory } from "../support/run-cli.ts";
 import { startServer } from "../support/start-server.ts";
 
@@ -132,7 +133,7 @@ test("a file that is there is not written over unless that is wanted", () =>
 test("nothing takes the place of a device, a pipe or a directory", () =>
   withDirectory(async (root) => {
     const pipe = join(root, "pipe");
-    expect(Bun.spawnSync(["mkfifo", pipe]).exitCode).toBe(0);
+    expect(Bun.spawnSync(["mkfifo", pipe], { env: UNIX_ENVIRONMENT }).exitCode).toBe(0);
     for (const out of [pipe, root]) {
       const refused = await runCli(...exportOf("csv", "--out", out, "--force"));
       expect(refused).toMatchObject({ code: 1, out: "" });

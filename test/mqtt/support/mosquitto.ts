@@ -1,19 +1,15 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { findProgram, hasProgram } from "../../support/programs.ts";
 
 /** The real Mosquitto, on a free port, with its sessions on disk as docs/mqtt.md has them. */
 
-const PROGRAMS = ["/usr/sbin/mosquitto", "/usr/local/sbin/mosquitto", "/opt/homebrew/sbin/mosquitto"];
-
-/** Null where there is none. */
-export const MOSQUITTO: string | null =
-  Bun.which("mosquitto") ?? PROGRAMS.find((path) => existsSync(path)) ?? null;
+const MOSQUITTO = findProgram("mosquitto");
 
 /** Says in one line what is left out where there is no broker; true where there is one. */
 export function hasMosquitto(leftOut: string): boolean {
-  if (MOSQUITTO === null) console.warn(`Left out: ${leftOut}, which need Mosquitto.`);
-  return MOSQUITTO !== null;
+  return hasProgram("mosquitto", leftOut);
 }
 
 export interface Broker {

@@ -8,6 +8,7 @@ import { makeCertificates, runIn } from "../../mqtt/support/certificates.ts";
 import { hasMosquitto, startBroker } from "../../mqtt/support/mosquitto.ts";
 import { openPublisher } from "../../mqtt/support/publisher.ts";
 import { until } from "../../mqtt/support/until.ts";
+import { hasProgram } from "../../support/programs.ts";
 import { publishPacket, startScriptedBroker } from "./scripted-broker.ts";
 
 const connectBroker = await loadMqttBroker();
@@ -79,7 +80,9 @@ test("closing before there is a connection ends all attempts", async () => {
   expect(said).toHaveLength(1);
 });
 
-describe.if(hasMosquitto("the tests of connections to an MQTT broker"))("with Mosquitto", () => {
+const CONNECTIONS = "the tests of connections to an MQTT broker";
+
+describe.if(hasMosquitto(CONNECTIONS) && hasProgram("openssl", CONNECTIONS))("with Mosquitto", () => {
   let directory = "";
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), "wherehouse-broker-"));

@@ -16,6 +16,7 @@ import {
   startNatsCluster,
 } from "../../support/nats/nats-cluster.ts";
 import { hasNatsServer } from "../../support/nats/nats-server.ts";
+import { hasProgram } from "../../support/programs.ts";
 
 const CLEAR = { isSecure: false, stream: "wherehouse", credentials: null, authorities: null };
 
@@ -73,7 +74,9 @@ test("a server that is too old is refused, and one that is not there can't be re
   expect(later.failure?.message).toContain(servers[0]!);
 });
 
-describe.if(hasNatsServer("the tests of how streams on NATS are set up"))("a single server", () => {
+const SETUPS = "the tests of how streams on NATS are set up";
+
+describe.if(hasNatsServer(SETUPS) && hasProgram("openssl", SETUPS))("a single server", () => {
   let cluster: NatsCluster | null = null;
   let directory: string | null = null;
   afterEach(async () => {
