@@ -8,7 +8,7 @@ import { type Found, NO_FIX, NO_POSITION, UNKNOWN_SHAPE } from "../reading/found
 import type { Members } from "../reading/members.ts";
 import { metersPerSecond } from "../reading/speed.ts";
 import { readNumber, readPositive, readText } from "../reading/values.ts";
-import { parseGprmc } from "./gprmc.ts";
+import { instantOf, parseSentence, readMinimum } from "./sentence.ts";
 
 /** GPSLogger and trackers in OpenGTS mode: the position is a sentence of NMEA's in the URL. */
 export const opengts: Client = {
@@ -32,9 +32,11 @@ function* readOpengts(message: ClientMessage, sink: PointSink): Steps<void> {
 function findPoint(told: Members, context: MessageContext): Found {
   const sentence = readText(told.gprmc);
   if (sentence === null) return NO_POSITION;
-  const fix = parseGprmc(sentence);
-  if (fix === null) return UNKNOWN_SHAPE;
-  if (!fix.isValid) return NO_FIX;
+  const parsed = parseSentence(sentence.trim());
+  if (parsed === null || "fault" in parsed || parsed.kind !== "RMC") return UNKNOWN_SHAPE;
+  const fix = readMinimum(parsed.fields);
+  if (!fix.hasFix) return NO_FIX;
+  const timestampMs = instantOf(fix.dayMs, fix.timeMs);
   const device = readText(told.dev) ?? readText(told.id);
   const account = readText(told.acct);
   const altitude = readNumber(told.alt);
@@ -42,7 +44,7 @@ function findPoint(told: Members, context: MessageContext): Found {
     device,
     // GPSLogger sends the device twice where its user typed no account.
     user: account === device ? context.user : account,
-    timestampMs: fix.timestampMs,
+    timestampMs: Number.isNaN(timestampMs) ? null : timestampMs,
     latitude: fix.latitude,
     longitude: fix.longitude,
     details: knownDetails({

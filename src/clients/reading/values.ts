@@ -22,6 +22,20 @@ export function readNumber(value: unknown): number | null {
   return Number.isFinite(number) ? number : null;
 }
 
+/** A finite number; null where there is nothing, NaN where there is something that is no number. */
+export function readNumberOrNaN(value: unknown): number | null {
+  if (value === undefined || value === null) return null;
+  const number = readNumber(value);
+  if (number !== null) return number;
+  return typeof value === "string" && value.trim() === "" ? null : Number.NaN;
+}
+
+/** Like `readNumberOrNaN`, and null below zero, where programs say that they don't know. */
+export function readMagnitudeOrNaN(value: unknown): number | null {
+  const number = readNumberOrNaN(value);
+  return number !== null && number < 0 ? null : number;
+}
+
 /** A number that can't be negative; below zero clients say that they don't know. */
 export function readMagnitude(value: unknown): number | null {
   const number = readNumber(value);

@@ -15,9 +15,13 @@ const LINE_BYTES_MAX = 1024 * 1024;
 const LF = 0x0a;
 const NOTHING = new Uint8Array(0);
 
-/** Hands a file's lines to a format of lines. Those that are too long or no UTF-8 are skipped alone, never kept. */
-export function createLinePoints(format: LineFormat, sink: PointSink): PushReader {
-  const decoder = new TextDecoder("utf-8", { fatal: true });
+/** Hands a file's lines to a format of lines. Those that are too long or no text are skipped alone, never kept. */
+export function createLinePoints(
+  format: LineFormat,
+  sink: PointSink,
+  charset: "utf-8" | "latin1" = "utf-8",
+): PushReader {
+  const decoder = new TextDecoder(charset, { fatal: true });
   let line = 1;
   /** Of a line that has not ended. */
   let begun: Uint8Array = NOTHING;

@@ -1,23 +1,20 @@
+import {
+  dayStartMs,
+  instantOf,
+  type Minimum,
+  parseSentence,
+  readLatitude,
+  readLongitude,
+  readMinimum,
+  readTimeOfDayMs,
+} from "../../../clients/opengts/sentence.ts";
 import type { PointDetails } from "../../../clients/point.ts";
 import { knownDetails } from "../../../clients/reading/details.ts";
-import { readSpeed, type SpeedUnit } from "../../../clients/reading/speed.ts";
-import { isDay } from "../../../clients/reading/time.ts";
-import { readMagnitude, readNumber } from "../../../clients/reading/values.ts";
+import { metersPerSecond, type SpeedUnit } from "../../../clients/reading/speed.ts";
+import { readNumberOrNaN } from "../../../clients/reading/values.ts";
 import { MS_PER_DAY } from "../../../time/retention.ts";
 import type { PointSink } from "../file-point.ts";
 import type { LineFormat } from "../line-points.ts";
-import { parseSentence, readDegrees, readTimeOfDayMs } from "./sentence.ts";
-
-/** What `RMC` says, the recommended minimum: all but the altitude. */
-interface Minimum {
-  readonly timeMs: number | null;
-  readonly dayMs: number | null;
-  readonly hasFix: boolean;
-  readonly latitude: number | null;
-  readonly longitude: number | null;
-  readonly speed: number | null;
-  readonly bearing: number | null;
-}
 
 /** What `GGA` says of the fix: its quality and altitude, and the position, but no date. */
 interface Quality {
@@ -28,9 +25,14 @@ interface Quality {
   readonly altitude: number | null;
 }
 
+/** Bytes that no sentence has, nor what loggers write before one; a byte order mark may begin a file. */
+const NO_TEXT = /[\0-\x08\x0e-\x1f\x7f-\xff]/;
+const BYTE_ORDER_MARK = /^\xef\xbb\xbf/;
+
 /**
  * Makes points of a receiver's sentences, one for each `RMC`. The `GGA` of its second, before or behind it, knows the
  * altitude and whether there was a fix; one in whose second is no `RMC` is a point of its own, once the day is known.
+ * A second is one of a day: logs of several days may go on at the second at which they broke off.
  */
 export class Fixes implements LineFormat {
   readonly #sink: PointSink;
@@ -38,8 +40,15 @@ export class Fixes implements LineFormat {
   /** Waiting for what else is said of their second. */
   #minimum: Minimum | null = null;
   #quality: Quality | null = null;
+  /** Whether a sentence with a date came behind the `GGA`, in its second. */
+  #isQualityDated = false;
+  /** A `GGA` of the same time as the one that is dated: it says the same again, or begins another day. */
+  #laterQuality: Quality | null = null;
   /** The second of the day of the last `RMC`. */
   #minimumSecond: number | null = null;
+  /** The last second for which a sentence said the day, and that day. */
+  #datedSecond: number | null = null;
+  #dayMs: number | null = null;
   /** The last instant whose day is known. */
   #datedMs: number | null = null;
 
@@ -48,21 +57,35 @@ export class Fixes implements LineFormat {
     this.#speedUnit = speedUnit ?? "kn";
   }
 
+  /** Loggers may write a time before a sentence, binary messages stand between them, and line ends get lost. */
   readLine(text: string): void {
-    const sentence = parseSentence(text);
-    if (sentence === null) return;
-    if ("fault" in sentence) this.#sink.skip(sentence.fault);
-    else if (sentence.kind === "RMC") this.#takeMinimum(readMinimum(sentence.fields, this.#speedUnit));
-    else if (sentence.kind === "GGA") this.#takeQuality(readQuality(sentence.fields));
-    else if (sentence.kind === "ZDA") this.#takeDate(sentence.fields);
+    const [before, ...bodies] = text.split("$");
+    const head = before!.replace(BYTE_ORDER_MARK, "");
+    let isUnreadable = NO_TEXT.test(head) || (bodies.length === 0 && !head.includes("!AI"));
+    for (const body of bodies) {
+      const sentence = parseSentence(`$${body}`);
+      if (sentence === null) continue;
+      if (!("fault" in sentence)) this.#take(sentence.kind, sentence.fields);
+      else if (sentence.fault === "unreadable") isUnreadable = true;
+      else this.#sink.skip(sentence.fault);
+    }
+    if (isUnreadable) this.#sink.skip("unreadable");
   }
 
   end(): void {
+    this.#takeLater();
     this.#settleMinimum();
     this.#settleQuality();
   }
 
+  #take(kind: string, fields: readonly string[]): void {
+    if (kind === "RMC") this.#takeMinimum(readMinimum(fields));
+    else if (kind === "GGA") this.#takeQuality(readQuality(fields));
+    else if (kind === "ZDA") this.#takeDate(fields);
+  }
+
   #takeMinimum(minimum: Minimum): void {
+    this.#beginDay(minimum);
     // Receivers for several kinds of satellites say the same for each, or that of one kind they see too few.
     if (this.#minimum?.timeMs !== minimum.timeMs) this.#settleMinimum();
     if (!isSameSecond(this.#quality, minimum)) this.#settleQuality();
@@ -72,19 +95,55 @@ export class Fixes implements LineFormat {
   }
 
   #takeQuality(quality: Quality): void {
+    if (this.#isQualityDated && this.#quality?.timeMs === quality.timeMs) {
+      this.#laterQuality = quality;
+      return;
+    }
+    this.#takeLater();
     const minimum = this.#minimum;
     // Ten times a second the next fix begins with its GGA, and the one before has had its own.
     const isOfNext = this.#quality?.timeMs === minimum?.timeMs && quality.timeMs !== minimum?.timeMs;
     if (minimum !== null && (isOfNext || !isSameSecond(quality, minimum))) this.#settleMinimum();
     if (this.#quality?.timeMs !== quality.timeMs) this.#settleQuality();
     this.#quality = quality;
+    this.#isQualityDated = false;
   }
 
   #takeDate([time, day, month, year]: readonly string[]): void {
     const timeMs = readTimeOfDayMs(time);
     const isYear = /^\d{4}$/.test(year ?? "");
     const dayMs = isYear ? dayStartMs(Number(year), Number(month), Number(day)) : null;
-    if (timeMs !== null && dayMs !== null) this.#datedMs = dayMs + timeMs;
+    const instantMs = instantOf(dayMs, timeMs);
+    if (instantMs === null || Number.isNaN(instantMs)) return;
+    this.#beginDay({ timeMs, dayMs });
+    // What waits is older, and dated by what was said before.
+    if (this.#datedMs !== null && !isSameSecond(this.#minimum, { timeMs })) this.#settleMinimum();
+    if (this.#datedMs !== null && !isSameSecond(this.#quality, { timeMs })) this.#settleQuality();
+    this.#datedMs = instantMs;
+  }
+
+  /** A sentence says the day of its second: what waits for the same second of another day is complete. */
+  #beginDay(at: Pick<Minimum, "timeMs" | "dayMs">): void {
+    const second = secondOf(at);
+    const dayMs = Number.isNaN(at.dayMs) ? null : at.dayMs;
+    const isSecondDated = second !== null && second === this.#datedSecond;
+    if (isSecondDated && dayMs !== null && this.#dayMs !== null && dayMs !== this.#dayMs) {
+      const ofThisDay = this.#laterQuality;
+      this.#laterQuality = null;
+      this.#settleMinimum();
+      this.#settleQuality();
+      this.#minimumSecond = null;
+      this.#quality = ofThisDay;
+    } else this.#takeLater();
+    this.#isQualityDated = isSameSecond(this.#quality, at) && (this.#isQualityDated || !isSecondDated);
+    this.#datedSecond = second;
+    this.#dayMs = dayMs ?? this.#dayMs;
+  }
+
+  /** It was of the same day as the one before it. */
+  #takeLater(): void {
+    this.#quality = this.#laterQuality ?? this.#quality;
+    this.#laterQuality = null;
   }
 
   #settleMinimum(): void {
@@ -93,9 +152,12 @@ export class Fixes implements LineFormat {
     this.#minimum = null;
     const quality = isSameSecond(this.#quality, minimum) ? this.#quality : null;
     const { timeMs, dayMs, speed, bearing } = minimum;
-    const timestampMs = timeMs === null || dayMs === null ? null : dayMs + timeMs;
-    const details = knownDetails({ altitude: quality?.altitude ?? null, speed, bearing });
-    this.#settle(quality?.hasFix !== false, timestampMs, minimum, details);
+    const details = knownDetails({
+      altitude: quality?.altitude ?? null,
+      speed: speed === null ? null : metersPerSecond(speed, this.#speedUnit),
+      bearing,
+    });
+    this.#settle(quality?.hasFix !== false, instantOf(dayMs, timeMs), minimum, details);
   }
 
   #settleQuality(): void {
@@ -108,7 +170,7 @@ export class Fixes implements LineFormat {
   }
 
   #settle(hasFix: boolean, timestampMs: number | null, at: Minimum | Quality, details: PointDetails): void {
-    this.#datedMs = timestampMs ?? this.#datedMs;
+    if (timestampMs !== null && !Number.isNaN(timestampMs)) this.#datedMs = timestampMs;
     const { latitude, longitude } = at;
     if (!hasFix) this.#sink.skip("no_fix");
     else this.#sink.add({ timestampMs, latitude, longitude, device: null, user: null, details });
@@ -123,38 +185,15 @@ export class Fixes implements LineFormat {
   }
 }
 
-function readMinimum(fields: readonly string[], speedUnit: SpeedUnit): Minimum {
-  const [time, status, latitude, northSouth, longitude, eastWest, speed, course, date] = fields;
-  return {
-    timeMs: readTimeOfDayMs(time),
-    dayMs: readDateMs(date),
-    hasFix: status === "A",
-    latitude: readDegrees(latitude, northSouth),
-    longitude: readDegrees(longitude, eastWest),
-    speed: readSpeed(speed, speedUnit),
-    bearing: readMagnitude(course),
-  };
-}
-
 function readQuality(fields: readonly string[]): Quality {
-  const [time, latitude, northSouth, longitude, eastWest, quality, , , altitude] = fields;
+  const [time, latitude, northOrSouth, longitude, eastOrWest, quality, , , altitude] = fields;
   return {
     timeMs: readTimeOfDayMs(time),
     hasFix: quality !== "0" && quality !== "" && quality !== undefined,
-    latitude: readDegrees(latitude, northSouth),
-    longitude: readDegrees(longitude, eastWest),
-    altitude: readNumber(altitude),
+    latitude: readLatitude(latitude, northOrSouth),
+    longitude: readLongitude(longitude, eastOrWest),
+    altitude: readNumberOrNaN(altitude),
   };
-}
-
-/** Midnight of `ddmmyy`; years before 80 are of this century. */
-function readDateMs(text: string | undefined): number | null {
-  const [, day, month, year] = /^(\d{2})(\d{2})(\d{2})$/.exec(text ?? "") ?? [];
-  return dayStartMs(Number(year) + (Number(year) < 80 ? 2000 : 1900), Number(month), Number(day));
-}
-
-function dayStartMs(year: number, month: number, day: number): number | null {
-  return isDay(year, month, day) ? Date.UTC(year, month - 1, day) : null;
 }
 
 function isSameSecond(
@@ -164,6 +203,7 @@ function isSameSecond(
   return a !== null && secondOf(a) === secondOf(b);
 }
 
+/** Null where the time is missing or can't be read. */
 function secondOf({ timeMs }: { readonly timeMs: number | null }): number | null {
-  return timeMs === null ? null : Math.floor(timeMs / 1000);
+  return timeMs === null || Number.isNaN(timeMs) ? null : Math.floor(timeMs / 1000);
 }

@@ -10,14 +10,21 @@ export const nmea: Format = {
   extensions: [".nmea", ".nma", ".txt", ".log"],
   placeUnit: "line",
   recognise,
+  // Binary messages of a receiver may stand between sentences, which are ASCII.
   read: (content, sink, options) =>
-    readPieces(content, createLinePoints(new Fixes(sink, options.speedUnit), sink)),
+    readPieces(content, createLinePoints(new Fixes(sink, options.speedUnit), sink, LATIN_1)),
 };
+
+const LATIN_1 = "latin1";
 
 /** Loggers may write a time before a sentence, or what kind of line it is. */
 const LINE = /^[\w:., +-]{0,40}(\$[A-Z]{2}(?:RMC|GGA|GSA|GSV|GLL|VTG|ZDA)),/m;
+/** Among binary messages, where no line need begin, a checksum makes it sure. */
+const WHOLE = /(\$[A-Z]{2}(?:RMC|GGA|GSA|GSV|GLL|VTG|ZDA)),[\x20-\x7e]{0,80}\*[0-9A-F]{2}/;
 
-function recognise({ text }: Beginning): string | null {
+function recognise({ text, bytes }: Beginning): string | null {
   const [, sentence] = LINE.exec(text) ?? [];
-  return sentence === undefined ? null : `lines that begin with ${sentence}`;
+  if (sentence !== undefined) return `lines that begin with ${sentence}`;
+  const [, among] = (text === "" && WHOLE.exec(new TextDecoder(LATIN_1).decode(bytes))) || [];
+  return among === undefined ? null : `sentences such as ${among} among binary messages`;
 }

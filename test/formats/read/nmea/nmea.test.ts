@@ -172,6 +172,90 @@ describe("GGA alone", () => {
   });
 });
 
+describe("days that meet at the same second of the day", () => {
+  const days = ["010626", "020626", "030626"];
+  const altitudes = ["1", "2", "3"];
+  const expected = (hasAltitude: boolean) =>
+    altitudes.map((altitude, index) => [
+      `2026-06-0${index + 1}T12:00:00.000`,
+      52.5,
+      hasAltitude ? Number(altitude) : null,
+    ]);
+  const ofDay = (index: number) => ({
+    rmc: rmc("120000", { date: days[index]! }),
+    gga: gga("120000", { latitude: "5230.00,N", altitude: altitudes[index]! }),
+    zda: sentence(`GPZDA,120000,0${index + 1},06,2026,00,00`),
+  });
+
+  test.each([
+    ["RMC", (day: ReturnType<typeof ofDay>) => [day.rmc], false],
+    ["RMC, GGA", (day: ReturnType<typeof ofDay>) => [day.rmc, day.gga], true],
+    ["GGA, RMC", (day: ReturnType<typeof ofDay>) => [day.gga, day.rmc], true],
+    ["ZDA, GGA", (day: ReturnType<typeof ofDay>) => [day.zda, day.gga], true],
+    ["GGA, ZDA", (day: ReturnType<typeof ofDay>) => [day.gga, day.zda], true],
+    ["ZDA, GGA, RMC", (day: ReturnType<typeof ofDay>) => [day.zda, day.gga, day.rmc], true],
+    ["RMC, ZDA, GGA", (day: ReturnType<typeof ofDay>) => [day.rmc, day.zda, day.gga], true],
+    ["GGA, RMC, ZDA", (day: ReturnType<typeof ofDay>) => [day.gga, day.rmc, day.zda], true],
+    ["RMC, GGA, ZDA", (day: ReturnType<typeof ofDay>) => [day.rmc, day.gga, day.zda], true],
+  ] as const)("are a position each, with their own altitude: %s", async (_order, linesOf, hasAltitude) => {
+    const { seen, skips } = await read(...[0, 1, 2].flatMap((index) => linesOf(ofDay(index))));
+    expect([seen, skips]).toEqual([expected(hasAltitude), {}]);
+  });
+
+  test("keep the positions on both sides of the break, and no altitude of the day before", async () => {
+    const { seen } = await read(
+      rmc("120000", { date: days[0]! }),
+      gga("120000", { altitude: "99" }),
+      rmc("120000", { date: days[1]! }),
+      rmc("120001", { date: days[1]! }),
+    );
+    expect(seen).toEqual([
+      ["2026-06-01T12:00:00.000", 52.5, 99],
+      ["2026-06-02T12:00:00.000", 52.5, null],
+      ["2026-06-02T12:00:01.000", 52.5, null],
+    ]);
+  });
+
+  test("date a GGA by what was said before it, whatever date comes next", async () => {
+    const { seen } = await read(
+      sentence("GPZDA,120000,01,06,2026,00,00"),
+      gga("120000"),
+      sentence("GPZDA,115950,02,06,2026,00,00"),
+      gga("115950"),
+    );
+    expect(seen.map(([time]) => time)).toEqual(["2026-06-01T12:00:00.000", "2026-06-02T11:59:50.000"]);
+  });
+
+  test("lose no position, however receivers order their sentences", async () => {
+    const orders = fc.shuffledSubarray(["rmc", "gga", "zda"] as const, { minLength: 1 });
+    const starts = fc.array(fc.integer({ min: 1, max: 28 }), { minLength: 1, maxLength: 4 });
+    await fc.assert(
+      fc.asyncProperty(orders, starts, async (order, dates) => {
+        fc.pre(order.includes("rmc") || order.includes("zda"));
+        fc.pre(order.includes("rmc") || order.includes("gga"));
+        const sessions = [...new Set(dates)].toSorted((a, b) => a - b);
+        const lines: string[] = [];
+        const expectedPoints: string[] = [];
+        for (const date of sessions)
+          for (const second of [0, 1]) {
+            const day = String(date).padStart(2, "0");
+            const time = `12000${second}`;
+            const said = {
+              rmc: rmc(time, { date: `${day}0626` }),
+              gga: gga(time, { latitude: "5230.00,N", altitude: String(date * 10 + second) }),
+              zda: sentence(`GPZDA,${time},${day},06,2026,00,00`),
+            };
+            lines.push(...order.map((kind) => said[kind]));
+            const altitude = order.includes("gga") ? date * 10 + second : null;
+            expectedPoints.push(`2026-06-${day}T12:00:0${second}.000 ${altitude}`);
+          }
+        const { seen } = await read(...lines);
+        expect(seen.map(([time, , altitude]) => `${time} ${altitude}`)).toEqual(expectedPoints);
+      }),
+    );
+  });
+});
+
 describe("lines", () => {
   test("without a checksum are taken, with another one not", async () => {
     const plain = rmc("100000").replace(/\*.*/, "");
@@ -183,6 +267,28 @@ describe("lines", () => {
   test("may have anything before and behind the sentence", async () => {
     expect((await read(`NMEA,${rmc("100000")},1770076804123`)).seen).toHaveLength(1);
     expect((await read(`$GPRMC,1000${rmc("100000")}`)).seen).toHaveLength(1);
+  });
+
+  test("that ran together, or stand among binary messages, are each read", async () => {
+    const text = `\xb5b\x01\x07\0$\xff${rmc("100000")}\r${rmc("100001")}${gga("100001")}\r\n${rmc("100002")}`;
+    const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0));
+    const { points, skips } = await readWhole(nmea, contentOf(bytes));
+    expect(points.map(({ timestampMs }) => timestampMs! % 60_000)).toEqual([0, 1000, 2000]);
+    expect(skips).toEqual({ unreadable: 1 });
+  });
+
+  test("whose values can't be read say so of each", async () => {
+    const body = "GPRMC,1000x0,A,5275.0000,N,01324.00,E,fast,-,020226,,,A";
+    const { points } = await readWhole(nmea, contentOf(sentence(body)));
+    expect(points).toEqual([
+      {
+        ...NOBODY,
+        timestampMs: Number.NaN,
+        latitude: Number.NaN,
+        longitude: 13.4,
+        details: { speed: Number.NaN, bearing: Number.NaN },
+      },
+    ]);
   });
 
   test("of makers and of other ships are passed over, and of what nobody reads", async () => {
@@ -206,7 +312,8 @@ describe("lines", () => {
     expect((await read(rmc("100000", { date: "060180" }))).seen).toEqual([
       ["1980-01-06T10:00:00.000", 52.5, null],
     ]);
-    expect((await read(rmc("100000", { date: "310226" }))).seen).toEqual([[null, 52.5, null]]);
+    const { points } = await readWhole(nmea, contentOf(rmc("100000", { date: "310226" })));
+    expect(points.map(({ timestampMs }) => timestampMs)).toEqual([Number.NaN]);
   });
 
   test("that are no UTF-8 or too long are skipped alone", async () => {
@@ -247,7 +354,8 @@ describe("lines", () => {
       .map(([kind, fields]) => [kind, ...fields].join(","));
     await fc.assert(
       fc.asyncProperty(fc.array(line), async (bodies) => {
-        await read(...bodies.map(sentence));
+        const { error } = await readWhole(nmea, contentOf(bodies.map(sentence).join("\r\n")));
+        expect(error).toBeNull();
       }),
     );
   });
@@ -258,4 +366,8 @@ test("recognise() knows a sentence at the beginning of a line", () => {
     nmea.recognise({ bytes: new TextEncoder().encode(text), text, isWhole: true, name: "file" });
   expect(said(`foobar\n1770076804123 ${rmc("100000")}`)).toBe("lines that begin with $GPRMC");
   expect(said('{"note":"$GPRMC,100000"}')).toBeNull();
+  const bytes = Uint8Array.from(`\xb5b\0\x01${rmc("100000")}`, (character) => character.charCodeAt(0));
+  expect(nmea.recognise({ bytes, text: "", isWhole: true, name: "file" })).toBe(
+    "sentences such as $GPRMC among binary messages",
+  );
 });

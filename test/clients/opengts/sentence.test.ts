@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseGprmc } from "../../../src/clients/opengts/gprmc.ts";
+import { instantOf, parseSentence, readMinimum } from "../../../src/clients/opengts/sentence.ts";
 
 /** Degrees as GPSLogger writes them: not padded, with five decimals of a minute. */
 function unpadded(degrees: number): string {
@@ -20,15 +20,23 @@ function withChecksum(sentence: string): string {
   return `${sentence}*${checksum.toString(16).padStart(2, "0").toUpperCase()}`;
 }
 
-describe("parseGprmc()", () => {
+/** What an RMC says; null for what is no such sentence. */
+function parseRmc(text: string) {
+  const sentence = parseSentence(text);
+  if (sentence === null || "fault" in sentence || sentence.kind !== "RMC") return null;
+  const { dayMs, timeMs, ...rest } = readMinimum(sentence.fields);
+  return { timestampMs: instantOf(dayMs, timeMs), ...rest };
+}
+
+describe("readMinimum()", () => {
   test("finds every position again, within what five decimals of a minute tell", () => {
     const degrees = (max: number) => fc.double({ min: -max, max, noNaN: true });
     fc.assert(
       fc.property(degrees(89.9), degrees(179.9), fc.nat({ max: 200 }), (latitude, longitude, knots) => {
-        const fix = parseGprmc(withChecksum(sentenceOf(latitude, longitude, knots)))!;
+        const fix = parseRmc(withChecksum(sentenceOf(latitude, longitude, knots)))!;
         expect(Math.abs(fix.latitude! - latitude)).toBeLessThan(2e-7);
         expect(Math.abs(fix.longitude! - longitude)).toBeLessThan(2e-7);
-        expect(fix).toMatchObject({ isValid: true, speed: knots, timestampMs: 1_770_000_000_000 });
+        expect(fix).toMatchObject({ hasFix: true, speed: knots, timestampMs: 1_770_000_000_000 });
       }),
     );
   });
@@ -41,7 +49,7 @@ describe("parseGprmc()", () => {
         fc.constantFrom(..."0123456789NSEWAV.,"),
         (at, other) => {
           fc.pre(sentence[at] !== other);
-          expect(parseGprmc(`${sentence.slice(0, at)}${other}${sentence.slice(at + 1)}`)).toBeNull();
+          expect(parseRmc(`${sentence.slice(0, at)}${other}${sentence.slice(at + 1)}`)).toBeNull();
         },
       ),
     );
@@ -52,19 +60,18 @@ describe("parseGprmc()", () => {
     ["no degrees", "$GPRMC,024000,A,31.2,S,24.3,W,1,2,020226,,", -0.52, -0.405],
     ["satellites of several systems", "$GNRMC,024000.00,A,5231.2,N,1324.3,E,1,2,020226,,,A", 52.52, 13.405],
   ])("reads %s", (_title, sentence, latitude, longitude) => {
-    expect(parseGprmc(sentence)).toMatchObject({ latitude, longitude, timestampMs: 1_770_000_000_000 });
+    expect(parseRmc(sentence)).toMatchObject({ latitude, longitude, timestampMs: 1_770_000_000_000 });
   });
 
   test("takes 60 minutes for a degree, as rounding makes them, and more for nothing", () => {
-    const latitudeOf = (text: string) =>
-      parseGprmc(`$GPRMC,024000,A,${text},N,1324.3,E,1,2,020226`)?.latitude;
+    const latitudeOf = (text: string) => parseRmc(`$GPRMC,024000,A,${text},N,1324.3,E,1,2,020226`)?.latitude;
     expect(latitudeOf("5260.00000")).toBe(53);
-    expect(latitudeOf("5260.00001")).toBeNull();
+    for (const text of ["5260.00001", "5275.0000", "5299.9999"]) expect(latitudeOf(text)).toBeNaN();
   });
 
   test("leaves out what is missing", () => {
-    expect(parseGprmc("$GPRMC,,V,,,,,,,,,")).toEqual({
-      isValid: false,
+    expect(parseRmc("$GPRMC,,V,,,,,,,,,")).toEqual({
+      hasFix: false,
       timestampMs: null,
       latitude: null,
       longitude: null,
@@ -75,17 +82,18 @@ describe("parseGprmc()", () => {
 
   test.each([
     ["a fraction of a second", "$GPRMC,024000.5,A,,,,,,,020226", 1_770_000_000_500],
-    ["a second that is none", "$GPRMC,024061,A,,,,,,,020226", null],
-    ["a day that is none", "$GPRMC,024000,A,,,,,,,310226", null],
-    ["a month that is none", "$GPRMC,024000,A,,,,,,,021326", null],
+    ["a leap second", "$GPRMC,024060,A,,,,,,,020226", 1_770_000_059_999],
+    ["a second that is none", "$GPRMC,024061,A,,,,,,,020226", Number.NaN],
+    ["a day that is none", "$GPRMC,024000,A,,,,,,,310226", Number.NaN],
+    ["a month that is none", "$GPRMC,024000,A,,,,,,,021326", Number.NaN],
     ["no date", "$GPRMC,024000,A,,,,,,,", null],
   ])("has the time of %s", (_title, sentence, timestampMs) => {
-    expect(parseGprmc(sentence)?.timestampMs).toBe(timestampMs);
+    expect(parseRmc(sentence)?.timestampMs).toBe(timestampMs);
   });
 
   test("knows no other sentence", () => {
-    expect(parseGprmc("$GPGGA,024000,5231.2,N,1324.3,E,1,8,0.9,34,M,46,M,,")).toBeNull();
-    expect(parseGprmc("5231.2,N")).toBeNull();
-    expect(parseGprmc(`$GPRMC,${"0".repeat(300)}`)).toBeNull();
+    expect(parseRmc("$GPGGA,024000,5231.2,N,1324.3,E,1,8,0.9,34,M,46,M,,")).toBeNull();
+    expect(parseRmc("5231.2,N")).toBeNull();
+    expect(parseRmc(`$GPRMC,${"0".repeat(300)}`)).toBeNull();
   });
 });
