@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { planFiles } from "../../../src/cli/commands/export/split-plan.ts";
+import { dayAfter, planDevices, planPeriod } from "../../../src/cli/commands/export/split-plan.ts";
 import type { DeviceId } from "../../../src/model/ids.ts";
 import { dayCount, type LocalDate } from "../../../src/time/range.ts";
 
@@ -11,8 +11,10 @@ const range = fc
 
 test("by day and by month, every day is in one file, in order, and named by it", () => {
   fc.assert(
-    fc.property(range, fc.constantFrom("day", "month"), ({ from, to }, split) => {
-      const files = planFiles(split, { from, to }, []);
+    fc.property(range, fc.constantFrom("day" as const, "month" as const), ({ from, to }, split) => {
+      const files = [];
+      for (let date = from; date <= to; date = dayAfter(files.at(-1)!.to))
+        files.push(planPeriod(split, date, { from, to }, []));
       expect(files[0]!.from).toBe(from);
       expect(files.at(-1)!.to).toBe(to);
       for (const [index, file] of files.entries()) {
@@ -29,7 +31,7 @@ test("by day and by month, every day is in one file, in order, and named by it",
 
 test("by device, each has a file of all days", () => {
   const days = { from: "2025-01-01" as LocalDate, to: "2025-12-31" as LocalDate };
-  const files = planFiles("device", days, ["../a", "B", "b"] as DeviceId[]);
+  const files = planDevices(days, ["../a", "B", "b"] as DeviceId[]);
   expect(files).toEqual([
     { name: "%2E.%2Fa", ...days, deviceIds: ["../a" as DeviceId] },
     { name: "B", ...days, deviceIds: ["B" as DeviceId] },
@@ -37,7 +39,18 @@ test("by device, each has a file of all days", () => {
   ]);
 });
 
-test("the last day that can be named ends a plan", () => {
-  const days = { from: "9999-12-30" as LocalDate, to: "9999-12-31" as LocalDate };
-  expect(planFiles("day", days, []).map(({ name }) => name)).toEqual(["9999-12-30", "9999-12-31"]);
+test("a month that is entered in its middle has all of its days in the range", () => {
+  const range = { from: "2025-01-05" as LocalDate, to: "2025-03-03" as LocalDate };
+  const daysOf = (date: string) => {
+    const { from, to } = planPeriod("month", date as LocalDate, range, []);
+    return [from, to] as string[];
+  };
+  expect(daysOf("2025-01-20")).toEqual(["2025-01-05", "2025-01-31"]);
+  expect(daysOf("2025-02-20")).toEqual(["2025-02-01", "2025-02-28"]);
+  expect(daysOf("2025-03-02")).toEqual(["2025-03-01", "2025-03-03"]);
+});
+
+test("dayAfter() the last day that can be named comes after all days", () => {
+  expect(dayAfter("9999-12-30" as LocalDate)).toBe("9999-12-31" as LocalDate);
+  expect(dayAfter("9999-12-31" as LocalDate) > "9999-12-31").toBe(true);
 });

@@ -19,7 +19,7 @@ import { openSettings, settingsFault } from "../../open-settings.ts";
 import { damageLine } from "../../screen/damage-line.ts";
 import type { ExportScreen } from "../../screen/export-screen.ts";
 import { RecordMarks } from "./record-marks.ts";
-import { ExportFailedError, type ExportFrom, type OpenExport } from "./source.ts";
+import { ExportFailedError, type ExportFrom, type OpenExport, type Written } from "./source.ts";
 
 /** Whoever reads a pipe may take their time: what a timer can wait. */
 const STALL_MS = 2 ** 31 - 1;
@@ -52,18 +52,19 @@ export async function openDirectorySource(
       const list = directory.hot.findApp(appId)?.list;
       return ok(list === undefined ? [] : [...list.blocks()].flat().map(({ id }) => id));
     },
-    async open({ from, to, deviceIds }) {
-      const { format, options, userId } = command;
+    async open({ from, to, deviceIds }, { format, options }) {
       const query = {
         appId,
         deviceIds: deviceIds.length === 0 ? null : deviceIds,
-        userId,
+        userId: command.userId,
         range: dayRange(from, to, options.zone ?? UTC),
         format: format.name,
         options,
       };
       const started = await directory.exports.start(query, { signal });
-      return started.ok ? ok(openExport(started.value, command, signal)) : fail(reasonOf(started.error));
+      return started.ok
+        ? ok(openExport(started.value, { format, options }, signal))
+        : fail(reasonOf(started.error));
     },
     close: () => directory.close(),
   });
@@ -110,7 +111,7 @@ async function openToExport(
   }
 }
 
-function openExport(taken: Export, { format, options }: ExportCommand, signal: AbortSignal): OpenExport {
+function openExport(taken: Export, { format, options }: Written, signal: AbortSignal): OpenExport {
   // Of a simplified track it has read more than it writes.
   const marks = options.simplifyMeters === null ? null : new RecordMarks(format.name);
   async function* pieces(): AsyncGenerator<Uint8Array> {

@@ -3,6 +3,7 @@ import { ok } from "../../../lib/result.ts";
 import type { Files } from "../../../runtime/files.ts";
 import type { Platform } from "../../../runtime/platform.ts";
 import type { Terminal } from "../../../runtime/process.ts";
+import { EXPORT_FORMATS } from "../../../service/export/export-formats.ts";
 import type { Clock } from "../../../time/clock.ts";
 import { type LocalDate, today } from "../../../time/range.ts";
 import { UTC } from "../../../time/zone.ts";
@@ -11,9 +12,10 @@ import { createExportScreen, type ExportScreen } from "../../screen/export-scree
 import { openDirectorySource } from "./directory-source.ts";
 import { FileOutput } from "./file-output.ts";
 import { PACKED_EXTENSIONS, packed } from "./packed.ts";
+import { isCountable } from "./record-marks.ts";
 import { createServerSource } from "./server-source.ts";
 import { ExportFailedError, type ExportFrom, type OpenExport } from "./source.ts";
-import { type PlannedFile, planFiles } from "./split-plan.ts";
+import { dayAfter, type ExportedRange, type PlannedFile, planDevices, planPeriod } from "./split-plan.ts";
 
 /** Before all that is kept. */
 const FIRST_DAY = "1970-01-01" as LocalDate;
@@ -92,7 +94,7 @@ async function placeFault(
   return force ? null : `There is "${path}" already: name another ${named}, or write over it with --force.`;
 }
 
-async function exportAll(work: Work, range: { from: LocalDate; to: LocalDate }): Promise<void> {
+async function exportAll(work: Work, range: ExportedRange): Promise<void> {
   const { command, platform, source, screen } = work;
   const { split, out, deviceIds } = command;
   if (split === null) {
@@ -102,11 +104,60 @@ async function exportAll(work: Work, range: { from: LocalDate; to: LocalDate }):
   const devices = split === "device" && deviceIds.length === 0 ? await listDevices(source) : deviceIds;
   await platform.files.makeDirectory(out);
   const extension = `${command.format.extension}${command.packing === null ? "" : PACKED_EXTENSIONS[command.packing]}`;
+  const write = (file: PlannedFile) => exportFile(work, file, join(out, `${file.name}${extension}`));
   let written = 0;
-  for (const file of planFiles(split, range, devices)) {
-    if (await exportFile(work, file, join(out, `${file.name}${extension}`))) written++;
+  if (split === "device") {
+    for (const file of planDevices(range, devices)) if (await write(file)) written++;
+  } else {
+    written = await exportPeriods(work, split, range, write);
   }
   if (written === 0) screen.say("There are no such records, so no file was written.");
+}
+
+/**
+ * Writes a file for each day or month, and returns how many there are. To find one empty costs as much as to begin an
+ * export, so behind an empty one the next record is looked for, and the days up to it are skipped.
+ */
+async function exportPeriods(
+  work: Work,
+  split: "day" | "month",
+  range: ExportedRange,
+  write: (file: PlannedFile) => Promise<boolean>,
+): Promise<number> {
+  let written = 0;
+  let maySkip = true;
+  for (let date = range.from; date <= range.to; ) {
+    if (maySkip) {
+      const next = await findNextDay(work, { from: date, to: range.to });
+      if (next === null) break;
+      if (next > date) date = next; // In the repeated hour of a clock change the clock shows the day before.
+    }
+    const file = planPeriod(split, date, range, work.command.deviceIds);
+    const isWritten = await write(file);
+    if (isWritten) written++;
+    maySkip = !isWritten || !isCountable(work.command.format.name);
+    date = dayAfter(file.to);
+  }
+  return written;
+}
+
+/** The day of the first record of the range; null if there is none. */
+async function findNextDay(
+  { command, source }: Work,
+  { from, to }: ExportedRange,
+): Promise<LocalDate | null> {
+  const format = EXPORT_FORMATS.find(({ name }) => name === "ndjson")!;
+  const options = { ...command.options, redact: false, recordSeparator: false, simplifyMeters: null };
+  const opened = await source.open({ from, to, deviceIds: command.deviceIds }, { format, options });
+  if (!opened.ok) throw new ExportFailedError(opened.error);
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const piece of opened.value.pieces()) {
+    text += decoder.decode(piece, { stream: true });
+    const end = text.indexOf("\n");
+    if (end >= 0) return today(options.zone ?? UTC, JSON.parse(text.slice(0, end)).timestamp);
+  }
+  return null;
 }
 
 async function listDevices(source: ExportFrom) {
@@ -121,7 +172,7 @@ async function exportFile(work: Work, file: PlannedFile, path: string): Promise<
   const isOneOfMany = command.split !== null;
   const fault = isOneOfMany ? await placeFault(platform.files, path, command.force, "directory") : null;
   if (fault !== null) throw new ExportFailedError(fault);
-  const opened = await source.open(file);
+  const opened = await source.open(file, command);
   if (!opened.ok) throw new ExportFailedError(opened.error);
   const taken = opened.value;
   let bytes = 0;

@@ -18,6 +18,11 @@ const MARKS: Readonly<Record<string, string>> = {
 /** Lines that are no records: the header. */
 const OTHERS: Readonly<Record<string, number>> = { csv: 1 };
 
+/** Whether the records of a format can be counted by their marks. */
+export function isCountable(format: string): boolean {
+  return Object.hasOwn(MARKS, format);
+}
+
 /** Counts the marks of a text that comes in pieces. */
 export class RecordMarks {
   readonly #mark: Buffer | null;

@@ -1,15 +1,17 @@
 import { isObject } from "../../../lib/is-object.ts";
 import { fail, ok, type Result } from "../../../lib/result.ts";
-import type { AppId, DeviceId } from "../../../model/ids.ts";
+import { wait } from "../../../lib/schedule/wait.ts";
+import type { AppId, DeviceId, UserId } from "../../../model/ids.ts";
 import { type Ask, type AskedServer, askServer } from "../../../service/ask-server.ts";
 import { noAnswer } from "../../../service/no-answer.ts";
 import type { ExportCommand } from "../../arguments/export/export-command.ts";
 import { RecordMarks } from "./record-marks.ts";
-import { ExportFailedError, type ExportFrom, type OpenExport } from "./source.ts";
+import { ExportFailedError, type ExportFrom, type OpenExport, type Written } from "./source.ts";
 import type { PlannedFile } from "./split-plan.ts";
 
-/** Devices that are asked for at once: as many as the server gives. */
-const DEVICES_PAGE = 1000;
+/** A server that is busy is asked again after the time that it names: a minute at most, ten times. */
+const ATTEMPTS_MAX = 10;
+const WAIT_SECONDS_MAX = 60;
 
 /** Exports by way of a running server. */
 export function createServerSource(
@@ -20,40 +22,55 @@ export function createServerSource(
 ): ExportFrom {
   const { url, key } = server;
 
-  /** The answer, once it has begun. */
-  async function begin(file: Omit<PlannedFile, "name">): Promise<Result<Response, string>> {
-    let response: Response;
+  /** The answer, once it has begun. A split export asks more often than some keys may. */
+  async function begin(parameters: URLSearchParams): Promise<Result<Response, string>> {
+    for (let attempt = 1; ; attempt++) {
+      const answer = await askOnce(parameters);
+      if (!answer.ok || answer.value.status === 200) return answer;
+      const { status, headers } = answer.value;
+      const seconds = /^\d{1,6}$/.exec(headers.get("retry-after") ?? "")?.[0];
+      if ((status !== 429 && status !== 503) || seconds === undefined || attempt === ATTEMPTS_MAX) {
+        const body: unknown = await answer.value.json().catch(() => null);
+        const reason = isObject(body) && typeof body.message === "string" ? `: ${body.message}` : "";
+        return fail(`${url} answered ${status}${reason}.`);
+      }
+      await answer.value.body?.cancel();
+      await wait(Math.min(WAIT_SECONDS_MAX, Number(seconds)) * 1000, signal);
+      signal.throwIfAborted();
+    }
+  }
+
+  async function askOnce(parameters: URLSearchParams): Promise<Result<Response, string>> {
     try {
-      response = await ask(`${url}/api/v1/export?${parametersOf(command, file)}`, {
-        headers: { authorization: `Bearer ${key}` },
-        redirect: "error", // The key is for this server.
-        signal,
-      });
+      return ok(
+        await ask(`${url}/api/v1/export?${parameters}`, {
+          headers: { authorization: `Bearer ${key}` },
+          redirect: "error", // The key is for this server.
+          signal,
+        }),
+      );
     } catch (cause) {
       signal.throwIfAborted();
       return fail(noAnswer(url, cause));
     }
-    if (response.status === 200) return ok(response);
-    const body: unknown = await response.json().catch(() => null);
-    const reason = isObject(body) && typeof body.message === "string" ? `: ${body.message}` : "";
-    return fail(`${url} answered ${response.status}${reason}.`);
   }
 
   return {
     listDevices: () => listDevices(server, ask),
-    async open(file) {
+    async open(file, written) {
       const fault = await appFault(server, ask);
       if (fault !== null) return fail(fault);
-      const begun = await begin(file);
-      return begun.ok ? ok(openExport(command.format.name, url, begun.value, signal)) : begun;
+      const begun = await begin(parametersOf(command.userId, file, written));
+      return begun.ok ? ok(openExport(written.format.name, url, begun.value, signal)) : begun;
     },
     close: async () => undefined,
   };
 }
 
 function parametersOf(
-  { format, options, userId }: ExportCommand,
+  userId: UserId | null,
   { from, to, deviceIds }: Omit<PlannedFile, "name">,
+  { format, options }: Written,
 ): URLSearchParams {
   const { zone, redact, recordSeparator, gapMs, simplifyMeters } = options;
   const parameters = new URLSearchParams({ format: format.name, start_date: from, end_date: to });
@@ -103,17 +120,14 @@ async function appFault(
   return app_id === server.appId ? null : `The key is of another app than "${server.appId}".`;
 }
 
-/** All devices of the key's app. */
+/**
+ * All devices of the key's app, in one answer: devices come and go between two pages of a list, so that one would be
+ * there twice or not at all.
+ */
 async function listDevices(server: AskedServer, ask: Ask): Promise<Result<readonly DeviceId[], string>> {
-  const devices: DeviceId[] = [];
-  for (;;) {
-    const page = `limit=${DEVICES_PAGE}&offset=${devices.length}`;
-    const answer = await askServer(server, "GET", `/api/v1/locations/current?${page}`, ask);
-    if (!answer.ok) return answer;
-    const { locations } = answer.value;
-    if (!Array.isArray(locations))
-      return fail(`${server.url} does not answer as a server of Wherehouse does.`);
-    for (const location of locations) devices.push(location.device_id);
-    if (locations.length < DEVICES_PAGE) return ok(devices);
-  }
+  const answer = await askServer(server, "GET", "/api/v1/locations/current/columns", ask);
+  if (!answer.ok) return answer;
+  const { device_id } = answer.value;
+  if (!Array.isArray(device_id)) return fail(`${server.url} does not answer as a server of Wherehouse does.`);
+  return ok(device_id);
 }

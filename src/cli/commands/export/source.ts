@@ -1,5 +1,6 @@
 import type { Result } from "../../../lib/result.ts";
 import type { DeviceId } from "../../../model/ids.ts";
+import type { ExportCommand } from "../../arguments/export/export-command.ts";
 import type { PlannedFile } from "./split-plan.ts";
 
 /** Where records are exported from: a data directory, or a running server. */
@@ -7,9 +8,12 @@ export interface ExportFrom {
   /** All devices that there are records of; the error is for people. */
   listDevices(): Promise<Result<readonly DeviceId[], string>>;
   /** Begins a file; the error is for people. */
-  open(file: Omit<PlannedFile, "name">): Promise<Result<OpenExport, string>>;
+  open(file: Omit<PlannedFile, "name">, written: Written): Promise<Result<OpenExport, string>>;
   close(): Promise<void>;
 }
+
+/** How records are written. */
+export type Written = Pick<ExportCommand, "format" | "options">;
 
 /** A file under way. */
 export interface OpenExport {

@@ -1,6 +1,5 @@
 import type { DeviceId } from "../../../model/ids.ts";
 import { type LocalDate, parseDate } from "../../../time/range.ts";
-import type { Split } from "../../arguments/export/export-command.ts";
 import { distinctNames, fileNameOf } from "./file-name.ts";
 
 /** One file of an export. */
@@ -18,24 +17,24 @@ export interface ExportedRange {
   readonly to: LocalDate;
 }
 
-/** The files that an export is split into, in order; `deviceIds` are all that it has where it is split by them. */
-export function planFiles(
-  split: Split,
+/** A file for each device. */
+export function planDevices({ from, to }: ExportedRange, deviceIds: readonly DeviceId[]): PlannedFile[] {
+  const names = distinctNames(deviceIds.map(fileNameOf));
+  return deviceIds.map((deviceId, index) => ({ name: names[index]!, from, to, deviceIds: [deviceId] }));
+}
+
+/** The file of the day or month that has this date, as far as it is in the range. */
+export function planPeriod(
+  split: "day" | "month",
+  date: LocalDate,
   { from, to }: ExportedRange,
   deviceIds: readonly DeviceId[],
-): PlannedFile[] {
-  if (split === "device") {
-    const names = distinctNames(deviceIds.map(fileNameOf));
-    return deviceIds.map((deviceId, index) => ({ name: names[index]!, from, to, deviceIds: [deviceId] }));
-  }
-  const files: PlannedFile[] = [];
-  const last = split === "day" ? (date: LocalDate) => date : lastOfMonth;
-  for (let start = from; start <= to; ) {
-    const end = last(start) < to ? last(start) : to;
-    files.push({ name: split === "day" ? start : start.slice(0, 7), from: start, to: end, deviceIds });
-    start = dayAfter(end);
-  }
-  return files;
+): PlannedFile {
+  if (split === "day") return { name: date, from: date, to: date, deviceIds };
+  const name = date.slice(0, 7);
+  const first = `${name}-01` as LocalDate;
+  const last = lastOfMonth(date);
+  return { name, from: first > from ? first : from, to: last < to ? last : to, deviceIds };
 }
 
 function lastOfMonth(date: LocalDate): LocalDate {
@@ -44,13 +43,13 @@ function lastOfMonth(date: LocalDate): LocalDate {
   return dateOf(first);
 }
 
-function dayAfter(date: LocalDate): LocalDate {
+/** Later than every date behind the last one that can be named. */
+export function dayAfter(date: LocalDate): LocalDate {
   const day = new Date(`${date}T00:00:00Z`);
   day.setUTCDate(day.getUTCDate() + 1);
   return dateOf(day);
 }
 
-/** Behind the last day that can be named comes none that is before another. */
 function dateOf(day: Date): LocalDate {
   return parseDate(day.toISOString().slice(0, 10)) ?? ("~" as LocalDate);
 }
