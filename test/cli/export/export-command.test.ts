@@ -153,7 +153,7 @@ describe("--split", () => {
         "%2E.%2F..%2Fescaped.ndjson",
         "Anna%27s%20%F0%9F%9A%8C.ndjson",
         "BUS-1.ndjson",
-        "bus-1~2.ndjson",
+        "%62us-1.ndjson",
       ];
       expect(readdirSync(out).sort()).toEqual(names.sort());
       const lines = names.flatMap((name) => readFileSync(join(out, name), "utf8").trimEnd().split("\n"));
@@ -163,6 +163,22 @@ describe("--split", () => {
         .split("\n")
         .map((line) => JSON.parse(line));
       expect(new Set(devices.map(({ device_id }) => device_id)).size).toBe(1);
+    }));
+
+  test("by device: import takes the devices back from the names of files that name none", () =>
+    withDirectory(async (root) => {
+      const out = join(root, "kml");
+      await expectDone(runCli(...exportOf("kml", "--split", "device", "--out", out)));
+      const other = join(root, "other");
+      await expectDone(runCli("import", out, "--app", "shop", "--data-dir", other));
+      const all = await expectDone(
+        runCli("export", "--app", "shop", "--format", "ndjson", "--data-dir", other),
+      );
+      const devices = all
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line).device_id);
+      expect(new Set(devices)).toEqual(new Set(DEVICES));
     }));
 
   test("by day and by month: no file without records, packed ones by their names", () =>

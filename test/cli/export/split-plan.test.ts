@@ -35,7 +35,7 @@ test("by device, each has a file of all days", () => {
   expect(files).toEqual([
     { name: "%2E.%2Fa", ...days, deviceIds: ["../a" as DeviceId] },
     { name: "B", ...days, deviceIds: ["B" as DeviceId] },
-    { name: "b~2", ...days, deviceIds: ["b" as DeviceId] },
+    { name: "%62", ...days, deviceIds: ["b" as DeviceId] },
   ]);
 });
 

@@ -1,6 +1,6 @@
+import { fileNamesOf } from "../../../formats/device-file-name.ts";
 import type { DeviceId } from "../../../model/ids.ts";
 import { type LocalDate, parseDate } from "../../../time/range.ts";
-import { distinctNames, fileNameOf } from "./file-name.ts";
 
 /** One file of an export. */
 export interface PlannedFile {
@@ -19,7 +19,7 @@ export interface ExportedRange {
 
 /** A file for each device. */
 export function planDevices({ from, to }: ExportedRange, deviceIds: readonly DeviceId[]): PlannedFile[] {
-  const names = distinctNames(deviceIds.map(fileNameOf));
+  const names = fileNamesOf(deviceIds);
   return deviceIds.map((deviceId, index) => ({ name: names[index]!, from, to, deviceIds: [deviceId] }));
 }
 
