@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Archive } from "./archive/archive.ts";
 import { archivePaths } from "./archive/files/paths.ts";
 import { inspectArchive, openArchive } from "./archive/open-archive.ts";
+import { createPartProcesses } from "./archive/write/engine/part-process.ts";
 import { openPartWriter } from "./archive/write/open-part-writer.ts";
 import {
   ARCHIVE_QUERIES_MAX,
@@ -23,6 +24,7 @@ import { type Database, type DatabaseOptions, openDatabase } from "./duckdb/data
 import type { HotStore } from "./hot/hot-store.ts";
 import { nextTurn } from "./lib/schedule/next-turn.ts";
 import type { Scheduler } from "./lib/schedule/scheduler.ts";
+import { systemTimers, type Timers } from "./lib/schedule/timers.ts";
 import { openQuarantine } from "./quarantine/open-quarantine.ts";
 import type { Quarantine } from "./quarantine/quarantine.ts";
 import type { Files } from "./runtime/files.ts";
@@ -100,6 +102,8 @@ export interface OpenDirectoryOptions {
   readonly dataDir: string;
   readonly files: Files;
   readonly clock: Clock;
+  /** Left out, the machine's. */
+  readonly timers?: Timers;
   readonly retention: Retention;
   /** Empty. */
   readonly hot: HotStore;
@@ -283,8 +287,14 @@ const PART_MAKER = new URL("./part-maker.ts", import.meta.url);
 function createSchedule(options: OpenDirectoryOptions, parts: SealParts): SealSchedule {
   const { dataDir, files, clock, retention, hot, config, events, startHelper } = options;
   const { archiveEngine = OWN_ENGINE, oldRecords = OLD_RECORDS_BOUNDS, sealDaysAtOnce = 1 } = options;
+  const { timers = systemTimers } = options;
   const { log, archive, recovery, hasAllNewest, archiveDisk } = parts;
   const { damaged } = directoryPaths(dataDir);
+  const onNote = events.onArchiveNote;
+  const processes =
+    startHelper === undefined
+      ? null
+      : createPartProcesses({ startHelper, script: PART_MAKER, timers, onNote });
   return createSealSchedule({
     seal: createSeal({
       hot,
@@ -299,8 +309,8 @@ function createSchedule(options: OpenDirectoryOptions, parts: SealParts): SealSc
           ...archiveDisk,
           openDatabase: (database) => archiveEngine.openDatabase(database),
           memoryBytes: SEAL_MEMORY_BYTES,
-          helper: startHelper === undefined ? null : { start: startHelper, script: PART_MAKER },
-          onNote: events.onArchiveNote,
+          processes,
+          onNote,
           signal,
         }),
       daysAtOnce: sealDaysAtOnce,

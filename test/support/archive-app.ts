@@ -40,7 +40,10 @@ export interface ArchiveAppOptions {
   readonly retention?: Retention;
   readonly dataDir?: string;
   /** Another disk than the machine's. */
-  readonly disk?: Pick<OpenDirectoryOptions, "files" | "archiveDisk" | "archiveEngine" | "startHelper">;
+  readonly disk?: Pick<
+    OpenDirectoryOptions,
+    "files" | "archiveDisk" | "archiveEngine" | "startHelper" | "timers"
+  >;
   /** A server's where it is left out. */
   readonly sealDaysAtOnce?: number;
   /** Of another size than usual, so that few late rows fill many. */

@@ -1,11 +1,11 @@
+import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { Database, DatabaseOptions } from "../../duckdb/database.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import type { Files } from "../../runtime/files.ts";
-import type { StartHelper } from "../../runtime/helper/helper.ts";
 import { archivePaths } from "../files/paths.ts";
 import { createPartEngine, type PartEngine } from "./engine/part-engine.ts";
-import { startPartProcess } from "./engine/part-process.ts";
+import { type PartProcesses, StuckProcessError } from "./engine/part-process.ts";
 import { createPartWriter, type PartWriter } from "./part-writer.ts";
 
 /** What it takes to open what makes the parts of one seal. */
@@ -17,8 +17,8 @@ export interface OpenPartWriterOptions {
   readonly openDatabase: (options: DatabaseOptions) => Promise<Database>;
   /** What the engine may take. */
   readonly memoryBytes: number;
-  /** Begins the process that makes parts, by its script; null where parts are made in this one. */
-  readonly helper: { readonly start: StartHelper; readonly script: URL } | null;
+  /** Null where parts are made in this process. */
+  readonly processes: PartProcesses | null;
   /** Something an operator should know, in a sentence. */
   readonly onNote: (note: string) => void;
   /** Breaks off what begins. */
@@ -28,7 +28,8 @@ export interface OpenPartWriterOptions {
 /** Who opens it closes it. */
 export async function openPartWriter(options: OpenPartWriterOptions): Promise<PartWriter> {
   const { directory, files } = options;
-  const scratchDirectory = join(archivePaths(directory).scratch, "seal");
+  // Of its own: a process that could not be ended may still write to that of the seal before.
+  const scratchDirectory = join(archivePaths(directory).scratch, `seal-${randomUUID()}`);
   const engine = await openPartEngine(options, {
     threads: 1, // The others belong to requests.
     memoryBytes: options.memoryBytes,
@@ -41,15 +42,15 @@ export async function openPartWriter(options: OpenPartWriterOptions): Promise<Pa
 
 /** A seal is worth more than the time of answers: where no other process can make its parts, this one does. */
 async function openPartEngine(
-  { files, openDatabase, helper, onNote, signal }: OpenPartWriterOptions,
+  { files, openDatabase, processes, onNote, signal }: OpenPartWriterOptions,
   database: DatabaseOptions,
 ): Promise<PartEngine> {
-  if (helper !== null) {
+  if (processes !== null) {
     try {
-      const { start: startHelper, script } = helper;
-      return await startPartProcess({ startHelper, script, database, signal });
+      return await processes.start(database, signal);
     } catch (error) {
       signal.throwIfAborted();
+      if (error instanceof StuckProcessError) throw error;
       onNote(`This seal may keep answers waiting. ${messageOf(error)}.`);
     }
   }

@@ -58,7 +58,7 @@ export function createPartWriter(options: PartWriterOptions): PartWriter {
       await work(createPartJob(options, join(scratchDirectory, prefix), connection));
     } finally {
       connection.close();
-      await removeAll(files, scratchDirectory, prefix);
+      if (!engine.isClosed) await removeAll(files, scratchDirectory, prefix); // Else all goes with `close`.
     }
   }
 
@@ -89,8 +89,8 @@ export function createPartWriter(options: PartWriterOptions): PartWriter {
     breakOff: () => void options.engine.close(),
     async close() {
       const { files, scratchDirectory, engine } = options;
-      await engine.close();
-      await files.removeAll(scratchDirectory).catch(() => undefined);
+      // What an engine still writes to may hang for us too; a start removes it.
+      if (await engine.close()) await files.removeAll(scratchDirectory).catch(() => undefined);
     },
   };
 }

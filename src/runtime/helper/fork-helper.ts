@@ -2,6 +2,7 @@ import { fork } from "node:child_process";
 import { getPriority, setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { HelperEvents, HelperPort, StartHelper } from "./helper.ts";
+import { nativeWork } from "./native-work.ts";
 
 /** What is used of Deno, declared here so that Bun's type check can read this file too. */
 declare const Deno: {
@@ -87,5 +88,6 @@ export function openHelperPort(): HelperPort {
   return {
     send: (message) => void process.send?.(message),
     onMessage: (take) => void process.on("message", take),
+    work: nativeWork,
   };
 }

@@ -5,7 +5,8 @@ import type { ReportBatch } from "../../../model/report-batch.ts";
 
 /*
  * What the process that makes parts and ours tell each other. Requests have numbers, under which they are answered;
- * files and connections have numbers that we give them.
+ * files and connections have numbers that we give them. A statement may take minutes, so the process also says that it
+ * works.
  */
 
 export type Request =
@@ -35,3 +36,9 @@ export interface Answer {
   readonly id: number;
   readonly result: Result<Value, Fault>;
 }
+
+/** The process has worked since it last said anything. */
+export const WORKING = "working";
+
+/** What the process sends. */
+export type Message = Answer | typeof WORKING;

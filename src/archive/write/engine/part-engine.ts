@@ -16,8 +16,13 @@ export interface PartEngine {
   /** Rejects with the disk's own error. */
   openRows(path: string): Promise<RowsFile>;
   connect(): Promise<PartConnection>;
-  /** Breaks off what is under way, which rejects, and takes nothing more. Resolves when none of it goes on. */
-  close(): Promise<void>;
+  /** Whether it takes nothing more. */
+  readonly isClosed: boolean;
+  /**
+   * Breaks off what is under way, which rejects, and takes nothing more. Resolves with true when none of it goes on,
+   * and with false where that takes too long: then its files may hang as it does.
+   */
+  close(): Promise<boolean>;
 }
 
 /** A file of rows as DuckDB reads them. */
@@ -63,10 +68,14 @@ export function createPartEngine(files: Files, database: Database): PartEngine {
       };
     },
     connect: async () => connectionOf(await database.connect(), closing.signal),
+    get isClosed() {
+      return closing.signal.aborted;
+    },
     async close() {
-      if (closing.signal.aborted) return;
+      if (closing.signal.aborted) return true;
       closing.abort();
       database.close();
+      return true;
     },
   };
 }

@@ -1,51 +1,90 @@
 import { randomUUID } from "node:crypto";
 import type { DatabaseOptions } from "../../../duckdb/database.ts";
+import type { Timers } from "../../../lib/schedule/timers.ts";
 import { FileError } from "../../../runtime/files.ts";
 import type { Helper, StartHelper } from "../../../runtime/helper/helper.ts";
 import { STAGED_FORMAT } from "../staged-rows.ts";
-import type { Answer, Fault, NumberedRequest, Request, Value } from "./messages.ts";
+import {
+  type Fault,
+  type Message,
+  type NumberedRequest,
+  type Request,
+  type Value,
+  WORKING,
+} from "./messages.ts";
 import type { PartConnection, PartEngine } from "./part-engine.ts";
 
-/** What it takes to begin the process. */
+/** What it takes to begin such processes. */
 export interface PartProcessOptions {
   readonly startHelper: StartHelper;
   /** It calls `servePartEngine`. */
   readonly script: URL;
-  readonly database: DatabaseOptions;
-  /** Ends it while it begins: a stop must not wait for what may be late. */
-  readonly signal: AbortSignal;
-  /** Left out, as long as a process needs to begin where the machine has much else to do. */
-  readonly startMsMax?: number;
+  readonly timers: Timers;
+  /** Something an operator should know, in a sentence. */
+  readonly onNote: (note: string) => void;
 }
 
-const START_MS_MAX = 30_000;
+/** Makes parts in processes of their own, one for each seal. */
+export interface PartProcesses {
+  /**
+   * An engine in a process of its own, whose threads all stand back where others want the processor: encoding rows and
+   * running DuckDB's statements here would keep answers waiting. Rejects where it can't begin, or doesn't write rows as
+   * we have DuckDB read them: then its files are of another version than what runs here. The signal ends it while it
+   * begins: a stop must not wait for what may be late.
+   */
+  start(database: DatabaseOptions, signal: AbortSignal): Promise<PartEngine>;
+}
+
+/** As long as a process needs to begin where the machine has much else to do. */
+export const START_MS_MAX = 30_000;
 
 /**
- * An engine in a process of its own, whose threads all stand back where others want the processor: encoding rows and
- * running DuckDB's statements here would keep answers waiting. Rejects where it can't begin, or doesn't write rows as
- * we have DuckDB read them: then its files are of another version than what runs here.
+ * A process that has not worked in so many looks in a row is ended. Looks are counted and not time, which passes for
+ * both where the machine sleeps.
  */
-export async function startPartProcess(options: PartProcessOptions): Promise<PartEngine> {
-  const { signal } = options;
-  signal.throwIfAborted();
-  const process = new PartProcess(options.startHelper, options.script);
-  const breakOff = () => process.end(signal.reason);
-  signal.addEventListener("abort", breakOff);
-  const late = setTimeout(
-    () => process.end(new Error("The process that makes parts did not begin in time")),
-    options.startMsMax ?? START_MS_MAX,
-  );
-  try {
-    const format = await process.ask({ kind: "open", database: options.database });
-    if (format !== STAGED_FORMAT)
-      throw new Error("The process that makes parts is of another version, until we start again");
-    return engineOf(process);
-  } catch (error) {
-    process.end(new Error("The process that makes parts did not begin"));
-    throw error;
-  } finally {
-    clearTimeout(late);
-    signal.removeEventListener("abort", breakOff);
+const STALL_LOOKS_MAX = 18;
+const LOOK_MS = 10_000;
+
+/** A process that is told to end and waits for a disk in the kernel is given up: a stop of the server has 5 s. */
+export const END_MS_MAX = 2000;
+
+/** Each may hold the memory of a seal for as long as the disk hangs. */
+const STUCK_MAX = 2;
+
+export function createPartProcesses(options: PartProcessOptions): PartProcesses {
+  /** Processes that were told to end and did not. */
+  const stuck = new Set<PartProcess>();
+
+  return {
+    async start(database, signal) {
+      signal.throwIfAborted();
+      if (stuck.size >= STUCK_MAX) throw new StuckProcessError();
+      const process = new PartProcess(options, stuck);
+      const breakOff = () => process.end(signal.reason);
+      signal.addEventListener("abort", breakOff);
+      const cancelLate = options.timers.after(START_MS_MAX, () =>
+        process.end(new Error("The process that makes parts did not begin in time")),
+      );
+      try {
+        const format = await process.ask({ kind: "open", database });
+        if (format !== STAGED_FORMAT)
+          throw new Error("The process that makes parts is of another version, until we start again");
+        return engineOf(process);
+      } catch (error) {
+        process.end(new Error("The process that makes parts did not begin"));
+        throw (await process.gone) ? error : new StuckProcessError();
+      } finally {
+        cancelLate();
+        signal.removeEventListener("abort", breakOff);
+      }
+    },
+  };
+}
+
+/** What made parts hangs and can't be ended. A seal in our own process would hang as it does. */
+export class StuckProcessError extends Error {
+  constructor() {
+    super("The process that makes parts hangs and can't be ended: its disk does not answer");
   }
 }
 
@@ -82,6 +121,9 @@ function engineOf(process: PartProcess): PartEngine {
       };
     },
     connect,
+    get isClosed() {
+      return process.isEnding;
+    },
     close() {
       process.end(new DOMException("The process that makes parts was ended", "AbortError"));
       return process.gone;
@@ -97,35 +139,47 @@ interface Waiting {
 
 class PartProcess {
   readonly #helper: Helper;
+  readonly #options: PartProcessOptions;
+  readonly #stuck: Set<PartProcess>;
   readonly #waiting = new Map<number, Waiting>();
   #requests = 0;
   /** Why nothing is asked any more. */
   #failure: Error | null = null;
-  #isGone = false;
-  readonly #end = Promise.withResolvers<void>();
+  /** Whether it has ended, or was given up. */
+  #isOver = false;
+  readonly #end = Promise.withResolvers<boolean>();
+  /** Looks in a row at which it had not worked. */
+  #stillLooks = 0;
+  #cancelLook: () => void;
+  #cancelGivingUp: () => void = () => undefined;
 
-  constructor(startHelper: StartHelper, script: URL) {
-    this.#helper = startHelper(script, {
-      onMessage: (message) => this.#take(message as Answer),
+  constructor(options: PartProcessOptions, stuck: Set<PartProcess>) {
+    this.#options = options;
+    this.#stuck = stuck;
+    this.#cancelLook = options.timers.after(LOOK_MS, () => this.#look());
+    this.#helper = options.startHelper(options.script, {
+      onMessage: (message) => this.#take(message as Message),
       onEnd: (reason) => {
-        this.#isGone = true;
-        this.#failure ??= new Error(`The process that makes parts ended: ${reason}`);
-        for (const { reject } of this.#waiting.values()) reject(this.#failure);
-        this.#waiting.clear();
-        this.#end.resolve();
+        this.#stuck.delete(this);
+        this.#finish(new Error(`The process that makes parts ended: ${reason}`), true);
       },
     });
   }
 
-  /** Resolves once the process has ended. */
-  get gone(): Promise<void> {
+  /** Resolves with true once the process has ended, and with false where it is given up. */
+  get gone(): Promise<boolean> {
     return this.#end.promise;
+  }
+
+  /** Whether nothing is asked any more. */
+  get isEnding(): boolean {
+    return this.#failure !== null;
   }
 
   /** Once it is to end, all are refused when it has. */
   ask(request: Request): Promise<Value> {
     return new Promise((resolve, reject) => {
-      if (this.#isGone) reject(this.#failure);
+      if (this.#isOver) reject(this.#failure);
       else this.#waiting.set(this.tell(request), { resolve, reject });
     });
   }
@@ -137,13 +191,51 @@ class PartProcess {
     return id;
   }
 
-  /** What waits is refused once the process is gone, and writes no file any more. */
+  /** What waits is refused once the process is gone, and writes no file any more, or is given up. */
   end(reason: Error): void {
-    this.#failure ??= reason;
-    if (!this.#isGone) this.#helper.end();
+    if (this.#failure !== null) return;
+    this.#failure = reason;
+    this.#cancelLook();
+    this.#cancelGivingUp = this.#options.timers.after(END_MS_MAX, () => this.#giveUp());
+    this.#helper.end();
   }
 
-  #take({ id, result }: Answer): void {
+  #giveUp(): void {
+    this.#stuck.add(this);
+    this.#options.onNote(
+      "A process that makes parts can't be ended, and hangs until its disk answers. Later seals take another.",
+    );
+    this.#finish(new StuckProcessError(), false);
+  }
+
+  #finish(reason: Error, hasEnded: boolean): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#cancelLook();
+    this.#cancelGivingUp();
+    this.#failure ??= reason;
+    for (const { reject } of this.#waiting.values()) reject(this.#failure);
+    this.#waiting.clear();
+    this.#end.resolve(hasEnded);
+  }
+
+  /** While something is asked of it, the process answers or works. */
+  #look(): void {
+    if (this.#waiting.size === 0) this.#stillLooks = 0;
+    if (this.#stillLooks++ >= STALL_LOOKS_MAX) {
+      const minutes = (STALL_LOOKS_MAX * LOOK_MS) / 60_000;
+      this.end(
+        new Error(`The process that makes parts had done nothing for ${minutes} minutes, and was ended`),
+      );
+      return;
+    }
+    this.#cancelLook = this.#options.timers.after(LOOK_MS, () => this.#look());
+  }
+
+  #take(message: Message): void {
+    this.#stillLooks = 0;
+    if (message === WORKING) return;
+    const { id, result } = message;
     const who = this.#waiting.get(id);
     this.#waiting.delete(id);
     if (result.ok) who?.resolve(result.value);

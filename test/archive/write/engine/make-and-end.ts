@@ -2,17 +2,19 @@
  * Has a process make parts, for the test of it: says what came of that, and of the processes that it began their
  * numbers and priorities. Told `dies`, it is killed while a statement runs.
  */
-import { startPartProcess } from "../../../../src/archive/write/engine/part-process.ts";
+import { createPartProcesses } from "../../../../src/archive/write/engine/part-process.ts";
+import { systemTimers } from "../../../../src/lib/schedule/timers.ts";
 import { startHelper } from "../../../../src/runtime/helper/fork-helper.ts";
 import { ENDLESS, NEVER, PART_MAKER, SMALL_DATABASE } from "./part-maker.ts";
 import { childrenOf, environmentOf } from "./processes.ts";
 
-const engine = await startPartProcess({
+const processes = createPartProcesses({
   startHelper,
   script: PART_MAKER,
-  database: SMALL_DATABASE,
-  signal: NEVER,
+  timers: systemTimers,
+  onNote: (note) => console.error(note),
 });
+const engine = await processes.start(SMALL_DATABASE, NEVER);
 const connection = await engine.connect();
 const [seven] = await connection.numbers("SELECT 7::DOUBLE");
 const children = childrenOf(process.pid);

@@ -2,9 +2,16 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { WORKING } from "../../../../src/archive/write/engine/messages.ts";
 import { createPartEngine, type PartEngine } from "../../../../src/archive/write/engine/part-engine.ts";
-import { startPartProcess } from "../../../../src/archive/write/engine/part-process.ts";
+import {
+  createPartProcesses,
+  START_MS_MAX,
+  StuckProcessError,
+} from "../../../../src/archive/write/engine/part-process.ts";
+import { STAGED_FORMAT } from "../../../../src/archive/write/staged-rows.ts";
 import { openDatabase } from "../../../../src/duckdb/database.ts";
+import { systemTimers, type Timers } from "../../../../src/lib/schedule/timers.ts";
 import type { ReportBatch } from "../../../../src/model/report-batch.ts";
 import { FileError } from "../../../../src/runtime/files.ts";
 import { startHelper } from "../../../../src/runtime/helper/fork-helper.ts";
@@ -12,6 +19,7 @@ import type { HelperEvents, StartHelper } from "../../../../src/runtime/helper/h
 import { createNodeFiles } from "../../../../src/runtime/node-files.ts";
 import { nativeDeno } from "../../../support/native-deno.ts";
 import { APP, batchOf } from "../../../support/reports/batches.ts";
+import { VirtualTime } from "../../../support/stream/virtual-time.ts";
 import { ENDLESS, NEVER, PART_MAKER, SMALL_DATABASE } from "./part-maker.ts";
 import { childrenOf, type ProcessSeen } from "./processes.ts";
 
@@ -19,20 +27,21 @@ const SCRIPT = join(import.meta.dir, "make-and-end.ts");
 
 let directory: string;
 let engine: PartEngine;
+let notes: string[];
 
 beforeEach(async () => {
+  notes = [];
   directory = mkdtempSync(join(tmpdir(), "wherehouse-engine-"));
-  engine = await startPartProcess({
-    startHelper,
-    script: PART_MAKER,
-    database: SMALL_DATABASE,
-    signal: NEVER,
-  });
+  engine = await processesOf(startHelper, systemTimers).start(SMALL_DATABASE, NEVER);
 });
 afterEach(() => {
   engine.close();
   rmSync(directory, { recursive: true });
 });
+
+function processesOf(start: StartHelper, timers: Timers, script = PART_MAKER) {
+  return createPartProcesses({ startHelper: start, script, timers, onNote: (note) => notes.push(note) });
+}
 
 function smallBatch(seed: number): ReportBatch {
   return batchOf(
@@ -132,35 +141,97 @@ test("a process that dies fails what waits, with the reason, and what comes late
   expect(String(await failureOf(connection.run("SELECT 1")))).toMatch(/ended/);
 });
 
+/** A process that takes nothing in but what the test has it say, and ends when it is told to, or never. */
+class FakeHelper {
+  said = 0;
+  isToldToEnd = false;
+  events!: HelperEvents;
+  readonly start: StartHelper;
+
+  constructor({ opens = true, ends = true } = {}) {
+    this.start = (_, events) => {
+      this.events = events;
+      const open = { id: 1, result: { ok: true, value: STAGED_FORMAT } };
+      return {
+        send: () => queueMicrotask(() => this.said++ === 0 && opens && events.onMessage(open)),
+        end: () => {
+          this.isToldToEnd = true;
+          if (ends) queueMicrotask(() => events.onEnd("SIGKILL"));
+        },
+      };
+    };
+  }
+}
+
 test("one that can't begin, is late, broken off or of another version is not taken", async () => {
-  const start = (startOther: StartHelper, script = PART_MAKER, signal = NEVER) =>
-    failureOf(
-      startPartProcess({
-        startHelper: startOther,
-        script,
-        database: SMALL_DATABASE,
-        signal,
-        startMsMax: 2000,
-      }),
-    );
-  const missing = new URL("no-such-file.ts", PART_MAKER);
   // What it says on the way out is for the operator's eyes.
-  expect(String(await start(startHelper, missing))).toContain("ended: exit code 1");
-  const ended: string[] = [];
-  const fake = (answer: unknown) => (_: URL, events: HelperEvents) => ({
-    send: () => queueMicrotask(() => answer !== null && events.onMessage(answer)),
-    end: () => {
-      ended.push("ended");
-      queueMicrotask(() => events.onEnd("SIGKILL"));
-    },
-  });
-  expect(String(await start(fake(null)))).toContain("did not begin in time");
-  const other = { id: 1, result: { ok: true, value: "app_id,device_id" } };
-  expect(String(await start(fake(other)))).toContain("of another version");
-  const beganMs = performance.now();
-  expect(await start(fake(null), PART_MAKER, AbortSignal.timeout(1))).toMatchObject({ name: "TimeoutError" });
-  expect(performance.now() - beganMs).toBeLessThan(1000);
-  expect(ended).toEqual(["ended", "ended", "ended"]);
+  const missing = processesOf(startHelper, systemTimers, new URL("no-such-file.ts", PART_MAKER));
+  expect(String(await failureOf(missing.start(SMALL_DATABASE, NEVER)))).toContain("ended: exit code 1");
+
+  const time = new VirtualTime();
+  const late = new FakeHelper({ opens: false });
+  const begun = processesOf(late.start, time).start(SMALL_DATABASE, NEVER);
+  expect(String(await failureOf(time.until(begun)))).toContain("did not begin in time");
+  expect([late.isToldToEnd, time.nowMs()]).toEqual([true, START_MS_MAX]);
+
+  const other = new FakeHelper({ opens: false });
+  const refused = failureOf(processesOf(other.start, time).start(SMALL_DATABASE, NEVER));
+  other.events.onMessage({ id: 1, result: { ok: true, value: "app_id,device_id" } });
+  expect(String(await refused)).toContain("of another version");
+
+  const brokenOff = new FakeHelper({ opens: false });
+  const stop = new AbortController();
+  const broken = failureOf(processesOf(brokenOff.start, time).start(SMALL_DATABASE, stop.signal));
+  stop.abort();
+  expect(await broken).toMatchObject({ name: "AbortError" });
+  expect([other.isToldToEnd, brokenOff.isToldToEnd, time.planned]).toEqual([true, true, 0]);
+});
+
+test("one that does nothing for minutes is ended, and one that says that it works never is", async () => {
+  const time = new VirtualTime();
+  const helper = new FakeHelper();
+  const slow = await processesOf(helper.start, time).start(SMALL_DATABASE, NEVER);
+  await time.until(time.wait(3_600_000), 4_000_000); // Nothing is asked of it.
+  const asked = failureOf(slow.connect());
+  for (let minutes = 0; minutes < 600; minutes += 2) {
+    await time.until(time.wait(120_000));
+    helper.events.onMessage(WORKING);
+  }
+  expect([helper.isToldToEnd, slow.isClosed]).toEqual([false, false]);
+  const silentFromMs = time.nowMs();
+  expect(String(await time.until(asked))).toContain("had done nothing for 3 minutes, and was ended");
+  expect(time.nowMs() - silentFromMs).toBeWithin(180_000, 200_001);
+  expect(await slow.close()).toBe(true);
+  expect([notes, time.planned]).toEqual([[], 0]);
+});
+
+test("one that can't be ended is given up, and while two hang no other begins", async () => {
+  const time = new VirtualTime();
+  const hanging: FakeHelper[] = [];
+  const processes = processesOf((...given) => {
+    hanging.push(new FakeHelper({ ends: false }));
+    return hanging.at(-1)!.start(...given);
+  }, time);
+  for (let begun = 1; begun <= 2; begun++) {
+    const stuck = await processes.start(SMALL_DATABASE, NEVER);
+    expect(String(await time.until(failureOf(stuck.connect())))).toContain("had done nothing");
+    expect(await stuck.close()).toBe(false);
+    expect(notes).toHaveLength(begun);
+  }
+  expect(await failureOf(processes.start(SMALL_DATABASE, NEVER))).toBeInstanceOf(StuckProcessError);
+  hanging[0]!.events.onEnd("SIGKILL"); // Its disk has answered.
+  const stop = new AbortController();
+  const third = await processes.start(SMALL_DATABASE, stop.signal);
+  const closed = third.close(); // As a stop of the server does.
+  expect(await time.until(closed)).toBe(false);
+  expect(time.planned).toBe(0);
+});
+
+test("one that hangs while it begins is no reason to make parts in our own process", async () => {
+  const time = new VirtualTime();
+  const { start } = new FakeHelper({ opens: false, ends: false });
+  const begun = processesOf(start, time).start(SMALL_DATABASE, NEVER);
+  expect(await time.until(failureOf(begun))).toBeInstanceOf(StuckProcessError);
 });
 
 const DENO = [nativeDeno(), "run", "--no-prompt", "-A"];
