@@ -47,6 +47,7 @@ import { type UtcDay, utcDayName, utcDayOf } from "./time/utc-day.ts";
 import { type OpenStreamLogOptions, openStreamLog } from "./wal/stream/open-stream-log.ts";
 import {
   type CreateSalt,
+  type EntryError,
   type LogEntry,
   type LogRecovery,
   type LogRefusal,
@@ -71,6 +72,13 @@ export interface DirectoryEvents {
   onSealFailed(error: unknown): void;
   /** Bytes did not check out any more when they were to be written anew, later than at the start. */
   onDamage(damage: readonly Damage[]): void;
+  /** The start can't lay this entry over memory: it sets it aside, and begins again without it. */
+  onEntryLeftOut(failure: EntryError): void;
+  /**
+   * Memory lacks an entry that the log has, and what it shows of that is anybody's guess: the process has to end, and
+   * the next start goes by the log.
+   */
+  onBroken(error: unknown): void;
 }
 
 /** A data directory that this process owns, with all its unsealed records in memory. */
@@ -166,14 +174,29 @@ export interface ArchiveEngine {
 
 const OWN_ENGINE: ArchiveEngine = { openDatabase };
 
-/** Opens a directory that is locked already: reads what the archive says, then replays what it does not cover. */
+type Close = () => unknown;
+
+/**
+ * Opens a directory that is locked already: reads what the archive says, then replays what it does not cover. Where it
+ * fails nothing of it is left open.
+ */
 export async function openDirectory(options: OpenDirectoryOptions): Promise<OpenDirectory> {
+  const opened: Close[] = [];
+  try {
+    return await openParts(options, opened);
+  } catch (error) {
+    for (const close of opened.reverse()) await close();
+    throw error;
+  }
+}
+
+/** Notes in `opened` how what it has opened is closed. */
+async function openParts(options: OpenDirectoryOptions, opened: Close[]): Promise<OpenDirectory> {
   const { dataDir, files, hot, config, events, release } = options;
   const paths = directoryPaths(dataDir);
   const archiveDisk = options.archiveDisk ?? { directory: paths.archive, files };
   const archiveEngine = options.archiveEngine ?? OWN_ENGINE;
-  hot.beginReplay();
-  const { archive, notes, hasAllNewest } = await openArchive({
+  const { archive, notes, handOverNewest } = await openArchive({
     files,
     directory: paths.archive,
     damagedDirectory: paths.damaged,
@@ -187,12 +210,29 @@ export async function openDirectory(options: OpenDirectoryOptions): Promise<Open
     openDatabase: archiveEngine.openDatabase,
     onNewest: (appId, batch) => hot.restoreNewest(appId, batch),
   });
+  opened.push(() => archive.close());
+  async function beginReplay(): Promise<boolean> {
+    hot.beginReplay();
+    const hasAll = await handOverNewest();
+    hot.setSealed(sequencesOf(archive.manifest), hasAll);
+    return hasAll;
+  }
+  const hasAllNewest = await beginReplay();
   for (const note of [...notes, ...expiryNotes(archive, options)]) events.onArchiveNote(note);
-  hot.setSealed(sequencesOf(archive.manifest), hasAllNewest);
-  const { wal: log, recovery } = await openLog(options, archive.manifest.lastSequence + 1);
+  const { wal: log, recovery } = await openLog(
+    options,
+    archive.manifest.lastSequence + 1,
+    async (failure) => {
+      events.onEntryLeftOut(failure);
+      hot.clear();
+      await beginReplay();
+    },
+  );
+  opened.push(() => log.close());
   for (const _ of hot.endReplay()) await nextTurn();
   if (options.keepsChanges === true) hot.keepChanges(log.lastSequence); // Before the log is followed.
   const { quarantine, quarantineSweeps, ...kept } = await openKept(options);
+  opened.push(() => quarantine.close());
   const exports = createDirectoryExports(options, archiveDisk, archive);
   const packing = new Packing(hot, options.clock);
   const schedule = createSchedule(options, { log, archive, recovery, hasAllNewest, archiveDisk });
@@ -236,6 +276,7 @@ export async function openDirectory(options: OpenDirectoryOptions): Promise<Open
 function openLog(
   options: OpenDirectoryOptions,
   sequenceMin: number,
+  onReplayAgain: (failure: EntryError) => Promise<void>,
 ): Promise<{ readonly wal: Wal; readonly recovery: LogRecovery }> {
   const { dataDir, files, hot, events, onProgress, stream } = options;
   const told = {
@@ -252,6 +293,8 @@ function openLog(
     files,
     directory,
     damagedDirectory,
+    onReplayAgain,
+    onBroken: events.onBroken,
     segmentBytesMax: options.segmentBytesMax ?? SEGMENT_BYTES_MAX,
     sequenceMin,
     ...(options.createSalt === undefined ? {} : { createSalt: options.createSalt }),

@@ -49,15 +49,18 @@ export type ArchiveNotes = readonly string[];
 
 export interface OpenedArchive {
   readonly archive: Archive;
+  /** More may come while the newest records are handed over. */
   readonly notes: ArchiveNotes;
-  /** Whether the newest record of every device was handed over: not where the checkpoint and a part can't be read. */
-  readonly hasAllNewest: boolean;
+  /**
+   * Hands over the newest sealed record of each device, each time it is called. Resolves with whether it was that of
+   * every device: not where the checkpoint and a part can't be read.
+   */
+  handOverNewest(): Promise<boolean>;
 }
 
 /**
- * Opens the archive, whatever state it is in: reads the manifest, or makes one from the files where it is lost,
- * and hands over the newest record of every device. It looks at no other file. Throws a `NewerFormatError` where a
- * newer program wrote the manifest.
+ * Opens the archive, whatever state it is in: reads the manifest, or makes one from the files where it is lost. It
+ * looks at no other file. Throws a `NewerFormatError` where a newer program wrote the manifest.
  */
 export async function openArchive(options: OpenArchiveOptions): Promise<OpenedArchive> {
   const { files, directory, damagedDirectory, limits, pathOf, openDatabase, onNewest } = options;
@@ -80,7 +83,12 @@ export async function openArchive(options: OpenArchiveOptions): Promise<OpenedAr
     return first;
   };
   const notes: string[] = [];
-  const { manifest, isWritten } = await findManifest(options, openFirst, notes);
+  // Where it can't be opened, the caller that waits for it hears why.
+  const closeFirst = () => void first?.then((opened) => opened.close()).catch(() => undefined);
+  const { manifest, isWritten } = await findManifest(options, openFirst, notes).catch((error: unknown) => {
+    closeFirst();
+    throw error;
+  });
   await bringHome(files, directory, manifest);
   const reader = createPartReader({
     openDatabase() {
@@ -89,23 +97,27 @@ export async function openArchive(options: OpenArchiveOptions): Promise<OpenedAr
       return opened;
     },
     pathOf: ({ file }: Part) => pathOf(file),
+    closeUnused: closeFirst,
     readRange: ({ file }, start, end) => files.readRange(join(directory, file), start, end),
     slots: limits.queriesMax,
     queueMax: limits.queueMax,
   });
   const archive = createArchive({ files, directory, damagedDirectory, manifest, isWritten, reader });
-  const hasAllNewest =
-    manifest.days.size + manifest.expired.size === 0 ||
-    (await restoreNewest({
-      manifest,
-      database: await openFirst(),
-      faultOf: async (part) =>
-        (await archive.verifyChecksums([part])) ? null : (archive.damaged.get(part.file) ?? ""),
-      pathOf,
-      onNewest,
-      notes,
-    }));
-  return { archive, notes, hasAllNewest };
+  return {
+    archive,
+    notes,
+    handOverNewest: async () =>
+      manifest.days.size + manifest.expired.size === 0 ||
+      restoreNewest({
+        manifest,
+        database: await openFirst(),
+        faultOf: async (part) =>
+          (await archive.verifyChecksums([part])) ? null : (archive.damaged.get(part.file) ?? ""),
+        pathOf,
+        onNewest,
+        notes,
+      }),
+  };
 }
 
 async function emptyFolder(files: Files, folder: string): Promise<void> {

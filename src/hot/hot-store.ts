@@ -51,6 +51,8 @@ export interface HotStore {
   beginReplay(): void;
   /** Makes it, some of it a step. No record comes in meanwhile. */
   endReplay(): Iterable<void>;
+  /** Empties the store, as it was when it was made: a replay broke off, perhaps in the middle of a batch. */
+  clear(): void;
   /** From here on each app remembers what becomes visible after this entry of the log, the last one as of now. */
   keepChanges(sequence: number): void;
   /** Says who is told, while a batch is applied, that it made something of an app visible. */
@@ -100,18 +102,17 @@ const IDLE_MS_MAX = 3_600_000;
 /** The scheduler gives the time to put long lists of devices in order. */
 export function createHotStore(
   scheduler: Scheduler,
-  dictionary: Dictionary = new Dictionary(),
+  firstDictionary: Dictionary = new Dictionary(),
   room: ChangeRoom = createChangeRoom(),
 ): HotStore {
-  const ledger = new DayLedger();
-  const apps = new Apps(dictionary, ledger, scheduler, room);
-  const records = new RecordWriter(dictionary);
-  const batches = new BatchWriter(dictionary, ledger, records);
+  let { dictionary, ledger, apps, records, batches } = createContents(firstDictionary, scheduler, room);
   let appliedSequence = 0;
   let onAppChanged = (_appId: AppId) => {};
   let onApplied = (_sequence: number) => {};
   return {
-    dictionary,
+    get dictionary() {
+      return dictionary;
+    },
     apply(appId, batch, sequence) {
       // A seal says up to which entry its rows have all reports: one that came later would be lost with its log.
       assert(sequence > appliedSequence, "entries reach memory in the order of the log");
@@ -153,6 +154,10 @@ export function createHotStore(
       }
       records.showsAtEnd = false;
     },
+    clear() {
+      ({ dictionary, ledger, apps, records, batches } = createContents(new Dictionary(), scheduler, room));
+      appliedSequence = 0;
+    },
     keepChanges(sequence) {
       apps.keepChanges(sequence);
       batches.keepsChanges = true;
@@ -168,8 +173,7 @@ export function createHotStore(
     },
     scan({ devices, range, userId, accuracyMetersMax }) {
       const user = () => (userId === null ? null : dictionary.findUser(userId));
-      const filter = () => ({ accuracyMetersMax, user: user() });
-      return { devices, range, filter, dictionary };
+      return { devices, range, filter: () => ({ accuracyMetersMax, user: user() }), dictionary };
     },
     setSealed(sequences, hasAllNewest) {
       ledger.setSealed(sequences);
@@ -191,6 +195,13 @@ export function createHotStore(
     },
     forgetDevices: (beforeMs) => forgetDevices(apps, dictionary, beforeMs),
   };
+}
+
+function createContents(dictionary: Dictionary, scheduler: Scheduler, room: ChangeRoom) {
+  const ledger = new DayLedger();
+  const apps = new Apps(dictionary, ledger, scheduler, room);
+  const records = new RecordWriter(dictionary);
+  return { dictionary, ledger, apps, records, batches: new BatchWriter(dictionary, ledger, records) };
 }
 
 function lateRowsOf(

@@ -104,5 +104,6 @@ export function findTornTail(
 ): DamagedRange | null {
   const last = damage.at(-1);
   if (last === undefined || last.offset < HEAD_BYTES || last.offset + last.bytes !== bytes) return null;
+  if (last.isWritten) return null;
   return wasLast || last.bytes <= FRAME_HEADER_BYTES ? last : null;
 }

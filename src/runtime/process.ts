@@ -70,12 +70,15 @@ export function stopRequested(): Promise<string> {
   });
 }
 
-/** Tells of an error that nobody caught, then ends the process: what it was in the middle of is in no known state. */
-export function exitOnCrash(tell: (error: unknown) => void): void {
-  for (const event of ["uncaughtException", "unhandledRejection"] as const) {
-    process.on(event, (error: unknown) => {
-      tell(error);
-      process.exit(1);
-    });
+/**
+ * Tells of an error that nobody caught, then ends the process: what it was in the middle of is in no known state.
+ * Returns what does the same for an error that was caught.
+ */
+export function exitOnCrash(tell: (error: unknown) => void): (error: unknown) => never {
+  function crash(error: unknown): never {
+    tell(error);
+    process.exit(1);
   }
+  for (const event of ["uncaughtException", "unhandledRejection"] as const) process.on(event, crash);
+  return crash;
 }

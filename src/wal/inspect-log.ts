@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Files } from "../runtime/files.ts";
 import type { LogEntry } from "./entry/entry.ts";
+import { handOver } from "./entry/entry-error.ts";
 import { createTextColumnReader } from "./entry/text-column.ts";
 import { segmentNumbers } from "./segment/segment-name.ts";
 import {
@@ -14,7 +15,7 @@ import {
 
 /*
  * Reads the whole log and changes nothing, also beside a process that appends to it; hands over its entries in order.
- * Throws a `NewerFormatError` where a newer program wrote any of it.
+ * Throws a `NewerFormatError` where a newer program wrote any of it, and an `EntryError` where `onEntry` throws.
  */
 
 export interface InspectedSegment extends Omit<SegmentContents, "path" | "number" | "head"> {
@@ -37,7 +38,7 @@ export async function inspectLog(
     const segmentBytes = await readSegment(files, path, await segmentSize(files, path));
     if (!segmentBytes.isReadable && !(await files.exists(path))) continue; // The server removed it since it was listed.
     const reader = new SegmentReader(path, number, segmentBytes, position, texts);
-    for (let entry = reader.next(); entry !== null; entry = reader.next()) onEntry(entry);
+    for (let entry = reader.next(); entry !== null; entry = reader.next()) handOver(entry, onEntry);
     position = reader.position;
 
     const contents = reader.contents();

@@ -23,6 +23,8 @@ export interface LogWriterOptions extends SegmentWriterOptions {
   /** Why the log must not be appended to; null where it may. */
   readonly failure: unknown;
   onWritten?(write: LogWrite): void;
+  /** The follower could not take an entry in, with what it said. Told once. */
+  onBroken?(error: unknown): void;
 }
 
 const NOTHING_TRIMMED: TrimmedLog = { segments: 0, bytes: 0 };
@@ -141,20 +143,28 @@ export class LogWriter implements Wal {
     if (this.#failure !== null) return { kind: "log_failed", cause: this.#failure };
     const { entries, bytes } = group;
     const firstSequence = this.#nextSequence;
+    let syncMs: number;
     try {
-      const { syncMs } = await this.#segments.write(group, firstSequence);
-      this.#options.onWritten?.({ entries: entries.length, bytes, syncMs });
+      ({ syncMs } = await this.#segments.write(group, firstSequence));
     } catch (error) {
       return this.#refuse(await this.#cutBackAfter(error));
     }
+    this.#options.onWritten?.({ entries: entries.length, bytes, syncMs });
     this.#isFull = false;
     this.#nextSequence += entries.length;
     entries.forEach(({ appId, batch, resolve }, index) => {
       const sequence = firstSequence + index;
-      void this.#follower?.take({ appId, batch, sequence }, true);
+      this.#follower?.take({ appId, batch, sequence }, true).catch((error) => this.#break(error));
       resolve(ok(sequence));
     });
     return null;
+  }
+
+  /** Who follows lacks an entry, and must not be taken for having it: nothing comes in and nothing is given up. */
+  #break(error: unknown): void {
+    if (this.#failure !== null) return;
+    this.#failure = error;
+    this.#options.onBroken?.(error);
   }
 
   /** What stands in the way now: a full disk that left the log as it was, or what went wrong for good. */

@@ -4,6 +4,7 @@ import type { Files } from "../runtime/files.ts";
 import type { UtcDay } from "../time/utc-day.ts";
 import { addBatchDays, type ReportsByDay } from "./batch-days.ts";
 import type { LogEntry } from "./entry/entry.ts";
+import { handOver } from "./entry/entry-error.ts";
 import { createTextColumnReader } from "./entry/text-column.ts";
 import { misnamedSegments, segmentNumbers } from "./segment/segment-name.ts";
 import {
@@ -15,14 +16,17 @@ import {
 } from "./segment/segment-reader.ts";
 
 /*
- * Reads the whole log and changes nothing. Throws a `NewerFormatError` where a newer program wrote any of it.
+ * Reads the whole log and changes nothing. Throws a `NewerFormatError` where a newer program wrote any of it, and an
+ * `EntryError` where `onEntry` throws.
  */
 
 export interface ReplayOptions {
   readonly files: Files;
   readonly directory: string;
-  /** Called for every entry, in log order, while requests wait. */
+  /** Called for every entry but those left out, in log order, while requests wait. */
   onEntry(entry: LogEntry): void;
+  /** Sequences of entries that count as damage. */
+  readonly leftOut?: ReadonlySet<number>;
   onProgress?(progress: ReplayProgress): void;
   /** Lets requests be answered before it resolves; replay asks for it about every 10 ms. */
   yieldToRequests?(): Promise<void>;
@@ -47,12 +51,13 @@ export interface ReplayedLog {
   readonly misnamed: readonly string[];
 }
 
+const NONE: ReadonlySet<number> = new Set();
 const SLICE_MS = 10;
 /** The clock is looked at after so many bytes, about a millisecond of work. */
 const CLOCK_STEP_BYTES = 64 * 1024;
 
 export async function replayLog(options: ReplayOptions): Promise<ReplayedLog> {
-  const { files, directory, onEntry, onProgress, yieldToRequests = nextTurn } = options;
+  const { files, directory, onEntry, leftOut = NONE, onProgress, yieldToRequests = nextTurn } = options;
   const names = await files.list(directory);
   const found = segmentNumbers(names);
   const sizes = await Promise.all(found.map(({ name }) => segmentSize(files, join(directory, name))));
@@ -71,8 +76,12 @@ export async function replayLog(options: ReplayOptions): Promise<ReplayedLog> {
     const reports = new Map<UtcDay, number>();
     let clockAt = CLOCK_STEP_BYTES;
     for (let entry = reader.next(); entry !== null; entry = reader.next()) {
+      if (leftOut.has(entry.sequence)) {
+        reader.reject();
+        continue;
+      }
+      handOver(entry, onEntry);
       addBatchDays(entry.batch, reports);
-      onEntry(entry);
       if (reader.readBytes < clockAt) continue;
       clockAt = reader.readBytes + CLOCK_STEP_BYTES;
       if (performance.now() < sliceEndMs) continue;

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Damage } from "../directory/set-aside.ts";
 import { FileError, type Files, isDiskFull } from "../runtime/files.ts";
 import { type ClosedSegment, createClosedSegments } from "./closed-segments.ts";
+import { EntryError } from "./entry/entry-error.ts";
 import type { LogWrite, Wal } from "./log.ts";
 import { LogWriter } from "./log-writer.ts";
 import { repairLog } from "./repair.ts";
@@ -12,6 +13,7 @@ import { segmentSize } from "./segment/segment-reader.ts";
 
 export type { Coverage, TrimmedLog } from "./closed-segments.ts";
 export type { LogEntry } from "./entry/entry.ts";
+export type { EntryError } from "./entry/entry-error.ts";
 export type { LogFollower, LogRefusal, LogWrite, Wal } from "./log.ts";
 export type { ReplayProgress } from "./replay.ts";
 export type { CreateSalt } from "./segment/segment.ts";
@@ -35,7 +37,17 @@ export interface WalOptions extends ReplayOptions {
   readonly createSalt?: CreateSalt;
   /** Told of every group of entries that has come to the disk. */
   onWritten?(write: LogWrite): void;
+  /** The follower could not take an entry in, with what it said. Told once. */
+  onBroken?(error: unknown): void;
+  /**
+   * An entry could not be taken in: those before it come again, and then those after it. Left out, an entry that can't
+   * be taken in fails the start.
+   */
+  onReplayAgain?(failure: EntryError): Promise<void>;
 }
+
+/** So many entries may be at fault themselves. Where more are, it is the program or the machine. */
+const UNUSABLE_MAX = 100;
 
 export interface LogRecovery {
   readonly segments: number;
@@ -60,7 +72,7 @@ export interface LogRecovery {
 export async function openWal(options: WalOptions): Promise<{ wal: Wal; recovery: LogRecovery }> {
   const { files, directory, damagedDirectory, createSalt = createRandomSalt } = options;
   await files.makeDirectory(directory);
-  const replayed = await replayLog(options);
+  const replayed = await replayUsable(options);
   const { segments } = replayed;
   const nextSequence = Math.max(replayed.nextSequence, options.sequenceMin);
   const repairOptions = { files, directory, damagedDirectory, createSalt };
@@ -72,13 +84,36 @@ export async function openWal(options: WalOptions): Promise<{ wal: Wal; recovery
 
   const found = await closedSegments(files, directory, segments, leftAsFound);
   const earlier = createClosedSegments(files, directory, createSalt, found);
-  const { segmentBytesMax, queueBytesMax, onWritten } = options;
+  const { segmentBytesMax, queueBytesMax, onWritten, onBroken } = options;
   const limits = { createSalt, segmentBytesMax, queueBytesMax };
-  const told = onWritten === undefined ? {} : { onWritten };
+  const told = {
+    ...(onWritten === undefined ? {} : { onWritten }),
+    ...(onBroken === undefined ? {} : { onBroken }),
+  };
   const wal = new LogWriter({ files, directory, ...limits, ...told, nextSequence, earlier, failure });
   const unreadable = segments.find(({ isReadable }) => !isReadable);
   const readUpTo = unreadable === undefined ? Number.POSITIVE_INFINITY : unreadable.number - 1;
   return { wal, recovery: { ...totalsOf(replayed), damage, tornTail, readUpTo } };
+}
+
+/**
+ * Replays the log without the entries that memory can't take in, which count as damage. A batch may be half in memory
+ * where it broke off, so the replay begins again each time. Throws the `EntryError` of an entry beyond `UNUSABLE_MAX`,
+ * with the log as it was.
+ */
+async function replayUsable(options: WalOptions): Promise<ReplayedLog> {
+  const { onReplayAgain } = options;
+  const leftOut = new Set<number>();
+  for (;;) {
+    try {
+      return await replayLog({ ...options, leftOut });
+    } catch (error) {
+      if (!(error instanceof EntryError) || onReplayAgain === undefined) throw error;
+      if (leftOut.size === UNUSABLE_MAX) throw error;
+      leftOut.add(error.sequence);
+      await onReplayAgain(error);
+    }
+  }
 }
 
 function totalsOf({ segments }: ReplayedLog) {

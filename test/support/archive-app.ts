@@ -5,6 +5,7 @@ import { DEFAULT_ARCHIVE_CONFIG, LATE_WINDOW } from "../../src/config.ts";
 import { readAcknowledgedParts } from "../../src/directory/acknowledged.ts";
 import { createHotStore } from "../../src/hot/hot-store.ts";
 import type { ReadAsset } from "../../src/http/services.ts";
+import { messageOf } from "../../src/lib/message-of.ts";
 import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
 import { type OpenDirectory, type OpenDirectoryOptions, openDirectory } from "../../src/open-directory.ts";
 import { createNodeFiles } from "../../src/runtime/node-files.ts";
@@ -88,6 +89,8 @@ export async function createArchiveApp(options: ArchiveAppOptions = {}): Promise
       onSealed: () => {},
       onSealFailed: () => {},
       onDamage: () => {},
+      onEntryLeftOut: ({ message }) => notes.push(message),
+      onBroken: (error) => notes.push(`broken: ${messageOf(error)}`),
     },
     onProgress: () => {},
     release: () => {},

@@ -51,6 +51,8 @@ await listen(app.fetch);
 function observeAs(mode: string): Observe {
   if (mode === "bare") return (_method, _path, handler) => handler;
   const log = createEventLog(mode === "told" ? "debug" : "info", { error() {}, errorIsTerminal: false });
-  const { onAnswered } = logEvents(log, performance.now());
+  const { onAnswered } = logEvents(log, performance.now(), (error) => {
+    throw error;
+  });
   return createObserve({ requests: new RequestMeter(), onAnswered });
 }

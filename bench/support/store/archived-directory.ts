@@ -136,7 +136,15 @@ export function openBenchDirectory(
     hot: createHotStore(scheduler),
     scheduler,
     config: DEFAULT_ARCHIVE_CONFIG,
-    events: { onRefusal: fail, onArchiveNote: fail, onSealed: () => {}, onSealFailed: fail, onDamage: fail },
+    events: {
+      onRefusal: fail,
+      onArchiveNote: fail,
+      onSealed: () => {},
+      onSealFailed: fail,
+      onDamage: fail,
+      onEntryLeftOut: fail,
+      onBroken: fail,
+    },
     onProgress: () => {},
     release: () => {},
   });

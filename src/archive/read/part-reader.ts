@@ -34,6 +34,8 @@ export interface PartReader {
 export interface PartReaderOptions {
   /** Called with the first query, and with the first after `renew`. */
   openDatabase(): Promise<Database>;
+  /** Called when the reader is closed: closes a database that no query has made the reader open. */
+  closeUnused?(): void;
   /** Where DuckDB finds the file of a part. */
   pathOf(part: Part): string;
   readonly readRange: ReadRange;
@@ -70,7 +72,7 @@ export function createPartReader(options: PartReaderOptions): PartReader {
   let isClosed = false;
 
   function createReading(): Reading {
-    const begun: Reading = {
+    return {
       database: null,
       idle: [],
       shared: {
@@ -83,7 +85,6 @@ export function createPartReader(options: PartReaderOptions): PartReader {
       running: 0,
       isLeft: false,
     };
-    return begun;
   }
 
   async function connect(of: Reading): Promise<Connection> {
@@ -148,6 +149,7 @@ export function createPartReader(options: PartReaderOptions): PartReader {
     close() {
       isClosed = true;
       leave(reading);
+      options.closeUnused?.();
     },
   };
 }

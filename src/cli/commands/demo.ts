@@ -8,6 +8,7 @@ import type { Recording } from "../../demo/recording.ts";
 import { Replay } from "../../demo/replay.ts";
 import { directoryPaths } from "../../directory/paths.ts";
 import { DirectoryInUseError } from "../../directory/take-directory.ts";
+import { messageOf } from "../../lib/message-of.ts";
 import { wait } from "../../lib/schedule/wait.ts";
 import { printableLine } from "../../lib/text/printable.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
@@ -39,13 +40,15 @@ export async function demo(
 ): Promise<number> {
   const { config, speed } = command;
   const log = createEventLog("warn", terminal);
-  exitOnCrash((err) => log.fatal({ event: "crash", err }, "A bug stopped the demo"));
+  const crash = exitOnCrash((err) =>
+    log.fatal({ event: "crash", err }, `A bug stopped the demo: ${messageOf(err)}`),
+  );
   const recordings = await readRecordings(command, platform, signal);
   const key = await demoKey(config.dataDir, platform, clock);
   const say = (line: string) => terminal.error(`${printableLine(line)}\n`);
   let app: App;
   try {
-    app = await openApp(config, platform, clock, logEvents(log, performance.now()));
+    app = await openApp(config, platform, clock, logEvents(log, performance.now(), crash));
   } catch (error) {
     if (!(error instanceof DirectoryInUseError)) throw error;
     say(`${error.message} Stop it with Ctrl-C, or give this demo a directory of its own with --data-dir.`);

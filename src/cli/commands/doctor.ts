@@ -3,6 +3,7 @@ import type { Terminal } from "../../runtime/process.ts";
 import { askFindings } from "../../service/checkup/ask-findings.ts";
 import { checkMqtt } from "../../service/checkup/check-mqtt.ts";
 import { checkProxy } from "../../service/checkup/check-proxy.ts";
+import { checkReady } from "../../service/checkup/check-ready.ts";
 import type { DoctorCommand } from "../arguments/doctor-command.ts";
 import { doctorReport } from "../screen/doctor-report.ts";
 
@@ -15,7 +16,11 @@ export async function doctor(command: DoctorCommand, terminal: Terminal): Promis
     return 1;
   }
   const { mqtt } = told.value;
-  const problems = [...(await checkProxy(url, fetch)), ...(mqtt === undefined ? [] : checkMqtt(mqtt))];
+  const problems = [
+    ...(await checkReady(url, fetch)),
+    ...(await checkProxy(url, fetch)),
+    ...(mqtt === undefined ? [] : checkMqtt(mqtt)),
+  ];
   const report = { url, ...told.value, problems };
   terminal.out(json ? `${JSON.stringify(report, null, 2)}\n` : doctorReport(report, command.deviceId));
   return report.total_count + problems.length === 0 ? 0 : 1;

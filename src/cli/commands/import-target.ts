@@ -20,7 +20,7 @@ import type { Retention } from "../../time/retention.ts";
 import type { ImportCommand } from "../arguments/import/import-command.ts";
 import { newDirectoryText } from "../data-directory.ts";
 import { handOver } from "../first-key.ts";
-import { damageLine } from "../screen/damage-line.ts";
+import { damageLine, entryLeftOutLine } from "../screen/damage-line.ts";
 import type { ImportScreen } from "../screen/import/screen.ts";
 
 /**
@@ -114,6 +114,8 @@ async function openToImport(
         onRefusal: () => {}, // The import sees the refusal itself.
         onArchiveNote: screen.say,
         onSealed: () => {},
+        onBroken: () => {}, // The import sees it itself.
+        onEntryLeftOut: (failure) => screen.say(entryLeftOutLine(failure)),
         onDamage: (damage) => {
           for (const each of damage) screen.say(damageLine(each));
         },

@@ -13,7 +13,7 @@ import type { SealCommand } from "../arguments/command.ts";
 import { expectDataDirectory } from "../data-directory.ts";
 import { expectNoNode } from "../node-directory.ts";
 import { openSettings, settingsFault } from "../open-settings.ts";
-import { damageLine } from "../screen/damage-line.ts";
+import { damageLine, entryLeftOutLine } from "../screen/damage-line.ts";
 import { createProgressBar, type ProgressBar } from "../screen/progress-bar.ts";
 import { sealSummary } from "../screen/seal-report.ts";
 import { errorColumns } from "../screen/terminal.ts";
@@ -55,6 +55,8 @@ export async function seal(
       onArchiveNote: (note) => say(`Archive: ${note}`),
       onSealed: () => {}, // Only seals by schedule are told of.
       onSealFailed: () => {},
+      onBroken: () => {}, // Nobody reports.
+      onEntryLeftOut: (failure) => say(entryLeftOutLine(failure)),
       onDamage: (damage) => {
         for (const each of damage) say(damageLine(each));
       },

@@ -1,9 +1,11 @@
 import { type App, openApp } from "../../app.ts";
 import type { Config } from "../../config.ts";
+import { messageOf } from "../../lib/message-of.ts";
 import type { Files } from "../../runtime/files.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import { exitOnCrash, type Terminal } from "../../runtime/process.ts";
 import { systemClock } from "../../time/clock.ts";
+import { EntryError } from "../../wal/entry/entry-error.ts";
 import type { ServeCommand } from "../arguments/serve-command.ts";
 import { isExplained } from "../explained-error.ts";
 import { handOver } from "../first-key.ts";
@@ -19,13 +21,16 @@ export async function serve(
   stopRequested: Promise<unknown>,
 ): Promise<number> {
   const log = createEventLog(logLevel, terminal);
-  exitOnCrash((err) => log.fatal({ event: "crash", err }, "A bug stopped the server"));
+  const crash = exitOnCrash((err) =>
+    log.fatal({ event: "crash", err }, `A bug stopped the server: ${messageOf(err)}`),
+  );
   try {
-    await serveUntil(stopRequested, config, platform, terminal, log);
+    await serveUntil(stopRequested, config, platform, terminal, { log, crash });
     return 0;
   } catch (error) {
     if (!isExplained(error)) throw error;
-    log.error({ event: "failed" }, error.message);
+    const bug = error.cause instanceof EntryError ? { err: error.cause } : {};
+    log.error({ event: "failed", ...bug }, error.message);
     return 1;
   }
 }
@@ -36,9 +41,9 @@ async function serveUntil(
   config: Config,
   platform: Platform,
   terminal: Terminal,
-  log: EventLog,
+  { log, crash }: { readonly log: EventLog; readonly crash: (error: unknown) => never },
 ): Promise<void> {
-  const opening = openApp(config, platform, systemClock, logEvents(log, performance.now()));
+  const opening = openApp(config, platform, systemClock, logEvents(log, performance.now(), crash));
   // Until a cluster's servers answer there is nothing to stop but the waiting for them.
   const app = await Promise.race([opening, stopRequested.then(() => null)]);
   if (app === null)

@@ -6,13 +6,16 @@ import { StreamError } from "../../runtime/stream/stream.ts";
 import type { SealReport } from "../../service/seal/seal.ts";
 import type { LogRefusal } from "../../wal/wal.ts";
 import { countOf } from "./counts.ts";
-import { damageLine } from "./damage-line.ts";
+import { damageLine, entryLeftOutLine } from "./damage-line.ts";
 import type { EventLog } from "./event-log.ts";
 import { mqttEvents } from "./mqtt-events.ts";
 import { didAnything, sealSummary } from "./seal-report.ts";
 
-/** What happens in the server, as events of the log. Nothing that a client sent is told but its request's id. */
-export function logEvents(log: EventLog, startedMs: number): AppEvents {
+/**
+ * What happens in the server, as events of the log. Nothing that a client sent is told but its request's id. `crash`
+ * ends the process.
+ */
+export function logEvents(log: EventLog, startedMs: number, crash: (error: unknown) => void): AppEvents {
   return {
     onReady: (opened) => logReady(log, opened, secondsOf(performance.now() - startedMs)),
     onWaiting: atMostEvery(REPEAT_NOTICE_MS, (err: unknown) => {
@@ -25,6 +28,9 @@ export function logEvents(log: EventLog, startedMs: number): AppEvents {
     onSealed: (report) => logSeal(log, report),
     onSealFailed: (err) => log.error({ event: "seal_failed", err }, SEAL_FAILED),
     onDamage: (damage) => logDamage(log, damage),
+    onEntryLeftOut: (err) =>
+      log.error({ event: "entry_left_out", sequence: err.sequence, err }, entryLeftOutLine(err)),
+    onBroken: crash,
     onKeyFile: (reason) => log.warn({ event: "keys" }, `Keys: ${reason}`),
     onRetention: (text) =>
       log.info({ event: "retention", retention: text }, `The retention is ${text} (settings set retention).`),

@@ -6,6 +6,8 @@ import type { Views } from "./views.ts";
 export interface DamagedRange {
   readonly offset: number;
   readonly bytes: number;
+  /** Frames as they were written, of which the reader can make nothing; no write that was cut short left them. */
+  readonly isWritten?: true;
 }
 
 export interface ScanRange {
@@ -84,9 +86,10 @@ export class FrameScanner {
   /** The frame stepped to is damage after all. */
   reject(): void {
     const last = this.damage.at(-1);
-    const joins = last !== undefined && last.offset + last.bytes === this.start;
+    const joins = last?.isWritten === true && last.offset + last.bytes === this.start;
     if (joins) this.damage.pop();
-    this.#damagedFrom = joins ? last.offset : this.start;
+    const offset = joins ? last.offset : this.start;
+    this.damage.push({ offset, bytes: this.payloadEnd - offset, isWritten: true });
   }
 
   #endDamage(end: number): void {

@@ -5,6 +5,7 @@ import type { Scheduler } from "../../lib/schedule/scheduler.ts";
 import { inOneStep } from "../../lib/schedule/steps.ts";
 import { wait } from "../../lib/schedule/wait.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
+import { handOver } from "../../wal/entry/entry-error.ts";
 import type { LogEntry, LogFollower } from "../../wal/wal.ts";
 import type { SealSchedule } from "../seal/schedule.ts";
 
@@ -19,13 +20,15 @@ const MEMORY = "";
 
 /**
  * Lays entries of the log over memory, in its order, each in a step of its own. What came of those that this process
- * appended is kept until it is asked for: the answer to whoever sent them.
+ * appended is kept until it is asked for: the answer to whoever sent them. After an entry that memory can't take in
+ * comes no other one: the next seal would cover an entry that is in no part.
  */
 export class MemoryFollower implements LogFollower {
   readonly #hot: Pick<HotStore, "apply">;
   readonly #scheduler: Scheduler;
   readonly #schedule: FollowedSchedule;
   readonly #applied = new Map<number, Promise<AppliedBatch>>();
+  #failure: { readonly error: unknown } | null = null;
 
   constructor(hot: Pick<HotStore, "apply">, scheduler: Scheduler, schedule: FollowedSchedule) {
     this.#hot = hot;
@@ -33,17 +36,28 @@ export class MemoryFollower implements LogFollower {
     this.#schedule = schedule;
   }
 
-  take({ appId, batch, sequence }: LogEntry, isOwn: boolean): Promise<unknown> {
+  /** Rejects with an `EntryError` where memory can't take the entry in, or could not take in an earlier one. */
+  take(entry: LogEntry, isOwn: boolean): Promise<unknown> {
     const applied = this.#scheduler.run(
       MEMORY,
-      inOneStep(() => {
-        const result = this.#hot.apply(appId, batch, sequence);
-        this.#schedule.noteReports();
-        return result;
-      }),
+      inOneStep(() => this.#apply(entry)),
     );
-    if (isOwn) this.#applied.set(sequence, applied);
+    if (isOwn) this.#applied.set(entry.sequence, applied);
     return applied;
+  }
+
+  #apply(entry: LogEntry): AppliedBatch {
+    if (this.#failure !== null) throw this.#failure.error;
+    try {
+      return handOver(entry, ({ appId, batch, sequence }) => {
+        const applied = this.#hot.apply(appId, batch, sequence);
+        this.#schedule.noteReports();
+        return applied;
+      });
+    } catch (error) {
+      this.#failure = { error };
+      throw error;
+    }
   }
 
   async makeRoomFor(batch: ReportBatch, signal: AbortSignal): Promise<void> {

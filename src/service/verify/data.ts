@@ -10,11 +10,13 @@ import {
 } from "../../archive/verify-archive.ts";
 import type { directoryPaths } from "../../directory/paths.ts";
 import type { Database } from "../../duckdb/database.ts";
+import { messageOf } from "../../lib/message-of.ts";
 import type { Files } from "../../runtime/files.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { Retention } from "../../time/retention.ts";
 import { type UtcDay, utcDayOf } from "../../time/utc-day.ts";
 import { addBatchDays } from "../../wal/batch-days.ts";
+import { handOver } from "../../wal/entry/entry-error.ts";
 import { type InspectedSegment, inspectLog } from "../../wal/inspect-log.ts";
 import { misnamedSegments } from "../../wal/segment/segment-name.ts";
 import { segmentSize } from "../../wal/segment/segment-reader.ts";
@@ -92,11 +94,19 @@ async function readBy(
   const progress = await createProgress(options, manifest, quick ? 1 : 2);
   const pathOf = (file: string) => join(paths.archive, file);
   const isReadable = state === "ok" || state === "none";
-  const hot = quick || !isReadable ? null : await createMemory(manifest, files, { openDatabase, pathOf });
+  let hot = quick || !isReadable ? null : await createMemory(manifest, files, { openDatabase, pathOf });
   const logged = new Map<UtcDay, number>();
-  const segments = await inspectLog(progress.counted, paths.log, ({ appId, batch, sequence }) => {
-    addBatchDays(batch, logged);
-    hot?.apply(appId, batch, sequence);
+  const unusable: string[] = [];
+  const segments = await inspectLog(progress.counted, paths.log, (entry) => {
+    addBatchDays(entry.batch, logged);
+    try {
+      if (hot !== null) handOver(entry, ({ appId, batch, sequence }) => hot?.apply(appId, batch, sequence));
+    } catch (error) {
+      unusable.push(
+        `${messageOf(error)}. The next start sets it aside; records are not compared before that`,
+      );
+      hot = null; // It may have half of the entry.
+    }
   });
   const firstDay = utcDayOf(retention.startMs(clock.nowMs()));
   const pastDays = findPastDays(manifest, logged, firstDay);
@@ -115,6 +125,7 @@ async function readBy(
   const hasOwnLog = !(await files.exists(paths.cluster)); // A node's is elsewhere.
   const setAside = await files.list(paths.damaged);
   const problems = isReadable && hasOwnLog ? findLogGaps(segments, manifest, setAside) : [];
+  problems.push(...unusable);
   for (const name of misnamedSegments(await files.list(paths.log)))
     problems.push(
       `${join(paths.log, name)}: no segment of the log has such a name, so nothing of it was read`,

@@ -75,6 +75,8 @@ export class SegmentReader {
   readonly #scanner: FrameScanner;
   readonly #format: SegmentFormat;
   readonly #isReadable: boolean;
+  /** That `next` returned last, and that counts unless it is rejected. */
+  #newest: LogEntry | null = null;
   #nextSequence: number;
   #firstSequence: number | null = null;
   #lastSequence: number | null = null;
@@ -109,6 +111,7 @@ export class SegmentReader {
 
   /** The next entry; null where there is none left. */
   next(): LogEntry | null {
+    this.#countNewest();
     const scanner = this.#scanner;
     while (scanner.next()) {
       const { payloadStart, payloadEnd, sequence } = scanner;
@@ -118,14 +121,27 @@ export class SegmentReader {
         scanner.reject();
         continue;
       }
-      this.entries++;
-      this.records += entry.batch.count;
-      this.#firstSequence ??= sequence;
-      this.#lastSequence = sequence;
+      this.#newest = entry;
       return entry;
     }
     this.#nextSequence += this.#lostFramesMax();
     return null;
+  }
+
+  /** The entry that `next` returned last is of no use: its frame is damage. */
+  reject(): void {
+    this.#newest = null;
+    this.#scanner.reject();
+  }
+
+  #countNewest(): void {
+    if (this.#newest === null) return;
+    const { batch, sequence } = this.#newest;
+    this.#newest = null;
+    this.entries++;
+    this.records += batch.count;
+    this.#firstSequence ??= sequence;
+    this.#lastSequence = sequence;
   }
 
   /** Final once `next` has returned null. */
@@ -157,6 +173,6 @@ export class SegmentReader {
 /** Bad bytes after the last good frame, where a write was cut short; none in a segment that isn't the newest. */
 export function tornTail({ bytes, head, damage }: SegmentContents, isNewest: boolean): DamagedRange | null {
   const last = damage.at(-1);
-  if (!isNewest || last === undefined || last.offset < head.length) return null;
+  if (!isNewest || last === undefined || last.offset < head.length || last.isWritten) return null;
   return last.offset + last.bytes === bytes ? last : null;
 }

@@ -2,6 +2,7 @@ import { nextTurn } from "../../lib/schedule/next-turn.ts";
 import { type AskedStream, StreamError, type StreamState } from "../../runtime/stream/stream.ts";
 import type { TakenMessage } from "../../runtime/stream/taken-message.ts";
 import type { LogEntry } from "../entry/entry.ts";
+import { handOver } from "../entry/entry-error.ts";
 import type { ReplayProgress } from "../replay.ts";
 import type { LogRecovery } from "../wal.ts";
 import { messageOf } from "./entry-sequence.ts";
@@ -48,7 +49,7 @@ export async function openStreamLog(
   async function replay(entries: readonly LogEntry[], message: number, messageBytes: number): Promise<void> {
     recovery.bytes += messageBytes;
     for (const [index, entry] of entries.entries()) {
-      onEntry(entry);
+      handOver(entry, onEntry);
       recovery.entries++;
       recovery.records += entry.batch.count;
       const isLast = message >= lastMessage && index === entries.length - 1;

@@ -8,10 +8,11 @@ import type { UtcDay } from "../../time/utc-day.ts";
 import { addBatchDays } from "../batch-days.ts";
 import type { Coverage, TrimmedLog } from "../closed-segments.ts";
 import { createEntryEncoder, type LogEntry } from "../entry/entry.ts";
+import { EntryError } from "../entry/entry-error.ts";
 import type { LogFollower, LogRefusal, Wal } from "../log.ts";
 import { BlockLedger } from "./block-ledger.ts";
 import { entrySequence } from "./entry-sequence.ts";
-import { createMessageReader, ENTRY_LENGTH_BYTES } from "./group-message.ts";
+import { createMessageReader, ENTRY_LENGTH_BYTES, MessageError } from "./group-message.ts";
 import { GroupPublisher, type GroupPublisherOptions } from "./group-publisher.ts";
 
 /*
@@ -154,12 +155,17 @@ export class StreamLog implements Wal {
     this.#lastSequence = entries.at(-1)!.sequence;
     this.#lastTaken = { number, id };
     this.#note(entries, number, bytes.length);
-    if (this.#replay !== null) await this.#replay(entries, number, bytes.length);
-    else {
-      const isOwn = this.#publisher.awaits(id);
-      const taken = entries.map((entry) => this.#follower!.take(entry, isOwn));
-      this.#publisher.noteReturned(id, number);
-      await Promise.all(taken);
+    try {
+      if (this.#replay !== null) await this.#replay(entries, number, bytes.length);
+      else {
+        const isOwn = this.#publisher.awaits(id);
+        const taken = entries.map((entry) => this.#follower!.take(entry, isOwn));
+        this.#publisher.noteReturned(id, number);
+        await Promise.all(taken);
+      }
+    } catch (error) {
+      if (error instanceof EntryError) throw unusable(number, this.#options.stream.name, error);
+      throw error;
     }
     this.#nextMessage = number + 1;
   }
@@ -177,4 +183,11 @@ export class StreamLog implements Wal {
     this.#followed.resolve(); // A message may wait for a follower that never comes.
     await this.#following;
   }
+}
+
+function unusable(message: number, stream: string, cause: EntryError): MessageError {
+  return new MessageError(
+    `Message ${message} of the stream "${stream}" can't be used. ${cause.message}. Nothing is skipped: this node stops.`,
+    { cause },
+  );
 }

@@ -6,7 +6,8 @@ import { FileError } from "../../../src/runtime/files.ts";
 function eventsTo(level: LogLevel) {
   const lines: Record<string, unknown>[] = [];
   const error = (line: string) => void lines.push(JSON.parse(line));
-  return { events: logEvents(createEventLog(level, { error, errorIsTerminal: false }), 0), lines };
+  const crash = (error: unknown) => void lines.push({ crash: error });
+  return { events: logEvents(createEventLog(level, { error, errorIsTerminal: false }), 0, crash), lines };
 }
 
 const ANSWERED = { requestId: "r-1", method: "GET", route: "/health", status: 200, durationMs: 2.5000001 };

@@ -94,7 +94,7 @@ test("FrameScanner takes frames of another salt as damage", () => {
   expect(scan(one, disguised, three).frames).toEqual(["1 one", "3 "]);
 });
 
-test("FrameScanner joins a rejected frame with the damage on either side", () => {
+test("FrameScanner tells a rejected frame from the damage on either side", () => {
   const scanner = scannerOf(
     viewsOf(new Uint8Array(Buffer.concat([new Uint8Array(8), one, new Uint8Array(8), two]))),
   );
@@ -102,5 +102,9 @@ test("FrameScanner joins a rejected frame with the damage on either side", () =>
   scanner.reject();
   expect(scanner.next()).toBe(true);
   expect(scanner.next()).toBe(false);
-  expect(scanner.damage).toEqual([{ offset: 0, bytes: 16 + one.length }]);
+  expect(scanner.damage).toEqual([
+    { offset: 0, bytes: 8 },
+    { offset: 8, bytes: one.length, isWritten: true },
+    { offset: 8 + one.length, bytes: 8 },
+  ]);
 });

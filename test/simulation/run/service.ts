@@ -15,7 +15,7 @@ import { createHistoryQueries } from "../../../src/service/history/history.ts";
 import { createUserDevices } from "../../../src/service/user-devices.ts";
 import type { Clock } from "../../../src/time/clock.ts";
 import type { Retention } from "../../../src/time/retention.ts";
-import type { CreateSalt } from "../../../src/wal/wal.ts";
+import type { CreateSalt, EntryError } from "../../../src/wal/wal.ts";
 import { SIMULATED_DATA_DIR } from "../../support/disk/mirrored-disk.ts";
 import type { Booted } from "../disk/disk.ts";
 
@@ -43,6 +43,9 @@ export interface Planted {
   hot?(hot: HotStore): HotStore;
   engine?(engine: ArchiveEngine): ArchiveEngine;
   readonly createSalt?: CreateSalt;
+  /** Left out, an entry that memory can't take in fails the run. */
+  onEntryLeftOut?(failure: EntryError): void;
+  onBroken?(error: unknown): void;
   /** As questions see it. */
   archive?(archive: Archive): Archive;
 }
@@ -83,6 +86,8 @@ export async function openService(options: ServiceOptions): Promise<RunService> 
       onSealed: () => {},
       onSealFailed: () => {},
       onDamage: () => {},
+      onEntryLeftOut: planted.onEntryLeftOut ?? rethrow,
+      onBroken: planted.onBroken ?? rethrow,
     },
     onProgress: () => {},
     release: () => {},
@@ -104,6 +109,10 @@ export async function openService(options: ServiceOptions): Promise<RunService> 
     }),
     userDevices: createUserDevices(queries),
   };
+}
+
+function rethrow(error: unknown): never {
+  throw error;
 }
 
 /** Ends it, on whatever is left of its disk. */

@@ -16,7 +16,7 @@ import { UTC } from "../../../time/zone.ts";
 import type { ExportCommand } from "../../arguments/export/export-command.ts";
 import { expectDataDirectory } from "../../data-directory.ts";
 import { openSettings, settingsFault } from "../../open-settings.ts";
-import { damageLine } from "../../screen/damage-line.ts";
+import { damageLine, entryLeftOutLine } from "../../screen/damage-line.ts";
 import type { ExportScreen } from "../../screen/export-screen.ts";
 import { RecordMarks } from "./record-marks.ts";
 import { ExportFailedError, type ExportFrom, type OpenExport, type Written } from "./source.ts";
@@ -96,6 +96,8 @@ async function openToExport(
         onArchiveNote: (note) => screen.say(`Archive: ${note}`),
         onSealed: () => {}, // Nothing is sealed.
         onSealFailed: () => {},
+        onBroken: () => {}, // Nobody reports.
+        onEntryLeftOut: (failure) => screen.say(entryLeftOutLine(failure)),
         onDamage: (damage) => {
           for (const each of damage) screen.say(damageLine(each));
         },

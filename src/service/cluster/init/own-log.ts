@@ -48,7 +48,9 @@ export async function openOwnLog(
     const { isReadable, goodHead, damage, bytes } = segment;
     if (!isReadable || !goodHead) return false;
     // What a crash cut short at the end was never acknowledged.
-    return damage.every(({ offset, bytes: length }) => segment === newest && offset + length === bytes);
+    return damage.every(
+      (range) => segment === newest && range.offset + range.bytes === bytes && !range.isWritten,
+    );
   });
   if (!isWhole || misnamed.length > 0) throw damaged(dataDir, "log");
   return {
