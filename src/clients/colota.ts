@@ -1,16 +1,16 @@
 import type { Steps } from "../lib/schedule/steps.ts";
 import { type Client, type ClientMessage, plainFailure } from "./client.ts";
-import type { PointDetails, PointSink } from "./point.ts";
+import type { PointSink } from "./point.ts";
 import { contextOf, type MessageContext } from "./reading/context.ts";
 import { knownDetails } from "./reading/details.ts";
 import { readFlat } from "./reading/flat.ts";
-import { type Found, NO_POSITION } from "./reading/found.ts";
+import { type Found, noPosition } from "./reading/found.ts";
 import { isMembers, type Members } from "./reading/members.ts";
-import { readName } from "./reading/names.ts";
-import { readSpeed } from "./reading/speed.ts";
-import { readBatteryStatus } from "./reading/states.ts";
-import { readTimeMs } from "./reading/time.ts";
-import { readMagnitude, readNumber, readText } from "./reading/values.ts";
+import { claimOf, isNoDefaultName } from "./reading/names.ts";
+import { readSpeedOrNaN } from "./reading/speed.ts";
+import { readBatteryStatus, unreadableOf } from "./reading/states.ts";
+import { readTime } from "./reading/told-time.ts";
+import { firstTold, readMagnitudeOrNaN, readNumberOrNaN } from "./reading/values.ts";
 
 /**
  * Colota, in its own words and those of its templates for other servers: OwnTracks, Dawarich, GeoPulse, Reitti,
@@ -39,28 +39,30 @@ function* readColota(message: ClientMessage, sink: PointSink): Steps<void> {
 }
 
 function findPoint(told: Members, context: MessageContext): Found {
-  const latitude = told.lat ?? told.latitude;
-  const longitude = told.lon ?? told.longitude;
-  if ((latitude ?? longitude ?? null) === null) return NO_POSITION;
-  const tid = told.tid === TEMPLATE_TID ? null : readText(told.tid);
+  const latitude = firstTold(told.lat, told.latitude);
+  const longitude = firstTold(told.lon, told.longitude);
+  const claim = claimOf(context.user, ...[told.device_id, told.id].filter(isNoDefaultName), tidOf(told));
+  if (latitude === null && longitude === null) return noPosition(claim);
+  const battery = firstTold(told.bs, told.charge, told.ischarging, told.is_charging);
+  const battery_status = readBatteryStatus(battery);
   return {
-    device: readName(told.device_id) ?? readName(told.id) ?? tid,
-    user: context.user,
-    timestampMs: readTimeMs(told.tst ?? told.timestamp),
-    latitude: readNumber(latitude),
-    longitude: readNumber(longitude),
-    details: readDetails(told, context),
+    ...claim,
+    timestampMs: readTime(told),
+    latitude: readNumberOrNaN(latitude),
+    longitude: readNumberOrNaN(longitude),
+    ...unreadableOf({ battery_status: [battery, battery_status] }),
+    details: knownDetails({
+      horizontal_accuracy: readMagnitudeOrNaN(firstTold(told.acc, told.accuracy, told.hacc)),
+      altitude: readNumberOrNaN(firstTold(told.alt, told.altitude)),
+      speed: readSpeedOrNaN(firstTold(told.vel, told.speed, told.spd), context.speedUnit),
+      bearing: readMagnitudeOrNaN(firstTold(told.bear, told.cog, told.bearing, told.heading)),
+      battery_level: readMagnitudeOrNaN(firstTold(told.batt, told.bat, told.battery)),
+      battery_status,
+      os: context.os,
+    }),
   };
 }
 
-function readDetails(told: Members, context: MessageContext): PointDetails {
-  return knownDetails({
-    horizontal_accuracy: readMagnitude(told.acc ?? told.accuracy),
-    altitude: readNumber(told.alt ?? told.altitude),
-    speed: readSpeed(told.vel ?? told.speed, context.speedUnit),
-    bearing: readMagnitude(told.bear ?? told.cog ?? told.bearing),
-    battery_level: readMagnitude(told.batt ?? told.bat ?? told.battery),
-    battery_status: readBatteryStatus(told.bs ?? told.charge),
-    os: context.os,
-  });
+function tidOf({ tid }: Members): unknown {
+  return tid === TEMPLATE_TID ? null : tid;
 }

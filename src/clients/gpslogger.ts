@@ -4,12 +4,19 @@ import type { PointDetails, PointSink } from "./point.ts";
 import { contextOf, type MessageContext } from "./reading/context.ts";
 import { knownDetails } from "./reading/details.ts";
 import { readFlat } from "./reading/flat.ts";
-import { type Found, NO_POSITION } from "./reading/found.ts";
+import { type Found, noPosition } from "./reading/found.ts";
 import { isMembers, type Members } from "./reading/members.ts";
-import { readSpeed, type SpeedUnit } from "./reading/speed.ts";
-import { readBatteryStatus } from "./reading/states.ts";
-import { readTimeMs } from "./reading/time.ts";
-import { readMagnitude, readNumber, readPositive, readText } from "./reading/values.ts";
+import { claimOf } from "./reading/names.ts";
+import { readSpeedOrNaN, type SpeedUnit } from "./reading/speed.ts";
+import { readBatteryStatus, unreadableOf } from "./reading/states.ts";
+import { readTime } from "./reading/told-time.ts";
+import {
+  firstTold,
+  isTold,
+  readMagnitudeOrNaN,
+  readNumberOrNaN,
+  readPositiveOrNaN,
+} from "./reading/values.ts";
 
 /** GPSLogger's custom URL: every parameter there is, or a body that its user wrote, mostly after OwnTracks' words. */
 export const gpslogger: Client = {
@@ -42,38 +49,44 @@ function* readGpslogger(message: ClientMessage, sink: PointSink): Steps<void> {
 }
 
 function findPoint(told: Members, context: GpsloggerContext): Found {
-  if ((told.lat ?? told.lon ?? null) === null) return NO_POSITION;
-  const serial = told.ser === "unknown" ? null : readText(told.ser);
+  const serial = told.ser === "unknown" ? null : told.ser;
+  const claim = claimOf(context.user, told.aid, serial, context.headerDevice);
+  if (!isTold(told.lat) && !isTold(told.lon)) return noPosition(claim);
+  const battery = firstTold(told.ischarging, told.is_charging, told.bs, told.charge);
+  const battery_status = readBatteryStatus(battery);
   return {
-    device: readText(told.aid) ?? serial ?? context.headerDevice,
-    user: context.user,
-    timestampMs: readTimeMs(withoutEscapes(told.timestamp ?? told.tst ?? told.time ?? told.timeoffset)),
-    latitude: readNumber(told.lat),
-    longitude: readNumber(told.lon),
-    details: readDetails(told, context),
+    ...claim,
+    timestampMs: readTime(withoutEscapes(told)),
+    latitude: readNumberOrNaN(told.lat),
+    longitude: readNumberOrNaN(told.lon),
+    ...unreadableOf({ battery_status: [battery, battery_status] }),
+    details: { ...readDetails(told, context), ...(battery_status !== null && { battery_status }) },
   };
 }
 
 /** The app writes values into a body as it does into a URL. */
-function withoutEscapes(time: unknown): unknown {
-  return typeof time === "string" ? time.replace(/%2B/gi, "+").replace(/%3A/gi, ":") : time;
+function withoutEscapes(told: Members): Members {
+  const { time, timeoffset } = told;
+  const decoded = (value: unknown) =>
+    typeof value === "string" ? value.replace(/%2B/gi, "+").replace(/%3A/gi, ":") : value;
+  return { ...told, time: decoded(time), timeoffset: decoded(timeoffset) };
 }
 
 /** The app writes 0 for whatever it doesn't know. */
 function readDetails(told: Members, context: GpsloggerContext): PointDetails {
-  const altitude = readNumber(told.alt);
-  const accuracy = readPositive(told.acc);
-  const bearing = readMagnitude(told.dir ?? told.bearing ?? told.cog);
+  const altitude = readNumberOrNaN(firstTold(told.alt, told.altitude));
+  const accuracy = readPositiveOrNaN(firstTold(told.acc, told.accuracy));
+  const bearing = readMagnitudeOrNaN(firstTold(told.dir, told.bearing, told.cog));
   const speed =
-    readSpeed(told.spd ?? told.vel, context.speedUnit) ?? readSpeed(told.spd_kph, context.kphUnit);
+    readSpeedOrNaN(firstTold(told.spd, told.vel, told.speed), context.speedUnit) ??
+    readSpeedOrNaN(told.spd_kph, context.kphUnit);
   const isStanding = accuracy !== null || (bearing !== null && bearing > 0);
   return knownDetails({
     horizontal_accuracy: accuracy,
     altitude: altitude === 0 ? null : altitude,
     speed: speed === 0 && !isStanding ? null : speed,
     bearing: bearing === 0 && !(speed !== null && speed > 0) ? null : bearing,
-    battery_level: readPositive(told.batt ?? told.bat),
-    battery_status: readBatteryStatus(told.ischarging ?? told.bs),
+    battery_level: readPositiveOrNaN(firstTold(told.batt, told.bat, told.battery)),
     os: context.os,
   });
 }

@@ -5,11 +5,12 @@ import type { PointSink } from "./point.ts";
 import { contextOf, type MessageContext } from "./reading/context.ts";
 import { knownDetails } from "./reading/details.ts";
 import { readFlat } from "./reading/flat.ts";
-import { type Found, HEARTBEAT, UNKNOWN_SHAPE } from "./reading/found.ts";
+import { type Found, HEARTBEAT, noPosition, UNKNOWN_SHAPE } from "./reading/found.ts";
 import { isMembers, type Members, membersOf } from "./reading/members.ts";
-import { readSpeed } from "./reading/speed.ts";
-import { readTimeMs } from "./reading/time.ts";
-import { readMagnitude, readNumber, readPositive, readText } from "./reading/values.ts";
+import { claimOf } from "./reading/names.ts";
+import { readSpeedOrNaN } from "./reading/speed.ts";
+import { readTime, timeOrArrival } from "./reading/told-time.ts";
+import { isTold, readMagnitudeOrNaN, readNumberOrNaN, readPositiveOrNaN } from "./reading/values.ts";
 
 /** A `rest_command` of Home Assistant as its users copy it, and what its phone app posts to its webhook. */
 export const homeassistant: Client = {
@@ -34,49 +35,58 @@ function* readHomeassistant(message: ClientMessage, sink: PointSink): Steps<void
     if (isMembers(members.location)) return findInRestCommand(members, members.location, context);
     if (typeof members.type !== "string") return UNKNOWN_SHAPE;
     return members.type === "update_location"
-      ? findInWebhook(membersOf(members.data), context)
+      ? findInWebhook(members, membersOf(members.data), context)
       : OTHER_WEBHOOK;
   });
 }
 
-/** The recipe writes 0 where Home Assistant knows nothing. */
+/** The recipe writes 0 where Home Assistant knows nothing, and a template what Home Assistant says then. */
 function findInRestCommand(body: Members, location: Members, { user, os, speedUnit }: MessageContext): Found {
-  const altitude = readNumber(location.altitude);
-  const speed = readSpeed(location.speed, speedUnit);
+  const claim = claimOf(user, body.device_id);
+  const [latitude, longitude] = [known(location.latitude), known(location.longitude)];
+  // A tracker that is known by its zone or router alone.
+  if (!isTold(latitude) && !isTold(longitude)) return noPosition(claim);
+  const altitude = readNumberOrNaN(known(location.altitude));
+  const speed = readSpeedOrNaN(known(location.speed), speedUnit);
   return {
-    device: readText(body.device_id),
-    user,
-    timestampMs: readTimeMs(body.timestamp),
-    latitude: readNumber(location.latitude),
-    longitude: readNumber(location.longitude),
+    ...claim,
+    timestampMs: readTime(body),
+    latitude: readNumberOrNaN(latitude),
+    longitude: readNumberOrNaN(longitude),
     details: knownDetails({
-      horizontal_accuracy: readPositive(location.accuracy),
+      horizontal_accuracy: readPositiveOrNaN(known(location.accuracy)),
       altitude: altitude === 0 ? null : altitude,
       speed: speed === 0 ? null : speed,
-      battery_level: readPositive(membersOf(body.battery).level),
+      battery_level: readPositiveOrNaN(known(membersOf(body.battery).level)),
       os,
     }),
   };
 }
 
-/** Without a time: it is sent at once. Without a position where the user shares the name of a zone alone. */
-function findInWebhook(data: Members, { arrivedMs, user, os, speedUnit }: MessageContext): Found {
+/** A state or attribute of Home Assistant; null for its words that there is none. */
+function known(value: unknown): unknown {
+  return value === "unknown" || value === "unavailable" || value === "None" ? null : value;
+}
+
+/** Mostly without a time: it is sent at once. Without a position where the user shares the name of a zone alone. */
+function findInWebhook(body: Members, data: Members, context: MessageContext): Found {
+  const { user, os, speedUnit } = context;
   const gps = listOf(data.gps);
-  if (gps === null) return (data.gps ?? null) === null ? HEARTBEAT : UNKNOWN_SHAPE;
+  if (gps === null) return isTold(data.gps) ? UNKNOWN_SHAPE : HEARTBEAT;
   const [latitude, longitude] = gps;
   return {
     device: null,
     user,
-    timestampMs: arrivedMs,
-    latitude: readNumber(latitude),
-    longitude: readNumber(longitude),
+    ...timeOrArrival(context, data, body),
+    latitude: readNumberOrNaN(latitude),
+    longitude: readNumberOrNaN(longitude),
     details: knownDetails({
-      horizontal_accuracy: readPositive(data.gps_accuracy),
-      vertical_accuracy: readPositive(data.vertical_accuracy),
-      altitude: readNumber(data.altitude),
-      speed: readSpeed(data.speed, speedUnit),
-      bearing: readMagnitude(data.course),
-      battery_level: readMagnitude(data.battery),
+      horizontal_accuracy: readPositiveOrNaN(data.gps_accuracy),
+      vertical_accuracy: readPositiveOrNaN(data.vertical_accuracy),
+      altitude: readNumberOrNaN(data.altitude),
+      speed: readSpeedOrNaN(data.speed, speedUnit),
+      bearing: readMagnitudeOrNaN(data.course),
+      battery_level: readMagnitudeOrNaN(data.battery),
       os,
     }),
   };

@@ -22,7 +22,8 @@ const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]/g;
 /**
  * Who a point is from: what the key is bound to, else what the operator's URL says, else what the client claims, else
  * the client's name with the end of the key. Where a client names a user and a device, both together are the device, so
- * that Anna's `pixel` and Bea's don't meet. Null where that leaves no id that can be one, or no name where one must be.
+ * that Anna's `pixel` and Bea's don't meet. Null where that leaves no id that can be one, no name where one must be, or
+ * something in the name's place that is none.
  */
 export function identify(
   sender: Sender,
@@ -31,7 +32,9 @@ export function identify(
   claim: Claim,
 ): Identity | null {
   const [claimedDevice, claimedUser] = [readName(claim.device), readName(claim.user)];
-  const named = sender.deviceId ?? address.device ?? deviceOf(claimedDevice, claimedUser);
+  const told = sender.deviceId ?? address.device;
+  if (told === null && claim.isDeviceUnreadable === true) return null;
+  const named = told ?? deviceOf(claimedDevice, claimedUser);
   if (named === null && claim.device === null && client.mustNameDevice) return null;
   const device = named ?? `${client.name}-${sender.lastFour}`;
   const user = sender.userId ?? address.user ?? claimedUser ?? readName(claim.driver);

@@ -4,12 +4,19 @@ import type { PointDetails, PointSink } from "./point.ts";
 import { contextOf, type MessageContext } from "./reading/context.ts";
 import { knownDetails } from "./reading/details.ts";
 import { readFlat } from "./reading/flat.ts";
-import { type Found, NO_POSITION } from "./reading/found.ts";
+import { type Found, noPosition } from "./reading/found.ts";
 import { isMembers, type Members } from "./reading/members.ts";
-import { readSpeed } from "./reading/speed.ts";
-import { readBatteryStatus } from "./reading/states.ts";
-import { readTimeMs } from "./reading/time.ts";
-import { readMagnitude, readNumber, readPositive, readText } from "./reading/values.ts";
+import { claimOf } from "./reading/names.ts";
+import { readSpeedOrNaN } from "./reading/speed.ts";
+import { readBatteryStatus, unreadableOf } from "./reading/states.ts";
+import { readTime } from "./reading/told-time.ts";
+import {
+  firstTold,
+  isTold,
+  readMagnitudeOrNaN,
+  readNumberOrNaN,
+  readPositiveOrNaN,
+} from "./reading/values.ts";
 import { findInLocation, hasCoords } from "./traccar/location.ts";
 
 /** OsmAnd's online tracking, Colota in its Traccar mode, and scripts: Traccar's names, but all speeds are in m/s. */
@@ -36,31 +43,33 @@ function* readOsmand(message: ClientMessage, sink: PointSink): Steps<void> {
 }
 
 function findPoint(told: Members, context: MessageContext): Found {
-  if ((told.lat ?? told.lon ?? null) === null) return NO_POSITION;
+  const claim = claimOf(context.user, told.id, told.deviceid);
+  if (!isTold(told.lat) && !isTold(told.lon)) return noPosition(claim);
+  const battery = firstTold(told.charge, told.bs);
+  const battery_status = readBatteryStatus(battery);
   return {
-    device: readText(told.id) ?? readText(told.deviceid),
-    user: context.user,
-    timestampMs: readTimeMs(told.timestamp),
-    latitude: readNumber(told.lat),
-    longitude: readNumber(told.lon),
-    details: readDetails(told, context),
+    ...claim,
+    timestampMs: readTime(told),
+    latitude: readNumberOrNaN(told.lat),
+    longitude: readNumberOrNaN(told.lon),
+    ...unreadableOf({ battery_status: [battery, battery_status] }),
+    details: { ...readDetails(told, context), ...(battery_status !== null && { battery_status }) },
   };
 }
 
 function readDetails(told: Members, { os, speedUnit }: MessageContext): PointDetails {
-  const speed = readSpeed(told.speed, speedUnit);
-  const bearing = readMagnitude(told.bearing);
-  const altitude = readNumber(told.altitude);
+  const speed = readSpeedOrNaN(firstTold(told.speed, told.vel, told.spd), speedUnit);
+  const bearing = readMagnitudeOrNaN(firstTold(told.bearing, told.heading, told.bear, told.cog));
+  const altitude = readNumberOrNaN(firstTold(told.altitude, told.alt));
   return knownDetails({
     // OsmAnd calls its accuracy in meters `hdop`. What it doesn't know is 0.
-    horizontal_accuracy: readPositive(told.accuracy ?? told.hdop),
+    horizontal_accuracy: readPositiveOrNaN(firstTold(told.accuracy, told.hacc, told.acc, told.hdop)),
     altitude: altitude === 0 ? null : altitude,
     speed,
     // Both 0 is what it writes where it knows neither; who stands still heads nowhere.
     bearing: bearing === 0 && speed === 0 ? null : bearing,
     // `batproc` is what its own server calls it.
-    battery_level: readMagnitude(told.batt ?? told.batproc),
-    battery_status: readBatteryStatus(told.charge),
+    battery_level: readMagnitudeOrNaN(firstTold(told.batt, told.batproc, told.bat)),
     os,
   });
 }

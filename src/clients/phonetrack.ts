@@ -5,12 +5,12 @@ import type { PointSink } from "./point.ts";
 import { contextOf, type MessageContext } from "./reading/context.ts";
 import { knownDetails } from "./reading/details.ts";
 import { readFlat } from "./reading/flat.ts";
-import { type Found, handOver, NO_POSITION, UNKNOWN_SHAPE } from "./reading/found.ts";
+import { type Found, handOver, noPosition, UNKNOWN_SHAPE } from "./reading/found.ts";
 import { readList } from "./reading/list.ts";
 import { isMembers, type Members } from "./reading/members.ts";
-import { readSpeed } from "./reading/speed.ts";
-import { readTimeMs } from "./reading/time.ts";
-import { readMagnitude, readNumber } from "./reading/values.ts";
+import { readSpeedOrNaN } from "./reading/speed.ts";
+import { readTime } from "./reading/told-time.ts";
+import { firstTold, isTold, readMagnitudeOrNaN, readNumberOrNaN } from "./reading/values.ts";
 
 /**
  * What Nextcloud's PhoneTrack takes at its log routes: parameters, or many points at once as rows. Its Android app
@@ -48,19 +48,19 @@ function findInRow(row: unknown, context: MessageContext): Found {
 
 /** Locus Map has names of its own for two. */
 function findPoint(told: Members, { user, os, speedUnit }: MessageContext): Found {
-  if ((told.lat ?? told.lon ?? null) === null) return NO_POSITION;
+  const claim = { device: null, user };
+  if (!isTold(told.lat) && !isTold(told.lon)) return noPosition(claim);
   return {
-    device: null,
-    user,
-    timestampMs: readTimeMs(told.timestamp ?? told.time ?? told.datetime),
-    latitude: readNumber(told.lat),
-    longitude: readNumber(told.lon),
+    ...claim,
+    timestampMs: readTime(told),
+    latitude: readNumberOrNaN(told.lat),
+    longitude: readNumberOrNaN(told.lon),
     details: knownDetails({
-      horizontal_accuracy: readMagnitude(told.acc),
-      altitude: readNumber(told.alt),
-      speed: readSpeed(told.speed, speedUnit),
-      bearing: readMagnitude(told.bearing),
-      battery_level: readMagnitude(told.bat ?? told.battery),
+      horizontal_accuracy: readMagnitudeOrNaN(firstTold(told.acc, told.accuracy)),
+      altitude: readNumberOrNaN(firstTold(told.alt, told.altitude)),
+      speed: readSpeedOrNaN(firstTold(told.speed, told.spd), speedUnit),
+      bearing: readMagnitudeOrNaN(firstTold(told.bearing, told.dir)),
+      battery_level: readMagnitudeOrNaN(firstTold(told.bat, told.batt, told.battery)),
       os,
     }),
   };

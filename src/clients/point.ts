@@ -5,12 +5,16 @@ import type { RefusalReason } from "./refusal.ts";
  * knows nothing of it, or says so by a sentinel (a negative accuracy, a speed of -1).
  */
 export interface ClientPoint extends Claim {
-  /** Unix ms; null where the client sent none that can be read, and then the point can't be used. */
+  /** Unix ms; null if the client sent none, NaN if it can't be read, infinite if it is no time that a phone means. */
   readonly timestampMs: number | null;
-  /** Degrees; null where the client sent none that can be read. */
+  /** Whether that is the time of arrival, since the message has nothing that could be a time. */
+  readonly isTimedByArrival?: true;
+  /** Degrees; null if the client sent none, NaN if they can't be read. */
   readonly latitude: number | null;
   readonly longitude: number | null;
   readonly details: PointDetails;
+  /** Texts and flags that the client sent and that can't be read, by field; such numbers are NaN in `details`. */
+  readonly unreadable?: readonly string[];
 }
 
 /** Whose a point is, as far as its client says. */
@@ -18,9 +22,14 @@ export interface Claim {
   /** What the client calls its device and user, if anything; keys and paths may know better. */
   readonly device: string | null;
   readonly user: string | null;
+  /** Whether the client names its device by something that is no name. */
+  readonly isDeviceUnreadable?: true;
   /** Who has the device now, where that is told beside a device which is not named after them. */
   readonly driver?: string | null;
 }
+
+/** Why a value of a point is not in its report. */
+export type ValueFault = "absent" | "unreadable" | "out_of_range";
 
 /** Optional fields of a report under their names there (`model/location-fields.ts`). */
 export interface PointDetails {

@@ -1,10 +1,12 @@
 import type { SlotOwner } from "./device-slots.ts";
 import {
+  diagnoseArrival,
   diagnoseClock,
   diagnoseRefused,
   diagnoseRepeats,
   diagnoseSilence,
   diagnoseUnits,
+  diagnoseValues,
 } from "./diagnoses.ts";
 import type { Diagnosis, Finding, FindingKind } from "./finding.ts";
 import { ClockLags } from "./measures/clock-lags.ts";
@@ -12,7 +14,7 @@ import { NumberColumn } from "./measures/columns.ts";
 import { Outcomes } from "./measures/outcomes.ts";
 import { ReportGaps } from "./measures/report-gaps.ts";
 import { type Fix, SpeedRatios } from "./measures/speed-ratios.ts";
-import type { RefusedFor, Speaker } from "./taken-reports.ts";
+import type { LeftOutField, RefusedReport, Speaker, TakenReports } from "./taken-reports.ts";
 
 /** When devices are looked at, and what for. */
 export interface Visit {
@@ -46,8 +48,14 @@ export class DeviceMeasures {
     this.#outcomes.noteTaken(slot, points, duplicates);
   }
 
-  noteRefused(slot: number, reason: RefusedFor): void {
-    this.#outcomes.noteRefused(slot, reason);
+  /** Of the points that were taken, those that lack a value or their own time. */
+  noteLacking(slot: number, { leftOut, timedByArrival }: LackingReports, share: number): void {
+    for (const field of mostLeftOut(leftOut)) this.#outcomes.noteLeftOut(slot, field, field.count * share);
+    if (timedByArrival > 0) this.#outcomes.noteTimedByArrival(slot, timedByArrival * share);
+  }
+
+  noteRefused(slot: number, refused: RefusedReport): void {
+    this.#outcomes.noteRefused(slot, refused);
   }
 
   clear(slot: number): void {
@@ -77,8 +85,21 @@ export class DeviceMeasures {
     tell(
       "refused",
       lastMs,
-      refused === 0 ? null : diagnoseRefused(points, refused, outcomes.mainReason(slot)),
+      refused === 0
+        ? null
+        : diagnoseRefused(points, refused, outcomes.mainReason(slot), outcomes.mainFault(slot)),
     );
+    tell("values", lastMs, diagnoseValues(points, outcomes.lacking(slot)));
+    tell("arrival", lastMs, diagnoseArrival(points, outcomes.timedByArrival(slot), client));
     tell("silent", habit?.overdueMs ?? lastMs, diagnoseSilence(habit, lastMs, nowMs));
   }
+}
+
+type LackingReports = Pick<TakenReports, "leftOut" | "timedByArrival">;
+
+/** For each reason the field that most reports lack for it: how many reports there are of that kind, at least. */
+function mostLeftOut(leftOut: readonly LeftOutField[]): readonly LeftOutField[] {
+  return leftOut.filter(
+    (one) => leftOut.find(({ fault, count }) => fault === one.fault && count >= one.count) === one,
+  );
 }

@@ -1,5 +1,7 @@
+import type { ValueFault } from "../clients/point.ts";
 import { roughDuration } from "../lib/text/duration.ts";
 import type { Diagnosis } from "./finding.ts";
+import type { Lacking } from "./measures/outcomes.ts";
 import type { Habit } from "./measures/report-gaps.ts";
 import type { RefusedFor, Speaker } from "./taken-reports.ts";
 
@@ -72,12 +74,54 @@ const STOP_AUTO_SEND =
 const FIND_OUT_WHY_REPEATED =
   "Nothing is lost by it; see that our answers reach the app (a proxy's timeout, a redirect), and that it sends to one URL.";
 
-export function diagnoseRefused(points: number, refused: number, reason: RefusedFor): Diagnosis | null {
+export function diagnoseRefused(
+  points: number,
+  refused: number,
+  reason: RefusedFor,
+  fault: ValueFault | null,
+): Diagnosis | null {
   if (points < POINTS_MIN || 2 * refused <= points) return null;
+  const because = fault === null || !HAS_VALUE.has(reason) ? "" : `, for a value that ${FAULT_WORDS[fault]}`;
   return {
     what: "Most of what the device sends can't be used.",
-    measured: `Of its last ${Math.round(points)} points ${percentText(refused, points)} were refused, mostly as ${reason}.`,
+    measured: `Of its last ${Math.round(points)} points ${percentText(refused, points)} were refused, mostly as ${reason}${because}.`,
     advice: ADVICE[reason],
+  };
+}
+
+/** Reasons that are about one value. */
+const HAS_VALUE: ReadonlySet<RefusedFor> = new Set(["no_time", "bad_coordinates"]);
+
+const FAULT_WORDS: Readonly<Record<ValueFault, string>> = {
+  absent: "is absent",
+  unreadable: "can't be read",
+  out_of_range: "is out of range",
+};
+
+/** What an app's URL or template writes wrong it writes wrong each time, so a few points tell. */
+const SAME_POINTS_MIN = 3;
+
+export function diagnoseValues(points: number, lacking: Lacking | null): Diagnosis | null {
+  if (points < SAME_POINTS_MIN || lacking === null) return null;
+  const { field, unreadable, outOfRange } = lacking;
+  if (2 * Math.max(unreadable, outOfRange) <= points) return null;
+  const fault = unreadable >= outOfRange ? "unreadable" : "out_of_range";
+  const share = percentText(Math.min(Math.max(unreadable, outOfRange), points), points);
+  return {
+    what: "Values that the device sends are left out of its reports.",
+    measured: `Of its last ${Math.round(points)} points ${share} had a value that ${FAULT_WORDS[fault]}; the last was for ${field}.`,
+    advice:
+      "See left_out in last-requests of the device, and correct these values in the app's URL or body: a placeholder that nothing fills in, a comma for a point, another unit.",
+  };
+}
+
+export function diagnoseArrival(points: number, timedByArrival: number, client: Speaker): Diagnosis | null {
+  // Home Assistant's webhook has no time, and is sent at once.
+  if (client === "homeassistant" || points < SAME_POINTS_MIN || 2 * timedByArrival <= points) return null;
+  return {
+    what: "The device's positions carry no time, so they are kept under that of their arrival.",
+    measured: `Of its last ${Math.round(points)} points ${percentText(Math.min(timedByArrival, points), points)} had no time.`,
+    advice: "Add the time of the fix to the app's URL or body, as timestamp.",
   };
 }
 

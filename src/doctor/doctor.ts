@@ -63,13 +63,14 @@ export class Doctor {
   #noteBatches(of: SentMessage, batches: readonly ReportBatch[], reports: number): void {
     let passed = Math.floor(Math.random() * Math.max(0, reports - STRETCH_REPORTS_MAX + 1));
     let left = STRETCH_REPORTS_MAX;
-    const duplicateShare = reports === 0 ? 0 : of.message.duplicates / reports;
+    const each = reports === 0 ? 0 : 1 / reports;
+    const shares = { each, duplicates: of.message.duplicates * each };
     for (const batch of batches) {
       const start = Math.min(passed, batch.count);
       const end = Math.min(start + left, batch.count);
       for (let first = start; first < end; ) {
         const next = endOfRun(batch, first, end);
-        this.#noteRun(of, { batch, first, end: next }, duplicateShare);
+        this.#noteRun(of, { batch, first, end: next }, shares);
         first = next;
       }
       passed -= start;
@@ -77,14 +78,15 @@ export class Doctor {
     }
   }
 
-  #noteRun({ holder, message }: SentMessage, { batch, first, end }: Run, duplicateShare: number): void {
+  #noteRun({ holder, message }: SentMessage, { batch, first, end }: Run, shares: Shares): void {
     const deviceId = batch.texts[batch.device[first]!]!;
     const reports = end - first;
     const { arrivedMs } = message;
     this.#lastRequests.noteTaken({ holder, message, deviceId }, reports, batch, end - 1);
     const slot = this.#see({ holder, message }, deviceId);
     if (slot === null) return;
-    this.#measures.noteTaken(slot, reports, reports * duplicateShare);
+    this.#measures.noteTaken(slot, reports, reports * shares.duplicates);
+    this.#measures.noteLacking(slot, message, reports * shares.each);
     const { numbers, timestampMs } = batch;
     for (let row = first; row < end; row++) {
       this.#measures.noteFix(slot, arrivedMs, {
@@ -99,11 +101,11 @@ export class Doctor {
 
   #noteRefused({ holder, message }: SentMessage, all: readonly RefusedReport[]): void {
     for (const refused of all.slice(0, STRETCH_REPORTS_MAX)) {
-      const { deviceId, reason } = refused;
+      const { deviceId } = refused;
       if (deviceId === null) continue;
       this.#lastRequests.noteRefused({ holder, message, deviceId }, refused);
       const slot = this.#see({ holder, message }, deviceId);
-      if (slot !== null) this.#measures.noteRefused(slot, reason);
+      if (slot !== null) this.#measures.noteRefused(slot, refused);
     }
   }
 
@@ -118,6 +120,12 @@ export class Doctor {
 interface SentMessage {
   readonly holder: Holder;
   readonly message: NotedMessage;
+}
+
+/** What a report of a message stands for of all that is known of the message alone. */
+interface Shares {
+  readonly each: number;
+  readonly duplicates: number;
 }
 
 /** Rows of a batch that follow each other and are of one device. */

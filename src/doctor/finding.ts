@@ -1,7 +1,10 @@
 import type { Speaker } from "./taken-reports.ts";
 
-/** What can be wrong with a device: its clock, its speeds' unit, that it repeats itself, is refused, or is silent. */
-export const FINDING_KINDS = ["clock", "units", "repeats", "refused", "silent"] as const;
+/**
+ * What can be wrong with a device: its clock, its speeds' unit, that it repeats itself, is refused, sends values that
+ * can't be used or no times, or is silent.
+ */
+export const FINDING_KINDS = ["clock", "units", "repeats", "refused", "values", "arrival", "silent"] as const;
 
 export type FindingKind = (typeof FINDING_KINDS)[number];
 

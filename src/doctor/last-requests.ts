@@ -2,14 +2,14 @@ import type { Holder } from "../lib/schedule/shared-pool.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
 import { DeviceSlots } from "./device-slots.ts";
 import { type KeptReport, keepReport } from "./kept-report.ts";
-import type { RefusedReport, Speaker, TakenReports } from "./taken-reports.ts";
+import type { LeftOutField, RefusedReport, Speaker, TakenReports } from "./taken-reports.ts";
 
 const DEVICES_MAX = 10_000;
 /** Of each device. */
 const REQUESTS_MAX = 5;
 /** Of a request, of each device. */
 const REFUSED_MAX = 3;
-/** Of what a message held besides positions, and of fields that were left out. */
+/** Of what a message held besides positions. */
 const NAMES_MAX = 10;
 
 /** What is told of a message to each device that was in it. */
@@ -21,7 +21,9 @@ export interface NotedMessage {
   /** What was no position, by what it was. */
   readonly skipped: readonly Counted[];
   /** Optional fields that were left out of its reports. */
-  readonly leftOut: readonly Counted[];
+  readonly leftOut: readonly LeftOutField[];
+  /** Of all its reports those that have the time of their arrival. */
+  readonly timedByArrival: number;
 }
 
 export interface Counted {
@@ -99,8 +101,8 @@ const NONE_REFUSED: readonly RefusedReport[] = [];
 
 /** The part of a message that its devices share. */
 export function notedMessage(client: Speaker, taken: TakenReports): NotedMessage {
-  const { arrivedMs, duplicates, skipped, leftOut } = taken;
-  return { arrivedMs, client, duplicates, skipped: firstOf(skipped), leftOut: firstOf(leftOut) };
+  const { arrivedMs, duplicates, skipped, leftOut, timedByArrival } = taken;
+  return { arrivedMs, client, duplicates, skipped: firstOf(skipped), leftOut, timedByArrival };
 }
 
 function firstOf(counts: ReadonlyMap<string, number>): readonly Counted[] {

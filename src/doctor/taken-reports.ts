@@ -1,4 +1,5 @@
 import type { ClientName } from "../clients/client.ts";
+import type { ValueFault } from "../clients/point.ts";
 import type { RefusalReason } from "../clients/refusal.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
 
@@ -16,8 +17,17 @@ export interface TakenReports {
   readonly refused: readonly RefusedReport[];
   /** What was no position, by what it was instead: an event, a heartbeat. */
   readonly skipped: ReadonlyMap<string, number>;
-  /** Optional fields that were left out of reports because their values can't be, by name. */
-  readonly leftOut: ReadonlyMap<string, number>;
+  /** Optional fields that were left out of reports because their values can't be read, or can't be. */
+  readonly leftOut: readonly LeftOutField[];
+  /** How many reports have the time of their arrival, since their message had none. */
+  readonly timedByArrival: number;
+}
+
+/** A field by its name in a report, why it was left out, and of how many reports. */
+export interface LeftOutField {
+  readonly field: string;
+  readonly fault: ValueFault;
+  readonly count: number;
 }
 
 export interface RefusedReport {
@@ -25,6 +35,8 @@ export interface RefusedReport {
   readonly deviceId: string | null;
   /** `invalid` for what our own interface rejects. */
   readonly reason: RefusedFor;
+  /** What is wrong with the value that it was refused for; null where it was not for one. */
+  readonly fault: ValueFault | null;
   /** More about it than the reason says, without a word of its sender's; null where there is no more. */
   readonly detail: string | null;
   /** Where in the message it stood, as `locations[3]`; null for all of it. */
@@ -33,5 +45,5 @@ export interface RefusedReport {
 
 export type RefusedFor = RefusalReason | "invalid";
 
-/** What is said of a message in which nothing was skipped and nothing left out. */
+/** What is said of a message in which nothing was skipped. */
 export const NONE: ReadonlyMap<string, number> = new Map();

@@ -23,8 +23,13 @@ export function clientMetrics(counts: MessageCounts): Metric[] {
     },
     {
       name: "wherehouse_client_fields_left_out_total",
-      help: "Optional fields of such points that were left out, since they were out of bounds.",
+      help: "Optional fields of such points that were left out, since they could not be read or were out of bounds.",
       look: () => counts.leftOutFields,
+    },
+    {
+      name: "wherehouse_client_times_of_arrival_total",
+      help: "Such points that had no time, and so have that of their arrival.",
+      look: () => counts.timesOfArrival,
     },
     {
       name: "wherehouse_client_times_corrected_total",

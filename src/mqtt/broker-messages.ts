@@ -73,5 +73,5 @@ export function createBrokerMessages(dependencies: BrokerMessagesDependencies): 
 
 /** All of a message that nobody understood. */
 const WHOLE: readonly RefusedPoint[] = [
-  { reason: "unknown_shape", deviceId: null, raw: undefined, index: 0 },
+  { reason: "unknown_shape", deviceId: null, raw: undefined, index: 0, fault: null },
 ];

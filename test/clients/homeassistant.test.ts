@@ -41,6 +41,7 @@ describe("the webhook of Home Assistant's phone app", () => {
         ...BERLIN,
         device: null,
         timestampMs: ARRIVED_MS,
+        isTimedByArrival: true,
         details: { horizontal_accuracy: 12, vertical_accuracy: 3, altitude: 34, speed: 13, bearing: 271 },
       },
     ]);

@@ -38,7 +38,9 @@ describe("OsmAnd", () => {
   });
 
   test("writes NaN without a fix, which is handed on to be refused", () => {
-    expect(lost!.points).toMatchObject([{ latitude: null, longitude: null, timestampMs: 1_770_000_002_123 }]);
+    expect(lost!.points).toMatchObject([
+      { latitude: Number.NaN, longitude: Number.NaN, timestampMs: 1_770_000_002_123 },
+    ]);
   });
 
   test("is held up where it is refused, and told nothing where it is not", () => {
@@ -74,7 +76,7 @@ test("north is a bearing of whoever moves", () => {
 
 test("the battery has the name that OsmAnd's own server gives it, too; old versions leave a placeholder as it is", () => {
   expect(readQuery("lat=1&lon=2&batproc=81").points[0]?.details).toEqual({ battery_level: 81 });
-  expect(readQuery("lat=1&lon=2&batt={11}").points[0]?.details).toEqual({});
+  expect(readQuery("lat=1&lon=2&batt={11}").points[0]?.details).toEqual({ battery_level: Number.NaN });
 });
 
 test("the operator's unit goes before ours", () => {

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import type { ValueFault } from "../../src/clients/point.ts";
 import { Doctor } from "../../src/doctor/doctor.ts";
+import type { RefusedReport } from "../../src/doctor/taken-reports.ts";
 import { findingsOf, kindsOf, note, onlyFinding } from "./visits.ts";
 
 const NOON_MS = Date.UTC(2026, 2, 20, 12);
@@ -158,7 +160,9 @@ describe("points", () => {
   test("that are mostly refused are named, with the reason and what helps", () => {
     const doctor = new Doctor();
     for (let sent = 0; sent < 40; sent++) {
-      const refused = [{ deviceId: "phone", reason: "future", detail: null, position: null }] as const;
+      const refused = [
+        { deviceId: "phone", reason: "future", fault: null, detail: null, position: null },
+      ] as const;
       note(doctor, { arrivedMs: NOON_MS + sent * 1000, refused });
     }
     const { kind, measured, advice } = onlyFinding(doctor, NOON_MS + MINUTE_MS);
@@ -173,13 +177,86 @@ describe("points", () => {
     const doctor = new Doctor();
     for (let sent = 0; sent < 1100; sent++) {
       const arrivedMs = NOON_MS + sent * 1000;
-      const refused = [{ deviceId: "phone", reason: "no_time", detail: null, position: null }] as const;
+      const refused = [noTime("absent")];
       const reports = [{ device_id: "phone", timestamp: arrivedMs, ...HERE }];
       note(doctor, sent < 600 ? { arrivedMs, refused } : { arrivedMs, reports });
     }
     expect(kindsOf(doctor, NOON_MS + 1_100_000)).toEqual([]);
   });
 });
+
+describe("values that can't be used", () => {
+  test.each([
+    ["absent", "is absent"],
+    ["unreadable", "can't be read"],
+    ["out_of_range", "is out of range"],
+  ] as const)("of refused points are named as what they are: %s", (fault, words) => {
+    const doctor = new Doctor();
+    for (let sent = 0; sent < 40; sent++) {
+      note(doctor, { arrivedMs: NOON_MS + sent * 1000, refused: [noTime(fault)] });
+    }
+    expect(onlyFinding(doctor, NOON_MS + MINUTE_MS).measured).toBe(
+      `Of its last 40 points 100 % were refused, mostly as no_time, for a value that ${words}.`,
+    );
+  });
+
+  test.each([
+    ["unreadable", "can't be read"],
+    ["out_of_range", "is out of range"],
+  ] as const)("and are left out are named with the field: %s", (fault, words) => {
+    const doctor = new Doctor();
+    for (let sent = 0; sent < 3; sent++) {
+      const arrivedMs = NOON_MS + sent * 1000;
+      const leftOut = [
+        { field: "altitude", fault, count: 1 },
+        { field: "speed", fault, count: 1 },
+      ];
+      note(doctor, { arrivedMs, reports: [{ device_id: "phone", timestamp: arrivedMs, ...HERE }], leftOut });
+    }
+    const { kind, measured } = onlyFinding(doctor, NOON_MS + MINUTE_MS);
+    expect([kind, measured]).toEqual([
+      "values",
+      `Of its last 3 points 100 % had a value that ${words}; the last was for altitude.`,
+    ]);
+  });
+
+  test("in less than half of the points are no finding", () => {
+    const doctor = new Doctor();
+    for (let sent = 0; sent < 10; sent++) {
+      const arrivedMs = NOON_MS + sent * 1000;
+      const leftOut = sent % 2 === 0 ? [{ field: "speed", fault: "unreadable", count: 1 } as const] : [];
+      note(doctor, { arrivedMs, reports: [{ device_id: "phone", timestamp: arrivedMs, ...HERE }], leftOut });
+    }
+    expect(kindsOf(doctor, NOON_MS + MINUTE_MS)).toEqual([]);
+  });
+
+  test("are each device's share of a message that several are in", () => {
+    const doctor = new Doctor();
+    for (let sent = 0; sent < 10; sent++) {
+      const timestamp = NOON_MS + sent * 1000;
+      const reports = ["a", "b", "c"].map((device_id) => ({ device_id, timestamp, ...HERE }));
+      const leftOut = [{ field: "speed", fault: "unreadable", count: 1 } as const];
+      note(doctor, { arrivedMs: timestamp, reports, leftOut });
+    }
+    expect(kindsOf(doctor, NOON_MS + MINUTE_MS)).toEqual([]);
+  });
+
+  test("are times too: who sends none is told, but for Home Assistant, whose webhook has none", () => {
+    for (const client of ["traccar", "homeassistant"] as const) {
+      const doctor = new Doctor();
+      for (let sent = 0; sent < 3; sent++) {
+        const arrivedMs = NOON_MS + sent * 1000;
+        const reports = [{ device_id: "phone", timestamp: arrivedMs, ...HERE }];
+        note(doctor, { arrivedMs, client, reports, timedByArrival: 1 });
+      }
+      expect(kindsOf(doctor, NOON_MS + MINUTE_MS)).toEqual(client === "traccar" ? ["arrival"] : []);
+    }
+  });
+});
+
+function noTime(fault: ValueFault): RefusedReport {
+  return { deviceId: "phone", reason: "no_time", fault, detail: null, position: null };
+}
 
 describe("a device that is silent", () => {
   test("for much longer than usual is named, and no earlier", () => {

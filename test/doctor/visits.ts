@@ -1,7 +1,7 @@
 import type { Visit } from "../../src/doctor/device-measures.ts";
 import type { Doctor } from "../../src/doctor/doctor.ts";
 import type { Finding, FindingKind } from "../../src/doctor/finding.ts";
-import { NONE, type RefusedReport, type Speaker } from "../../src/doctor/taken-reports.ts";
+import { type LeftOutField, NONE, type RefusedReport, type Speaker } from "../../src/doctor/taken-reports.ts";
 import { assert } from "../../src/lib/assert.ts";
 import { batchOf, type Report } from "../support/reports/batches.ts";
 
@@ -18,13 +18,17 @@ interface NotedMessage {
   readonly reports?: readonly Report[];
   readonly duplicates?: number;
   readonly refused?: readonly RefusedReport[];
+  readonly leftOut?: readonly LeftOutField[];
+  readonly timedByArrival?: number;
 }
 
 /** Notes a message in which nothing was skipped. */
 export function note(doctor: Doctor, { arrivedMs, client = "owntracks", ...message }: NotedMessage): void {
   const { sender = SENDER, reports = [], duplicates = 0, refused = [] } = message;
+  const { leftOut = [], timedByArrival = 0 } = message;
   const batches = reports.length === 0 ? [] : [batchOf(reports)];
-  doctor.note(sender, client, { arrivedMs, batches, duplicates, refused, skipped: NONE, leftOut: NONE });
+  const skipped = NONE;
+  doctor.note(sender, client, { arrivedMs, batches, duplicates, refused, skipped, leftOut, timedByArrival });
 }
 
 export function findingsOf(

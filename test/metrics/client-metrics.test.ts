@@ -6,7 +6,7 @@ import { MessageCounts } from "../../src/service/clients/message-counts.ts";
 
 test("what clients sent is counted by client and by what became of it", async () => {
   const counts = new MessageCounts();
-  const refused = [{ reason: "future", deviceId: "pixel", raw: {}, index: 0 }] as const;
+  const refused = [{ reason: "future", deviceId: "pixel", raw: {}, index: 0, fault: null }] as const;
   const skipped = new Map([
     ["visit", 2],
     ["trip", 1],
@@ -14,16 +14,17 @@ test("what clients sent is counted by client and by what became of it", async ()
   const collected = {
     refused: [...refused],
     skipped,
-    leftOut: new Map([
-      ["speed", 3],
-      ["bearing", 1],
-    ]),
+    leftOut: [
+      { field: "speed", fault: "unreadable", count: 3 } as const,
+      { field: "bearing", fault: "out_of_range", count: 1 } as const,
+    ],
+    timedByArrival: 4,
     rolledOver: 5,
   };
   counts.note("overland", { collected, accepted: 7, duplicates: 6 });
   counts.note("overland", { collected, accepted: 1, duplicates: 0 });
   counts.note("osmand", {
-    collected: { refused: [], skipped: new Map(), leftOut: new Map(), rolledOver: 0 },
+    collected: { refused: [], skipped: new Map(), leftOut: [], timedByArrival: 0, rolledOver: 0 },
     accepted: 1,
     duplicates: 0,
   });
@@ -44,5 +45,6 @@ test("what clients sent is counted by client and by what became of it", async ()
     'wherehouse_client_points_total{client="overland",outcome="refused"} 2',
     'wherehouse_client_points_total{client="overland",outcome="skipped"} 6',
     "wherehouse_client_times_corrected_total 10",
+    "wherehouse_client_times_of_arrival_total 8",
   ]);
 });

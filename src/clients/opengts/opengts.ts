@@ -4,10 +4,10 @@ import type { PointSink } from "../point.ts";
 import { contextOf, type MessageContext } from "../reading/context.ts";
 import { knownDetails } from "../reading/details.ts";
 import { readFlat } from "../reading/flat.ts";
-import { type Found, NO_FIX, NO_POSITION, UNKNOWN_SHAPE } from "../reading/found.ts";
+import { type Found, NO_FIX, noPosition } from "../reading/found.ts";
 import type { Members } from "../reading/members.ts";
 import { metersPerSecond } from "../reading/speed.ts";
-import { readNumber, readPositive, readText } from "../reading/values.ts";
+import { readNumberOrNaN, readPositiveOrNaN, readText } from "../reading/values.ts";
 import { instantOf, parseSentence, readMinimum } from "./sentence.ts";
 
 /** GPSLogger and trackers in OpenGTS mode: the position is a sentence of NMEA's in the URL. */
@@ -31,27 +31,27 @@ function* readOpengts(message: ClientMessage, sink: PointSink): Steps<void> {
 
 function findPoint(told: Members, context: MessageContext): Found {
   const sentence = readText(told.gprmc);
-  if (sentence === null) return NO_POSITION;
-  const parsed = parseSentence(sentence.trim());
-  if (parsed === null || "fault" in parsed || parsed.kind !== "RMC") return UNKNOWN_SHAPE;
-  const fix = readMinimum(parsed.fields);
-  if (!fix.hasFix) return NO_FIX;
-  const timestampMs = instantOf(fix.dayMs, fix.timeMs);
   const device = readText(told.dev) ?? readText(told.id);
   const account = readText(told.acct);
-  const altitude = readNumber(told.alt);
+  // GPSLogger sends the device twice where its user typed no account.
+  const claim = { device, user: account === device ? context.user : account };
+  if (sentence === null) return noPosition(claim);
+  const parsed = parseSentence(sentence.trim());
+  if (parsed === null || "fault" in parsed || parsed.kind !== "RMC")
+    return { refused: "unknown_shape", from: claim };
+  const fix = readMinimum(parsed.fields);
+  if (!fix.hasFix) return NO_FIX;
+  const altitude = readNumberOrNaN(told.alt);
   return {
-    device,
-    // GPSLogger sends the device twice where its user typed no account.
-    user: account === device ? context.user : account,
-    timestampMs: Number.isNaN(timestampMs) ? null : timestampMs,
+    ...claim,
+    timestampMs: instantOf(fix.dayMs, fix.timeMs),
     latitude: fix.latitude,
     longitude: fix.longitude,
     details: knownDetails({
       altitude: altitude === 0 ? null : altitude,
       speed: fix.speed === null ? null : metersPerSecond(fix.speed, context.speedUnit),
       bearing: fix.bearing,
-      battery_level: readPositive(told.batt),
+      battery_level: readPositiveOrNaN(told.batt),
       os: context.os,
     }),
   };

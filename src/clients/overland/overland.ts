@@ -6,7 +6,6 @@ import { contextOf } from "../reading/context.ts";
 import { handOver } from "../reading/found.ts";
 import { readList } from "../reading/list.ts";
 import { isMembers, type Members } from "../reading/members.ts";
-import { readText } from "../reading/values.ts";
 import { type BatchContext, findInFeature } from "./feature.ts";
 import { findInOwnTracksMode, isLikeOwnTracksMode, isOwnTracksMode } from "./owntracks-mode.ts";
 
@@ -43,7 +42,7 @@ function* readOverland(message: ClientMessage, sink: PointSink): Steps<void> {
 }
 
 function* readBatch(batch: Members, message: ClientMessage, sink: PointSink): Steps<void> {
-  const context = { ...contextOf(message, "mps"), batchDevice: readText(batch.device_id) };
+  const context = { ...contextOf(message, "mps"), batchDevice: batch.device_id ?? null };
   const read = (feature: unknown) =>
     handOver(findInFeature(feature, context), batchOf(feature, context), sink);
   yield* readList(listOf(batch.locations) ?? [], sink, read);

@@ -1,9 +1,10 @@
 import type { MessageContext } from "../reading/context.ts";
 import { knownDetails } from "../reading/details.ts";
-import { type Found, NO_POSITION } from "../reading/found.ts";
+import { type Found, noPosition } from "../reading/found.ts";
 import { isMembers, type Members } from "../reading/members.ts";
-import { readTimeMs } from "../reading/time.ts";
-import { readMagnitude, readNumber, readText } from "../reading/values.ts";
+import { claimOf } from "../reading/names.ts";
+import { readTime } from "../reading/told-time.ts";
+import { isTold, readMagnitudeOrNaN, readNumberOrNaN, readText } from "../reading/values.ts";
 
 /*
  * Overland's "OwnTracks" logging mode: one object in OwnTracks' words, with a time that counts from 2001 as Apple's
@@ -27,17 +28,17 @@ export function isLikeOwnTracksMode(value: unknown): value is Members {
 }
 
 export function findInOwnTracksMode(members: Members, { arrivedMs, os, user }: MessageContext): Found {
-  if ((members.lat ?? members.lon ?? null) === null) return NO_POSITION;
   const [first = null, second = null] = namesOf(members);
+  const claim = claimOf(second === null ? user : readText(first), second ?? first);
+  if (!isTold(members.lat) && !isTold(members.lon)) return noPosition(claim);
   return {
-    device: readText(second ?? first),
-    user: second === null ? user : readText(first),
-    timestampMs: nearerToArrival(readTimeMs(members.tst), arrivedMs),
-    latitude: readNumber(members.lat),
-    longitude: readNumber(members.lon),
+    ...claim,
+    timestampMs: nearerToArrival(readTime(members), arrivedMs),
+    latitude: readNumberOrNaN(members.lat),
+    longitude: readNumberOrNaN(members.lon),
     details: knownDetails({
-      horizontal_accuracy: readMagnitude(members.acc),
-      battery_level: readMagnitude(members.batt),
+      horizontal_accuracy: readMagnitudeOrNaN(members.acc),
+      battery_level: readMagnitudeOrNaN(members.batt),
       os,
     }),
   };
@@ -50,7 +51,7 @@ function namesOf({ topic }: Members): readonly string[] {
 
 /** The time as it was sent, or counted from 2001: whichever lies closer to when the message came. */
 function nearerToArrival(sentMs: number | null, arrivedMs: number): number | null {
-  if (sentMs === null) return null;
+  if (sentMs === null || !Number.isFinite(sentMs)) return sentMs;
   const appleMs = sentMs + APPLE_EPOCH_MS;
   return Math.abs(appleMs - arrivedMs) < Math.abs(sentMs - arrivedMs) ? appleMs : sentMs;
 }

@@ -2,6 +2,7 @@ import type { ClientMessage } from "../client.ts";
 import type { Claim } from "../point.ts";
 import type { Members } from "../reading/members.ts";
 import { readName } from "../reading/names.ts";
+import { isTold, readText } from "../reading/values.ts";
 
 /** Parts of `owntracks/<user>/<device>`, which some write with a slash before it. */
 export function topicParts(topic: string): string[] {
@@ -12,18 +13,26 @@ export function topicParts(topic: string): string[] {
 export function readClaim(message: ClientMessage, members: Members): Claim {
   const { headers, query, basicUser } = message;
   const topic = readTopic(message, members);
+  const device =
+    readName(headers["x-limit-d"]) ??
+    readName(query.get("d")) ??
+    readName(topic.device) ??
+    readName(members.tid);
   return {
-    device:
-      readName(headers["x-limit-d"]) ??
-      readName(query.get("d")) ??
-      readName(topic.device) ??
-      readName(members.tid),
+    device,
+    ...(device === null &&
+      (isNoName(members.topic) || isNoName(members.tid)) && { isDeviceUnreadable: true }),
     user:
       readName(headers["x-limit-u"]) ??
       readName(query.get("u")) ??
       readName(topic.user) ??
       readName(basicUser),
   };
+}
+
+/** Whether something is there that should be a name and is none. */
+function isNoName(value: unknown): boolean {
+  return isTold(value) && readText(value) === null;
 }
 
 /** A topic of two parts is Overland's, which knows no users. */

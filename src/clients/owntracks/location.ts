@@ -3,9 +3,21 @@ import type { ClientPoint, PointDetails } from "../point.ts";
 import { knownDetails } from "../reading/details.ts";
 import type { Members } from "../reading/members.ts";
 import { metersPerSecond, type SpeedUnit } from "../reading/speed.ts";
-import { readAppVersionCode, readBatteryStatus, readMovement, readOs } from "../reading/states.ts";
-import { readTimeMs } from "../reading/time.ts";
-import { readMagnitude, readNumber, readPositive } from "../reading/values.ts";
+import {
+  readAppVersionCode,
+  readBatteryStatus,
+  readMovement,
+  readOs,
+  unreadableOf,
+} from "../reading/states.ts";
+import { readTime } from "../reading/told-time.ts";
+import {
+  isTold,
+  readMagnitudeOrNaN,
+  readNumber,
+  readNumberOrNaN,
+  readPositiveOrNaN,
+} from "../reading/values.ts";
 import { isAndroidApp } from "./apps.ts";
 import { readClaim } from "./claim.ts";
 
@@ -18,37 +30,53 @@ const MONITORING_MODES: ReadonlyMap<unknown, string> = new Map([
 
 /** A message of `_type` `location`; null where it has no position at all. */
 export function readLocation(members: Members, message: ClientMessage): ClientPoint | null {
-  const { lat, lon, tst } = members;
-  if ((lat ?? lon ?? null) === null) return null;
+  const { lat, lon } = members;
+  if (!isTold(lat) && !isTold(lon)) return null;
+  const details = readDetails(members, message);
   return {
     ...readClaim(message, members),
-    timestampMs: readTimeMs(tst),
-    latitude: readDegrees(lat),
-    longitude: readDegrees(lon),
-    details: readDetails(members, message),
+    timestampMs: readTime(members),
+    latitude: readDegrees(lat, members),
+    longitude: readDegrees(lon, members),
+    ...unreadableStates(members, details),
+    details,
   };
 }
 
+/** Other apps' names of coordinates: a message with one of these leaves out nothing for being 0. */
+const OTHER_NAMES = ["latitude", "longitude", "lng", "long"] as const;
+
 /** On Android what is exactly 0 is left out, so on the equator or at Greenwich one of the two is missing. */
-function readDegrees(value: unknown): number | null {
-  return value === undefined ? 0 : readNumber(value);
+function readDegrees(value: unknown, members: Members): number | null {
+  if (value !== undefined) return readNumberOrNaN(value);
+  return OTHER_NAMES.some((name) => isTold(members[name])) ? null : 0;
+}
+
+function unreadableStates(members: Members, details: PointDetails): Pick<ClientPoint, "unreadable"> {
+  const { bs, conn, motionactivities, m } = members;
+  return unreadableOf({
+    battery_status: [bs, details.battery_status],
+    network_status: [conn, details.network_status],
+    type: [motionactivities, details.type],
+    tracking_mode: [m, details.tracking_mode],
+  });
 }
 
 function readDetails(members: Members, message: ClientMessage): PointDetails {
   const { headers } = message;
-  const velocity = readMagnitude(members.vel);
-  const verticalAccuracy = readPositive(members.vac);
-  const altitude = readNumber(members.alt);
-  const bearing = readMagnitude(members.cog);
+  const velocity = readMagnitudeOrNaN(members.vel);
+  const verticalAccuracy = readPositiveOrNaN(members.vac);
+  const altitude = readNumberOrNaN(members.alt);
+  const bearing = readMagnitudeOrNaN(members.cog);
   return knownDetails({
-    horizontal_accuracy: readPositive(members.acc),
+    horizontal_accuracy: readPositiveOrNaN(members.acc),
     vertical_accuracy: verticalAccuracy,
     // iOS says 0 where it doesn't know.
     altitude: altitude === 0 && verticalAccuracy === null ? null : altitude,
     speed: velocity === null ? null : metersPerSecond(velocity, speedUnitOf(members, message)),
     // North, or not known: who moves knows where to.
     bearing: bearing === 0 && !(velocity !== null && velocity > 0) ? null : bearing,
-    battery_level: readMagnitude(members.batt),
+    battery_level: readMagnitudeOrNaN(members.batt),
     battery_status: readBatteryStatus(members.bs),
     network_status: readNetwork(members.conn),
     type: readMovement(members.motionactivities),

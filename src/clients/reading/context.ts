@@ -1,7 +1,6 @@
 import type { ClientMessage } from "../client.ts";
 import type { SpeedUnit } from "./speed.ts";
 import { readOs } from "./states.ts";
-import { readTimeMs } from "./time.ts";
 
 /** What the points of a message share. */
 export interface MessageContext {
@@ -10,6 +9,8 @@ export interface MessageContext {
   readonly user: string | null;
   readonly os: string | null;
   readonly speedUnit: SpeedUnit;
+  /** What the operator says speeds are in; null if that is left to the client. */
+  readonly givenUnit: SpeedUnit | null;
 }
 
 /** Speeds are in the client's unit unless the operator says otherwise. */
@@ -20,11 +21,6 @@ export function contextOf(message: ClientMessage, clientUnit: SpeedUnit): Messag
     user: basicUser,
     os: readOs(headers["user-agent"]),
     speedUnit: speedUnit ?? clientUnit,
+    givenUnit: speedUnit,
   };
-}
-
-/** For clients that leave out the time where it is now. */
-export function timeOrArrivalMs(timestamp: unknown, { arrivedMs }: MessageContext): number | null {
-  const isTold = timestamp !== undefined && timestamp !== null && timestamp !== "";
-  return isTold ? readTimeMs(timestamp) : arrivedMs;
 }

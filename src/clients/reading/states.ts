@@ -1,3 +1,7 @@
+import { listOf } from "../content.ts";
+import type { ClientPoint } from "../point.ts";
+import { isTold } from "./values.ts";
+
 /*
  * What clients say in words about a battery and a movement, in ours.
  */
@@ -71,4 +75,26 @@ export function readOs(userAgent: string | undefined): "android" | "ios" | null 
 /** The number at the end of `Owntracks-Android/<flavour>/<code>`. */
 export function readAppVersionCode(userAgent: string | undefined): string | null {
   return /^Owntracks-Android\/[^/]*\/(\d{1,20})$/.exec(userAgent ?? "")?.[1] ?? null;
+}
+
+/** How clients say of a state that they don't know it. */
+const UNKNOWN_STATES = new Set<unknown>([0, "0", "unknown", "unavailable", "none"]);
+
+/** Which of some fields were sent as something that can't be read: pairs of what was sent, and what was made of it. */
+export function unreadableOf(
+  fields: Readonly<Record<string, readonly [sent: unknown, read: unknown]>>,
+): Pick<ClientPoint, "unreadable"> {
+  const unreadable = Object.keys(fields).filter((name) => {
+    const [sent, read] = fields[name]!;
+    return (read ?? null) === null && !saysNothing(sent);
+  });
+  return unreadable.length === 0 ? {} : { unreadable };
+}
+
+function saysNothing(sent: unknown): boolean {
+  for (const value of listOf(sent) ?? [sent]) {
+    const isUnknown = UNKNOWN_STATES.has(typeof value === "string" ? value.trim().toLowerCase() : value);
+    if (isTold(value) && !isUnknown) return false;
+  }
+  return true;
 }

@@ -1,4 +1,4 @@
-import { readNumber } from "./values.ts";
+import { isTold, readNumber } from "./values.ts";
 
 /** Numbers below are Unix seconds (until the year 5138), numbers below the other are milliseconds. */
 export const SECONDS_BELOW = 1e11;
@@ -11,21 +11,32 @@ const ISO = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?) ?(Z|
 
 /** Unix ms, whole; null where it can't be read. A time before 1970 is none that a phone means. */
 export function readTimeMs(value: unknown): number | null {
+  const timeMs = timeMsOf(value);
+  return Number.isFinite(timeMs) ? timeMs : null;
+}
+
+/** Like `readTimeMs`, but NaN if there is something that is no time, and infinite if that is no time of a phone. */
+export function readTimeMsOrNaN(value: unknown): number | null {
+  return isTold(value) ? timeMsOf(value) : null;
+}
+
+function timeMsOf(value: unknown): number {
   const wholeSecondMs = typeof value === "string" ? readWholeSecondMs(value) : Number.NaN;
   if (!Number.isNaN(wholeSecondMs)) return wholeSecondMs;
   const number = readNumber(value);
   if (number !== null) return fromNumber(number);
-  if (typeof value !== "string") return null;
+  if (typeof value !== "string") return Number.NaN;
   const iso = ISO.exec(value.trim());
-  if (iso === null) return null;
+  if (iso === null) return Number.NaN;
   const [, date = "", clock, zone = "Z"] = iso;
-  if (!isDay(Number(date.slice(0, 4)), twoDigits(date, 5), twoDigits(date, 8))) return null;
+  if (!isDay(Number(date.slice(0, 4)), twoDigits(date, 5), twoDigits(date, 8))) return Number.NaN;
   const timeMs = Date.parse(`${date}T${clock}${withColon(zone)}`);
-  return Number.isFinite(timeMs) && timeMs > 0 ? timeMs : null;
+  return timeMs > 0 || Number.isNaN(timeMs) ? timeMs : Number.NEGATIVE_INFINITY;
 }
 
-function fromNumber(number: number): number | null {
-  if (number <= 0 || number >= MILLISECONDS_BELOW) return null;
+function fromNumber(number: number): number {
+  if (number <= 0) return Number.NEGATIVE_INFINITY;
+  if (number >= MILLISECONDS_BELOW) return Number.POSITIVE_INFINITY;
   return Math.trunc(number < SECONDS_BELOW ? number * 1000 : number);
 }
 

@@ -22,18 +22,32 @@ export function readNumber(value: unknown): number | null {
   return Number.isFinite(number) ? number : null;
 }
 
-/** A finite number; null where there is nothing, NaN where there is something that is no number. */
-export function readNumberOrNaN(value: unknown): number | null {
-  if (value === undefined || value === null) return null;
-  const number = readNumber(value);
-  if (number !== null) return number;
-  return typeof value === "string" && value.trim() === "" ? null : Number.NaN;
+/** Whether a value says anything: clients send null or an empty text in place of what they don't know. */
+export function isTold(value: unknown): boolean {
+  return value !== undefined && value !== null && !(typeof value === "string" && value.trim() === "");
 }
 
-/** Like `readNumberOrNaN`, and null below zero, where programs say that they don't know. */
+/** The first of some values that says anything; null if none does. */
+export function firstTold(...values: readonly unknown[]): unknown {
+  return values.find(isTold) ?? null;
+}
+
+/** A finite number; null if there is nothing, NaN if there is something that is no such number. */
+export function readNumberOrNaN(value: unknown): number | null {
+  const number = readNumber(value);
+  return number === null && isTold(value) ? Number.NaN : number;
+}
+
+/** Like `readNumberOrNaN`, but null below zero, where clients say that they don't know. */
 export function readMagnitudeOrNaN(value: unknown): number | null {
   const number = readNumberOrNaN(value);
   return number !== null && number < 0 ? null : number;
+}
+
+/** Like `readNumberOrNaN`, but null at zero and below, for clients that write 0 where they don't know. */
+export function readPositiveOrNaN(value: unknown): number | null {
+  const number = readNumberOrNaN(value);
+  return number !== null && number <= 0 ? null : number;
 }
 
 /** A number that can't be negative; below zero clients say that they don't know. */

@@ -1,17 +1,19 @@
-import type { PointDetails } from "../point.ts";
-import { type MessageContext, timeOrArrivalMs } from "../reading/context.ts";
+import type { MessageContext } from "../reading/context.ts";
 import { knownDetails } from "../reading/details.ts";
 import { type Found, HEARTBEAT, UNKNOWN_SHAPE } from "../reading/found.ts";
 import { isMembers, type Members, membersOf } from "../reading/members.ts";
-import { readSpeed } from "../reading/speed.ts";
-import { readBatteryStatus, readIsMoving, readMovement } from "../reading/states.ts";
+import { claimOf } from "../reading/names.ts";
+import { readSpeedOrNaN } from "../reading/speed.ts";
+import { readBatteryStatus, readIsMoving, readMovement, unreadableOf } from "../reading/states.ts";
+import { timeOrArrival } from "../reading/told-time.ts";
 import {
+  firstTold,
+  isTold,
   percentOf,
   readBoolean,
-  readMagnitude,
-  readNumber,
-  readPositive,
-  readText,
+  readMagnitudeOrNaN,
+  readNumberOrNaN,
+  readPositiveOrNaN,
 } from "../reading/values.ts";
 
 /** Whether a body is Traccar Client 9's by its shape. */
@@ -26,15 +28,15 @@ export function hasCoords(value: unknown): boolean {
 export function findInLocation(body: Members, context: MessageContext): Found {
   const location = membersOf(body.location);
   const coords = isMembers(location.coords) ? location.coords : location;
-  if ((coords.latitude ?? coords.longitude ?? null) === null)
-    return (coords.lat ?? coords.lon ?? null) === null ? HEARTBEAT : UNKNOWN_SHAPE;
+  const claim = claimOf(context.user, body.device_id);
+  if (!isTold(coords.latitude) && !isTold(coords.longitude))
+    return isTold(coords.lat) || isTold(coords.lon) ? UNKNOWN_SHAPE : HEARTBEAT;
   return {
-    device: readText(body.device_id),
-    user: context.user,
-    timestampMs: timeOrArrivalMs(location.timestamp, context),
-    latitude: readNumber(coords.latitude),
-    longitude: readNumber(coords.longitude),
-    details: readDetails({ body, location, coords }, context),
+    ...claim,
+    ...timeOrArrival(context, location, coords, body),
+    latitude: readNumberOrNaN(coords.latitude),
+    longitude: readNumberOrNaN(coords.longitude),
+    ...readDetails({ body, location, coords }, context),
   };
 }
 
@@ -46,20 +48,30 @@ function readDetails(
     coords,
   }: { readonly body: Members; readonly location: Members; readonly coords: Members },
   { speedUnit, os }: MessageContext,
-): PointDetails {
+) {
   const battery = membersOf(location.battery ?? body.battery);
-  const level = readMagnitude(battery.level);
+  const level = readMagnitudeOrNaN(battery.level);
   const activity = membersOf(location.activity ?? body.activity);
-  return knownDetails({
-    horizontal_accuracy: readPositive(coords.accuracy),
-    vertical_accuracy: readMagnitude(coords.altitude_accuracy),
-    altitude: readNumber(coords.altitude),
-    speed: readSpeed(coords.speed, speedUnit),
-    bearing: readMagnitude(coords.heading),
-    battery_level: level === null ? null : percentOf(level),
-    battery_status: readBatteryStatus(battery.is_charging),
-    type: readMovement(activity.type) ?? readIsMoving(location.is_moving),
-    is_mock: readBoolean(location.mock),
-    os,
-  });
+  const battery_status = readBatteryStatus(battery.is_charging);
+  const type = readMovement(activity.type) ?? readIsMoving(location.is_moving);
+  const is_mock = readBoolean(location.mock);
+  return {
+    ...unreadableOf({
+      battery_status: [battery.is_charging, battery_status],
+      type: [firstTold(activity.type, location.is_moving), type],
+      is_mock: [location.mock, is_mock],
+    }),
+    details: knownDetails({
+      horizontal_accuracy: readPositiveOrNaN(coords.accuracy),
+      vertical_accuracy: readMagnitudeOrNaN(coords.altitude_accuracy),
+      altitude: readNumberOrNaN(coords.altitude),
+      speed: readSpeedOrNaN(coords.speed, speedUnit),
+      bearing: readMagnitudeOrNaN(coords.heading),
+      battery_level: level === null ? null : percentOf(level),
+      battery_status,
+      type,
+      is_mock,
+      os,
+    }),
+  };
 }

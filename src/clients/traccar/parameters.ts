@@ -1,11 +1,21 @@
 import type { PointDetails } from "../point.ts";
-import { type MessageContext, timeOrArrivalMs } from "../reading/context.ts";
+import type { MessageContext } from "../reading/context.ts";
 import { knownDetails } from "../reading/details.ts";
 import { type Found, HEARTBEAT, NO_FIX, UNKNOWN_SHAPE } from "../reading/found.ts";
 import type { Members } from "../reading/members.ts";
-import { readSpeed } from "../reading/speed.ts";
-import { readBatteryStatus } from "../reading/states.ts";
-import { readBoolean, readMagnitude, readNumber, readPositive, readText } from "../reading/values.ts";
+import { claimOf } from "../reading/names.ts";
+import { readSpeedOrNaN } from "../reading/speed.ts";
+import { readBatteryStatus, unreadableOf } from "../reading/states.ts";
+import { readTime, timeOrArrival } from "../reading/told-time.ts";
+import {
+  firstTold,
+  isTold,
+  readBoolean,
+  readMagnitudeOrNaN,
+  readNumberOrNaN,
+  readPositiveOrNaN,
+  readText,
+} from "../reading/values.ts";
 
 /**
  * Finds the point of `id=…&lat=…&lon=…&timestamp=…` of Traccar Client 8 and 10, by the other names too that Traccar's
@@ -13,22 +23,25 @@ import { readBoolean, readMagnitude, readNumber, readPositive, readText } from "
  */
 export function findInParameters(told: Members, context: MessageContext): Found {
   const position = positionOf(told);
+  const claim = claimOf(context.user, told.id, told.deviceid);
   if (position === null) {
     // Version 10 has no position while it has no fix. Who tells neither device nor time speaks another language, as
     // does who tells a position by other names.
-    const isOther = (told.id ?? told.deviceid ?? told.timestamp ?? null) === null;
-    return isOther || (told.latitude ?? told.longitude ?? null) !== null ? UNKNOWN_SHAPE : HEARTBEAT;
+    const isOther = !isTold(told.id) && !isTold(told.deviceid) && readTime(told) === null;
+    return isOther || isTold(told.latitude) || isTold(told.longitude) ? UNKNOWN_SHAPE : HEARTBEAT;
   }
-  if (readBoolean(told.valid) === false) return NO_FIX;
+  const isValid = readBoolean(told.valid);
+  if (isValid === false) return NO_FIX;
+  // Nobody knows whether that is a fix.
+  if (isValid === null && isTold(told.valid)) return { refused: "bad_coordinates", from: claim };
   const driver = readText(told.driverUniqueId);
   return {
-    device: readText(told.id) ?? readText(told.deviceid),
-    user: context.user,
+    ...claim,
     ...(driver !== null && { driver }),
-    timestampMs: timeOrArrivalMs(told.timestamp, context),
-    latitude: readNumber(position.latitude),
-    longitude: readNumber(position.longitude),
-    details: readDetails(told, context),
+    ...timeOrArrival(context, told),
+    latitude: readNumberOrNaN(position.latitude),
+    longitude: readNumberOrNaN(position.longitude),
+    ...readDetails(told, context),
   };
 }
 
@@ -37,24 +50,43 @@ function positionOf(told: Members): { readonly latitude: unknown; readonly longi
     const [latitude, longitude] = told.location.split(",", 2);
     return { latitude, longitude };
   }
-  return (told.lat ?? told.lon ?? null) === null ? null : { latitude: told.lat, longitude: told.lon };
+  return isTold(told.lat) || isTold(told.lon) ? { latitude: told.lat, longitude: told.lon } : null;
 }
 
-function readDetails(told: Members, { speedUnit, os }: MessageContext): PointDetails {
-  const accuracy = told.accuracy ?? told.hacc;
-  const speed = readSpeed(told.speed, speedUnit);
-  const bearing = readMagnitude(told.bearing ?? told.heading);
+function readDetails(told: Members, context: MessageContext) {
+  const { os } = context;
+  const accuracy = readNumberOrNaN(firstTold(told.accuracy, told.hacc, told.acc));
+  const speed = readSpeed(told, context);
+  const bearing = readMagnitudeOrNaN(firstTold(told.bearing, told.heading, told.cog));
   // Version 8 for Android writes 0 for all three where its fix has none of them.
-  const isUnknown = speed === 0 && bearing === 0 && readNumber(accuracy) === 0;
-  return knownDetails({
-    horizontal_accuracy: readPositive(accuracy),
-    vertical_accuracy: readPositive(told.vacc),
-    altitude: readNumber(told.altitude),
+  const isUnknown = speed === 0 && bearing === 0 && accuracy === 0;
+  const battery = firstTold(told.charge, told.bs);
+  const battery_status = readBatteryStatus(battery);
+  const is_mock = readBoolean(told.mock);
+  const details: PointDetails = knownDetails({
+    horizontal_accuracy: readPositiveOrNaN(accuracy),
+    vertical_accuracy: readPositiveOrNaN(firstTold(told.vacc, told.vac)),
+    altitude: readNumberOrNaN(firstTold(told.altitude, told.alt)),
     speed: isUnknown ? null : speed,
     bearing: isUnknown ? null : bearing,
-    battery_level: readMagnitude(told.batt),
-    battery_status: readBatteryStatus(told.charge),
-    is_mock: readBoolean(told.mock),
+    battery_level: readMagnitudeOrNaN(firstTold(told.batt, told.bat)),
+    battery_status,
+    is_mock,
     os,
   });
+  return {
+    ...unreadableOf({
+      battery_status: [battery, battery_status],
+      is_mock: [told.mock, is_mock],
+      user_id: [told.driverUniqueId, readText(told.driverUniqueId)],
+    }),
+    details,
+  };
+}
+
+/** Other apps call it `vel` or `spd`, each in a unit of its own: that can be read only if the operator says which. */
+function readSpeed(told: Members, { speedUnit, givenUnit }: MessageContext): number | null {
+  const other = firstTold(told.vel, told.spd);
+  if (isTold(told.speed) || other === null) return readSpeedOrNaN(told.speed, speedUnit);
+  return givenUnit === null ? Number.NaN : readSpeedOrNaN(other, givenUnit);
 }

@@ -1,12 +1,14 @@
 import type { Steps } from "../../lib/schedule/steps.ts";
 import { type Client, type ClientMessage, plainFailure } from "../client.ts";
-import type { PointDetails, PointSink } from "../point.ts";
+import type { PointSink } from "../point.ts";
 import { contextOf, type MessageContext } from "../reading/context.ts";
 import { readFlat } from "../reading/flat.ts";
 import { type Found, NO_FIX, UNKNOWN_SHAPE } from "../reading/found.ts";
 import { isMembers, type Members, membersOf } from "../reading/members.ts";
-import { readTimeMs } from "../reading/time.ts";
-import { readNumber, readText } from "../reading/values.ts";
+import { claimOf } from "../reading/names.ts";
+import { unreadableOf } from "../reading/states.ts";
+import { readTimeMsOrNaN } from "../reading/time.ts";
+import { isTold, readBoolean, readNumberOrNaN } from "../reading/values.ts";
 import { readPositionDetails } from "./position.ts";
 
 /** A Traccar server that forwards the positions it takes in, as JSON: `{"position": {…}, "device": {…}}`. */
@@ -35,22 +37,27 @@ function* readForwarded(message: ClientMessage, sink: PointSink): Steps<void> {
 function findPoint(body: Members, context: MessageContext): Found {
   const { position } = body;
   if (!isMembers(position)) return UNKNOWN_SHAPE;
-  const latitude = readNumber(position.latitude);
-  const longitude = readNumber(position.longitude);
+  const claim = claimOf(context.user, membersOf(body.device).uniqueId);
+  const isValid = readBoolean(position.valid);
+  const latitude = readNumberOrNaN(position.latitude);
+  const longitude = readNumberOrNaN(position.longitude);
   // The server forwards what it knows last where a device has no fix, and 0 where it knows nothing.
-  if (position.valid === false || (latitude === 0 && longitude === 0)) return NO_FIX;
+  if (isValid === false || (latitude === 0 && longitude === 0)) return NO_FIX;
+  // Nobody knows whether that is a fix.
+  if (isValid === null && isTold(position.valid)) return { refused: "bad_coordinates", from: claim };
   return {
-    device: readText(membersOf(body.device).uniqueId),
-    user: context.user,
-    timestampMs: readTimeMs(position.fixTime),
+    ...claim,
+    timestampMs: readTimeMsOrNaN(position.fixTime),
     latitude,
     longitude,
-    details: readDetails(position, context),
+    ...readDetails(position, context),
   };
 }
 
-function readDetails(position: Members, { speedUnit, os }: MessageContext): PointDetails {
+function readDetails(position: Members, { speedUnit, os }: MessageContext) {
   const details = readPositionDetails(position, speedUnit);
   if (os !== null) details.os = os;
-  return details;
+  const { charge, motion } = membersOf(position.attributes);
+  const { battery_status, type } = details;
+  return { ...unreadableOf({ battery_status: [charge, battery_status], type: [motion, type] }), details };
 }

@@ -3,7 +3,10 @@ import type { PointCollector } from "./point-collector.ts";
 
 /** What became of a message's points. */
 interface CountedMessage {
-  readonly collected: Pick<PointCollector, "refused" | "skipped" | "leftOut" | "rolledOver">;
+  readonly collected: Pick<
+    PointCollector,
+    "refused" | "skipped" | "leftOut" | "timedByArrival" | "rolledOver"
+  >;
   readonly accepted: number;
   readonly duplicates: number;
 }
@@ -13,7 +16,9 @@ export class MessageCounts {
   /** By client and by what became of it. */
   readonly messages = new Map<ClientName, number>();
   readonly points = new Map<ClientName, PointCounts>();
-  /** Optional fields that were left out, since they were out of their bounds. */
+  /** Points that had no time, and so have that of their arrival. */
+  timesOfArrival = 0;
+  /** Optional fields that were left out, since they could not be read or were out of their bounds. */
   leftOutFields = 0;
   /** Times that were set right by 1024 weeks. */
   rolledOverTimes = 0;
@@ -25,7 +30,8 @@ export class MessageCounts {
     points.duplicates += duplicates;
     points.refused += collected.refused.length;
     for (const count of collected.skipped.values()) points.skipped += count;
-    for (const count of collected.leftOut.values()) this.leftOutFields += count;
+    for (const { count } of collected.leftOut) this.leftOutFields += count;
+    this.timesOfArrival += collected.timedByArrival;
     this.rolledOverTimes += collected.rolledOver;
   }
 

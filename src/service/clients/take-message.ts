@@ -1,6 +1,7 @@
 import { readerOf } from "../../clients/by-shape.ts";
 import type { Client } from "../../clients/client.ts";
 import { maybeSettings } from "../../clients/owntracks/settings.ts";
+import type { ValueFault } from "../../clients/point.ts";
 import type { RefusedMessage } from "../../clients/refused-message.ts";
 import type { Doctor } from "../../doctor/doctor.ts";
 import type { TakenReports } from "../../doctor/taken-reports.ts";
@@ -107,11 +108,21 @@ function* readPoints(
   return collected.batches();
 }
 
+const FAULT_WORDS: Readonly<Record<ValueFault, string>> = {
+  absent: "absent",
+  unreadable: "there, but can't be read",
+  out_of_range: "out of range",
+};
+
 /** What the doctor is told. */
 function takenReports(arrivedMs: number, { collected, batches, duplicates }: TakenMessage): TakenReports {
-  const { skipped, leftOut } = collected;
-  const refused = collected.refused.map(({ deviceId, reason, raw, index }) => {
-    return { deviceId, reason, detail: null, position: raw === undefined ? null : `points[${index}]` };
-  });
-  return { arrivedMs, batches, duplicates, refused, skipped, leftOut };
+  const { skipped, leftOut, timedByArrival } = collected;
+  const refused = collected.refused.map(({ deviceId, reason, raw, index, fault }) => ({
+    deviceId,
+    reason,
+    fault: fault?.fault ?? null,
+    detail: fault === null ? null : `${fault.field} is ${FAULT_WORDS[fault.fault]}`,
+    position: raw === undefined ? null : `points[${index}]`,
+  }));
+  return { arrivedMs, batches, duplicates, refused, skipped, leftOut, timedByArrival };
 }

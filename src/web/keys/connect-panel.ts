@@ -1,9 +1,17 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { dialog } from "../shell/dialog.ts";
 import { agoText } from "../time/format.ts";
+import { unitsOf } from "../units/units.ts";
 import type { Connect, MadePhone } from "./connect.ts";
 import { copyField, copyLines } from "./copy-field.ts";
-import { leftOutText, placeText, refusalText, understoodText } from "./heard.ts";
+import {
+  type HeardRequest,
+  leftOutText,
+  placeText,
+  refusalText,
+  speedAdvice,
+  understoodText,
+} from "./heard.ts";
 import { keyList } from "./key-list.ts";
 import { isLoopback, PHONE_APPS } from "./phone-apps.ts";
 import { qrCode } from "./qr-code.ts";
@@ -138,8 +146,14 @@ function firstReport({ report, made }: Connect): TemplateResult {
   const when = `${made!.key.device_id} reported ${agoText(atMs, Date.now())}`;
   if (refusal !== null) return html`<p role="status">${when}.</p><p class="fault">${refusal}</p>`;
   return html`<p role="status"><strong>${when}, ${placeText(latitude!, longitude!)}</strong></p>
-    ${request?.newest === undefined ? nothing : html`<p>Understood: ${understoodText(request.newest)}.</p>`}
+    ${request?.newest === undefined ? nothing : understood(request.newest)}
     ${leftOut === null ? nothing : html`<p class="soft">${leftOut}</p>`}`;
+}
+
+function understood(report: NonNullable<HeardRequest["newest"]>): TemplateResult {
+  const advice = speedAdvice(report);
+  return html`<p>Understood: ${understoodText(report, unitsOf(navigator.language))}.</p>
+    ${advice === null ? nothing : html`<p class="soft">${advice}</p>`}`;
 }
 
 function phoneKeys({ keys, zone }: Connect): TemplateResult {

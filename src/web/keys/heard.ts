@@ -1,4 +1,4 @@
-import { distanceText } from "../units/units.ts";
+import { distanceText, heightText, speedText, type Units } from "../units/units.ts";
 
 /*
  * What the server heard of a device, in words.
@@ -14,7 +14,13 @@ export interface HeardRequest {
   readonly newest?: Readonly<Record<string, string | number | boolean>>;
   readonly refused_count: number;
   readonly refused: readonly { readonly reason: string; readonly detail?: string }[];
-  readonly left_out: readonly { readonly field: string; readonly count: number }[];
+  readonly left_out: readonly {
+    readonly field: string;
+    readonly reason: "absent" | "unreadable" | "out_of_range";
+    readonly count: number;
+  }[];
+  /** Reports that have the time of their arrival, since they came without one. */
+  readonly timed_by_arrival: number;
   readonly skipped: readonly { readonly what: string; readonly count: number }[];
 }
 
@@ -34,16 +40,19 @@ const REFUSALS: Readonly<Record<string, string>> = {
 };
 
 /** As in "speed 3 m/s, battery 81 %": what was understood besides where and when. */
-export function understoodText(report: Readonly<Record<string, string | number | boolean>>): string {
+export function understoodText(
+  report: Readonly<Record<string, string | number | boolean>>,
+  units: Units,
+): string {
   const said: string[] = [];
   const add = (field: string, words: (value: string | number | boolean) => string) => {
     const value = report[field];
     if (value !== undefined) said.push(words(value));
   };
-  add("speed", (value) => `speed ${rounded(value)} m/s`);
+  add("speed", (value) => `speed ${speedText(Number(value), units)}`);
   add("bearing", (value) => `heading ${rounded(value)}°`);
-  add("altitude", (value) => `altitude ${rounded(value)} m`);
-  add("horizontal_accuracy", (value) => `within ${distanceText(Number(value), "metric")}`);
+  add("altitude", (value) => `altitude ${heightText(Number(value), units)}`);
+  add("horizontal_accuracy", (value) => `within ${distanceText(Number(value), units)}`);
   add("battery_level", (value) => `battery ${rounded(value)} %`);
   add("battery_status", String);
   add("type", (value) => String(value).toLowerCase());
@@ -69,10 +78,25 @@ export function refusalText({ taken, refused, refused_count, skipped }: HeardReq
   return `${which} could not be used: ${why}${detail}.`;
 }
 
-/** What was left out of a request's reports; null where nothing was. */
-export function leftOutText({ left_out }: HeardRequest): string | null {
-  if (left_out.length === 0) return null;
-  return `Left out, since their values can't be: ${left_out.map(({ field }) => field).join(", ")}.`;
+/** What a request's reports lack, and why; null if they lack nothing. */
+export function leftOutText({ left_out, timed_by_arrival }: HeardRequest): string | null {
+  const said: string[] = [];
+  const fields = left_out.map(({ field, reason }) => `${field} (${LEFT_OUT_FOR[reason]})`);
+  if (fields.length > 0) said.push(`Left out: ${fields.join(", ")}.`);
+  if (timed_by_arrival > 0) said.push("It came without a time, so it has that of its arrival.");
+  return said.length === 0 ? null : said.join(" ");
+}
+
+const LEFT_OUT_FOR = {
+  absent: "absent",
+  unreadable: "can't be read",
+  out_of_range: "out of range",
+} as const;
+
+/** What to do about a speed that is wrong; null if the report has none. */
+export function speedAdvice(report: Readonly<Record<string, unknown>>): string | null {
+  if (report.speed === undefined) return null;
+  return "If the speed is wrong, add ?speed_unit=kmh (or mps, kn, mph) to the address: it says what the app sends.";
 }
 
 function rounded(value: string | number | boolean): string {

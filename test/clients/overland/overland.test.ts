@@ -168,7 +168,7 @@ describe("a batch of Overland", () => {
 
   test("hands on coordinates that can't be read, for the reason to be named", () => {
     const [point] = read('{"locations":[{"geometry":{"coordinates":["east"]},"properties":{}}]}').points;
-    expect(point).toMatchObject({ latitude: null, longitude: null, timestampMs: null });
+    expect(point).toMatchObject({ latitude: null, longitude: Number.NaN, timestampMs: null });
   });
 });
 

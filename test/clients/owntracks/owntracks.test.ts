@@ -97,7 +97,9 @@ describe("a position", () => {
   test("that is left out by half lies on the equator or at Greenwich, one that is null nowhere", () => {
     expect(pointOf({ lat: undefined })).toMatchObject({ latitude: 0, longitude: 13.4 });
     expect(pointOf({ lat: null })).toMatchObject({ latitude: null, longitude: 13.4 });
-    expect(pointOf({ lat: "north" })).toMatchObject({ latitude: null });
+    expect(pointOf({ lat: "north" })).toMatchObject({ latitude: Number.NaN });
+    // By another name it is not left out.
+    expect(pointOf({ lon: undefined, lng: 13.4 })).toMatchObject({ longitude: null });
     expect(pointOf({ lat: "52.5" })).toMatchObject({ latitude: 52.5 });
     for (const nowhere of [
       { lat: undefined, lon: undefined },

@@ -220,7 +220,7 @@ describe("samples of the Android app's own tests", () => {
     ["valid_location_message", "xx", null, 1_778_266_175_000, { speed: 0, battery_level: 98 }],
     ["valid_location_message_with_topic", null, null, 1_778_266_175_000, {}],
     ["invalid_location_message_missing_tid_and_topic", null, null, 1_778_266_175_000, {}],
-    ["invalid_location_message_zero_timestamp", "xx", null, null, {}],
+    ["invalid_location_message_zero_timestamp", "xx", null, Number.NEGATIVE_INFINITY, {}],
   ])("%s", (name, device, user, timestampMs, details) => {
     expect(read(`owntracks-android/${name}.json`).points).toEqual([
       {

@@ -250,11 +250,12 @@ test("what Traccar's own server takes is taken, as it reads it", () => {
     },
     { ...mountain, details: { altitude: 0, speed: 0, bearing: 0 } },
     mountain,
-    { ...mountain, timestampMs: ARRIVED_MS, details: { altitude: 0 } },
+    { ...mountain, timestampMs: ARRIVED_MS, isTimedByArrival: true, details: { altitude: 0 } },
     {
       ...shared,
       device: "861001000719969",
       timestampMs: ARRIVED_MS,
+      isTimedByArrival: true,
       latitude: 41.666667,
       longitude: -0.883333,
       details: { altitude: 350.059479, speed: 0, battery_level: 87 },
@@ -291,9 +292,82 @@ test("a query of nothing we know is refused as a whole, and a body that is no ob
   expect(collect(traccar, messageOf({ kind: "unreadable" })).refused[0]?.reason).toBe("bad_json");
 });
 
-test("a time that is told and can't be read is no time, and one that is not told is the arrival", () => {
-  expect(readQuery("id=7&lat=1&lon=2&timestamp=soon").points[0]?.timestampMs).toBeNull();
-  expect(readQuery("id=7&lat=1&lon=2&timestamp=").points[0]?.timestampMs).toBe(ARRIVED_MS);
+describe("a time", () => {
+  const body = (members: object) => JSON.stringify({ id: "7", lat: 1, lon: 2, ...members });
+  const nested = (members: object) =>
+    JSON.stringify({ location: { coords: { latitude: 1, longitude: 2 } }, ...members });
+
+  test.each(["timestamp", "tst", "time", "datetime", "ts", "fixTime"])(
+    "is read by the name of %s",
+    (name) => {
+      const point = { timestampMs: 1_770_000_000_000 };
+      for (const value of ["1770000000", "2026-02-02T02:40:00Z"]) {
+        expect(readQuery(`id=7&lat=1&lon=2&${name}=${value}`).points[0]).toMatchObject(point);
+        expect(readBody(body({ [name]: value })).points[0]).toMatchObject(point);
+        expect(readBody(nested({ [name]: value })).points[0]).toMatchObject(point);
+      }
+      expect(readQuery(`id=7&lat=1&lon=2&timestamp=&${name}=1770000000`).points[0]).toMatchObject(
+        name === "timestamp" ? {} : point,
+      );
+    },
+  );
+
+  test.each([
+    "timestamp=soon",
+    "timestamp=",
+    "tst=",
+    "time=12:40",
+    "gps_date=1",
+    "recorded_at=yesterday",
+    "device_clock=x",
+    "when=now",
+    // By its value alone.
+    "fix=1770000000",
+    "fix=1770000000123",
+    "fix=2026-02-02+02:40:00",
+  ])("that is there and can't be read is none: %s", (parameter) => {
+    const [name = "", value = ""] = parameter.split("=");
+    for (const { points } of [
+      readQuery(`id=7&lat=1&lon=2&${parameter}`),
+      readBody(`id=7&lat=1&lon=2&${parameter}`),
+      readBody(body({ [name]: value.replace("+", " ") })),
+      readBody(nested({ [name]: value.replace("+", " ") })),
+    ]) {
+      expect(points[0]?.timestampMs).toBeNaN();
+      expect(points[0]?.isTimedByArrival).toBeUndefined();
+    }
+  });
+
+  test("is that of the arrival where nothing could be one, and the point says so", () => {
+    for (const { points } of [
+      readQuery("id=1770000000&lat=1&lon=2&speed=3&rpm=933&timezone=UTC"),
+      readBody(body({ timestamp: null, uuid: "2026-02-02T02:40:00Z" })),
+      readBody(nested({ device_id: "1770000000", odometer: 1_770_000_000 })),
+    ]) {
+      expect(points[0]).toMatchObject({ timestampMs: ARRIVED_MS, isTimedByArrival: true });
+    }
+  });
+});
+
+test("accuracy and altitude are read by other apps' names, and a speed whose unit nobody knows is none", () => {
+  const query = "lat=52.52&lon=13.405&acc=3&alt=35&vel=36&batt=100&bs=1&tst=1770000000";
+  const details = {
+    horizontal_accuracy: 3,
+    altitude: 35,
+    battery_level: 100,
+    battery_status: "Not Charging",
+  };
+  expect(readQuery(query).points[0]).toMatchObject({
+    timestampMs: 1_770_000_000_000,
+    details: { ...details, speed: Number.NaN },
+  });
+  expect(readQuery(query, { speedUnit: "kmh" }).points[0]?.details.speed).toBe(10);
+});
+
+test("a position of which nobody knows whether it is a fix is refused", () => {
+  expect(readQuery("id=7&lat=1&lon=2&timestamp=1770000000&valid=perhaps").refused).toMatchObject([
+    { reason: "bad_coordinates" },
+  ]);
 });
 
 test("a driver is told beside the device, which is not named after them", () => {

@@ -85,7 +85,7 @@ test("GET /metrics counts what is found, by kind and of all apps, once a minute"
     expect(text).toContain("\nwherehouse_doctor_devices 2\n");
     return text.split("\n").filter((line) => line.startsWith("wherehouse_findings{"));
   };
-  const others = ["units", "repeats", "refused", "silent"].map(
+  const others = ["units", "repeats", "refused", "values", "arrival", "silent"].map(
     (kind) => `wherehouse_findings{kind="${kind}"} 0`,
   );
   expect(await counts()).toEqual([`wherehouse_findings{kind="clock"} 2`, ...others]);
@@ -108,7 +108,7 @@ describe("GET /api/v1/devices/{deviceId}/last-requests", () => {
     await app.post([good, { device_id: "bus", timestamp: NOON_MS, latitude: 91, longitude: 0 }]);
     const { status, body } = await app.get("/api/v1/devices/bus/last-requests");
     expect(status).toBe(200);
-    const others = { client: "native", newest: good, left_out: [], skipped: [] };
+    const others = { client: "native", newest: good, left_out: [], timed_by_arrival: 0, skipped: [] };
     expect(body as unknown).toEqual({
       success: true,
       device_id: "bus",
@@ -182,9 +182,41 @@ describe("GET /api/v1/devices/{deviceId}/last-requests", () => {
         refused_count: 1,
         refused: [{ reason: "null_island", position: "points[1]" }],
         duplicates: 0,
-        left_out: [{ field: "speed", count: 1 }],
+        left_out: [{ field: "speed", reason: "out_of_range", count: 1 }],
+        timed_by_arrival: 0,
         skipped: [{ what: "event", count: 1 }],
       },
+    ]);
+  });
+
+  test("names what can't be read, and says where the time of the arrival stands in", async () => {
+    const app = await createTestApp();
+    const sendTo = async (path: string, body: object) => {
+      const headers = { authorization: `Bearer ${app.keys.writer}`, "content-type": "application/json" };
+      const { status } = await app.fetch(path, { method: "POST", headers, body: JSON.stringify(body) });
+      expect(status).toBe(200);
+    };
+    const place = { lat: 53.4, lon: -2.9, tst: NOON_MS / 1000 };
+    const topic = "owntracks/a/b";
+    await sendTo("/ingest/owntracks", { _type: "location", ...place, topic, acc: "unknown", alt: "NaN" });
+    const [first] = (await app.get("/api/v1/devices/a%3Ab/last-requests")).body.requests as object[];
+    expect(first).toMatchObject({
+      taken: 1,
+      left_out: [
+        { field: "horizontal_accuracy", reason: "unreadable", count: 1 },
+        { field: "altitude", reason: "unreadable", count: 1 },
+      ],
+      timed_by_arrival: 0,
+    });
+
+    await sendTo("/ingest/traccar", { id: "van", lat: 53.4, lon: -2.9 });
+    await sendTo("/ingest/traccar", { id: "van", lat: 53.4, lon: -2.9, timestamp: "noon" });
+    await sendTo("/ingest/traccar", { id: "van", lat: 91, lon: -2.9, timestamp: NOON_MS });
+    const { requests } = (await app.get("/api/v1/devices/van/last-requests")).body;
+    expect(requests).toMatchObject([
+      { taken: 0, refused: [{ reason: "bad_coordinates", detail: "latitude is out of range" }] },
+      { taken: 0, refused: [{ reason: "no_time", detail: "timestamp is there, but can't be read" }] },
+      { taken: 1, timed_by_arrival: 1, newest: { timestamp: NOON_MS } },
     ]);
   });
 

@@ -94,26 +94,59 @@ describe("a position", () => {
 
 describe("an optional field", () => {
   test.each([
-    ["speed", 1_000_001],
-    ["speed", -1],
-    ["bearing", 360.5],
-    ["battery_level", 101],
-    ["altitude", -20_001],
-    ["horizontal_accuracy", Number.NaN],
-  ] as const)("%p of %p is left out, and costs no position", (name, value) => {
+    ["speed", 1_000_001, "out_of_range"],
+    ["speed", -1, "out_of_range"],
+    ["bearing", 360.5, "out_of_range"],
+    ["battery_level", 101, "out_of_range"],
+    ["altitude", -20_001, "out_of_range"],
+    ["horizontal_accuracy", Number.NaN, "unreadable"],
+  ] as const)("%p of %p is left out, and costs no position: %s", (name, value, fault) => {
     const collector = collect({ details: { [name]: value, type: "MOVING" } });
-    expect([...collector.leftOut]).toEqual([[name, 1]]);
+    expect([...collector.leftOut]).toEqual([{ field: name, fault, count: 1 }]);
     const [batch] = collector.batches();
     expect(batch?.numbers[numberIndex(name)]?.[0]).toBeNaN();
     expect(batch?.texts).toContain("MOVING");
   });
 });
 
+test("a text or flag that can't be read is left out, and counted beside the numbers", () => {
+  const collector = collect({ unreadable: ["battery_status"], details: { speed: Number.NaN } });
+  collector.add({ ...POINT, unreadable: ["battery_status"], details: { speed: 1e9 } }, RAW);
+  expect(collector.leftOut).toEqual([
+    { field: "speed", fault: "unreadable", count: 1 },
+    { field: "battery_status", fault: "unreadable", count: 2 },
+    { field: "speed", fault: "out_of_range", count: 1 },
+  ]);
+});
+
+test.each([
+  ["no_time", "timestamp", "absent", { timestampMs: null }],
+  ["no_time", "timestamp", "unreadable", { timestampMs: Number.NaN }],
+  ["no_time", "timestamp", "out_of_range", { timestampMs: Number.POSITIVE_INFINITY }],
+  ["bad_coordinates", "latitude", "absent", { latitude: null }],
+  ["bad_coordinates", "longitude", "unreadable", { longitude: Number.NaN }],
+  ["bad_coordinates", "longitude", "out_of_range", { longitude: 180.5 }],
+] as const)("a point that is refused as %s says of which value: %s is %s", (reason, field, fault, point) => {
+  expect(collect(point).refused).toMatchObject([{ reason, fault: { field, fault } }]);
+});
+
+test("a point that has the time of its arrival is counted", () => {
+  expect(collect({ isTimedByArrival: true }).timedByArrival).toBe(1);
+  expect(collect({ isTimedByArrival: true, latitude: 91 }).timedByArrival).toBe(0);
+  expect(collect({}).timedByArrival).toBe(0);
+});
+
+test("a device that is named by what is no name is refused, unless the key or the URL names it", () => {
+  expect(reasonOf({ device: null, isDeviceUnreadable: true })).toBe("bad_device");
+});
+
 test("points beside a refused one are kept, a thousand to a batch", () => {
   const collector = collect({ latitude: 91 });
   for (let i = 0; i < 2500; i++) collector.add({ ...POINT, timestampMs: NOW_MS - i }, RAW);
   expect(collector.batches().map(({ count }) => count)).toEqual([1000, 1000, 500]);
-  expect(collector.refused).toEqual([{ reason: "bad_coordinates", deviceId: "pixel", raw: RAW, index: 0 }]);
+  expect(collector.refused).toMatchObject([
+    { reason: "bad_coordinates", deviceId: "pixel", raw: RAW, index: 0 },
+  ]);
 });
 
 test("each point is its own device's and user's, whosever the one before it was", () => {

@@ -32,8 +32,8 @@ const finding = object({
     type: "string",
     enum: FINDING_KINDS,
     description: [
-      "Its clock is off, its speeds are in another unit, it repeats itself, most of its points are refused, or it is",
-      "silent for much longer than usual.",
+      "Its clock is off, its speeds are in another unit, it repeats itself, most of its points are refused, values of",
+      "them can't be used, they carry no time, or it is silent for much longer than usual.",
     ].join(" "),
   }),
   at: plain<number>({

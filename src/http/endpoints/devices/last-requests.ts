@@ -1,4 +1,5 @@
 import { CLIENT_NAMES } from "../../../clients/client.ts";
+import type { ValueFault } from "../../../clients/point.ts";
 import { type UnderstoodReport, understoodReport } from "../../../doctor/kept-report.ts";
 import type { NotedRequest } from "../../../doctor/last-requests.ts";
 import { findDevice } from "../../../service/find-device.ts";
@@ -40,16 +41,28 @@ const request = object({
   refused: list(
     object({
       reason: text("As the quarantine names it; `invalid` for what POST /ingest/v1/locations rejects."),
-      detail: optional(text("More about it; absent where the reason says all.")),
+      detail: optional(
+        text(
+          "More about it, such as which value is absent, can't be read or is out of range; absent if the reason says all.",
+        ),
+      ),
       position: optional(text("Where in the request it stood; absent where it is all of it.")),
     }),
   ),
   duplicates: count("Reports of the whole request, of all its devices, that changed nothing."),
   left_out: list(
     object({
-      field: text("An optional field that was left out of reports of the request, since its value can't be."),
+      field: text("An optional field that was left out of reports of the request."),
+      reason: plain<ValueFault>({
+        type: "string",
+        enum: ["unreadable", "out_of_range"],
+        description: "It is there, but can't be read, or it can't be so small or large.",
+      }),
       count: count("How often."),
     }),
+  ),
+  timed_by_arrival: count(
+    "Reports of the request that have the time of their arrival, since the request has nothing that could be a time.",
   ),
   skipped: list(
     object({
@@ -96,7 +109,8 @@ export const deviceLastRequests = queryEndpoint({
           refused_count: 1,
           refused: [{ reason: "null_island", position: "points[3]" }],
           duplicates: 0,
-          left_out: [{ field: "speed", count: 1 }],
+          left_out: [{ field: "speed", reason: "unreadable", count: 1 }],
+          timed_by_arrival: 0,
           skipped: [{ what: "visit", count: 1 }],
         },
       ],
@@ -126,7 +140,7 @@ export function presentRequests(requests: readonly NotedRequest[]): ValueOf<type
 }
 
 function presented({ message, taken, newest, refusedCount, refused }: NotedRequest): ValueOf<typeof request> {
-  const { arrivedMs, client, duplicates, leftOut, skipped } = message;
+  const { arrivedMs, client, duplicates, leftOut, timedByArrival, skipped } = message;
   const report = newest === null ? undefined : understoodReport(newest);
   return {
     received: arrivedMs,
@@ -139,7 +153,8 @@ function presented({ message, taken, newest, refusedCount, refused }: NotedReque
       return { reason, detail: detail ?? undefined, position: position ?? undefined };
     }),
     duplicates,
-    left_out: leftOut.map(({ name, count }) => ({ field: name, count })),
+    left_out: leftOut.map(({ field, fault, count }) => ({ field, reason: fault, count })),
+    timed_by_arrival: timedByArrival,
     skipped: skipped.map(({ name, count }) => ({ what: name, count })),
   };
 }

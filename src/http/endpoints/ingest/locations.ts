@@ -213,7 +213,13 @@ function takenReports(
   duplicates: number,
 ): TakenReports {
   const refused = rejected.map(({ index, deviceId = null, message }) => {
-    return { deviceId, reason: "invalid", detail: message, position: `locations[${index}]` } as const;
+    return {
+      deviceId,
+      reason: "invalid",
+      fault: null,
+      detail: message,
+      position: `locations[${index}]`,
+    } as const;
   });
-  return { arrivedMs, batches, duplicates, refused, skipped: NONE, leftOut: NONE };
+  return { arrivedMs, batches, duplicates, refused, skipped: NONE, leftOut: [], timedByArrival: 0 };
 }
