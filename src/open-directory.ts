@@ -130,7 +130,7 @@ export interface OpenDirectoryOptions {
   readonly stream?: DirectoryStream;
   /** Where DuckDB finds the archive and may write drafts; left out, that is the archive itself. */
   readonly archiveDisk?: ArchiveDisk;
-  /** Begins the process that makes parts; left out, parts are made in this one. */
+  /** Begins the processes that make parts and exports; left out, both are made in this one. */
   readonly startHelper?: StartHelper;
   /** Left out, the directory has databases of its own. */
   readonly archiveEngine?: ArchiveEngine;
@@ -371,9 +371,11 @@ function createSchedule(options: OpenDirectoryOptions, parts: SealParts): SealSc
 }
 
 function createDirectoryExports(options: OpenDirectoryOptions, disk: ArchiveDisk, archive: Archive): Exports {
-  const { dataDir, files, hot, clock, retention, scheduler } = options;
+  const { dataDir, files, hot, clock, retention, scheduler, events, startHelper = null } = options;
   const { damaged } = directoryPaths(dataDir);
   return createExports({
+    startHelper,
+    onNote: events.onArchiveNote,
     hot,
     clock,
     retention,

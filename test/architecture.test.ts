@@ -8,7 +8,7 @@ import { dirname, join, relative, resolve } from "node:path";
  * interfaces, but what speaks to the machine is imported by `app.ts`, `main.ts`, `cli` and `runtime` alone.
  */
 const ROWS: readonly (readonly string[])[] = [
-  ["main", "part-maker", "web"],
+  ["main", "part-maker", "export-maker", "web"],
   ["cli"],
   ["app"],
   ["open-directory"],

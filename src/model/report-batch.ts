@@ -43,13 +43,6 @@ export function sliceReports(batch: ReportBatch, from: number): ReportBatch {
   };
 }
 
-/** What moves to another thread instead of being copied; columns may share a buffer. */
-export function batchBuffers(batch: ReportBatch): ArrayBuffer[] {
-  const { device, timestampMs, numbers, profiles, profile, states, state } = batch;
-  const columns = [device, timestampMs, ...numbers, profiles, profile, states, state];
-  return [...new Set(columns.map(({ buffer }) => buffer as ArrayBuffer))];
-}
-
 /** Batches larger than this don't exist: one request, or one step of an import. */
 export const BATCH_REPORTS_MAX = 10_000;
 

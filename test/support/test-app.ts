@@ -305,6 +305,8 @@ async function createServices({
     archiveDirectory: tmpdir(),
     scratchDirectory: tmpdir(),
     stallMs: 60_000,
+    startHelper: null,
+    onNote: () => {},
   });
   return {
     ...queries,

@@ -52,30 +52,35 @@ export async function createLateTable(
   signal?: AbortSignal,
   table = LATE_TABLE,
 ): Promise<number> {
-  await createEmptyLateTable(connection, table);
+  await createEmptyLateTable(connection, signal, table);
   let rows = 0;
   for (const batch of late.batches()) {
     signal?.throwIfAborted();
     if (batch.count === 0) await nextTurn();
-    else await addLateRows(connection, batch, columns, table);
+    else await addLateRows(connection, batch, columns, signal, table);
     rows += batch.count;
   }
   return rows;
 }
 
 /** The same for rows that come one batch after the other. Other connections see a table of another name, too. */
-export async function createEmptyLateTable(connection: Connection, table = LATE_TABLE): Promise<void> {
+export async function createEmptyLateTable(
+  connection: Connection,
+  signal?: AbortSignal,
+  table = LATE_TABLE,
+): Promise<void> {
   const kind = table === LATE_TABLE ? "TEMP TABLE" : "TABLE";
-  await connection.run(`CREATE OR REPLACE ${kind} ${table} (${DEFINITION})`);
+  await connection.run(`CREATE OR REPLACE ${kind} ${table} (${DEFINITION})`, undefined, signal);
 }
 
 export async function addLateRows(
   connection: Connection,
   batch: ReportBatch,
   columns: readonly string[],
+  signal?: AbortSignal,
   table = LATE_TABLE,
 ): Promise<void> {
-  await connection.run(`INSERT INTO ${table} ${ROWS}`, { rows: textOf(batch, columns) });
+  await connection.run(`INSERT INTO ${table} ${ROWS}`, { rows: textOf(batch, columns) }, signal);
 }
 
 /** Takes it away, where it is there. */

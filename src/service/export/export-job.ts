@@ -13,8 +13,8 @@ import type { ListedDevices } from "./export-devices.ts";
 import { exportOrder } from "./export-formats.ts";
 import type { ExportQuery } from "./export-query.ts";
 import { ExportDamagedError, type ExportSources, runCommand } from "./export-source.ts";
+import type { ExportMaker, ExportMakers } from "./maker/export-makers.ts";
 import { PieceQueue } from "./piece-queue.ts";
-import { type ExportThread, startExportThread } from "./thread/export-thread.ts";
 
 /** A file on its way out. */
 export interface Export {
@@ -55,10 +55,11 @@ export class ExportJob implements Export {
   readonly #signal: AbortSignal;
   readonly #scratchDirectory: string;
   readonly #queue: PieceQueue;
-  readonly #thread: ExportThread;
+  readonly #maker: ExportMaker;
 
   constructor(
     dependencies: ExportDependencies,
+    makers: ExportMakers,
     query: ExportQuery,
     listed: ListedDevices | null,
     clientSignal: AbortSignal,
@@ -71,7 +72,7 @@ export class ExportJob implements Export {
     this.#signal = AbortSignal.any([clientSignal, this.#left.signal]);
     this.#scratchDirectory = join(dependencies.scratchDirectory, `export-${randomUUID()}`);
     this.#queue = new PieceQueue({
-      onTaken: () => this.#thread.taken(),
+      onTaken: () => this.#maker.taken(),
       onStalled: () => this.#left.abort(new Error("Nobody took the export's bytes")),
       stallMs,
     });
@@ -82,7 +83,7 @@ export class ExportJob implements Export {
       archiveDirectory,
       scratchDirectory: this.#scratchDirectory,
     };
-    this.#thread = startExportThread(settings, { onPiece: (bytes) => this.#queue.push(bytes) });
+    this.#maker = makers.open(settings, { onPiece: (bytes) => this.#queue.push(bytes) });
     this.begun = this.#queue.whenBegun().then(
       () => ok(this),
       (error) => fail(failureOf(error)),
@@ -108,7 +109,7 @@ export class ExportJob implements Export {
   async #settle(): Promise<void> {
     const giveUp = () => {
       this.#queue.fail(this.#signal.reason);
-      void this.#thread.close();
+      void this.#maker.close();
     };
     this.#signal.addEventListener("abort", giveUp, { once: true });
     if (this.#signal.aborted) giveUp();
@@ -126,8 +127,8 @@ export class ExportJob implements Export {
     const range = retainedRange(this.#dependencies, query.range);
     this.isIncomplete = await expectWhole(this.#dependencies, query, range);
     await this.#dependencies.files.makeDirectory(this.#scratchDirectory);
-    const thread = this.#thread;
-    const run = { ...this.#dependencies, query, range, listed: this.#listed, thread, signal: this.#signal };
+    const maker = this.#maker;
+    const run = { ...this.#dependencies, query, range, listed: this.#listed, maker, signal: this.#signal };
     const order = exportOrder(query.format, query.options);
     await (order === "time" ? exportByTime(run) : exportByDevice(run));
     const { progress, file } = await runCommand(run, { kind: "end" });
@@ -145,7 +146,7 @@ export class ExportJob implements Export {
 
   async #tidy(): Promise<void> {
     await this.settled;
-    await this.#thread.close();
+    await this.#maker.close();
     await this.#dependencies.files.removeAll(this.#scratchDirectory);
   }
 }

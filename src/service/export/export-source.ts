@@ -10,8 +10,8 @@ import type { UtcDay } from "../../time/utc-day.ts";
 import { findGaps, type GapsDependencies, partsOf, remaining } from "../history/gaps.ts";
 import type { ListedDevices } from "./export-devices.ts";
 import type { ExportQuery } from "./export-query.ts";
-import type { ExportThread } from "./thread/export-thread.ts";
-import type { Command, ExportProgress, Outcome, ReadingRequest } from "./thread/messages.ts";
+import type { ExportMaker } from "./maker/export-makers.ts";
+import type { Command, ExportProgress, Outcome, ReadingRequest } from "./maker/messages.ts";
 
 /** An answer that lacks records which nobody has acknowledged as lost. */
 export class ExportDamagedError extends Error {
@@ -61,7 +61,7 @@ export interface ExportRun extends ExportSources {
   readonly range: TimeRange;
   /** Those that the query names; null for all. */
   readonly listed: ListedDevices | null;
-  readonly thread: ExportThread;
+  readonly maker: ExportMaker;
   readonly signal: AbortSignal;
 }
 
@@ -77,10 +77,10 @@ export async function inSteps<Value>(
   return scheduler.runAtOnce(query.appId, signal, work);
 }
 
-/** Has the thread do a command that can only fail by a fault of ours. */
-export async function runCommand({ thread, signal }: ExportRun, command: Command): Promise<Outcome> {
+/** Has the maker do a command that can only fail by a fault of ours. */
+export async function runCommand({ maker, signal }: ExportRun, command: Command): Promise<Outcome> {
   signal.throwIfAborted();
-  const outcome = await thread.run(command);
+  const outcome = await maker.run(command);
   if (!outcome.result.ok) throw new Error(`The export failed: ${outcome.result.error.message}`);
   return outcome;
 }
@@ -95,7 +95,7 @@ export interface SealedReading {
   readonly late: readonly LateRows[];
 }
 
-/** Has the thread read records of sealed days, as the archive was when the reading was planned. */
+/** Has the maker read records of sealed days, as the archive was when the reading was planned. */
 export async function readSealed(run: ExportRun, reading: SealedReading): Promise<ExportProgress | Changed> {
   const { query, listed, pathOf, signal } = run;
   const archive = run.archive();
@@ -119,7 +119,7 @@ export async function readSealed(run: ExportRun, reading: SealedReading): Promis
     paths: found.parts.map(({ file }) => pathOf(file)),
     isSorted: listed?.size === 1 && found.isOnePartADay,
   };
-  const { result, progress } = await run.thread.run({ kind: "read", request });
+  const { result, progress } = await run.maker.run({ kind: "read", request });
   if (result.ok) return progress;
   signal.throwIfAborted();
   if (archive.manifest !== manifest) return CHANGED; // Its files may be gone.

@@ -2,10 +2,12 @@ import { fail, ok, type Result } from "../../lib/result.ts";
 import { Semaphore } from "../../lib/schedule/semaphore.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { AppId } from "../../model/ids.ts";
+import { doneWithin } from "../../runtime/listen.ts";
 import { type Client, findDevice } from "../find-device.ts";
 import { ListedDevices } from "./export-devices.ts";
 import { type Export, type ExportDependencies, ExportJob } from "./export-job.ts";
 import type { ExportQuery } from "./export-query.ts";
+import { ExportMakers, type ExportMakersOptions } from "./maker/export-makers.ts";
 
 /** Takes records out of memory and archive, as files. */
 export interface Exports {
@@ -16,7 +18,7 @@ export interface Exports {
   start(query: ExportQuery, client: Client): Promise<Result<Export, ServiceError>>;
   /** Under way. */
   readonly running: number;
-  /** Ends all of them. */
+  /** Ends all of them, and what makes them. A native call in a thread is waited for no longer than a moment. */
   stop(): Promise<void>;
 }
 
@@ -29,55 +31,75 @@ export interface ExportLimits {
 /** More would only wait for the same disk and cores. */
 const EXPORT_LIMITS: ExportLimits = { runningMax: 4, runningOfAppMax: 2 };
 
+/** How long a request waits for an export that is about to end, and a stop for what can't be killed. */
+const ENDING_MS_MAX = 2500;
+
 const TOO_MANY: ServiceError = {
   kind: "unavailable",
   message: "too many exports are under way; try again once one has ended",
   retryAfterSeconds: 30,
 };
 
-export function createExports(dependencies: ExportDependencies, limits = EXPORT_LIMITS): Exports {
+const STOPPING: ServiceError = {
+  kind: "unavailable",
+  message: "the server is stopping",
+  retryAfterSeconds: 5,
+};
+
+export function createExports(
+  dependencies: ExportDependencies & ExportMakersOptions,
+  limits = EXPORT_LIMITS,
+): Exports {
   const slots = new Semaphore(limits.runningMax, {
     runningOfOwnerMax: limits.runningOfAppMax,
     waitingMax: 0,
   });
+  const makers = new ExportMakers(dependencies);
   const stopping = new AbortController();
   const running = new Set<Promise<void>>();
   /** Of these, those that nobody waits for: what is left to do takes some tenths of a second. */
   const ending = new Set<Promise<void>>();
 
   /** Whether there is a slot, at once or once an export has ended that is about to. */
-  async function enter(appId: AppId): Promise<boolean> {
-    while (slots.enter(appId) !== true) {
+  async function enter(appId: AppId, signal: AbortSignal): Promise<boolean> {
+    while (!signal.aborted && slots.enter(appId) !== true) {
       if (ending.size === 0) return false;
-      await Promise.race(ending);
-      stopping.signal.throwIfAborted();
+      if (!(await doneWithin(Promise.race(ending), ENDING_MS_MAX))) return false;
     }
-    return true;
+    return !signal.aborted;
+  }
+
+  function run(query: ExportQuery, listed: ListedDevices | null, signal: AbortSignal): ExportJob {
+    const job = new ExportJob(dependencies, makers, query, listed, signal);
+    const left = job.over.finally(() => {
+      slots.leave(query.appId);
+      running.delete(left);
+      ending.delete(left);
+    });
+    running.add(left);
+    void job.settled.then(() => running.has(left) && ending.add(left));
+    return job;
   }
 
   return {
     async start(query, client) {
-      stopping.signal.throwIfAborted();
       const listed = listDevices(dependencies, query);
       if (!listed.ok) return listed;
-      if (!(await enter(query.appId))) return fail(TOO_MANY);
       const signal = AbortSignal.any([client.signal, stopping.signal]);
-      const { begun, settled, over } = new ExportJob(dependencies, query, listed.value, signal);
-      const left = over.finally(() => {
-        slots.leave(query.appId);
-        running.delete(left);
-        ending.delete(left);
+      const refusal = () => fail(stopping.signal.aborted ? STOPPING : TOO_MANY);
+      if (!(await enter(query.appId, signal))) return refusal();
+      return run(query, listed.value, signal).begun.catch((error) => {
+        if (!stopping.signal.aborted) throw error;
+        return refusal();
       });
-      running.add(left);
-      void settled.then(() => running.has(left) && ending.add(left));
-      return begun;
     },
     get running() {
       return slots.running;
     },
     async stop() {
       stopping.abort(new Error("the server is stopping"));
-      await Promise.all(running);
+      makers.stop();
+      await doneWithin(Promise.all(running), ENDING_MS_MAX);
     },
   };
 }

@@ -2,7 +2,7 @@
  * What an export has made and nobody has taken yet.
  */
 
-import { PIECES_MAX } from "./thread/messages.ts";
+import { PIECES_MAX } from "./maker/messages.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 

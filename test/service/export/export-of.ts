@@ -7,6 +7,7 @@ import type { Export, ExportDependencies } from "../../../src/service/export/exp
 import type { ExportQuery } from "../../../src/service/export/export-query.ts";
 import { READING_SIZES } from "../../../src/service/export/export-source.ts";
 import { createExports, type ExportLimits, type Exports } from "../../../src/service/export/exports.ts";
+import type { ExportMakersOptions } from "../../../src/service/export/maker/export-makers.ts";
 import { DEFAULT_RETENTION } from "../../../src/time/retention.ts";
 import type { ArchiveApp } from "../../support/archive-app.ts";
 import { APP_ID } from "../../support/test-app.ts";
@@ -31,11 +32,11 @@ export const EVERYTHING: ExportQuery = {
 /** Exports of an app's directory with other parts than its own. */
 export function exportsWith(
   app: ArchiveApp,
-  parts: Partial<ExportDependencies>,
+  parts: Partial<ExportDependencies & ExportMakersOptions>,
   limits?: ExportLimits,
 ): Exports {
   const archiveDirectory = join(app.dataDir, "archive");
-  const dependencies: ExportDependencies = {
+  const dependencies: ExportDependencies & ExportMakersOptions = {
     hot: app.directory.hot,
     clock: app.clock,
     retention: DEFAULT_RETENTION,
@@ -48,6 +49,8 @@ export function exportsWith(
     archiveDirectory,
     scratchDirectory: join(archiveDirectory, "scratch"),
     stallMs: 60_000,
+    startHelper: null,
+    onNote: () => {},
     ...parts,
   };
   return createExports(dependencies, limits);

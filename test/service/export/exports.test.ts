@@ -120,9 +120,8 @@ describe("an export ends, and leaves nothing,", () => {
   test("where nobody takes what was made", async () => {
     const exports = exportsWith(app, { stallMs: 50 });
     const stalled = await begun(exports);
-    await Bun.sleep(300);
-    expect(await failureOf(stalled)).toMatch(/Nobody took/);
     await expectGone(exports);
+    expect(await failureOf(stalled)).toMatch(/Nobody took/);
     await app.close();
   });
 

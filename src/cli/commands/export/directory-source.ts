@@ -85,6 +85,7 @@ async function openToExport(
     const directory = await openDirectory({
       dataDir,
       files: platform.files,
+      startHelper: platform.startHelper,
       clock,
       retention: settings.retention,
       hot: createHotStore(scheduler),

@@ -5,12 +5,12 @@ import type { ReportBatch } from "../../../model/report-batch.ts";
 import type { Cursor } from "../cursor.ts";
 
 /*
- * What the thread of an export and its owner tell each other. Commands are done one after the other, each with an
+ * What the maker of an export and its owner tell each other. Commands are done one after the other, each with an
  * outcome; pieces of the file come in between, no more of them on their way than have been taken and a few.
  */
 
-/** What the thread is started with. A zone is not copied between threads, its name is. */
-export interface ThreadSettings {
+/** What an export is opened with. A zone is not copied between processes, its name is. */
+export interface ExportSettings {
   readonly format: string;
   readonly options: Omit<WriteOptions, "zone"> & { readonly zone: string | null };
   readonly order: "time" | "device";
@@ -20,7 +20,7 @@ export interface ThreadSettings {
   readonly scratchDirectory: string;
 }
 
-/** What the thread adds by itself: the order, whether there are late rows, and what is written already. */
+/** What the maker adds by itself: the order, whether there are late rows, and what is written already. */
 export type ReadingRequest = Omit<AllRecords, "hasLate" | "order" | "behind">;
 
 export type Command =
@@ -34,28 +34,25 @@ export type Command =
   /** Nothing follows. */
   | { readonly kind: "end" };
 
-/** All is given up, whatever is under way; answered with `Closed`. */
-export interface Close {
-  readonly kind: "close";
-}
+export type ToMaker =
+  /** Begins an export. The one before it, if any, is closed. */
+  | { readonly kind: "open"; readonly settings: ExportSettings }
+  | Command
+  /** A piece was taken: another may come. */
+  | { readonly kind: "taken" }
+  /** Gives the export up, whatever is under way; answered with `closed`. */
+  | { readonly kind: "close" };
 
-export interface Closed {
-  readonly kind: "closed";
-}
+export type FromMaker =
+  /** The first message: the maker has begun, and takes an export. */
+  | { readonly kind: "ready" }
+  | { readonly kind: "piece"; readonly bytes: Uint8Array<ArrayBuffer> }
+  | Outcome
+  /** Nothing of the export is left, and no message about it follows. */
+  | { readonly kind: "closed" };
 
-/** A piece was taken: another may come. */
-export interface PieceTaken {
-  readonly kind: "taken";
-}
-
-/** Pieces on their way from the thread to the client, after which it waits for room. */
+/** Pieces on their way from the maker to the client, after which it waits for room. */
 export const PIECES_MAX = 4;
-
-/** A piece of the file. */
-export interface Piece {
-  readonly kind: "piece";
-  readonly bytes: Uint8Array<ArrayBuffer>;
-}
 
 /** What became of a command. */
 export interface Outcome {

@@ -54,7 +54,7 @@ export function createParquetSink({
     for (const { sql, values } of recordStatements(request)) {
       try {
         await connection.run(copySql(sql, path), values, signal);
-        const counted = await connection.run("SELECT count(*)::DOUBLE FROM read_parquet($path)", { path });
+        const counted = await connection.run(COUNT_SQL, { path }, signal);
         records += counted.numbers(0)[0]!;
         files.push(path);
         return;
@@ -72,9 +72,9 @@ export function createParquetSink({
     held = [];
     rowsHeld = 0;
     const connection = await connect();
-    await createEmptyLateTable(connection);
+    await createEmptyLateTable(connection, signal);
     try {
-      for (const batch of batches) await addLateRows(connection, batch, VALUES);
+      for (const batch of batches) await addLateRows(connection, batch, VALUES, signal);
       await copy(connection, OF_MEMORY);
     } finally {
       await dropLateTable(connection);
@@ -135,6 +135,7 @@ function countWritten(batch: ReportBatch, last: Cursor | null): number {
   return count;
 }
 
+const COUNT_SQL = "SELECT count(*)::DOUBLE FROM read_parquet($path)";
 const PARQUET = "(FORMAT parquet, COMPRESSION zstd)";
 /** DuckDB writes the metadata of GeoParquet 1.0 only if there is a point. Readers of an empty file need it as well. */
 const EMPTY_PARQUET = `(FORMAT parquet, COMPRESSION zstd, KV_METADATA {geo: ${quoteText(

@@ -25,13 +25,20 @@ export class RecordIntake {
   readonly #sink: RecordSink;
   readonly #order: "time" | "device";
   readonly #connect: () => Promise<Connection>;
+  readonly #signal: AbortSignal;
   #hasLate = false;
 
   /** The connection is asked for when there is something to read: memory alone needs none. */
-  constructor(sink: RecordSink, order: "time" | "device", connect: () => Promise<Connection>) {
+  constructor(
+    sink: RecordSink,
+    order: "time" | "device",
+    connect: () => Promise<Connection>,
+    signal: AbortSignal,
+  ) {
     this.#sink = sink;
     this.#order = order;
     this.#connect = connect;
+    this.#signal = signal;
   }
 
   get progress(): ExportProgress {
@@ -67,9 +74,9 @@ export class RecordIntake {
 
   async #addLate(batch: ReportBatch): Promise<void> {
     const connection = await this.#connect();
-    if (!this.#hasLate) await createEmptyLateTable(connection);
+    if (!this.#hasLate) await createEmptyLateTable(connection, this.#signal);
     this.#hasLate = true;
-    await addLateRows(connection, batch, ALL_COLUMNS);
+    await addLateRows(connection, batch, ALL_COLUMNS, this.#signal);
   }
 
   async #dropLate(): Promise<void> {

@@ -1,0 +1,233 @@
+import { assert } from "../../../lib/assert.ts";
+import type { Helper, StartHelper } from "../../../runtime/helper/helper.ts";
+import { doneWithin } from "../../../runtime/listen.ts";
+import { startThread } from "./maker-thread.ts";
+import type { Command, ExportSettings, FromMaker, Outcome, ToMaker } from "./messages.ts";
+
+/** Makes one export: reads the archive, and writes what it and memory have, off our event loop. */
+export interface ExportMaker {
+  /** Does a command behind those before it. */
+  run(command: Command): Promise<Outcome>;
+  /** Says that a piece was taken: the maker makes no more than a few ahead. */
+  taken(): void;
+  /** Gives the export up, whatever is under way: what waits for it rejects. Resolves when nothing of it goes on. */
+  close(): Promise<void>;
+}
+
+export interface MakerEvents {
+  onPiece(bytes: Uint8Array<ArrayBuffer>): void;
+}
+
+export interface ExportMakersOptions {
+  /** Begins the process of a maker; null where makers are threads. */
+  readonly startHelper: StartHelper | null;
+  /** Something an operator should know, in a sentence. */
+  readonly onNote: (note: string) => void;
+  /** How long an export that is given up may take to break off before its process is killed; two seconds by default. */
+  readonly closeMsMax?: number;
+  /** How long a maker without an export is kept for the next. Ten seconds by default. */
+  readonly idleMs?: number;
+}
+
+/** A statement is broken off within some tens of milliseconds, unless the machine has much else to do. */
+const CLOSE_MS_MAX = 2000;
+
+/** To begin a process takes a tenth of a second of a core: several files in a row are made by one. */
+const IDLE_MS = 10_000;
+
+/** A process ends after so many exports at the latest, with whatever its libraries have not given back. */
+const EXPORTS_MAX = 100;
+
+/** Calls `serveExports`. */
+const SCRIPT = new URL("../../../export-maker.ts", import.meta.url);
+
+/**
+ * The processes that make exports, each one after the other. A process that does not break off its export in time is
+ * killed, which no call of DuckDB under way can turn against us. Where no process can begin, a thread makes the export;
+ * a thread is never ended from outside, since a native call that completes in it afterwards ends all of the process.
+ */
+export class ExportMakers {
+  readonly #options: ExportMakersOptions;
+  readonly #all = new Set<MakerHelper>();
+  /** With the timers that end them. */
+  readonly #idle = new Map<MakerHelper, ReturnType<typeof setTimeout>>();
+  #isStopped = false;
+  #hasNoted = false;
+
+  constructor(options: ExportMakersOptions) {
+    this.#options = options;
+  }
+
+  open(settings: ExportSettings, { onPiece }: MakerEvents): ExportMaker {
+    const helper = this.#takeIdle() ?? this.#begin();
+    let failure: Error | null = null;
+    /** The caller of `run` that waits for the outcome of its command. */
+    let waiting: PromiseWithResolvers<Outcome> | null = null;
+    let closing: Promise<void> | null = null;
+    const closed = Promise.withResolvers<void>();
+
+    function stop(error: Error): void {
+      failure ??= error;
+      waiting?.reject(failure);
+      waiting = null;
+    }
+
+    const close = async () => {
+      stop(new Error("The export is over"));
+      helper.send({ kind: "close" });
+      const isClosed = await doneWithin(closed.promise, this.#options.closeMsMax ?? CLOSE_MS_MAX);
+      if (isClosed && this.#keep(helper)) return;
+      helper.end();
+      await helper.gone;
+    };
+
+    helper.use({
+      onMessage(message) {
+        if (message.kind === "closed") closed.resolve();
+        else if (failure !== null) return;
+        else if (message.kind === "piece") onPiece(message.bytes);
+        else if (message.kind === "outcome") {
+          waiting?.resolve(message);
+          waiting = null;
+        }
+      },
+      onGone(reason) {
+        stop(new Error(`What makes the export ended: ${reason}`));
+        closed.resolve();
+      },
+    });
+    helper.send({ kind: "open", settings });
+
+    return {
+      run(command) {
+        if (failure !== null) return Promise.reject(failure);
+        assert(waiting === null, "a maker is told one command at a time");
+        waiting = Promise.withResolvers();
+        helper.send(command);
+        return waiting.promise;
+      },
+      taken: () => helper.send({ kind: "taken" }),
+      close() {
+        closing ??= close();
+        return closing;
+      },
+    };
+  }
+
+  /** Ends all makers, whatever they do, and those that would be begun later. */
+  stop(): void {
+    this.#isStopped = true;
+    for (const timer of this.#idle.values()) clearTimeout(timer);
+    this.#idle.clear();
+    for (const helper of this.#all) helper.end();
+  }
+
+  #takeIdle(): MakerHelper | null {
+    const [first] = this.#idle;
+    if (first === undefined) return null;
+    clearTimeout(first[1]);
+    this.#idle.delete(first[0]);
+    return first[0];
+  }
+
+  #begin(): MakerHelper {
+    const { startHelper, onNote } = this.#options;
+    const helper = new MakerHelper(startHelper, (reason) => {
+      if (!this.#hasNoted)
+        onNote(`Exports are made in this process, and may keep answers waiting. ${reason}.`);
+      this.#hasNoted = true;
+    });
+    this.#all.add(helper);
+    void helper.gone.then(() => this.#forget(helper));
+    if (this.#isStopped) helper.end();
+    return helper;
+  }
+
+  /** Whether it may make another export. */
+  #keep(helper: MakerHelper): boolean {
+    if (this.#isStopped || helper.exports >= EXPORTS_MAX || !this.#all.has(helper)) return false;
+    this.#idle.set(
+      helper,
+      setTimeout(() => {
+        this.#idle.delete(helper);
+        helper.end();
+      }, this.#options.idleMs ?? IDLE_MS),
+    );
+    return true;
+  }
+
+  #forget(helper: MakerHelper): void {
+    this.#all.delete(helper);
+    clearTimeout(this.#idle.get(helper));
+    this.#idle.delete(helper);
+  }
+}
+
+/** What the export that a helper makes is told by it. */
+interface HelperUser {
+  onMessage(message: FromMaker): void;
+  onGone(reason: string): void;
+}
+
+/** The process, or thread, of a maker. */
+class MakerHelper {
+  /** How many it has begun. */
+  exports = 0;
+  readonly #onThread: (reason: string) => void;
+  readonly #gone = Promise.withResolvers<void>();
+  #helper: Helper;
+  #user: HelperUser | null = null;
+  /** What was sent before the maker was ready; null since then. */
+  #unsent: ToMaker[] | null = [];
+  #isEnding = false;
+
+  /** `onThread` is told why no process could begin. */
+  constructor(startHelper: StartHelper | null, onThread: (reason: string) => void) {
+    this.#onThread = onThread;
+    this.#helper = this.#start(startHelper ?? startThread, startHelper !== null);
+  }
+
+  /** Resolves once nothing of it is left. */
+  get gone(): Promise<void> {
+    return this.#gone.promise;
+  }
+
+  use(user: HelperUser): void {
+    this.exports++;
+    this.#user = user;
+  }
+
+  send(message: ToMaker): void {
+    if (this.#unsent === null) this.#helper.send(message);
+    else this.#unsent.push(message);
+  }
+
+  /** Ends a process at once. A thread ends when its native call has returned. */
+  end(): void {
+    this.#isEnding = true;
+    this.#helper.end();
+  }
+
+  #start(startHelper: StartHelper, isProcess: boolean): Helper {
+    return startHelper(SCRIPT, {
+      onMessage: (message) => this.#take(message as FromMaker),
+      onEnd: (reason) => {
+        if (isProcess && this.#unsent !== null && !this.#isEnding) {
+          this.#onThread(reason);
+          this.#helper = this.#start(startThread, false);
+          return;
+        }
+        this.#gone.resolve();
+        this.#user?.onGone(reason);
+      },
+    });
+  }
+
+  #take(message: FromMaker): void {
+    if (message.kind !== "ready") this.#user?.onMessage(message);
+    else {
+      for (const unsent of this.#unsent ?? []) this.#helper.send(unsent);
+      this.#unsent = null;
+    }
+  }
+}

@@ -1,0 +1,157 @@
+import { type Connection, type Database, openDatabase } from "../../../duckdb/database.ts";
+import { assert } from "../../../lib/assert.ts";
+import { messageOf } from "../../../lib/message-of.ts";
+import { fail, ok, type Result } from "../../../lib/result.ts";
+import { isOutOfDescriptors } from "../../../runtime/files.ts";
+import type { HelperPort } from "../../../runtime/helper/helper.ts";
+import { parseZone } from "../../../time/zone.ts";
+import { findWriteFormat } from "../export-formats.ts";
+import {
+  type Command,
+  type CommandFault,
+  type ExportSettings,
+  type FromMaker,
+  PIECES_MAX,
+  type ToMaker,
+} from "./messages.ts";
+import { createParquetSink } from "./parquet-sink.ts";
+import { RecordIntake, type RecordSink } from "./record-intake.ts";
+import { createTextSink } from "./text-sink.ts";
+
+/* The maker of exports: it reads the archive, and writes what it and memory have. */
+
+/** DuckDB reads on two threads beside this one, which is busy with writing what they have read. */
+const READ_THREADS = 2;
+const MEMORY_BYTES = 256_000_000;
+/** What is read ahead of writing; with less, both of DuckDB's threads are rarely busy. */
+const READ_AHEAD_BYTES = 16_000_000;
+
+type Send = (message: FromMaker) => void;
+
+/** What a maker has of the process that began it. */
+export interface MakerPort extends Pick<HelperPort, "send" | "onMessage"> {
+  /** What is left to do before it may end, where nobody can end it at once: in a thread. */
+  onEnd(finish: () => Promise<void>): void;
+}
+
+/** Makes one export after the other, as the owner at the other end of the port asks. */
+export function serveExports(port: MakerPort): void {
+  const send: Send = (message) => port.send(message);
+  let current: OpenExport | null = null;
+  port.onMessage((message) => {
+    const told = message as ToMaker;
+    if (told.kind === "open") {
+      assert(current === null, "the export before is closed");
+      current = new OpenExport(told.settings, send);
+      return;
+    }
+    const open = current;
+    assert(open !== null, "an export is open");
+    if (told.kind === "taken") open.noteTaken();
+    else if (told.kind !== "close") open.perform(told);
+    else
+      void open.close().then(() => {
+        current = null;
+        send({ kind: "closed" });
+      });
+  });
+  port.onEnd(async () => current?.close());
+  send({ kind: "ready" });
+}
+
+interface Reading {
+  readonly database: Database;
+  readonly connection: Connection;
+}
+
+class OpenExport {
+  readonly #settings: ExportSettings;
+  readonly #send: Send;
+  readonly #stop = new AbortController();
+  /** Asked for with the first reading: memory alone needs no database. */
+  #opening: Promise<Reading> | null = null;
+  readonly #intake: RecordIntake;
+  #commands: Promise<void> = Promise.resolve();
+  /** Pieces that may leave before another is taken, and the resolver of the sink's wait for that. */
+  #room = PIECES_MAX;
+  #onRoom: (() => void) | null = null;
+
+  constructor(settings: ExportSettings, send: Send) {
+    this.#settings = settings;
+    this.#send = send;
+    const connect = () => this.#connect();
+    this.#intake = new RecordIntake(this.#createSink(connect), settings.order, connect, this.#stop.signal);
+  }
+
+  perform(command: Command): void {
+    this.#commands = this.#commands.then(() => this.#answer(command));
+  }
+
+  noteTaken(): void {
+    this.#room++;
+    this.#onRoom?.();
+  }
+
+  /** Breaks off what is under way. Resolves when no call of DuckDB goes on, and its memory is free. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    this.#onRoom?.();
+    await this.#commands;
+    const reading = await this.#opening?.catch(() => null); // Its command has failed with the reason.
+    reading?.connection.close();
+    reading?.database.close();
+  }
+
+  async #connect(): Promise<Connection> {
+    this.#opening ??= open(this.#settings);
+    return (await this.#opening).connection;
+  }
+
+  #createSink(connect: () => Promise<Connection>): RecordSink {
+    const { format, options, order, scratchDirectory } = this.#settings;
+    const { signal } = this.#stop;
+    const writeFormat = findWriteFormat(format);
+    if (writeFormat === null)
+      return createParquetSink({ connect, scratchDirectory, redacts: options.redact, signal });
+    const zone = options.zone === null ? null : parseZone(options.zone);
+    const sendPiece = (bytes: Uint8Array<ArrayBuffer>) => this.#sendPiece(bytes);
+    return createTextSink(writeFormat.create({ ...options, zone }), order, sendPiece, signal);
+  }
+
+  async #sendPiece(bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+    const { signal } = this.#stop;
+    while (this.#room === 0) {
+      signal.throwIfAborted();
+      await new Promise<void>((resolve) => {
+        this.#onRoom = resolve;
+      });
+    }
+    signal.throwIfAborted();
+    this.#room--;
+    this.#send({ kind: "piece", bytes });
+  }
+
+  async #answer(command: Command): Promise<void> {
+    let result: Result<null, CommandFault> = ok(null);
+    let file: string | null = null;
+    try {
+      this.#stop.signal.throwIfAborted();
+      file = await this.#intake.run(command);
+    } catch (error) {
+      result = fail({ message: messageOf(error), isOutOfDescriptors: isOutOfDescriptors(error) });
+    }
+    this.#send({ kind: "outcome", result, progress: this.#intake.progress, file });
+  }
+}
+
+async function open({ archiveDirectory, scratchDirectory }: ExportSettings): Promise<Reading> {
+  const database = await openDatabase({
+    threads: READ_THREADS,
+    memoryBytes: MEMORY_BYTES,
+    directories: [archiveDirectory, scratchDirectory],
+    spillDirectory: scratchDirectory,
+    cachesFiles: false,
+    streamBytes: READ_AHEAD_BYTES,
+  });
+  return { database, connection: await database.connect() };
+}
