@@ -12,6 +12,8 @@ import { Visit } from "./support/visit.ts";
 
 const VAN = { latitude: 51.512_34, longitude: -0.123_45 };
 
+const MINUTE_MS = 60_000;
+
 function report(device_id: string, place: { readonly latitude: number; readonly longitude: number }) {
   return { device_id, timestamp: Date.now(), ...place };
 }
@@ -27,7 +29,7 @@ describePage(
         const guest = await Visit.open(visit.url);
         try {
           await guest.goto("/map/s");
-          await guest.page.getByText("Open the link again").waitFor();
+          await guest.page.getByText("Open the link that you were sent").waitFor();
           await guest.page.goto(url); // Where the page is open already.
           await guest.page.getByText("You see 1 device").waitFor();
           await showsCells(stage, guest);
@@ -36,11 +38,11 @@ describePage(
             .getByRole("dialog")
             .getByRole("button", { name: /^Revoke/ })
             .click();
-          await showsNothing(guest);
+          await showsNothing(guest, "It was ended by the person who shared it.");
 
           await guest.goto(`/map/s#${await createLink(visit, "van-1", 8000)}`);
           await guest.page.getByRole("option", { name: "van-1" }).waitFor();
-          await showsNothing(guest);
+          await showsNothing(guest, "Its time is over.");
           expect(guest.faults).toEqual([]);
         } catch (error) {
           console.error(`What the guest saw: ${await guest.keepPicture("a guest of a share link")}`);
@@ -62,7 +64,10 @@ describePage(
   },
   {
     prepare: ({ client }) =>
-      store(client, [report("van-1", VAN), report("van-2", { latitude: 51.6, longitude: 0 })]),
+      store(client, [
+        { ...report("van-1", VAN), timestamp: Date.now() - 2 * MINUTE_MS },
+        report("van-2", { latitude: 51.6, longitude: 0 }),
+      ]),
   },
 );
 
@@ -104,7 +109,8 @@ function devicesKept(page: Visit["page"]): Promise<Readonly<Record<"map" | "shar
 }
 
 /** Nothing of the other device, and the van at the center of its cell, wherever in it it is. */
-async function showsCells({ client }: Stage, { page }: Visit): Promise<void> {
+async function showsCells({ client }: Stage, visit: Visit): Promise<void> {
+  const { page } = visit;
   await page.getByRole("option", { name: "van-1" }).waitFor();
   const shown = await shownPositions(page);
   expect(Object.keys(shown)).toEqual(["van-1"]);
@@ -114,18 +120,22 @@ async function showsCells({ client }: Stage, { page }: Visit): Promise<void> {
   const [, latitude, longitude] = shown["van-1"]!;
   expect([latitude, longitude]).not.toEqual([VAN.latitude, VAN.longitude]);
   expect(metersNorth(latitude - VAN.latitude)).toBeLessThanOrEqual(250);
-  // Elsewhere in the same cell it is shown at the same place, a whole minute later.
-  await store(client, [report("van-1", { ...VAN, latitude: latitude + (latitude - VAN.latitude) / 2 })]);
+  // Elsewhere in the same cell it is shown at the same place, whole minutes later. What comes first is told first.
   await store(client, [report("van-2", { latitude: 51.6, longitude: 0 })]);
-  await Bun.sleep(1500);
+  await store(client, [report("van-1", { ...VAN, latitude: latitude + (latitude - VAN.latitude) / 2 })]);
+  await visit.until(
+    "the newer report",
+    async () => (await shownPositions(page))["van-1"]![0] > shown["van-1"]![0],
+  );
   const later = await shownPositions(page);
   expect(Object.keys(later)).toEqual(["van-1"]);
   expect(later["van-1"]!.slice(1)).toEqual([latitude, longitude]);
   expect(later["van-1"]![0] % 60_000).toBe(0);
 }
 
-async function showsNothing({ page }: Visit): Promise<void> {
+async function showsNothing({ page }: Visit, why: string): Promise<void> {
   await page.getByText("This link shows nothing now").waitFor();
+  await page.getByText(why).waitFor();
   expect(await page.content()).not.toContain("van-1");
 }
 

@@ -8,13 +8,16 @@ export type PageKind = "map" | "share";
 
 const HEADER_VALUES: Readonly<Record<PageKind, string>> = { map: "1", share: "share" };
 
+/** An answer has begun by then, or the connection is gone: in a dead spot no phone tells its browser so. */
+const ANSWER_MS_MAX = 40_000;
+
 export type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
 /** Asks the server on behalf of whoever is signed in. Everything throws an `ApiError` where there is no good answer. */
 export class Api {
   readonly #pageHeader: Readonly<Record<string, string>>;
-  /** Called when the session has ended: its key was revoked or has expired, or somebody signed out elsewhere. */
-  onSignedOut: () => void = () => undefined;
+  /** Called when our server says that the session has ended, with its reason. */
+  onSignedOut: (reason: ApiError) => void = () => undefined;
 
   constructor(page: PageKind = "map") {
     this.#pageHeader = { [PAGE_HEADER]: HEADER_VALUES[page] };
@@ -39,18 +42,22 @@ export class Api {
       ...this.#pageHeader,
       ...(init.headers as Readonly<Record<string, string>> | undefined),
     };
+    const waiting = new AbortController();
+    const watchdog = setTimeout(() => waiting.abort(), ANSWER_MS_MAX);
+    const signal = init.signal ? AbortSignal.any([init.signal, waiting.signal]) : waiting.signal;
     let response: Response;
     try {
-      response = await fetch(path, { ...init, headers, credentials: "same-origin" });
+      response = await fetch(path, { ...init, headers, signal, credentials: "same-origin" });
     } catch (error) {
-      if (isGivenUp(error)) throw error;
+      if (isGivenUp(error) && !waiting.signal.aborted) throw error;
       throw new ApiError(0, "The server can't be reached.");
+    } finally {
+      clearTimeout(watchdog);
     }
     if (response.ok) return response;
-    if (response.status === 401) this.onSignedOut();
-    const retryAfter = Number(response.headers.get("retry-after") ?? Number.NaN);
-    const retryAfterSeconds = Number.isNaN(retryAfter) ? null : retryAfter;
-    throw new ApiError(response.status, await messageOf(response), retryAfterSeconds);
+    const failure = await failureOf(response);
+    if (failure.isRefusal && failure.status === 401) this.onSignedOut(failure);
+    throw failure;
   }
 }
 
@@ -75,13 +82,25 @@ function isGivenUp(error: unknown): boolean {
   return error instanceof DOMException && error.name === "AbortError";
 }
 
-/** What a failure says, or a sentence where it says nothing that we can read. */
-async function messageOf(response: Response): Promise<string> {
+/**
+ * Only failures of our server have `success: false` beside a message. Words of anything on the way are not shown.
+ */
+async function failureOf(response: Response): Promise<ApiError> {
+  const { status, headers } = response;
+  const retryAfter = Number(headers.get("retry-after") ?? Number.NaN);
+  const retryAfterSeconds = Number.isNaN(retryAfter) ? null : retryAfter;
+  const { success, message, error } = await membersOf(response);
+  if (success !== false || typeof message !== "string")
+    return new ApiError(status, `The server answered ${status}.`, { retryAfterSeconds });
+  const name = typeof error === "string" ? error : null;
+  return new ApiError(status, message, { retryAfterSeconds, isOurs: true, name });
+}
+
+async function membersOf(response: Response): Promise<Readonly<Record<string, unknown>>> {
   try {
-    const { message } = (await response.json()) as { readonly message?: unknown };
-    if (typeof message === "string") return message;
+    const body: unknown = await response.json();
+    return typeof body === "object" && body !== null ? { ...body } : {};
   } catch {
-    // A proxy's page, for all we know; its status says enough.
+    return {}; // Not JSON, or cut off: not an answer of ours.
   }
-  return `The server answered ${response.status}.`;
 }

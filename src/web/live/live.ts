@@ -1,6 +1,6 @@
-import { ApiError } from "../api/api-error.ts";
+import { ApiError, sentenceOf } from "../api/api-error.ts";
+import type { Retries } from "../api/retries.ts";
 import type { Columns, DeviceTable, LiveRecord } from "../devices/device-table.ts";
-import { backoffMs } from "./backoff.ts";
 import { type SseEvent, SseParser } from "./sse-parser.ts";
 import { watchedBytes } from "./watched-bytes.ts";
 
@@ -16,7 +16,7 @@ export interface LiveDependencies {
   readonly changed: () => void;
   /** The server says something every 15 s. */
   readonly silenceMsMax?: number;
-  readonly pauseMs?: typeof backoffMs;
+  readonly retries: Retries;
 }
 
 const SNAPSHOT_PATH = "/api/v1/locations/current/columns?fields=speed,bearing";
@@ -34,7 +34,7 @@ export class LiveDevices {
   readonly #table: DeviceTable;
   readonly #changed: () => void;
   readonly #silenceMsMax: number;
-  readonly #pauseMs: typeof backoffMs;
+  readonly #retries: Retries;
   #state: LiveState = "stopped";
   #sequence = 0;
   #fault: string | null = null;
@@ -46,14 +46,13 @@ export class LiveDevices {
   #isBegun = false;
   /** Tries to connect since the last event. */
   #failures = 0;
-  #endPause: () => void = () => undefined;
 
-  constructor({ fetch, table, changed, silenceMsMax, pauseMs }: LiveDependencies) {
+  constructor({ fetch, table, changed, silenceMsMax, retries }: LiveDependencies) {
     this.#fetch = fetch;
     this.#table = table;
     this.#changed = changed;
     this.#silenceMsMax = silenceMsMax ?? SILENCE_MS_MAX;
-    this.#pauseMs = pauseMs ?? backoffMs;
+    this.#retries = retries;
   }
 
   get state(): LiveState {
@@ -106,16 +105,12 @@ export class LiveDevices {
     this.#work = null;
   }
 
+  /** Connects, unless it is connected or about to be. */
   wake(): void {
     if (!this.#isBegun || this.#work !== null) return;
     this.#work = new AbortController();
     if (this.#state !== "starting") this.#enter("reconnecting");
     void this.#keepUp(this.#work.signal);
-  }
-
-  /** Tries at once where it waits to: the machine is in a network again. */
-  retryNow(): void {
-    this.#endPause();
   }
 
   async #keepUp(signal: AbortSignal): Promise<void> {
@@ -127,10 +122,12 @@ export class LiveDevices {
         failure = error;
       }
       if (signal.aborted) return;
-      const fault = failure instanceof ApiError ? failure.message : null;
-      if (failure instanceof ApiError && isFinal(failure)) return this.#enter("stopped", fault);
-      const asked = failure instanceof ApiError ? failure.retryAfterSeconds : null;
-      await this.#pause(this.#pauseMs(++this.#failures, asked), fault, signal);
+      const error = failure instanceof ApiError ? failure : null;
+      if (error?.isRefusal) {
+        this.#work = null; // The user, or a page that is seen again, may have it try once more.
+        return this.#enter("stopped", sentenceOf(error));
+      }
+      await this.#pause(error, signal);
       if (signal.aborted) return;
     }
   }
@@ -188,42 +185,25 @@ export class LiveDevices {
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<ReadableStream<Uint8Array>> {
-    const opening = new AbortController();
-    const watchdog = setTimeout(() => opening.abort(), this.#silenceMsMax);
-    try {
-      const both = AbortSignal.any([signal, opening.signal]);
-      const { body } = await this.#fetch(path, { headers, signal: both });
-      return body ?? new Blob().stream();
-    } finally {
-      clearTimeout(watchdog);
-    }
+    const { body } = await this.#fetch(path, { headers, signal });
+    return body ?? new Blob().stream();
   }
 
-  async #pause(ms: number, fault: string | null, signal: AbortSignal): Promise<void> {
-    this.#retryAtMs = Date.now() + ms;
-    this.#enter("reconnecting", fault);
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#endPause = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-      signal.addEventListener("abort", this.#endPause, { once: true });
+  async #pause(error: ApiError | null, signal: AbortSignal): Promise<void> {
+    const asked = error?.retryAfterSeconds ?? null;
+    await this.#retries.pause(++this.#failures, asked, signal, (retryAtMs) => {
+      this.#retryAtMs = retryAtMs;
+      this.#enter("reconnecting", error === null ? null : sentenceOf(error));
     });
-    signal.removeEventListener("abort", this.#endPause);
-    this.#endPause = () => undefined;
     this.#retryAtMs = null;
     this.#changed();
   }
 
   #enter(state: LiveState, fault: string | null = null): void {
+    const isBack = state === "live" && this.#state !== "live";
     this.#state = state;
     this.#fault = fault;
     this.#changed();
+    if (isBack) this.#retries.wake();
   }
-}
-
-/** Whether to ask again leads nowhere: the server has understood, and says no. */
-function isFinal({ status }: ApiError): boolean {
-  return status >= 400 && status < 500 && status !== 408 && status !== 429;
 }

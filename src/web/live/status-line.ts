@@ -8,6 +8,7 @@ export function liveBadge(live: LiveDevices, table: DeviceTable): TemplateResult
   return html`<p class="live" role="status" data-state=${live.state}>
       <span class="live-dot"></span><span>${stateText(live, Date.now())}</span>
     </p>
+    ${live.state === "stopped" ? html`<button @click=${() => live.wake()}>Connect again</button>` : nothing}
     ${live.state === "live" ? html`<p class="live-count soft">${counted(table.size, "device")}</p>` : nothing}`;
 }
 

@@ -6,15 +6,13 @@ const HIDDEN_MS_MAX = 60_000;
 export interface SeenOptions {
   /** Says whether the page is seen. */
   readonly page?: EventTarget & { readonly hidden: boolean };
-  /** Says when there is a network again. */
-  readonly network?: EventTarget;
   readonly hiddenMsMax?: number;
 }
 
 /** Closes the stream while nobody has seen the page for a minute, and goes on once somebody does. */
 export function liveWhileSeen(
-  live: Pick<LiveDevices, "sleep" | "wake" | "retryNow">,
-  { page = document, network = window, hiddenMsMax = HIDDEN_MS_MAX }: SeenOptions = {},
+  live: Pick<LiveDevices, "sleep" | "wake">,
+  { page = document, hiddenMsMax = HIDDEN_MS_MAX }: SeenOptions = {},
 ): void {
   let hiding: ReturnType<typeof setTimeout> | undefined;
   const look = () => {
@@ -24,5 +22,4 @@ export function liveWhileSeen(
   };
   look(); // It may be opened behind others.
   page.addEventListener("visibilitychange", look);
-  network.addEventListener("online", () => live.retryNow());
 }

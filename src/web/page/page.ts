@@ -1,5 +1,6 @@
 import { render } from "lit-html";
 import { Api } from "../api/api.ts";
+import { Retries } from "../api/retries.ts";
 import { createDeviceParts, type DeviceParts, setDeviceKeys } from "../device/device-parts.ts";
 import { DeviceList } from "../devices/device-list.ts";
 import { DeviceTable } from "../devices/device-table.ts";
@@ -28,6 +29,7 @@ export class Page {
   readonly #root: HTMLElement;
   #isDrawing = false;
   readonly api = new Api(isSharePath(location.pathname) ? "share" : "map");
+  readonly retries = new Retries();
   readonly keyboard = new Keyboard();
   readonly session: Session;
   readonly theme: Theme;
@@ -47,13 +49,12 @@ export class Page {
     const changed = () => this.changed();
     this.theme = new Theme(changed);
     this.sheet = new Sheet(changed);
-    this.session = new Session(this.api, () => this.#sessionChanged());
-    const { table } = this;
-    this.live = new LiveDevices({ fetch: (path, init) => this.api.fetch(path, init), table, changed });
+    const { api, retries, table, keyboard, units } = this;
+    this.session = new Session({ api, retries, changed: () => this.#sessionChanged() });
+    this.live = new LiveDevices({ fetch: (path, init) => api.fetch(path, init), table, retries, changed });
     liveWhileSeen(this.live);
     const list = new DeviceList(table, changed);
     this.listView = new ListView({ table, list, changed, choose: (id) => this.device.chosen.choose(id) });
-    const { api, keyboard, units } = this;
     const loadBaseMap = () => api.get<BaseMap>("/map/base.json");
     this.map = new MapView({ table, loadBaseMap, theme: this.theme.name, units, changed });
     this.zones = new ZoneChoice(() => {
@@ -70,6 +71,7 @@ export class Page {
     this.tools.setKeys(keyboard);
     setDeviceKeys(keyboard, this.device);
     this.#navigation = new Navigation({ chosen, zones, map }, window);
+    addEventListener("online", () => retries.wake());
     setInterval(() => {
       list.refresh();
       chosen.refresh(Date.now());

@@ -1,5 +1,6 @@
 import type { Api } from "../api/api.ts";
-import { sentenceOf } from "../api/api-error.ts";
+import { ApiError, sentenceOf } from "../api/api-error.ts";
+import type { Retries } from "../api/retries.ts";
 
 /** What the server says of whoever is signed in. */
 export interface SessionFacts {
@@ -24,22 +25,42 @@ export interface ViewFacts {
 /** What signs in: a key, the code of a link that signs in once, or the key of a share link. */
 export type Credential = { readonly key: string } | { readonly code: string } | { readonly share: string };
 
+/** The server has not answered yet who is signed in. */
+export interface Waiting {
+  readonly error: ApiError;
+  /** When the page asks again, Unix ms. */
+  readonly retryAtMs: number;
+}
+
+export interface SessionParts {
+  readonly api: SessionApi;
+  readonly retries: Retries;
+  readonly changed: () => void;
+}
+
 type SessionApi = Pick<Api, "get" | "send" | "onSignedOut">;
 
 const PATH = "/map/session";
 
-/** Who is signed in. The key itself is sent once and kept nowhere: what stays is a cookie that no script sees. */
+/**
+ * Who is signed in. The key itself is sent once and kept nowhere: what stays is a cookie that no script sees. Only our
+ * server's own answer says that nobody is; until there is one, the page asks again.
+ */
 export class Session {
-  readonly #api: SessionApi;
-  readonly #changed: () => void;
+  readonly #parts: SessionParts;
   #facts: SessionFacts | null = null;
   #fault: string | null = null;
+  #refusal: ApiError | null = null;
+  #waiting: Waiting | null = null;
+  #asking = new AbortController();
   #state: "unknown" | "out" | "in" = "unknown";
 
-  constructor(api: SessionApi, changed: () => void) {
-    this.#api = api;
-    this.#changed = changed;
-    api.onSignedOut = () => this.#end("You are signed out: the key was revoked, or the session has expired.");
+  constructor(parts: SessionParts) {
+    this.#parts = parts;
+    parts.api.onSignedOut = (reason) => {
+      const why = SIGNED_OUT_REASONS[reason.errorName ?? ""] ?? "the session has ended";
+      this.#end(`You are signed out: ${why}.`, reason);
+    };
   }
 
   /** Null while nobody is signed in. */
@@ -52,39 +73,53 @@ export class Session {
     return this.#state;
   }
 
-  /** Why the last try to sign in failed, or a session ended. */
+  /** Why the server did not sign in, or why the session ended; null if nothing was wrong. */
   get fault(): string | null {
     return this.#fault;
+  }
+
+  /** The server's answer behind `fault`; null if there is none. */
+  get refusal(): ApiError | null {
+    return this.#refusal;
+  }
+
+  /** Null unless the page waits for its next try. */
+  get waiting(): Waiting | null {
+    return this.#waiting;
   }
 
   may(permission: SessionFacts["permissions"][number]): boolean {
     return this.#facts?.permissions.includes(permission) ?? false;
   }
 
-  /** Goes on with the session of the cookie, or signs in by what stands behind the `#` of a link. */
-  async begin(credential: Credential | null): Promise<void> {
-    if (credential !== null) return this.signIn(credential);
-    try {
-      const { session } = await this.#api.get<{ readonly session: SessionFacts | null }>(PATH);
-      if (session === null) this.#end(null);
-      else this.#enter(session);
-    } catch (error) {
-      this.#end(sentenceOf(error));
-    }
+  /**
+   * Goes on with the session of the cookie, or signs in by what stands behind the `#` of a link. Resolves once the
+   * server has answered.
+   */
+  begin(credential: Credential | null): Promise<void> {
+    return credential === null ? this.#enterBy(() => this.#find()) : this.signIn(credential);
   }
 
-  async signIn(credential: Credential): Promise<void> {
-    try {
-      this.#enter(await this.#api.send<SessionFacts>("POST", PATH, credential));
-    } catch (error) {
-      this.#end(sentenceOf(error));
-    }
+  signIn(credential: Credential): Promise<void> {
+    let tries = 0;
+    return this.#enterBy(async () => {
+      tries++;
+      try {
+        return checked(await this.#parts.api.send<unknown>("POST", PATH, credential));
+      } catch (error) {
+        // The first try may have signed in and used the code, and only its answer was lost.
+        const mayBeIn = tries > 1 && "code" in credential && error instanceof ApiError && error.isRefusal;
+        const facts = mayBeIn ? await this.#find() : null;
+        if (facts === null) throw error;
+        return facts;
+      }
+    });
   }
 
   /** Nothing is shown any more, also where the server can't be asked to take the cookie back. */
   async signOut(): Promise<void> {
     try {
-      await this.#api.send("DELETE", PATH);
+      await this.#parts.api.send("DELETE", PATH);
       this.#end(null);
     } catch (error) {
       this.#end(
@@ -93,17 +128,65 @@ export class Session {
     }
   }
 
+  /** Asks until our server has answered, and does what it says. */
+  async #enterBy(ask: () => Promise<SessionFacts | null>): Promise<void> {
+    const { retries, changed } = this.#parts;
+    this.#asking.abort();
+    this.#asking = new AbortController();
+    const { signal } = this.#asking;
+    const onPause = (error: ApiError, retryAtMs: number) => {
+      this.#waiting = { error, retryAtMs };
+      changed();
+    };
+    try {
+      const facts = await retries.ask(ask, { signal, onPause });
+      if (signal.aborted) return;
+      if (facts === null) this.#end(null);
+      else this.#enter(facts);
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#end(sentenceOf(error), error instanceof ApiError ? error : null);
+    }
+  }
+
+  async #find(): Promise<SessionFacts | null> {
+    const { session } = await this.#parts.api.get<{ readonly session?: unknown }>(PATH);
+    return session === null ? null : checked(session);
+  }
+
   #enter(facts: SessionFacts): void {
     this.#facts = facts;
     this.#state = "in";
-    this.#fault = null;
-    this.#changed();
+    this.#show(null, null);
   }
 
-  #end(fault: string | null): void {
+  #end(fault: string | null, refusal: ApiError | null = null): void {
     this.#facts = null;
     this.#state = "out";
-    this.#fault = fault;
-    this.#changed();
+    this.#show(fault, refusal);
   }
+
+  #show(fault: string | null, refusal: ApiError | null): void {
+    this.#fault = fault;
+    this.#refusal = refusal;
+    this.#waiting = null;
+    this.#parts.changed();
+  }
+}
+
+/** By the server's name for the failure. */
+const SIGNED_OUT_REASONS: Readonly<Record<string, string>> = {
+  REVOKED_API_KEY: "the key was revoked",
+  EXPIRED_API_KEY: "the key has expired",
+};
+
+/** A network that wants a sign-in of its own may answer anything with 200. */
+function checked(session: unknown): SessionFacts {
+  const isOurs =
+    typeof session === "object" &&
+    session !== null &&
+    "permissions" in session &&
+    Array.isArray(session.permissions);
+  if (!isOurs) throw new ApiError(0, "The server can't be reached.");
+  return session as unknown as SessionFacts;
 }

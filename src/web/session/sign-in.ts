@@ -1,5 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit-html";
-import type { Session } from "./session.ts";
+import { sentenceOf } from "../api/api-error.ts";
+import type { Session, Waiting } from "./session.ts";
 
 /** The form that takes a key. */
 export function signInForm(session: Session): TemplateResult {
@@ -22,4 +23,15 @@ export function signInForm(session: Session): TemplateResult {
       <button class="primary">Sign in</button>
     </form>
   </main>`;
+}
+
+/** In place of everything, while the server has not said who is signed in. */
+export function waitingPage({ error, retryAtMs }: Waiting, tryNow: () => void): TemplateResult {
+  const seconds = Math.max(1, Math.ceil((retryAtMs - Date.now()) / 1000));
+  const why = error.isOurs ? sentenceOf(error).slice(0, -1) : "Can't reach the server";
+  // A screen reader would say every second of it.
+  return html`<main class="sign-in"><div class="waiting">
+    <p role="status">${why}, trying again<span aria-hidden="true"> in ${seconds} s</span>.</p>
+    <button @click=${tryNow}>Try now</button>
+  </div></main>`;
 }

@@ -1,7 +1,7 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { dayMinuteText } from "../time/format.ts";
 import { counted } from "../units/count.ts";
-import type { SessionFacts } from "./session.ts";
+import type { Session, SessionFacts } from "./session.ts";
 
 /* What the page says to whoever came by a share link. */
 
@@ -24,16 +24,27 @@ export function visitorBanner(facts: SessionFacts, zone: string): TemplateResult
 }
 
 /** In place of the form that asks for a key, which visitors have none of. */
-export function endedLink(fault: string | null): TemplateResult {
+export function endedLink({ fault, refusal }: Session): TemplateResult {
   const said =
     fault === null
-      ? html`<h2>Open the link again</h2><p>Here is only what a share link leads to.</p>`
-      : html`<h2>This link shows nothing now</h2><p>${sentence(fault)}</p>
-          <p>It may have ended, or been revoked. Ask who sent it for another.</p>`;
+      ? html`<h2>Open the link that you were sent</h2>
+          <p>This page shows only what such a link leads to. If yours shows nothing, it has ended: ask the person who
+          sent it for another.</p>`
+      : html`<h2>This link shows nothing now</h2><p>${REASONS[refusal?.errorName ?? ""] ?? fault}</p>`;
   return html`<main class="sign-in"><div class="ended">${said}</div></main>`;
 }
 
-/** The server's words begin small and end without a stop, since programs put them into sentences of their own. */
-function sentence(words: string): string {
-  return words.charAt(0).toUpperCase() + words.slice(1) + (words.endsWith(".") ? "" : ".");
-}
+const ASK_AGAIN = "Ask the person who sent it for another.";
+const OPEN_AGAIN = "This page was signed in by it for its longest time. Open the link again.";
+
+/** By the server's name for the failure: a visitor knows of no keys. */
+const REASONS: Readonly<Record<string, string>> = {
+  REVOKED_API_KEY: `It was ended by the person who shared it. ${ASK_AGAIN}`,
+  EXPIRED_API_KEY: `Its time is over. ${ASK_AGAIN}`,
+  INVALID_API_KEY: `The server doesn't know it. If a part of it is missing, open all of it; else it has ended. ${ASK_AGAIN}`,
+  INSUFFICIENT_PERMISSIONS: `It is no link that shares devices. ${ASK_AGAIN}`,
+  MISSING_API_KEY: OPEN_AGAIN,
+  MISSING_SESSION: OPEN_AGAIN,
+  INVALID_SESSION: OPEN_AGAIN,
+  EXPIRED_SESSION: OPEN_AGAIN,
+};

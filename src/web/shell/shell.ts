@@ -1,4 +1,5 @@
 import { html, nothing, type TemplateResult } from "lit-html";
+import type { Retries } from "../api/retries.ts";
 import { devicePanel } from "../device/device-panel.ts";
 import type { DeviceParts } from "../device/device-parts.ts";
 import { timeBar } from "../device/time-bar.ts";
@@ -10,7 +11,7 @@ import { liveBadge, loadingText, statusLine } from "../live/status-line.ts";
 import { mapPanel } from "../map/map-panel.ts";
 import type { MapView } from "../map/map-view.ts";
 import type { Session } from "../session/session.ts";
-import { signInForm } from "../session/sign-in.ts";
+import { signInForm, waitingPage } from "../session/sign-in.ts";
 import { endedLink, isSharePath } from "../session/visitor.ts";
 import type { ZoneChoice } from "../time/zone-choice.ts";
 import { zoneSelect } from "../time/zone-select.ts";
@@ -23,6 +24,7 @@ import type { Theme } from "./theme.ts";
 /** What the shell shows of the page. */
 export interface ShellParts {
   readonly session: Session;
+  readonly retries: Retries;
   readonly theme: Theme;
   readonly sheet: Sheet;
   readonly table: DeviceTable;
@@ -45,7 +47,7 @@ interface ShownParts extends ShellParts {
 export function shell(parts: ShellParts): TemplateResult {
   const { session, table, live } = parts;
   const shown = { ...parts, isEmpty: table.size === 0 && live.state === "live" };
-  return html`${header(shown)}${session.state === "out" ? signedOut(session) : nothing}
+  return html`${header(shown)}${session.state === "in" ? nothing : signedOut(parts)}
   ${session.state === "in" ? signedIn(shown) : nothing}${toolWindows(shown)}`;
 }
 
@@ -70,9 +72,11 @@ function closeMenu({ target, currentTarget }: Event): void {
   if ((target as Element).closest("button") !== null) (currentTarget as HTMLElement).hidePopover();
 }
 
-/** Whoever came by a share link has no key to sign in with. */
-function signedOut(session: Session): TemplateResult {
-  return isSharePath(location.pathname) ? endedLink(session.fault) : signInForm(session);
+/** A visitor who came by a share link has no key to sign in with. */
+function signedOut({ session, retries }: ShellParts): TemplateResult | typeof nothing {
+  if (session.waiting !== null) return waitingPage(session.waiting, () => retries.wake());
+  if (session.state === "unknown") return nothing;
+  return isSharePath(location.pathname) ? endedLink(session) : signInForm(session);
 }
 
 function signedIn(parts: ShownParts): TemplateResult {

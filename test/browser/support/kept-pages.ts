@@ -23,6 +23,7 @@ export async function takePage(options: PageOptions): Promise<Page> {
 
 /** For the next visit with the same options: as it was when it was new, at its first size and without cookies. */
 export async function keepPage(options: PageOptions, page: Page): Promise<void> {
+  await page.unrouteAll();
   await page.mouse.move(0, 0);
   await page.goto("about:blank");
   const { colorScheme = null, reducedMotion = null } = options;

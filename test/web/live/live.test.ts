@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { ApiError } from "../../../src/web/api/api-error.ts";
+import { Retries } from "../../../src/web/api/retries.ts";
 import { DeviceTable } from "../../../src/web/devices/device-table.ts";
 import { LiveDevices } from "../../../src/web/live/live.ts";
 import { ScriptedServer } from "./scripted-server.ts";
@@ -23,10 +24,10 @@ function begun(server: ScriptedServer) {
       if (states.at(-1) !== live.state) states.push(live.state);
     },
     silenceMsMax: SILENCE_MS,
-    pauseMs: (failures) => {
+    retries: new Retries((failures) => {
       tries.push(failures);
       return 1;
-    },
+    }),
   });
   live.begin();
   return { live, table, states, tries };
@@ -160,27 +161,58 @@ test("a connection on which nothing comes is given up; beats keep it", async () 
   live.end();
 });
 
-test("a server that says no is not asked again; one that can't is", async () => {
-  let answers = [503, 429, 0, 403];
-  const table = new DeviceTable();
+test("only a refusal of our own server stops it, and the user may connect again", async () => {
+  const strangers = [503, 429, 404, 403, 405, 401, 0].map(
+    (status) => new ApiError(status, `It says ${status}.`, { retryAfterSeconds: status === 503 ? 7 : null }),
+  );
+  const refusal = new ApiError(403, "the API key lacks the permission read", { isOurs: true });
+  const server = new ScriptedServer();
+  let failures = [...strangers, refusal];
   const asked: (number | null)[] = [];
   const live: LiveDevices = new LiveDevices({
-    fetch: async () => {
-      const [status = 200, ...others] = answers;
-      answers = others;
-      throw new ApiError(status, `It says ${status}.`, status === 503 ? 7 : null);
+    fetch: async (path, init) => {
+      const [failure, ...others] = failures;
+      failures = others;
+      if (failure !== undefined) throw failure;
+      return server.fetch(path, init);
     },
-    table,
+    table: new DeviceTable(),
     changed: () => undefined,
-    pauseMs: (failures, retryAfterSeconds) => {
-      asked.push(failures, retryAfterSeconds);
+    retries: new Retries((tries, retryAfterSeconds) => {
+      asked.push(tries, retryAfterSeconds);
       return 1;
-    },
+    }),
   });
   live.begin();
   await until(() => live.state === "stopped");
-  expect([live.fault, answers]).toEqual(["It says 403.", []]);
-  expect(asked).toEqual([1, 7, 2, null, 3, null]);
+  expect([live.fault, failures]).toEqual(["The API key lacks the permission read.", []]);
+  expect(asked).toEqual([1, 7, 2, null, 3, null, 4, null, 5, null, 6, null, 7, null]);
+  live.wake();
+  await until(() => live.state === "live");
+  live.end();
+});
+
+test("what waits for an answer elsewhere tries at once when the stream is there again", async () => {
+  const server = new ScriptedServer();
+  const retries = new Retries(() => 1_000_000);
+  const live = new LiveDevices({
+    ...{ fetch: server.fetch, table: new DeviceTable(), retries },
+    changed: () => undefined,
+  });
+  const { promise: pausing, resolve: onPause } = Promise.withResolvers<void>();
+  let isUp = false;
+  const answered = retries.ask(
+    async () => {
+      if (!isUp) throw new ApiError(502, "The server answered 502.");
+      return "yes";
+    },
+    { signal: new AbortController().signal, onPause: () => onPause() },
+  );
+  await pausing;
+  isUp = true;
+  live.begin();
+  expect(await answered).toBe("yes");
+  live.end();
 });
 
 test("who signs out while a snapshot comes has nothing in memory", async () => {
@@ -192,7 +224,7 @@ test("who signs out while a snapshot comes has nothing in memory", async () => {
   const table = new DeviceTable();
   const live = new LiveDevices({
     fetch: async () => new Response(new ReadableStream<Uint8Array>({ start: beginBody })),
-    table,
+    ...{ table, retries: new Retries() },
     changed: () => undefined,
   });
   live.begin();
@@ -210,8 +242,7 @@ test("who signs out just as a snapshot was taken begins with another one the nex
   server.report("van");
   const table = new DeviceTable();
   const live: LiveDevices = new LiveDevices({
-    fetch: server.fetch,
-    table,
+    ...{ fetch: server.fetch, table, retries: new Retries() },
     changed: () => {
       if (live.isFilled && server.asked.length === 1) live.end();
     },
@@ -258,17 +289,16 @@ test("a page that sleeps has no connection, and goes on where it was when it wak
 test("a pause ends when a network is there again, and with the session", async () => {
   const server = new ScriptedServer();
   server.refuse();
+  const retries = new Retries(() => 1_000_000);
   const live = new LiveDevices({
-    fetch: server.fetch,
-    table: new DeviceTable(),
+    ...{ fetch: server.fetch, table: new DeviceTable(), retries },
     changed: () => undefined,
-    pauseMs: () => 1_000_000,
   });
   live.begin();
   await until(() => live.retryAtMs !== null);
   expect([live.state, live.fault]).toEqual(["reconnecting", "The server is starting."]);
   expect(live.isFilled).toBeFalse();
-  live.retryNow();
+  retries.wake();
   await until(() => live.state === "live");
   expect([live.retryAtMs, live.fault, live.isFilled]).toEqual([null, null, true]);
   server.refuse();

@@ -39,7 +39,7 @@ export class ScriptedServer {
     signal?.throwIfAborted();
     if (this.#refusals > 0) {
       this.#refusals--;
-      throw new ApiError(503, "The server is starting.", 1);
+      throw new ApiError(503, "the server is starting", { isOurs: true, retryAfterSeconds: 1 });
     }
     return path.startsWith("/api/v1/live") ? this.#stream(Number(last), signal!) : this.#snapshot();
   };

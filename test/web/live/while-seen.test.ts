@@ -4,19 +4,18 @@ import { liveWhileSeen } from "../../../src/web/live/while-seen.ts";
 /** A page that is hidden and seen by the test, and what became of its stream. */
 function openPage({ hidden = false } = {}) {
   const page = Object.assign(new EventTarget(), { hidden });
-  const network = new EventTarget();
   const calls: string[] = [];
   const called = (name: string) => () => {
     calls.push(name);
   };
-  const live = { sleep: called("sleep"), wake: called("wake"), retryNow: called("retry") };
-  liveWhileSeen(live, { page, network, hiddenMsMax: 5 });
+  const live = { sleep: called("sleep"), wake: called("wake") };
+  liveWhileSeen(live, { page, hiddenMsMax: 5 });
   if (!hidden) calls.length = 0; // To wake what is awake does nothing.
   const show = (isShown: boolean) => {
     page.hidden = !isShown;
     page.dispatchEvent(new Event("visibilitychange"));
   };
-  return { calls, network, show };
+  return { calls, show };
 }
 
 const later = () => new Promise((resolve) => setTimeout(resolve, 30));
@@ -45,10 +44,4 @@ test("a page that was hidden for a moment goes on", async () => {
   show(true);
   await later();
   expect(calls).toEqual(["wake"]);
-});
-
-test("with the network back it tries at once", () => {
-  const { calls, network } = openPage();
-  network.dispatchEvent(new Event("online"));
-  expect(calls).toEqual(["retry"]);
 });

@@ -1,0 +1,75 @@
+import { ApiError } from "./api-error.ts";
+
+/* The one place where requests without an answer wait for their next try. */
+
+const FIRST_MS = 1000;
+const LONGEST_MS = 30_000;
+
+/**
+ * Twice as long after each failed try, up to half a minute. Chance takes off up to half, so that after a restart of the
+ * server not all pages come at once. Never less than the server asks for.
+ */
+export function backoffMs(
+  failures: number,
+  retryAfterSeconds: number | null,
+  random = Math.random(),
+): number {
+  const longestMs = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.max(0, failures - 1));
+  return Math.max((retryAfterSeconds ?? 0) * 1000, longestMs * (0.5 + random / 2));
+}
+
+export interface AskOptions {
+  /** Ends the tries. */
+  readonly signal: AbortSignal;
+  /** Called before each pause, with the failure and the time of the next try (Unix ms). */
+  readonly onPause: (error: ApiError, retryAtMs: number) => void;
+}
+
+/** Requests that wait for their next try. When one of them gets through, or the network is back, all try at once. */
+export class Retries {
+  readonly #pauseMs: typeof backoffMs;
+  readonly #waiting = new Set<() => void>();
+
+  constructor(pauseMs: typeof backoffMs = backoffMs) {
+    this.#pauseMs = pauseMs;
+  }
+
+  /**
+   * Asks until there is an answer. Throws a refusal of our server (`isRefusal`), anything that is no `ApiError`, and
+   * once the signal is aborted.
+   */
+  async ask<Answer>(ask: () => Promise<Answer>, { signal, onPause }: AskOptions): Promise<Answer> {
+    for (let failures = 1; ; failures++) {
+      try {
+        return await ask();
+      } catch (error) {
+        if (signal.aborted || !(error instanceof ApiError) || error.isRefusal) throw error;
+        await this.pause(failures, error.retryAfterSeconds, signal, (retryAtMs) => onPause(error, retryAtMs));
+        signal.throwIfAborted();
+      }
+    }
+  }
+
+  /** Resolves when it is time for the next try, or at once on `wake()` or abort. */
+  async pause(
+    failures: number,
+    retryAfterSeconds: number | null,
+    signal: AbortSignal,
+    onPause: (retryAtMs: number) => void,
+  ): Promise<void> {
+    const ms = this.#pauseMs(failures, retryAfterSeconds);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms);
+    this.#waiting.add(resolve);
+    signal.addEventListener("abort", () => resolve(), { once: true });
+    onPause(Date.now() + ms);
+    await promise;
+    clearTimeout(timer);
+    this.#waiting.delete(resolve);
+  }
+
+  /** There is a connection again: everything that waits tries now. */
+  wake(): void {
+    for (const resolve of this.#waiting) resolve();
+  }
+}
