@@ -1,6 +1,8 @@
 import { expect } from "bun:test";
 import type { Locator, Page } from "playwright-core";
+import type { Page as WholePage } from "../../src/web/page/page.ts";
 import { store } from "../runtime/support/client.ts";
+import { askPart, type PartName } from "./support/parts.ts";
 import { describePage } from "./support/stage.ts";
 
 /*
@@ -24,6 +26,8 @@ const DAYS = [
     endMs: Date.UTC(2026, 9, 25, 23),
   },
 ] as const;
+
+const WHOLE_PAGE: PartName<WholePage> = ["page/page.ts", "Page"];
 
 const MINUTE_MS = 60_000;
 
@@ -78,14 +82,31 @@ async function typeSlowly(page: Page): Promise<void> {
   const field = page.getByRole("textbox", { name: "Day" });
   await field.focus();
   await page.keyboard.press("Backspace");
-  await Bun.sleep(1500);
+  await redraw(page);
   expect(await field.inputValue()).toBe("");
-  await page.keyboard.type("04", { delay: 1500 });
+  for (const digit of "04") {
+    await page.keyboard.type(digit);
+    await redraw(page);
+  }
   await page.getByRole("heading", { name: /25 Apr 2026/ }).waitFor();
   expect(await field.inputValue()).toBe("2026-04-25");
   await page.keyboard.press("Backspace");
   await page.getByLabel("How many days").focus();
   expect(await field.inputValue()).toBe("2026-04-25"); // What was left unfinished is what is looked at.
+}
+
+/** Has the page drawn again, as it is every second. */
+async function redraw(page: Page): Promise<void> {
+  await askPart(
+    page,
+    WHOLE_PAGE,
+    (whole) =>
+      new Promise<null>((resolve) => {
+        whole.changed();
+        requestAnimationFrame(() => resolve(null));
+      }),
+    null,
+  );
 }
 
 async function positionsIn(rows: Locator): Promise<number[]> {

@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { store } from "../runtime/support/client.ts";
 import { knownPositions, shownPositions } from "./support/devices.ts";
-import { cameraOf, framesIn, pictureAt, pixelOf } from "./support/map.ts";
+import { cameraOf, pictureAt, pixelOf, rest } from "./support/map.ts";
 import { describePage, type Stage } from "./support/stage.ts";
 import type { Visit } from "./support/visit.ts";
 
@@ -36,7 +36,7 @@ describePage(
       async (visit, page) => {
         await visit.enter(stage.key);
         await page.getByText("Live", { exact: true }).waitFor();
-        await visit.until("a map that rests", async () => (await framesIn(page, 1000)) === 0);
+        await rest(page);
         await moveDots(stage, visit);
         await loseServer(stage, visit);
       },
@@ -86,7 +86,7 @@ async function moveDots(stage: Stage, visit: Visit): Promise<void> {
     await store(stage.client, step % 10 === 0 ? [van, away] : [van]);
   }
   await untilEqual(stage, visit);
-  await Bun.sleep(1000); // What would move the map has begun by then.
+  await rest(page); // What moves the map begins in the turn in which the table takes a report.
   expect(await cameraOf(page)).toEqual(before);
 }
 
@@ -95,7 +95,9 @@ async function loseServer(stage: Stage, visit: Visit): Promise<void> {
   visit.expect(/ERR_|503|maplibre-gl\.mjs/); // Tiles of the map can't be had either.
   stage.server.kill("SIGKILL");
   await page.getByText(/Reconnecting/).waitFor();
-  await Bun.sleep(3000);
+  const tries = () => visit.requests.filter((request) => request === "GET /api/v1/live").length;
+  const before = tries();
+  await visit.until("two more tries in vain", async () => tries() >= before + 2);
   await stage.restart();
   await store(stage.client, reports(9));
   await page.getByText("Live", { exact: true }).waitFor({ timeout: 40_000 });

@@ -22,24 +22,18 @@ export async function lookAt(page: Page, camera: Camera): Promise<void> {
 }
 
 const MAPLIBRE: PartName<MapLibreMap> = ["maplibre-gl", "Map"];
-/** How often the map is drawn in so many milliseconds. */
-export function framesIn(page: Page, ms: number): Promise<number> {
-  return askPart(
+
+/** Resolves once nothing on the map moves, fades or is loaded any more. */
+export async function rest(page: Page): Promise<void> {
+  await askPart(
     page,
     MAPLIBRE,
-    (map, waitMs) =>
-      new Promise<number>((resolve) => {
-        let frames = 0;
-        const count = () => {
-          frames++;
-        };
-        map.on("render", count);
-        setTimeout(() => {
-          map.off("render", count);
-          resolve(frames);
-        }, waitMs);
+    (map) =>
+      new Promise<null>((resolve) => {
+        map.once("idle", () => resolve(null));
+        map.triggerRepaint();
       }),
-    ms,
+    null,
   );
 }
 
