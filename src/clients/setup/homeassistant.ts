@@ -16,7 +16,7 @@ export function homeassistantSetup(request: SetupRequest): Setup {
   };
 }
 
-/** What is not known is sent as 0 and taken for missing: a template can't leave a member out in few words. */
+/** The payload is one value that Home Assistant writes as JSON, so that it is JSON whatever the tracker knows. */
 function configuration(address: string, key: string): string {
   return `\
 rest_command:
@@ -27,14 +27,14 @@ rest_command:
     headers:
       Authorization: "Bearer ${key}"
     payload: >-
-      {"device_id": "{{ tracker }}",
-      "timestamp": "{{ states[tracker].last_updated.isoformat() }}",
-      "location": {"latitude": {{ state_attr(tracker, "latitude") | float(0) }},
-      "longitude": {{ state_attr(tracker, "longitude") | float(0) }},
-      "accuracy": {{ state_attr(tracker, "gps_accuracy") | float(0) }},
-      "altitude": {{ state_attr(tracker, "altitude") | float(0) }},
-      "speed": {{ state_attr(tracker, "speed") | float(0) }} },
-      "battery": {"level": {{ states("sensor.YOUR_PHONE_battery_level") | float(0) }} } }
+      {{ {"device_id": tracker,
+      "timestamp": states[tracker].last_updated.isoformat(),
+      "location": {"latitude": state_attr(tracker, "latitude"),
+      "longitude": state_attr(tracker, "longitude"),
+      "accuracy": state_attr(tracker, "gps_accuracy"),
+      "altitude": state_attr(tracker, "altitude"),
+      "speed": state_attr(tracker, "speed")},
+      "battery": {"level": states("sensor.YOUR_PHONE_battery_level")}} | tojson }}
 
 automation:
   - alias: Position to Wherehouse
@@ -42,6 +42,9 @@ automation:
     triggers:
       - trigger: state
         entity_id: device_tracker.YOUR_PHONE
+    conditions:
+      - condition: template
+        value_template: '{{ state_attr("device_tracker.YOUR_PHONE", "latitude") is not none }}'
     actions:
       - action: rest_command.wherehouse
         data:

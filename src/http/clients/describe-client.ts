@@ -78,7 +78,10 @@ function failuresOf({ method, client }: ClientRoute): Readonly<Record<number, Sc
   };
   const ofBodies: Record<number, Schema> = {
     413: told("The body is larger than 16 MiB.", "the body must be at most 16 MiB"),
-    415: told("The content encoding is none that is known.", "content-encoding must be gzip or zstd"),
+    415: told(
+      "It is a file rather than a report (GPX, KML, a form of parts, an archive), or its content encoding is unknown.",
+      "content-encoding must be gzip or zstd",
+    ),
   };
   return {
     400: told("A parameter is invalid, or there is nothing at all.", "speed_unit must be mps, kmh, kn, mph"),

@@ -1,6 +1,7 @@
 import type { KeyRecord } from "../../auth/key-file.ts";
 import type { ClientAnswer, ClientMessage } from "../../clients/client.ts";
 import { readContent } from "../../clients/content/read-content.ts";
+import { isFile, isFileByType } from "../../clients/content/uploaded-file.ts";
 import type { Content } from "../../clients/content.ts";
 import type { SpeedUnit } from "../../clients/reading/speed.ts";
 import type { Sender } from "../../clients/sender.ts";
@@ -54,9 +55,13 @@ async function takeMessage(
   addressed: AddressValues,
   share: BodyShare,
 ): Promise<Result<ClientAnswer, ServiceError>> {
-  const body = method === "GET" ? ok(NO_BODY) : await reader.read(call.request, share);
+  const contentType = call.headers["content-type"];
+  const hasBody = method !== "GET";
+  if (hasBody && isFileByType(contentType)) return fail(UPLOADED_FILE);
+  const body = hasBody ? await reader.read(call.request, share) : ok(NO_BODY);
   if (!body.ok) return body;
   const content = await services.scheduler.run(bodiesOf(call.key.appId), readContent(body.value));
+  if (isFile(body.value, content, contentType)) return fail(UPLOADED_FILE);
   const sender = senderOf(call.key);
   const address = { device: call.device ?? addressed.device_id, user: addressed.user_id };
   const decrypt = services.decryptOf(sender, address);
@@ -73,6 +78,14 @@ async function takeMessage(
 }
 
 const NO_BODY = new Uint8Array();
+
+/** Kept as a message that nobody understands it would be lost: an app deletes the file that it believes to be safe. */
+const UPLOADED_FILE: ServiceError = {
+  kind: "media_type_unsupported",
+  message:
+    "this path takes reports, not files, and nothing of this file was stored: give it to the command import " +
+    "on the server, or to POST /api/v1/imports once the server has that",
+};
 
 type AddressValues = QueryValues<typeof ADDRESS_PARAMETERS>;
 

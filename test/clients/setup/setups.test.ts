@@ -1,8 +1,13 @@
 import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { CLIENT_NAMES, type ClientName } from "../../../src/clients/client.ts";
+import { homeassistant } from "../../../src/clients/homeassistant.ts";
 import { adviceFor } from "../../../src/clients/setup/advice.ts";
 import type { SetupRequest } from "../../../src/clients/setup/setup.ts";
 import { SETUPS } from "../../../src/clients/setup/setups.ts";
+import { collect, contentOf, messageOf } from "../../support/clients/collected.ts";
+import { type HomeAssistantFile, renderPayload } from "../../support/clients/home-assistant.ts";
 
 /** What each app is told: the words that its own source takes. */
 
@@ -183,22 +188,58 @@ test("Colota is given its own path and the key as token, by hand or by link", ()
   });
 });
 
-test("Home Assistant's file sends what the path reads, once its templates have values", () => {
-  const { paste } = SETUPS.homeassistant(BOUND);
-  const yaml = Bun.YAML.parse(paste!) as {
-    rest_command: { wherehouse: { url: string; method: string; headers: object; payload: string } };
-  };
-  const { url, method, headers, payload } = yaml.rest_command.wherehouse;
+test("Home Assistant's file sends to the path, with the key in a header", () => {
+  const yaml = Bun.YAML.parse(SETUPS.homeassistant(BOUND).paste!) as HomeAssistantFile;
+  const { url, method, headers } = yaml.rest_command.wherehouse;
   expect({ url, method, headers }).toEqual({
     url: "https://h.example/ingest/homeassistant",
     method: "POST",
     headers: { Authorization: `Bearer ${KEY}` },
   });
-  expect(JSON.parse(payload.replaceAll(/\{\{.*?\}\}/g, "1"))).toEqual({
-    device_id: "1",
-    timestamp: "1",
-    location: { latitude: 1, longitude: 1, accuracy: 1, altitude: 1, speed: 1 },
-    battery: { level: 1 },
+});
+
+describe("Home Assistant's template", () => {
+  const [, documented = ""] = /^```yaml\n(rest_command:.*?)^```/ms.exec(
+    readFileSync(join(import.meta.dirname, "../../../docs/clients.md"), "utf8"),
+  )!;
+  const TIME = "2026-02-02T02:40:00.123456+00:00";
+  const PLACE = { latitude: 52.520008, longitude: 13.404954 };
+  const FULL = { ...PLACE, gps_accuracy: 12, altitude: 34, speed: 13 };
+
+  describe.each([
+    ["in the documents", documented],
+    ["in a setup", SETUPS.homeassistant(BOUND).paste!],
+  ])("%s", (_where, file) => {
+    const { payload } = (Bun.YAML.parse(file) as HomeAssistantFile).rest_command.wherehouse;
+    const read = (attributes: Readonly<Record<string, unknown>>, battery: string) => {
+      const body = renderPayload(payload, { attributes, battery, time: TIME });
+      return collect(homeassistant, messageOf(contentOf(body)));
+    };
+
+    test("is read as what the tracker knows", () => {
+      const [point] = read(FULL, "81").points;
+      expect(point).toMatchObject({ ...PLACE, timestampMs: 1_770_000_000_123 });
+      expect(point?.details).toMatchObject({ horizontal_accuracy: 12, battery_level: 81 });
+    });
+
+    test.each([
+      ["no accuracy", PLACE, "81"],
+      [
+        "states without a value",
+        { ...PLACE, gps_accuracy: "unknown", altitude: "unavailable" },
+        "unavailable",
+      ],
+      ["texts with quotation marks", { ...PLACE, gps_accuracy: 'a "b"\n' }, "'\\"],
+    ])("is read as a position of a tracker with %s", (_what, attributes, battery) => {
+      expect(read(attributes, battery).points).toMatchObject([PLACE]);
+    });
+
+    test.each([
+      ["without a position", {}],
+      ["whose position is not known", { latitude: "unknown", longitude: "unavailable" }],
+    ])("says of a tracker %s that it has none", (_what, attributes) => {
+      expect(read(attributes, "81").refused).toMatchObject([{ reason: "no_position" }]);
+    });
   });
 });
 

@@ -4,6 +4,7 @@ import type { Setup } from "../../../src/clients/setup/setup.ts";
 import { SETUPS } from "../../../src/clients/setup/setups.ts";
 import { CLIENT_EXAMPLES } from "../../../src/http/clients/examples.ts";
 import { EXAMPLE_REPORT } from "../../../src/http/shapes/record-schemas.ts";
+import { type HomeAssistantFile, renderPayload } from "../../support/clients/home-assistant.ts";
 import { createTestApp, type KeyName } from "../../support/test-app.ts";
 
 /*
@@ -137,23 +138,10 @@ const APPS: Readonly<Record<string, readonly [ClientName, (setup: Setup) => Sent
   ],
 };
 
-interface HomeAssistantFile {
-  readonly rest_command: {
-    readonly wherehouse: {
-      readonly url: string;
-      readonly headers: Record<string, string>;
-      readonly payload: string;
-    };
-  };
-}
-
-/** As its templates do for a phone that says where it is. */
+/** As for a phone that says where it is. */
 function rendered(payload: string): string {
   const time = new Date(EXAMPLE_MS).toISOString().replace("Z", "000+00:00");
-  return payload
-    .replace(/\{\{ tracker \}\}/, "device_tracker.phone")
-    .replace(/\{\{ states\[.*?\}\}/, time)
-    .replaceAll(/\{\{ .*?\}\}/g, "12.5");
+  return renderPayload(payload, { attributes: { latitude: 12.5, longitude: 12.5 }, battery: "81", time });
 }
 
 async function setUp(

@@ -1,0 +1,84 @@
+import { type Content, listOf } from "../content.ts";
+import { isMembers } from "../reading/members.ts";
+
+/*
+ * Files that apps and people upload to a path of reports: a track, an archive, a photo. Nothing of one could ever become
+ * a report there, and an app that is told of success deletes the file.
+ */
+
+/** Types that name a file, whatever the body is. Of others a body says more than its type, which clients get wrong. */
+const FILE_TYPE =
+  /^(?:multipart|image|audio|video|font|model)\/|[/+.-](?:xml|gpx|kml|kmz|tcx|fit|zip|gzip|tar|rar|pdf|nmea|sqlite3?|parquet|7z-compressed)(?:$|[+.-])/;
+
+/** Types that a report may have: also of these a body may be a file. */
+const REPORT_TYPE =
+  /^(?:$|text\/|application\/(?:x-www-form-urlencoded|octet-stream|json)$)|\+json$|[/.-]json$/;
+
+/** By its `Content-Type` alone, before anything of it is read. */
+export function isFileByType(contentType: string | undefined): boolean {
+  return FILE_TYPE.test(mediaTypeOf(contentType));
+}
+
+function mediaTypeOf(contentType: string | undefined): string {
+  return (contentType ?? "").split(";", 1)[0]!.trim().toLowerCase();
+}
+
+/** By what it holds. What begins as JSON is a report that may be damaged, unless it is a file of JSON that is known. */
+export function isFile(body: Uint8Array, content: Content, contentType: string | undefined): boolean {
+  switch (content.kind) {
+    case "empty":
+      return false;
+    case "json":
+      return isJsonFile(content.value);
+    default: {
+      const beginning = body.subarray(0, BEGINNING_BYTES);
+      const first = beginning.find((byte) => !BLANKS.has(byte));
+      if (first === OPEN_BRACE || first === OPEN_BRACKET) return false;
+      return !REPORT_TYPE.test(mediaTypeOf(contentType)) || isBinary(beginning) || isTextFile(beginning);
+    }
+  }
+}
+
+/** What is looked at: the magic numbers of all files, and the header of a table. */
+const BEGINNING_BYTES = 512;
+const OPEN_BRACE = 0x7b;
+const OPEN_BRACKET = 0x5b;
+/** Blanks, and the bytes of UTF-8's byte order mark. */
+const BLANKS = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf]);
+/** Control characters of texts: tab, line feed, form feed, carriage return. */
+const TEXT_CONTROLS = new Set([0x09, 0x0a, 0x0c, 0x0d]);
+
+/** Archives, photos, FIT, databases: no text has such control characters. */
+function isBinary(beginning: Uint8Array): boolean {
+  return beginning.some((byte) => byte < 0x20 && !TEXT_CONTROLS.has(byte));
+}
+
+/** GPX, KML, TCX and pages; parts of a form; logs of NMEA; PDF; a table with a header of its columns; IGC. */
+const TEXT_FILES = [
+  /^</,
+  /^--\S{4,}\r?\n/,
+  /^\$[A-Z]{4,5},/,
+  /^%PDF-/,
+  /^A[A-Z]{3}[^\r\n]*\r?\nH[FOP]/,
+  /^[^=\r\n]*\blat(?:itude)?\b[^=\r\n]*[,;\t|][^=\r\n]*\r?\n/i,
+  /^[^=\r\n]*[,;\t|][^=\r\n]*\blat(?:itude)?\b[^=\r\n]*\r?\n/i,
+];
+
+function isTextFile(beginning: Uint8Array): boolean {
+  const text = new TextDecoder().decode(beginning).trimStart();
+  return TEXT_FILES.some((kind) => kind.test(text));
+}
+
+/** Names of members at the top of what Google's Timeline exports. */
+const GOOGLE_MEMBERS = ["semanticSegments", "timelineObjects", "rawSignals", "timelineEdits"];
+
+/** GeoJSON, and what Google exports. */
+function isJsonFile(value: unknown): boolean {
+  if (isMembers(value)) {
+    if (value.type === "FeatureCollection" || value.type === "GeometryCollection") return true;
+    if (GOOGLE_MEMBERS.some((name) => value[name] !== undefined)) return true;
+  }
+  const [first] = listOf(isMembers(value) ? value.locations : value) ?? [];
+  if (!isMembers(first)) return false;
+  return first.latitudeE7 !== undefined || (first.startTime !== undefined && first.endTime !== undefined);
+}
