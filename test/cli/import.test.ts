@@ -4,8 +4,8 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { untilKnown } from "../runtime/support/client.ts";
 import { SAMPLES } from "../support/formats/read-file.ts";
+import { zipOf } from "../support/formats/zip.ts";
 import { RUNTIMES, type Runtime } from "../support/server-process.ts";
-import { zipOf } from "../support/zip.ts";
 import { finished, runCli, withDirectory } from "./support/run-cli.ts";
 import { startServer } from "./support/start-server.ts";
 

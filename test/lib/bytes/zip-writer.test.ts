@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { ZipWriter } from "../../../src/lib/bytes/zip-writer.ts";
-import { unzip } from "../../support/unzip.ts";
+import { unzip } from "../../support/formats/unzip.ts";
 
 const ALWAYS_64 = 0;
 

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { zipOf } from "../../support/formats/zip.ts";
 import {
   closePlace,
   openPlace,
@@ -11,7 +12,6 @@ import {
   runCommand,
   startReady,
 } from "../../support/server-process.ts";
-import { zipOf } from "../../support/zip.ts";
 import { get } from "../support/client.ts";
 
 /*

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { WRITE_FORMATS } from "../../../../src/formats/write/formats.ts";
+import { unzip } from "../../../support/formats/unzip.ts";
 import { BASE_MS } from "../../../support/reports/arbitrary-reports.ts";
-import { unzip } from "../../../support/unzip.ts";
 import { arbitraryAnyReport, writeFile, writeText } from "../arbitrary-records.ts";
 
 test("devices are numbered in order of first appearance, over the whole file, and users are left out", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { unzip } from "../../../support/formats/unzip.ts";
 import { BASE_MS } from "../../../support/reports/arbitrary-reports.ts";
-import { unzip } from "../../../support/unzip.ts";
 import { writeFile, writeText } from "../arbitrary-records.ts";
 import { arbitraryTracks, splitBefore, xmlNumber, xmlText } from "./arbitrary-tracks.ts";
 import { childrenNamed, parseXml, textOf, type XmlElement } from "./xml-tree.ts";

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { crc32, gzipSync, zstdCompressSync } from "node:zlib";
-import { type ZipMember, zipOf } from "../../../support/zip.ts";
+import { type ZipMember, zipOf } from "../../../support/formats/zip.ts";
 import type { Described, WalkRequest } from "./described-walk.ts";
 import { WALKS } from "./walks.ts";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
-import { zipOf } from "../../../support/zip.ts";
+import { zipOf } from "../../../support/formats/zip.ts";
 import { type Described, describeWalk } from "./described-walk.ts";
 
 /*

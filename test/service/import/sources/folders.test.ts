@@ -17,7 +17,7 @@ import { gzipSync } from "node:zlib";
 import { createNodeInputs } from "../../../../src/runtime/inputs/node-inputs.ts";
 import { createSources } from "../../../../src/service/import/sources/sources.ts";
 import { canBeOthers, STRANGER_UID } from "../../../runtime/support/other-user.ts";
-import { zipOf } from "../../../support/zip.ts";
+import { zipOf } from "../../../support/formats/zip.ts";
 import type { WalkRequest } from "./described-walk.ts";
 import { WALKS } from "./walks.ts";
 
