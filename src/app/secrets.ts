@@ -7,6 +7,7 @@ import type { ClusterNode } from "../cluster/cluster-node.ts";
 import type { directoryPaths } from "../directory/paths.ts";
 import type { SharedFileDependencies } from "../directory/shared-file.ts";
 import { watchFile } from "../directory/watch-file.ts";
+import { systemTimers } from "../lib/schedule/timers.ts";
 
 /** What others change while a server runs: who may ask, what signs sessions, what opens what phones encrypt. */
 export interface Secrets {
@@ -37,11 +38,14 @@ export async function openSecrets(
 export function watchSecrets(
   { keys, sessionSecret, passPhrases }: Omit<Secrets, "usedCodes">,
   onKeyFile: (reason: string) => void,
+  timers = systemTimers,
 ): { stop(): void } {
+  const watch = (file: Parameters<typeof watchFile>[0], report: () => void) =>
+    watchFile(file, RELOAD_MS, report, () => {}, timers);
   const watches = [
-    watchFile(keys, RELOAD_MS, () => reportKeys(keys, onKeyFile)),
-    watchFile(sessionSecret, RELOAD_MS, () => reportSecret(sessionSecret, onKeyFile)),
-    watchFile(passPhrases, RELOAD_MS, () => reportPassPhrases(passPhrases, onKeyFile)),
+    watch(keys, () => reportKeys(keys, onKeyFile)),
+    watch(sessionSecret, () => reportSecret(sessionSecret, onKeyFile)),
+    watch(passPhrases, () => reportPassPhrases(passPhrases, onKeyFile)),
   ];
   reportKeys(keys, onKeyFile);
   reportSecret(sessionSecret, onKeyFile);

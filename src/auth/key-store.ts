@@ -68,6 +68,8 @@ export interface KeyStore {
   revoke(id: string): Promise<Result<KeyRecord, SharedFileError | UnknownKeyError>>;
   /** Reads the file again. Never fails: what is wrong with the file is its `state`. */
   reload(): Promise<void>;
+  /** Like `reload`, but a cluster's servers are asked. */
+  refresh(): Promise<void>;
 }
 
 /** Of one maker. As many that have ended are kept in the file, the newest, so that it stays small. */
@@ -154,6 +156,7 @@ export async function openKeyStore(dependencies: SharedFileDependencies): Promis
         return ok({ value: keysOf(list.map((key) => (key === found ? revoked : key))), answer: revoked });
       }),
     reload: () => file.reload(),
+    refresh: () => file.refresh(),
   };
 }
 

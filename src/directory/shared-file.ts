@@ -43,6 +43,7 @@ export class SharedFile<Value> {
   readonly #format: FileFormat<Value>;
   #content: Content<Value>;
   #working: Promise<unknown> = Promise.resolve();
+  #refreshing: Promise<void> | null = null;
 
   private constructor(place: SharedPlace, format: FileFormat<Value>) {
     this.#place = place;
@@ -73,6 +74,18 @@ export class SharedFile<Value> {
   /** Reads the file again. Never fails: what is wrong with the file is its `state`. */
   reload(): Promise<void> {
     return this.#inTurn(async () => this.#take(await this.#place.read()));
+  }
+
+  /**
+   * Like `reload`, but a cluster's servers are asked for what another process may have written a moment ago. Callers
+   * meanwhile share the answer; other readers do not wait for it.
+   */
+  refresh(): Promise<void> {
+    this.#refreshing ??= this.#place.ask().then(() => {
+      this.#refreshing = null;
+      return this.reload();
+    });
+    return this.#refreshing;
   }
 
   /**

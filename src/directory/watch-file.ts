@@ -1,3 +1,4 @@
+import { systemTimers } from "../lib/schedule/timers.ts";
 import type { SharedFile, SharedFileState } from "./shared-file.ts";
 
 /*
@@ -15,9 +16,10 @@ export function watchFile(
   intervalMs: number,
   onState: (state: SharedFileState) => void,
   onRead: () => void = () => {},
+  timers = systemTimers,
 ): FileWatch {
   let stopped = false;
-  let timer = setTimeout(look, intervalMs);
+  let cancel = timers.after(intervalMs, look);
   let told = textOf(store.state);
 
   async function look(): Promise<void> {
@@ -28,13 +30,13 @@ export function watchFile(
       told = textOf(store.state);
       onState(store.state);
     }
-    timer = setTimeout(look, intervalMs);
+    cancel = timers.after(intervalMs, look);
   }
 
   return {
     stop() {
       stopped = true;
-      clearTimeout(timer);
+      cancel();
     },
   };
 }

@@ -6,6 +6,7 @@ import { UNBOUND } from "../../src/model/binding.ts";
 import type { AppId } from "../../src/model/ids.ts";
 import { systemClock } from "../../src/time/clock.ts";
 import { createMemoryKeyFiles, createMemoryLock } from "../auth/memory-key-files.ts";
+import { VirtualTime } from "../support/stream/virtual-time.ts";
 
 test("watchFile() takes in changed keys and tells when the file stops and starts being usable", async () => {
   const files = createMemoryKeyFiles();
@@ -16,7 +17,14 @@ test("watchFile() takes in changed keys and tells when the file stops and starts
 
   let told: (state: SharedFileState) => void = () => {};
   const nextState = () => new Promise<SharedFileState>((resolve) => (told = resolve));
-  const watch = watchFile(server, 5, (state) => told(state));
+  const time = new VirtualTime();
+  const watch = watchFile(
+    server,
+    5,
+    (state) => told(state),
+    () => {},
+    time,
+  );
 
   const usable = nextState();
   const created = await (await open()).create({
@@ -29,21 +37,29 @@ test("watchFile() takes in changed keys and tells when the file stops and starts
     expiresMs: null,
   });
   if (!created.ok) throw new Error(created.error.kind);
-  expect(await usable).toBe("ok");
+  expect(await time.until(usable)).toBe("ok");
   expect(server.find(created.value.text).kind).toBe("known");
 
   const damaged = nextState();
   files.bytes = new Uint8Array([1, 2, 3]);
-  expect(await damaged).toEqual({ damaged: "it is not a JSON object" });
+  expect(await time.until(damaged)).toEqual({ damaged: "it is not a JSON object" });
   expect(server.find(created.value.text).kind).toBe("unknown");
 
   watch.stop();
-  let reads = 0;
-  const { read } = files;
-  files.read = (path) => {
-    reads++;
-    return read(path);
-  };
-  await new Promise((resolve) => setTimeout(resolve, 30)); // Six intervals: enough for a watch that goes on.
-  expect(reads).toBe(0);
+  expect(time.planned).toBe(0);
+});
+
+test("watchFile() that is stopped while it reads plans no other look, and tells nothing", async () => {
+  const time = new VirtualTime();
+  const read = Promise.withResolvers<void>();
+  const store = { state: "missing" as SharedFileState, reload: () => read.promise };
+  const told: SharedFileState[] = [];
+  const tell = (state: SharedFileState) => told.push(state);
+  const watch = watchFile(store, 5, tell, () => told.push(store.state), time);
+  time.step();
+  watch.stop();
+  store.state = "ok";
+  read.resolve();
+  await time.until(read.promise);
+  expect([told, time.planned]).toEqual([[], 0]);
 });

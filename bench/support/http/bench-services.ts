@@ -71,7 +71,11 @@ export function createBenchServices(
     },
     keys,
     madeKeys: new MadeKeys(keys),
-    sessions: new Sessions({ secret: { signer: null, obtain: nobodySignsIn }, keys, clock }),
+    sessions: new Sessions({
+      secret: { signer: null, obtain: nobodySignsIn, refresh: async () => {} },
+      keys,
+      clock,
+    }),
     bodies: createBodyBudget(INGEST_LIMITS),
     reports,
     friendsFor: () => null,

@@ -31,6 +31,11 @@ export function createLinkCode(keyId: string, madeMs: number, signer: Signer): s
   return `${signed}.${signer.sign("code", signed)}`;
 }
 
+/** Whether it looks like one, whoever signed it. */
+export function isLinkCode(text: string): boolean {
+  return SHAPE.test(text);
+}
+
 export function parseLinkCode(text: string, signer: Signer): Result<LinkCode, "unknown"> {
   const [, signed, keyId, madeMs, nonce, signature] = SHAPE.exec(text) ?? [];
   if (signed === undefined || keyId === undefined || nonce === undefined) return fail("unknown");

@@ -58,4 +58,9 @@ export class SessionSecret {
   reload(): Promise<void> {
     return this.#file.reload();
   }
+
+  /** Like `reload`, but a cluster's servers are asked. */
+  refresh(): Promise<void> {
+    return this.#file.refresh();
+  }
 }

@@ -3,7 +3,7 @@ import { fail, ok, type Result } from "../../lib/result.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { KeyRecord } from "../key-file.ts";
 import type { KeyLookup, KeyStore } from "../key-store.ts";
-import { createLinkCode, parseLinkCode } from "./link-code.ts";
+import { createLinkCode, isLinkCode, type LinkCode, parseLinkCode } from "./link-code.ts";
 import { encodeSession, parseSession, SESSION_MS } from "./session.ts";
 import type { SessionSecret } from "./session-secret.ts";
 import { type CodeUseRefusal, type CodeUses, UsedCodes } from "./used-codes.ts";
@@ -30,8 +30,8 @@ export interface NewSession {
 export type CodeRefusal = "unknown" | CodeUseRefusal;
 
 export interface SessionsDependencies {
-  readonly secret: Pick<SessionSecret, "signer" | "obtain">;
-  readonly keys: Pick<KeyStore, "findById">;
+  readonly secret: Pick<SessionSecret, "signer" | "obtain" | "refresh">;
+  readonly keys: Pick<KeyStore, "findById" | "refresh">;
   readonly clock: Clock;
   /** Left out, this process alone sees that codes are used once. */
   readonly usedCodes?: CodeUses;
@@ -83,14 +83,29 @@ export class Sessions {
     return signer.ok ? ok(createLinkCode(keyId, this.#clock.nowMs(), signer.value)) : signer;
   }
 
-  /** The key that a code signs in as. It is used by that, unless the key is none, as one that was made just now. */
+  /**
+   * The key that a code signs in as. That uses it up, unless there is no such key. Another process may have made the
+   * secret or the key a moment ago, so both are read again before a code is refused.
+   */
   async useCode(text: string): Promise<Result<KeyLookup, CodeRefusal>> {
-    const { signer } = this.#secret;
-    const code = signer === null ? fail("unknown" as const) : parseLinkCode(text, signer);
+    let code = this.#read(text);
+    if (!code.ok && isLinkCode(text)) {
+      await this.#secret.refresh();
+      code = this.#read(text);
+    }
     if (!code.ok) return code;
-    const found = this.#keys.findById(code.value.keyId);
+    let found = this.#keys.findById(code.value.keyId);
+    if (found.kind === "unknown") {
+      await this.#keys.refresh();
+      found = this.#keys.findById(code.value.keyId);
+    }
     if (found.kind !== "known") return ok(found);
     const used = await this.#usedCodes.use(code.value);
     return used.ok ? ok(found) : used;
+  }
+
+  #read(text: string): Result<LinkCode, "unknown"> {
+    const { signer } = this.#secret;
+    return signer === null ? fail("unknown") : parseLinkCode(text, signer);
   }
 }

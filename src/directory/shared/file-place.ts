@@ -44,6 +44,8 @@ export class FilePlace implements SharedPlace {
     }
   }
 
+  async ask(): Promise<void> {} // Each reading is of the file.
+
   async change<Answer>(
     decide: (reading: PlaceReading) => PlaceDecision<Answer>,
   ): Promise<Result<Answer, PlaceError>> {

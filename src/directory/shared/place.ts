@@ -6,6 +6,8 @@ export interface SharedPlace {
   /** How people call it: `keys.json`. */
   readonly name: string;
   read(): Promise<PlaceReading>;
+  /** Asks a cluster's servers, if they can be asked, so that the next reading is not older than this call. */
+  ask(): Promise<void>;
   /**
    * Reads, lets `decide` say what to put in its place, and writes that: nobody else can in between. Where somebody else
    * could it decides again, so that it must not change anything itself.

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { fail, ok, type Result } from "../../lib/result.ts";
-import { wait } from "../../lib/schedule/wait.ts";
+import { pause, systemTimers, type Timers } from "../../lib/schedule/timers.ts";
 import { type Bucket, type BucketEntry, StreamError } from "../../runtime/stream/stream.ts";
 import {
   CHANGE_RETRY_MS,
@@ -16,7 +16,7 @@ interface Known {
   /** Null where there is none. */
   readonly bytes: Uint8Array | null;
   readonly revision: number;
-  /** When the servers were last asked for it, by `performance.now()`. */
+  /** When the servers were last asked for it, by the timers' clock. */
   readonly askedAt: number;
 }
 
@@ -27,8 +27,11 @@ export interface SharedBucketTimes {
   readonly watchAgainMs: number;
 }
 
-/** A revoked key ends within two seconds on every node, also where the server that would tell of it stands still. */
-const TIMES: SharedBucketTimes = { askAgainMs: 1000, watchAgainMs: 1000 };
+/**
+ * A revoked key ends within two seconds on every node, also where the server that would tell of it stands still: each
+ * value is read once a second, and every reading has to ask, for the next one to have the answer.
+ */
+const TIMES: SharedBucketTimes = { askAgainMs: 500, watchAgainMs: 1000 };
 
 /**
  * The values that the nodes of a cluster share, each under the name that its file has where a process is alone. A copy
@@ -37,15 +40,17 @@ const TIMES: SharedBucketTimes = { askAgainMs: 1000, watchAgainMs: 1000 };
 export class SharedBucket {
   readonly #bucket: Bucket;
   readonly #times: SharedBucketTimes;
+  readonly #timers: Timers;
   readonly #known = new Map<string, Known>();
   readonly #asking = new Set<string>();
   /** Those whose changes are told since the watch began. */
   readonly #told = new Set<string>();
   #isWatching = false;
 
-  constructor(bucket: Bucket, times: SharedBucketTimes = TIMES) {
+  constructor(bucket: Bucket, times: SharedBucketTimes = TIMES, timers: Timers = systemTimers) {
     this.#bucket = bucket;
     this.#times = times;
+    this.#timers = timers;
   }
 
   /** The first `read` of it rejects with a `StreamError` where the servers can't be asked; later ones never do. */
@@ -53,6 +58,7 @@ export class SharedBucket {
     return {
       name,
       read: () => this.#read(name),
+      ask: () => this.#ask(name).catch(ignoreStreamError),
       change: (decide) => this.#change(name, decide),
     };
   }
@@ -74,7 +80,7 @@ export class SharedBucket {
         if (!(error instanceof StreamError)) throw error; // Until there is a watch again, the servers are asked.
       }
       this.#isWatching = false;
-      await wait(this.#times.watchAgainMs, signal);
+      await pause(this.#timers, this.#times.watchAgainMs, signal);
     }
   }
 
@@ -95,7 +101,7 @@ export class SharedBucket {
   }
 
   #isDue({ askedAt }: Known): boolean {
-    return !this.#isWatching || performance.now() >= askedAt + this.#times.askAgainMs;
+    return !this.#isWatching || this.#timers.nowMs() >= askedAt + this.#times.askAgainMs;
   }
 
   /** Whoever reads has what is known at once: servers that don't answer would hold up what a watch tells. */
@@ -103,9 +109,7 @@ export class SharedBucket {
     if (this.#asking.has(name)) return;
     this.#asking.add(name);
     this.#ask(name)
-      .catch((error: unknown) => {
-        if (!(error instanceof StreamError)) throw error; // It says nothing about the value.
-      })
+      .catch(ignoreStreamError)
       .finally(() => this.#asking.delete(name));
   }
 
@@ -117,8 +121,8 @@ export class SharedBucket {
   #take(name: string, entry: Pick<BucketEntry, "value" | "revision"> | null): void {
     const known = this.#known.get(name);
     const isNews = known === undefined || (entry !== null && entry.revision > known.revision);
-    if (isNews) this.#keep(name, entry, performance.now());
-    else this.#known.set(name, { ...known, askedAt: performance.now() });
+    if (isNews) this.#keep(name, entry, this.#timers.nowMs());
+    else this.#known.set(name, { ...known, askedAt: this.#timers.nowMs() });
   }
 
   #keep(name: string, entry: Pick<BucketEntry, "value" | "revision"> | null, askedAt: number): void {
@@ -129,22 +133,27 @@ export class SharedBucket {
     name: string,
     decide: (reading: PlaceReading) => PlaceDecision<Answer>,
   ): Promise<Result<Answer, PlaceError>> {
-    const giveUpAt = performance.now() + CHANGE_WAIT_MS;
+    const giveUpAt = this.#timers.nowMs() + CHANGE_WAIT_MS;
     const attempt = new Attempt(this.#bucket, name, decide);
     for (;;) {
       try {
         const { answer, entry, isWritten } = await attempt.make();
-        if (isWritten && entry !== null) this.#keep(name, entry, performance.now());
+        if (isWritten && entry !== null) this.#keep(name, entry, this.#timers.nowMs());
         else this.#take(name, entry);
         return ok(answer);
       } catch (error) {
         if (!(error instanceof StreamError)) throw error;
         const mayPass = error.kind === "conflict" || error.kind === "unreachable";
-        if (!mayPass || performance.now() >= giveUpAt) return fail(attempt.faultOf(error));
+        if (!mayPass || this.#timers.nowMs() >= giveUpAt) return fail(attempt.faultOf(error));
       }
-      await new Promise((resolve) => setTimeout(resolve, CHANGE_RETRY_MS));
+      await new Promise<void>((resolve) => this.#timers.after(CHANGE_RETRY_MS, resolve));
     }
   }
+}
+
+/** It says nothing about a value. */
+function ignoreStreamError(error: unknown): void {
+  if (!(error instanceof StreamError)) throw error;
 }
 
 class FullError extends StreamError {

@@ -24,3 +24,18 @@ export async function atMost(timers: Timers, waitMs: number, work: Promise<unkno
     cancel();
   }
 }
+
+/** Resolves after so many milliseconds, or once the signal comes. */
+export function pause(timers: Timers, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = timers.after(ms, end);
+    signal.addEventListener("abort", end);
+    if (signal.aborted) end();
+
+    function end(): void {
+      cancel();
+      signal.removeEventListener("abort", end);
+      resolve();
+    }
+  });
+}

@@ -113,9 +113,10 @@ describe("POST /map/session", () => {
 
   test("is a 503 where nothing can sign a session, and what has a session then is nobody's", async () => {
     const clock = createManualClock(NOON_MS);
-    const keys = { findById: () => ({ kind: "unknown" }) as const };
+    const refresh = async () => {};
+    const keys = { findById: () => ({ kind: "unknown" }) as const, refresh };
     const obtain = async () => fail({ kind: "file_damaged", file: "session-secret", reason: "cut" } as const);
-    const sessions = new Sessions({ secret: { signer: null, obtain }, keys, clock });
+    const sessions = new Sessions({ secret: { signer: null, obtain, refresh }, keys, clock });
     const app = await createTestApp({ clock, sessions });
     const browser = new Browser(app);
     const { status, headers, body } = await browser.signIn({ key: app.keys.full });

@@ -41,6 +41,7 @@ export class SimulatedBucket implements Bucket {
   isMute = false;
   gets = 0;
   updates = 0;
+  #unanswered = 0;
   #breakWatch: ((error: StreamError) => void) | null = null;
 
   readonly #travel: () => Promise<void>;
@@ -64,13 +65,25 @@ export class SimulatedBucket implements Bucket {
     this.#breakWatch?.(this.refusal);
   }
 
+  /** Resolves once every value that was asked for has been answered, and its reader has the answer. */
+  async idle(): Promise<void> {
+    do await new Promise((resolve) => setImmediate(resolve));
+    while (this.#unanswered > 0);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
   mend(): void {
     this.refusal = null;
   }
 
   async get(key: string): Promise<BucketEntry | null> {
     this.gets += 1;
-    await this.#arrive();
+    this.#unanswered += 1;
+    try {
+      await this.#arrive();
+    } finally {
+      this.#unanswered -= 1;
+    }
     const stale = this.stale.get(key);
     return stale !== undefined ? stale : (this.values.entries.get(key) ?? null);
   }
