@@ -137,7 +137,7 @@ export class ClusterNode {
   /** For a start, which goes on where the servers are away for a while. */
   #asPatient(stream: Stream): AskedStream {
     const ask = <Answer>(question: () => Promise<Answer>) =>
-      patiently(question, this.#onWaiting, this.#starting.signal);
+      patiently(question, this.#onWaiting, this.#starting.signal, this.#timers);
     return {
       name: stream.name,
       state: () => ask(() => stream.state()),

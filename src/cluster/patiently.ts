@@ -1,4 +1,4 @@
-import { wait } from "../lib/schedule/wait.ts";
+import { pause, systemTimers, type Timers } from "../lib/schedule/timers.ts";
 import { StreamError } from "../runtime/stream/stream.ts";
 
 const RETRY_MS = 500;
@@ -14,16 +14,17 @@ export async function patiently<Value>(
   ask: () => Promise<Value>,
   onWaiting: (error: unknown) => void,
   signal: AbortSignal = NEVER_STOPPED,
+  timers: Timers = systemTimers,
 ): Promise<Value> {
-  const endMs = performance.now() + WAIT_MS;
+  const endMs = timers.nowMs() + WAIT_MS;
   for (;;) {
     try {
       return await ask();
     } catch (error) {
       const isPassing = error instanceof StreamError && error.kind === "unreachable";
-      if (!isPassing || signal.aborted || performance.now() >= endMs) throw error;
+      if (!isPassing || signal.aborted || timers.nowMs() >= endMs) throw error;
       onWaiting(error);
-      await wait(RETRY_MS, signal);
+      await pause(timers, RETRY_MS, signal);
     }
   }
 }

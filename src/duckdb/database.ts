@@ -159,6 +159,7 @@ function connectionOf(connection: DuckDBConnection, duckdb: DuckDb): Connection 
         const result = await statement.stream();
         let chunks: DuckDBDataChunk[] = [];
         for (;;) {
+          signal?.throwIfAborted(); // Nothing is interrupted between two chunks.
           const chunk = await result.fetchChunk();
           const isOver = chunk === null || chunk.rowCount === 0;
           if (!isOver) chunks.push(chunk);

@@ -21,7 +21,7 @@ afterAll(() => {
 /** Goes on for hours. */
 const LONG =
   "SELECT count(*)::DOUBLE FROM range($rows) a, range(1000000) b WHERE (a.range * b.range) % 7 = 3";
-const ROWS = { rows: 10_000_000 };
+const ROWS = { rows: 10_000_000n };
 
 /** More than there are threads for statements. */
 const CONNECTIONS = 12;
@@ -33,17 +33,53 @@ test("closing a connection breaks off its statement, whatever that is about, and
     const ended = isStreamed ? consume(connection.stream(LONG, ROWS)) : connection.run(LONG, ROWS);
     const outcome = ended.then(
       () => "answered",
-      () => "broken off",
+      (error: Error) => error.message,
     );
     await new Promise((resolve) => setTimeout(resolve, index * 2)); // Preparing it, and then running it.
     connection.close();
-    expect(await outcome).toBe("broken off");
+    expect(await outcome).toMatch(/INTERRUPT/);
     await expect(connection.run("SELECT 1::DOUBLE")).rejects.toThrow();
   }
   const connection = await database.connect();
   expect((await connection.run("SELECT 1::DOUBLE")).numbers(0)).toEqual(new Float64Array([1]));
   connection.close();
 }, 20_000);
+
+test("a signal breaks off a statement, while it runs and between two chunks of its result", async () => {
+  for (const isStreamed of [false, true]) {
+    const connection = await database.connect();
+    const gone = new AbortController();
+    const ended = isStreamed
+      ? consume(connection.stream(LONG, ROWS, gone.signal))
+      : connection.run(LONG, ROWS, gone.signal);
+    setImmediate(() => gone.abort());
+    expect(await nameOfFailure(ended)).toBe("AbortError");
+    connection.close();
+  }
+  const connection = await database.connect();
+  const gone = new AbortController();
+  let pieces = 0;
+  const reading = (async () => {
+    for await (const _ of connection.stream(
+      "SELECT * FROM range($rows)",
+      { rows: 1_000_000n },
+      gone.signal,
+    )) {
+      pieces += 1;
+      gone.abort();
+    }
+  })();
+  expect(await nameOfFailure(reading)).toBe("AbortError");
+  expect(pieces).toBe(1);
+  connection.close();
+}, 20_000);
+
+function nameOfFailure(work: Promise<unknown>): Promise<string> {
+  return work.then(
+    () => "answered",
+    (error: Error) => error.name,
+  );
+}
 
 test("what does not fit its memory may take a part of the disk, whatever there is", async () => {
   const connection = await database.connect();

@@ -21,9 +21,6 @@ import {
 
 const [BUN, DENO] = RUNTIMES as [(typeof RUNTIMES)[0], (typeof RUNTIMES)[0]];
 const NODES = [BUN, BUN, DENO];
-/** Help and documents promise 2 s; six processes beside each other may have none of the machine for as long. */
-const ACT_MS = 4000;
-
 describe.if(hasNatsServer("tests of commands beside three real nodes"))(
   "three nodes over three servers",
   () => {
@@ -56,17 +53,9 @@ describe.if(hasNatsServer("tests of commands beside three real nodes"))(
       }
     }
 
-    /** How long it takes until every node answers the key so, in milliseconds. */
-    async function untilAll(key: string, status: number): Promise<number> {
-      const begunAt = performance.now();
-      for (const index of NODES.keys()) {
-        while ((await statusOf(index, key)) !== status) {
-          if (performance.now() - begunAt > 20_000)
-            throw new Error(`Node ${index} never answered ${status}.`);
-          await Bun.sleep(20);
-        }
-      }
-      return performance.now() - begunAt;
+    /** Waits until every node answers the key so; how soon that is, shared-bucket.test.ts tries by a virtual clock. */
+    async function untilAll(key: string, status: number): Promise<void> {
+      for (const index of NODES.keys()) while ((await statusOf(index, key)) !== status) await Bun.sleep(20);
     }
 
     test("of three nodes that begin a cluster at once one makes the first key, and it opens all", async () => {
@@ -80,19 +69,16 @@ describe.if(hasNatsServer("tests of commands beside three real nodes"))(
       }
     });
 
-    test("a key that is made in one node's directory works on all within 2 s, until it is revoked in another's", async () => {
+    test("a key that is made in one node's directory works on all, until it is revoked in another's", async () => {
       const create = ["keys", "create", "--app", "default", "--permission", "read"];
-      const took: number[] = [];
       for (const index of NODES.keys()) {
         const { code, out, error } = await command(index, ...create);
         expect([code, error]).toEqual([0, expect.stringContaining("It is shown this once")]);
-        took.push(await untilAll(out.trim(), 200));
+        await untilAll(out.trim(), 200);
         const id = /k_\w{8}/.exec(error)![0];
         expect(await command((index + 1) % 3, "keys", "revoke", id)).toMatchObject({ code: 0 });
-        took.push(await untilAll(out.trim(), 401));
+        await untilAll(out.trim(), 401);
       }
-      console.info(`A change acted on all nodes within ${took.map(Math.round).join(", ")} ms.`);
-      expect(Math.max(...took)).toBeLessThan(ACT_MS);
     }, 120_000);
 
     test("commands at once on all nodes lose nothing", async () => {
@@ -110,7 +96,7 @@ describe.if(hasNatsServer("tests of commands beside three real nodes"))(
       expect((await command(0, "settings", "list")).out).toContain("10y");
     }, 60_000);
 
-    /** What a command prints once it is not refused any more: the servers elect who leads them, one thing after another. */
+    /** What a command prints once it is not refused any more: the servers elect their leaders one after another. */
     async function firstMade(words: readonly string[]): Promise<string> {
       const giveUpAt = performance.now() + 60_000;
       for (;;) {
@@ -143,8 +129,6 @@ describe.if(hasNatsServer("tests of commands beside three real nodes"))(
     }
 
     test("a link of one node signs in at another one, once on all of them", async () => {
-      await makeLink(0);
-      await Bun.sleep(ACT_MS); // The first link makes the secret that it is signed with.
       const code = await makeLink(0);
       const followed = await Promise.all([0, 1, 2].map((index) => followLink(index, code)));
       expect(followed.map(({ status }) => status).sort()).toEqual([200, 401, 401]);

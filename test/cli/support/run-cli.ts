@@ -24,7 +24,9 @@ export function startCli(args: readonly string[], input: Blob | null = null) {
   });
 }
 
-export async function finished(child: ReturnType<typeof startCli>): Promise<Finished> {
+export async function finished(
+  child: Pick<ReturnType<typeof startCli>, "stdout" | "stderr" | "exited">,
+): Promise<Finished> {
   const [out, error, code] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),

@@ -2,17 +2,19 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import type { Content, Format } from "../../../../src/formats/read/format.ts";
+import type { Format } from "../../../../src/formats/read/format.ts";
 import { FORMATS } from "../../../../src/formats/read/formats.ts";
-import { googleRecords } from "../../../../src/formats/read/google/records.ts";
 import { contentOf, readWhole, SAMPLES } from "../../../support/formats/read-file.ts";
 import { nativeDeno } from "../../../support/native-deno.ts";
+import { runInOwnProcess } from "../../../support/own-process.ts";
 import { jsonFindings } from "./json-findings.ts";
 import { JSON_SAMPLES } from "./json-samples.ts";
+import { LONG, type LongRead } from "./read-long.ts";
 
 /** What holds for all formats of JSON alike, whatever is in a file. */
 
 const MEBIBYTE = 1024 * 1024;
+const READ_LONG = join(import.meta.dir, "read-long.ts");
 
 function formatOf(name: string): Format {
   return FORMATS.find((format) => format.name === name)!;
@@ -112,39 +114,16 @@ test("Deno reads all of them as Bun does", async () => {
   expect(JSON.parse(await new Response(child.stdout).text())).toEqual(JSON.parse(await jsonFindings()));
 });
 
-/** A Records.json with very much of something before a position. */
-function longContent(before: string, piece: Uint8Array, count: number, behind: string): Content {
-  return {
-    ...contentOf("", { name: "Records.json" }),
-    async *pieces() {
-      yield Buffer.from(before);
-      for (let index = 0; index < count; index++) yield piece;
-      yield Buffer.from(behind);
-    },
-  };
-}
-
-const POSITION = '"latitudeE7":525000000,"longitudeE7":134000000,"timestamp":"2026-02-02T12:00:00Z"';
-
-test("memory stays where it is with a text of a gigabyte, and the position beside it is read", async () => {
-  const piece = new Uint8Array(MEBIBYTE).fill(0x78);
-  const content = longContent('{"locations":[{"blob":"', piece, 1024, `",${POSITION}}]}`);
-  const beforeBytes = process.memoryUsage().rss;
-  const { points, skips, error } = await readWhole(googleRecords, content);
-  expect(points).toMatchObject([{ latitude: 52.5, longitude: 13.4 }]);
-  expect({ skips, error }).toEqual({ skips: {}, error: null });
-  expect(process.memoryUsage().rss - beforeBytes).toBeLessThan(100 * MEBIBYTE);
-});
-
-test("memory stays where it is with brackets a hundred million deep", async () => {
-  const piece = new Uint8Array(MEBIBYTE).fill(0x5b);
-  const beforeBytes = process.memoryUsage().rss;
-  const open = await readWhole(googleRecords, longContent('{"locations":[{"a":', piece, 100, ""));
-  expect(open).toMatchObject({
-    points: [],
-    error: { message: "the file ends in the middle, at byte 104,857,619" },
-  });
-  const closed = longContent('{"locations":[{"a":', Buffer.from("[]".repeat(1000)), 100, `},{${POSITION}}]}`);
-  expect(await readWhole(googleRecords, closed)).toMatchObject({ points: [{}], skips: { unreadable: 1 } });
-  expect(process.memoryUsage().rss - beforeBytes).toBeLessThan(100 * MEBIBYTE);
-});
+test.each(Object.keys(LONG))(
+  "memory stays where it is with %s, and what is beside it is read",
+  async (name) => {
+    const answer = await runInOwnProcess<LongRead>(READ_LONG, name);
+    const isOpen = name === "open brackets";
+    expect(answer).toMatchObject({
+      points: isOpen ? [] : [{ latitude: 52.5, longitude: 13.4 }],
+      skips: name === "closed brackets" ? { unreadable: 1 } : {},
+      error: isOpen ? "the file ends in the middle, at byte 104,857,619" : null,
+    });
+    expect(answer.grownBytes).toBeLessThan(100 * MEBIBYTE);
+  },
+);

@@ -1,47 +1,16 @@
 import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import fc from "fast-check";
 import { SaxesParser } from "saxes";
-import { FormatError } from "../../../../src/formats/read/format-error.ts";
-import { XmlReader } from "../../../../src/formats/read/xml/xml-reader.ts";
+import { runInOwnProcess } from "../../../support/own-process.ts";
+import { GIBIBYTE, type GibibyteHeard, hear, MEBIBYTE, repeated } from "./hear-gibibyte.ts";
 
-const MEBIBYTE = 1024 * 1024;
-
-interface Heard {
-  readonly events: string[];
-  readonly error: string | null;
-}
-
-/** Everything that is told of a file, wanting the texts of elements called `t`. */
-function hear(pieces: Iterable<Uint8Array | string>): Heard {
-  const events: string[] = [];
-  const reader: XmlReader = new XmlReader({
-    open(name, attributes, parent) {
-      const told = Object.entries(attributes).map(([key, value]) => ` ${key}=${value}`);
-      events.push(`${reader.line} <${name}${told.join("")}> in ${parent}`);
-      return name === "t";
-    },
-    close: (name, text) => events.push(`</${name}> ${text}`),
-  });
-  try {
-    for (const piece of pieces)
-      reader.push(typeof piece === "string" ? new TextEncoder().encode(piece) : piece);
-    reader.end();
-  } catch (error) {
-    if (!(error instanceof FormatError)) throw error;
-    return { events, error: error.message };
-  }
-  return { events, error: null };
-}
+const HEAR_GIBIBYTE = join(import.meta.dir, "hear-gibibyte.ts");
 
 function textsOf(xml: string): string[] {
   const { events, error } = hear([xml]);
   expect(error).toBeNull();
   return events.filter((event) => event.startsWith("</t>")).map((event) => event.slice("</t> ".length));
-}
-
-function* repeated(piece: string, bytes: number): Generator<Uint8Array> {
-  const encoded = new TextEncoder().encode(piece.repeat(Math.ceil(MEBIBYTE / piece.length)));
-  for (let sent = 0; sent < bytes; sent += encoded.length) yield encoded;
 }
 
 describe("elements", () => {
@@ -163,33 +132,17 @@ describe("what nobody needs", () => {
 });
 
 describe("a hostile file", () => {
-  const GIBIBYTE = 1024 * MEBIBYTE;
-
   test("of a million elements within each other is not followed down", () => {
     const { events, error } = hear(["<a>".repeat(1_000_000)]);
     expect(error).toBe("line 1, column 192: more than 64 elements lie within each other");
     expect(events).toHaveLength(64);
   });
 
-  /**
-   * Reads a gibibyte behind a beginning, in less memory than that, and tells how much of it was read. The runtime lets
-   * garbage grow with the heap of all tests before, so it is collected as it is made; what is kept would stay.
-   */
-  function hearGibibyte(opening: string): { error: string | null; sentBytes: number } {
-    Bun.gc(true); // What other tests left behind is none of it.
-    const before = process.memoryUsage().rss;
-    let sentBytes = 0;
-    function* pieces() {
-      yield opening;
-      for (const piece of repeated("a", GIBIBYTE)) {
-        sentBytes += piece.length;
-        if (sentBytes % (GIBIBYTE / 8) === 0) Bun.gc(true);
-        yield piece;
-      }
-    }
-    const { error } = hear(pieces());
-    expect(process.memoryUsage().rss - before).toBeLessThan(GIBIBYTE / 2);
-    return { error, sentBytes };
+  /** Reads a gibibyte behind a beginning, in a small part of that memory, and tells how much of it was read. */
+  async function hearGibibyte(opening: string): Promise<GibibyteHeard> {
+    const answer = await runInOwnProcess<GibibyteHeard>(HEAR_GIBIBYTE, opening);
+    expect(answer.grownBytes).toBeLessThan(GIBIBYTE / 8);
+    return answer;
   }
 
   const wanted = {
@@ -201,8 +154,8 @@ describe("a hostile file", () => {
     "closing tag": "<r></",
   };
   for (const [name, opening] of Object.entries(wanted)) {
-    test(`is not read on within a ${name} of a gibibyte`, () => {
-      const { error, sentBytes } = hearGibibyte(opening);
+    test(`is not read on within a ${name} of a gibibyte`, async () => {
+      const { error, sentBytes } = await hearGibibyte(opening);
       expect(error).toMatch(/: a text or tag is longer than any that positions have$/);
       expect(sentBytes).toBeLessThanOrEqual(2 * MEBIBYTE);
     });
@@ -217,8 +170,8 @@ describe("a hostile file", () => {
     "internal subset": '<r><!DOCTYPE r [<!ENTITY a "',
   };
   for (const [name, opening] of Object.entries(passed)) {
-    test(`is read on behind a ${name} of a gibibyte that nobody wants`, () => {
-      const { error, sentBytes } = hearGibibyte(opening);
+    test(`is read on behind a ${name} of a gibibyte that nobody wants`, async () => {
+      const { error, sentBytes } = await hearGibibyte(opening);
       expect(error).toMatch(/: the file is cut off within <[rt]>$/);
       expect(sentBytes).toBe(GIBIBYTE);
     });
