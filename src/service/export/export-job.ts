@@ -151,6 +151,19 @@ export class ExportJob implements Export {
   }
 }
 
+/** What is known of a file before anything of it is made. */
+export async function describeExport(
+  dependencies: ExportDependencies,
+  query: ExportQuery,
+): Promise<Result<Pick<Export, "isIncomplete">, ServiceError>> {
+  try {
+    const range = retainedRange(dependencies, query.range);
+    return ok({ isIncomplete: await expectWhole(dependencies, query, range) });
+  } catch (error) {
+    return fail(failureOf(error));
+  }
+}
+
 /** What the caller is told where not even the first piece could be made; a fault of ours is thrown. */
 function failureOf(error: unknown): ServiceError {
   if (error instanceof ExportDamagedError) return { kind: "archive_damaged", days: error.days };

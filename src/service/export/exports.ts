@@ -5,7 +5,7 @@ import type { AppId } from "../../model/ids.ts";
 import { doneWithin } from "../../runtime/listen.ts";
 import { type Client, findDevice } from "../find-device.ts";
 import { ListedDevices } from "./export-devices.ts";
-import { type Export, type ExportDependencies, ExportJob } from "./export-job.ts";
+import { describeExport, type Export, type ExportDependencies, ExportJob } from "./export-job.ts";
 import type { ExportQuery } from "./export-query.ts";
 import { ExportMakers, type ExportMakersOptions } from "./maker/export-makers.ts";
 
@@ -16,6 +16,8 @@ export interface Exports {
    * minute.
    */
   start(query: ExportQuery, client: Client): Promise<Result<Export, ServiceError>>;
+  /** What `start` would say of the file, without beginning it: takes no slot, and reads no record. */
+  describe(query: ExportQuery): Promise<Result<Pick<Export, "isIncomplete">, ServiceError>>;
   /** Under way. */
   readonly running: number;
   /** Ends all of them, and what makes them. A native call in a thread is waited for no longer than a moment. */
@@ -92,6 +94,11 @@ export function createExports(
         if (!stopping.signal.aborted) throw error;
         return refusal();
       });
+    },
+    async describe(query) {
+      if (stopping.signal.aborted) return fail(STOPPING);
+      const listed = listDevices(dependencies, query);
+      return listed.ok ? describeExport(dependencies, query) : listed;
     },
     get running() {
       return slots.running;

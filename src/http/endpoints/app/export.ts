@@ -80,13 +80,16 @@ export const appExport = queryEndpoint({
       const read = readQuery(call.appId, values, call.nowMs);
       if (!read.ok) return call.fail(read.error);
       const { query, format, name } = read.value;
+      if (call.request.method === "HEAD") {
+        const described = await exports().describe(query);
+        return described.ok
+          ? call.file({ ...format, name, ...described.value, file: NO_FILE })
+          : call.fail(described.error);
+      }
       const started = await exports().start(query, call.request);
       if (!started.ok) return call.fail(started.error);
       const file = started.value;
-      const { isIncomplete } = file;
-      if (call.request.method !== "HEAD") return call.file({ ...format, name, isIncomplete, file });
-      file.close(); // Nobody reads it.
-      return call.file({ ...format, name, isIncomplete, file: NO_FILE });
+      return call.file({ ...format, name, isIncomplete: file.isIncomplete, file });
     };
   },
 });
