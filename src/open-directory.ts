@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Archive } from "./archive/archive.ts";
 import { archivePaths } from "./archive/files/paths.ts";
-import { inspectArchive, openArchive } from "./archive/open-archive.ts";
+import { type ArchiveLimits, inspectArchive, openArchive } from "./archive/open-archive.ts";
 import { createPartProcesses } from "./archive/write/engine/part-process.ts";
 import { openPartWriter } from "./archive/write/open-part-writer.ts";
 import {
@@ -200,12 +200,8 @@ async function openParts(options: OpenDirectoryOptions, opened: Close[]): Promis
     files,
     directory: paths.archive,
     damagedDirectory: paths.damaged,
-    limits: {
-      threads: config.archiveThreads,
-      memoryBytes: config.archiveMemoryBytes,
-      queriesMax: ARCHIVE_QUERIES_MAX,
-      queueMax: ARCHIVE_QUEUE_MAX,
-    },
+    limits: archiveLimits(config),
+    timers: options.timers ?? systemTimers,
     pathOf: (file) => join(archiveDisk.directory, file),
     openDatabase: archiveEngine.openDatabase,
     onNewest: (appId, batch) => hot.restoreNewest(appId, batch),
@@ -269,6 +265,15 @@ async function openParts(options: OpenDirectoryOptions, opened: Close[]): Promis
       archive.close();
       release();
     },
+  };
+}
+
+function archiveLimits({ archiveThreads, archiveMemoryBytes }: ArchiveConfig): ArchiveLimits {
+  return {
+    threads: archiveThreads,
+    memoryBytes: archiveMemoryBytes,
+    queriesMax: ARCHIVE_QUERIES_MAX,
+    queueMax: ARCHIVE_QUEUE_MAX,
   };
 }
 

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { assert } from "../lib/assert.ts";
+import type { Timers } from "../lib/schedule/timers.ts";
 import { moveDurably } from "../runtime/durable-names.ts";
 import { type Files, unlessFileError } from "../runtime/files.ts";
 import type { UtcDay } from "../time/utc-day.ts";
@@ -8,12 +9,12 @@ import { listAside } from "./files/list-aside.ts";
 import { encodeManifest, type Manifest, type Part } from "./files/manifest.ts";
 import { archivePaths, dayFolder, lostName, partName } from "./files/paths.ts";
 import { findStrayFiles } from "./files/stray-files.ts";
-import { createPartChecks, type PartChecks } from "./part-checks.ts";
+import { PartChecks } from "./part-checks.ts";
 import type { PartReader } from "./read/part-reader.ts";
 import type { MadePart } from "./write/part-job.ts";
 
 /** The sealed days: what the manifest says, and the files it names. */
-export interface Archive extends Pick<PartChecks, "damaged" | "examine" | "verifyChecksums"> {
+export interface Archive extends Pick<PartChecks, "damaged" | "examine" | "recheck" | "verifyChecksums"> {
   /** What is sealed. Replaced as a whole, so that who holds on to it can tell whether anything has changed. */
   readonly manifest: Manifest;
   /**
@@ -61,6 +62,7 @@ export interface ArchiveOptions {
   readonly manifest: Manifest;
   readonly isWritten: boolean;
   readonly reader: PartReader;
+  readonly timers: Pick<Timers, "nowMs">;
 }
 
 export function createArchive(options: ArchiveOptions): Archive {
@@ -72,12 +74,13 @@ export function createArchive(options: ArchiveOptions): Archive {
   let swaps = 0;
   let looks = 0;
   const pathOf = ({ file }: Part) => join(directory, file);
-  const checks = createPartChecks({
+  const checks = new PartChecks({
     files,
     pathOf,
     isNamed: (file) => named.has(file),
     // What DuckDB remembers of the file is of what it was before.
     onRestored: () => reader.renew(),
+    timers: options.timers,
   });
 
   async function move(from: string, to: string): Promise<void> {
@@ -98,8 +101,9 @@ export function createArchive(options: ArchiveOptions): Archive {
     },
     reader,
     damaged: checks.damaged,
-    examine: checks.examine,
-    verifyChecksums: checks.verifyChecksums,
+    examine: (parts, thorough) => checks.examine(parts, thorough),
+    recheck: (parts, signal) => checks.recheck(parts, signal),
+    verifyChecksums: (parts, signal) => checks.verifyChecksums(parts, signal),
     async writePart({ day, seal, index }, { bytes, rows, apps }) {
       const folder = day === "latest" ? "latest" : dayFolder(day);
       const file = `${folder}/${partName(seal, index)}`;

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { type Database, type DatabaseOptions, loadDuckDb } from "../duckdb/database.ts";
 import { messageOf } from "../lib/message-of.ts";
+import type { Timers } from "../lib/schedule/timers.ts";
 import type { AppId } from "../model/ids.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
 import { moveDurably } from "../runtime/durable-names.ts";
@@ -28,6 +29,7 @@ export interface OpenArchiveOptions {
   /** Where a manifest goes that can't be used. */
   readonly damagedDirectory: string;
   readonly limits: ArchiveLimits;
+  readonly timers: Pick<Timers, "nowMs">;
   /** Where DuckDB finds a file of the archive, and the archive for an empty name. */
   pathOf(file: string): string;
   openDatabase(options: DatabaseOptions): Promise<Database>;
@@ -63,7 +65,7 @@ export interface OpenedArchive {
  * looks at no other file. Throws a `NewerFormatError` where a newer program wrote the manifest.
  */
 export async function openArchive(options: OpenArchiveOptions): Promise<OpenedArchive> {
-  const { files, directory, damagedDirectory, limits, pathOf, openDatabase, onNewest } = options;
+  const { files, directory, damagedDirectory, limits, timers, pathOf, openDatabase, onNewest } = options;
   const paths = archivePaths(directory);
   await loadDuckDb(); // Now, when nobody waits: it holds the event loop up for 60 to 160 ms.
   await files.makeDirectory(paths.scratch);
@@ -102,7 +104,7 @@ export async function openArchive(options: OpenArchiveOptions): Promise<OpenedAr
     slots: limits.queriesMax,
     queueMax: limits.queueMax,
   });
-  const archive = createArchive({ files, directory, damagedDirectory, manifest, isWritten, reader });
+  const archive = createArchive({ files, directory, damagedDirectory, manifest, isWritten, reader, timers });
   return {
     archive,
     notes,

@@ -1,33 +1,10 @@
 import { crc32 } from "node:zlib";
+import type { Timers } from "../lib/schedule/timers.ts";
 import { FileError, type Files, isOutOfDescriptors } from "../runtime/files.ts";
 import type { Part } from "./files/manifest.ts";
 
 /** What is wrong with a part, for people. */
 export type PartFault = string;
-
-/**
- * What is known of the files of an archive's parts: which are damaged, and which were found to be as they were written.
- */
-export interface PartChecks {
-  /** Parts that can't be read, by file. */
-  readonly damaged: ReadonlyMap<string, PartFault>;
-  /** How often parts were found to be damaged, or not to be any more. */
-  readonly changes: number;
-  /**
-   * Looks at these parts again; resolves with whether any is damaged that was not known to be. A glance sees what
-   * is missing or of another size; `thorough` reads every byte.
-   */
-  examine(parts: readonly Part[], thorough?: boolean): Promise<boolean>;
-  /**
-   * Reads each part once in the life of the process, and resolves with whether all are as they were written: DuckDB
-   * itself reads most flipped bits without a word.
-   */
-  verifyChecksums(parts: readonly Part[]): Promise<boolean>;
-  /** The part's file goes. */
-  forget(part: Part): void;
-  /** Damage of files that the archive does not name is none any more. */
-  forgetUnnamed(): void;
-}
 
 export interface PartChecksOptions {
   readonly files: Files;
@@ -36,63 +13,139 @@ export interface PartChecksOptions {
   isNamed(file: string): boolean;
   /** Somebody put a damaged file back. */
   onRestored(): void;
+  readonly timers: Pick<Timers, "nowMs">;
 }
 
-export function createPartChecks({ files, pathOf, isNamed, onRestored }: PartChecksOptions): PartChecks {
-  const damaged = new Map<string, PartFault>();
-  const verified = new Set<string>();
-  let changes = 0;
+/** How soon a part is read again that is known to be damaged: somebody may have put it back. */
+export const DAMAGED_AGAIN_MS = 5000;
+/** How soon a good part is read again, since another question has failed over it: mostly for another reason. */
+export const GOOD_AGAIN_MS = 60_000;
 
-  function setDamaged(file: string, fault: PartFault): void {
-    if (!damaged.has(file)) changes++;
-    damaged.set(file, fault);
+/**
+ * What is known of the files of an archive's parts: which are damaged, and which were found to be as they were written.
+ */
+export class PartChecks {
+  readonly #options: PartChecksOptions;
+  readonly #damaged = new Map<string, PartFault>();
+  readonly #verified = new Set<string>();
+  /** Parts that are being read, by file: all who want to know of one meanwhile wait for the same reading. */
+  readonly #readings = new Map<string, Promise<void>>();
+  /** When parts were read again, or their bytes were found to be damaged. */
+  readonly #readMs = new Map<string, number>();
+  #changes = 0;
+
+  constructor(options: PartChecksOptions) {
+    this.#options = options;
+  }
+
+  /** Parts that can't be read, by file. */
+  get damaged(): ReadonlyMap<string, PartFault> {
+    return this.#damaged;
+  }
+
+  /** How often parts were found to be damaged, or not to be any more. */
+  get changes(): number {
+    return this.#changes;
+  }
+
+  /** Looks at these parts again. A glance sees what is missing or of another size; `thorough` reads every byte. */
+  async examine(parts: readonly Part[], thorough = false): Promise<void> {
+    for (const part of parts) {
+      if (thorough) await this.#read(part);
+      else if (!(await this.#glance(part))) this.#note(part, null);
+    }
+  }
+
+  /**
+   * Reads each part once in the life of the process, and resolves with whether all are as they were written: DuckDB
+   * itself reads most flipped bits without a word.
+   */
+  async verifyChecksums(parts: readonly Part[], signal?: AbortSignal): Promise<boolean> {
+    for (const part of parts) {
+      signal?.throwIfAborted();
+      if (!this.#verified.has(part.file)) await this.#read(part);
+    }
+    return parts.every(({ file }) => this.#verified.has(file));
+  }
+
+  /**
+   * Looks again at parts that a question can't use, or failed over. A question that asks soon after another gets what
+   * that one found, so that many cost no more than one.
+   */
+  async recheck(parts: readonly Part[], signal: AbortSignal): Promise<void> {
+    const { timers } = this.#options;
+    for (const part of parts) {
+      signal.throwIfAborted();
+      const againMs = this.#damaged.has(part.file) ? DAMAGED_AGAIN_MS : GOOD_AGAIN_MS;
+      const readMs = this.#readMs.get(part.file);
+      if (readMs !== undefined && timers.nowMs() < readMs + againMs) await this.#glance(part);
+      else {
+        await this.#read(part);
+        if (!this.#damaged.has(part.file)) this.#readMs.set(part.file, timers.nowMs());
+      }
+    }
+  }
+
+  /** The part's file goes. */
+  forget({ file }: Part): void {
+    this.#mend(file);
+    this.#verified.delete(file);
+    this.#readMs.delete(file);
+  }
+
+  /** Damage of files that the archive does not name is none any more. */
+  forgetUnnamed(): void {
+    const { isNamed } = this.#options;
+    for (const file of this.#damaged.keys()) if (!isNamed(file)) this.#mend(file);
+    for (const file of this.#readMs.keys()) if (!isNamed(file)) this.#readMs.delete(file);
+  }
+
+  #read(part: Part): Promise<void> {
+    const underWay = this.#readings.get(part.file);
+    if (underWay !== undefined) return underWay;
+    const reading = this.#readWhole(part).finally(() => this.#readings.delete(part.file));
+    this.#readings.set(part.file, reading);
+    return reading;
+  }
+
+  async #readWhole(part: Part): Promise<void> {
+    if (await this.#glance(part)) return;
+    const { files, pathOf, timers } = this.#options;
+    const fault = await faultOf(files, pathOf(part), part, true);
+    this.#note(part, fault);
+    if (fault === null) this.#verified.add(part.file);
+    else this.#readMs.set(part.file, timers.nowMs());
+  }
+
+  /** Returns whether anything is wrong with it that can be seen without reading it. */
+  async #glance(part: Part): Promise<boolean> {
+    const { files, pathOf } = this.#options;
+    const fault = await faultOf(files, pathOf(part), part, false);
+    if (fault === null) return false;
+    this.#note(part, fault);
+    this.#readMs.delete(part.file); // Once it is there again it is read at once.
+    return true;
+  }
+
+  #note({ file }: Part, fault: PartFault | null): void {
+    const { isNamed, onRestored } = this.#options;
+    if (fault === null) {
+      if (!this.#mend(file)) return;
+      this.#readMs.delete(file);
+      onRestored();
+    } else if (isNamed(file)) {
+      if (!this.#damaged.has(file)) this.#changes++;
+      this.#damaged.set(file, fault);
+      this.#verified.delete(file);
+    } // Else a seal has taken its place meanwhile.
   }
 
   /** Returns whether it was damaged. */
-  function mend(file: string): boolean {
-    const wasDamaged = damaged.delete(file);
-    if (wasDamaged) changes++;
+  #mend(file: string): boolean {
+    const wasDamaged = this.#damaged.delete(file);
+    if (wasDamaged) this.#changes++;
     return wasDamaged;
   }
-
-  async function examine(parts: readonly Part[], thorough = false): Promise<boolean> {
-    let foundNew = false;
-    for (const part of parts) {
-      const fault = await faultOf(files, pathOf(part), part, thorough);
-      if (fault !== null) {
-        if (!isNamed(part.file)) continue; // A seal has taken its place meanwhile.
-        foundNew ||= !damaged.has(part.file);
-        setDamaged(part.file, fault);
-        verified.delete(part.file);
-        continue;
-      }
-      if (thorough) verified.add(part.file);
-      if (mend(part.file)) onRestored();
-    }
-    return foundNew;
-  }
-
-  return {
-    damaged,
-    get changes() {
-      return changes;
-    },
-    examine,
-    async verifyChecksums(parts) {
-      await examine(
-        parts.filter(({ file }) => !verified.has(file)),
-        true,
-      );
-      return parts.every(({ file }) => verified.has(file));
-    },
-    forget({ file }) {
-      mend(file);
-      verified.delete(file);
-    },
-    forgetUnnamed() {
-      for (const file of damaged.keys()) if (!isNamed(file)) mend(file);
-    },
-  };
 }
 
 /** What tells that a file is not what was written. Without a file descriptor nothing is known of it: that is thrown. */

@@ -1,17 +1,25 @@
 import { expect, test } from "bun:test";
 import { createArchive } from "../../src/archive/archive.ts";
 import { EMPTY_MANIFEST, type Manifest, type Part, parseManifest } from "../../src/archive/files/manifest.ts";
+import { DAMAGED_AGAIN_MS, GOOD_AGAIN_MS } from "../../src/archive/part-checks.ts";
 import { ok } from "../../src/lib/result.ts";
+import { systemTimers, type Timers } from "../../src/lib/schedule/timers.ts";
 import type { AppId } from "../../src/model/ids.ts";
 import { parseUtcDayName } from "../../src/time/utc-day.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../support/disk/simulated-files.ts";
+import { VirtualTime } from "../support/stream/virtual-time.ts";
 
 const DAY = parseUtcDayName("2026-01-14")!;
 const DAY_MS = 86_400_000;
 const BYTES = new TextEncoder().encode("a part");
 const MADE = { bytes: BYTES, rows: 3, apps: new Map([["app" as AppId, 3]]) };
 
-function archiveOn(files: SimulatedFiles, manifest: Manifest = EMPTY_MANIFEST, renew = () => {}) {
+function archiveOn(
+  files: SimulatedFiles,
+  manifest: Manifest = EMPTY_MANIFEST,
+  renew = () => {},
+  timers: Timers = systemTimers,
+) {
   const reader = {
     withSession: () => Promise.reject(),
     running: 0,
@@ -26,6 +34,7 @@ function archiveOn(files: SimulatedFiles, manifest: Manifest = EMPTY_MANIFEST, r
     manifest,
     isWritten: true,
     reader,
+    timers,
   });
 }
 
@@ -51,7 +60,7 @@ test("writePart() and swap() last: a crash after each leaves what it wrote", asy
   expect(parseManifest(found.contents().get("/a/manifest.json")!)).toEqual({ ok: true, value: next });
 });
 
-test("examine() names parts that are missing or of another size, once, and forgets those that are back", async () => {
+test("examine() names parts that are missing or of another size, and forgets those that are back", async () => {
   const files = createSimulatedFiles();
   const archive = archiveOn(files);
   const [good, cut, gone] = await Promise.all(
@@ -60,12 +69,11 @@ test("examine() names parts that are missing or of another size, once, and forge
   await archive.swap(manifestOf([good!, cut!, gone!]));
   await files.replace(`/a/${cut!.file}`, BYTES.subarray(1));
   await files.remove(`/a/${gone!.file}`);
-  expect(await archive.examine([good!, cut!, gone!])).toBe(true);
+  await archive.examine([good!, cut!, gone!]);
   expect([...archive.damaged]).toEqual([
     [cut!.file, "it has 5 bytes instead of 6"],
     [gone!.file, "it is missing"],
   ]);
-  expect(await archive.examine([cut!])).toBe(false);
   await files.replace(`/a/${cut!.file}`, BYTES);
   await archive.examine([cut!]);
   expect([...archive.damaged.keys()]).toEqual([gone!.file]);
@@ -153,7 +161,8 @@ test("verifyChecksums() reads each part once, and knows flipped bits from what w
   const bytes = BYTES.slice();
   bytes[3]! ^= 1;
   await files.replace(`/a/${flipped.file}`, bytes);
-  expect(await archive.examine(parts)).toBe(false); // A glance can't tell.
+  await archive.examine(parts);
+  expect(archive.damaged.size).toBe(0); // A glance can't tell.
   expect(await archive.verifyChecksums([good])).toBe(true);
   expect(await Promise.all([archive.verifyChecksums(parts), archive.verifyChecksums(parts)])).toEqual([
     false,
@@ -166,6 +175,87 @@ test("verifyChecksums() reads each part once, and knows flipped bits from what w
   };
   expect(await archive.verifyChecksums([good])).toBe(true);
   expect(reads).toBe(0);
+});
+
+const NEVER = new AbortController().signal;
+
+/** Three parts, the last of which has a flipped bit, and how often each was read. */
+async function damagedArchive() {
+  const files = createSimulatedFiles();
+  const time = new VirtualTime();
+  let renewals = 0;
+  const archive = archiveOn(files, EMPTY_MANIFEST, () => renewals++, time);
+  const parts = await Promise.all(
+    [0, 1, 2].map((index) => archive.writePart({ day: DAY, seal: 1, index }, MADE)),
+  );
+  await archive.swap(manifestOf(parts));
+  const bytes = BYTES.slice();
+  bytes[3]! ^= 1;
+  await files.replace(`/a/${parts[2]!.file}`, bytes);
+  const reads = parts.map(() => 0);
+  files.beforeOperation = (operation, path) => {
+    const part = parts.findIndex(({ file }) => path.endsWith(file));
+    if (operation === "read") reads[part]!++;
+  };
+  const pass = (ms: number) => time.until(time.wait(ms));
+  return { files, archive, parts, reads, pass, renewals: () => renewals };
+}
+
+test("questions that want to know of a part at the same time wait for one reading", async () => {
+  const { archive, parts, reads } = await damagedArchive();
+  const asked = Array.from({ length: 4 }, () => archive.verifyChecksums(parts));
+  expect(await Promise.all(asked)).toEqual([false, false, false, false]);
+  expect(reads).toEqual([1, 1, 1]);
+});
+
+test("recheck() reads a damaged part once in some seconds, however many questions need it", async () => {
+  const { files, archive, parts, reads, pass, renewals } = await damagedArchive();
+  await archive.verifyChecksums(parts);
+  const damaged = parts.slice(2);
+  const ask = () => Promise.all(Array.from({ length: 100 }, () => archive.recheck(damaged, NEVER)));
+  await ask();
+  expect(reads[2]).toBe(1);
+  await pass(DAMAGED_AGAIN_MS);
+  await ask();
+  expect([reads[2], renewals()]).toEqual([2, 0]);
+  await files.replace(`/a/${damaged[0]!.file}`, BYTES);
+  await ask();
+  expect([...archive.damaged.keys()]).toEqual([damaged[0]!.file]);
+  await pass(DAMAGED_AGAIN_MS);
+  await ask();
+  expect([reads[2], archive.damaged.size, renewals()]).toEqual([3, 0, 1]);
+});
+
+test("recheck() reads good parts once a minute, and sees at once what is missing or back", async () => {
+  const { files, archive, parts, reads, pass } = await damagedArchive();
+  const good = parts.slice(0, 2);
+  await archive.verifyChecksums(good);
+  for (let question = 0; question < 20; question++) await archive.recheck(good, NEVER);
+  expect(reads).toEqual([2, 2, 0]);
+  await pass(GOOD_AGAIN_MS);
+  await archive.recheck(good, NEVER);
+  expect(reads).toEqual([3, 3, 0]);
+  await files.remove(`/a/${good[0]!.file}`);
+  await archive.recheck(good, NEVER);
+  expect([...archive.damaged.keys()]).toEqual([good[0]!.file]);
+  await files.replace(`/a/${good[0]!.file}`, BYTES);
+  await archive.recheck(good, NEVER);
+  expect([archive.damaged.size, await archive.verifyChecksums(good)]).toEqual([0, true]);
+});
+
+test("recheck() and verifyChecksums() read no further part once their question is gone", async () => {
+  const { files, archive, parts, reads } = await damagedArchive();
+  for (const look of ["recheck", "verifyChecksums"] as const) {
+    const client = new AbortController();
+    const count = files.beforeOperation;
+    files.beforeOperation = (operation, path) => {
+      count?.(operation, path);
+      if (operation === "read") client.abort();
+    };
+    await expect(archive[look](parts, client.signal)).rejects.toMatchObject({ name: "AbortError" });
+    files.beforeOperation = count;
+    expect(reads.splice(0, 3, 0, 0, 0)).toEqual(look === "recheck" ? [1, 0, 0] : [0, 1, 0]);
+  }
 });
 
 test("that no file descriptor is left says nothing of a part", async () => {

@@ -1,6 +1,7 @@
 import type { Archive } from "../../src/archive/archive.ts";
 import { createArchive } from "../../src/archive/archive.ts";
 import { EMPTY_MANIFEST } from "../../src/archive/files/manifest.ts";
+import { systemTimers } from "../../src/lib/schedule/timers.ts";
 import type { SealSchedule } from "../../src/service/seal/schedule.ts";
 import { createSimulatedFiles } from "./disk/simulated-files.ts";
 
@@ -16,6 +17,7 @@ export function createEmptyArchive(): Archive {
     manifest: EMPTY_MANIFEST,
     isWritten: true,
     reader: { withSession: unasked, running: 0, waiting: 0, renew: () => {}, close: () => {} },
+    timers: systemTimers,
   });
 }
 

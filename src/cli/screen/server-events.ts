@@ -35,8 +35,7 @@ export function logEvents(log: EventLog, startedMs: number, crash: (error: unkno
     onRetention: (text) =>
       log.info({ event: "retention", retention: text }, `The retention is ${text} (settings set retention).`),
     onSettingsFile: (reason) => log.warn({ event: "settings" }, `Settings: ${reason}`),
-    onFault: (requestId, err) =>
-      log.error({ event: "fault", request_id: requestId, err }, `Failed to answer request ${requestId}`),
+    onFault: createFaultNotice(log),
     onHeldUp: atMostEvery(REPEAT_NOTICE_MS, (delayMs: number) =>
       log.warn(
         { event: "held_up", seconds: secondsOf(delayMs) },
@@ -128,6 +127,27 @@ function createRefusalNotice(log: EventLog): (refusal: LogRefusal) => void {
     const err = "cause" in refusal ? (refusal.cause ?? undefined) : undefined;
     const cause = err === undefined ? "" : `: ${messageOf(err)}`;
     log.warn({ event: refusal.kind, err }, `Reports are refused, ${REFUSAL_TEXTS[refusal.kind]}${cause}`);
+  };
+}
+
+/**
+ * Says which request failed. What its client is told as well, that the archive has lost records, is true of every
+ * request that needs them: that is said once a minute, with how many there were.
+ */
+function createFaultNotice(log: EventLog): AppEvents["onFault"] {
+  let saidMs = Number.NEGATIVE_INFINITY;
+  let unsaid = 0;
+  return (requestId, err) => {
+    const failed = `Failed to answer request ${requestId}`;
+    if (typeof err !== "string") return log.error({ event: "fault", request_id: requestId, err }, failed);
+    if (performance.now() - saidMs < REPEAT_NOTICE_MS) {
+      unsaid++;
+      return;
+    }
+    const others = unsaid === 0 ? "" : `, and ${unsaid} others since this was last said`;
+    log.error({ event: "fault", request_id: requestId, err, others: unsaid }, `${failed}${others}`);
+    saidMs = performance.now();
+    unsaid = 0;
   };
 }
 

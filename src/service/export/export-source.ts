@@ -123,7 +123,7 @@ export async function readSealed(run: ExportRun, reading: SealedReading): Promis
   if (result.ok) return progress;
   signal.throwIfAborted();
   if (archive.manifest !== manifest) return CHANGED; // Its files may be gone.
-  await archive.examine(found.parts, true);
+  await archive.recheck(found.parts, signal);
   const gaps = await findGaps(run, archive, query.appId, days);
   if (gaps.unacknowledged.length > 0) throw new ExportDamagedError(gaps.unacknowledged);
   throw new Error(`The export failed: ${result.error.message}`);
@@ -148,7 +148,7 @@ async function findParts(
   const isWhole = await archive.verifyChecksums(all.filter(({ file }) => !archive.damaged.has(file)));
   if (archive.manifest !== manifest) return CHANGED;
   const suspects = all.filter(({ file }) => archive.damaged.has(file));
-  if (!isWhole || suspects.length > 0) await archive.examine(suspects, true); // Somebody may have put them back.
+  if (!isWhole || suspects.length > 0) await archive.recheck(suspects, run.signal); // Somebody may have put them back.
   const gaps = await findGaps(run, archive, appId, days);
   if (archive.manifest !== manifest) return CHANGED;
   if (gaps.unacknowledged.length > 0) throw new ExportDamagedError(gaps.unacknowledged);

@@ -72,29 +72,50 @@ async function readWhole<Value>(
     const stretches = planStretches(hot, archive.manifest, range);
     const days = stretches.filter(({ kind }) => kind !== "memory").flatMap((stretch) => stretch.days);
     const parts = partsOf(archive.manifest, appId, days);
-    const suspects = parts.filter(({ file }) => archive.damaged.has(file));
-    if (suspects.length > 0) await archive.examine(suspects, true); // Somebody may have put them back.
-    const gaps = await findGaps(dependencies, archive, appId, days);
-    if (gaps.unacknowledged.length > 0) return fail({ kind: "archive_damaged", days: gaps.unacknowledged });
-    if (archive.manifest !== manifest) continue;
-    const partsOfDay = (day: UtcDay) => remaining(partsOf(archive.manifest, appId, [day]), gaps);
-    const { isIncomplete } = gaps;
+    let unreadable: ReadonlySet<string> = new Set();
     try {
       const answered = await archive.reader.withSession(appId, client.signal, async (session) => {
-        const [value, isAsWritten] = await Promise.all([
-          read({ session, stretches, partsOfDay, isIncomplete }),
-          archive.verifyChecksums(remaining(parts, gaps)),
-        ]);
-        return isAsWritten ? { value } : null;
+        const suspects = parts.filter(({ file }) => archive.damaged.has(file));
+        await archive.recheck(suspects, client.signal); // Somebody may have put them back.
+        if (archive.manifest !== manifest) return null;
+        const gaps = await findGaps(dependencies, archive, appId, days);
+        unreadable = gaps.files;
+        if (gaps.unacknowledged.length > 0)
+          return fail({ kind: "archive_damaged", days: gaps.unacknowledged } as const);
+        if (archive.manifest !== manifest) return null;
+        const partsOfDay = (day: UtcDay) => remaining(partsOf(manifest, appId, [day]), gaps);
+        const { isIncomplete } = gaps;
+        const reading = { session, stretches, partsOfDay, isIncomplete };
+        return readVerified(archive, remaining(parts, gaps), client.signal, () => read(reading));
       });
       if (!answered.ok) return answered;
-      if (answered.value !== null && archive.manifest === manifest) return ok(answered.value.value);
+      if (answered.value !== null && archive.manifest === manifest) return answered.value;
     } catch (error) {
       if (client.signal.aborted) throw error;
       if (archive.manifest !== manifest) continue; // Its files may be gone.
-      // Damage that nobody knew of becomes known here, unless the verification beside it has just found it.
-      await archive.examine(parts, true);
-      if (!parts.some(({ file }) => archive.damaged.has(file) && !gaps.files.has(file))) throw error;
+      // Damage that nobody knew of is known by now.
+      if (!parts.some(({ file }) => archive.damaged.has(file) && !unreadable.has(file))) throw error;
     }
+  }
+}
+
+/**
+ * Reads, and has the parts verified beside it; null where one is not as it was written. All that it begins on the disk
+ * is part of the question's turn, and ends with it, apart from the part that is being read.
+ */
+async function readVerified<Value>(
+  archive: Archive,
+  parts: readonly Part[],
+  signal: AbortSignal,
+  read: () => Promise<Value>,
+): Promise<Result<Value, never> | null> {
+  const failing = new AbortController();
+  try {
+    const [value, isAsWritten] = await Promise.all([read(), archive.verifyChecksums(parts, failing.signal)]);
+    return isAsWritten ? ok(value) : null;
+  } catch (error) {
+    failing.abort();
+    if (!signal.aborted) await archive.recheck(parts, signal);
+    throw error;
   }
 }

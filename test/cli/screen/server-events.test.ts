@@ -23,6 +23,14 @@ describe("logEvents()", () => {
     ]);
   });
 
+  test("says once a minute that requests fail over what is known, and each time where it is not", () => {
+    const { events, lines } = eventsTo("error");
+    for (let request = 0; request < 100; request++)
+      events.onFault(`r-${request}`, "the archive has lost records");
+    for (let request = 0; request < 3; request++) events.onFault(`r-${request}`, new Error("no luck"));
+    expect(lines.map(({ request_id }) => request_id)).toEqual(["r-0", "r-0", "r-1", "r-2"]);
+  });
+
   test("says why reports are refused once, until the reason changes", () => {
     const { events, lines } = eventsTo("info");
     for (let time = 0; time < 3; time++) events.onRefusal({ kind: "log_full" });

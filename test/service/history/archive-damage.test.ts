@@ -9,11 +9,14 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { DAMAGED_AGAIN_MS } from "../../../src/archive/part-checks.ts";
+import { type Database, type DatabaseOptions, openDatabase } from "../../../src/duckdb/database.ts";
 import { FileError } from "../../../src/runtime/files.ts";
 import { createNodeFiles } from "../../../src/runtime/node-files.ts";
 import { countUnacknowledged } from "../../../src/service/verify/verify.ts";
 import { createManualClock } from "../../../src/time/clock.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../support/archive-app.ts";
+import { VirtualTime } from "../../support/stream/virtual-time.ts";
 import type { KeyName } from "../../support/test-app.ts";
 import { verifyDirectory } from "../../support/verify-directory.ts";
 
@@ -33,8 +36,27 @@ const at = (day: number, hour = 3) => Date.UTC(2026, 0, day, hour);
 const history = (device: string, first: number, last = first) =>
   `/api/v1/devices/${device}/locations/history?start_date=2026-01-${first}&end_date=2026-01-${last}`;
 
+let time: VirtualTime;
+/** Parts that were read whole, while that question had a slot. */
+let reads: string[];
+/** Whether statements fail, for another reason than a part. */
+let isFailing: boolean;
+
 beforeEach(async () => {
-  app = await createArchiveApp({ clock: createManualClock(NOW_MS) });
+  time = new VirtualTime();
+  reads = [];
+  isFailing = false;
+  const counted = {
+    ...files,
+    read(path: string) {
+      if (path.endsWith(".parquet") && app.directory.archive.reader.running > 0) reads.push(path);
+      return files.read(path);
+    },
+  };
+  app = await createArchiveApp({
+    clock: createManualClock(NOW_MS),
+    disk: { files: counted, timers: time, archiveEngine: { openDatabase: openFailing } },
+  });
   await app.store([
     ...[14, 15, 28].map((day) => ({ ...PLACE, device_id: "a", timestamp: at(day) })),
     { ...PLACE, device_id: "b", timestamp: at(14), user_id: "u" },
@@ -44,6 +66,21 @@ beforeEach(async () => {
 });
 
 afterEach(() => app.close());
+
+async function openFailing(options: DatabaseOptions): Promise<Database> {
+  const database = await openDatabase(options);
+  const failure = () => Promise.reject(new Error("Out of Memory Error"));
+  return {
+    ...database,
+    async connect() {
+      const connection = await database.connect();
+      return {
+        ...connection,
+        run: (...given) => (isFailing ? failure() : connection.run(...given)),
+      };
+    },
+  };
+}
 
 function partOf(day: number): string {
   const [part] = [...app.directory.archive.manifest.days.values()]
@@ -110,6 +147,7 @@ for (const [name, damage, fault] of DAMAGES) {
       damage(path);
       expect((await app.get(history("a", 14))).status).toBe(500);
       writeFileSync(path, good);
+      await time.until(time.wait(DAMAGED_AGAIN_MS)); // What is damaged is not read again for each question.
       expect((await app.get(history("a", 14))).body.pagination.count).toBe(1);
       expect(app.directory.archive.damaged.size).toBe(0);
       expect((await verify()).problems).toEqual([]);
@@ -143,6 +181,37 @@ for (const [name, damage, fault] of DAMAGES) {
     });
   });
 }
+
+test("a hundred questions at once read a damaged part no more often than one", async () => {
+  const [name, damage] = DAMAGES[2]!;
+  damage(pathOf(partOf(14)));
+  const ask = () => app.get(history("a", 14));
+  expect([name, (await ask()).status]).toEqual([name, 500]);
+  expect(reads).toHaveLength(1);
+  const answers = await Promise.all(Array.from({ length: 100 }, ask));
+  // More than can wait for a slot are asked to come again, as on any day.
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([500, 503]));
+  expect(reads).toHaveLength(1);
+  await time.until(time.wait(DAMAGED_AGAIN_MS));
+  await Promise.all(Array.from({ length: 100 }, ask));
+  expect(reads).toHaveLength(2);
+});
+
+test("questions whose statements fail read a part to verify it and once more in a minute, however many they are", async () => {
+  const ask = () => app.get(history("a", 14, 15));
+  expect((await ask()).status).toBe(200);
+  expect(reads).toHaveLength(2);
+  isFailing = true;
+  app = await app.restart(); // Connections that are open go on.
+  reads = [];
+  const answers = await Promise.all(Array.from({ length: 20 }, ask));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([500]));
+  expect(answers[0]!.body.message).toContain("failed to answer");
+  for (const path of reads) expect(reads.filter((read) => read === path).length).toBeLessThanOrEqual(2);
+  expect(app.directory.archive.damaged.size).toBe(0);
+  isFailing = false;
+  expect((await ask()).status).toBe(200);
+});
 
 test("a Parquet file that is not ours is named and left alone", async () => {
   const mine = pathOf("day=2026-01-14/mine.parquet");
