@@ -85,11 +85,57 @@ describePage(
         await page.getByText("Live", { exact: true }).waitFor();
       },
     );
+
+    stage.test(
+      "panels recover with the connection, and parts that could not be loaded are there then",
+      async (visit, page) => {
+        visit.expect(/ERR_FAILED|status of 502|Failed to fetch dynamically imported/);
+        let isDown = true;
+        // A module, what it imports, a package, a style sheet: each fails once.
+        const parts =
+          /keys\/(making|copying)\.ts|plots\/time-plot\.ts|uPlot\.|uqr|base\.json|maplibre-gl\.mjs/;
+        const met = new Set<string>();
+        await page.route(parts, (route) => {
+          const name = parts.exec(route.request().url())![0];
+          const isFirst = !met.has(name);
+          met.add(name);
+          return isDown && isFirst ? route.abort() : route.fallback();
+        });
+        await page.route(/devices\/van\/(track|series|locations)/, (route) =>
+          isDown ? route.fulfill({ status: 502, body: PROXY_PAGE }) : route.fallback(),
+        );
+        await visit.enter(stage.key, "/map?device=van");
+        const device = page.getByRole("region", { name: "Device" });
+        await device.getByText("The server answered 502. Trying again…").waitFor();
+        await page.getByRole("button", { name: "Share" }).click();
+        await page
+          .getByRole("alert")
+          .getByText("A part of the page can't be loaded. Trying again…")
+          .waitFor();
+        isDown = false;
+        await page.getByRole("dialog", { name: "Share" }).waitFor();
+        await page.keyboard.press("Escape");
+        await device
+          .getByText(/\d+ reports?/)
+          .first()
+          .waitFor();
+        await page.locator("time-plot canvas").waitFor();
+        await page.locator(".map-canvas canvas").waitFor();
+        expect(await device.getByRole("alert").count()).toBe(0);
+        expect([...met].sort()).toContain("keys/copying.ts");
+      },
+    );
   },
   {
     isPageAlone: true,
     prepare: ({ client }) =>
-      store(client, [{ device_id: "van", timestamp: Date.now(), latitude: 51.5, longitude: -0.1 }]),
+      store(
+        client,
+        [60, 30, 0].map((secondsAgo) => ({
+          ...{ device_id: "van", timestamp: Date.now() - secondsAgo * 1000, speed: secondsAgo },
+          ...{ latitude: 51.5 + secondsAgo / 1e5, longitude: -0.1 },
+        })),
+      ),
   },
 );
 

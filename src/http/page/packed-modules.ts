@@ -29,6 +29,29 @@ export function packModules(first: string, { texts, needed, packages }: ModuleGr
   return packed.set(first, lines.join("\n"));
 }
 
+/** As in `from "./x.ts"`, `import "./x.ts"` and `import("./x.ts")`. */
+const SPECIFIER = /(from\s*|import\s*\(?\s*)"([^"]+)"/g;
+
+/**
+ * A module for a browser that could not load it before: all that it imports has other addresses as well, since the
+ * browser may remember any of them as failed. `running` are the modules and packages that the page already has.
+ */
+export function readdressed(path: string, text: string, { query, running, packages }: Readdressing): string {
+  return text.replaceAll(SPECIFIER, (whole, before: string, target: string) => {
+    const isOurs = target.startsWith(".");
+    if (running.has(isOurs ? pathFrom(path, target) : target)) return whole;
+    return `${before}"${isOurs ? target : packages[target]}${query}"`;
+  });
+}
+
+export interface Readdressing {
+  /** What stands behind each address. */
+  readonly query: string;
+  readonly running: ReadonlySet<string>;
+  /** Addresses of packages by name. */
+  readonly packages: Readonly<Record<string, string>>;
+}
+
 function packModule(path: string, text: string, packages: readonly string[]) {
   const taken: string[] = [];
   let start = 0;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { KeptBody } from "../body/kept-body.ts";
 import { type ModuleGraph, readModuleGraph } from "./module-graph.ts";
 import { IMPORT_MAP, MODULES, pathOf } from "./packages.ts";
-import { packModules } from "./packed-modules.ts";
+import { packModules, readdressed } from "./packed-modules.ts";
 import { packSheets } from "./packed-sheets.ts";
 
 /*
@@ -27,6 +27,8 @@ export interface PageFiles {
   readonly version: string;
   /** By path below `/map/app/VERSION/`. */
   readonly files: ReadonlyMap<string, PageFile>;
+  /** A module as a browser asks for it again whose import failed; null if there is none at the path. */
+  again(path: string, query: string): PageFile | null;
 }
 
 export interface PageFile {
@@ -65,7 +67,14 @@ export async function readPageFiles({ readAsset, stripTypes, demoSpeed }: PageSo
     path,
     { body: keptText(text), contentType: CONTENT_TYPES[path.slice(path.lastIndexOf("."))]! },
   ]);
-  return { html: keptText(html), policy: pagePolicy(), version, files: new Map(files) };
+  const running = new Set([FIRST_MODULE, ...graph.packages]);
+  const again = (path: string, query: string) => {
+    const text = texts.get(path);
+    if (text === undefined || !path.endsWith(".ts")) return null;
+    const body = keptText(readdressed(path, text, { query, running, packages: MODULES }));
+    return { body, contentType: CONTENT_TYPES[".ts"]! };
+  };
+  return { html: keptText(html), policy: pagePolicy(), version, files: new Map(files), again };
 }
 
 /** The import map, and the packages that the first module can't do without: browsers ask for them before it says so. */

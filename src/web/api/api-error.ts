@@ -45,7 +45,10 @@ export class ApiError extends Error {
 /** The sentence that the page shows for a failure. The server's own messages begin small and end without a stop. */
 export function sentenceOf(error: unknown): string {
   const words = error instanceof Error ? error.message : String(error);
-  return words.charAt(0).toUpperCase() + words.slice(1) + (/[.?!]$/.test(words) ? "" : ".");
+  const isName = /^\w+_/.test(words); // As in "device_id must not be empty".
+  return (
+    (isName ? words : words.charAt(0).toUpperCase() + words.slice(1)) + (/[.?!]$/.test(words) ? "" : ".")
+  );
 }
 
 /** The sentence for a failure after which the page tries again by itself. */

@@ -1,4 +1,5 @@
 import { ApiError } from "./api-error.ts";
+import { Retries } from "./retries.ts";
 
 /** What makes the session's cookie count: no other origin's page can send it. */
 const PAGE_HEADER = "x-wherehouse-page";
@@ -16,6 +17,8 @@ export type Query = Readonly<Record<string, string | number | boolean | null | u
 /** Asks the server on behalf of whoever is signed in. Everything throws an `ApiError` where there is no good answer. */
 export class Api {
   readonly #pageHeader: Readonly<Record<string, string>>;
+  /** Where questions wait that did not get through. */
+  readonly retries = new Retries();
   /** Called when our server says that the session has ended, with its reason. */
   onSignedOut: (reason: ApiError) => void = () => undefined;
 
@@ -78,7 +81,8 @@ async function bodyOf<Body>(response: Response): Promise<Body> {
   }
 }
 
-function isGivenUp(error: unknown): boolean {
+/** Whether a request failed because its signal was aborted. */
+export function isGivenUp(error: unknown): boolean {
   return error instanceof DOMException && error.name === "AbortError";
 }
 

@@ -1,6 +1,6 @@
 import type { CurrentRecord } from "../api/answers.ts";
 import type { Api } from "../api/api.ts";
-import { sentenceOf } from "../api/api-error.ts";
+import { type ApiError, retryingSentenceOf, sentenceOf } from "../api/api-error.ts";
 import { type History, readCurrent, readHistory } from "../history/history.ts";
 import { Calendar } from "../time/calendar.ts";
 import { addDays, type LocalDay, rangeOf } from "../time/local-day.ts";
@@ -18,7 +18,7 @@ export interface LivePositions {
 }
 
 export interface ChosenParts {
-  readonly api: Pick<Api, "get">;
+  readonly api: Pick<Api, "get" | "retries">;
   readonly zones: { readonly zone: string };
   readonly devices: LivePositions;
   /** What a share link shows; null where everything is shown. */
@@ -57,7 +57,8 @@ export class ChosenDevice {
   #isHistoryOld = false;
   #asking = new AbortController();
   #isLoading = false;
-  #fault: string | null = null;
+  #historyFault: string | null = null;
+  #currentFault: string | null = null;
 
   constructor(parts: ChosenParts) {
     this.#parts = parts;
@@ -82,9 +83,9 @@ export class ChosenDevice {
     return this.#isLoading;
   }
 
-  /** Why there is no history. */
+  /** Why something of it is missing. */
   get fault(): string | null {
-    return this.#fault;
+    return this.#historyFault ?? this.#currentFault;
   }
 
   get day(): LocalDay {
@@ -141,7 +142,8 @@ export class ChosenDevice {
     this.#asking.abort();
     this.#asking = new AbortController();
     this.#isLoading = true;
-    this.#fault = null;
+    this.#historyFault = null;
+    this.#currentFault = null;
     this.#parts.changed();
     void this.#readHistory(this.#id, this.#asking.signal);
     void this.#readCurrent(this.#id, this.#asking.signal);
@@ -166,51 +168,53 @@ export class ChosenDevice {
   }
 
   async #readHistory(deviceId: string, signal: AbortSignal): Promise<void> {
+    const { api } = this.#parts;
     const { day, span, zone, isView } = this;
-    const range = rangeOf(day, zone, span.days);
+    const question = { deviceId, day, zone, span, range: rangeOf(day, zone, span.days), isView };
     this.#historyMs = UNDER_WAY;
     this.#isHistoryOld = false;
+    const fail = (fault: string) => {
+      if (!this.#isLoading) return; // What there was before is still good.
+      this.#historyFault = fault;
+      this.#show(null);
+      this.#parts.changed();
+    };
+    const onPause = (error: ApiError) => fail(retryingSentenceOf(error));
     try {
-      const history = await readHistory(
-        this.#parts.api,
-        { deviceId, day, zone, span, range, isView },
-        signal,
-      );
+      const history = await api.retries.ask(() => readHistory(api, question, signal), { signal, onPause });
       if (signal.aborted) return;
-      this.#historyMs = Date.now();
+      this.#historyFault = null;
       this.#show(history);
       this.#grow();
     } catch (error) {
       if (signal.aborted) return;
-      this.#historyMs = Date.now();
-      if (!this.#isLoading) {
-        this.#isHistoryOld = true; // What there was before is still good, and lacks the same.
-        return;
-      }
-      this.#fault = sentenceOf(error);
-      this.#show(null);
+      this.#isHistoryOld = !this.#isLoading;
+      fail(sentenceOf(error));
     }
+    this.#historyMs = Date.now();
     this.#isLoading = false;
     this.#parts.changed();
   }
 
   async #readCurrent(deviceId: string, signal: AbortSignal): Promise<void> {
+    const { api } = this.#parts;
     this.#currentMs = UNDER_WAY;
     this.#isCurrentOld = false;
+    const fail = (fault: string) => {
+      if (this.#current !== null) return;
+      this.#currentFault = fault;
+      this.#parts.changed();
+    };
+    const onPause = (error: ApiError) => fail(retryingSentenceOf(error));
     try {
-      const current = await readCurrent(this.#parts.api, deviceId, signal);
-      if (signal.aborted) return;
-      this.#currentMs = Date.now();
-      this.#current = current;
+      this.#current = await api.retries.ask(() => readCurrent(api, deviceId, signal), { signal, onPause });
+      this.#currentFault = null;
     } catch (error) {
       if (signal.aborted) return;
-      this.#currentMs = Date.now();
-      if (this.#current !== null) {
-        this.#isCurrentOld = true;
-        return;
-      }
-      this.#fault = sentenceOf(error);
+      this.#isCurrentOld = this.#current !== null;
+      fail(sentenceOf(error));
     }
+    this.#currentMs = Date.now();
     this.#takeLive();
     this.#parts.changed();
   }

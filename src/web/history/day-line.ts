@@ -48,7 +48,7 @@ const STOPS_MAX = 200;
  * seen from closer by is asked for again, for the box that is seen and some more around it.
  */
 export class DayLine {
-  readonly #api: Pick<Api, "get">;
+  readonly #api: Pick<Api, "get" | "retries">;
   readonly #map: DayMap;
   #history: History | null = null;
   #detail: Detail | null = null;
@@ -57,7 +57,7 @@ export class DayLine {
   /** Whether the user has asked for the line that comes next, and not moved the map since. */
   #isAwaited = false;
 
-  constructor(api: Pick<Api, "get">, map: DayMap) {
+  constructor(api: Pick<Api, "get" | "retries">, map: DayMap) {
     this.#api = api;
     this.#map = map;
     map.onCamera(() => {
@@ -135,7 +135,8 @@ export class DayLine {
     const { deviceId, range } = history;
     try {
       const tolerance = Math.max(1, Math.floor(toleranceMeters));
-      const answer = await readTrack(this.#api, deviceId, range, tolerance, boxOf(box), signal);
+      const read = () => readTrack(this.#api, deviceId, range, tolerance, boxOf(box), signal);
+      const answer = await this.#api.retries.ask(read, { signal, onPause: () => undefined });
       this.#detail = { box, track: new Track(answer) };
     } catch {
       return; // The coarse line stays, and the next move of the map asks again.

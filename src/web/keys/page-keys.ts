@@ -1,5 +1,5 @@
-import type { Api } from "../api/api.ts";
-import { sentenceOf } from "../api/api-error.ts";
+import { type Api, isGivenUp } from "../api/api.ts";
+import { retryingSentenceOf, sentenceOf } from "../api/api-error.ts";
 import type { ViewFacts } from "../session/session.ts";
 
 /** A key that was made on the page, as the server lists it. Times are Unix ms. */
@@ -17,7 +17,7 @@ export interface PageKey {
 }
 
 interface PageKeysParts {
-  readonly api: Pick<Api, "get" | "send">;
+  readonly api: Pick<Api, "get" | "send" | "retries">;
   readonly changed: () => void;
 }
 
@@ -27,6 +27,7 @@ const PATH = "/map/keys";
 export class PageKeys {
   readonly #parts: PageKeysParts;
   #keys: readonly PageKey[] | null = null;
+  #loading = new AbortController();
   /** Why the list isn't what it should be. */
   fault: string | null = null;
 
@@ -43,13 +44,25 @@ export class PageKeys {
 
   /** Until the next session has its own. */
   forget(): void {
+    this.#loading.abort();
     this.#keys = null;
     this.fault = null;
   }
 
   load(): Promise<void> {
+    const { api, changed } = this.#parts;
+    this.#loading.abort();
+    this.#loading = new AbortController();
+    const { signal } = this.#loading;
     return this.#try(async () => {
-      const { keys } = await this.#parts.api.get<{ readonly keys: readonly PageKey[] }>(PATH);
+      const ask = () => api.get<{ readonly keys: readonly PageKey[] }>(PATH, {}, signal);
+      const { keys } = await api.retries.ask(ask, {
+        signal,
+        onPause: (error) => {
+          this.fault = retryingSentenceOf(error);
+          changed();
+        },
+      });
       this.#keys = keys;
     });
   }
@@ -73,6 +86,7 @@ export class PageKeys {
       await act();
       this.fault = null;
     } catch (error) {
+      if (isGivenUp(error)) return;
       this.fault = sentenceOf(error);
     }
     this.#parts.changed();

@@ -1,4 +1,7 @@
 import type { MapLibreMap, Marker, StyleSpecification } from "maplibre-gl";
+import type { Api } from "../api/api.ts";
+import { retryingSentenceOf, sentenceOf } from "../api/api-error.ts";
+import { LateModule } from "../api/late-module.ts";
 import type { DeviceTable, TableChange } from "../devices/device-table.ts";
 import { DotBuffer } from "../dots/dot-buffer.ts";
 import { DotsLayer } from "../dots/dots-layer.ts";
@@ -21,7 +24,7 @@ import { mapStyle } from "./style.ts";
 /** What the map takes from the page. */
 export interface MapParts {
   readonly table: DeviceTable;
-  readonly loadBaseMap: () => Promise<BaseMap>;
+  readonly api: Pick<Api, "get" | "fetch" | "retries">;
   readonly theme: ThemeName;
   readonly units: Units;
   /** Something that panels show is another. */
@@ -195,16 +198,21 @@ export class MapView {
   }
 
   async #begin(): Promise<void> {
-    let baseMap: BaseMap;
-    let creation: typeof import("./create-map.ts");
+    const { api } = this.#parts;
+    const creating = new LateModule(api, "map/create-map.ts", () => import("./create-map.ts"));
+    const load = () => Promise.all([api.get<BaseMap>("/map/base.json"), creating.load()]);
+    let loaded: Awaited<ReturnType<typeof load>>;
     try {
-      [baseMap, creation] = await Promise.all([this.#parts.loadBaseMap(), import("./create-map.ts")]);
+      loaded = await api.retries.ask(load, {
+        signal: new AbortController().signal, // Nothing gives it up but the page's end.
+        onPause: (error) => this.#setFault(`The map can't be loaded. ${retryingSentenceOf(error)}`),
+      });
     } catch (error) {
-      this.#setFault(
-        `The map can't be loaded: ${error instanceof Error ? error.message : error} Reload the page.`,
-      );
+      this.#setFault(`The map can't be loaded. ${sentenceOf(error)}`);
       return;
     }
+    const [baseMap, creation] = loaded;
+    this.#setFault(null);
     await hasSize(this.element);
     this.#baseMap = baseMap;
     this.#createHead = creation.createHead;

@@ -1,6 +1,5 @@
 import { render } from "lit-html";
 import { Api } from "../api/api.ts";
-import { Retries } from "../api/retries.ts";
 import { createDeviceParts, type DeviceParts, setDeviceKeys } from "../device/device-parts.ts";
 import { DeviceList } from "../devices/device-list.ts";
 import { DeviceTable } from "../devices/device-table.ts";
@@ -8,7 +7,6 @@ import { ListView } from "../devices/list-view.ts";
 import { LiveDevices } from "../live/live.ts";
 import { liveWhileSeen } from "../live/while-seen.ts";
 import { MapView } from "../map/map-view.ts";
-import type { BaseMap } from "../map-style/base-map.ts";
 import { type Credential, Session } from "../session/session.ts";
 import { isSharePath } from "../session/visitor.ts";
 import { openDialogs } from "../shell/dialog.ts";
@@ -29,7 +27,6 @@ export class Page {
   readonly #root: HTMLElement;
   #isDrawing = false;
   readonly api = new Api(isSharePath(location.pathname) ? "share" : "map");
-  readonly retries = new Retries();
   readonly keyboard = new Keyboard();
   readonly session: Session;
   readonly theme: Theme;
@@ -49,14 +46,14 @@ export class Page {
     const changed = () => this.changed();
     this.theme = new Theme(changed);
     this.sheet = new Sheet(changed);
-    const { api, retries, table, keyboard, units } = this;
+    const { api, table, keyboard, units } = this;
+    const { retries } = api;
     this.session = new Session({ api, retries, changed: () => this.#sessionChanged() });
     this.live = new LiveDevices({ fetch: (path, init) => api.fetch(path, init), table, retries, changed });
     liveWhileSeen(this.live);
     const list = new DeviceList(table, changed);
     this.listView = new ListView({ table, list, changed, choose: (id) => this.device.chosen.choose(id) });
-    const loadBaseMap = () => api.get<BaseMap>("/map/base.json");
-    this.map = new MapView({ table, loadBaseMap, theme: this.theme.name, units, changed });
+    this.map = new MapView({ api, table, theme: this.theme.name, units, changed });
     this.zones = new ZoneChoice(() => {
       this.device.chosen.reload();
       this.tools.density.reload();

@@ -1,6 +1,7 @@
 import type { PlottedField, SeriesAnswer } from "../api/answers.ts";
 import type { Api } from "../api/api.ts";
-import { sentenceOf } from "../api/api-error.ts";
+import { retryingSentenceOf, sentenceOf } from "../api/api-error.ts";
+import { LateModule } from "../api/late-module.ts";
 import { type History, readSeries } from "../history/history.ts";
 import { heightFactor, heightUnit, speedFactor, speedUnit, type Units } from "../units/units.ts";
 import { isKnown, type PlotSeries, plotSeries, speedSeries } from "./plot-series.ts";
@@ -21,9 +22,12 @@ export interface Plot {
   readonly isFromPositions: boolean;
 }
 
+type PlotsApi = Pick<Api, "get" | "fetch" | "retries">;
+
 /** Which of the plots is seen. What draws them is loaded once there is something to draw. */
 export class Plots {
-  readonly #api: Pick<Api, "get">;
+  readonly #api: PlotsApi;
+  readonly #timePlot: LateModule<typeof import("./time-plot.ts")>;
   readonly #changed: () => void;
   readonly #kinds: readonly PlotKind[];
   #wanted: PlottedField = "speed";
@@ -35,8 +39,9 @@ export class Plots {
   #all: readonly Plot[] = [];
   #pointedMs: number | null = null;
 
-  constructor(api: Pick<Api, "get">, units: Units, changed: () => void) {
+  constructor(api: PlotsApi, units: Units, changed: () => void) {
     this.#api = api;
+    this.#timePlot = new LateModule(api, "plots/time-plot.ts", () => import("./time-plot.ts"));
     this.#changed = changed;
     this.#kinds = [
       { field: "speed", name: "Speed", unit: speedUnit(units), factor: speedFactor(units) },
@@ -96,11 +101,17 @@ export class Plots {
   async #load(history: History, signal: AbortSignal): Promise<void> {
     const { deviceId, track } = history;
     try {
-      const [series] = await Promise.all([
-        readSeries(this.#api, deviceId, track.range!, signal),
-        this.#loadDrawing(),
-      ]);
+      const read = () =>
+        Promise.all([readSeries(this.#api, deviceId, track.range!, signal), this.#loadDrawing()]);
+      const [series] = await this.#api.retries.ask(read, {
+        signal,
+        onPause: (error) => {
+          this.#fault = retryingSentenceOf(error);
+          this.#changed();
+        },
+      });
       if (signal.aborted) return;
+      this.#fault = null;
       this.#all = this.#kinds.flatMap((kind) => plotOf(history, series, kind) ?? []);
     } catch (error) {
       if (signal.aborted) return;
@@ -112,7 +123,8 @@ export class Plots {
   }
 
   #loadDrawing(): Promise<void> {
-    this.#drawing ??= import("./time-plot.ts")
+    this.#drawing ??= this.#timePlot
+      .load()
       .then(({ defineTimePlot }) => defineTimePlot())
       .catch((error: unknown) => {
         this.#drawing = null; // The next one tries again.

@@ -1,4 +1,5 @@
 import uPlot from "uplot";
+import { ApiError } from "../api/api-error.ts";
 import { clockText, dayText, minuteText } from "../time/format.ts";
 import { dayAt } from "../time/local-day.ts";
 import type { PlotSeries } from "./plot-series.ts";
@@ -165,7 +166,10 @@ export async function defineTimePlot(): Promise<void> {
   sheet.href = new URL("uPlot.min.css", import.meta.resolve("uplot")).href;
   const loaded = new Promise((resolve, reject) => {
     sheet.onload = resolve;
-    sheet.onerror = () => reject(new Error("What draws the plot can't be loaded."));
+    sheet.onerror = () => {
+      sheet.remove();
+      reject(new ApiError(0, "What draws the plot can't be loaded."));
+    };
   });
   document.head.append(sheet);
   await loaded;

@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from "lit-html";
-import type { Retries } from "../api/retries.ts";
+import type { Api } from "../api/api.ts";
 import { devicePanel } from "../device/device-panel.ts";
 import type { DeviceParts } from "../device/device-parts.ts";
 import { timeBar } from "../device/time-bar.ts";
@@ -24,7 +24,7 @@ import type { Theme } from "./theme.ts";
 /** What the shell shows of the page. */
 export interface ShellParts {
   readonly session: Session;
-  readonly retries: Retries;
+  readonly api: Pick<Api, "retries">;
   readonly theme: Theme;
   readonly sheet: Sheet;
   readonly table: DeviceTable;
@@ -73,8 +73,8 @@ function closeMenu({ target, currentTarget }: Event): void {
 }
 
 /** A visitor who came by a share link has no key to sign in with. */
-function signedOut({ session, retries }: ShellParts): TemplateResult | typeof nothing {
-  if (session.waiting !== null) return waitingPage(session.waiting, () => retries.wake());
+function signedOut({ session, api }: ShellParts): TemplateResult | typeof nothing {
+  if (session.waiting !== null) return waitingPage(session.waiting, () => api.retries.wake());
   if (session.state === "unknown") return nothing;
   return isSharePath(location.pathname) ? endedLink(session) : signInForm(session);
 }

@@ -1,5 +1,5 @@
 import type { Api } from "../api/api.ts";
-import { sentenceOf } from "../api/api-error.ts";
+import { retryingSentenceOf, sentenceOf } from "../api/api-error.ts";
 import { boxOf } from "../map/bounds.ts";
 import type { Camera } from "../map/map-camera.ts";
 import { type DensityCells, shadeRange } from "../overlays/density-shading.ts";
@@ -14,7 +14,7 @@ export interface DensityMap {
 }
 
 interface DensityParts {
-  readonly api: Pick<Api, "get">;
+  readonly api: Pick<Api, "get" | "retries">;
   readonly map: DensityMap;
   readonly zones: { readonly zone: string };
   readonly changed: () => void;
@@ -117,7 +117,15 @@ export class Density {
       zoom: cellZoom,
     };
     try {
-      const answer = await api.get<DensityAnswer>("/api/v1/density", query, asking.signal);
+      const { signal } = asking;
+      const answer = await api.retries.ask(() => api.get<DensityAnswer>("/api/v1/density", query, signal), {
+        signal,
+        onPause: (error) => {
+          this.fault = retryingSentenceOf(error);
+          changed();
+        },
+      });
+      this.fault = null;
       this.isCoarser = answer.zoom < cellZoom;
       this.isIncomplete = answer.incomplete === true;
       this.#show(answer);

@@ -1,5 +1,5 @@
 import type { Api } from "../api/api.ts";
-import { sentenceOf } from "../api/api-error.ts";
+import { retryingSentenceOf, sentenceOf } from "../api/api-error.ts";
 import { wrapped } from "../map/bounds.ts";
 import type { Camera } from "../map/map-camera.ts";
 import type { Place } from "../overlays/positions.ts";
@@ -16,7 +16,7 @@ export interface NearbyMap {
 }
 
 interface NearbyParts {
-  readonly api: Pick<Api, "get">;
+  readonly api: Pick<Api, "get" | "retries">;
   readonly map: NearbyMap;
   readonly devices: { rowOf(id: string): number | undefined };
   readonly units: Units;
@@ -171,14 +171,21 @@ export class Nearby {
     this.draw();
     this.#parts.changed();
     try {
+      const { api } = this.#parts;
+      const { signal } = asking;
+      const ask = () => api.get<NearbyAnswer>("/api/v1/devices/nearby", this.#query(offset), signal);
       this.#take(
-        await this.#parts.api.get<NearbyAnswer>("/api/v1/devices/nearby", this.#query(offset), asking.signal),
+        await api.retries.ask(ask, { signal, onPause: (error) => this.#fail(retryingSentenceOf(error)) }),
       );
+      this.#parts.changed();
     } catch (error) {
-      if (asking.signal.aborted) return;
-      this.#state = "failed";
-      this.fault = sentenceOf(error);
+      if (!asking.signal.aborted) this.#fail(sentenceOf(error));
     }
+  }
+
+  #fail(fault: string): void {
+    this.#state = "failed";
+    this.fault = fault;
     this.#parts.changed();
   }
 

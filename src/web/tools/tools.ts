@@ -1,5 +1,6 @@
 import type { Api } from "../api/api.ts";
-import { sentenceOf } from "../api/api-error.ts";
+import { retryingSentenceOf, sentenceOf } from "../api/api-error.ts";
+import { LateModule } from "../api/late-module.ts";
 import type { DeviceTable } from "../devices/device-table.ts";
 import type { Making } from "../keys/making.ts";
 import type { Keyboard } from "../shell/keyboard.ts";
@@ -33,15 +34,18 @@ export class Tools {
   readonly nearby: Nearby;
   readonly density: Density;
   readonly help: Help;
+  readonly #makingModule: LateModule<typeof import("../keys/making.ts")>;
   #making: Making | null = null;
+  #loading: Promise<Making> | null = null;
   /** Why a tool could not be loaded. */
   fault: string | null = null;
-  /** Counts sessions that have ended. */
-  #sessions = 0;
+  /** Aborted when somebody signs out. */
+  #session = new AbortController();
 
   constructor(parts: ToolsParts) {
     const { table, chosen } = parts;
     this.#parts = parts;
+    this.#makingModule = new LateModule(parts.api, "keys/making.ts", () => import("../keys/making.ts"));
     this.chosen = chosen;
     this.nearby = new Nearby({ ...parts, devices: table });
     this.density = new Density(parts);
@@ -65,26 +69,42 @@ export class Tools {
 
   /** Loads what makes keys, and does something with it. */
   async make(begin: (making: Making) => void): Promise<void> {
-    const session = this.#sessions;
+    const { signal } = this.#session;
     try {
-      const { Making } = await import("../keys/making.ts");
-      if (session !== this.#sessions) return; // It was for somebody who has left.
-      this.#making ??= new Making(this.#parts);
+      this.#loading ??= this.#loadMaking(signal);
+      const making = await this.#loading;
+      if (signal.aborted) return; // It was for somebody who has left.
+      this.#making = making;
       this.fault = null;
-      begin(this.#making);
+      begin(making);
     } catch (error) {
+      if (signal.aborted) return;
+      this.#loading = null;
       this.fault = sentenceOf(error);
     }
     this.#parts.changed();
   }
 
+  async #loadMaking(signal: AbortSignal): Promise<Making> {
+    const { Making } = await this.#parts.api.retries.ask(() => this.#makingModule.load(), {
+      signal,
+      onPause: (error) => {
+        this.fault = retryingSentenceOf(error);
+        this.#parts.changed();
+      },
+    });
+    return new Making(this.#parts);
+  }
+
   /** Nothing of one session is there in the next. */
   close(): void {
-    this.#sessions++;
+    this.#session.abort();
+    this.#session = new AbortController();
     this.fault = null;
     this.nearby.close();
     this.density.close();
     this.#making?.close();
     this.#making = null;
+    this.#loading = null;
   }
 }

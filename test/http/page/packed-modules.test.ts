@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { readModuleGraph } from "../../../src/http/page/module-graph.ts";
-import { packModules } from "../../../src/http/page/packed-modules.ts";
+import { packModules, readdressed } from "../../../src/http/page/packed-modules.ts";
 import { createStripTypes, withoutComments } from "../../../src/runtime/strip-types.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "packed-modules-"));
@@ -94,4 +94,15 @@ test("every module of the page is packed with all that it exports", async () => 
       transpiler.scan(graph.texts.get(path)!).exports.sort(),
     );
   expect(transpiler.scan(packed.get("page/main.ts")!).exports).toEqual(["modules"]);
+});
+
+test("readdressed() gives what a module imports other addresses, except what the page already runs", () => {
+  const text = `import { a } from "../page/main.ts";import{b}from"./b.ts";import "./c.ts";
+import { html } from "lit-html";import plot from "uplot";const later = () => import("../parts/d.ts");`;
+  const running = new Set(["page/main.ts", "lit-html"]);
+  const packages = { uplot: "/packages/uplot.js", "lit-html": "/packages/lit.js" };
+  expect(
+    readdressed("plots/plot.ts", text, { query: "?again=2", running, packages }),
+  ).toBe(`import { a } from "../page/main.ts";import{b}from"./b.ts?again=2";import "./c.ts?again=2";
+import { html } from "lit-html";import plot from "/packages/uplot.js?again=2";const later = () => import("../parts/d.ts?again=2");`);
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
+import { pathFrom, readModuleGraph } from "../../../src/http/page/module-graph.ts";
 import { readPageFiles } from "../../../src/http/page/page-files.ts";
 import { createStripTypes } from "../../../src/runtime/strip-types.ts";
 
@@ -131,4 +132,32 @@ test("the policy lets the page's own import map run, and nothing else that stand
   expect(page.policy).toContain(`script-src 'self' 'sha256-${sha256}';`);
   expect(page.policy).not.toContain("unsafe");
   expect(html).not.toMatch(/\sstyle=|\son\w+=/);
+});
+
+test("every late module of the page names in its path what it imports", async () => {
+  const page = await readPageFiles({ stripTypes, readAsset, demoSpeed: null });
+  const { texts } = await readModuleGraph("page/main.ts", async (path) =>
+    stripTypes(
+      new TextDecoder().decode(await readAsset(new URL(`../../../src/web/${path}`, import.meta.url).href)),
+    ),
+  );
+  const named: string[] = [];
+  for (const [path, text] of texts)
+    for (const [, late, target] of text.matchAll(
+      /new LateModule\([^"]*"([^"]+)",\s*\(\)\s*=>\s*import\("([^"]+)"\)/g,
+    )) {
+      expect(pathFrom(path, target!)).toBe(late!);
+      named.push(late!);
+    }
+  expect(named.sort()).toEqual(["keys/making.ts", "map/create-map.ts", "plots/time-plot.ts"]);
+  for (const path of named) {
+    const again = new TextDecoder().decode((await page.again(path, "?again=1")!.body.in(null)).bytes);
+    expect([...again.matchAll(/from\s*"([^"]+)"/g)].map(([, target]) => target!)).not.toBeEmpty();
+    for (const [, target] of again.matchAll(/(?:from|import)\s*"([^"]+)"/g))
+      expect(target!.endsWith("?again=1") || target!.startsWith("lit-html"), `${path}: ${target}`).toBeTrue();
+  }
+  const stub = new TextDecoder().decode(
+    (await page.again("api/api-error.ts", "?again=1")!.body.in(null)).bytes,
+  );
+  expect(stub).toContain('from "../page/main.ts"'); // The page that runs, and no second one.
 });

@@ -89,10 +89,25 @@ describe("a device that is chosen", () => {
   test("says what went wrong, and tries again", async () => {
     const { server, chosen } = create();
     chosen.choose("bus");
-    await server.fail("/track");
-    expect([chosen.fault, chosen.isLoading, chosen.history]).toEqual(["The disk is full.", false, null]);
+    await server.refuse("/track");
+    expect([chosen.fault, chosen.isLoading, chosen.history]).toEqual(["Too many days.", false, null]);
     chosen.reload();
     expect([chosen.fault, chosen.isLoading]).toEqual([null, true]);
+  });
+
+  test("that could not be asked for is there once the connection is, whatever was missing", async () => {
+    const { server, chosen } = create();
+    chosen.choose("bus");
+    await server.drop("/track");
+    await server.drop("/current");
+    expect([chosen.fault, chosen.isLoading]).toEqual(["The server answered 502. Trying again…", true]);
+    expect(server.asked).toHaveLength(3);
+    server.retries.wake();
+    await settled();
+    await server.answerCurrent(NOW - 10);
+    await server.answerTrack([NOW - 20, NOW - 10]);
+    await server.answerStops();
+    expect([chosen.fault, chosen.isLoading, chosen.history?.track.count]).toEqual([null, false, 2]);
   });
 
   test("is asked for nothing but its track where a share link shows it", async () => {
@@ -168,8 +183,8 @@ describe("the day", () => {
     const { server, chosen } = await createReady();
     chosen.move(-1);
     expect([chosen.history?.day, chosen.isLoading]).toEqual([TODAY, true]);
-    await server.fail("/stops");
-    expect([chosen.history, chosen.fault]).toEqual([null, "The disk is full."]);
+    await server.refuse("/stops");
+    expect([chosen.history, chosen.fault]).toEqual([null, "Too many days."]);
   });
 
   test("of a year comes coarse and without stops", async () => {
@@ -222,7 +237,7 @@ describe("a line that grows", () => {
     chosen.refresh((NOW + 60) * 1000);
     chosen.refresh((NOW + 61) * 1000);
     expect([server.open("/track").length, chosen.isLoading, chosen.history]).toEqual([2, false, before]);
-    await server.fail("/track");
+    await server.refuse("/track");
     expect([chosen.history, chosen.fault]).toEqual([before, null]);
     setSystemTime(new Date((NOW + 120) * 1000));
     report(NOW + 100);
@@ -230,6 +245,20 @@ describe("a line that grows", () => {
     await server.answerTrack([NOW - 20, NOW - 10, NOW - 5, NOW + 1]);
     await server.answerStops();
     expect(chosen.history?.track.timestampMs.map((ms) => ms / 1000 - NOW)).toEqual([-20, -10, -5, 1, 100]);
+  });
+
+  test("that could not be asked for again stays, and grows once the connection is there", async () => {
+    const { server, chosen, report } = await createReady();
+    report(NOW + 1);
+    setSystemTime(new Date((NOW + 60) * 1000));
+    chosen.refresh((NOW + 60) * 1000);
+    await server.drop("/track");
+    expect([chosen.fault, chosen.history?.track.count]).toEqual([null, 3]);
+    server.retries.wake();
+    await settled();
+    await server.answerTrack([NOW - 20, NOW - 10, NOW - 5, NOW + 1]);
+    await server.answerStops();
+    expect(chosen.history?.track.count).toBe(4);
   });
 
   test("is not asked for again while it is, or an older answer might come later", async () => {
@@ -254,8 +283,8 @@ describe("a line that grows", () => {
     report(NOW + 1);
     setSystemTime(new Date((NOW + 60) * 1000));
     chosen.refresh((NOW + 60) * 1000);
-    await server.fail("/track");
-    await server.fail("/current");
+    await server.refuse("/track");
+    await server.refuse("/current");
     setSystemTime(new Date((NOW + 120) * 1000));
     chosen.refresh((NOW + 120) * 1000);
     expect([server.open("/track").length, server.open("/current").length]).toEqual([3, 3]);

@@ -1,5 +1,9 @@
 import type { Query } from "../../../src/web/api/api.ts";
 import { ApiError } from "../../../src/web/api/api-error.ts";
+import { Retries } from "../../../src/web/api/retries.ts";
+
+/** The test wakes what waits. */
+const PAUSE_MS = 1_000_000;
 
 interface Asked {
   readonly path: string;
@@ -11,6 +15,7 @@ interface Asked {
 
 /** A server that answers when the test says, and whose requests can be given up. */
 export class FakeServer {
+  readonly retries = new Retries(() => PAUSE_MS);
   readonly asked: Asked[] = [];
 
   get<Body>(path: string, query: Query = {}, signal?: AbortSignal): Promise<Body> {
@@ -53,9 +58,20 @@ export class FakeServer {
     await settled();
   }
 
-  async fail(ending: string): Promise<void> {
-    this.last(ending).fail(new ApiError(500, "The disk is full."));
+  /** Says no. */
+  async refuse(ending: string): Promise<void> {
+    this.last(ending).fail(new ApiError(400, "too many days", { isOurs: true }));
     await settled();
+  }
+
+  /** The request does not get through. */
+  async drop(ending: string): Promise<void> {
+    this.last(ending).fail(new ApiError(502, "The server answered 502."));
+    await settled();
+  }
+
+  fetch(): Promise<Response> {
+    throw new Error("nothing is loaded late here");
   }
 }
 

@@ -186,7 +186,7 @@ describe("the line of a year", () => {
   test("stays coarse where the server can't be asked, and what is given up is not drawn", async () => {
     const { server, line, drawn } = create();
     line.show(historyOf("year"));
-    await server.fail("/track");
+    await server.refuse("/track");
     expect(linesOf(drawn.at(-1))![0]).toHaveLength(2);
     line.show(historyOf("year", [9.95, 10, 10.05], "tram"));
     const [asked] = server.open("/track").slice(-1);

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Api } from "../../../src/web/api/api.ts";
 import { ApiError } from "../../../src/web/api/api-error.ts";
+import { Retries } from "../../../src/web/api/retries.ts";
 import { Connect } from "../../../src/web/keys/connect.ts";
 import { Copying } from "../../../src/web/keys/copying.ts";
 import { PageKeys } from "../../../src/web/keys/page-keys.ts";
@@ -13,7 +14,8 @@ function setUp() {
   const sent: unknown[] = [];
   const asked: string[] = [];
   const faults: Error[] = [];
-  const api: Pick<Api, "get" | "send"> = {
+  const api: Pick<Api, "get" | "send" | "retries"> = {
+    retries: new Retries(),
     async get<Body>(path: string): Promise<Body> {
       asked.push(path);
       return { keys: [], requests: [] } as Body;
@@ -63,7 +65,7 @@ test("says why no key was made", async () => {
   faults.push(new ApiError(400, "device_id must not be empty"));
   await connect.make();
   expect([connect.fault, connect.made, connect.isMaking]).toEqual([
-    "device_id must not be empty",
+    "device_id must not be empty.",
     null,
     false,
   ]);

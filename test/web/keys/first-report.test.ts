@@ -90,7 +90,7 @@ test("what else the server says is shown, and it is asked again", async () => {
   const { report, asked } = setUp([new ApiError(503, "starting")]);
   report.begin(KEY);
   await Bun.sleep(0);
-  expect(report.fault).toBe("starting");
+  expect(report.fault).toBe("Starting.");
   await Bun.sleep(1100);
   expect([report.fault, asked.length]).toEqual([null, 2]);
   report.end();

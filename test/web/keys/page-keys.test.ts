@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { ApiError } from "../../../src/web/api/api-error.ts";
+import { Retries } from "../../../src/web/api/retries.ts";
 import { type PageKey, PageKeys } from "../../../src/web/keys/page-keys.ts";
 
 const KEY: PageKey = {
@@ -18,6 +19,7 @@ function setUp(listed: readonly PageKey[]) {
   const faults: Error[] = [];
   const keys = new PageKeys({
     api: {
+      retries: new Retries(() => 1),
       get: async <Body>() => ({ keys: listed }) as Body,
       async send<Body>(method: string, path: string, body?: unknown): Promise<Body> {
         const fault = faults.shift();
@@ -66,7 +68,7 @@ test("a key that is made is in the list, one that is revoked is not", async () =
 test("a key that could not be revoked stays, and why is said", async () => {
   const { keys, faults } = setUp([KEY]);
   await keys.load();
-  faults.push(new ApiError(503, "keys can't be changed now"));
+  faults.push(new ApiError(503, "keys can't be changed now", { isOurs: true }));
   await keys.revoke("k_1");
-  expect([idsOf(keys, "phone"), keys.fault]).toEqual([["k_1"], "keys can't be changed now"]);
+  expect([idsOf(keys, "phone"), keys.fault]).toEqual([["k_1"], "Keys can't be changed now."]);
 });

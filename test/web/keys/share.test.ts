@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { Retries } from "../../../src/web/api/retries.ts";
 import { Copying } from "../../../src/web/keys/copying.ts";
 import { PageKeys } from "../../../src/web/keys/page-keys.ts";
 import { Share } from "../../../src/web/keys/share.ts";
@@ -8,6 +9,7 @@ const changed = () => undefined;
 function setUp(ids: string[], chosenId: string | null) {
   const sent: unknown[] = [];
   const api = {
+    retries: new Retries(),
     get: async <Body>() => ({ keys: [] }) as Body,
     async send<Body>(_method: string, _path: string, body?: unknown): Promise<Body> {
       sent.push(body);

@@ -1,4 +1,5 @@
 import { describe, expect, mock, test } from "bun:test";
+import { ApiError } from "../../../src/web/api/api-error.ts";
 import type { History } from "../../../src/web/history/history.ts";
 import { Plots } from "../../../src/web/plots/plots.ts";
 import type { LocalDay } from "../../../src/web/time/local-day.ts";
@@ -108,16 +109,17 @@ describe("plots", () => {
     expect([plots.isLoading, plots.all]).toEqual([true, []]);
   });
 
-  test("are drawn the next time where what draws them could not be loaded", async () => {
+  test("are drawn once the connection is there where what draws them could not be loaded", async () => {
     drawing = async () => {
-      throw new Error("no network");
+      throw new ApiError(0, "no network");
     };
-    const { plots, answer, names } = create();
+    const { server, plots, answer, names } = create();
     plots.use(historyOf());
     await answer(seriesOf());
-    expect(plots.fault).toBe("no network");
+    expect(plots.fault).toBe("No network. Trying again…");
     drawing = async () => {};
-    plots.use(historyOf());
+    server.retries.wake();
+    await settled();
     await answer(seriesOf());
     expect([plots.fault, names()]).toEqual([null, ["Speed"]]);
   });
@@ -125,8 +127,8 @@ describe("plots", () => {
   test("say why there are none", async () => {
     const { server, plots } = create();
     plots.use(historyOf());
-    await server.fail("/series");
-    expect([plots.fault, plots.isLoading]).toEqual(["The disk is full.", false]);
+    await server.refuse("/series");
+    expect([plots.fault, plots.isLoading]).toEqual(["Too many days.", false]);
   });
 
   test("are not for who came by a share link", () => {

@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Query } from "../../../src/web/api/api.ts";
+import { ApiError } from "../../../src/web/api/api-error.ts";
+import { Retries } from "../../../src/web/api/retries.ts";
 import { cellZoomOf, DENSITY_DAYS, Density, daysRange } from "../../../src/web/tools/density.ts";
 
 const CELLS = { zoom: 12, x: [1, 2], y: [3, 3], count: [4, 9] };
@@ -12,6 +14,7 @@ const CAMERA = {
 };
 
 function setUp() {
+  const retries = new Retries(() => 1_000_000);
   const asked: { query: Query; signal: AbortSignal; answer: PromiseWithResolvers<unknown> }[] = [];
   const drawn: unknown[] = [];
   let move = () => {};
@@ -24,6 +27,7 @@ function setUp() {
   };
   const density = new Density({
     api: {
+      retries,
       get<Body>(_path: string, query: Query = {}, signal?: AbortSignal): Promise<Body> {
         const answer = Promise.withResolvers<unknown>();
         signal?.addEventListener("abort", () => answer.reject(signal.reason));
@@ -35,7 +39,7 @@ function setUp() {
     zones: { zone: "Europe/Berlin" },
     changed: () => undefined,
   });
-  return { density, map, asked, drawn, move: () => move() };
+  return { retries, density, map, asked, drawn, move: () => move() };
 }
 
 test("asks for what is seen, and counts what comes", async () => {
@@ -137,4 +141,24 @@ test("no range is longer than the endpoint takes", () => {
 
 test("cells are four pixels wide, as far in as the endpoint goes", () => {
   expect([-2, 0, 11.2, 11.6, 24].map(cellZoomOf)).toEqual([0, 1, 12, 13, 22]);
+});
+
+test("a question that did not get through is asked again once the connection is there, unless it was closed", async () => {
+  const { density, asked, drawn, retries } = setUp();
+  density.open();
+  asked[0]!.answer.reject(new ApiError(0, "The server can't be reached."));
+  await Bun.sleep(0);
+  expect(density.fault).toBe("The server can't be reached. Trying again…");
+  retries.wake();
+  await Bun.sleep(0);
+  asked[1]!.answer.resolve(CELLS);
+  await Bun.sleep(0);
+  expect([density.fault, density.isLoading, drawn]).toEqual([null, false, [CELLS]]);
+  density.reload();
+  asked[2]!.answer.reject(new ApiError(0, "The server can't be reached."));
+  await Bun.sleep(0);
+  density.close();
+  retries.wake();
+  await Bun.sleep(0);
+  expect(asked).toHaveLength(3);
 });

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Query } from "../../../src/web/api/api.ts";
 import { ApiError } from "../../../src/web/api/api-error.ts";
+import { Retries } from "../../../src/web/api/retries.ts";
 import type { Place } from "../../../src/web/overlays/positions.ts";
 import { Nearby } from "../../../src/web/tools/nearby.ts";
 
@@ -14,11 +15,13 @@ interface Asked {
 
 /** A server that answers when it is told to, a map that remembers, and devices in rows by their number. */
 function setUp() {
+  const retries = new Retries(() => 1_000_000);
   const asked: Asked[] = [];
   const circles: unknown[] = [];
   let click: ((at: Place) => void) | null = null;
   const nearby = new Nearby({
     api: {
+      retries,
       get<Body>(path: string, query: Query = {}, signal?: AbortSignal): Promise<Body> {
         expect(path).toBe("/api/v1/devices/nearby");
         const answer = Promise.withResolvers<unknown>();
@@ -38,7 +41,14 @@ function setUp() {
     units: "miles",
     changed: () => undefined,
   });
-  return { nearby, asked, circles, clickAt: (at: Place) => click?.(at), isAiming: () => click !== null };
+  return {
+    retries,
+    nearby,
+    asked,
+    circles,
+    clickAt: (at: Place) => click?.(at),
+    isAiming: () => click !== null,
+  };
 }
 
 function answer(ids: readonly string[], total: number, hasMore: boolean) {
@@ -127,9 +137,21 @@ test("a device that the page doesn't know is in the list and not on the map", as
 test("what the server has against it is said", async () => {
   const { nearby, asked } = setUp();
   nearby.aroundMiddle();
-  asked[0]!.answer.reject(new ApiError(400, "radius_miles must be at most 50"));
+  asked[0]!.answer.reject(new ApiError(400, "radius_miles must be at most 50", { isOurs: true }));
   await Bun.sleep(0);
-  expect([nearby.state, nearby.fault]).toEqual(["failed", "radius_miles must be at most 50"]);
+  expect([nearby.state, nearby.fault]).toEqual(["failed", "radius_miles must be at most 50."]);
+});
+
+test("a question that did not get through is asked again once the connection is there", async () => {
+  const { nearby, asked, retries } = setUp();
+  nearby.aroundMiddle();
+  asked[0]!.answer.reject(new ApiError(502, "The server answered 502."));
+  await Bun.sleep(0);
+  expect(nearby.fault).toBe("The server answered 502. Trying again…");
+  retries.wake();
+  await Bun.sleep(0);
+  await answered(asked[1]!, answer(["d1"], 1, false));
+  expect([nearby.state, nearby.fault, nearby.found.length]).toEqual(["found", null, 1]);
 });
 
 test("closed, it takes its circle off and wants no click", () => {

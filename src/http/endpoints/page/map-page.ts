@@ -55,8 +55,11 @@ const ownFile = hiddenEndpoint(
   (services, responder) => async (request) => {
     const page = await pageOf(services);
     const [version, ...names] = pathnameOf(request.url).split("/").slice(3);
-    const file = version === page.version ? page.files.get(names.join("/")) : undefined;
-    if (file === undefined) return responder.object(request, 404, NOT_THERE);
+    const path = names.join("/");
+    const again = /\?again=\d{1,9}$/.exec(request.url)?.[0];
+    const found = again === undefined ? page.files.get(path) : page.again(path, again);
+    const file = version === page.version ? found : null;
+    if (file == null) return responder.object(request, 404, NOT_THERE);
     const { body, contentType } = file;
     return responder.kept(request, body, { ...FOR_GOOD, ...OURS_ALONE, "content-type": contentType });
   },

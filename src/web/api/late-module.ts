@@ -1,0 +1,36 @@
+import type { Api } from "./api.ts";
+import { ApiError } from "./api-error.ts";
+
+/**
+ * A module that is loaded when it is first needed. Browsers may keep a failed import for as long as the page is open, so
+ * each next try asks for the module, and for all that it imports in turn, under other addresses.
+ */
+export class LateModule<Module> {
+  readonly #api: Pick<Api, "fetch">;
+  readonly #path: string;
+  readonly #first: () => Promise<Module>;
+  #failures = 0;
+
+  /** `first` is its `import()`, in which the server finds the module; `path` leads to it from `src/web`. */
+  constructor(api: Pick<Api, "fetch">, path: string, first: () => Promise<Module>) {
+    this.#api = api;
+    this.#path = path;
+    this.#first = first;
+  }
+
+  /** Throws an `ApiError`: a refusal if the server has another version of the page by now. */
+  async load(): Promise<Module> {
+    try {
+      return await (this.#failures === 0 ? this.#first() : import(this.#address()));
+    } catch {
+      this.#failures++;
+    }
+    await this.#api.fetch(this.#address()); // An import doesn't tell why it failed.
+    throw new ApiError(0, "A part of the page can't be loaded.");
+  }
+
+  /** Every module lies one folder deep. */
+  #address(): string {
+    return new URL(`../${this.#path}?again=${this.#failures}`, import.meta.url).href;
+  }
+}
