@@ -52,6 +52,7 @@ export function createUnrouted(routes: readonly RoutedPath[], responder: Respond
     const pathname = pathnameOf(request.url);
     const found = known.find(({ shape }) => shape.test(pathname));
     if (found === undefined) {
+      if (isBrowserAtRoot(request, pathname)) return responder.words(request, 302, NO_WORDS, TO_MAP);
       const kept = keepingPoints(request, NOTHING_HERE);
       if (kept !== null) return kept;
       // A page learns of its typo from a 404, which its browser asks for only where the preflight went well.
@@ -72,6 +73,16 @@ export function createUnrouted(routes: readonly RoutedPath[], responder: Respond
     if (client !== null) return responder.words(request, 405, client.failure(message), { allow });
     return responder.object(request, 405, { success: false, message }, { allow });
   };
+}
+
+const NO_WORDS = { contentType: null, body: "" };
+const TO_MAP = { location: "/map", vary: "Accept" };
+
+/** Whether somebody has typed the server's address alone. Programs get the 404 that they always got. */
+function isBrowserAtRoot({ method, headers }: Request, pathname: string): boolean {
+  if (pathname !== "/" || (method !== "GET" && method !== "HEAD")) return false;
+  const ranges = (headers.get("accept") ?? "").toLowerCase().split(",");
+  return ranges.some((range) => /^\s*text\/html\s*(;|$)/.test(range) && !/;\s*q=0(\.0*)?\s*(;|$)/.test(range));
 }
 
 const NOTHING_HERE = "there is nothing at this path; see /docs";

@@ -10,21 +10,14 @@ declare const Bun: {
 };
 
 /**
- * The JavaScript of a TypeScript module, for browsers; its imports stay as they are, and comments go. Throws a
- * `SyntaxError` where the source is none.
+ * The JavaScript of a TypeScript module, for browsers; its imports stay as they are. Bun takes comments away as well.
+ * Deno leaves them: only a parser can tell them from lines of a template. Throws a `SyntaxError` if the source is none.
  */
 export type StripTypes = (source: string) => string;
 
 export function createStripTypes(): StripTypes {
   // Bun 1.4 has no `stripTypeScriptTypes`, so it can't be imported by name.
-  if ("Deno" in globalThis) return (source) => withoutComments(nodeModule.stripTypeScriptTypes(source));
+  if ("Deno" in globalThis) return (source) => nodeModule.stripTypeScriptTypes(source);
   const transpiler = new Bun.Transpiler({ loader: "ts", target: "browser", minifyWhitespace: true });
   return (source) => transpiler.transformSync(source);
-}
-
-/** Comments that have their lines to themselves, a fifth of what is sent. The lines stay, for who looks for errors. */
-const COMMENT = /^[ \t]*(?:\/\/.*|\/\*(?:[^*]|\*(?!\/))*\*\/[ \t]*)$/gm;
-
-export function withoutComments(source: string): string {
-  return source.replaceAll(COMMENT, (comment) => comment.replaceAll(/[^\n]+/g, ""));
 }

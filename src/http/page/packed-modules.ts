@@ -10,7 +10,8 @@ import { type ModuleGraph, pathFrom } from "./module-graph.ts";
  * imports come first, and `export` stands before what is declared.
  */
 
-const IMPORT = /\s*import\s*(?:(?:([\w$]+)|\{([^}]*)\})\s*from\s*)?"([^"]+)";?/y;
+/** With the comments before it. */
+const IMPORT = /(?:\s|\/\/.*|\/\*[^]*?\*\/)*import\s*(?:(?:([\w$]+)|\{([^}]*)\})\s*from\s*)?"([^"]+)";?/y;
 const EXPORT = /(^|[;}\s])export\s+((?:async\s+)?(?:class|function\b\s*\*?|const|let)\s*)([\w$]+)/g;
 const LATER = /\bimport\(\s*"(\.[^"]+)"\s*\)/g;
 
@@ -29,7 +30,7 @@ export function packModules(first: string, { texts, needed, packages }: ModuleGr
   return packed.set(first, lines.join("\n"));
 }
 
-/** As in `from "./x.ts"`, `import "./x.ts"` and `import("./x.ts")`. */
+/** What a module imports, at once or later, with the word before it. */
 const SPECIFIER = /(from\s*|import\s*\(?\s*)"([^"]+)"/g;
 
 /**

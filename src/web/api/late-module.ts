@@ -2,8 +2,8 @@ import type { Api } from "./api.ts";
 import { ApiError } from "./api-error.ts";
 
 /**
- * A module that is loaded when it is first needed. Browsers may keep a failed import for as long as the page is open, so
- * each next try asks for the module, and for all that it imports in turn, under other addresses.
+ * A module that is loaded when it is first needed. A browser may remember a failed import for as long as the page is
+ * open, so each next try asks for the module, and for all that it imports in turn, under other addresses.
  */
 export class LateModule<Module> {
   readonly #api: Pick<Api, "fetch">;

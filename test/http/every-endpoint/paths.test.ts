@@ -44,6 +44,22 @@ test.each([
   }
 });
 
+test("a browser at the bare address is led to the map, and nothing else is", async () => {
+  const ask = (accept: string, init: RequestInit = {}, path = "/") =>
+    app.fetch(path, { redirect: "manual", ...init, headers: { accept } });
+  const html = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+  for (const accept of [html, "Text/HTML", "application/json, text/html;level=1;q=0.7"])
+    for (const method of ["GET", "HEAD"]) {
+      const { status, headers } = await ask(accept, { method });
+      expect([status, headers.get("location"), headers.get("vary")]).toEqual([302, "/map", "Accept"]);
+    }
+  expect((await ask(html, {}, "/?from=home")).status).toBe(302);
+  for (const accept of ["*/*", "application/json", "text/html;q=0", "text/html; q=0.000", "text/htmlx"])
+    expect(await (await ask(accept)).json()).toEqual(NO_SUCH_PATH);
+  for (const path of ["/nothing", "//", "/index.html"]) expect((await ask(html, {}, path)).status).toBe(404);
+  expect((await ask(html, { method: "POST" })).status).toBe(404);
+});
+
 test.each([...EVERY_READ_PATH, "/api/v1/users//devices", ...OPEN_PATHS])(
   "%s takes GET and HEAD alone",
   async (path) => {
