@@ -82,7 +82,9 @@ const TO_MAP = { location: "/map", vary: "Accept" };
 function isBrowserAtRoot({ method, headers }: Request, pathname: string): boolean {
   if (pathname !== "/" || (method !== "GET" && method !== "HEAD")) return false;
   const ranges = (headers.get("accept") ?? "").toLowerCase().split(",");
-  return ranges.some((range) => /^\s*text\/html\s*(;|$)/.test(range) && !/;\s*q=0(\.0*)?\s*(;|$)/.test(range));
+  return ranges.some(
+    (range) => /^\s*text\/html\s*(;|$)/.test(range) && !/;\s*q=0(\.0*)?\s*(;|$)/.test(range),
+  );
 }
 
 const NOTHING_HERE = "there is nothing at this path; see /docs";

@@ -40,6 +40,7 @@ describePage(
         await visit.enter(stage.key, "/map?zone=UTC");
         await findDayByKeys(visit);
         await linesAndPlotAreTrue(visit);
+        await barFits(visit);
         await playByKeys(visit);
         for (const rate of ["1", "5", "10", "60", "120", "300"]) await clockAndHeadAgree(visit, rate);
         await lookAtYearByKeys(visit);
@@ -50,13 +51,28 @@ describePage(
   { isPageAlone: true, prepare: ({ client }) => store(client, REPORTS) },
 );
 
-/** The device by a search, and its last day, which is not today, by the button that leads there. */
+/** The device by a search. Today has no reports, so the last day that has some is opened. */
 async function findDayByKeys({ page }: Visit): Promise<void> {
   await page.getByRole("listbox").getByRole("option", { name: "bus" }).waitFor();
   for (const key of ["/", "b", "u", "s", "Enter"]) await page.keyboard.press(key);
-  await tabTo(page, page.getByRole("button", { name: "Show that day" }));
-  await page.keyboard.press("Enter");
   await page.getByText(`${REPORTS.length} reports`).waitFor();
+  expect(await page.getByRole("textbox", { name: "Day" }).inputValue()).toBe("2026-11-10");
+}
+
+/** All of the bar is inside its panel, and large enough to be used, however wide the page is. */
+async function barFits({ page }: Visit): Promise<void> {
+  for (const width of [801, 900, 960, 1024, 1100, 1280]) {
+    await page.setViewportSize({ width, height: 800 });
+    const [panel, clock, play, slider] = await Promise.all(
+      [".time", ".time .clock", ".time .play", ".time .slider"].map((part) =>
+        page.locator(part).boundingBox(),
+      ),
+    );
+    const right = clock!.x + clock!.width;
+    expect([width, right <= panel!.x + panel!.width, play!.width >= 72, slider!.width >= 80]).toEqual([
+      ...[width, true, true, true],
+    ]);
+  }
 }
 
 /** Each piece of the line leads from the first to the last report of its part, and the plot has the greatest speed. */

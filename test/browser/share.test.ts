@@ -2,6 +2,7 @@ import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { store } from "../runtime/support/client.ts";
 import { shownPositions } from "./support/devices.ts";
+import { type Camera, cameraOf } from "./support/map.ts";
 import { describePage, type Stage } from "./support/stage.ts";
 import { Visit } from "./support/visit.ts";
 
@@ -13,6 +14,10 @@ import { Visit } from "./support/visit.ts";
 const VAN = { latitude: 51.512_34, longitude: -0.123_45 };
 
 const MINUTE_MS = 60_000;
+
+/** Where the other device is, and where it goes: out of sight of a map that stays. */
+const QUIET = { latitude: 51.6, longitude: 0 };
+const MOVED = { latitude: 51.62, longitude: 0.03 };
 
 function report(device_id: string, place: { readonly latitude: number; readonly longitude: number }) {
   return { device_id, timestamp: Date.now(), ...place };
@@ -61,12 +66,43 @@ describePage(
       },
       { webgl: false }, // The guest has a map.
     );
+
+    stage.test(
+      "to one device is made with its last position, and its visitor sees that followed, on a phone above a low sheet",
+      async (visit, page) => {
+        await visit.enter(stage.key, "/map?device=van-2");
+        await page.getByRole("button", { name: "Menu" }).click();
+        await page.getByRole("button", { name: "Share" }).click();
+        const dialog = page.getByRole("dialog", { name: "Share" });
+        await dialog.getByText("That is since").waitFor();
+        await dialog.getByRole("button", { name: "Make a link" }).click();
+        const url = await dialog
+          .getByRole("region", { name: "The new link" })
+          .getByRole("textbox")
+          .inputValue();
+        await page.goto(url);
+        await page.getByText("You see 1 device").waitFor();
+        for (const place of [QUIET, MOVED]) {
+          await visit.until("the map at the device", async () => isNear(await cameraOf(page), place));
+          expect((await cameraOf(page))!.zoom).toBeCloseTo(14);
+          await page.locator('.sheet[data-height="low"]').waitFor();
+          await store(stage.client, [report("van-2", MOVED)]);
+        }
+        const banner = (await page.getByRole("note").boundingBox())!;
+        const buttons = (await page.getByRole("button", { name: "Zoom in" }).boundingBox())!;
+        expect(banner.x + banner.width).toBeLessThanOrEqual(buttons.x);
+        await page.reload();
+        await visit.until("the map at the device", async () => isNear(await cameraOf(page), MOVED));
+        await page.getByRole("button", { name: "Follow", pressed: true }).waitFor({ state: "attached" });
+      },
+      { viewport: { width: 390, height: 844 } },
+    );
   },
   {
     prepare: ({ client }) =>
       store(client, [
         { ...report("van-1", VAN), timestamp: Date.now() - 2 * MINUTE_MS },
-        report("van-2", { latitude: 51.6, longitude: 0 }),
+        report("van-2", QUIET),
       ]),
   },
 );
@@ -121,7 +157,7 @@ async function showsCells({ client }: Stage, visit: Visit): Promise<void> {
   expect([latitude, longitude]).not.toEqual([VAN.latitude, VAN.longitude]);
   expect(metersNorth(latitude - VAN.latitude)).toBeLessThanOrEqual(250);
   // Elsewhere in the same cell it is shown at the same place, whole minutes later. What comes first is told first.
-  await store(client, [report("van-2", { latitude: 51.6, longitude: 0 })]);
+  await store(client, [report("van-2", QUIET)]);
   await store(client, [report("van-1", { ...VAN, latitude: latitude + (latitude - VAN.latitude) / 2 })]);
   await visit.until(
     "the newer report",
@@ -137,6 +173,11 @@ async function showsNothing({ page }: Visit, why: string): Promise<void> {
   await page.getByText("This link shows nothing now").waitFor();
   await page.getByText(why).waitFor();
   expect(await page.content()).not.toContain("van-1");
+}
+
+function isNear(camera: Camera | null, { latitude, longitude }: typeof QUIET): boolean {
+  if (camera === null) return false;
+  return Math.abs(camera.latitude - latitude) < 1e-3 && Math.abs(camera.longitude - longitude) < 1e-3;
 }
 
 function metersNorth(degrees: number): number {

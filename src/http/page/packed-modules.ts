@@ -11,7 +11,8 @@ import { type ModuleGraph, pathFrom } from "./module-graph.ts";
  */
 
 /** With the comments before it. */
-const IMPORT = /(?:\s|\/\/.*|\/\*[^]*?\*\/)*import\s*(?:(?:([\w$]+)|\{([^}]*)\})\s*from\s*)?"([^"]+)";?/y;
+const IMPORT =
+  /(?:\s|\/\/.*\n|\/\*[\s\S]*?\*\/)*import\s*(?:(?:([\w$]+)|\{([^}]*)\})\s*from\s*)?"([^"]+)";?/y;
 const EXPORT = /(^|[;}\s])export\s+((?:async\s+)?(?:class|function\b\s*\*?|const|let)\s*)([\w$]+)/g;
 const LATER = /\bimport\(\s*"(\.[^"]+)"\s*\)/g;
 

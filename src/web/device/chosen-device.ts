@@ -3,7 +3,7 @@ import type { Api } from "../api/api.ts";
 import { type ApiError, retryingSentenceOf, sentenceOf } from "../api/api-error.ts";
 import { type History, readCurrent, readHistory } from "../history/history.ts";
 import { Calendar } from "../time/calendar.ts";
-import { addDays, type LocalDay, rangeOf } from "../time/local-day.ts";
+import { addDays, dayAt, type LocalDay, rangeOf } from "../time/local-day.ts";
 import { DAY, type Span } from "../time/span.ts";
 
 /** The newest position of every device, as they come in. */
@@ -43,8 +43,12 @@ export class ChosenDevice {
   readonly #parts: ChosenParts;
   readonly #calendar = new Calendar();
   #id: string | null = null;
-  /** Null is today, also when that has become another day. */
+  /** Null is today, also when that has become another day, or the last day with reports. */
   #day: LocalDay | null = null;
+  /** Shown in place of a today without reports; null if today is shown, or a day that the user chose. */
+  #lastDay: LocalDay | null = null;
+  /** Whether the last day may be opened: not if the user has asked for today itself, and once at most. */
+  #mayOpenLastDay = false;
   #span: Span = DAY;
   #current: CurrentRecord | null = null;
   /** When it was last asked for; never, while it is. */
@@ -89,7 +93,12 @@ export class ChosenDevice {
   }
 
   get day(): LocalDay {
-    return this.#day ?? this.today;
+    return this.#day ?? this.#lastDay ?? this.today;
+  }
+
+  /** The day that the user asked for; null for today, or what stands in for it. */
+  get askedDay(): LocalDay | null {
+    return this.#day;
   }
 
   get isToday(): boolean {
@@ -119,15 +128,20 @@ export class ChosenDevice {
     this.#id = id;
     this.#current = null;
     this.#show(null);
+    this.#lastDay = null;
+    this.#mayOpenLastDay = true;
+    this.#openLastDay();
     this.#parts.onChoose(id);
     if (id === null) this.#parts.changed();
     else this.#ask();
   }
 
-  /** Looks at another day, and at so many that end with it. No day is later than today. */
+  /** Looks at another day, and at so many that end with it. No day is later than today, which null is as well. */
   look(day: LocalDay | null, span: Span = this.#span): void {
     this.#day = day === null || day >= this.today ? null : day;
     this.#span = span;
+    this.#lastDay = null;
+    this.#mayOpenLastDay = day === null;
     this.#ask();
   }
 
@@ -144,6 +158,7 @@ export class ChosenDevice {
     this.#isLoading = true;
     this.#historyFault = null;
     this.#currentFault = null;
+    if (this.#lastDay !== null) this.#lastDay = this.#lastReportDay();
     this.#parts.changed();
     void this.#readHistory(this.#id, this.#asking.signal);
     void this.#readCurrent(this.#id, this.#asking.signal);
@@ -186,6 +201,7 @@ export class ChosenDevice {
       this.#historyFault = null;
       this.#show(history);
       this.#grow();
+      if (this.#openLastDay()) return this.#ask();
     } catch (error) {
       if (signal.aborted) return;
       this.#isHistoryOld = !this.#isLoading;
@@ -217,6 +233,27 @@ export class ChosenDevice {
     this.#currentMs = Date.now();
     this.#takeLive();
     this.#parts.changed();
+    if (this.#openLastDay()) this.#ask();
+  }
+
+  /** Puts the last day with reports in place of a range up to today that has none; whether it did. */
+  #openLastDay(): boolean {
+    if (this.#history !== null && this.#history.track.count > 0) this.#mayOpenLastDay = false;
+    if (!this.#mayOpenLastDay || this.#day !== null) return false;
+    this.#lastDay = this.#lastReportDay();
+    if (this.#lastDay === null) return false;
+    this.#mayOpenLastDay = false;
+    return true;
+  }
+
+  /** Null if it is in the range that ends today, or not known yet. */
+  #lastReportDay(): LocalDay | null {
+    const { devices } = this.#parts;
+    const row = this.#id === null ? undefined : devices.rowOf(this.#id);
+    const lastMs = this.#current?.timestamp ?? (row === undefined ? null : devices.timestampMs[row]!);
+    if (lastMs === null) return null;
+    const last = dayAt(lastMs, this.zone);
+    return last < addDays(this.today, 1 - this.#span.days) ? last : null;
   }
 
   /** Takes what is newer than what the server has said. */

@@ -90,6 +90,7 @@ function terms(share: Share): TemplateResult {
     <label>It shows positions from <select @change=${(event: Event) => share.set({ from: chosenIndex(event) })}>
       ${FROM.map(({ label }, index) => html`<option .selected=${live(index === from)}>${label}</option>`)}
     </select></label>
+    ${lastText(share)}
     ${FROM[from]!.kind === "own" ? own("From", ownFrom, (text) => share.set({ ownFrom: text })) : nothing}
     <label>It shows them <select @change=${(event: Event) => share.set({ precision: chosenIndex(event) })}>
       ${PRECISIONS.map(({ label }, index) => html`<option .selected=${live(index === precision)}>${label}</option>`)}
@@ -101,6 +102,18 @@ function terms(share: Share): TemplateResult {
   </div>`;
 }
 
+/** What "the last one on" comes to. */
+function lastText(share: Share): TemplateResult | typeof nothing {
+  const range = share.lastRange();
+  if (range === null) return nothing;
+  const { fromMs, silentIds } = range;
+  const silent =
+    silentIds.length === 0
+      ? ""
+      : ` Not before they report again: ${namesText(silentIds)}, silent for more than a day.`;
+  return html`<p class="soft">That is since ${dayMinuteText(fromMs, share.zone)}.${silent}</p>`;
+}
+
 function madeLink({ copying }: Share, url: string): TemplateResult {
   return html`<section class="made" aria-label="The new link">
     <p role="status">Here is the link. It is shown only now: copy it.</p>
@@ -108,10 +121,15 @@ function madeLink({ copying }: Share, url: string): TemplateResult {
   </section>`;
 }
 
+/** As in "bus-1, bus-2, bus-3 and 7 more". */
+function namesText(ids: readonly string[]): string {
+  return ids.length > 3 ? `${ids.slice(0, 3).join(", ")} and ${ids.length - 3} more` : ids.join(", ");
+}
+
 /** What a link shows, and until when. */
 function describe({ view, expires }: PageKey, zone: string): string {
   const ids = view?.device_ids ?? [];
-  const who = ids.length > 3 ? `${ids.slice(0, 3).join(", ")} and ${ids.length - 3} more` : ids.join(", ");
+  const who = namesText(ids);
   const blur = view?.precision_meters == null ? "" : `, within ${view.precision_meters} m`;
   return `${who}${blur}; ${expires === null ? "until it is revoked" : `until ${dayMinuteText(expires, zone)}`}`;
 }

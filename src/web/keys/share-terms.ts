@@ -16,6 +16,7 @@ export const UNTIL: readonly { readonly label: string; readonly hours: number | 
 
 /** From when on positions are shown. */
 export const FROM = [
+  { label: "the last one on", kind: "last" },
   { label: "now on", kind: "now" },
   { label: "today on", kind: "today" },
   { label: "earlier …", kind: "own" },
@@ -43,20 +44,48 @@ export interface ShareRange {
   readonly expiresMs: number;
 }
 
-/** What a link of these terms shows; a sentence where there can be none. */
-export function shareRange(terms: ShareTerms, zone: string, nowMs: number): ShareRange | string {
+/** Of several devices, the link does not begin with one that has been silent for longer: it would show months of others. */
+const LAST_MS_MAX = 24 * MS_PER_HOUR;
+const MS_PER_MINUTE = 60_000;
+
+/**
+ * What a link of these terms shows; a sentence if there can be none. `lastMs` are the times of the chosen devices' last
+ * positions.
+ */
+export function shareRange(
+  terms: ShareTerms,
+  zone: string,
+  nowMs: number,
+  lastMs: readonly number[],
+): ShareRange | string {
   const { hours } = UNTIL[terms.until]!;
   const expiresMs = hours === null ? instantOf(terms.ownUntil, zone) : nowMs + hours * MS_PER_HOUR;
   if (expiresMs === null) return "Say until when the link works.";
   if (expiresMs <= nowMs) return "The link would end before it begins.";
-  const notBeforeMs = fromOf(terms, zone, nowMs);
+  const notBeforeMs = fromOf(terms, zone, nowMs, lastMs);
   if (notBeforeMs === null) return "Say from when on positions are shown.";
   if (notBeforeMs >= expiresMs) return "The link would end before there is anything to show.";
   return { notBeforeMs, expiresMs };
 }
 
-function fromOf({ from, ownFrom }: ShareTerms, zone: string, nowMs: number): number | null {
+/** Whether a link that begins with last positions shows that of a device, one of so many. */
+export function showsLast(lastMs: number, devices: number, nowMs: number): boolean {
+  return devices === 1 || lastMs >= nowMs - LAST_MS_MAX;
+}
+
+function fromOf(
+  { from, ownFrom, precision }: ShareTerms,
+  zone: string,
+  nowMs: number,
+  lastMs: readonly number[],
+): number | null {
   switch (FROM[from]!.kind) {
+    case "last": {
+      const shown = lastMs.filter((ms) => showsLast(ms, lastMs.length, nowMs));
+      const firstMs = Math.min(nowMs, ...shown);
+      // In cells, whole minutes are shown or nothing of them.
+      return PRECISIONS[precision]!.meters === null ? firstMs : firstMs - (firstMs % MS_PER_MINUTE);
+    }
     case "now":
       return nowMs;
     case "today":

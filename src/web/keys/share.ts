@@ -3,17 +3,29 @@ import { folded } from "../devices/name-search.ts";
 import { MS_PER_HOUR } from "../time/local-day.ts";
 import type { Copying } from "./copying.ts";
 import type { PageKey, PageKeys } from "./page-keys.ts";
-import { localTextOf, PRECISIONS, type ShareTerms, shareRange } from "./share-terms.ts";
+import { FROM, localTextOf, PRECISIONS, type ShareTerms, shareRange, showsLast } from "./share-terms.ts";
 
 /** What a dialog for share links needs of the page. */
 interface ShareParts {
   readonly keys: PageKeys;
   readonly copying: Copying;
-  readonly devices: { readonly size: number; readonly ids: readonly string[] };
+  readonly devices: {
+    readonly size: number;
+    readonly ids: readonly string[];
+    readonly timestampMs: ArrayLike<number>;
+    rowOf(id: string): number | undefined;
+  };
   readonly chosen: { readonly id: string | null };
   readonly zones: { readonly zone: string };
   readonly origin: string;
   readonly changed: () => void;
+}
+
+interface LastRange {
+  /** Unix ms. */
+  readonly fromMs: number;
+  /** Chosen devices whose last position is too old to begin with. */
+  readonly silentIds: readonly string[];
 }
 
 const SUGGESTIONS_MAX = 6;
@@ -84,6 +96,28 @@ export class Share {
     this.#parts.changed();
   }
 
+  /** From when on it shows positions, if it begins with the last ones; null if there are none, or it does not. */
+  lastRange(): LastRange | null {
+    const last = this.#last();
+    if (FROM[this.terms.from]!.kind !== "last" || last.size === 0) return null;
+    const nowMs = Date.now();
+    const range = shareRange(this.terms, this.zone, nowMs, [...last.values()]);
+    if (typeof range === "string") return null;
+    const silentIds = [...last].flatMap(([id, ms]) => (showsLast(ms, last.size, nowMs) ? [] : [id]));
+    return { fromMs: range.notBeforeMs, silentIds };
+  }
+
+  /** When each chosen device reported last; those that have not are left out. */
+  #last(): ReadonlyMap<string, number> {
+    const { devices } = this.#parts;
+    return new Map(
+      this.deviceIds.flatMap((id): [string, number][] => {
+        const row = devices.rowOf(id);
+        return row === undefined ? [] : [[id, devices.timestampMs[row]!]];
+      }),
+    );
+  }
+
   /** Devices as the list finds them, those that begin with what is searched for first. */
   suggestions(): readonly string[] {
     const { ids, size } = this.#parts.devices;
@@ -113,7 +147,7 @@ export class Share {
 
   async make(): Promise<void> {
     const { keys, origin, changed } = this.#parts;
-    const range = shareRange(this.terms, this.zone, Date.now());
+    const range = shareRange(this.terms, this.zone, Date.now(), [...this.#last().values()]);
     this.fault =
       this.deviceIds.length === 0 ? "Choose a device first." : typeof range === "string" ? range : null;
     if (this.fault !== null || typeof range === "string") return changed();

@@ -18,11 +18,11 @@ export function loadingText({ isFilled, state }: LiveDevices): string | null {
   return state === "stopped" ? "The devices can't be loaded." : "Loading devices…";
 }
 
-/** What is known of the server, below the list. */
-export function statusLine(live: LiveDevices): TemplateResult {
+/** What is known of the server, below the list. The length of its log is nothing for a visitor. */
+export function statusLine(live: LiveDevices, isView: boolean): TemplateResult {
   const { state, fault, sequence } = live;
-  const text =
-    state === "live" ? `server: ready, log ${countText(sequence)}` : (fault ?? "server: no connection");
+  const ready = isView ? "server: ready" : `server: ready, log ${countText(sequence)}`;
+  const text = state === "live" ? ready : (fault ?? "server: no connection");
   return html`<p class="status soft">${state === "starting" ? "server: asked" : text}${demoText()}</p>`;
 }
 

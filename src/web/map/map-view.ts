@@ -225,6 +225,7 @@ export class MapView {
     this.#listen(this.#map);
     this.#makeRoom();
     this.#camera.use(this.#map);
+    this.#followChosen(); // It may have moved since it was looked for.
     this.setHead(this.#head);
     setInterval(() => this.#growOlder(), AGING_MS);
   }

@@ -3,10 +3,11 @@ import { type Address, type AddressPlace, addressText, parseAddress } from "./ad
 
 /** What the address tells of, and is set by. */
 export interface NavigationParts {
-  readonly chosen: Pick<Address, "day"> & {
+  readonly chosen: {
     readonly id: string | null;
+    /** The day that the user asked for. */
+    readonly askedDay: Address["day"];
     readonly span: { readonly name: Address["span"] };
-    readonly isToday: boolean;
     choose(id: string | null): void;
     look(day: Address["day"], span: ReturnType<typeof spanNamed>): void;
   };
@@ -87,7 +88,7 @@ export class Navigation {
     const { chosen, zones } = this.#parts;
     return {
       device: chosen.id,
-      day: chosen.isToday ? null : chosen.day,
+      day: chosen.askedDay,
       span: chosen.span.name,
       zone: zones.isChosen ? zones.zone : null,
       place: this.#place,

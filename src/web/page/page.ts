@@ -18,6 +18,7 @@ import { ZoneChoice } from "../time/zone-choice.ts";
 import { Tools } from "../tools/tools.ts";
 import { unitsOf } from "../units/units.ts";
 import { Navigation } from "./navigation.ts";
+import { beginVisit } from "./visit.ts";
 
 /** How often ages are counted on, and the list is put in order. */
 const REFRESH_MS = 1000;
@@ -40,6 +41,7 @@ export class Page {
   readonly device: DeviceParts;
   readonly tools: Tools;
   readonly #navigation: Navigation;
+  #endVisit: () => void = () => undefined;
 
   constructor(root: HTMLElement) {
     this.#root = root;
@@ -102,7 +104,11 @@ export class Page {
     if (this.session.state === "in") {
       this.live.begin();
       this.#navigation.begin();
+      const [id, ...others] = this.session.facts?.view?.device_ids ?? [];
+      if (id !== undefined && others.length === 0)
+        this.#endVisit = beginVisit(id, { ...this, chosen: this.device.chosen });
     } else {
+      this.#endVisit();
       this.#navigation.end();
       this.live.end();
       this.device.chosen.choose(null);

@@ -45,6 +45,12 @@ export class Sheet {
     this.#changed();
   }
 
+  /** Out of the way of the map. */
+  lower(): void {
+    this.#height = "low";
+    this.#changed();
+  }
+
   /** One height up or down; from the last one nowhere. */
   move(steps: 1 | -1): void {
     const at = SHEET_HEIGHTS.indexOf(this.#height) + steps;

@@ -88,7 +88,7 @@ function signedIn(parts: ShownParts): TemplateResult {
       ${sheetHandle(sheet)}
       <section class="list" aria-label="Devices">
         ${listPanel({ view: listView, chosenId: id, loading: loadingText(live), isView, units })}
-        ${statusLine(live)}
+        ${statusLine(live, isView)}
       </section>
       <section class="device" ?data-idle=${id === null} aria-label="Device">${devicePanel({ ...device, map, units })}</section>
       <section class="time" ?data-idle=${id === null} aria-label="Day">${timeBar({ ...device, theme: parts.theme })}</section>

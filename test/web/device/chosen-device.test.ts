@@ -149,6 +149,76 @@ describe("the day", () => {
     expect(asks).toHaveLength(3);
   });
 
+  describe("without reports today", () => {
+    const OLD = NOW - 10 * 86_400;
+    const OLD_DAY = "2026-11-12" as LocalDay;
+
+    test("is the last one with reports, at once where the device is known, and the address has none", () => {
+      const { server, chosen, report } = create();
+      report(OLD);
+      chosen.choose("bus");
+      expect([chosen.day, chosen.askedDay, chosen.isToday]).toEqual([OLD_DAY, null, false]);
+      expect(server.open("/track").map(({ query }) => query.start)).toEqual([Date.UTC(2026, 10, 12)]);
+    });
+
+    test("is the last one with reports once both answers are there, in either order", async () => {
+      for (const isCurrentFirst of [true, false]) {
+        const { server, chosen } = create();
+        chosen.choose("bus");
+        if (isCurrentFirst) await server.answerCurrent(OLD);
+        if (!isCurrentFirst) {
+          await server.answerTrack([]);
+          await server.answerStops();
+          await server.answerCurrent(OLD);
+        }
+        expect(chosen.day).toBe(OLD_DAY);
+        await server.answerTrack([OLD]);
+        await server.answerStops();
+        expect([chosen.history?.track.count, chosen.isLoading]).toEqual([1, false]);
+      }
+    });
+
+    test("stays today for who asks for today, and where a report came today", async () => {
+      const { server, chosen, report } = create();
+      report(OLD);
+      chosen.choose("bus");
+      chosen.look(TODAY);
+      await server.answerCurrent(OLD);
+      await server.answerTrack([]);
+      await server.answerStops();
+      expect([chosen.day, chosen.history?.track.count]).toEqual([TODAY, 0]);
+      chosen.look(null); // As the address says.
+      expect(chosen.day).toBe(TODAY);
+      await server.answerCurrent(OLD);
+      expect(chosen.day).toBe(OLD_DAY);
+      const other = create();
+      other.report(NOW - 5);
+      other.chosen.choose("bus");
+      expect(other.chosen.day).toBe(TODAY);
+    });
+
+    test("of a week that has some is the week up to today", () => {
+      const { chosen, report } = create();
+      report(NOW - 3 * 86_400);
+      chosen.look(null, spanNamed("week"));
+      chosen.choose("bus");
+      expect(chosen.isToday).toBe(true);
+      chosen.choose(null);
+      chosen.look(null, spanNamed("day"));
+      chosen.choose("bus");
+      expect(chosen.day).toBe("2026-11-19" as LocalDay);
+    });
+
+    test("is the last day of another zone where that is chosen", () => {
+      const { chosen, zones, report } = create();
+      report(Date.UTC(2026, 10, 12, 20) / 1000);
+      chosen.choose("bus");
+      zones.zone = "Asia/Tokyo";
+      chosen.reload();
+      expect(chosen.day).toBe("2026-11-13" as LocalDay);
+    });
+  });
+
   test("stays the same in another zone, of which it is another stretch of time", async () => {
     const { server, chosen, zones } = await createReady();
     chosen.look(YESTERDAY);

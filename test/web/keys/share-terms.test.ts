@@ -3,22 +3,43 @@ import fc from "fast-check";
 import { instantOf, localTextOf, type ShareTerms, shareRange } from "../../../src/web/keys/share-terms.ts";
 
 const NOW = Date.parse("2026-03-29T12:00:00Z");
-const TERMS: ShareTerms = { until: 1, ownUntil: "", from: 0, ownFrom: "", precision: 0 };
+const TERMS: ShareTerms = { until: 1, ownUntil: "", from: 1, ownFrom: "", precision: 0 };
 const OWN_UNTIL = { ...TERMS, until: 4 };
-const OWN_FROM = { ...TERMS, from: 2 };
+const OWN_FROM = { ...TERMS, from: 3 };
 
 test("from now on, for eight hours", () => {
-  expect(shareRange(TERMS, "UTC", NOW)).toEqual({ notBeforeMs: NOW, expiresMs: NOW + 8 * 3_600_000 });
+  expect(shareRange(TERMS, "UTC", NOW, [])).toEqual({ notBeforeMs: NOW, expiresMs: NOW + 8 * 3_600_000 });
+});
+
+const MINUTE = 60_000;
+const DAY = 1440 * MINUTE;
+
+/** From when on a link shows positions that begins with the last ones. */
+function fromLast(lastMs: readonly number[], precision = 0) {
+  const range = shareRange({ ...TERMS, from: 0, precision }, "UTC", NOW, lastMs);
+  return typeof range === "string" ? range : range.notBeforeMs;
+}
+
+test("from the last position on, however old it is, whose minute cells show whole", () => {
+  const last = NOW - 90 * DAY - 1234;
+  expect(fromLast([last])).toBe(last);
+  expect(fromLast([last], 2)).toBe(NOW - 90 * DAY - MINUTE);
+  expect([fromLast([]), fromLast([NOW + 5000])]).toEqual([NOW, NOW]); // None yet, and a clock that is fast.
+});
+
+test("of several devices the oldest last position of the last day begins", () => {
+  expect(fromLast([NOW - MINUTE, NOW - DAY, NOW - 90 * DAY])).toBe(NOW - DAY);
+  expect(fromLast([NOW - 2 * DAY, NOW - 3 * DAY])).toBe(NOW);
 });
 
 test("today begins at the zone's midnight", () => {
-  const range = shareRange({ ...TERMS, from: 1 }, "Europe/Berlin", NOW);
+  const range = shareRange({ ...TERMS, from: 2 }, "Europe/Berlin", NOW, []);
   expect(range).toMatchObject({ notBeforeMs: Date.parse("2026-03-28T23:00:00Z") });
 });
 
 test("an instant of one's own is of the zone that is shown", () => {
-  const terms = { ...OWN_UNTIL, ownUntil: "2026-03-29T18:30", from: 2, ownFrom: "2026-03-29T01:00" };
-  expect(shareRange(terms, "Europe/Berlin", NOW)).toEqual({
+  const terms = { ...OWN_UNTIL, ownUntil: "2026-03-29T18:30", from: 3, ownFrom: "2026-03-29T01:00" };
+  expect(shareRange(terms, "Europe/Berlin", NOW, [])).toEqual({
     notBeforeMs: Date.parse("2026-03-29T00:00:00Z"),
     expiresMs: Date.parse("2026-03-29T16:30:00Z"),
   });
@@ -31,7 +52,7 @@ test("what shows nothing is refused, and why is said", () => {
     { ...OWN_FROM, ownFrom: "" },
     { ...OWN_FROM, ownFrom: "2026-04-29T11:59" },
   ];
-  expect(refused.map((terms) => shareRange(terms, "UTC", NOW))).toEqual([
+  expect(refused.map((terms) => shareRange(terms, "UTC", NOW, []))).toEqual([
     "Say until when the link works.",
     "The link would end before it begins.",
     "Say from when on positions are shown.",

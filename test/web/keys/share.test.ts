@@ -6,6 +6,9 @@ import { Share } from "../../../src/web/keys/share.ts";
 
 const changed = () => undefined;
 
+/** When the first device reported last; each next one was silent for two days more. */
+const LAST_MS = Date.now() - 60_000;
+
 function setUp(ids: string[], chosenId: string | null) {
   const sent: unknown[] = [];
   const api = {
@@ -19,7 +22,12 @@ function setUp(ids: string[], chosenId: string | null) {
   const share = new Share({
     keys: new PageKeys({ api, changed }),
     copying: new Copying(changed),
-    devices: { size: ids.length, ids: [...ids, "beyond the last row"] },
+    devices: {
+      size: ids.length,
+      ids: [...ids, "beyond the last row"],
+      timestampMs: ids.map((_, row) => LAST_MS - row * 48 * 3_600_000),
+      rowOf: (id) => (ids.includes(id) ? ids.indexOf(id) : undefined),
+    },
     chosen: { id: chosenId },
     zones: { zone: "UTC" },
     origin: "https://where.example",
@@ -62,6 +70,18 @@ test("a link is the page's address with the key behind the #, and is gone once c
   expect(share.made).toBeNull();
   share.open();
   expect(share.label).toBe("");
+});
+
+test("a link begins with the last position, unless its maker says otherwise", async () => {
+  const { share, sent } = setUp(["bus-1", "bus-2"], "bus-1");
+  expect(share.lastRange()).toEqual({ fromMs: LAST_MS, silentIds: [] });
+  await share.make();
+  expect(sent).toMatchObject([{ not_before: LAST_MS }]);
+  share.add("bus-2");
+  share.add("bus-3");
+  expect(share.lastRange()).toEqual({ fromMs: LAST_MS, silentIds: ["bus-2"] });
+  share.set({ from: 1 });
+  expect(share.lastRange()).toBeNull();
 });
 
 test("without a device there is no link", async () => {

@@ -31,16 +31,13 @@ function createBrowser(search: string) {
   let tellCamera = (_place: AddressPlace, _isChosen: boolean) => {};
   const chosen = {
     id: null as string | null,
-    day: null as LocalDay | null,
+    askedDay: null as LocalDay | null,
     span: DAY as Span,
-    get isToday() {
-      return chosen.day === null;
-    },
     choose(id: string | null) {
       chosen.id = id;
     },
     look(day: LocalDay | null, span: Span) {
-      chosen.day = day;
+      chosen.askedDay = day;
       chosen.span = span;
     },
   };
@@ -84,7 +81,7 @@ describe("the address", () => {
     const before = [...steps];
     navigation.begin();
     navigation.note();
-    expect([chosen.id, chosen.day, chosen.span.name, zones.zone]).toEqual([
+    expect([chosen.id, chosen.askedDay, chosen.span.name, zones.zone]).toEqual([
       "bus",
       "2026-11-21" as LocalDay,
       "week",
