@@ -15,21 +15,23 @@ import type { AppliedLog, ClusterNode } from "./cluster/cluster-node.ts";
 import { patiently } from "./cluster/patiently.ts";
 import { type Config, EXPORT_STALL_MS } from "./config.ts";
 import { directoryPaths } from "./directory/paths.ts";
+import { noteServing } from "./directory/serving.ts";
 import { Settings } from "./directory/settings.ts";
 import { SharedBucket } from "./directory/shared/shared-bucket.ts";
 import type { SharedFileDependencies } from "./directory/shared-file.ts";
-import { takeDirectory } from "./directory/take-directory.ts";
+import { beginDirectory } from "./directory/take-directory.ts";
 import { createHotStore } from "./hot/hot-store.ts";
 import { inShortTurns } from "./http/answer/short-turns.ts";
 import { DAWARICH_ENDPOINTS } from "./http/clients/client-endpoints.ts";
 import type { Answered } from "./http/observe.ts";
 import { createServer } from "./http/server.ts";
 import type { Services } from "./http/services.ts";
+import { messageOf as describeError } from "./lib/message-of.ts";
 import { Scheduler } from "./lib/schedule/scheduler.ts";
 import { watchEventLoop } from "./metrics/event-loop-meter.ts";
 import { createMeters, type Meters } from "./metrics/meters.ts";
 import { type DirectoryEvents, type OpenDirectory, openDirectory } from "./open-directory.ts";
-import type { Files } from "./runtime/files.ts";
+import { type Files, unlessFileError } from "./runtime/files.ts";
 import type { Listener } from "./runtime/listen.ts";
 import { createPatientFiles } from "./runtime/patient-files.ts";
 import type { Platform } from "./runtime/platform.ts";
@@ -89,10 +91,9 @@ export async function openApp(
     onWaiting: events.onWaiting,
   });
   const process = { pid, command: config.demoSpeed === null ? "serve" : "demo" };
-  const release = await takeDirectory(dataDir, process.command, { files, acquireLock, pid }, clock);
+  const release = await beginDirectory(dataDir, process.command, { files, acquireLock, pid }, clock);
   const eventLoop = watchEventLoop(events.onHeldUp);
-  let listener: Listener | null = null;
-  let held: Held | null = null;
+  let [listener, held]: [Listener | null, Held | null] = [null, null];
   try {
     held = await openHeld(config, platform, { files, clock, acquireLock, process }, events);
     const { baseMap, node, secrets, settings } = held;
@@ -124,6 +125,7 @@ export async function openApp(
     state.noteCluster(node);
     const fetch = createFetch(config, services, { meters, state }, events);
     listener = await platform.listen({ hostname, port, fetch });
+    await noteAddress(files, dataDir, { pid, atMs: clock.nowMs(), url: listener.url }, events);
     // Only now: where the port is in use nobody would be told of the key, and the next start would make none.
     const firstKey = await beginKeys(held, files, paths, events);
     const watches = [held.watch, watchSecrets(secrets, events.onKeyFile), watchSettings(settings, events)];
@@ -155,6 +157,21 @@ export async function openApp(
     if (held !== null) await closeHeld(held);
     release();
     throw error;
+  }
+}
+
+/** For commands beside the server, which can do without: a full disk is no reason not to start. */
+async function noteAddress(
+  files: Files,
+  dataDir: string,
+  serving: Parameters<typeof noteServing>[2],
+  { onLogNote }: AppEvents,
+): Promise<void> {
+  try {
+    await noteServing(files, dataDir, serving);
+  } catch (error) {
+    unlessFileError(error);
+    onLogNote(`Commands beside this server will not know where it listens: ${describeError(error)}`);
   }
 }
 

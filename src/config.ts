@@ -94,6 +94,7 @@ export const DEFAULT_DEMO_DIR = "data/demo";
 export const DEFAULT_DEMO_SPEED = 20;
 export const DEFAULT_HOSTNAME = "127.0.0.1";
 export const DEFAULT_PORT = 3000;
+export const DEFAULT_SERVER_URL = `http://${DEFAULT_HOSTNAME}:${DEFAULT_PORT}`;
 
 /** Each is a connection that stays open. */
 export const DEFAULT_VIEWERS = 1024;

@@ -1,3 +1,4 @@
+import { refuseForeign } from "../directory/foreign.ts";
 import { printableLine } from "../lib/text/printable.ts";
 import type { Files } from "../runtime/files.ts";
 
@@ -6,9 +7,10 @@ export class NoDirectoryError extends Error {
   override readonly name = "NoDirectoryError";
 }
 
-/** Throws an explained error where there is no data directory. */
+/** Throws an explained error where there is no data directory, or a folder of something else. */
 export async function expectDataDirectory(files: Files, dataDir: string): Promise<void> {
   if (!(await files.exists(dataDir))) throw new NoDirectoryError(`There is no data directory "${dataDir}".`);
+  await refuseForeign(files, dataDir);
 }
 
 /** For commands that begin a directory where there is none: another one may have been meant. */

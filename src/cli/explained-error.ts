@@ -2,6 +2,7 @@ import { ClusterError } from "../app/open-cluster.ts";
 import { MapFileError } from "../basemap/map-file-error.ts";
 import { RecordingError } from "../demo/recording.ts";
 import { ClusterFileError } from "../directory/cluster-file.ts";
+import { ForeignDirectoryError } from "../directory/foreign.ts";
 import { DirectoryInUseError } from "../directory/take-directory.ts";
 import { NewerFormatError } from "../lib/newer-format-error.ts";
 import { FileError } from "../runtime/files.ts";
@@ -18,12 +19,19 @@ export function isExplained(error: unknown): error is Error {
   return EXPLAINED.some((kind) => error instanceof kind);
 }
 
+/** What a person reads of an explained error, where the command has nothing of its own to add. */
+export function explanationOf(error: Error): string {
+  if (!(error instanceof DirectoryInUseError)) return error.message;
+  return `${error.message} Stop it, or name another directory with --data-dir.`;
+}
+
 const EXPLAINED = [
   ClusterError,
   ClusterFileError,
   DamagedLogError,
   DirectoryInUseError,
   FileError,
+  ForeignDirectoryError,
   InitError,
   ListenError,
   MessageError,

@@ -1,4 +1,5 @@
 import { sealedRetention } from "../archive/files/sealed-retention.ts";
+import { refuseForeign } from "../directory/foreign.ts";
 import { directoryPaths } from "../directory/paths.ts";
 import { Settings } from "../directory/settings.ts";
 import type { Platform } from "../runtime/platform.ts";
@@ -6,7 +7,7 @@ import type { Clock } from "../time/clock.ts";
 import type { Sharing } from "./node-directory.ts";
 
 /** The settings of a data directory, for a command that has it for itself or not. */
-export function openSettings(
+export async function openSettings(
   command: string,
   dataDir: string,
   { files, acquireLock, pid, shared = null }: Sharing<Pick<Platform, "files" | "acquireLock" | "pid">>,
@@ -14,6 +15,7 @@ export function openSettings(
 ): Promise<Settings> {
   const { settings: path, archive } = directoryPaths(dataDir);
   const process = { pid, command };
+  await refuseForeign(files, dataDir);
   return Settings.open({ files, path, clock, acquireLock, process, shared }, () =>
     sealedRetention(files, archive),
   );

@@ -6,7 +6,7 @@ import { stopRequested, type Terminal } from "../runtime/process.ts";
 import { type Clock, systemClock } from "../time/clock.ts";
 import type { Command, UsageError } from "./arguments/command.ts";
 import { helpText, usageErrorText } from "./arguments/help.ts";
-import { isExplained } from "./explained-error.ts";
+import { explanationOf, isExplained } from "./explained-error.ts";
 import { type Sharing, sharing } from "./node-directory.ts";
 
 /** Does what the command line asks for; returns the exit code. `program` is how a person starts us. */
@@ -24,7 +24,7 @@ export async function runCommand(
     return await run(parsed.value, platform, systemClock, terminal, program);
   } catch (error) {
     if (!isExplained(error)) throw error;
-    terminal.error(`${printableLine(error.message)}\n`);
+    terminal.error(`${printableLine(explanationOf(error))}\n`);
     return 1;
   }
 }
@@ -67,14 +67,14 @@ async function run(
         stopSignal(),
       );
     case "quarantine list":
-      return (await import("./commands/quarantine.ts")).listQuarantine(command, terminal);
+      return (await import("./commands/quarantine.ts")).listQuarantine(command, platform, clock, terminal);
     case "quarantine show":
-      return (await import("./commands/quarantine.ts")).showQuarantined(command, terminal);
+      return (await import("./commands/quarantine.ts")).showQuarantined(command, platform, clock, terminal);
     case "quarantine replay":
     case "quarantine delete":
       return (await import("./commands/quarantine.ts")).changeQuarantine(command, terminal);
     case "doctor":
-      return (await import("./commands/doctor.ts")).doctor(command, terminal);
+      return (await import("./commands/doctor.ts")).doctor(command, platform, clock, terminal);
     case "seal":
       return (await import("./commands/seal.ts")).seal(command, platform, clock, terminal, stopSignal());
     case "backup":

@@ -1,14 +1,27 @@
-import type { Files } from "../runtime/files.ts";
+import { FileError, type Files } from "../runtime/files.ts";
 import type { AcquireLock, LockOwner } from "../runtime/lock.ts";
 import type { Clock } from "../time/clock.ts";
+import { refuseForeign } from "./foreign.ts";
 import { directoryPaths } from "./paths.ts";
+import { findServingUrl } from "./serving.ts";
+
+/** Who holds a directory, and where it listens if it is a server. */
+export interface Holder {
+  /** Null if nobody can tell: it has just begun. */
+  readonly owner: LockOwner | null;
+  readonly url: string | null;
+}
 
 /** Another process owns the data directory. */
 export class DirectoryInUseError extends Error {
   override readonly name = "DirectoryInUseError";
-  constructor(dataDir: string, owner: LockOwner | null) {
+  /** How to name the server that has the directory to a command that can go through one. */
+  readonly urlFlag: string;
+  constructor(dataDir: string, { owner, url }: Holder) {
     const holder = owner === null ? "another process" : `process ${owner.pid} (${owner.command})`;
-    super(`The data directory "${dataDir}" is in use by ${holder}.`);
+    const place = url === null ? "" : `, which listens at ${url}`;
+    super(`The data directory "${dataDir}" is in use by ${holder}${place}.`);
+    this.urlFlag = url === null ? "--url" : `--url ${url}`;
   }
 }
 
@@ -30,6 +43,41 @@ export async function takeDirectory(
 ): Promise<() => void> {
   await files.makeDirectory(dataDir);
   const attempt = await acquireLock(directoryPaths(dataDir).lock, { pid, command, sinceMs: clock.nowMs() });
-  if (!attempt.ok) throw new DirectoryInUseError(dataDir, attempt.owner);
+  if (!attempt.ok) throw new DirectoryInUseError(dataDir, await holderOf(files, dataDir, attempt.owner));
   return attempt.release;
+}
+
+/** Takes a directory, which is begun if there is none. Throws a `ForeignDirectoryError` for a folder of something else. */
+export async function beginDirectory(
+  dataDir: string,
+  command: string,
+  platform: DirectoryPlatform,
+  clock: Clock,
+): Promise<() => void> {
+  await refuseForeign(platform.files, dataDir);
+  return takeDirectory(dataDir, command, platform, clock);
+}
+
+/** Who holds a directory; null if nobody does. The lock is taken for a moment: there is no other way to tell. */
+export async function findHolder(
+  dataDir: string,
+  command: string,
+  { files, acquireLock, pid }: DirectoryPlatform,
+  clock: Clock,
+): Promise<Holder | null> {
+  const { lock } = directoryPaths(dataDir);
+  if (!(await files.exists(lock))) return null;
+  try {
+    const attempt = await acquireLock(lock, { pid, command, sinceMs: clock.nowMs() });
+    if (!attempt.ok) return await holderOf(files, dataDir, attempt.owner);
+    attempt.release();
+    return null;
+  } catch (error) {
+    if (!(error instanceof FileError)) throw error;
+    return null; // A directory that may only be read, such as a backup.
+  }
+}
+
+async function holderOf(files: Files, dataDir: string, owner: LockOwner | null): Promise<Holder> {
+  return { owner, url: owner === null ? null : await findServingUrl(files, dataDir, owner) };
 }

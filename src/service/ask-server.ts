@@ -5,11 +5,17 @@ import { noAnswer } from "./no-answer.ts";
 /** `fetch`, or what stands for it. */
 export type Ask = (url: string, init: RequestInit) => Promise<Response>;
 
-/** A running server, and a key of it. */
+/** A running server, and what lets us in. */
 export interface AskedServer {
   /** Without a slash at the end. */
   readonly url: string;
-  readonly key: string;
+  readonly key: string | PageSession;
+}
+
+/** In place of a key: the map page's way in, for questions alone. */
+export interface PageSession {
+  readonly cookieName: string;
+  readonly text: string;
 }
 
 const TIMEOUT_MS = 30_000;
@@ -26,7 +32,7 @@ export async function askServer(
   try {
     response = await ask(`${url}${path}`, {
       method,
-      headers: { authorization: `Bearer ${key}` },
+      headers: accessHeaders(key),
       redirect: "error", // The key is for this server.
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
@@ -37,4 +43,9 @@ export async function askServer(
   if (response.status === 200) return ok(isObject(body) ? body : {});
   const reason = isObject(body) && typeof body.message === "string" ? `: ${body.message}` : "";
   return fail(`${url} answered ${response.status}${reason}.`);
+}
+
+function accessHeaders(key: AskedServer["key"]): Record<string, string> {
+  if (typeof key === "string") return { authorization: `Bearer ${key}` };
+  return { cookie: `${key.cookieName}=${key.text}`, "x-wherehouse-page": "1" };
 }

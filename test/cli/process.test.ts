@@ -308,7 +308,8 @@ describe("import", () => {
         const refused = await runCli("import", file, "--app", "shop", "--data-dir", dataDir);
         expect(refused).toMatchObject({ code: 1, out: "" });
         expect(refused.error).toContain(
-          `is in use by process ${child.pid} (serve). To import through a running server, use --url`,
+          `is in use by process ${child.pid} (serve), which listens at ${url}. ` +
+            `To import through a running server, use --url ${url} and --key.`,
         );
 
         const made = await runCli(

@@ -47,7 +47,7 @@ describe.each(RUNTIMES)("demo on $name", (runtime) => {
     const beside = await runCommand(runtime, place, ["demo"]);
     expect([beside.code, beside.error]).toEqual([
       1,
-      `The data directory "${place.dataDir}" is in use by process ${server.pid} (demo). ` +
+      `The data directory "${place.dataDir}" is in use by process ${server.pid} (demo), which listens at ${server.url}. ` +
         "Stop it with Ctrl-C, or give this demo a directory of its own with --data-dir.\n",
     ]);
     expect((await server.stop()).code).toBe(0);

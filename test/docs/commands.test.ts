@@ -15,7 +15,8 @@ import {
 /* What the pages say to type, typed: their commands have to work on any day. */
 
 const ROOT = join(import.meta.dir, "../..");
-const SAMPLE_DIR = "data/local-sample";
+/** Folders that pages begin, by the name that they have in the test. */
+const FOLDERS = { "data/local-sample": "sample", "data/local-export": "export" };
 
 const place = openPlace();
 const directory = mkdtempSync(join(tmpdir(), "wherehouse-docs-"));
@@ -48,12 +49,15 @@ function typedIn(block: string): string {
   return [...block.matchAll(/^\$ ((?:.*\\\n)*.*)/gm)].map(([, command]) => command).join("\n");
 }
 
-/** The sample's path and address of the page become those of this test, and npm's way to the program Bun's. */
+/** The page's folders and address become those of this test, and npm's way to the program Bun's. */
 function here(text: string): string {
-  return text
+  const typed = text
     .replaceAll("http://127.0.0.1:3000", server.url)
-    .replaceAll("npm run --silent cli --", `"${process.execPath}" src/main.ts`)
-    .replaceAll(SAMPLE_DIR, join(directory, "sample"));
+    .replaceAll("npm run --silent cli --", `"${process.execPath}" src/main.ts`);
+  return Object.entries(FOLDERS).reduce(
+    (moved, [path, name]) => moved.replaceAll(path, join(directory, name)),
+    typed,
+  );
 }
 
 /** Runs commands in one shell and returns what they print, line by line. */

@@ -8,9 +8,13 @@ export function showsSomething({ permissions }: KeyRecord): boolean {
 
 /** The key that a link signs in as where nobody said: the first that may read and is bound to nobody. */
 export function keyForLink(keys: Pick<KeyStore, "list" | "findById">): KeyRecord | null {
-  const found = keys.list().find((key) => {
+  return keysForLinks(keys)[0] ?? null;
+}
+
+/** All keys that may read and are bound to nobody. */
+export function keysForLinks(keys: Pick<KeyStore, "list" | "findById">): readonly KeyRecord[] {
+  return keys.list().filter((key) => {
     const isUnbound = key.deviceId === null && key.userId === null;
     return key.permissions.includes("read") && isUnbound && keys.findById(key.id).kind === "known";
   });
-  return found ?? null;
 }

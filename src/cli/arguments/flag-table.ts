@@ -6,6 +6,7 @@ import {
   DEFAULT_HOSTNAME,
   DEFAULT_PORT,
   DEFAULT_QUEUED_MESSAGES,
+  DEFAULT_SERVER_URL,
   DEFAULT_TOPIC_FILTER,
   DEFAULT_VIEWERS,
 } from "../../config.ts";
@@ -41,17 +42,32 @@ import {
   USER,
 } from "./value-kinds.ts";
 
-const DEFAULT_SERVER_URL = `http://${DEFAULT_HOSTNAME}:${DEFAULT_PORT}`;
-
-/** Of commands about the quarantine of a running server. */
+/** Of commands that change the quarantine of a running server. */
 const SERVER_FLAGS = {
   url: { name: "url", takes: SERVER_URL, default: DEFAULT_SERVER_URL, does: "a running server" },
   key: {
     name: "key",
     takes: KEY,
     variable: "WHEREHOUSE_KEY",
-    does: "a key of it that may read; to replay or delete, one that may write too and is not bound",
+    does: "a key of it that may read and write and is not bound",
   },
+} as const satisfies FlagRows;
+
+/** Of commands that ask a running server, and change nothing. */
+const ASKED_FLAGS = {
+  url: {
+    name: "url",
+    takes: SERVER_URL,
+    otherwise: `${DEFAULT_SERVER_URL} with a key, else the server of the directory`,
+    does: "a running server, as phones reach it",
+  },
+  key: {
+    name: "key",
+    takes: KEY,
+    variable: "WHEREHOUSE_KEY",
+    does: "a key of it that may read; beside the server of the directory none is needed",
+  },
+  appId: { name: "app", takes: APP, otherwise: "all", does: "only this app of the directory, without a key" },
 } as const satisfies FlagRows;
 
 const ENTRY_FLAGS = {
@@ -250,7 +266,7 @@ export const FLAGS = {
     serverUrl: {
       name: "url",
       takes: SERVER_URL,
-      default: DEFAULT_SERVER_URL,
+      otherwise: "where the server listens that has the directory",
       does: "the running server, as the browser reaches it",
     },
   },
@@ -265,12 +281,12 @@ export const FLAGS = {
     remove: { name: "remove", does: "forget it: nothing is opened with it any more" },
   },
   "quarantine list": {
-    ...SERVER_FLAGS,
+    ...ASKED_FLAGS,
     ...ENTRY_FLAGS,
     json: { name: "json", does: "as JSON, with times in Unix milliseconds" },
   },
   "quarantine show": {
-    ...SERVER_FLAGS,
+    ...ASKED_FLAGS,
     json: { name: "json", does: "the whole entry as JSON" },
   },
   "quarantine replay": { ...SERVER_FLAGS, ...ENTRY_FLAGS, all: ALL_FLAG },
@@ -278,18 +294,7 @@ export const FLAGS = {
   import: IMPORT_FLAGS,
   export: EXPORT_FLAGS,
   doctor: {
-    url: {
-      name: "url",
-      takes: SERVER_URL,
-      default: DEFAULT_SERVER_URL,
-      does: "a running server, as phones reach it",
-    },
-    key: {
-      name: "key",
-      takes: KEY,
-      variable: "WHEREHOUSE_KEY",
-      does: "a key of it that may read; other users can't see the variable",
-    },
+    ...ASKED_FLAGS,
     deviceId: { name: "device", takes: DEVICE, otherwise: "all", does: "the one device that is asked about" },
     json: { name: "json", does: "what was found as JSON" },
   },

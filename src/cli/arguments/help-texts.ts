@@ -84,7 +84,8 @@ instant on that --not-before names until it expires, and nothing else of its app
     before: `Prints an address of the map that signs in as a key, once, within ${LINK_CODE_MINUTES} minutes. Without an id that is the
 first key that may read and is bound to nobody. The server has to run by then: a restart ends all links.
 Who opens the link first is signed in, so send it to nobody by ways that others read.`,
-    example: (program) => `${program} keys link --url http://192.168.1.20:3000
+    example: (program) => `${program} keys link
+  ${program} keys link --url http://192.168.1.20:3000
   ${program} keys link k_4fTz81Qa --url https://map.example.org`,
   },
   "keys revoke": {
@@ -105,9 +106,11 @@ brings is opened with the pass phrases of all keys of its app. The app uses the 
   "quarantine list": {
     takes: "",
     does: "show what nobody could use",
-    before: `Shows what apps sent and could not be used, of the key's app and the newest first: messages, or single
-points of them. The same from the same key is one entry, with how often it came.`,
-    example: (program) => `${program} quarantine list --url https://example.org --reason future`,
+    before: `Shows what apps sent and could not be used, the newest first: messages, or single points of them. The same
+from the same key is one entry, with how often it came. Without --key the server is asked that runs over the
+directory, about all of its apps; with --key it is about the key's app.`,
+    example: (program) => `${program} quarantine list --reason future
+  ${program} quarantine list --url https://example.org`,
   },
   "quarantine show": {
     takes: "ID",
@@ -175,11 +178,12 @@ to its end, or that one was there and --force was not given.`,
   doctor: {
     takes: "",
     does: "say what is wrong with devices, and what helps",
-    ways: ["--url URL --key KEY"],
+    ways: ["", "--url URL --key KEY"],
     before: `\
-Asks a running server what is wrong with the devices of the key's app: whose clock is off, whose speeds are in
+Asks a running server what is wrong with the devices of an app: whose clock is off, whose speeds are in
 another unit, who repeats itself, whose points are mostly refused, who is silent for much longer than usual.
-Each finding says what shows it and what helps. The server looks at what came since it started.
+Each finding says what shows it and what helps. The server looks at what came since it started. Without --key
+the server is asked that runs over the directory, about all of its apps; with --key it is about the key's app.
 
 It also asks the address as a phone would, without a key: what stands before the server must not redirect
 what phones send. Where the address has https, http of the same host is asked too.`,

@@ -52,7 +52,7 @@ Example:
 }
 
 function keysHelp(program: string): string {
-  return `Usage: ${program} keys create|list|revoke|passphrase [options]
+  return `Usage: ${program} keys ${verbsOf("keys")} [options]
 
 Changes act on a running server within 2 seconds.
 
@@ -63,7 +63,7 @@ Help on each: ${program} keys create --help
 }
 
 function quarantineHelp(program: string): string {
-  return `Usage: ${program} quarantine list|show|replay|delete [options]
+  return `Usage: ${program} quarantine ${verbsOf("quarantine")} [options]
 
 What apps sent to a running server and nobody could use is kept for 90 days at most.
 
@@ -74,7 +74,7 @@ Help on each: ${program} quarantine list --help
 }
 
 function settingsHelp(program: string): string {
-  return `Usage: ${program} settings list|set [options]
+  return `Usage: ${program} settings ${verbsOf("settings")} [options]
 
 Settings belong to the data directory. Changes act on a running server within 2 seconds.
 
@@ -85,12 +85,18 @@ Help on each: ${program} settings set --help
 }
 
 function clusterHelp(program: string): string {
-  return `Usage: ${program} cluster init [options]
+  return `Usage: ${program} cluster ${verbsOf("cluster")} [options]
 
 ${commandLines((name) => name.startsWith("cluster "))}
 
 Help on each: ${program} cluster init --help
 `;
+}
+
+/** The commands of a group, as usage shows them. */
+function verbsOf(group: string): string {
+  const names = Object.keys(FLAGS).filter((name) => name.startsWith(`${group} `));
+  return names.map((name) => name.slice(group.length + 1)).join("|");
 }
 
 function commandHelp(name: CommandName, program: string): string {

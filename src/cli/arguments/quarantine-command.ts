@@ -1,4 +1,6 @@
 import { fail, ok, type Result } from "../../lib/result.ts";
+import type { ServerChoice } from "../own-server.ts";
+import { parseServerChoice } from "./doctor-command.ts";
 import type { ValuesOf } from "./flag-table.ts";
 import { oneArgument } from "./positionals.ts";
 
@@ -8,13 +10,16 @@ interface Asked {
   readonly key: string;
 }
 
-export interface QuarantineListCommand extends Omit<ValuesOf<"quarantine list">, "key">, Asked {
+export interface QuarantineListCommand extends Omit<ValuesOf<"quarantine list">, "url" | "key" | "appId"> {
   readonly kind: "quarantine list";
+  readonly choice: ServerChoice;
 }
 
-export interface QuarantineShowCommand extends Omit<ValuesOf<"quarantine show">, "key">, Asked {
+export interface QuarantineShowCommand {
   readonly kind: "quarantine show";
+  readonly choice: ServerChoice;
   readonly id: string;
+  readonly json: boolean;
 }
 
 /** Null ids are all that the filters let through. */
@@ -25,22 +30,24 @@ export interface QuarantineChangeCommand
   readonly ids: readonly string[] | null;
 }
 
-export function parseQuarantineList({
-  key,
-  ...values
-}: ValuesOf<"quarantine list">): Result<QuarantineListCommand, string> {
-  return key === null ? needsKey("list") : ok({ kind: "quarantine list", key, ...values });
+export function parseQuarantineList(
+  { url, key, appId, ...values }: ValuesOf<"quarantine list">,
+  dataDir: string,
+): Result<QuarantineListCommand, string> {
+  const choice = parseServerChoice("quarantine list", { url, key, appId }, dataDir);
+  return choice.ok ? ok({ kind: "quarantine list", choice: choice.value, ...values }) : choice;
 }
 
 export function parseQuarantineShow(
-  { key, ...values }: ValuesOf<"quarantine show">,
-  _dataDir: string,
+  { json, ...server }: ValuesOf<"quarantine show">,
+  dataDir: string,
   positionals: readonly string[],
 ): Result<QuarantineShowCommand, string> {
   const needs = "the id of an entry, as quarantine list shows it";
   const id = oneArgument(positionals, "quarantine show", { needs, takes: "one id" });
   if (!id.ok) return id;
-  return key === null ? needsKey("show") : ok({ kind: "quarantine show", key, id: id.value, ...values });
+  const choice = parseServerChoice("quarantine show", server, dataDir);
+  return choice.ok ? ok({ kind: "quarantine show", choice: choice.value, id: id.value, json }) : choice;
 }
 
 export const parseQuarantineReplay = parserOfChange("replay");
@@ -57,10 +64,7 @@ function parserOfChange(verb: "replay" | "delete") {
     if (all && ids.length > 0) return fail(`${kind} takes ids or --all, not both`);
     if (!all && ids.length === 0) return fail(`${kind} needs ids, as quarantine list shows them, or --all`);
     if (isFiltered && !all) return fail("--client, --reason and --device say which of --all are meant");
-    return key === null ? needsKey(verb) : ok({ kind, key, ids: all ? null : ids, ...values });
+    if (key === null) return fail(`${kind} needs --key, or the key in WHEREHOUSE_KEY`);
+    return ok({ kind, key, ids: all ? null : ids, ...values });
   };
-}
-
-function needsKey(verb: string): Result<never, string> {
-  return fail(`quarantine ${verb} needs --key, or the key in WHEREHOUSE_KEY`);
 }

@@ -2,7 +2,7 @@ import { createFirstKey } from "../../app/first-key.ts";
 import { openKeyStore } from "../../auth/key-store.ts";
 import { DEFAULT_ARCHIVE_CONFIG, IMPORT_OLD_RECORDS_BOUNDS, IMPORT_SEAL_DAYS_AT_ONCE } from "../../config.ts";
 import { directoryPaths } from "../../directory/paths.ts";
-import { DirectoryInUseError, takeDirectory } from "../../directory/take-directory.ts";
+import { beginDirectory, DirectoryInUseError } from "../../directory/take-directory.ts";
 import { createHotStore } from "../../hot/hot-store.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
@@ -85,7 +85,7 @@ export async function openTarget(
     });
   } catch (error) {
     if (!(error instanceof DirectoryInUseError)) throw error;
-    return fail(`${error.message} To import through a running server, use --url and --key.`);
+    return fail(`${error.message} To import through a running server, use ${error.urlFlag} and --key.`);
   }
 }
 
@@ -95,7 +95,7 @@ async function openToImport(
   dependencies: TargetDependencies,
 ): Promise<OpenDirectory> {
   const { platform, clock, retention, screen } = dependencies;
-  const release = await takeDirectory(dataDir, "import", platform, clock);
+  const release = await beginDirectory(dataDir, "import", platform, clock);
   const scheduler = new Scheduler();
   try {
     await handOverFirstKey(dataDir, appId, dependencies); // Before there is data in it.

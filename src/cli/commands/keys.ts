@@ -1,5 +1,6 @@
 import type { KeyRecord } from "../../auth/key-file.ts";
 import { type KeySpec, type KeyStore, openKeyStore, type UnknownKeyError } from "../../auth/key-store.ts";
+import { refuseForeign } from "../../directory/foreign.ts";
 import { directoryPaths } from "../../directory/paths.ts";
 import type { SharedFileError } from "../../directory/shared-file.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
@@ -106,13 +107,14 @@ export async function revokeKey(
 }
 
 /** The key commands share a file with the server and need nothing else of the directory. */
-export function openKeys(
+export async function openKeys(
   command: string,
   dataDir: string,
   { files, acquireLock, pid, shared = null }: KeysPlatform,
   clock: Clock,
 ): Promise<KeyStore> {
   const { keys: path } = directoryPaths(dataDir);
+  await refuseForeign(files, dataDir);
   return openKeyStore({ files, path, clock, acquireLock, process: { pid, command }, shared });
 }
 

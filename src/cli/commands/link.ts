@@ -4,7 +4,9 @@ import { LINK_CODE_MINUTES } from "../../auth/sessions/link-code.ts";
 import { keyForLink, showsSomething } from "../../auth/sessions/link-key.ts";
 import { SessionSecret } from "../../auth/sessions/session-secret.ts";
 import { Sessions } from "../../auth/sessions/sessions.ts";
+import { DEFAULT_SERVER_URL } from "../../config.ts";
 import { directoryPaths } from "../../directory/paths.ts";
+import { type DirectoryPlatform, findHolder } from "../../directory/take-directory.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
@@ -35,9 +37,27 @@ export async function linkKey(
   if (!code.ok) return refuse(describeSharedFileError(code.error, "The sessions"), terminal);
   const { id: keyId, appId } = found.value;
   terminal.error(`Signs in as key ${keyId} of app ${appId}, once, within ${LINK_CODE_MINUTES} minutes:\n`);
-  terminal.out(`${mapLink(serverUrl, code.value)}\n`);
+  terminal.out(
+    `${mapLink(serverUrl ?? (await addressOf(dataDir, platform, clock, terminal)), code.value)}\n`,
+  );
   return 0;
 }
+
+/** Where the directory's server listens, or would listen by default. */
+async function addressOf(
+  dataDir: string,
+  platform: Sharing<DirectoryPlatform>,
+  clock: Clock,
+  terminal: Terminal,
+): Promise<string> {
+  const holder = await findHolder(dataDir, "keys link", platform, clock);
+  if (holder?.url) return holder.url;
+  if (platform.shared === undefined) terminal.error(NO_SERVER);
+  return DEFAULT_SERVER_URL;
+}
+
+const NO_SERVER =
+  "No server runs over this directory, and one that starts later takes no link of before its start.\n";
 
 function anyKey(keys: KeyStore): Result<KeyRecord, string> {
   const key = keyForLink(keys);

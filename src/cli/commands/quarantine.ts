@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { printable, printableLine } from "../../lib/text/printable.ts";
+import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
 import {
   askEntries,
@@ -8,25 +9,58 @@ import {
   askToDelete,
   askToReplay,
   type ToldEntry,
+  type ToldFilter,
 } from "../../service/quarantine/ask-quarantine.ts";
+import type { Clock } from "../../time/clock.ts";
 import type {
   QuarantineChangeCommand,
   QuarantineListCommand,
   QuarantineShowCommand,
 } from "../arguments/quarantine-command.ts";
+import { type AskedApp, askingServer } from "../own-server.ts";
 import { formatCount } from "../screen/counts.ts";
 import { formatTable } from "../screen/table.ts";
 
 /* What a running server keeps of what clients sent and nobody could use. What they sent may be anything. */
 
-export async function listQuarantine(command: QuarantineListCommand, terminal: Terminal): Promise<number> {
-  const told = await askEntries(command, command, fetch);
-  if (!told.ok) return refuse(told.error, terminal);
-  const entries = told.value;
-  if (command.json) terminal.out(`${JSON.stringify(entries, null, 2)}\n`);
-  else if (entries.length === 0) terminal.error("Nothing is in the quarantine.\n");
-  else terminal.out(formatTable(HEADER, entries.map(row)));
-  return 0;
+export function listQuarantine(
+  command: QuarantineListCommand,
+  platform: Platform,
+  clock: Clock,
+  terminal: Terminal,
+): Promise<number> {
+  return askingServer(command.choice, command.kind, platform, clock, async (apps) => {
+    const told = await entriesOf(apps, command);
+    if (!told.ok) return refuse(told.error, terminal);
+    const entries = told.value;
+    const namesApps = command.choice.kind === "own";
+    if (command.json) terminal.out(`${JSON.stringify(entries, null, 2)}\n`);
+    else if (entries.length === 0) terminal.error("Nothing is in the quarantine.\n");
+    else if (namesApps) terminal.out(formatTable(["app", ...HEADER], entries.map(rowWithApp)));
+    else terminal.out(formatTable(HEADER, entries.map(row)));
+    return 0;
+  });
+}
+
+type EntryOfApp = ToldEntry & { readonly app_id?: string };
+
+/** Of all apps, the newest first. */
+async function entriesOf(
+  apps: Result<readonly AskedApp[], string>,
+  filter: ToldFilter,
+): Promise<Result<readonly EntryOfApp[], string>> {
+  if (!apps.ok) return apps;
+  const entries: EntryOfApp[] = [];
+  for (const { appId, server } of apps.value) {
+    const told = await askEntries(server, filter, fetch);
+    if (!told.ok) return told;
+    entries.push(...told.value.map((entry) => (appId === null ? entry : { app_id: appId, ...entry })));
+  }
+  return ok(apps.value.length < 2 ? entries : entries.sort((a, b) => b.last_arrived - a.last_arrived));
+}
+
+function rowWithApp(entry: EntryOfApp): string[] {
+  return [printableLine(entry.app_id ?? "-"), ...row(entry)];
 }
 
 const HEADER = ["id", "last came", ">times", "client", "reason", "device", ">bytes"];
@@ -41,11 +75,35 @@ function row({ id, client, reason, device_id = "-", body_bytes, last_arrived, co
 const TIMES: readonly string[] = ["arrived", "last_arrived"];
 
 /** What surrounds the body goes to standard error, so that the body can be piped; to a terminal nothing raw goes. */
-export async function showQuarantined(command: QuarantineShowCommand, terminal: Terminal): Promise<number> {
-  const told = await askEntry(command, command.id, fetch);
-  if (!told.ok) return refuse(told.error, terminal);
-  const { success: _, body, body_base64, ...rest } = told.value;
-  if (command.json) {
+export function showQuarantined(
+  command: QuarantineShowCommand,
+  platform: Platform,
+  clock: Clock,
+  terminal: Terminal,
+): Promise<number> {
+  return askingServer(command.choice, command.kind, platform, clock, async (apps) => {
+    const told = await findEntry(apps, command.id);
+    return told.ok ? showEntry(told.value, command.json, terminal) : refuse(told.error, terminal);
+  });
+}
+
+/** In whichever app it is. */
+async function findEntry(
+  apps: Result<readonly AskedApp[], string>,
+  id: string,
+): Promise<Awaited<ReturnType<typeof askEntry>>> {
+  if (!apps.ok) return apps;
+  let told: Awaited<ReturnType<typeof askEntry>> = fail(`There is no entry "${id}".`);
+  for (const { server } of apps.value) {
+    told = await askEntry(server, id, fetch);
+    if (told.ok) break;
+  }
+  return told;
+}
+
+function showEntry(entry: Readonly<Record<string, unknown>>, asJson: boolean, terminal: Terminal): number {
+  const { success: _, body, body_base64, ...rest } = entry;
+  if (asJson) {
     terminal.out(`${JSON.stringify({ ...rest, body, body_base64 }, null, 2)}\n`);
     return 0;
   }

@@ -7,7 +7,7 @@ import { exitOnCrash, type Terminal } from "../../runtime/process.ts";
 import { systemClock } from "../../time/clock.ts";
 import { EntryError } from "../../wal/entry/entry-error.ts";
 import type { ServeCommand } from "../arguments/serve-command.ts";
-import { isExplained } from "../explained-error.ts";
+import { explanationOf, isExplained } from "../explained-error.ts";
 import { handOver } from "../first-key.ts";
 import { mapLink } from "../map-link.ts";
 import { createEventLog, type EventLog } from "../screen/event-log.ts";
@@ -30,7 +30,7 @@ export async function serve(
   } catch (error) {
     if (!isExplained(error)) throw error;
     const bug = error.cause instanceof EntryError ? { err: error.cause } : {};
-    log.error({ event: "failed", ...bug }, error.message);
+    log.error({ event: "failed", ...bug }, explanationOf(error));
     return 1;
   }
 }

@@ -1,4 +1,4 @@
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { lostName } from "../../archive/files/paths.ts";
 import type { ArchiveReport, DamagedPart } from "../../archive/verify-archive.ts";
 import { openKeyStore } from "../../auth/key-store.ts";
@@ -12,8 +12,9 @@ import {
 import { TORN_SUFFIX } from "../../directory/set-aside.ts";
 import type { Settings } from "../../directory/settings.ts";
 import type { SharedFileState } from "../../directory/shared-file.ts";
+import { findHolder } from "../../directory/take-directory.ts";
 import type { Database } from "../../duckdb/database.ts";
-import { FileError, type Files } from "../../runtime/files.ts";
+import type { Files } from "../../runtime/files.ts";
 import type { AcquireLock, LockOwner } from "../../runtime/lock.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { InspectedSegment } from "../../wal/inspect-log.ts";
@@ -91,7 +92,8 @@ export function createVerify(dependencies: VerifyDependencies) {
   const { files, paths, settings } = dependencies;
 
   return async function verify({ acknowledge, quick }: VerifyRequest): Promise<DirectoryReport> {
-    const owner = await findOwner(dependencies);
+    const holder = await findHolder(dirname(paths.lock), "verify", dependencies, dependencies.clock);
+    const owner = holder?.owner ?? null;
     const data = await verifyData({ ...dependencies, retention: settings.retention }, quick);
     const { segments, archive, pastDays } = data;
     const quarantine = await verifyQuarantine(files, paths.quarantine);
@@ -156,26 +158,6 @@ function archiveProblems(
   if (manifest === "damaged")
     problems.push("archive/manifest.json is damaged; the next start makes it anew from the files");
   return problems;
-}
-
-/** Who holds the directory's lock. Where nobody does it is taken for a moment: there is no other way to tell. */
-async function findOwner({
-  files,
-  acquireLock,
-  clock,
-  pid,
-  paths,
-}: VerifyDependencies): Promise<LockOwner | null> {
-  if (!(await files.exists(paths.lock))) return null;
-  try {
-    const attempt = await acquireLock(paths.lock, { pid, command: "verify", sinceMs: clock.nowMs() });
-    if (!attempt.ok) return attempt.owner;
-    attempt.release();
-    return null;
-  } catch (error) {
-    if (!(error instanceof FileError)) throw error;
-    return null; // A directory that may only be read, such as a backup.
-  }
 }
 
 async function readKeys({ files, acquireLock, clock, pid, paths }: VerifyDependencies) {

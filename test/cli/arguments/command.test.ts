@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createKeyText } from "../../../src/auth/api-key.ts";
 import { parseCommand } from "../../../src/cli/arguments/command.ts";
+import { FLAGS } from "../../../src/cli/arguments/flag-table.ts";
 import { helpText, usageErrorText } from "../../../src/cli/arguments/help.ts";
 import { NPM_PROGRAM, programOf } from "../../../src/cli/arguments/program.ts";
 
@@ -326,7 +327,7 @@ describe("parseCommand()", () => {
       kind: "keys link",
       dataDir: "data/local",
       id: null,
-      serverUrl: "http://127.0.0.1:3000",
+      serverUrl: null,
     });
     expect(parsed("keys link k_12345678 --url https://h.example/")).toMatchObject({
       id: "k_12345678",
@@ -346,12 +347,18 @@ describe("parseCommand()", () => {
     });
   });
 
-  test("reads doctor, which asks the server of this machine by default", () => {
-    const command = { kind: "doctor", url: "http://127.0.0.1:3000", key: KEY, deviceId: null, json: false };
+  test("reads doctor, which asks the server of this machine with a key, and that of its directory without", () => {
+    const server = { url: "http://127.0.0.1:3000", key: KEY };
+    const command = { kind: "doctor", choice: { kind: "named", server }, deviceId: null, json: false };
     expect(parsed("doctor", { WHEREHOUSE_KEY: KEY })).toEqual(command);
+    const own = { kind: "own", dataDir: "data/local", appId: null };
+    expect(parsed("doctor")).toEqual({ ...command, choice: own });
+    expect(parsed("quarantine list --app shop --data-dir d")).toMatchObject({
+      choice: { kind: "own", dataDir: "d", appId: "shop" },
+    });
     expect(parsed(`doctor --url https://h/base/ --key ${KEY} --device pixel7 --json`)).toEqual({
       ...command,
-      url: "https://h/base",
+      choice: { kind: "named", server: { url: "https://h/base", key: KEY } },
       deviceId: "pixel7",
       json: true,
     });
@@ -609,7 +616,9 @@ describe("parseCommand()", () => {
     ["keys revoke", "keys revoke needs the id of a key, as keys list shows it"],
     ["keys link a b", 'keys link takes one id, and "b" is one more'],
     ["keys revoke a b", 'keys revoke takes one id, and "b" is one more'],
-    ["doctor", "doctor needs --key, or the key in WHEREHOUSE_KEY"],
+    ["doctor --url http://h", "doctor --url needs --key, or the key in WHEREHOUSE_KEY"],
+    ["quarantine show x --url http://h", "quarantine show --url needs --key, or the key in WHEREHOUSE_KEY"],
+    [`doctor --key ${KEY} --app shop`, "--app goes without a key, which is one app's already"],
     [
       "doctor all --key wh_x",
       "--key must be a whole key, as keys create printed it; a character is wrong or missing",
@@ -700,6 +709,16 @@ test("helpText() names every option that its command takes, and fits a terminal"
     const text = helpText(topic as keyof typeof options, NPM_PROGRAM);
     for (const name of names) expect(text).toContain(`\n  ${name}`);
     for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(110);
+  }
+});
+
+test("helpText() of a group names each of its commands, in its usage and in its list", () => {
+  for (const group of ["keys", "settings", "quarantine", "cluster"] as const) {
+    const names = Object.keys(FLAGS).filter((name) => name.startsWith(`${group} `));
+    const text = helpText(group, "w");
+    const usage = text.split("\n", 1)[0]!;
+    expect(usage.split(" ")[3]!.split("|")).toEqual(names.map((name) => name.slice(group.length + 1)));
+    for (const name of names) expect(text).toContain(`\n  ${name} `);
   }
 });
 

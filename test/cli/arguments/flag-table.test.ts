@@ -84,11 +84,10 @@ test("a default is a value that its flag takes, written as it is shown", () => {
     "20",
     "data/demo",
     "standard",
-    ...new Array<string>(5).fill(SERVER_URL), // Of keys link and quarantine.
+    ...new Array<string>(2).fill(SERVER_URL), // Of quarantine replay and delete.
     "64GiB",
     "-", // Of export.
     "30m",
-    SERVER_URL, // Of doctor.
     "wherehouse",
     "16GB",
   ]);

@@ -91,7 +91,9 @@ for (const runtime of RUNTIMES) {
     test("seal beside a running server is refused by its name, and changes nothing", async () => {
       const refused = await runCommand(runtime, place, ["seal"]);
       expect([refused.code, refused.out]).toEqual([1, ""]);
-      expect(refused.error).toContain(`is in use by process ${server.pid} (serve).`);
+      expect(refused.error).toContain(
+        `is in use by process ${server.pid} (serve), which listens at ${server.url}.`,
+      );
       expect(refused.error).toContain("A running server seals by itself.\n");
     });
 

@@ -62,7 +62,9 @@ for (const runtime of RUNTIMES) {
         ]) {
           const refused = await runCommand(other, place, args);
           expect([refused.code, refused.out]).toEqual([1, ""]);
-          expect(refused.error).toContain(`is in use by process ${server.pid} (serve).`);
+          expect(refused.error).toContain(
+            `is in use by process ${server.pid} (serve), which listens at ${server.url}.`,
+          );
           expect(refused.error).toContain(place.dataDir);
         }
       }

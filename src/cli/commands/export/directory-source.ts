@@ -45,7 +45,7 @@ export async function openDirectorySource(
     directory = await openToExport(command.dataDir, platform, clock, screen);
   } catch (error) {
     if (!(error instanceof DirectoryInUseError)) throw error;
-    return fail(`${error.message} To export through a running server, use --url and --key.`);
+    return fail(`${error.message} To export through a running server, use ${error.urlFlag} and --key.`);
   }
   return ok({
     listDevices: async () => {

@@ -35,6 +35,7 @@ export class BrokenOffError extends Error {
 }
 
 export interface PeerOptions extends AskedServer {
+  readonly key: string;
   readonly ask: Ask;
   readonly wait: Wait;
   /** Ends all that is under way. */

@@ -1,0 +1,37 @@
+import { isObject } from "../lib/is-object.ts";
+import { FileError, type Files, readIfThere } from "../runtime/files.ts";
+import type { LockOwner } from "../runtime/lock.ts";
+import { directoryPaths } from "./paths.ts";
+
+/*
+ * Where the server that holds a data directory listens. It is known after the lock is taken, and who holds the lock
+ * can't change what the lock says, so it lies in a file beside it. A file that another process has left does not count.
+ */
+
+/** Notes where this process listens; it holds the directory. */
+export async function noteServing(
+  files: Pick<Files, "replace">,
+  dataDir: string,
+  { pid, atMs, url }: { readonly pid: number; readonly atMs: number; readonly url: string },
+): Promise<void> {
+  const text = JSON.stringify({ pid, atMs, url });
+  await files.replace(directoryPaths(dataDir).serving, new TextEncoder().encode(`${text}\n`));
+}
+
+/** Where the holder of the directory's lock listens; null if it serves nobody, or not yet. */
+export async function findServingUrl(
+  files: Pick<Files, "read">,
+  dataDir: string,
+  { pid, sinceMs }: LockOwner,
+): Promise<string | null> {
+  try {
+    const bytes = await readIfThere(files, directoryPaths(dataDir).serving);
+    const serving: unknown = JSON.parse(new TextDecoder().decode(bytes ?? undefined));
+    if (!isObject(serving) || typeof serving.url !== "string") return null;
+    const isHolders = serving.pid === pid && typeof serving.atMs === "number" && serving.atMs >= sinceMs;
+    return isHolders ? serving.url : null;
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof FileError) return null; // It says nothing then.
+    throw error;
+  }
+}
