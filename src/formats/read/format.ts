@@ -37,7 +37,7 @@ export interface Content {
   readonly name: string;
   /** The folders it lies in, outermost first; in an archive only those of the archive. */
   readonly folders: readonly string[];
-  /** All bytes from the start, some 256 KiB at a time; as often as wanted. */
+  /** All bytes from the start, some 256 KiB at a time; as often as wanted. A text has come through `textPieces`. */
   pieces(): AsyncIterable<Uint8Array>;
   /** Opens it for a library that reads files itself; what is in no file of its own is put aside on the disk first. */
   openRandom(): Promise<OpenContent>;
@@ -53,9 +53,9 @@ export interface OpenContent {
 
 /** The first bytes of a file. */
 export interface Beginning {
-  /** At most 256 KiB, after a byte order mark and leading blanks where they are text. */
+  /** At most 256 KiB; of a text in UTF-8, after a byte order mark and leading blanks. */
   readonly bytes: Uint8Array;
-  /** The same as text, as far as it is one: from UTF-8 or, by its byte order mark, UTF-16. */
+  /** The same as text; empty where it is none. */
   readonly text: string;
   /** Whether that is the whole file. */
   readonly isWhole: boolean;

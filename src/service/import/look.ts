@@ -6,6 +6,7 @@ import { GOOGLE_SETTINGS } from "../../formats/read/not-history/google.ts";
 import type { NotHistory } from "../../formats/read/not-history/not-history.ts";
 import type { OwnFormat } from "../../formats/read/own-formats.ts";
 import type { Recognition } from "../../formats/read/recognise.ts";
+import { textPieces } from "../../formats/read/text-pieces.ts";
 import { KnownFiles } from "./known-files.ts";
 import type { ImportSource } from "./reading/read-sources.ts";
 import type { Source, Sources } from "./sources/source.ts";
@@ -121,7 +122,7 @@ async function googleDevicesOf(source: Source, { kind }: NotHistory): Promise<Re
   if (kind !== GOOGLE_SETTINGS) return new Map();
   const decoder = new TextDecoder();
   let text = "";
-  for await (const piece of source.pieces()) {
+  for await (const piece of textPieces(source.pieces())) {
     text += decoder.decode(piece, { stream: true });
     if (text.length > SETTINGS_BYTES_MAX) return new Map();
   }

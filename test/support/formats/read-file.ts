@@ -4,6 +4,7 @@ import { basename, join } from "node:path";
 import type { FilePoint, Remark, SkipReason } from "../../../src/formats/read/file-point.ts";
 import type { Content, Format, ReadOptions } from "../../../src/formats/read/format.ts";
 import { FormatError } from "../../../src/formats/read/format-error.ts";
+import { textPieces } from "../../../src/formats/read/text-pieces.ts";
 
 /** What a format's reading finds in a file. */
 export interface Findings {
@@ -37,12 +38,13 @@ export function contentOf(
   { name = "file", folders = [] as readonly string[], pieceBytes = 256 * 1024 } = {},
 ): Content {
   const whole = typeof bytes === "string" ? new TextEncoder().encode(bytes) : bytes;
+  async function* pieces() {
+    for (let at = 0; at < whole.length; at += pieceBytes) yield whole.slice(at, at + pieceBytes);
+  }
   return {
     name,
     folders,
-    async *pieces() {
-      for (let at = 0; at < whole.length; at += pieceBytes) yield whole.slice(at, at + pieceBytes);
-    },
+    pieces: () => textPieces(pieces()),
     async openRandom() {
       const directory = mkdtempSync(join(tmpdir(), "content-"));
       const path = join(directory, "content");

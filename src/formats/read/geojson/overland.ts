@@ -4,7 +4,6 @@ import { FormatError } from "../format-error.ts";
 import { firstThings } from "../json/first-things.ts";
 import { JsonCutter } from "../json/json-cutter.ts";
 import { readCuts } from "../json/read-cuts.ts";
-import { utf8Pieces } from "../json/utf8-pieces.ts";
 import { featureContext, featureReader } from "./feature-reader.ts";
 
 /** Batches of Overland and of who writes as it does, kept in files: `{"locations":[Feature…], "device_id"?}`. */
@@ -33,7 +32,7 @@ export const overlandFile: Format = {
 async function findDevice(content: Content): Promise<string | null> {
   const cutter = new JsonCutter({ members: ["device_id"] });
   try {
-    for await (const piece of utf8Pieces(content.pieces())) {
+    for await (const piece of content.pieces()) {
       cutter.push(piece);
       const cut = cutter.next();
       if (cut !== null) return readText(cut.value);

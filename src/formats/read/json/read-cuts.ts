@@ -2,7 +2,6 @@ import { isMembers, type Members } from "../../../clients/reading/members.ts";
 import type { PointSink } from "../file-point.ts";
 import type { Content, Reading } from "../format.ts";
 import { type Cut, JsonCutter, type Wanted } from "./json-cutter.ts";
-import { utf8Pieces } from "./utf8-pieces.ts";
 
 /** What a format makes of the values in its files. */
 export interface CutReader {
@@ -22,7 +21,7 @@ export function readCuts(content: Content, sink: PointSink, reader: CutReader): 
 
   async function* read(): AsyncGenerator<void> {
     await reader.prepare?.();
-    for await (const piece of utf8Pieces(content.pieces())) {
+    for await (const piece of content.pieces()) {
       cutter.push(piece);
       for (let cut = cutter.next(); cut !== null; cut = cutter.next()) {
         place = cut.offset;

@@ -2,7 +2,6 @@ import { isMembers, type Members } from "../../../clients/reading/members.ts";
 import type { PointSink } from "../file-point.ts";
 import type { Content, Reading } from "../format.ts";
 import { RecordCutter } from "./record-cutter.ts";
-import { utf8Pieces } from "./utf8-pieces.ts";
 
 /** Reads a file of JSON texts, record by record; those with a fault are skipped here. */
 export function readRecords(
@@ -25,7 +24,7 @@ export function readRecords(
   }
 
   async function* read(): AsyncGenerator<void> {
-    for await (const piece of utf8Pieces(content.pieces())) {
+    for await (const piece of content.pieces()) {
       cutter.push(piece);
       yield* readNext(() => cutter.next());
     }

@@ -38,14 +38,11 @@ export class XmlText {
 }
 
 function decoderOf(head: Uint8Array): TextDecoder {
-  const [first, second] = head;
-  if ((first === 0xff && second === 0xfe) || second === 0) return new TextDecoder("utf-16le");
-  if ((first === 0xfe && second === 0xff) || first === 0) return new TextDecoder("utf-16be");
   const declared = DECLARED_CHARSET.exec(asLatin1(head.subarray(0, HEAD_BYTES_MAX)))?.[1];
   return (declared === undefined ? null : knownDecoder(declared)) ?? new TextDecoder("utf-8");
 }
 
-/** Null for names that nobody knows, and for UTF-16, which programs declare of bytes that are none. */
+/** Null for names that nobody knows, and for UTF-16, which no text is any more that comes here. */
 function knownDecoder(charset: string): TextDecoder | null {
   try {
     const decoder = new TextDecoder(charset);

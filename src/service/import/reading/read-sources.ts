@@ -1,6 +1,7 @@
 import type { Format, ReadOptions } from "../../../formats/read/format.ts";
 import { FormatError, HeaderError, OptionNeededError } from "../../../formats/read/format-error.ts";
 import type { OwnFormat } from "../../../formats/read/own-formats.ts";
+import { textPieces } from "../../../formats/read/text-pieces.ts";
 import type { AcceptedTimes } from "../../../model/report.ts";
 import { createCsvReports } from "../reports/csv.ts";
 import { createNdjsonReports } from "../reports/ndjson.ts";
@@ -113,7 +114,8 @@ function readPoints(
 ): PlacedReading {
   const shiftMs = shiftMsOf(index);
   const moment = () => ({ times: acceptedTimes(), shiftMs });
-  const content = { ...source, pieces: () => source.pieces((bytesRead) => onRead(bytesBefore + bytesRead)) };
+  const pieces = () => textPieces(source.pieces((bytesRead) => onRead(bytesBefore + bytesRead)));
+  const content = { ...source, pieces };
   const sink = new FilePoints(queue, rules, moment, baseName(source.name), () => reading.place);
   const reading = format.read(content, sink, readOptions);
   return {
@@ -137,7 +139,7 @@ function readReports(
       ? createCsvReports({ queue, rules, moment }, (names) => onIgnoredColumns(source.label, names))
       : createNdjsonReports({ queue, rules, moment });
   async function* steps(): AsyncGenerator<void> {
-    for await (const piece of source.pieces((bytesRead) => onRead(bytesBefore + bytesRead))) {
+    for await (const piece of textPieces(source.pieces((bytesRead) => onRead(bytesBefore + bytesRead)))) {
       reader.push(piece);
       if (reader.fault !== null) throw new FormatError(reader.fault);
       yield;
