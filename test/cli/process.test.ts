@@ -216,7 +216,7 @@ test("restore prints commands that a shell takes as they are", () =>
 describe("import", () => {
   const csv = `device_id,timestamp,latitude,longitude,note\na,${Date.now()},1,2,x\nb,5,1,2,x\n`;
 
-  test("reads standard input, says what it rejects, and exits with 1 only where nothing was usable", () =>
+  test("reads standard input, says what it rejects, and exits with 2 only where nothing was usable", () =>
     withDirectory(async (dataDir) => {
       const args = ["import", "-", "--format", "csv", "--app", "shop", "--data-dir", dataDir];
       const good = await finished(startCli(args, new Blob([csv])));
@@ -226,8 +226,8 @@ describe("import", () => {
       expect(good.out).toContain("timestamp must be Unix time in milliseconds; this looks like seconds");
       expect(good.out).toContain("standard input @ line 3");
       const bad = await finished(startCli(args, new Blob([csv.replace(",1,2,x", ",91,2,x")])));
-      expect(bad.code).toBe(1);
-      expect(bad.error).toContain('"standard input" has no row that can be used.');
+      expect(bad.code).toBe(2);
+      expect(bad.error).toContain('Nothing came in from "standard input": ');
     }));
 
   test("stops before it writes anything where rows are too old to be kept, and says what helps", () =>

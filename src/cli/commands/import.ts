@@ -25,7 +25,7 @@ import { expectNoNode } from "../node-directory.ts";
 import { openSettings, settingsFault } from "../open-settings.ts";
 import { importJson } from "../screen/import/json.ts";
 import { createImportScreen, type ImportScreen } from "../screen/import/screen.ts";
-import { retentionStopText } from "../screen/import/stop-text.ts";
+import { retentionStopText, uselessTexts } from "../screen/import/stop-text.ts";
 import { importSummary, speedsText, surveySummary } from "../screen/import/summary.ts";
 import { type ImportTargetOpen, openTarget, type TargetDependencies } from "./import-target.ts";
 
@@ -126,10 +126,13 @@ async function surveyOnly(run: Run): Promise<number> {
   else terminal.out(surveySummary(look.groups, tallies));
   for (const each of wrongSpeeds) screen.say(speedsText(each));
   for (const fault of faults) screen.say(`${fault}.`);
+  const useless = uselessTexts(look.groups, tallies);
+  for (const text of useless) screen.say(text);
   const edgeMs = retention.startMs(clock.nowMs());
   if (pointsBeforeEdge > 0 && command.shift !== "to_now")
     screen.say(retentionStopText({ points, pointsBeforeEdge, edgeMs }, retention));
-  return faults.length > 0 ? 1 : 0;
+  if (faults.length > 0) return 1;
+  return useless.length > 0 ? 2 : 0;
 }
 
 async function importAll(run: Run): Promise<number> {
@@ -242,12 +245,9 @@ function conclude(
     if (store !== null) screen.say("Give the same command again to go on from here.");
     return end.kind === "option_needed" ? 2 : 1;
   }
-  const useless = groups.filter(({ isOwn }, group) => {
-    const { accepted, duplicates, skips } = tallies[group]!;
-    const isRejected = skips.length > 0 && skips.every(({ reason }) => reason === "rejected");
-    return isOwn && isRejected && accepted + duplicates === 0;
-  });
-  for (const { label } of useless) screen.say(`"${label}" has no row that can be used.`);
+  const useless = uselessTexts(groups, tallies);
+  for (const text of useless) screen.say(text);
   const hasFaults = tallies.some(({ faults }) => faults > 0);
-  return hasFaults || useless.length > 0 || look.unread.failedCount > 0 ? 1 : 0;
+  if (hasFaults || look.unread.failedCount > 0) return 1;
+  return useless.length > 0 ? 2 : 0;
 }

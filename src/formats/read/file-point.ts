@@ -5,15 +5,18 @@ import type { PointDetails } from "../../clients/point.ts";
  * knows nothing of it, or says so by a sentinel.
  */
 export interface FilePoint {
-  /** Unix ms; null where the file has none that can be read, and then the point can't be used. */
+  /** Unix ms; null where the file has none, NaN where it has one that can't be read. */
   readonly timestampMs: number | null;
-  /** Degrees; null where the file has none that can be read. */
+  /** Degrees, null and NaN likewise. */
   readonly latitude: number | null;
   readonly longitude: number | null;
   /** What the file calls the device and the user, if anything; the operator may know better. */
   readonly device: string | null;
   readonly user: string | null;
+  /** A number that is there and can't be read is NaN. */
   readonly details: FileDetails;
+  /** Names of other details that are there and can't be read. */
+  readonly unreadable?: readonly string[];
   /** Whether this program wrote it. What others write at 0/0 knows no position, but a record may lie there. */
   readonly isRecord?: boolean;
 }
@@ -42,6 +45,8 @@ export interface PointSink {
 /** Why something in a file did not become a report, and what people read of it. */
 export const SKIP_REASONS = {
   no_time: "without time",
+  bad_time: "with a time that can't be read",
+  early_time: "with a time before March 1973, of a clock that was not set",
   no_position: "without position",
   bad_coordinates: "with bad coordinates",
   null_island: "at 0/0",
@@ -68,6 +73,7 @@ export type SkipReason = keyof typeof SKIP_REASONS;
 /** What is said of points that were taken, and what people read of it. */
 export const REMARKS = {
   same_time: "at the same millisecond as the point before, which they replace",
+  leap_second: "in a leap second, which Unix time lacks, taken as the last millisecond before",
   spread: "spread over the minute that is all their file tells",
   repeated_hour: "in the hour that a clock change repeats, taken as the first",
   skipped_hour: "in the hour that a clock change leaves out, moved forward",

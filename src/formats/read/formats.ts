@@ -7,6 +7,7 @@ import { overlandFile } from "./geojson/overland.ts";
 import { googleRecords } from "./google/records.ts";
 import { googleSemantic } from "./google/semantic.ts";
 import { googleTimeline, googleTimelineIos } from "./google/timeline.ts";
+import { googleTimelineEdits } from "./google/timeline-edits.ts";
 import { gpx } from "./gpx/gpx.ts";
 import { kml } from "./kml/kml.ts";
 import { nmea } from "./nmea/nmea.ts";
@@ -16,6 +17,7 @@ import { traccarPositions } from "./others/traccar-positions.ts";
 import { ownTracksMessages } from "./owntracks/messages.ts";
 import { ownTracksRecorder } from "./owntracks/recorder.ts";
 import { parquet } from "./parquet/parquet.ts";
+import { jsonTable } from "./table/json-table.ts";
 import { tcx } from "./tcx/tcx.ts";
 
 /** Every format of others, those first that are recognised most surely. */
@@ -29,6 +31,7 @@ export const FORMATS: readonly Format[] = [
   googleSemantic,
   googleTimeline,
   googleTimelineIos,
+  googleTimelineEdits,
   ownTracksMessages,
   overlandFile,
   traccarPositions,
@@ -39,5 +42,6 @@ export const FORMATS: readonly Format[] = [
   geojson,
   ownTracksRecorder,
   nmea,
+  jsonTable,
   csv,
 ];

@@ -62,8 +62,6 @@ describe("files without positions", () => {
         features: [{ type: "Feature", geometry: { type: "Point", coordinates: [13.4, 52.5] }, properties }],
       });
     for (const [kind, content, name] of [
-      ["Timeline edits", '{"timelineEdits": [{"deviceId": "1"}]}', "x"],
-      ["Timeline edits", "{}x", "Timeline Edits.json"],
       ["Tombstones.csv", "a,b,c\n1,2,3\n", "Tombstones.csv"],
       [
         "Maps reviews",

@@ -319,6 +319,7 @@ function importStateOf(draw: Draw): ImportState {
       duplicates: count(),
       skips: [{ reason: "no_time" as const, message: null, count: count(), places: [draw.text(20)] }],
       remarks: [["same_time", count()]] as const,
+      unreadable: [],
       leftOut: [["speed", count()]] as const,
       faults: count(),
       extent: null,

@@ -297,8 +297,8 @@ describe("an import that is interrupted", () => {
 
   test("leaves the state of a newer program alone, and a damaged one", async () => {
     for (const [text, what] of [
-      ['{"version":3}', "it has format version 3, and this program knows up to 2"],
-      ['{"version":2,"crc":1,"state":{}}', "its checksum is wrong"],
+      ['{"version":4}', "it has format version 4, and this program knows up to 3"],
+      ['{"version":3,"crc":1,"state":{}}', "its checksum is wrong"],
     ] as const) {
       const disk = createMemoryFiles();
       await disk.replace(STATE, new TextEncoder().encode(text));

@@ -11,7 +11,7 @@ export function importJson(
 ): string {
   const groups = look.groups.map(({ label, formatName, title, reason, files }, index) => {
     const tally = tallies[index]!;
-    const { points, accepted, duplicates, skips, remarks, leftOut, faults, extent } = tally;
+    const { points, accepted, duplicates, skips, remarks, leftOut, unreadable, faults, extent } = tally;
     return {
       file: label,
       files,
@@ -25,7 +25,8 @@ export function importJson(
       skipped: totalOf(skips),
       skips: skips.map(({ reason, message, count, places }) => ({ reason, message, count, places })),
       remarks: Object.fromEntries(remarks),
-      left_out: Object.fromEntries(leftOut),
+      left_out: Object.fromEntries(addedUp(leftOut, unreadable)),
+      left_out_unreadable: Object.fromEntries(unreadable),
       unreadable_files: faults,
       first: extent?.firstMs ?? null,
       last: extent?.lastMs ?? null,
@@ -43,4 +44,13 @@ export function importJson(
     left_alone: Object.fromEntries([...leftAlone].map(([kind, { count }]) => [kind, count])),
   };
   return `${JSON.stringify({ ...others, groups, ...unlike, wrong_speeds: wrongSpeeds ?? [] })}\n`;
+}
+
+/** How often each field was left out, for whichever reason. */
+function addedUp(
+  ...counts: readonly (readonly (readonly [string, number])[])[]
+): ReadonlyMap<string, number> {
+  const sums = new Map<string, number>();
+  for (const [name, count] of counts.flat()) sums.set(name, (sums.get(name) ?? 0) + count);
+  return sums;
 }

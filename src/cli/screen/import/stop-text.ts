@@ -1,6 +1,34 @@
+import type { SkipReason } from "../../../formats/read/file-point.ts";
+import type { FileGroup } from "../../../service/import/look.ts";
+import type { TallySoFar } from "../../../service/import/tally/tally.ts";
 import type { Retention } from "../../../time/retention.ts";
 import { formatCount } from "../counts.ts";
-import { dayText } from "./summary.ts";
+import { dayText, skipText, totalOf } from "./summary.ts";
+
+/** Reasons that the operator asked for, and things that are no positions anybody was at. */
+const NO_MISTAKES: readonly SkipReason[] = [
+  "out_of_range",
+  "too_old",
+  "derived",
+  "waypoint",
+  "route_point",
+  "no_location",
+];
+
+/** A sentence for each file of which nothing came in for one reason: like a missing zone, that ends with code 2. */
+export function uselessTexts(groups: readonly FileGroup[], tallies: readonly TallySoFar[]): string[] {
+  return groups.flatMap(({ label, files }, group) => {
+    const { points, skips } = tallies[group]!;
+    const mistakes = skips.filter(({ reason }) => !NO_MISTAKES.includes(reason));
+    const [first] = mistakes;
+    if (points > 0 || first === undefined || mistakes.some(({ reason }) => reason !== first.reason))
+      return [];
+    const what =
+      mistakes.length === 1 ? skipText(first) : `${formatCount(totalOf(mistakes))} that can't be used`;
+    const of = files === 1 ? `"${label}"` : `"${label}" and ${formatCount(files - 1)} more`;
+    return `Nothing came in from ${of}: ${what}, first ${first.places[0] ?? ""}.`;
+  });
+}
 
 /** What an import says that would lose points to the retention, and what can be done. */
 export function retentionStopText(

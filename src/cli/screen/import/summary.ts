@@ -73,13 +73,15 @@ function countCells(tally: TallySoFar): string[] {
   ];
 }
 
-function detailLines({ skips, remarks, leftOut, faults, extent }: TallySoFar): string[] {
+function detailLines({ skips, remarks, leftOut, unreadable, faults, extent }: TallySoFar): string[] {
   const lines: string[] = [];
   if (skips.length > 0) lines.push(`skipped: ${skips.map(skipText).join(" · ")}`);
   for (const skip of skips) lines.push(`  ${skipText(skip)}: ${placesText(skip.places)}`);
   for (const [remark, count] of remarks) lines.push(`${formatCount(count)} ${REMARKS[remark]}`);
   for (const [name, count] of leftOut)
     lines.push(`${formatCount(count)} without ${name}, which was out of bounds`);
+  for (const [name, count] of unreadable)
+    lines.push(`${formatCount(count)} without ${name}, which can't be read`);
   if (faults > 0) lines.push(`${countOf(faults, "file")} could not be read to the end`);
   if (extent !== null) lines.push(`${timesText(extent)}      ${deviceCountText(extent)}`);
   return lines;
@@ -97,7 +99,7 @@ function placesText(places: readonly string[]): string {
     .join(", ");
 }
 
-function skipText({ reason, message, count }: SkipCount): string {
+export function skipText({ reason, message, count }: SkipCount): string {
   return `${formatCount(count)} ${message ?? SKIP_REASONS[reason]}`;
 }
 

@@ -6,11 +6,12 @@ import type { PointSink, SkipReason } from "../file-point.ts";
 import type { ReadOptions } from "../format.ts";
 import { FormatError, HeaderError } from "../format-error.ts";
 import type { PushReader } from "../push-reader.ts";
+import { parseCellNumber } from "../table/cell-number.ts";
 import { type ColumnPlan, planColumns } from "../table/column-plan.ts";
 import { type RowRules, readRowPoint, type TableRow } from "../table/row-points.ts";
 import { createTableTimes } from "../time/patterned-times.ts";
-import { parseCellNumber } from "./cell-number.ts";
 import { type Dialect, dialectOf } from "./dialect.ts";
+import { findTableStart } from "./table-start.ts";
 
 /** No row is longer; what is, has lost a quote or its line ends. */
 const ROW_BYTES_MAX = 1024 * 1024;
@@ -26,7 +27,10 @@ interface Table {
 
 /** Finds the points of a CSV file in whichever dialect: what its columns hold follows from their names. */
 export class CsvPoints implements PushReader, TableRow {
-  readonly #csv = new CsvReader(null);
+  #csv = new CsvReader(null);
+  /** What has come before it is known where the header begins; null from then on. */
+  #head: Uint8Array | null = new Uint8Array(0);
+  #linesBefore = 0;
   readonly #sink: PointSink;
   readonly #options: ReadOptions;
   #table: Table | null = null;
@@ -39,18 +43,21 @@ export class CsvPoints implements PushReader, TableRow {
   }
 
   get place(): number {
-    return this.#csv.line;
+    return this.#linesBefore + this.#csv.line;
   }
 
   push(piece: Uint8Array): void {
-    const csv = this.#csv;
-    csv.push(piece);
+    if (this.#head === null) this.#csv.push(piece);
+    else this.#begin(Buffer.concat([this.#head, piece]), false);
     this.#readRows();
-    if (csv.waitingBytes > ROW_BYTES_MAX)
-      throw new FormatError(`line ${csv.nextLine} goes on for more than ${ROW_BYTES_MAX / 1024 / 1024} MiB`);
+    if (this.#csv.waitingBytes > ROW_BYTES_MAX) {
+      const line = this.#linesBefore + this.#csv.nextLine;
+      throw new FormatError(`line ${line} goes on for more than ${ROW_BYTES_MAX / 1024 / 1024} MiB`);
+    }
   }
 
   end(): void {
+    if (this.#head !== null) this.#begin(this.#head, true);
     this.#csv.end();
     this.#readRows();
     if (this.#table === null) throw new FormatError("it is empty: a header line is expected");
@@ -62,6 +69,16 @@ export class CsvPoints implements PushReader, TableRow {
       if (this.#table === null) this.#table = this.#readHeader();
       else this.#readRow(this.#table);
     }
+  }
+
+  /** Begins with the header as soon as it is known where that is. */
+  #begin(head: Uint8Array, isWhole: boolean): void {
+    const start = findTableStart(head, isWhole, this.#options.columns);
+    this.#head = start === null ? head : null;
+    if (start === null) return;
+    this.#linesBefore = start.linesBefore;
+    this.#csv = new CsvReader(start.delimiter);
+    this.#csv.push(head.subarray(start.at));
   }
 
   #readHeader(): Table {
@@ -98,20 +115,24 @@ export class CsvPoints implements PushReader, TableRow {
     return hasFix === false ? "no_fix" : null;
   }
 
-  numberAt(column: number): number {
+  numberAt(column: number): number | null {
     const { bytes, starts, ends } = this.#csv;
-    if (column >= this.#cells) return Number.NaN;
-    const number = parseDecimal(bytes, starts[column]!, ends[column]!);
+    const [start, end] = [starts[column]!, ends[column]!];
+    if (column >= this.#cells || start === end) return null;
+    const number = parseDecimal(bytes, start, end);
     if (!Number.isNaN(number)) return number;
-    return parseCellNumber(this.textAt(column) ?? "", this.#table!.commaIsDecimal);
+    const text = this.#csv.text(column);
+    return text?.trim() === "" ? null : parseCellNumber(text ?? "", this.#table!.commaIsDecimal);
   }
 
-  textAt(column: number): string | null {
+  textAt(column: number): string | null | undefined {
     if (column >= this.#cells) return null;
-    return this.#csv.text(column) || null;
+    const text = this.#csv.text(column);
+    return text === "" ? null : (text ?? undefined);
   }
 
-  timeAt(column: number): string | null {
-    return this.textAt(column);
+  timeAt(column: number): unknown {
+    const text = this.textAt(column);
+    return text === undefined ? Number.NaN : text;
   }
 }

@@ -1,10 +1,11 @@
 import { CsvReader } from "../../../lib/csv/csv-reader.ts";
-import { COMMA, SEMICOLON, TAB } from "../../../lib/csv/delimiter.ts";
+import { COMMA, type CsvDelimiter, SEMICOLON, TAB } from "../../../lib/csv/delimiter.ts";
 import type { Beginning, Format } from "../format.ts";
 import { readPieces } from "../push-reader.ts";
 import { findMeaning } from "../table/column-names.ts";
 import { CsvPoints } from "./csv-points.ts";
 import { dialectOf } from "./dialect.ts";
+import { findTableStart } from "./table-start.ts";
 
 /** Tables of anybody, with a header line. */
 export const csv: Format = {
@@ -22,6 +23,10 @@ const DELIMITERS: ReadonlyMap<number, string> = new Map([
   [TAB, "tabs"],
 ]);
 
+function delimiterName(delimiter: CsvDelimiter): string {
+  return DELIMITERS.get(delimiter) ?? `"${String.fromCharCode(delimiter)}"`;
+}
+
 /** Columns that a table of positions has at least: what is called otherwise the operator may say. */
 const COLUMNS_MIN = 3;
 
@@ -30,8 +35,10 @@ const COLUMNS_MIN = 3;
  * line below it.
  */
 function recognise({ bytes, isWhole, name }: Beginning): string | null {
-  const reader = new CsvReader(null);
-  reader.push(bytes);
+  const start = findTableStart(bytes, isWhole, new Map());
+  if (start === null) return null;
+  const reader = new CsvReader(start.delimiter);
+  reader.push(bytes.subarray(start.at));
   if (isWhole) reader.end();
   if (!reader.next() || reader.fault !== null || reader.fieldCount < COLUMNS_MIN) return null;
   const columnCount = reader.fieldCount;
@@ -45,5 +52,5 @@ function recognise({ bytes, isWhole, name }: Beginning): string | null {
     return `its header names ${known.join(", ")}${program === null ? "" : `, as ${program} does`}`;
   const saysTable = csv.extensions.some((extension) => name.endsWith(extension));
   if (!saysTable || !reader.next() || reader.fieldCount !== columnCount) return null;
-  return `its name, and lines of ${columnCount} cells between ${DELIMITERS.get(reader.delimiter!)}`;
+  return `its name, and lines of ${columnCount} cells between ${delimiterName(reader.delimiter!)}`;
 }

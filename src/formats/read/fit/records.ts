@@ -2,7 +2,7 @@ import FitParser from "fit-file-parser";
 import { knownDetails } from "../../../clients/reading/details.ts";
 import { isMembers, type Members, membersOf } from "../../../clients/reading/members.ts";
 import { metersPerSecond, type SpeedUnit } from "../../../clients/reading/speed.ts";
-import { readMagnitude, readNumber, readText } from "../../../clients/reading/values.ts";
+import { readMagnitudeOrNaN, readNumberOrNaN, readText } from "../../../clients/reading/values.ts";
 import type { FilePoint } from "../file-point.ts";
 import { FormatError } from "../format-error.ts";
 
@@ -48,18 +48,18 @@ const CLOCK_SET_MS = Date.UTC(2000, 0, 1);
 export function pointOfRecord(record: Members, device: string | null, speedUnit: SpeedUnit): FilePoint {
   const { timestamp } = record;
   const timestampMs = timestamp instanceof Date ? timestamp.getTime() : Number.NaN;
-  const speed = readMagnitude(record.enhanced_speed) ?? readMagnitude(record.speed);
-  const altitude = readNumber(record.enhanced_altitude) ?? readNumber(record.altitude);
+  const speed = readMagnitudeOrNaN(record.enhanced_speed) ?? readMagnitudeOrNaN(record.speed);
+  const altitude = readNumberOrNaN(record.enhanced_altitude) ?? readNumberOrNaN(record.altitude);
   return {
     timestampMs: timestampMs >= CLOCK_SET_MS ? timestampMs : null,
-    latitude: readNumber(record.position_lat),
-    longitude: readNumber(record.position_long),
+    latitude: readNumberOrNaN(record.position_lat),
+    longitude: readNumberOrNaN(record.position_long),
     device,
     user: null,
     details: knownDetails({
       altitude: altitude === null ? null : Math.round(altitude * 1000) / 1000, // Fifths, less 500 m.
       speed: speed === null ? null : metersPerSecond(speed, speedUnit),
-      horizontal_accuracy: readMagnitude(record.gps_accuracy),
+      horizontal_accuracy: readMagnitudeOrNaN(record.gps_accuracy),
     }),
   };
 }

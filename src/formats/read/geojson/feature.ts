@@ -1,5 +1,5 @@
 import { isMembers, type Members, membersOf } from "../../../clients/reading/members.ts";
-import { readNumber } from "../../../clients/reading/values.ts";
+import { readNumberOrNaN } from "../../../clients/reading/values.ts";
 import type { PointSink } from "../file-point.ts";
 import type { FileTimes } from "../time/file-times.ts";
 import { type Columns, columnsOf, columnsOfLine } from "./columns.ts";
@@ -82,8 +82,8 @@ function addPoint(coordinates: unknown, properties: Members, context: FeatureCon
   const [longitude, latitude, third, fourth] = listOf(coordinates);
   context.sink.add({
     timestampMs: context.times.readMs(firstTold(properties, ALIASES.time) ?? fourth),
-    latitude: readNumber(latitude),
-    longitude: readNumber(longitude),
+    latitude: readNumberOrNaN(latitude),
+    longitude: readNumberOrNaN(longitude),
     device: readNameOf(properties, ALIASES.device) ?? context.device,
     user: readNameOf(properties, ALIASES.user),
     details: readDetails(properties, third, context.dialect),

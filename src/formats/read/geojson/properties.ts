@@ -1,7 +1,7 @@
 import type { Members } from "../../../clients/reading/members.ts";
-import { metersPerSecond, readSpeed, type SpeedUnit } from "../../../clients/reading/speed.ts";
+import { metersPerSecond, readSpeedOrNaN, type SpeedUnit } from "../../../clients/reading/speed.ts";
 import { readBatteryStatus, readMovement } from "../../../clients/reading/states.ts";
-import { percentOf, readMagnitude, readNumber, readText } from "../../../clients/reading/values.ts";
+import { percentOf, readMagnitudeOrNaN, readNumberOrNaN, readText } from "../../../clients/reading/values.ts";
 import type { FileDetails } from "../file-point.ts";
 import { isOwn, readOwnTexts } from "./own-texts.ts";
 
@@ -46,17 +46,18 @@ export interface Dialect {
 /** Member by member rather than from a table: files have millions of Features. */
 export function readDetails(properties: Members, thirdCoordinate: unknown, dialect: Dialect): FileDetails {
   const details: FileDetails = {};
-  const accuracy = readMagnitude(firstTold(properties, ALIASES.accuracy));
+  const accuracy = readMagnitudeOrNaN(firstTold(properties, ALIASES.accuracy));
   if (accuracy !== null) details.horizontal_accuracy = accuracy;
-  const verticalAccuracy = readMagnitude(firstTold(properties, ALIASES.verticalAccuracy));
+  const verticalAccuracy = readMagnitudeOrNaN(firstTold(properties, ALIASES.verticalAccuracy));
   if (verticalAccuracy !== null) details.vertical_accuracy = verticalAccuracy;
-  const altitude = readNumber(firstTold(properties, ALIASES.altitude)) ?? readNumber(thirdCoordinate);
+  const altitude =
+    readNumberOrNaN(firstTold(properties, ALIASES.altitude)) ?? readNumberOrNaN(thirdCoordinate);
   if (altitude !== null) details.altitude = altitude;
   const speed = readSpeedMps(properties, dialect);
   if (speed !== null) details.speed = speed;
-  const bearing = readMagnitude(firstTold(properties, ALIASES.bearing));
+  const bearing = readMagnitudeOrNaN(firstTold(properties, ALIASES.bearing));
   if (bearing !== null) details.bearing = bearing;
-  const battery = readMagnitude(firstTold(properties, ALIASES.battery));
+  const battery = readMagnitudeOrNaN(firstTold(properties, ALIASES.battery));
   if (isOwn(properties)) {
     if (battery !== null) details.battery_level = battery;
     return Object.assign(details, readOwnTexts(properties));
@@ -71,8 +72,8 @@ export function readDetails(properties: Members, thirdCoordinate: unknown, diale
 
 function readSpeedMps(properties: Members, { speedUnit }: Dialect): number | null {
   const speed = firstTold(properties, ALIASES.speedMps);
-  if (speed === null) return readSpeed(firstTold(properties, ALIASES.speedKmh), "kmh");
-  const magnitude = readMagnitude(speed);
+  if (speed === null) return readSpeedOrNaN(firstTold(properties, ALIASES.speedKmh), "kmh");
+  const magnitude = readMagnitudeOrNaN(speed);
   if (magnitude === null) return null;
   return metersPerSecond(magnitude, speedUnit ?? (isOwnTracksSpeed(properties, speed) ? "kmh" : "mps"));
 }

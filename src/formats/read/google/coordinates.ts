@@ -1,4 +1,4 @@
-import { readNumber } from "../../../clients/reading/values.ts";
+import { readNumberOrNaN } from "../../../clients/reading/values.ts";
 
 /** A position as text tells it. */
 export interface Coordinates {
@@ -22,19 +22,20 @@ export function longitudeOfE7(value: unknown): number | null {
 }
 
 function degreesOfE7(value: unknown, degreesMax: number): number | null {
-  const units = readNumber(value);
+  const units = readNumberOrNaN(value);
   if (units === null) return null;
   const hasOverflowed = units > degreesMax * UNITS_PER_DEGREE;
   return (hasOverflowed ? units - UNSIGNED_RANGE : units) / UNITS_PER_DEGREE;
 }
 
-/** `52.52°, 13.40°`, `52.52,13.40` or `geo:52.52,13.40`, with an altitude behind it or none. */
+/** Reads `52.52°, 13.40°`, `52.52,13.40` or `geo:52.52,13.40`, with an altitude behind it or none. */
 export function readCoordinates(value: unknown): Coordinates {
-  if (typeof value !== "string") return NOWHERE;
-  const [latitude, longitude, altitude] = value.replace(/^\s*geo:|;.*$|°/gs, "").split(",", 3);
+  if (value === undefined || value === null || value === "") return NOWHERE;
+  const text = typeof value === "string" ? value : "";
+  const [latitude, longitude, altitude] = text.replace(/^\s*geo:|;.*$|°/gs, "").split(",", 3);
   return {
-    latitude: readNumber(latitude),
-    longitude: readNumber(longitude),
-    altitude: readNumber(altitude),
+    latitude: readNumberOrNaN(latitude) ?? Number.NaN,
+    longitude: readNumberOrNaN(longitude) ?? Number.NaN,
+    altitude: readNumberOrNaN(altitude),
   };
 }

@@ -1,7 +1,7 @@
 import type { PointDetails } from "../../../clients/point.ts";
 import type { Members } from "../../../clients/reading/members.ts";
-import { readSpeed, type SpeedUnit } from "../../../clients/reading/speed.ts";
-import { readMagnitude, readNumber, readText } from "../../../clients/reading/values.ts";
+import { readSpeedOrNaN, type SpeedUnit } from "../../../clients/reading/speed.ts";
+import { readMagnitudeOrNaN, readNumberOrNaN, readText } from "../../../clients/reading/values.ts";
 import type { FilePoint } from "../file-point.ts";
 import type { Format, ReadOptions } from "../format.ts";
 import { firstThings, haveAny } from "../json/first-things.ts";
@@ -46,20 +46,20 @@ function pointOf(location: Members, times: FileTimes, { speedUnit, beside }: Rea
 /** Member by member rather than from a table: files have tens of millions of positions. */
 function readDetails(location: Members, speedUnit: SpeedUnit): PointDetails {
   const details: PointDetails = {};
-  const accuracy = readMagnitude(location.accuracy);
+  const accuracy = readMagnitudeOrNaN(location.accuracy);
   if (accuracy !== null) details.horizontal_accuracy = accuracy;
-  const verticalAccuracy = readMagnitude(location.verticalAccuracy);
+  const verticalAccuracy = readMagnitudeOrNaN(location.verticalAccuracy);
   if (verticalAccuracy !== null) details.vertical_accuracy = verticalAccuracy;
-  const altitude = readNumber(location.altitude);
+  const altitude = readNumberOrNaN(location.altitude);
   if (altitude !== null) details.altitude = altitude;
-  const speed = readSpeed(location.velocity, speedUnit);
+  const speed = readSpeedOrNaN(location.velocity, speedUnit);
   if (speed !== null) details.speed = speed;
-  const bearing = readMagnitude(location.heading);
+  const bearing = readMagnitudeOrNaN(location.heading);
   if (bearing !== null) details.bearing = bearing;
   return details;
 }
 
 /** Phones that report to one account interleave, so each is a device of its own. */
-function deviceOfTag(tag: string | null, names: ReadonlyMap<string, string>): string {
+export function deviceOfTag(tag: string | null, names: ReadonlyMap<string, string>): string {
   return tag === null ? "google" : (names.get(tag) ?? `google-${tag}`);
 }

@@ -1,5 +1,5 @@
 import { isMembers, type Members, membersOf } from "../../../clients/reading/members.ts";
-import { readMagnitude } from "../../../clients/reading/values.ts";
+import { readMagnitudeOrNaN } from "../../../clients/reading/values.ts";
 import type { PointSink } from "../file-point.ts";
 import type { Format } from "../format.ts";
 import { firstThings, haveAny } from "../json/first-things.ts";
@@ -68,7 +68,7 @@ class TimelineObject {
   #readPath(object: Members): void {
     for (const point of listIn(object.simplifiedRawPath, "points")) {
       const { latE7, lngE7, timestamp, timestampMs, accuracyMeters } = membersOf(point);
-      this.#add(latE7, lngE7, timestamp ?? timestampMs, readMagnitude(accuracyMeters));
+      this.#add(latE7, lngE7, timestamp ?? timestampMs, readMagnitudeOrNaN(accuracyMeters));
     }
   }
 

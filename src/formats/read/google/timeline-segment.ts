@@ -1,5 +1,5 @@
 import { isMembers, type Members, membersOf } from "../../../clients/reading/members.ts";
-import { readNumber } from "../../../clients/reading/values.ts";
+import { readNumberOrNaN } from "../../../clients/reading/values.ts";
 import type { PointSink } from "../file-point.ts";
 import type { FileTimes } from "../time/file-times.ts";
 import { type Coordinates, readCoordinates } from "./coordinates.ts";
@@ -15,7 +15,7 @@ const MS_PER_MINUTE = 60_000;
  */
 export function readSegment(segment: Members, times: FileTimes, sink: PointSink): void {
   const { startTime, endTime, timelinePath, visit, activity } = segment;
-  if (Array.isArray(timelinePath)) readPath(timelinePath, startTime, times, sink);
+  if (Array.isArray(timelinePath)) readPath(timelinePath, segment, times, sink);
   else if (isMembers(visit)) {
     const place = placeOf(membersOf(visit.topCandidate).placeLocation);
     addPlace(place, times.readMs(startTime), sink);
@@ -26,13 +26,21 @@ export function readSegment(segment: Members, times: FileTimes, sink: PointSink)
   } else sink.skip("no_location");
 }
 
-function readPath(path: readonly unknown[], startTime: unknown, times: FileTimes, sink: PointSink): void {
+function readPath(
+  path: readonly unknown[],
+  { startTime, endTime }: Members,
+  times: FileTimes,
+  sink: PointSink,
+): void {
   const points = path.map(membersOf);
   const minutes = points.map((point) => (point.time === undefined ? minutesOf(point) : null));
   const countByMinute = new Map<number, number>();
   for (const minute of minutes)
     if (minute !== null) countByMinute.set(minute, (countByMinute.get(minute) ?? 0) + 1);
   const seenByMinute = new Map<number, number>();
+  const hasMinutes = countByMinute.size > 0;
+  const startMs = hasMinutes ? times.readMs(startTime) : null;
+  const lengthMinutes = hasMinutes ? minutesBetween(startMs, times.readMs(endTime)) : 0;
   for (const [index, point] of points.entries()) {
     const minute = minutes[index]!;
     const place = placeOf(point.point);
@@ -40,7 +48,10 @@ function readPath(path: readonly unknown[], startTime: unknown, times: FileTimes
       addPlace(place, times.readMs(point.time), sink);
       continue;
     }
-    const startMs = times.readMs(startTime);
+    if (Number.isNaN(minute) || minute > lengthMinutes) {
+      sink.skip("bad_time");
+      continue;
+    }
     const count = countByMinute.get(minute)!;
     const seen = seenByMinute.get(minute) ?? 0;
     seenByMinute.set(minute, seen + 1);
@@ -50,9 +61,16 @@ function readPath(path: readonly unknown[], startTime: unknown, times: FileTimes
   }
 }
 
-/** Minutes behind the start of the segment; the start itself where they are missing or lie before it. */
+/** Minutes behind the start of the segment, the start itself where they are missing; NaN where they can't be that. */
 function minutesOf(point: Members): number {
-  return Math.max(0, readNumber(point.durationMinutesOffsetFromStartTime) ?? 0);
+  const minutes = readNumberOrNaN(point.durationMinutesOffsetFromStartTime) ?? 0;
+  return minutes < 0 ? Number.NaN : minutes;
+}
+
+/** How long a segment is, in whole minutes, since points tell no others; without end where nobody knows. */
+function minutesBetween(startMs: number | null, endMs: number | null): number {
+  const minutes = Math.ceil(((endMs ?? Number.NaN) - (startMs ?? Number.NaN)) / MS_PER_MINUTE);
+  return Number.isNaN(minutes) ? Number.POSITIVE_INFINITY : minutes;
 }
 
 function placeOf(value: unknown): Coordinates {

@@ -1,7 +1,7 @@
 import { knownDetails } from "../../../clients/reading/details.ts";
 import { isMembers, type Members } from "../../../clients/reading/members.ts";
-import { readSpeed } from "../../../clients/reading/speed.ts";
-import { readMagnitude, readNumber } from "../../../clients/reading/values.ts";
+import { readSpeedOrNaN } from "../../../clients/reading/speed.ts";
+import { readMagnitudeOrNaN, readNumberOrNaN } from "../../../clients/reading/values.ts";
 import type { FilePoint, PointSink } from "../file-point.ts";
 import type { Format, ReadOptions } from "../format.ts";
 import { firstThings, haveAny } from "../json/first-things.ts";
@@ -51,9 +51,9 @@ function pointOf(position: Members, times: FileTimes, { speedUnit }: ReadOptions
     device: TIMELINE_DEVICE,
     user: null,
     details: knownDetails({
-      horizontal_accuracy: readMagnitude(position.accuracyMeters),
-      altitude: readNumber(position.altitudeMeters) ?? altitude,
-      speed: readSpeed(position.speedMetersPerSecond, speedUnit ?? "mps"),
+      horizontal_accuracy: readMagnitudeOrNaN(position.accuracyMeters),
+      altitude: readNumberOrNaN(position.altitudeMeters) ?? altitude,
+      speed: readSpeedOrNaN(position.speedMetersPerSecond, speedUnit ?? "mps"),
     }),
   };
 }

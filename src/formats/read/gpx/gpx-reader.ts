@@ -1,6 +1,6 @@
 import type { PointDetails } from "../../../clients/point.ts";
-import { readSpeed, type SpeedUnit } from "../../../clients/reading/speed.ts";
-import { readMagnitude, readNumber } from "../../../clients/reading/values.ts";
+import { readSpeedOrNaN, type SpeedUnit } from "../../../clients/reading/speed.ts";
+import { readMagnitudeOrNaN, readNumberOrNaN } from "../../../clients/reading/values.ts";
 import { UTC } from "../../../time/zone.ts";
 import type { PointSink } from "../file-point.ts";
 import type { ReadOptions } from "../format.ts";
@@ -115,8 +115,8 @@ export class GpxReader implements PushReader, XmlElements {
   #addPoint(): void {
     this.#sink.add({
       timestampMs: this.#times.readMs(this.#texts.get("time")),
-      latitude: readNumber(this.#attributes.lat),
-      longitude: readNumber(this.#attributes.lon),
+      latitude: readNumberOrNaN(this.#attributes.lat),
+      longitude: readNumberOrNaN(this.#attributes.lon),
       device: this.#point === "trkpt" ? this.#device : null,
       user: null,
       details: this.#details(),
@@ -128,17 +128,17 @@ export class GpxReader implements PushReader, XmlElements {
   #details(): PointDetails {
     const texts = this.#texts;
     const details: PointDetails = {};
-    const altitude = readNumber(texts.get("ele"));
+    const altitude = readNumberOrNaN(texts.get("ele"));
     if (altitude !== null) details.altitude = altitude;
-    const speed = readSpeed(texts.get("speed"), this.#speedUnit);
+    const speed = readSpeedOrNaN(texts.get("speed"), this.#speedUnit);
     if (speed !== null) details.speed = speed;
     // OsmAnd's heading is where the phone looks to, its bearing where it goes.
-    const bearing = readMagnitude(texts.get("course") ?? texts.get("bearing") ?? texts.get("heading"));
+    const bearing = readMagnitudeOrNaN(texts.get("course") ?? texts.get("bearing") ?? texts.get("heading"));
     if (bearing !== null) details.bearing = bearing;
     const metersOfHdop = this.#isOsmAnd ? texts.get("hdop") : undefined;
-    const accuracy = readMagnitude(texts.get("hAcc") ?? texts.get("accuracy") ?? metersOfHdop);
+    const accuracy = readMagnitudeOrNaN(texts.get("hAcc") ?? texts.get("accuracy") ?? metersOfHdop);
     if (accuracy !== null) details.horizontal_accuracy = accuracy;
-    const verticalAccuracy = readMagnitude(texts.get("vAcc"));
+    const verticalAccuracy = readMagnitudeOrNaN(texts.get("vAcc"));
     if (verticalAccuracy !== null) details.vertical_accuracy = verticalAccuracy;
     return details;
   }

@@ -12,12 +12,25 @@ export const LINE = 7;
 export const REASON = 8;
 const COLUMNS = 9;
 
+/** A value as it is held: NaN where there is none, infinite where there is one that can't be read. */
+export function heldValue(value: number | null): number {
+  if (value === null) return Number.NaN;
+  return Number.isNaN(value) ? Number.POSITIVE_INFINITY : value;
+}
+
+/** A value that is held, as points have it. */
+export function valueOfHeld(held: number): number | null {
+  if (Number.isNaN(held)) return null;
+  return held === Number.POSITIVE_INFINITY ? Number.NaN : held;
+}
+
 const BLOCK_BITS = 12;
 const BLOCK_POINTS = 1 << BLOCK_BITS;
 
 /**
  * Points of a file whose parts come one after the other, as all times before all places: in the order of the file, by
- * numbers from 0 on, from the oldest that was not taken away. What is not known of a point is NaN.
+ * numbers from 0 on, from the oldest that was not taken away. Values are held as
+ * `heldValue` says.
  */
 export class HeldPoints {
   readonly #blocks: Float64Array[] = [];

@@ -12,6 +12,7 @@ import {
   REASON,
   SPEED,
   TIME,
+  valueOfHeld,
 } from "./held-points.ts";
 
 const REASONS = ["untimed_line", "no_location"] as const satisfies readonly SkipReason[];
@@ -145,17 +146,13 @@ export class KmlPoints {
 
 function filePointOf(held: HeldPoints, point: number): FilePoint {
   return {
-    timestampMs: known(held.get(point, TIME)),
-    latitude: known(held.get(point, LATITUDE)),
-    longitude: known(held.get(point, LONGITUDE)),
+    timestampMs: valueOfHeld(held.get(point, TIME)),
+    latitude: valueOfHeld(held.get(point, LATITUDE)),
+    longitude: valueOfHeld(held.get(point, LONGITUDE)),
     device: null,
     user: null,
     details: detailsOf(held, point),
   };
-}
-
-function known(value: number): number | null {
-  return Number.isNaN(value) ? null : value;
 }
 
 const DETAILS = [
@@ -168,8 +165,8 @@ const DETAILS = [
 function detailsOf(held: HeldPoints, point: number): PointDetails {
   const details: PointDetails = {};
   for (const [name, column] of DETAILS) {
-    const value = held.get(point, column);
-    if (!Number.isNaN(value)) details[name] = value;
+    const value = valueOfHeld(held.get(point, column));
+    if (value !== null) details[name] = value;
   }
   return details;
 }

@@ -1,12 +1,12 @@
-import { readSpeed, type SpeedUnit } from "../../../clients/reading/speed.ts";
-import { readMagnitude, readNumber } from "../../../clients/reading/values.ts";
+import { readSpeedOrNaN, type SpeedUnit } from "../../../clients/reading/speed.ts";
+import { readMagnitudeOrNaN, readNumberOrNaN } from "../../../clients/reading/values.ts";
 import { UTC } from "../../../time/zone.ts";
 import type { PointSink } from "../file-point.ts";
 import type { ReadOptions } from "../format.ts";
 import { createFileTimes, type FileTimes } from "../time/file-times.ts";
 import type { Attributes } from "../xml/start-tag.ts";
 import { type XmlElements, XmlReader } from "../xml/xml-reader.ts";
-import { ACCURACY, ALTITUDE, BEARING, LATITUDE, LONGITUDE, SPEED, TIME } from "./held-points.ts";
+import { ACCURACY, ALTITUDE, BEARING, heldValue, LATITUDE, LONGITUDE, SPEED, TIME } from "./held-points.ts";
 import { KmlPoints } from "./kml-points.ts";
 
 /** Arrays beside a track, by the names that writers agree on. */
@@ -133,15 +133,15 @@ export class KmlReader implements XmlElements {
   /** One without text keeps its number, so that those behind it find theirs. */
   #endWhen(text: string): void {
     if (!this.#isInTrack && !this.#isInTimeStamp) return;
-    const timestampMs = this.#times.readMs(text) ?? Number.NaN;
+    const timestampMs = heldValue(this.#times.readMs(text));
     if (this.#isInTrack) this.points.set(this.points.nextTime(this.#xml.line), TIME, timestampMs);
     else this.points.setPlacemarkTime(timestampMs);
   }
 
   #locate(point: number, [longitude, latitude, altitude]: readonly string[]): void {
-    this.points.set(point, LONGITUDE, readNumber(longitude) ?? Number.NaN);
-    this.points.set(point, LATITUDE, readNumber(latitude) ?? Number.NaN);
-    this.points.set(point, ALTITUDE, this.#altitudeOf(readNumber(altitude) ?? Number.NaN));
+    this.points.set(point, LONGITUDE, heldValue(readNumberOrNaN(longitude)));
+    this.points.set(point, LATITUDE, heldValue(readNumberOrNaN(latitude)));
+    this.points.set(point, ALTITUDE, this.#altitudeOf(heldValue(readNumberOrNaN(altitude))));
   }
 
   #altitudeOf(meters: number): number {
@@ -151,8 +151,8 @@ export class KmlReader implements XmlElements {
 
   #endValue(text: string): void {
     if (this.#column === null) return;
-    const value = this.#column === SPEED ? readSpeed(text, this.#speedUnit) : readMagnitude(text);
-    if (value !== null) this.points.setOfTrack(this.#valueIndex, this.#column, value);
+    const value = this.#column === SPEED ? readSpeedOrNaN(text, this.#speedUnit) : readMagnitudeOrNaN(text);
+    if (value !== null) this.points.setOfTrack(this.#valueIndex, this.#column, heldValue(value));
     this.#valueIndex++;
   }
 

@@ -24,11 +24,6 @@ export const GOOGLE_FILES: readonly Telltale[] = [
     tells: ({ text }) => /^\{[^[]*"(deviceSettings|gaiaId)"\s*:/.test(text),
   },
   {
-    kind: "Timeline edits",
-    answer: "has what was edited in Timeline, no history",
-    tells: ({ name, text }) => name === "timeline edits.json" || /^\{\s*"timelineEdits"\s*:/.test(text),
-  },
-  {
     kind: "Tombstones.csv",
     answer: "has what was deleted from Timeline, no history",
     tells: ({ name }) => name === "tombstones.csv",

@@ -1,8 +1,8 @@
 import { knownDetails } from "../../../clients/reading/details.ts";
 import type { Members } from "../../../clients/reading/members.ts";
-import { readSpeed } from "../../../clients/reading/speed.ts";
+import { readSpeedOrNaN } from "../../../clients/reading/speed.ts";
 import { readBatteryStatus } from "../../../clients/reading/states.ts";
-import { readMagnitude, readNumber, readText } from "../../../clients/reading/values.ts";
+import { readMagnitudeOrNaN, readNumberOrNaN, readText } from "../../../clients/reading/values.ts";
 import type { FilePoint, PointSink } from "../file-point.ts";
 import type { Format, ReadOptions } from "../format.ts";
 import { firstThings, haveAny } from "../json/first-things.ts";
@@ -59,17 +59,17 @@ function pointOf(point: Members, timestampMs: number | null, { speedUnit }: Read
   const [longitude, latitude] = lonLatOf(point);
   return {
     timestampMs,
-    latitude: readNumber(latitude),
-    longitude: readNumber(longitude),
+    latitude: readNumberOrNaN(latitude),
+    longitude: readNumberOrNaN(longitude),
     device: readText(point.tracker_id),
     user: null,
     details: knownDetails({
-      horizontal_accuracy: readMagnitude(point.accuracy),
-      vertical_accuracy: readMagnitude(point.vertical_accuracy),
-      altitude: readNumber(point.altitude),
-      speed: readSpeed(point.velocity, speedUnit ?? "mps"),
-      bearing: readMagnitude(point.course),
-      battery_level: readMagnitude(point.battery),
+      horizontal_accuracy: readMagnitudeOrNaN(point.accuracy),
+      vertical_accuracy: readMagnitudeOrNaN(point.vertical_accuracy),
+      altitude: readNumberOrNaN(point.altitude),
+      speed: readSpeedOrNaN(point.velocity, speedUnit ?? "mps"),
+      bearing: readMagnitudeOrNaN(point.course),
+      battery_level: readMagnitudeOrNaN(point.battery),
       battery_status: readBatteryStatus(point.battery_status),
     }),
   };
@@ -78,9 +78,10 @@ function pointOf(point: Members, timestampMs: number | null, { speedUnit }: Read
 /** Columns of their own, or PostGIS' `POINT (13.4 52.5)`, whichever the version wrote. */
 function lonLatOf({ longitude, latitude, lonlat }: Members): readonly unknown[] {
   if ((longitude ?? null) !== null && (latitude ?? null) !== null) return [longitude, latitude];
+  if ((lonlat ?? null) === null) return [longitude, latitude];
   const isShort = typeof lonlat === "string" && lonlat.length <= POINT_CHARACTERS_MAX;
   const [, lon, lat] = (isShort && POINT.exec(lonlat)) || [];
-  return [lon, lat];
+  return [lon ?? Number.NaN, lat ?? Number.NaN];
 }
 
 /** The expression tries blanks again and again, so a text of a mebibyte would take it hours. */

@@ -1,4 +1,4 @@
-import { readNumber } from "../../../clients/reading/values.ts";
+import { readNumberOrNaN } from "../../../clients/reading/values.ts";
 import type { Format } from "../format.ts";
 import { firstThings } from "../json/first-things.ts";
 import { readObjects } from "../json/read-cuts.ts";
@@ -21,8 +21,8 @@ export const polarsteps: Format = {
     return readObjects(content, sink, { lists: ["locations"] }, ({ lat, lon, time }) =>
       sink.add({
         timestampMs: times.readMs(time),
-        latitude: readNumber(lat),
-        longitude: readNumber(lon),
+        latitude: readNumberOrNaN(lat),
+        longitude: readNumberOrNaN(lon),
         device: null,
         user: null,
         details: {},

@@ -1,5 +1,5 @@
 import type { Members } from "../../../clients/reading/members.ts";
-import { readNumber, readText } from "../../../clients/reading/values.ts";
+import { readNumberOrNaN, readText } from "../../../clients/reading/values.ts";
 import { readPositionDetails } from "../../../clients/traccar/position.ts";
 import type { Format } from "../format.ts";
 import { firstThings, haveAny } from "../json/first-things.ts";
@@ -24,8 +24,8 @@ export const traccarPositions: Format = {
       if (position.valid === false) return sink.skip("no_fix");
       sink.add({
         timestampMs: times.readMs(position.fixTime),
-        latitude: readNumber(position.latitude),
-        longitude: readNumber(position.longitude),
+        latitude: readNumberOrNaN(position.latitude),
+        longitude: readNumberOrNaN(position.longitude),
         device: readText(position.deviceId),
         user: null,
         details: readPositionDetails(position, speedUnit),

@@ -1,5 +1,6 @@
 import type { Rows } from "../../../duckdb/database.ts";
 import { REPORT_FIELDS } from "../../../model/location-fields.ts";
+import { parseCellNumber } from "../table/cell-number.ts";
 import { findMeaning } from "../table/column-names.ts";
 import { type ColumnPlan, planColumns } from "../table/column-plan.ts";
 import type { TableRow } from "../table/row-points.ts";
@@ -24,6 +25,7 @@ export interface ParquetPlan {
 
 export interface RowCursor extends TableRow {
   at: number;
+  textAt(column: number): string | null;
 }
 
 /** The name by which a column is called in statements, whatever its file calls it. */
@@ -56,8 +58,13 @@ export function planParquet(
   };
   want(plan.timestamp, isText(columns[plan.timestamp]!) || plan.date !== null ? "text" : "number");
   for (const index of [plan.date, plan.device?.index, plan.user?.index]) want(index, "text");
-  for (const index of [plan.latitude, plan.longitude]) want(index, "number");
-  for (const { index, type } of plan.details) want(index, type === "number" ? "number" : "text");
+  // Numbers that are kept as texts are read here, where those that can't be are noticed.
+  const wantNumber = (index: number) => want(index, columns[index]?.type === "VARCHAR" ? "text" : "number");
+  for (const index of [plan.latitude, plan.longitude]) wantNumber(index);
+  for (const { index, type } of plan.details) {
+    if (type === "number") wantNumber(index);
+    else want(index, "text");
+  }
   if (usesShape) wanted.set(geometry, "shape");
   const selected = [...wanted];
   const isOurs =
@@ -113,16 +120,21 @@ function createCursor(
   return {
     at: 0,
     numberAt(column) {
-      const known = numbers.get(column);
-      if (known !== undefined || shape === null) return known?.[this.at] ?? Number.NaN;
-      const point = parseWkbPoint(texts.get(shape.geometry)?.[this.at] ?? null);
-      return (column === shape.latitude ? point?.latitude : point?.longitude) ?? Number.NaN;
+      const number = numbers.get(column)?.[this.at];
+      if (number !== undefined) return Number.isNaN(number) ? null : number;
+      const text = this.textAt(column);
+      if (text !== null) return text.trim() === "" ? null : parseCellNumber(text, false);
+      const point = shape === null ? null : parseWkbPoint(texts.get(shape.geometry)?.[this.at] ?? null);
+      const degrees = column === shape?.latitude ? point?.latitude : point?.longitude;
+      return degrees === undefined || Number.isNaN(degrees) ? null : degrees; // Empty points have NaN.
     },
     textAt(column) {
       return texts.get(column)?.[this.at] ?? null;
     },
     timeAt(column) {
-      return numbers.get(column)?.[this.at] ?? this.textAt(column);
+      const number = numbers.get(column)?.[this.at];
+      if (number === undefined) return this.textAt(column);
+      return Number.isNaN(number) ? null : number;
     },
   };
 }

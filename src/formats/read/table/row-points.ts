@@ -6,10 +6,10 @@ import type { ColumnPlan, DetailColumn, NameColumn } from "./column-plan.ts";
 
 /** One row of somebody's table, by column. */
 export interface TableRow {
-  /** NaN where the cell holds no number. */
-  numberAt(column: number): number;
-  /** Null where the cell is empty. */
-  textAt(column: number): string | null;
+  /** Null where the cell is empty, NaN where it holds no number. */
+  numberAt(column: number): number | null;
+  /** Null where the cell is empty, undefined where it holds no text. */
+  textAt(column: number): string | null | undefined;
   /** What the time is read from. */
   timeAt(column: number): unknown;
 }
@@ -32,21 +32,22 @@ export function readRowPoint(row: TableRow, plan: ColumnPlan, rules: RowRules): 
   const timestampMs = rules.readMs(readTime(row, plan));
   const latitude = row.numberAt(plan.latitude);
   const longitude = row.numberAt(plan.longitude);
-  const scale = plan.isE7 || isE7(latitude, longitude) ? E7 : 1;
-  return {
+  const scale = plan.isE7 || isE7(latitude ?? Number.NaN, longitude ?? Number.NaN) ? E7 : 1;
+  const point = {
     timestampMs,
-    latitude: Number.isNaN(latitude) ? null : latitude / scale,
-    longitude: Number.isNaN(longitude) ? null : longitude / scale,
+    latitude: latitude === null ? null : latitude / scale,
+    longitude: longitude === null ? null : longitude / scale,
     device: nameAt(row, plan.device),
     user: userAt(row, plan.user),
-    details: readDetails(row, plan.details, rules),
   };
+  const { details, unreadable } = readDetails(row, plan.details, rules);
+  return unreadable.length === 0 ? { ...point, details } : { ...point, details, unreadable };
 }
 
 function readTime(row: TableRow, { timestamp, date }: ColumnPlan): unknown {
-  return date === null
-    ? row.timeAt(timestamp)
-    : `${row.textAt(date)?.trim()} ${row.textAt(timestamp)?.trim()}`;
+  if (date === null) return row.timeAt(timestamp);
+  const [day, time] = [row.textAt(date), row.textAt(timestamp)];
+  return day === null && time === null ? null : `${day?.trim()} ${time?.trim()}`;
 }
 
 /** Where columns don't say it, both must be whole and one too large for degrees. */
@@ -58,8 +59,12 @@ function isE7(latitude: number, longitude: number): boolean {
 function nameAt(row: TableRow, column: NameColumn | null): string | null {
   if (column === null) return null;
   const name = row.textAt(column.index);
+  if (name === undefined) return UNREADABLE_NAME;
   return (column.isOurs ? name : name?.trim()) || null;
 }
+
+/** No device or user can be called so, and none shall take the place of one whose name can't be read. */
+const UNREADABLE_NAME = "\0";
 
 /** We write so that nobody had the device. */
 function userAt(row: TableRow, column: NameColumn | null): string | null {
@@ -67,24 +72,38 @@ function userAt(row: TableRow, column: NameColumn | null): string | null {
   return user === ANONYMOUS ? null : user;
 }
 
-function readDetails(row: TableRow, columns: readonly DetailColumn[], rules: RowRules): FileDetails {
+function readDetails(
+  row: TableRow,
+  columns: readonly DetailColumn[],
+  rules: RowRules,
+): { readonly details: FileDetails; readonly unreadable: readonly string[] } {
   const details: Record<string, number | string | boolean> = {};
+  const unreadable: string[] = [];
   for (const column of columns) {
     const value = readDetail(row, column, rules);
-    if (value !== null) details[column.field] = value;
+    if (value === undefined) unreadable.push(column.field);
+    else if (value !== null) details[column.field] = value;
   }
-  return details;
+  return { details, unreadable };
 }
+
+/** Null where there is none, undefined where there is one that can't be read. */
 
 function readDetail(
   row: TableRow,
   { index, type, minimum, isSpeed, speedUnit, isBattery }: DetailColumn,
   rules: RowRules,
-): number | string | boolean | null {
-  if (type === "string") return row.textAt(index);
-  if (type === "boolean") return readBoolean(row.textAt(index)?.trim().toLowerCase());
+): number | string | boolean | null | undefined {
+  if (type !== "number") {
+    const text = row.textAt(index);
+    if (text === null || text === undefined || type === "string") return text;
+    const word = text.trim().toLowerCase();
+    return word === "" ? null : (readBoolean(word) ?? undefined);
+  }
   const value = row.numberAt(index);
-  if (!(value >= minimum)) return null; // Below zero programs say that they don't know.
+  if (value === null) return null;
+  if (Number.isNaN(value)) return undefined;
+  if (minimum === 0 && value < 0) return null; // Programs say so that they don't know.
   if (isSpeed) return metersPerSecond(value, rules.saidSpeedUnit ?? speedUnit ?? rules.speedUnit);
   return isBattery && value < 1 ? percentOf(value) : value;
 }

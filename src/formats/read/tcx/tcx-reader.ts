@@ -1,6 +1,6 @@
 import type { PointDetails } from "../../../clients/point.ts";
-import { readSpeed, type SpeedUnit } from "../../../clients/reading/speed.ts";
-import { readNumber } from "../../../clients/reading/values.ts";
+import { readSpeedOrNaN, type SpeedUnit } from "../../../clients/reading/speed.ts";
+import { readNumberOrNaN } from "../../../clients/reading/values.ts";
 import { UTC } from "../../../time/zone.ts";
 import type { PointSink } from "../file-point.ts";
 import type { ReadOptions } from "../format.ts";
@@ -70,15 +70,15 @@ export class TcxReader implements PushReader, XmlElements {
   #addPoint(): void {
     const texts = this.#texts;
     const details: PointDetails = {};
-    const altitude = readNumber(texts.get("AltitudeMeters"));
+    const altitude = readNumberOrNaN(texts.get("AltitudeMeters"));
     if (altitude !== null) details.altitude = altitude;
-    const speed = readSpeed(texts.get("Speed"), this.#speedUnit);
+    const speed = readSpeedOrNaN(texts.get("Speed"), this.#speedUnit);
     if (speed !== null) details.speed = speed;
     this.#isInPoint = false;
     this.#sink.add({
       timestampMs: this.#times.readMs(texts.get("Time")),
-      latitude: readNumber(texts.get("LatitudeDegrees")),
-      longitude: readNumber(texts.get("LongitudeDegrees")),
+      latitude: readNumberOrNaN(texts.get("LatitudeDegrees")),
+      longitude: readNumberOrNaN(texts.get("LongitudeDegrees")),
       device: this.#device(),
       user: null,
       details,

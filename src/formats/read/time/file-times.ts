@@ -1,5 +1,5 @@
 import { MILLISECONDS_BELOW, SECONDS_BELOW } from "../../../clients/reading/time.ts";
-import { readNumber } from "../../../clients/reading/values.ts";
+import { readNumberOrNaN } from "../../../clients/reading/values.ts";
 import type { Zone } from "../../../time/zone.ts";
 import type { PointSink } from "../file-point.ts";
 import { ZoneNeededError } from "../format-error.ts";
@@ -9,11 +9,19 @@ import { parseIsoTime, type WrittenTime } from "./iso-time.ts";
 /** Reads the times of one file. */
 export interface FileTimes {
   /**
-   * Unix ms, whole, of a number, its text or ISO 8601; null where it is no time, as a date without one, or lies before
-   * 1970. What was done to a time that clocks show twice or never is noted for the point that comes next. Throws a
-   * `ZoneNeededError` at a time without zone where nobody said which.
+   * Unix ms, whole, of a number, its text or a date and time as `parseIsoTime` reads them; null where there is none,
+   * NaN where it can't be read, as a date without a time. What was done to a time that clocks show twice or never is
+   * noted for the point that comes next. Throws a `ZoneNeededError` at a time without zone where nobody said which.
    */
   readMs(value: unknown): number | null;
+}
+
+/** Of `yyyymmddhhmmss` as one number those of the date. */
+const DATE_DIGITS = 8;
+
+/** Milliseconds as large as the years from 1970 to 2200 are of the years from 2594 on. */
+function isCalendar(number: number): boolean {
+  return number >= 19_700_101_000_000 && number < 22_000_000_000_000 && Number.isInteger(number);
 }
 
 /** Numbers from milliseconds' bound up to this are microseconds. */
@@ -25,19 +33,23 @@ const MICROSECONDS_BELOW = 1e17;
  */
 export function createFileTimes(zone: Zone | null, sink: Pick<PointSink, "note">): FileTimes {
   const instantOf = createUnzonedReader(zone, sink);
-  const written: WrittenTime = { clockMs: 0, offsetMs: 0 };
+  const written: WrittenTime = { clockMs: 0, offsetMs: 0, isLeapSecond: false };
+
+  function writtenMs(text: string): number {
+    const { clockMs, offsetMs, isLeapSecond } = written;
+    if (isLeapSecond) sink.note("leap_second");
+    return Number.isNaN(offsetMs) ? instantOf(clockMs, text.trim()) : clockMs - offsetMs;
+  }
 
   return {
     readMs(value) {
-      if (typeof value === "string") {
-        const text = value.trim();
-        if (parseIsoTime(text, written)) {
-          const { clockMs, offsetMs } = written;
-          return sinceEpoch(Number.isNaN(offsetMs) ? instantOf(clockMs, text) : clockMs - offsetMs);
-        }
-      }
-      const number = readNumber(value);
-      return number === null ? null : unixMs(number);
+      if (typeof value === "string" && parseIsoTime(value.trim(), written)) return writtenMs(value);
+      const number = readNumberOrNaN(value);
+      if (number === null || !isCalendar(number)) return number === null ? null : unixMs(number);
+      const text = String(number);
+      return parseIsoTime(`${text.slice(0, DATE_DIGITS)}T${text.slice(DATE_DIGITS)}`, written)
+        ? writtenMs(text)
+        : Number.NaN;
     },
   };
 }
@@ -56,14 +68,10 @@ export function createUnzonedReader(
   };
 }
 
-/** Unix ms of a number, by its size; null where it is none. 0 is what programs write that know no time. */
+/** Unix ms of a number, by its size. 0 is what programs write that know no time, and has none. */
 export function unixMs(number: number): number | null {
-  if (!(number > 0 && number < MICROSECONDS_BELOW)) return null;
+  if (number === 0) return null;
+  if (!(number < MICROSECONDS_BELOW)) return Number.NaN;
   if (number < SECONDS_BELOW) return Math.trunc(number * 1000);
   return Math.trunc(number < MILLISECONDS_BELOW ? number : number / 1000);
-}
-
-/** No position is older; what says so, says it of a clock that was never set. */
-export function sinceEpoch(instantMs: number): number | null {
-  return instantMs >= 0 ? instantMs : null;
 }

@@ -6,9 +6,12 @@ export interface WrittenTime {
   clockMs: number;
   /** What clocks are ahead of UTC; NaN where the text doesn't say. */
   offsetMs: number;
+  /** Whether it is the 60th second of its minute, which is then taken for the millisecond before it. */
+  isLeapSecond: boolean;
 }
 
 const MS_PER_MINUTE = 60_000;
+const LEAP_SECOND_MS = 59_999;
 
 const ZERO = 0x30;
 const BLANK = 0x20;
@@ -20,10 +23,49 @@ const MINUTES_END = 16;
 
 /**
  * Reads ISO 8601 with a date and a time of day: seconds and their fraction may be missing, a blank may stand for the T
- * and before the zone, which is `Z`, `UTC`, `GMT`, `±hh:mm`, `±hhmm`, `±hh` or nothing. False for any other text; a
+ * and before the zone, which is `Z`, `UTC`, `GMT`, `±hh:mm`, `±hhmm`, `±hh` or nothing. Other spellings in the same
+ * order are read too: `2026/05/21 10:47:00+02` as GDAL writes it, `20260521T104700Z`. False for any other text; a
  * date alone is no time. Digit by digit it takes a third of what an expression and `Date.parse` take.
  */
 export function parseIsoTime(text: string, out: WrittenTime): boolean {
+  if (parsePlainIso(text, out)) return true;
+  const plain = respelled(text);
+  return plain !== null && parsePlainIso(plain, out);
+}
+
+/** The same separators or none between the parts of a date, and of a time of day; then the zone. */
+const SPELLING =
+  /^(\d{4})([-/.]?)(\d\d?)\2(\d\d?)(?:[t_-]|,?\s+)(\d\d?)(:?)(\d\d)(?:\6(\d\d)(?:[.,](\d+))?)?\s*(\D.*)?$/i;
+const CHARACTERS_MAX = 64;
+/** What a zone may have before and behind its offset. */
+const AROUND_OFFSET = /^(?:utc|gmt)(?=[+-])|\[[^\]]*\]$/gi;
+
+/** A date and a time of day in plain ISO 8601; null where a text is neither. */
+function respelled(text: string): string | null {
+  if (text.length > CHARACTERS_MAX) return null;
+  const [
+    ,
+    year,
+    mark,
+    month = "",
+    day = "",
+    hour = "",
+    colon,
+    minute,
+    second = "00",
+    fraction = "0",
+    zone = "",
+  ] = SPELLING.exec(text) ?? [];
+  if (year === undefined) return null;
+  // Without marks between them nobody knows which digit is whose, unless all are written.
+  if (mark === "" && (month.length < 2 || day.length < 2)) return null;
+  if (colon === "" && hour.length < 2) return null;
+  const offset = zone.replace("\u2212", "-").replaceAll(AROUND_OFFSET, "");
+  const date = `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`;
+  return `${date}T${hour.padStart(2, "0")}:${minute}:${second}.${fraction}${offset}`;
+}
+
+function parsePlainIso(text: string, out: WrittenTime): boolean {
   if (text.length < MINUTES_END || !hasIsoMarks(text)) return false;
   const year = twoDigits(text, 0) * 100 + twoDigits(text, 2);
   const month = twoDigits(text, 5);
@@ -35,12 +77,15 @@ export function parseIsoTime(text: string, out: WrittenTime): boolean {
 
   let at = MINUTES_END;
   let ms = 0;
+  let isLeapSecond = false;
   if (text.charCodeAt(at) === COLON) {
     const second = twoDigits(text, at + 1);
-    if (!(second <= 60)) return false; // 60 is a leap second, for Unix time the first of the next minute.
+    if (!(second <= 60)) return false;
     at += 3;
     const end = fractionEnd(text, at);
-    ms = second * 1000 + fractionMs(text, at, end);
+    isLeapSecond = second === 60;
+    // Unix time has no leap second, and what lies in the next one is another's.
+    ms = isLeapSecond ? LEAP_SECOND_MS : second * 1000 + fractionMs(text, at, end);
     at = end;
   }
   if (hour === 24 && (minute > 0 || ms > 0)) return false;
@@ -48,6 +93,7 @@ export function parseIsoTime(text: string, out: WrittenTime): boolean {
   if (offsetMs === null) return false;
   out.clockMs = dayStartMs(year, month, day) + (hour * 60 + minute) * MS_PER_MINUTE + ms;
   out.offsetMs = offsetMs;
+  out.isLeapSecond = isLeapSecond;
   return true;
 }
 

@@ -2,7 +2,7 @@ import { DateTime } from "luxon";
 import type { PointSink } from "../file-point.ts";
 import type { ReadOptions } from "../format.ts";
 import { HeaderError } from "../format-error.ts";
-import { createFileTimes, createUnzonedReader, type FileTimes, sinceEpoch, unixMs } from "./file-times.ts";
+import { createFileTimes, createUnzonedReader, type FileTimes, unixMs } from "./file-times.ts";
 
 /** Reads a table's times as the operator said that they are written, else as every file's. */
 export function createTableTimes(
@@ -16,9 +16,9 @@ export function createTableTimes(
     readMs(value) {
       if (typeof value === "number") return unixMs(value);
       const text = typeof value === "string" ? value.trim() : "";
+      if (text === "") return null;
       const ms = pattern.read(text);
-      if (Number.isNaN(ms)) return null;
-      return sinceEpoch(pattern.hasZone ? ms : instantOf(ms, text));
+      return Number.isNaN(ms) || pattern.hasZone ? ms : instantOf(ms, text);
     },
   };
 }

@@ -64,10 +64,10 @@ export class BatchQueue {
     const open = this.#open;
     this.#open = null;
     if (open === null || open.isEmpty) return;
-    const { builder, places, origins, skips, faults, remarks, leftOut } = open;
+    const { builder, ...found } = open;
     const end = { source: this.#source, things: this.#things };
     const batch = builder.build();
-    this.#ready.push({ group: this.#group, batch, places, origins, skips, faults, remarks, leftOut, end });
+    this.#ready.push({ group: this.#group, batch, ...found, end });
   }
 
   #closeIfFull(): void {
@@ -89,6 +89,7 @@ class OpenBatch {
   readonly faults: Fault[] = [];
   readonly remarks = new Map<Remark, number>();
   readonly leftOut = new Map<string, number>();
+  readonly unreadable = new Map<string, number>();
 
   constructor(origin: Origin) {
     this.beginFile(origin);
@@ -106,8 +107,9 @@ class OpenBatch {
   }
 
   get isEmpty(): boolean {
-    const { builder, skips, faults, remarks, leftOut } = this;
-    return builder.count + skips.length + faults.length + remarks.size + leftOut.size === 0;
+    const { builder, skips, faults, remarks, leftOut, unreadable } = this;
+    const counts = remarks.size + leftOut.size + unreadable.size;
+    return builder.count + skips.length + faults.length + counts === 0;
   }
 }
 

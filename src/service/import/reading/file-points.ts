@@ -67,7 +67,10 @@ export class FilePoints implements PointSink {
   add(point: FilePoint): void {
     const isNew = this.#queue.next();
     const reason = this.#take(point, isNew);
-    if (reason !== null && isNew) this.#queue.skip(reason, this.#place(), null);
+    if (reason !== null && isNew) {
+      const isUnreadable = reason === "bad_coordinates" && Number.isNaN(point.latitude! + point.longitude!);
+      this.#queue.skip(reason, this.#place(), isUnreadable ? UNREADABLE_COORDINATES : null);
+    }
     if (this.#remarks.length > 0) this.#remarks.length = 0;
   }
 
@@ -86,9 +89,10 @@ export class FilePoints implements PointSink {
     if (latitude === null || longitude === null) return "no_position";
     if (!isOnEarth(latitude, longitude)) return "bad_coordinates";
     if (latitude === 0 && longitude === 0 && point.isRecord !== true) return "null_island";
-    if (point.timestampMs === null || !Number.isFinite(point.timestampMs)) return "no_time";
+    if (point.timestampMs === null) return "no_time";
+    if (Number.isNaN(point.timestampMs)) return "bad_time";
     const timestampMs = Math.trunc(point.timestampMs) + this.#now.shiftMs;
-    if (timestampMs < CLOCK_SET_MS) return "no_time";
+    if (timestampMs < CLOCK_SET_MS) return "early_time";
     if (!isWanted(this.#rules, timestampMs)) return "out_of_range";
     if (timestampMs < this.#now.times.oldestMs) return "too_old";
     if (timestampMs > this.#now.times.newestMs) return "future";
@@ -133,6 +137,8 @@ export class FilePoints implements PointSink {
     builder.numbers[LONGITUDE] = point.longitude! + 0;
     this.#fillNumbers(point.details, builder);
     this.#fillTexts(point.details, builder);
+    if (point.unreadable !== undefined)
+      for (const name of point.unreadable) countOne(this.#queue.open.unreadable, name);
     builder.profile[USER_MEMBER] = this.#userText(point.user, builder);
     if (deviceId !== this.#device.id) this.#device = { id: deviceId, text: builder.text(deviceId) };
     places[builder.count] = this.#place();
@@ -149,7 +155,10 @@ export class FilePoints implements PointSink {
 
   #userText(name: string | null, builder: ReportBatchBuilder): number {
     const userId = this.#rules.userId ?? (name === null ? null : this.#users.idOf(name));
-    if (userId === null) return NOT_CARRIED;
+    if (userId === null) {
+      if (name !== null) countOne(this.#queue.open.unreadable, "user_id");
+      return NOT_CARRIED;
+    }
     if (userId !== this.#user.id) this.#user = { id: userId, text: builder.text(userId) };
     return this.#user.text;
   }
@@ -160,7 +169,7 @@ export class FilePoints implements PointSink {
       const value = details[name];
       if (value === undefined) continue;
       if (value >= minimum && value <= maximum) numbers[column] = value + 0;
-      else countOne(this.#queue.open.leftOut, name);
+      else countOne(Number.isNaN(value) ? this.#queue.open.unreadable : this.#queue.open.leftOut, name);
     }
   }
 
@@ -180,6 +189,9 @@ export class FilePoints implements PointSink {
     }
   }
 }
+
+/** What is wrong with them besides being nowhere on Earth, which is counted apart. */
+const UNREADABLE_COORDINATES = "with coordinates that can't be read";
 
 const LATITUDE = numberIndex("latitude");
 const LONGITUDE = numberIndex("longitude");

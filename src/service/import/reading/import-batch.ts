@@ -49,8 +49,10 @@ export interface ImportBatch {
   readonly skips: readonly Skip[];
   readonly faults: readonly Fault[];
   readonly remarks: ReadonlyMap<Remark, number>;
-  /** Optional fields that were left out for their value, by name. */
+  /** Optional fields that were left out since their value is out of bounds, by name. */
   readonly leftOut: ReadonlyMap<string, number>;
+  /** Those that were left out since their value can't be read. */
+  readonly unreadable: ReadonlyMap<string, number>;
   /** Where the import stands once this batch is settled. */
   readonly end: ImportPosition;
 }

@@ -22,7 +22,10 @@ export const PLACE_MARK = " @ ";
 /** There are few different ones; a stranger's server may make up more. */
 const MESSAGES_MAX = 100;
 
-/** What was skipped, by reason, and where reports of our own were rejected, by what is wrong with them. */
+/** Reasons for which what is wrong is counted by itself. */
+const COUNTED_BY_MESSAGE: readonly SkipReason[] = ["rejected", "bad_coordinates"];
+
+/** What was skipped, by reason, and where that leaves it open by what is wrong. */
 export class SkipCounts {
   readonly #counts = new Map<string, Counting>();
   #total = 0;
@@ -41,7 +44,7 @@ export class SkipCounts {
   add(skip: Skip): void {
     this.#total++;
     const { reason } = skip;
-    let message = reason === "rejected" ? skip.message : null;
+    let message = COUNTED_BY_MESSAGE.includes(reason) ? skip.message : null;
     let key = keyOf(reason, message);
     if (!this.#counts.has(key) && this.#counts.size >= MESSAGES_MAX) {
       message = null;

@@ -11,8 +11,9 @@ export interface TallySoFar {
   readonly duplicates: number;
   readonly skips: readonly SkipCount[];
   readonly remarks: readonly (readonly [Remark, number])[];
-  /** Optional fields that were left out for their value. */
+  /** Optional fields that were left out since their value is out of bounds, and since it can't be read. */
   readonly leftOut: readonly (readonly [string, number])[];
+  readonly unreadable: readonly (readonly [string, number])[];
   /** Files that could not be read to their end. */
   readonly faults: number;
   readonly extent: Extent | null;
@@ -27,6 +28,7 @@ export class Tally {
   readonly #skips: SkipCounts;
   readonly #remarks: Map<Remark, number>;
   readonly #leftOut: Map<string, number>;
+  readonly #unreadable: Map<string, number>;
   readonly #extent: ExtentSoFar;
 
   constructor(before: TallySoFar | null = null) {
@@ -37,16 +39,18 @@ export class Tally {
     this.#skips = new SkipCounts(before?.skips);
     this.#remarks = new Map(before?.remarks);
     this.#leftOut = new Map(before?.leftOut);
+    this.#unreadable = new Map(before?.unreadable);
     this.#extent = new ExtentSoFar(before?.extent);
   }
 
-  addBatch({ batch, skips, faults, remarks, leftOut }: ImportBatch): void {
+  addBatch({ batch, skips, faults, remarks, leftOut, unreadable }: ImportBatch): void {
     this.points += batch.count;
     this.faults += faults.length;
     this.#extent.add(batch);
     for (const skip of skips) this.#skips.add(skip);
     for (const [remark, count] of remarks) addTo(this.#remarks, remark, count);
     for (const [name, count] of leftOut) addTo(this.#leftOut, name, count);
+    for (const [name, count] of unreadable) addTo(this.#unreadable, name, count);
   }
 
   /** A row that its batch had and the receiver did not take. */
@@ -73,6 +77,7 @@ export class Tally {
       skips: this.#skips.all(),
       remarks: [...this.#remarks],
       leftOut: [...this.#leftOut],
+      unreadable: [...this.#unreadable],
       faults,
       extent: this.#extent.extent,
     };

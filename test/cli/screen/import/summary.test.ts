@@ -32,6 +32,7 @@ const TALLY: TallySoFar = {
     { reason: "rejected", message: "speed must be a number", count: 2, places: ["Records.json @ byte 7"] },
   ],
   remarks: [["same_time", 7]],
+  unreadable: [],
   leftOut: [["speed", 3]],
   faults: 0,
   extent: {
@@ -51,6 +52,7 @@ const NOTHING: TallySoFar = {
   duplicates: 0,
   skips: [],
   remarks: [],
+  unreadable: [],
   leftOut: [],
   faults: 1,
   extent: null,

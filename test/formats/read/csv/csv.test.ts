@@ -231,8 +231,8 @@ describe("cells", () => {
       [-33.8688, -13.4],
       [-33.8688, -13.4],
       [33.8, 13],
-      [null, 13],
-      [null, 13],
+      [Number.NaN, 13],
+      [Number.NaN, 13],
     ]);
   });
 
@@ -240,18 +240,30 @@ describe("cells", () => {
     expect(await pointsOf('"a;b;c;d;e","tst",lat,lon\n,1770000000,1,2')).toHaveLength(1);
   });
 
-  test("that hold nothing, or a sentinel, are left out", async () => {
+  test("that hold nothing, or a sentinel, are left out, and what can't be read is named", async () => {
     const text = "tst,lat,lon,speed,acc,course,alt,device\n1770000000,1,2,-1,,NaN,-5, \n1770000000,,x,,,,,\n";
-    const nowhere = { latitude: null, longitude: null, details: {} };
+    const nowhere = { latitude: null, longitude: Number.NaN, details: {} };
     expect(await pointsOf(text)).toEqual([
-      { ...HERE, latitude: 1, longitude: 2, details: { altitude: -5 } },
+      { ...HERE, latitude: 1, longitude: 2, details: { altitude: -5 }, unreadable: ["bearing"] },
       { ...HERE, ...nowhere },
+    ]);
+  });
+
+  test("that are no text are named, and never taken for empty ones", async () => {
+    const text = "tst,lat,lon,device,brand,is_mock\n1770000000,1,2,K\xf6ln,\xff,maybe\n";
+    const { points } = await readWhole(csv, contentOf(Buffer.from(text, "latin1")));
+    expect(points).toEqual([
+      { ...HERE, latitude: 1, longitude: 2, device: "\0", details: {}, unreadable: ["is_mock", "brand"] },
     ]);
   });
 
   test("of times that are none leave the point without", async () => {
     const text = "time,lat,lon\n2026-02-02,1,2\nsoon,1,2\n,1,2\n";
-    expect((await pointsOf(text)).map(({ timestampMs }) => timestampMs)).toEqual([null, null, null]);
+    expect((await pointsOf(text)).map(({ timestampMs }) => timestampMs)).toEqual([
+      Number.NaN,
+      Number.NaN,
+      null,
+    ]);
   });
 
   test("of times that clocks show twice or never are noted", async () => {

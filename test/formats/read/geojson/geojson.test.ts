@@ -69,7 +69,14 @@ describe("geojson", () => {
       feature({ date: "2026-02-02" }),
     );
     const at = `${NOON} 52.5 13.4 -`;
-    expect(told(found)).toEqual([at, at, at, at, `${at} altitude=7`, "never 52.5 13.4 -"]);
+    expect(told(found)).toEqual([
+      at,
+      at,
+      at,
+      at,
+      `${at} altitude=7`,
+      "at a time that can't be read 52.5 13.4 -",
+    ]);
   });
 
   test("reads a MultiPoint whose values run beside its points", async () => {

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
+import { readBeginning } from "../../../../src/formats/read/beginning.ts";
 import { googleRecords } from "../../../../src/formats/read/google/records.ts";
 import { googleSemantic } from "../../../../src/formats/read/google/semantic.ts";
 import { readGoogleDevices } from "../../../../src/formats/read/google/settings.ts";
 import { googleTimeline, googleTimelineIos } from "../../../../src/formats/read/google/timeline.ts";
+import { googleTimelineEdits } from "../../../../src/formats/read/google/timeline-edits.ts";
 import { contentOf, readWhole, sampleContent } from "../../../support/formats/read-file.ts";
 import { told } from "../../../support/formats/told.ts";
 
@@ -61,8 +63,8 @@ describe("googleRecords", () => {
     ];
     const found = await readWhole(googleRecords, file({ locations }));
     expect(told(found)).toEqual([
-      "2013-12-31T23:00:00.123Z 52.520008 10 google",
-      "never -9.4967296 0 google",
+      "2013-12-31T23:00:00.123Z 52.520008 10 google horizontal_accuracy=NaN",
+      "at a time that can't be read -9.4967296 0 google",
     ]);
     expect(found.skips).toEqual({ unreadable: 2 });
   });
@@ -162,22 +164,49 @@ describe("googleTimelineIos", () => {
     expect(found).toMatchObject({ skips: {}, remarks: { spread: 2 }, error: null });
   });
 
-  test("takes a missing or negative offset for the start", async () => {
+  test("takes a missing offset for the start, and skips one that can't be in the segment", async () => {
     const point = "geo:52.5,13.4";
     const timelinePath = [
       { point, durationMinutesOffsetFromStartTime: "-3" },
+      { point, durationMinutesOffsetFromStartTime: "soon" },
+      { point, durationMinutesOffsetFromStartTime: "11" },
       { point },
       { point, durationMinutesOffsetFromStartTime: "0" },
     ];
     const found = await readWhole(
       googleTimelineIos,
-      file([{ startTime: "2026-02-02T02:40:00Z", timelinePath }]),
+      file([{ startTime: "2026-02-02T02:40:00Z", endTime: "2026-02-02T02:49:30Z", timelinePath }]),
     );
     expect(told(found)).toEqual([
       "2026-02-02T02:40:00.000Z 52.5 13.4 google-timeline",
-      "2026-02-02T02:40:20.000Z 52.5 13.4 google-timeline",
-      "2026-02-02T02:40:40.000Z 52.5 13.4 google-timeline",
+      "2026-02-02T02:40:30.000Z 52.5 13.4 google-timeline",
     ]);
-    expect(found.remarks).toEqual({ spread: 3 });
+    expect([found.remarks, found.skips]).toEqual([{ spread: 2 }, { bad_time: 3 }]);
   });
+});
+
+test("googleTimelineEdits reads what phones sent, of the devices that Google's records have", async () => {
+  const position = {
+    point: { latE7: 137628680, lngE7: 1006454630 },
+    accuracyMm: 14063,
+    altitudeMeters: -23.0,
+    timestamp: "2026-07-06T05:23:01.340Z",
+  };
+  const edits = file({
+    timelineEdits: [
+      { deviceId: "9", rawSignal: { signal: { position } } },
+      { deviceId: "8", rawSignal: { signal: { position: { ...position, accuracyMm: "wide" } } } },
+      { deviceId: "9", rawSignal: { signal: { wifiScan: {} } } },
+      { deviceId: "9", placeAggregates: {} },
+    ],
+  });
+  expect(googleTimelineEdits.recognise(await readBeginning(edits))).toBe('it has "timelineEdits"');
+  const beside = { googleDevices: new Map([["8", "Pixel"]]), hasGoogleRecords: true };
+  const found = await readWhole(googleTimelineEdits, edits, { beside });
+  const at = "2026-07-06T05:23:01.340Z 13.762868 100.645463";
+  expect(told(found)).toEqual([
+    `${at} google-9 horizontal_accuracy=14.063 altitude=-23`,
+    `${at} Pixel horizontal_accuracy=NaN altitude=-23`,
+  ]);
+  expect(found.skips).toEqual({ no_location: 2 });
 });

@@ -78,7 +78,7 @@ describe("samples", () => {
     const found = await readWhole(kml, sampleContent("kml/points-with-timestamp.kml"));
     expect(placesOf(found)).toEqual([
       [0, 13.404954, 52.520008],
-      [null, 13.4051, 52.5201],
+      [Number.NaN, 13.4051, 52.5201],
       [null, 13.4, 52.5],
     ]);
     expect(found.points.map(({ details }) => details)).toEqual([{ altitude: 34.2 }, {}, {}]);
@@ -180,13 +180,13 @@ describe("a Placemark", () => {
     expect(placesOf(found)).toEqual([[null, 13.4, 52.5]]);
   });
 
-  test("of a date, a month or a year has no time", async () => {
+  test("of a date or a month has a time that can't be read, one of nothing has none", async () => {
     const dated = ["2026-02-02", "2026-02", ""].map(
       (date) => `<Placemark><TimeStamp><when>${date}</when></TimeStamp>${point}</Placemark>`,
     );
     expect((await read(dated.join(""))).points.map(({ timestampMs }) => timestampMs)).toEqual([
-      null,
-      null,
+      Number.NaN,
+      Number.NaN,
       null,
     ]);
   });

@@ -155,10 +155,14 @@ describe("times", () => {
   });
 
   test("that are none leave the point without", async () => {
-    for (const time of ["DATE '2026-02-02'", "NULL::BIGINT", "'soon'", "NULL::TIMESTAMPTZ", "true"])
-      expect(await pointsOf(`${time} AS time, ${WHERE}`)).toEqual([
-        { ...HERE, timestampMs: null, details: {} },
-      ]);
+    for (const [time, timestampMs] of [
+      ["DATE '2026-02-02'", Number.NaN],
+      ["NULL::BIGINT", null],
+      ["'soon'", Number.NaN],
+      ["NULL::TIMESTAMPTZ", null],
+      ["true", Number.NaN],
+    ] as const)
+      expect(await pointsOf(`${time} AS time, ${WHERE}`)).toEqual([{ ...HERE, timestampMs, details: {} }]);
   });
 });
 

@@ -57,8 +57,8 @@ describe("samples", () => {
     expect(found.points.map(({ latitude, longitude }) => [latitude, longitude])).toEqual([
       [0, 0],
       [0, 10],
-      [null, null],
-      [null, 10],
+      [Number.NaN, Number.NaN],
+      [Number.NaN, 10],
     ]);
     expect(found.points[0]).toMatchObject({
       timestampMs: Date.UTC(2020, 11, 27, 14, 59, 36),

@@ -19,22 +19,10 @@ describe("createFileTimes()", () => {
     expect(times.readMs(99_999_999_999)).toBe(99_999_999_999_000);
     expect(times.readMs(1e11)).toBe(1e11);
     expect(times.readMs(1e14)).toBe(1e11);
-    for (const value of [
-      0,
-      -1,
-      1e17,
-      Number.NaN,
-      Infinity,
-      "",
-      " ",
-      "0x10",
-      "soon",
-      null,
-      undefined,
-      true,
-      {},
-    ])
-      expect(times.readMs(value)).toBeNull();
+    for (const value of [0, "0", "", " ", null, undefined]) expect(times.readMs(value)).toBeNull();
+    for (const value of [1e17, Number.NaN, Infinity, "0x10", "soon", true, {}])
+      expect(times.readMs(value)).toBeNaN();
+    expect(times.readMs(-1)).toBeLessThan(0);
   });
 
   test("reads ISO 8601 with its own zone, whatever was said", () => {
@@ -45,17 +33,35 @@ describe("createFileTimes()", () => {
     }
   });
 
-  test("takes a date without a time for no time", () => {
+  test("reads a date and a time that are written as one number", () => {
     const times = createFileTimes(UTC, NOBODY);
-    for (const value of ["2026-02-02", "2026-02", "2026-02-02Z", "02.02.2026 03:40:00"])
-      expect(times.readMs(value)).toBeNull();
+    for (const value of [20_260_202_024_000, "20260202024000"]) expect(times.readMs(value)).toBe(TIME_MS);
+    expect(times.readMs("20260231024000")).toBeNaN();
+    expect(() => createFileTimes(null, NOBODY).readMs(20_260_202_024_000)).toThrow(
+      new ZoneNeededError("20260202024000"),
+    );
   });
 
-  test("takes what lies before 1970 for no time", () => {
+  test("takes a leap second for the last millisecond before it, and says so", () => {
+    const remarks: Remark[] = [];
+    const times = createFileTimes(UTC, { note: (remark) => remarks.push(remark) });
+    expect(times.readMs("2016-12-31T23:59:59Z")).toBe(Date.UTC(2017, 0) - 1000);
+    expect(remarks).toEqual([]);
+    expect(times.readMs("2016-12-31T23:59:60Z")).toBe(Date.UTC(2017, 0) - 1);
+    expect(remarks).toEqual(["leap_second"]);
+  });
+
+  test("can't read a date without a time", () => {
+    const times = createFileTimes(UTC, NOBODY);
+    for (const value of ["2026-02-02", "2026-02", "2026-02-02Z", "02.02.2026 03:40:00"])
+      expect(times.readMs(value)).toBeNaN();
+  });
+
+  test("reads what lies before 1970 as it is", () => {
     const times = createFileTimes(UTC, NOBODY);
     expect(times.readMs("1970-01-01T00:00:00")).toBe(0);
-    expect(times.readMs("1969-12-31T23:59:59")).toBeNull();
-    expect(times.readMs("1970-01-01T00:59:59+01:00")).toBeNull();
+    expect(times.readMs("1969-12-31T23:59:59")).toBe(-1000);
+    expect(times.readMs("1970-01-01T00:59:59+01:00")).toBe(-1000);
   });
 
   test("reads times without zone in the one that was said, and notes what clocks show twice or never", () => {
@@ -72,6 +78,6 @@ describe("createFileTimes()", () => {
   test("stops at a time without zone where nobody said which, and names it", () => {
     const times = createFileTimes(null, NOBODY);
     expect(() => times.readMs("2026-02-02 03:40:00")).toThrow(new ZoneNeededError("2026-02-02 03:40:00"));
-    expect(times.readMs("2026-02-02")).toBeNull();
+    expect(times.readMs("2026-02-02")).toBeNaN();
   });
 });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { DateTime, FixedOffsetZone } from "luxon";
-import { parseIsoTime } from "../../../../src/formats/read/time/iso-time.ts";
+import { parseIsoTime, type WrittenTime } from "../../../../src/formats/read/time/iso-time.ts";
 
-function read(text: string): { clockMs: number; offsetMs: number } | null {
-  const written = { clockMs: 0, offsetMs: 0 };
+function read(text: string): WrittenTime | null {
+  const written = { clockMs: 0, offsetMs: 0, isLeapSecond: false };
   return parseIsoTime(text, written) ? written : null;
 }
 
@@ -32,7 +32,25 @@ describe("parseIsoTime()", () => {
     ["2026-02-02 03:40:00 -0530", "2026-02-02T03:40:00.000Z -330"],
     ["2026-02-02 02:40:00 UTC", "2026-02-02T02:40:00.000Z 0"],
     ["2026-02-02T02:40-00:00", "2026-02-02T02:40:00.000Z 0"],
-    ["2016-12-31T23:59:60Z", "2017-01-01T00:00:00.000Z 0"],
+    ["2016-12-31T23:59:60Z", "2016-12-31T23:59:59.999Z 0"],
+    ["2016-12-31T23:59:60.5Z", "2016-12-31T23:59:59.999Z 0"],
+    ["2026/05/21 10:47:00+02", "2026-05-21T10:47:00.000Z 120"],
+    ["2026/05/21 10:47:02.500+02", "2026-05-21T10:47:02.500Z 120"],
+    ["2026/05/21 10:47:00", "2026-05-21T10:47:00.000Z"],
+    ["2026.5.1 9:05", "2026-05-01T09:05:00.000Z"],
+    ["2026-5-1T9:05:07Z", "2026-05-01T09:05:07.000Z 0"],
+    ["20260601T100003Z", "2026-06-01T10:00:03.000Z 0"],
+    ["20260601T100003.5+0200", "2026-06-01T10:00:03.500Z 120"],
+    ["20260601T1000Z", "2026-06-01T10:00:00.000Z 0"],
+    ["20260601 100003", "2026-06-01T10:00:03.000Z"],
+    ["20260601_100003", "2026-06-01T10:00:03.000Z"],
+    ["2026-06-01T100003Z", "2026-06-01T10:00:03.000Z 0"],
+    ["2026-06-01, 10:00:03", "2026-06-01T10:00:03.000Z"],
+    ["2026-06-01 10:00:03 GMT+02:00", "2026-06-01T10:00:03.000Z 120"],
+    ["2026-06-01T10:00:03\u221203:00", "2026-06-01T10:00:03.000Z -180"],
+    ["2026-06-01T10:00:03+02:00[Europe/Berlin]", "2026-06-01T10:00:03.000Z 120"],
+    ["2026/02/02T02:40:00Z", "2026-02-02T02:40:00.000Z 0"],
+    ["2026-02-02_02:40:00Z", "2026-02-02T02:40:00.000Z 0"],
     ["2026-12-31T24:00:00Z", "2027-01-01T00:00:00.000Z 0"],
     ["2024-02-29T00:00:00Z", "2024-02-29T00:00:00.000Z 0"],
     ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00.000Z 0"],
@@ -71,10 +89,21 @@ describe("parseIsoTime()", () => {
     "2026-02-02T02:40:00+01:00:00",
     "2026-02-02T02:40:00+24:00",
     "2026-02-02T02:40:00+01:60",
-    "2026-02-02T02:40:00 ",
-    "2026/02/02T02:40:00Z",
-    "2026-02-02_02:40:00Z",
     "2026-02-02T02.40.00Z",
+    "2026/02-02 02:40:00Z",
+    "2026-0202T02:40:00Z",
+    "2026061T100003Z",
+    "20260601T90003Z",
+    "20260601100003",
+    "202606011000",
+    "2026/05/21",
+    "2026/13/21 10:47:00",
+    "2026/05/21 10:47:00 PM",
+    "2026-06-01 1:05:00 PM",
+    "01/06/2026 10:00:00",
+    "01.06.2026 10:00:00",
+    "Mon, 01 Jun 2026 10:00:00 GMT",
+    `2026/05/21 10:47:00${" ".repeat(100)}Z`,
     "２026-02-02T02:40:00Z",
   ])("takes '%s' for no time", (text) => {
     expect(read(text)).toBeNull();
@@ -87,8 +116,13 @@ describe("parseIsoTime()", () => {
       fc.property(instants, offsets, (instantMs, offset) => {
         const time = DateTime.fromMillis(instantMs, { zone: FixedOffsetZone.instance(offset) });
         const clockMs = instantMs + offset * 60_000;
-        expect(read(time.toISO()!)).toEqual({ clockMs, offsetMs: offset * 60_000 });
-        expect(read(time.toISO({ includeOffset: false })!)).toEqual({ clockMs, offsetMs: Number.NaN });
+        const isLeapSecond = false;
+        expect(read(time.toISO()!)).toEqual({ clockMs, offsetMs: offset * 60_000, isLeapSecond });
+        expect(read(time.toISO({ includeOffset: false })!)).toEqual({
+          clockMs,
+          offsetMs: Number.NaN,
+          isLeapSecond,
+        });
       }),
     );
   });

@@ -62,12 +62,13 @@ function pointOf(point: Partial<FilePoint>): FilePoint {
 function told(calls: readonly Call[], setting: Setting = {}) {
   const [batch, more] = read(calls, setting);
   expect(more).toBeUndefined();
-  const { skips = [], remarks = [], leftOut = [] } = batch ?? {};
+  const { skips = [], remarks = [], leftOut = [], unreadable = [] } = batch ?? {};
   return {
     rows: batch === undefined ? [] : rows(batch.batch),
     skips: skips.map(({ reason, place }) => [reason, place]),
     remarks: Object.fromEntries(remarks),
     leftOut: Object.fromEntries(leftOut),
+    unreadable: Object.fromEntries(unreadable),
   };
 }
 
@@ -90,7 +91,9 @@ describe("a point", () => {
       [{ longitude: Number.NaN }, "bad_coordinates"],
       [{ latitude: 0, longitude: -0 }, "null_island"],
       [{ timestampMs: null }, "no_time"],
-      [{ timestampMs: 1000 }, "no_time"],
+      [{ timestampMs: Number.NaN }, "bad_time"],
+      [{ timestampMs: 1000 }, "early_time"],
+      [{ timestampMs: -1 }, "early_time"],
       [{ timestampMs: TIMES.oldestMs - 1 }, "too_old"],
       [{ timestampMs: TIMES.newestMs + 1 }, "future"],
       [{ device: "\u0000" }, "bad_device"],

@@ -21,7 +21,7 @@ test("an end that is asked for is not put off to the next batch: a large file ma
       yield Buffer.from("device_id,timestamp,latitude,longitude\n");
       for (; pieces < 1000; pieces++) {
         if (pieces === 5) controller.abort();
-        yield Buffer.from("\n\n\n");
+        yield Buffer.alloc(64 * 1024, "\n");
       }
     },
   };
