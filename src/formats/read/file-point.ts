@@ -5,7 +5,7 @@ import type { PointDetails } from "../../clients/point.ts";
  * knows nothing of it, or says so by a sentinel.
  */
 export interface FilePoint {
-  /** Unix ms; null where the file has none, NaN where it has one that can't be read. */
+  /** Unix ms; null where the file has none, NaN where it has one that can't be read, infinite beyond all times. */
   readonly timestampMs: number | null;
   /** Degrees, null and NaN likewise. */
   readonly latitude: number | null;

@@ -1,7 +1,7 @@
 import { knownDetails } from "../../../clients/reading/details.ts";
 import type { Members } from "../../../clients/reading/members.ts";
 import { readSpeedOrNaN } from "../../../clients/reading/speed.ts";
-import { readBatteryStatus } from "../../../clients/reading/states.ts";
+import { readBatteryStatus, unreadableOf } from "../../../clients/reading/states.ts";
 import { readMagnitudeOrNaN, readNumberOrNaN, readText } from "../../../clients/reading/values.ts";
 import type { FilePoint, PointSink } from "../file-point.ts";
 import type { Format, ReadOptions } from "../format.ts";
@@ -57,7 +57,9 @@ function pointReader(sink: PointSink, options: ReadOptions): (point: Members) =>
 
 function pointOf(point: Members, timestampMs: number | null, { speedUnit }: ReadOptions): FilePoint {
   const [longitude, latitude] = lonLatOf(point);
+  const batteryStatus = readBatteryStatus(point.battery_status);
   return {
+    ...unreadableOf({ battery_status: [point.battery_status, batteryStatus] }),
     timestampMs,
     latitude: readNumberOrNaN(latitude),
     longitude: readNumberOrNaN(longitude),
@@ -70,7 +72,7 @@ function pointOf(point: Members, timestampMs: number | null, { speedUnit }: Read
       speed: readSpeedOrNaN(point.velocity, speedUnit ?? "mps"),
       bearing: readMagnitudeOrNaN(point.course),
       battery_level: readMagnitudeOrNaN(point.battery),
-      battery_status: readBatteryStatus(point.battery_status),
+      battery_status: batteryStatus,
     }),
   };
 }

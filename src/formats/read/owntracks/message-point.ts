@@ -16,8 +16,8 @@ export function pointOfMessage(
 ): FilePoint | null {
   const point = readLocation(members, { ...KEPT, topic, speedUnit: speedUnit ?? "kmh" });
   if (point === null) return null;
-  const { timestampMs, latitude, longitude, details, device, user } = point;
-  return { timestampMs, latitude, longitude, details, device: deviceOf(device, user), user };
+  const { device, user, ...rest } = point;
+  return { ...rest, device: deviceOf(device, user), user };
 }
 
 /** What a message in a file has of one that arrives. */
