@@ -138,7 +138,7 @@ export async function openApp(
       retention: settings.retention,
       hot,
       config,
-      events: meteredEvents(events, meters, clock),
+      events: meteredEvents(events, meters),
       onProgress: (replayed, total) => state.noteReplayed(replayed, total),
       release,
       scheduler,

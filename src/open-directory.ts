@@ -367,11 +367,18 @@ function createSchedule(options: OpenDirectoryOptions, parts: SealParts): SealSc
     }),
     hot,
     clock,
+    timers,
     intervalMs: config.sealIntervalMs,
     oldRecordsSeal: oldRecords.seal,
     oldRecordsMax: oldRecords.max,
     onSealed: events.onSealed,
     onFailed: events.onSealFailed,
+    onLate: ({ lastMs }) => {
+      const since = lastMs === null ? "the start" : new Date(lastMs).toISOString();
+      onNote(
+        `No seal has ended well since ${since}. Old records stay in memory, and in the log, until one does.`,
+      );
+    },
   });
 }
 

@@ -1,9 +1,8 @@
 import type { Meters } from "../metrics/meters.ts";
 import type { DirectoryEvents } from "../open-directory.ts";
-import type { Clock } from "../time/clock.ts";
 
 /** The same events, counted on their way. */
-export function meteredEvents(events: DirectoryEvents, meters: Meters, clock: Clock): DirectoryEvents {
+export function meteredEvents(events: DirectoryEvents, meters: Meters): DirectoryEvents {
   const { log, seals, refusals } = meters;
   return {
     ...events,
@@ -19,7 +18,6 @@ export function meteredEvents(events: DirectoryEvents, meters: Meters, clock: Cl
     onSealed(report) {
       seals.durations.add(report.durationMs);
       seals.records += report.records;
-      seals.lastMs = clock.nowMs();
       events.onSealed(report);
     },
     onSealFailed(error) {

@@ -81,6 +81,7 @@ export function createServices(parts: ServiceParts): Services {
     version: manifest.version,
     readiness: () => state.readiness,
     countDamaged,
+    seals: () => state.opened().schedule.state,
     ingest,
     takeMessage: createTakeMessage({
       ingest,

@@ -22,6 +22,7 @@ import type { HistoryQueries } from "../service/history/history.ts";
 import type { Ingest } from "../service/ingest/ingest.ts";
 import type { Nearby } from "../service/nearby.ts";
 import type { ReadPositions } from "../service/positions/positions.ts";
+import type { SealState } from "../service/seal/schedule.ts";
 import type { AppliedSequences } from "../service/sequences/applied-sequences.ts";
 import type { Versions } from "../service/versions.ts";
 import type { BodyBudget } from "./body/body-budget.ts";
@@ -37,6 +38,8 @@ export interface Services extends QueryDependencies {
   readonly readiness: () => Readiness;
   /** Damages that nobody has acknowledged. */
   readonly countDamaged: () => Promise<number>;
+  /** Of a directory that is open. */
+  readonly seals: () => SealState;
   readonly ingest: Ingest;
   readonly takeMessage: TakeMessage;
   /** What clients sent and nobody could use. */

@@ -10,7 +10,7 @@ export interface Meters {
   readonly refusals: Map<string, number>;
   readonly log: { readonly syncs: Durations; writtenBytes: number; entries: number };
   readonly viewers: ViewerCounts;
-  readonly seals: { readonly durations: Durations; failed: number; records: number; lastMs: number | null };
+  readonly seals: { readonly durations: Durations; failed: number; records: number };
 }
 
 /** What viewers of the live stream were told, and how many were refused. */
@@ -27,6 +27,6 @@ export function createMeters(): Meters {
     refusals: new Map(),
     log: { syncs: new Durations(SYNC_BOUNDS_SECONDS), writtenBytes: 0, entries: 0 },
     viewers: { events: 0, resets: 0, refused: 0 },
-    seals: { durations: new Durations(SEAL_BOUNDS_SECONDS), failed: 0, records: 0, lastMs: null },
+    seals: { durations: new Durations(SEAL_BOUNDS_SECONDS), failed: 0, records: 0 },
   };
 }

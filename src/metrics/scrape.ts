@@ -7,6 +7,7 @@ import type { ProcessUsage } from "../runtime/usage.ts";
 import type { MessageCounts } from "../service/clients/message-counts.ts";
 import type { Findings } from "../service/findings.ts";
 import type { ViewerSlots } from "../service/live/viewer-slots.ts";
+import type { SealSchedule } from "../service/seal/schedule.ts";
 import type { Wal } from "../wal/wal.ts";
 import { clientMetrics } from "./client-metrics.ts";
 import { type ClusterMeasures, clusterMetrics } from "./cluster-metrics.ts";
@@ -30,7 +31,7 @@ export interface ScrapeDependencies {
   readonly messages: MessageCounts;
   readonly eventLoop: Pick<EventLoopMeter, "delays" | "takeLongestMs">;
   readonly hot: Pick<HotStore, "recordCount" | "deviceCount">;
-  /** Log, archive and quarantine; null until they are open. */
+  /** Log, archive, quarantine and when it seals; null until they are open. */
   readonly stores: () => OpenStores | null;
   /** How far the start is, in bytes of the log. */
   readonly start: () => {
@@ -56,6 +57,7 @@ export interface OpenStores {
   readonly log: Pick<Wal, "bytes" | "queueBytes" | "state">;
   readonly archive: Pick<Archive, "manifest" | "reader">;
   readonly quarantine: Pick<Quarantine, "totals">;
+  readonly schedule: Pick<SealSchedule, "state">;
 }
 
 export interface BodyUsage {
@@ -314,7 +316,7 @@ function recordMetrics({ hot, stores, countDamaged }: ScrapeDependencies): Metri
   ];
 }
 
-function sealMetrics({ meters: { seals } }: ScrapeDependencies): Metric[] {
+function sealMetrics({ meters: { seals }, stores }: ScrapeDependencies): Metric[] {
   return [
     {
       name: "wherehouse_seal_failures_total",
@@ -329,7 +331,18 @@ function sealMetrics({ meters: { seals } }: ScrapeDependencies): Metric[] {
     {
       name: "wherehouse_last_seal_timestamp_seconds",
       help: "When the last seal ended, Unix time.",
-      look: () => (seals.lastMs === null ? null : seals.lastMs / 1000),
+      look: () => {
+        const lastMs = stores()?.schedule.state.lastMs ?? null;
+        return lastMs === null ? null : lastMs / 1000;
+      },
+    },
+    {
+      name: "wherehouse_seal_late",
+      help: "1 where the last seal, or the start, is more than three intervals ago.",
+      look: () => {
+        const state = stores()?.schedule.state ?? null;
+        return state === null ? null : Number(state.isLate);
+      },
     },
   ];
 }

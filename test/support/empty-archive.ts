@@ -22,8 +22,9 @@ export function createEmptyArchive(): Archive {
 }
 
 /** A schedule under which nothing is ever sealed. */
-export const NO_SEALS: Pick<SealSchedule, "noteReports" | "hasRoomFor" | "hasRoomToFollow"> = {
+export const NO_SEALS: Pick<SealSchedule, "noteReports" | "hasRoomFor" | "hasRoomToFollow" | "state"> = {
   noteReports: () => {},
   hasRoomFor: () => true,
   hasRoomToFollow: () => true,
+  state: { lastMs: null, isLate: false },
 };

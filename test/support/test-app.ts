@@ -312,6 +312,7 @@ async function createServices({
     ...queries,
     version: "1.2.3",
     countDamaged: async () => 0,
+    seals: () => NO_SEALS.state,
     ingest,
     takeMessage: createTakeMessage({
       keepRefused(messages) {
@@ -353,7 +354,7 @@ async function createServices({
       messages: counts,
       eventLoop: { delays: new Durations(DELAY_BOUNDS_SECONDS), takeLongestMs: () => 0 },
       hot,
-      stores: () => ({ log, archive, quarantine }),
+      stores: () => ({ log, archive, quarantine, schedule: NO_SEALS }),
       start: () => ({ isReady: true, replayedBytes: 0, totalBytes: 0 }),
       bodies,
       viewers: slots,

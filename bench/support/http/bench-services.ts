@@ -56,6 +56,7 @@ export function createBenchServices(
     version: "bench",
     readiness: () => ({ status: "ready", lagMs: null }),
     countDamaged: () => Promise.resolve(0),
+    seals: () => ({ lastMs: null, isLate: false }),
     ingest,
     takeMessage: createTakeMessage({
       keepRefused: () => Promise.reject(new Error("benches send what can be used")),

@@ -7,7 +7,10 @@ const TIMEOUT_MS = 5000;
 /** What is wrong with a server's own data, as `/ready` tells everybody. Nothing where it does not answer. */
 export async function checkReady(url: string, ask: Ask): Promise<readonly Problem[]> {
   const told = await askReady(url, ask);
-  const { damaged } = told;
+  return [...damageProblems(told), ...sealProblems(told)];
+}
+
+function damageProblems({ damaged }: Told): readonly Problem[] {
   if (typeof damaged !== "number" || damaged === 0) return [];
   return [
     {
@@ -19,8 +22,23 @@ export async function checkReady(url: string, ask: Ask): Promise<readonly Proble
   ];
 }
 
+function sealProblems({ seal }: Told): readonly Problem[] {
+  if (!isObject(seal) || seal.late !== true) return [];
+  const since = typeof seal.last === "string" ? seal.last : "it started";
+  return [
+    {
+      what: `The server has archived nothing since ${since}, for more than three times as long as it should take.`,
+      advice:
+        "Its log says why, as seal_failed or archive. Nothing is lost; but old records stay in memory, and once there " +
+        "are four million, reports of days more than a week past are refused.",
+    },
+  ];
+}
+
+type Told = Readonly<Record<string, unknown>>;
+
 /** A server that is not ready says less. */
-async function askReady(url: string, ask: Ask): Promise<Readonly<Record<string, unknown>>> {
+async function askReady(url: string, ask: Ask): Promise<Told> {
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     const body: unknown = await (await ask(`${url}/ready`, { redirect: "error", signal })).json();

@@ -1,4 +1,5 @@
-import type { DayInMemory, HotStore } from "../../hot/hot-store.ts";
+import type { HotStore } from "../../hot/hot-store.ts";
+import type { Timers } from "../../lib/schedule/timers.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 import type { Clock } from "../../time/clock.ts";
 import { utcDayStartMs } from "../../time/utc-day.ts";
@@ -22,18 +23,30 @@ export interface SealSchedule {
   makeRoomFor(batch: ReportBatch, onProgress: (progress: SealProgress) => void): Promise<void>;
   /** Begins no more seals, and breaks off the one under way. */
   stop(): Promise<void>;
+  readonly state: SealState;
+}
+
+/** What there is to know of seals, whatever keeps them from their end. */
+export interface SealState {
+  /** When the last one ended that did not fail, Unix ms; null where none has since the start. */
+  readonly lastMs: number | null;
+  /** Whether that, or the start, is more than three intervals ago. */
+  readonly isLate: boolean;
 }
 
 export interface SealScheduleOptions {
   readonly seal: Seal;
   readonly hot: Pick<HotStore, "daysInMemory" | "forgetIdle">;
   readonly clock: Clock;
+  readonly timers: Timers;
   readonly intervalMs: number;
   /** Old records in memory that begin a seal, and that stop reports from being taken. */
   readonly oldRecordsSeal: number;
   readonly oldRecordsMax: number;
   readonly onSealed: (report: SealReport) => void;
   readonly onFailed: (error: unknown) => void;
+  /** None has ended for more than three intervals. */
+  readonly onLate: (state: SealState) => void;
 }
 
 /** After a seal that failed, reports begin no new one for this long: the disk is as full as it was. */
@@ -45,49 +58,40 @@ const RETRY_MS = 60_000;
  */
 const FOLLOWED_TIMES = 4;
 
+/** Intervals after which a seal is late: one may fail, and the next take long. */
+const LATE_INTERVALS = 3;
+
 /** How often old records are counted: every so many batches, or a year of days would be walked for each report. */
 const BATCHES_A_COUNT = 16;
 
-function oldRecordsOf(days: readonly DayInMemory[], nowMs: number): number {
-  const due = new Set(planSeal(days, nowMs));
-  return days.reduce((sum, { day, records }) => (due.has(day) ? sum + records : sum), 0);
-}
-
 export function createSealSchedule(options: SealScheduleOptions): SealSchedule {
-  const { seal, hot, clock, intervalMs, oldRecordsSeal, oldRecordsMax, onSealed, onFailed } = options;
+  const { seal, hot, clock, timers, intervalMs, oldRecordsSeal, oldRecordsMax, onSealed, onFailed } = options;
   const controller = new AbortController();
-  let timer: ReturnType<typeof setTimeout> | null = null;
+  const lateness = new Lateness(options);
+  let cancelNext: () => void = () => undefined;
   let running: Promise<unknown> = Promise.resolve();
   let sealsWaiting = 0;
-  let oldRecords = 0;
+  const old = new OldRecords(hot, clock);
   let batches = 0;
   let retryAtMs = Number.NEGATIVE_INFINITY;
   /** Told of whatever seal is under way. */
   const watchers = new Set<(progress: SealProgress) => void>();
 
-  function countOldRecords(): void {
-    oldRecords = oldRecordsOf(hot.daysInMemory(), clock.nowMs());
-  }
-
-  function hasRoom({ timestampMs }: ReportBatch, recordsMax: number): boolean {
-    if (oldRecords <= recordsMax) return true;
-    const startMs = utcDayStartMs(windowStart(clock.nowMs()));
-    return timestampMs.every((each) => each >= startMs);
-  }
-
-  const hasRoomFor = (batch: ReportBatch) => hasRoom(batch, oldRecordsMax);
+  const hasRoomFor = (batch: ReportBatch) => old.hasRoom(batch, oldRecordsMax);
 
   function sealNow(onProgress?: (progress: SealProgress) => void): Promise<SealReport> {
     sealsWaiting++;
     const sealed = running.then(async () => {
       try {
-        return await seal(controller.signal, (progress) => {
+        const report = await seal(controller.signal, (progress) => {
           onProgress?.(progress);
           for (const watch of watchers) watch(progress);
         });
+        lateness.noteSealed();
+        return report;
       } finally {
         sealsWaiting--;
-        countOldRecords();
+        old.recount();
         hot.forgetIdle();
       }
     });
@@ -100,31 +104,32 @@ export function createSealSchedule(options: SealScheduleOptions): SealSchedule {
       onSealed(await sealNow());
     } catch (error) {
       if (controller.signal.aborted) return;
-      retryAtMs = performance.now() + RETRY_MS;
+      retryAtMs = timers.nowMs() + RETRY_MS;
       onFailed(error);
     }
   }
 
   function wait(delayMs: number): void {
-    timer = setTimeout(async () => {
+    cancelNext = timers.after(delayMs, async () => {
       await sealBySchedule();
       if (!controller.signal.aborted) wait(intervalMs);
-    }, delayMs);
+    });
   }
 
   return {
     start() {
-      countOldRecords();
+      old.recount();
+      lateness.start();
       wait(0); // What became due while nothing ran.
     },
     sealNow,
     noteReports() {
-      if (++batches % BATCHES_A_COUNT === 0 || oldRecords > oldRecordsSeal) countOldRecords();
-      if (oldRecords <= oldRecordsSeal || sealsWaiting > 0 || performance.now() < retryAtMs) return;
+      if (++batches % BATCHES_A_COUNT === 0 || old.count > oldRecordsSeal) old.recount();
+      if (old.count <= oldRecordsSeal || sealsWaiting > 0 || timers.nowMs() < retryAtMs) return;
       void sealBySchedule();
     },
     hasRoomFor,
-    hasRoomToFollow: (batch) => hasRoom(batch, FOLLOWED_TIMES * oldRecordsMax),
+    hasRoomToFollow: (batch) => old.hasRoom(batch, FOLLOWED_TIMES * oldRecordsMax),
     async makeRoomFor(batch, onProgress) {
       watchers.add(onProgress);
       try {
@@ -137,8 +142,80 @@ export function createSealSchedule(options: SealScheduleOptions): SealSchedule {
     },
     async stop() {
       controller.abort();
-      if (timer !== null) clearTimeout(timer);
+      cancelNext();
+      lateness.stop();
       await running;
     },
+    get state() {
+      return lateness.state;
+    },
   };
+}
+
+/** Records in memory that belong into the archive, as they were when they were last counted. */
+class OldRecords {
+  readonly #hot: SealScheduleOptions["hot"];
+  readonly #clock: Clock;
+  count = 0;
+
+  constructor(hot: SealScheduleOptions["hot"], clock: Clock) {
+    this.#hot = hot;
+    this.#clock = clock;
+  }
+
+  recount(): void {
+    const days = this.#hot.daysInMemory();
+    const due = new Set(planSeal(days, this.#clock.nowMs()));
+    this.count = days.reduce((sum, { day, records }) => (due.has(day) ? sum + records : sum), 0);
+  }
+
+  hasRoom({ timestampMs }: ReportBatch, recordsMax: number): boolean {
+    if (this.count <= recordsMax) return true;
+    const startMs = utcDayStartMs(windowStart(this.#clock.nowMs()));
+    return timestampMs.every((each) => each >= startMs);
+  }
+}
+
+type LatenessOptions = Pick<SealScheduleOptions, "clock" | "timers" | "intervalMs" | "onLate">;
+
+/** Knows when the last seal ended, and says so where that was long ago. Nothing is late before it is started. */
+class Lateness {
+  readonly #options: LatenessOptions;
+  #lastMs: number | null = null;
+  /** By the timers, which no clock that is set moves; null before the start. */
+  #sinceMs: number | null = null;
+  #cancel: () => void = () => undefined;
+
+  constructor(options: LatenessOptions) {
+    this.#options = options;
+  }
+
+  get state(): SealState {
+    const { timers, intervalMs } = this.#options;
+    const isLate = this.#sinceMs !== null && timers.nowMs() - this.#sinceMs > LATE_INTERVALS * intervalMs;
+    return { lastMs: this.#lastMs, isLate };
+  }
+
+  start(): void {
+    this.#sinceMs = this.#options.timers.nowMs();
+    this.#look();
+  }
+
+  noteSealed(): void {
+    this.#lastMs = this.#options.clock.nowMs();
+    if (this.#sinceMs !== null) this.start();
+  }
+
+  stop(): void {
+    this.#cancel();
+    this.#sinceMs = null;
+  }
+
+  /** Once an interval, of which no three are longer than a timer can be. */
+  #look(): void {
+    this.#cancel();
+    const { state } = this;
+    if (state.isLate) this.#options.onLate(state);
+    else this.#cancel = this.#options.timers.after(this.#options.intervalMs, () => this.#look());
+  }
 }

@@ -75,6 +75,7 @@ describe("GET /metrics", () => {
     expect(found.get('wherehouse_log_state{state="open"}')).toBe(1);
     expect(found.get('wherehouse_build_info{version="1.2.3"}')).toBe(1);
     expect(found.has("wherehouse_last_seal_timestamp_seconds")).toBe(false); // There was none yet.
+    expect(found.get("wherehouse_seal_late")).toBe(0);
   });
 
   test("has names with their unit, and a help for each", async () => {

@@ -36,7 +36,11 @@ describe("/health", () => {
   });
 });
 
-const KEPT = { retention: "365d", retention_start: "2025-03-20T00:00:00.000Z" };
+const KEPT = {
+  retention: "365d",
+  retention_start: "2025-03-20T00:00:00.000Z",
+  seal: { last: null, late: false },
+};
 
 describe("/ready", () => {
   test("is a 503 with the progress while the log is read", async () => {
@@ -70,6 +74,20 @@ describe("/ready", () => {
     expect(await kept()).toEqual(["30d", "2026-02-18T00:00:00.000Z", "30d"]);
     await settings.setRetention(FixedRetention.FOREVER);
     expect(await kept()).toEqual(["forever", null, "forever"]);
+  });
+
+  test("is a 200 that says when the last seal was, also where that is long ago", async () => {
+    const lastMs = Date.UTC(2026, 2, 19, 3, 4, 5, 678);
+    for (const isLate of [false, true]) {
+      const app = await createTestApp({ seals: () => ({ lastMs, isLate }) });
+      for (const lag of [{}, { lag_ms: 12 }]) {
+        app.setReadiness({ status: "ready", lagMs: lag.lag_ms ?? null });
+        expect(await ask(app, "/ready")).toMatchObject({
+          status: 200,
+          body: { status: "ready", seal: { last: "2026-03-19T03:04:05.678Z", late: isLate }, ...lag },
+        });
+      }
+    }
   });
 
   test("of a node says how far it lags, and is a 503 where that is too far to be asked", async () => {

@@ -27,7 +27,16 @@ describe("bodies of 200", () => {
 
   const BODIES: Readonly<Record<string, readonly string[]>> = {
     "GET /health": ["status", "version", "uptime_seconds"],
-    "GET /ready": ["status", "damaged", "retention", "retention_start", "lag_ms?"],
+    "GET /ready": [
+      "status",
+      "damaged",
+      "retention",
+      "retention_start",
+      "seal",
+      "seal.last",
+      "seal.late",
+      "lag_ms?",
+    ],
     "GET /api/v1/users/{user_id}/locations/current": ["success", "user_id", "device_count", "locations"],
     "GET /api/v1/users/{user_id}/locations/history": [
       "user_id",

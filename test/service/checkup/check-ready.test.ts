@@ -13,6 +13,19 @@ test("checkReady() counts damage that nobody has taken note of", async () => {
   expect(problems).toMatchObject([{ what: expect.stringContaining("2 in all") }]);
 });
 
+test("checkReady() names a last seal that is long ago", async () => {
+  const [since, never, timely] = await Promise.all(
+    [
+      { last: "2026-11-22T11:00:04.120Z", late: true },
+      { last: null, late: true },
+      { last: "2026-11-22T11:00:04.120Z", late: false },
+    ].map((seal) => checkReady(URL, async () => Response.json({ status: "ready", damaged: 0, seal }))),
+  );
+  expect(since).toMatchObject([{ what: expect.stringContaining("since 2026-11-22T11:00:04.120Z") }]);
+  expect(never).toMatchObject([{ what: expect.stringContaining("since it started") }]);
+  expect(timely).toEqual([]);
+});
+
 test("checkReady() finds nothing where nothing is damaged, and where the server does not tell", async () => {
   const answers = [
     Response.json({ status: "ready", damaged: 0 }),

@@ -1,10 +1,12 @@
 import { expect, test } from "bun:test";
 import type { DayInMemory } from "../../../src/hot/hot-store.ts";
+import { systemTimers } from "../../../src/lib/schedule/timers.ts";
 import { createSealSchedule, type SealScheduleOptions } from "../../../src/service/seal/schedule.ts";
 import type { SealReport } from "../../../src/service/seal/seal.ts";
 import { createManualClock } from "../../../src/time/clock.ts";
 import { parseUtcDayName } from "../../../src/time/utc-day.ts";
 import { batchOf } from "../../support/reports/batches.ts";
+import { VirtualTime } from "../../support/stream/virtual-time.ts";
 
 const NOW_MS = Date.UTC(2026, 0, 28);
 const PLACE = { device_id: "a", latitude: 1, longitude: 2 };
@@ -50,11 +52,13 @@ function createFixture(options: Partial<SealScheduleOptions> = {}) {
     },
     hot: { daysInMemory: () => [day as DayInMemory], forgetIdle: () => forgets++ },
     clock: createManualClock(NOW_MS),
+    timers: systemTimers,
     intervalMs: 20,
     oldRecordsSeal: 10,
     oldRecordsMax: 20,
     onSealed: (report) => told.push(report),
     onFailed: (error) => told.push(error),
+    onLate: (state) => told.push(state),
     ...options,
   });
   const hold = (records: number) => {
@@ -188,5 +192,55 @@ test("a seal that fails is told of, and reports begin no other for a while", asy
   hold(12);
   await turn();
   expect(told).toEqual([failure]);
+  await schedule.stop();
+});
+
+test("a seal is late once three intervals have passed since the last one, or the start, which is said once", async () => {
+  const time = new VirtualTime();
+  const clock = createManualClock(NOW_MS);
+  const failure = new Error("the process that makes parts was ended");
+  const seals: (() => Promise<SealReport>)[] = [];
+  const { schedule, told } = createFixture({
+    timers: time,
+    clock,
+    intervalMs: 3_600_000,
+    seal: () => seals.shift()?.() ?? Promise.reject(failure),
+  });
+  const pass = async (ms: number) => {
+    clock.advance(ms);
+    await time.until(time.wait(ms), 2 * ms);
+  };
+  expect(schedule.state).toEqual({ lastMs: null, isLate: false });
+  await pass(86_400_000);
+  expect(schedule.state.isLate).toBe(false); // It has not begun.
+  schedule.start();
+  await pass(3 * 3_600_000);
+  expect([schedule.state, told.filter((each) => each !== failure)]).toEqual([
+    { lastMs: null, isLate: false },
+    [],
+  ]);
+  await pass(5 * 3_600_000);
+  const late = { lastMs: null, isLate: true };
+  expect([schedule.state, told.filter((each) => each !== failure)]).toEqual([late, [late]]);
+  told.length = 0;
+  seals.push(async () => REPORT);
+  await pass(3_600_000);
+  const sealed = { lastMs: clock.nowMs(), isLate: false };
+  expect([schedule.state, told]).toEqual([sealed, [REPORT]]);
+  await pass(5 * 3_600_000);
+  expect(told.filter((each) => each !== failure)).toEqual([REPORT, { ...sealed, isLate: true }]);
+  await schedule.stop();
+  expect(time.planned).toBe(0);
+});
+
+test("a seal that goes on is late too, for as long as it takes", async () => {
+  const time = new VirtualTime();
+  const { schedule, ends } = createFixture({ timers: time });
+  schedule.start();
+  await time.until(time.wait(100));
+  expect([ends.length, schedule.state.isLate]).toEqual([1, true]);
+  ends[0]!();
+  await turn();
+  expect(schedule.state).toEqual({ lastMs: NOW_MS, isLate: false });
   await schedule.stop();
 });

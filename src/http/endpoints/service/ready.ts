@@ -16,6 +16,21 @@ const answer = object({
     nullable: true,
     description: "The first instant of which records are kept; null for `forever`.",
   }),
+  seal: object(
+    {
+      last: plain<string | null>({
+        type: "string",
+        format: "date-time",
+        nullable: true,
+        description: "When the last seal ended well; null where none has since the start.",
+      }),
+      late: plain<boolean>({
+        type: "boolean",
+        description: "Whether that, or the start, is more than three intervals ago (`--seal-every`).",
+      }),
+    },
+    "What moves old records from memory into the archive. A late seal keeps nobody from asking; the log says why.",
+  ),
   lag_ms: optional(
     count("For how long the log has had what this node has not applied yet; absent where a server is alone."),
   ),
@@ -45,7 +60,13 @@ export const ready = openEndpoint({
     name: "Ready",
     description: "Everything can be queried.",
     shape: answer,
-    example: { status: "ready", damaged: 0, retention: "365d", retention_start: "2025-11-22T00:00:00.000Z" },
+    example: {
+      status: "ready",
+      damaged: 0,
+      retention: "365d",
+      retention_start: "2025-11-22T00:00:00.000Z",
+      seal: { last: "2026-11-22T11:00:04.120Z", late: false },
+    },
   },
   schemas: { NotReady: { oneOf: [starting.schema, lagging.schema, stopping.schema] } },
   failures: {
@@ -55,10 +76,11 @@ export const ready = openEndpoint({
       stopping: { status: "stopping" },
     }),
   },
-  open({ readiness, countDamaged, retention, clock }, responder) {
+  open({ readiness, countDamaged, seals, retention, clock }, responder) {
     return async (request) => {
       const state = readiness();
       if (state.status === "ready") {
+        const { lastMs, isLate } = seals();
         const body: ValueOf<typeof answer> = {
           status: "ready",
           damaged: await countDamaged(),
@@ -66,6 +88,7 @@ export const ready = openEndpoint({
           retention_start: isForever(retention)
             ? null
             : new Date(retention.startMs(clock.nowMs())).toISOString(),
+          seal: { last: lastMs === null ? null : new Date(lastMs).toISOString(), late: isLate },
           lag_ms: state.lagMs ?? undefined,
         };
         return responder.object(request, 200, body);
