@@ -96,13 +96,12 @@ export async function openApp(
   let [listener, held]: [Listener | null, Held | null] = [null, null];
   try {
     held = await openHeld(config, platform, { files, clock, acquireLock, process }, events);
-    const { baseMap, node, secrets, settings } = held;
+    const { baseMap, node, secrets, settings, watches } = held;
     const paths = directoryPaths(dataDir);
     const scheduler = new Scheduler();
     const hot = createHotStore(scheduler);
     const meters = createMeters();
-    const linked = { files, clock, directoryIdPath: paths.directoryId, node };
-    const broker = createBroker(config, platform, events, linked);
+    const broker = createBroker(config, platform, events, { files, clock, node });
     const services = createServices({
       copies: createCopies({ files, dataDir, cluster: () => node?.status ?? null, stallMs: EXPORT_STALL_MS }),
       damagedDirectory: paths.damaged,
@@ -128,10 +127,11 @@ export async function openApp(
     await noteAddress(files, dataDir, { pid, atMs: clock.nowMs(), url: listener.url }, events);
     // Only now: where the port is in use nobody would be told of the key, and the next start would make none.
     const firstKey = await beginKeys(held, files, paths, events);
-    const watches = [held.watch, watchSecrets(secrets, events.onKeyFile), watchSettings(settings, events)];
+    watches.push(watchSecrets(secrets, events.onKeyFile), watchSettings(settings, events));
     await node?.announce(config.cluster?.advertise ?? listener.url, events.onWaiting);
     const opening = openDirectory({
       dataDir,
+      signal: state.stopping,
       files,
       startHelper: platform.startHelper,
       clock,
@@ -195,11 +195,9 @@ interface Held {
   readonly node: ClusterNode | null;
   readonly secrets: Secrets;
   readonly settings: Settings;
-  /** What nodes share is taken in as it changes. */
-  readonly watch: { stop(): void };
+  /** What nodes share, and what lies in files, is taken in as it changes. */
+  readonly watches: { stop(): void }[];
 }
-
-const NO_WATCH = { stop: () => undefined };
 
 async function openHeld(
   config: Config,
@@ -219,15 +217,15 @@ async function openHeld(
       onWaiting,
     );
     const baseMap = await openBaseMap(inputs, config.mapFile);
-    return { node, secrets, settings, baseMap, watch: shared?.watch() ?? NO_WATCH };
+    return { node, secrets, settings, baseMap, watches: shared === null ? [] : [shared.watch()] };
   } catch (error) {
     await node?.close();
     throw error;
   }
 }
 
-async function closeHeld({ watch, baseMap, node }: Held): Promise<void> {
-  watch.stop();
+async function closeHeld({ watches, baseMap, node }: Held): Promise<void> {
+  for (const watch of watches) watch.stop();
   await baseMap.close();
   await node?.close();
 }
@@ -243,13 +241,14 @@ function beginKeys(
 
 /** What will bring reports from a broker. */
 function createBroker(
-  { mqtt }: Config,
+  { mqtt, dataDir }: Config,
   { loadBroker }: Platform,
   events: AppEvents,
-  linked: Pick<BrokerLinkParts, "files" | "clock" | "directoryIdPath" | "node">,
+  linked: Pick<BrokerLinkParts, "files" | "clock" | "node">,
 ): BrokerLink {
   return new BrokerLink({
     ...linked,
+    directoryIdPath: directoryPaths(dataDir).directoryId,
     config: mqtt,
     loadBroker,
     events: events.mqtt,

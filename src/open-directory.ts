@@ -125,6 +125,8 @@ export interface OpenDirectoryOptions {
   readonly sealDaysAtOnce?: number;
   readonly events: DirectoryEvents;
   readonly onProgress: OnReplayProgress;
+  /** Breaks off the replay of a log of the directory's own, which rejects with an `AbortError`. */
+  readonly signal?: AbortSignal;
   readonly release: () => void;
   /** Of a node of a cluster, whose log is a stream; left out, the log is the directory's own. */
   readonly stream?: DirectoryStream;
@@ -299,6 +301,7 @@ function openLog(
     directory,
     damagedDirectory,
     onReplayAgain,
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
     onBroken: events.onBroken,
     segmentBytesMax: options.segmentBytesMax ?? SEGMENT_BYTES_MAX,
     sequenceMin,

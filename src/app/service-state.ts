@@ -10,6 +10,7 @@ const LAG_MS_MAX = 10_000;
 export class ServiceState {
   #readiness: Readiness = { status: "starting", replayed: 0, total: 0 };
   #start = { replayedBytes: 0, totalBytes: 0 };
+  readonly #stopping = new AbortController();
   #directory: OpenDirectory | null = null;
   #cluster: ClusterMeasures | null = null;
 
@@ -63,7 +64,13 @@ export class ServiceState {
     return true;
   }
 
+  /** Comes when the service begins to stop. */
+  get stopping(): AbortSignal {
+    return this.#stopping.signal;
+  }
+
   noteStopping(): void {
     this.#readiness = { status: "stopping" };
+    this.#stopping.abort();
   }
 }

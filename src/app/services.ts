@@ -80,6 +80,7 @@ export function createServices(parts: ServiceParts): Services {
     ...queries,
     version: manifest.version,
     readiness: () => state.readiness,
+    stopping: state.stopping,
     countDamaged,
     seals: () => state.opened().schedule.state,
     ingest,

@@ -62,7 +62,7 @@ export interface Connection {
   run(sql: string, values?: SqlValues, signal?: AbortSignal): Promise<Rows>;
   /** The same, some thousand rows at a time: for results that are too large to hold, or to copy in one piece. */
   stream(sql: string, values: SqlValues, signal?: AbortSignal): AsyncIterable<Rows>;
-  /** Breaks off what is under way, which rejects. */
+  /** Breaks off what is under way, which rejects with an `AbortError`. Once is enough. */
   close(): void;
 }
 
@@ -138,20 +138,21 @@ function connectionOf(connection: DuckDBConnection, duckdb: DuckDb): Connection 
   );
   return {
     async run(sql, values, signal) {
-      const end = running.begin(signal);
+      const end = running.begin(sql, signal);
       try {
         // Statements without values are made for one occasion.
         const result = await (values === undefined ? connection.run(sql) : prepared.run(sql, values));
         return rowsOf(result, await chunksOf(result), duckdb);
       } catch (error) {
         signal?.throwIfAborted();
+        running.throwIfClosed();
         throw explained(error);
       } finally {
         end();
       }
     },
     async *stream(sql, values, signal) {
-      const end = running.begin(signal);
+      const end = running.begin(sql, signal);
       let statement: DuckDBPreparedStatement | null = null;
       try {
         statement = await connection.prepare(sql);
@@ -171,6 +172,7 @@ function connectionOf(connection: DuckDBConnection, duckdb: DuckDb): Connection 
         }
       } catch (error) {
         signal?.throwIfAborted();
+        running.throwIfClosed();
         throw explained(error);
       } finally {
         statement?.destroySync();

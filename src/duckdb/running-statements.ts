@@ -7,9 +7,19 @@ const INTERRUPT_MS = 10;
 /** The statements that run on a connection. A signal ends one of them, closing ends all. */
 export interface RunningStatements {
   /** Says that a statement begins, which the signal ends, or a close; the result says that it has ended. */
-  begin(signal: AbortSignal | undefined): () => void;
+  begin(sql: string, signal: AbortSignal | undefined): () => void;
+  /** Throws an `AbortError` once it is closed. */
+  throwIfClosed(): void;
   /** Lets none begin any more. */
   close(): void;
+}
+
+/** Of all connections of this process. */
+const underWay = new Set<{ readonly sql: string }>();
+
+/** The statements that run now, of whatever connection: a process that ends tells what it did not wait for. */
+export function statementsUnderWay(): readonly string[] {
+  return [...underWay].map(({ sql }) => sql);
 }
 
 /** `interrupt` ends what runs on the connection, `onUnused` is called once it is closed and nothing runs any more. */
@@ -22,9 +32,12 @@ export function createRunningStatements(interrupt: () => void, onUnused: () => v
   }
 
   return {
-    begin(signal) {
+    throwIfClosed: () => closing.signal.throwIfAborted(),
+    begin(sql, signal) {
       signal?.throwIfAborted();
       closing.signal.throwIfAborted();
+      const statement = { sql };
+      underWay.add(statement);
       running++;
       let interrupting: ReturnType<typeof setInterval> | undefined;
       const onAbort = () => {
@@ -37,11 +50,13 @@ export function createRunningStatements(interrupt: () => void, onUnused: () => v
       return () => {
         for (const each of signals) each.removeEventListener("abort", onAbort);
         clearInterval(interrupting);
+        underWay.delete(statement);
         running--;
         if (closing.signal.aborted) endIfUnused();
       };
     },
     close() {
+      if (closing.signal.aborted) return;
       closing.abort();
       endIfUnused();
     },

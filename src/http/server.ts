@@ -71,7 +71,6 @@ function createHandlers(
   const { keys, sessions, clock, sequences } = services;
   const minSequences = new MinSequences({ sequences, wait });
   const unavailable = () => obstacleOf(services.readiness());
-  const isStopping = () => services.readiness().status === "stopping";
   const gate = createGate({
     ...options,
     keys,
@@ -89,7 +88,7 @@ function createHandlers(
     responder,
     observe,
     unavailable,
-    isStopping,
+    stopping: services.stopping,
     wrongMethod,
     wait,
     share: options.rateLimit.share,

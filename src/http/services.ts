@@ -36,6 +36,8 @@ import type { Viewers } from "./live/viewers.ts";
 export interface Services extends QueryDependencies {
   readonly version: string;
   readonly readiness: () => Readiness;
+  /** Comes when the service begins to stop. */
+  readonly stopping: AbortSignal;
   /** Damages that nobody has acknowledged. */
   readonly countDamaged: () => Promise<number>;
   /** Of a directory that is open. */

@@ -47,10 +47,15 @@ export interface ClosedSegments {
   /**
    * Removes the covered segments, and from others what is covered where that is much of them or expired. The newest is
    * never removed where `keepsNewest`, and one of an older format never written anew unless `rewritesAll`. For good
-   * when it resolves. Tries all of them, then throws the first `FileError`; what is still there is tried again the
-   * next time. After a crash some may be back: nothing in them is new.
+   * when it resolves. Tries all of them until the signal comes, then throws the first `FileError`; what is still there
+   * is tried again the next time. After a crash some may be back: nothing in them is new.
    */
-  trim(coverage: Coverage, keepsNewest: boolean, rewritesAll: boolean): Promise<TrimmedLog>;
+  trim(
+    coverage: Coverage,
+    keepsNewest: boolean,
+    rewritesAll: boolean,
+    signal: AbortSignal,
+  ): Promise<TrimmedLog>;
 }
 
 export function createClosedSegments(
@@ -78,9 +83,21 @@ export function createClosedSegments(
     return segment.bytes;
   }
 
-  async function rewrite(segment: ClosedSegment, covered: ReadonlySet<UtcDay>): Promise<number> {
+  async function rewrite(
+    segment: ClosedSegment,
+    covered: ReadonlySet<UtcDay>,
+    signal: AbortSignal,
+  ): Promise<number> {
     const { number, lastSequence } = segment;
-    const rewritten = await rewriteSegment(files, directory, number, covered, lastSequence, createSalt);
+    const rewritten = await rewriteSegment(
+      files,
+      directory,
+      number,
+      covered,
+      lastSequence,
+      createSalt,
+      signal,
+    );
     if (rewritten === null) return 0;
     put(number, { ...segment, ...rewritten, version: 2 });
     return segment.bytes - rewritten.bytes;
@@ -102,12 +119,13 @@ export function createClosedSegments(
       bytes += segment.bytes;
     },
     forget: (number) => put(number, null),
-    async trim(coverage, keepsNewest, rewritesAll) {
+    async trim(coverage, keepsNewest, rewritesAll, signal) {
       const trimmed = { segments: 0, bytes: 0 };
       const newest = keepsNewest ? segments.at(-1) : undefined;
       const mayRewrite = ({ version }: ClosedSegment) => rewritesAll || version === 2;
       let failure: unknown = null;
       for (const segment of [...segments]) {
+        if (signal.aborted) break;
         const covered = coveredDays(segment, coverage);
         try {
           if (segment !== newest && isAllCovered(segment, covered)) {
@@ -117,7 +135,7 @@ export function createClosedSegments(
             mayRewrite(segment) &&
             isWorthRewriting(segment, covered, coverage, segment === newest)
           ) {
-            trimmed.bytes += await rewrite(segment, covered);
+            trimmed.bytes += await rewrite(segment, covered, signal);
           }
         } catch (error) {
           failure ??= error;

@@ -42,6 +42,7 @@ export class LogWriter implements Wal {
   #writing: Promise<void> = Promise.resolve();
   #isWriting = false;
   #trimming: Promise<unknown> = Promise.resolve();
+  readonly #closing = new AbortController();
   #closed: Promise<void> | null = null;
 
   constructor(options: LogWriterOptions) {
@@ -100,13 +101,16 @@ export class LogWriter implements Wal {
     await promise;
   }
 
-  trim(coverage: Coverage): Promise<TrimmedLog> {
-    const trimmed = this.#trimming.then(() => this.#trim(coverage)); // One after the other: each file is removed once.
+  trim(coverage: Coverage, signal?: AbortSignal): Promise<TrimmedLog> {
+    const { signal: closing } = this.#closing;
+    const either = signal === undefined ? closing : AbortSignal.any([signal, closing]);
+    const trimmed = this.#trimming.then(() => this.#trim(coverage, either)); // One by one: each file is removed once.
     this.#trimming = trimmed.catch(() => undefined);
     return trimmed;
   }
 
   close(): Promise<void> {
+    this.#closing.abort();
     this.#closed ??= this.#finish();
     return this.#closed;
   }
@@ -187,11 +191,11 @@ export class LogWriter implements Wal {
     return { kind: "log_failed", cause: error };
   }
 
-  async #trim(coverage: Coverage): Promise<TrimmedLog> {
+  async #trim(coverage: Coverage, signal: AbortSignal): Promise<TrimmedLog> {
     if (this.#closed !== null || this.#failure !== null) return NOTHING_TRIMMED;
     const { earlier } = this.#options;
     const isBetween = this.#segments.segment === null;
-    return earlier.trim(coverage, isBetween, !isBetween || earlier.hasNewFormat);
+    return earlier.trim(coverage, isBetween, !isBetween || earlier.hasNewFormat, signal);
   }
 
   async #finish(): Promise<void> {

@@ -65,9 +65,9 @@ export interface Wal {
    * is much of them or expired (`ClosedSegments.trim`). Never the one that is being written, the newest (it says from
    * where sequences go on), or one that could not be read or repaired at the start. A log that has no report in the
    * format that is written now stays one that an earlier program reads. Does nothing once the log has failed or is
-   * closed.
+   * closed. The signal, or closing the log, breaks it off between two entries: the next trim does the rest.
    */
-  trim(coverage: Coverage): Promise<TrimmedLog>;
+  trim(coverage: Coverage, signal?: AbortSignal): Promise<TrimmedLog>;
   /** Finishes what was appended, then takes no more. */
   close(): Promise<void>;
 }

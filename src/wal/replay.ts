@@ -30,6 +30,8 @@ export interface ReplayOptions {
   onProgress?(progress: ReplayProgress): void;
   /** Lets requests be answered before it resolves; replay asks for it about every 10 ms. */
   yieldToRequests?(): Promise<void>;
+  /** Breaks it off where requests are let in: it rejects with an `AbortError`. */
+  readonly signal?: AbortSignal;
 }
 
 export interface ReplayProgress {
@@ -88,6 +90,7 @@ export async function replayLog(options: ReplayOptions): Promise<ReplayedLog> {
       const progress = { replayedBytes: replayedBytes + reader.readBytes, totalBytes };
       onProgress?.({ ...progress, records: records + reader.records });
       await yieldToRequests();
+      options.signal?.throwIfAborted();
       sliceEndMs = performance.now() + SLICE_MS;
     }
     segments.push({ ...reader.contents(), reports });

@@ -15,13 +15,16 @@ import { SegmentReader } from "./segment/segment-reader.ts";
 /*
  * Puts a segment in place anew without the reports of some days, in the format that is written now. Entries keep their
  * sequences; those without a report go, but for the last, which says how far the segment's sequences went. Null, and
- * the segment as it was, where not all of it could be read.
+ * the segment as it was, where not all of it could be read, or the signal came before the new one was written.
  */
 
 export interface RewrittenSegment {
   readonly bytes: number;
   readonly reports: ReportsByDay;
 }
+
+/** So much is looked at in a turn of the event loop, about a millisecond of work: an entry may be one report. */
+const STEP_BYTES = 32 * 1024;
 
 export async function rewriteSegment(
   files: Files,
@@ -30,6 +33,7 @@ export async function rewriteSegment(
   days: ReadonlySet<UtcDay>,
   lastSequence: number,
   createSalt: CreateSalt,
+  signal: AbortSignal,
 ): Promise<RewrittenSegment | null> {
   const path = join(directory, segmentName(number));
   const source = { bytes: await files.read(path), isReadable: true };
@@ -40,6 +44,7 @@ export async function rewriteSegment(
   const frames = createSaltedFrames(salt);
   const chunks = [encodeSegmentHead(number, salt)];
   const reports = new Map<UtcDay, number>();
+  let stepEnd = STEP_BYTES;
   for (let entry = reader.next(); entry !== null; entry = reader.next()) {
     const batch = withoutDays(entry.batch, days);
     if (batch.count > 0 || entry.sequence === lastSequence) {
@@ -48,7 +53,10 @@ export async function rewriteSegment(
       chunks.push(frame);
       addBatchDays(batch, reports);
     }
+    if (signal.aborted) return null;
+    if (reader.readBytes < stepEnd) continue;
     await nextTurn();
+    stepEnd = reader.readBytes + STEP_BYTES;
   }
   const { damage, goodHead } = reader.contents();
   if (damage.length > 0 || !goodHead) return null;

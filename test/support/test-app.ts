@@ -185,6 +185,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
   const faults: unknown[] = [];
   const refused: RefusedMessage[] = [];
   let readiness: Readiness = { status: "ready", lagMs: null };
+  const stopping = new AbortController();
   const services: Services = {
     ...(await createServices({
       clock,
@@ -197,6 +198,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
       retention: options.retention,
     })),
     readiness: () => readiness,
+    stopping: stopping.signal,
     ...replaced,
   };
   const server = createServer({
@@ -219,6 +221,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     refused,
     setReadiness: (state) => {
       readiness = state;
+      if (state.status === "stopping") stopping.abort();
     },
     answer: server.fetch,
     ...createClient(server.fetch, texts),
@@ -258,7 +261,7 @@ async function createServices({
   retention = DEFAULT_RETENTION,
   refused,
   keys,
-}: ServiceParts): Promise<Omit<Services, "readiness">> {
+}: ServiceParts): Promise<Omit<Services, "readiness" | "stopping">> {
   const scheduler = new Scheduler();
   const hot = createHotStore(scheduler);
   const { wal: log } = await openWal({

@@ -397,3 +397,51 @@ test("currentDays are those of the segment being written, as far as they are on 
   await wal.append(APP, dayBatch("c", [5]));
   expect(wal.currentDays).toEqual(new Set([5 as UtcDay]));
 });
+
+test("trim() can be broken off before any operation of the disk, by a signal or a close, and the next one finishes", async () => {
+  const segments = [[[1, 1], [2]], [[1], [1]], [[1, 1, 1], [2], [3]], [[1], [4]], [[9]]];
+  const whole = await createLog(segments);
+  await whole.wal.trim(covers(1));
+  const wanted = await reportsIn(whole.files);
+  for (const how of ["signal", "close"] as const) {
+    let operations = 0;
+    for (let stopAt = 0, isStopped = true; isStopped; stopAt++) {
+      const { files, wal } = await createLog(segments);
+      const before = await reportsIn(files);
+      const stop = new AbortController();
+      let left = stopAt;
+      let closing: Promise<void> | null = null;
+      files.beforeOperation = () => {
+        if (left-- !== 0) return;
+        if (how === "signal") stop.abort();
+        else closing = wal.close();
+      };
+      await wal.trim(covers(1), stop.signal);
+      files.beforeOperation = null;
+      await closing;
+      isStopped = left < 0;
+      const disk = files.crash();
+      const rest = await reportsIn(disk);
+      expect(before).toEqual(expect.arrayContaining(rest));
+      expect(rest).toEqual(expect.arrayContaining(wanted));
+      const again = await openTestWal(disk);
+      expect(again.recovery).toMatchObject({ damage: [], tornTail: null });
+      await again.wal.trim(covers(1));
+      expect((await reportsIn(disk)).sort()).toEqual([...wanted].sort());
+      operations++;
+    }
+    expect(operations).toBeGreaterThan(5);
+  }
+});
+
+test("trim() looks at the signal between two entries of a segment", async () => {
+  const { files, wal } = await createLog([[[1], [1], [2]], [[9]]]);
+  const before = await reportsIn(files);
+  const stop = new AbortController();
+  files.beforeOperation = (operation) => {
+    if (operation === "read") stop.abort(); // The segment is in memory, and not looked at yet.
+  };
+  expect(await wal.trim(covers(1), stop.signal)).toEqual({ segments: 0, bytes: 0 });
+  files.beforeOperation = null;
+  expect(await reportsIn(files)).toEqual(before);
+});

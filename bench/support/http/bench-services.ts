@@ -54,6 +54,7 @@ export function createBenchServices(
   return {
     ...queries,
     version: "bench",
+    stopping: new AbortController().signal,
     readiness: () => ({ status: "ready", lagMs: null }),
     countDamaged: () => Promise.resolve(0),
     seals: () => ({ lastMs: null, isLate: false }),

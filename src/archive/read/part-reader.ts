@@ -27,7 +27,7 @@ export interface PartReader {
   readonly waiting: number;
   /** Forgets what it remembers of files; queries to come are asked of another database. */
   renew(): void;
-  /** Closes the database once running queries have ended. */
+  /** Breaks off running queries, and closes the database once they have ended. */
   close(): void;
 }
 
@@ -68,24 +68,10 @@ const REMEMBERED_FILES_MAX = 1024;
 export function createPartReader(options: PartReaderOptions): PartReader {
   const { openDatabase, slots, queueMax, rememberedFilesMax = REMEMBERED_FILES_MAX } = options;
   const queue = createQuerySlots(slots, queueMax);
-  let reading = createReading();
+  let reading = createReading(options);
+  /** Of queries under way. */
+  const busy = new Set<Connection>();
   let isClosed = false;
-
-  function createReading(): Reading {
-    return {
-      database: null,
-      idle: [],
-      shared: {
-        chunks: createChunkIndex(options.readRange),
-        lateTables: createLateTables(),
-        dictionary: createPageDictionary(),
-        hasOldFiles: false,
-        pathOf: options.pathOf,
-      },
-      running: 0,
-      isLeft: false,
-    };
-  }
 
   async function connect(of: Reading): Promise<Connection> {
     of.database ??= openDatabase();
@@ -108,12 +94,15 @@ export function createPartReader(options: PartReaderOptions): PartReader {
     let isSound = false;
     try {
       connection = asked.idle.pop() ?? (await connect(asked));
+      busy.add(connection);
+      if (isClosed) connection.close(); // It was closed while the connection was made.
       const value = await use(createArchiveSession(connection, signal, asked.shared));
       isSound = true;
       return value;
     } finally {
       if (!asked.isLeft && asked.shared.chunks.count > rememberedFilesMax) renew();
       // After a failure nobody knows what state a connection is in, and a new one costs little.
+      if (connection !== null) busy.delete(connection);
       if (connection !== null && isSound && !asked.isLeft) asked.idle.push(connection);
       else connection?.close();
       asked.running--;
@@ -129,7 +118,7 @@ export function createPartReader(options: PartReaderOptions): PartReader {
 
   function renew(): void {
     leave(reading);
-    reading = createReading();
+    reading = createReading(options);
   }
 
   /** What a database remembers would stay until somebody collected it. */
@@ -148,8 +137,25 @@ export function createPartReader(options: PartReaderOptions): PartReader {
     renew,
     close() {
       isClosed = true;
+      for (const connection of busy) connection.close();
       leave(reading);
       options.closeUnused?.();
     },
+  };
+}
+
+function createReading({ readRange, pathOf }: PartReaderOptions): Reading {
+  return {
+    database: null,
+    idle: [],
+    shared: {
+      chunks: createChunkIndex(readRange),
+      lateTables: createLateTables(),
+      dictionary: createPageDictionary(),
+      hasOldFiles: false,
+      pathOf,
+    },
+    running: 0,
+    isLeft: false,
   };
 }

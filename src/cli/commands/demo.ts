@@ -9,6 +9,7 @@ import { Replay } from "../../demo/replay.ts";
 import { directoryPaths } from "../../directory/paths.ts";
 import { DirectoryInUseError } from "../../directory/take-directory.ts";
 import { messageOf } from "../../lib/message-of.ts";
+import { systemTimers } from "../../lib/schedule/timers.ts";
 import { wait } from "../../lib/schedule/wait.ts";
 import { printableLine } from "../../lib/text/printable.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
@@ -24,6 +25,7 @@ import { mapLink } from "../map-link.ts";
 import { countOf } from "../screen/counts.ts";
 import { createEventLog } from "../screen/event-log.ts";
 import { logEvents } from "../screen/server-events.ts";
+import { stopInTime } from "../stop-in-time.ts";
 
 const SAMPLES = fileURLToPath(import.meta.resolve("../../../data/samples"));
 
@@ -72,7 +74,7 @@ export async function demo(
     say(error.message);
     return 1;
   } finally {
-    await app.close();
+    await stopInTime(app, log, systemTimers);
   }
 }
 

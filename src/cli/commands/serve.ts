@@ -1,6 +1,7 @@
 import { type App, openApp } from "../../app.ts";
 import type { Config } from "../../config.ts";
 import { messageOf } from "../../lib/message-of.ts";
+import { systemTimers } from "../../lib/schedule/timers.ts";
 import type { Files } from "../../runtime/files.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import { exitOnCrash, type Terminal } from "../../runtime/process.ts";
@@ -12,6 +13,7 @@ import { handOver } from "../first-key.ts";
 import { mapLink } from "../map-link.ts";
 import { createEventLog, type EventLog } from "../screen/event-log.ts";
 import { logEvents } from "../screen/server-events.ts";
+import { stopInTime } from "../stop-in-time.ts";
 
 /** Serves until it is asked to stop; returns the exit code. */
 export async function serve(
@@ -52,7 +54,7 @@ async function serveUntil(
   const failed = app.ready.then(() => app.failed).catch((error: unknown) => ({ error }));
   const failure = await Promise.race([stopRequested.then(() => null), failed]);
   log.info({ event: "stopping" }, "Stopping: what was accepted is answered first.");
-  await app.close();
+  await stopInTime(app, log, systemTimers);
   log.info({ event: "stopped" }, "Stopped.");
   if (failure !== null) throw failure.error;
 }

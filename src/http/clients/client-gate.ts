@@ -43,7 +43,7 @@ export interface ClientGateDependencies {
   readonly observe: Observe;
   /** What keeps the service from taking anything (it is starting, or stopping), or null. */
   readonly unavailable: () => ServiceError | null;
-  readonly isStopping: () => boolean;
+  readonly stopping: AbortSignal;
   /** Among how many servers each key's rate is divided now. */
   readonly share: () => number;
   /** Answers a method that the path doesn't take. */
@@ -52,10 +52,10 @@ export interface ClientGateDependencies {
 }
 
 export function createClientGate(dependencies: ClientGateDependencies): ClientGate {
-  const { keys, clock, responder, observe, unavailable, isStopping, wrongMethod, wait, share } = dependencies;
+  const { keys, clock, responder, observe, unavailable, stopping, wrongMethod, wait, share } = dependencies;
   const pace = new Pace(HOLD_MS_MAX, share);
-  const paced = new HeldAnswers({ max: PACED_MAX, wait, isStopping });
-  const held = new HeldAnswers({ max: HELD_REFUSALS_MAX, wait, isStopping });
+  const paced = new HeldAnswers({ max: PACED_MAX, wait, stopping });
+  const held = new HeldAnswers({ max: HELD_REFUSALS_MAX, wait, stopping });
   const refusals = new Refusals(responder, held, HOLD_MS_MAX);
 
   /** What keeps the request from going on, once its turn has come. */

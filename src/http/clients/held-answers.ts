@@ -1,26 +1,25 @@
 import { type Holder, SharedPool } from "../../lib/schedule/shared-pool.ts";
 import type { Wait } from "../../lib/schedule/wait.ts";
 
-/** An answer that is held looks so often whether the server stops. */
-const SLICE_MS = 250;
-
+/** How many answers are held, and what ends that. */
 export interface HeldAnswersOptions {
   /** Held at a time. */
   readonly max: number;
   readonly wait: Wait;
-  readonly isStopping: () => boolean;
+  /** Comes when the server begins to stop. */
+  readonly stopping: AbortSignal;
 }
 
 /** Answers that are late on purpose: so many at a time, and of these no key's and no app's more than its share. */
 export class HeldAnswers {
   readonly #pool: SharedPool;
   readonly #wait: Wait;
-  readonly #isStopping: () => boolean;
+  readonly #stopping: AbortSignal;
 
-  constructor({ max, wait, isStopping }: HeldAnswersOptions) {
+  constructor({ max, wait, stopping }: HeldAnswersOptions) {
     this.#pool = new SharedPool(max);
     this.#wait = wait;
-    this.#isStopping = isStopping;
+    this.#stopping = stopping;
   }
 
   /** Held now. */
@@ -38,8 +37,14 @@ export class HeldAnswers {
   }
 
   async #waitFor(ms: number, signal: AbortSignal): Promise<void> {
-    for (let leftMs = ms; leftMs > 0 && !signal.aborted && !this.#isStopping(); leftMs -= SLICE_MS) {
-      await this.#wait(Math.min(leftMs, SLICE_MS), signal);
-    }
+    const signals = [signal, this.#stopping];
+    if (signals.some(({ aborted }) => aborted)) return;
+    // Not AbortSignal.any: the server's signal would know of every answer that was ever held.
+    const either = new AbortController();
+    const end = () => either.abort();
+    for (const each of signals) each.addEventListener("abort", end);
+    await this.#wait(ms, either.signal).finally(() => {
+      for (const each of signals) each.removeEventListener("abort", end);
+    });
   }
 }

@@ -33,7 +33,8 @@ export interface SealReport {
   /** Of the log, freed. */
   readonly logBytes: number;
   /**
-   * What the disk refused once all of this was archived, and the next seal does again; null where it refused nothing.
+   * Why not all was removed that all of this made superfluous, and the next seal does it again: what the disk refused,
+   * or a stop; null where nothing is left.
    */
   readonly unfinished: string | null;
   readonly durationMs: number;
@@ -95,10 +96,11 @@ export function createSeal(dependencies: SealDependencies): Seal {
       throw error;
     }
     sealing.commit(new Set(folded.days.keys()), sequencesOf(archive.manifest));
-    await yielding(sealing.drop());
-    await yielding(hot.forgetDevices(oldestMs));
+    // A process that stops needs no memory, and the next one begins without these records.
+    await yielding(sealing.drop(), signal);
+    await yielding(hot.forgetDevices(oldestMs), signal);
 
-    const { logBytes, unfinished } = await giveUpCovered(dependencies, folded, plan, time);
+    const { logBytes, unfinished } = await giveUpCovered(dependencies, folded, plan, time, signal);
     return {
       days: names(folded.days.keys()),
       records: folded.records,
@@ -122,6 +124,7 @@ async function giveUpCovered(
   { replaced }: Folded,
   { deleted }: RetentionPlan,
   { nowMs, firstDay }: SealTime,
+  signal: AbortSignal,
 ): Promise<Pick<SealReport, "logBytes" | "unfinished">> {
   let logBytes = 0;
   let unfinished: string | null = null;
@@ -133,14 +136,15 @@ async function giveUpCovered(
       if (deleted.size + replaced.length > 0) await archive.tidy(nowMs, ASIDE_KEEP_MS);
     },
     async () => {
-      const trimmed = await log.trim({
-        isCovered: (day, lastSequence) => isCovered(archive.manifest, day, lastSequence),
-        isExpired: (day) => day < firstDay,
-      });
-      logBytes = trimmed.bytes;
+      const coverage = {
+        isCovered: (day: UtcDay, lastSequence: number) => isCovered(archive.manifest, day, lastSequence),
+        isExpired: (day: UtcDay) => day < firstDay,
+      };
+      logBytes = (await log.trim(coverage, signal)).bytes;
     },
   ];
   for (const step of steps) {
+    if (signal.aborted) break;
     try {
       await step();
     } catch (error) {
@@ -148,6 +152,7 @@ async function giveUpCovered(
       unfinished ??= messageOf(error);
     }
   }
+  if (signal.aborted) unfinished ??= "It was broken off once the archive had the records";
   return { logBytes, unfinished };
 }
 
@@ -254,7 +259,10 @@ function names(days: Iterable<UtcDay>): string[] {
   return [...days].sort((a, b) => a - b).map(utcDayName);
 }
 
-/** Takes the steps one by one, letting requests be answered in between. */
-async function yielding(steps: Iterable<void>): Promise<void> {
-  for (const _ of steps) await nextTurn();
+/** Takes the steps one by one until the signal comes, letting requests be answered in between. */
+async function yielding(steps: Iterable<void>, signal: AbortSignal): Promise<void> {
+  for (const _ of steps) {
+    if (signal.aborted) return;
+    await nextTurn();
+  }
 }

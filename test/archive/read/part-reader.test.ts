@@ -10,6 +10,7 @@ import type { ArchiveSession } from "../../../src/archive/read/archive-session.t
 import type { LateRows } from "../../../src/archive/read/late-table.ts";
 import { createPartReader, type PartReader } from "../../../src/archive/read/part-reader.ts";
 import { type Database, openDatabase } from "../../../src/duckdb/database.ts";
+import { statementsUnderWay } from "../../../src/duckdb/running-statements.ts";
 import { compareUtf8 } from "../../../src/lib/text/utf8.ts";
 import type { AppId, DeviceId, UserId } from "../../../src/model/ids.ts";
 import { LOCATION_FIELDS } from "../../../src/model/location-fields.ts";
@@ -640,14 +641,17 @@ describe("withSession()", () => {
     renewed.close();
   });
 
-  test("lets a running question end after close(), and takes no more", async () => {
+  test("breaks a running question off at close(), and takes no more", async () => {
     const closed = openReader("days", { slots: 1 });
     const running = ask(async (session) => {
       await devicesOf(session, scanOf());
+      const underWay = devicesOf(session, scanOf());
       closed.close();
-      return (await devicesOf(session, scanOf())).length;
+      await underWay.catch(() => undefined); // It may have been about to end.
+      return devicesOf(session, scanOf());
     }, closed);
-    expect(await running).toBe(DEVICES.length);
+    await expect(running).rejects.toThrow(expect.objectContaining({ name: "AbortError" }));
+    expect(statementsUnderWay()).toEqual([]);
     expect(closed.withSession(APP, PATIENT, (session) => devicesOf(session, scanOf()))).rejects.toThrow(
       "closed",
     );
