@@ -17,6 +17,7 @@ import {
   CROWD_PLACE,
   CROWD_USER,
   crowdDevice,
+  EARLY_DEVICE,
   LATE_DAYS_AGO,
   SHARED_DEVICE,
   SHARED_RECORDS_MAX,
@@ -52,10 +53,10 @@ for (const startMs of [nowMs - HOUR_MS, dayStartMs(ARCHIVED_DAYS_AGO_MIN)]) {
   for (let round = 0; round < ROUNDS; round++) await take(BYSTANDER, fleet.round(round));
 }
 for (let day = 0; day < ARCHIVED_DAYS; day++) {
-  await take(ATTACKER, rowsOf(dayStartMs(ARCHIVED_DAYS_AGO_MIN + day), archivedRowsADay, "early"));
+  await take(ATTACKER, rowsOf(dayStartMs(ARCHIVED_DAYS_AGO_MIN + day), archivedRowsADay, EARLY_DEVICE));
 }
 await directory.schedule.sealNow();
-if (name === "late") await take(ATTACKER, rowsOf(dayStartMs(LATE_DAYS_AGO), lateRows, "late"));
+if (name === "late") await take(ATTACKER, rowsOf(dayStartMs(LATE_DAYS_AGO), lateRows, "late-"));
 if (name === "crowd") await take(ATTACKER, crowd());
 await directory.close();
 process.stdout.write(JSON.stringify(keys));
@@ -65,7 +66,7 @@ function* rowsOf(startMs: number, count: number, prefix: string): Generator<obje
   const stepMs = Math.floor(MS_PER_DAY / (count + 1));
   for (let row = 0; row < count; row++) {
     yield {
-      device_id: `${prefix}-${row % ROW_DEVICES}`,
+      device_id: `${prefix}${row % ROW_DEVICES}`,
       timestamp: startMs + row * stepMs,
       ...CROWD_PLACE,
       horizontal_accuracy: row % 20,

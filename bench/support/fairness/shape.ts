@@ -16,6 +16,8 @@ export interface Shape {
   readonly directory: DirectoryName;
   /** How many times as long as others it attacks; once where left out. */
   readonly attackTimes?: number;
+  /** How much of a core the server has, with all that it begins; the whole machine where left out. */
+  readonly cores?: number;
   /** Makes what is to be sent before the clock runs. What it returns goes on until the target says no. */
   arm(target: Target): Attack | Promise<Attack>;
 }

@@ -1,5 +1,6 @@
 import type { Shape } from "./shape.ts";
 import { JSON_BODIES } from "./shapes/json-bodies.ts";
+import { LEFT_QUESTIONS } from "./shapes/left-questions.ts";
 import { PACKED_BODIES } from "./shapes/packed-bodies.ts";
 import { QUESTIONS } from "./shapes/questions.ts";
 import { REPORT_BODIES } from "./shapes/report-bodies.ts";
@@ -24,6 +25,7 @@ export const SHAPES: readonly Shape[] = [
   ...REPORT_BODIES,
   ...SLOW_BODIES,
   ...QUESTIONS,
+  ...LEFT_QUESTIONS,
   ...STRANGERS,
 ];
 

@@ -2,6 +2,7 @@ import { assert } from "../../../src/lib/assert.ts";
 import { readable } from "../figures/report.ts";
 import type { Results } from "../figures/results.ts";
 import { machineText } from "../run/machine.ts";
+import type { Shape } from "./shape.ts";
 import { SHAPES } from "./shapes.ts";
 import { RUNTIME_NAMES, type RuntimeName } from "./watched-server.ts";
 
@@ -23,7 +24,9 @@ export function fairnessTable(results: Results): string {
     "",
     line(COLUMNS),
     line(COLUMNS.map(() => "---")),
-    ...SHAPES.map(({ name, title }) => rowOf(results, `${name}, ${runtime}`, `\`${name}\`: ${title}`)),
+    ...shapesOf(results, runtime).map(({ name, title }) =>
+      rowOf(results, `${name}, ${runtime}`, `\`${name}\`: ${title}`),
+    ),
     "",
   ]);
   return [
@@ -33,6 +36,13 @@ export function fairnessTable(results: Results): string {
     `${machineText(machine)}, ${date.slice(0, 10)}.`,
     "",
   ].join("\n");
+}
+
+/** All but those that came after the last whole run. */
+function shapesOf({ verdicts }: Results, runtime: RuntimeName): readonly Shape[] {
+  const isMeasured = ({ name }: Shape) =>
+    verdicts.some((each) => each.name.startsWith(`${name}, ${runtime}: `));
+  return SHAPES.filter((shape) => shape.cores === undefined || isMeasured(shape));
 }
 
 /**

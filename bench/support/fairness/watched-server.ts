@@ -4,6 +4,7 @@ import { RUNTIMES } from "../../../test/support/server-process.ts";
 import { bunForServer } from "../run/profiling.ts";
 import { type ServerProcess, startProcess } from "../servers/server.ts";
 import { longestTurnMs, TURNS_FILE } from "./long-turns.ts";
+import { childrenOf } from "./small-machine.ts";
 
 /* A server to attack, on either runtime, and what can be seen of it from outside. */
 
@@ -20,7 +21,7 @@ export interface WatchedServer extends ServerProcess {
   takeLongestHoldMs(): Promise<number>;
   /** The longest turn of the event loop since then (Unix ms), in milliseconds of processor time. */
   longestTurnMs(sinceMs: number): number;
-  /** Memory of the process; zero where the system does not tell. */
+  /** Memory of the process and of those that it has begun; zero where the system does not tell. */
   residentBytes(): number;
 }
 
@@ -48,8 +49,18 @@ export async function startWatched(
       return Number(/^wherehouse_event_loop_delay_max_seconds (\S+)$/m.exec(text)![1]) * 1000;
     },
     longestTurnMs: (sinceMs) => longestTurnMs(turnsFile, sinceMs),
-    residentBytes: () => (hasProcessFigures ? readProcessFigures(server.pid).residentBytes : 0),
+    residentBytes: () =>
+      [server.pid, ...childrenOf(server.pid)].reduce((sum, pid) => sum + residentOf(pid), 0),
   };
+}
+
+function residentOf(pid: number): number {
+  if (!hasProcessFigures) return 0;
+  try {
+    return readProcessFigures(pid).residentBytes || 0; // NaN where it has ended and nobody has heard of it yet.
+  } catch {
+    return 0; // It has just ended.
+  }
 }
 
 /** Asks again for as long as nobody answers: how long that was is what is asked for. */

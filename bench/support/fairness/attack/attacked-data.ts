@@ -11,6 +11,9 @@ export const SHARED_DEVICE = "shared";
 export const SHARED_USER = "holder-";
 export const SHARED_RECORDS_MAX = 100_000;
 
+/** Begins the ids of the devices that have archived days. */
+export const EARLY_DEVICE = "early-";
+
 /** Archived days of `plain`, before those that memory holds. */
 export const ARCHIVED_DAYS = 20;
 export const ARCHIVED_DAYS_AGO_MIN = 9;

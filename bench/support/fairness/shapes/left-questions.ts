@@ -1,0 +1,84 @@
+import { EXPORT_FORMATS } from "../../../../src/service/export/export-formats.ts";
+import { MS_PER_DAY } from "../../../../src/time/retention.ts";
+import {
+  ARCHIVED_DAYS,
+  ARCHIVED_DAYS_AGO_MIN,
+  CROWD_PLACE,
+  dayName,
+  EARLY_DEVICE,
+} from "../attack/attacked-data.ts";
+import { createFreePace } from "../attack/pace.ts";
+import { question } from "../attack/requests.ts";
+import type { Shape, Target } from "../shape.ts";
+
+/* Questions that take long, whose client leaves before the answer or in the midst of it. */
+
+/** Of a core, for the server and all that it begins: calls under way take longest on a small machine. */
+const SMALL_CORES = 1 / 3;
+/** How long a client stays at most. */
+const PATIENCE_MS_MAX = 3000;
+/** Long enough for a hundred of them, at the rate of the key. */
+const ATTACK_TIMES = 4;
+
+const OLDEST_DAYS_AGO = ARCHIVED_DAYS_AGO_MIN + ARCHIVED_DAYS;
+
+export const LEFT_QUESTIONS: readonly Shape[] = [
+  ...EXPORT_FORMATS.map(({ name }) =>
+    leaving(`left-export-${name}`, `exports as ${name}`, () => {
+      const nowMs = Date.now();
+      return `/api/v1/export?format=${name}&start_date=${dayName(OLDEST_DAYS_AGO, nowMs)}`;
+    }),
+  ),
+  leaving("left-track", "tracks", (asked) => `${device(asked)}/track?${range(asked)}`),
+  leaving("left-series", "series", (asked) => `${device(asked)}/series?${range(asked)}&buckets=4000`),
+  leaving("left-stops", "stops", (asked) => `${device(asked)}/stops?${range(asked)}`),
+  leaving("left-density", "densities", (asked) => `/api/v1/density?${range(asked)}&zoom=${(asked % 18) + 3}`),
+  leaving("left-tiles", "tiles", (asked) => `/api/v1/tiles/${tile(asked % 15)}.mvt`),
+  leaving("left-columns", "snapshots of all devices", () => "/api/v1/locations/current/columns"),
+  leaving("left-live", "live streams", () => "/api/v1/live"),
+];
+
+function leaving(name: string, what: string, pathOf: (asked: number) => string): Shape {
+  return {
+    name,
+    title: `${what}, and leaves before they are there`,
+    directory: "plain",
+    attackTimes: ATTACK_TIMES,
+    cores: SMALL_CORES,
+    arm(target) {
+      const pace = createFreePace();
+      return async () => {
+        for (let asked = 0; target.goesOn(); asked++) {
+          await pace.turn();
+          void leave(target, pathOf(asked), (asked * 997) % PATIENCE_MS_MAX);
+        }
+      };
+    },
+  };
+}
+
+async function leave(target: Target, path: string, patienceMs: number): Promise<void> {
+  const connection = await target.open();
+  if (connection === null) return target.count("no connection");
+  void connection.write(question(target, path));
+  const status = await Promise.race([connection.answer(), Bun.sleep(patienceMs)]);
+  target.count(status === undefined ? "left" : String(status ?? "cut off"));
+  connection.close();
+}
+
+const device = (asked: number) => `/api/v1/devices/${EARLY_DEVICE}${asked % 100}`;
+
+/** Another one each time, so that nothing is known already. */
+function range(asked: number): string {
+  const nowMs = Date.now();
+  return `start=${nowMs - OLDEST_DAYS_AGO * MS_PER_DAY - asked}&end=${nowMs}`;
+}
+
+/** The tile that the attacker's devices are in. */
+function tile(zoom: number): string {
+  const { latitude, longitude } = CROWD_PLACE;
+  const sine = Math.sin((latitude * Math.PI) / 180);
+  const x = Math.floor(2 ** zoom * (longitude / 360 + 0.5));
+  const y = Math.floor(2 ** zoom * (0.5 - Math.log((1 + sine) / (1 - sine)) / (4 * Math.PI)));
+  return `${zoom}/${x}/${y}`;
+}
