@@ -1,5 +1,5 @@
 import { isMainThread } from "node:worker_threads";
-import { openHelperPort } from "./runtime/helper/fork-helper.ts";
+import { openHelperPort } from "./runtime/helper/spawn-helper.ts";
 import { openThreadPort } from "./service/export/maker/maker-thread.ts";
 import { serveExports } from "./service/export/maker/serve-exports.ts";
 

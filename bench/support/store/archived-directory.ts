@@ -9,7 +9,7 @@ import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import type { AppId } from "../../../src/model/ids.ts";
 import { BATCH_REPORTS_MAX, type ReportBatch } from "../../../src/model/report-batch.ts";
 import { type OpenDirectory, openDirectory } from "../../../src/open-directory.ts";
-import { startHelper } from "../../../src/runtime/helper/fork-helper.ts";
+import { startHelper } from "../../../src/runtime/helper/spawn-helper.ts";
 import { createNodeFiles } from "../../../src/runtime/node-files.ts";
 import { acquireSqliteLock } from "../../../src/runtime/sqlite-lock.ts";
 import { WINDOW_DAYS } from "../../../src/service/seal/plan.ts";

@@ -4,7 +4,7 @@
  */
 import { createPartProcesses } from "../../../../src/archive/write/engine/part-process.ts";
 import { systemTimers } from "../../../../src/lib/schedule/timers.ts";
-import { startHelper } from "../../../../src/runtime/helper/fork-helper.ts";
+import { startHelper } from "../../../../src/runtime/helper/spawn-helper.ts";
 import { ENDLESS, NEVER, PART_MAKER, SMALL_DATABASE } from "./part-maker.ts";
 import { childrenOf, environmentOf } from "./processes.ts";
 
