@@ -49,8 +49,8 @@ export const bench: Bench = {
     const directories = new Map<DirectoryName, Directory>();
     for (const runtime of run.chosen("runtime") as readonly RuntimeName[]) {
       for (const name of run.chosen("shape")) {
-        const { directory: kind, cores } = findShape(name);
-        const isSmall = cores !== undefined;
+        const { directory: kind, cores = 1 } = findShape(name);
+        const isSmall = cores < 1;
         const directory =
           directories.get(kind) ?? (await makeDirectory({ name: kind, ...directorySizes(run) }));
         directories.set(kind, directory);
@@ -76,9 +76,9 @@ async function tryShape(
   directory: Directory,
 ): Promise<Trial> {
   const { dataDir, remove } = directory.copy();
-  const { attackTimes = 1, cores } = findShape(shape);
+  const { attackTimes = 1, cores = 1 } = findShape(shape);
   const server = await startWatched(runtime, dataDir, directory.keys.operator);
-  const release = cores === undefined ? () => {} : confine(server.pid, cores);
+  const release = cores === 1 ? () => {} : confine(server.pid, cores);
   try {
     return await runTrial({
       shape,
@@ -90,7 +90,7 @@ async function tryShape(
       warmSeconds: run.size("warmSeconds"),
       quietSeconds: run.size("quietSeconds"),
       attackSeconds: run.size("attackSeconds") * attackTimes,
-      settleSeconds: run.size("settleSeconds"),
+      settleSeconds: run.size("settleSeconds") / cores,
     });
   } finally {
     release();
