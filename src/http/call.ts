@@ -3,6 +3,7 @@ import type { Binding } from "../model/binding.ts";
 import type { AppId } from "../model/ids.ts";
 import { type EntityTags, namesTag } from "./answer/entity-tags.ts";
 import type { MoreHeaders } from "./answer/header-templates.ts";
+import type { LongAnswers } from "./answer/long-answers.ts";
 import type { Sendable } from "./answer/piecewise.ts";
 import type { Answer, Responder, SentFile } from "./answer/responder.ts";
 import type { HttpError } from "./errors.ts";
@@ -33,7 +34,12 @@ export interface Call {
   /** Bytes of another format; null for an answer without any. */
   binary(body: Uint8Array<ArrayBuffer> | null, contentType: string): Answer;
   object(body: unknown, status: number): Answer;
-  fail(error: HttpError): Answer;
+  /** `instead` is the body where the endpoint has one of its own for this. */
+  fail(error: HttpError, instead?: unknown): Answer;
+  /** The same call, whose answer has one header more, whatever it is. */
+  withHeader(name: string, value: string): Call;
+  /** Makes an answer at once, or in a later turn of the event loop where the app's answers take long. */
+  inTurn(make: () => Answer): Answer;
   /**
    * Answers with an entity tag, or with 304 to who has this answer. `version` is another text whenever the answer may
    * be another, and was asked for before anything else that it depends on. A failure gets no tag.
@@ -62,6 +68,14 @@ export type StartedCall = Pick<
 export interface CallTools {
   readonly responder: Responder;
   readonly tags: EntityTags;
+  /** One for all endpoints, or an app would have a long answer of each in one turn. */
+  readonly longAnswers: LongAnswers;
+}
+
+/** Some of the headers are made when they are read, so they are not copied. */
+function withOne(headers: MoreHeaders, name: string, value: string): MoreHeaders {
+  const all = Object.getOwnPropertyDescriptors(headers);
+  return Object.defineProperties({ [name]: value }, all);
 }
 
 /** `headers` go with what is answered, `failed` with failures. */
@@ -72,7 +86,7 @@ export function createCall(
   failed: MoreHeaders,
 ): Call {
   const { request, appId, view, startedMs } = started;
-  const { responder, tags } = tools;
+  const { responder, tags, longAnswers } = tools;
   return {
     ...started,
     elapsedMs: () => performance.now() - startedMs,
@@ -83,7 +97,11 @@ export function createCall(
     text: (body, contentType) => responder.text(request, body, contentType, headers),
     binary: (body, contentType) => responder.binary(request, body, contentType, headers),
     object: (body, status) => responder.object(request, status, body, headers),
-    fail: (error) => responder.failure(request, error, failed),
+    fail: (error, instead) => responder.failure(request, error, failed, instead),
+    withHeader(name, value) {
+      return createCall(started, tools, withOne(headers, name, value), withOne(failed, name, value));
+    },
+    inTurn: (make) => longAnswers.make(appId, make),
     tagged(version, answer) {
       const asked = targetOf(request.url);
       const etag = tags.of({ appId, view: view?.fingerprint ?? null, asked, version });

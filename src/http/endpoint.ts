@@ -2,7 +2,6 @@ import type { Permission } from "../auth/permissions.ts";
 import type { SignedIn } from "../auth/sessions/sessions.ts";
 import type { Client } from "../clients/client.ts";
 import type { ServiceError } from "../model/errors.ts";
-import { LongAnswers } from "./answer/long-answers.ts";
 import type { Answer, Responder } from "./answer/responder.ts";
 import type { Call } from "./call.ts";
 import type { ClientCall } from "./clients/client-gate.ts";
@@ -10,7 +9,14 @@ import type { ClientExample } from "./clients/examples.ts";
 import type { Method } from "./method.ts";
 import { type Operation, refusedQuestion } from "./openapi/operation.ts";
 import { shared } from "./openapi/responses.ts";
-import { type QueryParameters, type QueryValues, readQuery } from "./parameters/parameter.ts";
+import {
+  ignoredParameters,
+  type QueryPairs,
+  type QueryParameters,
+  type QueryValues,
+  queryPairs,
+  readPairs,
+} from "./parameters/parameter.ts";
 import {
   type PathNames,
   type PathParameter,
@@ -143,17 +149,18 @@ export function queryEndpoint<
     },
     open(services) {
       const answer = open(services);
-      const long = new LongAnswers();
-      return (call) => {
-        const { url } = call.request;
+      return (admitted) => {
+        const { url } = admitted.request;
+        const pairs = queryPairs(url);
+        const call = namingIgnored(admitted, pairs, query);
         const values: Record<string, unknown> = {};
         const error = readPath(url, segments, values);
         if (error !== null) return call.fail(error);
-        const read = readQuery(url, query, values);
+        const read = readPairs(pairs, query, values);
         if (read.ok) {
           const all = values as PathValues<InPath> & QueryValues<Query>;
-          if (versionOf === undefined) return long.make(call.appId, () => answer(call, all));
-          return long.make(call.appId, () =>
+          if (versionOf === undefined) return call.inTurn(() => answer(call, all));
+          return call.inTurn(() =>
             call.tagged(versionOf(services, call, all), (tagged) => answer(tagged, all)),
           );
         }
@@ -162,6 +169,12 @@ export function queryEndpoint<
       };
     },
   };
+}
+
+/** A call whose answer names parameters that the endpoint doesn't know: with a typo the answer is another one. */
+function namingIgnored(call: Call, pairs: QueryPairs, query: QueryParameters): Call {
+  const ignored = ignoredParameters(pairs, query);
+  return ignored === null ? call : call.withHeader("wherehouse-ignored-parameters", ignored);
 }
 
 const NOT_FOR_ALL: NonNullable<Operation["failures"]> = { 403: shared("NotForAll") };
@@ -190,7 +203,11 @@ export function keyedEndpoint(
     pathParameters: {},
     query,
     operation,
-    open,
+    open(services) {
+      const answer = open(services);
+      if (!path.startsWith("/api/v1/")) return answer;
+      return (call) => answer(namingIgnored(call, queryPairs(call.request.url), query));
+    },
   };
 }
 

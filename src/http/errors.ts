@@ -1,7 +1,8 @@
-import { MADE_DEVICES_MAX, MADE_KEYS_MAX } from "../auth/key-store.ts";
+import { type KeyLookup, MADE_DEVICES_MAX, MADE_KEYS_MAX } from "../auth/key-store.ts";
 import { LINK_CODE_MINUTES } from "../auth/sessions/link-code.ts";
-import type { CodeRefusal } from "../auth/sessions/sessions.ts";
+import type { CodeRefusal, SessionLookup } from "../auth/sessions/sessions.ts";
 import type { ServiceError } from "../model/errors.ts";
+import { ERROR_CODES, type ErrorCode } from "./error-codes.ts";
 
 /** Refusals of the door itself: who is asking, how often, and with what key. */
 export type AccessError =
@@ -25,10 +26,16 @@ export type PageError =
 
 type CodeFault = Exclude<CodeRefusal, "unreachable">;
 
-export type HttpError = ServiceError | AccessError | PageError;
+/** Requests that no endpoint takes. */
+type RouteError =
+  | { readonly kind: "no_such_path" }
+  | { readonly kind: "wrong_method"; readonly allow: string; readonly method: string };
+
+export type HttpError = ServiceError | AccessError | PageError | RouteError;
 
 export interface ErrorAnswer {
   readonly status: number;
+  readonly code: ErrorCode;
   readonly body: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -37,72 +44,92 @@ export interface ErrorAnswer {
 export function answerError(error: HttpError): ErrorAnswer {
   switch (error.kind) {
     case "invalid_parameter":
-      return plain(400, error.message);
+      return plain("PARAMETER_001", error.message);
     case "invalid_timezone":
-      return plain(400, timezoneMessage(error.supplied));
+      return plain("PARAMETER_002", timezoneMessage(error.supplied));
     case "invalid_user_id":
-      return { status: 400, body: { error: "Invalid user_id", message: error.message }, headers: {} };
+      return answer("PARAMETER_003", { error: "Invalid user_id", message: error.message });
     case "device_not_found": // Also for devices of other apps, so ids stay private.
-      return {
-        status: 404,
-        body: { success: false, device_id: error.deviceId, message: DEVICE_NOT_FOUND },
-        headers: {},
-      };
+      return answer("NOT_FOUND_002", {
+        success: false,
+        device_id: error.deviceId,
+        message: DEVICE_NOT_FOUND,
+      });
     case "entry_not_found":
-      return plain(404, "there is no such entry in the quarantine of this app");
+      return plain("NOT_FOUND_003", "there is no such entry in the quarantine of this app");
     case "tile_not_found":
-      return plain(404, error.message);
+      return plain("NOT_FOUND_004", error.message);
     case "not_a_node":
-      return plain(409, "this server is a single process, and no node of a cluster that another could join");
+      return plain(
+        "CONFLICT_001",
+        "this server is a single process, and no node of a cluster that another could join",
+      );
     case "another_node":
       return plain(
-        409,
+        "CONFLICT_002",
         "this is another node than the one whose copy was begun: ask each by an address of its own",
       );
     case "copied_file_gone":
-      return plain(404, "there is no such file any more; ask again for what there is");
+      return plain("NOT_FOUND_005", "there is no such file any more; ask again for what there is");
     case "body_unreadable":
+      return plain("BODY_001", error.message);
     case "body_incomplete":
-      return plain(400, error.message);
+      return plain("BODY_002", error.message);
     case "body_too_large":
-      return plain(413, error.message);
+      return plain("BODY_003", error.message);
     case "media_type_unsupported":
-      return plain(415, error.message);
+      return plain("BODY_004", error.message);
     case "archive_damaged":
-      return plain(500, `the archive has lost records of ${error.days.join(", ")}; ${WHAT_OPERATORS_DO}`);
+      return plain(
+        "SERVER_002",
+        `the archive has lost records of ${error.days.join(", ")}; ${WHAT_OPERATORS_DO}`,
+      );
     case "unavailable":
-      return plain(503, error.message, { "retry-after": String(error.retryAfterSeconds) });
+      return plain("UNAVAILABLE_001", error.message, { "retry-after": String(error.retryAfterSeconds) });
+    case "no_such_path":
+    case "wrong_method":
+      return answerRouteError(error);
+    default:
+      return answerAccessError(error);
+  }
+}
+
+function answerRouteError(error: RouteError): ErrorAnswer {
+  switch (error.kind) {
+    case "no_such_path":
+      return plain("NOT_FOUND_001", NOTHING_HERE);
+    case "wrong_method":
+      return plain("METHOD_001", wrongMethodMessage(error), { allow: error.allow });
+  }
+}
+
+function answerAccessError(error: AccessError | PageError): ErrorAnswer {
+  switch (error.kind) {
     case "key_missing":
-      return auth(401, "MISSING_API_KEY", "AUTH_001", "send the key as: Authorization: Bearer <API_KEY>");
+      return auth("MISSING_API_KEY", "AUTH_001", "send the key as: Authorization: Bearer <API_KEY>");
     case "key_unknown":
-      return auth(401, "INVALID_API_KEY", "AUTH_002", "the API key is not known here");
+      return auth("INVALID_API_KEY", "AUTH_002", "the API key is not known here");
     case "key_revoked":
-      return auth(401, "REVOKED_API_KEY", "AUTH_003", "the API key was revoked");
+      return auth("REVOKED_API_KEY", "AUTH_003", "the API key was revoked");
     case "key_expired":
-      return auth(401, "EXPIRED_API_KEY", "AUTH_004", "the API key has expired");
+      return auth("EXPIRED_API_KEY", "AUTH_004", "the API key has expired");
     case "permission_missing":
       return auth(
-        403,
         "INSUFFICIENT_PERMISSIONS",
         "AUTH_005",
         `the API key lacks the permission ${error.permission}`,
       );
     case "key_bound":
-      return auth(403, "KEY_BOUND", "AUTH_006", "the API key is bound to a device or user");
+      return auth("KEY_BOUND", "AUTH_006", "the API key is bound to a device or user");
     case "rate_exceeded":
       return {
-        ...auth(
-          429,
-          "RATE_LIMIT_EXCEEDED",
-          "RATE_001",
-          "too many requests with this API key; see Retry-After",
-        ),
+        ...auth("RATE_LIMIT_EXCEEDED", "RATE_001", "too many requests with this API key; see Retry-After"),
         headers: { "retry-after": String(error.retryAfterSeconds) },
       };
     case "session_unknown":
-      return auth(401, "INVALID_SESSION", "AUTH_007", "the session is not known here; sign in again");
+      return auth("INVALID_SESSION", "AUTH_007", "the session is not known here; sign in again");
     case "session_expired":
-      return auth(401, "EXPIRED_SESSION", "AUTH_008", "the session has ended; sign in again");
+      return auth("EXPIRED_SESSION", "AUTH_008", "the session has ended; sign in again");
     default:
       return answerPageError(error);
   }
@@ -111,21 +138,19 @@ export function answerError(error: HttpError): ErrorAnswer {
 function answerPageError(error: PageError): ErrorAnswer {
   switch (error.kind) {
     case "session_missing":
-      return auth(401, "MISSING_SESSION", "AUTH_009", "sign in first");
+      return auth("MISSING_SESSION", "AUTH_009", "sign in first");
     case "code_refused":
-      return auth(401, "INVALID_CODE", "AUTH_011", `${CODE_FAULTS[error.reason]}; keys link makes another`);
+      return auth("INVALID_CODE", "AUTH_011", `${CODE_FAULTS[error.reason]}; keys link makes another`);
     case "not_from_page":
-      return auth(
-        403,
-        "NOT_FROM_PAGE",
-        "AUTH_010",
-        "this is for the map page alone, which asks it by itself",
-      );
+      return auth("NOT_FROM_PAGE", "AUTH_010", "this is for the map page alone, which asks it by itself");
     case "key_not_found":
-      return plain(404, "there is no such key among those that were made with the key that is signed in");
+      return plain(
+        "NOT_FOUND_006",
+        "there is no such key among those that were made with the key that is signed in",
+      );
     case "too_many_keys":
       return plain(
-        409,
+        "CONFLICT_003",
         `at most ${MADE_KEYS_MAX} keys that were made with one may live at once, ` +
           `and show ${MADE_DEVICES_MAX} devices in all; revoke some`,
       );
@@ -140,17 +165,49 @@ const CODE_FAULTS: Readonly<Record<CodeFault, string>> = {
 
 const WHAT_OPERATORS_DO = "an operator must restore the files or acknowledge the loss";
 
+export const NOTHING_HERE = "there is nothing at this path; see /docs";
+
+export function wrongMethodMessage({ allow, method }: Extract<HttpError, { kind: "wrong_method" }>): string {
+  return `this path takes ${allow}, not ${method}`;
+}
+
 export const DEVICE_NOT_FOUND = "Device not found or does not belong to your app";
 
 export function timezoneMessage(supplied: string): string {
   return `Invalid timezone: ${supplied}`;
 }
 
-function plain(status: number, message: string, headers: Record<string, string> = {}): ErrorAnswer {
-  return { status, body: { success: false, message }, headers };
+function answer(
+  code: ErrorCode,
+  body: ErrorAnswer["body"],
+  headers: Readonly<Record<string, string>> = {},
+): ErrorAnswer {
+  return { status: ERROR_CODES[code].status, code, body, headers };
 }
 
-function auth(status: 401 | 403 | 429, error: string, code: string, message: string): ErrorAnswer {
+function plain(code: ErrorCode, message: string, headers: Record<string, string> = {}): ErrorAnswer {
+  return answer(code, { success: false, message }, headers);
+}
+
+function auth(error: string, code: ErrorCode, message: string): ErrorAnswer {
+  const { status } = ERROR_CODES[code];
   const headers: Record<string, string> = status === 401 ? { "www-authenticate": "Bearer" } : {};
-  return { status, body: { success: false, error, code, message }, headers };
+  return answer(code, { success: false, error, code, message }, headers);
+}
+
+type UnknownKey = Exclude<KeyLookup | SessionLookup, { readonly kind: "known" }>;
+
+/** The error for a key or session that is not valid. */
+export function lookupError(kind: UnknownKey["kind"]): AccessError {
+  switch (kind) {
+    case "unknown":
+      return { kind: "key_unknown" };
+    case "revoked":
+      return { kind: "key_revoked" };
+    case "expired":
+      return { kind: "key_expired" };
+    case "session_unknown":
+    case "session_expired":
+      return { kind };
+  }
 }

@@ -11,9 +11,10 @@ import type { AppliedSequences } from "../service/sequences/applied-sequences.ts
 import type { Clock } from "../time/clock.ts";
 import { EntityTags } from "./answer/entity-tags.ts";
 import type { MoreHeaders } from "./answer/header-templates.ts";
+import { LongAnswers } from "./answer/long-answers.ts";
 import type { Answer, Responder } from "./answer/responder.ts";
 import { type Call, createCall } from "./call.ts";
-import type { AccessError, HttpError } from "./errors.ts";
+import { type AccessError, type HttpError, lookupError } from "./errors.ts";
 import type { Method } from "./method.ts";
 import type { MinSequences } from "./min-sequence.ts";
 import type { Handler, Observe } from "./observe.ts";
@@ -75,7 +76,7 @@ export function createGate(dependencies: GateDependencies): Gate {
   const { keys, sessions, rateLimit, clock, responder, observe, unavailable } = dependencies;
   const { sequences, minSequences } = dependencies;
 
-  const tools = { responder, tags: new EntityTags() };
+  const tools = { responder, tags: new EntityTags(), longAnswers: new LongAnswers() };
 
   /** `find` looks up who asks, now and as long as the answer takes. */
   function admit<Known extends KnownKey>(
@@ -230,19 +231,4 @@ function presentedKey(authorization: string | null, token: string | undefined): 
   let start = 0;
   while (credentials[start] === " ") start++; // Not `trim`, which takes far more than HTTP's white space for none.
   return credentials.slice(start);
-}
-
-/** What who asked is told of a key or session that is none. */
-export function lookupError(kind: UnknownKey["kind"]): AccessError {
-  switch (kind) {
-    case "unknown":
-      return { kind: "key_unknown" };
-    case "revoked":
-      return { kind: "key_revoked" };
-    case "expired":
-      return { kind: "key_expired" };
-    case "session_unknown":
-    case "session_expired":
-      return { kind };
-  }
 }

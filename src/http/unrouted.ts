@@ -4,6 +4,8 @@ import { owntracks } from "../clients/owntracks/owntracks.ts";
 import type { Answer, Responder } from "./answer/responder.ts";
 import { messageHeaders } from "./clients/client-request.ts";
 import { RETRY_AFTER_SECONDS } from "./clients/refusals.ts";
+import { codeHeader, type ErrorCode } from "./error-codes.ts";
+import { NOTHING_HERE, wrongMethodMessage } from "./errors.ts";
 import { pathnameOf } from "./pathname.ts";
 
 /** A path that is served, by one method. */
@@ -42,10 +44,11 @@ export function createUnrouted(routes: readonly RoutedPath[], responder: Respond
   const everyMethod = [...new Set(known.flatMap(({ methods }) => methods))].sort().join(", ");
 
   /** OwnTracks for iOS deletes what a 404 or 405 answers, so a slip in the URL would cost all that it records. */
-  function keepingPoints(request: Request, sentence: string): Answer | null {
+  function keepingPoints(request: Request, code: ErrorCode, sentence: string): Answer | null {
     if (request.method !== "POST" || !deletesWhatIsRefused(messageHeaders(request.headers))) return null;
     const failure = owntracks.failure(`${sentence}; points are kept`);
-    return responder.words(request, 503, failure, { "retry-after": String(RETRY_AFTER_SECONDS) });
+    const headers = { "retry-after": String(RETRY_AFTER_SECONDS), ...codeHeader(code) };
+    return responder.words(request, 503, failure, headers);
   }
 
   return function answerUnrouted(request: Request): Answer {
@@ -53,25 +56,23 @@ export function createUnrouted(routes: readonly RoutedPath[], responder: Respond
     const found = known.find(({ shape }) => shape.test(pathname));
     if (found === undefined) {
       if (isBrowserAtRoot(request, pathname)) return responder.words(request, 302, NO_WORDS, TO_MAP);
-      const kept = keepingPoints(request, NOTHING_HERE);
+      const kept = keepingPoints(request, "NOT_FOUND_001", NOTHING_HERE);
       if (kept !== null) return kept;
       // A page learns of its typo from a 404, which its browser asks for only where the preflight went well.
       const preflight = isPreflight(request) ? responder.preflight(request, everyMethod) : null;
       if (preflight !== null) return preflight;
-      return responder.object(request, 404, {
-        success: false,
-        message: NOTHING_HERE,
-      });
+      return responder.failure(request, { kind: "no_such_path" });
     }
     const { methods, client } = found;
     const allow = methods.join(", ");
     const preflight = request.method === "OPTIONS" ? responder.preflight(request, allow) : null;
     if (preflight !== null) return preflight;
-    const message = `this path takes ${allow}, not ${request.method}`;
-    const kept = keepingPoints(request, message);
+    const error = { kind: "wrong_method", allow, method: request.method } as const;
+    const message = wrongMethodMessage(error);
+    const kept = keepingPoints(request, "METHOD_001", message);
     if (kept !== null) return kept;
-    if (client !== null) return responder.words(request, 405, client.failure(message), { allow });
-    return responder.object(request, 405, { success: false, message }, { allow });
+    if (client === null) return responder.failure(request, error);
+    return responder.words(request, 405, client.failure(message), { allow, ...codeHeader("METHOD_001") });
   };
 }
 
@@ -86,8 +87,6 @@ function isBrowserAtRoot({ method, headers }: Request, pathname: string): boolea
     (range) => /^\s*text\/html\s*(;|$)/.test(range) && !/;\s*q=0(\.0*)?\s*(;|$)/.test(range),
   );
 }
-
-const NOTHING_HERE = "there is nothing at this path; see /docs";
 
 /** Whether a browser asks on behalf of a page of another origin, before it sends the page's own request. */
 function isPreflight({ method, headers }: Request): boolean {

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
 import { withEndpointTable } from "./endpoint-table.ts";
+import { withErrorTable } from "./error-table.ts";
 
 /* The pages for people: their links lead somewhere, their contents are complete, their lines fit. */
 
@@ -93,4 +94,9 @@ test("docs/README.md lists every page and its headings, in their order", () => {
 test("docs/asking.md has the endpoints as they are: else npm run format writes them", () => {
   const page = read("docs/asking.md");
   expect(page).toBe(withEndpointTable(page));
+});
+
+test("docs/asking.md has the error codes as they are: else npm run format writes them", () => {
+  const page = read("docs/asking.md");
+  expect(page).toBe(withErrorTable(page));
 });

@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { withEndpointTable } from "./endpoint-table.ts";
+import { withErrorTable } from "./error-table.ts";
 
-/** Writes the table of docs/asking.md anew, for whoever has added or changed an endpoint. */
+/** Writes the tables of docs/asking.md anew, after an endpoint or an error code was added or changed. */
 const page = join(import.meta.dir, "../../docs/asking.md");
-writeFileSync(page, withEndpointTable(readFileSync(page, "utf8")));
+writeFileSync(page, withErrorTable(withEndpointTable(readFileSync(page, "utf8"))));

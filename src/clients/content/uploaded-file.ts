@@ -2,7 +2,7 @@ import { type Content, listOf } from "../content.ts";
 import { isMembers } from "../reading/members.ts";
 
 /*
- * Files that apps and people upload to a path of reports: a track, an archive, a photo. Nothing of one could ever become
+ * Files that apps and people upload to a path of reports: a track, an archive, a photo. Nothing of one could ever be
  * a report there, and an app that is told of success deletes the file.
  */
 
@@ -53,21 +53,25 @@ function isBinary(beginning: Uint8Array): boolean {
   return beginning.some((byte) => byte < 0x20 && !TEXT_CONTROLS.has(byte));
 }
 
-/** GPX, KML, TCX and pages; parts of a form; logs of NMEA; PDF; a table with a header of its columns; IGC. */
-const TEXT_FILES = [
-  /^</,
-  /^--\S{4,}\r?\n/,
-  /^\$[A-Z]{4,5},/,
-  /^%PDF-/,
-  /^A[A-Z]{3}[^\r\n]*\r?\nH[FOP]/,
-  /^[^=\r\n]*\blat(?:itude)?\b[^=\r\n]*[,;\t|][^=\r\n]*\r?\n/i,
-  /^[^=\r\n]*[,;\t|][^=\r\n]*\blat(?:itude)?\b[^=\r\n]*\r?\n/i,
-];
+/** GPX, KML, TCX and pages; parts of a form; logs of NMEA; PDF; IGC. */
+const TEXT_FILES = [/^</, /^--\S{4,}\r?\n/, /^\$[A-Z]{4,5},/, /^%PDF-/, /^A[A-Z]{3}[^\r\n]*\r?\nH[FOP]/];
 
 function isTextFile(beginning: Uint8Array): boolean {
   const text = new TextDecoder().decode(beginning).trimStart();
-  return TEXT_FILES.some((kind) => kind.test(text));
+  return TEXT_FILES.some((kind) => kind.test(text)) || isTable(text);
 }
+
+/** Whether it begins with a line of names, one of which is a latitude. */
+function isTable(text: string): boolean {
+  const end = text.indexOf("\n");
+  if (end < 0) return false;
+  const names = text.slice(0, end).split(/[,;|\t]/);
+  return (
+    names.length > 2 && names.some((name) => LATITUDES.has(name.replaceAll('"', "").trim().toLowerCase()))
+  );
+}
+
+const LATITUDES = new Set(["lat", "latitude", "position_lat"]);
 
 /** Names of members at the top of what Google's Timeline exports. */
 const GOOGLE_MEMBERS = ["semanticSegments", "timelineObjects", "rawSignals", "timelineEdits"];

@@ -3,7 +3,9 @@ import { HARMLESS } from "./header-templates.ts";
 const PREFLIGHT_SECONDS = 600;
 
 /** Headers that pages of other origins may read, and those that they may send. */
-const EXPOSED = "RateLimit, RateLimit-Policy, Retry-After, Wherehouse-Sequence, X-Request-Id";
+const EXPOSED =
+  "RateLimit, RateLimit-Policy, Retry-After, Wherehouse-Error-Code, Wherehouse-Ignored-Parameters, " +
+  "Wherehouse-Sequence, X-Request-Id";
 const ALLOWED =
   "Authorization, Content-Type, Content-Encoding, Last-Event-ID, Wherehouse-Min-Sequence, X-Request-Id";
 

@@ -10,12 +10,12 @@ const QUICK_MS = 0.1;
 /**
  * Answers that are made in one piece and mostly take microseconds. An app's of which the last took long are made one in
  * a turn of the event loop, so that sixteen that come together don't hold it for sixteen times as long. So are those of
- * which many, none of them long, took as long together.
+ * which many, none of them long, took as long together. There is one for all endpoints of a server.
  */
 export class LongAnswers {
   /** Apps whose last answer took long. */
   readonly #slow = new Set<string>();
-  /** By app, what those of its answers in this turn took that were neither quick nor long. */
+  /** By app, what those of its answers in this turn took that were not quick. */
   readonly #spentMs = new Map<string, number>();
   readonly #turns = new Semaphore(1);
   readonly #nowMs: () => number;
@@ -38,17 +38,18 @@ export class LongAnswers {
     const startedMs = this.#nowMs();
     const made = answer();
     const tookMs = this.#nowMs() - startedMs;
-    if (tookMs > LONG_MS || (tookMs > QUICK_MS && this.#spend(appId, tookMs) > LONG_MS))
-      this.#slow.add(appId);
+    // A quick one behind a long one doesn't make room for another long one in the same turn.
+    if (this.#spend(appId, tookMs) > LONG_MS) this.#slow.add(appId);
     else this.#slow.delete(appId);
     return made;
   }
 
   /** Returns what that makes together, in this turn. */
   #spend(appId: string, ms: number): number {
+    const before = this.#spentMs.get(appId) ?? 0;
+    if (ms <= QUICK_MS) return before;
     if (this.#spentMs.size === 0) setImmediate(() => this.#spentMs.clear());
-    const spentMs = (this.#spentMs.get(appId) ?? 0) + ms;
-    this.#spentMs.set(appId, spentMs);
-    return spentMs;
+    this.#spentMs.set(appId, before + ms);
+    return before + ms;
   }
 }

@@ -2,6 +2,7 @@ import { whenThere } from "../../lib/schedule/maybe-promise.ts";
 import type { Scheduler } from "../../lib/schedule/scheduler.ts";
 import { allowsCoding, compress, preferredCoding } from "../body/coding.ts";
 import type { KeptBody } from "../body/kept-body.ts";
+import { codeHeader } from "../error-codes.ts";
 import { answerError, type HttpError } from "../errors.ts";
 import { Cors } from "./cors.ts";
 import { namesTag } from "./entity-tags.ts";
@@ -191,17 +192,14 @@ export class Responder {
     }
   }
 
-  failure(request: Request, error: HttpError, more?: MoreHeaders): Answer {
-    const { status, body, headers } = answerError(error);
-    if (status !== 500) return this.object(request, status, body, { ...more, ...headers });
+  /** `instead` is the body where the endpoint has one of its own for this. */
+  failure(request: Request, error: HttpError, more?: MoreHeaders, instead?: unknown): Answer {
+    const { status, code, body, headers } = answerError(error);
+    const sent = { ...more, ...headers, ...codeHeader(code) };
+    if (status !== 500) return this.object(request, status, instead ?? body, sent);
     const id = requestId(request);
     this.#onFault(id, body.message);
-    return this.object(
-      request,
-      status,
-      { ...body, request_id: id },
-      { ...more, ...headers, "x-request-id": id },
-    );
+    return this.object(request, status, { ...body, request_id: id }, { ...sent, "x-request-id": id });
   }
 
   /** Our mistake: the client learns its request's id and nothing of the inside. */
@@ -213,7 +211,7 @@ export class Responder {
       message: "the server failed to answer; its log says more",
       request_id: id,
     };
-    return this.object(request, 500, body, { ...more, "x-request-id": id });
+    return this.object(request, 500, body, { ...more, ...codeHeader("SERVER_001"), "x-request-id": id });
   }
 
   /** Answers a browser that asks whether a page of another origin may ask; null where CORS is off. */

@@ -30,15 +30,19 @@ async function bytesOf(packing: Promise<Buffer>): Promise<Uint8Array<ArrayBuffer
   return new Uint8Array(packed.buffer as ArrayBuffer, packed.byteOffset, packed.byteLength);
 }
 
-/** The coding a client's `Accept-Encoding` allows: zstd before gzip where it likes both equally; null for none. */
+/**
+ * The coding that a client's `Accept-Encoding` likes best: zstd before gzip where it likes both equally, and null where
+ * it allows none, or says that it likes better to have none (RFC 9110 §12.5.3). A client that doesn't speak of
+ * `identity` takes it, but named a coding since it would rather have that.
+ */
 export function preferredCoding(accepted: string | null): Coding | null {
   if (accepted === null) return null;
-  let best: Coding | null = null;
-  let bestWeight = 0;
   const weights = weightsOf(accepted);
+  let best: Coding | null = null;
+  let bestWeight = weights.get("identity") ?? weights.get("*") ?? 0;
   for (const coding of ["zstd", "gzip"] as const) {
     const weight = weights.get(coding) ?? weights.get("*") ?? 0;
-    if (weight > bestWeight) {
+    if (weight > bestWeight || (best === null && weight > 0 && weight === bestWeight)) {
       best = coding;
       bestWeight = weight;
     }
@@ -46,11 +50,12 @@ export function preferredCoding(accepted: string | null): Coding | null {
   return best;
 }
 
-/** Whether a client's `Accept-Encoding` allows a coding, be it not the one it likes best. */
+/** Whether a client's `Accept-Encoding` allows a coding, and likes it no less than none; it may like another best. */
 export function allowsCoding(accepted: string | null, coding: Coding): boolean {
   if (accepted === null) return false;
   const weights = weightsOf(accepted);
-  return (weights.get(coding) ?? weights.get("*") ?? 0) > 0;
+  const weight = weights.get(coding) ?? weights.get("*") ?? 0;
+  return weight > 0 && weight >= (weights.get("identity") ?? weights.get("*") ?? 0);
 }
 
 function weightsOf(accepted: string): ReadonlyMap<string, number> {

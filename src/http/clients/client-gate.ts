@@ -8,6 +8,7 @@ import type { Wait } from "../../lib/schedule/wait.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { Answer, Responder } from "../answer/responder.ts";
+import { type AccessError, lookupError } from "../errors.ts";
 import type { Handler, Observe } from "../observe.ts";
 import { type ClientRequest, type ClientRoute, createRequestReader } from "./client-request.ts";
 import { HeldAnswers } from "./held-answers.ts";
@@ -108,16 +109,15 @@ export function createClientGate(dependencies: ClientGateDependencies): ClientGa
   };
 }
 
-/** Said of every key that is none: missing, revoked, or another in each place. */
-const UNKNOWN_KEY = "Unknown key";
-
-/** The key, or what is wrong with it in a sentence. */
-function keyOf({ keyTexts }: Credentials, keys: Pick<KeyStore, "find">): Result<KeyRecord, string> {
+/** The key, or what is wrong with it; to send several is to send none that is known. */
+function keyOf({ keyTexts }: Credentials, keys: Pick<KeyStore, "find">): Result<KeyRecord, AccessError> {
   const [keyText] = keyTexts;
-  if (keyText === undefined || keyTexts.length > 1) return fail(UNKNOWN_KEY);
+  if (keyText === undefined) return fail({ kind: "key_missing" });
+  if (keyTexts.length > 1) return fail({ kind: "key_unknown" });
   const found = keys.find(keyText);
-  if (found.kind !== "known") return fail(UNKNOWN_KEY);
-  return found.key.permissions.includes("write") ? ok(found.key) : fail("The key may not write");
+  if (found.kind !== "known") return fail(lookupError(found.kind));
+  if (found.key.permissions.includes("write")) return ok(found.key);
+  return fail({ kind: "permission_missing", permission: "write" });
 }
 
 /** Who has no key shares what is held with all others that have none: no app is called so. */

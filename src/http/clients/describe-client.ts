@@ -1,6 +1,6 @@
 import type { ClientAnswer } from "../../clients/client.ts";
 import type { Operation, RequestBody } from "../openapi/operation.ts";
-import { ALWAYS_SENT, RETRY_AFTER, shared } from "../openapi/responses.ts";
+import { ALWAYS_SENT, RETRY_AFTER, SENT_WITH_ERROR, shared } from "../openapi/responses.ts";
 import { ref, type Schema, type Schemas } from "../shapes/schema.ts";
 import type { ClientRoute } from "./client-request.ts";
 import type { ClientExample } from "./examples.ts";
@@ -74,7 +74,7 @@ function failuresOf({ method, client }: ClientRoute): Readonly<Record<number, Sc
     const isJson = contentType === "application/json";
     const example = isJson ? (JSON.parse(body) as unknown) : body;
     const content = { [mediaTypeOf(contentType) ?? "text/plain"]: { schema: {}, example } };
-    return { description, headers: { ...headers, ...ALWAYS_SENT }, content };
+    return { description, headers: { ...headers, ...ALWAYS_SENT, ...SENT_WITH_ERROR }, content };
   };
   const ofBodies: Record<number, Schema> = {
     413: told("The body is larger than 16 MiB.", "the body must be at most 16 MiB"),

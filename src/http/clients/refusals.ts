@@ -3,7 +3,8 @@ import { deletesWhatIsRefused } from "../../clients/owntracks/apps.ts";
 import type { Holder } from "../../lib/schedule/shared-pool.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { Answer, Responder } from "../answer/responder.ts";
-import { answerError } from "../errors.ts";
+import { codeHeader, type ErrorCode } from "../error-codes.ts";
+import { type AccessError, answerError } from "../errors.ts";
 import type { HeldAnswers } from "./held-answers.ts";
 
 /** Whose request is refused, and who holds the answer if it is held. */
@@ -30,21 +31,22 @@ export class Refusals {
   }
 
   /** No key, a wrong one, or one that may not write. */
-  wrongKey(refused: Refused, sentence: string): Answer {
-    return this.#keepingPoints(refused, 401, sentence);
+  wrongKey(refused: Refused, error: AccessError): Answer {
+    const sentence = error.kind === "permission_missing" ? "The key may not write" : UNKNOWN_KEY;
+    return this.#keepingPoints(refused, 401, answerError(error).code, sentence);
   }
 
   fail(refused: Refused, error: ServiceError): Answer {
-    const { status, body } = answerError(error);
+    const { status, code, body } = answerError(error);
     const sentence = String(body.message);
     switch (error.kind) {
       case "body_too_large": // Nothing would make it smaller, so it should not come again.
       case "unavailable":
-        return this.#refuse(refused, status, sentence);
+        return this.#refuse(refused, status, code, sentence);
       case "body_incomplete": // By no fault of the client, and the next time may go well.
-        return this.#refuse(refused, 503, sentence);
+        return this.#refuse(refused, 503, code, sentence);
       default:
-        return this.#keepingPoints(refused, status, sentence);
+        return this.#keepingPoints(refused, status, code, sentence);
     }
   }
 
@@ -54,15 +56,15 @@ export class Refusals {
   }
 
   /** A mistake of the sender's, told by a status on which the client keeps its points until somebody mends it. */
-  #keepingPoints(refused: Refused, status: number, sentence: string): Answer {
+  #keepingPoints(refused: Refused, status: number, code: ErrorCode, sentence: string): Answer {
     if (deletesWhatIsRefused(refused.headers))
-      return this.#refuse(refused, 503, `${sentence}; points are kept`);
-    return this.#refuse(refused, status, sentence);
+      return this.#refuse(refused, 503, code, `${sentence}; points are kept`);
+    return this.#refuse(refused, status, code, sentence);
   }
 
-  #refuse(refused: Refused, status: number, sentence: string): Answer {
+  #refuse(refused: Refused, status: number, code: ErrorCode, sentence: string): Answer {
     const { request, client } = refused;
-    const headers = HEADERS[status] ?? {};
+    const headers = { ...HEADERS[status], ...codeHeader(code) };
     return this.#hold(refused, this.#responder.words(request, status, client.failure(sentence), headers));
   }
 
@@ -72,6 +74,9 @@ export class Refusals {
     return this.#held.hold(holder, this.#holdMs, request.signal)?.then(() => answer) ?? answer;
   }
 }
+
+/** Said of every key that is none: missing, revoked, or another in each place. */
+const UNKNOWN_KEY = "Unknown key";
 
 const HEADERS: Readonly<Record<number, Readonly<Record<string, string>>>> = {
   401: { "www-authenticate": 'Basic realm="Wherehouse"' },

@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { errorCodeTable } from "../error-codes.ts";
 import type { Method } from "../method.ts";
 import { PLACE_SCHEMAS } from "../shapes/place.ts";
 import { RECORD_SCHEMAS, REPORT_SCHEMAS } from "../shapes/record-schemas.ts";
@@ -112,7 +113,7 @@ permissions \`read\`, \`write\` and \`operate\`, or \`view\` alone, which is a s
 \`RateLimit\` and \`RateLimit-Policy\` say how far.
 
 **Parameters.** Numbers are plain decimals (\`1e2\` and \`0x10\` are errors), booleans \`true\` or \`false\`. A parameter given twice
-is an error, an unknown one is ignored. What is checked first answers first: path and method, key, rate, permission,
+is an error, an unknown one is ignored and named in \`Wherehouse-Ignored-Parameters\`. What is checked first answers first: path and method, key, rate, permission,
 \`Wherehouse-Min-Sequence\`, user id, parameters, existence.
 
 **Time.** \`timestamp\` is Unix milliseconds. Days are UTC unless \`timezone\` names a zone, whose days then have 23 or 25 hours
@@ -121,6 +122,10 @@ year has 365.25, rounded up), or forever; \`/ready\` has the first instant.
 
 **Answers.** JSON in UTF-8, compressed with gzip or zstd where \`Accept-Encoding\` allows it and it is worth it. What a report left
 out is absent, and numbers come back as they were sent. Every answer has an \`X-Request-Id\`: the one sent along, or a new one.
+
+**Errors.** Every error has a code in \`Wherehouse-Error-Code\`, which programs may go by; its words may change.
+
+${errorCodeTable()}
 
 **Several servers.** Servers over one log show a report within milliseconds of each other. Who sends to one and asks another
 puts the \`sequence\` of the answer to its reports into \`Wherehouse-Min-Sequence\`, and is answered once they are there.

@@ -6,7 +6,15 @@ import { type PathParameters, unreadable } from "../parameters/path-parameter.ts
 import { ref, type Schema, type Schemas } from "../shapes/schema.ts";
 import type { Shape } from "../shapes/shape.ts";
 import { exampleOf } from "./error-bodies.ts";
-import { ALWAYS_SENT, failure, SENT_WITH_DATA, SENT_WITH_KEY, SENT_WITH_TAG, shared } from "./responses.ts";
+import {
+  ALWAYS_SENT,
+  failure,
+  SENT_IF_IGNORED,
+  SENT_WITH_DATA,
+  SENT_WITH_KEY,
+  SENT_WITH_TAG,
+  shared,
+} from "./responses.ts";
 
 export type Tag = "Users" | "Devices" | "App" | "Nearby" | "Ingest" | "Clients" | "Service";
 
@@ -75,6 +83,7 @@ export function describeOperation(endpoint: DescribedEndpoint): Schema {
   const parameters = [...describePath(pathParameters), ...describeQuery(query), ...conditions, ...headers];
   const aboutData = isTagged ? SENT_WITH_TAG : SENT_WITH_DATA;
   const sentWithKey = permission === "operate" ? SENT_WITH_KEY : aboutData;
+  const sentWithAnswer = permission === "read" ? { ...sentWithKey, ...SENT_IF_IGNORED } : sentWithKey;
   return {
     operationId,
     summary,
@@ -84,7 +93,7 @@ export function describeOperation(endpoint: DescribedEndpoint): Schema {
     tags: [tag],
     security: operation.security ?? (permission === null ? [] : [{ apiKey: [] }]),
     responses: {
-      200: describeAnswer(answer, kind === "keyed" ? sentWithKey : ALWAYS_SENT),
+      200: describeAnswer(answer, kind === "keyed" ? sentWithAnswer : ALWAYS_SENT),
       ...(isTagged ? { 304: shared("Unchanged") } : {}),
       ...(kind === "keyed" && permission !== null ? KEYED_FAILURES[permission] : {}),
       ...(Object.keys(pathParameters).length === 0 ? {} : { 404: shared("NoSuchPath") }),

@@ -1,4 +1,5 @@
 import { TOO_MANY_REPORTS } from "../body/body-reader.ts";
+import { ERROR_CODES } from "../error-codes.ts";
 import { behind } from "../min-sequence.ts";
 import { ref, type Schema, type Schemas } from "../shapes/schema.ts";
 import { exampleOf } from "./error-bodies.ts";
@@ -50,6 +51,20 @@ export const HEADERS = {
     schema: { type: "string" },
     example: "private, no-cache",
   },
+  ErrorCode: {
+    description: "Which failure it is: one of the codes that the document begins with.",
+    schema: { type: "string", enum: Object.keys(ERROR_CODES) },
+    example: "PARAMETER_001",
+  },
+  IgnoredParameters: {
+    description: [
+      "Sent where the query has parameters that the endpoint doesn't know, which change nothing of the answer: their",
+      "names, at most 8, then how many more there are. Names that could be keys, or that are no plain words, are not in it.",
+    ].join(" "),
+    required: false,
+    schema: { type: "string" },
+    example: "limt, start_dat, +2",
+  },
   Allow: {
     description: "The methods that the path takes.",
     schema: { type: "string" },
@@ -77,6 +92,11 @@ export const SENT_WITH_TAG: Schemas = {
   "Cache-Control": ref("headers", "CacheControl"),
   ...SENT_WITH_DATA,
 };
+/** With an answer to a query of which something was ignored. */
+export const SENT_IF_IGNORED: Schemas = {
+  "Wherehouse-Ignored-Parameters": ref("headers", "IgnoredParameters"),
+};
+export const SENT_WITH_ERROR: Schemas = { "Wherehouse-Error-Code": ref("headers", "ErrorCode") };
 export const SENT_TO_RETRY: Schemas = { ...RETRY_AFTER, ...SENT_WITH_KEY };
 
 /** A failure with one of these bodies, by name. Examples are bodies by what happened. */
@@ -91,12 +111,10 @@ export function failure(
   const named = Object.entries(examples).map(([name, value]) => [name, { value }]);
   return {
     description,
-    headers,
+    headers: { ...headers, ...SENT_WITH_ERROR },
     content: { "application/json": { schema, examples: Object.fromEntries(named) } },
   };
 }
-
-export const NO_SUCH_PATH = { success: false, message: "there is nothing at this path; see /docs" };
 
 /** Answers that read the same on every route they happen on. */
 export const RESPONSES = {
@@ -137,13 +155,13 @@ export const RESPONSES = {
     "There is nothing at this path. A `/` within its variable part must be percent-encoded.",
     ALWAYS_SENT,
     ["PlainError"],
-    { no_such_path: NO_SUCH_PATH },
+    { no_such_path: exampleOf({ kind: "no_such_path" }) },
   ),
   WrongMethod: failure(
     "The path takes other methods.",
     { Allow: ref("headers", "Allow"), ...ALWAYS_SENT },
     ["PlainError"],
-    { wrong_method: { success: false, message: "this path takes GET, HEAD, not DELETE" } },
+    { wrong_method: exampleOf({ kind: "wrong_method", allow: "GET, HEAD", method: "DELETE" }) },
   ),
   TooMany: failure("More requests than the key's tier allows.", SENT_TO_RETRY, ["AuthError"], {
     too_many: exampleOf({ kind: "rate_exceeded", retryAfterSeconds: 1 }),

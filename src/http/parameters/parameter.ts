@@ -26,13 +26,20 @@ export type QueryValues<Parameters> = {
   readonly [Name in keyof Parameters]: Parameters[Name] extends Parameter<infer Value> ? Value : never;
 };
 
-/** Reads the parameters of a set from a URL's query, in the set's order, into `values`; others are ignored. */
+/** Reads the parameters of a set from a URL's query; others are ignored. */
 export function readQuery<Parameters extends QueryParameters>(
   url: string,
   parameters: Parameters,
-  values: Record<string, unknown> = {},
 ): Result<QueryValues<Parameters>, ServiceError> {
-  const { names, texts } = queryPairs(url);
+  return readPairs(queryPairs(url), parameters, {});
+}
+
+/** Reads the parameters of a set, in the set's order, into `values`. */
+export function readPairs<Parameters extends QueryParameters>(
+  { names, texts }: QueryPairs,
+  parameters: Parameters,
+  values: Record<string, unknown>,
+): Result<QueryValues<Parameters>, ServiceError> {
   for (const name in parameters) {
     const parameter = parameters[name]!;
     const index = names.indexOf(name);
@@ -50,13 +57,32 @@ export function readQuery<Parameters extends QueryParameters>(
   return ok(values as QueryValues<Parameters>);
 }
 
-interface QueryPairs {
+/** The name of every parameter that a header names: none that could be a key, or break the header. */
+const NAMED = /^(?!wh_)[A-Za-z0-9_.-]{1,64}$/;
+const NAMED_MAX = 8;
+
+/** Names of parameters that are not in the set, for `Wherehouse-Ignored-Parameters`; null if there are none. */
+export function ignoredParameters({ names }: QueryPairs, parameters: QueryParameters): string | null {
+  let ignored: Set<string> | null = null;
+  for (let at = 0; at < names.length; at++) {
+    const name = names[at]!;
+    if (Object.hasOwn(parameters, name) || !NAMED.test(name)) continue;
+    ignored ??= new Set();
+    ignored.add(name);
+  }
+  if (ignored === null) return null;
+  const named = [...ignored].slice(0, NAMED_MAX);
+  const left = ignored.size - named.length;
+  return [...named, ...(left > 0 ? [`+${left}`] : [])].join(", ");
+}
+
+export interface QueryPairs {
   readonly names: string[];
   readonly texts: string[];
 }
 
 /** Names and values of a URL's query, decoded. Most queries hold nothing to decode, which makes slices do. */
-function queryPairs(url: string): QueryPairs {
+export function queryPairs(url: string): QueryPairs {
   const pairs: QueryPairs = { names: [], texts: [] };
   const start = url.indexOf("?") + 1;
   if (start === 0) return pairs;

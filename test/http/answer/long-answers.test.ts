@@ -60,7 +60,23 @@ test("LongAnswers answers an app at once again after an answer that was short", 
   const next = clocked.ask("app", 0);
   expect(next).toBeInstanceOf(Promise);
   await next;
+  await nextTurn();
+  await clocked.ask("app", 0);
   expect(clocked.ask("app", 0)).toBeInstanceOf(Response);
+});
+
+test("LongAnswers makes no other long answer in a turn for a short one that came between", async () => {
+  const clocked = createClocked();
+  const asked = [LONG_MS, 0, LONG_MS, 0, LONG_MS, 0, LONG_MS];
+  const all: (Response | Promise<Response>)[] = [];
+  for (const takesMs of asked) {
+    all.push(clocked.ask("app", takesMs));
+    await Promise.resolve(); // Still in this turn.
+    await Promise.resolve();
+  }
+  expect(clocked.made).toBeLessThanOrEqual(3);
+  await Promise.all(all);
+  expect(clocked.made).toBe(asked.length);
 });
 
 test("LongAnswers makes all that wait in one turn, once one of them was short", async () => {
@@ -92,21 +108,30 @@ test("LongAnswers puts off an app's answers that are not long, where they are ma
   expect(clocked.ask("app", 3)).toBeInstanceOf(Response);
 });
 
-test("pages of any kind that come together are not all made in one turn", async () => {
+test("pages of any kind that come together are not all made in one turn, of several endpoints either", async () => {
   let asked = 0;
   const unasked = () => {
     throw new Error("nobody asks for that");
   };
-  const ofApp: CurrentQueries["ofApp"] = (_appId, _query, _client, show) => {
+  const take3Ms = () => {
     asked++;
     const endMs = performance.now() + 3;
     while (performance.now() < endMs);
+  };
+  const ofApp: CurrentQueries["ofApp"] = (_appId, _query, _client, show) => {
+    take3Ms();
     return show({ found: null, total: 0 });
   };
-  const app = await createTestApp({ current: { ofApp, ofDevice: unasked, ofUser: unasked } });
+  const ofUser: CurrentQueries["ofUser"] = (_appId, _userId, _query, _client, show) => {
+    take3Ms();
+    return show(null);
+  };
+  const app = await createTestApp({ current: { ofApp, ofDevice: unasked, ofUser } });
   const headers = { authorization: `Bearer ${app.keys.full}` };
-  const ask = () => app.answer(new Request("http://localhost/api/v1/locations/current", { headers }));
-  const answers = Array.from({ length: 20 }, ask);
+  const paths = ["/api/v1/locations/current", "/api/v1/users/anna/locations/current"];
+  const ask = (index: number) =>
+    app.answer(new Request(`http://localhost${paths[index % paths.length]}`, { headers }));
+  const answers = Array.from({ length: 20 }, (_, index) => ask(index));
   const byTurn = [asked];
   while (asked < answers.length) {
     await nextTurn();

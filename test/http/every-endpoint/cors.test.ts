@@ -37,7 +37,8 @@ test("an origin that was named may read every answer", async () => {
   for (const response of await Promise.all(answers)) {
     expect(response.headers.get("access-control-allow-origin")).toBe(ORIGIN);
     expect(response.headers.get("access-control-expose-headers")).toBe(
-      "RateLimit, RateLimit-Policy, Retry-After, Wherehouse-Sequence, X-Request-Id",
+      "RateLimit, RateLimit-Policy, Retry-After, Wherehouse-Error-Code, Wherehouse-Ignored-Parameters, " +
+        "Wherehouse-Sequence, X-Request-Id",
     );
     expect(response.headers.get("vary")).toContain("Origin");
   }

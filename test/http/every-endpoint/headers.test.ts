@@ -79,7 +79,8 @@ test.each([
   ["gzip;q=1.0, zstd;q=0.5", "gzip"],
   ["zstd;q=0, gzip", "gzip"],
   ["br;q=1, gzip;q=0.1", "gzip"],
-  ["identity, gzip ; q=0.5", "gzip"],
+  ["identity;q=0.5, gzip ; q=0.5", "gzip"],
+  ["identity;q=0, gzip;q=0.1", "gzip"],
   ["*", "zstd"],
   ["*;q=0.1, gzip;q=0", "zstd"],
 ])("Accept-Encoding: %s is answered in %s", async (acceptEncoding, coding) => {
@@ -93,15 +94,25 @@ test.each([
   expect(Buffer.compare(unpacked, plain)).toBe(0);
 });
 
-test.each([null, "", "identity", "br", "deflate", "gzip;q=0", "gzip;q=0, zstd;q=0", "*;q=0", "gzipped"])(
-  "Accept-Encoding: %p is answered plainly",
-  async (acceptEncoding) => {
-    const { response, bytes } = await fetchAs(acceptEncoding);
-    expect(response.headers.get("content-encoding")).toBeNull();
-    expect(response.headers.get("vary")).toBe("Accept-Encoding");
-    expect(Buffer.compare(bytes, plain)).toBe(0);
-  },
-);
+test.each([
+  null,
+  "",
+  "identity",
+  "identity;q=1, gzip;q=0.5",
+  "identity, *;q=0.9",
+  "identity;q=0",
+  "br",
+  "deflate",
+  "gzip;q=0",
+  "gzip;q=0, zstd;q=0",
+  "*;q=0",
+  "gzipped",
+])("Accept-Encoding: %p is answered plainly", async (acceptEncoding) => {
+  const { response, bytes } = await fetchAs(acceptEncoding);
+  expect(response.headers.get("content-encoding")).toBeNull();
+  expect(response.headers.get("vary")).toBe("Accept-Encoding");
+  expect(Buffer.compare(bytes, plain)).toBe(0);
+});
 
 test("bodies over 1,000 bytes are compressed, others not", async () => {
   const frame = JSON.stringify({ success: true, user_id: "", device_count: 0, locations: [] }).length;

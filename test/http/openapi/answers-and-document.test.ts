@@ -63,12 +63,19 @@ await app.store([
 const document: unknown = await (await app.fetch("/docs")).json();
 const paths = (document as { paths: Record<string, Record<string, Operation>> }).paths;
 
+/** A header is sent with every such answer unless the document says otherwise. */
+function isAlwaysSent(header: unknown): boolean {
+  return resolveRef<{ readonly required?: boolean }>(document, header as object).required !== false;
+}
+
 /** What the document says of an answer, and what is wrong with it. */
 function faultsOf(path: string, method: string, response: Response, body: unknown): string[] {
   const described = paths[path]?.[method]?.responses[response.status];
   if (described === undefined) return [`${method} ${path} has no ${response.status} in the document`];
   const { headers = {}, content } = resolveRef<DescribedResponse>(document, described);
-  const missing = Object.keys(headers).filter((name) => !response.headers.has(name));
+  const missing = Object.entries(headers)
+    .filter(([name, header]) => isAlwaysSent(header) && !response.headers.has(name))
+    .map(([name]) => name);
   const media = content[response.headers.get("content-type")?.split(";")[0] ?? ""];
   if (media === undefined) return [`${method} ${path} ${response.status} has another type in the document`];
   return [

@@ -238,6 +238,8 @@ describe("each endpoint", () => {
       if (status === "401") expected.push("WWW-Authenticate");
       if (status === "405") expected.push("Allow");
       if (status === "429" || status === "503") expected.push("Retry-After");
+      if (Number(status) >= 400) expected.push("Wherehouse-Error-Code");
+      if (status === "200" && endpoint.includes(" /api/v1/")) expected.push("Wherehouse-Ignored-Parameters");
       expect(Object.keys(headers).sort()).toEqual(expected.sort());
     }
   });

@@ -136,7 +136,7 @@ export const deviceHistory = queryEndpoint({
       return whenThere(history.ofDevice(call.appId, deviceId, query, call.request), (found) => {
         if (!found.ok) {
           if (found.error.kind !== "device_not_found") return call.fail(found.error);
-          return call.object(emptyHistory(deviceId, startDate, endDate, DEVICE_NOT_FOUND), 404);
+          return call.fail(found.error, emptyHistory(deviceId, startDate, endDate, DEVICE_NOT_FOUND));
         }
         const { pages, paths } = found.value;
         const body = {
@@ -152,6 +152,6 @@ export const deviceHistory = queryEndpoint({
   },
   refuse(call, error, { deviceId }) {
     if (error.kind !== "invalid_timezone") return call.fail(error);
-    return call.object(emptyHistory(deviceId, "", "", timezoneMessage(error.supplied)), 400);
+    return call.fail(error, emptyHistory(deviceId, "", "", timezoneMessage(error.supplied)));
   },
 });

@@ -1,5 +1,5 @@
 import { exampleOf } from "../../openapi/error-bodies.ts";
-import { failure, NO_SUCH_PATH, SENT_WITH_DATA } from "../../openapi/responses.ts";
+import { failure, SENT_WITH_DATA } from "../../openapi/responses.ts";
 import { EXAMPLE_REPORT } from "../../shapes/record-schemas.ts";
 import type { Schema } from "../../shapes/schema.ts";
 
@@ -16,6 +16,6 @@ export function missingDevice(body: string, example: unknown): Schema {
     "The device is unknown or belongs to another app; or there is nothing at this path.",
     SENT_WITH_DATA,
     [body, "PlainError"],
-    { unknown_device: example, no_such_path: NO_SUCH_PATH },
+    { unknown_device: example, no_such_path: exampleOf({ kind: "no_such_path" }) },
   );
 }

@@ -3,7 +3,7 @@ import { REFUSAL_REASONS } from "../../../clients/refusal.ts";
 import { ok } from "../../../lib/result.ts";
 import type { EntrySummary } from "../../../quarantine/entry.ts";
 import { exampleOf } from "../../openapi/error-bodies.ts";
-import { failure, NO_SUCH_PATH, SENT_WITH_DATA } from "../../openapi/responses.ts";
+import { failure, SENT_WITH_DATA } from "../../openapi/responses.ts";
 import type { PathParameter } from "../../parameters/path-parameter.ts";
 import { EXAMPLE_REPORT } from "../../shapes/record-schemas.ts";
 import { count, object, optional, plain, text, type ValueOf } from "../../shapes/shape.ts";
@@ -81,5 +81,8 @@ export const MISSING_ENTRY = failure(
   "The entry is unknown, gone, or of another app; or there is nothing at this path.",
   SENT_WITH_DATA,
   ["PlainError"],
-  { unknown_entry: exampleOf({ kind: "entry_not_found" }), no_such_path: NO_SUCH_PATH },
+  {
+    unknown_entry: exampleOf({ kind: "entry_not_found" }),
+    no_such_path: exampleOf({ kind: "no_such_path" }),
+  },
 );

@@ -1,3 +1,4 @@
+import type { ServiceError } from "../../../model/errors.ts";
 import { isForever } from "../../../time/retention.ts";
 import { openEndpoint } from "../../endpoint.ts";
 import { ALWAYS_SENT, failure, RETRY_AFTER } from "../../openapi/responses.ts";
@@ -93,10 +94,12 @@ export const ready = openEndpoint({
         };
         return responder.object(request, 200, body);
       }
-      return responder.object(request, 503, notReady(state), { "retry-after": "1" });
+      return responder.failure(request, NOT_READY, {}, notReady(state));
     };
   },
 });
+
+const NOT_READY: ServiceError = { kind: "unavailable", message: "not ready", retryAfterSeconds: 1 };
 
 function notReady(
   state: Exclude<Readiness, { readonly status: "ready" }>,
