@@ -70,8 +70,11 @@ export function createLateTables(keptRowsMax = KEPT_ROWS_MAX): LateTables {
   async function tidy(connection: Connection): Promise<void> {
     for (let table = findUnneeded(); table !== null; table = findUnneeded()) {
       tables.splice(tables.indexOf(table), 1); // At once: others tidy meanwhile.
-      await dropLateTable(connection, table.name);
-      names.push(table.name);
+      try {
+        await dropLateTable(connection, table.name);
+      } finally {
+        names.push(table.name); // Where it is still there, the next table takes its place.
+      }
     }
   }
 

@@ -14,10 +14,10 @@ const LOOKS_A_TURN = 4096;
  * it follows what comes in, until its rows leave memory. Costs up to 4 bytes a row.
  */
 export class LateMinutes {
-  readonly #devices: DeviceList;
+  readonly #devices: Pick<DeviceList, "devices">;
   readonly #days = new Map<UtcDay, KnownDay>();
 
-  constructor(devices: DeviceList) {
+  constructor(devices: Pick<DeviceList, "devices">) {
     this.#devices = devices;
   }
 
@@ -42,7 +42,12 @@ export class LateMinutes {
       known = { index, isWhole: this.#lookThrough(day, index) };
       this.#days.set(day, known);
     }
-    await known.isWhole;
+    try {
+      await known.isWhole;
+    } catch (error) {
+      if (this.#days.get(day) === known) this.#days.delete(day); // The next question looks anew.
+      throw error;
+    }
     return known.index;
   }
 

@@ -8,6 +8,7 @@ import { createLateTables } from "../../../src/archive/read/late-tables.ts";
 import { type Connection, openDatabase } from "../../../src/duckdb/database.ts";
 import type { AppId } from "../../../src/model/ids.ts";
 import { batchOf } from "../../support/reports/batches.ts";
+import { SMALL_DATABASE } from "../write/engine/part-maker.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "wherehouse-late-tables-"));
 const database = await openDatabase({
@@ -153,4 +154,29 @@ test("over() keeps so many rows and tables, none that is of no use any more, and
     ),
   ).toBe(2);
   expect(await tablesLeft()).toBeLessThanOrEqual(before + 12);
+});
+
+test("a table that could not be dropped gives its place to the next one", async () => {
+  const empty = await openDatabase(SMALL_DATABASE); // Names are alike in all that keep tables.
+  const connection = await empty.connect();
+  const countTables = async () =>
+    (await connection.run("SELECT count(*)::DOUBLE FROM duckdb_tables()")).numbers(0)[0];
+  const tables = createLateTables();
+  let fails = true;
+  const failing: Connection = {
+    ...connection,
+    run: (sql, ...given) =>
+      fails && sql.startsWith("DROP") ? Promise.reject(new Error("no")) : connection.run(sql, ...given),
+  };
+  const ask = async () => {
+    const by = { connection: failing, signal: PATIENT };
+    await Array.fromAsync(tables.over(by, scanOf(lateRows(null, () => 3)), [], async function* () {}));
+  };
+  await expect(ask()).rejects.toThrow("no");
+  expect(await countTables()).toBe(1);
+  fails = false;
+  await ask();
+  expect(await countTables()).toBe(0);
+  connection.close();
+  empty.close();
 });
