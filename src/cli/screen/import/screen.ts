@@ -80,7 +80,7 @@ export function createImportScreen(terminal: Terminal): ImportScreen {
       if (place === null) say(`"${origin.label}" can't be imported: ${message}.`);
       else
         say(
-          `${placeText({ origin, place })}: it can't be read to its end: ${message}. What came before that was imported.`,
+          `${placeText({ origin, place })}: it can't be read to its end: ${message}. What came before that is kept.`,
         );
     },
     onProgress(tallies) {

@@ -66,6 +66,8 @@ export class XmlReader {
   /** Elements that have begun, outermost first. */
   readonly #open: ElementName[] = [];
   #hasRoot = false;
+  /** Whether any mark-up has come. */
+  #isXml = false;
   /** How many were open with the one whose text is being collected; 0 where none is. */
   #collectedDepth = 0;
   #collected = "";
@@ -97,7 +99,8 @@ export class XmlReader {
     this.#read(this.#decoder.end());
     const within = this.#open.at(-1);
     if (within !== undefined) throw this.#fault(`the file is cut off within <${shown(within.local)}>`);
-    if (!this.#hasRoot) throw this.#fault("the file is cut off before its first element");
+    if (!this.#hasRoot)
+      throw this.#fault(this.#isXml ? "the file is cut off before its first element" : "the file is no XML");
   }
 
   #read(more: string): void {
@@ -114,6 +117,7 @@ export class XmlReader {
     const start = this.#text.indexOf("<", this.#at);
     this.#takeText(start < 0 ? this.#text.length : start);
     if (start < 0) return false;
+    this.#isXml = true;
     switch (this.#text.charCodeAt(start + 1)) {
       case SLASH:
         return this.#readEndTag(start + 2);

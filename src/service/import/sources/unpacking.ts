@@ -17,6 +17,9 @@ export interface Unpacking {
 /** An archive, and one in it, such as a year's zip in the zip of all years. */
 const ARCHIVES_MAX = 2;
 
+/** Archives in one. Each takes a file on the disk and a millisecond, and nobody has a thousand years. */
+const NESTED_MAX = 1000;
+
 export function createUnpacking(inputs: Inputs, spoolDirectory: string, budget: UnpackBudget): Unpacking {
   async function spool(pieces: AsyncIterable<Uint8Array>): Promise<RandomInput> {
     const room = await inputs.openSpool(spoolDirectory);
@@ -29,22 +32,33 @@ export function createUnpacking(inputs: Inputs, spoolDirectory: string, budget: 
     }
   }
 
-  async function* look(file: StoredFile, archives: number, isUnpacked: boolean): AsyncGenerator<Found> {
+  async function* look(
+    file: StoredFile,
+    archives: number,
+    isUnpacked: boolean,
+    nested: { count: number },
+  ): AsyncGenerator<Found> {
     const packing = await packingOf(file).catch(readFailure);
     if (packing instanceof FormatError) {
       yield { kind: "failed", where: file, reason: packing.message };
     } else if (packing === null) {
       yield { kind: "file", source: file };
+    } else if (packing === "zip" && archives > 0 && ++nested.count > NESTED_MAX) {
+      yield { kind: "failed", where: file, reason: `its archive holds more than ${NESTED_MAX} archives` };
     } else if (packing === "zip" && archives < ARCHIVES_MAX) {
-      yield* walkArchive(file, archives + 1);
+      yield* walkArchive(file, archives + 1, nested);
     } else if (packing !== "zip" && !isUnpacked) {
-      yield* look(createUnpackedFile(file, packing, budget, spool), archives, true);
+      yield* look(createUnpackedFile(file, packing, budget, spool), archives, true, nested);
     } else {
       yield { kind: "failed", where: file, reason: "it is packed too many times over: unpack it once" };
     }
   }
 
-  async function* walkArchive(file: StoredFile, archives: number): AsyncGenerator<Found> {
+  async function* walkArchive(
+    file: StoredFile,
+    archives: number,
+    nested: { count: number },
+  ): AsyncGenerator<Found> {
     const input = await file.openRandom().catch(readFailure);
     if (input instanceof FormatError) {
       yield { kind: "failed", where: file, reason: input.message };
@@ -63,7 +77,7 @@ export function createUnpacking(inputs: Inputs, spoolDirectory: string, budget: 
         const what = leaveAlone(zipped.name, zipped.folders);
         if (what !== null) yield { kind: "left_alone", where, what };
         else if (entry.fault !== null) yield { kind: "failed", where, reason: entry.fault };
-        else yield* look(isKmz(file) ? namedAfter(file, zipped) : zipped, archives, false);
+        else yield* look(isKmz(file) ? namedAfter(file, zipped) : zipped, archives, false, nested);
       }
     } catch (error) {
       if (!(error instanceof FormatError)) throw error;
@@ -73,7 +87,7 @@ export function createUnpacking(inputs: Inputs, spoolDirectory: string, budget: 
     }
   }
 
-  return { look: (file) => look(file, 0, false) };
+  return { look: (file) => look(file, 0, false, { count: 0 }) };
 }
 
 /** What stands first in documents that are zip archives: of Office, and of OpenDocument and EPUB. */

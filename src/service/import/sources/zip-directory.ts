@@ -34,11 +34,16 @@ export async function* zipEntries(input: RandomInput): AsyncGenerator<ZipEntry> 
     // Names and sizes are judged here, one by one: yauzl gives up the whole archive for a single bad one.
     const options = { decodeStrings: false, validateEntrySizes: false, autoClose: false };
     const zip = await fromRandomAccessReaderPromise(new WindowReader(input), input.sizeBytes, options);
+    // The library's types have this number as a boolean.
+    const overlapping = await findOverlapping(
+      input,
+      zip.readEntryCursor as unknown as number,
+      zip.entryCount,
+    );
     let index = 0;
-    let packedBytes = 0;
     for await (const found of zip.eachEntry()) {
-      if (found.compressedSize < input.sizeBytes) packedBytes += found.compressedSize; // Else it lies.
-      const entry = entryOf(found, index++, packedBytes > input.sizeBytes);
+      const entry = entryOf(found, index, overlapping.has(index));
+      index++;
       if (!entry.path.endsWith("/")) yield entry;
     }
   } catch (cause) {
@@ -61,8 +66,97 @@ function entryOf(entry: Entry, index: number, isOverlapping: boolean): ZipEntry 
   };
 }
 
-/** All entries together are larger than the archive: they share bytes, as those of a bomb do and no others. */
 const OVERLAPPING = "it lies across other entries of its archive";
+
+const CENTRAL_HEADER_BYTES = 46;
+const CENTRAL_SIGNATURE = 0x02014b50;
+const ZIP64_EXTRA = 1;
+const ZIP64 = 0xffffffff;
+
+/** More files than any history has. Where each lies takes 16 bytes. */
+const ENTRIES_MAX = 1 << 20;
+/** Damage may make an entry lie across others, or a few; those of a bomb all do. */
+const OVERLAPPING_MAX = 16;
+
+/**
+ * Entries that share bytes with others, by index. Throws a `FormatError` where that are many, before any is unpacked: of
+ * an archive that says so, a few megabytes can list a terabyte.
+ */
+async function findOverlapping(
+  input: RandomInput,
+  directoryStart: number,
+  entryCount: number,
+): Promise<ReadonlySet<number>> {
+  if (entryCount > ENTRIES_MAX)
+    throw new FormatError(
+      `it lists more than ${ENTRIES_MAX.toLocaleString("en-US")} files, as no history does`,
+    );
+  const { starts, ends, count } = await findPlaces(input, directoryStart, entryCount);
+  // Of entries that share bytes those stay that end first, so one that is said to be too long costs itself alone.
+  const byEnd = Uint32Array.from({ length: count }, (_, index) => index).sort((a, b) => ends[a]! - ends[b]!);
+  const overlapping = new Set<number>();
+  let lastEnd = 0;
+  for (const index of byEnd) {
+    if (ends[index]! > input.sizeBytes) break; // Whoever reads these is told where they end.
+    if (starts[index]! >= lastEnd) lastEnd = ends[index]!;
+    else if (overlapping.add(index).size > OVERLAPPING_MAX)
+      throw new FormatError("its files lie across each other, as those of no real archive do");
+  }
+  return overlapping;
+}
+
+/** Where entries lie with their headers, as far as the directory can be read. */
+async function findPlaces(input: RandomInput, directoryStart: number, entryCount: number) {
+  const starts = new Float64Array(entryCount);
+  const ends = new Float64Array(entryCount);
+  let window = new Uint8Array(0);
+  let windowStart = directoryStart;
+  let count = 0;
+  for (let at = directoryStart; count < entryCount; count++) {
+    // An entry has at most 46 bytes and three parts of 64 KiB.
+    if (at + ENTRY_BYTES_MAX > windowStart + window.length && windowStart + window.length < input.sizeBytes) {
+      window = new Uint8Array(DIRECTORY_WINDOW_BYTES);
+      window = window.subarray(0, await input.read(window, at));
+      windowStart = at;
+    }
+    const header = new DataView(
+      window.buffer,
+      at - windowStart,
+      Math.max(0, windowStart + window.length - at),
+    );
+    if (header.byteLength < CENTRAL_HEADER_BYTES || header.getUint32(0, true) !== CENTRAL_SIGNATURE) break;
+    const nameBytes = header.getUint16(28, true);
+    const extraBytes = header.getUint16(30, true);
+    const { packedBytes, position } = placeOf(header, CENTRAL_HEADER_BYTES + nameBytes, extraBytes);
+    starts[count] = position;
+    ends[count] = position + HEADER_BYTES + packedBytes;
+    at += CENTRAL_HEADER_BYTES + nameBytes + extraBytes + header.getUint16(32, true);
+  }
+  return { starts, ends, count };
+}
+
+const ENTRY_BYTES_MAX = CENTRAL_HEADER_BYTES + 3 * 64 * 1024;
+const DIRECTORY_WINDOW_BYTES = 1024 * 1024;
+
+/** Of an entry of more than 4 GiB an extra part says it, and only what the header leaves open. */
+function placeOf(header: DataView, extraStart: number, extraBytes: number) {
+  let packedBytes = header.getUint32(20, true);
+  let position = header.getUint32(42, true);
+  const extraEnd = Math.min(extraStart + extraBytes, header.byteLength);
+  for (let at = extraStart; at + 4 <= extraEnd; at += 4 + header.getUint16(at + 2, true)) {
+    if (header.getUint16(at, true) !== ZIP64_EXTRA) continue;
+    let field = at + 4 + (header.getUint32(24, true) === ZIP64 ? 8 : 0);
+    const next = () => {
+      const value = field + 8 <= extraEnd ? Number(header.getBigUint64(field, true)) : 0;
+      field += 8;
+      return value;
+    };
+    if (packedBytes === ZIP64) packedBytes = next();
+    if (position === ZIP64) position = next();
+    break;
+  }
+  return { packedBytes, position };
+}
 
 export const STORED = 0;
 export const DEFLATED = 8;

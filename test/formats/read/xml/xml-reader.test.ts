@@ -76,7 +76,9 @@ describe("damage", () => {
     expect(hear(["<r><t a/></r>"]).error).toBe("line 1, column 3: <t> can't be read to its end");
     expect(hear(["<r>1 < 2</r>"]).error).toBe("line 1, column 5: a < begins no element");
     expect(hear(["<r>\n<t>"]).error).toBe("line 2, column 3: the file is cut off within <t>");
-    expect(hear([""]).error).toBe("line 1, column 0: the file is cut off before its first element");
+    expect(hear([""]).error).toBe("line 1, column 0: the file is no XML");
+    expect(hear(["lat,lon\n1,2"]).error).toBe("line 2, column 3: the file is no XML");
+    expect(hear(["<?xml"]).error).toBe("line 1, column 4: the file is cut off before its first element");
   });
 
   test("shows no more of a name than people read", () => {
