@@ -5,7 +5,13 @@ import {
   ExportMakers,
   type ExportMakersOptions,
 } from "../../../src/service/export/maker/export-makers.ts";
-import type { ExportSettings, FromMaker, ToMaker } from "../../../src/service/export/maker/messages.ts";
+import {
+  type ExportSettings,
+  type FromMaker,
+  PIECES_MAX,
+  type ToMaker,
+} from "../../../src/service/export/maker/messages.ts";
+import { VirtualTime } from "../../support/stream/virtual-time.ts";
 import { PLAIN } from "./export-of.ts";
 
 /*
@@ -129,6 +135,27 @@ test("a process that dies fails its export, and makes no other", async () => {
   await maker.close();
   open(makers);
   expect(processes.told).toHaveLength(2);
+});
+
+test("a process that does nothing for three minutes is killed, and one that works or waits for its client is not", async () => {
+  const processes = new Processes();
+  const time = new VirtualTime();
+  const makers = makersWith(processes.starter(DEAF), { timers: time });
+  const [stopped, working, ahead] = [open(makers), open(makers), open(makers)];
+  const outcome = failureOf(stopped.run({ kind: "end" }));
+  const others = [working, ahead].map((maker) => failureOf(maker.run({ kind: "end" })));
+  await Promise.resolve(); // They say that they are ready.
+  const piece: FromMaker = { kind: "piece", bytes: new Uint8Array(1) };
+  for (let pieces = 0; pieces < PIECES_MAX; pieces++) processes.events[2]!.onMessage(piece);
+  for (let minutes = 0; minutes < 10; minutes++) {
+    await time.until(time.wait(60_000));
+    processes.events[1]!.onMessage({ kind: "working" } satisfies FromMaker);
+  }
+  expect(await outcome).toContain("done nothing for three minutes");
+  await processes.ended[0]!.promise;
+  expect(await Promise.race([...others, "they go on"])).toBe("they go on");
+  makers.stop();
+  await Promise.all(others);
 });
 
 test("stop() ends those that work, those that wait, and those that come later", async () => {

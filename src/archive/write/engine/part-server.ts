@@ -4,7 +4,7 @@ import { messageOf } from "../../../lib/message-of.ts";
 import { fail, ok } from "../../../lib/result.ts";
 import { systemTimers, type Timers } from "../../../lib/schedule/timers.ts";
 import { FileError, type Files } from "../../../runtime/files.ts";
-import type { HelperPort, NativeWork } from "../../../runtime/helper/helper.ts";
+import type { HelperPort } from "../../../runtime/helper/helper.ts";
 import { STAGED_FORMAT } from "../staged-rows.ts";
 import {
   type Fault,
@@ -15,56 +15,17 @@ import {
   WORKING,
 } from "./messages.ts";
 import { createPartEngine, type PartConnection, type PartEngine, type RowsFile } from "./part-engine.ts";
+import { Pulse } from "./pulse.ts";
 
 /** Does with an engine of its own what `startPartProcess` asks for at the other end of the port. */
 export function servePartEngine(port: HelperPort, files: Files, timers: Timers = systemTimers): void {
   const requests = new PartRequests(files);
-  const pulse = new Pulse(port, timers);
+  const pulse = new Pulse(port.work, timers, () => port.send(WORKING satisfies Message));
   port.onMessage(async (message) => {
     const { id, request } = message as NumberedRequest;
     pulse.beginAnew();
     port.send((await answerOf(id, requests.perform(request))) satisfies Message);
   });
-}
-
-/** How often the process looks whether it has worked. */
-export const LOOK_MS = 15_000;
-
-/**
- * The share of a core that is work. A process that waits for a disk takes a third of it at most, for timers and garbage
- * collection; one that works has more of it, even where a hundred others want the same core.
- */
-const WORKING_SHARE = 0.002;
-
-/** Says every few seconds that the process works: not that it is there, but that statements get on. */
-class Pulse {
-  readonly #port: HelperPort;
-  readonly #timers: Timers;
-  #before!: NativeWork;
-  #beforeMs = 0;
-
-  constructor(port: HelperPort, timers: Timers) {
-    this.#port = port;
-    this.#timers = timers;
-    this.beginAnew();
-    timers.after(LOOK_MS, () => this.#look());
-  }
-
-  /** Work from here on counts. */
-  beginAnew(): void {
-    this.#before = this.#port.work();
-    this.#beforeMs = this.#timers.nowMs();
-  }
-
-  #look(): void {
-    const { cpuMs, diskBlocks } = this.#port.work();
-    const idleMs = (this.#timers.nowMs() - this.#beforeMs) * WORKING_SHARE;
-    if (cpuMs - this.#before.cpuMs > idleMs || diskBlocks > this.#before.diskBlocks) {
-      this.beginAnew();
-      this.#port.send(WORKING satisfies Message);
-    }
-    this.#timers.after(LOOK_MS, () => this.#look());
-  }
 }
 
 async function answerOf(id: number, work: Promise<Value>): Promise<Message> {

@@ -1,8 +1,16 @@
 import { assert } from "../../../lib/assert.ts";
+import { systemTimers, type Timers } from "../../../lib/schedule/timers.ts";
 import type { Helper, StartHelper } from "../../../runtime/helper/helper.ts";
 import { doneWithin } from "../../../runtime/listen.ts";
 import { startThread } from "./maker-thread.ts";
-import type { Command, ExportSettings, FromMaker, Outcome, ToMaker } from "./messages.ts";
+import {
+  type Command,
+  type ExportSettings,
+  type FromMaker,
+  type Outcome,
+  PIECES_MAX,
+  type ToMaker,
+} from "./messages.ts";
 
 /** Makes one export: reads the archive, and writes what it and memory have, off our event loop. */
 export interface ExportMaker {
@@ -27,6 +35,8 @@ export interface ExportMakersOptions {
   readonly closeMsMax?: number;
   /** How long a maker without an export is kept for the next. Ten seconds by default. */
   readonly idleMs?: number;
+  /** Defaults to those of the system. */
+  readonly timers?: Timers;
 }
 
 /** A statement is broken off within some tens of milliseconds, unless the machine has much else to do. */
@@ -37,6 +47,13 @@ const IDLE_MS = 10_000;
 
 /** A process ends after so many exports at the latest, with whatever its libraries have not given back. */
 const EXPORTS_MAX = 100;
+
+/**
+ * A process that neither said anything nor worked in so many looks in a row is killed, as one that was stopped, or hangs
+ * with its disk. Looks are counted and not time, which passes for both where the machine sleeps.
+ */
+const STILL_LOOKS_MAX = 18;
+const LOOK_MS = 10_000;
 
 /** Calls `serveExports`. */
 const SCRIPT = new URL("../../../export-maker.ts", import.meta.url);
@@ -64,6 +81,7 @@ export class ExportMakers {
     /** The caller of `run` that waits for the outcome of its command. */
     let waiting: PromiseWithResolvers<Outcome> | null = null;
     let closing: Promise<void> | null = null;
+    let untakenPieces = 0;
     const closed = Promise.withResolvers<void>();
 
     function stop(error: Error): void {
@@ -85,8 +103,10 @@ export class ExportMakers {
       onMessage(message) {
         if (message.kind === "closed") closed.resolve();
         else if (failure !== null) return;
-        else if (message.kind === "piece") onPiece(message.bytes);
-        else if (message.kind === "outcome") {
+        else if (message.kind === "piece") {
+          untakenPieces++;
+          onPiece(message.bytes);
+        } else if (message.kind === "outcome") {
           waiting?.resolve(message);
           waiting = null;
         }
@@ -95,6 +115,7 @@ export class ExportMakers {
         stop(new Error(`What makes the export ended: ${reason}`));
         closed.resolve();
       },
+      isWaiting: () => waiting !== null && untakenPieces < PIECES_MAX,
     });
     helper.send({ kind: "open", settings });
 
@@ -106,7 +127,10 @@ export class ExportMakers {
         helper.send(command);
         return waiting.promise;
       },
-      taken: () => helper.send({ kind: "taken" }),
+      taken() {
+        untakenPieces--;
+        helper.send({ kind: "taken" });
+      },
       close() {
         closing ??= close();
         return closing;
@@ -131,8 +155,8 @@ export class ExportMakers {
   }
 
   #begin(): MakerHelper {
-    const { startHelper, onNote } = this.#options;
-    const helper = new MakerHelper(startHelper, (reason) => {
+    const { startHelper, onNote, timers = systemTimers } = this.#options;
+    const helper = new MakerHelper(startHelper, timers, (reason) => {
       if (!this.#hasNoted)
         onNote(`Exports are made in this process, and may keep answers waiting. ${reason}.`);
       this.#hasNoted = true;
@@ -167,12 +191,15 @@ export class ExportMakers {
 interface HelperUser {
   onMessage(message: FromMaker): void;
   onGone(reason: string): void;
+  /** Whether it is the helper's turn to do something. */
+  isWaiting(): boolean;
 }
 
 /** The process, or thread, of a maker. */
 class MakerHelper {
   /** How many it has begun. */
   exports = 0;
+  readonly #timers: Timers;
   readonly #onThread: (reason: string) => void;
   readonly #gone = Promise.withResolvers<void>();
   #helper: Helper;
@@ -180,9 +207,13 @@ class MakerHelper {
   /** What was sent before the maker was ready; null since then. */
   #unsent: ToMaker[] | null = [];
   #isEnding = false;
+  /** Looks in a row at which it had done nothing. */
+  #stillLooks = 0;
+  #cancelLook: () => void = () => undefined;
 
   /** `onThread` is told why no process could begin. */
-  constructor(startHelper: StartHelper | null, onThread: (reason: string) => void) {
+  constructor(startHelper: StartHelper | null, timers: Timers, onThread: (reason: string) => void) {
+    this.#timers = timers;
     this.#onThread = onThread;
     this.#helper = this.#start(startHelper ?? startThread, startHelper !== null);
   }
@@ -209,21 +240,33 @@ class MakerHelper {
   }
 
   #start(startHelper: StartHelper, isProcess: boolean): Helper {
+    if (isProcess) this.#lookLater();
     return startHelper(SCRIPT, {
       onMessage: (message) => this.#take(message as FromMaker),
       onEnd: (reason) => {
+        this.#cancelLook();
         if (isProcess && this.#unsent !== null && !this.#isEnding) {
           this.#onThread(reason);
           this.#helper = this.#start(startThread, false);
           return;
         }
         this.#gone.resolve();
-        this.#user?.onGone(reason);
+        const isStill = this.#stillLooks >= STILL_LOOKS_MAX;
+        this.#user?.onGone(isStill ? "it had done nothing for three minutes" : reason);
       },
     });
   }
 
+  #lookLater(): void {
+    this.#cancelLook = this.#timers.after(LOOK_MS, () => {
+      this.#stillLooks = this.#user?.isWaiting() === true ? this.#stillLooks + 1 : 0;
+      if (this.#stillLooks < STILL_LOOKS_MAX) this.#lookLater();
+      else this.end();
+    });
+  }
+
   #take(message: FromMaker): void {
+    this.#stillLooks = 0;
     if (message.kind !== "ready") this.#user?.onMessage(message);
     else {
       for (const unsent of this.#unsent ?? []) this.#helper.send(unsent);

@@ -46,6 +46,8 @@ export type ToMaker =
 export type FromMaker =
   /** The first message: the maker has begun, and takes an export. */
   | { readonly kind: "ready" }
+  /** Statements get on: said every few seconds. */
+  | { readonly kind: "working" }
   | { readonly kind: "piece"; readonly bytes: Uint8Array<ArrayBuffer> }
   | Outcome
   /** Nothing of the export is left, and no message about it follows. */

@@ -1,7 +1,9 @@
+import { Pulse } from "../../../archive/write/engine/pulse.ts";
 import { type Connection, type Database, openDatabase } from "../../../duckdb/database.ts";
 import { assert } from "../../../lib/assert.ts";
 import { messageOf } from "../../../lib/message-of.ts";
 import { fail, ok, type Result } from "../../../lib/result.ts";
+import { systemTimers } from "../../../lib/schedule/timers.ts";
 import { isOutOfDescriptors } from "../../../runtime/files.ts";
 import type { HelperPort } from "../../../runtime/helper/helper.ts";
 import { parseZone } from "../../../time/zone.ts";
@@ -32,14 +34,19 @@ type Send = (message: FromMaker) => void;
 export interface MakerPort extends Pick<HelperPort, "send" | "onMessage"> {
   /** What is left to do before it may end, where nobody can end it at once: in a thread. */
   onEnd(finish: () => Promise<void>): void;
+  /** Left out in a thread, whose work is not told from that of others. */
+  readonly work?: HelperPort["work"];
 }
 
 /** Makes one export after the other, as the owner at the other end of the port asks. */
 export function serveExports(port: MakerPort): void {
   const send: Send = (message) => port.send(message);
   let current: OpenExport | null = null;
+  const { work } = port;
+  const pulse = work === undefined ? null : new Pulse(work, systemTimers, () => send({ kind: "working" }));
   port.onMessage((message) => {
     const told = message as ToMaker;
+    pulse?.beginAnew();
     if (told.kind === "open") {
       assert(current === null, "the export before is closed");
       current = new OpenExport(told.settings, send);

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { WORKING } from "../../../../src/archive/write/engine/messages.ts";
-import { LOOK_MS, servePartEngine } from "../../../../src/archive/write/engine/part-server.ts";
+import { servePartEngine } from "../../../../src/archive/write/engine/part-server.ts";
+import { LOOK_MS } from "../../../../src/archive/write/engine/pulse.ts";
 import { openDatabase } from "../../../../src/duckdb/database.ts";
 import type { NativeWork } from "../../../../src/runtime/helper/helper.ts";
 import { nativeWork } from "../../../../src/runtime/helper/native-work.ts";
