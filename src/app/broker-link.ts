@@ -44,6 +44,7 @@ const ELSEWHERE: MqttStatus = {
   held: 0,
   messages: { taken: 0, faulty: 0 },
   unassured: 0,
+  unheard: { count: 0, topics: [] },
   isElsewhere: true,
   outageSeconds: null,
 };

@@ -10,6 +10,8 @@ export interface MqttStatus {
   readonly messages: Readonly<Record<"taken" | "faulty", number>>;
   /** Of all that came, those that the broker would not have sent again. */
   readonly unassured: number;
+  /** Positions under topics that no filter takes, and some of these topics. */
+  readonly unheard: { readonly count: number; readonly topics: readonly string[] };
   /** Whether another node of the cluster has the connections. */
   readonly isElsewhere: boolean;
   /** How long we may be away before the broker throws messages away; null where nobody knows yet. */
@@ -54,6 +56,11 @@ export function mqttMetrics(status: () => MqttStatus | null): Metric[] {
       name: "wherehouse_mqtt_unassured_messages_total",
       help: "Messages that were published with QoS 0: what is sent so while the server is away is lost.",
       look: () => status()?.unassured ?? null,
+    },
+    {
+      name: "wherehouse_mqtt_unheard_messages_total",
+      help: "Positions that were published to topics with more or fewer levels than --mqtt-topic takes.",
+      look: () => status()?.unheard.count ?? null,
     },
     {
       name: "wherehouse_mqtt_outage_seconds",

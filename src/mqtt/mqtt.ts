@@ -51,6 +51,7 @@ function openMqtt(
     (topicFilter) =>
       new Receiver({
         topicFilter,
+        topicFilters: config.topicFilters,
         clock,
         ...messages,
         events,
@@ -89,6 +90,8 @@ async function readBroker(
   };
 }
 
+const TOPICS_SHOWN_MAX = 10;
+
 function statusOf(receivers: readonly Receiver[], queuedMessagesMax: number): MqttStatus {
   const countOf = (holds: (receiver: Receiver) => boolean) => receivers.filter(holds).length;
   const sumOf = (count: (receiver: Receiver) => number) =>
@@ -107,6 +110,10 @@ function statusOf(receivers: readonly Receiver[], queuedMessagesMax: number): Mq
       faulty: sumOf(({ counts }) => counts.faulty),
     },
     unassured: sumOf(({ unassured }) => unassured),
+    unheard: {
+      count: sumOf(({ unheard }) => unheard.count),
+      topics: receivers.flatMap(({ unheard }) => unheard.topics).slice(0, TOPICS_SHOWN_MAX),
+    },
     isElsewhere: false,
     outageSeconds: outages.length === 0 ? null : Math.min(...outages), // The broker keeps so many for each.
   };

@@ -1,8 +1,11 @@
+import { topicParts } from "../clients/owntracks/claim.ts";
 import type { Result } from "../lib/result.ts";
 import type { ServiceError } from "../model/errors.ts";
 import type { BrokerConnection, BrokerListener, BrokerMessage, Verdict } from "../runtime/broker/broker.ts";
 import type { Clock } from "../time/clock.ts";
 import { MessageRate } from "./message-rate.ts";
+import { filtersOverlap } from "./topic-filter.ts";
+import { filtersBeside, UnheardTopics } from "./unheard-topics.ts";
 
 /*
  * One connection to a broker: what it brings is acknowledged when it is durable, as points or in the quarantine, and
@@ -34,12 +37,16 @@ export interface ReceiverEvents {
   onHeld(topicFilter: string, error: ServiceError): void;
   /** A phone publishes with QoS 0: what it sends while we are away is lost. */
   onUnassured(topicFilter: string): void;
+  /** Positions are published to topics of so many levels, which the filter doesn't take. */
+  onUnheard(topicFilter: string, levels: number): void;
   /** A message met a fault of ours and is set aside. Where that fails too, it stays with the broker. */
   onFault(topicFilter: string, error: unknown): void;
 }
 
 export interface ReceiverOptions {
   readonly topicFilter: string;
+  /** Those of all connections: what comes by another one is heard. */
+  readonly topicFilters: readonly string[];
   readonly clock: Clock;
   readonly take: TakeTopicMessage;
   /** Keeps a message as it is, where taking it met a fault of ours. */
@@ -56,6 +63,8 @@ export class Receiver {
   readonly counts = { taken: 0, faulty: 0 };
   /** Of all that came, those that the broker would not have sent again. */
   unassured = 0;
+  /** Positions under topics that no filter takes. */
+  readonly unheard = new UnheardTopics();
   readonly #options: ReceiverOptions;
   readonly #connection: BrokerConnection;
   readonly #rate = new MessageRate();
@@ -66,6 +75,9 @@ export class Receiver {
   #isSubscribed = false;
   #isHeld = false;
   #isStopping = false;
+  /** Some brokers end the connection of a client that asks for topics which it may not read. */
+  #mayListenBeside = true;
+  #isAskingBeside = false;
 
   constructor(options: ReceiverOptions) {
     this.#options = options;
@@ -115,19 +127,48 @@ export class Receiver {
     const refusal = await connection.subscribe(topicFilter);
     this.#isSubscribed = refusal === null;
     if (refusal !== null && this.#isConnected) events.onRefused(topicFilter, refusal);
+    if (!this.#mayListenBeside) return;
+    this.#isAskingBeside = true;
+    await connection.listen(filtersBeside(topicFilter));
+    this.#isAskingBeside = false;
   }
 
   #onDisconnected(reason: string): void {
     this.#isConnected = false;
+    if (this.#isAskingBeside) this.#mayListenBeside = false;
+    this.#isAskingBeside = false;
     if (!this.#isStopping) this.#options.events.onDisconnected(this.topicFilter, reason);
   }
 
   /** A connection that ended may have left a message under way, and the next brings it again: one at a time. */
   #onMessage(message: BrokerMessage): Promise<Verdict> {
+    if (!filtersOverlap(this.topicFilter, message.topic)) {
+      this.#noteUnheard(message);
+      return Promise.resolve("acknowledge");
+    }
     const arrivedMs = this.#options.clock.nowMs();
-    const verdict = this.#current.then(() => this.#decide(message, arrivedMs));
-    this.#current = verdict;
+    const verdict = this.#current
+      .then(() => this.#decide(message, arrivedMs))
+      .catch((error: unknown): Verdict => {
+        this.#noteFault(error);
+        return "leave"; // It is not known whether it is durable.
+      });
+    // Whatever became of one message, the next ones must not wait for it.
+    this.#current = verdict.then(NOTHING, NOTHING);
     return verdict;
+  }
+
+  /** A topic that a filter takes may have too few levels to name a device. */
+  #noteUnheard({ topic, body }: BrokerMessage): void {
+    const isHeard = this.#options.topicFilters.some((filter) => filtersOverlap(filter, topic));
+    if (isHeard && topicParts(topic).length > 2) return;
+    if (this.unheard.note(topic, body))
+      this.#options.events.onUnheard(this.topicFilter, topic.split("/").length);
+  }
+
+  #noteFault(error: unknown): void {
+    this.counts.faulty++;
+    this.#options.events.onFault(this.topicFilter, error);
   }
 
   async #decide(message: BrokerMessage, arrivedMs: number): Promise<Verdict> {
@@ -135,6 +176,7 @@ export class Receiver {
     if (this.#isStopping || !message.isCurrent() || !mayTake()) return "stop";
     this.#rate.note(arrivedMs);
     if (message.qos === 0) this.#noteUnassured();
+    this.#noteUnheard(message);
     const { take, setAside } = this.#options;
     const topicMessage = { topic: message.topic, body: message.body, arrivedMs };
     try {
@@ -142,8 +184,7 @@ export class Receiver {
       if (verdict === "acknowledge") this.counts.taken++;
       return mayTake() ? verdict : "stop";
     } catch (error) {
-      this.counts.faulty++;
-      this.#options.events.onFault(this.topicFilter, error);
+      this.#noteFault(error);
     }
     // Whatever is wrong with it, or with us: the next ones must not wait for it.
     try {
@@ -188,3 +229,5 @@ export class Receiver {
     clearTimeout(timer);
   }
 }
+
+const NOTHING = () => undefined;

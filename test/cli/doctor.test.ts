@@ -89,6 +89,7 @@ describe("doctor", () => {
       held: 0,
       messages: { taken: 5, faulty: 0 },
       unassured: 0,
+      unheard: { count: 0, topics: [] },
       isElsewhere: false,
       outageSeconds: 1800,
     };

@@ -3,11 +3,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fail, ok } from "../../src/lib/result.ts";
+import { nextTurn } from "../../src/lib/schedule/next-turn.ts";
 import { Receiver, type ReceiverEvents, type TakeTopicMessage } from "../../src/mqtt/receiver.ts";
+import type { BrokerConnection, BrokerListener } from "../../src/runtime/broker/broker.ts";
 import { loadMqttBroker } from "../../src/runtime/broker/mqtt-broker.ts";
 import { systemClock } from "../../src/time/clock.ts";
 import { type Broker, hasMosquitto, startBroker } from "./support/mosquitto.ts";
-import { openPublisher } from "./support/publisher.ts";
+import { locationBody, openPublisher } from "./support/publisher.ts";
 import { until } from "./support/until.ts";
 
 const connectBroker = await loadMqttBroker();
@@ -44,6 +46,7 @@ describe.if(hasMosquitto("the tests of the receiver of MQTT messages"))("Receive
     onRefused: (_filter, reason) => said.push(`refused: ${reason}`),
     onHeld: (_filter, error) => said.push(`held: ${error.kind}`),
     onUnassured: () => said.push("QoS 0"),
+    onUnheard: (_filter, levels) => said.push(`unheard: ${levels} levels`),
     onFault: (_filter, error) => said.push(`fault: ${error}`),
   };
   const takeAll: TakeTopicMessage = async ({ topic, body }) =>
@@ -59,6 +62,7 @@ describe.if(hasMosquitto("the tests of the receiver of MQTT messages"))("Receive
     const options = { hostname: "127.0.0.1", port: broker.port, tls, user: null, password: null };
     const receiver = new Receiver({
       topicFilter,
+      topicFilters: [topicFilter],
       clock: systemClock,
       take,
       setAside,
@@ -259,5 +263,115 @@ describe.if(hasMosquitto("the tests of the receiver of MQTT messages"))("Receive
     expect(bodies[0]!.length).toBeLessThanOrEqual(128 * 1024);
     expect(decoder.decode(bodies[1])).toBe("small");
     await phone.close();
+  });
+
+  test("says that positions come under topics of another depth, and takes none of them", async () => {
+    const receiver = openReceiver();
+    await subscribed();
+    await Bun.sleep(50); // For the answer to the second subscription.
+    const phone = await openPublisher(broker.port);
+    const location = locationBody(0, 1_770_000_000);
+    for (const topic of ["owntracks/pixel", "owntracks/anna/pixel/at/home", "/owntracks/anna/pixel"])
+      await phone.publish(topic, location);
+    // What the apps publish beside positions, and what somebody else does.
+    await phone.publish("owntracks/anna/pixel/event", '{"_type":"transition"}');
+    await phone.publish("owntracks/anna/pixel/info", location);
+    await phone.publish("owntracks/anna", '{"state":"on"}');
+    await phone.publish("owntracks/anna/pixel", location);
+    await until(() => taken.length === 1 && receiver.unheard.count === 3);
+    expect(taken).toEqual([`owntracks/anna/pixel ${location}`]);
+    expect(receiver.unheard.topics.toSorted()).toEqual([
+      "/owntracks/anna/pixel",
+      "owntracks/anna/pixel/at/home",
+      "owntracks/pixel",
+    ]);
+    expect(said.filter((line) => line.startsWith("unheard")).sort()).toEqual([
+      "unheard: 2 levels",
+      "unheard: 4 levels",
+      "unheard: 5 levels",
+    ]);
+    expect(said).not.toContain("QoS 0");
+    await phone.close();
+  });
+
+  test("says that a topic of its own filter names no device", async () => {
+    const receiver = openReceiver(takeAll, "owntracks/#");
+    await subscribed();
+    const phone = await openPublisher(broker.port);
+    await phone.publish("owntracks/pixel", locationBody(0, 1_770_000_000));
+    await until(() => receiver.unheard.count === 1);
+    expect(receiver.unheard.topics).toEqual(["owntracks/pixel"]);
+    await phone.close();
+  });
+});
+
+describe("Receiver, over a connection that a test drives", () => {
+  const MESSAGE = { topic: "owntracks/anna/pixel", body: new Uint8Array(), qos: 1, isCurrent: () => true };
+
+  function openDriven(events: Partial<ReceiverEvents>, mayTake = () => true) {
+    const listened: (readonly string[])[] = [];
+    const beside = Promise.withResolvers<void>();
+    let listener: BrokerListener | undefined;
+    const connection: BrokerConnection = {
+      subscribe: async () => null,
+      listen: (filters) => {
+        listened.push(filters);
+        return beside.promise;
+      },
+      close: async () => undefined,
+      drop: () => undefined,
+    };
+    const quiet: ReceiverEvents = {
+      onConnected: () => undefined,
+      onDisconnected: () => undefined,
+      onRefused: () => undefined,
+      onHeld: () => undefined,
+      onUnassured: () => undefined,
+      onUnheard: () => undefined,
+      onFault: () => undefined,
+    };
+    const receiver = new Receiver({
+      topicFilter: "owntracks/+/+",
+      topicFilters: ["owntracks/+/+"],
+      clock: systemClock,
+      take: async () => ok(null),
+      setAside: async () => ok(null),
+      events: { ...quiet, ...events },
+      mayTake,
+      connect(given) {
+        listener = given;
+        return connection;
+      },
+    });
+    return { receiver, connection, listener: listener!, listened };
+  }
+
+  test("goes on with the next message after an event that throws", async () => {
+    const faults: string[] = [];
+    const { receiver, listener } = openDriven({
+      onUnassured: () => {
+        throw new Error("the log is full");
+      },
+      onFault: (_filter, error) => faults.push(String(error)),
+    });
+    expect(await listener.onMessage({ ...MESSAGE, qos: 0 })).toBe("leave");
+    expect(faults).toEqual(["Error: the log is full"]);
+    expect(await listener.onMessage(MESSAGE)).toBe("acknowledge");
+    expect(receiver.counts).toEqual({ taken: 1, faulty: 1 });
+    await receiver.close();
+  });
+
+  test("asks for nothing beside its filter once a broker has ended a connection that did", async () => {
+    const { receiver, connection, listener, listened } = openDriven({});
+    const connected = async () => {
+      listener.onConnected(connection, false);
+      await nextTurn();
+    };
+    await connected();
+    expect(listened).toHaveLength(1);
+    listener.onDisconnected("not authorized");
+    await connected();
+    expect(listened).toHaveLength(1);
+    await receiver.close();
   });
 });

@@ -54,6 +54,12 @@ export function mqttEvents(log: EventLog, repeatMs: number): BrokerLinkEvents {
         { event: "mqtt_unassured", topic },
         `Something publishes to ${topic} with QoS 0: what it sends while this server is away is lost.`,
       ),
+    onUnheard: (topic, levels) =>
+      log.warn(
+        { event: "mqtt_unheard", topic, levels },
+        `Positions are published to topics of ${levels} levels, which ${topic} does not take: they are not stored. ` +
+          "The doctor names the topics.",
+      ),
     onFault: (topic, err) =>
       log.error(
         { event: "mqtt_fault", topic, err },

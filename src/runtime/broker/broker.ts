@@ -46,6 +46,11 @@ export interface BrokerListener {
 export interface BrokerConnection {
   /** Asks for messages; null once the broker grants them with QoS 1, else why it does not. */
   subscribe(topicFilter: string): Promise<string | null>;
+  /**
+   * Asks for messages that need not come, with QoS 0: the broker keeps none of them while we are away. Resolves once it
+   * has answered, whatever it says: some filters it may refuse.
+   */
+  listen(topicFilters: readonly string[]): Promise<void>;
   /** Takes leave of the broker, which keeps the session. */
   close(): Promise<void>;
   /** Ends at once: what is under way is acknowledged to nobody, and comes again to whoever has the session next. */

@@ -112,6 +112,11 @@ function connectionOf(client: MqttClient, settleMessage: SettleMessage): BrokerC
           else resolve(granted[0]?.qos === 1 ? null : "it grants QoS 0 only, which loses messages");
         });
       }),
+    listen: (topicFilters) =>
+      new Promise((resolve) => {
+        if (topicFilters.length === 0) resolve();
+        else client.subscribe([...topicFilters], { qos: 0 }, () => resolve());
+      }),
     async close() {
       await settleMessage(); // What is written behind the leave-taking nobody reads.
       client.options.reconnectPeriod = 0; // The end of a connection would begin the next one.

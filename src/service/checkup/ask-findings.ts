@@ -30,6 +30,9 @@ export interface ToldMqtt {
   readonly connections: number;
   readonly connected: number;
   readonly unassured_messages: number;
+  /** Both are left out by servers that don't listen for them. */
+  readonly unheard_messages?: number;
+  readonly unheard_topics?: readonly string[];
   /** Left out where it isn't known. */
   readonly outage_seconds?: number;
 }
@@ -72,8 +75,12 @@ function isTold(body: unknown): body is ToldFindings {
 function isToldMqtt(mqtt: unknown): mqtt is ToldMqtt {
   if (!isObject(mqtt)) return false;
   const { connections, connected, unassured_messages, outage_seconds = 0 } = mqtt;
-  return [connections, connected, unassured_messages, outage_seconds].every(
-    (value) => typeof value === "number",
+  const { unheard_messages = 0, unheard_topics = [] } = mqtt;
+  const numbers = [connections, connected, unassured_messages, unheard_messages, outage_seconds];
+  return (
+    numbers.every((value) => typeof value === "number") &&
+    Array.isArray(unheard_topics) &&
+    unheard_topics.every((topic) => typeof topic === "string")
   );
 }
 

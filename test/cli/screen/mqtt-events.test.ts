@@ -49,10 +49,12 @@ test("mqttEvents() tells of a refused subscription, of QoS 0, and of faults of o
   events.onRefused(FILTER, "not allowed");
   events.onUnassured(FILTER);
   events.onFault(FILTER, new Error("a bug"));
+  events.onUnheard(FILTER, 2);
   expect(named()).toEqual([
     ["mqtt_refused", "warn"],
     ["mqtt_unassured", "warn"],
     ["mqtt_fault", "error"],
+    ["mqtt_unheard", "warn"],
   ]);
   expect(lines[2]).toMatchObject({ topic: FILTER, err: { message: "a bug" } });
 });

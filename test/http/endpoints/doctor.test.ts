@@ -66,11 +66,15 @@ test("GET /api/v1/doctor tells of the broker that brings reports to the app, and
     held: 0,
     messages: { taken: 5, faulty: 0 },
     unassured: 3,
+    unheard: { count: 2, topics: ["owntracks/pixel"] },
     isElsewhere: false,
     outageSeconds: 1800,
   };
   const app = await createTestApp({ mqttOf: (appId) => (appId === APP_ID ? status : null) });
-  const told = { connections: 2, connected: 1, unassured_messages: 3 };
+  const told = {
+    ...{ connections: 2, connected: 1, unassured_messages: 3 },
+    ...{ unheard_messages: 2, unheard_topics: ["owntracks/pixel"] },
+  };
   expect((await app.get("/api/v1/doctor")).body.mqtt).toEqual({ ...told, outage_seconds: 1800 });
   expect((await app.get("/api/v1/doctor", "other")).body).not.toHaveProperty("mqtt");
   const unknown = await createTestApp({ mqttOf: () => ({ ...status, outageSeconds: null }) });

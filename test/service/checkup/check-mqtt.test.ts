@@ -9,4 +9,8 @@ test("checkMqtt() finds connections that are not there, and messages that nobody
     "1 of 2 connections to the MQTT broker are up: the rest of what phones publish waits there.",
     "Phones published with QoS 0, which the broker keeps for nobody: 7 of what came.",
   ]);
+  const [problem] = checkMqtt({ ...WELL, unheard_messages: 2, unheard_topics: ["owntracks/pixel"] });
+  expect(problem?.what).toBe(
+    "2 positions were published to topics that --mqtt-topic does not take, and are not stored: owntracks/pixel.",
+  );
 });

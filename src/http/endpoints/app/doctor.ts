@@ -52,6 +52,10 @@ const mqtt = object(
     connections: count("Connections to the broker that there should be, one for each topic filter."),
     connected: count("Those that there are."),
     unassured_messages: count("Messages with QoS 0: what is sent so while the server is away is lost."),
+    unheard_messages: count(
+      "Positions under topics with more or fewer levels than --mqtt-topic takes: not stored.",
+    ),
+    unheard_topics: list(text("One of these topics.")),
     outage_seconds: optional(
       amount(
         "How long the server may be away before the broker throws messages away; absent where it isn't known.",
@@ -101,7 +105,14 @@ export const appDoctor = queryEndpoint({
         },
       ],
       total_count: 1,
-      mqtt: { connections: 1, connected: 1, unassured_messages: 0, outage_seconds: 86400 },
+      mqtt: {
+        connections: 1,
+        connected: 1,
+        unassured_messages: 0,
+        unheard_messages: 0,
+        unheard_topics: [],
+        outage_seconds: 86400,
+      },
     },
   },
   open(services) {
@@ -137,11 +148,13 @@ function presented({
 
 function presentedMqtt(status: MqttStatus | null): ValueOf<typeof mqtt> | undefined {
   if (status === null) return undefined;
-  const { connections, connected, unassured, outageSeconds } = status;
+  const { connections, connected, unassured, unheard, outageSeconds } = status;
   return {
     connections,
     connected,
     unassured_messages: unassured,
+    unheard_messages: unheard.count,
+    unheard_topics: [...unheard.topics],
     outage_seconds: outageSeconds ?? undefined,
   };
 }

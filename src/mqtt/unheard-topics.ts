@@ -1,0 +1,63 @@
+import { Buffer } from "node:buffer";
+
+/*
+ * Phones whose topic has more or fewer levels than the operator's filter: nobody hears them, so what lies beside the
+ * filter is listened to, only to say so.
+ */
+
+/** What OwnTracks publishes below its devices' topics. */
+const OWN_SUFFIXES = new Set([
+  "event",
+  "waypoint",
+  "waypoints",
+  "status",
+  "cmd",
+  "info",
+  "step",
+  "beacon",
+  "dump",
+]);
+const TOPICS_MAX = 5;
+const TOPIC_CHARACTERS_MAX = 128;
+/** A position names its type in its first bytes. */
+const LOOKED_AT_BYTES = 4096;
+
+/** Filters for topics beside one filter's: with fewer levels, with more, and with a slash before them. */
+export function filtersBeside(topicFilter: string): string[] {
+  const levels = topicFilter.split("/");
+  const isOpen = levels.at(-1) === "#";
+  const beside: string[] = [];
+  for (let count = 2; count < levels.length - Number(isOpen); count++)
+    beside.push(levels.slice(0, count).join("/"));
+  if (!isOpen) beside.push(`${topicFilter}/+/#`);
+  const [first = ""] = levels;
+  if (first !== "" && first !== "+" && first !== "#") beside.push(`/${topicFilter}`);
+  return beside;
+}
+
+/** Positions that came under topics which nobody takes. */
+export class UnheardTopics {
+  count = 0;
+  readonly #topics = new Set<string>();
+
+  /** A few of their topics. */
+  get topics(): readonly string[] {
+    return [...this.#topics];
+  }
+
+  /** Whether it is the first under a topic of so many levels. */
+  note(topic: string, body: Uint8Array): boolean {
+    if (OWN_SUFFIXES.has(topic.slice(topic.lastIndexOf("/") + 1)) || !isPosition(body)) return false;
+    this.count++;
+    const levels = topic.split("/").length;
+    const isNew = !this.topics.some((known) => known.split("/").length === levels);
+    if (this.#topics.size < TOPICS_MAX) this.#topics.add(topic.slice(0, TOPIC_CHARACTERS_MAX));
+    return isNew;
+  }
+}
+
+function isPosition(body: Uint8Array): boolean {
+  const beginning = Buffer.from(body.buffer, body.byteOffset, Math.min(body.byteLength, LOOKED_AT_BYTES));
+  const names = (word: string) => beginning.includes(`"${word}"`);
+  return names("_type") && (names("location") || names("encrypted"));
+}
