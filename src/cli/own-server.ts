@@ -9,6 +9,7 @@ import type { AppId } from "../model/ids.ts";
 import type { Platform } from "../runtime/platform.ts";
 import type { AskedServer } from "../service/ask-server.ts";
 import type { Clock } from "../time/clock.ts";
+import type { ServerChoice } from "./arguments/doctor-command.ts";
 import { openKeys } from "./commands/keys.ts";
 import { expectDataDirectory } from "./data-directory.ts";
 import { reachable } from "./map-link.ts";
@@ -19,13 +20,6 @@ import { describeSharedFileError } from "./shared-file-fault.ts";
  * The running server of a data directory, asked without a key: a person who may read the directory's secret can sign in
  * as any of its keys. A command does so as one key of each app, for that one command.
  */
-
-/** Which server a command asks. */
-export type ServerChoice =
-  /** One that was named, with a key. */
-  | { readonly kind: "named"; readonly server: AskedServer }
-  /** The one that runs over the directory, about one of its apps, or about all of them. */
-  | { readonly kind: "own"; readonly dataDir: string; readonly appId: AppId | null };
 
 /** A server, and the app that it is asked about; null where the key says which. */
 export interface AskedApp {

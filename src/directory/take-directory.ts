@@ -47,7 +47,7 @@ export async function takeDirectory(
   return attempt.release;
 }
 
-/** Takes a directory, which is begun if there is none. Throws a `ForeignDirectoryError` for a folder of something else. */
+/** Takes a directory, or begins one. Throws a `ForeignDirectoryError` for a folder of something else. */
 export async function beginDirectory(
   dataDir: string,
   command: string,

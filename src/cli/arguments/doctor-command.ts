@@ -1,6 +1,7 @@
 import { DEFAULT_SERVER_URL } from "../../config.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
-import type { ServerChoice } from "../own-server.ts";
+import type { AppId } from "../../model/ids.ts";
+import type { AskedServer } from "../../service/ask-server.ts";
 import type { ValuesOf } from "./flag-table.ts";
 
 /** Which server is asked, and about which devices. */
@@ -19,6 +20,13 @@ export function parseDoctor(
   const choice = parseServerChoice("doctor", server, dataDir);
   return choice.ok ? ok({ kind: "doctor", choice: choice.value, deviceId, json }) : choice;
 }
+
+/** Which server a command asks. */
+export type ServerChoice =
+  /** One that was named, with a key. */
+  | { readonly kind: "named"; readonly server: AskedServer }
+  /** The one that runs over the directory, about one of its apps, or about all of them. */
+  | { readonly kind: "own"; readonly dataDir: string; readonly appId: AppId | null };
 
 /** What the flags of a command say that asks a server and changes nothing. */
 export function parseServerChoice(

@@ -1,6 +1,5 @@
 import { fail, ok, type Result } from "../../lib/result.ts";
-import type { ServerChoice } from "../own-server.ts";
-import { parseServerChoice } from "./doctor-command.ts";
+import { parseServerChoice, type ServerChoice } from "./doctor-command.ts";
 import type { ValuesOf } from "./flag-table.ts";
 import { oneArgument } from "./positionals.ts";
 
