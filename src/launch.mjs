@@ -3,7 +3,7 @@
  * then starts the real thing under Bun. Plain JavaScript without packages, because it comes before them: it
  * runs on Node 20 or newer, and on Bun where there is no Node (`bun run start`).
  *
- *   launch.mjs start|demo|cli|example|test|bench|simulate|cluster|soak|phones|fuzz|picture|check|format ARGUMENTS
+ *   launch.mjs start|demo|cli|example|example-live|test|bench|simulate|cluster|soak|phones|fuzz|picture|check|format ARGUMENTS
  *
  * Where nothing is missing it costs one hash and no child process but the one that was asked for.
  */
@@ -51,6 +51,10 @@ const COMMANDS = {
   example: {
     development: true,
     programs: (bun, args) => [[bun, "examples/typescript/courier.ts", ...args]],
+  },
+  "example-live": {
+    development: false,
+    programs: (bun, args) => [[bun, "examples/typescript/live.ts", ...args]],
   },
   test: {
     development: true,

@@ -2,7 +2,7 @@
  * Says where devices are as they move, and misses nothing: a lost connection goes on where it was, and where that is
  * not possible any more a snapshot is taken.
  *
- *   WHEREHOUSE_KEY=wh_... npx bun examples/typescript/live.ts
+ *   WHEREHOUSE_KEY=wh_... npm run --silent example-live
  */
 interface Columns {
   readonly device_id: readonly string[];

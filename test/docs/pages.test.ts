@@ -52,8 +52,15 @@ test.each([...USER_PAGES, "bench/README.md"])(
   },
 );
 
+test.each(USER_PAGES)(
+  "%s starts no runtime by npx: the packages' own wait for install scripts, which don't run",
+  (page) => {
+    expect(read(page)).not.toMatch(/\bnpx (?:--?\S+ )*(?:bun|deno)\b/);
+  },
+);
+
 test.each(USER_PAGES)("%s runs no script that package.json does not have", (page) => {
-  const named = [...read(page).matchAll(/\b(?:npm|bun) run (?:--silent )?([a-z]+)/g)].map(
+  const named = [...read(page).matchAll(/\b(?:npm|bun) run (?:--silent )?([a-z-]+)/g)].map(
     ([, name]) => name!,
   );
   expect(named.filter((name) => !Object.hasOwn(manifest.scripts, name))).toEqual([]);

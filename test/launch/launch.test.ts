@@ -11,6 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import manifest from "../../package.json" with { type: "json" };
 
 /*
  * Goal: packages are installed when, and only when, they are missing, and the launcher's end is its child's.
@@ -193,6 +194,14 @@ describe.skipIf(NODE === null)("launch.mjs", () => {
       1,
       expect.stringContaining('check takes no arguments, and "--fix" is one.\n'),
     ]);
+  });
+
+  test("knows every script of package.json, and has a script for each of its commands", async () => {
+    const { err } = await launch("nothing");
+    const commands = /launch\.mjs (\S+)/.exec(err)![1]!.split("|");
+    expect(commands.sort()).toEqual(Object.keys(manifest.scripts).sort());
+    for (const [name, line] of Object.entries(manifest.scripts))
+      expect(line).toBe(`exec node src/launch.mjs ${name}`);
   });
 
   test("refuses an unknown command without installing for it", async () => {
