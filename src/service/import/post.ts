@@ -37,6 +37,9 @@ const TIMEOUT_MS = 60_000;
 /** Worth another attempt: over the rate, not ready or full, and what proxies say of such a server. */
 const RETRIED_STATUSES: readonly number[] = [429, 502, 503, 504];
 
+/** By this a server tells what is imported from what devices send. */
+export const IMPORT_USER_AGENT = "wherehouse-import";
+
 const compress = promisify(gzip);
 
 export function createPostDelivery(dependencies: PostDependencies): Deliver {
@@ -68,6 +71,7 @@ export function createPostDelivery(dependencies: PostDependencies): Deliver {
           authorization: `Bearer ${key}`,
           "content-type": "application/x-ndjson",
           "content-encoding": "gzip",
+          "user-agent": IMPORT_USER_AGENT,
         },
         body,
         redirect: "error", // The key is for this server.

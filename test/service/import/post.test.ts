@@ -88,6 +88,16 @@ describe("createPostDelivery()", () => {
     expect(body.locations).toEqual([expect.objectContaining(whole), expect.objectContaining(report(0))]);
   });
 
+  test("is no device that repeats itself to the doctor, however often a file is imported", async () => {
+    const app = await createTestApp();
+    const reports = Array.from({ length: 30 }, (_, row) => report(row));
+    const { deliver } = createDelivery(postTo(app), app.keys.full);
+    for (let time = 0; time < 3; time++) expect((await deliver(batchOf(reports))).ok).toBe(true);
+    expect((await app.get("/api/v1/doctor")).body.findings).toEqual([]);
+    for (let time = 0; time < 3; time++) await app.store(reports); // As a device does it.
+    expect((await app.get("/api/v1/doctor")).body.findings).toMatchObject([{ kind: "repeats" }]);
+  });
+
   test("hands on what only the server refuses, by row", async () => {
     const app = await createTestApp();
     const { deliver } = createDelivery(postTo(app), app.keys.full);

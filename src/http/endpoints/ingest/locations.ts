@@ -2,6 +2,7 @@ import { NONE, type TakenReports } from "../../../doctor/taken-reports.ts";
 import { ok } from "../../../lib/result.ts";
 import type { ServiceError } from "../../../model/errors.ts";
 import { BATCH_REPORTS_MAX } from "../../../model/report-batch.ts";
+import { IMPORT_USER_AGENT } from "../../../service/import/post.ts";
 import { bodiesOf, ingestBatches } from "../../../service/ingest/ingest-batches.ts";
 import { FUTURE_MAX_MS } from "../../../time/retention.ts";
 import type { BodyShare } from "../../body/body-budget.ts";
@@ -196,7 +197,9 @@ async function takeIn(
   counts.accepted += accepted;
   counts.duplicates += duplicates;
   counts.rejected += reports.value.rejected.length;
-  doctor.note(call, "native", takenReports(call.nowMs, reports.value, duplicates));
+  // A file that is imported again is no device that repeats itself, and its times say nothing about a clock.
+  if (call.request.headers.get("user-agent") !== IMPORT_USER_AGENT)
+    doctor.note(call, "native", takenReports(call.nowMs, reports.value, duplicates));
   const rejected = reports.value.rejected.map(({ index, deviceId, message }) => ({
     index,
     device_id: deviceId,
