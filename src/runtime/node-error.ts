@@ -25,5 +25,10 @@ export function codeOf(cause: unknown): string {
 async function ownerAdvice(path: string): Promise<string | null> {
   const found = await stat(path).catch(() => null);
   if (found === null) return dirname(path) === path ? null : ownerAdvice(dirname(path));
-  return `"${path}" belongs to user ${found.uid}: run this as that user (sudo -u '#${found.uid}' COMMAND) or as root`;
+  return adviceFor(path, found.uid);
+}
+
+export function adviceFor(path: string, uid: number): string {
+  if (uid === 0) return `"${path}" belongs to root: run this as root (sudo COMMAND)`;
+  return `"${path}" belongs to user ${uid}: run this as that user (sudo -u '#${uid}' COMMAND) or as root`;
 }

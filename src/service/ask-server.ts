@@ -20,12 +20,16 @@ export interface PageSession {
 
 const TIMEOUT_MS = 30_000;
 
+/** The options by which a command gives an endpoint's parameters: `{ start_date: "--from" }`. */
+export type OptionNames = Readonly<Record<string, string>>;
+
 /** The members of what a running server answers to a command; the error is a sentence. */
 export async function askServer(
   { url, key }: AskedServer,
   method: string,
   path: string,
   ask: Ask,
+  options: OptionNames = {},
 ): Promise<Result<Readonly<Record<string, unknown>>, string>> {
   let response: Response;
   let body: unknown;
@@ -41,8 +45,16 @@ export async function askServer(
     return fail(noAnswer(url, cause));
   }
   if (response.status === 200) return ok(isObject(body) ? body : {});
-  const reason = isObject(body) && typeof body.message === "string" ? `: ${body.message}` : "";
-  return fail(`${url} answered ${response.status}${reason}.`);
+  return fail(refusalText(url, response.status, body, options));
+}
+
+/** What a server that refused has said, in the words of the command's options. */
+export function refusalText(url: string, status: number, body: unknown, options: OptionNames = {}): string {
+  if (!isObject(body) || typeof body.message !== "string") return `${url} answered ${status}.`;
+  const reason = body.message.replace(/[a-z]+(_[a-z]+)*/g, (word) =>
+    Object.hasOwn(options, word) ? options[word]! : word,
+  );
+  return `${url} answered ${status}: ${reason}.`;
 }
 
 function accessHeaders(key: AskedServer["key"]): Record<string, string> {

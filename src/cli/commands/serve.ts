@@ -2,6 +2,7 @@ import { type App, openApp } from "../../app.ts";
 import type { Config } from "../../config.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import { systemTimers } from "../../lib/schedule/timers.ts";
+import { printableLine } from "../../lib/text/printable.ts";
 import type { Files } from "../../runtime/files.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import { exitOnCrash, type Terminal } from "../../runtime/process.ts";
@@ -33,6 +34,8 @@ export async function serve(
     if (!isExplained(error)) throw error;
     const bug = error.cause instanceof EntryError ? { err: error.cause } : {};
     log.error({ event: "failed", ...bug }, explanationOf(error));
+    // Once more as a sentence: a person who reads a build's output looks at its last line.
+    if (!terminal.errorIsTerminal) terminal.error(`${printableLine(explanationOf(error))}\n`);
     return 1;
   }
 }

@@ -49,7 +49,7 @@ const FINDINGS_MAX = 1000;
 export async function askFindings(request: FindingsRequest, ask: Ask): Promise<Result<ToldFindings, string>> {
   const query = new URLSearchParams({ limit: String(FINDINGS_MAX) });
   if (request.deviceId !== null) query.set("device_id", request.deviceId);
-  const told = await askServer(request, "GET", `/api/v1/doctor?${query}`, ask);
+  const told = await askServer(request, "GET", `/api/v1/doctor?${query}`, ask, { device_id: "--device" });
   if (!told.ok) return told;
   const body: unknown = told.value;
   return isTold(body)

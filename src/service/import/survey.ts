@@ -51,7 +51,8 @@ export async function survey(
       tallies[each.group]!.addBatch(each);
       speeds.add(each.batch);
       noteNewest(newest, each);
-      for (const { origin, message } of each.faults) faults.push(`${origin.label}: ${message}`);
+      for (const { origin, message } of each.faults)
+        faults.push(message.includes(`"${origin.label}"`) ? message : `${origin.label}: ${message}`);
       for (const atMs of each.batch.timestampMs) if (atMs < edgeMs) pointsBeforeEdge++;
       things += each.batch.count + each.skips.length;
       onProgress(things);

@@ -26,6 +26,9 @@ export interface ToldEntry {
 const PATH = "/api/v1/quarantine";
 const PAGE_ENTRIES = 1000;
 
+/** Commands give the same by these. */
+const OPTIONS = { client: "--client", reason: "--reason", device_id: "--device" };
+
 /** All entries that a filter lets through, the newest first. */
 export async function askEntries(
   server: AskedServer,
@@ -37,7 +40,7 @@ export async function askEntries(
     const query = new URLSearchParams({ limit: String(PAGE_ENTRIES), offset: String(entries.length) });
     const given = { client: filter.client, reason: filter.reason, device_id: filter.deviceId };
     for (const [name, value] of Object.entries(given)) if (value !== null) query.set(name, value);
-    const page = await askServer(server, "GET", `${PATH}?${query}`, ask);
+    const page = await askServer(server, "GET", `${PATH}?${query}`, ask, OPTIONS);
     if (!page.ok) return page;
     const found = page.value.entries;
     if (!Array.isArray(found) || !found.every(isEntry))

@@ -3,6 +3,7 @@ import { chmod, mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FileError, isDiskFull } from "../../../src/runtime/files.ts";
+import { adviceFor } from "../../../src/runtime/node-error.ts";
 import { createNodeFiles } from "../../../src/runtime/node-files.ts";
 
 const files = createNodeFiles();
@@ -172,4 +173,11 @@ test("rename() puts a directory in the place of an empty one, and of no other", 
   expect(await files.list(to)).toEqual(["file"]);
   await files.makeDirectory(from);
   expect(await codeOf(files.rename(from, to))).toBe("ENOTEMPTY");
+});
+
+test("adviceFor() says whose command may use a path, in words that work", () => {
+  expect(adviceFor("/d", 998)).toBe(
+    `"/d" belongs to user 998: run this as that user (sudo -u '#998' COMMAND) or as root`,
+  );
+  expect(adviceFor("/d", 0)).toBe('"/d" belongs to root: run this as root (sudo COMMAND)');
 });

@@ -124,7 +124,7 @@ for (const runtime of RUNTIMES) {
       const refused = await runCommand(runtime, place, ["serve", "--port", String(port)]);
       await holder.stop();
       expect([refused.code, refused.out]).toEqual([1, ""]);
-      expect(JSON.parse(refused.error)).toMatchObject({
+      expect(JSON.parse(refused.error.split("\n")[0]!)).toMatchObject({
         level: "error",
         event: "failed",
         msg:

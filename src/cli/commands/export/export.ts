@@ -56,6 +56,8 @@ export async function exportRecords(
   try {
     const zone = command.options.zone ?? UTC;
     const range = { from: command.from ?? FIRST_DAY, to: command.to ?? today(zone, clock.nowMs()) };
+    if (range.from > range.to)
+      throw new ExportFailedError(`--from must not be after --to, which is today (${range.to}) by default.`);
     await exportAll({ command, platform, terminal, screen, signal, source }, range);
     return 0;
   } catch (error) {

@@ -1,8 +1,13 @@
-import { isObject } from "../../../lib/is-object.ts";
 import { fail, ok, type Result } from "../../../lib/result.ts";
 import { wait } from "../../../lib/schedule/wait.ts";
 import type { AppId, DeviceId, UserId } from "../../../model/ids.ts";
-import { type Ask, type AskedServer, askServer } from "../../../service/ask-server.ts";
+import {
+  type Ask,
+  type AskedServer,
+  askServer,
+  type OptionNames,
+  refusalText,
+} from "../../../service/ask-server.ts";
 import { noAnswer } from "../../../service/no-answer.ts";
 import type { ExportCommand } from "../../arguments/export/export-command.ts";
 import { RecordMarks } from "./record-marks.ts";
@@ -31,8 +36,7 @@ export function createServerSource(
       const seconds = /^\d{1,6}$/.exec(headers.get("retry-after") ?? "")?.[0];
       if ((status !== 429 && status !== 503) || seconds === undefined || attempt === ATTEMPTS_MAX) {
         const body: unknown = await answer.value.json().catch(() => null);
-        const reason = isObject(body) && typeof body.message === "string" ? `: ${body.message}` : "";
-        return fail(`${url} answered ${status}${reason}.`);
+        return fail(refusalText(url, status, body, EXPORT_OPTIONS));
       }
       await answer.value.body?.cancel();
       await wait(Math.min(WAIT_SECONDS_MAX, Number(seconds)) * 1000, signal);
@@ -66,6 +70,20 @@ export function createServerSource(
     close: async () => undefined,
   };
 }
+
+/** The options that give the parameters of the server's export. */
+export const EXPORT_OPTIONS: OptionNames = {
+  format: "--format",
+  start_date: "--from",
+  end_date: "--to",
+  timezone: "--timezone",
+  device_id: "--device",
+  user_id: "--user",
+  gap: "--gap",
+  simplify: "--simplify",
+  redact: "--redact",
+  rs: "--rs",
+};
 
 function parametersOf(
   userId: UserId | null,

@@ -2,7 +2,7 @@ import { parseClusterFile } from "../../../directory/cluster-file.ts";
 import { isObject } from "../../../lib/is-object.ts";
 import { fail, ok, type Result } from "../../../lib/result.ts";
 import type { Wait } from "../../../lib/schedule/wait.ts";
-import type { Ask, AskedServer } from "../../ask-server.ts";
+import { type Ask, type AskedServer, refusalText } from "../../ask-server.ts";
 import { noAnswer } from "../../no-answer.ts";
 import type { CopyPlan } from "../copy/copies.ts";
 import { type CopyPath, parseCopyPath } from "../copy/copy-path.ts";
@@ -136,11 +136,10 @@ async function* piecesOf(
 
 async function faultOf(url: string, response: Response): Promise<PeerFault> {
   const body: unknown = await response.json().catch(() => null);
-  const reason = isObject(body) && typeof body.message === "string" ? `: ${body.message}` : "";
-  const message = `${url} answered ${response.status}${reason}.`;
-  const kind =
-    response.status === 404 && reason !== "" ? "gone" : response.status >= 500 ? "broken" : "refused";
-  return { kind, message };
+  const { status } = response;
+  const isOurs = isObject(body) && typeof body.message === "string";
+  const kind = status === 404 && isOurs ? "gone" : status >= 500 ? "broken" : "refused";
+  return { kind, message: refusalText(url, status, body) };
 }
 
 function strangeAnswer(url: string): PeerFault {
