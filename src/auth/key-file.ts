@@ -1,9 +1,9 @@
 import { isObject } from "../lib/is-object.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
 import { parseVersionedJson } from "../lib/text/versioned-json.ts";
-import { parseAppId } from "../model/app-id.ts";
 import { type Binding, UNBOUND } from "../model/binding.ts";
 import type { AppId } from "../model/ids.ts";
+import { parseAppId } from "../model/ids.ts";
 import { deviceIdFault, userIdFault } from "../model/report.ts";
 import { type Permission, parsePermission } from "./permissions.ts";
 import { parseTierName, type TierName } from "./tiers.ts";

@@ -1,8 +1,8 @@
 import { isObject } from "../lib/is-object.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
 import { parseVersionedJson } from "../lib/text/versioned-json.ts";
-import { parseAppId } from "../model/app-id.ts";
 import type { AppId } from "../model/ids.ts";
+import { parseAppId } from "../model/ids.ts";
 import { deviceIdFault } from "../model/report.ts";
 
 /** What opens the messages that devices of a key encrypt. Whoever holds it holds their secret, so the file is 0600. */

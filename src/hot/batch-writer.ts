@@ -15,6 +15,8 @@ import type { Dictionary } from "./records/dictionary.ts";
 export interface AppliedBatch {
   readonly accepted: number;
   readonly duplicates: number;
+  /** Of the accepted, those of instants of which memory had no record; the others were laid over one. */
+  readonly created: number;
 }
 
 /** Lays batches of reports over the records in memory. */
@@ -34,17 +36,17 @@ export class BatchWriter {
   /** Lays the batch of an entry of the log over the app's records, in order, but for what the archive covers. */
   apply(app: AppDevices, batch: ReportBatch, sequence: number): AppliedBatch {
     const block = new BatchBlock(app, batch, sequence, this.#ledger, this.#dictionary);
-    let accepted = 0;
+    const counts = { accepted: 0, created: 0 };
     for (let from = 0; from < batch.count; from += BLOCK_ROWS) {
       const to = Math.min(from + BLOCK_ROWS, batch.count);
       block.moveTo(from, to);
-      accepted += this.#applyBlock(app, batch, sequence, from, to, block);
+      this.#applyBlock(app, batch, sequence, from, to, block, counts);
     }
     this.#dictionary.collect();
-    return { accepted, duplicates: batch.count - accepted };
+    return { ...counts, duplicates: batch.count - counts.accepted };
   }
 
-  /** Returns how many rows changed anything. */
+  /** Counts the rows that changed anything. */
   #applyBlock(
     app: AppDevices,
     batch: ReportBatch,
@@ -52,19 +54,21 @@ export class BatchWriter {
     from: number,
     to: number,
     block: BatchBlock,
-  ): number {
+    counts: { accepted: number; created: number },
+  ): void {
     const { devices, profiles, states } = block;
     const carried = { profile: 0, state: 0 };
     const shown: number[] = [];
-    let accepted = 0;
     for (let row = from; row < to; row++) {
       const device = devices[row - from]!;
       if (device === NO_DEVICE) continue;
       const timestampMs = batch.timestampMs[row]!;
       carried.profile = profiles[row - from]!;
       carried.state = states[row - from]!;
-      if (!this.#records.write(app, device, this.#ledger.at(timestampMs), batch, row, carried)) continue;
-      accepted++;
+      const written = this.#records.write(app, device, this.#ledger.at(timestampMs), batch, row, carried);
+      if (written === "unchanged") continue;
+      counts.accepted++;
+      if (written === "created") counts.created++;
       if (this.#records.showsAtEnd) continue;
       app.touches.note(device, sequence);
       if (timestampMs === app.table.columns.newestMs(device) && device !== shown.at(-1)) shown.push(device);
@@ -73,7 +77,6 @@ export class BatchWriter {
       if (this.keepsChanges) this.#noteChange(app, shown[at]!, sequence);
       this.#records.showNewest(app, shown[at]!);
     }
-    return accepted;
   }
 
   /** Before it is visible: the device is noted as it was until now. */
@@ -91,7 +94,9 @@ export class BatchWriter {
   repeats(app: AppDevices, batch: ReportBatch): boolean {
     for (let row = 0; row < batch.count; row++) {
       const device = app.table.numberOf(batch.texts[batch.device[row]!]!);
-      if (device === NO_DEVICE || !this.#records.repeats(app, device, batch, row)) return false;
+      if (device === NO_DEVICE) return false;
+      const day = this.#ledger.at(batch.timestampMs[row]!);
+      if (!this.#records.repeats(app, device, day, batch, row)) return false;
     }
     return true;
   }

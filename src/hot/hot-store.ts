@@ -9,7 +9,7 @@ import { type AppliedBatch, BatchWriter } from "./batch-writer.ts";
 import { type ChangeRoom, createChangeRoom } from "./changes/change-room.ts";
 import type { Device } from "./devices/device.ts";
 import { forgetDevices } from "./forget-devices.ts";
-import { DayLedger, isSealed } from "./late/day-ledger.ts";
+import { DayLedger, isSealed, type LedgerDay } from "./late/day-ledger.ts";
 import { LateOfApp } from "./late/late-of-app.ts";
 import { LateOfDevice } from "./late/late-of-device.ts";
 import { LateOfKeys } from "./late/late-of-keys.ts";
@@ -93,6 +93,8 @@ export interface HotStore {
 export interface DayInMemory {
   readonly day: UtcDay;
   readonly records: number;
+  /** What is kept beside them of instants of which several reports wait for the archive, counted in records. */
+  readonly besides: number;
   readonly isSealed: boolean;
 }
 
@@ -180,8 +182,7 @@ export function createHotStore(
       records.hasAllNewest = hasAllNewest;
     },
     restoreNewest: (appId, batch) => batches.restoreNewest(apps.findOrAdd(appId), batch),
-    daysInMemory: () =>
-      ledger.withRecords().map((day) => ({ day: day.day, records: day.count, isSealed: isSealed(day) })),
+    daysInMemory: () => ledger.withRecords().map(dayInMemory),
     seal: (days) => new Sealing(apps, ledger, dictionary, days, appliedSequence),
     holdsLate: (day) => holdsLate(ledger.of(day)),
     lateRows: (app, device) => lateRowsOf(app, device, ledger, dictionary),
@@ -202,6 +203,11 @@ function createContents(dictionary: Dictionary, scheduler: Scheduler, room: Chan
   const apps = new Apps(dictionary, ledger, scheduler, room);
   const records = new RecordWriter(dictionary);
   return { dictionary, ledger, apps, records, batches: new BatchWriter(dictionary, ledger, records) };
+}
+
+function dayInMemory(entry: LedgerDay): DayInMemory {
+  const { day, count, fixCount } = entry;
+  return { day, records: count, besides: fixCount, isSealed: isSealed(entry) };
 }
 
 function lateRowsOf(

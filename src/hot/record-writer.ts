@@ -1,9 +1,28 @@
 import type { Steps } from "../lib/schedule/steps.ts";
+import {
+  ACCURACY,
+  compareFixes,
+  IS_OF_FIX,
+  isWorse,
+  LATITUDE,
+  type LaidFix,
+  LONGITUDE,
+} from "../model/fix.ts";
 import { NUMBER_FIELDS } from "../model/location-fields.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
 import type { AppDevices } from "./app-devices.ts";
 import { isSealed, type LedgerDay, noteChange } from "./late/day-ledger.ts";
-import { maskOf, numberAt, profileAt, setNumber, setTuples, stateAt, writeRow } from "./records/chunk.ts";
+import { LateFixWriter, liesOverArchive } from "./late/late-fix-writer.ts";
+import {
+  hasField,
+  maskOf,
+  numberAt,
+  profileAt,
+  setNumber,
+  setTuples,
+  stateAt,
+  writeRow,
+} from "./records/chunk.ts";
 import type { Dictionary } from "./records/dictionary.ts";
 import type { RowRef } from "./records/long-track.ts";
 
@@ -15,6 +34,9 @@ export interface CarriedTuples {
   state: number;
 }
 
+/** What a report came to: a record, another record in place of the one of its instant, or nothing. */
+export type Written = "created" | "changed" | "unchanged";
+
 /** Lays single reports, given as rows of a batch, over the records in memory. */
 export class RecordWriter {
   /** Whether memory has the newest sealed record of every device. */
@@ -22,12 +44,14 @@ export class RecordWriter {
   /** Whether newest records are shown at the end, all at once. */
   showsAtEnd = false;
   readonly #dictionary: Dictionary;
+  readonly #lateFixes: LateFixWriter;
 
   constructor(dictionary: Dictionary) {
     this.#dictionary = dictionary;
+    this.#lateFixes = new LateFixWriter(dictionary);
   }
 
-  /** Lays a report of this day over what memory knows; false where it changed nothing. */
+  /** Lays a report of this day over what memory knows. */
   write(
     app: AppDevices,
     device: number,
@@ -35,8 +59,7 @@ export class RecordWriter {
     batch: ReportBatch,
     row: number,
     carried: CarriedTuples,
-  ): boolean {
-    const dictionary = this.#dictionary;
+  ): Written {
     const timestampMs = batch.timestampMs[row]!;
     const stored = app.table.columns.tracks.find(device, timestampMs);
     if (stored === null) {
@@ -46,32 +69,44 @@ export class RecordWriter {
           ? app.sealed.at(device)
           : null;
       this.#insert(app, device, day, base, batch, row, carried);
-    } else {
-      const profile = dictionary.mergeProfiles(profileAt(stored.chunk, stored.row), carried.profile);
-      const state = dictionary.mergeStates(stateAt(stored.chunk, stored.row), carried.state);
-      const isSame =
-        profile === profileAt(stored.chunk, stored.row) &&
-        state === stateAt(stored.chunk, stored.row) &&
-        !carriesOtherNumbers(batch, row, stored);
-      if (isSame) return false;
-      this.#replace(app, device, stored, batch, row, profile, state);
+      if (day.changed !== null) day.changed.noteNew(app.table.columns, device, timestampMs);
+      noteChange(day);
+      return "created";
     }
+    const laid = layFix(batch, row, stored);
+    const [storedProfile, storedState] = [
+      profileAt(stored.chunk, stored.row),
+      stateAt(stored.chunk, stored.row),
+    ];
+    const profile = this.#dictionary.mergeProfiles(storedProfile, carried.profile);
+    const state = this.#dictionary.mergeStates(storedState, carried.state, laid);
+    const isSame =
+      profile === storedProfile && state === storedState && !changesNumbers(batch, row, stored, laid);
+    if (liesOverArchive(day)) {
+      const instant = { columns: app.table.columns, device, timestampMs, day };
+      if (!this.#lateFixes.lay(instant, stored, batch, row, isSame)) return "unchanged";
+    } else if (isSame) return "unchanged";
+    if (!isSame) this.#replace(app, device, stored, batch, row, profile, state, laid);
     noteChange(day);
-    if (day.changed !== null) day.changed.note(app.table.byNumber(device), timestampMs);
-    return true;
+    return "changed";
   }
 
   /** Whether a report says nothing that memory does not know: to write it would change nothing that is shown. */
-  repeats(app: AppDevices, device: number, batch: ReportBatch, row: number): boolean {
+  repeats(app: AppDevices, device: number, day: LedgerDay, batch: ReportBatch, row: number): boolean {
     const timestampMs = batch.timestampMs[row]!;
     const inTrack = app.table.columns.tracks.find(device, timestampMs);
     const stored =
       inTrack === null && timestampMs === app.table.columns.sealedTimes.of(device)
         ? app.sealed.at(device)
         : inTrack;
-    if (stored === null || carriesOtherNumbers(batch, row, stored)) return false;
+    if (stored === null) return false;
+    const laid = layFix(batch, row, stored);
+    if (changesNumbers(batch, row, stored, laid)) return false;
     const [profile, state] = [profileAt(stored.chunk, stored.row), stateAt(stored.chunk, stored.row)];
-    return !this.#dictionary.carriesOtherTexts(batch, row, profile, state);
+    if (this.#dictionary.carriesOtherTexts(batch, row, profile, state, laid)) return false;
+    if (inTrack === null || !liesOverArchive(day)) return true;
+    const instant = { columns: app.table.columns, device, timestampMs, day };
+    return this.#lateFixes.repeats(instant, stored, batch, row);
   }
 
   /** The device has another newest record than before. */
@@ -115,16 +150,17 @@ export class RecordWriter {
       isSealed(day) && (timestampMs < app.table.columns.sealedTimes.of(device) || !this.hasAllNewest);
     let { profile, state } = carried;
     let mask = maskOf(batch.numbers, row);
+    const laid = base === null ? "replaced" : layFix(batch, row, base);
     if (base !== null) {
       profile = dictionary.mergeProfiles(profileAt(base.chunk, base.row), profile);
-      state = dictionary.mergeStates(stateAt(base.chunk, base.row), state);
+      state = dictionary.mergeStates(stateAt(base.chunk, base.row), state, laid);
       mask |= base.chunk.mask;
     } else if (!mayHaveBase) {
       profile = dictionary.asStored(profile);
     }
     const inserted = app.table.columns.tracks.insert(device, timestampMs, mask);
     writeRow(inserted.chunk, inserted.row, timestampMs, batch.numbers, row);
-    if (base !== null) fillNumbers(inserted, base);
+    if (base !== null) fillNumbers(inserted, base, laid);
     setTuples(inserted.chunk, inserted.row, profile, state);
     dictionary.retain(profile, state);
     app.recordCount++;
@@ -143,13 +179,11 @@ export class RecordWriter {
     row: number,
     profile: number,
     state: number,
+    laid: LaidFix,
   ): void {
     const dictionary = this.#dictionary;
     const widened = app.table.columns.tracks.widen(device, stored, maskOf(batch.numbers, row));
-    for (let field = 0; field < NUMBER_FIELDS.length; field++) {
-      const value = batch.numbers[field]![row]!;
-      if (!Number.isNaN(value)) setNumber(widened.chunk, widened.row, field, value);
-    }
+    layNumbers(batch, row, widened, laid);
     const oldProfile = profileAt(widened.chunk, widened.row);
     dictionary.retain(profile, state);
     dictionary.release(oldProfile, stateAt(widened.chunk, widened.row));
@@ -163,20 +197,53 @@ export class RecordWriter {
   }
 }
 
-/** Gives the record the number fields of `base` that it has not itself. */
-function fillNumbers({ chunk, row }: RowRef, base: RowRef): void {
+function layFix({ numbers }: ReportBatch, row: number, { chunk, row: at }: RowRef): LaidFix {
+  return compareFixes(
+    numberAt(chunk, at, LATITUDE),
+    numberAt(chunk, at, LONGITUDE),
+    numberAt(chunk, at, ACCURACY),
+    numbers[LATITUDE]![row]!,
+    numbers[LONGITUDE]![row]!,
+    numbers[ACCURACY]![row]!,
+  );
+}
+
+/** Lays the numbers of a report over a record, which has room for them. */
+function layNumbers({ numbers }: ReportBatch, row: number, { chunk, row: at }: RowRef, laid: LaidFix): void {
   for (let field = 0; field < NUMBER_FIELDS.length; field++) {
-    const value = numberAt(base.chunk, base.row, field);
-    if (!Number.isNaN(value) && Number.isNaN(numberAt(chunk, row, field)))
-      setNumber(chunk, row, field, value);
+    const value = numbers[field]![row]!;
+    if (takes(field, value, numberAt(chunk, at, field), laid)) setNumber(chunk, at, field, value);
   }
 }
 
-/** Whether the report carries a number that the stored record has not, or has otherwise. */
-function carriesOtherNumbers(batch: ReportBatch, row: number, stored: RowRef): boolean {
+/** Whether laying the report over the stored record changes any of its numbers. */
+function changesNumbers(
+  { numbers }: ReportBatch,
+  row: number,
+  { chunk, row: at }: RowRef,
+  laid: LaidFix,
+): boolean {
   for (let field = 0; field < NUMBER_FIELDS.length; field++) {
-    const value = batch.numbers[field]![row]!;
-    if (!Number.isNaN(value) && value !== numberAt(stored.chunk, stored.row, field)) return true;
+    if (takes(field, numbers[field]![row]!, numberAt(chunk, at, field), laid)) return true;
   }
   return false;
+}
+
+/** Whether a record's number becomes that of a report, which is another; NaN is none. */
+function takes(field: number, value: number, stored: number, laid: LaidFix): boolean {
+  if (value === stored) return false;
+  if (laid !== "merged" && IS_OF_FIX[field]!)
+    return laid === "replaced" && !(Number.isNaN(value) && Number.isNaN(stored));
+  if (field === ACCURACY) return isWorse(stored, value);
+  return !Number.isNaN(value);
+}
+
+/** Turns a row with a report's numbers into that report laid over `base`. */
+function fillNumbers({ chunk, row }: RowRef, base: RowRef, laid: LaidFix): void {
+  for (let field = 0; field < NUMBER_FIELDS.length; field++) {
+    const stored = numberAt(base.chunk, base.row, field);
+    const value = numberAt(chunk, row, field);
+    const isTaken = takes(field, value, stored, laid);
+    if (!isTaken && hasField(chunk, field)) setNumber(chunk, row, field, stored);
+  }
 }

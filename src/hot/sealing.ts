@@ -1,14 +1,15 @@
 import { assert } from "../lib/assert.ts";
 import type { AppId } from "../model/ids.ts";
-import { createReportBatchBuilder, type ReportBatch } from "../model/report-batch.ts";
+import { createReportBatchBuilder, type RowBatch } from "../model/report-batch.ts";
 import type { TimeRange } from "../time/range.ts";
 import type { UtcDay } from "../time/utc-day.ts";
 import type { AppDevices } from "./app-devices.ts";
 import type { Apps } from "./apps.ts";
 import type { Device } from "./devices/device.ts";
 import { ChangedRecords } from "./late/changed-records.ts";
-import type { DayLedger, LedgerDay } from "./late/day-ledger.ts";
-import { profileAt, stateAt, timestampAt } from "./records/chunk.ts";
+import { type DayLedger, isSealed, type LedgerDay } from "./late/day-ledger.ts";
+import { type PickedRow, RowCollector, wholeRow } from "./late/row-collector.ts";
+import { type Chunk, profileAt, stateAt, timestampAt } from "./records/chunk.ts";
 import type { Dictionary } from "./records/dictionary.ts";
 import type { RowRef } from "./records/long-track.ts";
 import { ReportCollector } from "./scan/report-collector.ts";
@@ -18,7 +19,7 @@ import { ReportCollector } from "./scan/report-collector.ts";
 /** Records of one app, in order of device ids (UTF-8 bytes) and time; none where a large fleet has few. */
 export interface AppRows {
   readonly appId: AppId;
-  readonly batch: ReportBatch;
+  readonly batch: RowBatch;
 }
 
 /** A fraction of a millisecond of work: requests are answered between two batches. */
@@ -26,11 +27,12 @@ const ROWS_A_BATCH = 1024;
 /** The same, of looking for a device's rows of a day, and of dropping them. */
 const LOOKS_A_STEP = 1024;
 
-const NO_RECORDS = createReportBatchBuilder(0).build();
+const NO_RECORDS: RowBatch = { ...createReportBatchBuilder(0).build(), fixes: null };
 
 /**
  * Days on their way from memory to the archive. Requests and reports go on meanwhile: what changes after the
- * sealing has begun is noted, and stays in memory as late rows, whether or not the archive caught it.
+ * sealing has begun goes out as it was before, and stays in memory as late rows. So the archive has all reports up to
+ * the sealing's sequence and none after it: those are laid over its records, and twice would not be as once.
  *
  * `rows` and `newest` are read, the archive makes them durable, then `commit` and, some devices a step, `drop`;
  * or `abandon`, which leaves everything as it was.
@@ -66,9 +68,9 @@ export class Sealing {
   /** All records of a day, by app (UTF-8 bytes). The caller may answer requests between two batches. */
   *rows(day: UtcDay): Iterable<AppRows> {
     assert(this.#step === "reading", "rows are read before they are let go");
-    const { startMs, endMs } = this.#ledger.of(day);
+    const { startMs, endMs, changed } = this.#ledger.of(day);
     for (const app of this.#apps.inOrder()) {
-      let collector = new ReportCollector(ROWS_A_BATCH, this.#dictionary);
+      let collector = new RowCollector(ROWS_A_BATCH, this.#dictionary);
       let looks = 0;
       for (const device of app.list.devices()) {
         if (device === null) {
@@ -76,20 +78,25 @@ export class Sealing {
           continue;
         }
         if (++looks % LOOKS_A_STEP === 0) yield { appId: app.appId, batch: NO_RECORDS };
+        const pick = (chunk: Chunk, row: number) => rowBefore(changed, device, chunk, row);
         // A report may come between two batches, so the row in the track is found anew by time.
         for (let fromMs = startMs; fromMs < endMs; ) {
-          fromMs = addRows(collector, device, fromMs, endMs);
+          fromMs = collector.addRows(device, fromMs, endMs, pick);
           if (!collector.isFull) continue;
           yield { appId: app.appId, batch: collector.build() };
-          collector = new ReportCollector(ROWS_A_BATCH, this.#dictionary);
+          collector = new RowCollector(ROWS_A_BATCH, this.#dictionary);
         }
       }
       if (collector.count > 0) yield { appId: app.appId, batch: collector.build() };
     }
   }
 
-  /** The newest record of each device among those sealed and those of the days, where it is not older than this. */
-  *newest(oldestMs: number): Iterable<AppRows> {
+  /**
+   * The newest record of each device among those sealed and those of the days that are to move, where it is not older
+   * than this.
+   */
+  *newest(oldestMs: number, moving: ReadonlySet<UtcDay>): Iterable<AppRows> {
+    const days = this.#days.filter(({ day }) => moving.has(day));
     for (const app of this.#apps.inOrder()) {
       let collector = new ReportCollector(ROWS_A_BATCH, this.#dictionary);
       for (const device of app.list.devices()) {
@@ -97,13 +104,13 @@ export class Sealing {
           yield { appId: app.appId, batch: NO_RECORDS };
           continue;
         }
-        const newest = this.#newestSealed(app, device);
+        const newest = newestSealed(app, device, days);
         if (newest !== null && timeOf(newest) >= oldestMs) collector.add(device.id, newest.chunk, newest.row);
         if (!collector.isFull) continue;
-        yield { appId: app.appId, batch: collector.build() };
+        yield { appId: app.appId, batch: { ...collector.build(), fixes: null } };
         collector = new ReportCollector(ROWS_A_BATCH, this.#dictionary);
       }
-      if (collector.count > 0) yield { appId: app.appId, batch: collector.build() };
+      if (collector.count > 0) yield { appId: app.appId, batch: { ...collector.build(), fixes: null } };
     }
   }
 
@@ -116,7 +123,7 @@ export class Sealing {
     this.#step = "dropping";
     for (const day of this.#days) {
       if (!moved.has(day.day)) {
-        day.changed = null;
+        this.#forgetChanges(day);
         continue;
       }
       const sequence = sequences.get(day.day);
@@ -127,6 +134,7 @@ export class Sealing {
         "a day that moved is covered no further than its rows were read",
       );
       day.isLeaving = true;
+      day.changed!.removeSavedFixes();
     }
     this.#days = this.#days.filter(({ isLeaving }) => isLeaving);
     assert(this.#days.length === moved.size, "days that moved are among those that were read");
@@ -161,8 +169,10 @@ export class Sealing {
     for (const day of this.#days) {
       assert(day.count === day.changed?.count, "of a day that was sealed, what changed meanwhile stays");
       day.isLeaving = false;
+      day.changed!.release(this.#dictionary);
       day.changed = null;
     }
+    this.#dictionary.collect();
     assert(
       this.#ledger.recordCount === this.#apps.recordCount,
       "a record is counted by its day and by its app",
@@ -174,11 +184,19 @@ export class Sealing {
   abandon(): void {
     assert(this.#step === "reading", "what was sealed is not abandoned");
     this.#step = "over";
-    for (const day of this.#days) day.changed = null;
+    for (const day of this.#days) this.#forgetChanges(day);
+    this.#dictionary.collect();
+  }
+
+  /** The day stays as it is. Where it is not sealed nothing lies below its records, and each is known as it is. */
+  #forgetChanges(day: LedgerDay): void {
+    if (!isSealed(day)) day.changed!.removeFixes();
+    day.changed!.release(this.#dictionary);
+    day.changed = null;
   }
 
   #keepNewest(app: AppDevices, device: Device): void {
-    const newest = this.#newestSealed(app, device);
+    const newest = newestSealed(app, device, this.#days);
     if (newest !== null && timeOf(newest) >= device.sealedNewestMs) {
       app.sealed.set(device.number, newest);
     }
@@ -207,6 +225,7 @@ export class Sealing {
     track.runs(from, to, (chunk, rowFrom, rowTo) => {
       for (let row = rowFrom; row < rowTo; row++) {
         if (changed.has(device, timestampAt(chunk, row))) continue;
+        device.columns.fixes.remove(device.number, timestampAt(chunk, row));
         const profile = profileAt(chunk, row);
         app.users.discountRecord(device.number, this.#dictionary.userOf(profile));
         this.#dictionary.release(profile, stateAt(chunk, row));
@@ -216,22 +235,6 @@ export class Sealing {
     });
     track.remove(piece, (timestampMs) => changed.has(device, timestampMs));
     return to - from;
-  }
-
-  /**
-   * The newest of the sealed row and the days' rows; null where there is none. A row that came meanwhile counts
-   * too: it is in the log, and says no less than the archive does.
-   */
-  #newestSealed(app: AppDevices, device: Device): RowRef | null {
-    for (const day of this.#days) {
-      if (day.endMs <= device.sealedNewestMs) break; // Days come newest first.
-      const before = device.track.countBefore(day.endMs);
-      if (before === device.track.countBefore(day.startMs)) continue;
-      const at = device.track.at(before - 1);
-      if (timeOf(at) < device.sealedNewestMs) break;
-      return at;
-    }
-    return device.sealedNewestMs === Number.NEGATIVE_INFINITY ? null : app.sealed.at(device.number);
   }
 }
 
@@ -244,14 +247,34 @@ function timeOf({ chunk, row }: RowRef): number {
   return timestampAt(chunk, row);
 }
 
-/** Adds the device's rows from an instant on until the collector is full; returns from where to go on. */
-function addRows(collector: ReportCollector, { id, track }: Device, fromMs: number, endMs: number): number {
-  const from = track.countBefore(fromMs);
-  const to = Math.min(track.countBefore(endMs), from + collector.room);
-  let nextMs = endMs;
-  track.runs(from, to, (chunk, rowFrom, rowTo) => {
-    for (let row = rowFrom; row < rowTo; row++) collector.add(id, chunk, row);
-    nextMs = timestampAt(chunk, rowTo - 1) + 1;
-  });
-  return collector.isFull ? nextMs : endMs;
+/**
+ * The newest of the sealed row and the days' rows, as they were when the sealing began; null where there is none. Days
+ * come newest first.
+ */
+function newestSealed(app: AppDevices, device: Device, days: readonly LedgerDay[]): RowRef | null {
+  const { track, sealedNewestMs } = device;
+  for (const day of days) {
+    if (day.endMs <= sealedNewestMs) break;
+    const from = track.countBefore(day.startMs);
+    for (let at = track.countBefore(day.endMs) - 1; at >= from; at--) {
+      const { chunk, row } = track.at(at);
+      if (timestampAt(chunk, row) < sealedNewestMs) break;
+      const before = rowBefore(day.changed, device, chunk, row);
+      if (before !== null) return before;
+    }
+  }
+  return sealedNewestMs === Number.NEGATIVE_INFINITY ? null : app.sealed.at(device.number);
+}
+
+/** A row of a day that is being sealed as it was before it changed; null where it was not there. */
+function rowBefore(
+  changed: ChangedRecords | null,
+  device: Device,
+  chunk: Chunk,
+  row: number,
+): PickedRow | null {
+  const { columns, number } = device;
+  const saved = changed?.savedOf(columns, number, timestampAt(chunk, row));
+  if (saved === undefined) return wholeRow(device, chunk, row);
+  return saved === null ? null : { chunk: saved.chunk, row: 0, fixCount: saved.fixCount };
 }

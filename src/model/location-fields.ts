@@ -44,6 +44,8 @@ interface FieldTraits {
   readonly description: string;
   readonly example: string | number | boolean;
   readonly responses: readonly ResponseKind[];
+  /** Whether it describes one fix of the position: a record has such fields of a single fix (`fix.ts`). */
+  readonly isOfFix?: true;
 }
 
 export interface StoredField extends FieldTraits {
@@ -143,6 +145,7 @@ export const LOCATION_FIELDS = [
     type: "number",
     column: "number",
     columnNumber: 4,
+    isOfFix: true,
     required: true,
     minimum: -90,
     maximum: 90,
@@ -155,6 +158,7 @@ export const LOCATION_FIELDS = [
     type: "number",
     column: "number",
     columnNumber: 5,
+    isOfFix: true,
     required: true,
     minimum: -180,
     maximum: 180,
@@ -167,6 +171,7 @@ export const LOCATION_FIELDS = [
     type: "number",
     column: "number",
     columnNumber: 6,
+    isOfFix: true,
     minimum: 0,
     maximum: 10_000_000,
     description: "Horizontal accuracy, meters.",
@@ -178,6 +183,7 @@ export const LOCATION_FIELDS = [
     type: "number",
     column: "number",
     columnNumber: 7,
+    isOfFix: true,
     minimum: 0,
     maximum: 10_000_000,
     description: "Vertical accuracy, meters.",
@@ -189,6 +195,7 @@ export const LOCATION_FIELDS = [
     type: "number",
     column: "number",
     columnNumber: 8,
+    isOfFix: true,
     minimum: -20_000,
     maximum: 100_000_000,
     description: "Altitude, meters.",
@@ -200,6 +207,7 @@ export const LOCATION_FIELDS = [
     type: "number",
     column: "number",
     columnNumber: 9,
+    isOfFix: true,
     minimum: 0,
     maximum: 1_000_000,
     description: "Speed, meters per second.",
@@ -211,6 +219,7 @@ export const LOCATION_FIELDS = [
     type: "number",
     column: "number",
     columnNumber: 10,
+    isOfFix: true,
     minimum: 0,
     maximum: 360,
     description: "Heading, degrees clockwise from true north.",
@@ -269,6 +278,7 @@ export const LOCATION_FIELDS = [
     type: "boolean",
     column: "state",
     columnNumber: 16,
+    isOfFix: true,
     description: "Whether the position came from a mock provider.",
     example: false,
     responses: ALL_BUT_APP_HISTORY,

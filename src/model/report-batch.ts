@@ -27,6 +27,16 @@ export interface ReportBatch {
   readonly state: Uint32Array;
 }
 
+/** Rows of memory on their way to the archive, each instant of a device once. */
+export interface RowBatch extends ReportBatch {
+  /**
+   * Fixes of the rows of which several are to be laid over the archive's record, in order: those of one row follow
+   * each other, and carry nothing but what is of a fix. Such a row says what they come to where there is no record.
+   * Null if no row has any.
+   */
+  readonly fixes: ReportBatch | null;
+}
+
 export const NOT_CARRIED = 0;
 
 /** The rows from one on; columns share their memory. */

@@ -8,6 +8,7 @@ import type { RowRef } from "../../src/hot/records/long-track.ts";
 import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
 import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../../src/model/location-fields.ts";
 import { utcDayOf } from "../../src/time/utc-day.ts";
+import { laidOver, type ReferenceRecord, type ReferenceReport } from "../reference/records.ts";
 import { APP, batchOf, type Report } from "../support/reports/batches.ts";
 
 /*
@@ -45,7 +46,7 @@ function layOver(plain: Plain, reports: readonly Report[]): number {
     const ofDevice = plain.get(device_id) ?? new Map<number, Report>();
     plain.set(device_id, ofDevice);
     const known = ofDevice.get(timestamp);
-    const laid = { user_id: "ANONYMOUS", ...known, ...report };
+    const laid = laidOver((known as ReferenceRecord | undefined) ?? null, report as ReferenceReport);
     if (!Bun.deepEquals(laid, known)) accepted++;
     ofDevice.set(timestamp, laid);
   }
@@ -125,8 +126,10 @@ test("apply() leaves behind what laying report after report over objects does", 
       const plain: Plain = new Map();
       story.forEach((reports, index) => {
         const accepted = layOver(plain, reports);
+        const recordsBefore = hot.recordCount;
         const applied = hot.apply(APP, batchOf(reports), index + 1);
-        expect(applied).toEqual({ accepted, duplicates: reports.length - accepted });
+        const created = hot.recordCount - recordsBefore;
+        expect(applied).toEqual({ accepted, duplicates: reports.length - accepted, created });
         if (index % 2 === 0) for (const _ of hot.pack(Number.POSITIVE_INFINITY));
         expectSame(hot, plain);
       });

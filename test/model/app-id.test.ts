@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { parseAppId } from "../../src/model/app-id.ts";
+import { parseAppId } from "../../src/model/ids.ts";
 
 test("parseAppId() takes 1 to 64 letters, digits, dots, underscores and hyphens", () => {
   for (const text of ["a", "default", "My.App_2-x", "...", "9".repeat(64)]) {

@@ -84,8 +84,37 @@ export function createReferenceRecords(appId: string): ReferenceRecords {
   return reference;
 }
 
-/** What a report carries replaces, what it leaves out stays, and a record that nobody claimed is nobody's. */
+/** What describes one fix, and is never of two. */
+const FIX_MEMBERS = [
+  "latitude",
+  "longitude",
+  "horizontal_accuracy",
+  "vertical_accuracy",
+  "altitude",
+  "speed",
+  "bearing",
+  "is_mock",
+];
+
+/**
+ * The contract, word by word. What a report carries replaces, what it leaves out stays, and a record that nobody
+ * claimed is nobody's; but of two fixes at different positions the better one stays as a whole, and of two at the same
+ * the better accuracy.
+ */
 export function laidOver(before: ReferenceRecord | null, report: ReferenceReport): ReferenceRecord {
-  const carried = Object.entries(report).filter(([, value]) => value !== null && value !== undefined);
-  return { user_id: "ANONYMOUS", ...before, ...Object.fromEntries(carried) } as ReferenceRecord;
+  const carried = Object.fromEntries(
+    Object.entries(report).filter(([, value]) => value !== null && value !== undefined),
+  ) as ReferenceReport & Partial<ReferenceRecord>;
+  const laid = { user_id: "ANONYMOUS", ...before, ...carried } as ReferenceRecord;
+  if (before === null) return laid;
+  const known = before.horizontal_accuracy ?? Number.POSITIVE_INFINITY;
+  const other = carried.horizontal_accuracy ?? Number.POSITIVE_INFINITY;
+  if (before.latitude === carried.latitude && before.longitude === carried.longitude) {
+    const best = Math.min(known, other);
+    return Number.isFinite(best) ? { ...laid, horizontal_accuracy: best } : laid;
+  }
+  const fix: Readonly<Record<string, unknown>> = other <= known ? carried : before;
+  const others = Object.entries(laid).filter(([name]) => !FIX_MEMBERS.includes(name));
+  const ofFix = Object.entries(fix).filter(([name]) => FIX_MEMBERS.includes(name));
+  return Object.fromEntries([...others, ...ofFix]) as unknown as ReferenceRecord;
 }

@@ -31,7 +31,7 @@ function storesAfter(batches: readonly (readonly Report[])[]) {
     const batch = batchOf(reports);
     const changes = plain.report(reports);
     const repeats = hot.repeats(APP, batch);
-    expect(hot.apply(APP, batch, index + 1)).toEqual({
+    expect(hot.apply(APP, batch, index + 1)).toMatchObject({
       accepted: changes,
       duplicates: reports.length - changes,
     });

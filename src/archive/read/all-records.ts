@@ -3,6 +3,7 @@ import type { AppId, DeviceId, UserId } from "../../model/ids.ts";
 import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../../model/location-fields.ts";
 import type { RecordColumns } from "../../model/record-columns.ts";
 import type { TimeRange } from "../../time/range.ts";
+import type { UpperRows } from "../overlay-sql.ts";
 import { type AllRecordsShape, allRecordsSql } from "./scan-sql.ts";
 
 /*
@@ -26,8 +27,8 @@ export interface AllRecords {
   /** Only records of this user; null for all. */
   readonly userId: UserId | null;
   readonly paths: readonly string[];
-  /** Whether the connection has a table of late rows, to be laid over the files' records. */
-  readonly hasLate: boolean;
+  /** The connection's tables of late rows, to be laid over the files' records; null where there are none. */
+  readonly late: UpperRows | null;
   /** Whether the files, read one after the other, are in order. */
   readonly isSorted: boolean;
 }
@@ -64,7 +65,7 @@ export function recordStatements(
 }
 
 function shapeOf(request: AllRecords): Omit<AllRecordsShape, "hasOldFiles"> {
-  const { deviceIds, afterDeviceId, lastDeviceId, behind, userId, paths, order, hasLate, isSorted } = request;
+  const { deviceIds, afterDeviceId, lastDeviceId, behind, userId, paths, order, late, isSorted } = request;
   const ofDevice = deviceIds?.length === 1;
   return {
     ofDevice,
@@ -76,7 +77,7 @@ function shapeOf(request: AllRecords): Omit<AllRecordsShape, "hasOldFiles"> {
       isBehind: behind !== null,
     },
     hasFiles: paths.length > 0,
-    hasLate,
+    late,
     isSorted,
     order,
   };

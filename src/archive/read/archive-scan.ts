@@ -2,6 +2,7 @@ import type { AppId, DeviceId, UserId } from "../../model/ids.ts";
 import type { ResponseKind } from "../../model/location-fields.ts";
 import type { TimeRange } from "../../time/range.ts";
 import type { Part } from "../files/manifest.ts";
+import type { UpperRows } from "../overlay-sql.ts";
 import type { LateRows } from "./late-table.ts";
 
 /** Which records of the sealed days a query is about. */
@@ -21,8 +22,8 @@ export interface ArchiveScan {
    * and the accuracy are looked at after they are laid over.
    */
   readonly late: LateRows | null;
-  /** The table that they are in, once they are. */
-  readonly lateTable?: string;
+  /** The tables that they are in, once they are. */
+  readonly upper?: UpperRows | null;
   /** The response that shows the records: a page may leave out what it does not show. Without it, all is read. */
   readonly shownIn?: ResponseKind;
 }

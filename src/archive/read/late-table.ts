@@ -6,16 +6,17 @@ import {
   STATE_FIELDS,
   type StoredField,
 } from "../../model/location-fields.ts";
-import { NOT_CARRIED, type ReportBatch } from "../../model/report-batch.ts";
+import { NOT_CARRIED, type ReportBatch, type RowBatch } from "../../model/report-batch.ts";
 import type { UtcDay } from "../../time/utc-day.ts";
 import { VALUE_COLUMNS } from "../columns.ts";
+import { type UpperRows, withDeciding } from "../overlay-sql.ts";
 
 /** Rows of memory that lie over archived records. */
 export interface LateRows {
   /** Days that may have any, in order. */
   readonly days: readonly UtcDay[];
   /** All of them, a few thousand at a time. */
-  batches(): Iterable<ReportBatch>;
+  batches(): Iterable<RowBatch>;
   /**
    * Which rows these are, of all that may be late, and as of when: another text whenever `batches` may give others than
    * before, as long as the process runs. Left out where nobody can tell.
@@ -26,24 +27,41 @@ export interface LateRows {
 /** The temporary table that a connection has late rows in while its statements lay them over archived records. */
 export const LATE_TABLE = "late";
 
-const COLUMNS = [
+interface TypedColumn {
+  readonly name: string;
+  readonly type: string;
+}
+
+const COLUMNS: readonly TypedColumn[] = [
   { name: "device_id", type: "VARCHAR" },
   { name: "timestamp", type: "BIGINT" },
   ...VALUE_COLUMNS,
 ];
-const DEFINITION = COLUMNS.map(({ name, type }) => `${name} ${type}`).join(", ");
+const FIX_COLUMNS = [...COLUMNS, { name: "turn", type: "BIGINT" }];
 
 /*
  * Rows come as one JSON text, an array for each column, which DuckDB reads on its own threads. Chunks of its own that
  * are filled here keep the event loop five times as long, and of each the binding loses some KB of memory.
  */
-const SHAPE = JSON.stringify(Object.fromEntries(COLUMNS.map(({ name, type }) => [name, [type]])));
-const ROWS = `SELECT ${COLUMNS.map(({ name }) => `unnest(rows.${name})`).join(", ")}
-  FROM (SELECT from_json($rows, '${SHAPE}') AS rows)`;
+const ROWS = rowsSql(COLUMNS);
+const FIX_ROWS = rowsSql(FIX_COLUMNS);
+
+function rowsSql(columns: readonly TypedColumn[]): string {
+  const shape = JSON.stringify(Object.fromEntries(columns.map(({ name, type }) => [name, [type]])));
+  return `SELECT ${columns.map(({ name }) => `unnest(rows.${name})`).join(", ")}
+    FROM (SELECT from_json($rows, '${shape}') AS rows)`;
+}
+
+/** What a table of late rows holds. */
+export interface LateTableRows {
+  readonly upper: UpperRows;
+  /** All there are, with the fixes beside them. */
+  readonly rows: number;
+}
 
 /**
  * Gives the connection these rows as a table, with their keys and those of `columns` that statements look at; the
- * others stay null. Resolves with how many there are. A batch is a few milliseconds of the event loop.
+ * others stay null. A batch is a few milliseconds of the event loop.
  */
 export async function createLateTable(
   connection: Connection,
@@ -51,16 +69,16 @@ export async function createLateTable(
   columns: readonly string[],
   signal?: AbortSignal,
   table = LATE_TABLE,
-): Promise<number> {
-  await createEmptyLateTable(connection, signal, table);
+): Promise<LateTableRows> {
+  let upper = await createEmptyLateTable(connection, signal, table);
   let rows = 0;
   for (const batch of late.batches()) {
     signal?.throwIfAborted();
     if (batch.count === 0) await nextTurn();
-    else await addLateRows(connection, batch, columns, signal, table);
-    rows += batch.count;
+    else upper = await addLateRows(connection, batch, columns, upper, signal);
+    rows += batch.count + (batch.fixes?.count ?? 0);
   }
-  return rows;
+  return { upper, rows };
 }
 
 /** The same for rows that come one batch after the other. Other connections see a table of another name, too. */
@@ -68,31 +86,68 @@ export async function createEmptyLateTable(
   connection: Connection,
   signal?: AbortSignal,
   table = LATE_TABLE,
-): Promise<void> {
-  const kind = table === LATE_TABLE ? "TEMP TABLE" : "TABLE";
-  await connection.run(`CREATE OR REPLACE ${kind} ${table} (${DEFINITION})`, undefined, signal);
+): Promise<UpperRows> {
+  await createTable(connection, table, COLUMNS, table === LATE_TABLE, signal);
+  return { rows: table, fixes: null };
 }
 
+/** Returns the tables as they are now: the one of fixes is made when there are any. */
 export async function addLateRows(
   connection: Connection,
-  batch: ReportBatch,
-  columns: readonly string[],
+  batch: RowBatch,
+  wanted: readonly string[],
+  upper: UpperRows,
   signal?: AbortSignal,
-  table = LATE_TABLE,
-): Promise<void> {
-  await connection.run(`INSERT INTO ${table} ${ROWS}`, { rows: textOf(batch, columns) }, signal);
+): Promise<UpperRows> {
+  const columns = withDeciding(wanted);
+  const rows = JSON.stringify(columnsOf(batch, columns));
+  await connection.run(`INSERT INTO ${upper.rows} ${ROWS}`, { rows }, signal);
+  if (batch.fixes === null) return upper;
+  const fixes = upper.fixes ?? fixTableOf(upper.rows);
+  if (upper.fixes === null)
+    await createTable(connection, fixes, FIX_COLUMNS, upper.rows === LATE_TABLE, signal);
+  const fixRows = JSON.stringify({ ...columnsOf(batch.fixes, columns), turn: turnsOf(batch.fixes) });
+  await connection.run(`INSERT INTO ${fixes} ${FIX_ROWS}`, { rows: fixRows }, signal);
+  return { ...upper, fixes };
 }
 
 /** Takes it away, where it is there. */
 export async function dropLateTable(connection: Connection, table = LATE_TABLE): Promise<void> {
   await connection.run(`DROP TABLE IF EXISTS ${table}`);
+  await connection.run(`DROP TABLE IF EXISTS ${fixTableOf(table)}`);
+}
+
+function fixTableOf(table: string): string {
+  return `${table}_fixes`;
+}
+
+async function createTable(
+  connection: Connection,
+  table: string,
+  columns: readonly TypedColumn[],
+  isTemporary: boolean,
+  signal?: AbortSignal,
+): Promise<void> {
+  const kind = isTemporary ? "TEMP TABLE" : "TABLE";
+  const definition = columns.map(({ name, type }) => `${name} ${type}`).join(", ");
+  await connection.run(`CREATE OR REPLACE ${kind} ${table} (${definition})`, undefined, signal);
+}
+
+/** The place of each fix among those of its instant, which follow each other. */
+function turnsOf({ device, timestampMs }: ReportBatch): number[] {
+  const turns: number[] = [];
+  for (let row = 0; row < device.length; row++) {
+    const goesOn = row > 0 && device[row] === device[row - 1] && timestampMs[row] === timestampMs[row - 1];
+    turns.push(goesOn ? turns[row - 1]! + 1 : 0);
+  }
+  return turns;
 }
 
 /** JSON writes NaN, which stands for no number, as null. */
 type Cell = string | number | boolean | null;
 
 /** The rows as `INSERT` takes them. A column that no row carries is left out. */
-function textOf(batch: ReportBatch, wanted: readonly string[]): string {
+function columnsOf(batch: ReportBatch, wanted: readonly string[]): Readonly<Record<string, Cell[]>> {
   const { count, device, timestampMs, texts } = batch;
   const columns: Record<string, Cell[]> = {
     device_id: cellsOf(count, (row) => texts[device[row]!]!)!,
@@ -102,7 +157,7 @@ function textOf(batch: ReportBatch, wanted: readonly string[]): string {
     const cells = wanted.includes(name) ? cellsOf(count, cellReader(batch, field!)) : null;
     if (cells !== null) columns[name] = cells;
   }
-  return JSON.stringify(columns);
+  return columns;
 }
 
 /** The cells of a column; null where no row carries any. */

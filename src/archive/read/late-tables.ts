@@ -1,4 +1,5 @@
 import type { Connection } from "../../duckdb/database.ts";
+import type { UpperRows } from "../overlay-sql.ts";
 import type { ArchiveScan } from "./archive-scan.ts";
 import { createLateTable, dropLateTable, type LateRows } from "./late-table.ts";
 
@@ -22,6 +23,8 @@ export interface LateTables {
 
 interface LateTable {
   readonly name: string;
+  /** What of it statements read; null until it is filled. */
+  upper: UpperRows | null;
   /** What it holds, as of when; null while it is filled, and where nobody can tell. */
   version: string | null;
   columns: ReadonlySet<string>;
@@ -52,7 +55,14 @@ export function createLateTables(keptRowsMax = KEPT_ROWS_MAX): LateTables {
     const isMade = unused.length > 0 && tables.length >= KEPT_TABLES_MAX;
     return isMade
       ? unused[0]!
-      : { name: names.pop() ?? `late_${++made}`, version: null, columns: new Set(), rows: 0, users: 0 };
+      : {
+          name: names.pop() ?? `late_${++made}`,
+          upper: null,
+          version: null,
+          columns: new Set(),
+          rows: 0,
+          users: 0,
+        };
   }
 
   function touch(table: LateTable): void {
@@ -85,8 +95,8 @@ export function createLateTables(keptRowsMax = KEPT_ROWS_MAX): LateTables {
     columns: readonly string[],
   ): Promise<void> {
     const version = late.version?.() ?? null; // Of before: what comes in meanwhile may be among the rows, or not.
-    Object.assign(table, { version: null, columns: new Set(columns), rows: 0 });
-    table.rows = await createLateTable(connection, late, columns, signal, table.name);
+    Object.assign(table, { upper: null, version: null, columns: new Set(columns), rows: 0 });
+    Object.assign(table, await createLateTable(connection, late, columns, signal, table.name));
     table.version = version;
   }
 
@@ -103,7 +113,7 @@ export function createLateTables(keptRowsMax = KEPT_ROWS_MAX): LateTables {
       touch(table);
       try {
         if (kept === null) await fill(table, by, late, columns);
-        yield* work({ ...scan, lateTable: table.name });
+        yield* work({ ...scan, upper: table.upper });
       } finally {
         table.users--;
         await tidy(by.connection);

@@ -37,12 +37,12 @@ export async function readDay(
     behind: null,
     userId: null,
     paths,
-    hasLate: late !== null,
     isSorted: paths.length === 1, // A part is in order already, and DuckDB keeps the order of a file.
   } as const;
   try {
-    if (late !== null) await createLateTable(connection, late, ALL_COLUMNS);
-    for await (const records of readAllRecords(connection, request)) onRecords(records);
+    const table = late === null ? null : await createLateTable(connection, late, ALL_COLUMNS);
+    const all = readAllRecords(connection, { ...request, late: table?.upper ?? null });
+    for await (const records of all) onRecords(records);
   } finally {
     await dropLateTable(connection);
   }

@@ -2,6 +2,7 @@ import type { Connection, Rows, SqlValues } from "../../duckdb/database.ts";
 import { assert } from "../../lib/assert.ts";
 import type { TimeRange } from "../../time/range.ts";
 import type { Part } from "../files/manifest.ts";
+import { type UpperRows, withDeciding } from "../overlay-sql.ts";
 import type { ArchiveScan } from "./archive-scan.ts";
 import { type AlikeColumns, findAlike, NONE_ALIKE } from "./chunks/alike-columns.ts";
 import type { ChunkIndex } from "./chunks/chunk-index.ts";
@@ -102,8 +103,9 @@ export function createScanRunner(
     learned.catch(() => undefined); // Told below, unless the statement fails as well.
     return async () => {
       await learned;
-      for (const known of chunks.findAll(parts))
-        scanned.add(known, { ...scan, range }, columns(columnsOf(scan)));
+      const shown = columns(columnsOf(scan));
+      const read = days.some(({ hasLate }) => hasLate) ? withDeciding(shown) : shown;
+      for (const known of chunks.findAll(parts)) scanned.add(known, { ...scan, range }, read);
     };
   }
 
@@ -160,16 +162,16 @@ function shapeOf({ scan, days }: Stretch, hasOldFiles: boolean, alike: AlikeColu
     ofDevice: scan.deviceId !== null,
     ofOneApp: partsOf(days).every(({ apps }) => apps.size === 1),
     hasFiles: days.some(({ parts }) => parts.length > 0),
-    late: days.some(({ hasLate }) => hasLate) ? lateTableOf(scan) : null,
+    late: days.some(({ hasLate }) => hasLate) ? upperOf(scan) : null,
     hasOldFiles,
     alike,
     isSorted: days.every(({ parts, day }, index) => parts.length <= 1 && day > (days[index - 1]?.day ?? -1)),
   };
 }
 
-function lateTableOf({ lateTable }: ArchiveScan): string {
-  assert(lateTable !== undefined, "late rows are in a table before statements look at them");
-  return lateTable;
+function upperOf({ upper }: ArchiveScan): UpperRows {
+  assert(upper !== undefined && upper !== null, "late rows are in a table before statements look at them");
+  return upper;
 }
 
 /** DuckDB takes no value that its statement does not name. */

@@ -10,9 +10,8 @@ import {
 } from "../../model/location-fields.ts";
 import type { Order } from "../../time/range.ts";
 import { NO_RECORDS_SQL, VALUE_COLUMNS } from "../columns.ts";
-import { overlaidColumns } from "../overlay-sql.ts";
+import { overlaySql, type UpperRows } from "../overlay-sql.ts";
 import { type AlikeColumns, NONE_ALIKE } from "./chunks/alike-columns.ts";
-import { LATE_TABLE } from "./late-table.ts";
 
 /*
  * The statements that read parts. Their text follows from a shape alone; every value is bound: `$start` and `$end`
@@ -26,8 +25,8 @@ export interface ScanShape {
   readonly hasFiles: boolean;
   /** Whether each file has records of one app alone: that of the scan. */
   readonly ofOneApp: boolean;
-  /** The table of late rows that lie over the files; null where there is none. */
-  readonly late: string | null;
+  /** The tables of late rows that lie over the files; null where there are none. */
+  readonly late: UpperRows | null;
   /** Whether files may be too old to have every column. */
   readonly hasOldFiles: boolean;
   /** Whether the files, read one after the other, give any one device's records in order of time. */
@@ -107,8 +106,8 @@ export interface SomeKeys {
 export interface AllRecordsShape extends Pick<ScanShape, "ofDevice" | "ofUser"> {
   readonly some?: SomeKeys;
   readonly hasFiles: boolean;
-  /** Whether late rows, those of the table `late`, lie over the files. */
-  readonly hasLate: boolean;
+  /** The tables of late rows that lie over the files; null where there are none. */
+  readonly late: UpperRows | null;
   readonly hasOldFiles: boolean;
   /** Whether the files, read one after the other, are in the order that is asked for. */
   readonly isSorted: boolean;
@@ -118,9 +117,8 @@ export interface AllRecordsShape extends Pick<ScanShape, "ofDevice" | "ofUser"> 
 
 /** All records in order, as a table of all `VALUE_COLUMNS`, with `device_id` and `timestamp`. */
 export function allRecordsSql(given: AllRecordsShape): string {
-  const late = given.hasLate ? LATE_TABLE : null;
-  const shape = { ...given, late, byAccuracy: false, shownIn: null, ofOneApp: false, alike: NONE_ALIKE };
-  if (shape.isSorted && late === null)
+  const shape = { ...given, byAccuracy: false, shownIn: null, ofOneApp: false, alike: NONE_ALIKE };
+  if (shape.isSorted && shape.late === null)
     return `SELECT ${RECORD} FROM ${archivedRows(shape)}${valueFilters(shape)}`;
   const keys = shape.order === "time" ? "timestamp, device_id" : "device_id, timestamp";
   return `SELECT * FROM ${matching(shape)} ORDER BY ${keys}`;
@@ -237,8 +235,10 @@ function filterColumns({ ofUser, byAccuracy }: ScanColumns): string[] {
   return columns;
 }
 
+/** What tells an app's records apart. */
+const ROW_KEYS = ["device_id", "timestamp"];
 /** Columns of the tables below. */
-const RECORD = ["device_id", "timestamp", ...namesOf(VALUE_COLUMNS)].join(", ");
+const RECORD = [...ROW_KEYS, ...namesOf(VALUE_COLUMNS)].join(", ");
 
 /**
  * The matching records. What a late row may change is looked at after it was laid over its record. All are read once
@@ -250,15 +250,18 @@ function matching(shape: ScanShape): string {
   const archived = archivedRecords(shape);
   const filters = valueFilters(shape);
   if (late === null) return `(${archived}${filters})`;
-  const lateRows = `SELECT * FROM ${late} WHERE ${keyFilters(shape)}`;
-  if (!ofUser && !byAccuracy)
-    return `(SELECT coalesce(n.device_id, o.device_id) AS device_id, coalesce(n.timestamp, o.timestamp) AS timestamp,
-      ${overlaidColumns("n", "o")} FROM (${archived}) o
-      FULL JOIN (${lateRows}) n ON n.device_id = o.device_id AND n.timestamp = o.timestamp)`;
-  const untouched = `SELECT * FROM (${archived}${filters}) ANTI JOIN ${late} USING (device_id, timestamp)`;
-  const laidOver = `SELECT n.device_id, n.timestamp, ${overlaidColumns("n", "o")}
-    FROM (${lateRows}) n LEFT JOIN (${archived}) o USING (device_id, timestamp)`;
-  return `(${untouched} UNION ALL SELECT * FROM (${laidOver}) WHERE true${filters})`;
+  const lateRows = `SELECT * FROM ${late.rows} WHERE ${keyFilters(shape)}`;
+  const isOfRow = "n.device_id = o.device_id AND n.timestamp = o.timestamp";
+  const { fixes } = late;
+  if (!ofUser && !byAccuracy) {
+    const from = `(${archived}) o FULL JOIN (${lateRows}) n ON ${isOfRow}`;
+    const keys = ROW_KEYS.map((name) => ({ name, sql: `coalesce(n.${name}, o.${name})` }));
+    return `(${overlaySql({ fixes, from, keys })})`;
+  }
+  const untouched = `SELECT ${RECORD} FROM (${archived}${filters}) ANTI JOIN ${late.rows} USING (device_id, timestamp)`;
+  const from = `(${lateRows}) n LEFT JOIN (${archived}) o ON ${isOfRow}`;
+  const laidOver = overlaySql({ fixes, from, keys: ROW_KEYS.map((name) => ({ name, sql: `n.${name}` })) });
+  return `(${untouched} UNION ALL SELECT ${RECORD} FROM (${laidOver}) WHERE true${filters})`;
 }
 
 /** Records of the files by what files are sorted by: conditions may follow. */

@@ -10,6 +10,9 @@ import {
   columnsSql,
   copySql,
   countAppsSql,
+  createFixesSql,
+  createStagedSql,
+  FIX_TABLE,
   insertSharedSql,
   newRecordsSql,
   overlaidRecordsSql,
@@ -19,7 +22,7 @@ import {
   selectNewRowSql,
   sortedSql,
 } from "./part-sql.ts";
-import { type DayRows, type StagedPath, stageRows } from "./row-stager.ts";
+import { type DayRows, type StagedPath, splitFixes, stageRows } from "./row-stager.ts";
 import { readStagedSql } from "./staged-rows.ts";
 
 /** A part that was made, and is nowhere yet. */
@@ -59,7 +62,7 @@ export interface PartJob {
     originOf: (isLast: boolean) => PartOrigin,
     keep: KeepPart,
   ): Promise<void>;
-  /** Makes the table `staged`; false where there are no rows. */
+  /** Makes the table `staged`, and `fixes` where rows have several; false where there are no rows. */
   loadStaged(rows: AsyncIterable<DayRows>): Promise<boolean>;
   /** What laying the staged rows over these parts would do. */
   compare(parts: readonly Part[]): Promise<{ found: FoundPart[]; newRowCount: number }>;
@@ -72,6 +75,8 @@ export function createPartJob(
   connection: PartConnection,
 ): PartJob {
   let scratchFiles = 0;
+  /** The table of fixes, once rows with several are staged. */
+  let fixTable: string | null = null;
 
   function newPath(extension: string): string {
     return `${scratchPath}${++scratchFiles}.${extension}`;
@@ -122,11 +127,16 @@ export function createPartJob(
     },
 
     async loadStaged(rows) {
-      const paths = await Array.fromAsync(stage(rows), ({ path }) => path);
+      const split = splitFixes(rows, { engine, newPath: () => newPath("csv") });
+      const paths = await Array.fromAsync(stage(split.rows), ({ path }) => path);
       if (paths.length === 0) return false;
-      await connection.run(
-        `CREATE TEMP TABLE staged AS SELECT ${columnsSql(false)} FROM ${readStagedSql(paths)}`,
-      );
+      await connection.run(createStagedSql(paths));
+      const fixPath = split.path();
+      if (fixPath !== null) {
+        fixTable = FIX_TABLE;
+        await connection.run(createFixesSql(fixPath));
+        paths.push(fixPath);
+      }
       for (const path of paths) await files.remove(path);
       return true;
     },
@@ -135,7 +145,7 @@ export function createPartJob(
       await connection.run(CREATE_SHARED);
       for (const [index, part] of parts.entries()) {
         await checkPart(part);
-        await connection.run(insertSharedSql(index, pathOf(part)));
+        await connection.run(insertSharedSql(index, pathOf(part), fixTable));
       }
       const changed = new Set(await connection.numbers(SELECT_CHANGED_PARTS));
       const found = parts.map((part, index) => ({ part, index, isChanged: changed.has(index) }));
@@ -144,7 +154,7 @@ export function createPartJob(
 
     async writeOutput({ sources, newRows }, origin, keep) {
       const queries = sources.map(({ part, index, isChanged }) =>
-        isChanged ? overlaidRecordsSql(index, pathOf(part)) : partRecordsSql(pathOf(part)),
+        isChanged ? overlaidRecordsSql(index, pathOf(part), fixTable) : partRecordsSql(pathOf(part)),
       );
       if (newRows !== null) queries.push(await newRecords(newRows));
       await writePart(sortedSql(queries), origin, keep);

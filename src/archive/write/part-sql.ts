@@ -3,12 +3,13 @@ import { ANONYMOUS } from "../../model/ids.ts";
 import { STORED_FIELDS } from "../../model/location-fields.ts";
 import { type UtcDay, utcDayName } from "../../time/utc-day.ts";
 import { ARCHIVE_COLUMNS, KEY_COLUMNS, NO_RECORDS_SQL, VALUE_COLUMNS } from "../columns.ts";
-import { overlaidColumns } from "../overlay-sql.ts";
+import { overlaySql, type UpperRows } from "../overlay-sql.ts";
+import { readStagedSql } from "./staged-rows.ts";
 
 /*
- * The statements that make parts. Two temporary tables take part: `staged`, the rows to lay over a day, and
- * `shared`, which of them a part has already: `(part, staged, changes)`, the latter two a `rowid` and whether
- * laying it over changes the record.
+ * The statements that make parts. Temporary tables take part: `staged`, the rows to lay over a day; `fixes`, those of
+ * the rows that have several, if any; and `shared`, which of the rows a part has already: `(part, staged, changes)`,
+ * the latter two a `rowid` and whether laying it over changes the record.
  */
 
 const NAMES = ARCHIVE_COLUMNS.map(({ name }) => name).join(", ");
@@ -28,17 +29,37 @@ export function columnsSql(asRecords: boolean): string {
   ).join(", ");
 }
 
+export function createStagedSql(paths: readonly string[]): string {
+  return `CREATE TEMP TABLE staged AS SELECT ${columnsSql(false)} FROM ${readStagedSql(paths)}`;
+}
+
+export const FIX_TABLE = "fixes";
+
+/** Fixes of a row follow each other in the file. */
+export function createFixesSql(path: string): string {
+  return `CREATE TEMP TABLE ${FIX_TABLE} AS
+    SELECT ${columnsSql(false)}, row_number() OVER () AS turn FROM ${readStagedSql([path])}`;
+}
+
 export const CREATE_SHARED = "CREATE TEMP TABLE shared (part INTEGER, staged BIGINT, changes BOOLEAN)";
 
 /** Finds the rows of `staged` that part number `index` has. */
-export function insertSharedSql(index: number, path: string): string {
-  return `INSERT INTO shared SELECT ${index}, n.rowid, ${CHANGES}
-    FROM staged n JOIN ${partTable(path)} o ON ${sameKey("n", "o")}`;
+export function insertSharedSql(index: number, path: string, fixes: UpperRows["fixes"]): string {
+  const laid = overlaySql({
+    fixes,
+    from: `staged n JOIN ${partTable(path)} o ON ${sameKey("n", "o")}`,
+    keys: KEYS_OF_PART,
+    also: [
+      { name: "staged", sql: "n.rowid" },
+      ...VALUE_COLUMNS.map(({ name }) => ({ name: `before_${name}`, sql: `o.${name}` })),
+    ],
+  });
+  return `INSERT INTO shared SELECT ${index}, staged, ${CHANGES} FROM (${laid})`;
 }
 
-const CHANGES = VALUE_COLUMNS.map(
-  ({ name }) => `(n.${name} IS NOT NULL AND n.${name} IS DISTINCT FROM o.${name})`,
-).join(" OR ");
+const KEYS_OF_PART = KEY_COLUMNS.map((name) => ({ name, sql: `o.${name}` }));
+
+const CHANGES = VALUE_COLUMNS.map(({ name }) => `${name} IS DISTINCT FROM before_${name}`).join(" OR ");
 
 /** Numbers of the parts that change. */
 export const SELECT_CHANGED_PARTS = "SELECT DISTINCT part::DOUBLE FROM shared WHERE changes";
@@ -59,11 +80,15 @@ export function partRecordsSql(path: string): string {
 }
 
 /** Records of part number `index` with the rows of `staged` laid over them. */
-export function overlaidRecordsSql(index: number, path: string): string {
-  const keys = KEY_COLUMNS.map((name) => `o.${name}`).join(", ");
+export function overlaidRecordsSql(index: number, path: string, fixes: UpperRows["fixes"]): string {
   const changes = `SELECT * FROM staged WHERE rowid IN (SELECT staged FROM shared WHERE part = ${index} AND changes)`;
-  return `SELECT ${keys}, ${overlaidColumns("n", "o")}, coalesce(n.h3_cell, o.h3_cell) AS h3_cell
-    FROM ${partTable(path)} o LEFT JOIN (${changes}) n ON ${sameKey("n", "o")}`;
+  const laid = overlaySql({
+    fixes,
+    from: `${partTable(path)} o LEFT JOIN (${changes}) n ON ${sameKey("n", "o")}`,
+    keys: KEYS_OF_PART,
+    withPosition: ["h3_cell"],
+  });
+  return `SELECT ${NAMES} FROM (${laid})`;
 }
 
 /** New records: rows of `staged` that no part has, between two `rowid`s, both included. */

@@ -1,6 +1,6 @@
 import { assert } from "../../lib/assert.ts";
 import type { AppId } from "../../model/ids.ts";
-import type { ReportBatch } from "../../model/report-batch.ts";
+import type { RowBatch } from "../../model/report-batch.ts";
 import type { PartEngine, RowsFile } from "./engine/part-engine.ts";
 
 /**
@@ -9,7 +9,7 @@ import type { PartEngine, RowsFile } from "./engine/part-engine.ts";
  */
 export interface DayRows {
   readonly appId: AppId;
-  readonly batch: ReportBatch;
+  readonly batch: RowBatch;
 }
 
 /** A file of rows that is being written. */
@@ -62,4 +62,30 @@ export async function* stageRows(
 
 async function openStaged(engine: PartEngine, path: string): Promise<StagedFile> {
   return { path, file: await engine.openRows(path), rows: 0 };
+}
+
+/** The rows as they are, while their fixes go into a file of their own; `path` is its, or null if there are none. */
+export function splitFixes(
+  rows: AsyncIterable<DayRows>,
+  { engine, newPath }: Pick<RowStagerOptions, "engine" | "newPath">,
+): { readonly rows: AsyncIterable<DayRows>; path(): string | null } {
+  let file: RowsFile | null = null;
+  let path: string | null = null;
+
+  async function* passed(): AsyncGenerator<DayRows> {
+    try {
+      for await (const row of rows) {
+        if (row.batch.fixes !== null) {
+          path ??= newPath();
+          file ??= await engine.openRows(path);
+          await file.append(row.appId, row.batch.fixes);
+        }
+        yield row;
+      }
+    } finally {
+      await file?.close();
+    }
+  }
+
+  return { rows: passed(), path: () => path };
 }

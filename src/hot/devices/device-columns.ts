@@ -1,4 +1,5 @@
 import { PackedTexts } from "../../lib/tables/packed-texts.ts";
+import { LateFixes } from "../late/late-fixes.ts";
 import type { RowPages } from "../records/row-pages.ts";
 import { Tracks } from "../records/tracks.ts";
 import { Holders } from "./holders.ts";
@@ -17,6 +18,8 @@ export class DeviceColumns {
   readonly currentUsers = new NumberColumn();
   /** Timestamp of the newest record that the archive holds. */
   readonly sealedTimes = new TimeColumn();
+  /** Fixes of instants of which several are kept. */
+  readonly fixes = new LateFixes();
   /** Who made how many of the records in memory. */
   readonly holders = new Holders();
 

@@ -1,36 +1,102 @@
 import type { Device } from "../devices/device.ts";
 import type { DeviceColumns } from "../devices/device-columns.ts";
+import { type Chunk, copyRows, profileAt, stateAt } from "../records/chunk.ts";
+import type { Dictionary } from "../records/dictionary.ts";
+import type { RowRef } from "../records/long-track.ts";
+
+/** A record as it was, in a chunk of its own. */
+export interface SavedRecord {
+  readonly chunk: Chunk;
+  /** How many fixes of its instant were kept beside it. */
+  fixCount: number;
+}
 
 /**
- * Records in memory, of all apps, that changed since somebody began to ask. As long as a device has one in memory, no
- * other gets its number.
+ * Records in memory, of all apps, that changed since somebody began to ask, and what they were before. As long as a
+ * device has one in memory, no other gets its number.
  */
 export class ChangedRecords {
-  /** Timestamps, by columns and number of the device. */
-  readonly #records = new Map<DeviceColumns, Map<number, Set<number>>>();
+  /** By columns and number of the device, and by timestamp; null for a record that was not there. */
+  readonly #records = new Map<DeviceColumns, Map<number, Map<number, SavedRecord | null>>>();
   #count = 0;
 
   get count(): number {
     return this.#count;
   }
 
-  note({ columns, number }: Device, timestampMs: number): void {
+  /** The record was not there before. */
+  noteNew(columns: DeviceColumns, device: number, timestampMs: number): void {
+    this.#note(columns, device, timestampMs, null);
+  }
+
+  /** The record is about to change, for the first time. Whoever asks for changes ends with `release`. */
+  save(
+    columns: DeviceColumns,
+    device: number,
+    timestampMs: number,
+    { chunk, row }: RowRef,
+    dictionary: Dictionary,
+  ): SavedRecord {
+    const fixCount = columns.fixes.find(device, timestampMs)?.count ?? 0;
+    const saved = { chunk: copyRows(chunk, row, row + 1, 1, chunk.mask), fixCount };
+    dictionary.retain(profileAt(chunk, row), stateAt(chunk, row));
+    this.#note(columns, device, timestampMs, saved);
+    return saved;
+  }
+
+  has({ columns, number }: Pick<Device, "columns" | "number">, timestampMs: number): boolean {
+    return this.#records.get(columns)?.get(number)?.has(timestampMs) === true;
+  }
+
+  /** What the record was before it changed, or null if it was not there; undefined if it did not change. */
+  savedOf(columns: DeviceColumns, device: number, timestampMs: number): SavedRecord | null | undefined {
+    return this.#records.get(columns)?.get(device)?.get(timestampMs);
+  }
+
+  /** Of the instants of which several fixes are kept, the archive has those that were saved. */
+  removeSavedFixes(): void {
+    for (const [columns, devices] of this.#records) {
+      for (const [device, records] of devices) {
+        for (const [timestampMs, saved] of records) {
+          if (saved === null || saved.fixCount === 0) continue;
+          columns.fixes.find(device, timestampMs)!.removeFirst(saved.fixCount);
+          saved.fixCount = 0;
+        }
+      }
+    }
+  }
+
+  /** No fixes are kept of any of them. */
+  removeFixes(): void {
+    for (const [columns, devices] of this.#records) {
+      for (const [device, records] of devices)
+        for (const timestampMs of records.keys()) columns.fixes.remove(device, timestampMs);
+    }
+  }
+
+  /** What records were is not asked for any more. */
+  release(dictionary: Dictionary): void {
+    for (const devices of this.#records.values()) {
+      for (const records of devices.values()) {
+        for (const saved of records.values())
+          if (saved !== null) dictionary.release(profileAt(saved.chunk, 0), stateAt(saved.chunk, 0));
+      }
+    }
+    this.#records.clear();
+  }
+
+  #note(columns: DeviceColumns, device: number, timestampMs: number, saved: SavedRecord | null): void {
     let devices = this.#records.get(columns);
     if (devices === undefined) {
       devices = new Map();
       this.#records.set(columns, devices);
     }
-    let timestamps = devices.get(number);
-    if (timestamps === undefined) {
-      timestamps = new Set();
-      devices.set(number, timestamps);
+    let records = devices.get(device);
+    if (records === undefined) {
+      records = new Map();
+      devices.set(device, records);
     }
-    if (timestamps.has(timestampMs)) return;
-    timestamps.add(timestampMs);
+    records.set(timestampMs, saved);
     this.#count++;
-  }
-
-  has({ columns, number }: Device, timestampMs: number): boolean {
-    return this.#records.get(columns)?.get(number)?.has(timestampMs) === true;
   }
 }

@@ -11,6 +11,8 @@ export interface LedgerDay {
   readonly endMs: number;
   /** Records in memory, of all apps. */
   count: number;
+  /** What the fixes take that are kept beside records (`LateFixes`), counted in records. */
+  fixCount: number;
   /** Entries of the log up to this one are in the archive, for this day; `UNSEALED` where none are. */
   sealedSequence: number;
   /** The records in memory that changed since the archive last took the day's rows; null while nobody asks. */
@@ -107,6 +109,7 @@ function createDay(day: UtcDay): LedgerDay {
     startMs: utcDayStartMs(day),
     endMs: utcDayStartMs(nextUtcDay(day)),
     count: 0,
+    fixCount: 0,
     sealedSequence: UNSEALED,
     changed: null,
     isLeaving: false,

@@ -1,15 +1,15 @@
 import { assert } from "../../lib/assert.ts";
 import { nextTurn } from "../../lib/schedule/next-turn.ts";
 import type { DeviceId } from "../../model/ids.ts";
-import type { ReportBatch } from "../../model/report-batch.ts";
+import type { RowBatch } from "../../model/report-batch.ts";
 import type { Order, TimeRange } from "../../time/range.ts";
 import type { UtcDay } from "../../time/utc-day.ts";
 import type { Device } from "../devices/device.ts";
 import { type Chunk, rowBytes, timestampAt } from "../records/chunk.ts";
 import type { Dictionary } from "../records/dictionary.ts";
-import { ReportCollector } from "../scan/report-collector.ts";
 import { type DayLedger, type LedgerDay, lateVersion } from "./day-ledger.ts";
 import { daysOf, type LateSource } from "./late-source.ts";
+import { type PickedRow, RowCollector, wholeRow } from "./row-collector.ts";
 
 /** Late rows as the archive reads them, to be laid over its own. */
 
@@ -34,7 +34,7 @@ export interface LateRows {
   /** Days that may have any, in order. */
   readonly days: readonly UtcDay[];
   /** All of them, a short step of work after the other; what comes in meanwhile may be among them. */
-  batches(): Iterable<ReportBatch>;
+  batches(): Iterable<RowBatch>;
   /** Another text whenever they may be others, whichever they are; left out where nobody can tell. */
   version?(): string;
 }
@@ -96,42 +96,28 @@ export class LateScan {
     return { ...rows, version: () => [name, range.startMs, range.endMs, ...version()].join(" ") };
   }
 
-  *#batches(range: TimeRange): Iterable<ReportBatch> {
-    let collector = new ReportCollector(ROWS_A_BATCH, this.#dictionary);
+  *#batches(range: TimeRange): Iterable<RowBatch> {
+    let collector = new RowCollector(ROWS_A_BATCH, this.#dictionary);
     let looks = 0;
     for (const { device, startMs, endMs } of this.#source.deviceRanges(range)) {
       // A report may come between two batches, so the row in the track is found anew by time.
+      const pick = (chunk: Chunk, row: number) => this.#pick(device, chunk, row);
       for (let fromMs = startMs; fromMs < endMs; ) {
-        fromMs = this.#collect(collector, device, fromMs, endMs);
+        fromMs = collector.addRows(device, fromMs, endMs, pick);
         if (++looks < LOOKS_A_STEP && !collector.isFull) continue;
         yield collector.build();
-        collector = new ReportCollector(ROWS_A_BATCH, this.#dictionary);
+        collector = new RowCollector(ROWS_A_BATCH, this.#dictionary);
         looks = 0;
       }
     }
     if (collector.count > 0) yield collector.build();
   }
 
-  /** Adds a device's late rows from an instant on until the collector is full; returns from where to go on. */
-  #collect(collector: ReportCollector, device: Device, fromMs: number, endMs: number): number {
-    const { id, track } = device;
-    const from = track.countBefore(fromMs);
-    const to = Math.min(track.countBefore(endMs), from + collector.room);
-    let nextMs = endMs;
-    track.runs(from, to, (chunk, rowFrom, rowTo) => {
-      this.bytesRead += (rowTo - rowFrom) * rowBytes(chunk);
-      for (let row = rowFrom; row < rowTo; row++) {
-        if (isLate(this.#ledger, device, chunk, row)) collector.add(id, chunk, row);
-      }
-      nextMs = timestampAt(chunk, rowTo - 1) + 1;
-    });
-    return track.countBefore(endMs) > to ? nextMs : endMs;
+  /** A row of a day that is leaving is in the archive as it is, unless it has changed. */
+  #pick(device: Device, chunk: Chunk, row: number): PickedRow | null {
+    this.bytesRead += rowBytes(chunk);
+    const timestampMs = timestampAt(chunk, row);
+    const { isLeaving, changed } = this.#ledger.at(timestampMs);
+    return !isLeaving || changed!.has(device, timestampMs) ? wholeRow(device, chunk, row) : null;
   }
-}
-
-/** A row of a day that is leaving is in the archive as it is, unless it has changed. */
-function isLate(ledger: DayLedger, device: Device, chunk: Chunk, row: number): boolean {
-  const timestampMs = timestampAt(chunk, row);
-  const { isLeaving, changed } = ledger.at(timestampMs);
-  return !isLeaving || changed!.has(device, timestampMs);
 }

@@ -72,6 +72,11 @@ export function timestampAt(chunk: Chunk, row: number): number {
   return chunk.f64[row * chunk.width]!;
 }
 
+/** Whether rows have a cell for a number field. */
+export function hasField({ mask }: Chunk, field: number): boolean {
+  return CELL_OF[mask * FIELDS + field] !== 0;
+}
+
 /** The field's value, NaN where the record has none. */
 export function numberAt(chunk: Chunk, row: number, field: number): number {
   const cell = CELL_OF[chunk.mask * FIELDS + field]!;

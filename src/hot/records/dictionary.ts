@@ -1,4 +1,5 @@
 import { assert } from "../../lib/assert.ts";
+import { type LaidFix, MOCK } from "../../model/fix.ts";
 import { ANONYMOUS } from "../../model/ids.ts";
 import { PROFILE_FIELDS, profileIndex, STATE_FIELDS } from "../../model/location-fields.ts";
 import type { RecordDictionary } from "../../model/record-page.ts";
@@ -25,6 +26,8 @@ const RETIRED_MAX = 65_536;
 
 /** No profile's number. */
 const NO_PROFILE = -1;
+/** No member's index. */
+const NO_MEMBER = -1;
 
 /**
  * Texts, profiles and states of all records in memory, each kept once, and only as long as a record names it: whoever
@@ -92,8 +95,21 @@ export class Dictionary {
     return this.#profiles.merge(stored, carried);
   }
 
-  mergeStates(stored: number, carried: number): number {
-    return this.#states.merge(stored, carried);
+  /** The same of a state, part of which is of the fix. */
+  mergeStates(stored: number, carried: number, laid: LaidFix): number {
+    const merged = this.#states.merge(stored, carried);
+    if (laid === "merged" || stored === carried) return merged;
+    const mock = this.#states.counted.at(laid === "replaced" ? carried : stored, MOCK);
+    return this.#states.counted.at(merged, MOCK) === mock
+      ? merged
+      : this.#states.withMember(merged, MOCK, mock);
+  }
+
+  /** Whether a state says that the fix is mock: 1 or 0; NaN where it does not say. */
+  mockOf(state: number): number {
+    const text = this.#states.textAt(state, MOCK);
+    if (text === null) return Number.NaN;
+    return text === "true" ? 1 : 0;
   }
 
   /** The profile as a new record stores it: whoever carried no user is ANONYMOUS. */
@@ -106,11 +122,15 @@ export class Dictionary {
     return this.#stored;
   }
 
-  /** Whether a row of the batch carries a text that a record of this profile and state has not, or has otherwise. */
-  carriesOtherTexts(batch: ReportBatch, row: number, profile: number, state: number): boolean {
+  /**
+   * Whether a row of the batch carries a text that a record of this profile and state has not, or has otherwise, and
+   * that is not of a fix which the record keeps.
+   */
+  carriesOtherTexts(batch: ReportBatch, row: number, profile: number, state: number, laid: LaidFix): boolean {
+    const kept = laid === "kept" ? MOCK : NO_MEMBER;
     return (
-      this.#profiles.carriesOther(batch, batch.profiles, batch.profile[row]!, profile) ||
-      this.#states.carriesOther(batch, batch.states, batch.state[row]!, state)
+      this.#profiles.carriesOther(batch, batch.profiles, batch.profile[row]!, profile, NO_MEMBER) ||
+      this.#states.carriesOther(batch, batch.states, batch.state[row]!, state, kept)
     );
   }
 

@@ -78,12 +78,21 @@ export class TextTuples {
     return this.counted.add(this.#scratch, this.#retainTexts);
   }
 
-  /** Whether one of the batch's tuples, `from`, carries a text that `stored` has not, or has otherwise. */
-  carriesOther({ texts }: ReportBatch, from: Uint32Array, tuple: number, stored: number): boolean {
+  /**
+   * Whether one of the batch's tuples, `from`, carries a text that `stored` has not, or has otherwise, in any member
+   * but the one that is left out.
+   */
+  carriesOther(
+    { texts }: ReportBatch,
+    from: Uint32Array,
+    tuple: number,
+    stored: number,
+    leftOut: number,
+  ): boolean {
     const { width } = this.counted;
     for (let m = 0; m < width; m++) {
       const text = from[tuple * width + m]!;
-      if (text === NOT_CARRIED) continue;
+      if (text === NOT_CARRIED || m === leftOut) continue;
       const member = this.counted.at(stored, m);
       if (member === NOT_CARRIED || !this.#texts.is(member, texts[text]!)) return true;
     }

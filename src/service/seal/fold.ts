@@ -88,9 +88,13 @@ export async function foldDays(dependencies: FoldDependencies, request: FoldRequ
     );
     await forEachAtOnce(days.filter(isLarge), 1, fold);
     if (hasAllNewest) {
-      await writer.writeLatest(sequence, paced(sealing.newest(oldestMs)), async (part) => {
-        newest.push(await archive.writePart({ day: "latest", seal, index: newest.length }, part));
-      });
+      await writer.writeLatest(
+        sequence,
+        paced(sealing.newest(oldestMs, new Set(folding.days.keys()))),
+        async (part) => {
+          newest.push(await archive.writePart({ day: "latest", seal, index: newest.length }, part));
+        },
+      );
     }
   } catch (error) {
     await archive.discard([...folding.written, ...newest]);

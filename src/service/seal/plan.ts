@@ -21,7 +21,11 @@ export function windowStart(nowMs: number): UtcDay {
  * `hasFarDays` days that are further ahead than the window is long are due too, which another node's clock let in: they
  * would not be for years. Where memory has nothing of the window it is this clock that is wrong, and they are not.
  */
-export function planSeal(inMemory: readonly DayInMemory[], nowMs: number, hasFarDays = false): UtcDay[] {
+export function planSeal(
+  inMemory: readonly Pick<DayInMemory, "day" | "isSealed">[],
+  nowMs: number,
+  hasFarDays = false,
+): UtcDay[] {
   const start = windowStart(nowMs);
   const end = utcDayOf(startOfUtcDayMs(nowMs) + WINDOW_DAYS * MS_PER_DAY);
   const sealsFar = hasFarDays && inMemory.some(({ day }) => day >= start && day <= end);

@@ -166,7 +166,8 @@ class OldRecords {
   recount(): void {
     const days = this.#hot.daysInMemory();
     const due = new Set(planSeal(days, this.#clock.nowMs()));
-    this.count = days.reduce((sum, { day, records }) => (due.has(day) ? sum + records : sum), 0);
+    const old = days.filter(({ day }) => due.has(day));
+    this.count = old.reduce((sum, { records, besides }) => sum + records + besides, 0);
   }
 
   hasRoom({ timestampMs }: ReportBatch, recordsMax: number): boolean {

@@ -1,6 +1,6 @@
 import type { Views } from "../../lib/frames/views.ts";
-import { parseAppId } from "../../model/app-id.ts";
 import type { AppId } from "../../model/ids.ts";
+import { parseAppId } from "../../model/ids.ts";
 import { BATCH_REPORTS_MAX } from "../../model/report-batch.ts";
 
 /*

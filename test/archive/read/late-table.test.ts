@@ -9,7 +9,7 @@ import {
   type LateRows,
 } from "../../../src/archive/read/late-table.ts";
 import { openDatabase } from "../../../src/duckdb/database.ts";
-import { batchOf, type Report } from "../../support/reports/batches.ts";
+import { type Report, rowBatchOf } from "../../support/reports/batches.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "wherehouse-late-"));
 const database = await openDatabase({
@@ -45,7 +45,7 @@ const LATE: LateRows = {
   days: [],
   *batches() {
     for (let start = 0; start < REPORTS.length; start += 3000)
-      yield batchOf(REPORTS.slice(start, start + 3000));
+      yield rowBatchOf(REPORTS.slice(start, start + 3000));
   },
 };
 

@@ -7,7 +7,7 @@ import type { LateRows } from "../../../src/archive/read/late-table.ts";
 import { createLateTables } from "../../../src/archive/read/late-tables.ts";
 import { type Connection, openDatabase } from "../../../src/duckdb/database.ts";
 import type { AppId } from "../../../src/model/ids.ts";
-import { batchOf } from "../../support/reports/batches.ts";
+import { rowBatchOf } from "../../support/reports/batches.ts";
 import { SMALL_DATABASE } from "../write/engine/part-maker.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "wherehouse-late-tables-"));
@@ -43,7 +43,7 @@ function lateRows(version: string | null, count: () => number, onCopied: () => v
         brand: "b",
       }));
       for (let start = 0; start < rows.length; start += 10_000)
-        yield batchOf(rows.slice(start, start + 10_000));
+        yield rowBatchOf(rows.slice(start, start + 10_000));
     },
     ...(version === null ? {} : { version: () => version }),
   };
@@ -65,8 +65,8 @@ async function countOver(
   columns: readonly string[] = ["brand"],
   by: Connection = connection,
 ): Promise<number> {
-  const count = async function* ({ lateTable }: ArchiveScan) {
-    yield lateTable === undefined ? null : await by.run(`SELECT count(brand)::DOUBLE FROM ${lateTable}`);
+  const count = async function* ({ upper }: ArchiveScan) {
+    yield upper == null ? null : await by.run(`SELECT count(brand)::DOUBLE FROM ${upper.rows}`);
   };
   let found = -1;
   for await (const rows of tables.over({ connection: by, signal: PATIENT }, scanOf(late), columns, count))
@@ -124,10 +124,10 @@ test("over() keeps so many rows and tables, none that is of no use any more, and
   const tables = createLateTables(1300);
   const before = await tablesLeft();
   const large = (version: string) => lateRows(version, () => 500);
-  const held = async function* ({ lateTable }: ArchiveScan) {
+  const held = async function* ({ upper }: ArchiveScan) {
     for (let version = 2; version < 6; version++)
       await countOver(tables, large(`large ${version}`), ["brand"], other);
-    yield await connection.run(`SELECT count(*)::DOUBLE FROM ${lateTable}`);
+    yield await connection.run(`SELECT count(*)::DOUBLE FROM ${upper!.rows}`);
   };
   for await (const rows of tables.over(
     { connection, signal: PATIENT },

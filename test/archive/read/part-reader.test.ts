@@ -19,7 +19,7 @@ import type { TimeRange } from "../../../src/time/range.ts";
 import { MS_PER_DAY } from "../../../src/time/retention.ts";
 import { type UtcDay, utcDayOf, utcDayStartMs } from "../../../src/time/utc-day.ts";
 import { recordsOf } from "../../support/answers/page-records.ts";
-import { batchOf, type Report } from "../../support/reports/batches.ts";
+import { type Report, rowBatchOf } from "../../support/reports/batches.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import { csvRows, readTestData } from "../../support/test-data.ts";
 import { deviceOf, type PlainRow, plainScan, timeOf, writePart } from "../write/plain-parts.ts";
@@ -153,13 +153,15 @@ async function pathOf(session: ArchiveSession, scan: ArchiveScan) {
   };
 }
 
-/** Late rows in batches of a few. */
+/** Late rows in batches of a few; all reports of an instant are of one. */
 function lateOf(reports: readonly Report[]): LateRows {
+  const instants = [...Map.groupBy(reports, (report) => `${deviceOf(report)} ${timeOf(report)}`).values()];
   return {
     days: [...new Set(reports.map((report) => utcDayOf(timeOf(report))))].sort((a, b) => a - b),
     *batches() {
-      for (let start = 0; start < reports.length; start += 7) yield batchOf(reports.slice(start, start + 7));
-      yield batchOf([]);
+      for (let start = 0; start < instants.length; start += 7)
+        yield rowBatchOf(instants.slice(start, start + 7).flat());
+      yield rowBatchOf([]);
     },
   };
 }
@@ -202,16 +204,21 @@ function arbitraryScan(lateRows: readonly Report[]): { scan: ArchiveScan; late: 
   return { scan, late };
 }
 
-function arbitraryLateRows(): Report[] {
-  const late = new Map<string, Report>();
+function arbitraryLateRows(ofInstantMax: number): Report[] {
+  const late: Report[] = [];
+  const instants = new Set<string>();
   for (let i = 0; i < 60; i++) {
     const day = pick([0, 0, 1, 3, 3, 4, 11]);
     const device = pick([...DEVICES, "new"]);
     const timestamp = FIRST_MS + day * MS_PER_DAY + pick(INSTANT_MS);
-    const user = random() < 0.5 ? {} : { user_id: pick(USERS) };
-    late.set(`${device} ${timestamp}`, { ...arbitraryReport(device, timestamp), ...user });
+    if (instants.has(`${device} ${timestamp}`)) continue;
+    instants.add(`${device} ${timestamp}`);
+    for (let count = Math.ceil(random() * ofInstantMax); count > 0; count--) {
+      const user = random() < 0.5 ? {} : { user_id: pick(USERS) };
+      late.push({ ...arbitraryReport(device, timestamp), ...user });
+    }
   }
-  return [...late.values()];
+  return late;
 }
 
 async function expectAgreement(scan: ArchiveScan, late: readonly Report[]): Promise<void> {
@@ -245,7 +252,14 @@ describe("a session agrees with a loop over all rows", () => {
 
   test("where late rows replace records, add to them, and are new", async () => {
     for (let round = 0; round < 100; round++) {
-      const { scan, late } = arbitraryScan(arbitraryLateRows());
+      const { scan, late } = arbitraryScan(arbitraryLateRows(1));
+      await expectAgreement(scan, late);
+    }
+  });
+
+  test("where late rows have several fixes of an instant, which are laid over its record in order", async () => {
+    for (let round = 0; round < 100; round++) {
+      const { scan, late } = arbitraryScan(arbitraryLateRows(5));
       await expectAgreement(scan, late);
     }
   });

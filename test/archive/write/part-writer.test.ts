@@ -28,8 +28,9 @@ import { createReportBatchBuilder } from "../../../src/model/report-batch.ts";
 import { FileError, type Files } from "../../../src/runtime/files.ts";
 import { createNodeFiles } from "../../../src/runtime/node-files.ts";
 import { utcDayOf } from "../../../src/time/utc-day.ts";
+import { laidOver, type ReferenceRecord, type ReferenceReport } from "../../reference/records.ts";
 import { arbitraryReport, BASE_MS } from "../../support/reports/arbitrary-reports.ts";
-import { batchOf, type Report } from "../../support/reports/batches.ts";
+import { type Report, rowBatchOf } from "../../support/reports/batches.ts";
 
 /*
  * Folds over real files and a real DuckDB, with parts of at most 8 rows, so that few reports make many parts. What
@@ -123,15 +124,16 @@ class Day {
   }
 }
 
-/** The rows as memory gives them: in order, two a batch. Of reports of one key the last counts. */
+/** The rows as memory gives them: in order, two a batch, with all reports of each instant. */
 async function* dayRows(reports: readonly AppReport[]): AsyncGenerator<DayRows> {
-  const unique = new Map(reports.map((one) => [keyOf(rowOf(one)), one]));
-  const sorted = [...unique.values()].sort((a, b) => byKey(rowOf(a), rowOf(b)));
+  const instants = Map.groupBy(reports, (one) => keyOf(rowOf(one)));
+  const sorted = [...instants.values()].sort(([a], [b]) => byKey(rowOf(a!), rowOf(b!)));
   while (sorted.length > 0) {
     const [first, second] = sorted;
-    const pair = second?.app === first!.app ? [first!, second] : [first!];
+    const appId = first![0]!.app as AppId;
+    const pair = second?.[0]?.app === appId ? [first!, second] : [first!];
     sorted.splice(0, pair.length);
-    yield { appId: first!.app as AppId, batch: batchOf(pair.map(({ report }) => report)) };
+    yield { appId, batch: rowBatchOf(pair.flat().map(({ report }) => report)) };
   }
 }
 
@@ -160,10 +162,11 @@ class Model {
   /** True where that changed anything. */
   fold(reports: readonly AppReport[]): boolean {
     const before = Bun.hash(JSON.stringify([...this.#rows]));
-    const unique = new Map(reports.map((one) => [keyOf(rowOf(one)), rowOf(one)]));
-    for (const [key, carried] of unique) {
-      const h3_cell = cellOf(carried);
-      this.#rows.set(key, { ...(this.#rows.get(key) ?? { user_id: "ANONYMOUS" }), ...carried, h3_cell });
+    for (const one of reports) {
+      const row = rowOf(one);
+      const known = (this.#rows.get(keyOf(row)) as ReferenceRecord | undefined) ?? null;
+      const laid = laidOver(known, row as unknown as ReferenceReport) as unknown as Row;
+      this.#rows.set(keyOf(row), { ...laid, h3_cell: cellOf(laid) });
     }
     return before !== Bun.hash(JSON.stringify([...this.#rows]));
   }
@@ -296,9 +299,9 @@ describe("fold()", () => {
     expect(await sequences(two)).toEqual(["3", "7"]);
   });
 
-  test("keeps what a late report leaves out, and moves the cell with the place", async () => {
+  test("keeps what a late report leaves out but what is of another fix, and moves the cell with the place", async () => {
     const day = new Day();
-    await day.fold([bus("a", 1, { user_id: "u", speed: 3, type: "" })]);
+    await day.fold([bus("a", 1, { user_id: "u", speed: 3, brand: "b", type: "" })]);
     await day.fold([bus("a", 1, { latitude: 10, longitude: 20, type: "MOVING" })]);
     expect(await day.rows()).toEqual([
       {
@@ -308,7 +311,7 @@ describe("fold()", () => {
         user_id: "u",
         latitude: 10,
         longitude: 20,
-        speed: 3,
+        brand: "b",
         type: "MOVING",
         h3_cell: cellOf({ latitude: 10, longitude: 20 }),
       },
@@ -317,7 +320,7 @@ describe("fold()", () => {
 
   test("writes nothing for no rows and for rows it has", async () => {
     const day = new Day();
-    const nothing = { appId: "app" as AppId, batch: batchOf([]) };
+    const nothing = { appId: "app" as AppId, batch: rowBatchOf([]) };
     async function* noRows(): AsyncGenerator<DayRows> {
       yield nothing;
     }
@@ -458,7 +461,7 @@ test("writeLatest() writes rows as they are, also without a place", async () => 
   builder.numbers[1] = -71.06;
   builder.add(builder.text("placed"), BASE_MS);
   async function* rows(): AsyncGenerator<DayRows> {
-    yield { appId: "app" as AppId, batch: builder.build() };
+    yield { appId: "app" as AppId, batch: { ...builder.build(), fixes: null } };
   }
   const parts: Part[] = [];
   await writer.writeLatest(9, rows(), async (made) => {

@@ -7,6 +7,7 @@ import type { ArchiveScan } from "../../../src/archive/read/archive-scan.ts";
 import { compareUtf8 } from "../../../src/lib/text/utf8.ts";
 import type { AppId } from "../../../src/model/ids.ts";
 import type { Order } from "../../../src/time/range.ts";
+import { laidOver, type ReferenceRecord, type ReferenceReport } from "../../reference/records.ts";
 import type { Report } from "../../support/reports/batches.ts";
 
 /*
@@ -47,7 +48,7 @@ function partOf(file: string, bytes: number, rows: readonly PlainRow[]): Part {
   return { file, rows: rows.length, bytes, crc: 0, apps };
 }
 
-/** The obvious way: every row is looked at, late ones are laid over those of the same device and time. */
+/** The obvious way: every row is looked at, late ones are laid over those of the same device and time, one by one. */
 export function plainScan(
   rows: readonly PlainRow[],
   scan: Omit<ArchiveScan, "late" | "parts">,
@@ -57,7 +58,8 @@ export function plainScan(
   const records = new Map<string, Report>();
   for (const { app, report } of rows) if (app === scan.appId) records.set(keyOf(report), report);
   for (const report of late) {
-    records.set(keyOf(report), { user_id: "ANONYMOUS", ...records.get(keyOf(report)), ...report });
+    const before = (records.get(keyOf(report)) as ReferenceRecord | undefined) ?? null;
+    records.set(keyOf(report), laidOver(before, report as ReferenceReport) as unknown as Report);
   }
   const matching = [...records.values()].filter((record) => matches(record, scan));
   matching.sort((a, b) => timeOf(a) - timeOf(b) || compareUtf8(deviceOf(a), deviceOf(b)));

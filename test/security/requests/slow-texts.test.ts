@@ -14,7 +14,7 @@ import { CsvReader } from "../../../src/lib/csv/csv-reader.ts";
 import { parseDecimal, parsePlainDecimal } from "../../../src/lib/text/decimal.ts";
 import { parseDuration } from "../../../src/lib/text/duration.ts";
 import { printable } from "../../../src/lib/text/printable.ts";
-import { parseAppId } from "../../../src/model/app-id.ts";
+import { parseAppId } from "../../../src/model/ids.ts";
 import { parseDate } from "../../../src/time/range.ts";
 import { parseZone } from "../../../src/time/zone.ts";
 import { createTestApp } from "../../support/test-app.ts";

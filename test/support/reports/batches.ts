@@ -1,7 +1,13 @@
 import { assert } from "../../../src/lib/assert.ts";
 import type { AppId } from "../../../src/model/ids.ts";
+import { REPORT_FIELDS } from "../../../src/model/location-fields.ts";
 import { addReport } from "../../../src/model/report.ts";
-import { createReportBatchBuilder, type ReportBatch } from "../../../src/model/report-batch.ts";
+import {
+  createReportBatchBuilder,
+  type ReportBatch,
+  type RowBatch,
+} from "../../../src/model/report-batch.ts";
+import { laidOver, type ReferenceRecord, type ReferenceReport } from "../../reference/records.ts";
 
 export const APP = "app" as AppId;
 
@@ -18,4 +24,28 @@ export function batchOf(reports: readonly Report[]): ReportBatch {
     assert(fault === null, `a good report, but ${fault}`);
   }
   return builder.build();
+}
+
+/** What describes one fix of the position. */
+const FIX_MEMBERS = REPORT_FIELDS.filter(({ isOfFix }) => isOfFix === true).map(({ name }) => name);
+
+/** Reports as memory hands them to the archive: each instant once, with the fixes of those that have several. */
+export function rowBatchOf(reports: readonly Report[]): RowBatch {
+  const instants = Map.groupBy(reports, ({ device_id, timestamp }) => `${timestamp} ${device_id}`);
+  const rows: Report[] = [];
+  const fixes: Report[] = [];
+  for (const ofInstant of instants.values()) {
+    const [first, ...others] = ofInstant as unknown as readonly ReferenceReport[];
+    const { user_id, ...laid } = others.reduce(laidOver, { ...first!, user_id: "" } as ReferenceRecord);
+    const users = ofInstant.map((report) => report.user_id ?? null).filter((user) => user !== null);
+    rows.push(users.length === 0 ? laid : { ...laid, user_id: users.at(-1) });
+    if (others.length > 0) fixes.push(...ofInstant.map(fixOf));
+  }
+  return { ...batchOf(rows), fixes: fixes.length === 0 ? null : batchOf(fixes) };
+}
+
+/** What of a report describes the fix. */
+export function fixOf(report: Report): Report {
+  const kept = ["device_id", "timestamp", ...FIX_MEMBERS];
+  return Object.fromEntries(Object.entries(report).filter(([name]) => kept.includes(name)));
 }

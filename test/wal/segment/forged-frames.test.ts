@@ -5,7 +5,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createSaltedFrames, FRAME_HEADER_BYTES, FRAME_SALT_BYTES } from "../../../src/lib/frames/frame.ts";
 import { viewsOf } from "../../../src/lib/frames/views.ts";
-import { parseAppId } from "../../../src/model/app-id.ts";
+import { parseAppId } from "../../../src/model/ids.ts";
 import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../../../src/model/location-fields.ts";
 import type { ReportBatch } from "../../../src/model/report-batch.ts";
 import { createEntryEncoder } from "../../../src/wal/entry/entry.ts";

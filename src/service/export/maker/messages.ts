@@ -1,7 +1,7 @@
 import type { AllRecords } from "../../../archive/read/all-records.ts";
 import type { WriteOptions } from "../../../formats/write/record-writer.ts";
 import type { Result } from "../../../lib/result.ts";
-import type { ReportBatch } from "../../../model/report-batch.ts";
+import type { ReportBatch, RowBatch } from "../../../model/report-batch.ts";
 import type { Cursor } from "../cursor.ts";
 
 /*
@@ -21,11 +21,11 @@ export interface ExportSettings {
 }
 
 /** What the maker adds by itself: the order, whether there are late rows, and what is written already. */
-export type ReadingRequest = Omit<AllRecords, "hasLate" | "order" | "behind">;
+export type ReadingRequest = Omit<AllRecords, "late" | "order" | "behind">;
 
 export type Command =
   /** Rows of memory that lie over what is read next. */
-  | { readonly kind: "late"; readonly batch: ReportBatch }
+  | { readonly kind: "late"; readonly batch: RowBatch }
   /** Whole records of memory, in order. */
   | { readonly kind: "records"; readonly batch: ReportBatch }
   | { readonly kind: "read"; readonly request: ReadingRequest }

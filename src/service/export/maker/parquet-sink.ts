@@ -72,10 +72,11 @@ export function createParquetSink({
     held = [];
     rowsHeld = 0;
     const connection = await connect();
-    await createEmptyLateTable(connection, signal);
+    const late = await createEmptyLateTable(connection, signal);
     try {
-      for (const batch of batches) await addLateRows(connection, batch, VALUES, signal);
-      await copy(connection, OF_MEMORY);
+      for (const batch of batches)
+        await addLateRows(connection, { ...batch, fixes: null }, VALUES, late, signal);
+      await copy(connection, { ...OF_MEMORY, late });
     } finally {
       await dropLateTable(connection);
     }
@@ -113,7 +114,7 @@ export function createParquetSink({
 }
 
 /** All that is in the table of late rows. */
-const OF_MEMORY: AllRecords = {
+const OF_MEMORY: Omit<AllRecords, "late"> = {
   appId: "" as AllRecords["appId"], // No file is asked for any.
   range: { startMs: Number.MIN_SAFE_INTEGER, endMs: Number.MAX_SAFE_INTEGER },
   order: "time",
@@ -123,7 +124,6 @@ const OF_MEMORY: AllRecords = {
   behind: null,
   userId: null,
   paths: [],
-  hasLate: true,
   isSorted: true,
 };
 

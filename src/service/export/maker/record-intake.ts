@@ -1,8 +1,9 @@
 import { VALUE_COLUMNS } from "../../../archive/columns.ts";
+import type { UpperRows } from "../../../archive/overlay-sql.ts";
 import type { AllRecords } from "../../../archive/read/all-records.ts";
 import { addLateRows, createEmptyLateTable, dropLateTable } from "../../../archive/read/late-table.ts";
 import type { Connection } from "../../../duckdb/database.ts";
-import type { ReportBatch } from "../../../model/report-batch.ts";
+import type { ReportBatch, RowBatch } from "../../../model/report-batch.ts";
 import type { Command, ExportProgress } from "./messages.ts";
 
 /** Makes a file of records, which come in order. */
@@ -26,7 +27,7 @@ export class RecordIntake {
   readonly #order: "time" | "device";
   readonly #connect: () => Promise<Connection>;
   readonly #signal: AbortSignal;
-  #hasLate = false;
+  #late: UpperRows | null = null;
 
   /** The connection is asked for when there is something to read: memory alone needs none. */
   constructor(
@@ -58,7 +59,7 @@ export class RecordIntake {
       case "read":
         await this.#sink.settle();
         try {
-          const own = { order: this.#order, hasLate: this.#hasLate, behind: null };
+          const own = { order: this.#order, late: this.#late, behind: null };
           await this.#sink.read(await this.#connect(), { ...command.request, ...own });
           return null;
         } finally {
@@ -72,16 +73,15 @@ export class RecordIntake {
     }
   }
 
-  async #addLate(batch: ReportBatch): Promise<void> {
+  async #addLate(batch: RowBatch): Promise<void> {
     const connection = await this.#connect();
-    if (!this.#hasLate) await createEmptyLateTable(connection, this.#signal);
-    this.#hasLate = true;
-    await addLateRows(connection, batch, ALL_COLUMNS, this.#signal);
+    this.#late ??= await createEmptyLateTable(connection, this.#signal);
+    this.#late = await addLateRows(connection, batch, ALL_COLUMNS, this.#late, this.#signal);
   }
 
   async #dropLate(): Promise<void> {
-    if (!this.#hasLate) return;
+    if (this.#late === null) return;
     await dropLateTable(await this.#connect());
-    this.#hasLate = false;
+    this.#late = null;
   }
 }

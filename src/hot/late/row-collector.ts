@@ -1,0 +1,87 @@
+import { MOCK } from "../../model/fix.ts";
+import {
+  createReportBatchBuilder,
+  type ReportBatchBuilder,
+  type RowBatch,
+} from "../../model/report-batch.ts";
+import type { Device } from "../devices/device.ts";
+import { type Chunk, timestampAt } from "../records/chunk.ts";
+import type { Dictionary } from "../records/dictionary.ts";
+import type { RowRef } from "../records/long-track.ts";
+import { ReportCollector } from "../scan/report-collector.ts";
+import { FIX_NUMBERS, MOCK_CELL } from "./late-fixes.ts";
+
+/** Which record goes out for a row of a track, and how many of the fixes that are kept of it; null for none. */
+export type PickRow = (chunk: Chunk, row: number) => PickedRow | null;
+
+export interface PickedRow extends RowRef {
+  readonly fixCount: number;
+}
+
+/** Collects rows of memory for the archive, with the fixes that are kept of them. */
+export class RowCollector {
+  readonly #rowsMax: number;
+  readonly #rows: ReportCollector;
+  #fixes: ReportBatchBuilder | null = null;
+
+  constructor(rowsMax: number, dictionary: Dictionary) {
+    this.#rowsMax = rowsMax;
+    this.#rows = new ReportCollector(rowsMax, dictionary);
+  }
+
+  get count(): number {
+    return this.#rows.count;
+  }
+
+  /** Fixes count as rows do: an instant may have as many as a batch. */
+  get isFull(): boolean {
+    return this.#rows.isFull || (this.#fixes !== null && this.#fixes.count >= this.#rowsMax);
+  }
+
+  /** Adds a device's rows from an instant on until the collector is full; returns from where to go on. */
+  addRows(device: Device, fromMs: number, endMs: number, pick: PickRow): number {
+    const { track } = device;
+    const from = track.countBefore(fromMs);
+    const to = Math.min(track.countBefore(endMs), from + this.#rows.room);
+    let nextMs = endMs;
+    track.runs(from, to, (chunk, rowFrom, rowTo) => {
+      for (let row = rowFrom; row < rowTo && nextMs === endMs; row++) {
+        if (this.isFull) nextMs = timestampAt(chunk, row);
+        else this.#add(device, pick(chunk, row));
+      }
+    });
+    if (nextMs < endMs || track.countBefore(endMs) === to) return nextMs;
+    const { chunk, row } = track.at(to);
+    return timestampAt(chunk, row);
+  }
+
+  build(): RowBatch {
+    return { ...this.#rows.build(), fixes: this.#fixes?.build() ?? null };
+  }
+
+  #add({ id, number, columns }: Device, picked: PickedRow | null): void {
+    if (picked === null) return;
+    const { chunk, row, fixCount } = picked;
+    this.#rows.add(id, chunk, row);
+    if (fixCount === 0) return;
+    this.#fixes ??= createReportBatchBuilder(fixCount);
+    const timestampMs = timestampAt(chunk, row);
+    const list = columns.fixes.find(number, timestampMs)!;
+    for (let index = 0; index < fixCount; index++) addFix(this.#fixes, id, timestampMs, list.at(index));
+  }
+}
+
+/** A row of a track as it is, with all fixes that are kept of it. */
+export function wholeRow({ number, columns }: Device, chunk: Chunk, row: number): PickedRow {
+  return { chunk, row, fixCount: columns.fixes.find(number, timestampAt(chunk, row))?.count ?? 0 };
+}
+
+function addFix(builder: ReportBatchBuilder, deviceId: string, timestampMs: number, fix: Float64Array): void {
+  builder.begin();
+  FIX_NUMBERS.forEach((field, cell) => {
+    builder.numbers[field] = fix[cell]!;
+  });
+  const mock = fix[MOCK_CELL]!;
+  if (!Number.isNaN(mock)) builder.state[MOCK] = builder.text(mock === 1 ? "true" : "false");
+  builder.add(builder.text(deviceId), timestampMs);
+}
