@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDatabase } from "../../src/duckdb/database.ts";
+import { nextTurn } from "../../src/lib/schedule/next-turn.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "duckdb-"));
 const database = await openDatabase({
@@ -44,6 +45,29 @@ test("closing a connection breaks off its statement, whatever that is about, and
   expect((await connection.run("SELECT 1::DOUBLE")).numbers(0)).toEqual(new Float64Array([1]));
   connection.close();
 }, 20_000);
+
+test("a database may be closed under statements, which go on until they are broken off", async () => {
+  for (let turns = 0; turns < CONNECTIONS; turns++) {
+    const closed = await openDatabase({
+      ...{ threads: 2, memoryBytes: 100_000_000, directories: [directory] },
+      ...{ spillDirectory: null, cachesFiles: false },
+    });
+    const connection = await closed.connect();
+    const stop = new AbortController();
+    const outcome = connection.run(LONG, ROWS, stop.signal).then(
+      () => "answered",
+      (error: Error) => error.name,
+    );
+    for (let turn = 0; turn < turns; turn++) await nextTurn(); // Preparing it, and then running it.
+    closed.close();
+    stop.abort();
+    expect(await outcome).toBe("AbortError");
+    connection.close();
+  }
+  const connection = await database.connect();
+  expect((await connection.run("SELECT 1::DOUBLE")).numbers(0)[0]).toBe(1);
+  connection.close();
+});
 
 test("a signal breaks off a statement, while it runs and between two chunks of its result", async () => {
   for (const isStreamed of [false, true]) {
