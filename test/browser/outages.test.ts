@@ -80,7 +80,7 @@ describePage(
         answers = [{ status: 403, body: JSON.stringify({ success: false, message: "not for this key" }) }];
         await page.reload();
         await page.getByRole("status").getByText("Stopped").waitFor();
-        await page.getByText("Not for this key.").waitFor();
+        await page.getByRole("alert").getByText("Not for this key.").waitFor();
         await page.getByRole("button", { name: "Connect again" }).click();
         await page.getByText("Live", { exact: true }).waitFor();
       },
@@ -125,6 +125,25 @@ describePage(
         expect([...met].sort()).toContain("keys/copying.ts");
       },
     );
+
+    stage.test("a tile of the map that could not be loaded is asked for again", async (visit, page) => {
+      visit.expect(/status of 502/);
+      let isDown = true;
+      const holes = new Set<string>();
+      page.on("requestfinished", async (request) => {
+        if ((await request.response())?.ok()) holes.delete(request.url());
+      });
+      await page.route("**/map/tiles/**", (route) => {
+        if (!isDown) return route.fallback();
+        const url = route.request().url();
+        if (url.includes("/5/")) holes.add(url); // Of the zoom that the map rests at.
+        return route.fulfill({ status: 502, body: PROXY_PAGE });
+      });
+      await visit.enter(stage.key, "/map?at=51.5,-0.1,5");
+      await visit.until("a hole", async () => holes.size > 0);
+      isDown = false;
+      await visit.until("no hole", async () => holes.size === 0);
+    });
   },
   {
     isPageAlone: true,

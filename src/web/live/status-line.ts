@@ -8,8 +8,16 @@ export function liveBadge(live: LiveDevices, table: DeviceTable): TemplateResult
   return html`<p class="live" role="status" data-state=${live.state}>
       <span class="live-dot"></span><span>${stateText(live, Date.now())}</span>
     </p>
-    ${live.state === "stopped" ? html`<button @click=${() => live.wake()}>Connect again</button>` : nothing}
     ${live.state === "live" ? html`<p class="live-count soft">${counted(table.size, "device")}</p>` : nothing}`;
+}
+
+/** Over the map, if the server has refused to tell what changes: why, and what to do. */
+export function stoppedCard(live: LiveDevices): TemplateResult | typeof nothing {
+  if (live.state !== "stopped") return nothing;
+  return html`<div class="visitor stopped" role="alert">
+    <p class="fault">${live.fault}</p>
+    <button @click=${() => live.wake()}>Connect again</button>
+  </div>`;
 }
 
 /** What the list says before it has the first positions; null from then on. */

@@ -1,4 +1,4 @@
-import type { MapLibreMap, Marker, StyleSpecification } from "maplibre-gl";
+import type { ICanonicalTileID, ErrorEvent, MapLibreMap, Marker, StyleSpecification } from "maplibre-gl";
 import type { Api } from "../api/api.ts";
 import { retryingSentenceOf, sentenceOf } from "../api/api-error.ts";
 import { LateModule } from "../api/late-module.ts";
@@ -255,7 +255,31 @@ export class MapView {
       this.#setFault(LOST);
     });
     map.on("webglcontextrestored", () => this.#setFault(null));
+    this.#retryTiles(map);
     this.#clicks.listenTo(map);
+  }
+
+  /** MapLibre by itself leaves a hole where a tile could not be loaded. */
+  #retryTiles(map: MapLibreMap): void {
+    const { retries } = this.#parts.api;
+    const holes = new Map<string, ICanonicalTileID[]>(); // By source.
+    let failures = 0;
+    map.on("error", async ({ error, sourceId, tile }: TileFailure) => {
+      if (sourceId === undefined || tile === undefined) {
+        console.error(error); // As MapLibre does if nobody listens.
+        return;
+      }
+      const isFirst = holes.size === 0;
+      holes.set(sourceId, [...(holes.get(sourceId) ?? []), tile.tileID.canonical]);
+      if (!isFirst) return;
+      await retries.pause(++failures, null, new AbortController().signal, () => undefined);
+      const missing = [...holes];
+      holes.clear();
+      for (const [source, tiles] of missing) map.refreshTiles(source, tiles);
+    });
+    map.on("idle", () => {
+      if (holes.size === 0) failures = 0;
+    });
   }
 
   /** Puts our layers on a style that has just been loaded: on the first, and on that after a loss of the graphics. */
@@ -340,6 +364,12 @@ export class MapView {
     this.#parts.changed();
   }
 }
+
+/** An error of a source says which tile it is about. */
+type TileFailure = ErrorEvent & {
+  readonly sourceId?: string;
+  readonly tile?: { readonly tileID: { readonly canonical: ICanonicalTileID } };
+};
 
 /** Once the element has a place on the page. */
 function hasSize(element: HTMLElement): Promise<void> {

@@ -1,4 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit-html";
+import type { LiveDevices } from "../live/live.ts";
+import { stoppedCard } from "../live/status-line.ts";
 import type { MapView } from "../map/map-view.ts";
 import type { Session } from "../session/session.ts";
 import { visitorBanner } from "../session/visitor.ts";
@@ -12,6 +14,7 @@ interface ToolPanelsParts {
   readonly tools: Tools;
   readonly map: Pick<MapView, "fault" | "fitAll">;
   readonly session: Session;
+  readonly live: LiveDevices;
   readonly zones: { readonly zone: string };
   /** Whether the server has said that there is no device. */
   readonly isEmpty: boolean;
@@ -37,12 +40,12 @@ export function toolButtons({ tools, map, session }: ToolPanelsParts): TemplateR
 }
 
 /** What lies over the map. */
-export function mapCards({ tools, session, zones, isEmpty }: ToolPanelsParts): TemplateResult {
+export function mapCards({ tools, session, live, zones, isEmpty }: ToolPanelsParts): TemplateResult {
   const { chosen, nearby, density, making, fault } = tools;
   const { zone } = zones;
   if (isEmpty && making === null && fault === null && session.may("read")) void tools.make(() => undefined);
   return html`<section class="cards" aria-label="Tools">
-    ${visitorBanner(session.facts!, zone)}
+    ${visitorBanner(session.facts!, zone)} ${stoppedCard(live)}
     ${fault === null ? nothing : html`<p class="visitor fault" role="alert">${fault}</p>`}
     ${densityPanel(density, zone)} ${nearbyPanel({ nearby, chosen, zone })}
     ${session.may("read") ? making?.emptyPage(isEmpty, session.may("write")) : nothing}
