@@ -19,7 +19,8 @@ export interface DayMap {
   onCamera(listener: () => void): () => void;
   /** Hears when the user's own hand begins to move it. */
   onHand(listener: () => void): () => void;
-  fit(bounds: Bounds): void;
+  /** Comes no closer than `zoomMax`. */
+  fit(bounds: Bounds, zoomMax?: number): void;
   setDay(day: DayShape | null): void;
 }
 
@@ -40,6 +41,8 @@ const MARGIN = 0.25;
 /** A line that takes less of the view is a spot, where one doesn't look at a town already. */
 const SPOT_PART = 0.05;
 const SPOT_ZOOM_MAX = 10;
+/** By itself the map comes no closer than this at once: further on, nobody knows any more where they look. */
+const ZOOM_STEPS_MAX = 3;
 /** More rings than that hide each other. */
 const STOPS_MAX = 200;
 
@@ -103,7 +106,7 @@ export class DayLine {
     const bounds = boundsOfTrack(track);
     if (camera === null || bounds === null || isFollowing) return;
     const isSpot = camera.zoom < SPOT_ZOOM_MAX && isWithin(bounds, camera.bounds, SPOT_PART);
-    if (isSpot || !areTouching(camera.bounds, bounds)) this.#map.fit(bounds);
+    if (isSpot || !areTouching(camera.bounds, bounds)) this.#map.fit(bounds, camera.zoom + ZOOM_STEPS_MAX);
   }
 
   #draw(): void {

@@ -44,7 +44,7 @@ export interface ShareRange {
   readonly expiresMs: number;
 }
 
-/** Of several devices, the link does not begin with one that has been silent for longer: it would show months of others. */
+/** A link to several devices does not begin with one that was silent for longer: it would show months of the others. */
 const LAST_MS_MAX = 24 * MS_PER_HOUR;
 const MS_PER_MINUTE = 60_000;
 

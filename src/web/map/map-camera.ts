@@ -102,8 +102,8 @@ export class MapCamera {
     );
   }
 
-  fit(bounds: Bounds): void {
-    this.#move((map) => fitTo(map, bounds, MOVE_MS));
+  fit(bounds: Bounds, zoomMax = FIT_ZOOM_MAX): void {
+    this.#move((map) => fitTo(map, bounds, MOVE_MS, Math.min(zoomMax, FIT_ZOOM_MAX)));
   }
 
   /** Shows all devices that pass the filter; where none does, all there are. */
@@ -171,8 +171,13 @@ export class MapCamera {
   }
 }
 
-function fitTo(map: MapLibreMap, { west, south, east, north }: Bounds, duration: number): void {
-  map.fitBounds([west, south, east, north], { padding: FIT_PADDING, maxZoom: FIT_ZOOM_MAX, duration });
+function fitTo(
+  map: MapLibreMap,
+  { west, south, east, north }: Bounds,
+  duration: number,
+  maxZoom = FIT_ZOOM_MAX,
+): void {
+  map.fitBounds([west, south, east, north], { padding: FIT_PADDING, maxZoom, duration });
 }
 
 function boundsOfTable(table: DeviceTable): Bounds | null {

@@ -1,4 +1,4 @@
-import type { ICanonicalTileID, ErrorEvent, MapLibreMap, Marker, StyleSpecification } from "maplibre-gl";
+import type { ErrorEvent, ICanonicalTileID, MapLibreMap, Marker, StyleSpecification } from "maplibre-gl";
 import type { Api } from "../api/api.ts";
 import { retryingSentenceOf, sentenceOf } from "../api/api-error.ts";
 import { LateModule } from "../api/late-module.ts";
@@ -118,8 +118,8 @@ export class MapView {
     this.#camera.fitAll(this.#parts.table);
   }
 
-  fit(bounds: Bounds): void {
-    this.#camera.fit(bounds);
+  fit(bounds: Bounds, zoomMax?: number): void {
+    this.#camera.fit(bounds, zoomMax);
   }
 
   flyTo(target: CameraTarget, isAnimated = true): void {

@@ -29,7 +29,8 @@ function content(
   if (fault !== null) return html`<p class="plot-none fault" role="alert">${fault}</p>`;
   if (shown === null && (isLoading || parts.chosen.history === null)) return nothing;
   if (shown === null)
-    return html`<p class="plot-none soft">There is no speed, altitude or battery to plot.</p>`;
+    return html`<p class="plot-none soft">There is no speed, altitude or battery to plot.
+      ${parts.chosen.span.days > 1 ? "A single day has the speed between its positions." : nothing}</p>`;
   return html`<div class="plot-head">
       <div class="tabs" role="group" aria-label="Plot">${all.map((plot) => tab(plot, parts.plots))}</div>
       ${isLoading ? nothing : caption(shown, parts)}

@@ -15,6 +15,7 @@ const TOWN: Bounds = { west: 9.9, south: -0.1, east: 10.1, north: 0.1 };
 function create({ bounds = TOWN, zoom = 11, isFollowing = false } = {}) {
   const server = new FakeServer();
   const fitted: Bounds[] = [];
+  const zoomsMax: (number | undefined)[] = [];
   const drawn: Parameters<DayMap["setDay"]>[0][] = [];
   const camera = { latitude: 0, zoom, bounds };
   let moved = () => {};
@@ -30,7 +31,10 @@ function create({ bounds = TOWN, zoom = 11, isFollowing = false } = {}) {
       takeHand = listener;
       return () => {};
     },
-    fit: (each) => fitted.push(each),
+    fit: (each, zoomMax) => {
+      fitted.push(each);
+      zoomsMax.push(zoomMax);
+    },
     setDay: (day) => drawn.push(day),
   });
   const move = (to: Partial<typeof camera>) => {
@@ -38,7 +42,7 @@ function create({ bounds = TOWN, zoom = 11, isFollowing = false } = {}) {
     moved();
   };
   line.await();
-  return { server, line, fitted, drawn, move, takeHand };
+  return { server, line, fitted, zoomsMax, drawn, move, takeHand };
 }
 
 function historyOf(
@@ -100,6 +104,13 @@ describe("the line of a day", () => {
 });
 
 describe("the map moves to another device's line", () => {
+  test("by itself comes three zoom steps closer at most, and as close as it can where that is asked for", () => {
+    const { line, zoomsMax } = create({ bounds: { west: -60, south: -40, east: 70, north: 40 }, zoom: 3 });
+    line.show(historyOf("day"));
+    line.fit();
+    expect(zoomsMax).toEqual([6, undefined]);
+  });
+
   test("only where nothing of it is seen, or a spot", () => {
     const fitsAt = (bounds: Bounds, zoom: number) => {
       const { line, fitted } = create({ bounds, zoom });
