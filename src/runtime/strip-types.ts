@@ -10,14 +10,57 @@ declare const Bun: {
 };
 
 /**
- * The JavaScript of a TypeScript module, for browsers; its imports stay as they are. Bun takes comments away as well.
- * Deno leaves them: only a parser can tell them from lines of a template. Throws a `SyntaxError` if the source is none.
+ * The JavaScript of a TypeScript module, for browsers; its imports stay as they are, and comments go. Throws a
+ * `SyntaxError` if the source is none.
  */
 export type StripTypes = (source: string) => string;
 
 export function createStripTypes(): StripTypes {
   // Bun 1.4 has no `stripTypeScriptTypes`, so it can't be imported by name.
-  if ("Deno" in globalThis) return (source) => nodeModule.stripTypeScriptTypes(source);
+  if ("Deno" in globalThis) return (source) => withoutComments(nodeModule.stripTypeScriptTypes(source));
   const transpiler = new Bun.Transpiler({ loader: "ts", target: "browser", minifyWhitespace: true });
   return (source) => transpiler.transformSync(source);
+}
+
+const COMMENT = /\/\/.*|\/\*[\s\S]*?\*\//y;
+const BLANK = /\s+/y;
+const STRING = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/y;
+const WORD = /[\w$]+/y;
+const REGEX = /\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\[\n])+\/\w*/y;
+const SIGN = /[\s\S]/y;
+/** The rest of a template, or what of it comes before the next `${`. */
+const TEMPLATE = /(?:\\[\s\S]|\$(?!\{)|[^`\\$])*(?:`|\$\{)/y;
+
+/** After these a slash divides. After a word that is no value it begins a regular expression. */
+const VALUE_END = /[\w$)\]"'`]$/;
+const NO_VALUE = /^(?:return|typeof|case|of|in|do|else|void|yield|await|throw|new|delete|instanceof)$/;
+
+/** Takes comments away, and none of what looks like one in a string, template or regular expression. Lines stay. */
+export function withoutComments(source: string): string {
+  const openBraces: number[] = []; // Within each `${` that has not ended, the innermost last.
+  let text = "";
+  let last = "";
+  let at = 0;
+  const take = (pattern: RegExp): string => {
+    pattern.lastIndex = at;
+    const [found = ""] = pattern.exec(source) ?? [];
+    at += found.length;
+    return found;
+  };
+  while (at < source.length) {
+    const passed = take(COMMENT).replaceAll(/[^\n]+/g, " ") + take(BLANK);
+    text += passed;
+    if (passed !== "") continue;
+    const isValue = VALUE_END.test(last) && !NO_VALUE.test(last);
+    last = take(STRING) || take(WORD) || (isValue ? "" : take(REGEX)) || take(SIGN);
+    const depth = openBraces.length - 1;
+    if (last === "`" || (last === "}" && openBraces[depth] === 0)) {
+      if (last === "}") openBraces.pop();
+      last += take(TEMPLATE);
+      if (last.endsWith("${")) openBraces.push(0);
+    } else if (last === "{" && depth >= 0) openBraces[depth]!++;
+    else if (last === "}" && depth >= 0) openBraces[depth]!--;
+    text += last;
+  }
+  return text;
 }
