@@ -37,7 +37,7 @@ describePage("connecting a phone", (stage) => {
       await page.getByText(/ada-phone reported .*51\.50, -0\.12/).waitFor();
       // It asks once a second: that which was under way may have come too early, the next one has it.
       expect(askedForReports(visit) - askedBefore).toBeLessThanOrEqual(2);
-      await page.getByText(/Understood: speed .*, within 12 m, battery 81 %/).waitFor();
+      await page.getByText(/Understood: speed 81 mph, within 39 ft, battery 81 %/).waitFor();
 
       await page.getByRole("button", { name: "Connect another" }).click();
       await page.getByText("Overland").click();
@@ -57,7 +57,7 @@ describePage("connecting a phone", (stage) => {
       };
       await post(setup.get("url")!, { locations: [feature] }, { token: setup.get("token") ?? "" });
       await page.getByText(/bob-phone reported .*51\.51, -0\.13/).waitFor();
-      await page.getByText(/Understood: speed 3 m\/s, .*battery 50 %/).waitFor();
+      await page.getByText(/Understood: speed 7 mph, .*battery 50 %/).waitFor();
 
       await page
         .getByRole("dialog", { name: "Connect a phone" })
