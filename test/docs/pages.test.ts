@@ -98,6 +98,37 @@ test("docs/README.md lists every page and its headings, in their order", () => {
   }
 });
 
+test.each(PAGES)(
+  "%s indents what lies below a numbered item as far as its text, so that the list goes on",
+  (page) => {
+    let indent = "";
+    const astray: string[] = [];
+    for (const line of read(page)
+      .replaceAll(/^```.*?^```$/gms, "")
+      .split("\n")) {
+      const marker = /^\d+\. /.exec(line)?.[0];
+      if (marker !== undefined) indent = " ".repeat(marker.length);
+      else if (/^\S|^$/.test(line)) indent = "";
+      else if (indent !== "" && !line.startsWith(indent)) astray.push(line);
+    }
+    expect(astray).toEqual([]);
+  },
+);
+
+test("ARCHITECTURE.md says once what a word means", () => {
+  const words = [...read("ARCHITECTURE.md").matchAll(/^\| (\*\*.*?) \|/gm)].map(([, word]) => word!);
+  expect(words.length).toBeGreaterThan(20);
+  expect(words.filter((word, index) => words.indexOf(word) !== index)).toEqual([]);
+});
+
+test("README.md says what a device of one report a minute takes, by what a record takes", () => {
+  const readme = read("README.md");
+  const [least, most] = /and (\d+) to (\d+) bytes for each record/.exec(readme)!.slice(1).map(Number);
+  const megabytes = (bytes: number, days: number) => ((bytes * days * 24 * 60) / 1e6).toFixed(1);
+  // Memory has the last seven days and what there is of today.
+  expect(readme).toContain(`| ${megabytes(least!, 7)} to ${megabytes(most!, 8)} MB of that memory,`);
+});
+
 test("docs/asking.md has the endpoints as they are: else npm run format writes them", () => {
   const page = read("docs/asking.md");
   expect(page).toBe(withEndpointTable(page));
