@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
+import { removeTemporaryFiles } from "../directory/temporary-files.ts";
 import { type Database, type DatabaseOptions, loadDuckDb } from "../duckdb/database.ts";
 import { messageOf } from "../lib/message-of.ts";
 import type { Timers } from "../lib/schedule/timers.ts";
@@ -70,6 +71,7 @@ export async function openArchive(options: OpenArchiveOptions): Promise<OpenedAr
   await loadDuckDb(); // Now, when nobody waits: it holds the event loop up for 60 to 160 ms.
   await files.makeDirectory(paths.scratch);
   await emptyFolder(files, paths.scratch);
+  await removeTemporaryFiles(files, directory);
   const { threads, memoryBytes } = limits;
   const databaseOptions = {
     threads,

@@ -4,6 +4,7 @@ import type { Clock } from "../time/clock.ts";
 import { refuseForeign } from "./foreign.ts";
 import { directoryPaths } from "./paths.ts";
 import { findServingUrl } from "./serving.ts";
+import { sweepRoot } from "./temporary-files.ts";
 
 /** Who holds a directory, and where it listens if it is a server. */
 export interface Holder {
@@ -33,7 +34,8 @@ export interface DirectoryPlatform {
 }
 
 /**
- * Takes the directory's lock; the result gives it free. Throws a `DirectoryInUseError` where another process has it.
+ * Takes the directory's lock, and removes what a crash left of files on their way; the result gives the lock free.
+ * Throws a `DirectoryInUseError` where another process has it.
  */
 export async function takeDirectory(
   dataDir: string,
@@ -42,8 +44,10 @@ export async function takeDirectory(
   clock: Clock,
 ): Promise<() => void> {
   await files.makeDirectory(dataDir);
-  const attempt = await acquireLock(directoryPaths(dataDir).lock, { pid, command, sinceMs: clock.nowMs() });
+  const owner = { pid, command, sinceMs: clock.nowMs() };
+  const attempt = await acquireLock(directoryPaths(dataDir).lock, owner);
   if (!attempt.ok) throw new DirectoryInUseError(dataDir, await holderOf(files, dataDir, attempt.owner));
+  await sweepRoot(dataDir, { files, acquireLock }, owner);
   return attempt.release;
 }
 

@@ -1,5 +1,5 @@
-import { join } from "node:path";
 import type { Damage } from "../directory/set-aside.ts";
+import { removeTemporaryFiles } from "../directory/temporary-files.ts";
 import { type CreateSalt, createRandomSalt } from "../lib/frames/head.ts";
 import type { Scheduler } from "../lib/schedule/scheduler.ts";
 import { sortInSteps } from "../lib/schedule/sort-in-steps.ts";
@@ -127,11 +127,4 @@ async function repairAll(options: QuarantineOptions, loaded: readonly LoadedSegm
     }
   }
   return { damage, tornTail, unsure };
-}
-
-/** What a crash left of files on their way to another name. */
-async function removeTemporaryFiles(files: Files, directory: string): Promise<void> {
-  for (const name of await files.list(directory)) {
-    if (name.endsWith(".tmp")) await files.remove(join(directory, name)).catch(unlessFileError);
-  }
 }

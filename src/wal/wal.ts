@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Damage } from "../directory/set-aside.ts";
+import { removeTemporaryFiles } from "../directory/temporary-files.ts";
 import { FileError, type Files, isDiskFull } from "../runtime/files.ts";
 import { type ClosedSegment, createClosedSegments } from "./closed-segments.ts";
 import { EntryError } from "./entry/entry-error.ts";
@@ -134,13 +135,6 @@ function unreadMisnamed(files: Files, directory: string, names: readonly string[
       return { file, offset: 0, bytes: await segmentSize(files, file), savedAs: null };
     }),
   );
-}
-
-/** What a crash left of files on their way to another name. */
-async function removeTemporaryFiles(files: Files, directory: string): Promise<void> {
-  for (const name of await files.list(directory)) {
-    if (name.endsWith(".tmp")) await unlessRefused(files.remove(join(directory, name)));
-  }
 }
 
 /**

@@ -63,6 +63,7 @@ function formatReport(dataDir: string, report: DirectoryReport, listsDays: boole
     sha256,
     keys,
     setAside,
+    temporary,
     problems,
   } = report;
   const user =
@@ -94,6 +95,7 @@ function formatReport(dataDir: string, report: DirectoryReport, listsDays: boole
     ["SHA-256 of all records", sha256 ?? "-"],
     ["keys", keys.state === "missing" ? "no key file" : formatCount(keys.count)],
     ["damaged bytes set aside", describeSetAside(setAside)],
+    ["left by a crash until the next start", temporary.length === 0 ? "none" : temporary.join(", ")],
   ];
   const lines =
     problems.length === 0

@@ -13,6 +13,7 @@ import { TORN_SUFFIX } from "../../directory/set-aside.ts";
 import type { Settings } from "../../directory/settings.ts";
 import type { SharedFileState } from "../../directory/shared-file.ts";
 import { findHolder } from "../../directory/take-directory.ts";
+import { findTemporaryFiles } from "../../directory/temporary-files.ts";
 import type { Database } from "../../duckdb/database.ts";
 import type { Files } from "../../runtime/files.ts";
 import type { AcquireLock, LockOwner } from "../../runtime/lock.ts";
@@ -40,6 +41,8 @@ export interface DirectoryReport {
   readonly keys: { readonly state: SharedFileState; readonly count: number };
   /** Damaged bytes that an earlier start took out of the log. */
   readonly setAside: readonly SetAsideFile[];
+  /** What a crash left of files on their way; the next start removes it. */
+  readonly temporary: readonly string[];
   /** What is wrong, a line each; nothing is where it is empty. */
   readonly problems: readonly string[];
 }
@@ -92,7 +95,9 @@ export function createVerify(dependencies: VerifyDependencies) {
   const { files, paths, settings } = dependencies;
 
   return async function verify({ acknowledge, quick }: VerifyRequest): Promise<DirectoryReport> {
-    const holder = await findHolder(dirname(paths.lock), "verify", dependencies, dependencies.clock);
+    const dataDir = dirname(paths.lock);
+    const holder = await findHolder(dataDir, "verify", dependencies, dependencies.clock);
+    const temporaryBefore = await findTemporaryFiles(files, dataDir);
     const owner = holder?.owner ?? null;
     const data = await verifyData({ ...dependencies, retention: settings.retention }, quick);
     const { segments, archive, pastDays } = data;
@@ -112,6 +117,10 @@ export function createVerify(dependencies: VerifyDependencies) {
       ...setAsideProblems(setAside),
       ...data.problems,
     ];
+    // What a process beside us writes just now is not there for long.
+    const temporary = (await findTemporaryFiles(files, dataDir)).filter((file) =>
+      temporaryBefore.includes(file),
+    );
     const { appDays = null, sha256 = null } = data.records ?? {};
     const totals = totalsOf(segments);
     return {
@@ -125,6 +134,7 @@ export function createVerify(dependencies: VerifyDependencies) {
       sha256,
       keys,
       setAside,
+      temporary,
       problems,
     };
   };
