@@ -1,3 +1,4 @@
+import { assert } from "../../lib/assert.ts";
 import { NO_NUMBER, NumberMap } from "../../lib/tables/number-map.ts";
 import type { DeviceId } from "../../model/ids.ts";
 import type { Device } from "./device.ts";
@@ -114,7 +115,9 @@ export class DevicesByUser {
     const links = this.#links;
     let before = NO_LINK;
     let link = this.#chainOf(user);
-    while (links[link * WIDTH + DEVICE] !== device) {
+    for (;;) {
+      assert(link !== NO_LINK, "a device that is taken off a user's is one of them");
+      if (links[link * WIDTH + DEVICE] === device) break;
       before = link;
       link = links[link * WIDTH + NEXT]!;
     }

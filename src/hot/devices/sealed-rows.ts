@@ -18,12 +18,18 @@ import type { Dictionary } from "../records/dictionary.ts";
 import type { RowRef } from "../records/long-track.ts";
 import type { DeviceTable } from "./device-table.ts";
 
+/** Rows of a chunk, 360 KB: more are never copied at once, however many devices there are. */
+const CHUNK_BITS = 12;
+const CHUNK_ROWS = 2 ** CHUNK_BITS;
+const ROW_MASK = CHUNK_ROWS - 1;
+
 /**
- * The newest sealed record of each device that has one, by device number: rows of one chunk that grows. A chunk
- * for each device would cost five times its record.
+ * The newest sealed record of each device that has one, by device number: rows of chunks, of which the first grows. A
+ * chunk for each device would cost five times its record.
  */
 export class SealedRows {
-  #chunk: Chunk = createChunk(0, ALL_FIELDS);
+  /** No chunk for devices none of which has a row. */
+  readonly #chunks: (Chunk | undefined)[] = [];
   readonly #numbers = new Float64Array(NUMBER_FIELDS.length);
   readonly #table: DeviceTable;
   readonly #dictionary: Dictionary;
@@ -35,7 +41,7 @@ export class SealedRows {
 
   /** The device's row; void once any row is set. */
   at(device: number): RowRef {
-    return { chunk: this.#chunk, row: device };
+    return { chunk: this.#chunks[device >>> CHUNK_BITS]!, row: device & ROW_MASK };
   }
 
   /** The newest record of a device that has one, wherever it is. */
@@ -57,8 +63,7 @@ export class SealedRows {
   /** Writes a row from a batch, with the dictionary's numbers of its profile and state. */
   write(device: number, batch: ReportBatch, row: number, profile: number, state: number): void {
     const timestampMs = batch.timestampMs[row]!;
-    this.#grow(device);
-    writeRow(this.#chunk, device, timestampMs, batch.numbers, row);
+    writeRow(this.#chunkFor(device), device & ROW_MASK, timestampMs, batch.numbers, row);
     this.#setTuples(device, profile, state);
     this.#table.columns.sealedTimes.set(device, timestampMs);
   }
@@ -66,12 +71,12 @@ export class SealedRows {
   /** Copies a row from wherever it is. */
   set(device: number, { chunk, row }: RowRef): void {
     const timestampMs = timestampAt(chunk, row);
-    this.#grow(device);
-    const target = this.#chunk;
+    const target = this.#chunkFor(device);
+    const targetRow = device & ROW_MASK;
     copyNumbers(chunk, row, this.#numbers, 0);
-    setTimestamp(target, device, timestampMs);
+    setTimestamp(target, targetRow, timestampMs);
     this.#numbers.forEach((value, field) => {
-      setNumber(target, device, field, value);
+      setNumber(target, targetRow, field, value);
     });
     this.#setTuples(device, profileAt(chunk, row), stateAt(chunk, row));
     this.#table.columns.sealedTimes.set(device, timestampMs);
@@ -90,12 +95,18 @@ export class SealedRows {
   #setTuples(device: number, profile: number, state: number): void {
     this.#dictionary.retain(profile, state);
     this.remove(device);
-    setTuples(this.#chunk, device, profile, state);
+    const { chunk, row } = this.at(device);
+    setTuples(chunk, row, profile, state);
   }
 
-  #grow(device: number): void {
-    const { capacity } = this.#chunk;
-    if (device < capacity) return;
-    this.#chunk = copyRows(this.#chunk, 0, capacity, Math.max(device + 1, capacity * 2), ALL_FIELDS);
+  /** With room for the device. */
+  #chunkFor(device: number): Chunk {
+    const index = device >>> CHUNK_BITS;
+    const row = device & ROW_MASK;
+    const chunk = this.#chunks[index] ?? createChunk(index === 0 ? 0 : CHUNK_ROWS, ALL_FIELDS);
+    const { capacity } = chunk;
+    const rows = Math.min(CHUNK_ROWS, Math.max(row + 1, capacity * 2));
+    this.#chunks[index] = row < capacity ? chunk : copyRows(chunk, 0, capacity, rows, ALL_FIELDS);
+    return this.#chunks[index];
   }
 }

@@ -4,6 +4,7 @@ import type { Device } from "../../../src/hot/devices/device.ts";
 import type { ListedDevices } from "../../../src/hot/devices/device-list.ts";
 import { DeviceTable } from "../../../src/hot/devices/device-table.ts";
 import { DevicesByUser } from "../../../src/hot/devices/devices-by-user.ts";
+import { AssertionError } from "../../../src/lib/assert.ts";
 import { compareUtf8 } from "../../../src/lib/text/utf8.ts";
 import type { DeviceId } from "../../../src/model/ids.ts";
 
@@ -78,4 +79,13 @@ test("whose number is another's by then has none of the other's devices", () => 
   byUser.add(1, DEVICES[1]!.number);
   user = 0; // Nobody names the first one any more.
   expect([list.size, idsOf(list), readIds(list, null)]).toEqual([0, [], []]);
+});
+
+test("delete() asserts that the device is the user's", () => {
+  const byUser = new DevicesByUser(table);
+  expect(() => byUser.delete(1, 0)).toThrow(AssertionError);
+  byUser.add(1, DEVICES[3]!.number);
+  expect(() => byUser.delete(1, DEVICES[4]!.number)).toThrow(AssertionError);
+  expect(() => byUser.delete(2, DEVICES[3]!.number)).toThrow(AssertionError);
+  expect(idsOf(byUser.of(() => 1))).toEqual([String(DEVICES[3]!.id)]);
 });
