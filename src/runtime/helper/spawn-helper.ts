@@ -13,12 +13,6 @@ declare const Deno: {
   };
 };
 
-/**
- * A quarter of a core where somebody else wants all of it, and so still some: with 19 a seal stood still on a machine
- * whose cores were all taken. What answers wait for it is the same with 5, 10 and 19.
- */
-const NICENESS = 5;
-
 /** How often a helper looks whether anybody is left to help. */
 const LOOK_MS = 100;
 
@@ -83,9 +77,9 @@ function refusalOf(): string | null {
 }
 
 /** For the script of a helper, first of all: threads have the priority of the one that begins them. */
-export function openHelperPort(): HelperPort {
+export function openHelperPort(niceness: number): HelperPort {
   // Who began us with less has said so, and may not be allowed more.
-  setPriority(Math.max(NICENESS, getPriority()));
+  setPriority(Math.max(niceness, getPriority()));
   // Ctrl-C reaches every process of a terminal, and a service's stop all of its own: ours ends us in its own time.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
   // Not `exit`, which would wait for what a library's threads are at.

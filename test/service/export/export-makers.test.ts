@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { STAGED_FORMAT } from "../../../src/archive/write/staged-rows.ts";
 import type { HelperEvents, StartHelper } from "../../../src/runtime/helper/helper.ts";
 import {
   type ExportMaker,
@@ -52,14 +53,14 @@ class Processes {
   readonly told: ToMaker["kind"][][] = [];
   readonly events: HelperEvents[] = [];
 
-  starter(behaviour: Behaviour, isReady = true): StartHelper {
+  starter(behaviour: Behaviour, format = STAGED_FORMAT): StartHelper {
     return (_, events) => {
       const told: ToMaker["kind"][] = [];
       const ended = Promise.withResolvers<void>();
       this.told.push(told);
       this.ended.push(ended);
       this.events.push(events);
-      if (isReady) queueMicrotask(() => events.onMessage({ kind: "ready" } satisfies FromMaker));
+      queueMicrotask(() => events.onMessage({ kind: "ready", format } satisfies FromMaker));
       return {
         send: (message) => {
           told.push((message as ToMaker).kind);
@@ -156,6 +157,14 @@ test("a process that does nothing for three minutes is killed, and one that work
   expect(await Promise.race([...others, "they go on"])).toBe("they go on");
   makers.stop();
   await Promise.all(others);
+});
+
+test("a process of another version makes nothing", async () => {
+  const processes = new Processes();
+  const maker = open(makersWith(processes.starter(DILIGENT, "app_id")));
+  expect(await failureOf(maker.run({ kind: "end" }))).toContain("of another version");
+  await processes.ended[0]!.promise;
+  expect(processes.told[0]).toEqual([]);
 });
 
 test("stop() ends those that work, those that wait, and those that come later", async () => {

@@ -1,3 +1,4 @@
+import { STAGED_FORMAT } from "../../../archive/write/staged-rows.ts";
 import { assert } from "../../../lib/assert.ts";
 import { systemTimers, type Timers } from "../../../lib/schedule/timers.ts";
 import type { Helper, StartHelper } from "../../../runtime/helper/helper.ts";
@@ -207,6 +208,8 @@ class MakerHelper {
   /** What was sent before the maker was ready; null since then. */
   #unsent: ToMaker[] | null = [];
   #isEnding = false;
+  /** Why it was ended by us; null where it was not, or only because nobody needs it. */
+  #fault: string | null = null;
   /** Looks in a row at which it had done nothing. */
   #stillLooks = 0;
   #cancelLook: () => void = () => undefined;
@@ -251,8 +254,7 @@ class MakerHelper {
           return;
         }
         this.#gone.resolve();
-        const isStill = this.#stillLooks >= STILL_LOOKS_MAX;
-        this.#user?.onGone(isStill ? "it had done nothing for three minutes" : reason);
+        this.#user?.onGone(this.#fault ?? reason);
       },
     });
   }
@@ -261,14 +263,22 @@ class MakerHelper {
     this.#cancelLook = this.#timers.after(LOOK_MS, () => {
       this.#stillLooks = this.#user?.isWaiting() === true ? this.#stillLooks + 1 : 0;
       if (this.#stillLooks < STILL_LOOKS_MAX) this.#lookLater();
-      else this.end();
+      else this.#giveUp("it had done nothing for three minutes");
     });
+  }
+
+  #giveUp(fault: string): void {
+    this.#fault = fault;
+    this.end();
   }
 
   #take(message: FromMaker): void {
     this.#stillLooks = 0;
     if (message.kind !== "ready") this.#user?.onMessage(message);
-    else {
+    else if (message.format !== STAGED_FORMAT) {
+      // Its files were replaced under us: columns of records may mean something else there.
+      this.#giveUp("it is of another version, until the server starts again");
+    } else {
       for (const unsent of this.#unsent ?? []) this.#helper.send(unsent);
       this.#unsent = null;
     }

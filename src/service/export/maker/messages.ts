@@ -44,8 +44,8 @@ export type ToMaker =
   | { readonly kind: "close" };
 
 export type FromMaker =
-  /** The first message: the maker has begun, and takes an export. */
-  | { readonly kind: "ready" }
+  /** The first message: the maker has begun, and takes an export. `format` is its `STAGED_FORMAT`. */
+  | { readonly kind: "ready"; readonly format: string }
   /** Statements get on: said every few seconds. */
   | { readonly kind: "working" }
   | { readonly kind: "piece"; readonly bytes: Uint8Array<ArrayBuffer> }

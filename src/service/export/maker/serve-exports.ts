@@ -1,4 +1,5 @@
 import { Pulse } from "../../../archive/write/engine/pulse.ts";
+import { STAGED_FORMAT } from "../../../archive/write/staged-rows.ts";
 import { type Connection, type Database, openDatabase } from "../../../duckdb/database.ts";
 import { assert } from "../../../lib/assert.ts";
 import { messageOf } from "../../../lib/message-of.ts";
@@ -63,7 +64,7 @@ export function serveExports(port: MakerPort): void {
       });
   });
   port.onEnd(async () => current?.close());
-  send({ kind: "ready" });
+  send({ kind: "ready", format: STAGED_FORMAT });
 }
 
 interface Reading {
