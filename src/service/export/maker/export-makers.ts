@@ -50,8 +50,8 @@ const IDLE_MS = 10_000;
 const EXPORTS_MAX = 100;
 
 /**
- * A process that neither said anything nor worked in so many looks in a row is killed, as one that was stopped, or hangs
- * with its disk. Looks are counted and not time, which passes for both where the machine sleeps.
+ * A process that neither said anything nor worked in so many looks in a row is killed, as one that was stopped, or
+ * hangs with its disk. Looks are counted and not time, which passes for both where the machine sleeps.
  */
 const STILL_LOOKS_MAX = 18;
 const LOOK_MS = 10_000;

@@ -79,8 +79,8 @@ const ENTRIES_MAX = 1 << 20;
 const OVERLAPPING_MAX = 16;
 
 /**
- * Entries that share bytes with others, by index. Throws a `FormatError` where that are many, before any is unpacked: of
- * an archive that says so, a few megabytes can list a terabyte.
+ * Entries that share bytes with others, by index. Throws a `FormatError` where that are many, before any is unpacked:
+ * of an archive that says so, a few megabytes can list a terabyte.
  */
 async function findOverlapping(
   input: RandomInput,
