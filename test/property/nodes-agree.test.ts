@@ -63,6 +63,7 @@ class Round {
       longitude: this.draw(2),
     };
     if (this.draw(3) === 0) report.speed = this.draw(2);
+    if (this.draw(2) === 0) report.horizontal_accuracy = this.draw(3);
     if (this.draw(3) === 0) report.user_id = ["u", "v"][this.draw(2)];
     if (this.draw(3) === 0) report.type = ["MOVING", "STATIONARY"][this.draw(2)];
     return report;

@@ -13,12 +13,13 @@ export async function ingestBatches(
   appId: AppId,
   batches: readonly ReportBatch[],
 ): Promise<Result<IngestAnswer, ServiceError>> {
-  const all = { accepted: 0, duplicates: 0, sequence: 0 };
+  const all = { accepted: 0, duplicates: 0, created: 0, sequence: 0 };
   for (const batch of batches) {
     const stored = await ingest(appId, batch);
     if (!stored.ok) return stored;
     all.accepted += stored.value.accepted;
     all.duplicates += stored.value.duplicates;
+    all.created += stored.value.created;
     all.sequence = stored.value.sequence;
   }
   return ok(all);

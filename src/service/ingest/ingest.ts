@@ -33,6 +33,8 @@ export interface IngestDependencies {
 export interface IngestAnswer {
   readonly accepted: number;
   readonly duplicates: number;
+  /** Of the accepted, those of instants of which memory had no record; the others were laid over one. */
+  readonly created: number;
   /** Position in the log after this batch. */
   readonly sequence: number;
 }
@@ -58,7 +60,7 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
     const knowsDisk = isAlone && hasWholeLog && log.state !== "failed";
     if (knowsDisk && hot.repeats(appId, batch)) {
       // Nothing to keep: all of it is on the disk already, and nothing under way could change that.
-      return ok({ accepted: 0, duplicates: batch.count, sequence: log.lastSequence });
+      return ok({ accepted: 0, duplicates: batch.count, created: 0, sequence: log.lastSequence });
     }
     if (!schedule.hasRoomFor(batch)) {
       return fail(unavailable("old reports arrive faster than they are archived; send again shortly", 2));
@@ -83,16 +85,17 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
     if (!before.ok) return before;
     const after = await store(appId, second, false);
     if (!after.ok) return after;
-    const { accepted, duplicates, sequence } = after.value;
+    const { accepted, duplicates, created, sequence } = after.value;
     return ok({
       accepted: before.value.accepted + accepted,
       duplicates: before.value.duplicates + duplicates,
+      created: before.value.created + created,
       sequence,
     });
   }
 
   return async function ingest(appId, batch) {
-    if (batch.count === 0) return ok({ accepted: 0, duplicates: 0, sequence: log.lastSequence });
+    if (batch.count === 0) return ok({ accepted: 0, duplicates: 0, created: 0, sequence: log.lastSequence });
     const lane = lanes.get(appId) ?? new IngestLane(UNDER_WAY_MAX);
     lanes.set(appId, lane);
     const size = batch.count + batch.texts.length;

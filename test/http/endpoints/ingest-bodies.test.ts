@@ -38,7 +38,14 @@ function report(more: object = {}) {
 function taken(accepted: number) {
   return {
     status: 200,
-    body: { success: true, accepted, duplicates: 0, rejected: [], sequence: expect.any(Number) },
+    body: {
+      success: true,
+      accepted,
+      duplicates: 0,
+      created: accepted,
+      rejected: [],
+      sequence: expect.any(Number),
+    },
   };
 }
 

@@ -28,13 +28,21 @@ test("a report sent again is a duplicate, and changes nothing", async () => {
     success: true,
     accepted: 1,
     duplicates: 0,
+    created: 1,
     rejected: [],
     sequence: 1,
   });
   const before = await historyOf(app);
   for (const again of [report, { ...report, speed: null }, { device_id: "bus", timestamp: NOON_MS, ...AT }]) {
     const { body } = await app.post([again]);
-    expect(body as unknown).toEqual({ success: true, accepted: 0, duplicates: 1, rejected: [], sequence: 1 });
+    expect(body as unknown).toEqual({
+      success: true,
+      accepted: 0,
+      duplicates: 1,
+      created: 0,
+      rejected: [],
+      sequence: 1,
+    });
   }
   expect(await historyOf(app)).toEqual(before);
 });
@@ -47,7 +55,7 @@ test("repeats within one request are duplicates too", async () => {
   expect(await historyOf(app)).toHaveLength(1);
 });
 
-test("a report that differs replaces what it carries, keeps the rest and the id", async () => {
+test("a report that differs replaces what it carries, keeps the rest but what is of another fix, and the id", async () => {
   const app = await createTestApp();
   const first = {
     device_id: "bus",
@@ -70,9 +78,11 @@ test("a report that differs replaces what it carries, keeps the rest and the id"
     os: "android",
   };
   expect((await app.post([change])).body as unknown).toMatchObject({ accepted: 1, duplicates: 0 });
-  const after = { ...before, latitude: 1.5, is_mock: false, os: "android" };
+  const { speed: ofAnotherFix, ...kept } = before!;
+  expect(ofAnotherFix).toBe(4.8);
+  const after = { ...kept, latitude: 1.5, is_mock: false, os: "android" };
   expect(await historyOf(app)).toEqual([after]);
-  expect(await currentOf(app)).toMatchObject({ id: before?.id, latitude: 1.5, speed: 4.8, is_mock: false });
+  expect(await currentOf(app)).toMatchObject({ id: before?.id, latitude: 1.5, is_mock: false });
 });
 
 test("the same instant of two devices is two records", async () => {

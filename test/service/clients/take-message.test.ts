@@ -13,6 +13,7 @@ import type { ReportBatch } from "../../../src/model/report-batch.ts";
 import { MessageCounts } from "../../../src/service/clients/message-counts.ts";
 import type { SentMessage } from "../../../src/service/clients/refused-messages.ts";
 import { createTakeMessage } from "../../../src/service/clients/take-message.ts";
+import type { Ingest } from "../../../src/service/ingest/ingest.ts";
 import { createManualClock } from "../../../src/time/clock.ts";
 import { DEFAULT_RETENTION } from "../../../src/time/retention.ts";
 
@@ -72,7 +73,7 @@ const json = (value: unknown): Content => ({ kind: "json", value });
 
 interface Fates {
   readonly nowMs?: number;
-  readonly stored?: Result<{ accepted: number; duplicates: number; sequence: number }, ServiceError>;
+  readonly stored?: Awaited<ReturnType<Ingest>>;
   readonly kept?: Result<void, ServiceError>;
 }
 
@@ -89,7 +90,7 @@ async function take(
     async ingest(_appId, batch) {
       steps.push("ingest");
       batches.push(batch);
-      return stored ?? ok({ accepted: batch.count, duplicates: 0, sequence: 1 });
+      return stored ?? ok({ accepted: batch.count, duplicates: 0, created: batch.count, sequence: 1 });
     },
     async keepRefused(messages) {
       steps.push("keep");

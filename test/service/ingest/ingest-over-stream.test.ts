@@ -54,12 +54,18 @@ test("ingest() splits a batch that is longer than a message, and answers for all
     const reports = reportsOf(count);
     const model = createReferenceRecords(APP);
     for (let pass = 0; pass < 2; pass++) {
+      const recordsBefore = hot.recordCount;
       const accepted = model.report(reports);
       const answer = await time.until(ingest(APP, batchOf(reports)));
       const { lastSequence } = log;
       expect(answer).toEqual({
         ok: true,
-        value: { accepted, duplicates: count - accepted, sequence: lastSequence },
+        value: {
+          accepted,
+          duplicates: count - accepted,
+          created: hot.recordCount - recordsBefore,
+          sequence: lastSequence,
+        },
       });
     }
     expect(hot.recordCount).toBe(model.records().length);
@@ -87,7 +93,12 @@ test("ingest() says that it took nothing where the second half is refused; sent 
   const again = await time.until(ingest(APP, batchOf(reports)));
   expect(again).toEqual({
     ok: true,
-    value: { accepted, duplicates: reports.length - accepted, sequence: log.lastSequence },
+    value: {
+      accepted,
+      duplicates: reports.length - accepted,
+      created: hot.recordCount - known,
+      sequence: log.lastSequence,
+    },
   });
   expect(hot.recordCount).toBe(model.records().length);
   await time.until(log.close());

@@ -25,6 +25,10 @@ const answer = object({
   success: always(true),
   accepted: count("Reports that are new or change what is stored; all of them are on disk."),
   duplicates: count("Reports that change nothing."),
+  created: count(
+    "Of the accepted, those of a device and timestamp of which memory had no record; the others were laid over one. " +
+      "Of archived days memory has no records but late ones.",
+  ),
   rejected: list(
     object({
       index: count("The report's position in the request, from 0."),
@@ -59,7 +63,8 @@ export const ingestLocations = keyedEndpoint({
     "Needs the permission `write`; the reports belong to the key's app. The answer comes once everything",
     "accepted is on disk, and the very next query sees it. Each report stands alone: a bad one is named in",
     "`rejected`, the others count. Reports may come late, out of order and again; one for a device and",
-    "timestamp that are already known replaces the fields it carries. A key may be bound to a device, a user or",
+    "timestamp that are already known replaces the fields it carries, unless it is a worse fix of another position:",
+    "the one with the smaller horizontal_accuracy stays as a whole. A key may be bound to a device, a user or",
     "both: it writes as them and nobody else. `device_id` and `user_id` may then be left out, also where they are",
     "required below, and a report that names another is rejected.",
     `At most ${BATCH_REPORTS_MAX.toLocaleString("en")} reports, and 16 MiB before and after decompression.`,
@@ -102,6 +107,7 @@ export const ingestLocations = keyedEndpoint({
       success: true,
       accepted: 1,
       duplicates: 0,
+      created: 1,
       rejected: [{ index: 1, device_id: "bus-4811", message: "latitude must be between -90 and 90" }],
       sequence: 4711,
     },
@@ -193,7 +199,7 @@ async function takeIn(
   if (!reports.ok) return call.fail(reports.error);
   const stored = await ingestBatches(ingest, call.appId, reports.value.batches);
   if (!stored.ok) return call.fail(stored.error);
-  const { accepted, duplicates, sequence } = stored.value;
+  const { accepted, duplicates, created, sequence } = stored.value;
   counts.accepted += accepted;
   counts.duplicates += duplicates;
   counts.rejected += reports.value.rejected.length;
@@ -205,7 +211,7 @@ async function takeIn(
     device_id: deviceId,
     message,
   }));
-  const taken: ValueOf<typeof answer> = { success: true, accepted, duplicates, rejected, sequence };
+  const taken: ValueOf<typeof answer> = { success: true, accepted, duplicates, created, rejected, sequence };
   return call.object(taken, 200);
 }
 
