@@ -5,6 +5,7 @@ import type { Timers } from "../lib/schedule/timers.ts";
 import { moveDurably } from "../runtime/durable-names.ts";
 import { type Files, unlessFileError } from "../runtime/files.ts";
 import type { UtcDay } from "../time/utc-day.ts";
+import { COLUMNS_MARK } from "./columns.ts";
 import { listAside } from "./files/list-aside.ts";
 import { encodeManifest, type Manifest, type Part } from "./files/manifest.ts";
 import { archivePaths, dayFolder, lostName, partName } from "./files/paths.ts";
@@ -109,7 +110,7 @@ export function createArchive(options: ArchiveOptions): Archive {
       const file = `${folder}/${partName(seal, index)}`;
       await files.makeDirectory(join(directory, folder));
       await files.replace(join(directory, file), bytes);
-      return { file, rows, bytes: bytes.length, crc: crc32(bytes), apps };
+      return { file, rows, bytes: bytes.length, crc: crc32(bytes), apps, columns: COLUMNS_MARK };
     },
     async discard(parts) {
       for (const part of parts.toReversed()) {

@@ -1,3 +1,4 @@
+import { crc32 } from "node:zlib";
 import { STORED_FIELDS, type StoredField } from "../model/location-fields.ts";
 
 /**
@@ -33,6 +34,14 @@ export const ARCHIVE_COLUMNS: readonly ArchiveColumn[] = [
   ...VALUE_COLUMNS,
   { name: "h3_cell", type: "UBIGINT", field: null },
 ];
+
+/** Tells files apart by their columns: those of the same mark have the same, in the same order. */
+export function columnsMark(names: readonly string[]): string {
+  return crc32(names.join()).toString(16).padStart(8, "0");
+}
+
+/** Of the files that this program writes. */
+export const COLUMNS_MARK = columnsMark(ARCHIVE_COLUMNS.map(({ name }) => name));
 
 /**
  * A statement that names all columns and gives no row. What follows it behind `UNION ALL BY NAME` has every column:

@@ -3,6 +3,7 @@ import { NewerFormatError } from "../../lib/newer-format-error.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { AppId } from "../../model/ids.ts";
 import { parseUtcDayName, type UtcDay, utcDayName } from "../../time/utc-day.ts";
+import { COLUMNS_MARK } from "../columns.ts";
 
 /** What is sealed, and where it is. Replaced as a whole, so that a seal happens at one instant or not at all. */
 export interface Manifest {
@@ -47,6 +48,13 @@ export interface Part {
   readonly crc: number;
   /** Rows by app. */
   readonly apps: ReadonlyMap<AppId, number>;
+  /** Which columns it has, as `columnsMark`; empty where nobody knows. */
+  readonly columns: string;
+}
+
+/** Whether any lacks a column of today's: statements over such parts are slower. */
+export function hasOldParts(parts: readonly Part[]): boolean {
+  return parts.some(({ columns }) => columns !== COLUMNS_MARK);
 }
 
 /** What is sealed of a day, whether or not it was found to be expired. */
@@ -63,13 +71,18 @@ export const EMPTY_MANIFEST: Manifest = {
   retention: null,
 };
 
-const FORMAT_VERSION = 1;
+const FORMAT_VERSION = 2;
 
 /*
- * {"version": 1, "crc": ..., "manifest": {...}}: the checksum is of the JSON text of `manifest` as this program
- * writes it, so that a bit that flipped in a number is noticed. A later version has another checksum, so that a bit
- * that flipped in the version is noticed too, and passes for no newer program's file.
+ * {"version": 2, "crc": ..., "manifest": {...}}: the checksum is of the version and of the JSON text of `manifest` as
+ * this program writes it, so that a bit that flipped in a number is noticed. A later version has another checksum, so
+ * that a bit that flipped in the version is noticed too, and passes for no newer program's file. In version 1 the
+ * checksum is of the text alone, and parts do not say which columns they have.
  */
+export function checksumOf(version: number, text: string): number {
+  return crc32(version === 1 ? text : `${version}\n${text}`);
+}
+
 export function encodeManifest(manifest: Manifest): Uint8Array {
   const { seal, lastSequence, days, latest, expired, retention } = manifest;
   const body = {
@@ -83,7 +96,9 @@ export function encodeManifest(manifest: Manifest): Uint8Array {
     ...(retention === null ? {} : { retention }),
   };
   const text = JSON.stringify(body);
-  return new TextEncoder().encode(`{"version":${FORMAT_VERSION},"crc":${crc32(text)},"manifest":${text}}\n`);
+  return new TextEncoder().encode(
+    `{"version":${FORMAT_VERSION},"crc":${checksumOf(FORMAT_VERSION, text)},"manifest":${text}}\n`,
+  );
 }
 
 function byDay([a]: [UtcDay, unknown], [b]: [UtcDay, unknown]): number {
@@ -94,9 +109,11 @@ function sealedJson({ sequence, parts, lost }: SealedDay) {
   return { sequence, parts: parts.map(partJson), lost: lost.map(partJson) };
 }
 
-function partJson({ file, rows, bytes, crc, apps }: Part) {
-  return { file, rows, bytes, crc, apps: [...apps] };
+function partJson({ file, rows, bytes, crc, apps, columns }: Part) {
+  return { file, rows, bytes, crc, apps: [...apps], columns };
 }
+
+const READABLE_VERSIONS = [1, FORMAT_VERSION];
 
 /** Why a manifest can't be used. */
 export type ManifestFault =
@@ -111,10 +128,11 @@ export function parseManifest(bytes: Uint8Array): Result<Manifest, ManifestFault
       manifest: ManifestJson;
     };
     const { version, crc, manifest } = content;
-    const isOurs = manifest !== undefined && crc32(JSON.stringify(manifest)) === crc;
-    if (typeof version === "number" && version > FORMAT_VERSION && !isOurs)
+    const text = manifest === undefined ? null : JSON.stringify(manifest);
+    const written = READABLE_VERSIONS.find((known) => text !== null && checksumOf(known, text) === crc);
+    if (typeof version === "number" && version > FORMAT_VERSION && written === undefined)
       return fail({ kind: "newer", version });
-    if (version !== FORMAT_VERSION || !isOurs) return fail({ kind: "damaged" });
+    if (written === undefined || version !== written) return fail({ kind: "damaged" });
     return ok(manifestOf(manifest));
   } catch {
     return fail({ kind: "damaged" }); // No JSON, or not of this shape: what the checksum admits is ours.
@@ -130,8 +148,10 @@ export function readManifest(bytes: Uint8Array, path: string): Manifest | null {
   throw new NewerFormatError("the archive's manifest", path, expected, String(parsed.error.version));
 }
 
-interface PartJson extends Omit<Part, "apps"> {
+interface PartJson extends Omit<Part, "apps" | "columns"> {
   readonly apps: readonly [AppId, number][];
+  /** Absent in version 1. */
+  readonly columns?: string;
 }
 
 interface DayJson {
@@ -173,13 +193,14 @@ function sealedOf({ sequence, parts, lost }: DayJson): SealedDay {
   return { sequence: wholeOf(sequence), parts: parts.map(partOf), lost: lost.map(partOf) };
 }
 
-function partOf({ file, rows, bytes, crc, apps }: PartJson): Part {
+function partOf({ file, rows, bytes, crc, apps, columns = "" }: PartJson): Part {
   return {
     file,
     rows: wholeOf(rows),
     bytes: wholeOf(bytes),
     crc: wholeOf(crc),
     apps: new Map(apps.map(([appId, rowsOfApp]) => [appId, wholeOf(rowsOfApp)])),
+    columns,
   };
 }
 

@@ -5,6 +5,7 @@ import type { AppId } from "../../model/ids.ts";
 import { moveDurably } from "../../runtime/durable-names.ts";
 import { type Files, isOutOfDescriptors, unlessFileError } from "../../runtime/files.ts";
 import type { UtcDay } from "../../time/utc-day.ts";
+import { columnsMark } from "../columns.ts";
 import { listPartFiles, type PartFile } from "./list-part-files.ts";
 import type { Manifest, Part, SealedDay } from "./manifest.ts";
 import { lostName } from "./paths.ts";
@@ -53,7 +54,10 @@ function manifestOf(found: readonly FoundPart[], inTheWay: readonly PartFile[]):
   const days = new Map<UtcDay, SealedDay>();
   for (const { file, day } of inTheWay) {
     const known = days.get(day) ?? NOTHING_KNOWN;
-    days.set(day, { ...known, lost: [...known.lost, { file, rows: 0, bytes: 0, crc: 0, apps: new Map() }] });
+    days.set(day, {
+      ...known,
+      lost: [...known.lost, { file, rows: 0, bytes: 0, crc: 0, apps: new Map(), columns: "" }],
+    });
   }
   for (const { part, day, sequence } of found.filter(({ part }) => !replaced.has(part.file))) {
     const known = days.get(day) ?? NOTHING_KNOWN;
@@ -117,7 +121,15 @@ async function describePart(
     const apps = new Map(counts.texts(0).map((appId, row) => [appId as AppId, rowsOf[row]!]));
     const rows = rowsOf.reduce((sum, count) => sum + count, 0);
     const replaces = JSON.parse(metadataOf("wherehouse_replaces") ?? "[]") as string[];
-    return { part: { file, rows, bytes: bytes.length, crc: crc32(bytes), apps }, sequence, replaces };
+    const schema = await connection.run("SELECT name FROM parquet_schema($path) WHERE type IS NOT NULL", {
+      path,
+    });
+    const columns = columnsMark(schema.texts(0) as string[]);
+    return {
+      part: { file, rows, bytes: bytes.length, crc: crc32(bytes), apps, columns },
+      sequence,
+      replaces,
+    };
   } catch (error) {
     if (isOutOfDescriptors(error)) throw error;
     return null; // Neither the disk nor DuckDB gives it back: nobody knows what it says.

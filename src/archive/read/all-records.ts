@@ -27,6 +27,8 @@ export interface AllRecords {
   /** Only records of this user; null for all. */
   readonly userId: UserId | null;
   readonly paths: readonly string[];
+  /** Whether any of the files lacks a column. */
+  readonly hasOldFiles: boolean;
   /** The connection's tables of late rows, to be laid over the files' records; null where there are none. */
   readonly late: UpperRows | null;
   /** Whether the files, read one after the other, are in order. */
@@ -38,34 +40,18 @@ export async function* readAllRecords(
   request: AllRecords,
   signal?: AbortSignal,
 ): AsyncIterable<RecordColumns> {
-  let isBegun = false;
-  let failure: unknown;
-  for (const { sql, values } of recordStatements(request)) {
-    try {
-      for await (const rows of connection.stream(`SELECT ${COLUMNS} FROM (${sql})`, values, signal)) {
-        isBegun = true;
-        yield columnsOf(rows);
-      }
-      return;
-    } catch (error) {
-      if (isBegun || signal?.aborted === true) throw error;
-      failure ??= error;
-    }
-  }
-  throw failure;
+  const { sql, values } = recordStatement(request);
+  for await (const rows of connection.stream(`SELECT ${COLUMNS} FROM (${sql})`, values, signal))
+    yield columnsOf(rows);
 }
 
-/** A statement that has the records as a table, in order; and one to try where files lack a column, which fails it. */
-export function recordStatements(
-  request: AllRecords,
-): readonly { readonly sql: string; readonly values: SqlValues }[] {
-  const values = valuesOf(request);
-  const ofAge = request.paths.length === 0 ? [false] : [false, true];
-  return ofAge.map((hasOldFiles) => ({ sql: allRecordsSql({ ...shapeOf(request), hasOldFiles }), values }));
+/** A statement that has the records as a table, in order. */
+export function recordStatement(request: AllRecords): { readonly sql: string; readonly values: SqlValues } {
+  return { sql: allRecordsSql(shapeOf(request)), values: valuesOf(request) };
 }
 
-function shapeOf(request: AllRecords): Omit<AllRecordsShape, "hasOldFiles"> {
-  const { deviceIds, afterDeviceId, lastDeviceId, behind, userId, paths, order, late, isSorted } = request;
+function shapeOf(request: AllRecords): AllRecordsShape {
+  const { deviceIds, afterDeviceId, lastDeviceId, behind, userId, paths, order, late } = request;
   const ofDevice = deviceIds?.length === 1;
   return {
     ofDevice,
@@ -78,7 +64,8 @@ function shapeOf(request: AllRecords): Omit<AllRecordsShape, "hasOldFiles"> {
     },
     hasFiles: paths.length > 0,
     late,
-    isSorted,
+    hasOldFiles: request.hasOldFiles,
+    isSorted: request.isSorted,
     order,
   };
 }

@@ -152,7 +152,6 @@ function createReading({ readRange, pathOf }: PartReaderOptions): Reading {
       chunks: createChunkIndex(readRange),
       lateTables: createLateTables(),
       dictionary: createPageDictionary(),
-      hasOldFiles: false,
       pathOf,
     },
     running: 0,

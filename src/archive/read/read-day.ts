@@ -3,6 +3,7 @@ import type { AppId } from "../../model/ids.ts";
 import type { RecordColumns } from "../../model/record-columns.ts";
 import { nextUtcDay, type UtcDay, utcDayStartMs } from "../../time/utc-day.ts";
 import { VALUE_COLUMNS } from "../columns.ts";
+import { hasOldParts, type Part } from "../files/manifest.ts";
 import { readAllRecords } from "./all-records.ts";
 import { createLateTable, dropLateTable, type LateRows } from "./late-table.ts";
 
@@ -16,15 +17,16 @@ const ALL_COLUMNS = VALUE_COLUMNS.map(({ name }) => name);
 export interface DayOfApp {
   readonly day: UtcDay;
   readonly appId: AppId;
-  /** Where the parts are that have records of the app. */
-  readonly paths: readonly string[];
+  /** Those that have records of the app. */
+  readonly parts: readonly Part[];
+  readonly pathOf: (file: string) => string;
   /** Rows of memory that lie over them. */
   readonly late: LateRows | null;
 }
 
 export async function readDay(
   connection: Connection,
-  { day, appId, paths, late }: DayOfApp,
+  { day, appId, parts, pathOf, late }: DayOfApp,
   onRecords: (records: RecordColumns) => void,
 ): Promise<void> {
   const request = {
@@ -36,8 +38,9 @@ export async function readDay(
     lastDeviceId: null,
     behind: null,
     userId: null,
-    paths,
-    isSorted: paths.length === 1, // A part is in order already, and DuckDB keeps the order of a file.
+    paths: parts.map(({ file }) => pathOf(file)),
+    hasOldFiles: hasOldParts(parts),
+    isSorted: parts.length === 1, // A part is in order already, and DuckDB keeps the order of a file.
   } as const;
   try {
     const table = late === null ? null : await createLateTable(connection, late, ALL_COLUMNS);

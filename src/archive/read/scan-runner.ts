@@ -1,7 +1,7 @@
 import type { Connection, Rows, SqlValues } from "../../duckdb/database.ts";
 import { assert } from "../../lib/assert.ts";
 import type { TimeRange } from "../../time/range.ts";
-import type { Part } from "../files/manifest.ts";
+import { hasOldParts, type Part } from "../files/manifest.ts";
 import { type UpperRows, withDeciding } from "../overlay-sql.ts";
 import type { ArchiveScan } from "./archive-scan.ts";
 import { type AlikeColumns, findAlike, NONE_ALIKE } from "./chunks/alike-columns.ts";
@@ -34,8 +34,6 @@ export interface SharedResources {
   readonly lateTables: LateTables;
   /** For new pages. */
   dictionary: PageDictionary;
-  /** Whether files were met that are too old to have every column. */
-  hasOldFiles: boolean;
   pathOf(part: Part): string;
 }
 
@@ -49,52 +47,6 @@ export function createScanRunner(
 ): ScanRunner {
   const { chunks } = shared;
   const scanned = new ScannedBytes();
-
-  /** A statement that fails may only have met files that lack a column: those take another, slower one. */
-  async function runOverOld(shape: ScanShape, { sql }: ScanStatement, values: SqlValues): Promise<Rows> {
-    try {
-      return await connection.run(sql(shape), values, signal);
-    } catch (error) {
-      if (!mayBeOld(shape)) throw error;
-      const rows = await connection.run(sql({ ...shape, hasOldFiles: true }), values, signal).catch(() => {
-        throw error;
-      });
-      shared.hasOldFiles = true;
-      return rows;
-    }
-  }
-
-  async function* streamOverOld(
-    shape: ScanShape,
-    { sql }: ScanStatement,
-    values: SqlValues,
-  ): AsyncIterable<Rows> {
-    let isBegun = false;
-    let failure: unknown;
-    try {
-      for await (const rows of connection.stream(sql(shape), values, signal)) {
-        isBegun = true;
-        yield rows;
-      }
-      return;
-    } catch (error) {
-      if (isBegun || !mayBeOld(shape)) throw error;
-      failure = error;
-    }
-    try {
-      for await (const rows of connection.stream(sql({ ...shape, hasOldFiles: true }), values, signal)) {
-        isBegun = true;
-        yield rows;
-      }
-    } catch (error) {
-      throw isBegun ? error : failure;
-    }
-    shared.hasOldFiles = true;
-  }
-
-  function mayBeOld({ hasFiles, hasOldFiles }: ScanShape): boolean {
-    return !signal.aborted && hasFiles && !hasOldFiles;
-  }
 
   /** Gets to know the files meanwhile; then counts what a statement reads of them. */
   function meter({ scan, days, range }: Stretch, { columns }: ScanStatement): () => Promise<void> {
@@ -114,16 +66,16 @@ export function createScanRunner(
   return {
     async run(stretch, statement, values) {
       const count = meter(stretch, statement);
-      const shape = shapeOf(stretch, shared.hasOldFiles, await findAlikeOf(chunks, stretch, statement));
+      const shape = shapeOf(stretch, await findAlikeOf(chunks, stretch, statement));
       const bound = { ...valuesOf(stretch, shape, pathsOf(stretch.days)), ...values };
-      const rows = await runOverOld(shape, statement, bound);
+      const rows = await connection.run(statement.sql(shape), bound, signal);
       await count();
       return rows;
     },
     async *stream(stretch, statement) {
-      const shape = shapeOf(stretch, shared.hasOldFiles, NONE_ALIKE);
+      const shape = shapeOf(stretch, NONE_ALIKE);
       const count = meter(stretch, statement);
-      yield* streamOverOld(shape, statement, valuesOf(stretch, shape, pathsOf(stretch.days)));
+      yield* connection.stream(statement.sql(shape), valuesOf(stretch, shape, pathsOf(stretch.days)), signal);
       await count();
     },
     get scannedBytes() {
@@ -156,14 +108,14 @@ export function columnsOf({ userId, accuracyMetersMax, shownIn }: ArchiveScan): 
   return { ofUser: userId !== null, byAccuracy: accuracyMetersMax !== null, shownIn: shownIn ?? null };
 }
 
-function shapeOf({ scan, days }: Stretch, hasOldFiles: boolean, alike: AlikeColumns): ScanShape {
+function shapeOf({ scan, days }: Stretch, alike: AlikeColumns): ScanShape {
   return {
     ...columnsOf(scan),
     ofDevice: scan.deviceId !== null,
     ofOneApp: partsOf(days).every(({ apps }) => apps.size === 1),
     hasFiles: days.some(({ parts }) => parts.length > 0),
     late: days.some(({ hasLate }) => hasLate) ? upperOf(scan) : null,
-    hasOldFiles,
+    hasOldFiles: hasOldParts(partsOf(days)),
     alike,
     isSorted: days.every(({ parts, day }, index) => parts.length <= 1 && day > (days[index - 1]?.day ?? -1)),
   };

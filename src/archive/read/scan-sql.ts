@@ -27,7 +27,7 @@ export interface ScanShape {
   readonly ofOneApp: boolean;
   /** The tables of late rows that lie over the files; null where there are none. */
   readonly late: UpperRows | null;
-  /** Whether files may be too old to have every column. */
+  /** Whether any file is too old to have every column. */
   readonly hasOldFiles: boolean;
   /** Whether the files, read one after the other, give any one device's records in order of time. */
   readonly isSorted: boolean;

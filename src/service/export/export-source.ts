@@ -1,5 +1,5 @@
 import type { Archive } from "../../archive/archive.ts";
-import type { Manifest, Part } from "../../archive/files/manifest.ts";
+import { hasOldParts, type Manifest, type Part } from "../../archive/files/manifest.ts";
 import type { LateRows } from "../../archive/read/late-table.ts";
 import type { HotStore } from "../../hot/hot-store.ts";
 import type { Scheduler } from "../../lib/schedule/scheduler.ts";
@@ -117,6 +117,7 @@ export async function readSealed(run: ExportRun, reading: SealedReading): Promis
     lastDeviceId,
     userId: query.userId,
     paths: found.parts.map(({ file }) => pathOf(file)),
+    hasOldFiles: hasOldParts(found.parts),
     isSorted: listed?.size === 1 && found.isOnePartADay,
   };
   const { result, progress } = await run.maker.run({ kind: "read", request });

@@ -140,8 +140,9 @@ async function hashSealedDay(
   try {
     for (const appId of [...apps].sort(compareUtf8)) {
       const hash = createRecordHash();
-      const paths = parts.filter((part) => part.apps.has(appId)).map(({ file }) => pathOf(file));
-      await readDay(connection, { day, appId, paths, late: late.get(appId) ?? null }, (records) => {
+      const ofApp = parts.filter((part) => part.apps.has(appId));
+      const dayOfApp = { day, appId, parts: ofApp, pathOf, late: late.get(appId) ?? null };
+      await readDay(connection, dayOfApp, (records) => {
         hash.add(records);
         onRead(rows === 0 ? 0 : (records.count / rows) * bytes);
       });

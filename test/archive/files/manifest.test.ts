@@ -1,7 +1,10 @@
 import { expect, test } from "bun:test";
+import { crc32 } from "node:zlib";
+import { COLUMNS_MARK } from "../../../src/archive/columns.ts";
 import {
   EMPTY_MANIFEST,
   encodeManifest,
+  hasOldParts,
   type Manifest,
   parseManifest,
 } from "../../../src/archive/files/manifest.ts";
@@ -14,6 +17,7 @@ const PART = {
   bytes: 900,
   crc: 12345,
   apps: new Map([["app" as AppId, 3]]),
+  columns: COLUMNS_MARK,
 };
 const MANIFEST: Manifest = {
   ...EMPTY_MANIFEST,
@@ -27,10 +31,26 @@ test("parseManifest() gives back what was encoded", () => {
   expect(parseManifest(encodeManifest(MANIFEST))).toEqual({ ok: true, value: MANIFEST });
 });
 
-test("parseManifest() reads what 0.1 wrote, without a retention", () => {
-  const former = { ...MANIFEST, retention: null };
-  expect(new TextDecoder().decode(encodeManifest(former))).not.toContain("retention");
-  expect(parseManifest(encodeManifest(former))).toEqual({ ok: true, value: former });
+test("parseManifest() reads what 0.1 wrote: no retention, and parts whose columns nobody knows", () => {
+  const text = JSON.stringify({
+    seal: 1,
+    lastSequence: 7,
+    days: [
+      {
+        day: "2026-01-14",
+        sequence: 7,
+        parts: [{ ...PART, apps: [...PART.apps], columns: undefined }],
+        lost: [],
+      },
+    ],
+    latest: null,
+    expired: [],
+  });
+  const bytes = new TextEncoder().encode(`{"version":1,"crc":${crc32(text)},"manifest":${text}}\n`);
+  const part = { ...PART, columns: "" };
+  const days = new Map([[20_467 as UtcDay, { sequence: 7, parts: [part], lost: [] }]]);
+  expect(parseManifest(bytes)).toEqual({ ok: true, value: { ...MANIFEST, retention: null, days } });
+  expect([hasOldParts([PART]), hasOldParts([PART, part])]).toEqual([false, true]);
 });
 
 test("parseManifest() takes no manifest with a flipped bit for a good one or a newer program's", () => {
@@ -46,7 +66,7 @@ test("parseManifest() takes no manifest with a flipped bit for a good one or a n
 
 test("parseManifest() knows a newer format, whatever else it holds", () => {
   const encode = (text: string) => new TextEncoder().encode(text);
-  for (const text of ['{"version":2}', '{"version":3,"crc":1,"manifest":{"seal":1}}']) {
+  for (const text of ['{"version":3}', '{"version":3,"crc":1,"manifest":{"seal":1}}']) {
     const version = Number(text[11]);
     expect(parseManifest(encode(text))).toEqual({ ok: false, error: { kind: "newer", version } });
   }

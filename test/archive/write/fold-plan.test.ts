@@ -15,7 +15,7 @@ function found(...parts: [rows: number, isChanged: boolean][]): FoundPart[] {
 }
 
 function partOf(index: number, rows: number): Part {
-  return { file: `${index}.parquet`, rows, bytes: 0, crc: 0, apps: new Map() };
+  return { file: `${index}.parquet`, rows, bytes: 0, crc: 0, apps: new Map(), columns: "" };
 }
 
 /** Numbers of the sources, and the range of new rows. */

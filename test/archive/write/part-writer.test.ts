@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { latLngToCell } from "h3-js";
-import { ARCHIVE_COLUMNS } from "../../../src/archive/columns.ts";
+import { ARCHIVE_COLUMNS, COLUMNS_MARK } from "../../../src/archive/columns.ts";
 import type { Part } from "../../../src/archive/files/manifest.ts";
 import { createPartEngine } from "../../../src/archive/write/engine/part-engine.ts";
 import { PARTS_PER_DAY_SMALL_MAX } from "../../../src/archive/write/fold-plan.ts";
@@ -116,7 +116,7 @@ class Day {
   keep({ bytes, rows, apps }: MadePart): Part {
     const file = `day=2026-01-15/${++partsMade}.parquet`;
     writeFileSync(join(directory, file), bytes);
-    return { file, rows, bytes: bytes.length, crc: crc32(bytes), apps };
+    return { file, rows, bytes: bytes.length, crc: crc32(bytes), apps, columns: COLUMNS_MARK };
   }
 
   async rows(): Promise<Row[]> {

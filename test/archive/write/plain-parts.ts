@@ -1,7 +1,7 @@
 import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { ARCHIVE_COLUMNS } from "../../../src/archive/columns.ts";
+import { ARCHIVE_COLUMNS, columnsMark } from "../../../src/archive/columns.ts";
 import type { Part } from "../../../src/archive/files/manifest.ts";
 import type { ArchiveScan } from "../../../src/archive/read/archive-scan.ts";
 import { compareUtf8 } from "../../../src/lib/text/utf8.ts";
@@ -39,10 +39,10 @@ export async function writePart(
       ORDER BY app_id, device_id, timestamp)
      TO '${path}' (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 2048, PARQUET_VERSION v2)`,
   );
-  return partOf(file, statSync(path).size, rows);
+  return { ...partOf(file, statSync(path).size, rows), columns: columnsMark(columns) };
 }
 
-function partOf(file: string, bytes: number, rows: readonly PlainRow[]): Part {
+function partOf(file: string, bytes: number, rows: readonly PlainRow[]): Omit<Part, "columns"> {
   const apps = new Map<AppId, number>();
   for (const { app } of rows) apps.set(app as AppId, (apps.get(app as AppId) ?? 0) + 1);
   return { file, rows: rows.length, bytes, crc: 0, apps };

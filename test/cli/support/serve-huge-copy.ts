@@ -18,7 +18,7 @@ const file = "latest/00000777-000.parquet";
 mkdirSync(dirname(join(archive, file)), { recursive: true });
 writeFileSync(join(archive, file), "");
 truncateSync(join(archive, file), bytes);
-const part: Part = { file, rows: 1, bytes, crc: crcOfZeros(bytes), apps: new Map() };
+const part: Part = { file, rows: 1, bytes, crc: crcOfZeros(bytes), apps: new Map(), columns: "" };
 writeFileSync(join(archive, "manifest.json"), encodeManifest({ ...parsed.value, latest: [part] }));
 console.log(JSON.stringify({ url: served.url, key: served.keys.operator }));
 for await (const _ of Bun.stdin.stream());

@@ -1,5 +1,6 @@
 import { crc32 } from "node:zlib";
 import {
+  checksumOf,
   encodeManifest,
   type Manifest,
   type Part,
@@ -58,11 +59,11 @@ function sourceOf<Value>(
 }
 
 /** With the checksum of what the text holds now: a change that a bit alone would not make. */
-function sealed(member: "manifest" | "backup") {
+function sealed(member: "manifest" | "backup", sumOf = (_version: number, text: string) => crc32(text)) {
   return (text: string): string => {
     try {
       const content = JSON.parse(text);
-      return JSON.stringify({ ...content, crc: crc32(JSON.stringify(content[member])) });
+      return JSON.stringify({ ...content, crc: sumOf(content.version, JSON.stringify(content[member])) });
     } catch {
       return text;
     }
@@ -205,7 +206,7 @@ export const manifests: Target = {
   bytesMax: 8192,
   seeds: () => [raw(fixture("data/archive/manifest.json"))],
   check(input) {
-    const source = sourceOf(createDraw(input), manifestOf, encodeManifest, sealed("manifest"));
+    const source = sourceOf(createDraw(input), manifestOf, encodeManifest, sealed("manifest", checksumOf));
     const parsed = parseManifest(source.bytes);
     if (source.kind === "written")
       mustEqual(parsed, { ok: true, value: source.value }, "a manifest comes back");
@@ -240,6 +241,7 @@ function partOf(draw: Draw): Part {
     bytes: draw.upTo(2 ** 30),
     crc: draw.upTo(2 ** 32 - 1),
     apps: new Map(apps),
+    columns: hex(draw, 8),
   };
 }
 

@@ -533,7 +533,7 @@ async function partsOfSource(): Promise<string[]> {
 
 function partNamed(seal: number) {
   const file = `latest/${String(seal).padStart(8, "0")}-999.parquet`;
-  return { file, rows: 1, bytes: 5, crc: 1, apps: new Map() };
+  return { file, rows: 1, bytes: 5, crc: 1, apps: new Map(), columns: "" };
 }
 
 /** A body whose connection breaks. */

@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { hasOldParts } from "../../../src/archive/files/manifest.ts";
 import { DAMAGED_AGAIN_MS } from "../../../src/archive/part-checks.ts";
 import { type Database, type DatabaseOptions, openDatabase } from "../../../src/duckdb/database.ts";
 import { FileError } from "../../../src/runtime/files.ts";
@@ -258,6 +259,8 @@ for (const trouble of ["missing", "damaged"] as const) {
     app = await app.restart();
     expect(app.notes.join()).toContain(trouble);
     expect(await answers()).toEqual(before);
+    for (const { parts } of app.directory.archive.manifest.days.values())
+      expect(hasOldParts(parts)).toBe(false);
     await app.store([{ ...PLACE, device_id: "a", timestamp: at(15, 9) }]);
     await app.seal();
     app = await app.restart();

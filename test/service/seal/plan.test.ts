@@ -53,7 +53,14 @@ const timeOf = (nowMs: number) => ({
 describe("planRetention()", () => {
   const nowMs = NOON_MS;
   const old = day("2025-01-10");
-  const PART = { file: "day=2025-01-10/00000001-000.parquet", rows: 1, bytes: 1, crc: 1, apps: new Map() };
+  const PART = {
+    file: "day=2025-01-10/00000001-000.parquet",
+    rows: 1,
+    bytes: 1,
+    crc: 1,
+    apps: new Map(),
+    columns: "",
+  };
   const expired = (sinceMs: number, parts = [PART]): ExpiredDay => ({ ...SEALED, parts, sinceMs });
   const plan = (sinceMs: number, atMs = nowMs, sealing: UtcDay[] = []) =>
     planRetention(

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { VALUE_COLUMNS } from "../../../archive/columns.ts";
-import { type AllRecords, recordStatements } from "../../../archive/read/all-records.ts";
+import { type AllRecords, recordStatement } from "../../../archive/read/all-records.ts";
 import { addLateRows, createEmptyLateTable, dropLateTable } from "../../../archive/read/late-table.ts";
 import type { Connection } from "../../../duckdb/database.ts";
 import { quoteText } from "../../../duckdb/quote-text.ts";
@@ -50,20 +50,11 @@ export function createParquetSink({
 
   async function copy(connection: Connection, request: AllRecords): Promise<void> {
     const path = join(scratchDirectory, `${files.length}.parquet`);
-    let failure: unknown;
-    for (const { sql, values } of recordStatements(request)) {
-      try {
-        await connection.run(copySql(sql, path), values, signal);
-        const counted = await connection.run(COUNT_SQL, { path }, signal);
-        records += counted.numbers(0)[0]!;
-        files.push(path);
-        return;
-      } catch (error) {
-        signal.throwIfAborted();
-        failure ??= error;
-      }
-    }
-    throw failure;
+    const { sql, values } = recordStatement(request);
+    await connection.run(copySql(sql, path), values, signal);
+    const counted = await connection.run(COUNT_SQL, { path }, signal);
+    records += counted.numbers(0)[0]!;
+    files.push(path);
   }
 
   /** Puts what is held into a file, be it nothing. */
@@ -124,6 +115,7 @@ const OF_MEMORY: Omit<AllRecords, "late"> = {
   behind: null,
   userId: null,
   paths: [],
+  hasOldFiles: false,
   isSorted: true,
 };
 
