@@ -36,10 +36,8 @@ export interface Call {
   object(body: unknown, status: number): Answer;
   /** `instead` is the body where the endpoint has one of its own for this. */
   fail(error: HttpError, instead?: unknown): Answer;
-  /** The same call, whose answer has one header more, whatever it is. */
-  withHeader(name: string, value: string): Call;
-  /** Makes an answer at once, or in a later turn of the event loop where the app's answers take long. */
-  inTurn(make: () => Answer): Answer;
+  /** Makes the answers of apps whose answers take long one a turn, of all endpoints together. */
+  readonly longAnswers: LongAnswers;
   /**
    * Answers with an entity tag, or with 304 to who has this answer. `version` is another text whenever the answer may
    * be another, and was asked for before anything else that it depends on. A failure gets no tag.
@@ -68,14 +66,7 @@ export type StartedCall = Pick<
 export interface CallTools {
   readonly responder: Responder;
   readonly tags: EntityTags;
-  /** One for all endpoints, or an app would have a long answer of each in one turn. */
   readonly longAnswers: LongAnswers;
-}
-
-/** Some of the headers are made when they are read, so they are not copied. */
-function withOne(headers: MoreHeaders, name: string, value: string): MoreHeaders {
-  const all = Object.getOwnPropertyDescriptors(headers);
-  return Object.defineProperties({ [name]: value }, all);
 }
 
 /** `headers` go with what is answered, `failed` with failures. */
@@ -98,10 +89,7 @@ export function createCall(
     binary: (body, contentType) => responder.binary(request, body, contentType, headers),
     object: (body, status) => responder.object(request, status, body, headers),
     fail: (error, instead) => responder.failure(request, error, failed, instead),
-    withHeader(name, value) {
-      return createCall(started, tools, withOne(headers, name, value), withOne(failed, name, value));
-    },
-    inTurn: (make) => longAnswers.make(appId, make),
+    longAnswers,
     tagged(version, answer) {
       const asked = targetOf(request.url);
       const etag = tags.of({ appId, view: view?.fingerprint ?? null, asked, version });

@@ -1,6 +1,7 @@
 import type { Permission } from "../auth/permissions.ts";
 import type { SignedIn } from "../auth/sessions/sessions.ts";
 import type { Client } from "../clients/client.ts";
+import { whenThere } from "../lib/schedule/maybe-promise.ts";
 import type { ServiceError } from "../model/errors.ts";
 import type { Answer, Responder } from "./answer/responder.ts";
 import type { Call } from "./call.ts";
@@ -149,32 +150,38 @@ export function queryEndpoint<
     },
     open(services) {
       const answer = open(services);
-      return (admitted) => {
-        const { url } = admitted.request;
-        const pairs = queryPairs(url);
-        const call = namingIgnored(admitted, pairs, query);
+      const answerPairs = (call: Call, pairs: QueryPairs) => {
+        const { appId, request, longAnswers } = call;
         const values: Record<string, unknown> = {};
-        const error = readPath(url, segments, values);
+        const error = readPath(request.url, segments, values);
         if (error !== null) return call.fail(error);
         const read = readPairs(pairs, query, values);
         if (read.ok) {
           const all = values as PathValues<InPath> & QueryValues<Query>;
-          if (versionOf === undefined) return call.inTurn(() => answer(call, all));
-          return call.inTurn(() =>
+          if (versionOf === undefined) return longAnswers.make(appId, () => answer(call, all));
+          return longAnswers.make(appId, () =>
             call.tagged(versionOf(services, call, all), (tagged) => answer(tagged, all)),
           );
         }
         if (refuse === undefined) return call.fail(read.error);
         return refuse(call, read.error, values as PathValues<InPath>);
       };
+      return (call) => {
+        const pairs = queryPairs(call.request.url);
+        return namingIgnored(pairs, query, answerPairs(call, pairs));
+      };
     },
   };
 }
 
-/** A call whose answer names parameters that the endpoint doesn't know: with a typo the answer is another one. */
-function namingIgnored(call: Call, pairs: QueryPairs, query: QueryParameters): Call {
+/** The answer, with the names of parameters that the endpoint doesn't know, which may be typos. */
+function namingIgnored(pairs: QueryPairs, query: QueryParameters, answer: Answer): Answer {
   const ignored = ignoredParameters(pairs, query);
-  return ignored === null ? call : call.withHeader("wherehouse-ignored-parameters", ignored);
+  if (ignored === null) return answer;
+  return whenThere(answer, (response) => {
+    response.headers.set("wherehouse-ignored-parameters", ignored);
+    return response;
+  });
 }
 
 const NOT_FOR_ALL: NonNullable<Operation["failures"]> = { 403: shared("NotForAll") };
@@ -206,7 +213,7 @@ export function keyedEndpoint(
     open(services) {
       const answer = open(services);
       if (!path.startsWith("/api/v1/")) return answer;
-      return (call) => answer(namingIgnored(call, queryPairs(call.request.url), query));
+      return (call) => namingIgnored(queryPairs(call.request.url), query, answer(call));
     },
   };
 }

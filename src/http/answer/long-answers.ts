@@ -46,9 +46,10 @@ export class LongAnswers {
 
   /** Returns what that makes together, in this turn. */
   #spend(appId: string, ms: number): number {
-    const before = this.#spentMs.get(appId) ?? 0;
+    const isFirst = this.#spentMs.size === 0;
+    const before = isFirst ? 0 : (this.#spentMs.get(appId) ?? 0);
     if (ms <= QUICK_MS) return before;
-    if (this.#spentMs.size === 0) setImmediate(() => this.#spentMs.clear());
+    if (isFirst) setImmediate(() => this.#spentMs.clear());
     this.#spentMs.set(appId, before + ms);
     return before + ms;
   }

@@ -34,17 +34,20 @@ export function readQuery<Parameters extends QueryParameters>(
   return readPairs(queryPairs(url), parameters, {});
 }
 
-/** Reads the parameters of a set, in the set's order, into `values`. */
+/** Reads the parameters of a set, in the set's order, into `values`, and counts in `pairs` how many it took. */
 export function readPairs<Parameters extends QueryParameters>(
-  { names, texts }: QueryPairs,
+  pairs: QueryPairs,
   parameters: Parameters,
   values: Record<string, unknown>,
 ): Result<QueryValues<Parameters>, ServiceError> {
+  const { names, texts } = pairs;
+  let known = 0;
   for (const name in parameters) {
     const parameter = parameters[name]!;
     const index = names.indexOf(name);
     const isRepeated = index >= 0 && names.includes(name, index + 1);
     if (isRepeated && parameter.parseAll === undefined) return invalid(`${name} must be given once`);
+    if (index >= 0) known += isRepeated ? names.filter((each) => each === name).length : 1;
     const parsed = isRepeated
       ? parameter.parseAll!(
           name,
@@ -54,6 +57,7 @@ export function readPairs<Parameters extends QueryParameters>(
     if (!parsed.ok) return parsed;
     values[name] = parsed.value;
   }
+  pairs.known = known;
   return ok(values as QueryValues<Parameters>);
 }
 
@@ -62,7 +66,8 @@ const NAMED = /^(?!wh_)[A-Za-z0-9_.-]{1,64}$/;
 const NAMED_MAX = 8;
 
 /** Names of parameters that are not in the set, for `Wherehouse-Ignored-Parameters`; null if there are none. */
-export function ignoredParameters({ names }: QueryPairs, parameters: QueryParameters): string | null {
+export function ignoredParameters({ names, known }: QueryPairs, parameters: QueryParameters): string | null {
+  if (known === names.length) return null; // Mostly: the names are not gone through again.
   let ignored: Set<string> | null = null;
   for (let at = 0; at < names.length; at++) {
     const name = names[at]!;
@@ -79,11 +84,13 @@ export function ignoredParameters({ names }: QueryPairs, parameters: QueryParame
 export interface QueryPairs {
   readonly names: string[];
   readonly texts: string[];
+  /** How many of them are of a set of parameters; null until all of that set were read. */
+  known: number | null;
 }
 
 /** Names and values of a URL's query, decoded. Most queries hold nothing to decode, which makes slices do. */
 export function queryPairs(url: string): QueryPairs {
-  const pairs: QueryPairs = { names: [], texts: [] };
+  const pairs: QueryPairs = { names: [], texts: [], known: null };
   const start = url.indexOf("?") + 1;
   if (start === 0) return pairs;
   if (/[%+#]/.test(url)) {

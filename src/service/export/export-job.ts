@@ -4,7 +4,7 @@ import { fail, ok, type Result } from "../../lib/result.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import { type Files, isOutOfDescriptors } from "../../runtime/files.ts";
 import type { TimeRange } from "../../time/range.ts";
-import type { QueryDependencies } from "../find-device.ts";
+import { type QueryDependencies, retainedRange } from "../find-device.ts";
 import { findGaps } from "../history/gaps.ts";
 import { planStretches } from "../history/plan.ts";
 import { exportByDevice } from "./export-by-device.ts";
@@ -174,11 +174,6 @@ function failureOf(error: unknown): ServiceError {
       retryAfterSeconds: 5,
     };
   throw error;
-}
-
-function retainedRange({ retention, clock }: ExportDependencies, { startMs, endMs }: TimeRange): TimeRange {
-  const fromMs = Math.max(startMs, retention.startMs(clock.nowMs()));
-  return { startMs: fromMs, endMs: Math.max(fromMs, endMs) };
 }
 
 /**
