@@ -1,5 +1,6 @@
 import type { RefusedMessage } from "../clients/refused-message.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
+import { nextTurn } from "../lib/schedule/next-turn.ts";
 import type { Scheduler } from "../lib/schedule/scheduler.ts";
 import { Semaphore } from "../lib/schedule/semaphore.ts";
 import type { ServiceError } from "../model/errors.ts";
@@ -49,6 +50,8 @@ const AS_IT_COMES: TakeRule = { needsRoom: true, mayRepeat: false };
 
 /** Segments that are written anew at the end, to keep how often their entries came: a second of a usual disk. */
 const RECOUNTED_AT_CLOSE_MAX = 64;
+/** Entries that a sweep looks at in a turn of the event loop: there may be a quarter of a million. */
+const SWEEP_LOOKS = 4096;
 
 /** What senders are told to wait: a full disk or share seldom has room sooner. */
 const RETRY_SECONDS = 30;
@@ -142,8 +145,20 @@ export class QuarantineStore implements Quarantine {
   }
 
   async sweep(oldestMs: number): Promise<void> {
-    const old = [...this.#index.entries()].filter(({ lastArrivedMs }) => lastArrivedMs < oldestMs);
-    await Promise.all([this.#delete(old), this.#writeCounts(Number.POSITIVE_INFINITY)]);
+    const isOld = ({ lastArrivedMs }: IndexedEntry) => lastArrivedMs < oldestMs;
+    const segments = new Set<Segment>();
+    let looks = 0;
+    for (const entry of this.#index.entries()) {
+      if (isOld(entry)) segments.add(entry.segment);
+      if (++looks % SWEEP_LOOKS === 0) await nextTurn();
+    }
+    const written: Promise<unknown>[] = [];
+    for (const segment of segments) {
+      const old = [...segment.live.values()].filter(isOld); // As of now: some may have come again.
+      if (old.length > 0) written.push(this.#rewrite(new Map([[segment, old]])));
+      await nextTurn();
+    }
+    await Promise.all([...written, this.#writeCounts(Number.POSITIVE_INFINITY)]);
   }
 
   get totals(): QuarantineTotals {

@@ -325,6 +325,17 @@ test("sweep() deletes what came last before an instant", async () => {
   expect(again.quarantine.list(APP, ANY, 0, 10).entries.map(({ count }) => count)).toEqual([1, 2]);
 });
 
+test("sweep() lets others have a turn after each segment, and keeps what comes again meanwhile", async () => {
+  const opened = await openTestQuarantine(createSimulatedFiles());
+  const { quarantine } = opened;
+  const names = Array.from({ length: 30 }, (_, index) => `m${index}`);
+  await quarantine.put(names.map((name) => refused(name, { arrivedMs: 1000 })));
+  const sweeping = quarantine.sweep(2000);
+  const putting = quarantine.put([refused("m29", { arrivedMs: 3000 })]); // Of the last segment, in the same turn.
+  await Promise.all([sweeping, putting]);
+  expect(await bodies(opened)).toEqual(["m29"]);
+});
+
 test("put() keeps anew what comes again while it is on its way out", async () => {
   for (const step of ["read", "replace"]) {
     const files = createSimulatedFiles();
