@@ -97,6 +97,7 @@ test("one process makes a hundred exports one after the other, then another does
     const maker = open(makers);
     expect((await maker.run({ kind: "end" })).result.ok).toBe(true);
     await maker.close();
+    maker.taken(); // By a client that is late.
   }
   expect(processes.told.map((told) => told.length)).toEqual([300, 3]);
   await processes.ended[0]!.promise;

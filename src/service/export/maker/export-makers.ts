@@ -129,6 +129,7 @@ export class ExportMakers {
         return waiting.promise;
       },
       taken() {
+        if (closing !== null) return; // The next export of the process knows nothing of this one's pieces.
         untakenPieces--;
         helper.send({ kind: "taken" });
       },
