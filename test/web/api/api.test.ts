@@ -1,9 +1,10 @@
-import { afterEach, expect, jest, spyOn, test } from "bun:test";
+import { afterAll, afterEach, expect, jest, spyOn, test } from "bun:test";
 import { Api } from "../../../src/web/api/api.ts";
 import type { ApiError } from "../../../src/web/api/api-error.ts";
 
 const network = spyOn(globalThis, "fetch");
 afterEach(() => network.mockReset());
+afterAll(() => network.mockRestore());
 
 /** What is thrown where the server answers so. */
 async function failureOf(answer: Response, api = new Api()): Promise<ApiError> {
