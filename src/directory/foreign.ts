@@ -17,7 +17,7 @@ export class ForeignDirectoryError extends Error {
 const MARKS = ["keys.json", "directory-id", "cluster.json", "archive/manifest.json", "backup.json"];
 
 /** Folders of a data directory and a backup that have no path of their own in the program. */
-const MORE_NAMES = ["imports", "next"];
+const MORE_NAMES = ["imports", "joining", "next"];
 
 /** What file systems and tools leave in folders that hold nothing else. */
 const LEFT_BY_OTHERS = ["lost+found", ".DS_Store", ".gitkeep"];

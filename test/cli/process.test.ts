@@ -43,8 +43,15 @@ function logBytes(dataDir: string): number {
 }
 
 /** Waits until the log has grown past this size. */
-async function untilLogHas(dataDir: string, bytes: number): Promise<void> {
-  while (logBytes(dataDir) < bytes) await new Promise((resolve) => setTimeout(resolve, 5));
+async function untilLogHas(
+  dataDir: string,
+  bytes: number,
+  child: ReturnType<typeof startCli>,
+): Promise<void> {
+  while (logBytes(dataDir) < bytes) {
+    if (child.exitCode !== null) throw new Error(`It ended: ${(await finished(child)).error}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
 }
 
 test("help and version go to standard output, mistakes to standard error", async () => {
@@ -370,13 +377,14 @@ describe("import", () => {
     }));
 
   test("begins anew where the file was edited since, be it one byte in its middle", () =>
-    withDirectory(async (dataDir) => {
-      const file = join(dataDir, "fleet.csv");
+    withDirectory(async (directory) => {
+      const dataDir = join(directory, "data");
+      const file = join(directory, "fleet.csv");
       const text = fleetCsv(EDITED_ROWS, Date.now() - 5 * 86_400_000);
       writeFileSync(file, text);
       const args = ["import", file, "--app", "shop", "--data-dir", dataDir];
       const child = startCli(args);
-      await untilLogHas(dataDir, 300_000);
+      await untilLogHas(dataDir, 300_000, child);
       child.kill("SIGINT");
       expect((await finished(child)).error).toContain("Give the same command again");
       const rowInTheMiddle = "\nd1,";
@@ -396,7 +404,7 @@ describe("import", () => {
         if (file === null) return;
         const args = ["import", file, "--app", "shop", "--shift-to-now", "--data-dir", dataDir];
         const child = startCli(args);
-        await untilLogHas(dataDir, 1_000_000);
+        await untilLogHas(dataDir, 1_000_000, child);
         child.kill(signal);
         const cut = await finished(child);
         if (signal === "SIGINT") {

@@ -288,7 +288,7 @@ describe("through a server", () => {
       }
       const busy = await runCli(...exportOf("csv"));
       expect(busy).toMatchObject({ code: 1, out: "" });
-      expect(busy.error).toContain("use --url and --key");
+      expect(busy.error).toContain(`use --url ${url} and --key`);
       child.kill();
       await child.exited;
     }));
