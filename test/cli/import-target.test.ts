@@ -27,6 +27,7 @@ test("a batch that needs no room waits for one before it that does", async () =>
   const taken: string[] = [];
   const sealed = Promise.withResolvers<void>();
   const directory = {
+    archive: { manifest: { days: new Map() } },
     schedule: {
       async makeRoomFor({ count }: ReportBatch) {
         if (count === 1) await sealed.promise;
@@ -34,7 +35,7 @@ test("a batch that needs no room waits for one before it that does", async () =>
     },
     async ingest(_: AppId, { count }: ReportBatch) {
       taken.push(`batch ${count}`);
-      return ok({ accepted: count, duplicates: 0, sequence: 0 });
+      return ok({ accepted: count, duplicates: 0, created: count, sequence: 0 });
     },
   } as unknown as OpenDirectory;
   const reloadRetention = async () => void taken.push("retention");

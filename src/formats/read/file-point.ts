@@ -72,7 +72,6 @@ export type SkipReason = keyof typeof SKIP_REASONS;
 
 /** What is said of points that were taken, and what people read of it. */
 export const REMARKS = {
-  same_time: "at the same millisecond as the point before, which they replace",
   leap_second: "in a leap second, which Unix time lacks, taken as the last millisecond before",
   spread: "spread over the minute that is all their file tells",
   repeated_hour: "in the hour that a clock change repeats, taken as the first",

@@ -14,6 +14,12 @@ import type { Tally } from "./tally/tally.ts";
 export interface Delivered {
   readonly accepted: number;
   readonly duplicates: number;
+  /** Of the accepted, those of instants that had no record; the others are laid over the one that was there. */
+  readonly created: number;
+  /** Of the created, those that may lie over a record that only the archive has. */
+  readonly perhapsArchived: number;
+  /** Rows that were sent again since no answer came: what counts as a duplicate of them may be new. */
+  readonly resent: number;
   /** Rows that only the receiver refused. */
   readonly rejected: readonly { readonly index: number; readonly message: string }[];
 }
@@ -66,11 +72,11 @@ export function createDelivery({ deliver, events, signal }: DeliveryDependencies
       else failure = delivered.error;
     }
 
-    async function settle(read: ImportBatch, { accepted, duplicates, rejected }: Delivered): Promise<void> {
+    async function settle(read: ImportBatch, delivered: Delivered): Promise<void> {
+      const { rejected } = delivered;
       const tally = tallies[read.group]!;
       tally.addBatch(read);
-      tally.accepted += accepted;
-      tally.duplicates += duplicates;
+      tally.addDelivered(delivered);
       const refused = rejected.map(({ index, message }) => rejectedRow(read, index, message));
       for (const skip of refused) tally.addRejected(skip);
       if (read.skips.length + refused.length > 0) await events.onSkips([...read.skips, ...refused]);

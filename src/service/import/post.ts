@@ -40,6 +40,9 @@ const RETRIED_STATUSES: readonly number[] = [429, 502, 503, 504];
 /** By this a server tells what is imported from what devices send. */
 export const IMPORT_USER_AGENT = "wherehouse-import";
 
+/** What proxies say of a server that did not answer them, which may have stored what they sent. */
+const UNSURE_STATUSES: readonly number[] = [502, 504];
+
 const compress = promisify(gzip);
 
 export function createPostDelivery(dependencies: PostDependencies): Deliver {
@@ -48,10 +51,13 @@ export function createPostDelivery(dependencies: PostDependencies): Deliver {
   let before: Promise<Result<unknown, string>> = Promise.resolve(ok(null));
   let everAnswered = false;
 
-  async function send(body: Uint8Array<ArrayBuffer>): Promise<Result<Delivered, string>> {
+  async function send({ body, rows }: Body): Promise<Result<Delivered, string>> {
+    /** Whether the server may have stored it, though no answer came. */
+    let isUnsure = false;
     for (let attempt = 1; ; attempt++) {
       const answer = await attemptPost(body);
-      if (answer.kind === "taken") return ok(answer.value);
+      if (answer.kind === "taken") return ok({ ...answer.value, resent: isUnsure ? rows : 0 });
+      isUnsure ||= answer.kind === "busy" && answer.isUnsure;
       if (answer.kind === "refused" || attempt === ATTEMPTS_MAX) return fail(answer.reason);
       const backoff = Math.min(BACKOFF_SECONDS_MAX, 2 ** (attempt - 1));
       const seconds = Math.min(WAIT_SECONDS_MAX, answer.retryAfterSeconds ?? backoff);
@@ -83,7 +89,12 @@ export function createPostDelivery(dependencies: PostDependencies): Deliver {
       // A server that answered before may be restarting; one that never did is the wrong address.
       if (!everAnswered)
         return { kind: "refused", reason: `nobody answers at ${url}${code}; is the server running there?` };
-      return { kind: "busy", reason: `${url} does not answer${code}`, retryAfterSeconds: null };
+      return {
+        kind: "busy",
+        reason: `${url} does not answer${code}`,
+        retryAfterSeconds: null,
+        isUnsure: true,
+      };
     }
     everAnswered = true;
     if (response.status === 200) {
@@ -91,10 +102,7 @@ export function createPostDelivery(dependencies: PostDependencies): Deliver {
       if (delivered !== null) return { kind: "taken", value: delivered };
       return { kind: "refused", reason: `${url} is no Wherehouse server: its answer has no counts` };
     }
-    const reason = `${url} answered ${response.status}${messageOf(content)}`;
-    if (!RETRIED_STATUSES.includes(response.status)) return { kind: "refused", reason };
-    const seconds = /^\d{1,6}$/.exec(response.headers.get("retry-after") ?? "")?.[0];
-    return { kind: "busy", reason, retryAfterSeconds: seconds === undefined ? null : Number(seconds) };
+    return refusalOf(response, `${url} answered ${response.status}${messageOf(content)}`);
   }
 
   async function sendInTurn(
@@ -104,11 +112,11 @@ export function createPostDelivery(dependencies: PostDependencies): Deliver {
     const bodies = await encodeBodies(batch);
     const previous = await turn;
     if (!previous.ok) return previous; // What follows a batch that was not taken would come too early.
-    let sum: Delivered = { accepted: 0, duplicates: 0, rejected: [] };
-    for (const { firstRow, body } of bodies) {
+    let sum = NOTHING_DELIVERED;
+    for (const body of bodies) {
       const sent = await send(body);
       if (!sent.ok) return sent;
-      sum = addedUp(sum, sent.value, firstRow);
+      sum = addedUp(sum, sent.value, body.firstRow);
     }
     return ok(sum);
   }
@@ -120,13 +128,26 @@ export function createPostDelivery(dependencies: PostDependencies): Deliver {
   };
 }
 
+function refusalOf({ status, headers }: Response, reason: string): PostAnswer {
+  if (!RETRIED_STATUSES.includes(status)) return { kind: "refused", reason };
+  const seconds = /^\d{1,6}$/.exec(headers.get("retry-after") ?? "")?.[0];
+  const retryAfterSeconds = seconds === undefined ? null : Number(seconds);
+  return { kind: "busy", reason, retryAfterSeconds, isUnsure: UNSURE_STATUSES.includes(status) };
+}
+
 type PostAnswer =
   | { readonly kind: "taken"; readonly value: Delivered }
-  | { readonly kind: "busy"; readonly reason: string; readonly retryAfterSeconds: number | null }
+  | {
+      readonly kind: "busy";
+      readonly reason: string;
+      readonly retryAfterSeconds: number | null;
+      readonly isUnsure: boolean;
+    }
   | { readonly kind: "refused"; readonly reason: string };
 
 interface Body {
   readonly firstRow: number;
+  readonly rows: number;
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
@@ -139,16 +160,16 @@ async function encodeBodies(batch: ReportBatch): Promise<Body[]> {
     text += `${JSON.stringify(reportOf(batch, row))}\n`;
     // A UTF-16 unit is at most three bytes of UTF-8.
     if (text.length * 3 < BODY_BYTES_MAX && row < batch.count - 1) continue;
-    bodies.push(compressedBody(firstRow, text));
+    bodies.push(compressedBody(firstRow, row + 1 - firstRow, text));
     firstRow = row + 1;
     text = "";
   }
   return Promise.all(bodies);
 }
 
-async function compressedBody(firstRow: number, text: string): Promise<Body> {
+async function compressedBody(firstRow: number, rows: number, text: string): Promise<Body> {
   // The fastest level: the server is as busy as we are, and near, mostly.
-  return { firstRow, body: new Uint8Array(await compress(text, { level: 1 })) };
+  return { firstRow, rows, body: new Uint8Array(await compress(text, { level: 1 })) };
 }
 
 function reportOf(batch: ReportBatch, row: number): Record<string, unknown> {
@@ -173,10 +194,22 @@ function reportOf(batch: ReportBatch, row: number): Record<string, unknown> {
   return report;
 }
 
+const NOTHING_DELIVERED: Delivered = {
+  accepted: 0,
+  duplicates: 0,
+  created: 0,
+  perhapsArchived: 0,
+  resent: 0,
+  rejected: [],
+};
+
 function addedUp(sum: Delivered, more: Delivered, firstRow: number): Delivered {
   return {
     accepted: sum.accepted + more.accepted,
     duplicates: sum.duplicates + more.duplicates,
+    created: sum.created + more.created,
+    perhapsArchived: 0, // Which days are archived only the server knows.
+    resent: sum.resent + more.resent,
     rejected: [
       ...sum.rejected,
       ...more.rejected.map(({ index, message }) => ({ index: index + firstRow, message })),
@@ -185,9 +218,11 @@ function addedUp(sum: Delivered, more: Delivered, firstRow: number): Delivered {
 }
 
 function parseAnswer(content: unknown): Delivered | null {
-  const { accepted, duplicates, rejected } = (content ?? {}) as Record<string, unknown>;
-  if (typeof accepted !== "number" || typeof duplicates !== "number" || !Array.isArray(rejected)) return null;
-  return { accepted, duplicates, rejected: rejected as Delivered["rejected"] };
+  const { accepted, duplicates, created = accepted, rejected } = (content ?? {}) as Record<string, unknown>;
+  const isCounted = [accepted, duplicates, created].every((count) => typeof count === "number");
+  if (!isCounted || !Array.isArray(rejected)) return null;
+  const counts = { accepted, duplicates, created } as Pick<Delivered, "accepted" | "duplicates" | "created">;
+  return { ...NOTHING_DELIVERED, ...counts, rejected: rejected as Delivered["rejected"] };
 }
 
 function messageOf(content: unknown): string {

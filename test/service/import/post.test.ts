@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { gunzipSync } from "node:zlib";
+import fc from "fast-check";
 import type { AppId } from "../../../src/model/ids.ts";
 import { createPostDelivery } from "../../../src/service/import/post.ts";
 import { batchOf, type Report } from "../../support/reports/batches.ts";
@@ -76,11 +77,11 @@ describe("createPostDelivery()", () => {
     const sent = [report(0), whole];
     expect(await deliver(batchOf(sent))).toEqual({
       ok: true,
-      value: { accepted: 2, duplicates: 0, rejected: [] },
+      value: { accepted: 2, duplicates: 0, created: 2, perhapsArchived: 0, resent: 0, rejected: [] },
     });
     expect(await deliver(batchOf(sent))).toEqual({
       ok: true,
-      value: { accepted: 0, duplicates: 2, rejected: [] },
+      value: { accepted: 0, duplicates: 2, created: 0, perhapsArchived: 0, resent: 0, rejected: [] },
     });
     const { body } = await app.get(
       `/api/v1/devices/${encodeURIComponent("ä")}/locations/history?start_date=2026-03-20&end_date=2026-03-20`,
@@ -96,6 +97,50 @@ describe("createPostDelivery()", () => {
     expect((await app.get("/api/v1/doctor")).body.findings).toEqual([]);
     for (let time = 0; time < 3; time++) await app.store(reports); // As a device does it.
     expect((await app.get("/api/v1/doctor")).body.findings).toMatchObject([{ kind: "repeats" }]);
+  });
+
+  test("adds up: what is new is what is there afterwards and was not before", async () => {
+    const place = fc.record({ second: fc.nat(4), latitude: fc.nat(2), device_id: fc.constantFrom("a", "b") });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(place, { minLength: 1, maxLength: 12 }), { maxLength: 4 }),
+        async (all) => {
+          const app = await createTestApp();
+          const { deliver } = createDelivery(postTo(app), app.keys.full);
+          const instants = new Set<string>();
+          for (const places of all) {
+            const before = instants.size;
+            for (const { device_id, second } of places) instants.add(`${device_id} ${second}`);
+            const rows = places.map(({ device_id, second, latitude }) => ({
+              ...report(second),
+              device_id,
+              latitude,
+            }));
+            const sent = await deliver(batchOf(rows));
+            if (!sent.ok) throw new Error(sent.error);
+            const { accepted, duplicates, created } = sent.value;
+            expect([accepted + duplicates, created]).toEqual([places.length, instants.size - before]);
+          }
+        },
+      ),
+      { numRuns: 20 },
+    );
+  });
+
+  test("says how many it sent again without an answer, since those that were stored count as duplicates", async () => {
+    const app = await createTestApp();
+    const post = postTo(app);
+    let isFirst = true;
+    const { deliver } = createDelivery(async (url, init) => {
+      const answer = await post(url, init);
+      if (!isFirst) return answer;
+      isFirst = false;
+      return new Response(null, { status: 504 });
+    }, app.keys.full);
+    expect(await deliver(batchOf([report(0), report(1)]))).toMatchObject({
+      ok: true,
+      value: { accepted: 0, duplicates: 2, created: 0, resent: 2 },
+    });
   });
 
   test("hands on what only the server refuses, by row", async () => {
@@ -235,7 +280,7 @@ describe("createPostDelivery()", () => {
     const { deliver } = createDelivery(() => Promise.reject(new Error("posted")));
     expect(await deliver(batchOf([]))).toEqual({
       ok: true,
-      value: { accepted: 0, duplicates: 0, rejected: [] },
+      value: { accepted: 0, duplicates: 0, created: 0, perhapsArchived: 0, resent: 0, rejected: [] },
     });
   });
 });

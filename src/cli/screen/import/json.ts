@@ -11,7 +11,20 @@ export function importJson(
 ): string {
   const groups = look.groups.map(({ label, formatName, title, reason, files }, index) => {
     const tally = tallies[index]!;
-    const { points, accepted, duplicates, skips, remarks, leftOut, unreadable, faults, extent } = tally;
+    const {
+      points,
+      accepted,
+      duplicates,
+      created,
+      perhapsArchived,
+      resent,
+      skips,
+      remarks,
+      leftOut,
+      unreadable,
+      faults,
+      extent,
+    } = tally;
     return {
       file: label,
       files,
@@ -20,8 +33,11 @@ export function importJson(
       recognized_by: reason,
       read: thingsOf(tally),
       usable: points,
-      new: accepted,
+      new: created,
       already_there: duplicates,
+      same_time: accepted - created,
+      new_on_archived_days: perhapsArchived,
+      sent_again: resent,
       skipped: totalOf(skips),
       skips: skips.map(({ reason, message, count, places }) => ({ reason, message, count, places })),
       remarks: Object.fromEntries(remarks),

@@ -119,12 +119,11 @@ export class FilePoints implements PointSink {
       return timestampMs < YEAR_2000_MS ? "suspicious_time" : null;
     }
     const stepMs = timestampMs - last.timestampMs;
-    const hasMoved = latitude !== last.latitude || longitude !== last.longitude;
     last.timestampMs = timestampMs;
     last.latitude = latitude;
     last.longitude = longitude;
     this.#last.keep(deviceId, last);
-    if (stepMs === 0) return hasMoved ? "same_time" : null;
+    if (stepMs === 0) return null;
     const isRollover = Math.abs(Math.abs(stepMs) - GPS_ROLLOVER_MS) <= MS_PER_DAY;
     return isRollover || timestampMs < YEAR_2000_MS ? "suspicious_time" : null;
   }

@@ -1,4 +1,5 @@
 import type { Remark } from "../../../formats/read/file-point.ts";
+import type { Delivered } from "../import.ts";
 import type { ImportBatch, Skip } from "../reading/import-batch.ts";
 import { type Extent, ExtentSoFar } from "./extent.ts";
 import { type SkipCount, SkipCounts } from "./skip-counts.ts";
@@ -7,8 +8,12 @@ import { type SkipCount, SkipCounts } from "./skip-counts.ts";
 export interface TallySoFar {
   /** Points that can be used, and rows of our own formats. */
   readonly points: number;
+  /** Those that were laid over a record of their instant among them. */
   readonly accepted: number;
   readonly duplicates: number;
+  readonly created: number;
+  readonly perhapsArchived: number;
+  readonly resent: number;
   readonly skips: readonly SkipCount[];
   readonly remarks: readonly (readonly [Remark, number])[];
   /** Optional fields that were left out since their value is out of bounds, and since it can't be read. */
@@ -24,6 +29,9 @@ export class Tally {
   points: number;
   accepted: number;
   duplicates: number;
+  created: number;
+  perhapsArchived: number;
+  resent: number;
   faults: number;
   readonly #skips: SkipCounts;
   readonly #remarks: Map<Remark, number>;
@@ -35,6 +43,9 @@ export class Tally {
     this.points = before?.points ?? 0;
     this.accepted = before?.accepted ?? 0;
     this.duplicates = before?.duplicates ?? 0;
+    this.created = before?.created ?? 0;
+    this.perhapsArchived = before?.perhapsArchived ?? 0;
+    this.resent = before?.resent ?? 0;
     this.faults = before?.faults ?? 0;
     this.#skips = new SkipCounts(before?.skips);
     this.#remarks = new Map(before?.remarks);
@@ -53,6 +64,14 @@ export class Tally {
     for (const [name, count] of unreadable) addTo(this.#unreadable, name, count);
   }
 
+  addDelivered({ accepted, duplicates, created, perhapsArchived, resent }: Delivered): void {
+    this.accepted += accepted;
+    this.duplicates += duplicates;
+    this.created += created;
+    this.perhapsArchived += perhapsArchived;
+    this.resent += resent;
+  }
+
   /** A row that its batch had and the receiver did not take. */
   addRejected(skip: Skip): void {
     this.points--;
@@ -69,11 +88,14 @@ export class Tally {
   }
 
   soFar(): TallySoFar {
-    const { points, accepted, duplicates, faults } = this;
+    const { points, accepted, duplicates, created, perhapsArchived, resent, faults } = this;
     return {
       points,
       accepted,
       duplicates,
+      created,
+      perhapsArchived,
+      resent,
       skips: this.#skips.all(),
       remarks: [...this.#remarks],
       leftOut: [...this.#leftOut],

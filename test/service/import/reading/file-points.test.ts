@@ -184,18 +184,6 @@ describe("a point", () => {
 });
 
 describe("points beside each other", () => {
-  test("at the same time replace each other where they differ, by device", () => {
-    const { remarks, rows } = told([
-      { device: "a" },
-      { device: "b" },
-      { device: "a" },
-      { device: "a", latitude: 52.6 },
-      { device: "b" },
-    ]);
-    expect(remarks).toEqual({ same_time: 1 });
-    expect(rows.length).toBe(5); // Whoever takes them knows a repeat.
-  });
-
   test("1,024 weeks apart, or before 2000, have a receiver's wrong week", () => {
     const weekMs = 604_800_000;
     const anyAge = { oldestMs: 0 };
@@ -234,7 +222,7 @@ test("what is settled is not told again, and the rest is as if it were", () => {
       expect([...first.rows, ...rest.rows]).toEqual(whole.rows);
       expect([...first.skips, ...rest.skips]).toEqual(whole.skips);
       const sum = (remark: string) => (first.remarks[remark] ?? 0) + (rest.remarks[remark] ?? 0);
-      for (const remark of ["same_time", "spread"]) expect(sum(remark)).toBe(whole.remarks[remark] ?? 0);
+      for (const remark of ["leap_second", "spread"]) expect(sum(remark)).toBe(whole.remarks[remark] ?? 0);
     }),
     { numRuns: 300 },
   );

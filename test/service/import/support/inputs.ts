@@ -142,7 +142,14 @@ export function createDestination(onBatch: (index: number) => string | null = ()
       }
       destination.rowsDelivered += batch.count;
       const accepted = timestamps.size - before;
-      return ok<Delivered>({ accepted, duplicates: batch.count - accepted, rejected: [] });
+      return ok<Delivered>({
+        accepted,
+        duplicates: batch.count - accepted,
+        created: accepted,
+        perhapsArchived: 0,
+        resent: 0,
+        rejected: [],
+      });
     },
   };
   return destination;
