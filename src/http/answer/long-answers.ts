@@ -39,17 +39,17 @@ export class LongAnswers {
     const made = answer();
     const tookMs = this.#nowMs() - startedMs;
     // A quick one behind a long one doesn't make room for another long one in the same turn.
-    if (this.#spend(appId, tookMs) > LONG_MS) this.#slow.add(appId);
+    const isAfterOthers = this.#spentMs.size > 0;
+    if ((tookMs > QUICK_MS || isAfterOthers) && this.#spend(appId, tookMs) > LONG_MS) this.#slow.add(appId);
     else this.#slow.delete(appId);
     return made;
   }
 
   /** Returns what that makes together, in this turn. */
   #spend(appId: string, ms: number): number {
-    const isFirst = this.#spentMs.size === 0;
-    const before = isFirst ? 0 : (this.#spentMs.get(appId) ?? 0);
+    const before = this.#spentMs.get(appId) ?? 0;
     if (ms <= QUICK_MS) return before;
-    if (isFirst) setImmediate(() => this.#spentMs.clear());
+    if (this.#spentMs.size === 0) setImmediate(() => this.#spentMs.clear());
     this.#spentMs.set(appId, before + ms);
     return before + ms;
   }

@@ -47,7 +47,7 @@ export function readPairs<Parameters extends QueryParameters>(
     const index = names.indexOf(name);
     const isRepeated = index >= 0 && names.includes(name, index + 1);
     if (isRepeated && parameter.parseAll === undefined) return invalid(`${name} must be given once`);
-    if (index >= 0) known += isRepeated ? names.filter((each) => each === name).length : 1;
+    if (index >= 0) known++; // Of those that come more than once, the others are gone through again.
     const parsed = isRepeated
       ? parameter.parseAll!(
           name,
@@ -66,8 +66,7 @@ const NAMED = /^(?!wh_)[A-Za-z0-9_.-]{1,64}$/;
 const NAMED_MAX = 8;
 
 /** Names of parameters that are not in the set, for `Wherehouse-Ignored-Parameters`; null if there are none. */
-export function ignoredParameters({ names, known }: QueryPairs, parameters: QueryParameters): string | null {
-  if (known === names.length) return null; // Mostly: the names are not gone through again.
+export function ignoredParameters({ names }: QueryPairs, parameters: QueryParameters): string | null {
   let ignored: Set<string> | null = null;
   for (let at = 0; at < names.length; at++) {
     const name = names[at]!;
@@ -84,13 +83,13 @@ export function ignoredParameters({ names, known }: QueryPairs, parameters: Quer
 export interface QueryPairs {
   readonly names: string[];
   readonly texts: string[];
-  /** How many of them are of a set of parameters; null until all of that set were read. */
-  known: number | null;
+  /** How many of them are of a set of parameters; -1 until all of that set were read. */
+  known: number;
 }
 
 /** Names and values of a URL's query, decoded. Most queries hold nothing to decode, which makes slices do. */
 export function queryPairs(url: string): QueryPairs {
-  const pairs: QueryPairs = { names: [], texts: [], known: null };
+  const pairs: QueryPairs = { names: [], texts: [], known: -1 };
   const start = url.indexOf("?") + 1;
   if (start === 0) return pairs;
   if (/[%+#]/.test(url)) {
