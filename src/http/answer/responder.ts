@@ -179,15 +179,26 @@ export class Responder {
 
   #toldOf(request: Request, headers: Headers, sent: Sendable): Sendable {
     const id = headers.get("x-request-id")!;
-    return { pieces: () => this.#told(request, id, sent.pieces()), close: () => sent.close?.() };
+    let isLeft = false;
+    return {
+      pieces: () => this.#told(() => isLeft || request.signal.aborted, id, sent.pieces()),
+      close() {
+        isLeft = true; // Deno says that a client has left by this, and may abort its request later.
+        sent.close?.();
+      },
+    };
   }
 
   /** The same pieces; a failure that is no fault of the client's is told. */
-  async *#told<Bytes>(request: Request, id: string, pieces: AsyncIterable<Bytes>): AsyncIterable<Bytes> {
+  async *#told<Bytes>(
+    hasLeft: () => boolean,
+    id: string,
+    pieces: AsyncIterable<Bytes>,
+  ): AsyncIterable<Bytes> {
     try {
       yield* pieces;
     } catch (error) {
-      if (!request.signal.aborted) this.#onFault(id, error);
+      if (!hasLeft()) this.#onFault(id, error);
       throw error;
     }
   }

@@ -74,7 +74,9 @@ for (const runtime of RUNTIMES) {
       const whole = await askUntilFree(() => exportOf(server.url));
       expect(whole.status).toBe(200);
       expect(countLines(await whole.text())).toBe(2 * BATCHES * BATCH_RECORDS);
-      expect((await server.stop()).code).toBe(0);
+      const ended = await server.stop();
+      expect(ended.code).toBe(0);
+      expect(ended.error).not.toContain('"event":"fault"');
       expect(readdirSync(join(place.dataDir, "archive", "scratch"))).toEqual([]);
     });
 
