@@ -16,7 +16,7 @@ export interface FilePoint {
   /** A number that is there and can't be read is NaN. */
   readonly details: FileDetails;
   /** Names of other details that are there and can't be read. */
-  readonly unreadable?: readonly string[];
+  readonly unreadable?: readonly string[] | undefined;
   /** Whether this program wrote it. What others write at 0/0 knows no position, but a record may lie there. */
   readonly isRecord?: boolean;
 }

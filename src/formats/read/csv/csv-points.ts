@@ -117,10 +117,12 @@ export class CsvPoints implements PushReader, TableRow {
 
   numberAt(column: number): number | null {
     const { bytes, starts, ends } = this.#csv;
-    const [start, end] = [starts[column]!, ends[column]!];
-    if (column >= this.#cells || start === end) return null;
+    if (column >= this.#cells) return null;
+    const start = starts[column]!;
+    const end = ends[column]!;
     const number = parseDecimal(bytes, start, end);
     if (!Number.isNaN(number)) return number;
+    if (start === end) return null;
     const text = this.#csv.text(column);
     return text?.trim() === "" ? null : parseCellNumber(text ?? "", this.#table!.commaIsDecimal);
   }

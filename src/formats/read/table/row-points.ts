@@ -33,15 +33,17 @@ export function readRowPoint(row: TableRow, plan: ColumnPlan, rules: RowRules): 
   const latitude = row.numberAt(plan.latitude);
   const longitude = row.numberAt(plan.longitude);
   const scale = plan.isE7 || isE7(latitude ?? Number.NaN, longitude ?? Number.NaN) ? E7 : 1;
-  const point = {
+  const unreadable: string[] = [];
+  const details = readDetails(row, plan.details, rules, unreadable);
+  return {
     timestampMs,
     latitude: latitude === null ? null : latitude / scale,
     longitude: longitude === null ? null : longitude / scale,
     device: nameAt(row, plan.device),
     user: userAt(row, plan.user),
+    details,
+    unreadable: unreadable.length === 0 ? undefined : unreadable,
   };
-  const { details, unreadable } = readDetails(row, plan.details, rules);
-  return unreadable.length === 0 ? { ...point, details } : { ...point, details, unreadable };
 }
 
 function readTime(row: TableRow, { timestamp, date }: ColumnPlan): unknown {
@@ -72,23 +74,23 @@ function userAt(row: TableRow, column: NameColumn | null): string | null {
   return user === ANONYMOUS ? null : user;
 }
 
+/** Names what can't be read in `unreadable`. */
 function readDetails(
   row: TableRow,
   columns: readonly DetailColumn[],
   rules: RowRules,
-): { readonly details: FileDetails; readonly unreadable: readonly string[] } {
+  unreadable: string[],
+): FileDetails {
   const details: Record<string, number | string | boolean> = {};
-  const unreadable: string[] = [];
   for (const column of columns) {
     const value = readDetail(row, column, rules);
     if (value === undefined) unreadable.push(column.field);
     else if (value !== null) details[column.field] = value;
   }
-  return { details, unreadable };
+  return details;
 }
 
 /** Null where there is none, undefined where there is one that can't be read. */
-
 function readDetail(
   row: TableRow,
   { index, type, minimum, isSpeed, speedUnit, isBattery }: DetailColumn,

@@ -66,8 +66,8 @@ export class XmlReader {
   /** Elements that have begun, outermost first. */
   readonly #open: ElementName[] = [];
   #hasRoot = false;
-  /** Whether any mark-up has come. */
-  #isXml = false;
+  /** Whether something was passed over. */
+  #hasPassed = false;
   /** How many were open with the one whose text is being collected; 0 where none is. */
   #collectedDepth = 0;
   #collected = "";
@@ -100,7 +100,14 @@ export class XmlReader {
     const within = this.#open.at(-1);
     if (within !== undefined) throw this.#fault(`the file is cut off within <${shown(within.local)}>`);
     if (!this.#hasRoot)
-      throw this.#fault(this.#isXml ? "the file is cut off before its first element" : "the file is no XML");
+      throw this.#fault(
+        this.#isXml() ? "the file is cut off before its first element" : "the file is no XML",
+      );
+  }
+
+  /** Whether any mark-up has come, of a file without an element. */
+  #isXml(): boolean {
+    return this.#hasPassed || this.#text.startsWith("<", this.#at);
   }
 
   #read(more: string): void {
@@ -117,7 +124,6 @@ export class XmlReader {
     const start = this.#text.indexOf("<", this.#at);
     this.#takeText(start < 0 ? this.#text.length : start);
     if (start < 0) return false;
-    this.#isXml = true;
     switch (this.#text.charCodeAt(start + 1)) {
       case SLASH:
         return this.#readEndTag(start + 2);
@@ -222,6 +228,7 @@ export class XmlReader {
     for (const [beginning, end] of PASSED) {
       if (text.startsWith(beginning, start)) {
         this.#passedEnd = end;
+        this.#hasPassed = true;
         this.#at = start + beginning.length;
         return true;
       }
