@@ -19,6 +19,9 @@ const STEP_NOTED = 1024;
 /** Keys that are looked at in a step. */
 const STEP_LOOKS = 4096;
 
+/** So many records come in between two steps only where nobody makes the index any more. */
+const NOTED_UNASKED_MAX = 65_536;
+
 const MS_PER_HOUR = 3_600_000;
 /** An hour with so many records has a set of its devices, which takes less than its keys. */
 const HOUR_KEYS_MIN = 8192;
@@ -38,6 +41,7 @@ export class DayIndex {
   readonly #hours: (HourDevices | undefined)[] = new Array(24);
   /** Keys of what came while it was made. */
   #noted: number[] = [];
+  #notedSinceStep = 0;
   #isWhole = false;
   /** Null once it is made: an engine may keep what the steps held for as long as somebody holds on to them. */
   #making: Steps<void> | null;
@@ -55,6 +59,7 @@ export class DayIndex {
 
   /** Does a step towards that. */
   proceed(): void {
+    this.#notedSinceStep = 0;
     if (this.#making?.next().done !== true) return;
     assert(this.#isWhole, "an index is whole once it is made");
     this.#making = null;
@@ -63,8 +68,17 @@ export class DayIndex {
   /** A record of the day has come in. */
   note(timestampMs: number, device: number): void {
     const key = timeKey(timestampMs - this.#startMs, device);
-    if (this.#isWhole) this.#add(key);
-    else this.#noted.push(key);
+    if (this.#isWhole) {
+      this.#add(key);
+      return;
+    }
+    this.#noted.push(key);
+    this.#notedSinceStep++;
+  }
+
+  /** Whether whoever asked has left before it was whole: what is noted would grow with every record. */
+  get isLeft(): boolean {
+    return this.#notedSinceStep > NOTED_UNASKED_MAX;
   }
 
   /** Whether all of the day lies in the range. */

@@ -23,7 +23,11 @@ export class TimeIndex {
 
   /** A record has come in. */
   note(day: UtcDay, timestampMs: number, device: number): void {
-    if (this.#days.size > 0) this.#days.get(day)?.note(timestampMs, device);
+    if (this.#days.size === 0) return;
+    const index = this.#days.get(day);
+    if (index === undefined) return;
+    index.note(timestampMs, device);
+    if (index.isLeft) this.#days.delete(day); // Whoever asks next begins anew.
   }
 
   /** Records of the day have left memory. Nobody has asked since it was sealed. */

@@ -230,3 +230,16 @@ test("forgetIdle() gives up what nobody asked for since, and no more", () => {
   expect(areWhole()).toEqual([false, false, false]);
   fixture.check(WHOLE, "desc", 0, 10);
 });
+
+test("an index that nobody makes any more is given up before it takes much, and made anew by the next who asks", () => {
+  const fixture = new Fixture();
+  const range = { startMs: BASE_MS, endMs: BASE_MS + DAY_MS };
+  fixture.apply(Array.from({ length: 20_000 }, (_, index) => [BASE_MS + index, `d${index % 7}`] as const));
+  const { times } = fixture.hot.findApp(APP)!.all;
+  const [left] = times.days(range)!;
+  left!.proceed(); // Whoever asked leaves after a step.
+  expect(left!.isWhole).toBe(false);
+  for (let count = 0; count < 70_000; count++) times.note(utcDayOf(BASE_MS), BASE_MS, 0);
+  expect(times.days(range)![0]).not.toBe(left);
+  fixture.check(range, "asc", 100, 10);
+});
