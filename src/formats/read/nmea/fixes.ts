@@ -16,6 +16,8 @@ import { MS_PER_DAY } from "../../../time/retention.ts";
 import type { PointSink } from "../file-point.ts";
 import type { LineFormat } from "../line-points.ts";
 
+type Place = Pick<Minimum, "latitude" | "longitude">;
+
 /** What `GGA` says of the fix: its quality and altitude, and the position, but no date. */
 interface Quality {
   readonly timeMs: number | null;
@@ -39,6 +41,8 @@ export class Fixes implements LineFormat {
   readonly #speedUnit: SpeedUnit;
   /** Waiting for what else is said of their second. */
   #minimum: Minimum | null = null;
+  /** Whether another `RMC` of its instant said another position, as the second of two receivers does. */
+  #hasRival = false;
   #quality: Quality | null = null;
   /** Whether a sentence with a date came behind the `GGA`, in its second. */
   #isQualityDated = false;
@@ -86,8 +90,13 @@ export class Fixes implements LineFormat {
 
   #takeMinimum(minimum: Minimum): void {
     this.#beginDay(minimum);
+    const waiting = this.#minimum;
+    const isOfInstant = waiting?.timeMs === minimum.timeMs;
     // Receivers for several kinds of satellites say the same for each, or that of one kind they see too few.
-    if (this.#minimum?.timeMs !== minimum.timeMs) this.#settleMinimum();
+    const isRival = isOfInstant && minimum.hasFix && !isSamePlace(waiting, minimum);
+    this.#hasRival ||= isRival;
+    if (!isOfInstant || isRival) this.#settleMinimum();
+    this.#hasRival &&= isOfInstant;
     if (!isSameSecond(this.#quality, minimum)) this.#settleQuality();
     this.#minimumSecond = secondOf(minimum);
     if (minimum.hasFix) this.#minimum = minimum;
@@ -150,7 +159,9 @@ export class Fixes implements LineFormat {
     const minimum = this.#minimum;
     if (minimum === null) return;
     this.#minimum = null;
-    const quality = isSameSecond(this.#quality, minimum) ? this.#quality : null;
+    const ofSecond = isSameSecond(this.#quality, minimum) ? this.#quality : null;
+    // Of two receivers each has its altitude.
+    const quality = ofSecond !== null && this.#hasRival && !isSamePlace(ofSecond, minimum) ? null : ofSecond;
     const { timeMs, dayMs, speed, bearing } = minimum;
     const details = knownDetails({
       altitude: quality?.altitude ?? null,
@@ -194,6 +205,10 @@ function readQuality(fields: readonly string[]): Quality {
     longitude: readLongitude(longitude, eastOrWest),
     altitude: readNumberOrNaN(altitude),
   };
+}
+
+function isSamePlace(a: Place, b: Place): boolean {
+  return Object.is(a.latitude, b.latitude) && Object.is(a.longitude, b.longitude);
 }
 
 function isSameSecond(

@@ -138,6 +138,34 @@ describe("RMC and GGA", () => {
   });
 });
 
+describe("RMC of two receivers", () => {
+  const talking = (talker: string, line: string) => sentence(talker + line.slice(3, line.indexOf("*")));
+  const ours = { latitude: "5230.00,N", altitude: "11" };
+  const theirs = { latitude: "5231.50,N", altitude: "22" };
+  const ourRmc = rmc("100000", ours);
+  const ourGga = gga("100000", ours);
+  const theirRmc = talking("GL", rmc("100000", theirs));
+  const theirGga = talking("GL", gga("100000", theirs));
+  const altitudes = new Map([
+    [52.5, 11],
+    [52.525, 22],
+  ]);
+
+  test("are two positions of an instant, with no altitude of each other", async () => {
+    const orders = fc.shuffledSubarray([ourGga, theirGga], { minLength: 0 });
+    const both = fc.shuffledSubarray([ourRmc, theirRmc], { minLength: 2 });
+    await fc.assert(
+      fc.asyncProperty(both, orders, orders, async ([first, second], before, behind) => {
+        const { seen } = await read(...before, first!, second!, ...behind, rmc("100001"));
+        const ofInstant = seen.filter(([time]) => time === "2026-02-02T10:00:00.000");
+        expect(ofInstant.map(([, latitude]) => Number(latitude)).toSorted()).toEqual([52.5, 52.525]);
+        for (const [, latitude, altitude] of ofInstant)
+          if (altitude !== null) expect(altitude).toBe(altitudes.get(Number(latitude))!);
+      }),
+    );
+  });
+});
+
 describe("GGA alone", () => {
   test("has no day before anybody said one", async () => {
     const { seen } = await read(gga("100000"), gga("100001"));
