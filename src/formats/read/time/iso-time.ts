@@ -37,8 +37,8 @@ export function parseIsoTime(text: string, out: WrittenTime): boolean {
 const SPELLING =
   /^(\d{4})([-/.]?)(\d\d?)\2(\d\d?)(?:[t_-]|,?\s+)(\d\d?)(:?)(\d\d)(?:\6(\d\d)(?:[.,](\d+))?)?\s*(\D.*)?$/i;
 const CHARACTERS_MAX = 64;
-/** What a zone may have before and behind its offset. */
-const AROUND_OFFSET = /^(?:utc|gmt)(?=[+-])|\[[^\]]*\]$/gi;
+/** What a zone may have before and behind its offset. A name alone says no offset that is read here. */
+const AROUND_OFFSET = /^(?:utc|gmt)(?=[+-])|(?<=[\dz])(?:\[[^\]]*\])+$/gi;
 
 /** A date and a time of day in plain ISO 8601; null where a text is neither. */
 function respelled(text: string): string | null {
