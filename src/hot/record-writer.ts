@@ -73,7 +73,8 @@ export class RecordWriter {
       noteChange(day);
       return "created";
     }
-    const laid = layFix(batch, row, stored);
+    const repeatsNumbers = !carriesOtherNumbers(batch, row, stored); // As nearly all that meet a record do.
+    const laid = repeatsNumbers ? "merged" : layFix(batch, row, stored);
     const [storedProfile, storedState] = [
       profileAt(stored.chunk, stored.row),
       stateAt(stored.chunk, stored.row),
@@ -81,7 +82,9 @@ export class RecordWriter {
     const profile = this.#dictionary.mergeProfiles(storedProfile, carried.profile);
     const state = this.#dictionary.mergeStates(storedState, carried.state, laid);
     const isSame =
-      profile === storedProfile && state === storedState && !changesNumbers(batch, row, stored, laid);
+      profile === storedProfile &&
+      state === storedState &&
+      (repeatsNumbers || !changesNumbers(batch, row, stored, laid));
     if (liesOverArchive(day)) {
       const instant = { columns: app.table.columns, device, timestampMs, day };
       if (!this.#lateFixes.lay(instant, stored, batch, row, isSame)) return "unchanged";
@@ -195,6 +198,15 @@ export class RecordWriter {
       app.users.discountRecord(device, oldUser);
     }
   }
+}
+
+/** Whether the report carries a number that the stored record has not, or has otherwise. */
+function carriesOtherNumbers({ numbers }: ReportBatch, row: number, { chunk, row: at }: RowRef): boolean {
+  for (let field = 0; field < NUMBER_FIELDS.length; field++) {
+    const value = numbers[field]![row]!;
+    if (!Number.isNaN(value) && value !== numberAt(chunk, at, field)) return true;
+  }
+  return false;
 }
 
 function layFix({ numbers }: ReportBatch, row: number, { chunk, row: at }: RowRef): LaidFix {
