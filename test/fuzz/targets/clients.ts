@@ -123,14 +123,13 @@ function pointsOf(client: Client, message: ClientMessage): FoundPoint[] {
 
 function mustBeSound({ device, user, timestampMs, latitude, longitude, details }: ClientPoint): void {
   for (const id of [device, user]) must(id === null || typeof id === "string", "an id is text", () => id);
-  for (const number of [timestampMs, latitude, longitude]) {
-    must(number === null || Number.isFinite(number), "a coordinate is a number", () => number);
-  }
-  must(timestampMs === null || Number.isInteger(timestampMs), "a time is whole", () => timestampMs);
+  // NaN is what can't be read; a time may lie beyond all others.
+  for (const number of [latitude, longitude])
+    must(number === null || Math.abs(number) !== Infinity, "a coordinate is a number", () => number);
+  must(isTime(timestampMs), "a time is whole", () => timestampMs);
   for (const [name, value] of Object.entries(details)) {
-    // Bounds are looked at later.
-    const isSound = typeof value === "number" ? !Number.isNaN(value) : value !== null && value !== undefined;
-    must(isSound, "what is not known is left out", () => [name, value]);
+    // Bounds, and what can't be read, are looked at later.
+    must(value !== null && value !== undefined, "what is not known is left out", () => [name, value]);
   }
 }
 
@@ -161,4 +160,8 @@ function whole<Value>(steps: Steps<Value>): Value {
     const { done, value } = steps.next();
     if (done === true) return value;
   }
+}
+
+function isTime(timestampMs: number | null): boolean {
+  return timestampMs === null || !Number.isFinite(timestampMs) || Number.isInteger(timestampMs);
 }
