@@ -9,5 +9,8 @@ import { serveExports } from "./service/export/maker/serve-exports.ts";
  */
 const NICENESS = 10;
 
-/** What makes exports for a process of ours, which begins it: a process, or a thread where that can't be. */
-serveExports(isMainThread ? { ...openHelperPort(NICENESS), onEnd: () => {} } : openThreadPort()); // A process is killed.
+/**
+ * What makes exports for a process of ours, which begins it: a process, or a thread where that can't be. A process has
+ * nothing to do at its end, because it is killed.
+ */
+serveExports(isMainThread ? { ...openHelperPort(NICENESS), onEnd: () => {} } : openThreadPort());

@@ -15,15 +15,12 @@
  */
 
 /**
- * What begins a formula, behind what a reader may skip. Texts of records have 128 characters at most; the bound keeps
- * the search short in the cells of other files.
+ * The start of a text, or a place behind a character that may separate cells, from which a formula follows behind what
+ * a reader may skip. Texts of records have 128 characters at most; the bound keeps the search short in the cells of
+ * other files.
  */
-const FORMULA = "['\"\\s]{0,128}[=+\\-@\uFF0B\uFF0D\uFF1D\uFF20]";
-/** The start of a text, or behind a character that may separate cells or lines. */
-const CELL_START = "(?<=^|[,;|\\t\\r\\n])";
-
-const NEEDS_GUARD = new RegExp(`${CELL_START}(?=${FORMULA})`, "g");
-const IS_GUARDED = new RegExp(`${CELL_START}'(?=${FORMULA})`, "g");
+const NEEDS_GUARD = /(?<=^|[,;|\t\r\n])(?=['"\s]{0,128}[=+\-@\uFF0B\uFF0D\uFF1D\uFF20])/g;
+const IS_GUARDED = /(?<=^|[,;|\t\r\n])'(?=['"\s]{0,128}[=+\-@\uFF0B\uFF0D\uFF1D\uFF20])/g;
 
 /** An empty text, and what that becomes when it is guarded. */
 const IS_EMPTY = /^'*$/;

@@ -29,7 +29,7 @@ export function filtersBeside(topicFilter: string): string[] {
   const beside: string[] = [];
   for (let count = 2; count < levels.length - Number(isOpen); count++)
     beside.push(levels.slice(0, count).join("/"));
-  if (!isOpen) beside.push(`${topicFilter}/+/#`);
+  if (!isOpen) beside.push([topicFilter, "+", "#"].join("/"));
   const [first = ""] = levels;
   if (first !== "" && first !== "+" && first !== "#") beside.push(`/${topicFilter}`);
   return beside;

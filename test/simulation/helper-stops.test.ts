@@ -1,8 +1,8 @@
 /*
  * Goal: whatever becomes of the process that makes parts, no record is lost or there twice, no later seal is kept from
- * its end, and no wait is longer than minutes. Method: seals over a real archive, whose helper runs in this process and
- * takes nothing in from a request on that the seed draws; some of those can't be ended, and go on with that request when
- * their disk answers, seals later. Time is turned by hand. After every seal all records are asked for.
+ * its end, and no wait is longer than minutes. Method: seals over a real archive, whose helper runs in this process.
+ * From a request on that the seed draws, the helper takes nothing in. Some helpers can't be ended, and go on with that
+ * request when their disk answers, seals later. Time is turned by hand. After every seal all records are asked for.
  */
 import { afterAll, expect, test } from "bun:test";
 import { servePartEngine } from "../../src/archive/write/engine/part-server.ts";
