@@ -8,21 +8,7 @@ import {
   type Skip,
 } from "./reading/import-batch.ts";
 import { SourceNeedsOption } from "./reading/read-sources.ts";
-import type { Tally } from "./tally/tally.ts";
-
-/** What became of a batch, once it is on disk. */
-export interface Delivered {
-  readonly accepted: number;
-  readonly duplicates: number;
-  /** Of the accepted, those of instants that had no record; the others are laid over the one that was there. */
-  readonly created: number;
-  /** Of the created, those that may lie over a record that only the archive has. */
-  readonly perhapsArchived: number;
-  /** Rows that were sent again since no answer came: what counts as a duplicate of them may be new. */
-  readonly resent: number;
-  /** Rows that only the receiver refused. */
-  readonly rejected: readonly { readonly index: number; readonly message: string }[];
-}
+import type { Delivered, Tally } from "./tally/tally.ts";
 
 /** Takes batches to where they are kept, in the order of the calls. Fails with what a person should know. */
 export type Deliver = (batch: ReportBatch) => Promise<Result<Delivered, string>>;

@@ -4,7 +4,8 @@ import { fail, ok, type Result } from "../../lib/result.ts";
 import type { AppId } from "../../model/ids.ts";
 import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../../model/location-fields.ts";
 import { NOT_CARRIED, type ReportBatch } from "../../model/report-batch.ts";
-import type { Deliver, Delivered } from "./import.ts";
+import type { Deliver } from "./import.ts";
+import type { Delivered } from "./tally/tally.ts";
 
 /*
  * Sends batches to a running server, one request after the other: two at once could reach its log in the wrong order,

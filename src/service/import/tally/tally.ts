@@ -1,8 +1,21 @@
 import type { Remark } from "../../../formats/read/file-point.ts";
-import type { Delivered } from "../import.ts";
 import type { ImportBatch, Skip } from "../reading/import-batch.ts";
 import { type Extent, ExtentSoFar } from "./extent.ts";
 import { type SkipCount, SkipCounts } from "./skip-counts.ts";
+
+/** What became of a batch, once it is on disk. */
+export interface Delivered {
+  readonly accepted: number;
+  readonly duplicates: number;
+  /** Of the accepted, those of instants that had no record; the others are laid over the one that was there. */
+  readonly created: number;
+  /** Of the created, those that may lie over a record that only the archive has. */
+  readonly perhapsArchived: number;
+  /** Rows that were sent again since no answer came: what counts as a duplicate of them may be new. */
+  readonly resent: number;
+  /** Rows that only the receiver refused. */
+  readonly rejected: readonly { readonly index: number; readonly message: string }[];
+}
 
 /** What became of the files of one group, as people are told and a later run goes on from. */
 export interface TallySoFar {

@@ -5,12 +5,13 @@ import { readPieces } from "../../../../src/formats/read/push-reader.ts";
 import { fail, ok } from "../../../../src/lib/result.ts";
 import { createLineReader } from "../../../../src/lib/text/lines.ts";
 import { FileError } from "../../../../src/runtime/files.ts";
-import type { Deliver, Delivered } from "../../../../src/service/import/import.ts";
+import type { Deliver } from "../../../../src/service/import/import.ts";
 import { type Look, lookAt } from "../../../../src/service/import/look.ts";
 import type { ImportRules } from "../../../../src/service/import/reading/import-rules.ts";
 import type { ImportRunEvents } from "../../../../src/service/import/run.ts";
 import type { Source, Sources } from "../../../../src/service/import/sources/source.ts";
 import { placeText } from "../../../../src/service/import/tally/skip-counts.ts";
+import type { Delivered } from "../../../../src/service/import/tally/tally.ts";
 import { contentOf } from "../../../support/formats/read-file.ts";
 
 /** A file of these bytes, in pieces of this size; it fails after them where that is said. */
