@@ -33,7 +33,8 @@ export interface Call {
   text(body: string, contentType: string): Answer;
   /** Bytes of another format; null for an answer without any. */
   binary(body: Uint8Array<ArrayBuffer> | null, contentType: string): Answer;
-  object(body: unknown, status: number): Answer;
+  /** `more` are headers of this answer alone. */
+  object(body: unknown, status: number, more?: MoreHeaders): Answer;
   /** `instead` is the body where the endpoint has one of its own for this. */
   fail(error: HttpError, instead?: unknown): Answer;
   /** Makes the answers of apps whose answers take long one a turn, of all endpoints together. */
@@ -87,7 +88,7 @@ export function createCall(
     events: (stream) => responder.events(request, stream, headers),
     text: (body, contentType) => responder.text(request, body, contentType, headers),
     binary: (body, contentType) => responder.binary(request, body, contentType, headers),
-    object: (body, status) => responder.object(request, status, body, headers),
+    object: (body, status, more) => responder.object(request, status, body, { ...headers, ...more }),
     fail: (error, instead) => responder.failure(request, error, failed, instead),
     longAnswers,
     tagged(version, answer) {

@@ -5,7 +5,7 @@ const PREFLIGHT_SECONDS = 600;
 /** Headers that pages of other origins may read, and those that they may send. */
 const EXPOSED =
   "RateLimit, RateLimit-Policy, Retry-After, Wherehouse-Error-Code, Wherehouse-Ignored-Parameters, " +
-  "Wherehouse-Sequence, X-Request-Id";
+  "Wherehouse-New-Records, Wherehouse-Same-Time, Wherehouse-Sequence, X-Request-Id";
 const ALLOWED =
   "Authorization, Content-Type, Content-Encoding, Last-Event-ID, Wherehouse-Min-Sequence, X-Request-Id";
 

@@ -44,6 +44,8 @@ export interface Operation {
   readonly failures?: Readonly<Record<number, Schema>>;
   /** Headers that it reads, as parameters of the document. */
   readonly headers?: readonly Schema[];
+  /** Headers of its answer besides those that all of its kind have. */
+  readonly sent?: Schemas;
   /** The body that it takes. */
   readonly body?: RequestBody;
   /** Ways to send the key, where they are others than for most. */
@@ -93,7 +95,10 @@ export function describeOperation(endpoint: DescribedEndpoint): Schema {
     tags: [tag],
     security: operation.security ?? (permission === null ? [] : [{ apiKey: [] }]),
     responses: {
-      200: describeAnswer(answer, kind === "keyed" ? sentWithAnswer : ALWAYS_SENT),
+      200: describeAnswer(answer, {
+        ...(kind === "keyed" ? sentWithAnswer : ALWAYS_SENT),
+        ...operation.sent,
+      }),
       ...(isTagged ? { 304: shared("Unchanged") } : {}),
       ...(kind === "keyed" && permission !== null ? KEYED_FAILURES[permission] : {}),
       ...(Object.keys(pathParameters).length === 0 ? {} : { 404: shared("NoSuchPath") }),

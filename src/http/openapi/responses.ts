@@ -31,6 +31,19 @@ export const HEADERS = {
     schema: { type: "integer", minimum: 0 },
     example: 4711,
   },
+  NewRecords: {
+    description: [
+      "Of the accepted reports, those that made a record of a device and timestamp that had none. Of archived days only",
+      "what came late is known here, so a report of a record that only the archive has counts too.",
+    ].join(" "),
+    schema: { type: "integer", minimum: 0 },
+    example: 1,
+  },
+  SameTime: {
+    description: "Reports of a device and timestamp that had a record, and were laid over it.",
+    schema: { type: "integer", minimum: 0 },
+    example: 0,
+  },
   RetryAfter: {
     description: "Seconds to wait before asking again.",
     schema: { type: "integer", minimum: 0 },

@@ -41,6 +41,10 @@ const RETRIED_STATUSES: readonly number[] = [429, 502, 503, 504];
 /** By this a server tells what is imported from what devices send. */
 export const IMPORT_USER_AGENT = "wherehouse-import";
 
+/** Headers of its answer to reports: how many records are new, and how many reports were laid over one. */
+export const NEW_RECORDS = "wherehouse-new-records";
+export const SAME_TIME = "wherehouse-same-time";
+
 /** What proxies say of a server that did not answer them, which may have stored what they sent. */
 const UNSURE_STATUSES: readonly number[] = [502, 504];
 
@@ -99,7 +103,7 @@ export function createPostDelivery(dependencies: PostDependencies): Deliver {
     }
     everAnswered = true;
     if (response.status === 200) {
-      const delivered = parseAnswer(content);
+      const delivered = parseAnswer(response.headers, content);
       if (delivered !== null) return { kind: "taken", value: delivered };
       return { kind: "refused", reason: `${url} is no Wherehouse server: its answer has no counts` };
     }
@@ -218,12 +222,16 @@ function addedUp(sum: Delivered, more: Delivered, firstRow: number): Delivered {
   };
 }
 
-function parseAnswer(content: unknown): Delivered | null {
-  const { accepted, duplicates, created = accepted, rejected } = (content ?? {}) as Record<string, unknown>;
-  const isCounted = [accepted, duplicates, created].every((count) => typeof count === "number");
-  if (!isCounted || !Array.isArray(rejected)) return null;
-  const counts = { accepted, duplicates, created } as Pick<Delivered, "accepted" | "duplicates" | "created">;
-  return { ...NOTHING_DELIVERED, ...counts, rejected: rejected as Delivered["rejected"] };
+/** A server that is too old to say how many records are new is taken to have made one of all that it accepted. */
+function parseAnswer(headers: Headers, content: unknown): Delivered | null {
+  const { accepted, duplicates, rejected } = (content ?? {}) as Record<string, unknown>;
+  if (typeof accepted !== "number" || typeof duplicates !== "number" || !Array.isArray(rejected)) return null;
+  const created = parseCount(headers.get(NEW_RECORDS)) ?? accepted;
+  return { ...NOTHING_DELIVERED, accepted, duplicates, created, rejected };
+}
+
+function parseCount(text: string | null): number | null {
+  return text !== null && /^\d{1,9}$/.test(text) ? Number(text) : null;
 }
 
 function messageOf(content: unknown): string {

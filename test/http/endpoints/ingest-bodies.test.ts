@@ -42,7 +42,6 @@ function taken(accepted: number) {
       success: true,
       accepted,
       duplicates: 0,
-      created: accepted,
       rejected: [],
       sequence: expect.any(Number),
     },

@@ -38,7 +38,7 @@ test("an origin that was named may read every answer", async () => {
     expect(response.headers.get("access-control-allow-origin")).toBe(ORIGIN);
     expect(response.headers.get("access-control-expose-headers")).toBe(
       "RateLimit, RateLimit-Policy, Retry-After, Wherehouse-Error-Code, Wherehouse-Ignored-Parameters, " +
-        "Wherehouse-Sequence, X-Request-Id",
+        "Wherehouse-New-Records, Wherehouse-Same-Time, Wherehouse-Sequence, X-Request-Id",
     );
     expect(response.headers.get("vary")).toContain("Origin");
   }

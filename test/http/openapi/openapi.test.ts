@@ -240,6 +240,8 @@ describe("each endpoint", () => {
       if (status === "429" || status === "503") expected.push("Retry-After");
       if (Number(status) >= 400) expected.push("Wherehouse-Error-Code");
       if (status === "200" && endpoint.includes(" /api/v1/")) expected.push("Wherehouse-Ignored-Parameters");
+      if (status === "200" && endpoint.endsWith(" /ingest/v1/locations"))
+        expected.push("Wherehouse-New-Records", "Wherehouse-Same-Time");
       expect(Object.keys(headers).sort()).toEqual(expected.sort());
     }
   });

@@ -28,7 +28,6 @@ test("a report sent again is a duplicate, and changes nothing", async () => {
     success: true,
     accepted: 1,
     duplicates: 0,
-    created: 1,
     rejected: [],
     sequence: 1,
   });
@@ -39,7 +38,6 @@ test("a report sent again is a duplicate, and changes nothing", async () => {
       success: true,
       accepted: 0,
       duplicates: 1,
-      created: 0,
       rejected: [],
       sequence: 1,
     });
@@ -83,6 +81,20 @@ test("a report that differs replaces what it carries, keeps the rest but what is
   const after = { ...kept, latitude: 1.5, is_mock: false, os: "android" };
   expect(await historyOf(app)).toEqual([after]);
   expect(await currentOf(app)).toMatchObject({ id: before?.id, latitude: 1.5, is_mock: false });
+});
+
+test("headers, and no member of the body, say how many records are new and how many reports were laid over one", async () => {
+  const app = await createTestApp();
+  const first = { device_id: "bus", timestamp: NOON_MS, ...AT };
+  const { headers, body } = await app.post([
+    first,
+    { ...first, latitude: 1 },
+    { ...first, device_id: "van" },
+    first,
+  ]);
+  expect(Object.keys(body as object)).toEqual(["success", "accepted", "duplicates", "rejected", "sequence"]);
+  expect(headers.get("wherehouse-new-records")).toBe("2");
+  expect(headers.get("wherehouse-same-time")).toBe("2");
 });
 
 test("the same instant of two devices is two records", async () => {

@@ -2,7 +2,7 @@ import { NONE, type TakenReports } from "../../../doctor/taken-reports.ts";
 import { ok } from "../../../lib/result.ts";
 import type { ServiceError } from "../../../model/errors.ts";
 import { BATCH_REPORTS_MAX } from "../../../model/report-batch.ts";
-import { IMPORT_USER_AGENT } from "../../../service/import/post.ts";
+import { IMPORT_USER_AGENT, NEW_RECORDS, SAME_TIME } from "../../../service/import/post.ts";
 import { bodiesOf, ingestBatches } from "../../../service/ingest/ingest-batches.ts";
 import { FUTURE_MAX_MS } from "../../../time/retention.ts";
 import type { BodyShare } from "../../body/body-budget.ts";
@@ -25,10 +25,6 @@ const answer = object({
   success: always(true),
   accepted: count("Reports that are new or change what is stored; all of them are on disk."),
   duplicates: count("Reports that change nothing."),
-  created: count(
-    "Of the accepted, those of a device and timestamp of which memory had no record; the others were laid over one. " +
-      "Of archived days memory has no records but late ones.",
-  ),
   rejected: list(
     object({
       index: count("The report's position in the request, from 0."),
@@ -99,6 +95,10 @@ export const ingestLocations = keyedEndpoint({
       },
     },
   },
+  sent: {
+    "Wherehouse-New-Records": ref("headers", "NewRecords"),
+    "Wherehouse-Same-Time": ref("headers", "SameTime"),
+  },
   answer: {
     name: "IngestResult",
     description: "The body was read; `rejected` names what was not taken in.",
@@ -107,7 +107,6 @@ export const ingestLocations = keyedEndpoint({
       success: true,
       accepted: 1,
       duplicates: 0,
-      created: 1,
       rejected: [{ index: 1, device_id: "bus-4811", message: "latitude must be between -90 and 90" }],
       sequence: 4711,
     },
@@ -211,8 +210,11 @@ async function takeIn(
     device_id: deviceId,
     message,
   }));
-  const taken: ValueOf<typeof answer> = { success: true, accepted, duplicates, created, rejected, sequence };
-  return call.object(taken, 200);
+  const taken: ValueOf<typeof answer> = { success: true, accepted, duplicates, rejected, sequence };
+  return call.object(taken, 200, {
+    [NEW_RECORDS]: String(created),
+    [SAME_TIME]: String(accepted - created),
+  });
 }
 
 /** For the doctor. Of what is rejected the message names no value of the sender's. */
