@@ -88,7 +88,7 @@ test("headers, and no member of the body, say how many records are new and how m
   const first = { device_id: "bus", timestamp: NOON_MS, ...AT };
   const { headers, body } = await app.post([
     first,
-    { ...first, latitude: 1 },
+    { ...first, latitude: 1.5 },
     { ...first, device_id: "van" },
     first,
   ]);
