@@ -1,3 +1,4 @@
+import { parseJson } from "../../lib/text/long-json.ts";
 import { type Content, listOf } from "../content.ts";
 import { isMembers } from "../reading/members.ts";
 
@@ -31,16 +32,19 @@ export function isFile(body: Uint8Array, content: Content, contentType: string |
     case "json":
       return isJsonFile(content.value);
     default: {
-      const beginning = body.subarray(0, BEGINNING_BYTES);
-      const first = beginning.find((byte) => !BLANKS.has(byte));
-      if (first === OPEN_BRACE || first === OPEN_BRACKET) return false;
+      const start = body.subarray(0, BLANKS_MAX).findIndex((byte) => !BLANKS.has(byte));
+      const beginning = body.subarray(Math.max(start, 0)).subarray(0, BEGINNING_BYTES);
+      const [first] = beginning;
+      if (first === OPEN_BRACE || first === OPEN_BRACKET) return isJsonLines(beginning);
       return !REPORT_TYPE.test(mediaTypeOf(contentType)) || isBinary(beginning) || isTextFile(beginning);
     }
   }
 }
 
-/** What is looked at: the magic numbers of all files, and the header of a table. */
-const BEGINNING_BYTES = 512;
+/** What is looked at: the magic numbers of all files, the header of a table, the first of many lines. */
+const BEGINNING_BYTES = 4096;
+/** Blanks before it that are passed over: Strava puts some before its files. */
+const BLANKS_MAX = 64 * 1024;
 const OPEN_BRACE = 0x7b;
 const OPEN_BRACKET = 0x5b;
 /** Blanks, and the bytes of UTF-8's byte order mark. */
@@ -57,29 +61,51 @@ function isBinary(beginning: Uint8Array): boolean {
 const TEXT_FILES = [/^</, /^--\S{4,}\r?\n/, /^\$[A-Z]{4,5},/, /^%PDF-/, /^A[A-Z]{3}[^\r\n]*\r?\nH[FOP]/];
 
 function isTextFile(beginning: Uint8Array): boolean {
-  const text = new TextDecoder().decode(beginning).trimStart();
-  return TEXT_FILES.some((kind) => kind.test(text)) || isTable(text);
+  const text = new TextDecoder().decode(beginning);
+  return TEXT_FILES.some((kind) => kind.test(text)) || isLines(text);
 }
 
-/** Whether it begins with a line of names, one of which is a latitude. */
-function isTable(text: string): boolean {
-  const end = text.indexOf("\n");
-  if (end < 0) return false;
-  const names = text.slice(0, end).split(/[,;|\t]/);
-  return (
-    names.length > 2 && names.some((name) => LATITUDES.has(name.replaceAll('"', "").trim().toLowerCase()))
-  );
+/** Tables, logs and other texts of lines; a form is one line, and one of several lines begins with a value's name. */
+function isLines(text: string): boolean {
+  const end = text.search(LINE_END);
+  if (end < 0 || text.slice(end).trim() === "") return false;
+  const line = text.slice(0, end);
+  return !FORM_VALUE.test(line) || SEPARATOR_LINE.test(line);
 }
 
-const LATITUDES = new Set(["lat", "latitude", "position_lat"]);
+const LINE_END = /[\r\n]/;
+const FORM_VALUE = /^[\w.%[\]-]+=/;
+/** Tells a spreadsheet what stands between the cells of the lines behind it. */
+const SEPARATOR_LINE = /^sep=.$/i;
+
+/** Values of JSON line by line, of which a message has one; damage leaves no whole one before a line's end. */
+function isJsonLines(beginning: Uint8Array): boolean {
+  const text = new TextDecoder().decode(beginning);
+  const end = text.search(LINE_END);
+  return end >= 0 && text.slice(end).trim() !== "" && parseJson(text.slice(0, end)) !== undefined;
+}
 
 /** Names of members at the top of what Google's Timeline exports. */
 const GOOGLE_MEMBERS = ["semanticSegments", "timelineObjects", "rawSignals", "timelineEdits"];
 
+/** Types of what GeoJSON and TopoJSON have at the top. */
+const GEO_TYPES = new Set<unknown>([
+  "FeatureCollection",
+  "Feature",
+  "GeometryCollection",
+  "Point",
+  "MultiPoint",
+  "LineString",
+  "MultiLineString",
+  "Polygon",
+  "MultiPolygon",
+  "Topology",
+]);
+
 /** GeoJSON, and what Google exports. */
 function isJsonFile(value: unknown): boolean {
   if (isMembers(value)) {
-    if (value.type === "FeatureCollection" || value.type === "GeometryCollection") return true;
+    if (GEO_TYPES.has(value.type)) return true;
     if (GOOGLE_MEMBERS.some((name) => value[name] !== undefined)) return true;
   }
   const [first] = listOf(isMembers(value) ? value.locations : value) ?? [];

@@ -46,6 +46,20 @@ const FILES: readonly (readonly [
     "time,lat,lon\n2026-02-02T02:40:00Z,52.5,13.4\n",
     ["text/csv", "application/csv", OCTETS, null],
   ],
+  ...[
+    ["a table without a header", "52.5,13.4,2026-02-02T02:40:00Z\n52.6,13.4,2026-02-02T02:40:01Z\n"],
+    ["a table behind a title", "My = track\nlat,lon,time\n"],
+    ["a table behind what a spreadsheet asks for", "sep=;\r\nlat;lon;time\r\n"],
+    ["a table with units", "Time,Latitude (deg),Longitude (deg)\r1,2,3\r"],
+    ["a track of OziExplorer", "OziExplorer Track Point File Version 2.1\r\nWGS 84\r\n"],
+    ["a log of NMEA behind times", "1609 $GPRMC,1,A\r\n1610 $GPGGA,2\r\n"],
+    ["lines of OwnTracks Recorder", '2026-02-02T02:40:00Z\t*  \t{"_type":"location"}\n2026\t*\t{}\n'],
+    ["XML behind blanks", `${" ".repeat(5000)}<gpx version="1.1"/>`],
+    ["lines of JSON", '{"device_id":"a"}\n{"device_id":"b"}\n'],
+    ["GeoJSONSeq", '{"type":"Feature","geometry":null}\r\n{"type":"Feature","geometry":null}\r\n'],
+    ["a Feature", '{"type":"Feature","geometry":{"type":"LineString","coordinates":[]}}'],
+    ["TopoJSON", '{"type":"Topology","objects":{},"arcs":[]}'],
+  ].map(([name, body]) => [name!, body!, ["text/plain", OCTETS, null]] as const),
   [
     "GeoJSON",
     '{"type":"FeatureCollection","features":[]}',
@@ -79,6 +93,16 @@ describe.each(POSTS.map((endpoint) => [nameOf(endpoint), endpoint] as const))("%
     }
     expect((await app.get("/api/v1/quarantine")).body.total_count).toBe(0);
     expect((await app.get("/api/v1/locations/current")).body.locations).toEqual([]);
+  });
+
+  test("keeps what may be a damaged report, or a form of any values", async () => {
+    const app = await createTestApp({ moreEndpoints: DAWARICH_ENDPOINTS });
+    const path = pathTo(endpoint, { key: app.keys.writer, device: "pixel7" });
+    const headers = { authorization: `Bearer ${app.keys.writer}`, "content-type": "text/plain" };
+    const bodies = ['{"_type":"location",\n"lat":52,', "hello\n", "act=x&desc=one\ntwo", "[\n1,"];
+    for (const body of bodies)
+      expect([body, (await app.fetch(path, { method: "POST", headers, body })).status]).toEqual([body, 200]);
+    expect((await app.get("/api/v1/quarantine")).body.total_count).toBe(bodies.length);
   });
 
   test("takes its own report under any type that apps give it", async () => {
