@@ -6,6 +6,7 @@ import type { UserId } from "../../../src/model/ids.ts";
 import type { ExportQuery } from "../../../src/service/export/export-query.ts";
 import type { Exports } from "../../../src/service/export/exports.ts";
 import { createManualClock } from "../../../src/time/clock.ts";
+import { createReferenceRecords, type ReferenceRecords } from "../../reference/records.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../support/archive-app.ts";
 import { arbitraryReport, BASE_MS } from "../../support/reports/arbitrary-reports.ts";
 import { begun, bytesOf, exportsWith, type Line, linesOf } from "./export-of.ts";
@@ -14,7 +15,7 @@ import { begun, bytesOf, exportsWith, type Line, linesOf } from "./export-of.ts"
  * Goal: every record comes exactly once and in order, whatever of it lies in files, over them or in memory, and
  * whatever a seal moves while the export is under way.
  *
- * Method: reports that get in each other's way are laid over plain objects too. Seals run in between and, at any step,
+ * Method: reports that get in each other's way go to the reference model too. Seals run in between and, at any step,
  * during an export.
  */
 
@@ -40,32 +41,15 @@ const query = fc.record({
   ),
 });
 
-/** The records that reports come to: what is carried replaces, what is left out stays. */
-class Plain {
-  readonly #records = new Map<string, Line>();
+type Selection = Pick<ExportQuery, "deviceIds" | "userId" | "range">;
 
-  add(report: Given): void {
-    const key = JSON.stringify([report.device_id, report.timestamp]);
-    const carried = Object.fromEntries(
-      Object.entries(report).filter(([, value]) => value !== null && value !== undefined),
-    );
-    this.#records.set(key, { user_id: "ANONYMOUS", ...this.#records.get(key), ...carried });
-  }
-
-  has(deviceId: string): boolean {
-    return [...this.#records.values()].some(({ device_id }) => device_id === deviceId);
-  }
-
-  select({ deviceIds, userId, range }: Pick<ExportQuery, "deviceIds" | "userId" | "range">): Line[] {
-    return [...this.#records.values()]
-      .filter(({ device_id }) => deviceIds === null || deviceIds.includes(String(device_id)))
-      .filter(({ user_id }) => userId === null || user_id === userId)
-      .filter(({ timestamp }) => Number(timestamp) >= range.startMs && Number(timestamp) < range.endMs)
-      .sort(
-        (a, b) =>
-          Number(a.timestamp) - Number(b.timestamp) || compareUtf8(String(a.device_id), String(b.device_id)),
-      );
-  }
+/** The lines of an export of these, in order. */
+function select(reference: ReferenceRecords, { deviceIds, userId, range }: Selection): Line[] {
+  return reference
+    .records()
+    .filter(({ device_id }) => deviceIds === null || deviceIds.includes(device_id))
+    .filter(({ user_id }) => userId === null || user_id === userId)
+    .filter(({ timestamp }) => timestamp >= range.startMs && timestamp < range.endMs);
 }
 
 /** A scheduler that does something before one of its pieces of work. */
@@ -85,21 +69,24 @@ class Interrupted extends Scheduler {
   };
 }
 
-async function stored(app: ArchiveApp, deeds: readonly (readonly Given[] | "seal")[]): Promise<Plain> {
-  const plain = new Plain();
+async function stored(
+  app: ArchiveApp,
+  deeds: readonly (readonly Given[] | "seal")[],
+): Promise<ReferenceRecords> {
+  const reference = createReferenceRecords("fleet");
   for (const each of deeds) {
     if (each === "seal") {
       await app.seal();
       continue;
     }
     await app.store(each);
-    for (const report of each) plain.add(report);
+    reference.report(each);
   }
-  return plain;
+  return reference;
 }
 
-const asGiven = ({ deviceIds, ...rest }: { deviceIds: string[] | null }, plain: Plain) => {
-  const known = deviceIds?.filter((id) => plain.has(id)) ?? null;
+const asGiven = ({ deviceIds, ...rest }: { deviceIds: string[] | null }, reference: ReferenceRecords) => {
+  const known = deviceIds?.filter((id) => reference.recordsOf(id).length > 0) ?? null;
   return { ...rest, deviceIds: known?.length === 0 ? null : known };
 };
 
@@ -128,14 +115,15 @@ test("an export has every record once and in order, while a seal runs at any of 
       fc.nat(6),
       async (deeds, asked, step) => {
         const app = await createArchiveApp({ clock: createManualClock(NOW_MS) });
-        const plain = await stored(app, deeds);
-        const wanted = asGiven(asked, plain) as Partial<ExportQuery> & ReturnType<typeof asGiven>;
+        const reference = await stored(app, deeds);
+        const wanted = asGiven(asked, reference) as Partial<ExportQuery> & ReturnType<typeof asGiven>;
         const exports = exportsWith(app, {
           scheduler: new Interrupted(step, () => app.seal()),
           sizes: { foundRecords: 5, pageRecords: 3, lateRowsMax: 4, sortedRowsMax: 20 },
         });
-        expect(await linesOf(exports, wanted)).toEqual(plain.select(wanted as ExportQuery));
-        expect(await keysByDevice(exports, wanted)).toEqual(byDevice(plain.select(wanted as ExportQuery)));
+        const lines = select(reference, wanted as ExportQuery);
+        expect(await linesOf(exports, wanted)).toEqual(lines);
+        expect(await keysByDevice(exports, wanted)).toEqual(byDevice(lines));
         await exports.stop();
         await app.close();
       },
