@@ -22,6 +22,7 @@ import { directoryPaths } from "./directory/paths.ts";
 import type { Damage } from "./directory/set-aside.ts";
 import { type Database, type DatabaseOptions, openDatabase } from "./duckdb/database.ts";
 import type { HotStore } from "./hot/hot-store.ts";
+import { createRandomSalt } from "./lib/frames/head.ts";
 import { nextTurn } from "./lib/schedule/next-turn.ts";
 import type { Scheduler } from "./lib/schedule/scheduler.ts";
 import { systemTimers, type Timers } from "./lib/schedule/timers.ts";
@@ -139,7 +140,7 @@ export interface OpenDirectoryOptions {
   readonly segmentBytesMax?: number;
   /** Left out, an export ends that nobody takes for a minute. */
   readonly exportStallMs?: number;
-  /** Left out, salts of the log are random. */
+  /** Left out, salts of the log and names of scratch directories are random. */
   readonly createSalt?: CreateSalt;
 }
 
@@ -338,7 +339,7 @@ const PART_MAKER = new URL("./part-maker.ts", import.meta.url);
 function createSchedule(options: OpenDirectoryOptions, parts: SealParts): SealSchedule {
   const { dataDir, files, clock, retention, hot, config, events, startHelper } = options;
   const { archiveEngine = OWN_ENGINE, oldRecords = OLD_RECORDS_BOUNDS, sealDaysAtOnce = 1 } = options;
-  const { timers = systemTimers } = options;
+  const { timers = systemTimers, createSalt = createRandomSalt } = options;
   const { log, archive, recovery, hasAllNewest, archiveDisk } = parts;
   const { damaged } = directoryPaths(dataDir);
   const onNote = events.onArchiveNote;
@@ -360,6 +361,7 @@ function createSchedule(options: OpenDirectoryOptions, parts: SealParts): SealSc
           ...archiveDisk,
           openDatabase: (database) => archiveEngine.openDatabase(database),
           memoryBytes: SEAL_MEMORY_BYTES,
+          createSalt,
           processes,
           onNote,
           signal,

@@ -1,6 +1,7 @@
-import { randomUUID } from "node:crypto";
+import { Buffer } from "node:buffer";
 import { join } from "node:path";
 import type { Database, DatabaseOptions } from "../../duckdb/database.ts";
+import type { CreateSalt } from "../../lib/frames/head.ts";
 import { messageOf } from "../../lib/message-of.ts";
 import type { Files } from "../../runtime/files.ts";
 import { archivePaths } from "../files/paths.ts";
@@ -17,6 +18,8 @@ export interface OpenPartWriterOptions {
   readonly openDatabase: (options: DatabaseOptions) => Promise<Database>;
   /** What the engine may take. */
   readonly memoryBytes: number;
+  /** Names the scratch directory: one that no other seal has, of this process or of one before. */
+  readonly createSalt: CreateSalt;
   /** Null where parts are made in this process. */
   readonly processes: PartProcesses | null;
   /** Something an operator should know, in a sentence. */
@@ -29,7 +32,8 @@ export interface OpenPartWriterOptions {
 export async function openPartWriter(options: OpenPartWriterOptions): Promise<PartWriter> {
   const { directory, files } = options;
   // Of its own: a process that could not be ended may still write to that of the seal before.
-  const scratchDirectory = join(archivePaths(directory).scratch, `seal-${randomUUID()}`);
+  const salt = Buffer.from(options.createSalt()).toString("hex");
+  const scratchDirectory = join(archivePaths(directory).scratch, `seal-${salt}`);
   const engine = await openPartEngine(options, {
     threads: 1, // The others belong to requests.
     memoryBytes: options.memoryBytes,

@@ -41,7 +41,7 @@ export interface PartWriter {
 }
 
 export interface PartWriterOptions extends PartJobOptions {
-  /** Nobody else's. */
+  /** Nobody else's: rows must never be appended to what another writer could not remove, or still writes. */
   readonly scratchDirectory: string;
 }
 
@@ -51,7 +51,7 @@ export function createPartWriter(options: PartWriterOptions): PartWriter {
   /** Runs a job on a connection and scratch files of its own; both are gone when it ends, however it ends. */
   async function runJob(work: (job: PartJob) => Promise<void>): Promise<void> {
     const { files, scratchDirectory, engine } = options;
-    const prefix = `parts-${engine.name}-${++jobs}-`;
+    const prefix = `parts-${++jobs}-`;
     await files.makeDirectory(scratchDirectory);
     const connection = await engine.connect();
     try {

@@ -75,7 +75,7 @@ export interface RunDisk {
 }
 
 /** What a process counts from its first operation to its last: of temporary files, and of DuckDB's and its folders. */
-const COUNTED_NAMES = /\.\d+(?=\.tmp\b)|(?<=\/parts-)\d+|(?<=\/wherehouse-simulation-)\w+\/\d+/g;
+const COUNTED_NAMES = /\.\d+(?=\.tmp\b)|(?<=\/wherehouse-simulation-)\w+\/\d+/g;
 
 /** So that what is said of a run is the same whatever runs the process simulated before it. */
 export function withoutCounts(text: string): string {

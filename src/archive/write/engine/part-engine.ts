@@ -8,11 +8,6 @@ import { encodeRows } from "../staged-rows.ts";
 
 /** What parts are made with: it writes rows into files, and runs statements that read and write such files. */
 export interface PartEngine {
-  /**
-   * For names of files: rows must never be appended to what an engine before could not remove, or one that outlived its
-   * owner by a moment.
-   */
-  readonly name: string;
   /** Rejects with the disk's own error. */
   openRows(path: string): Promise<RowsFile>;
   connect(): Promise<PartConnection>;
@@ -45,13 +40,10 @@ export interface PartConnection {
 /** A batch of a few thousand full reports; it grows for larger ones. */
 const ROWS_BYTES_INITIAL = 1 << 20;
 
-let engines = 0;
-
 /** An engine in this very thread, over a database of its own. */
 export function createPartEngine(files: Files, database: Database): PartEngine {
   const closing = new AbortController();
   return {
-    name: String(++engines),
     async openRows(path) {
       closing.signal.throwIfAborted();
       const file = await files.openAppend(path);

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { DatabaseOptions } from "../../../duckdb/database.ts";
 import type { Timers } from "../../../lib/schedule/timers.ts";
 import { FileError } from "../../../runtime/files.ts";
@@ -107,7 +106,6 @@ function engineOf(process: PartProcess): PartEngine {
   }
 
   return {
-    name: randomUUID(),
     async openRows(path) {
       const file = ++files;
       await process.ask({ kind: "open rows", file, path });
