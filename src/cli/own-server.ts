@@ -2,8 +2,9 @@ import type { KeyRecord } from "../auth/key-file.ts";
 import { keysForLinks } from "../auth/sessions/link-key.ts";
 import { SessionSecret } from "../auth/sessions/session-secret.ts";
 import { Sessions } from "../auth/sessions/sessions.ts";
+import { DEFAULT_SERVER_URL } from "../config.ts";
 import { directoryPaths } from "../directory/paths.ts";
-import { findHolder } from "../directory/take-directory.ts";
+import { type DirectoryPlatform, findHolder } from "../directory/take-directory.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
 import type { AppId } from "../model/ids.ts";
 import type { Platform } from "../runtime/platform.ts";
@@ -35,11 +36,27 @@ export async function askingServer(
   clock: Clock,
   work: (apps: Result<readonly AskedApp[], string>) => Promise<number>,
 ): Promise<number> {
-  if (choice.kind === "named") return work(ok([{ appId: null, server: choice.server }]));
+  if (choice.kind === "keyed") {
+    const { key } = choice;
+    const url = await urlToAsk(choice, command, platform, clock);
+    return work(ok([{ appId: null, server: { url, key } }]));
+  }
   await expectDataDirectory(platform.files, choice.dataDir);
   return sharing(choice.dataDir, platform, async (shared) =>
     work(await openOwnServer(choice, command, shared, clock)),
   );
+}
+
+/** The URL that was given, else where the directory's server listens, or would by default. */
+export async function urlToAsk(
+  { url, dataDir }: { readonly url: string | null; readonly dataDir: string },
+  command: string,
+  platform: DirectoryPlatform,
+  clock: Clock,
+): Promise<string> {
+  if (url !== null) return url;
+  const holder = await findHolder(dataDir, command, platform, clock);
+  return holder?.url ? reachable(holder.url) : DEFAULT_SERVER_URL;
 }
 
 async function openOwnServer(

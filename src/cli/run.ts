@@ -72,7 +72,7 @@ async function run(
       return (await import("./commands/quarantine.ts")).showQuarantined(command, platform, clock, terminal);
     case "quarantine replay":
     case "quarantine delete":
-      return (await import("./commands/quarantine.ts")).changeQuarantine(command, terminal);
+      return (await import("./commands/quarantine.ts")).changeQuarantine(command, platform, clock, terminal);
     case "doctor":
       return (await import("./commands/doctor.ts")).doctor(command, platform, clock, terminal);
     case "seal":

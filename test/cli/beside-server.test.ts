@@ -83,6 +83,17 @@ test("quarantine list and show, and doctor, ask about all apps of the directory"
     expect((await run("quarantine", "show", id)).out).toBe(`${body}\n`);
   expect(await run("quarantine", "show", "nobody")).toMatchObject({ code: 1, out: "" });
 
+  // With a key it is that key's app, at the same server.
+  expect(JSON.parse((await run("quarantine", "list", "--json", "--key", second)).out)).toMatchObject([
+    { id: shop.id },
+  ]);
+  expect(JSON.parse((await run("doctor", "--json", "--key", second)).out)).toMatchObject({
+    url: server.url,
+    app_id: "shop",
+  });
+  expect((await run("quarantine", "delete", shop.id, "--key", second)).out).toBe("1 of 1 deleted.\n");
+  expect((await run("quarantine", "replay", "--all", "--key", first)).out).toBe("0 of 1 taken in.\n");
+
   const { code, out, error } = await run("doctor");
   expect([code, error]).toEqual([0, ""]);
   expect(out).toMatch(/^App default:\n.*\nApp shop:\n/s);

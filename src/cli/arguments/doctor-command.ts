@@ -1,7 +1,5 @@
-import { DEFAULT_SERVER_URL } from "../../config.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { AppId } from "../../model/ids.ts";
-import type { AskedServer } from "../../service/ask-server.ts";
 import type { ValuesOf } from "./flag-table.ts";
 
 /** Which server is asked, and about which devices. */
@@ -23,8 +21,8 @@ export function parseDoctor(
 
 /** Which server a command asks. */
 export type ServerChoice =
-  /** One that was named, with a key. */
-  | { readonly kind: "named"; readonly server: AskedServer }
+  /** One that is asked with a key; without a URL it is the one of the directory, else the default one. */
+  | { readonly kind: "keyed"; readonly url: string | null; readonly key: string; readonly dataDir: string }
   /** The one that runs over the directory, about one of its apps, or about all of them. */
   | { readonly kind: "own"; readonly dataDir: string; readonly appId: AppId | null };
 
@@ -36,8 +34,8 @@ export function parseServerChoice(
 ): Result<ServerChoice, string> {
   if (key !== null)
     return appId === null
-      ? ok({ kind: "named", server: { url: url ?? DEFAULT_SERVER_URL, key } })
-      : fail("--app goes without a key, which is one app's already");
+      ? ok({ kind: "keyed", url, key, dataDir })
+      : fail("--app goes without --key and WHEREHOUSE_KEY: a key is one app's already");
   return url === null
     ? ok({ kind: "own", dataDir, appId })
     : fail(`${command} --url needs --key, or the key in WHEREHOUSE_KEY`);

@@ -42,9 +42,11 @@ import {
   USER,
 } from "./value-kinds.ts";
 
+const OWN_SERVER = `the server of the directory, else ${DEFAULT_SERVER_URL}`;
+
 /** Of commands that change the quarantine of a running server. */
 const SERVER_FLAGS = {
-  url: { name: "url", takes: SERVER_URL, default: DEFAULT_SERVER_URL, does: "a running server" },
+  url: { name: "url", takes: SERVER_URL, otherwise: OWN_SERVER, does: "a running server" },
   key: {
     name: "key",
     takes: KEY,
@@ -58,7 +60,7 @@ const ASKED_FLAGS = {
   url: {
     name: "url",
     takes: SERVER_URL,
-    otherwise: `${DEFAULT_SERVER_URL} with a key, else the server of the directory`,
+    otherwise: `${OWN_SERVER} with a key`,
     does: "a running server, as phones reach it",
   },
   key: {

@@ -108,7 +108,7 @@ brings is opened with the pass phrases of all keys of its app. The app uses the 
     does: "show what nobody could use",
     before: `Shows what apps sent and could not be used, the newest first: messages, or single points of them. The same
 from the same key is one entry, with how often it came. Without --key the server is asked that runs over the
-directory, about all of its apps; with --key it is about the key's app.`,
+directory, about all of its apps; with --key, or WHEREHOUSE_KEY, it is about the key's app.`,
     example: (program) => `${program} quarantine list --reason future
   ${program} quarantine list --url https://example.org`,
   },

@@ -3,9 +3,10 @@ import { parseServerChoice, type ServerChoice } from "./doctor-command.ts";
 import type { ValuesOf } from "./flag-table.ts";
 import { oneArgument } from "./positionals.ts";
 
-/** Which server is asked, and with which key. */
+/** Which server is asked, and with which key; without a URL it is the one of the directory, else the default one. */
 interface Asked {
-  readonly url: string;
+  readonly dataDir: string;
+  readonly url: string | null;
   readonly key: string;
 }
 
@@ -56,7 +57,7 @@ function parserOfChange(verb: "replay" | "delete") {
   const kind = `quarantine ${verb}` as const;
   return (
     { key, all, ...values }: ValuesOf<typeof kind>,
-    _dataDir: string,
+    dataDir: string,
     ids: readonly string[],
   ): Result<QuarantineChangeCommand, string> => {
     const isFiltered = values.client !== null || values.reason !== null || values.deviceId !== null;
@@ -64,6 +65,6 @@ function parserOfChange(verb: "replay" | "delete") {
     if (!all && ids.length === 0) return fail(`${kind} needs ids, as quarantine list shows them, or --all`);
     if (isFiltered && !all) return fail("--client, --reason and --device say which of --all are meant");
     if (key === null) return fail(`${kind} needs --key, or the key in WHEREHOUSE_KEY`);
-    return ok({ kind, key, ids: all ? null : ids, ...values });
+    return ok({ kind, dataDir, key, ids: all ? null : ids, ...values });
   };
 }

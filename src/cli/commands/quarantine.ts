@@ -3,6 +3,7 @@ import { fail, ok, type Result } from "../../lib/result.ts";
 import { printable, printableLine } from "../../lib/text/printable.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
+import type { AskedServer } from "../../service/ask-server.ts";
 import {
   askEntries,
   askEntry,
@@ -17,7 +18,7 @@ import type {
   QuarantineListCommand,
   QuarantineShowCommand,
 } from "../arguments/quarantine-command.ts";
-import { type AskedApp, askingServer } from "../own-server.ts";
+import { type AskedApp, askingServer, urlToAsk } from "../own-server.ts";
 import { formatCount } from "../screen/counts.ts";
 import { formatTable } from "../screen/table.ts";
 
@@ -122,13 +123,17 @@ function showEntry(entry: Readonly<Record<string, unknown>>, asJson: boolean, te
 /** Tries entries again, or deletes them, one by one; returns 1 where one could not be, or still can't be used. */
 export async function changeQuarantine(
   command: QuarantineChangeCommand,
+  platform: Platform,
+  clock: Clock,
   terminal: Terminal,
 ): Promise<number> {
-  const ids = await idsOf(command);
+  const url = await urlToAsk(command, command.kind, platform, clock);
+  const server = { url, key: command.key };
+  const ids = await idsOf(command, server);
   if (!ids.ok) return refuse(ids.error, terminal);
   let done = 0;
   for (const id of ids.value) {
-    const failure = await change(command, id);
+    const failure = await change(command, server, id);
     if (failure === null) done++;
     else terminal.error(`${printableLine(`${id}: ${failure}`)}\n`);
   }
@@ -138,16 +143,23 @@ export async function changeQuarantine(
 }
 
 /** The oldest first, as they came. */
-async function idsOf(command: QuarantineChangeCommand): Promise<Result<readonly string[], string>> {
+async function idsOf(
+  command: QuarantineChangeCommand,
+  server: AskedServer,
+): Promise<Result<readonly string[], string>> {
   if (command.ids !== null) return ok(command.ids);
-  const told = await askEntries(command, command, fetch);
+  const told = await askEntries(server, command, fetch);
   return told.ok ? ok(told.value.map(({ id }) => id).reverse()) : fail(told.error);
 }
 
 /** What stood in the way, or null. */
-async function change(command: QuarantineChangeCommand, id: string): Promise<string | null> {
+async function change(
+  command: QuarantineChangeCommand,
+  server: AskedServer,
+  id: string,
+): Promise<string | null> {
   const askFor = command.kind === "quarantine replay" ? askToReplay : askToDelete;
-  const told = await askFor(command, id, fetch);
+  const told = await askFor(server, id, fetch);
   if (!told.ok) return told.error;
   return told.value.is_kept === true ? "it still can't be used, and stays" : null;
 }

@@ -347,9 +347,9 @@ describe("parseCommand()", () => {
     });
   });
 
-  test("reads doctor, which asks the server of this machine with a key, and that of its directory without", () => {
-    const server = { url: "http://127.0.0.1:3000", key: KEY };
-    const command = { kind: "doctor", choice: { kind: "named", server }, deviceId: null, json: false };
+  test("reads doctor, which asks with a key, or about all apps of its directory without", () => {
+    const choice = { kind: "keyed", url: null, key: KEY, dataDir: "data/local" };
+    const command = { kind: "doctor", choice, deviceId: null, json: false };
     expect(parsed("doctor", { WHEREHOUSE_KEY: KEY })).toEqual(command);
     const own = { kind: "own", dataDir: "data/local", appId: null };
     expect(parsed("doctor")).toEqual({ ...command, choice: own });
@@ -358,7 +358,7 @@ describe("parseCommand()", () => {
     });
     expect(parsed(`doctor --url https://h/base/ --key ${KEY} --device pixel7 --json`)).toEqual({
       ...command,
-      choice: { kind: "named", server: { url: "https://h/base", key: KEY } },
+      choice: { ...choice, url: "https://h/base" },
       deviceId: "pixel7",
       json: true,
     });
@@ -618,7 +618,10 @@ describe("parseCommand()", () => {
     ["keys revoke a b", 'keys revoke takes one id, and "b" is one more'],
     ["doctor --url http://h", "doctor --url needs --key, or the key in WHEREHOUSE_KEY"],
     ["quarantine show x --url http://h", "quarantine show --url needs --key, or the key in WHEREHOUSE_KEY"],
-    [`doctor --key ${KEY} --app shop`, "--app goes without a key, which is one app's already"],
+    [
+      `doctor --key ${KEY} --app shop`,
+      "--app goes without --key and WHEREHOUSE_KEY: a key is one app's already",
+    ],
     [
       "doctor all --key wh_x",
       "--key must be a whole key, as keys create printed it; a character is wrong or missing",

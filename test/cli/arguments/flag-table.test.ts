@@ -48,8 +48,6 @@ test("help has a line for every flag of a command, with its variable and what it
   }
 });
 
-const SERVER_URL = "http://127.0.0.1:3000";
-
 test("help is in two columns, and what is too long goes on under its beginning", () => {
   const lines = helpText("quarantine list", "wherehouse").split("\n");
   const start = lines.findIndex((line) => line.startsWith("  --reason REASON  only what"));
@@ -84,7 +82,6 @@ test("a default is a value that its flag takes, written as it is shown", () => {
     "20",
     "data/demo",
     "standard",
-    ...new Array<string>(2).fill(SERVER_URL), // Of quarantine replay and delete.
     "64GiB",
     "-", // Of export.
     "30m",
