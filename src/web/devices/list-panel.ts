@@ -118,7 +118,7 @@ function rows(shown: ListShown): TemplateResult {
   const press = (event: KeyboardEvent) => {
     list.hold("focus");
     if (event.key === "Escape" && chosenId === null) view.focusSearch();
-    else if (event.ctrlKey || event.metaKey || event.altKey || !view.press(event.key)) return;
+    else if (event.ctrlKey || event.metaKey || event.altKey || !view.press(event.key, chosenId)) return;
     event.preventDefault();
     event.stopPropagation();
   };

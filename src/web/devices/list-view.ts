@@ -92,8 +92,8 @@ export class ListView {
     if (this.activeIndex < 0) this.#activate(0);
   }
 
-  /** Keys within the rows. Returns whether the key was one of theirs. */
-  press(key: string): boolean {
+  /** Keys within the rows. Returns whether the key was one of theirs: on the chosen row the space bar plays its day. */
+  press(key: string, chosenId: string | null): boolean {
     const at = this.activeIndex;
     this.#viewPixels = document.getElementById(ROWS_ID)?.clientHeight ?? innerHeight;
     const page = Math.max(1, Math.floor(this.#viewPixels / ROW_PIXELS) - 1);
@@ -103,6 +103,7 @@ export class ListView {
     else if (key === "PageUp") this.#activate(at - page);
     else if (key === "Home") this.#activate(0);
     else if (key === "End") this.#activate(this.rowCount - 1);
+    else if (key === " " && at >= 0 && this.#idAt(at) === chosenId) return false;
     else if (key === "Enter" || key === " ") this.chooseAt(at);
     else return false;
     return true;

@@ -41,17 +41,26 @@ export class Connect {
   readonly report: FirstReport;
   isOpen = false;
   app: PhoneApp = PHONE_APPS[0]!;
-  deviceName = "phone-1";
   isMaking = false;
   fault: string | null = null;
   /** The phone that is being connected; its key is shown once, since the server keeps no more than a hash of it. */
   made: MadePhone | null = null;
+  #writtenName: string | null = null;
   /** Counts how often it began anew: what was asked for before is for nobody then. */
   #round = 0;
 
   constructor(parts: ConnectParts) {
     this.#parts = parts;
     this.report = new FirstReport(parts);
+  }
+
+  /** What somebody wrote, else a name that is free: two phones of one name would be one device. */
+  get deviceName(): string {
+    return this.#writtenName ?? this.#freeName();
+  }
+
+  set deviceName(name: string) {
+    this.#writtenName = name;
   }
 
   get keys(): PageKeys {
@@ -90,6 +99,7 @@ export class Connect {
   restart(): void {
     this.#round++;
     this.report.end();
+    if (this.made !== null) this.#writtenName = null;
     this.made = null;
     this.isMaking = false;
     this.fault = null;
@@ -120,5 +130,15 @@ export class Connect {
     }
     this.isMaking = false;
     changed();
+  }
+
+  /** One that no device has, and that no phone was given which is still to report. */
+  #freeName(): string {
+    const phones = this.keys.ofKind("phone", Date.now()) ?? [];
+    const given = new Set(phones.map(({ device_id }) => device_id));
+    for (let number = 1; ; number++) {
+      const name = `phone-${number}`;
+      if (this.#parts.devices.rowOf(name) === undefined && !given.has(name)) return name;
+    }
   }
 }

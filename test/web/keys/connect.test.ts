@@ -8,9 +8,17 @@ import { PageKeys } from "../../../src/web/keys/page-keys.ts";
 import { PHONE_APPS } from "../../../src/web/keys/phone-apps.ts";
 
 const changed = () => undefined;
-const KEY = { id: "k_1", kind: "phone", label: "Overland", device_id: "phone-1", created: 5, expires: null };
+const KEY = {
+  id: "k_1",
+  kind: "phone",
+  label: "Overland",
+  device_id: "phone-1",
+  created: 5,
+  expires: null,
+  revoked: null,
+};
 
-function setUp() {
+function setUp(known: readonly string[] = []) {
   const sent: unknown[] = [];
   const asked: string[] = [];
   const faults: Error[] = [];
@@ -27,7 +35,8 @@ function setUp() {
       return { key: KEY, text: "wh_x", setup: {} } as Body;
     },
   };
-  const devices = { timestampMs: [], latitude: [], longitude: [], rowOf: () => undefined };
+  const rowOf = (id: string) => (known.includes(id) ? 0 : undefined);
+  const devices = { timestampMs: [], latitude: [], longitude: [], rowOf };
   const connect = new Connect({
     api,
     keys: new PageKeys({ api, changed }),
@@ -58,6 +67,17 @@ test("makes a key for the app and the device, at the address of the page, and li
   expect(asked).toEqual(["/map/keys/k_1/requests"]);
   connect.restart();
   expect(connect.made).toBeNull();
+});
+
+test("offers a name that no device and no phone has, until somebody writes one", async () => {
+  const { connect } = setUp(["phone-2"]);
+  expect(connect.deviceName).toBe("phone-1");
+  connect.deviceName = "mine";
+  connect.restart();
+  expect(connect.deviceName).toBe("mine"); // No phone was made.
+  await connect.make();
+  connect.restart();
+  expect(connect.deviceName).toBe("phone-3"); // The server says that phone-1 was given away, and 2 reports.
 });
 
 test("says why no key was made", async () => {
