@@ -41,7 +41,9 @@ describePage(
         await findDayByKeys(visit);
         await linesAndPlotAreTrue(visit);
         await barFits(visit);
+        await playFromList(visit);
         await playByKeys(visit);
+        await barFits(visit); // Now with what the plot was at the clock.
         for (const rate of ["1", "5", "10", "60", "120", "300"]) await clockAndHeadAgree(visit, rate);
         await lookAtYearByKeys(visit);
         await linesAndPlotAreTrue(visit);
@@ -59,19 +61,22 @@ async function findDayByKeys({ page }: Visit): Promise<void> {
   expect(await page.getByRole("textbox", { name: "Day" }).inputValue()).toBe("2026-11-10");
 }
 
-/** All of the bar is inside its panel, and large enough to be used, however wide the page is. */
-async function barFits({ page }: Visit): Promise<void> {
+/** All of the bar and the plot is inside its panel, and large enough to be used, however wide the page is. */
+async function barFits(visit: Visit): Promise<void> {
+  const { page } = visit;
   for (const width of [801, 900, 960, 1024, 1100, 1280]) {
     await page.setViewportSize({ width, height: 800 });
-    const [panel, clock, play, slider] = await Promise.all(
-      [".time", ".time .clock", ".time .play", ".time .slider"].map((part) =>
-        page.locator(part).boundingBox(),
-      ),
-    );
+    const parts = [".time", ".time .clock", ".time .play", ".time .slider"];
+    const boxes = parts.map((part) => page.locator(part).boundingBox());
+    const [panel, clock, play, slider] = await Promise.all(boxes);
     const right = clock!.x + clock!.width;
     expect([width, right <= panel!.x + panel!.width, play!.width >= 72, slider!.width >= 80]).toEqual([
       ...[width, true, true, true],
     ]);
+    await visit.until("the whole plot is inside, with its times", async () => {
+      const plot = (await page.locator(".plot canvas").boundingBox())!;
+      return plot.y + plot.height <= panel!.y + panel!.height && plot.height >= 80;
+    });
   }
 }
 
@@ -91,6 +96,15 @@ async function linesAndPlotAreTrue(visit: Visit): Promise<void> {
   });
   const top = inMilesAnHour(Math.max(...REPORTS.map(({ speed }) => speed)));
   await page.getByText(`At most ${top} mph`).waitFor();
+}
+
+/** A click on a row leaves the focus there; the space bar plays all the same. */
+async function playFromList({ page }: Visit): Promise<void> {
+  await page.getByRole("listbox").getByRole("option", { name: "bus" }).click();
+  await page.keyboard.press("Space");
+  await page.getByRole("button", { name: "Pause" }).waitFor();
+  await page.keyboard.press("Space");
+  await page.getByRole("button", { name: "Play" }).waitFor();
 }
 
 /** From the slider, ten seconds a press, and the button: the rate by the arrows of its field. */
