@@ -121,9 +121,9 @@ export class AppDevices {
     const devices = new Uint32Array(this.table.count);
     const latitude = new Float64Array(numbersEnd);
     const longitude = new Float64Array(numbersEnd);
+    const timesMs = new Float64Array(numbersEnd);
     const accuracies = new Float64Array(numbersEnd);
     let count = 0;
-    this.newestTimes.reserve(numbersEnd);
     for (let device = 0; device < numbersEnd; device++) {
       if (device % SHOWN_STEP === 0) yield;
       const newest = this.sealed.findNewest(device);
@@ -133,10 +133,10 @@ export class AppDevices {
       latitude[device] = numberAt(chunk, row, LATITUDE);
       longitude[device] = numberAt(chunk, row, LONGITUDE);
       accuracies[device] = numberAt(chunk, row, ACCURACY);
-      this.newestTimes.set(device, timestampAt(chunk, row));
+      timesMs[device] = timestampAt(chunk, row);
+      this.newestTimes.set(device, timesMs[device]!);
       this.users.setCurrent(device, userOf(newest));
     }
-    const timesMs = this.newestTimes.byDevice;
     yield* this.positions.load({ devices, count, latitude, longitude, timesMs, accuracies });
   }
 

@@ -84,9 +84,9 @@ export class BatchWriter {
     const currentUser = table.columns.currentUsers.of(number);
     if (currentUser === NO_USER) changes.note(number, sequence, Number.NaN, Number.NaN, 0);
     else {
-      const { latitude, longitude } = positions.byDevice;
+      const { byDevice } = positions;
       const userHash = this.#dictionary.userHash(currentUser);
-      changes.note(number, sequence, latitude[number]!, longitude[number]!, userHash);
+      changes.note(number, sequence, byDevice.latitudeOf(number), byDevice.longitudeOf(number), userHash);
     }
   }
 

@@ -112,8 +112,7 @@ function* collect(
   while (!app.list.settle()) yield;
   const next = app.list.reader();
   for (let block = next(); block !== null; block = next()) {
-    const timesMs = app.newestTimes.byDevice;
-    blocks.push(copy(block.numbers.filter((device) => timesMs[device]! >= retainedMs)));
+    blocks.push(copy(block.numbers.filter((device) => app.newestTimes.of(device) >= retainedMs)));
     yield;
   }
   return ok({ sequence, blocks, end });

@@ -28,8 +28,10 @@ export function createUserDevices({ hot, clock, retention }: FindDependencies): 
     while (!list.settle()) yield app.newestRecords.pageOfDevices([]);
     const next = list.reader();
     for (let block = next(); block !== null; block = next()) {
-      const timesMs = app.newestTimes.byDevice;
-      const isListed = (device: number) => timesMs[device]! >= retainedMs && timesMs[device]! > newerThanMs;
+      const isListed = (device: number) => {
+        const timeMs = app.newestTimes.of(device);
+        return timeMs >= retainedMs && timeMs > newerThanMs;
+      };
       yield app.newestRecords.pageOfDevices(block.numbers.filter(isListed));
     }
   };

@@ -4,8 +4,10 @@ import { haversineMeters, initialBearingDegrees, RADIANS_PER_DEGREE } from "../g
 
 /** Where devices are, in degrees by device number. */
 export interface DevicePositions {
-  readonly latitude: Float64Array;
-  readonly longitude: Float64Array;
+  /** Numbers of devices that have a position are below. */
+  readonly numbersEnd: number;
+  latitudeOf(device: number): number;
+  longitudeOf(device: number): number;
 }
 
 /** Where a circle's center is: in degrees, and as a point of a sphere of radius 1 with the directions there. */
@@ -40,8 +42,9 @@ export class Center {
     this.northZ = cosLat;
   }
 
-  metersTo({ latitude, longitude }: DevicePositions, device: number): number {
-    return haversineMeters(this.latitude, this.longitude, latitude[device]!, longitude[device]!);
+  metersTo(positions: DevicePositions, device: number): number {
+    const [latitude, longitude] = [positions.latitudeOf(device), positions.longitudeOf(device)];
+    return haversineMeters(this.latitude, this.longitude, latitude, longitude);
   }
 
   /** Whether all at a latitude are as far away: where it, or the center, is a pole. */
@@ -49,7 +52,8 @@ export class Center {
     return Math.abs(this.latitude) === 90 || Math.abs(latitude) === 90;
   }
 
-  bearingTo({ latitude, longitude }: DevicePositions, device: number): number {
-    return initialBearingDegrees(this.latitude, this.longitude, latitude[device]!, longitude[device]!);
+  bearingTo(positions: DevicePositions, device: number): number {
+    const [latitude, longitude] = [positions.latitudeOf(device), positions.longitudeOf(device)];
+    return initialBearingDegrees(this.latitude, this.longitude, latitude, longitude);
   }
 }

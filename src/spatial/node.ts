@@ -285,6 +285,9 @@ export class PositionNode extends LeafRows implements Ball {
   }
 }
 
-function isSamePoint({ latitude, longitude }: DevicePositions, a: number, b: number): boolean {
-  return latitude[a] === latitude[b] && longitude[a] === longitude[b];
+function isSamePoint(positions: DevicePositions, a: number, b: number): boolean {
+  return (
+    positions.latitudeOf(a) === positions.latitudeOf(b) &&
+    positions.longitudeOf(a) === positions.longitudeOf(b)
+  );
 }

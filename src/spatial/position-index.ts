@@ -130,9 +130,7 @@ class PositionTree implements PositionIndex {
 
   *load(positions: LoadedPositions): Steps<void> {
     assert(this.#buckets.size === 0, "an index that is loaded has no devices");
-    this.byDevice.latitude = positions.latitude;
-    this.byDevice.longitude = positions.longitude;
-    this.#places.reserve(positions.latitude.length);
+    this.byDevice.load(positions.latitude, positions.longitude);
     yield* loadPositions(positions, {
       cells: this.#cells,
       places: this.#places,
@@ -270,7 +268,7 @@ class PositionTree implements PositionIndex {
   }
 
   #cellOf(device: number): number {
-    return cellOf(this.byDevice.latitude[device]!, this.byDevice.longitude[device]!);
+    return cellOf(this.byDevice.latitudeOf(device), this.byDevice.longitudeOf(device));
   }
 
   /** Makes a leaf of a node whose cells hold few. */

@@ -1,3 +1,5 @@
+import { PAGE_MASK, PAGE_SHIFT } from "../../lib/tables/number-pool.ts";
+import { makePageRoom } from "../../lib/tables/pages.ts";
 import type { ChangeRoom } from "./change-room.ts";
 
 /** What became visible of an app, as long as it is remembered. */
@@ -41,7 +43,7 @@ export class ChangeRing {
   #integers = new Int32Array(0);
   #capacity = 0;
   /** By device, the slot of its last change, as long as that is remembered. */
-  #slots = new Uint16Array(0);
+  #slots: (Uint16Array | undefined)[] = [];
 
   /** Knows what came after this entry of the log. */
   constructor(appId: string, knownSince: number, room: ChangeRoom) {
@@ -102,13 +104,15 @@ export class ChangeRing {
 
   /** An entry of the log changed a device that was this until then. */
   note(device: number, sequence: number, latitude: number, longitude: number, userHash: number): void {
-    if (device >= this.#slots.length) this.#growSlots(device + 1);
+    const at = device & PAGE_MASK;
+    let slots = this.#slots[device >>> PAGE_SHIFT];
+    if (slots === undefined || at >= slots.length) slots = makePageRoom(this.#slots, device, createSlots);
     if (sequence !== this.#entrySequence) {
       this.#entrySequence = sequence;
       this.#entryFirst = this.#end;
     }
     // Nobody has heard of what the same entry made of it before.
-    const last = this.#slots[device]!;
+    const last = slots[at]!;
     const isOfEntry = this.#slotOf(last - this.#entryFirst) < this.#end - this.#entryFirst;
     if (isOfEntry && this.#integers[last * INTEGERS + DEVICE] === device) return;
     if (this.#end - this.#first === this.#capacity) this.#makeRoom();
@@ -120,7 +124,7 @@ export class ChangeRing {
     rows[slot * WIDTH + LONGITUDE] = longitude;
     integers[slot * INTEGERS + DEVICE] = device;
     integers[slot * INTEGERS + USER_HASH] = userHash;
-    this.#slots[device] = slot;
+    slots[at] = slot;
   }
 
   /**
@@ -138,7 +142,7 @@ export class ChangeRing {
     this.#clearedAt = this.#end;
     this.#entryFirst = this.#end;
     this.#allocate(0);
-    this.#slots = new Uint16Array(0);
+    this.#slots = [];
   }
 
   /** Which nobody is asked for. */
@@ -176,7 +180,8 @@ export class ChangeRing {
     this.#allocate(2 * this.#capacity);
     const moved = this.#slotOf(this.#first);
     this.#rows.set(before, moved * WIDTH);
-    for (let device = 0; device < this.#slots.length; device++) this.#slots[device]! += moved;
+    for (const slots of this.#slots)
+      if (slots !== undefined) for (let at = 0; at < slots.length; at++) slots[at]! += moved;
   }
 
   #allocate(capacity: number): void {
@@ -184,10 +189,8 @@ export class ChangeRing {
     this.#rows = new Float64Array(capacity * WIDTH);
     this.#integers = new Int32Array(this.#rows.buffer);
   }
+}
 
-  #growSlots(devices: number): void {
-    const grown = new Uint16Array(Math.max(devices, 2 * this.#slots.length));
-    grown.set(this.#slots);
-    this.#slots = grown;
-  }
+function createSlots(length: number): Uint16Array {
+  return new Uint16Array(length);
 }

@@ -1,9 +1,9 @@
+import { NumberColumn } from "../../lib/tables/number-column.ts";
 import { PackedTexts } from "../../lib/tables/packed-texts.ts";
 import { LateFixes } from "../late/late-fixes.ts";
 import type { RowPages } from "../records/row-pages.ts";
 import { Tracks } from "../records/tracks.ts";
 import { Holders } from "./holders.ts";
-import { NumberColumn } from "./number-column.ts";
 import { TimeColumn } from "./time-column.ts";
 
 /** What is known of an app's devices, by number: an object for each of a million, and its parts, took a kilobyte. */

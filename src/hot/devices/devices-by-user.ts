@@ -1,5 +1,8 @@
 import { assert } from "../../lib/assert.ts";
-import { NO_NUMBER, NumberMap } from "../../lib/tables/number-map.ts";
+import { hashNumber } from "../../lib/tables/hash.ts";
+import { END, HashChains } from "../../lib/tables/hash-chains.ts";
+import { NumberColumn } from "../../lib/tables/number-column.ts";
+import { NumberPool } from "../../lib/tables/number-pool.ts";
 import type { DeviceId } from "../../model/ids.ts";
 import type { Device } from "./device.ts";
 import { DeviceBlock } from "./device-block.ts";
@@ -10,16 +13,8 @@ import type { DeviceTable } from "./device-table.ts";
 
 /** Who has had more devices has a list of them. */
 const FEW_MAX = 8;
-
-/*
- * A link of the chain of a user's few devices: | number of the device | the next link, or NO_LINK |
- */
-const DEVICE = 0;
-const NEXT = 1;
-const WIDTH = 2;
-/** The end of a chain, and of that of links that nobody has. The first link is nobody's, so that 0 is none. */
-const NO_LINK = 0;
-const LINKS_INITIAL = 8;
+/** In place of a user, whose numbers begin at 1: the pair is not in use. */
+const NOBODY = 0;
 
 /**
  * Devices by user, each once for each. Most users have one or two: a list for each of a million took as much as the
@@ -27,12 +22,13 @@ const LINKS_INITIAL = 8;
  */
 export class DevicesByUser {
   readonly #table: DeviceTable;
-  /** By user, the first link of the chain of those few. */
-  readonly #chains = new NumberMap();
+  /** Numbers of the pairs of a user and one of those few devices, which are found by the user. */
+  readonly #pairs = new NumberPool();
+  #pairsEnd = 0;
+  readonly #chains = new HashChains();
+  readonly #userOf = new NumberColumn();
+  readonly #deviceOf = new NumberColumn();
   readonly #lists = new Map<number, DeviceList>();
-  #links = new Uint32Array(LINKS_INITIAL * WIDTH);
-  #linksEnd = 1;
-  #freeLink = NO_LINK;
 
   constructor(table: DeviceTable) {
     this.#table = table;
@@ -40,7 +36,10 @@ export class DevicesByUser {
 
   /** Users with any device. */
   *users(): Iterable<number> {
-    yield* this.#chains.keys();
+    for (let pair = 0; pair < this.#pairsEnd; pair++) {
+      const user = this.#userOf.of(pair);
+      if (user !== NOBODY && this.#firstOf(user) === pair + 1) yield user;
+    }
     yield* this.#lists.keys();
   }
 
@@ -48,13 +47,13 @@ export class DevicesByUser {
   add(user: number, device: number): void {
     const list = this.#lists.get(user) ?? (this.countOfFew(user) === FEW_MAX ? this.#listFew(user) : null);
     if (list !== null) list.add(this.#table.byNumber(device));
-    else this.#chains.set(user, this.#takeLink(device, this.#chainOf(user)));
+    else this.#addPair(user, device);
   }
 
   /** Takes out a device that the user has. */
   delete(user: number, device: number): void {
     const list = this.#lists.get(user);
-    if (list === undefined) this.#unlink(user, device);
+    if (list === undefined) this.#deletePair(user, device);
     else {
       list.delete(this.#table.byNumber(device));
       if (list.size === 0) this.#lists.delete(user);
@@ -73,66 +72,54 @@ export class DevicesByUser {
   /** Numbers of the devices of a user who has few, in the order of answers. */
   fewOf(user: number): number[] {
     const devices: number[] = [];
-    for (let link = this.#chainOf(user); link !== NO_LINK; link = this.#links[link * WIDTH + NEXT]!)
-      devices.push(this.#links[link * WIDTH + DEVICE]!);
+    for (let link = this.#firstOf(user); link !== END; link = this.#after(link, user))
+      devices.push(this.#deviceOf.of(link - 1));
     return devices.sort((a, b) => this.#table.compareId(a, this.#table.idOf(b)));
   }
 
   countOfFew(user: number): number {
     let count = 0;
-    for (let link = this.#chainOf(user); link !== NO_LINK; link = this.#links[link * WIDTH + NEXT]!) count++;
+    for (let link = this.#firstOf(user); link !== END; link = this.#after(link, user)) count++;
     return count;
   }
 
-  #chainOf(user: number): number {
-    const first = this.#chains.get(user);
-    return first === NO_NUMBER ? NO_LINK : first;
+  /** A link to the first of a user's pairs, or `END`. No other user has the same hash. */
+  #firstOf(user: number): number {
+    const hash = hashNumber(user);
+    return this.#chains.find(this.#chains.chainOf(hash), hash);
+  }
+
+  #after(link: number, user: number): number {
+    return this.#chains.find(this.#chains.after(link), hashNumber(user));
   }
 
   #listFew(user: number): DeviceList {
     const list = new DeviceList(this.#table);
     for (const number of this.fewOf(user)) {
       const device = this.#table.byNumber(number);
-      this.#unlink(user, number);
+      this.#deletePair(user, number);
       list.add(device);
     }
     this.#lists.set(user, list);
     return list;
   }
 
-  #takeLink(device: number, next: number): number {
-    let link = this.#freeLink;
-    if (link === NO_LINK) {
-      link = this.#linksEnd++;
-      if (link * WIDTH === this.#links.length) this.#growLinks();
-    } else this.#freeLink = this.#links[link * WIDTH + NEXT]!;
-    this.#links[link * WIDTH + DEVICE] = device;
-    this.#links[link * WIDTH + NEXT] = next;
-    return link;
+  #addPair(user: number, device: number): void {
+    const pair = this.#pairs.take();
+    this.#pairsEnd = Math.max(this.#pairsEnd, pair + 1);
+    this.#userOf.set(pair, user);
+    this.#deviceOf.set(pair, device);
+    this.#chains.add(pair, hashNumber(user));
   }
 
-  #unlink(user: number, device: number): void {
-    const links = this.#links;
-    let before = NO_LINK;
-    let link = this.#chainOf(user);
-    for (;;) {
-      assert(link !== NO_LINK, "a device that is taken off a user's is one of them");
-      if (links[link * WIDTH + DEVICE] === device) break;
-      before = link;
-      link = links[link * WIDTH + NEXT]!;
-    }
-    const next = links[link * WIDTH + NEXT]!;
-    if (before !== NO_LINK) links[before * WIDTH + NEXT] = next;
-    else if (next !== NO_LINK) this.#chains.set(user, next);
-    else this.#chains.delete(user);
-    links[link * WIDTH + NEXT] = this.#freeLink;
-    this.#freeLink = link;
-  }
-
-  #growLinks(): void {
-    const grown = new Uint32Array(2 * this.#links.length);
-    grown.set(this.#links);
-    this.#links = grown;
+  #deletePair(user: number, device: number): void {
+    let link = this.#firstOf(user);
+    while (link !== END && this.#deviceOf.of(link - 1) !== device) link = this.#after(link, user);
+    assert(link !== END, "a device that is taken off a user's is one of them");
+    const pair = link - 1;
+    this.#chains.remove(pair);
+    this.#userOf.set(pair, NOBODY);
+    this.#pairs.giveBack(pair);
   }
 }
 

@@ -9,14 +9,9 @@ export class NewestTimes {
   /** By day of the newest record. */
   readonly #devices = new Map<UtcDay, number>();
 
-  /** Milliseconds by device number; until another device is added. */
-  get byDevice(): Float64Array {
-    return this.#times.byDevice;
-  }
-
-  /** Makes room for this many devices. */
-  reserve(devices: number): void {
-    this.#times.reserve(devices);
+  /** In milliseconds; -Infinity where the device has none. */
+  of(device: number): number {
+    return this.#times.of(device);
   }
 
   /** The device's newest record was made then. */

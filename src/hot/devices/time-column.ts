@@ -1,31 +1,26 @@
+import { PAGE_MASK, PAGE_SHIFT } from "../../lib/tables/number-pool.ts";
+import { makePageRoom } from "../../lib/tables/pages.ts";
+
 const NEVER_MS = Number.NEGATIVE_INFINITY;
 
 /** An instant of each device, by its number; -Infinity where none is set. No memory is taken before the first is. */
 export class TimeColumn {
-  #timesMs = new Float64Array(0);
-
-  /** Milliseconds by device number; until another device is set. */
-  get byDevice(): Float64Array {
-    return this.#timesMs;
-  }
+  readonly #pages: (Float64Array | undefined)[] = [];
 
   of(device: number): number {
-    return device < this.#timesMs.length ? this.#timesMs[device]! : NEVER_MS;
+    const page = this.#pages[device >>> PAGE_SHIFT];
+    const at = device & PAGE_MASK;
+    return page !== undefined && at < page.length ? page[at]! : NEVER_MS;
   }
 
   set(device: number, timestampMs: number): void {
-    if (device >= this.#timesMs.length) this.#grow(Math.max(device + 1, 2 * this.#timesMs.length));
-    this.#timesMs[device] = timestampMs;
+    let page = this.#pages[device >>> PAGE_SHIFT];
+    const at = device & PAGE_MASK;
+    if (page === undefined || at >= page.length) page = makePageRoom(this.#pages, device, createPage);
+    page[at] = timestampMs;
   }
+}
 
-  /** Makes room for this many devices. */
-  reserve(devices: number): void {
-    if (devices > this.#timesMs.length) this.#grow(devices);
-  }
-
-  #grow(devices: number): void {
-    const timesMs = new Float64Array(devices).fill(NEVER_MS);
-    timesMs.set(this.#timesMs);
-    this.#timesMs = timesMs;
-  }
+function createPage(length: number): Float64Array {
+  return new Float64Array(length).fill(NEVER_MS);
 }

@@ -1,5 +1,8 @@
 import { assert } from "../../lib/assert.ts";
 import type { Steps } from "../../lib/schedule/steps.ts";
+import { NumberColumn } from "../../lib/tables/number-column.ts";
+import { PAGE_MASK, PAGE_SHIFT } from "../../lib/tables/number-pool.ts";
+import { makePageRoom } from "../../lib/tables/pages.ts";
 import type { TimeRange } from "../../time/range.ts";
 import { type Chunk, copyRows, firstRowSince, putRows, shiftRows, timestampAt } from "./chunk.ts";
 import { LongTrack, type RowRef } from "./long-track.ts";
@@ -23,9 +26,9 @@ const SHORT_ROWS_MAX = BLOCK_ROWS_MAX / 2;
 export class Tracks {
   readonly #pages: RowPages;
   /** Where the device's block is, or the number of its long track. */
-  #places = new Uint32Array(0);
+  readonly #places = new NumberColumn();
   /** Rows of the block, or `LONG`. */
-  #counts = new Uint8Array(0);
+  readonly #counts: Uint8Array[] = [];
   readonly #long: (LongTrack | undefined)[] = [];
   readonly #freeLong: number[] = [];
 
@@ -43,7 +46,7 @@ export class Tracks {
     const count = this.#countOf(device);
     if (count === LONG) return this.#longOf(device).newestMs;
     if (count === 0) return Number.NEGATIVE_INFINITY;
-    const place = this.#places[device]!;
+    const place = this.#places.of(device);
     return timestampAt(this.#pages.chunkAt(place), firstRowAt(place) + count - 1);
   }
 
@@ -52,14 +55,14 @@ export class Tracks {
     const count = this.#countOf(device);
     if (count === LONG) return this.#longOf(device).countBefore(timestampMs);
     if (count === 0) return 0;
-    const first = firstRowAt(this.#places[device]!);
+    const first = firstRowAt(this.#places.of(device));
     return firstRowSince(this.#chunkOf(device), first, first + count, timestampMs) - first;
   }
 
   /** The record of an index, counted from the oldest. */
   at(device: number, index: number): RowRef {
-    if (this.#counts[device] === LONG) return this.#longOf(device).at(index);
-    return { chunk: this.#chunkOf(device), row: firstRowAt(this.#places[device]!) + index };
+    if (this.#countOf(device) === LONG) return this.#longOf(device).at(index);
+    return { chunk: this.#chunkOf(device), row: firstRowAt(this.#places.of(device)) + index };
   }
 
   /** The newest record; null where there is none. */
@@ -67,7 +70,7 @@ export class Tracks {
     const count = this.#countOf(device);
     if (count === LONG) return this.#longOf(device).newest();
     if (count === 0) return null;
-    const place = this.#places[device]!;
+    const place = this.#places.of(device);
     return { chunk: this.#pages.chunkAt(place), row: firstRowAt(place) + count - 1 };
   }
 
@@ -77,7 +80,7 @@ export class Tracks {
     if (count === LONG) return this.#longOf(device).find(timestampMs);
     if (count === 0) return null;
     const chunk = this.#chunkOf(device);
-    const end = firstRowAt(this.#places[device]!) + count;
+    const end = firstRowAt(this.#places.of(device)) + count;
     if (timestampMs > timestampAt(chunk, end - 1)) return null;
     const row = firstRowSince(chunk, end - count, end, timestampMs);
     return timestampAt(chunk, row) === timestampMs ? { chunk, row } : null;
@@ -85,15 +88,14 @@ export class Tracks {
 
   /** Makes a row for a timestamp that is not there yet, with columns for `mask`; the caller fills it. */
   insert(device: number, timestampMs: number, mask: number): RowRef {
-    if (device >= this.#counts.length) this.#grow(device + 1);
-    const count = this.#counts[device]!;
+    const count = this.#countOf(device);
     if (count === BLOCK_ROWS_MAX) this.#lengthen(device);
     if (count >= BLOCK_ROWS_MAX) return this.#longOf(device).insert(timestampMs, mask);
-    if (count === 0) this.#places[device] = this.#pages.take(mask, 1);
+    if (count === 0) this.#places.set(device, this.#pages.take(mask, 1));
     else this.#prepare(device, mask, count + 1);
-    this.#counts[device] = count + 1;
+    this.#setCount(device, count + 1);
     const chunk = this.#chunkOf(device);
-    const first = firstRowAt(this.#places[device]!);
+    const first = firstRowAt(this.#places.of(device));
     const end = first + count;
     if (count === 0 || timestampMs > timestampAt(chunk, end - 1)) return { chunk, row: end };
     const row = firstRowSince(chunk, first, end, timestampMs);
@@ -104,9 +106,9 @@ export class Tracks {
 
   /** The same record in a chunk that has columns for `mask`; its old place gives way where it has not. */
   widen(device: number, ref: RowRef, mask: number): RowRef {
-    const count = this.#counts[device]!;
+    const count = this.#countOf(device);
     if (count === LONG) return this.#longOf(device).widen(ref, mask);
-    const index = ref.row - firstRowAt(this.#places[device]!);
+    const index = ref.row - firstRowAt(this.#places.of(device));
     this.#prepare(device, mask, count);
     return this.at(device, index);
   }
@@ -121,7 +123,7 @@ export class Tracks {
     const count = this.#countOf(device);
     if (count === LONG) this.#longOf(device).runs(from, to, visit);
     else if (from < Math.min(to, count)) {
-      const first = firstRowAt(this.#places[device]!);
+      const first = firstRowAt(this.#places.of(device));
       visit(this.#chunkOf(device), first + Math.max(0, from), first + Math.min(to, count));
     }
   }
@@ -135,7 +137,7 @@ export class Tracks {
       return;
     }
     if (count === 0) return;
-    const place = this.#places[device]!;
+    const place = this.#places.of(device);
     const chunk = this.#pages.chunkAt(place);
     const first = firstRowAt(place);
     let kept = first;
@@ -164,22 +166,30 @@ export class Tracks {
     }
   }
 
-  /** Whether the device's number is below what the columns have room for, and its rows. */
   #countOf(device: number): number {
-    return device < this.#counts.length ? this.#counts[device]! : 0;
+    const page = this.#counts[device >>> PAGE_SHIFT];
+    const at = device & PAGE_MASK;
+    return page !== undefined && at < page.length ? page[at]! : 0;
+  }
+
+  #setCount(device: number, count: number): void {
+    let page = this.#counts[device >>> PAGE_SHIFT];
+    const at = device & PAGE_MASK;
+    if (page === undefined || at >= page.length) page = makePageRoom(this.#counts, device, createCounts);
+    page[at] = count;
   }
 
   #longOf(device: number): LongTrack {
-    return this.#long[this.#places[device]!]!;
+    return this.#long[this.#places.of(device)]!;
   }
 
   #chunkOf(device: number): Chunk {
-    return this.#pages.chunkAt(this.#places[device]!);
+    return this.#pages.chunkAt(this.#places.of(device));
   }
 
   /** Makes sure that a block has these fields, and room for so many rows. */
   #prepare(device: number, mask: number, rows: number): void {
-    const place = this.#places[device]!;
+    const place = this.#places.of(device);
     const chunk = this.#pages.chunkAt(place);
     const wanted = chunk.mask | mask;
     if (wanted !== chunk.mask || rows > this.#pages.roomAt(place)) this.#move(device, wanted, rows);
@@ -187,34 +197,34 @@ export class Tracks {
 
   /** Moves the rows of a block to one with these fields, and with room for so many. */
   #move(device: number, mask: number, rows: number): void {
-    const from = this.#places[device]!;
+    const from = this.#places.of(device);
     const to = this.#pages.take(mask, rows);
     const first = firstRowAt(from);
-    const count = Math.min(this.#counts[device]!, rows);
+    const count = Math.min(this.#countOf(device), rows);
     putRows(this.#pages.chunkAt(to), firstRowAt(to), this.#pages.chunkAt(from), first, first + count);
     this.#pages.release(from);
-    this.#places[device] = to;
+    this.#places.set(device, to);
   }
 
   /** Of the rows of a block only the first stay. */
   #keepFirst(device: number, count: number): void {
-    const place = this.#places[device]!;
+    const place = this.#places.of(device);
     if (count === 0) this.#pages.release(place);
     else if (count <= this.#pages.roomAt(place) / 2) this.#move(device, this.#chunkOf(device).mask, count);
-    this.#counts[device] = count;
+    this.#setCount(device, count);
   }
 
   /** Moves a full block to a track of its own. */
   #lengthen(device: number): void {
-    const place = this.#places[device]!;
+    const place = this.#places.of(device);
     const chunk = this.#pages.chunkAt(place);
     const first = firstRowAt(place);
     const rows = copyRows(chunk, first, first + BLOCK_ROWS_MAX, BLOCK_ROWS_MAX, chunk.mask);
     this.#pages.release(place);
     const number = this.#freeLong.pop() ?? this.#long.length;
     this.#long[number] = new LongTrack(rows);
-    this.#places[device] = number;
-    this.#counts[device] = LONG;
+    this.#places.set(device, number);
+    this.#setCount(device, LONG);
   }
 
   /** Moves the rows of a long track to a block, where few are left. */
@@ -222,7 +232,7 @@ export class Tracks {
     const track = this.#longOf(device);
     const { count } = track;
     if (count > SHORT_ROWS_MAX) return;
-    const number = this.#places[device]!;
+    const number = this.#places.of(device);
     if (count > 0) {
       let mask = 0;
       track.runs(0, count, (chunk) => {
@@ -234,20 +244,14 @@ export class Tracks {
         putRows(this.#pages.chunkAt(place), into, chunk, from, to);
         into += to - from;
       });
-      this.#places[device] = place;
+      this.#places.set(device, place);
     }
-    this.#counts[device] = count;
+    this.#setCount(device, count);
     this.#long[number] = undefined;
     this.#freeLong.push(number);
   }
+}
 
-  #grow(devices: number): void {
-    const capacity = Math.max(devices, 2 * this.#counts.length);
-    const places = new Uint32Array(capacity);
-    places.set(this.#places);
-    this.#places = places;
-    const counts = new Uint8Array(capacity);
-    counts.set(this.#counts);
-    this.#counts = counts;
-  }
+function createCounts(length: number): Uint8Array {
+  return new Uint8Array(length);
 }

@@ -84,11 +84,11 @@ export class NewestPage {
     const { range, accuracyMetersMax } = this.#query;
     if (accuracyMetersMax !== null) return numbers.filter((number) => this.#matches(number)).length;
     const { startMs, endMs } = range;
-    const timesMs = this.#app.newestTimes.byDevice;
+    const { newestTimes } = this.#app;
     let count = 0;
     // Without a jump that depends on a time: the processor would guess wrong every other time.
     for (let i = 0; i < numbers.length; i++) {
-      const timeMs = timesMs[numbers[i]!]!;
+      const timeMs = newestTimes.of(numbers[i]!);
       count += Number(timeMs >= startMs) & Number(timeMs < endMs);
     }
     return count;
@@ -96,7 +96,7 @@ export class NewestPage {
 
   #matches(device: number): boolean {
     const { range, accuracyMetersMax } = this.#query;
-    const timeMs = this.#app.newestTimes.byDevice[device]!;
+    const timeMs = this.#app.newestTimes.of(device);
     if (timeMs < range.startMs || timeMs >= range.endMs) return false;
     if (accuracyMetersMax === null) return true;
     // A position without an accuracy has NaN, which is never greater.

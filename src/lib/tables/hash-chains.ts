@@ -1,5 +1,6 @@
 import { assert } from "../assert.ts";
 import { PAGE_MASK, PAGE_NUMBERS, PAGE_SHIFT } from "./number-pool.ts";
+import { makePageRoom } from "./pages.ts";
 
 /** The end of a chain. Links are one more than the number of the item they lead to. */
 export const END = 0;
@@ -31,8 +32,8 @@ const SPLIT_CHAINS = 16;
  * for 60 ms when the 800,000th makes it double, and fetches one item after the other where callers fetch many at once.
  */
 export class HashChains {
-  /** Leads to the first item of each chain; only `#chainCount` are in use. */
-  #chains = new Uint32Array(CHAINS_MIN);
+  /** Lead to the first item of each chain; only `#chainCount` are in use. */
+  readonly #chains: Uint32Array[] = [new Uint32Array(CHAINS_MIN)];
   readonly #pages: (ChainPage | undefined)[] = [];
   /** Chains below `#split` have been split with one more bit of the hash than `#mask` has. */
   #mask = CHAINS_MIN - 1;
@@ -45,7 +46,7 @@ export class HashChains {
 
   /** A link to the first item of the chain that those with this hash are in, or `END`. */
   chainOf(hash: number): number {
-    return this.#chains[this.#indexOf(hash)]!;
+    return this.#firstOf(this.#indexOf(hash));
   }
 
   /** From a link on, its own item included, the link to the first item with this very hash, or `END`. */
@@ -82,15 +83,23 @@ export class HashChains {
     const chain = this.#indexOf(this.hashOf(item));
     const link = item + 1;
     const next = this.after(link);
-    if (this.#chains[chain] === link) this.#chains[chain] = next;
+    let before = this.#firstOf(chain);
+    if (before === link) this.#setFirst(chain, next);
     else {
-      let before = this.#chains[chain]!;
       while (this.after(before) !== link) before = this.after(before);
       this.#setNext(before - 1, next);
     }
     this.#size--;
     if (this.#size * 2 < this.#chainCount && this.#chainCount > CHAINS_MIN) this.#mergeChain();
     if (--this.#pageOf(item).taken === 0) this.#pages[item >>> PAGE_SHIFT] = undefined;
+  }
+
+  #firstOf(chain: number): number {
+    return this.#chains[chain >>> PAGE_SHIFT]![chain & PAGE_MASK]!;
+  }
+
+  #setFirst(chain: number, link: number): void {
+    this.#chains[chain >>> PAGE_SHIFT]![chain & PAGE_MASK] = link;
   }
 
   #pageOf(item: number): ChainPage {
@@ -111,15 +120,14 @@ export class HashChains {
   }
 
   #prepend(chain: number, item: number): void {
-    this.#setNext(item, this.#chains[chain]!);
-    this.#chains[chain] = item + 1;
+    this.#setNext(item, this.#firstOf(chain));
+    this.#setFirst(chain, item + 1);
   }
 
   #splitChains(): void {
-    const chains = this.#chains;
     let sum = 0;
     for (let chain = this.#split; chain < this.#split + SPLIT_CHAINS; chain++) {
-      const link = chain <= this.#mask ? chains[chain]! : END;
+      const link = chain <= this.#mask ? this.#firstOf(chain) : END;
       if (link !== END) sum += this.hashOf(link - 1);
     }
     assert(!Number.isNaN(sum), "hashes are numbers"); // Which keeps compilers from leaving the sum out.
@@ -129,9 +137,10 @@ export class HashChains {
   /** Makes one chain more, of what belongs there from the chain whose turn it is. */
   #splitChain(): void {
     const added = this.#chainCount;
-    if (added === this.#chains.length) this.#resizeChains(added * 2);
-    let link = this.#chains[this.#split]!;
-    this.#chains[this.#split] = END;
+    if ((added & PAGE_MASK) >= (this.#chains[added >>> PAGE_SHIFT]?.length ?? 0))
+      makePageRoom(this.#chains, added, createChains);
+    let link = this.#firstOf(this.#split);
+    this.#setFirst(this.#split, END);
     this.#split++;
     if (this.#split > this.#mask) {
       this.#mask = this.#mask * 2 + 1;
@@ -152,22 +161,28 @@ export class HashChains {
     }
     this.#split--;
     const removed = this.#chainCount;
-    let link = this.#chains[removed]!;
-    this.#chains[removed] = END;
+    let link = this.#firstOf(removed);
+    this.#setFirst(removed, END);
     while (link !== END) {
       const item = link - 1;
       link = this.after(link);
       this.#prepend(this.#split, item);
     }
-    if (removed * 4 <= this.#chains.length && removed > CHAINS_MIN)
-      this.#resizeChains(this.#chains.length / 2);
+    this.#dropChains(removed);
   }
 
-  #resizeChains(length: number): void {
-    const chains = new Uint32Array(length);
-    chains.set(this.#chains.subarray(0, Math.min(length, this.#chains.length)));
-    this.#chains = chains;
+  /** Frees memory of chains from this one on, of which none is in use. */
+  #dropChains(first: number): void {
+    const page = this.#chains[first >>> PAGE_SHIFT]!;
+    if (first >= PAGE_NUMBERS) {
+      if ((first & PAGE_MASK) === 0) this.#chains.pop();
+    } else if (first * 4 <= page.length && first > CHAINS_MIN)
+      this.#chains[0] = page.slice(0, page.length / 2);
   }
+}
+
+function createChains(length: number): Uint32Array {
+  return new Uint32Array(length);
 }
 
 function createPage(): ChainPage {

@@ -52,13 +52,13 @@ export class ChangeBatch {
     this.#lowLatitudes = new Float64Array(count);
     this.#highLatitudes = new Float64Array(count);
     this.#candidates = new Uint32Array(count);
-    const { latitude, longitude } = positions.byDevice;
+    const { byDevice } = positions;
     for (let i = 0; i < count; i++) {
       const position = from + i;
       const device = changes.deviceAt(position);
       this.#devices[i] = device;
-      now.latitudes[i] = latitude[device]!;
-      now.longitudes[i] = longitude[device]!;
+      now.latitudes[i] = byDevice.latitudeOf(device);
+      now.longitudes[i] = byDevice.longitudeOf(device);
       now.userHashes[i] = dictionary.userHash(table.byNumber(device).currentUser);
       const isNew = Number.isNaN(changes.latitudeBefore(position));
       before.latitudes[i] = isNew ? now.latitudes[i]! : changes.latitudeBefore(position);
@@ -74,7 +74,7 @@ export class ChangeBatch {
    * `marks` are kept by device number.
    */
   select(filter: ViewerFilter, edgeMs: number, marks: DeviceMarks): Selected {
-    const timesMs = this.#app.newestTimes.byDevice;
+    const { newestTimes } = this.#app;
     const startMs = Math.max(edgeMs, filter.startMs);
     const wanted = filter.deviceIds === null ? null : marks.setAll(devicesOf(this.#app, filter.deviceIds));
     const told = marks.next();
@@ -84,7 +84,7 @@ export class ChangeBatch {
       const i = this.#candidates[at]!;
       const device = this.#devices[i]!;
       const mark = marks.of(device);
-      if (mark === told || (wanted !== null && mark !== wanted) || timesMs[device]! < startMs) continue;
+      if (mark === told || (wanted !== null && mark !== wanted) || newestTimes.of(device) < startMs) continue;
       if (!matches(filter, this.#now, i) && !matches(filter, this.#before, i)) continue;
       if (selected.length === RECORDS_MAX) return this.#upTo(this.from + i, selected);
       marks.set(device, told);

@@ -32,8 +32,8 @@ export class ToldRecords {
   }
 
   #shown({ positions, newestTimes }: AppDevices, device: number): string {
-    const { latitude, longitude } = positions.byDevice;
-    const point = this.#view.pointOf(latitude[device]!, longitude[device]!);
-    return `${this.#view.timeOf(newestTimes.byDevice[device]!)} ${point.latitude} ${point.longitude}`;
+    const { byDevice } = positions;
+    const point = this.#view.pointOf(byDevice.latitudeOf(device), byDevice.longitudeOf(device));
+    return `${this.#view.timeOf(newestTimes.of(device))} ${point.latitude} ${point.longitude}`;
   }
 }

@@ -59,10 +59,9 @@ export function startOf(view: View): number {
 /** The last entry of the log that touched any of the devices, of those with a newest record since then. */
 export function lastSequenceOf(app: AppDevices | null, ids: Iterable<string>, startMs: number): number {
   if (app === null) return 0;
-  const timesMs = app.newestTimes.byDevice;
   let last = 0;
   for (const device of devicesOf(app, ids))
-    if (timesMs[device]! >= startMs) last = Math.max(last, app.touches.sequenceOf(device));
+    if (app.newestTimes.of(device) >= startMs) last = Math.max(last, app.touches.sequenceOf(device));
   return last;
 }
 

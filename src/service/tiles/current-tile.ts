@@ -92,18 +92,17 @@ function* draw(sight: Sight): Steps<TileBytes> {
 
 /** A function of its own, since engines make less of a loop in a generator. */
 function addDots({ app, tile, view, range, near }: Sight, from: number, to: number, grid: DotGrid): void {
-  const { latitude, longitude } = app.positions.byDevice;
-  const timesMs = app.newestTimes.byDevice;
+  const { byDevice } = app.positions;
   for (let index = from; index < to; index++) {
     const device = near === null ? index : near[index]!;
-    const timeMs = timesMs[device]!;
+    const timeMs = app.newestTimes.of(device);
     if (!(timeMs >= range.startMs && timeMs < range.endMs)) continue;
-    const shown = view?.pointOf(latitude[device]!, longitude[device]!);
-    const lon = shown === undefined ? longitude[device]! : shown.longitude;
+    const shown = view?.pointOf(byDevice.latitudeOf(device), byDevice.longitudeOf(device));
+    const lon = shown === undefined ? byDevice.longitudeOf(device) : shown.longitude;
     for (const world of tile.worlds) {
       const x = tile.unitX(lon, world);
       if (!isShown(x)) continue; // Before the latitude is asked for, which takes a logarithm.
-      const y = tile.unitY(shown === undefined ? latitude[device]! : shown.latitude);
+      const y = tile.unitY(shown === undefined ? byDevice.latitudeOf(device) : shown.latitude);
       if (isShown(y)) grid.add(x, y, device, world);
     }
   }
@@ -111,14 +110,14 @@ function addDots({ app, tile, view, range, near }: Sight, from: number, to: numb
 
 /** Where a device is shown, in degrees. */
 function pointOf({ app, view }: Sight, device: number): GridPoint {
-  const latitude = app.positions.byDevice.latitude[device]!;
-  const longitude = app.positions.byDevice.longitude[device]!;
+  const latitude = app.positions.byDevice.latitudeOf(device);
+  const longitude = app.positions.byDevice.longitudeOf(device);
   return view === null ? { latitude, longitude } : view.pointOf(latitude, longitude);
 }
 
 /** When it is shown to have been there. */
 function timeOf({ app, view }: Sight, device: number): number {
-  const timeMs = app.newestTimes.byDevice[device]!;
+  const timeMs = app.newestTimes.of(device);
   return view === null ? timeMs : view.timeOf(timeMs);
 }
 

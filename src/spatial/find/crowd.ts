@@ -189,7 +189,6 @@ export class Crowd {
   /** Distances of all entries. */
   #measure(): void {
     const { byDevice } = this.#positions;
-    const { latitude, longitude } = byDevice;
     const { center } = this.#circle;
     if (this.#meters.length < this.#count) this.#meters = new Float64Array(this.#chords.length);
     let lastLatitude = Number.NaN;
@@ -199,11 +198,11 @@ export class Crowd {
       const device = this.#deviceOf(this.#rows[entry]!);
       // Thousands may be at one point, or on one parallel around a pole.
       const isAsFar =
-        latitude[device] === lastLatitude &&
-        (center.ignoresLongitudeAt(lastLatitude) || longitude[device] === lastLongitude);
+        byDevice.latitudeOf(device) === lastLatitude &&
+        (center.ignoresLongitudeAt(lastLatitude) || byDevice.longitudeOf(device) === lastLongitude);
       if (!isAsFar) {
-        lastLatitude = latitude[device]!;
-        lastLongitude = longitude[device]!;
+        lastLatitude = byDevice.latitudeOf(device);
+        lastLongitude = byDevice.longitudeOf(device);
         meters = center.metersTo(byDevice, device);
       }
       this.#meters[entry] = meters;
@@ -254,9 +253,9 @@ export class Crowd {
   }
 
   #clearMarks(): void {
-    const { length } = this.#positions.byDevice.latitude;
-    if (this.#marks.length < length) this.#marks = new Uint8Array(2 * length);
-    else this.#marks.fill(0, 0, length);
+    const { numbersEnd } = this.#positions.byDevice;
+    if (this.#marks.length < numbersEnd) this.#marks = new Uint8Array(2 * numbersEnd);
+    else this.#marks.fill(0, 0, numbersEnd);
   }
 
   #markRows(row: number): void {

@@ -103,7 +103,7 @@ export class PositionPage {
   /** Entries at about one distance: haversines and devices decide. */
   #writeTied(from: number, to: number): void {
     const { order, rows } = this.#ring;
-    const { latitude, longitude } = this.#positions;
+    const positions = this.#positions;
     const leaves = this.#leaves;
     const count = to - from;
     if (count > this.#tiedDevices.length) {
@@ -120,10 +120,12 @@ export class PositionPage {
       const leaf = leaves[row >>> ROW_BITS]!;
       const device = leaf.points[(leaf.start + (row & ROW_MASK)) * POINT.width + POINT.device]!;
       // Thousands may be at one point.
-      if (latitude[device] !== lastLatitude || longitude[device] !== lastLongitude) {
-        lastLatitude = latitude[device]!;
-        lastLongitude = longitude[device]!;
-        meters = this.#center.metersTo(this.#positions, device);
+      const latitude = positions.latitudeOf(device);
+      const longitude = positions.longitudeOf(device);
+      if (latitude !== lastLatitude || longitude !== lastLongitude) {
+        lastLatitude = latitude;
+        lastLongitude = longitude;
+        meters = this.#center.metersTo(positions, device);
       }
       tiedDevices[tied] = device;
       tiedMeters[tied] = meters;

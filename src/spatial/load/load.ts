@@ -19,8 +19,8 @@ export interface LoadedPositions {
   readonly devices: Uint32Array;
   readonly count: number;
   /** In degrees; the index goes on with these columns. */
-  readonly latitude: Float64Array<ArrayBuffer>;
-  readonly longitude: Float64Array<ArrayBuffer>;
+  readonly latitude: Float64Array;
+  readonly longitude: Float64Array;
   /** Milliseconds. */
   readonly timesMs: Float64Array;
   /** In meters; NaN where a position has none. */

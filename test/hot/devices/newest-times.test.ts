@@ -24,7 +24,7 @@ test("NewestTimes knows each device's time, and counts devices of a day or a lat
             [...known.values()].filter((each) => each >= first * DAY_MS).length,
           );
       }
-      for (const [device, timeMs] of known) expect(times.byDevice[device]).toBe(timeMs);
+      for (const [device, timeMs] of known) expect(times.of(device)).toBe(timeMs);
     }),
   );
 });

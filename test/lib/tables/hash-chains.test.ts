@@ -44,3 +44,15 @@ test("chains find by a hash what was added with it and not removed, however many
     }),
   );
 });
+
+test("chains find all of many pages, also once most have gone and come back", () => {
+  const chains = new HashChains();
+  const hashOf = (item: number) => Math.imul(item, 0x9e3779b1);
+  const count = 20_000;
+  for (let item = 0; item < count; item++) chains.add(item, hashOf(item));
+  for (let item = 100; item < count; item++) chains.remove(item);
+  for (let item = 0; item < count; item++)
+    expect(itemsOf(chains, hashOf(item))).toEqual(item < 100 ? [item] : []);
+  for (let item = 100; item < count; item++) chains.add(item, hashOf(item));
+  for (let item = 0; item < count; item++) expect(itemsOf(chains, hashOf(item))).toEqual([item]);
+});

@@ -29,3 +29,13 @@ test("a text has one hash, whether it lies in bytes or not", async () => {
   const bytes = Buffer.from("<bus-4836>");
   expect(hashAscii(bytes, 1, bytes.length - 1)).toBe(hashText("bus-4836"));
 });
+
+test("each number of 32 bits has a hash of its own, so a hash says which it is", async () => {
+  for (let process = 0; process < 16; process++) {
+    const { hashNumber } = await hashesOf(process);
+    const numbers = new Set(
+      [...new Array(10_000).keys()].flatMap((at) => [at, at * 2 ** 16, 2 ** 32 - 1 - at]),
+    );
+    expect(new Set([...numbers].map(hashNumber)).size).toBe(numbers.size);
+  }
+});
