@@ -8,7 +8,7 @@ import { type DirectoryPlatform, findHolder } from "../directory/take-directory.
 import { fail, ok, type Result } from "../lib/result.ts";
 import type { AppId } from "../model/ids.ts";
 import type { Platform } from "../runtime/platform.ts";
-import type { AskedServer } from "../service/ask-server.ts";
+import { type AskedServer, signInByCode } from "../service/ask-server.ts";
 import type { Clock } from "../time/clock.ts";
 import type { ServerChoice } from "./arguments/doctor-command.ts";
 import { openKeys } from "./commands/keys.ts";
@@ -81,9 +81,12 @@ async function openOwnServer(
   const apps: AskedApp[] = [];
   for (const [ofApp, { id }] of ofApps) {
     if (appId !== null && ofApp !== appId) continue;
-    const session = await sessions.begin(id);
-    if (!session.ok) return fail(describeSharedFileError(session.error, "The sessions"));
-    apps.push({ appId: ofApp, server: { url: reachable(holder.url), key: session.value } });
+    const code = await sessions.createCode(id);
+    if (!code.ok) return fail(describeSharedFileError(code.error, "The sessions"));
+    const url = reachable(holder.url);
+    const session = await signInByCode(url, code.value, fetch);
+    if (!session.ok) return session;
+    apps.push({ appId: ofApp, server: { url, key: session.value } });
   }
   return apps.length === 0 ? fail(noKeyText(appId)) : ok(apps);
 }

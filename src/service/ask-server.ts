@@ -20,6 +20,39 @@ export interface PageSession {
 
 const TIMEOUT_MS = 30_000;
 
+/**
+ * Signs in by a code. For one the server looks again for what another process made a moment ago, such as the first
+ * session's secret or a new key; to a session that was signed with it, it would answer that nobody is signed in.
+ */
+export async function signInByCode(
+  url: string,
+  code: string,
+  ask: Ask,
+): Promise<Result<PageSession, string>> {
+  let response: Response;
+  let body: unknown;
+  try {
+    response = await ask(`${url}/map/session`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        "sec-fetch-site": "same-origin",
+        "x-wherehouse-page": "1",
+      },
+      body: JSON.stringify({ code }),
+      redirect: "error", // The code is for this server.
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    body = await response.json().catch(() => null);
+  } catch (cause) {
+    return fail(noAnswer(url, cause));
+  }
+  const [, cookieName, text] = /^([^=;]+)=([^;]+)/.exec(response.headers.get("set-cookie") ?? "") ?? [];
+  if (response.status !== 200 || cookieName === undefined || text === undefined)
+    return fail(refusalText(url, response.status, body));
+  return ok({ cookieName, text });
+}
+
 /** The options by which a command gives an endpoint's parameters: `{ start_date: "--from" }`. */
 export type OptionNames = Readonly<Record<string, string>>;
 

@@ -43,6 +43,21 @@ function follow(code: string): Promise<Response> {
   });
 }
 
+test("doctor is let in at once, also where it is the first to need a session, and with a new app", async () => {
+  expect(existsSync(join(dataDir, "session-secret"))).toBe(false);
+  expect(await run("doctor")).toMatchObject({ code: 0, error: "" });
+  rmSync(join(dataDir, "session-secret"));
+  await run("keys", "create", "--app", "new", "--permission", "read");
+  const { code, out, error } = await run("doctor");
+  expect([code, error]).toEqual([0, ""]);
+  expect(out).toContain("App new:");
+  const [{ id }] = JSON.parse((await run("keys", "list", "--json")).out).filter(
+    ({ appId }: { readonly appId: string }) => appId === "new",
+  );
+  await run("keys", "revoke", id);
+  rmSync(join(dataDir, "session-secret"));
+});
+
 test("keys link prints the address of the server of its directory, and the link is good at once", async () => {
   expect(existsSync(join(dataDir, "session-secret"))).toBe(false); // Which the link is the first to need.
   const { code, out } = await run("keys", "link");
