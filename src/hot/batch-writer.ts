@@ -17,7 +17,11 @@ export interface AppliedBatch {
   readonly duplicates: number;
   /** Of the accepted, those of instants of which memory had no record; the others were laid over one. */
   readonly created: number;
+  /** Of the duplicates, those whose position is another than their record's, which outranks it. */
+  readonly outranked: number;
 }
+
+type Counts = { -readonly [Name in "accepted" | "created" | "outranked"]: AppliedBatch[Name] };
 
 /** Lays batches of reports over the records in memory. */
 export class BatchWriter {
@@ -36,7 +40,7 @@ export class BatchWriter {
   /** Lays the batch of an entry of the log over the app's records, in order, but for what the archive covers. */
   apply(app: AppDevices, batch: ReportBatch, sequence: number): AppliedBatch {
     const block = new BatchBlock(app, batch, sequence, this.#ledger, this.#dictionary);
-    const counts = { accepted: 0, created: 0 };
+    const counts = { accepted: 0, created: 0, outranked: 0 };
     for (let from = 0; from < batch.count; from += BLOCK_ROWS) {
       const to = Math.min(from + BLOCK_ROWS, batch.count);
       block.moveTo(from, to);
@@ -54,7 +58,7 @@ export class BatchWriter {
     from: number,
     to: number,
     block: BatchBlock,
-    counts: { accepted: number; created: number },
+    counts: Counts,
   ): void {
     const { devices, profiles, states } = block;
     const carried = { profile: 0, state: 0 };
@@ -66,7 +70,8 @@ export class BatchWriter {
       carried.profile = profiles[row - from]!;
       carried.state = states[row - from]!;
       const written = this.#records.write(app, device, this.#ledger.at(timestampMs), batch, row, carried);
-      if (written === "unchanged") continue;
+      if (written === "outranked") counts.outranked++;
+      if (written === "outranked" || written === "known") continue;
       counts.accepted++;
       if (written === "created") counts.created++;
       if (this.#records.showsAtEnd) continue;
@@ -90,15 +95,18 @@ export class BatchWriter {
     }
   }
 
-  /** Whether the whole batch repeats what memory knows of the app. */
-  repeats(app: AppDevices, batch: ReportBatch): boolean {
+  /** What the whole batch comes to where it repeats what memory knows of the app; null where it does not. */
+  findRepeated(app: AppDevices, batch: ReportBatch): AppliedBatch | null {
+    let outranked = 0;
     for (let row = 0; row < batch.count; row++) {
       const device = app.table.numberOf(batch.texts[batch.device[row]!]!);
-      if (device === NO_DEVICE) return false;
+      if (device === NO_DEVICE) return null;
       const day = this.#ledger.at(batch.timestampMs[row]!);
-      if (!this.#records.repeats(app, device, day, batch, row)) return false;
+      const unchanged = this.#records.findUnchanged(app, device, day, batch, row);
+      if (unchanged === null) return null;
+      if (unchanged === "outranked") outranked++;
     }
-    return true;
+    return { accepted: 0, duplicates: batch.count, created: 0, outranked };
   }
 
   /** Takes in records as the newest sealed ones of their devices; where there are several of one, the newest. */

@@ -32,8 +32,8 @@ export interface HotStore {
   readonly dictionary: Dictionary;
   /** Lays the batch of an entry of the log over the store, in order; reports that the archive covers stay out. */
   apply(appId: AppId, batch: ReportBatch, sequence: number): AppliedBatch;
-  /** Whether the whole batch repeats what memory knows, so that laying it over the store would change nothing. */
-  repeats(appId: AppId, batch: ReportBatch): boolean;
+  /** What laying the whole batch over the store comes to where that would change nothing; null where it would. */
+  findRepeated(appId: AppId, batch: ReportBatch): AppliedBatch | null;
   findApp(appId: AppId): AppDevices | null;
   apps(): Iterable<AppDevices>;
   /** Records, without those of the archive. */
@@ -127,9 +127,9 @@ export function createHotStore(
       onApplied(sequence);
       return applied;
     },
-    repeats(appId, batch) {
+    findRepeated(appId, batch) {
       const app = apps.find(appId);
-      return app !== null && batches.repeats(app, batch);
+      return app === null ? null : batches.findRepeated(app, batch);
     },
     findApp: (appId) => apps.find(appId),
     apps: () => apps.all(),

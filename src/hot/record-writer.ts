@@ -34,8 +34,12 @@ export interface CarriedTuples {
   state: number;
 }
 
-/** What a report came to: a record, another record in place of the one of its instant, or nothing. */
-export type Written = "created" | "changed" | "unchanged";
+/**
+ * What a report came to: a record, another record in place of the one of its instant, or nothing: it was known, or is
+ * a fix of another position that the record's outranks.
+ */
+export type Written = "created" | "changed" | Unchanged;
+export type Unchanged = "known" | "outranked";
 
 /** Lays single reports, given as rows of a batch, over the records in memory. */
 export class RecordWriter {
@@ -87,29 +91,35 @@ export class RecordWriter {
       (repeatsNumbers || !changesNumbers(batch, row, stored, laid));
     if (liesOverArchive(day)) {
       const instant = { columns: app.table.columns, device, timestampMs, day };
-      if (!this.#lateFixes.lay(instant, stored, batch, row, isSame)) return "unchanged";
-    } else if (isSame) return "unchanged";
+      if (!this.#lateFixes.lay(instant, stored, batch, row, isSame)) return unchangedBy(laid);
+    } else if (isSame) return unchangedBy(laid);
     if (!isSame) this.#replace(app, device, stored, batch, row, profile, state, laid);
     noteChange(day);
     return "changed";
   }
 
-  /** Whether a report says nothing that memory does not know: to write it would change nothing that is shown. */
-  repeats(app: AppDevices, device: number, day: LedgerDay, batch: ReportBatch, row: number): boolean {
+  /** What a report comes to where to write it would change nothing that is shown; null where it would. */
+  findUnchanged(
+    app: AppDevices,
+    device: number,
+    day: LedgerDay,
+    batch: ReportBatch,
+    row: number,
+  ): Unchanged | null {
     const timestampMs = batch.timestampMs[row]!;
     const inTrack = app.table.columns.tracks.find(device, timestampMs);
     const stored =
       inTrack === null && timestampMs === app.table.columns.sealedTimes.of(device)
         ? app.sealed.at(device)
         : inTrack;
-    if (stored === null) return false;
+    if (stored === null) return null;
     const laid = layFix(batch, row, stored);
-    if (changesNumbers(batch, row, stored, laid)) return false;
+    if (changesNumbers(batch, row, stored, laid)) return null;
     const [profile, state] = [profileAt(stored.chunk, stored.row), stateAt(stored.chunk, stored.row)];
-    if (this.#dictionary.carriesOtherTexts(batch, row, profile, state, laid)) return false;
-    if (inTrack === null || !liesOverArchive(day)) return true;
+    if (this.#dictionary.carriesOtherTexts(batch, row, profile, state, laid)) return null;
+    if (inTrack === null || !liesOverArchive(day)) return unchangedBy(laid);
     const instant = { columns: app.table.columns, device, timestampMs, day };
-    return this.#lateFixes.repeats(instant, stored, batch, row);
+    return this.#lateFixes.repeats(instant, stored, batch, row) ? unchangedBy(laid) : null;
   }
 
   /** The device has another newest record than before. */
@@ -198,6 +208,10 @@ export class RecordWriter {
       app.users.discountRecord(device, oldUser);
     }
   }
+}
+
+function unchangedBy(laid: LaidFix): Unchanged {
+  return laid === "kept" ? "outranked" : "known";
 }
 
 /** Whether the report carries a number that the stored record has not, or has otherwise. */

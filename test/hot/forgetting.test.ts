@@ -87,9 +87,9 @@ test("repeats() takes no text in", () => {
   const hot = createForgetfulStore();
   apply(hot, report("a", BASE_MS, { brand: "x" }));
   const before = hot.dictionary.sizes;
-  expect(hot.repeats(APP, batchOf([report("a", BASE_MS, { brand: "another" })]))).toBe(false);
-  expect(hot.repeats(APP, batchOf([report("a", BASE_MS, { brand: "x" })]))).toBe(true);
-  expect(hot.repeats(APP, batchOf([report("a", BASE_MS)]))).toBe(true);
+  expect(hot.findRepeated(APP, batchOf([report("a", BASE_MS, { brand: "another" })]))).toBeNull();
+  expect(hot.findRepeated(APP, batchOf([report("a", BASE_MS, { brand: "x" })]))).not.toBeNull();
+  expect(hot.findRepeated(APP, batchOf([report("a", BASE_MS)]))).not.toBeNull();
   expect(hot.dictionary.sizes).toEqual(before);
 });
 
@@ -259,7 +259,7 @@ test("the dictionary holds what a walk over all rows finds, after any step; and 
       let under: { sealing: Sealing; day: UtcDay } | null = null;
       for (const step of story) {
         if (step.kind === "report") apply(hot, ...step.reports);
-        if (step.kind === "ask") hot.repeats(APP, batchOf(step.reports));
+        if (step.kind === "ask") hot.findRepeated(APP, batchOf(step.reports));
         if (step.kind === "begin" && under === null) {
           const day = step.old ? OLD : NEW;
           under = { sealing: hot.seal([day]), day };

@@ -30,7 +30,7 @@ function storesAfter(batches: readonly (readonly Report[])[]) {
   for (const [index, reports] of batches.entries()) {
     const batch = batchOf(reports);
     const changes = plain.report(reports);
-    const repeats = hot.repeats(APP, batch);
+    const repeats = hot.findRepeated(APP, batch);
     expect(hot.apply(APP, batch, index + 1)).toMatchObject({
       accepted: changes,
       duplicates: reports.length - changes,

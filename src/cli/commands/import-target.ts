@@ -1,5 +1,4 @@
 import { createFirstKey } from "../../app/first-key.ts";
-import type { Manifest } from "../../archive/files/manifest.ts";
 import { openKeyStore } from "../../auth/key-store.ts";
 import { DEFAULT_ARCHIVE_CONFIG, IMPORT_OLD_RECORDS_BOUNDS, IMPORT_SEAL_DAYS_AT_ONCE } from "../../config.ts";
 import { directoryPaths } from "../../directory/paths.ts";
@@ -18,7 +17,6 @@ import type { Deliver } from "../../service/import/import.ts";
 import { createPostDelivery } from "../../service/import/post.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { Retention } from "../../time/retention.ts";
-import { utcDayOf } from "../../time/utc-day.ts";
 import type { ImportCommand } from "../arguments/import/import-command.ts";
 import { newDirectoryText } from "../data-directory.ts";
 import { handOver } from "../first-key.ts";
@@ -152,7 +150,7 @@ async function handOverFirstKey(
  * once there are many, they are archived first.
  */
 export function deliveryTo(
-  { ingest, schedule, archive }: Pick<OpenDirectory, "ingest" | "schedule" | "archive">,
+  { ingest, schedule }: Pick<OpenDirectory, "ingest" | "schedule">,
   appId: AppId,
   { screen, reloadRetention }: Pick<TargetDependencies, "screen" | "reloadRetention">,
 ): Deliver {
@@ -177,24 +175,10 @@ export function deliveryTo(
     if (!made.ok) return made;
     const taken = await ingest(appId, batch);
     if (taken.ok) {
-      const perhapsArchived = Math.min(taken.value.created, rowsOfDays(batch, archive.manifest));
-      return ok({ ...taken.value, perhapsArchived, resent: 0, rejected: [] });
+      const { accepted, duplicates, created, outranked } = taken.value;
+      const sameTime = accepted - created + outranked;
+      return ok({ created, sameTime, alreadyThere: duplicates - outranked, resent: 0, rejected: [] });
     }
     return fail(taken.error.kind === "unavailable" ? taken.error.message : taken.error.kind);
   };
-}
-
-/** How many rows are of days of which the archive has records. */
-function rowsOfDays({ count, timestampMs }: ReportBatch, { days }: Pick<Manifest, "days">): number {
-  if (days.size === 0) return 0;
-  let rows = 0;
-  let lastDay = Number.NaN;
-  let isArchived = false;
-  for (let row = 0; row < count; row++) {
-    const day = utcDayOf(timestampMs[row]!);
-    if (day !== lastDay) isArchived = days.has(day);
-    lastDay = day;
-    if (isArchived) rows++;
-  }
-  return rows;
 }

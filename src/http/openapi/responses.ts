@@ -40,7 +40,10 @@ export const HEADERS = {
     example: 1,
   },
   SameTime: {
-    description: "Reports of a device and timestamp that had a record, and were laid over it.",
+    description: [
+      "Reports of a device and timestamp that had a record: those that changed it, and those of another position that",
+      "are worse fixes than the record's and count among the duplicates.",
+    ].join(" "),
     schema: { type: "integer", minimum: 0 },
     example: 0,
   },

@@ -200,20 +200,18 @@ function reportOf(batch: ReportBatch, row: number): Record<string, unknown> {
 }
 
 const NOTHING_DELIVERED: Delivered = {
-  accepted: 0,
-  duplicates: 0,
   created: 0,
-  perhapsArchived: 0,
+  sameTime: 0,
+  alreadyThere: 0,
   resent: 0,
   rejected: [],
 };
 
 function addedUp(sum: Delivered, more: Delivered, firstRow: number): Delivered {
   return {
-    accepted: sum.accepted + more.accepted,
-    duplicates: sum.duplicates + more.duplicates,
     created: sum.created + more.created,
-    perhapsArchived: 0, // Which days are archived only the server knows.
+    sameTime: sum.sameTime + more.sameTime,
+    alreadyThere: sum.alreadyThere + more.alreadyThere,
     resent: sum.resent + more.resent,
     rejected: [
       ...sum.rejected,
@@ -227,7 +225,9 @@ function parseAnswer(headers: Headers, content: unknown): Delivered | null {
   const { accepted, duplicates, rejected } = (content ?? {}) as Record<string, unknown>;
   if (typeof accepted !== "number" || typeof duplicates !== "number" || !Array.isArray(rejected)) return null;
   const created = parseCount(headers.get(NEW_RECORDS)) ?? accepted;
-  return { ...NOTHING_DELIVERED, accepted, duplicates, created, rejected };
+  const sameTime = parseCount(headers.get(SAME_TIME)) ?? 0;
+  const alreadyThere = accepted + duplicates - created - sameTime;
+  return { created, sameTime, alreadyThere, resent: 0, rejected };
 }
 
 function parseCount(text: string | null): number | null {

@@ -23,7 +23,7 @@ export interface ImportState {
 }
 
 /** Version of the file's format. A file of a newer one is left alone. */
-const FORMAT_VERSION = 3;
+const FORMAT_VERSION = 4;
 
 /** {"version": 2, "crc": ..., "state": {...}}: the checksum is of the JSON text of `state`, as in the manifest. */
 export function encodeImportState(state: ImportState): Uint8Array {

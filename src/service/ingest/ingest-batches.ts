@@ -2,7 +2,7 @@ import { ok, type Result } from "../../lib/result.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
-import type { Ingest, IngestAnswer } from "./ingest.ts";
+import { addedUp, type Ingest, type IngestAnswer, NOTHING_TAKEN } from "./ingest.ts";
 
 /**
  * One entry of the log after the other, since each is a piece of work by itself. Where one fails, those before it
@@ -13,14 +13,11 @@ export async function ingestBatches(
   appId: AppId,
   batches: readonly ReportBatch[],
 ): Promise<Result<IngestAnswer, ServiceError>> {
-  const all = { accepted: 0, duplicates: 0, created: 0, sequence: 0 };
+  let all = NOTHING_TAKEN;
   for (const batch of batches) {
     const stored = await ingest(appId, batch);
     if (!stored.ok) return stored;
-    all.accepted += stored.value.accepted;
-    all.duplicates += stored.value.duplicates;
-    all.created += stored.value.created;
-    all.sequence = stored.value.sequence;
+    all = addedUp(all, stored.value);
   }
   return ok(all);
 }

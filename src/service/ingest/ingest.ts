@@ -1,3 +1,4 @@
+import type { AppliedBatch } from "../../hot/batch-writer.ts";
 import type { HotStore } from "../../hot/hot-store.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { Scheduler } from "../../lib/schedule/scheduler.ts";
@@ -30,11 +31,7 @@ export interface IngestDependencies {
   readonly scheduler: Scheduler;
 }
 
-export interface IngestAnswer {
-  readonly accepted: number;
-  readonly duplicates: number;
-  /** Of the accepted, those of instants of which memory had no record; the others were laid over one. */
-  readonly created: number;
+export interface IngestAnswer extends AppliedBatch {
   /** Position in the log after this batch. */
   readonly sequence: number;
 }
@@ -58,10 +55,9 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
   async function store(appId: AppId, batch: ReportBatch, isAlone: boolean): ReturnType<Ingest> {
     // Of a log that has failed, perhaps at the start, memory may show what the disk has not.
     const knowsDisk = isAlone && hasWholeLog && log.state !== "failed";
-    if (knowsDisk && hot.repeats(appId, batch)) {
-      // Nothing to keep: all of it is on the disk already, and nothing under way could change that.
-      return ok({ accepted: 0, duplicates: batch.count, created: 0, sequence: log.lastSequence });
-    }
+    // Nothing to keep: all of it is on the disk already, and nothing under way could change that.
+    const repeated = knowsDisk ? hot.findRepeated(appId, batch) : null;
+    if (repeated !== null) return ok({ ...repeated, sequence: log.lastSequence });
     if (!schedule.hasRoomFor(batch)) {
       return fail(unavailable("old reports arrive faster than they are archived; send again shortly", 2));
     }
@@ -85,17 +81,11 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
     if (!before.ok) return before;
     const after = await store(appId, second, false);
     if (!after.ok) return after;
-    const { accepted, duplicates, created, sequence } = after.value;
-    return ok({
-      accepted: before.value.accepted + accepted,
-      duplicates: before.value.duplicates + duplicates,
-      created: before.value.created + created,
-      sequence,
-    });
+    return ok(addedUp(before.value, after.value));
   }
 
   return async function ingest(appId, batch) {
-    if (batch.count === 0) return ok({ accepted: 0, duplicates: 0, created: 0, sequence: log.lastSequence });
+    if (batch.count === 0) return ok({ ...NOTHING_TAKEN, sequence: log.lastSequence });
     const lane = lanes.get(appId) ?? new IngestLane(UNDER_WAY_MAX);
     lanes.set(appId, lane);
     const size = batch.count + batch.texts.length;
@@ -107,6 +97,26 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
       lane.leave(size);
       if (lane.isEmpty) lanes.delete(appId);
     }
+  };
+}
+
+/** What nothing comes to. */
+export const NOTHING_TAKEN: IngestAnswer = {
+  accepted: 0,
+  duplicates: 0,
+  created: 0,
+  outranked: 0,
+  sequence: 0,
+};
+
+/** What two batches come to, the second of which came later. */
+export function addedUp(first: IngestAnswer, second: IngestAnswer): IngestAnswer {
+  return {
+    accepted: first.accepted + second.accepted,
+    duplicates: first.duplicates + second.duplicates,
+    created: first.created + second.created,
+    outranked: first.outranked + second.outranked,
+    sequence: second.sequence,
   };
 }
 

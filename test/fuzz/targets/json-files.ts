@@ -317,10 +317,9 @@ function importStateOf(draw: Draw): ImportState {
     position: { source: count(), things: count() },
     tallies: draw.list(2, () => ({
       points: count(),
-      accepted: count(),
-      duplicates: count(),
       created: count(),
-      perhapsArchived: count(),
+      sameTime: count(),
+      alreadyThere: count(),
       resent: count(),
       skips: [{ reason: "no_time" as const, message: null, count: count(), places: [draw.text(20)] }],
       remarks: [["spread", count()]] as const,

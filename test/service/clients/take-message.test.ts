@@ -90,7 +90,10 @@ async function take(
     async ingest(_appId, batch) {
       steps.push("ingest");
       batches.push(batch);
-      return stored ?? ok({ accepted: batch.count, duplicates: 0, created: batch.count, sequence: 1 });
+      return (
+        stored ??
+        ok({ accepted: batch.count, duplicates: 0, created: batch.count, outranked: 0, sequence: 1 })
+      );
     },
     async keepRefused(messages) {
       steps.push("keep");

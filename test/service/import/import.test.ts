@@ -65,9 +65,9 @@ function stopOf({ result }: Awaited<ReturnType<typeof runImport>>): ImportStop {
 
 /** By group: new, already there, and skips by reason or message. */
 function countsOf(run: Awaited<ReturnType<typeof runImport>>) {
-  return outcomeOf(run).tallies.map(({ accepted, duplicates, skips }) => [
-    accepted,
-    duplicates,
+  return outcomeOf(run).tallies.map(({ created, alreadyThere, skips }) => [
+    created,
+    alreadyThere,
     Object.fromEntries(skips.map(({ reason, message, count }) => [message ?? reason, count])),
   ]);
 }
@@ -158,9 +158,9 @@ describe("an import of our own formats", () => {
     ]);
     const { end, tallies } = outcomeOf(run);
     expect(end).toEqual({ kind: "finished" });
-    expect(tallies[0]!.accepted).toBeGreaterThan(1000);
+    expect(tallies[0]!.created).toBeGreaterThan(1000);
     expect(tallies.map(({ faults }) => faults)).toEqual([1, 1, 0]);
-    expect(tallies[2]!.accepted).toBe(3);
+    expect(tallies[2]!.created).toBe(3);
   });
 
   test("does not shift by a file that it can't read to the end", async () => {
@@ -178,7 +178,7 @@ describe("an import of our own formats", () => {
     for (const line of [3, 15_000, 34_000]) lines[line - 1] = "d,1,2,3,4";
     lines[10] = "d,x,2,3,4";
     const { tallies } = outcomeOf(await runImport([csv("fleet.csv", lines.join("\r\n"))]));
-    expect(tallies[0]).toMatchObject({ accepted: 34_996 });
+    expect(tallies[0]).toMatchObject({ created: 34_996 });
     expect(tallies[0]!.skips).toEqual([
       {
         reason: "rejected",
@@ -284,21 +284,21 @@ describe("an import that is interrupted", () => {
     const full = createDestination((index) => (index === 1 ? "the disk is full" : null));
     const stopped = outcomeOf(await runImport(files, { destination: full, disk }));
     expect(stopped.end).toEqual({ kind: "failed", reason: "the disk is full" });
-    expect(stopped.tallies[0]).toMatchObject({ points: 10_000, accepted: 10_000 });
+    expect(stopped.tallies[0]).toMatchObject({ points: 10_000, created: 10_000 });
     const rest = createDestination();
     const { tallies } = outcomeOf(await runImport(files, { destination: rest, disk }));
     expect(rest.timestamps.size).toBe(25_000);
     expect(tallies[0]).toMatchObject({
       points: 35_000,
-      accepted: 35_000,
+      created: 35_000,
       extent: { firstMs: at(0).timestampMs },
     });
   });
 
   test("leaves the state of a newer program alone, and a damaged one", async () => {
     for (const [text, what] of [
-      ['{"version":4}', "it has format version 4, and this program knows up to 3"],
-      ['{"version":3,"crc":1,"state":{}}', "its checksum is wrong"],
+      ['{"version":5}', "it has format version 5, and this program knows up to 4"],
+      ['{"version":4,"crc":1,"state":{}}', "its checksum is wrong"],
     ] as const) {
       const disk = createMemoryFiles();
       await disk.replace(STATE, new TextEncoder().encode(text));

@@ -64,6 +64,7 @@ test("ingest() splits a batch that is longer than a message, and answers for all
           accepted,
           duplicates: count - accepted,
           created: hot.recordCount - recordsBefore,
+          outranked: 0,
           sequence: lastSequence,
         },
       });
@@ -97,6 +98,7 @@ test("ingest() says that it took nothing where the second half is refused; sent 
       accepted,
       duplicates: reports.length - accepted,
       created: hot.recordCount - known,
+      outranked: 0,
       sequence: log.lastSequence,
     },
   });

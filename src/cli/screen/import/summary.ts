@@ -64,25 +64,21 @@ function textOf(
 }
 
 function countCells(tally: TallySoFar): string[] {
-  const { duplicates, created, skips } = tally;
+  const { alreadyThere, created, skips } = tally;
   return [
     `${formatCount(thingsOf(tally))} read`,
     `${formatCount(created)} new`,
-    `${formatCount(duplicates)} already there`,
+    `${formatCount(alreadyThere)} already there`,
     `${formatCount(totalOf(skips))} skipped`,
   ];
 }
 
 function detailLines(tally: TallySoFar): string[] {
-  const { skips, remarks, leftOut, unreadable, faults, extent, accepted, created, perhapsArchived, resent } =
-    tally;
+  const { skips, remarks, leftOut, unreadable, faults, extent, sameTime, resent } = tally;
   const lines: string[] = [];
   if (skips.length > 0) lines.push(`skipped: ${skips.map(skipText).join(" · ")}`);
   for (const skip of skips) lines.push(`  ${skipText(skip)}: ${placesText(skip.places)}`);
-  if (accepted > created)
-    lines.push(`${formatCount(accepted - created)} at the time of a record that was there, laid over it`);
-  if (perhapsArchived > 0)
-    lines.push(`${formatCount(perhapsArchived)} new on archived days, where they may lie over a record`);
+  if (sameTime > 0) lines.push(`${formatCount(sameTime)} at the time of a record that was there`);
   if (resent > 0)
     lines.push(`${formatCount(resent)} sent again without an answer, so "already there" may be new`);
   for (const [remark, count] of remarks) lines.push(`${formatCount(count)} ${REMARKS[remark]}`);

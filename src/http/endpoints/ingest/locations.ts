@@ -198,7 +198,7 @@ async function takeIn(
   if (!reports.ok) return call.fail(reports.error);
   const stored = await ingestBatches(ingest, call.appId, reports.value.batches);
   if (!stored.ok) return call.fail(stored.error);
-  const { accepted, duplicates, created, sequence } = stored.value;
+  const { accepted, duplicates, created, outranked, sequence } = stored.value;
   counts.accepted += accepted;
   counts.duplicates += duplicates;
   counts.rejected += reports.value.rejected.length;
@@ -213,7 +213,7 @@ async function takeIn(
   const taken: ValueOf<typeof answer> = { success: true, accepted, duplicates, rejected, sequence };
   return call.object(taken, 200, {
     [NEW_RECORDS]: String(created),
-    [SAME_TIME]: String(accepted - created),
+    [SAME_TIME]: String(accepted - created + outranked),
   });
 }
 

@@ -5,12 +5,12 @@ import { type SkipCount, SkipCounts } from "./skip-counts.ts";
 
 /** What became of a batch, once it is on disk. */
 export interface Delivered {
-  readonly accepted: number;
-  readonly duplicates: number;
-  /** Of the accepted, those of instants that had no record; the others are laid over the one that was there. */
+  /** Records that were not there before. */
   readonly created: number;
-  /** Of the created, those that may lie over a record that only the archive has. */
-  readonly perhapsArchived: number;
+  /** Rows at the time of a record that was there: of another position, or with more than it had. */
+  readonly sameTime: number;
+  /** Rows of which nothing was new. */
+  readonly alreadyThere: number;
   /** Rows that were sent again since no answer came: what counts as a duplicate of them may be new. */
   readonly resent: number;
   /** Rows that only the receiver refused. */
@@ -21,11 +21,9 @@ export interface Delivered {
 export interface TallySoFar {
   /** Points that can be used, and rows of our own formats. */
   readonly points: number;
-  /** Those that were laid over a record of their instant among them. */
-  readonly accepted: number;
-  readonly duplicates: number;
   readonly created: number;
-  readonly perhapsArchived: number;
+  readonly sameTime: number;
+  readonly alreadyThere: number;
   readonly resent: number;
   readonly skips: readonly SkipCount[];
   readonly remarks: readonly (readonly [Remark, number])[];
@@ -40,10 +38,9 @@ export interface TallySoFar {
 /** Counts what became of the files of one group. */
 export class Tally {
   points: number;
-  accepted: number;
-  duplicates: number;
   created: number;
-  perhapsArchived: number;
+  sameTime: number;
+  alreadyThere: number;
   resent: number;
   faults: number;
   readonly #skips: SkipCounts;
@@ -54,10 +51,9 @@ export class Tally {
 
   constructor(before: TallySoFar | null = null) {
     this.points = before?.points ?? 0;
-    this.accepted = before?.accepted ?? 0;
-    this.duplicates = before?.duplicates ?? 0;
     this.created = before?.created ?? 0;
-    this.perhapsArchived = before?.perhapsArchived ?? 0;
+    this.sameTime = before?.sameTime ?? 0;
+    this.alreadyThere = before?.alreadyThere ?? 0;
     this.resent = before?.resent ?? 0;
     this.faults = before?.faults ?? 0;
     this.#skips = new SkipCounts(before?.skips);
@@ -77,11 +73,10 @@ export class Tally {
     for (const [name, count] of unreadable) addTo(this.#unreadable, name, count);
   }
 
-  addDelivered({ accepted, duplicates, created, perhapsArchived, resent }: Delivered): void {
-    this.accepted += accepted;
-    this.duplicates += duplicates;
+  addDelivered({ created, sameTime, alreadyThere, resent }: Delivered): void {
     this.created += created;
-    this.perhapsArchived += perhapsArchived;
+    this.sameTime += sameTime;
+    this.alreadyThere += alreadyThere;
     this.resent += resent;
   }
 
@@ -101,13 +96,12 @@ export class Tally {
   }
 
   soFar(): TallySoFar {
-    const { points, accepted, duplicates, created, perhapsArchived, resent, faults } = this;
+    const { points, created, sameTime, alreadyThere, resent, faults } = this;
     return {
       points,
-      accepted,
-      duplicates,
       created,
-      perhapsArchived,
+      sameTime,
+      alreadyThere,
       resent,
       skips: this.#skips.all(),
       remarks: [...this.#remarks],

@@ -16,10 +16,9 @@ const RIDES: FileGroup = { ...RECORDS, label: "rides/1.gpx", formatName: "gpx", 
 
 const TALLY: TallySoFar = {
   points: 41_510_735,
-  accepted: 41_498_738,
-  duplicates: 12_004,
   created: 41_498_731,
-  perhapsArchived: 0,
+  sameTime: 7,
+  alreadyThere: 12_004,
   resent: 0,
   skips: [
     {
@@ -51,10 +50,9 @@ const TALLY: TallySoFar = {
 };
 const NOTHING: TallySoFar = {
   points: 0,
-  accepted: 0,
-  duplicates: 0,
   created: 0,
-  perhapsArchived: 0,
+  sameTime: 0,
+  alreadyThere: 0,
   resent: 0,
   skips: [],
   remarks: [],
@@ -71,7 +69,7 @@ test("importSummary() has a line for each group of files, and below it what did 
       "               skipped: 18,903 without position · 2 speed must be a number",
       "                 18,903 without position: Records.json @ byte 1,203,442,110, byte 1,203,442,910, old @ home.json @ byte 7",
       "                 2 speed must be a number: Records.json @ byte 7",
-      "               7 at the time of a record that was there, laid over it",
+      "               7 at the time of a record that was there",
       "               7 spread over the minute that is all their file tells",
       "               3 without speed, which was out of bounds",
       "               2013-03-02 … 2024-06-17      6 devices",

@@ -142,12 +142,11 @@ export function createDestination(onBatch: (index: number) => string | null = ()
         timestamps.set(`${batch.texts[batch.device[row]!]} ${timestampMs}`, timestampMs);
       }
       destination.rowsDelivered += batch.count;
-      const accepted = timestamps.size - before;
+      const created = timestamps.size - before;
       return ok<Delivered>({
-        accepted,
-        duplicates: batch.count - accepted,
-        created: accepted,
-        perhapsArchived: 0,
+        created,
+        sameTime: 0,
+        alreadyThere: batch.count - created,
         resent: 0,
         rejected: [],
       });
