@@ -321,6 +321,7 @@ function isHeld(lock) {
 async function run([program, ...args]) {
   const { code, signal } = await ended(program, () => spawn(program, args, { cwd: ROOT, stdio: "inherit" }));
   if (signal === null) return code;
+  process.removeAllListeners(signal);
   process.kill(process.pid, signal); // No handler is left: we end as it did.
   return 128 + constants.signals[signal]; // Where the signal doesn't end us.
 }
@@ -346,8 +347,13 @@ async function runQuietly([program, ...args]) {
  */
 function ended(program, start) {
   let child = null;
-  // A terminal tells the whole group, so the child may hear twice; it acts on the first.
-  const forward = (signal) => child.kill(signal);
+  // A terminal tells the whole group, and npm tells us again. Each signal is passed on once, since a child that hears
+  // one more at its very end, when its handlers are gone, would end by it.
+  const passedOn = new Set();
+  const forward = (signal) => {
+    if (!passedOn.has(signal)) child.kill(signal);
+    passedOn.add(signal);
+  };
   const handlers = { SIGTERM: forward, SIGHUP: forward, SIGINT: forward };
   // Before there is a child: one that came between the two would end us and leave it alone.
   for (const [signal, handler] of Object.entries(handlers)) process.on(signal, handler);
@@ -356,6 +362,7 @@ function ended(program, start) {
     child.once("error", (cause) => reject(new LaunchError(`Cannot run ${program}: ${cause.message}`)));
     child.once("close", (code, signal) => {
       for (const [name, handler] of Object.entries(handlers)) process.off(name, handler);
+      for (const name of passedOn) process.on(name, () => {}); // The child has answered: one more says nothing new.
       resolve({ code, signal });
     });
   });

@@ -53,6 +53,20 @@ processes.spawn = (...args) => {
 syncBuiltinESMExports();
 `;
 
+/** Once a launcher's child has ended, the launcher gets the signal again: from npm, after the terminal. */
+const LATE_SIGNAL = `
+import processes from "node:child_process";
+import { syncBuiltinESMExports } from "node:module";
+const { spawn } = processes;
+processes.spawn = (...args) => {
+  const child = spawn(...args);
+  const again = () => setImmediate(() => process.kill(process.pid, "SIGTERM"));
+  if (args[1].includes("--stay")) child.once("close", again);
+  return child;
+};
+syncBuiltinESMExports();
+`;
+
 let project = "";
 
 beforeEach(() => {
@@ -146,6 +160,14 @@ describe.skipIf(NODE === null)("launch.mjs", () => {
     const { launcher } = await startAndStay({ NODE_OPTIONS: `--import ${join(project, "slow-spawn.mjs")}` });
     launcher.kill("SIGTERM");
     expect(await launcher.exited).toBe(7);
+  });
+
+  test("ends with its child's exit code where the signal comes again", async () => {
+    put("late-signal.mjs", LATE_SIGNAL);
+    const { launcher } = await startAndStay({ NODE_OPTIONS: `--import ${join(project, "late-signal.mjs")}` });
+    launcher.kill("SIGTERM");
+    await launcher.exited;
+    expect([launcher.exitCode, launcher.signalCode]).toEqual([7, null]);
   });
 
   test("ends by the signal that ended its child", async () => {
