@@ -51,8 +51,7 @@ async function serveUntil(
   const opening = openApp(config, platform, systemClock, logEvents(log, performance.now(), crash));
   // Until a cluster's servers answer there is nothing to stop but the waiting for them.
   const app = await Promise.race([opening, stopRequested.then(() => null)]);
-  if (app === null)
-    return log.info({ event: "stopped" }, "Stopped before the servers of the cluster answered.");
+  if (app === null) return log.info({ event: "stopped" }, "Stopped before the server listened.");
   await announce(app, config.dataDir, platform.files, terminal);
   const failed = app.ready.then(() => app.failed).catch((error: unknown) => ({ error }));
   const failure = await Promise.race([stopRequested.then(() => null), failed]);
