@@ -13,7 +13,7 @@ import { type Archive, createArchive } from "./archive.ts";
 import { listAside } from "./files/list-aside.ts";
 import { listPartFiles } from "./files/list-part-files.ts";
 import { EMPTY_MANIFEST, type Manifest, type Part, readManifest } from "./files/manifest.ts";
-import { archivePaths } from "./files/paths.ts";
+import { archivePaths, isInArchive } from "./files/paths.ts";
 import { rebuildManifest } from "./files/rebuild-manifest.ts";
 import { findStrayFiles } from "./files/stray-files.ts";
 import { findNewest, readNewest } from "./newest-records.ts";
@@ -71,7 +71,7 @@ export async function openArchive(options: OpenArchiveOptions): Promise<OpenedAr
   await loadDuckDb(); // Now, when nobody waits: it holds the event loop up for 60 to 160 ms.
   await files.makeDirectory(paths.scratch);
   await emptyFolder(files, paths.scratch);
-  await removeTemporaryFiles(files, directory);
+  await removeTemporaryFiles(files, directory, isInArchive);
   const { threads, memoryBytes } = limits;
   const databaseOptions = {
     threads,

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Files } from "../runtime/files.ts";
+import { ACKNOWLEDGED_FILE } from "./set-aside.ts";
 
 /**
  * A file of damaged bytes that somebody has seen, whose name says where the bytes were and what they are; or a
@@ -9,8 +10,6 @@ export interface Acknowledged {
   readonly name: string;
   readonly bytes: number;
 }
-
-const FILE = "acknowledged.json";
 
 /** Version of the file's format. A file of a newer one is left alone. */
 const FORMAT_VERSION = 1;
@@ -39,11 +38,11 @@ export async function writeAcknowledged(
   if (known.length === 0) return;
   const text = `${JSON.stringify({ version: FORMAT_VERSION, files: known }, null, 2)}\n`;
   await files.makeDirectory(directory);
-  await files.replace(join(directory, FILE), new TextEncoder().encode(text));
+  await files.replace(join(directory, ACKNOWLEDGED_FILE), new TextEncoder().encode(text));
 }
 
 async function readContent(files: Files, directory: string): Promise<Record<string, unknown> | null> {
-  const path = join(directory, FILE);
+  const path = join(directory, ACKNOWLEDGED_FILE);
   if (!(await files.exists(path))) return null;
   const bytes = await files.read(path);
   try {

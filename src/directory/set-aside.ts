@@ -17,6 +17,13 @@ export interface Damage extends DamagedRange {
 /** Ends the names of bytes that were acknowledged once, and of those that never were: nobody has lost the latter. */
 export const DAMAGED_SUFFIX = ".damaged";
 export const TORN_SUFFIX = ".torn";
+/** Names what an operator has taken note of. */
+export const ACKNOWLEDGED_FILE = "acknowledged.json";
+
+/** Whether a file belongs under `damaged/`. */
+export function isSetAside(name: string): boolean {
+  return name.endsWith(DAMAGED_SUFFIX) || name.endsWith(TORN_SUFFIX) || name === ACKNOWLEDGED_FILE;
+}
 
 /** The same bytes always get the same name, and other bytes from the same offset another. */
 export async function setAside(

@@ -8,17 +8,37 @@ import { directoryPaths } from "./paths.ts";
  * hold what its owner has deleted since, such as hashes of keys.
  */
 
-const SUFFIX = ".tmp";
-/** Of files of ours in the data directory itself: their name, some hexadecimal digits or none, `.tmp`. */
-const ROOT_NAME = /^(?<file>.+?)(?:\.[0-9a-f]{8})?\.tmp$/;
+/** The name of the file, eight hexadecimal digits (none where a copy is joined), `.tmp`. */
+const NAME = /^(?<file>.+?)(?:\.[0-9a-f]{8})?\.tmp$/;
 
-/** Removes all temporary files of a directory in which no other process writes. */
+/** Whether a folder holds files of ours of that name. */
+type IsOurs = (file: string) => boolean;
+
+/** The file that a temporary one was to become; null for any other name. */
+export function temporaryOf(name: string): string | null {
+  return NAME.exec(name)?.groups?.file ?? null;
+}
+
+/** Files of ours on their way in a folder, by name: of a crash, or of a process that writes just now. */
+export async function listTemporaryFiles(
+  files: Pick<Files, "list">,
+  directory: string,
+  isOurs: IsOurs,
+): Promise<string[]> {
+  return (await files.list(directory)).filter((name) => {
+    const file = temporaryOf(name);
+    return file !== null && isOurs(file);
+  });
+}
+
+/** Removes the temporary files of ours from a directory in which no other process writes. */
 export async function removeTemporaryFiles(
   files: Pick<Files, "list" | "remove">,
   directory: string,
+  isOurs: IsOurs,
 ): Promise<void> {
-  for (const name of await files.list(directory)) {
-    if (name.endsWith(SUFFIX)) await files.remove(join(directory, name)).catch(unlessFileError);
+  for (const name of await listTemporaryFiles(files, directory, isOurs)) {
+    await files.remove(join(directory, name)).catch(unlessFileError);
   }
 }
 
@@ -41,14 +61,13 @@ export async function sweepRoot(
   const { keys, settings, sessionSecret, passPhrases } = directoryPaths(dataDir);
   const shared: readonly string[] = [keys, settings, sessionSecret, passPhrases];
   try {
-    const found = await listTemporaryFiles(files, dataDir);
-    for (const file of new Set(found.map(({ file }) => file))) {
+    const found = await listTemporaryFiles(files, dataDir, isInRoot);
+    for (const file of new Set(found.map((name) => temporaryOf(name)!))) {
       const path = join(dataDir, file);
       const lock = shared.includes(path) ? await acquireLock(`${path}.lock`, owner) : NO_LOCK;
       if (!lock.ok) continue;
       try {
-        const left = await listTemporaryFiles(files, dataDir);
-        for (const each of left) if (each.file === file) await files.remove(join(dataDir, each.name));
+        await removeTemporaryFiles(files, dataDir, (each) => each === file);
       } finally {
         lock.release();
       }
@@ -60,21 +79,7 @@ export async function sweepRoot(
 
 const NO_LOCK = { ok: true, release: () => undefined } as const;
 
-/** Temporary files directly in the data directory, of files that are ours. */
-async function listTemporaryFiles(files: Pick<Files, "list">, dataDir: string) {
-  const ours: readonly string[] = Object.values(directoryPaths(dataDir));
-  const found: { readonly file: string; readonly name: string }[] = [];
-  for (const name of await files.list(dataDir)) {
-    const file = ROOT_NAME.exec(name)?.groups?.file;
-    if (file !== undefined && ours.includes(join(dataDir, file))) found.push({ file, name });
-  }
-  return found;
-}
+/** Names that lie in a data directory itself. */
+const ROOT_NAMES: ReadonlySet<string> = new Set(Object.values(directoryPaths("")));
 
-/** Temporary files of a data directory and its archive: of a crash, or of a process that writes just now. */
-export async function findTemporaryFiles(files: Pick<Files, "list">, dataDir: string): Promise<string[]> {
-  const { archive } = directoryPaths(dataDir);
-  const root = (await listTemporaryFiles(files, dataDir)).map(({ name }) => join(dataDir, name));
-  const names = (await files.list(archive)).filter((name) => name.endsWith(SUFFIX));
-  return [...root, ...names.map((name) => join(archive, name))];
-}
+export const isInRoot: IsOurs = (file) => ROOT_NAMES.has(file);

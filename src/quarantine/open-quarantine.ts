@@ -7,7 +7,13 @@ import { type Files, unlessFileError } from "../runtime/files.ts";
 import { EntryIndex } from "./entry-index.ts";
 import { type ReadSegment, readSegments } from "./read-segments.ts";
 import { rewriteSegment } from "./rewrite-segment.ts";
-import { createSegment, type IndexedEntry, SEGMENT_BYTES_MAX, type Segment } from "./segment.ts";
+import {
+  createSegment,
+  type IndexedEntry,
+  isInQuarantine,
+  SEGMENT_BYTES_MAX,
+  type Segment,
+} from "./segment.ts";
 import { Segments } from "./segments.ts";
 import { chargedBytes, DEFAULT_SHARES, holderOf, type ShareBounds, Shares } from "./shares.ts";
 import { QuarantineStore } from "./store.ts";
@@ -46,7 +52,7 @@ export async function openQuarantine(options: QuarantineOptions): Promise<Opened
   const read = await readSegments(files, directory);
   const loaded = load(read, createSalt);
   const repaired = await repairAll(options, loaded.segments);
-  await removeTemporaryFiles(files, directory);
+  await removeTemporaryFiles(files, directory, isInQuarantine);
 
   const index = new EntryIndex();
   const shares = new Shares(options.shares ?? DEFAULT_SHARES);

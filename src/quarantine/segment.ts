@@ -15,6 +15,10 @@ import type { EntrySummary } from "./entry.ts";
 const HEADS = new HeadFormat("WHEREQRN");
 const VERSION = 1;
 const NAME = /^(\d{12})\.entries$/;
+/** Notes that the service keeps beside them: when entries expire, and how far a node has come. */
+export const EXPIRY_FILE = "expiry.json";
+export const STREAM_POSITION_FILE = "stream.json";
+const NOTES = [EXPIRY_FILE, STREAM_POSITION_FILE];
 
 /** Past this another segment is begun; all of one is read for an entry of it, and written anew when one goes. */
 export const SEGMENT_BYTES_MAX = 1024 * 1024;
@@ -49,6 +53,11 @@ export function segmentPath(directory: string, number: number): string {
 export function parseSegmentName(name: string): number | null {
   const digits = NAME.exec(name)?.[1];
   return digits === undefined ? null : Number(digits);
+}
+
+/** Whether a file belongs to the quarantine: a segment, or one of the notes beside them. */
+export function isInQuarantine(name: string): boolean {
+  return parseSegmentName(name) !== null || NOTES.includes(name);
 }
 
 /** One of a salt, as if it had no entries. */

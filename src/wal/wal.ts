@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Damage } from "../directory/set-aside.ts";
+import { type Damage, isSetAside } from "../directory/set-aside.ts";
 import { removeTemporaryFiles } from "../directory/temporary-files.ts";
 import { FileError, type Files, isDiskFull } from "../runtime/files.ts";
 import { type ClosedSegment, createClosedSegments } from "./closed-segments.ts";
@@ -9,7 +9,7 @@ import { LogWriter } from "./log-writer.ts";
 import { repairLog } from "./repair.ts";
 import { type ReplayedLog, type ReplayedSegment, type ReplayOptions, replayLog } from "./replay.ts";
 import { type CreateSalt, createRandomSalt } from "./segment/segment.ts";
-import { segmentNumbers } from "./segment/segment-name.ts";
+import { isSegmentName, segmentNumbers } from "./segment/segment-name.ts";
 import { segmentSize } from "./segment/segment-reader.ts";
 
 export type { Coverage, TrimmedLog } from "./closed-segments.ts";
@@ -18,6 +18,7 @@ export type { EntryError } from "./entry/entry-error.ts";
 export type { LogFollower, LogRefusal, LogWrite, Wal } from "./log.ts";
 export type { ReplayProgress } from "./replay.ts";
 export type { CreateSalt } from "./segment/segment.ts";
+export { isSegmentName } from "./segment/segment-name.ts";
 
 /**
  * The log of everything that was acknowledged: segments (segment.ts) of frames (frame.ts), each with one entry
@@ -79,8 +80,8 @@ export async function openWal(options: WalOptions): Promise<{ wal: Wal; recovery
   const repairOptions = { files, directory, damagedDirectory, createSalt };
   const { damage, tornTail, leftAsFound } = await repairLog(repairOptions, segments, nextSequence);
   damage.push(...(await unreadMisnamed(files, directory, replayed.misnamed)));
-  await removeTemporaryFiles(files, directory);
-  await removeTemporaryFiles(files, damagedDirectory);
+  await removeTemporaryFiles(files, directory, isSegmentName);
+  await removeTemporaryFiles(files, damagedDirectory, isSetAside);
   const failure = await rewriteNewest(files, replayed);
 
   const found = await closedSegments(files, directory, segments, leftAsFound);

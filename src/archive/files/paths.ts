@@ -31,6 +31,11 @@ export function parseDayFolder(name: string): UtcDay | null {
   return name.startsWith("day=") ? parseUtcDayName(name.slice("day=".length)) : null;
 }
 
+/** Whether a file lies in the archive directory itself, and not in a folder of it. */
+export function isInArchive(name: string): boolean {
+  return name === "manifest.json";
+}
+
 /** A Parquet file's name: the seal that made it, and which of that seal's files for the folder it is. */
 export function partName(seal: number, index: number): string {
   return `${String(seal).padStart(8, "0")}-${String(index).padStart(3, "0")}.parquet`;

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { temporaryOf } from "../../directory/temporary-files.ts";
 import type { Files } from "../../runtime/files.ts";
 import type { Manifest } from "./manifest.ts";
 import { parseDayFolder, parsePartName } from "./paths.ts";
@@ -33,9 +34,10 @@ export async function findStrayFiles(
     for (const name of await files.list(join(directory, folder))) {
       const file = `${folder}/${name}`;
       if (named.has(file)) continue;
-      const seal = parsePartName(name);
+      const temporary = temporaryOf(name);
+      const seal = parsePartName(temporary ?? name);
       // One seal at most was under way when the manifest was written last.
-      if (name.endsWith(".tmp") || (seal !== null && seal <= manifest.seal + 1)) stray.leftover.push(file);
+      if (seal !== null && (temporary !== null || seal <= manifest.seal + 1)) stray.leftover.push(file);
       else if (name.endsWith(".parquet")) stray.foreign.push(file);
     }
   }

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { isObject } from "../../lib/is-object.ts";
+import { EXPIRY_FILE } from "../../quarantine/segment.ts";
 import { type Files, unlessFileError } from "../../runtime/files.ts";
 import { MS_PER_DAY, type Retention, startOfUtcDayMs } from "../../time/retention.ts";
 
@@ -29,7 +30,7 @@ export async function findExpired(
   nowMs: number,
   retention: Retention,
 ): Promise<number> {
-  const path = join(directory, "expiry.json");
+  const path = join(directory, EXPIRY_FILE);
   const noted = await readNote(files, path);
   const isRipe = noted !== null && nowMs >= noted.sinceMs + MS_PER_DAY;
   const isWaiting = noted !== null && nowMs >= noted.sinceMs && !isRipe;

@@ -13,7 +13,6 @@ import { TORN_SUFFIX } from "../../directory/set-aside.ts";
 import type { Settings } from "../../directory/settings.ts";
 import type { SharedFileState } from "../../directory/shared-file.ts";
 import { findHolder } from "../../directory/take-directory.ts";
-import { findTemporaryFiles } from "../../directory/temporary-files.ts";
 import type { Database } from "../../duckdb/database.ts";
 import type { Files } from "../../runtime/files.ts";
 import type { AcquireLock, LockOwner } from "../../runtime/lock.ts";
@@ -23,6 +22,7 @@ import { verifyData } from "./data.ts";
 import { type QuarantineReport, verifyQuarantine } from "./quarantine.ts";
 import type { AppDay } from "./records.ts";
 import type { PastDay } from "./retention.ts";
+import { findTemporaryFiles } from "./temporary-files.ts";
 
 /** What lies in a data directory, and what of it is damaged. */
 export interface DirectoryReport {
@@ -97,7 +97,7 @@ export function createVerify(dependencies: VerifyDependencies) {
   return async function verify({ acknowledge, quick }: VerifyRequest): Promise<DirectoryReport> {
     const dataDir = dirname(paths.lock);
     const holder = await findHolder(dataDir, "verify", dependencies, dependencies.clock);
-    const temporaryBefore = await findTemporaryFiles(files, dataDir);
+    const temporaryBefore = await findTemporaryFiles(files, paths);
     const owner = holder?.owner ?? null;
     const data = await verifyData({ ...dependencies, retention: settings.retention }, quick);
     const { segments, archive, pastDays } = data;
@@ -118,7 +118,7 @@ export function createVerify(dependencies: VerifyDependencies) {
       ...data.problems,
     ];
     // What a process beside us writes just now is not there for long.
-    const temporary = (await findTemporaryFiles(files, dataDir)).filter((file) =>
+    const temporary = (await findTemporaryFiles(files, paths)).filter((file) =>
       temporaryBefore.includes(file),
     );
     const { appDays = null, sha256 = null } = data.records ?? {};

@@ -27,6 +27,10 @@ function isNumber(number: number): boolean {
   return number > 0 && number <= NUMBER_MAX;
 }
 
+export function isSegmentName(name: string): boolean {
+  return parseSegmentName(name) !== null;
+}
+
 /** The segments among a directory's names, in log order. */
 export function segmentNumbers(names: readonly string[]): { name: string; number: number }[] {
   const segments: { name: string; number: number }[] = [];

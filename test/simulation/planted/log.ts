@@ -56,7 +56,7 @@ export function withReplace(
   return {
     ...files,
     async replace(path, bytes) {
-      const temporary = `${path}.1.tmp`;
+      const temporary = `${path}.00000001.tmp`;
       const file = await files.openAppend(temporary);
       await file.append([bytes]);
       await finish(

@@ -153,7 +153,7 @@ async function writeAndRename(
   path: string,
   bytes: Uint8Array,
 ): Promise<void> {
-  const temporary = `${path}.${++temporaryFiles}.tmp`;
+  const temporary = `${path}.${String(++temporaryFiles).padStart(8, "0")}.tmp`;
   try {
     const file = await disk.openAppend(temporary);
     await file.append([bytes]);

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { parseVersionedJson } from "../../../lib/text/versioned-json.ts";
+import { STREAM_POSITION_FILE } from "../../../quarantine/segment.ts";
 import { type Files, readIfThere } from "../../../runtime/files.ts";
 import { parseTakenMessage, type TakenMessage } from "../../../runtime/stream/taken-message.ts";
 
@@ -17,7 +18,7 @@ export interface StreamPosition {
  * It lies beside the entries, `stream.json`. A copy of the quarantine takes it before any of them: then it says less
  * than they hold, and what it leaves out comes again, which does no harm.
  */
-export const STREAM_POSITION_FILE = "stream.json";
+export { STREAM_POSITION_FILE };
 
 const FORMAT_VERSION = 1;
 
