@@ -17,6 +17,7 @@ import { ARCHIVE_COLUMNS, COLUMNS_MARK } from "../../../src/archive/columns.ts";
 import type { Part } from "../../../src/archive/files/manifest.ts";
 import { createPartEngine } from "../../../src/archive/write/engine/part-engine.ts";
 import { PARTS_PER_DAY_SMALL_MAX } from "../../../src/archive/write/fold-plan.ts";
+import { openPartWriter } from "../../../src/archive/write/open-part-writer.ts";
 import type { MadePart } from "../../../src/archive/write/part-job.ts";
 import { createPartWriter, type PartWriter } from "../../../src/archive/write/part-writer.ts";
 import type { DayRows } from "../../../src/archive/write/row-stager.ts";
@@ -31,6 +32,7 @@ import { utcDayOf } from "../../../src/time/utc-day.ts";
 import { laidOver, type ReferenceRecord, type ReferenceReport } from "../../reference/records.ts";
 import { arbitraryReport, BASE_MS } from "../../support/reports/arbitrary-reports.ts";
 import { type Report, rowBatchOf } from "../../support/reports/batches.ts";
+import { seededSalts } from "../../support/seeded-random.ts";
 
 /*
  * Folds over real files and a real DuckDB, with parts of at most 8 rows, so that few reports make many parts. What
@@ -409,14 +411,26 @@ describe("fold()", () => {
       throw new FileError("open", path, "EMFILE");
     };
     const reports = [bus("a", 1), bus("b", 2)];
-    const failing = writerOver({ ...real, read: withoutDescriptors, list: withoutDescriptors });
+    const createSalt = seededSalts(1);
+    const open = (files: Files) =>
+      openPartWriter({
+        directory,
+        files,
+        openDatabase: async () => database,
+        memoryBytes: 256_000_000,
+        createSalt,
+        processes: null,
+        onNote: () => {},
+        signal: new AbortController().signal,
+      });
+    const failing = await open({ ...real, read: withoutDescriptors, list: withoutDescriptors });
     const day = new Day();
     await expect(day.fold(reports, failing)).rejects.toThrow("EMFILE");
     expect(scratchFiles()).not.toEqual([]);
 
     const made: MadePart[] = [];
     const request = { day: DAY, sequence: 7, sequenceBefore: 3, parts: [], rows: dayRows(reports) };
-    await writerOver(real).fold(request, async (part) => void made.push(part));
+    await (await open(real)).fold(request, async (part) => void made.push(part));
     expect(made.map(({ rows }) => rows)).toEqual([2]);
   });
 
