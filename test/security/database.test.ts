@@ -181,5 +181,5 @@ const DIRECTORIES = [
   "archive/write/open-part-writer.ts [directory]",
   "cli/reading-database.ts [archive]",
   "formats/read/parquet/parquet.ts []",
-  "service/export/thread/export-worker.ts [archiveDirectory, scratchDirectory]",
+  "service/export/maker/serve-exports.ts [archiveDirectory, scratchDirectory]",
 ];
