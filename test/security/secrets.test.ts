@@ -100,8 +100,8 @@ describe.each([...RUNTIMES])("on $name", (runtime) => {
       csv,
       `device_id,timestamp_ms,latitude,longitude\nferry,${Date.now() - 9 * MS_PER_DAY},1,2\n`,
     );
-    expect((await run(["import", csv, "--app", "default"], [csv])).code).toBe(0);
-    expect((await run(["seal"])).code).toBe(0);
+    expect(await run(["import", csv, "--app", "default"], [csv])).toMatchObject({ code: 0 });
+    expect(await run(["seal"])).toMatchObject({ code: 0 });
     const [id = ""] = /k_\w{8}/.exec((await run(["keys", "list"])).out) ?? [];
     expect((await run(["keys", "list", "--json"])).out).not.toContain("sha256");
     expect((await run(["keys", "revoke", id])).code).toBe(0);
