@@ -18,6 +18,8 @@ import { createProgressBar, type ProgressBar } from "../screen/progress-bar.ts";
 import { sealSummary } from "../screen/seal-report.ts";
 import { errorColumns } from "../screen/terminal.ts";
 
+const INTERRUPTED = "Interrupted: nothing is lost, the next seal begins anew.";
+
 /** Seals what is due, once; returns the exit code. The signal breaks it off, which changes nothing. */
 export async function seal(
   { dataDir, json }: SealCommand,
@@ -63,12 +65,19 @@ export async function seal(
     },
     onProgress: (done, total) => bars.reading.show({ done, total, count: null }),
     release,
+    signal,
   }).catch((error: unknown) => {
     release();
-    throw error;
+    if (!signal.aborted) throw error;
+    return null;
   });
   bars.reading.clear();
-  signal.addEventListener("abort", () => void directory.schedule.stop());
+  if (directory === null) {
+    say(INTERRUPTED);
+    return 1;
+  }
+  if (signal.aborted) void directory.schedule.stop();
+  else signal.addEventListener("abort", () => void directory.schedule.stop());
   let report: SealReport;
   try {
     await directory.inspect();
@@ -77,7 +86,7 @@ export async function seal(
     );
   } catch (error) {
     bars.sealing.clear();
-    if (signal.aborted) say("Interrupted: nothing is lost, the next seal begins anew.");
+    if (signal.aborted) say(INTERRUPTED);
     else say(`The seal failed, and nothing is lost: ${messageOf(error)}`);
     return 1;
   } finally {
