@@ -5,6 +5,7 @@ import { PbfReader } from "pbf";
 import { BoundingBox } from "../../../src/geo/bounding-box.ts";
 import { cellAt, mercatorX, mercatorY } from "../../../src/tiles/mercator.ts";
 import { createManualClock } from "../../../src/time/clock.ts";
+import { createReferenceRecords, type ReferenceRecord } from "../../reference/records.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../support/archive-app.ts";
 import { arbitraryReport, BASE_MS } from "../../support/reports/arbitrary-reports.ts";
 import { crowdedPlace } from "../../support/reports/crowded-places.ts";
@@ -22,8 +23,6 @@ const NOW_MS = BASE_MS + 7.5 * DAY_MS;
 const CELLS_MAX = 65_536;
 
 type Place = readonly [latitude: number, longitude: number];
-type Told = ReadonlyMap<string, { readonly timestamp: number; readonly place: Place }>;
-
 interface Asked {
   readonly startMs: number;
   readonly endMs: number;
@@ -31,11 +30,14 @@ interface Asked {
   readonly zoom: number;
 }
 
-function placesOf(told: Told, { startMs, endMs, box }: Omit<Asked, "zoom">): Place[] {
+function placesOf(
+  records: readonly ReferenceRecord[],
+  { startMs, endMs, box }: Omit<Asked, "zoom">,
+): Place[] {
   const within = box === null ? null : new BoundingBox(...box);
-  return [...told.values()]
+  return records
     .filter(({ timestamp }) => timestamp >= startMs && timestamp < endMs)
-    .map(({ place }) => place)
+    .map(({ latitude, longitude }): Place => [latitude, longitude])
     .filter(([latitude, longitude]) => within === null || within.contains(latitude, longitude));
 }
 
@@ -127,21 +129,20 @@ test("density counts what a plain loop over all records counts", async () => {
     fc.asyncProperty(story, fc.array(asked, { minLength: 3, maxLength: 6 }), async (steps, questions) => {
       const clock = createManualClock(NOW_MS);
       let app = await createArchiveApp({ clock, lateWindow: { firstRows: 1, rowsMax: 2 } });
-      const told = new Map<string, { timestamp: number; place: Place }>();
+      const reference = createReferenceRecords("fleet");
       try {
         for (const { reports, seals, restarts, hours } of steps) {
           await app.store(reports);
-          for (const { device_id, timestamp, latitude, longitude } of reports)
-            told.set(`${device_id} ${timestamp}`, { timestamp, place: [latitude, longitude] });
+          reference.report(reports);
           if (seals) await app.seal();
           if (restarts) app = await app.restart();
           for (const question of [EVERYTHING, ...questions]) {
-            const expected = countPlainly(placesOf(told, question), question.zoom);
+            const expected = countPlainly(placesOf(reference.records(), question), question.zoom);
             expect(await ask(app, question)).toEqual(expected);
             if (question === EVERYTHING) expect(expected.count.length).toBeGreaterThan(0);
           }
           const { startMs, endMs } = questions[0]!;
-          const whole = countPlainly(placesOf(told, { startMs, endMs, box: null }), 2);
+          const whole = countPlainly(placesOf(reference.records(), { startMs, endMs, box: null }), 2);
           const squares = whole.x.map((x, index) => ({
             tile: `2/${x >>> 6}/${whole.y[index]! >>> 6}`,
             square: { x: (x % 64) * 64, y: (whole.y[index]! % 64) * 64, count: whole.count[index]! },

@@ -5,6 +5,7 @@ import fc from "fast-check";
 import type { AppId } from "../../../src/model/ids.ts";
 import type { PositionReading } from "../../../src/service/positions/positions.ts";
 import { createManualClock, type ManualClock } from "../../../src/time/clock.ts";
+import { createReferenceRecords } from "../../reference/records.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../support/archive-app.ts";
 import { arbitraryReport, BASE_MS } from "../../support/reports/arbitrary-reports.ts";
 import { APP_ID } from "../../support/test-app.ts";
@@ -68,20 +69,20 @@ describe("any story of reports, seals and restarts", () => {
       fc.asyncProperty(story, ranges, async (steps, asked) => {
         const clock = createManualClock(NOW_MS);
         let app = await createArchiveApp({ clock, lateWindow: { firstRows: 1, rowsMax: 2 } });
-        const told = new Map<string, Map<number, (number | null)[]>>();
+        const reference = createReferenceRecords(APP_ID);
         try {
           for (const { reports, seals, restarts, hours } of steps) {
             await app.store(reports);
-            for (const { device_id, timestamp, latitude, longitude, speed, altitude } of reports) {
-              const records = told.get(device_id) ?? new Map<number, (number | null)[]>();
-              const [, , , hadSpeed = null, hadAltitude = null] = records.get(timestamp) ?? [];
-              const fields = [speed ?? hadSpeed, altitude ?? hadAltitude];
-              told.set(device_id, records.set(timestamp, [timestamp, latitude, longitude, ...fields]));
-            }
+            reference.report(reports);
             if (seals) await app.seal();
             if (restarts) app = await app.restart();
-            for (const [deviceId, records] of told) {
-              const inOrder = [...records.values()].sort((a, b) => a[0]! - b[0]!);
+            for (const deviceId of reference.deviceIds()) {
+              const inOrder = reference
+                .recordsOf(deviceId)
+                .map(
+                  ({ timestamp, latitude, longitude, speed, altitude }) =>
+                    [timestamp, latitude, longitude, speed ?? null, altitude ?? null] as ReadRow,
+                );
               for (const [one, other] of asked) {
                 const [startMs, endMs] = [BASE_MS + Math.min(one, other), BASE_MS + Math.max(one, other) + 1];
                 const expected = inOrder.filter(([at]) => at! >= startMs && at! < endMs);

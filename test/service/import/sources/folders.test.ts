@@ -130,7 +130,7 @@ for (const [runtime, walk] of Object.entries(WALKS)) {
         chmodSync(join(directory, "b"), 0o600);
         const found = await walk({ paths: [directory], spoolDirectory, uid: STRANGER_UID });
         const of = (name: string) =>
-          `"${join(directory, name)}": permission denied (EACCES). "${join(directory, name)}" belongs to user 0`;
+          `"${join(directory, name)}": permission denied (EACCES). "${join(directory, name)}" belongs to root`;
         expect(
           found.map(({ failure, content }) => (failure ?? content)?.split(":").slice(0, 2).join(":")),
         ).toEqual([`Cannot list ${of("a")}`, `Cannot open ${of("b")}`, "c"]);
