@@ -32,6 +32,7 @@ import type { Files } from "./runtime/files.ts";
 import type { StartHelper } from "./runtime/helper/helper.ts";
 import { READING_SIZES } from "./service/export/export-source.ts";
 import { createExports, type Exports } from "./service/export/exports.ts";
+import { createExactIngest, type ExactIngest } from "./service/ingest/exact-ingest.ts";
 import { createIngest, type Ingest } from "./service/ingest/ingest.ts";
 import { Packing } from "./service/packing.ts";
 import {
@@ -88,6 +89,8 @@ export interface OpenDirectory {
   readonly log: Wal;
   readonly archive: Archive;
   readonly ingest: Ingest;
+  /** The same for imports, which count exactly what is new. */
+  readonly exactIngest: ExactIngest;
   readonly schedule: SealSchedule;
   readonly quarantine: Quarantine;
   readonly quarantineSweeps: QuarantineSweeps;
@@ -247,14 +250,7 @@ async function openParts(options: OpenDirectoryOptions, opened: Close[]): Promis
     damage: [...recovery.damage, ...kept.damage],
     tornTails: [recovery.tornTail, kept.tornTail].filter((tail) => tail !== null),
     schedule,
-    ingest: createIngest({
-      log,
-      hot,
-      schedule,
-      onRefusal: events.onRefusal,
-      hasWholeLog: options.stream === undefined && recovery.readUpTo === Number.POSITIVE_INFINITY,
-      scheduler: options.scheduler,
-    }),
+    ...createIngests(options, { log, hot, archive, schedule, recovery }),
     async inspect() {
       for (const note of await inspectArchive(files, paths.archive, archive)) events.onArchiveNote(note);
     },
@@ -269,6 +265,36 @@ async function openParts(options: OpenDirectoryOptions, opened: Close[]): Promis
       release();
     },
   };
+}
+
+/** The ways in for reports. */
+function createIngests(
+  options: OpenDirectoryOptions,
+  {
+    log,
+    hot,
+    archive,
+    schedule,
+    recovery,
+  }: Pick<OpenDirectory, "log" | "hot" | "archive" | "schedule" | "recovery">,
+): Pick<OpenDirectory, "ingest" | "exactIngest"> {
+  const { dataDir, files, events, stream, scheduler } = options;
+  const { damaged } = directoryPaths(dataDir);
+  const ingest = createIngest({
+    log,
+    hot,
+    schedule,
+    onRefusal: events.onRefusal,
+    hasWholeLog: stream === undefined && recovery.readUpTo === Number.POSITIVE_INFINITY,
+    scheduler,
+  });
+  const exactIngest = createExactIngest({
+    ...options,
+    archive: () => archive,
+    acknowledgedParts: () => readAcknowledgedParts(files, damaged),
+    ingest,
+  });
+  return { ingest, exactIngest };
 }
 
 function archiveLimits({ archiveThreads, archiveMemoryBytes }: ArchiveConfig): ArchiveLimits {

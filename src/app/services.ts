@@ -84,6 +84,7 @@ export function createServices(parts: ServiceParts): Services {
     countDamaged,
     seals: () => state.opened().schedule.state,
     ingest,
+    exactIngest: (client) => state.opened().exactIngest(client),
     takeMessage: createTakeMessage({
       ingest,
       keepRefused: (refused) => state.opened().quarantine.put(refused),

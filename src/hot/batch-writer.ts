@@ -4,7 +4,7 @@ import type { AppDevices } from "./app-devices.ts";
 import { BatchBlock, BLOCK_ROWS } from "./batch-block.ts";
 import { NO_DEVICE } from "./devices/device-table.ts";
 import { NO_USER } from "./devices/users-of-app.ts";
-import type { DayLedger } from "./late/day-ledger.ts";
+import { type DayLedger, isSealed } from "./late/day-ledger.ts";
 import type { RecordWriter } from "./record-writer.ts";
 import { NO_TUPLE } from "./records/counted-tuples.ts";
 import type { Dictionary } from "./records/dictionary.ts";
@@ -19,9 +19,16 @@ export interface AppliedBatch {
   readonly created: number;
   /** Of the duplicates, those whose position is another than their record's, which outranks it. */
   readonly outranked: number;
+  /** Rows of the batch that made a record of a sealed day, of which the archive may have one. */
+  readonly createdLate: readonly number[];
 }
 
-type Counts = { -readonly [Name in "accepted" | "created" | "outranked"]: AppliedBatch[Name] };
+interface Counts {
+  accepted: number;
+  created: number;
+  outranked: number;
+  readonly createdLate: number[];
+}
 
 /** Lays batches of reports over the records in memory. */
 export class BatchWriter {
@@ -40,7 +47,7 @@ export class BatchWriter {
   /** Lays the batch of an entry of the log over the app's records, in order, but for what the archive covers. */
   apply(app: AppDevices, batch: ReportBatch, sequence: number): AppliedBatch {
     const block = new BatchBlock(app, batch, sequence, this.#ledger, this.#dictionary);
-    const counts = { accepted: 0, created: 0, outranked: 0 };
+    const counts: Counts = { accepted: 0, created: 0, outranked: 0, createdLate: [] };
     for (let from = 0; from < batch.count; from += BLOCK_ROWS) {
       const to = Math.min(from + BLOCK_ROWS, batch.count);
       block.moveTo(from, to);
@@ -69,11 +76,15 @@ export class BatchWriter {
       const timestampMs = batch.timestampMs[row]!;
       carried.profile = profiles[row - from]!;
       carried.state = states[row - from]!;
-      const written = this.#records.write(app, device, this.#ledger.at(timestampMs), batch, row, carried);
+      const day = this.#ledger.at(timestampMs);
+      const written = this.#records.write(app, device, day, batch, row, carried);
       if (written === "outranked") counts.outranked++;
       if (written === "outranked" || written === "known") continue;
       counts.accepted++;
-      if (written === "created") counts.created++;
+      if (written === "created") {
+        counts.created++;
+        if (isSealed(day)) counts.createdLate.push(row);
+      }
       if (this.#records.showsAtEnd) continue;
       app.touches.note(device, sequence);
       if (timestampMs === app.table.columns.newestMs(device) && device !== shown.at(-1)) shown.push(device);
@@ -106,7 +117,7 @@ export class BatchWriter {
       if (unchanged === null) return null;
       if (unchanged === "outranked") outranked++;
     }
-    return { accepted: 0, duplicates: batch.count, created: 0, outranked };
+    return { accepted: 0, duplicates: batch.count, created: 0, outranked, createdLate: [] };
   }
 
   /** Takes in records as the newest sealed ones of their devices; where there are several of one, the newest. */
@@ -122,4 +133,19 @@ export class BatchWriter {
     }
     this.#dictionary.collect();
   }
+}
+
+/** Rows of instants of which memory has no record, the first of each. The app is null if there is none. */
+export function rowsWithoutRecord(
+  app: AppDevices | null,
+  { count, texts, device, timestampMs }: ReportBatch,
+): number[] {
+  const rows = new Map<string, number>();
+  for (let row = 0; row < count; row++) {
+    const number = app?.table.numberOf(texts[device[row]!]!) ?? NO_DEVICE;
+    if (number !== NO_DEVICE && app!.table.columns.tracks.find(number, timestampMs[row]!) !== null) continue;
+    const instant = `${device[row]} ${timestampMs[row]}`;
+    if (!rows.has(instant)) rows.set(instant, row);
+  }
+  return [...rows.values()];
 }

@@ -5,7 +5,7 @@ import type { ReportBatch } from "../model/report-batch.ts";
 import type { UtcDay } from "../time/utc-day.ts";
 import type { AppDevices } from "./app-devices.ts";
 import { Apps } from "./apps.ts";
-import { type AppliedBatch, BatchWriter } from "./batch-writer.ts";
+import { type AppliedBatch, BatchWriter, rowsWithoutRecord } from "./batch-writer.ts";
 import { type ChangeRoom, createChangeRoom } from "./changes/change-room.ts";
 import type { Device } from "./devices/device.ts";
 import { forgetDevices } from "./forget-devices.ts";
@@ -34,6 +34,8 @@ export interface HotStore {
   apply(appId: AppId, batch: ReportBatch, sequence: number): AppliedBatch;
   /** What laying the whole batch over the store comes to where that would change nothing; null where it would. */
   findRepeated(appId: AppId, batch: ReportBatch): AppliedBatch | null;
+  /** Rows of instants of which memory has no record, the first of each. */
+  rowsWithoutRecord(appId: AppId, batch: ReportBatch): number[];
   findApp(appId: AppId): AppDevices | null;
   apps(): Iterable<AppDevices>;
   /** Records, without those of the archive. */
@@ -131,6 +133,7 @@ export function createHotStore(
       const app = apps.find(appId);
       return app === null ? null : batches.findRepeated(app, batch);
     },
+    rowsWithoutRecord: (appId, batch) => rowsWithoutRecord(apps.find(appId), batch),
     findApp: (appId) => apps.find(appId),
     apps: () => apps.all(),
     get recordCount() {

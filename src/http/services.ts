@@ -19,6 +19,7 @@ import type { ReadCoordinates } from "../service/density/read-coordinates.ts";
 import type { Exports } from "../service/export/exports.ts";
 import type { QueryDependencies } from "../service/find-device.ts";
 import type { HistoryQueries } from "../service/history/history.ts";
+import type { ExactIngest } from "../service/ingest/exact-ingest.ts";
 import type { Ingest } from "../service/ingest/ingest.ts";
 import type { Nearby } from "../service/nearby.ts";
 import type { ReadPositions } from "../service/positions/positions.ts";
@@ -43,6 +44,8 @@ export interface Services extends QueryDependencies {
   /** Of a directory that is open. */
   readonly seals: () => SealState;
   readonly ingest: Ingest;
+  /** The same for who counts exactly what is new. */
+  readonly exactIngest: ExactIngest;
   readonly takeMessage: TakeMessage;
   /** What clients sent and nobody could use. */
   readonly quarantine: () => Quarantine;

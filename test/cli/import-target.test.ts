@@ -33,10 +33,12 @@ test("a batch that needs no room waits for one before it that does", async () =>
         if (count === 1) await sealed.promise;
       },
     },
-    async ingest(_: AppId, { count }: ReportBatch) {
-      taken.push(`batch ${count}`);
-      return ok({ accepted: count, duplicates: 0, created: count, sequence: 0 });
-    },
+    exactIngest:
+      () =>
+      async (_: AppId, { count }: ReportBatch) => {
+        taken.push(`batch ${count}`);
+        return ok({ accepted: count, duplicates: 0, created: count, sequence: 0 });
+      },
   } as unknown as OpenDirectory;
   const reloadRetention = async () => void taken.push("retention");
   const deliver = deliveryTo(directory, APP, { screen, reloadRetention });

@@ -108,6 +108,7 @@ export async function createArchiveApp(options: ArchiveAppOptions = {}): Promise
     ...queries,
     ...(options.readAsset === undefined ? {} : { readAsset: options.readAsset }),
     ingest: directory.ingest,
+    exactIngest: directory.exactIngest,
     current: createCurrentQueries(queries),
     history: createHistoryQueries(archived),
     readPositions,

@@ -317,6 +317,7 @@ async function createServices({
     countDamaged: async () => 0,
     seals: () => NO_SEALS.state,
     ingest,
+    exactIngest: () => ingest,
     takeMessage: createTakeMessage({
       keepRefused(messages) {
         refused.push(...messages);

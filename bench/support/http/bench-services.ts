@@ -59,6 +59,7 @@ export function createBenchServices(
     countDamaged: () => Promise.resolve(0),
     seals: () => ({ lastMs: null, isLate: false }),
     ingest,
+    exactIngest: () => ingest,
     takeMessage: createTakeMessage({
       keepRefused: () => Promise.reject(new Error("benches send what can be used")),
       ingest,

@@ -17,6 +17,7 @@ import {
   KEYS_STATEMENT,
   PATH_STATEMENT,
   positionsStatement,
+  REPEATS_STATEMENT,
   recordsStatement,
   type ScanStatement,
 } from "./scan-sql.ts";
@@ -26,6 +27,11 @@ export interface RecordKeys {
   readonly count: number;
   readonly deviceIds: readonly DeviceId[];
   readonly timestampMs: Float64Array;
+}
+
+/** Records that rows meet, and by record whether the row leaves it as it is: 1, else 0. */
+export interface RepeatedKeys extends RecordKeys {
+  readonly isRepeat: Float64Array;
 }
 
 /** Positions, ordered by device, then time. */
@@ -61,6 +67,8 @@ export interface ArchiveSession {
   devices(scan: ArchiveScan): AsyncIterable<readonly DeviceId[]>;
   /** Devices and times of all matching records, in no order, some thousand at a time. */
   keys(scan: ArchiveScan): AsyncIterable<RecordKeys>;
+  /** The records that the scan's late rows meet, which have one fix each; in no order, some thousand at a time. */
+  repeats(scan: ArchiveScan): AsyncIterable<RepeatedKeys>;
   /** All matching positions, some thousand at a time. */
   path(scan: ArchiveScan): AsyncIterable<PathPoints>;
   /** The matching positions of the scan's one device, oldest first, some thousand at a time. */
@@ -124,6 +132,12 @@ export function createArchiveSession(
     async *keys(scan) {
       for await (const rows of read(scan, KEYS_STATEMENT)) {
         yield { count: rows.count, deviceIds: rows.texts(0) as DeviceId[], timestampMs: rows.numbers(1) };
+      }
+    },
+    async *repeats(scan) {
+      for await (const rows of read(scan, REPEATS_STATEMENT)) {
+        const [deviceIds, timestampMs] = [rows.texts(0) as DeviceId[], rows.numbers(1)];
+        yield { count: rows.count, deviceIds, timestampMs, isRepeat: rows.numbers(2) };
       }
     },
     async *path(scan) {

@@ -181,6 +181,25 @@ export const KEYS_STATEMENT: ScanStatement = {
   columns: filterColumns,
 };
 
+/**
+ * The late rows of which the files have a record, and whether laying them over it leaves it as it is. Rows are laid
+ * over nothing here, and have one fix each.
+ */
+export const REPEATS_STATEMENT: ScanStatement = {
+  sql(shape) {
+    const { late } = shape;
+    const isRepeat = VALUE_COLUMNS.map(({ name }) => {
+      if (name === "latitude" || name === "longitude") return `n.${name} = o.${name}`;
+      return `(n.${name} IS NULL OR n.${name} ${name === "horizontal_accuracy" ? ">=" : "="} o.${name})`;
+    }).join(" AND ");
+    const lateRows = late === null ? `(${NO_RECORDS_SQL})` : late.rows;
+    return `SELECT n.device_id, n.timestamp::DOUBLE, coalesce(${isRepeat}, false)::DOUBLE
+      FROM ${lateRows} n JOIN (${archivedRecords(shape)}) o
+        ON n.device_id = o.device_id AND n.timestamp = o.timestamp`;
+  },
+  columns: (shape) => [...filterColumns(shape), ...namesOf(VALUE_COLUMNS)],
+};
+
 /** Positions by device and time, then the device where the shape leaves it open. */
 export const PATH_STATEMENT: ScanStatement = {
   sql: (shape) =>

@@ -15,6 +15,7 @@ import type { Platform } from "../../runtime/platform.ts";
 import type { Terminal } from "../../runtime/process.ts";
 import type { Deliver } from "../../service/import/import.ts";
 import { createPostDelivery } from "../../service/import/post.ts";
+import { sameTimeOf } from "../../service/ingest/ingest.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { Retention } from "../../time/retention.ts";
 import type { ImportCommand } from "../arguments/import/import-command.ts";
@@ -150,10 +151,11 @@ async function handOverFirstKey(
  * once there are many, they are archived first.
  */
 export function deliveryTo(
-  { ingest, schedule }: Pick<OpenDirectory, "ingest" | "schedule">,
+  { exactIngest, schedule }: Pick<OpenDirectory, "exactIngest" | "schedule">,
   appId: AppId,
   { screen, reloadRetention }: Pick<TargetDependencies, "screen" | "reloadRetention">,
 ): Deliver {
+  const ingest = exactIngest({ signal: new AbortController().signal }); // A batch under way comes to its end.
   let before: Promise<Result<void, string>> = Promise.resolve(ok(undefined));
 
   async function makeRoom(turn: typeof before, batch: ReportBatch): typeof before {
@@ -175,9 +177,10 @@ export function deliveryTo(
     if (!made.ok) return made;
     const taken = await ingest(appId, batch);
     if (taken.ok) {
-      const { accepted, duplicates, created, outranked } = taken.value;
-      const sameTime = accepted - created + outranked;
-      return ok({ created, sameTime, alreadyThere: duplicates - outranked, resent: 0, rejected: [] });
+      const { accepted, duplicates, created } = taken.value;
+      const sameTime = sameTimeOf(taken.value);
+      const alreadyThere = accepted + duplicates - created - sameTime;
+      return ok({ created, sameTime, alreadyThere, resent: 0, rejected: [] });
     }
     return fail(taken.error.kind === "unavailable" ? taken.error.message : taken.error.kind);
   };

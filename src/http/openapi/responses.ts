@@ -33,8 +33,8 @@ export const HEADERS = {
   },
   NewRecords: {
     description: [
-      "Of the accepted reports, those that made a record of a device and timestamp that had none. Of archived days only",
-      "what came late is known here, so a report of a record that only the archive has counts too.",
+      "Of the accepted reports, those that made a record of a device and timestamp that had none. Without",
+      "`count=exact` a report of a record that only the archive has counts too.",
     ].join(" "),
     schema: { type: "integer", minimum: 0 },
     example: 1,

@@ -52,7 +52,7 @@ const compress = promisify(gzip);
 
 export function createPostDelivery(dependencies: PostDependencies): Deliver {
   const { url, key, appId, post, wait, signal, onWait } = dependencies;
-  const address = `${url}/ingest/v1/locations${appId === null ? "" : `?app_id=${appId}`}`;
+  const address = `${url}/ingest/v1/locations?count=exact${appId === null ? "" : `&app_id=${appId}`}`;
   let before: Promise<Result<unknown, string>> = Promise.resolve(ok(null));
   let everAnswered = false;
 

@@ -32,6 +32,8 @@ export interface IngestDependencies {
 }
 
 export interface IngestAnswer extends AppliedBatch {
+  /** Of the accepted, those that say nothing new of a record that only the archive has: known if it was asked. */
+  readonly repeated: number;
   /** Position in the log after this batch. */
   readonly sequence: number;
 }
@@ -57,7 +59,7 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
     const knowsDisk = isAlone && hasWholeLog && log.state !== "failed";
     // Nothing to keep: all of it is on the disk already, and nothing under way could change that.
     const repeated = knowsDisk ? hot.findRepeated(appId, batch) : null;
-    if (repeated !== null) return ok({ ...repeated, sequence: log.lastSequence });
+    if (repeated !== null) return ok({ ...repeated, repeated: 0, sequence: log.lastSequence });
     if (!schedule.hasRoomFor(batch)) {
       return fail(unavailable("old reports arrive faster than they are archived; send again shortly", 2));
     }
@@ -71,7 +73,7 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
       return fail(refusalError(appended.error));
     }
     const sequence = appended.value;
-    return ok({ ...(await memory.applied(sequence)), sequence });
+    return ok({ ...(await memory.applied(sequence)), repeated: 0, sequence });
   }
 
   /** As entries of their own: what a replicated log takes at once is less than what a client may send at once. */
@@ -102,12 +104,14 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
 
 /** What nothing comes to. */
 export const NOTHING_TAKEN: IngestAnswer = {
-  accepted: 0,
-  duplicates: 0,
-  created: 0,
-  outranked: 0,
-  sequence: 0,
+  ...{ accepted: 0, duplicates: 0, created: 0, outranked: 0, createdLate: [] },
+  ...{ repeated: 0, sequence: 0 },
 };
+
+/** Reports of instants that had a record, which they changed, or which is a better fix of another position. */
+export function sameTimeOf({ accepted, created, outranked, repeated }: IngestAnswer): number {
+  return accepted - created - repeated + outranked;
+}
 
 /** What two batches come to, the second of which came later. */
 export function addedUp(first: IngestAnswer, second: IngestAnswer): IngestAnswer {
@@ -116,6 +120,11 @@ export function addedUp(first: IngestAnswer, second: IngestAnswer): IngestAnswer
     duplicates: first.duplicates + second.duplicates,
     created: first.created + second.created,
     outranked: first.outranked + second.outranked,
+    createdLate: [
+      ...first.createdLate,
+      ...second.createdLate.map((row) => row + first.accepted + first.duplicates),
+    ],
+    repeated: first.repeated + second.repeated,
     sequence: second.sequence,
   };
 }

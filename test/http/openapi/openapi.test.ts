@@ -110,6 +110,7 @@ const PARAMETERS: Readonly<Record<string, Readonly<Record<string, object>>>> = {
   },
   "POST /ingest/v1/locations": {
     "query app_id": { type: "string", minLength: 1, maxLength: 64 },
+    "query count": { type: "string", enum: ["exact"] },
     "header Content-Encoding": { type: "string", enum: ["identity", "gzip", "zstd"], default: "identity" },
   },
 };

@@ -92,7 +92,15 @@ async function take(
       batches.push(batch);
       return (
         stored ??
-        ok({ accepted: batch.count, duplicates: 0, created: batch.count, outranked: 0, sequence: 1 })
+        ok({
+          accepted: batch.count,
+          duplicates: 0,
+          created: batch.count,
+          outranked: 0,
+          createdLate: [],
+          repeated: 0,
+          sequence: 1,
+        })
       );
     },
     async keepRefused(messages) {

@@ -65,6 +65,8 @@ test("ingest() splits a batch that is longer than a message, and answers for all
           duplicates: count - accepted,
           created: hot.recordCount - recordsBefore,
           outranked: 0,
+          createdLate: [],
+          repeated: 0,
           sequence: lastSequence,
         },
       });
@@ -99,6 +101,8 @@ test("ingest() says that it took nothing where the second half is refused; sent 
       duplicates: reports.length - accepted,
       created: hot.recordCount - known,
       outranked: 0,
+      createdLate: [],
+      repeated: 0,
       sequence: log.lastSequence,
     },
   });

@@ -3,6 +3,7 @@ import { ok } from "../../../lib/result.ts";
 import type { ServiceError } from "../../../model/errors.ts";
 import { BATCH_REPORTS_MAX } from "../../../model/report-batch.ts";
 import { IMPORT_USER_AGENT, NEW_RECORDS, SAME_TIME } from "../../../service/import/post.ts";
+import { sameTimeOf } from "../../../service/ingest/ingest.ts";
 import { bodiesOf, ingestBatches } from "../../../service/ingest/ingest-batches.ts";
 import { FUTURE_MAX_MS } from "../../../time/retention.ts";
 import type { BodyShare } from "../../body/body-budget.ts";
@@ -13,7 +14,7 @@ import type { Call } from "../../call.ts";
 import { keyedEndpoint } from "../../endpoint.ts";
 import { exampleOf } from "../../openapi/error-bodies.ts";
 import { failure, SENT_TO_RETRY, SENT_WITH_DATA } from "../../openapi/responses.ts";
-import { type QueryParameters, readQuery } from "../../parameters/parameter.ts";
+import { invalid, type QueryParameters, readQuery } from "../../parameters/parameter.ts";
 import type { Services } from "../../services.ts";
 import { EXAMPLE_REPORT } from "../../shapes/record-schemas.ts";
 import { ref } from "../../shapes/schema.ts";
@@ -47,6 +48,14 @@ const query = {
     required: false,
     schema: { type: "string", minLength: 1, maxLength: 64 },
     parse: (_name: string, text: string | null) => ok(text),
+  },
+  count: {
+    description:
+      "With `exact` the answer's headers count by the archive's records, too. That takes longer: it is for imports.",
+    required: false,
+    schema: { type: "string", enum: ["exact"] },
+    parse: (name: string, text: string | null) =>
+      text === null || text === "exact" ? ok(text) : invalid(`${name} must be exact`),
   },
 } satisfies QueryParameters;
 
@@ -174,14 +183,14 @@ export const ingestLocations = keyedEndpoint({
 });
 
 async function takeIn(
-  { scheduler, ingest, doctor, retention, reports: counts }: Services,
+  { scheduler, ingest, exactIngest, doctor, retention, reports: counts }: Services,
   reader: BodyReader,
   call: Call,
   share: BodyShare,
 ) {
   const asked = readQuery(call.request.url, query);
   if (!asked.ok) return call.fail(asked.error);
-  const { app_id: meantFor } = asked.value;
+  const { app_id: meantFor, count: exactness } = asked.value;
   if (meantFor !== null && meantFor !== call.appId) return call.fail(OTHER_APP);
   const format = reportFormat(call.request.headers.get("content-type"));
   if (format === null) {
@@ -196,9 +205,10 @@ async function takeIn(
   const rules = { times, binding: call.binding };
   const reports = await scheduler.run(bodiesOf(call.appId), readReports(body.value, format, rules));
   if (!reports.ok) return call.fail(reports.error);
-  const stored = await ingestBatches(ingest, call.appId, reports.value.batches);
+  const into = exactness === "exact" ? exactIngest(call.request) : ingest;
+  const stored = await ingestBatches(into, call.appId, reports.value.batches);
   if (!stored.ok) return call.fail(stored.error);
-  const { accepted, duplicates, created, outranked, sequence } = stored.value;
+  const { accepted, duplicates, created, sequence } = stored.value;
   counts.accepted += accepted;
   counts.duplicates += duplicates;
   counts.rejected += reports.value.rejected.length;
@@ -213,7 +223,7 @@ async function takeIn(
   const taken: ValueOf<typeof answer> = { success: true, accepted, duplicates, rejected, sequence };
   return call.object(taken, 200, {
     [NEW_RECORDS]: String(created),
-    [SAME_TIME]: String(accepted - created + outranked),
+    [SAME_TIME]: String(sameTimeOf(stored.value)),
   });
 }
 

@@ -1,0 +1,161 @@
+import type { ArchiveScan } from "../../archive/read/archive-scan.ts";
+import type { LateRows } from "../../archive/read/late-table.ts";
+import { ok } from "../../lib/result.ts";
+import type { AppId } from "../../model/ids.ts";
+import type { ReportBatch } from "../../model/report-batch.ts";
+import type { TimeRange } from "../../time/range.ts";
+import { nextUtcDay, type UtcDay, utcDayOf, utcDayStartMs } from "../../time/utc-day.ts";
+import { pickReports } from "../../wal/pick-reports.ts";
+import type { Client } from "../find-device.ts";
+import { touchesSealed } from "../history/plan.ts";
+import { type ArchiveDependencies, type ArchiveReading, createReadArchive } from "../history/read-archive.ts";
+import type { Ingest } from "./ingest.ts";
+
+/*
+ * Takes batches in and counts exactly what is new. Memory does not know the records of sealed days, so the archive is
+ * asked before the batch is stored: afterwards a seal could have moved the batch itself there.
+ */
+
+export interface ExactIngestDependencies extends ArchiveDependencies {
+  readonly ingest: Ingest;
+}
+
+/** An `Ingest` for a client, in the order of its calls. It stores nothing of a batch if the archive can't be asked. */
+export type ExactIngest = (client: Client) => Ingest;
+
+/** Days without reports that a question may span; what lies in them is not read. */
+const GAP_DAYS_MAX = 30;
+/** Reports that are handed to DuckDB at a time: some milliseconds of the event loop. */
+const ASKED_ROWS = 2000;
+
+export function createExactIngest(dependencies: ExactIngestDependencies): ExactIngest {
+  const { hot, archive, ingest } = dependencies;
+  const readArchive = createReadArchive(dependencies);
+
+  /** Finds the reports of a stretch of days whose records memory does not have, and what the archive has of them. */
+  async function findKnown(appId: AppId, batch: ReportBatch, range: TimeRange, client: Client) {
+    return readArchive(appId, range, client, async (reading): Promise<Known> => {
+      const rows = hot.rowsWithoutRecord(appId, batch).filter((row) => {
+        const timestampMs = batch.timestampMs[row]!;
+        return timestampMs >= range.startMs && timestampMs < range.endMs;
+      });
+      return { rows, repeats: await askArchive(appId, batch, rows, range, reading) };
+    });
+  }
+
+  /** Takes in a batch once the one before it is in memory, if the archive has to be asked. */
+  async function take(appId: AppId, batch: ReportBatch, client: Client, before: Turn, turn: OpenTurn) {
+    await before.begun;
+    const ranges = rangesOf(batch).filter((range) => touchesSealed(archive().manifest, range));
+    if (ranges.length === 0) return begin(appId, batch, turn);
+    await before.ended;
+    const unknown = new Set<number>();
+    const repeats = new Map<number, boolean>();
+    for (const range of ranges) {
+      const known = await findKnown(appId, batch, range, client);
+      if (!known.ok) return known;
+      for (const row of known.value.rows) unknown.add(row);
+      for (const [row, isRepeat] of known.value.repeats) repeats.set(row, isRepeat);
+    }
+    const taken = await begin(appId, batch, turn);
+    if (!taken.ok) return taken;
+    let { created, repeated } = taken.value;
+    for (const row of taken.value.createdLate) {
+      // What memory had when the archive was asked, a seal has moved there since.
+      const wasInMemory = isWithin(ranges, batch.timestampMs[row]!) && !unknown.has(row);
+      if (!wasInMemory && !repeats.has(row)) continue;
+      created--;
+      if (repeats.get(row) !== false) repeated++;
+    }
+    return ok({ ...taken.value, created, repeated });
+  }
+
+  function begin(appId: AppId, batch: ReportBatch, turn: OpenTurn): ReturnType<Ingest> {
+    const taken = ingest(appId, batch);
+    turn.begin();
+    return taken;
+  }
+
+  return (client) => {
+    let before: Turn = { begun: Promise.resolve(), ended: Promise.resolve() };
+    return (appId, batch) => {
+      const { promise: begun, resolve } = Promise.withResolvers<void>();
+      const taken = take(appId, batch, client, before, { begin: resolve });
+      const ended = taken.then(
+        () => resolve(),
+        () => resolve(),
+      );
+      before = { begun, ended };
+      return taken;
+    };
+  };
+}
+
+/** Of a batch: when it is on its way to the log, and when it is in memory or has failed. */
+interface Turn {
+  readonly begun: Promise<void>;
+  readonly ended: Promise<void>;
+}
+
+interface OpenTurn {
+  begin(): void;
+}
+
+/** What was known of reports of which memory had no record: those the archive has, and whether they repeat it. */
+interface Known {
+  readonly rows: readonly number[];
+  readonly repeats: ReadonlyMap<number, boolean>;
+}
+
+async function askArchive(
+  appId: AppId,
+  batch: ReportBatch,
+  rows: readonly number[],
+  range: TimeRange,
+  { session, partsOfDay }: Pick<ArchiveReading, "session" | "partsOfDay" | "stretches">,
+): Promise<ReadonlyMap<number, boolean>> {
+  const repeats = new Map<number, boolean>();
+  const days = [...new Set(rows.map((row) => utcDayOf(batch.timestampMs[row]!)))].sort((a, b) => a - b);
+  const parts = days.flatMap((day) => partsOfDay(day));
+  if (parts.length === 0) return repeats;
+  const keyOf = (deviceId: string, timestampMs: number) => `${timestampMs} ${deviceId}`;
+  const rowOf = new Map(
+    rows.map((row) => [keyOf(batch.texts[batch.device[row]!]!, batch.timestampMs[row]!), row]),
+  );
+  const late: LateRows = {
+    days,
+    *batches() {
+      for (let from = 0; from < rows.length; from += ASKED_ROWS)
+        yield { ...pickReports(batch, rows.slice(from, from + ASKED_ROWS)), fixes: null };
+    },
+  };
+  const scan: ArchiveScan = {
+    ...{ appId, deviceId: null, userId: null, accuracyMetersMax: null },
+    ...{ range, parts, late },
+  };
+  for await (const found of session.repeats(scan))
+    for (let index = 0; index < found.count; index++) {
+      const row = rowOf.get(keyOf(found.deviceIds[index]!, found.timestampMs[index]!))!;
+      repeats.set(row, found.isRepeat[index] === 1);
+    }
+  return repeats;
+}
+
+/** Ranges that hold the batch's days, each without a long gap. */
+function rangesOf({ count, timestampMs }: ReportBatch): TimeRange[] {
+  const days = new Set<UtcDay>();
+  for (let row = 0; row < count; row++) days.add(utcDayOf(timestampMs[row]!));
+  const ranges: { startMs: number; endMs: number; lastDay: UtcDay }[] = [];
+  for (const day of [...days].sort((a, b) => a - b)) {
+    const endMs = utcDayStartMs(nextUtcDay(day));
+    const last = ranges.at(-1);
+    if (last !== undefined && day - last.lastDay <= GAP_DAYS_MAX)
+      Object.assign(last, { endMs, lastDay: day });
+    else ranges.push({ startMs: utcDayStartMs(day), endMs, lastDay: day });
+  }
+  return ranges;
+}
+
+function isWithin(ranges: readonly TimeRange[], timestampMs: number): boolean {
+  return ranges.some(({ startMs, endMs }) => timestampMs >= startMs && timestampMs < endMs);
+}
