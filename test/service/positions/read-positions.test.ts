@@ -133,13 +133,18 @@ describe("a long way", () => {
   afterEach(() => app.close());
 
   /** Has each block wait until something has happened. */
-  function slowly(until: Promise<unknown>) {
+  /** A reading that goes on once the work is done, which begins when the reading has. */
+  function slowly(work: () => Promise<unknown>) {
+    let isBegun = false;
     let isOver = false;
-    void until.then(() => {
-      isOver = true;
-    });
     return () =>
       collect(function* () {
+        if (!isBegun) {
+          isBegun = true;
+          void work().then(() => {
+            isOver = true;
+          });
+        }
         while (!isOver) yield;
       });
   }
@@ -156,7 +161,7 @@ describe("a long way", () => {
   test("is read anew where a seal moves it meanwhile", async () => {
     clock.advance(2 * DAY_MS);
     let begun = 0;
-    const slow = slowly(new Promise((resolve) => setTimeout(resolve, 1)).then(() => app.seal()));
+    const slow = slowly(() => app.seal());
     const rows = await rowsOf(app, "a", WHOLE, () => {
       begun++;
       return slow();
@@ -168,8 +173,12 @@ describe("a long way", () => {
   test("has no record twice and none out of order where reports come in between", async () => {
     const early = [1, 3, 5].map((step) => reportAt(BASE_MS + step));
     const late = [1, 3, 5].map((step) => reportAt(times.at(-1)! + step));
-    const waiting = new Promise((resolve) => setTimeout(resolve, 1));
-    const rows = await rowsOf(app, "a", WHOLE, slowly(waiting.then(() => app.store([...early, ...late]))));
+    const rows = await rowsOf(
+      app,
+      "a",
+      WHOLE,
+      slowly(() => app.store([...early, ...late])),
+    );
     // The first block had been read by then.
     expect(rows.map(([at]) => at!)).toEqual([...times, ...late.map(({ timestamp }) => timestamp)]);
   });
@@ -215,13 +224,12 @@ describe("a long way", () => {
     clock.advance(2 * DAY_MS);
     await app.seal();
     const expire = async () => {
-      await new Promise((resolve) => setTimeout(resolve, 1));
       clock.set(BASE_MS + 367 * DAY_MS);
       await app.seal();
       expect(app.directory.archive.manifest.expired.size).toBe(1);
     };
     let begun = 0;
-    const slow = slowly(expire());
+    const slow = slowly(expire);
     const rows = await rowsOf(app, "a", WHOLE, () => {
       begun++;
       return slow();
