@@ -8,6 +8,7 @@ import { messageOf } from "../../lib/message-of.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { Scheduler } from "../../lib/schedule/scheduler.ts";
 import { wait } from "../../lib/schedule/wait.ts";
+import type { ServiceError } from "../../model/errors.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 import { type OpenDirectory, openDirectory } from "../../open-directory.ts";
@@ -182,6 +183,20 @@ export function deliveryTo(
       const alreadyThere = accepted + duplicates - created - sameTime;
       return ok({ created, sameTime, alreadyThere, resent: 0, rejected: [] });
     }
-    return fail(taken.error.kind === "unavailable" ? taken.error.message : taken.error.kind);
+    return fail(reasonOf(taken.error));
   };
+}
+
+function reasonOf(error: ServiceError): string {
+  switch (error.kind) {
+    case "archive_damaged":
+      return (
+        `The archive has lost records of ${error.days.join(", ")}, so new points can't be told from known ones. ` +
+        "verify says more; after verify --acknowledge the import goes on without them"
+      );
+    case "unavailable":
+      return error.message;
+    default:
+      return error.kind;
+  }
 }
