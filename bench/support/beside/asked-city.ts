@@ -1,4 +1,5 @@
 import { createHotStore, type HotStore } from "../../../src/hot/hot-store.ts";
+import { LongAnswers } from "../../../src/http/answer/long-answers.ts";
 import type { Call } from "../../../src/http/call.ts";
 import { AnswerBuffer } from "../../../src/http/encode/answer-buffer.ts";
 import { nearby } from "../../../src/http/endpoints/devices/nearby.ts";
@@ -28,11 +29,13 @@ export class AskedCity {
       answers: new AnswerBuffer(),
     };
     const handle = nearby.open(services as Services);
+    const longAnswers = new LongAnswers();
     this.#answer = async (path) => {
       let written: Uint8Array | null = null;
       await handle({
         request: { url: ORIGIN + path } as Request,
         appId: BENCH_APP,
+        longAnswers,
         elapsedMs: () => 0, // So that answers to the same question are alike.
         json(body) {
           written = body;
