@@ -1,5 +1,6 @@
 import type { DeviceId } from "../model/ids.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
+import type { TimeRange } from "../time/range.ts";
 import type { AppDevices } from "./app-devices.ts";
 import { BatchBlock, BLOCK_ROWS } from "./batch-block.ts";
 import { NO_DEVICE } from "./devices/device-table.ts";
@@ -135,13 +136,15 @@ export class BatchWriter {
   }
 }
 
-/** Rows of instants of which memory has no record, the first of each. The app is null if there is none. */
+/** Rows of instants in a range of which memory has no record, the first of each. The app is null if there is none. */
 export function rowsWithoutRecord(
   app: AppDevices | null,
   { count, texts, device, timestampMs }: ReportBatch,
+  { startMs, endMs }: TimeRange,
 ): number[] {
   const rows = new Map<string, number>();
   for (let row = 0; row < count; row++) {
+    if (timestampMs[row]! < startMs || timestampMs[row]! >= endMs) continue;
     const number = app?.table.numberOf(texts[device[row]!]!) ?? NO_DEVICE;
     if (number !== NO_DEVICE && app!.table.columns.tracks.find(number, timestampMs[row]!) !== null) continue;
     const instant = `${device[row]} ${timestampMs[row]}`;

@@ -2,6 +2,7 @@ import { assert } from "../lib/assert.ts";
 import type { Scheduler } from "../lib/schedule/scheduler.ts";
 import type { AppId } from "../model/ids.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
+import type { TimeRange } from "../time/range.ts";
 import type { UtcDay } from "../time/utc-day.ts";
 import type { AppDevices } from "./app-devices.ts";
 import { Apps } from "./apps.ts";
@@ -34,8 +35,8 @@ export interface HotStore {
   apply(appId: AppId, batch: ReportBatch, sequence: number): AppliedBatch;
   /** What laying the whole batch over the store comes to where that would change nothing; null where it would. */
   findRepeated(appId: AppId, batch: ReportBatch): AppliedBatch | null;
-  /** Rows of instants of which memory has no record, the first of each. */
-  rowsWithoutRecord(appId: AppId, batch: ReportBatch): number[];
+  /** Rows of instants in a range of which memory has no record, the first of each. */
+  rowsWithoutRecord(appId: AppId, batch: ReportBatch, range: TimeRange): number[];
   findApp(appId: AppId): AppDevices | null;
   apps(): Iterable<AppDevices>;
   /** Records, without those of the archive. */
@@ -133,7 +134,7 @@ export function createHotStore(
       const app = apps.find(appId);
       return app === null ? null : batches.findRepeated(app, batch);
     },
-    rowsWithoutRecord: (appId, batch) => rowsWithoutRecord(apps.find(appId), batch),
+    rowsWithoutRecord: (appId, batch, range) => rowsWithoutRecord(apps.find(appId), batch, range),
     findApp: (appId) => apps.find(appId),
     apps: () => apps.all(),
     get recordCount() {

@@ -35,10 +35,7 @@ export function createExactIngest(dependencies: ExactIngestDependencies): ExactI
   /** Finds the reports of a stretch of days whose records memory does not have, and what the archive has of them. */
   async function findKnown(appId: AppId, batch: ReportBatch, range: TimeRange, client: Client) {
     return readArchive(appId, range, client, async (reading): Promise<Known> => {
-      const rows = hot.rowsWithoutRecord(appId, batch).filter((row) => {
-        const timestampMs = batch.timestampMs[row]!;
-        return timestampMs >= range.startMs && timestampMs < range.endMs;
-      });
+      const rows = hot.rowsWithoutRecord(appId, batch, range);
       return { rows, repeats: await askArchive(appId, batch, rows, range, reading) };
     });
   }
