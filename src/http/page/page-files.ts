@@ -27,8 +27,8 @@ export interface PageFiles {
   readonly version: string;
   /** By path below `/map/app/VERSION/`. */
   readonly files: ReadonlyMap<string, PageFile>;
-  /** A module as a browser asks for it again whose import failed; null if there is none at the path. */
-  again(path: string, query: string): PageFile | null;
+  /** A late module for a browser whose import of it failed. Undefined if there is none at the path. */
+  again(path: string, query: string): PageFile | undefined;
 }
 
 export interface PageFile {
@@ -70,7 +70,8 @@ export async function readPageFiles({ readAsset, stripTypes, demoSpeed }: PageSo
   const running = new Set([FIRST_MODULE, ...graph.packages]);
   const again = (path: string, query: string) => {
     const text = texts.get(path);
-    if (text === undefined || !path.endsWith(".ts")) return null;
+    // The first module runs already. It is by far the largest, and would be packed anew for each request.
+    if (text === undefined || running.has(path) || !path.endsWith(".ts")) return undefined;
     const body = keptText(readdressed(path, text, { query, running, packages: MODULES }));
     return { body, contentType: CONTENT_TYPES[".ts"]! };
   };

@@ -57,9 +57,9 @@ const ownFile = hiddenEndpoint(
     const [version, ...names] = pathnameOf(request.url).split("/").slice(3);
     const path = names.join("/");
     const again = /\?again=\d{1,9}$/.exec(request.url)?.[0];
-    const found = again === undefined ? page.files.get(path) : page.again(path, again);
-    const file = version === page.version ? found : null;
-    if (file == null) return responder.failure(request, { kind: "no_such_path" }, {}, NOT_THERE);
+    const find = () => (again === undefined ? page.files.get(path) : page.again(path, again));
+    const file = version === page.version ? find() : undefined;
+    if (file === undefined) return responder.failure(request, { kind: "no_such_path" }, {}, NOT_THERE);
     const { body, contentType } = file;
     return responder.kept(request, body, { ...FOR_GOOD, ...OURS_ALONE, "content-type": contentType });
   },
