@@ -223,7 +223,9 @@ export class ChosenDevice {
     };
     const onPause = (error: ApiError) => fail(retryingSentenceOf(error));
     try {
-      this.#current = await api.retries.ask(() => readCurrent(api, deviceId, signal), { signal, onPause });
+      const current = await api.retries.ask(() => readCurrent(api, deviceId, signal), { signal, onPause });
+      if (signal.aborted) return;
+      this.#current = current;
       this.#currentFault = null;
     } catch (error) {
       if (signal.aborted) return;

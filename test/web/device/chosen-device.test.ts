@@ -86,6 +86,15 @@ describe("a device that is chosen", () => {
     expect([chosen.id, chosen.current, chosen.history, shown.at(-1)]).toEqual([null, null, null, null]);
   });
 
+  test("is not shown with what came of another in the turn in which it was chosen", async () => {
+    const { server, chosen } = create();
+    chosen.choose("bus");
+    const answered = server.answerCurrent(NOW - 10);
+    chosen.choose("tram");
+    await answered;
+    expect(chosen.current).toBeNull();
+  });
+
   test("says what went wrong, and tries again", async () => {
     const { server, chosen } = create();
     chosen.choose("bus");
