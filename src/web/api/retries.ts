@@ -25,7 +25,7 @@ export interface AskOptions {
   readonly onPause: (error: ApiError, retryAtMs: number) => void;
 }
 
-/** Requests that wait for their next try. When one of them gets through, or the network is back, all try at once. */
+/** Requests that wait for their next try. `wake` has all of them try at once. */
 export class Retries {
   readonly #pauseMs: typeof backoffMs;
   readonly #waiting = new Set<() => void>();
@@ -59,17 +59,19 @@ export class Retries {
   ): Promise<void> {
     const ms = this.#pauseMs(failures, retryAfterSeconds);
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, ms);
-    this.#waiting.add(resolve);
-    signal.addEventListener("abort", () => resolve(), { once: true });
+    const end = () => resolve();
+    const timer = setTimeout(end, ms);
+    this.#waiting.add(end);
+    signal.addEventListener("abort", end);
     onPause(Date.now() + ms);
     await promise;
     clearTimeout(timer);
-    this.#waiting.delete(resolve);
+    this.#waiting.delete(end);
+    signal.removeEventListener("abort", end); // The live stream's signal outlives many pauses.
   }
 
-  /** There is a connection again: everything that waits tries now. */
+  /** Called when the live stream or the network is back, or when the user asks for it. */
   wake(): void {
-    for (const resolve of this.#waiting) resolve();
+    for (const end of this.#waiting) end();
   }
 }

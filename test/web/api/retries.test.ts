@@ -69,6 +69,16 @@ test("wake() ends every pause at once", async () => {
   expect(await answered).toBe("yes");
 });
 
+test("a pause that is over leaves no listener on its signal", async () => {
+  const { signal } = new AbortController();
+  const listeners = new Set<unknown>();
+  signal.addEventListener = (_: string, listener: unknown) => listeners.add(listener);
+  signal.removeEventListener = (_: string, listener: unknown) => listeners.delete(listener);
+  const seen: number[] = [];
+  await new Retries(() => 0).pause(1, null, signal, () => seen.push(listeners.size));
+  expect([seen, listeners.size]).toEqual([[1], 0]);
+});
+
 test("a question that is given up while it waits is not asked again", async () => {
   const { answered, pausing, giveUp } = asking([unreached, "yes"], NEVER_MS);
   await pausing;
