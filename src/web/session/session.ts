@@ -58,6 +58,7 @@ export class Session {
   constructor(parts: SessionParts) {
     this.#parts = parts;
     parts.api.onSignedOut = (reason) => {
+      if (this.#state !== "in") return; // The page is asking to sign in, and says why it can't.
       const why = SIGNED_OUT_REASONS[reason.errorName ?? ""] ?? "the session has ended";
       this.#end(`You are signed out: ${why}.`, reason);
     };

@@ -115,6 +115,17 @@ test("a code whose answer was lost has signed in, and is not called used", async
   ]);
 });
 
+test("a refusal to sign in ends no session: there was none", async () => {
+  const { session, api, states } = setUp({ session: FACTS });
+  api.send = () => {
+    const used = refusal("the link has been used, and is good once", "INVALID_CODE");
+    api.onSignedOut(used); // As for every 401 of our server.
+    return Promise.reject(used);
+  };
+  await session.begin({ code: "c1.x" });
+  expect([states, session.fault]).toEqual([["out"], "The link has been used, and is good once."]);
+});
+
 test("an answer of another kind than ours is none, as of a network that asks to sign in", async () => {
   const { session, states, waits } = setUp({ error: "portal" }, { session: {} }, { session: FACTS });
   await session.begin(null);
