@@ -6,8 +6,8 @@ import { describePage, type Stage } from "./support/stage.ts";
 import type { Visit } from "./support/visit.ts";
 
 /*
- * Goal: a request that fails costs nobody a link, a session or a panel. Method: requests of the page are answered by
- * what stands on the way to a server (nothing, a proxy, a gateway), and then let through.
+ * Goal: no link, session or panel is lost when a request fails. Method: the test answers requests of the page as
+ * something between it and the server would (nothing, a proxy, a gateway), and then lets them through.
  */
 
 const SESSION = "**/map/session";

@@ -10,7 +10,7 @@ import { type ModuleGraph, pathFrom } from "./module-graph.ts";
  * imports come first, and `export` stands before what is declared.
  */
 
-/** With the comments before it. */
+/** An import, with the comments before it. */
 const IMPORT =
   /(?:\s|\/\/.*\n|\/\*[\s\S]*?\*\/)*import\s*(?:(?:([\w$]+)|\{([^}]*)\})\s*from\s*)?"([^"]+)";?/y;
 const EXPORT = /(^|[;}\s])export\s+((?:async\s+)?(?:class|function\b\s*\*?|const|let)\s*)([\w$]+)/g;
@@ -31,12 +31,12 @@ export function packModules(first: string, { texts, needed, packages }: ModuleGr
   return packed.set(first, lines.join("\n"));
 }
 
-/** What a module imports, at once or later, with the word before it. */
+/** The name of each module that a module imports, at once or later, with the word before the name. */
 const SPECIFIER = /(from\s*|import\s*\(?\s*)"([^"]+)"/g;
 
 /**
- * A module for a browser that could not load it before: all that it imports has other addresses as well, since the
- * browser may remember any of them as failed. `running` are the modules and packages that the page already has.
+ * Changes a late module for a browser that could not load it: everything that it imports gets another address too,
+ * since the browser may remember any of the old ones as failed. What the page already runs keeps its address.
  */
 export function readdressed(path: string, text: string, { query, running, packages }: Readdressing): string {
   return text.replaceAll(SPECIFIER, (whole, before: string, target: string) => {
@@ -47,8 +47,9 @@ export function readdressed(path: string, text: string, { query, running, packag
 }
 
 export interface Readdressing {
-  /** What stands behind each address. */
+  /** Added to each address. */
   readonly query: string;
+  /** The modules and packages that the page has. */
   readonly running: ReadonlySet<string>;
   /** Addresses of packages by name. */
   readonly packages: Readonly<Record<string, string>>;

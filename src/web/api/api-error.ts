@@ -42,7 +42,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The sentence that the page shows for a failure. The server's own messages begin small and end without a stop. */
+/** The sentence that the page shows for a failure. Messages of the server begin in lower case and have no full stop. */
 export function sentenceOf(error: unknown): string {
   const words = error instanceof Error ? error.message : String(error);
   const isName = /^\w+_/.test(words); // As in "device_id must not be empty".

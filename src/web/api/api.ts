@@ -9,7 +9,7 @@ export type PageKind = "map" | "share";
 
 const HEADER_VALUES: Readonly<Record<PageKind, string>> = { map: "1", share: "share" };
 
-/** An answer has begun by then, or the connection is gone: in a dead spot no phone tells its browser so. */
+/** If no answer has begun by then, the connection counts as lost: a browser on a phone does not notice a dead spot. */
 const ANSWER_MS_MAX = 40_000;
 
 export type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
@@ -17,7 +17,7 @@ export type Query = Readonly<Record<string, string | number | boolean | null | u
 /** Asks the server on behalf of whoever is signed in. Everything throws an `ApiError` where there is no good answer. */
 export class Api {
   readonly #pageHeader: Readonly<Record<string, string>>;
-  /** Where questions wait that did not get through. */
+  /** Holds the requests that wait for their next try. */
   readonly retries = new Retries();
   /** Called when our server says that the session has ended, with its reason. */
   onSignedOut: (reason: ApiError) => void = () => undefined;
@@ -86,9 +86,7 @@ export function isGivenUp(error: unknown): boolean {
   return error instanceof DOMException && error.name === "AbortError";
 }
 
-/**
- * Only failures of our server have `success: false` beside a message. Words of anything on the way are not shown.
- */
+/** Reads a failure. Only our server sends `success: false` and a message; the page does not show the words of others. */
 async function failureOf(response: Response): Promise<ApiError> {
   const { status, headers } = response;
   const retryAfter = Number(headers.get("retry-after") ?? Number.NaN);

@@ -11,7 +11,7 @@ export class LateModule<Module> {
   readonly #first: () => Promise<Module>;
   #failures = 0;
 
-  /** `first` is its `import()`, in which the server finds the module; `path` leads to it from `src/web`. */
+  /** `first` is the module's `import()`, written out so that the server finds it; `path` is its path in `src/web`. */
   constructor(api: Pick<Api, "fetch">, path: string, first: () => Promise<Module>) {
     this.#api = api;
     this.#path = path;

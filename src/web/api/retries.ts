@@ -6,8 +6,8 @@ const FIRST_MS = 1000;
 const LONGEST_MS = 30_000;
 
 /**
- * Twice as long after each failed try, up to half a minute. Chance takes off up to half, so that after a restart of the
- * server not all pages come at once. Never less than the server asks for.
+ * The pause before the next try: it doubles with each failure, up to half a minute. A random part of up to half is
+ * taken off, so that pages do not all come back at once after a restart. It is never less than the server asks for.
  */
 export function backoffMs(
   failures: number,
@@ -35,8 +35,8 @@ export class Retries {
   }
 
   /**
-   * Asks until there is an answer. Throws a refusal of our server (`isRefusal`), anything that is no `ApiError`, and
-   * once the signal is aborted.
+   * Asks until there is an answer. Throws if our server refuses (`isRefusal`), if the failure is not an `ApiError`, or
+   * if the signal is aborted.
    */
   async ask<Answer>(ask: () => Promise<Answer>, { signal, onPause }: AskOptions): Promise<Answer> {
     for (let failures = 1; ; failures++) {

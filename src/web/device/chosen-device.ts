@@ -43,11 +43,11 @@ export class ChosenDevice {
   readonly #parts: ChosenParts;
   readonly #calendar = new Calendar();
   #id: string | null = null;
-  /** Null is today, also when that has become another day, or the last day with reports. */
+  /** The day that the user chose; null for today, also after midnight, or for the last day with reports. */
   #day: LocalDay | null = null;
-  /** Shown in place of a today without reports; null if today is shown, or a day that the user chose. */
+  /** The last day with reports, shown if today has none; null if today or a day that the user chose is shown. */
   #lastDay: LocalDay | null = null;
-  /** Whether the last day may be opened: not if the user has asked for today itself, and once at most. */
+  /** Whether the last day may be opened: once, and not if the user has asked for today. */
   #mayOpenLastDay = false;
   #span: Span = DAY;
   #current: CurrentRecord | null = null;
@@ -87,7 +87,7 @@ export class ChosenDevice {
     return this.#isLoading;
   }
 
-  /** Why something of it is missing. */
+  /** Why a part of what the page shows of the device is missing. */
   get fault(): string | null {
     return this.#historyFault ?? this.#currentFault;
   }
@@ -96,7 +96,7 @@ export class ChosenDevice {
     return this.#day ?? this.#lastDay ?? this.today;
   }
 
-  /** The day that the user asked for; null for today, or what stands in for it. */
+  /** The day that the user chose; null if today, or the last day in its place, is shown. */
   get askedDay(): LocalDay | null {
     return this.#day;
   }
@@ -136,7 +136,7 @@ export class ChosenDevice {
     else this.#ask();
   }
 
-  /** Looks at another day, and at so many that end with it. No day is later than today, which null is as well. */
+  /** Shows the span of days that ends with `day`. Null is today, and so is any later day. */
   look(day: LocalDay | null, span: Span = this.#span): void {
     this.#day = day === null || day >= this.today ? null : day;
     this.#span = span;
@@ -238,7 +238,7 @@ export class ChosenDevice {
     if (this.#openLastDay()) this.#ask();
   }
 
-  /** Puts the last day with reports in place of a range up to today that has none; whether it did. */
+  /** Opens the last day with reports if the range that ends today has none. Returns whether it did. */
   #openLastDay(): boolean {
     if (this.#history !== null && this.#history.track.count > 0) this.#mayOpenLastDay = false;
     if (!this.#mayOpenLastDay || this.#day !== null) return false;
@@ -248,7 +248,7 @@ export class ChosenDevice {
     return true;
   }
 
-  /** Null if it is in the range that ends today, or not known yet. */
+  /** The day of the last report; null if that is in the range that ends today, or not known yet. */
   #lastReportDay(): LocalDay | null {
     const { devices } = this.#parts;
     const row = this.#id === null ? undefined : devices.rowOf(this.#id);

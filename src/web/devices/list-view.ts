@@ -92,7 +92,7 @@ export class ListView {
     if (this.activeIndex < 0) this.#activate(0);
   }
 
-  /** Keys within the rows. Returns whether the key was one of theirs: on the chosen row the space bar plays its day. */
+  /** Handles a key within the rows. Returns whether it did: the space bar on the chosen row is left to the player. */
   press(key: string, chosenId: string | null): boolean {
     const at = this.activeIndex;
     this.#viewPixels = document.getElementById(ROWS_ID)?.clientHeight ?? innerHeight;

@@ -19,7 +19,7 @@ export interface DayMap {
   onCamera(listener: () => void): () => void;
   /** Hears when the user's own hand begins to move it. */
   onHand(listener: () => void): () => void;
-  /** Comes no closer than `zoomMax`. */
+  /** Shows the whole box, and zooms in no further than `zoomMax`. */
   fit(bounds: Bounds, zoomMax?: number): void;
   setDay(day: DayShape | null): void;
 }
@@ -41,7 +41,7 @@ const MARGIN = 0.25;
 /** A line that takes less of the view is a spot, where one doesn't look at a town already. */
 const SPOT_PART = 0.05;
 const SPOT_ZOOM_MAX = 10;
-/** By itself the map comes no closer than this at once: further on, nobody knows any more where they look. */
+/** The most steps that the map zooms in by itself: after more the user no longer recognizes the place. */
 const ZOOM_STEPS_MAX = 3;
 /** More rings than that hide each other. */
 const STOPS_MAX = 200;

@@ -54,7 +54,7 @@ export class Connect {
     this.report = new FirstReport(parts);
   }
 
-  /** What somebody wrote, else a name that is free: two phones of one name would be one device. */
+  /** The name that the user wrote, or else a free one: two phones with one name would be one device. */
   get deviceName(): string {
     return this.#writtenName ?? this.#freeName();
   }
@@ -132,7 +132,7 @@ export class Connect {
     changed();
   }
 
-  /** One that no device has, and that no phone was given which is still to report. */
+  /** A name that no device has, and that no phone has been given a key for. */
   #freeName(): string {
     const phones = this.keys.ofKind("phone", Date.now()) ?? [];
     const given = new Set(phones.map(({ device_id }) => device_id));

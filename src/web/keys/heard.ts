@@ -19,7 +19,7 @@ export interface HeardRequest {
     readonly reason: "absent" | "unreadable" | "out_of_range";
     readonly count: number;
   }[];
-  /** Reports that have the time of their arrival, since they came without one. */
+  /** How many reports came without a time and got that of their arrival. */
   readonly timed_by_arrival: number;
   readonly skipped: readonly { readonly what: string; readonly count: number }[];
 }
@@ -78,7 +78,7 @@ export function refusalText({ taken, refused, refused_count, skipped }: HeardReq
   return `${which} could not be used: ${why}${detail}.`;
 }
 
-/** What a request's reports lack, and why; null if they lack nothing. */
+/** The fields that the reports of a request lack, and why; null if they lack none. */
 export function leftOutText({ left_out, timed_by_arrival }: HeardRequest): string | null {
   const said: string[] = [];
   const fields = left_out.map(({ field, reason }) => `${field} (${LEFT_OUT_FOR[reason]})`);
@@ -93,7 +93,7 @@ const LEFT_OUT_FOR = {
   out_of_range: "out of range",
 } as const;
 
-/** What to do about a speed that is wrong; null if the report has none. */
+/** What to do if the speed is wrong; null if the report has no speed. */
 export function speedAdvice(report: Readonly<Record<string, unknown>>): string | null {
   if (report.speed === undefined) return null;
   return "If the speed is wrong, add ?speed_unit=kmh (or mps, kn, mph) to the address: it says what the app sends.";

@@ -102,7 +102,7 @@ function terms(share: Share): TemplateResult {
   </div>`;
 }
 
-/** What "the last one on" comes to. */
+/** The time that "the last one on" stands for. */
 function lastText(share: Share): TemplateResult | typeof nothing {
   const range = share.lastRange();
   if (range === null) return nothing;
@@ -110,7 +110,7 @@ function lastText(share: Share): TemplateResult | typeof nothing {
   const silent =
     silentIds.length === 0
       ? ""
-      : ` Not before they report again: ${namesText(silentIds)}, silent for more than a day.`;
+      : ` Devices that were silent for more than a day are shown once they report again: ${namesText(silentIds)}.`;
   return html`<p class="soft">That is since ${dayMinuteText(fromMs, share.zone)}.${silent}</p>`;
 }
 

@@ -44,7 +44,7 @@ export interface ShareRange {
   readonly expiresMs: number;
 }
 
-/** A link to several devices does not begin with one that was silent for longer: it would show months of the others. */
+/** A link to several devices ignores last positions older than this: it would show months of the other devices. */
 const LAST_MS_MAX = 24 * MS_PER_HOUR;
 const MS_PER_MINUTE = 60_000;
 
@@ -68,7 +68,7 @@ export function shareRange(
   return { notBeforeMs, expiresMs };
 }
 
-/** Whether a link that begins with last positions shows that of a device, one of so many. */
+/** Whether a link to this many devices, from their last positions on, shows a last position of this time. */
 export function showsLast(lastMs: number, devices: number, nowMs: number): boolean {
   return devices === 1 || lastMs >= nowMs - LAST_MS_MAX;
 }
@@ -83,7 +83,7 @@ function fromOf(
     case "last": {
       const shown = lastMs.filter((ms) => showsLast(ms, lastMs.length, nowMs));
       const firstMs = Math.min(nowMs, ...shown);
-      // In cells, whole minutes are shown or nothing of them.
+      // A link with cells shows whole minutes only, so it begins with one.
       return PRECISIONS[precision]!.meters === null ? firstMs : firstMs - (firstMs % MS_PER_MINUTE);
     }
     case "now":

@@ -96,7 +96,7 @@ export class Share {
     this.#parts.changed();
   }
 
-  /** From when on it shows positions, if it begins with the last ones; null if there are none, or it does not. */
+  /** The start of a link from the last positions on; null for other links, and if no device has a position. */
   lastRange(): LastRange | null {
     const last = this.#last();
     if (FROM[this.terms.from]!.kind !== "last" || last.size === 0) return null;
@@ -107,7 +107,7 @@ export class Share {
     return { fromMs: range.notBeforeMs, silentIds };
   }
 
-  /** When each chosen device reported last; those that have not are left out. */
+  /** When each chosen device reported last. Devices without a report are not in it. */
   #last(): ReadonlyMap<string, number> {
     const { devices } = this.#parts;
     return new Map(

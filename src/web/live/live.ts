@@ -124,7 +124,7 @@ export class LiveDevices {
       if (signal.aborted) return;
       const error = failure instanceof ApiError ? failure : null;
       if (error?.isRefusal) {
-        this.#work = null; // The user, or a page that is seen again, may have it try once more.
+        this.#work = null; // `wake` may try once more: the user asks for it, or the page is seen again.
         return this.#enter("stopped", sentenceOf(error));
       }
       await this.#pause(error, signal);

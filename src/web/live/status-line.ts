@@ -11,7 +11,7 @@ export function liveBadge(live: LiveDevices, table: DeviceTable): TemplateResult
     ${live.state === "live" ? html`<p class="live-count soft">${counted(table.size, "device")}</p>` : nothing}`;
 }
 
-/** Over the map, if the server has refused to tell what changes: why, and what to do. */
+/** Says over the map why the server refused the live stream, and offers another try. */
 export function stoppedCard(live: LiveDevices): TemplateResult | typeof nothing {
   if (live.state !== "stopped") return nothing;
   return html`<div class="visitor stopped" role="alert">
@@ -26,7 +26,7 @@ export function loadingText({ isFilled, state }: LiveDevices): string | null {
   return state === "stopped" ? "The devices can't be loaded." : "Loading devices…";
 }
 
-/** What is known of the server, below the list. The length of its log is nothing for a visitor. */
+/** Says below the list how the server is. A visitor does not see the length of its log. */
 export function statusLine(live: LiveDevices, isView: boolean): TemplateResult {
   const { state, fault, sequence } = live;
   const ready = isView ? "server: ready" : `server: ready, log ${countText(sequence)}`;

@@ -204,7 +204,7 @@ export class MapView {
     let loaded: Awaited<ReturnType<typeof load>>;
     try {
       loaded = await api.retries.ask(load, {
-        signal: new AbortController().signal, // Nothing gives it up but the page's end.
+        signal: new AbortController().signal, // It tries for as long as the page is open.
         onPause: (error) => this.#setFault(`The map can't be loaded. ${retryingSentenceOf(error)}`),
       });
     } catch (error) {
@@ -259,7 +259,7 @@ export class MapView {
     this.#clicks.listenTo(map);
   }
 
-  /** MapLibre by itself leaves a hole where a tile could not be loaded. */
+  /** Loads tiles again that could not be loaded: MapLibre by itself leaves a hole. */
   #retryTiles(map: MapLibreMap): void {
     const { retries } = this.#parts.api;
     const holes = new Map<string, ICanonicalTileID[]>(); // By source.
@@ -365,7 +365,7 @@ export class MapView {
   }
 }
 
-/** An error of a source says which tile it is about. */
+/** The error event of a source names the tile. */
 type TileFailure = ErrorEvent & {
   readonly sourceId?: string;
   readonly tile?: { readonly tileID: { readonly canonical: ICanonicalTileID } };

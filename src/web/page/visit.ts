@@ -1,6 +1,6 @@
 import type { Place } from "../overlays/positions.ts";
 
-/** What a visit looks at and moves. */
+/** The parts of the page that a visit reads and moves. */
 export interface VisitParts {
   readonly table: {
     readonly latitude: ArrayLike<number>;
@@ -16,12 +16,12 @@ export interface VisitParts {
   readonly sheet: { lower(): void };
 }
 
-/** Some streets around: on a phone a kilometer from side to side. */
+/** Shows some streets around the device: about a kilometer across on a phone. */
 const NEIGHBORHOOD_ZOOM = 14;
 
 /**
- * The visitor of a link to one device came to see where it is: once it has a position, it is chosen and followed from
- * close by, and a phone shows the map rather than the sheet. Ended by what it returns, if it has not begun by then.
+ * Shows a visitor the one device of a share link: once the device has a position, the page chooses it, follows it from
+ * close by and, on a phone, lowers the sheet. The returned function stops waiting for the position.
  */
 export function beginVisit(id: string, { table, chosen, map, sheet }: VisitParts): () => void {
   const look = () => {

@@ -3,15 +3,15 @@ import type { Credential } from "./session.ts";
 
 /*
  * The code or key behind the `#` of a link. It leaves the address at once and waits in the tab's `sessionStorage` until
- * the server has answered, so that a reload tries again. A browser that allows no storage keeps it in the address for
- * as long.
+ * the server has answered, so that a reload tries again. If the browser allows no storage, it stays in the address
+ * until then.
  */
 
-/** What is used of the browser's window. */
+/** The part of the browser's window that is used. */
 export interface LinkWindow {
   readonly location: { readonly hash: string; readonly pathname: string; readonly search: string };
   readonly history: Pick<History, "replaceState">;
-  /** To read it throws if the browser allows no storage. */
+  /** Reading this throws if the browser allows no storage. */
   readonly sessionStorage: Pick<Storage, "getItem" | "setItem" | "removeItem">;
 }
 
@@ -27,7 +27,7 @@ export class LinkSecret {
     this.#page = page;
   }
 
-  /** What this link, or the one before a reload, signs in by; null if there is none. */
+  /** Takes the credential of this link, or of the link before a reload; null if there is none. */
   take(): Credential | null {
     const text = HASHES[this.#page].exec(this.#window.location.hash)?.[1] ?? this.#stored();
     if (text === null) return null;
@@ -35,7 +35,7 @@ export class LinkSecret {
     return this.#page === "share" ? { share: text } : { code: text };
   }
 
-  /** The server has answered: nothing of it stays. */
+  /** Removes the secret from the browser, once the server has answered. */
   forget(): void {
     this.#wipeAddress();
     try {

@@ -43,8 +43,8 @@ type SessionApi = Pick<Api, "get" | "send" | "onSignedOut">;
 const PATH = "/map/session";
 
 /**
- * Who is signed in. The key itself is sent once and kept nowhere: what stays is a cookie that no script sees. Only our
- * server's own answer says that nobody is; until there is one, the page asks again.
+ * Who is signed in. The key itself is sent once and kept nowhere: what stays is a cookie that no script sees. Only an
+ * answer of our server signs out; the page asks again until it has one.
  */
 export class Session {
   readonly #parts: SessionParts;
@@ -181,7 +181,7 @@ const SIGNED_OUT_REASONS: Readonly<Record<string, string>> = {
   EXPIRED_API_KEY: "the key has expired",
 };
 
-/** A network that wants a sign-in of its own may answer anything with 200. */
+/** Checks that our server answered: a network with a sign-in page of its own may answer anything with 200. */
 function checked(session: unknown): SessionFacts {
   const isOurs =
     typeof session === "object" &&

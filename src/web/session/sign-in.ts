@@ -25,7 +25,7 @@ export function signInForm(session: Session): TemplateResult {
   </main>`;
 }
 
-/** In place of everything, while the server has not said who is signed in. */
+/** Shown in place of the page while the server has not said who is signed in. */
 export function waitingPage({ error, retryAtMs }: Waiting, tryNow: () => void): TemplateResult {
   const seconds = Math.max(1, Math.ceil((retryAtMs - Date.now()) / 1000));
   const why = error.isOurs ? sentenceOf(error).slice(0, -1) : "Can't reach the server";

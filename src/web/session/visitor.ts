@@ -35,14 +35,14 @@ export function endedLink({ fault, refusal }: Session): TemplateResult {
 }
 
 const ASK_AGAIN = "Ask the person who sent it for another.";
-const OPEN_AGAIN = "This page was signed in by it for its longest time. Open the link again.";
+const OPEN_AGAIN = "The page was open for as long as one visit may last. Open the link again.";
 
-/** By the server's name for the failure: a visitor knows of no keys. */
+/** Sentences by the server's name for the failure: a visitor does not know about keys. */
 const REASONS: Readonly<Record<string, string>> = {
   REVOKED_API_KEY: `It was ended by the person who shared it. ${ASK_AGAIN}`,
   EXPIRED_API_KEY: `Its time is over. ${ASK_AGAIN}`,
-  INVALID_API_KEY: `The server doesn't know it. If a part of it is missing, open all of it; else it has ended. ${ASK_AGAIN}`,
-  INSUFFICIENT_PERMISSIONS: `It is no link that shares devices. ${ASK_AGAIN}`,
+  INVALID_API_KEY: `The server doesn't know it. Check that you opened the whole link. If you did, it has ended. ${ASK_AGAIN}`,
+  INSUFFICIENT_PERMISSIONS: `It is not a link that shares devices. ${ASK_AGAIN}`,
   MISSING_API_KEY: OPEN_AGAIN,
   MISSING_SESSION: OPEN_AGAIN,
   INVALID_SESSION: OPEN_AGAIN,

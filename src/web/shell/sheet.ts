@@ -45,7 +45,7 @@ export class Sheet {
     this.#changed();
   }
 
-  /** Out of the way of the map. */
+  /** Moves the sheet out of the way of the map. */
   lower(): void {
     this.#height = "low";
     this.#changed();

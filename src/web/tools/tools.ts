@@ -73,7 +73,7 @@ export class Tools {
     try {
       this.#loading ??= this.#loadMaking(signal);
       const making = await this.#loading;
-      if (signal.aborted) return; // It was for somebody who has left.
+      if (signal.aborted) return; // That user has signed out.
       this.#making = making;
       this.fault = null;
       begin(making);
