@@ -86,7 +86,7 @@ export function isGivenUp(error: unknown): boolean {
   return error instanceof DOMException && error.name === "AbortError";
 }
 
-/** Reads a failure. Only our server sends `success: false` and a message; the page does not show the words of others. */
+/** Reads a failure. Only our server sends `success: false` and a message; the words of others are not shown. */
 async function failureOf(response: Response): Promise<ApiError> {
   const { status, headers } = response;
   const retryAfter = Number(headers.get("retry-after") ?? Number.NaN);
