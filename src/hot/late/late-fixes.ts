@@ -54,13 +54,18 @@ export class FixList {
    * which none after has the position or the accuracy. Such a one lost or won against those after it, and would again.
    */
   repeats(fix: Fix): boolean {
-    for (let index = this.#count - 1; index >= 0; index--) {
-      const known = this.at(index);
-      if (hasSamePosition(known, fix)) {
-        const isLast = index === this.#count - 1;
-        return isLast ? mayStandFor(known, fix) && !carriesOther(known, fix) : isSame(known, fix);
+    // Looks at cells, not at views of them: a batch may ask 10,000 times about 1024 fixes.
+    const cells = this.#cells;
+    const [latitude, longitude] = [fix[LATITUDE_CELL], fix[LONGITUDE_CELL]];
+    const accuracyMeters = fix[ACCURACY_CELL];
+    const last = this.#count - 1;
+    for (let index = last; index >= 0; index--) {
+      const start = index * FIX_CELLS;
+      if (cells[start + LATITUDE_CELL] === latitude && cells[start + LONGITUDE_CELL] === longitude) {
+        const known = this.at(index);
+        return index === last ? mayStandFor(known, fix) && !carriesOther(known, fix) : isSame(known, fix);
       }
-      if (Object.is(known[ACCURACY_CELL], fix[ACCURACY_CELL])) return false;
+      if (Object.is(cells[start + ACCURACY_CELL], accuracyMeters)) return false;
     }
     return false;
   }
