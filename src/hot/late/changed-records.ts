@@ -1,6 +1,6 @@
 import type { Device } from "../devices/device.ts";
 import type { DeviceColumns } from "../devices/device-columns.ts";
-import { type Chunk, copyRows, profileAt, stateAt } from "../records/chunk.ts";
+import { type Chunk, copyRows, profileAt, stateAt, timestampAt } from "../records/chunk.ts";
 import type { Dictionary } from "../records/dictionary.ts";
 import type { RowRef } from "../records/long-track.ts";
 
@@ -57,9 +57,9 @@ export class ChangedRecords {
   removeSavedFixes(): void {
     for (const [columns, devices] of this.#records) {
       for (const [device, records] of devices) {
-        for (const [timestampMs, saved] of records) {
+        for (const saved of records.values()) {
           if (saved === null || saved.fixCount === 0) continue;
-          columns.fixes.find(device, timestampMs)!.removeFirst(saved.fixCount);
+          columns.fixes.find(device, timestampAt(saved.chunk, 0))!.removeFirst(saved.fixCount);
           saved.fixCount = 0;
         }
       }
