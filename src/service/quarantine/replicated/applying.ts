@@ -1,5 +1,5 @@
 import { ok, type Result } from "../../../lib/result.ts";
-import type { Timers } from "../../../lib/schedule/timers.ts";
+import { pause, type Timers } from "../../../lib/schedule/timers.ts";
 import { type ServiceError, unavailable } from "../../../model/errors.ts";
 import type { QuarantineStore } from "../../../quarantine/store.ts";
 import type { Operation } from "./operation.ts";
@@ -96,16 +96,4 @@ async function areAll(applied: readonly Promise<boolean>[]): Promise<boolean> {
 
 function counted(kept: Result<void, ServiceError>): Outcome {
   return kept.ok ? ok(0) : kept;
-}
-
-function pause(timers: Timers, ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      signal.removeEventListener("abort", end);
-      stop();
-      resolve();
-    };
-    const stop = timers.after(ms, end);
-    signal.addEventListener("abort", end, { once: true });
-  });
 }
