@@ -81,10 +81,12 @@ export class SharedFile<Value> {
    * meanwhile share the answer; other readers do not wait for it.
    */
   refresh(): Promise<void> {
-    this.#refreshing ??= this.#place.ask().then(() => {
-      this.#refreshing = null;
-      return this.reload();
-    });
+    this.#refreshing ??= this.#place
+      .ask()
+      .finally(() => {
+        this.#refreshing = null;
+      })
+      .then(() => this.reload());
     return this.#refreshing;
   }
 

@@ -248,6 +248,18 @@ test("a node that can't ask what there is does not begin", async () => {
   expect((await node.openKeys()).state).toBe("missing");
 });
 
+test("refresh() finds what another node has just written, also after a question that failed", async () => {
+  const { bucket, openKeys } = createNode();
+  const keys = await openKeys();
+  const get = bucket.get.bind(bucket);
+  bucket.get = () => Promise.reject(new TypeError("no answer of a server"));
+  await expect(keys.refresh()).rejects.toThrow("no answer of a server");
+  bucket.get = get;
+  const { text } = await keyOf(await createNode(bucket.values).openKeys());
+  await keys.refresh();
+  expect(keys.find(text).kind).toBe("known");
+});
+
 test("a change that servers refuse for good is told at once", async () => {
   const time = new VirtualTime();
   const { bucket, openKeys } = createNode(new SimulatedValues(), TIMES, time);
