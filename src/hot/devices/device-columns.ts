@@ -1,10 +1,10 @@
+import { FloatColumn } from "../../lib/tables/float-column.ts";
 import { NumberColumn } from "../../lib/tables/number-column.ts";
 import { PackedTexts } from "../../lib/tables/packed-texts.ts";
 import { LateFixes } from "../late/late-fixes.ts";
 import type { RowPages } from "../records/row-pages.ts";
 import { Tracks } from "../records/tracks.ts";
 import { Holders } from "./holders.ts";
-import { TimeColumn } from "./time-column.ts";
 
 /** What is known of an app's devices, by number: an object for each of a million, and its parts, took a kilobyte. */
 export class DeviceColumns {
@@ -16,8 +16,8 @@ export class DeviceColumns {
   readonly tracks: Tracks;
   /** User (as the dictionary numbers them) of the newest record; 0 before the first. */
   readonly currentUsers = new NumberColumn();
-  /** Timestamp of the newest record that the archive holds. */
-  readonly sealedTimes = new TimeColumn();
+  /** Timestamp of the newest record that the archive holds; -Infinity if it holds none. */
+  readonly sealedTimes = new FloatColumn();
   /** Fixes of instants of which several are kept. */
   readonly fixes = new LateFixes();
   /** Who made how many of the records in memory. */

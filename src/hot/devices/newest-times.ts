@@ -1,15 +1,15 @@
+import { FloatColumn } from "../../lib/tables/float-column.ts";
 import { type UtcDay, utcDayOf } from "../../time/utc-day.ts";
-import { TimeColumn } from "./time-column.ts";
 
 /** When the devices of an app reported last. */
 
 /** The time of each device's newest record, in a column for those who look at thousands, and devices by UTC day. */
 export class NewestTimes {
-  readonly #times = new TimeColumn();
+  readonly #times = new FloatColumn();
   /** By day of the newest record. */
   readonly #devices = new Map<UtcDay, number>();
 
-  /** In milliseconds; -Infinity where the device has none. */
+  /** In milliseconds; -Infinity if the device has none. */
   of(device: number): number {
     return this.#times.of(device);
   }
