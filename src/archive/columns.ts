@@ -40,7 +40,7 @@ export function columnsMark(names: readonly string[]): string {
   return crc32(names.join()).toString(16).padStart(8, "0");
 }
 
-/** Of the files that this program writes. */
+/** The mark of the files that this program writes. */
 export const COLUMNS_MARK = columnsMark(ARCHIVE_COLUMNS.map(({ name }) => name));
 
 /**

@@ -56,14 +56,14 @@ export interface OpenedArchive {
   readonly notes: ArchiveNotes;
   /**
    * Hands over the newest sealed record of each device, each time it is called. Resolves with whether it was that of
-   * every device: not where the checkpoint and a part can't be read.
+   * every device: false if the checkpoint and a part can't be read.
    */
   handOverNewest(): Promise<boolean>;
 }
 
 /**
- * Opens the archive, whatever state it is in: reads the manifest, or makes one from the files where it is lost. It
- * looks at no other file. Throws a `NewerFormatError` where a newer program wrote the manifest.
+ * Opens the archive, whatever state it is in: reads the manifest, or makes one from the files if it is lost. It looks
+ * at no other file. Throws a `NewerFormatError` if a newer program wrote the manifest.
  */
 export async function openArchive(options: OpenArchiveOptions): Promise<OpenedArchive> {
   const { files, directory, damagedDirectory, limits, timers, pathOf, openDatabase, onNewest } = options;
@@ -87,7 +87,7 @@ export async function openArchive(options: OpenArchiveOptions): Promise<OpenedAr
     return first;
   };
   const notes: string[] = [];
-  // Where it can't be opened, the caller that waits for it hears why.
+  // If it can't be opened, the caller that waits for it hears why.
   const closeFirst = () => void first?.then((opened) => opened.close()).catch(() => undefined);
   const { manifest, isWritten } = await findManifest(options, openFirst, notes).catch((error: unknown) => {
     closeFirst();

@@ -3,7 +3,7 @@ import { VALUE_COLUMNS } from "./columns.ts";
 
 /*
  * The rule of `model/fix.ts` in SQL. What the upper row carries replaces, what it leaves out stays, and a record that
- * nobody claimed is nobody's; but the columns of a fix are of one of the rows alone, unless both have its position.
+ * has no user is anonymous; but the columns of a fix are of one of the rows alone, unless both have its position.
  */
 
 const FIX_NAMES = VALUE_COLUMNS.filter(({ field }) => field?.isOfFix === true).map(({ name }) => name);
@@ -83,7 +83,7 @@ function laidSql(name: string, over: string, under: string): string {
     WHEN ${isKept} THEN ${under}.${name} ELSE ${over}.${name} END`;
 }
 
-/** The same where both have one position, which stays as it was: 0 may be -0. */
+/** A column of a fix that is laid over one of the same position, which stays as it was: 0 may be -0. */
 function mergedSql(name: string, over: string, under: string): string {
   if (name === "latitude" || name === "longitude") return `${under}.${name}`;
   const merge = name === "horizontal_accuracy" ? "least" : "coalesce"; // Both leave out what is null.

@@ -16,9 +16,9 @@ export interface PartChecksOptions {
   readonly timers: Pick<Timers, "nowMs">;
 }
 
-/** How soon a part is read again that is known to be damaged: somebody may have put it back. */
+/** How soon a part that is known to be damaged is read again: an operator may have put it back. */
 export const DAMAGED_AGAIN_MS = 5000;
-/** How soon a good part is read again, since another question has failed over it: mostly for another reason. */
+/** How soon a good part is read again if a question fails over it: most fail for another reason. */
 export const GOOD_AGAIN_MS = 60_000;
 
 /**
@@ -28,7 +28,7 @@ export class PartChecks {
   readonly #options: PartChecksOptions;
   readonly #damaged = new Map<string, PartFault>();
   readonly #verified = new Set<string>();
-  /** Parts that are being read, by file: all who want to know of one meanwhile wait for the same reading. */
+  /** Parts that are being read, by file: questions about one meanwhile wait for the same reading. */
   readonly #readings = new Map<string, Promise<void>>();
   /** When parts were read again, or their bytes were found to be damaged. */
   readonly #readMs = new Map<string, number>();
@@ -69,8 +69,8 @@ export class PartChecks {
   }
 
   /**
-   * Looks again at parts that a question can't use, or failed over. A question that asks soon after another gets what
-   * that one found, so that many cost no more than one.
+   * Looks again at parts that a question can't use, or failed over. A question soon after another gets what the first
+   * one found, so that many cost no more than one.
    */
   async recheck(parts: readonly Part[], signal: AbortSignal): Promise<void> {
     const { timers } = this.#options;

@@ -17,7 +17,7 @@ export function directoryPaths(dataDir: string) {
     directoryId: join(dataDir, "directory-id"),
     cluster: join(dataDir, "cluster.json"),
     lock: join(dataDir, "lock"),
-    /** Where the server listens that holds the lock. */
+    /** The address of the server that holds the lock. */
     serving: join(dataDir, "serving.json"),
   };
 }

@@ -4,11 +4,11 @@ import type { LockOwner } from "../runtime/lock.ts";
 import { directoryPaths } from "./paths.ts";
 
 /*
- * Where the server that holds a data directory listens. It is known after the lock is taken, and who holds the lock
- * can't change what the lock says, so it lies in a file beside it. A file that another process has left does not count.
+ * The address of the server that holds a data directory. It is known only after the lock is taken, and the holder can't
+ * change what the lock says, so it lies in a file beside the lock. A file that another process has left does not count.
  */
 
-/** Notes where this process listens; it holds the directory. */
+/** Notes the address of this process, which holds the directory. */
 export async function noteServing(
   files: Pick<Files, "replace">,
   dataDir: string,
@@ -18,7 +18,7 @@ export async function noteServing(
   await files.replace(directoryPaths(dataDir).serving, new TextEncoder().encode(`${text}\n`));
 }
 
-/** Where the holder of the directory's lock listens; null if it serves nobody, or not yet. */
+/** The address of the holder of the directory's lock; null if it is no server, or does not listen yet. */
 export async function findServingUrl(
   files: Pick<Files, "read">,
   dataDir: string,

@@ -6,9 +6,9 @@ import { directoryPaths } from "./paths.ts";
 import { findServingUrl } from "./serving.ts";
 import { sweepRoot } from "./temporary-files.ts";
 
-/** Who holds a directory, and where it listens if it is a server. */
+/** The process that holds a directory, and its address if it is a server. */
 export interface Holder {
-  /** Null if nobody can tell: it has just begun. */
+  /** Null if it has just begun and its lock does not name it yet. */
   readonly owner: LockOwner | null;
   readonly url: string | null;
 }
@@ -35,7 +35,7 @@ export interface DirectoryPlatform {
 
 /**
  * Takes the directory's lock, and removes what a crash left of files on their way; the result gives the lock free.
- * Throws a `DirectoryInUseError` where another process has it.
+ * Throws a `DirectoryInUseError` if another process has it.
  */
 export async function takeDirectory(
   dataDir: string,
@@ -62,7 +62,7 @@ export async function beginDirectory(
   return takeDirectory(dataDir, command, platform, clock);
 }
 
-/** Who holds a directory; null if nobody does. The lock is taken for a moment: there is no other way to tell. */
+/** The holder of a directory; null if it has none. The lock is taken for a moment: there is no other way to tell. */
 export async function findHolder(
   dataDir: string,
   command: string,

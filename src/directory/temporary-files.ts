@@ -51,7 +51,7 @@ export interface SweepPlatform {
 /**
  * Removes what a crash left directly in the data directory; for the process that holds it. Keys, settings and secrets
  * are written by other processes too, each under the lock of its file: what is there while this process has that lock
- * is nobody's. Where another one has it, the next start looks again.
+ * has no owner. If another process has it, the next start looks again.
  */
 export async function sweepRoot(
   dataDir: string,

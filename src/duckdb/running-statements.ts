@@ -14,10 +14,10 @@ export interface RunningStatements {
   close(): void;
 }
 
-/** Of all connections of this process. */
+/** Statements of all connections of this process. */
 const underWay = new Set<{ readonly sql: string }>();
 
-/** The statements that run now, of whatever connection: a process that ends tells what it did not wait for. */
+/** The statements that run now, on any connection: a process that ends names those it did not wait for. */
 export function statementsUnderWay(): readonly string[] {
   return [...underWay].map(({ sql }) => sql);
 }

@@ -16,11 +16,11 @@ import type { Dictionary } from "./records/dictionary.ts";
 export interface AppliedBatch {
   readonly accepted: number;
   readonly duplicates: number;
-  /** Of the accepted, those of instants of which memory had no record; the others were laid over one. */
+  /** How many of the accepted are of instants without a record in memory; the others were laid over one. */
   readonly created: number;
-  /** Of the duplicates, those whose position is another than their record's, which outranks it. */
+  /** How many of the duplicates have another position than their record, whose own outranks it. */
   readonly outranked: number;
-  /** Rows of the batch that made a record of a sealed day, of which the archive may have one. */
+  /** Rows of the batch that made a record of a sealed day, which the archive may have too. */
   readonly createdLate: readonly number[];
 }
 
@@ -107,7 +107,7 @@ export class BatchWriter {
     }
   }
 
-  /** What the whole batch comes to where it repeats what memory knows of the app; null where it does not. */
+  /** What the whole batch comes to if it only repeats what memory knows of the app; null if it does not. */
   findRepeated(app: AppDevices, batch: ReportBatch): AppliedBatch | null {
     let outranked = 0;
     for (let row = 0; row < batch.count; row++) {
@@ -136,7 +136,7 @@ export class BatchWriter {
   }
 }
 
-/** Rows of instants in a range of which memory has no record, the first of each. The app is null if there is none. */
+/** The first row of each instant of a range without a record in memory. The app is null if memory has none of it. */
 export function rowsWithoutRecord(
   app: AppDevices | null,
   { count, texts, device, timestampMs }: ReportBatch,

@@ -33,9 +33,9 @@ export interface HotStore {
   readonly dictionary: Dictionary;
   /** Lays the batch of an entry of the log over the store, in order; reports that the archive covers stay out. */
   apply(appId: AppId, batch: ReportBatch, sequence: number): AppliedBatch;
-  /** What laying the whole batch over the store comes to where that would change nothing; null where it would. */
+  /** What the whole batch comes to if laying it over the store would change nothing; null if it would. */
   findRepeated(appId: AppId, batch: ReportBatch): AppliedBatch | null;
-  /** Rows of instants in a range of which memory has no record, the first of each. */
+  /** The first row of each instant of a range without a record in memory. */
   rowsWithoutRecord(appId: AppId, batch: ReportBatch, range: TimeRange): number[];
   findApp(appId: AppId): AppDevices | null;
   apps(): Iterable<AppDevices>;
@@ -54,7 +54,7 @@ export interface HotStore {
   beginReplay(): void;
   /** Makes it, some of it a step. No record comes in meanwhile. */
   endReplay(): Iterable<void>;
-  /** Empties the store, as it was when it was made: a replay broke off, perhaps in the middle of a batch. */
+  /** Makes the store as empty as a new one: a replay broke off, perhaps in the middle of a batch. */
   clear(): void;
   /** From here on each app remembers what becomes visible after this entry of the log, the last one as of now. */
   keepChanges(sequence: number): void;
@@ -96,7 +96,7 @@ export interface HotStore {
 export interface DayInMemory {
   readonly day: UtcDay;
   readonly records: number;
-  /** What is kept beside them of instants of which several reports wait for the archive, counted in records. */
+  /** The size, in records, of the fixes kept beside them: of instants whose several reports wait for the archive. */
   readonly besides: number;
   readonly isSealed: boolean;
 }

@@ -98,7 +98,7 @@ export class RecordWriter {
     return "changed";
   }
 
-  /** What a report comes to where to write it would change nothing that is shown; null where it would. */
+  /** What a report comes to if writing it would change nothing; null if it would. */
   findUnchanged(
     app: AppDevices,
     device: number,
@@ -255,7 +255,7 @@ function changesNumbers(
   return false;
 }
 
-/** Whether a record's number becomes that of a report, which is another; NaN is none. */
+/** Whether a report's number, which is another than the record's, takes its place; NaN is no number. */
 function takes(field: number, value: number, stored: number, laid: LaidFix): boolean {
   if (value === stored) return false;
   if (laid !== "merged" && IS_OF_FIX[field]!)

@@ -92,7 +92,7 @@ export class Sealing {
   }
 
   /**
-   * The newest record of each device among those sealed and those of the days that are to move, where it is not older
+   * The newest record of each device among those sealed and those of the days that are to move, unless it is older
    * than this.
    */
   *newest(oldestMs: number, moving: ReadonlySet<UtcDay>): Iterable<AppRows> {
@@ -188,7 +188,7 @@ export class Sealing {
     this.#dictionary.collect();
   }
 
-  /** The day stays as it is. Where it is not sealed nothing lies below its records, and each is known as it is. */
+  /** The day stays as it is. If it is not sealed, nothing lies below its records, and each is known as it is. */
   #forgetChanges(day: LedgerDay): void {
     if (!isSealed(day)) day.changed!.removeFixes();
     day.changed!.release(this.#dictionary);
@@ -248,7 +248,7 @@ function timeOf({ chunk, row }: RowRef): number {
 }
 
 /**
- * The newest of the sealed row and the days' rows, as they were when the sealing began; null where there is none. Days
+ * The newest of the sealed row and the days' rows, as they were when the sealing began; null if there is none. Days
  * come newest first.
  */
 function newestSealed(app: AppDevices, device: Device, days: readonly LedgerDay[]): RowRef | null {
@@ -266,7 +266,7 @@ function newestSealed(app: AppDevices, device: Device, days: readonly LedgerDay[
   return sealedNewestMs === Number.NEGATIVE_INFINITY ? null : app.sealed.at(device.number);
 }
 
-/** A row of a day that is being sealed as it was before it changed; null where it was not there. */
+/** A row of a day that is being sealed as it was before it changed; null if it was not there. */
 function rowBefore(
   changed: ChangedRecords | null,
   device: Device,

@@ -31,7 +31,7 @@ export interface ReportBatch {
 export interface RowBatch extends ReportBatch {
   /**
    * Fixes of the rows of which several are to be laid over the archive's record, in order: those of one row follow
-   * each other, and carry nothing but what is of a fix. Such a row says what they come to where there is no record.
+   * each other, and carry nothing but what is of a fix. Such a row says what they come to if there is no record.
    * Null if no row has any.
    */
   readonly fixes: ReportBatch | null;

@@ -15,7 +15,7 @@ import {
 
 /*
  * Reads the whole log and changes nothing, also beside a process that appends to it; hands over its entries in order.
- * Throws a `NewerFormatError` where a newer program wrote any of it, and an `EntryError` where `onEntry` throws.
+ * Throws a `NewerFormatError` if a newer program wrote any of it, and an `EntryError` if `onEntry` throws.
  */
 
 export interface InspectedSegment extends Omit<SegmentContents, "path" | "number" | "head"> {

@@ -164,7 +164,7 @@ export class LogWriter implements Wal {
     return null;
   }
 
-  /** Who follows lacks an entry, and must not be taken for having it: nothing comes in and nothing is given up. */
+  /** The follower lacks an entry, and must not be taken for having it: nothing comes in and nothing is given up. */
   #break(error: unknown): void {
     if (this.#failure !== null) return;
     this.#failure = error;

@@ -23,8 +23,8 @@ export type LogRefusal =
 /** Who is told of every entry, in the order of the log, once it is durable. */
 export interface LogFollower {
   /**
-   * Of an entry of this process's own, before its `append` resolves. A log of others waits for what is returned. Where
-   * that rejects, the log takes no more and gives nothing up: the follower lacks an entry that the log has.
+   * Takes an entry; one of this process's own comes before its `append` resolves. A log of others waits for what is
+   * returned. If that rejects, the log takes no more and gives nothing up: the follower lacks an entry that it has.
    */
   take(entry: LogEntry, isOwn: boolean): Promise<unknown>;
   /** Waits until there is room for what others have reported, or the signal comes. */

@@ -16,8 +16,8 @@ import {
 } from "./segment/segment-reader.ts";
 
 /*
- * Reads the whole log and changes nothing. Throws a `NewerFormatError` where a newer program wrote any of it, and an
- * `EntryError` where `onEntry` throws.
+ * Reads the whole log and changes nothing. Throws a `NewerFormatError` if a newer program wrote any of it, and an
+ * `EntryError` if `onEntry` throws.
  */
 
 export interface ReplayOptions {
@@ -30,7 +30,7 @@ export interface ReplayOptions {
   onProgress?(progress: ReplayProgress): void;
   /** Lets requests be answered before it resolves; replay asks for it about every 10 ms. */
   yieldToRequests?(): Promise<void>;
-  /** Breaks it off where requests are let in: it rejects with an `AbortError`. */
+  /** Breaks it off when requests are let in next: it rejects with an `AbortError`. */
   readonly signal?: AbortSignal;
 }
 

@@ -42,13 +42,13 @@ export interface WalOptions extends ReplayOptions {
   /** The follower could not take an entry in, with what it said. Told once. */
   onBroken?(error: unknown): void;
   /**
-   * An entry could not be taken in: those before it come again, and then those after it. Left out, an entry that can't
-   * be taken in fails the start.
+   * An entry could not be taken in: those before it come again, and then those after it. Without this function such an
+   * entry fails the start.
    */
   onReplayAgain?(failure: EntryError): Promise<void>;
 }
 
-/** So many entries may be at fault themselves. Where more are, it is the program or the machine. */
+/** Up to so many entries may be at fault themselves. If there are more, the program or the machine is. */
 const UNUSABLE_MAX = 100;
 
 export interface LogRecovery {

@@ -48,7 +48,7 @@ export interface Part {
   readonly crc: number;
   /** Rows by app. */
   readonly apps: ReadonlyMap<AppId, number>;
-  /** Which columns it has, as `columnsMark`; empty where nobody knows. */
+  /** Which columns it has, as `columnsMark`; empty if that is not known. */
   readonly columns: string;
 }
 

@@ -29,7 +29,7 @@ export interface AllRecords {
   readonly paths: readonly string[];
   /** Whether any of the files lacks a column. */
   readonly hasOldFiles: boolean;
-  /** The connection's tables of late rows, to be laid over the files' records; null where there are none. */
+  /** The connection's tables of late rows, to be laid over the files' records; null if there are none. */
   readonly late: UpperRows | null;
   /** Whether the files, read one after the other, are in order. */
   readonly isSorted: boolean;

@@ -83,7 +83,7 @@ export function createLateTables(keptRowsMax = KEPT_ROWS_MAX): LateTables {
       try {
         await dropLateTable(connection, table.name);
       } finally {
-        names.push(table.name); // Where it is still there, the next table takes its place.
+        names.push(table.name); // If it is still there, the next table takes its place.
       }
     }
   }

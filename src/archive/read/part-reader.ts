@@ -69,7 +69,7 @@ export function createPartReader(options: PartReaderOptions): PartReader {
   const { openDatabase, slots, queueMax, rememberedFilesMax = REMEMBERED_FILES_MAX } = options;
   const queue = createQuerySlots(slots, queueMax);
   let reading = createReading(options);
-  /** Of queries under way. */
+  /** Connections of queries under way. */
   const busy = new Set<Connection>();
   let isClosed = false;
 

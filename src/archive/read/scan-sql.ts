@@ -25,7 +25,7 @@ export interface ScanShape {
   readonly hasFiles: boolean;
   /** Whether each file has records of one app alone: that of the scan. */
   readonly ofOneApp: boolean;
-  /** The tables of late rows that lie over the files; null where there are none. */
+  /** The tables of late rows that lie over the files; null if there are none. */
   readonly late: UpperRows | null;
   /** Whether any file is too old to have every column. */
   readonly hasOldFiles: boolean;
@@ -106,7 +106,7 @@ export interface SomeKeys {
 export interface AllRecordsShape extends Pick<ScanShape, "ofDevice" | "ofUser"> {
   readonly some?: SomeKeys;
   readonly hasFiles: boolean;
-  /** The tables of late rows that lie over the files; null where there are none. */
+  /** The tables of late rows that lie over the files; null if there are none. */
   readonly late: UpperRows | null;
   readonly hasOldFiles: boolean;
   /** Whether the files, read one after the other, are in the order that is asked for. */

@@ -31,7 +31,7 @@ export interface OpenPartWriterOptions {
 /** Who opens it closes it. */
 export async function openPartWriter(options: OpenPartWriterOptions): Promise<PartWriter> {
   const { directory, files } = options;
-  // Of its own: a process that could not be ended may still write to that of the seal before.
+  // Each seal has its own directory: a process that could not be ended may still write to that of the seal before.
   const salt = Buffer.from(options.createSalt()).toString("hex");
   const scratchDirectory = join(archivePaths(directory).scratch, `seal-${salt}`);
   const engine = await openPartEngine(options, {

@@ -62,7 +62,7 @@ export interface PartJob {
     originOf: (isLast: boolean) => PartOrigin,
     keep: KeepPart,
   ): Promise<void>;
-  /** Makes the table `staged`, and `fixes` where rows have several; false where there are no rows. */
+  /** Makes the table `staged`, and `fixes` if rows have several; false if there are no rows. */
   loadStaged(rows: AsyncIterable<DayRows>): Promise<boolean>;
   /** What laying the staged rows over these parts would do. */
   compare(parts: readonly Part[]): Promise<{ found: FoundPart[]; newRowCount: number }>;

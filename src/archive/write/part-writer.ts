@@ -41,7 +41,7 @@ export interface PartWriter {
 }
 
 export interface PartWriterOptions extends PartJobOptions {
-  /** Nobody else's: rows must never be appended to what another writer could not remove, or still writes. */
+  /** No other writer's: rows must never be appended to what another one could not remove, or still writes. */
   readonly scratchDirectory: string;
 }
 

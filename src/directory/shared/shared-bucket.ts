@@ -28,8 +28,8 @@ export interface SharedBucketTimes {
 }
 
 /**
- * A revoked key ends within two seconds on every node, also where the server that would tell of it stands still: each
- * value is read once a second, and every reading has to ask, for the next one to have the answer.
+ * A revoked key ends within two seconds on every node, even if the server that would tell of it stands still: each
+ * value is read once a second, and every reading has to ask, so that the next one has the answer.
  */
 const TIMES: SharedBucketTimes = { askAgainMs: 500, watchAgainMs: 1000 };
 

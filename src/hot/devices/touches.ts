@@ -30,7 +30,7 @@ export class Touches {
     return this.#sequence;
   }
 
-  /** The same of a device. */
+  /** No entry after this one has changed anything of the device. */
   sequenceOf(device: number): number {
     return Math.max(this.#byDevice.of(device), this.#begunAt);
   }

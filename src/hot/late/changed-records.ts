@@ -12,8 +12,8 @@ export interface SavedRecord {
 }
 
 /**
- * Records in memory, of all apps, that changed since somebody began to ask, and what they were before. As long as a
- * device has one in memory, no other gets its number.
+ * Records in memory, of all apps, that changed since this was made, and what they were before. As long as a device has
+ * one in memory, no other gets its number.
  */
 export class ChangedRecords {
   /** By columns and number of the device, and by timestamp; null for a record that was not there. */
@@ -29,7 +29,7 @@ export class ChangedRecords {
     this.#note(columns, device, timestampMs, null);
   }
 
-  /** The record is about to change, for the first time. Whoever asks for changes ends with `release`. */
+  /** The record is about to change, for the first time. Its copy keeps its texts until `release`. */
   save(
     columns: DeviceColumns,
     device: number,
@@ -53,7 +53,7 @@ export class ChangedRecords {
     return this.#records.get(columns)?.get(device)?.get(timestampMs);
   }
 
-  /** Of the instants of which several fixes are kept, the archive has those that were saved. */
+  /** The archive has the fixes that were kept when their record was saved: they go, but for an instant's last. */
   removeSavedFixes(): void {
     for (const [columns, devices] of this.#records) {
       for (const [device, records] of devices) {
@@ -66,7 +66,7 @@ export class ChangedRecords {
     }
   }
 
-  /** No fixes are kept of any of them. */
+  /** Forgets the fixes of all changed records. */
   removeFixes(): void {
     for (const [columns, devices] of this.#records) {
       for (const [device, records] of devices)
@@ -74,7 +74,7 @@ export class ChangedRecords {
     }
   }
 
-  /** What records were is not asked for any more. */
+  /** Forgets everything. What records were before is not needed any more. */
   release(dictionary: Dictionary): void {
     for (const devices of this.#records.values()) {
       for (const records of devices.values()) {

@@ -64,7 +64,7 @@ export class LateFixWriter {
     return true;
   }
 
-  /** Whether to lay the report over the record would change nothing, where it leaves what memory shows as it is. */
+  /** Whether a report that leaves what memory shows as it is would change nothing else either. */
   repeats(
     { columns, device, timestampMs }: LateInstant,
     stored: RowRef,
@@ -75,7 +75,7 @@ export class LateFixWriter {
     return this.#isKnown(columns.fixes.find(device, timestampMs), stored, fix);
   }
 
-  /** Whether what is kept, the record itself where there is no list, stands for the fix too. */
+  /** Whether what is kept (the record itself if there is no list) stands for the fix too. */
   #isKnown(list: FixList | null, { chunk, row }: RowRef, fix: Fix): boolean {
     if (list !== null) return list.repeats(fix);
     readFix(chunk, row, this.#dictionary.mockOf(stateAt(chunk, row)), this.#storedFix);

@@ -142,7 +142,7 @@ function hasSamePosition(a: Fix, b: Fix): boolean {
 
 /**
  * Whether a fix, with a later one laid over it, is the same as both, whatever they are laid over: they have one
- * position, and where the earlier one loses against a record, the later loses too.
+ * position, and if the earlier one loses against a record, the later loses too.
  */
 export function mayStandFor(earlier: Fix, later: Fix): boolean {
   return hasSamePosition(earlier, later) && !isWorse(earlier[ACCURACY_CELL]!, later[ACCURACY_CELL]!);
@@ -162,7 +162,7 @@ function merge(known: Fix, fix: Fix): void {
   for (let cell = 0; cell < FIX_CELLS; cell++) {
     const value = fix[cell]!;
     const isTaken = cell === ACCURACY_CELL ? isWorse(known[cell]!, value) : !Number.isNaN(value);
-    if (isTaken && value !== known[cell]) known[cell] = value; // Where -0 is 0, the first stays.
+    if (isTaken && value !== known[cell]) known[cell] = value; // Of 0 and -0, the first stays.
   }
 }
 

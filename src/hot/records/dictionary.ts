@@ -95,7 +95,7 @@ export class Dictionary {
     return this.#profiles.merge(stored, carried);
   }
 
-  /** The same of a state, part of which is of the fix. */
+  /** Lays a carried state over a stored one. The part that describes the fix goes with the fix. */
   mergeStates(stored: number, carried: number, laid: LaidFix): number {
     const merged = this.#states.merge(stored, carried);
     if (laid === "merged" || stored === carried) return merged;
@@ -105,7 +105,7 @@ export class Dictionary {
       : this.#states.withMember(merged, MOCK, mock);
   }
 
-  /** Whether a state says that the fix is mock: 1 or 0; NaN where it does not say. */
+  /** Whether a state says that the fix is mock: 1 or 0; NaN if it does not say. */
   mockOf(state: number): number {
     const text = this.#states.textAt(state, MOCK);
     if (text === null) return Number.NaN;

@@ -19,7 +19,7 @@ const STEP_NOTED = 1024;
 /** Keys that are looked at in a step. */
 const STEP_LOOKS = 4096;
 
-/** So many records come in between two steps only where nobody makes the index any more. */
+/** If more records come in between two steps, no query makes the index any more. */
 const NOTED_UNASKED_MAX = 65_536;
 
 const MS_PER_HOUR = 3_600_000;
@@ -76,7 +76,7 @@ export class DayIndex {
     this.#notedSinceStep++;
   }
 
-  /** Whether whoever asked has left before it was whole: what is noted would grow with every record. */
+  /** Whether the query that made it ended before it was whole: what is noted would grow with every record. */
   get isLeft(): boolean {
     return this.#notedSinceStep > NOTED_UNASKED_MAX;
   }

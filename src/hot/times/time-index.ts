@@ -27,7 +27,7 @@ export class TimeIndex {
     const index = this.#days.get(day);
     if (index === undefined) return;
     index.note(timestampMs, device);
-    if (index.isLeft) this.#days.delete(day); // Whoever asks next begins anew.
+    if (index.isLeft) this.#days.delete(day); // The next query begins anew.
   }
 
   /** Records of the day have left memory. Nobody has asked since it was sealed. */

@@ -6,7 +6,7 @@ import type { Views } from "./views.ts";
 export interface DamagedRange {
   readonly offset: number;
   readonly bytes: number;
-  /** Frames as they were written, of which the reader can make nothing; no write that was cut short left them. */
+  /** Set for whole frames that the reader can't use; a write that was cut short leaves none. */
   readonly isWritten?: true;
 }
 

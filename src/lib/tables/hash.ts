@@ -24,7 +24,7 @@ export function hashTuple(tuple: ArrayLike<number>, start: number, width: number
   return mixed(hash);
 }
 
-/** The same of one whole number. No two numbers of 32 bits have the same hash. */
+/** The hash of one whole number. No two numbers of 32 bits have the same one. */
 export function hashNumber(number: number): number {
   return mixed(Math.imul(SEED ^ number, FACTOR));
 }

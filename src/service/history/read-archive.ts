@@ -76,7 +76,7 @@ async function readWhole<Value>(
     try {
       const answered = await archive.reader.withSession(appId, client.signal, async (session) => {
         const suspects = parts.filter(({ file }) => archive.damaged.has(file));
-        await archive.recheck(suspects, client.signal); // Somebody may have put them back.
+        await archive.recheck(suspects, client.signal); // An operator may have put them back.
         if (archive.manifest !== manifest) return null;
         const gaps = await findGaps(dependencies, archive, appId, days);
         unreadable = gaps.files;
@@ -93,15 +93,15 @@ async function readWhole<Value>(
     } catch (error) {
       if (client.signal.aborted) throw error;
       if (archive.manifest !== manifest) continue; // Its files may be gone.
-      // Damage that nobody knew of is known by now.
+      // New damage is known by now.
       if (!parts.some(({ file }) => archive.damaged.has(file) && !unreadable.has(file))) throw error;
     }
   }
 }
 
 /**
- * Reads, and has the parts verified beside it; null where one is not as it was written. All that it begins on the disk
- * is part of the question's turn, and ends with it, apart from the part that is being read.
+ * Reads, and has the parts verified beside it; null if one is not as it was written. All that it begins on the disk is
+ * part of the question's turn, and ends with it, apart from the part that is being read.
  */
 async function readVerified<Value>(
   archive: Archive,

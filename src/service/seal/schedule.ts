@@ -26,9 +26,9 @@ export interface SealSchedule {
   readonly state: SealState;
 }
 
-/** What there is to know of seals, whatever keeps them from their end. */
+/** How long ago the last seal ended, whatever keeps the next one from its end. */
 export interface SealState {
-  /** When the last one ended that did not fail, Unix ms; null where none has since the start. */
+  /** When the last one that did not fail ended, Unix ms; null if none has since the start. */
   readonly lastMs: number | null;
   /** Whether that, or the start, is more than three intervals ago. */
   readonly isLate: boolean;
@@ -179,7 +179,7 @@ class OldRecords {
 
 type LatenessOptions = Pick<SealScheduleOptions, "clock" | "timers" | "intervalMs" | "onLate">;
 
-/** Knows when the last seal ended, and says so where that was long ago. Nothing is late before it is started. */
+/** Knows when the last seal ended, and says so if that was long ago. Nothing is late before it is started. */
 class Lateness {
   readonly #options: LatenessOptions;
   #lastMs: number | null = null;

@@ -34,7 +34,7 @@ export interface SealReport {
   readonly logBytes: number;
   /**
    * Why not all was removed that all of this made superfluous, and the next seal does it again: what the disk refused,
-   * or a stop; null where nothing is left.
+   * or a stop; null if nothing is left.
    */
   readonly unfinished: string | null;
   readonly durationMs: number;

@@ -6,7 +6,7 @@ import { isInQuarantine } from "../../quarantine/segment.ts";
 import type { Files } from "../../runtime/files.ts";
 import { isSegmentName } from "../../wal/wal.ts";
 
-/** Where files of a data directory are put in place. */
+/** The paths of a data directory at which files are put in place. */
 export interface WrittenPaths {
   readonly log: string;
   readonly archive: string;

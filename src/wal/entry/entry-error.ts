@@ -15,7 +15,7 @@ export class EntryError extends Error {
   }
 }
 
-/** Hands the entry over. Throws an `EntryError` where the other side throws. */
+/** Hands the entry over. Throws an `EntryError` if the other side throws. */
 export function handOver<Taken>(entry: LogEntry, take: (entry: LogEntry) => Taken): Taken {
   try {
     return take(entry);

@@ -15,7 +15,7 @@ export interface PartEngine {
   readonly isClosed: boolean;
   /**
    * Breaks off what is under way, which rejects, and takes nothing more. Resolves with true when none of it goes on,
-   * and with false where that takes too long: then its files may hang as it does.
+   * and with false if that takes too long: then its files may hang as it does.
    */
   close(): Promise<boolean>;
 }

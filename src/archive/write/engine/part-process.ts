@@ -26,20 +26,20 @@ export interface PartProcessOptions {
 /** Makes parts in processes of their own, one for each seal. */
 export interface PartProcesses {
   /**
-   * An engine in a process of its own, whose threads all stand back where others want the processor: encoding rows and
-   * running DuckDB's statements here would keep answers waiting. Rejects where it can't begin, or doesn't write rows as
+   * An engine in a process of its own, whose threads all stand back if others want the processor: encoding rows and
+   * running DuckDB's statements here would keep answers waiting. Rejects if it can't begin, or doesn't write rows as
    * we have DuckDB read them: then its files are of another version than what runs here. The signal ends it while it
    * begins: a stop must not wait for what may be late.
    */
   start(database: DatabaseOptions, signal: AbortSignal): Promise<PartEngine>;
 }
 
-/** As long as a process needs to begin where the machine has much else to do. */
+/** How long a process may take to begin on a machine that has much else to do. */
 export const START_MS_MAX = 30_000;
 
 /**
- * A process that has not worked in so many looks in a row is ended. Looks are counted and not time, which passes for
- * both where the machine sleeps.
+ * A process that has not worked in so many looks in a row is ended. Looks are counted instead of time, which passes for
+ * both processes while the machine sleeps.
  */
 const STALL_LOOKS_MAX = 18;
 const LOOK_MS = 10_000;
@@ -164,7 +164,7 @@ class PartProcess {
     });
   }
 
-  /** Resolves with true once the process has ended, and with false where it is given up. */
+  /** Resolves with true once the process has ended, and with false if it is given up. */
   get gone(): Promise<boolean> {
     return this.#end.promise;
   }
