@@ -1,8 +1,8 @@
 import { Buffer } from "node:buffer";
 
 /*
- * Phones whose topic has more or fewer levels than the operator's filter: nobody hears them, so what lies beside the
- * filter is listened to, only to say so.
+ * A phone whose topic has more or fewer levels than the operator's filter is not heard. The server listens beside the
+ * filter as well, only to say so.
  */
 
 /** What OwnTracks publishes below its devices' topics. */
@@ -18,6 +18,8 @@ const OWN_SUFFIXES = new Set([
   "dump",
 ]);
 const TOPICS_MAX = 5;
+/** Anybody who may publish may make up topics of any depth: only so many depths are told. */
+const DEPTHS_MAX = 5;
 const TOPIC_CHARACTERS_MAX = 128;
 /** A position names its type in its first bytes. */
 const LOOKED_AT_BYTES = 4096;
@@ -35,24 +37,27 @@ export function filtersBeside(topicFilter: string): string[] {
   return beside;
 }
 
-/** Positions that came under topics which nobody takes. */
+/** Positions that came under topics which no filter takes. */
 export class UnheardTopics {
   count = 0;
   readonly #topics = new Set<string>();
+  /** How many levels topics had that were told. */
+  readonly #depths = new Set<number>();
 
   /** A few of their topics. */
   get topics(): readonly string[] {
     return [...this.#topics];
   }
 
-  /** Whether it is the first under a topic of so many levels. */
+  /** Whether to tell of it: it is the first under a topic of so many levels, and not too many were told. */
   note(topic: string, body: Uint8Array): boolean {
     if (OWN_SUFFIXES.has(topic.slice(topic.lastIndexOf("/") + 1)) || !isPosition(body)) return false;
     this.count++;
-    const levels = topic.split("/").length;
-    const isNew = !this.topics.some((known) => known.split("/").length === levels);
     if (this.#topics.size < TOPICS_MAX) this.#topics.add(topic.slice(0, TOPIC_CHARACTERS_MAX));
-    return isNew;
+    const depth = topic.split("/").length;
+    if (this.#depths.has(depth) || this.#depths.size >= DEPTHS_MAX) return false;
+    this.#depths.add(depth);
+    return true;
   }
 }
 
