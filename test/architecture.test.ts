@@ -31,6 +31,7 @@ const RUNTIME_INTERFACES = [
   "runtime/durable-names.ts",
   "runtime/files.ts",
   "runtime/helper/helper.ts",
+  "runtime/helper/pulse.ts",
   "runtime/inputs/inputs.ts",
   "runtime/listen.ts",
   "runtime/lock.ts",

@@ -53,12 +53,17 @@ test("UnheardTopics counts positions alone, names a few topics, and tells each d
 test("UnheardTopics tells of a few depths, however many topics a publisher makes up", () => {
   const location = new TextEncoder().encode('{"_type":"location"}');
   const deep = new UnheardTopics();
-  const tellings = Array.from({ length: 100 }, (_, at) => deep.note(`owntracks${"/a".repeat(at + 4)}`, location));
+  const tellings = Array.from({ length: 100 }, (_, at) =>
+    deep.note(`owntracks${"/a".repeat(at + 4)}`, location),
+  );
   expect(tellings.filter(Boolean)).toHaveLength(5);
   const long = new UnheardTopics();
   const topic = `owntracks/${"a".repeat(200)}/b/c/d`;
   expect([long.note(topic, location), long.note(topic, location)]).toEqual([true, false]);
   const wide = new UnheardTopics();
   for (let number = 0; number < 20; number++) wide.note(`owntracks/${number}`, location);
-  expect([wide.note("owntracks/a/b/c", location), wide.note("owntracks/a/b/d", location)]).toEqual([true, false]);
+  expect([wide.note("owntracks/a/b/c", location), wide.note("owntracks/a/b/d", location)]).toEqual([
+    true,
+    false,
+  ]);
 });

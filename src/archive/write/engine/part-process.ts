@@ -2,6 +2,7 @@ import type { DatabaseOptions } from "../../../duckdb/database.ts";
 import type { Timers } from "../../../lib/schedule/timers.ts";
 import { FileError } from "../../../runtime/files.ts";
 import type { Helper, StartHelper } from "../../../runtime/helper/helper.ts";
+import { PulseWatch, STILL_MINUTES } from "../../../runtime/helper/pulse.ts";
 import { STAGED_FORMAT } from "../staged-rows.ts";
 import {
   type Fault,
@@ -36,13 +37,6 @@ export interface PartProcesses {
 
 /** How long a process may take to begin on a machine that has much else to do. */
 export const START_MS_MAX = 30_000;
-
-/**
- * A process that has not worked in so many looks in a row is ended. Looks are counted instead of time, which passes for
- * both processes while the machine sleeps.
- */
-const STALL_LOOKS_MAX = 18;
-const LOOK_MS = 10_000;
 
 /** A process that is told to end and waits for a disk in the kernel is given up: a stop of the server has 5 s. */
 export const END_MS_MAX = 2000;
@@ -129,6 +123,8 @@ function engineOf(process: PartProcess): PartEngine {
   };
 }
 
+const STILL = `The process that makes parts had done nothing for ${STILL_MINUTES} minutes, and was ended`;
+
 /** Who waits for an answer. */
 interface Waiting {
   resolve(value: Value): void;
@@ -146,15 +142,17 @@ class PartProcess {
   /** Whether it has ended, or was given up. */
   #isOver = false;
   readonly #end = Promise.withResolvers<boolean>();
-  /** Looks in a row at which it had not worked. */
-  #stillLooks = 0;
-  #cancelLook: () => void;
+  readonly #watch: PulseWatch;
   #cancelGivingUp: () => void = () => undefined;
 
   constructor(options: PartProcessOptions, stuck: Set<PartProcess>) {
     this.#options = options;
     this.#stuck = stuck;
-    this.#cancelLook = options.timers.after(LOOK_MS, () => this.#look());
+    this.#watch = new PulseWatch(
+      options.timers,
+      () => this.#waiting.size > 0,
+      () => this.end(new Error(STILL)),
+    );
     this.#helper = options.startHelper(options.script, {
       onMessage: (message) => this.#take(message as Message),
       onEnd: (reason) => {
@@ -193,7 +191,7 @@ class PartProcess {
   end(reason: Error): void {
     if (this.#failure !== null) return;
     this.#failure = reason;
-    this.#cancelLook();
+    this.#watch.stop();
     this.#cancelGivingUp = this.#options.timers.after(END_MS_MAX, () => this.#giveUp());
     this.#helper.end();
   }
@@ -209,7 +207,7 @@ class PartProcess {
   #finish(reason: Error, hasEnded: boolean): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#cancelLook();
+    this.#watch.stop();
     this.#cancelGivingUp();
     this.#failure ??= reason;
     for (const { reject } of this.#waiting.values()) reject(this.#failure);
@@ -217,21 +215,8 @@ class PartProcess {
     this.#end.resolve(hasEnded);
   }
 
-  /** While something is asked of it, the process answers or works. */
-  #look(): void {
-    if (this.#waiting.size === 0) this.#stillLooks = 0;
-    if (this.#stillLooks++ >= STALL_LOOKS_MAX) {
-      const minutes = (STALL_LOOKS_MAX * LOOK_MS) / 60_000;
-      this.end(
-        new Error(`The process that makes parts had done nothing for ${minutes} minutes, and was ended`),
-      );
-      return;
-    }
-    this.#cancelLook = this.#options.timers.after(LOOK_MS, () => this.#look());
-  }
-
   #take(message: Message): void {
-    this.#stillLooks = 0;
+    this.#watch.note();
     if (message === WORKING) return;
     const { id, result } = message;
     const who = this.#waiting.get(id);

@@ -5,6 +5,7 @@ import { fail, ok } from "../../../lib/result.ts";
 import { systemTimers, type Timers } from "../../../lib/schedule/timers.ts";
 import { FileError, type Files } from "../../../runtime/files.ts";
 import type { HelperPort } from "../../../runtime/helper/helper.ts";
+import { Pulse } from "../../../runtime/helper/pulse.ts";
 import { STAGED_FORMAT } from "../staged-rows.ts";
 import {
   type Fault,
@@ -15,7 +16,6 @@ import {
   WORKING,
 } from "./messages.ts";
 import { createPartEngine, type PartConnection, type PartEngine, type RowsFile } from "./part-engine.ts";
-import { Pulse } from "./pulse.ts";
 
 /** Does with an engine of its own what `startPartProcess` asks for at the other end of the port. */
 export function servePartEngine(port: HelperPort, files: Files, timers: Timers = systemTimers): void {

@@ -2,6 +2,7 @@ import { STAGED_FORMAT } from "../../../archive/write/staged-rows.ts";
 import { assert } from "../../../lib/assert.ts";
 import { systemTimers, type Timers } from "../../../lib/schedule/timers.ts";
 import type { Helper, StartHelper } from "../../../runtime/helper/helper.ts";
+import { PulseWatch } from "../../../runtime/helper/pulse.ts";
 import { doneWithin } from "../../../runtime/listen.ts";
 import { startThread } from "./maker-thread.ts";
 import {
@@ -48,13 +49,6 @@ const IDLE_MS = 10_000;
 
 /** A process ends after so many exports at the latest, with whatever its libraries have not given back. */
 const EXPORTS_MAX = 100;
-
-/**
- * A process that neither said anything nor worked in so many looks in a row is killed, as one that was stopped, or
- * hangs with its disk. Looks are counted and not time, which passes for both where the machine sleeps.
- */
-const STILL_LOOKS_MAX = 18;
-const LOOK_MS = 10_000;
 
 /** Calls `serveExports`. */
 const SCRIPT = new URL("../../../export-maker.ts", import.meta.url);
@@ -211,9 +205,8 @@ class MakerHelper {
   #isEnding = false;
   /** Why it was ended by us; null where it was not, or only because nobody needs it. */
   #fault: string | null = null;
-  /** Looks in a row at which it had done nothing. */
-  #stillLooks = 0;
-  #cancelLook: () => void = () => undefined;
+  /** Null for a thread, which is never ended from outside. */
+  #watch: PulseWatch | null = null;
 
   /** `onThread` is told why no process could begin. */
   constructor(startHelper: StartHelper | null, timers: Timers, onThread: (reason: string) => void) {
@@ -244,11 +237,11 @@ class MakerHelper {
   }
 
   #start(startHelper: StartHelper, isProcess: boolean): Helper {
-    if (isProcess) this.#lookLater();
+    this.#watch = isProcess ? this.#startWatch() : null;
     return startHelper(SCRIPT, {
       onMessage: (message) => this.#take(message as FromMaker),
       onEnd: (reason) => {
-        this.#cancelLook();
+        this.#watch?.stop();
         if (isProcess && this.#unsent !== null && !this.#isEnding) {
           this.#onThread(reason);
           this.#helper = this.#start(startThread, false);
@@ -260,12 +253,12 @@ class MakerHelper {
     });
   }
 
-  #lookLater(): void {
-    this.#cancelLook = this.#timers.after(LOOK_MS, () => {
-      this.#stillLooks = this.#user?.isWaiting() === true ? this.#stillLooks + 1 : 0;
-      if (this.#stillLooks < STILL_LOOKS_MAX) this.#lookLater();
-      else this.#giveUp("it had done nothing for three minutes");
-    });
+  #startWatch(): PulseWatch {
+    return new PulseWatch(
+      this.#timers,
+      () => this.#user?.isWaiting() === true,
+      () => this.#giveUp("it had done nothing for three minutes"),
+    );
   }
 
   #giveUp(fault: string): void {
@@ -274,7 +267,7 @@ class MakerHelper {
   }
 
   #take(message: FromMaker): void {
-    this.#stillLooks = 0;
+    this.#watch?.note();
     if (message.kind !== "ready") this.#user?.onMessage(message);
     else if (message.format !== STAGED_FORMAT) {
       // Its files were replaced under us: columns of records may mean something else there.

@@ -1,4 +1,3 @@
-import { Pulse } from "../../../archive/write/engine/pulse.ts";
 import { STAGED_FORMAT } from "../../../archive/write/staged-rows.ts";
 import { type Connection, type Database, openDatabase } from "../../../duckdb/database.ts";
 import { assert } from "../../../lib/assert.ts";
@@ -7,6 +6,7 @@ import { fail, ok, type Result } from "../../../lib/result.ts";
 import { systemTimers } from "../../../lib/schedule/timers.ts";
 import { isOutOfDescriptors } from "../../../runtime/files.ts";
 import type { HelperPort } from "../../../runtime/helper/helper.ts";
+import { Pulse } from "../../../runtime/helper/pulse.ts";
 import { parseZone } from "../../../time/zone.ts";
 import { findWriteFormat } from "../export-formats.ts";
 import {

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { WORKING } from "../../../../src/archive/write/engine/messages.ts";
 import { servePartEngine } from "../../../../src/archive/write/engine/part-server.ts";
-import { LOOK_MS } from "../../../../src/archive/write/engine/pulse.ts";
 import { openDatabase } from "../../../../src/duckdb/database.ts";
 import type { NativeWork } from "../../../../src/runtime/helper/helper.ts";
 import { nativeWork } from "../../../../src/runtime/helper/native-work.ts";
+import { LOOK_MS } from "../../../../src/runtime/helper/pulse.ts";
 import { createNodeFiles } from "../../../../src/runtime/node-files.ts";
 import { VirtualTime } from "../../../support/stream/virtual-time.ts";
 import { SMALL_DATABASE } from "./part-maker.ts";
