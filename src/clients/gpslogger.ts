@@ -9,7 +9,8 @@ import { isMembers, type Members } from "./reading/members.ts";
 import { claimOf } from "./reading/names.ts";
 import { readSpeedOrNaN, type SpeedUnit } from "./reading/speed.ts";
 import { readBatteryStatus, unreadableOf } from "./reading/states.ts";
-import { readTime } from "./reading/told-time.ts";
+import { readTimeMsOrNaN } from "./reading/time.ts";
+import { findTime } from "./reading/told-time.ts";
 import {
   firstTold,
   isTold,
@@ -56,7 +57,7 @@ function findPoint(told: Members, context: GpsloggerContext): Found {
   const battery_status = readBatteryStatus(battery);
   return {
     ...claim,
-    timestampMs: readTime(withoutEscapes(told)),
+    timestampMs: readTimeMsOrNaN(withoutEscapes(findTime(told))),
     latitude: readNumberOrNaN(told.lat),
     longitude: readNumberOrNaN(told.lon),
     ...unreadableOf({ battery_status: [battery, battery_status] }),
@@ -65,11 +66,8 @@ function findPoint(told: Members, context: GpsloggerContext): Found {
 }
 
 /** The app writes values into a body as it does into a URL. */
-function withoutEscapes(told: Members): Members {
-  const { time, timeoffset } = told;
-  const decoded = (value: unknown) =>
-    typeof value === "string" ? value.replace(/%2B/gi, "+").replace(/%3A/gi, ":") : value;
-  return { ...told, time: decoded(time), timeoffset: decoded(timeoffset) };
+function withoutEscapes(time: unknown): unknown {
+  return typeof time === "string" ? time.replace(/%2B/gi, "+").replace(/%3A/gi, ":") : time;
 }
 
 /** The app writes 0 for whatever it doesn't know. */

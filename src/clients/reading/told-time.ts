@@ -7,9 +7,14 @@ import { firstTold, isTold } from "./values.ts";
 /** What the dialects call the time of a fix. */
 const TIME_NAMES = ["timestamp", "tst", "time", "datetime", "timeoffset", "fixTime", "ts"] as const;
 
-/** The time of a message whose client always sends one, by whichever of the usual names. */
+/** The time of a message whose client always sends one. */
 export function readTime(told: Members): number | null {
-  return readTimeMsOrNaN(firstTold(...TIME_NAMES.map((name) => told[name])));
+  return readTimeMsOrNaN(findTime(told));
+}
+
+/** The time as the client wrote it, under the first of the usual names that says anything; null if none does. */
+export function findTime(told: Members): unknown {
+  return firstTold(...TIME_NAMES.map((name) => told[name]));
 }
 
 type ToldTime = Pick<ClientPoint, "timestampMs" | "isTimedByArrival">;
