@@ -1,6 +1,6 @@
 import type { Steps } from "../lib/schedule/steps.ts";
 import { type Client, type ClientMessage, plainFailure } from "./client.ts";
-import type { PointDetails, PointSink } from "./point.ts";
+import type { PointSink } from "./point.ts";
 import { contextOf, type MessageContext } from "./reading/context.ts";
 import { knownDetails } from "./reading/details.ts";
 import { readFlat } from "./reading/flat.ts";
@@ -53,15 +53,12 @@ function findPoint(told: Members, context: GpsloggerContext): Found {
   const serial = told.ser === "unknown" ? null : told.ser;
   const claim = claimOf(context.user, told.aid, serial, context.headerDevice);
   if (!isTold(told.lat) && !isTold(told.lon)) return noPosition(claim);
-  const battery = firstTold(told.ischarging, told.is_charging, told.bs, told.charge);
-  const battery_status = readBatteryStatus(battery);
   return {
     ...claim,
     timestampMs: readTimeMsOrNaN(withoutEscapes(findTime(told))),
     latitude: readNumberOrNaN(told.lat),
     longitude: readNumberOrNaN(told.lon),
-    ...unreadableOf({ battery_status: [battery, battery_status] }),
-    details: { ...readDetails(told, context), ...(battery_status !== null && { battery_status }) },
+    ...readDetails(told, context),
   };
 }
 
@@ -71,20 +68,26 @@ function withoutEscapes(time: unknown): unknown {
 }
 
 /** The app writes 0 for whatever it doesn't know. */
-function readDetails(told: Members, context: GpsloggerContext): PointDetails {
+function readDetails(told: Members, context: GpsloggerContext) {
   const altitude = readNumberOrNaN(firstTold(told.alt, told.altitude));
   const accuracy = readPositiveOrNaN(firstTold(told.acc, told.accuracy));
   const bearing = readMagnitudeOrNaN(firstTold(told.dir, told.bearing, told.cog));
   const speed =
     readSpeedOrNaN(firstTold(told.spd, told.vel, told.speed), context.speedUnit) ??
     readSpeedOrNaN(told.spd_kph, context.kphUnit);
+  const battery = firstTold(told.ischarging, told.is_charging, told.bs, told.charge);
+  const battery_status = readBatteryStatus(battery);
   const isStanding = accuracy !== null || (bearing !== null && bearing > 0);
-  return knownDetails({
-    horizontal_accuracy: accuracy,
-    altitude: altitude === 0 ? null : altitude,
-    speed: speed === 0 && !isStanding ? null : speed,
-    bearing: bearing === 0 && !(speed !== null && speed > 0) ? null : bearing,
-    battery_level: readPositiveOrNaN(firstTold(told.batt, told.bat, told.battery)),
-    os: context.os,
-  });
+  return {
+    ...unreadableOf({ battery_status: [battery, battery_status] }),
+    details: knownDetails({
+      horizontal_accuracy: accuracy,
+      altitude: altitude === 0 ? null : altitude,
+      speed: speed === 0 && !isStanding ? null : speed,
+      bearing: bearing === 0 && !(speed !== null && speed > 0) ? null : bearing,
+      battery_level: readPositiveOrNaN(firstTold(told.batt, told.bat, told.battery)),
+      battery_status,
+      os: context.os,
+    }),
+  };
 }

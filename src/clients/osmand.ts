@@ -1,6 +1,6 @@
 import type { Steps } from "../lib/schedule/steps.ts";
 import { type Client, type ClientMessage, plainFailure } from "./client.ts";
-import type { PointDetails, PointSink } from "./point.ts";
+import type { PointSink } from "./point.ts";
 import { contextOf, type MessageContext } from "./reading/context.ts";
 import { knownDetails } from "./reading/details.ts";
 import { readFlat } from "./reading/flat.ts";
@@ -45,31 +45,34 @@ function* readOsmand(message: ClientMessage, sink: PointSink): Steps<void> {
 function findPoint(told: Members, context: MessageContext): Found {
   const claim = claimOf(context.user, told.id, told.deviceid);
   if (!isTold(told.lat) && !isTold(told.lon)) return noPosition(claim);
-  const battery = firstTold(told.charge, told.bs);
-  const battery_status = readBatteryStatus(battery);
   return {
     ...claim,
     timestampMs: readTime(told),
     latitude: readNumberOrNaN(told.lat),
     longitude: readNumberOrNaN(told.lon),
-    ...unreadableOf({ battery_status: [battery, battery_status] }),
-    details: { ...readDetails(told, context), ...(battery_status !== null && { battery_status }) },
+    ...readDetails(told, context),
   };
 }
 
-function readDetails(told: Members, { os, speedUnit }: MessageContext): PointDetails {
+function readDetails(told: Members, { os, speedUnit }: MessageContext) {
   const speed = readSpeedOrNaN(firstTold(told.speed, told.vel, told.spd), speedUnit);
   const bearing = readMagnitudeOrNaN(firstTold(told.bearing, told.heading, told.bear, told.cog));
   const altitude = readNumberOrNaN(firstTold(told.altitude, told.alt));
-  return knownDetails({
-    // OsmAnd calls its accuracy in meters `hdop`. What it doesn't know is 0.
-    horizontal_accuracy: readPositiveOrNaN(firstTold(told.accuracy, told.hacc, told.acc, told.hdop)),
-    altitude: altitude === 0 ? null : altitude,
-    speed,
-    // Both 0 is what it writes where it knows neither; who stands still heads nowhere.
-    bearing: bearing === 0 && speed === 0 ? null : bearing,
-    // `batproc` is what its own server calls it.
-    battery_level: readMagnitudeOrNaN(firstTold(told.batt, told.batproc, told.bat)),
-    os,
-  });
+  const battery = firstTold(told.charge, told.bs);
+  const battery_status = readBatteryStatus(battery);
+  return {
+    ...unreadableOf({ battery_status: [battery, battery_status] }),
+    details: knownDetails({
+      // OsmAnd calls its accuracy in meters `hdop`. What it doesn't know is 0.
+      horizontal_accuracy: readPositiveOrNaN(firstTold(told.accuracy, told.hacc, told.acc, told.hdop)),
+      altitude: altitude === 0 ? null : altitude,
+      speed,
+      // Both 0 is what it writes where it knows neither; who stands still heads nowhere.
+      bearing: bearing === 0 && speed === 0 ? null : bearing,
+      // `batproc` is what its own server calls it.
+      battery_level: readMagnitudeOrNaN(firstTold(told.batt, told.batproc, told.bat)),
+      battery_status,
+      os,
+    }),
+  };
 }
