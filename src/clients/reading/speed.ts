@@ -1,4 +1,4 @@
-import { readMagnitude, readMagnitudeOrNaN } from "./values.ts";
+import { readMagnitudeOrNaN } from "./values.ts";
 
 /** Units that clients send speeds in, by the words of `?speed_unit=`. */
 export const SPEED_UNITS = ["mps", "kmh", "kn", "mph"] as const;
@@ -21,14 +21,11 @@ export function metersPerSecond(speed: number, unit: SpeedUnit): number {
   return unit === "mps" ? speed : Math.round(speed * MPS_PER[unit] * 1000) / 1000;
 }
 
-/** Like `readSpeed`, but NaN if there is something that is no number. */
+/**
+ * Meters per second of what a client sent: null if it sent no speed, or one that says so by being negative; NaN if it
+ * sent something that is no number.
+ */
 export function readSpeedOrNaN(value: unknown, unit: SpeedUnit): number | null {
   const speed = readMagnitudeOrNaN(value);
-  return speed === null ? null : metersPerSecond(speed, unit);
-}
-
-/** Meters per second of what a client sent; null where it sent no speed, or one that says so by being negative. */
-export function readSpeed(value: unknown, unit: SpeedUnit): number | null {
-  const speed = readMagnitude(value);
   return speed === null ? null : metersPerSecond(speed, unit);
 }

@@ -50,18 +50,6 @@ export function readPositiveOrNaN(value: unknown): number | null {
   return number !== null && number <= 0 ? null : number;
 }
 
-/** A number that can't be negative; below zero clients say that they don't know. */
-export function readMagnitude(value: unknown): number | null {
-  const number = readNumber(value);
-  return number !== null && number >= 0 ? number : null;
-}
-
-/** A number above zero, for clients that write 0 where they don't know. */
-export function readPositive(value: unknown): number | null {
-  const number = readNumber(value);
-  return number !== null && number > 0 ? number : null;
-}
-
 /** Percent, whole, of a share of one. */
 export function percentOf(share: number): number {
   return Math.round(share * 100);

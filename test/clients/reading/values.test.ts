@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
   readBoolean,
-  readMagnitude,
+  readMagnitudeOrNaN,
   readNumber,
-  readPositive,
+  readPositiveOrNaN,
   readText,
 } from "../../../src/clients/reading/values.ts";
 
@@ -47,9 +47,11 @@ describe("readNumber()", () => {
   });
 });
 
-test("readMagnitude() knows nothing below zero, readPositive() nothing at it either", () => {
-  expect([-1, 0, 1].map(readMagnitude)).toEqual([null, 0, 1]);
-  expect([-1, 0, 1].map(readPositive)).toEqual([null, null, 1]);
+test("readMagnitudeOrNaN() knows nothing below zero, readPositiveOrNaN() nothing at it either", () => {
+  expect([-1, 0, 1].map(readMagnitudeOrNaN)).toEqual([null, 0, 1]);
+  expect([-1, 0, 1].map(readPositiveOrNaN)).toEqual([null, null, 1]);
+  expect(["x", {}, null, " "].map(readMagnitudeOrNaN)).toEqual([Number.NaN, Number.NaN, null, null]);
+  expect(["x", {}, null, " "].map(readPositiveOrNaN)).toEqual([Number.NaN, Number.NaN, null, null]);
 });
 
 test("readBoolean() reads what says yes or no, and nothing else", () => {
