@@ -29,27 +29,20 @@ export async function signInByCode(
   code: string,
   ask: Ask,
 ): Promise<Result<PageSession, string>> {
-  let response: Response;
-  let body: unknown;
-  try {
-    response = await ask(`${url}/map/session`, {
-      method: "POST",
-      headers: {
-        "content-type": "application/json",
-        "sec-fetch-site": "same-origin",
-        "x-wherehouse-page": "1",
-      },
-      body: JSON.stringify({ code }),
-      redirect: "error", // The code is for this server.
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    });
-    body = await response.json().catch(() => null);
-  } catch (cause) {
-    return fail(noAnswer(url, cause));
-  }
-  const [, cookieName, text] = /^([^=;]+)=([^;]+)/.exec(response.headers.get("set-cookie") ?? "") ?? [];
-  if (response.status !== 200 || cookieName === undefined || text === undefined)
-    return fail(refusalText(url, response.status, body));
+  const answered = await answerOf(url, "/map/session", ask, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      "sec-fetch-site": "same-origin",
+      "x-wherehouse-page": "1",
+    },
+    body: JSON.stringify({ code }),
+  });
+  if (!answered.ok) return answered;
+  const { status, headers, body } = answered.value;
+  const [, cookieName, text] = /^([^=;]+)=([^;]+)/.exec(headers.get("set-cookie") ?? "") ?? [];
+  if (status !== 200 || cookieName === undefined || text === undefined)
+    return fail(refusalText(url, status, body));
   return ok({ cookieName, text });
 }
 
@@ -64,21 +57,37 @@ export async function askServer(
   ask: Ask,
   options: OptionNames = {},
 ): Promise<Result<Readonly<Record<string, unknown>>, string>> {
-  let response: Response;
-  let body: unknown;
+  const answered = await answerOf(url, path, ask, { method, headers: accessHeaders(key) });
+  if (!answered.ok) return answered;
+  const { status, body } = answered.value;
+  if (status === 200) return ok(isObject(body) ? body : {});
+  return fail(refusalText(url, status, body, options));
+}
+
+/** A whole answer, whatever its status; null stands for a body that is no JSON. */
+interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: unknown;
+}
+
+async function answerOf(
+  url: string,
+  path: string,
+  ask: Ask,
+  init: RequestInit,
+): Promise<Result<Answer, string>> {
   try {
-    response = await ask(`${url}${path}`, {
-      method,
-      headers: accessHeaders(key),
-      redirect: "error", // The key is for this server.
+    const response = await ask(`${url}${path}`, {
+      ...init,
+      redirect: "error", // The key or code is for this server.
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    body = await response.json().catch(() => null);
+    const { status, headers } = response;
+    return ok({ status, headers, body: await response.json().catch(() => null) });
   } catch (cause) {
     return fail(noAnswer(url, cause));
   }
-  if (response.status === 200) return ok(isObject(body) ? body : {});
-  return fail(refusalText(url, response.status, body, options));
 }
 
 /** What a server that refused has said, in the words of the command's options. */
