@@ -99,6 +99,12 @@ export function refusalText(url: string, status: number, body: unknown, options:
   return `${url} answered ${status}: ${reason}.`;
 }
 
+/** The seconds after which a server wants to be asked again; null if it does not say so in seconds. */
+export function retryAfterSeconds(headers: Headers): number | null {
+  const seconds = headers.get("retry-after") ?? "";
+  return /^\d{1,6}$/.test(seconds) ? Number(seconds) : null;
+}
+
 function accessHeaders(key: AskedServer["key"]): Record<string, string> {
   if (typeof key === "string") return { authorization: `Bearer ${key}` };
   return { cookie: `${key.cookieName}=${key.text}`, "x-wherehouse-page": "1" };

@@ -4,6 +4,7 @@ import { fail, ok, type Result } from "../../lib/result.ts";
 import type { AppId } from "../../model/ids.ts";
 import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../../model/location-fields.ts";
 import { NOT_CARRIED, type ReportBatch } from "../../model/report-batch.ts";
+import { retryAfterSeconds } from "../ask-server.ts";
 import type { Deliver } from "./import.ts";
 import type { Delivered } from "./tally/tally.ts";
 
@@ -135,9 +136,8 @@ export function createPostDelivery(dependencies: PostDependencies): Deliver {
 
 function refusalOf({ status, headers }: Response, reason: string): PostAnswer {
   if (!RETRIED_STATUSES.includes(status)) return { kind: "refused", reason };
-  const seconds = /^\d{1,6}$/.exec(headers.get("retry-after") ?? "")?.[0];
-  const retryAfterSeconds = seconds === undefined ? null : Number(seconds);
-  return { kind: "busy", reason, retryAfterSeconds, isUnsure: UNSURE_STATUSES.includes(status) };
+  const isUnsure = UNSURE_STATUSES.includes(status);
+  return { kind: "busy", reason, retryAfterSeconds: retryAfterSeconds(headers), isUnsure };
 }
 
 type PostAnswer =

@@ -7,6 +7,7 @@ import {
   askServer,
   type OptionNames,
   refusalText,
+  retryAfterSeconds,
 } from "../../../service/ask-server.ts";
 import { noAnswer } from "../../../service/no-answer.ts";
 import type { ExportCommand } from "../../arguments/export/export-command.ts";
@@ -33,13 +34,13 @@ export function createServerSource(
       const answer = await askOnce(parameters);
       if (!answer.ok || answer.value.status === 200) return answer;
       const { status, headers } = answer.value;
-      const seconds = /^\d{1,6}$/.exec(headers.get("retry-after") ?? "")?.[0];
-      if ((status !== 429 && status !== 503) || seconds === undefined || attempt === ATTEMPTS_MAX) {
+      const seconds = retryAfterSeconds(headers);
+      if ((status !== 429 && status !== 503) || seconds === null || attempt === ATTEMPTS_MAX) {
         const body: unknown = await answer.value.json().catch(() => null);
         return fail(refusalText(url, status, body, EXPORT_OPTIONS));
       }
       await answer.value.body?.cancel();
-      await wait(Math.min(WAIT_SECONDS_MAX, Number(seconds)) * 1000, signal);
+      await wait(Math.min(WAIT_SECONDS_MAX, seconds) * 1000, signal);
       signal.throwIfAborted();
     }
   }
