@@ -12,6 +12,7 @@ import { withDirectory } from "../support/run-cli.ts";
 
 const DAYS = ["2011-12-30", "2011-12-31", "2020-02-29", "2024-06-01"];
 const LIST = "/api/v1/locations/current/columns";
+const APP = "/api/v1/locations/current";
 
 let requests: string[] = [];
 let server: ReturnType<typeof Bun.serve> | null = null;
@@ -29,6 +30,10 @@ function serve(answers: Response[] = []): string {
         requests.push("list");
         return Response.json({ success: true, app_id: "shop", device_id: ["a", "b", "c"] });
       }
+      if (pathname === APP) {
+        requests.push("app");
+        return Response.json({ success: true, app_id: "shop", locations: [] });
+      }
       const [format, from, to] = ["format", "start_date", "end_date"].map((name) => searchParams.get(name)!);
       requests.push(`${format} ${from}..${to}`);
       const answer = answers.shift();
@@ -43,7 +48,13 @@ function serve(answers: Response[] = []): string {
   return `http://127.0.0.1:${server.port}`;
 }
 
-async function exportSplit(url: string, format: string, split: string, out: string): Promise<string> {
+async function exportSplit(
+  url: string,
+  format: string,
+  split: string,
+  out: string,
+  more: readonly string[] = [],
+): Promise<string> {
   let said = "";
   const terminal = {
     out: () => undefined,
@@ -58,7 +69,7 @@ async function exportSplit(url: string, format: string, split: string, out: stri
   } satisfies Terminal;
   const range = ["--from", "2010-01-01", "--to", "2025-12-31"];
   const where = ["--url", url, "--key", createKeyText(), "--out", out];
-  const argv = ["export", "--format", format, "--split", split, ...range, ...where];
+  const argv = ["export", "--format", format, "--split", split, ...range, ...where, ...more];
   const code = await runCommand(parseCommand(argv, {}), createPlatform(), terminal, "wherehouse");
   expect({ code, said }).toMatchObject({ code: 0 });
   return said;
@@ -107,4 +118,11 @@ test("the devices of a split by device come in one answer", () =>
     await exportSplit(serve(), "csv", "device", root);
     expect(requests.filter((request) => request === "list")).toEqual(["list"]);
     expect(readdirSync(root).sort()).toEqual(["a.csv", "b.csv", "c.csv"]);
+  }));
+
+test("the app that was named is asked for once, however many files there are", () =>
+  withDirectory(async (root) => {
+    await exportSplit(serve(), "csv", "day", root, ["--app", "shop"]);
+    expect(readdirSync(root)).toHaveLength(DAYS.length);
+    expect(requests.filter((request) => request === "app")).toEqual(["app"]);
   }));

@@ -27,6 +27,8 @@ export function createServerSource(
   signal: AbortSignal,
 ): ExportFrom {
   const { url, key } = server;
+  /** A key is of one app for good, and a split export begins many files. */
+  let isOfApp = server.appId === null;
 
   /** The answer, once it has begun. A split export asks more often than some keys may. */
   async function begin(parameters: URLSearchParams): Promise<Result<Response, string>> {
@@ -63,8 +65,11 @@ export function createServerSource(
   return {
     listDevices: () => listDevices(server, ask),
     async open(file, written) {
-      const fault = await appFault(server, ask);
-      if (fault !== null) return fail(fault);
+      if (!isOfApp) {
+        const fault = await appFault(server, ask);
+        if (fault !== null) return fail(fault);
+        isOfApp = true;
+      }
       const begun = await begin(parametersOf(command.userId, file, written));
       return begun.ok ? ok(openExport(written.format.name, url, begun.value, signal)) : begun;
     },
@@ -127,12 +132,11 @@ function openExport(format: string, url: string, response: Response, signal: Abo
   };
 }
 
-/** Why the key is another app's than the one that was named; null where it is not, or none was. */
+/** Why the key can't be used for the app that was named; null if it is a key of that app. */
 async function appFault(
   server: AskedServer & { readonly appId: AppId | null },
   ask: Ask,
 ): Promise<string | null> {
-  if (server.appId === null) return null;
   const answer = await askServer(server, "GET", "/api/v1/locations/current?limit=1", ask);
   if (!answer.ok) return answer.error;
   const { app_id } = answer.value;
