@@ -89,7 +89,10 @@ describe("GPSLogger", () => {
     ["ISO 8601 with an offset", '"timeoffset":"2026-02-02T03:40:00.000+01:00"'],
     ["an offset as it is in a URL", '"timeoffset":"2026-02-02T03:40:00.000%2B01:00"'],
     ["a time as it is in a URL", '"timeoffset":"2026-02-02T03%3A40%3A00.000%2b01%3a00"'],
-    ["a time as it is in a URL, called `timestamp` by its user", '"timestamp":"2026-02-02T03%3A40%3A00.000%2B01%3A00"'],
+    [
+      "a time as it is in a URL, called `timestamp` by its user",
+      '"timestamp":"2026-02-02T03%3A40%3A00.000%2B01%3A00"',
+    ],
     ["a time as it is in a URL, under OwnTracks' name", '"tst":"2026-02-02T02%3A40%3A00.000Z"'],
   ])("tells the time in %s", (_title, members) => {
     expect(readBody(`{"lat":1,"lon":2,${members}}`).points[0]?.timestampMs).toBe(1_770_000_000_000);
