@@ -64,17 +64,17 @@ const COMMANDS = {
   },
   bench: { development: true, programs: (bun, args) => [[bun, "bench/main.ts", ...args]] },
   simulate: { development: true, programs: (bun, args) => [[bun, "test/simulation/main.ts", ...args]] },
-  cluster: { development: true, programs: (bun, args) => [[bun, "test/cluster/main.ts", ...args]] },
-  soak: { development: true, programs: (bun, args) => [[bun, "test/soak/main.ts", ...args]] },
-  phones: { development: true, programs: (bun, args) => [[bun, "test/phones/main.ts", ...args]] },
+  cluster: { development: true, programs: (bun, args) => [[bun, "test/system/cluster/main.ts", ...args]] },
+  soak: { development: true, programs: (bun, args) => [[bun, "test/system/soak/main.ts", ...args]] },
+  phones: { development: true, programs: (bun, args) => [[bun, "test/system/phones/main.ts", ...args]] },
   fuzz: { development: true, programs: fuzzers },
-  picture: { development: true, programs: (bun, args) => [[bun, "test/picture/main.ts", ...args]] },
+  picture: { development: true, programs: (bun, args) => [[bun, "test/system/picture/main.ts", ...args]] },
   check: { development: true, programs: checks },
   format: {
     development: true,
     programs: (bun, args) => [
       [process.execPath, BIOME, "check", "--write", ".", ...args],
-      [bun, "test/docs/write-endpoints.ts"],
+      [bun, "test/system/docs/write-endpoints.ts"],
     ],
   },
 };
@@ -82,7 +82,7 @@ const COMMANDS = {
 const ALL_TESTS_NOTICE =
   "All tests together take about 20 minutes on two cores. One file or folder: npm test -- ./test/wal";
 
-const FUZZ = join(ROOT, "test/fuzz");
+const FUZZ = join(ROOT, "test/system/fuzz");
 
 /** Both are scripts that start the binary of their platform; whichever runtime we are runs them. */
 const BIOME = join(MODULES, "@biomejs/biome/bin/biome");
@@ -144,7 +144,7 @@ function checks(bun, args) {
   if (args.length > 0) throw new LaunchError(`check takes no arguments, and "${args[0]}" is one.`);
   const all = [
     [process.execPath, BIOME, "ci", "."],
-    [bun, "test/examples/write-types.ts"], // The compiler reads them next.
+    [bun, "test/system/examples/write-types.ts"], // The compiler reads them next.
     [process.execPath, TSC, "--noEmit", "-p", "."],
   ];
   const deno = findDeno();

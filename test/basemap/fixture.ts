@@ -4,7 +4,7 @@ import type { Feature } from "geojson";
 import type { Inputs } from "../../src/runtime/inputs/inputs.ts";
 import { createNodeInputs } from "../../src/runtime/inputs/node-inputs.ts";
 import { mercatorX, mercatorY } from "../../src/tiles/mercator.ts";
-import { type WrittenTile, writePmtiles } from "../world/pmtiles-writer.ts";
+import { type WrittenTile, writePmtiles } from "../system/world/pmtiles-writer.ts";
 
 /* A piece of a city in the layers of a Protomaps basemap, version 4, as `pmtiles extract` would cut it out. */
 

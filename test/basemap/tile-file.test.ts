@@ -4,7 +4,7 @@ import { VectorTile } from "@mapbox/vector-tile";
 import { PbfReader } from "pbf";
 import { openTileFile } from "../../src/basemap/tile-file.ts";
 import { createNodeInputs } from "../../src/runtime/inputs/node-inputs.ts";
-import { writePmtiles } from "../world/pmtiles-writer.ts";
+import { writePmtiles } from "../system/world/pmtiles-writer.ts";
 import { inputsWith, STREETS_BOUNDS, STREETS_CREDIT, streetsFile } from "./fixture.ts";
 
 /* The operator's file, which may be anything. */

@@ -2,10 +2,10 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { untilKnown } from "../runtime/support/client.ts";
 import { SAMPLES } from "../support/formats/read-file.ts";
 import { zipOf } from "../support/formats/zip.ts";
 import { RUNTIMES, type Runtime } from "../support/server-process.ts";
+import { untilKnown } from "../system/support/client.ts";
 import { finished, runCli, withDirectory } from "./support/run-cli.ts";
 import { startServer } from "./support/start-server.ts";
 

@@ -1,7 +1,6 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createKeyText } from "../../src/auth/api-key.ts";
 import { OF_CLIENTS } from "../http/requests.ts";
-import { untilKnown } from "../runtime/support/client.ts";
 import {
   closePlace,
   createOperatorKey,
@@ -11,6 +10,7 @@ import {
   readFirstKey,
   startReady,
 } from "../support/server-process.ts";
+import { untilKnown } from "../system/support/client.ts";
 
 /*
  * Goal: a key that travels in a path or a query, as some apps can't do otherwise, is said by nothing of ours. Method:

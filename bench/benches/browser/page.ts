@@ -1,5 +1,3 @@
-import { chromiumPath, closeChromium } from "../../../test/browser/support/chromium.ts";
-import { store } from "../../../test/runtime/support/client.ts";
 import {
   closePlace,
   openPlace,
@@ -8,6 +6,8 @@ import {
   readFirstKey,
   startReady,
 } from "../../../test/support/server-process.ts";
+import { chromiumPath, closeChromium } from "../../../test/system/browser/support/chromium.ts";
+import { store } from "../../../test/system/support/client.ts";
 import { type Figure, median } from "../../support/figures/report.ts";
 import { createRandom } from "../../support/fleets/random.ts";
 import { profileScripts } from "../../support/page/scripts.ts";

@@ -1,8 +1,4 @@
 import type { MapLibreMap } from "maplibre-gl";
-import { chromiumPath, closeChromium } from "../../../test/browser/support/chromium.ts";
-import { askPart, type PartName } from "../../../test/browser/support/parts.ts";
-import { Visit } from "../../../test/browser/support/visit.ts";
-import { store, untilKnown } from "../../../test/runtime/support/client.ts";
 import {
   closePlace,
   openPlace,
@@ -13,6 +9,10 @@ import {
   runCommand,
   startReady,
 } from "../../../test/support/server-process.ts";
+import { chromiumPath, closeChromium } from "../../../test/system/browser/support/chromium.ts";
+import { askPart, type PartName } from "../../../test/system/browser/support/parts.ts";
+import { Visit } from "../../../test/system/browser/support/visit.ts";
+import { store, untilKnown } from "../../../test/system/support/client.ts";
 import type { Figure } from "../../support/figures/report.ts";
 import { readDeviceYear } from "../../support/fleets/device-year.ts";
 import { createRandom } from "../../support/fleets/random.ts";

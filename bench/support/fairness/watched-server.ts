@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { hasProcessFigures, readProcessFigures } from "../../../test/soak/support/process-figures.ts";
 import { RUNTIMES } from "../../../test/support/server-process.ts";
+import { hasProcessFigures, readProcessFigures } from "../../../test/system/soak/support/process-figures.ts";
 import { bunForServer } from "../run/profiling.ts";
 import { type ServerProcess, startProcess } from "../servers/server.ts";
 import { longestTurnMs, TURNS_FILE } from "./long-turns.ts";

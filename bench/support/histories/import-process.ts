@@ -1,8 +1,8 @@
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { hasProcessFigures, readProcessFigures } from "../../../test/soak/support/process-figures.ts";
 import type { Runtime } from "../../../test/support/server-process.ts";
+import { hasProcessFigures, readProcessFigures } from "../../../test/system/soak/support/process-figures.ts";
 import { bunForServer } from "../run/profiling.ts";
 import type { History, HistoryOptions } from "./history.ts";
 

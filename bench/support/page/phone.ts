@@ -1,4 +1,4 @@
-import type { Visit } from "../../../test/browser/support/visit.ts";
+import type { Visit } from "../../../test/system/browser/support/visit.ts";
 
 /** Connects a phone on the page of a visit as OwnTracks, and reports as it would; tells how soon it was named, ms. */
 export async function namePhone({ page }: Visit, name: string): Promise<number> {

@@ -1,6 +1,6 @@
 import type { CDPSession } from "playwright-core";
-import { Visit } from "../../../test/browser/support/visit.ts";
-import { hasProcessFigures, readProcessFigures } from "../../../test/soak/support/process-figures.ts";
+import { Visit } from "../../../test/system/browser/support/visit.ts";
+import { hasProcessFigures, readProcessFigures } from "../../../test/system/soak/support/process-figures.ts";
 
 /** Notes when as many dots are drawn as the bench waits for, how often dots are drawn, and frames of the page. */
 const COUNT = `{

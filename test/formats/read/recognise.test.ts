@@ -11,7 +11,7 @@ import { type Recognition, recognise } from "../../../src/formats/read/recognise
  * instead. Method: samples, and beginnings of files as programs write them, under names that say nothing or lie.
  */
 
-const SAMPLES = join(import.meta.dir, "../samples");
+const SAMPLES = join(import.meta.dir, "../../data/samples");
 
 function recognised(
   content: string | Uint8Array,

@@ -10,7 +10,7 @@ import { recognise } from "../../../src/formats/read/recognise.ts";
  * under its own name and names that say nothing or lie, whole and cut off.
  */
 
-const SAMPLES = join(import.meta.dir, "../samples");
+const SAMPLES = join(import.meta.dir, "../../data/samples");
 
 /** By sample, the format's name, or what is said of a file that is no history. */
 const EXPECTED: Readonly<Record<string, string>> = {

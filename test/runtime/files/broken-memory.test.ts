@@ -11,7 +11,7 @@ import {
   runCommand,
   startReady,
 } from "../../support/server-process.ts";
-import { type Client, get, post, store } from "../support/client.ts";
+import { type Client, get, post, store } from "../../system/support/client.ts";
 
 /*
  * Goal: an entry that memory can't take in ends the process and nothing else: it is lost nowhere, and no start fails

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 
-const PAYLOADS = resolve(import.meta.dirname, "../../payloads");
+const PAYLOADS = resolve(import.meta.dirname, "../../data/payloads");
 
-/** What a client sends, byte for byte (test/payloads/README.md). */
+/** What a client sends, byte for byte (test/data/payloads/README.md). */
 export function sample(path: string): string {
   return readFileSync(resolve(PAYLOADS, path), "utf8");
 }

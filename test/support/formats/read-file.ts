@@ -19,7 +19,7 @@ export interface Findings {
   readonly error: FormatError | null;
 }
 
-export const SAMPLES = join(import.meta.dirname, "../../formats/samples");
+export const SAMPLES = join(import.meta.dirname, "../../data/samples");
 
 export const READ_OPTIONS: ReadOptions = {
   zone: null,

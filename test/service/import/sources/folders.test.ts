@@ -16,8 +16,8 @@ import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { createNodeInputs } from "../../../../src/runtime/inputs/node-inputs.ts";
 import { createSources } from "../../../../src/service/import/sources/sources.ts";
-import { canBeOthers, STRANGER_UID } from "../../../runtime/support/other-user.ts";
 import { zipOf } from "../../../support/formats/zip.ts";
+import { canBeOthers, STRANGER_UID } from "../../../system/support/other-user.ts";
 import type { WalkRequest } from "./described-walk.ts";
 import { WALKS } from "./walks.ts";
 

@@ -1,0 +1,185 @@
+import { expect } from "bun:test";
+import type { Page } from "playwright-core";
+import { store } from "../support/client.ts";
+import { shownPositions } from "./support/devices.ts";
+import { type Camera, cameraOf } from "./support/map.ts";
+import { describePage, type Stage } from "./support/stage.ts";
+import { Visit } from "./support/visit.ts";
+
+/*
+ * Goal: a share link shows its devices and no other, as coarsely as was chosen, until its instant or until it is
+ * revoked. Method: a link made in the dialog is opened by a second browser, which knows nothing else.
+ */
+
+const VAN = { latitude: 51.512_34, longitude: -0.123_45 };
+
+const MINUTE_MS = 60_000;
+
+/** Where the other device is, and where it goes: out of sight of a map that stays. */
+const QUIET = { latitude: 51.6, longitude: 0 };
+const MOVED = { latitude: 51.62, longitude: 0.03 };
+
+function report(device_id: string, place: { readonly latitude: number; readonly longitude: number }) {
+  return { device_id, timestamp: Date.now(), ...place };
+}
+
+describePage(
+  "a share link",
+  (stage) => {
+    stage.test(
+      "shows its devices alone, by the centers of cells, until it is revoked or its instant has come",
+      async (visit, page) => {
+        await visit.enter(stage.key, "/map?device=van-1");
+        const url = await makeLink(page);
+        const guest = await Visit.open(visit.url);
+        try {
+          await guest.goto("/map/s");
+          await guest.page.getByText("Open the link that you were sent").waitFor();
+          await guest.page.goto(url); // Where the page is open already.
+          await guest.page.getByText("You see 1 device").waitFor();
+          await showsCells(stage, guest);
+          guest.expect(/401/);
+          await page
+            .getByRole("dialog")
+            .getByRole("button", { name: /^Revoke/ })
+            .click();
+          await showsNothing(guest, "It was ended by the person who shared it.");
+
+          await guest.goto(`/map/s#${await createLink(visit, "van-1", 8000)}`);
+          await guest.page.getByRole("option", { name: "van-1" }).waitFor();
+          await showsNothing(guest, "Its time is over.");
+          expect(guest.faults).toEqual([]);
+        } catch (error) {
+          console.error(`What the guest saw: ${await guest.keepPicture("a guest of a share link")}`);
+          await guest.close();
+          throw error;
+        }
+        await guest.end();
+
+        // Who made a link looks at it, here before its device has reported, and stays signed in.
+        await visit.goto(`/map/s#${await createLink(visit, "van-9", 600_000)}`);
+        await page.getByText("You see 1 device").waitFor();
+        await page.getByText("There is no position to show yet.").waitFor();
+        expect(await devicesKept(page)).toEqual({ map: ["van-1", "van-2"], share: [] });
+        await visit.goto("/map");
+        await page.getByRole("button", { name: "Connect" }).waitFor();
+      },
+      { webgl: false }, // The guest has a map.
+    );
+
+    stage.test(
+      "to one device is made with its last position, and its visitor sees that followed, on a phone above a low sheet",
+      async (visit, page) => {
+        await visit.enter(stage.key, "/map?device=van-2");
+        await page.getByRole("button", { name: "Menu" }).click();
+        await page.getByRole("button", { name: "Share" }).click();
+        const dialog = page.getByRole("dialog", { name: "Share" });
+        await dialog.getByText("That is since").waitFor();
+        await dialog.getByRole("button", { name: "Make a link" }).click();
+        const url = await dialog
+          .getByRole("region", { name: "The new link" })
+          .getByRole("textbox")
+          .inputValue();
+        await page.goto(url);
+        await page.getByText("You see 1 device").waitFor();
+        for (const place of [QUIET, MOVED]) {
+          await visit.until("the map at the device", async () => isNear(await cameraOf(page), place));
+          expect((await cameraOf(page))!.zoom).toBeCloseTo(14);
+          await page.locator('.sheet[data-height="low"]').waitFor();
+          await store(stage.client, [report("van-2", MOVED)]);
+        }
+        const banner = (await page.getByRole("note").boundingBox())!;
+        const buttons = (await page.getByRole("button", { name: "Zoom in" }).boundingBox())!;
+        expect(banner.x + banner.width).toBeLessThanOrEqual(buttons.x);
+        await page.reload();
+        await visit.until("the map at the device", async () => isNear(await cameraOf(page), MOVED));
+        await page.getByRole("button", { name: "Follow", pressed: true }).waitFor({ state: "attached" });
+      },
+      { viewport: { width: 390, height: 844 } },
+    );
+  },
+  {
+    prepare: ({ client }) =>
+      store(client, [
+        { ...report("van-1", VAN), timestamp: Date.now() - 2 * MINUTE_MS },
+        report("van-2", QUIET),
+      ]),
+  },
+);
+
+/** Made in the dialog: from today on, within 500 m. */
+async function makeLink(page: Page): Promise<string> {
+  await page.getByRole("button", { name: "Share" }).click();
+  const dialog = page.getByRole("dialog", { name: "Share" });
+  await dialog.getByLabel("It shows positions from").selectOption("today on");
+  await dialog.getByLabel("It shows them").selectOption("within 500 m");
+  await dialog.getByRole("button", { name: "Make a link" }).click();
+  return dialog.getByRole("region", { name: "The new link" }).getByRole("textbox").inputValue();
+}
+
+/** What stands behind the `#` of a link to one device, exact, for so long. */
+async function createLink({ context, url }: Visit, deviceId: string, lastsMs: number): Promise<string> {
+  const nowMs = Date.now();
+  const terms = { device_ids: [deviceId], not_before: nowMs - 3_600_000, expires: nowMs + lastsMs };
+  const response = await context.request.post(`${url}/map/keys`, {
+    headers: { "x-wherehouse-page": "1" },
+    data: { kind: "share", ...terms, precision_meters: null, label: "" },
+  });
+  return ((await response.json()) as { readonly text: string }).text;
+}
+
+/**
+ * The devices of each page, where a browser takes what it has kept without asking whether that is still good, as it
+ * does on the way back through its history.
+ */
+function devicesKept(page: Visit["page"]): Promise<Readonly<Record<"map" | "share", readonly string[]>>> {
+  return page.evaluate(async () => {
+    const ask = async (from: string) => {
+      const headers = { "x-wherehouse-page": from };
+      const path = "/api/v1/locations/current/columns";
+      const response = await fetch(path, { headers, cache: "force-cache" });
+      return ((await response.json()) as { readonly device_id: readonly string[] }).device_id;
+    };
+    return { map: await ask("1"), share: await ask("share") };
+  });
+}
+
+/** Nothing of the other device, and the van at the center of its cell, wherever in it it is. */
+async function showsCells({ client }: Stage, visit: Visit): Promise<void> {
+  const { page } = visit;
+  await page.getByRole("option", { name: "van-1" }).waitFor();
+  const shown = await shownPositions(page);
+  expect(Object.keys(shown)).toEqual(["van-1"]);
+  const { pathname, hash } = new URL(page.url());
+  expect([pathname, hash]).toEqual(["/map/s", ""]); // Where the map looks may stand there, the key not.
+  expect(await page.content()).not.toContain("van-2");
+  const [, latitude, longitude] = shown["van-1"]!;
+  expect([latitude, longitude]).not.toEqual([VAN.latitude, VAN.longitude]);
+  expect(metersNorth(latitude - VAN.latitude)).toBeLessThanOrEqual(250);
+  // Elsewhere in the same cell it is shown at the same place, whole minutes later. What comes first is told first.
+  await store(client, [report("van-2", QUIET)]);
+  await store(client, [report("van-1", { ...VAN, latitude: latitude + (latitude - VAN.latitude) / 2 })]);
+  await visit.until(
+    "the newer report",
+    async () => (await shownPositions(page))["van-1"]![0] > shown["van-1"]![0],
+  );
+  const later = await shownPositions(page);
+  expect(Object.keys(later)).toEqual(["van-1"]);
+  expect(later["van-1"]!.slice(1)).toEqual([latitude, longitude]);
+  expect(later["van-1"]![0] % 60_000).toBe(0);
+}
+
+async function showsNothing({ page }: Visit, why: string): Promise<void> {
+  await page.getByText("This link shows nothing now").waitFor();
+  await page.getByText(why).waitFor();
+  expect(await page.content()).not.toContain("van-1");
+}
+
+function isNear(camera: Camera | null, { latitude, longitude }: typeof QUIET): boolean {
+  if (camera === null) return false;
+  return Math.abs(camera.latitude - latitude) < 1e-3 && Math.abs(camera.longitude - longitude) < 1e-3;
+}
+
+function metersNorth(degrees: number): number {
+  return Math.abs(degrees) * 111_195;
+}

@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DuckDBInstance } from "@duckdb/node-api";
+import {
+  closePlace,
+  openPlace,
+  RUNTIMES,
+  readFirstKey,
+  type ServerProcess,
+  startReady,
+} from "../../support/server-process.ts";
+
+/* What the pages say to type, typed: their commands have to work on any day. */
+
+const ROOT = join(import.meta.dir, "../../..");
+/** Folders that pages begin, by the name that they have in the test. */
+const FOLDERS = { "data/local-sample": "sample", "data/local-export": "export" };
+
+const place = openPlace();
+const directory = mkdtempSync(join(tmpdir(), "wherehouse-docs-"));
+let server: ServerProcess;
+let environment: Record<string, string | undefined> = {};
+
+beforeAll(async () => {
+  server = await startReady(RUNTIMES[0]!, place);
+  environment = {
+    ...process.env,
+    WHEREHOUSE_DATA_DIR: join(directory, "client"),
+    WHEREHOUSE_KEY: readFirstKey(place),
+  };
+});
+
+afterAll(async () => {
+  await closePlace(place);
+  rmSync(directory, { recursive: true });
+});
+
+function blocksOf(page: string, language: string): string[] {
+  const text = readFileSync(join(ROOT, page), "utf8");
+  return [...text.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, "gms"))].map(
+    ([, block]) => block!,
+  );
+}
+
+/** What is typed after each prompt, with the lines that it goes on in. */
+function typedIn(block: string): string {
+  return [...block.matchAll(/^\$ ((?:.*\\\n)*.*)/gm)].map(([, command]) => command).join("\n");
+}
+
+/** The page's folders and address become those of this test, and npm's way to the program Bun's. */
+function here(text: string): string {
+  const typed = text
+    .replaceAll("http://127.0.0.1:3000", server.url)
+    .replaceAll("npm run --silent cli --", `"${process.execPath}" src/main.ts`);
+  return Object.entries(FOLDERS).reduce(
+    (moved, [path, name]) => moved.replaceAll(path, join(directory, name)),
+    typed,
+  );
+}
+
+/** Runs commands in one shell and returns what they print, line by line. */
+async function type(commands: string): Promise<string[]> {
+  const shell = Bun.spawn(["sh", "-euc", here(commands)], {
+    cwd: ROOT,
+    env: environment,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, error] = await Promise.all([
+    new Response(shell.stdout).text(),
+    new Response(shell.stderr).text(),
+  ]);
+  expect([await shell.exited, error]).toEqual([0, expect.any(String)]);
+  return out.trimEnd().split("\n");
+}
+
+test("README.md: the sample is imported, a bus is nearby, and a phone reports", async () => {
+  const commands = blocksOf("README.md", "console").map(typedIn);
+  expect(commands[0]).toBe("npm start");
+  const [exported = "", ...rest] = commands.slice(1).join("\n").split("\n");
+  expect(exported).toBe("export WHEREHOUSE_KEY=wh_...");
+  const out = await type(rest.join("\n"));
+  expect(out.slice(0, 3).join("\n")).toContain("1,533 read   1,533 new   0 already there   0 skipped");
+  const [nearby, stored] = out.at(-1)!.replace("}{", "}\n{").split("\n"); // curl ends no line.
+  expect(JSON.parse(nearby!)).toMatchObject({ results: [{ device_id: "4841" }] });
+  expect(JSON.parse(stored!)).toMatchObject({ accepted: 1, rejected: [] });
+});
+
+test("docs/asking.md: every question about the sample has an answer that is not empty", async () => {
+  const out = await type(blocksOf("docs/asking.md", "sh").join("\n"));
+  const [current, history, nearby, all, known] = out.map((line) => JSON.parse(line));
+  expect(current.location.local_time).toMatch(/^\d{4}-\d\d-\d\dT/);
+  expect(history.locations).toHaveLength(2);
+  expect(history.distance_travelled.miles).toBeGreaterThan(10);
+  expect(nearby.results.length).toBeGreaterThan(2);
+  expect(all.locations.length).toBeGreaterThan(2);
+  expect(known.location.device_id).toBe("4836");
+});
+
+test("docs/maps.md: what is asked about the sample has answers", async () => {
+  const out = await type(blocksOf("docs/maps.md", "sh").join("\n"));
+  const answers = out.map((line) => JSON.parse(line));
+  const [columns] = answers;
+  expect(columns.device_id.length).toBeGreaterThan(2);
+  expect(columns.bearing).toHaveLength(columns.device_id.length);
+  const series = answers.find(({ bearing_max }) => bearing_max !== undefined);
+  expect(series.bearing_max.length).toBeGreaterThan(20);
+  const { stops, distance_meters } = answers.find((answer) => answer.stops !== undefined);
+  expect(stops).toMatchObject([{ latitude: 53.4413505, longitude: -2.9326377, positions: 16 }]);
+  expect(distance_meters).toBeCloseTo(20_631.155, 2);
+  const { count } = answers.find((answer) => answer.count !== undefined);
+  expect(count.reduce((sum: number, each: number) => sum + each)).toBeGreaterThan(100);
+  expect(answers.at(-1)).toBeGreaterThan(100); // The bytes of a tile.
+});
+
+test("docs/live.md: a stream is heard, and one goes on behind a snapshot", async () => {
+  const streams = blocksOf("docs/live.md", "sh").map((block) =>
+    block.replace(/curl /, "curl --max-time 3 ").replace(/(\n|; )?$/, " || [ $? = 28 ]\n"),
+  );
+  for (const stream of streams)
+    expect((await type(stream)).join("\n")).toMatch(/^retry: \d+\nid: \d+\ndata: \{"locations":\[\]\}/);
+});
+
+test("docs/sending.md: a report, a packed batch, a look at what was rejected, and a file are taken in", async () => {
+  const [single = "", batch = "", look = "", file = ""] = blocksOf("docs/sending.md", "sh");
+  expect(JSON.parse((await type(single))[0]!)).toMatchObject({ accepted: 1, rejected: [] });
+  expect(JSON.parse((await type(batch))[0]!)).toMatchObject({ accepted: 3, rejected: [] });
+  expect(await type(look)).toEqual(["stored"]);
+  expect((await type(look.replace('"latitude":53.4', '"latitude":534')))[0]).toStartWith(
+    "not all was stored: {",
+  );
+  expect((await type(file)).join("\n")).toMatch(/liverpool.* 1,533 /s);
+});
+
+test("docs/exporting.md: a second directory made from an export has the same records", async () => {
+  const [first, second] = (await type(blocksOf("docs/exporting.md", "sh")[0]!)).slice(-2);
+  expect(first).toMatch(/^SHA-256 of all records +[0-9a-f]{64}$/);
+  expect(second).toBe(first!);
+  const [end] = await type(blocksOf("docs/exporting.md", "sh")[1]!);
+  expect(end).toBe("]}");
+});
+
+test("docs/importing.md: a file is looked at, then imported into a directory of its own", async () => {
+  const [look = "", imported = ""] = blocksOf("docs/importing.md", "sh");
+  expect((await type(look))[0]).toMatch(/ 1,533 read +1,533 usable +0 skipped$/);
+  const trial = imported.replace("data/trial", join(directory, "trial"));
+  expect((await type(trial))[0]).toMatch(/ 1,533 read +1,533 new +0 already there +0 skipped$/);
+});
+
+test("docs/clients.md: a key is made for a phone, each app is taken in, and the ways to look find them", async () => {
+  const blocks = blocksOf("docs/clients.md", "sh");
+  const [key = ""] = await type(blocks[0]!);
+  expect(key).toMatch(/^wh_[0-9A-Za-z]{49}$/);
+  const answers: string[] = [];
+  const sent = blocks.slice(1).filter((block) => block.includes("/ingest/"));
+  for (const block of sent) answers.push((await type(block))[0]!);
+  expect(answers).toEqual(["[]", '{"result":"ok"}', "", "", "", "", "{}", '{"done":1,"friends":[]}']);
+  const [look = "", doctor = "", quarantine = ""] = blocks.slice(1).filter((block) => !sent.includes(block));
+  const { requests } = JSON.parse((await type(look))[0]!);
+  expect(requests[0].newest).toMatchObject({ device_id: "anna:pixel", speed: 13.056, battery_level: 81 });
+  await type(`${doctor.trim()} || [ $? = 1 ]`); // The sample came twice by now, and it says so.
+  await type(quarantine);
+});
+
+test("docs/archive.md: the sample is archived at once, and DuckDB finds its days, a bus and cells", async () => {
+  await type(blocksOf("docs/archive.md", "sh")[0]!);
+  const connection = await (await DuckDBInstance.create()).connect();
+  const statements = here(blocksOf("docs/archive.md", "sql")[0]!).split(";\n");
+  const tables: unknown[][][] = [];
+  for (const statement of statements.filter((text) => text.trim() !== "")) {
+    tables.push((await connection.runAndReadAll(statement)).getRows());
+  }
+  const [, overall, bus, cells] = tables;
+  expect(overall![0]!.slice(0, 3)).toEqual(["default", 1533n, 8n]);
+  expect(bus).toHaveLength(187);
+  expect(cells).toHaveLength(7);
+});
+
+const PYTHON = Bun.which("python3");
+
+test.each(["pandas", "polars"])("docs/archive.md: %s reads the archived sample", async (library) => {
+  const imports = `import ${library}${library === "pandas" ? ", pyarrow" : ""}`;
+  if (PYTHON === null || Bun.spawnSync([PYTHON, "-c", imports]).exitCode !== 0) {
+    console.warn(`Left out: the archive in ${library}, since python3 has no such package.`);
+    return;
+  }
+  const block = blocksOf("docs/archive.md", "python").find((text) => text.includes(`import ${library}`))!;
+  const run = Bun.spawnSync([PYTHON, "-c", here(block)], { cwd: ROOT, stdout: "pipe", stderr: "pipe" });
+  expect(run.stderr.toString()).toBe("");
+  expect(run.stdout.toString()).toMatch(/4836\D+187\b/);
+});

@@ -1,0 +1,40 @@
+import type { Endpoint } from "../../../src/http/endpoint.ts";
+import { ENDPOINTS } from "../../../src/http/endpoints.ts";
+import { document, type Operation } from "../../http/openapi/open-api-document.ts";
+
+const BEGIN = "<!-- Written from the list of endpoints by npm run format; a test compares. -->\n";
+const END = "<!-- End of what is written. -->\n";
+
+/** The page with the table of all endpoints that the document names; those of clients have a page of their own. */
+export function withEndpointTable(page: string): string {
+  const [before, rest] = page.split(BEGIN);
+  const [, after] = rest!.split(END);
+  const rows = ENDPOINTS.filter(isListed).map(rowOf);
+  const table = ["| endpoint | answers | key | parameters |", "|---|---|---|---|", ...rows].join("\n");
+  return `${before}${BEGIN}\n${table}\n\n${END}${after}`;
+}
+
+function isListed({ kind, operation }: Endpoint): boolean {
+  return kind !== "client" && operation !== null;
+}
+
+function rowOf(endpoint: Endpoint): string {
+  const { method, path, permission } = endpoint;
+  const isForViews = endpoint.kind === "keyed" && endpoint.isForViews;
+  const documentPath = path.replaceAll(/:(\w+)/g, "{$1}");
+  const { summary, parameters = [] } = document.paths[documentPath]![method.toLowerCase()]!;
+  const queries = parameters.filter(({ in: place }) => place === "query");
+  const answers = summary.charAt(0).toLowerCase() + summary.slice(1);
+  const cells = [
+    `\`${method} ${documentPath}\``,
+    answers,
+    isForViews ? `${permission} or view` : (permission ?? "none"),
+  ];
+  return `| ${[...cells, queries.map(parameterText).join(", ")].join(" | ")} |`;
+}
+
+/** Its name, and what holds where it is left out. */
+function parameterText({ name, required, schema }: NonNullable<Operation["parameters"]>[number]): string {
+  if (required) return `\`${name}\` (required)`;
+  return schema.default === undefined ? `\`${name}\`` : `\`${name}\` (${schema.default})`;
+}

@@ -1,0 +1,140 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import manifest from "../../../package.json" with { type: "json" };
+import { withEndpointTable } from "./endpoint-table.ts";
+import { withErrorTable } from "./error-table.ts";
+
+/* The pages for people: their links lead somewhere, their contents are complete, their lines fit. */
+
+const ROOT = join(import.meta.dir, "../../..");
+const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
+
+const DOCS = readdirSync(join(ROOT, "docs"))
+  .filter((name) => name.endsWith(".md"))
+  .map((name) => `docs/${name}`);
+const FOLDERS = ["bench/README.md", "deploy/README.md", "deploy/cluster/README.md", "examples/README.md"];
+const USER_PAGES = ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", ...FOLDERS, ...DOCS];
+const PAGES = [...USER_PAGES, "SECURITY.md"];
+
+/** Headings below the title, outside of blocks of code. */
+function headingsOf(page: string): string[] {
+  const prose = read(page).replaceAll(/^```.*?^```$/gms, "");
+  return [...prose.matchAll(/^##+ (.*)$/gm)].map(([, heading]) => heading!);
+}
+
+/** The anchor that a heading gets where Markdown is shown. */
+function anchorOf(heading: string): string {
+  const words = heading.toLowerCase().replaceAll(/[^\p{L}\p{N} _-]/gu, "");
+  return words.replaceAll(" ", "-");
+}
+
+describe.each(PAGES)("%s", (page) => {
+  test("links to files and headings that are there", () => {
+    const dead: string[] = [];
+    for (const [, target = ""] of read(page).matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^https?:/.test(target)) continue;
+      const [path = "", anchor] = target.split("#");
+      const file = path === "" ? page : join(dirname(page), path);
+      if (!existsSync(join(ROOT, file))) dead.push(target);
+      else if (anchor !== undefined && !headingsOf(file).map(anchorOf).includes(anchor)) dead.push(target);
+    }
+    expect(dead).toEqual([]);
+  });
+});
+
+test.each([...USER_PAGES, "bench/README.md"])(
+  "%s keeps to lines of 120 columns, but for tables, pictures and output",
+  (page) => {
+    const prose = read(page).replaceAll(/^```(?:console|json)?\n.*?^```$/gms, "");
+    const lines = prose.split("\n").filter((line) => !/^(\| |!\[)/.test(line));
+    expect(lines.filter((line) => line.length > 120)).toEqual([]);
+  },
+);
+
+test.each(USER_PAGES)(
+  "%s starts no runtime by npx: the packages' own wait for install scripts, which don't run",
+  (page) => {
+    expect(read(page)).not.toMatch(/\bnpx (?:--?\S+ )*(?:bun|deno)\b/);
+  },
+);
+
+test.each(USER_PAGES)("%s runs no script that package.json does not have", (page) => {
+  const named = [...read(page).matchAll(/\b(?:npm|bun) run (?:--silent )?([a-z-]+)/g)].map(
+    ([, name]) => name!,
+  );
+  expect(named.filter((name) => !Object.hasOwn(manifest.scripts, name))).toEqual([]);
+});
+
+test("CONTRIBUTING.md names files and folders that are there", () => {
+  const paths = [
+    ...read("CONTRIBUTING.md").matchAll(/(?:^|[`\s])(?:\.\/)?((?:src|test|bench|docs|examples)\/[\w./-]*)/g),
+  ];
+  expect(paths.map(([, path]) => path!).filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+});
+
+test("README.md has at most 900 words", () => {
+  expect(read("README.md").split(/\s+/).length).toBeLessThanOrEqual(900);
+});
+
+test("docs/performance.md has no figure that bench/README.md does not have", () => {
+  const answers = [...read("docs/performance.md").matchAll(/^\| .*\? \| (.*) \|$/gm)].map(
+    ([, answer]) => answer!,
+  );
+  expect(answers.length).toBeGreaterThan(5);
+  const figures = answers.flatMap((answer) => answer.match(/\d[\d.,]*/g) ?? []);
+  expect(figures.filter((figure) => !read("bench/README.md").includes(figure))).toEqual([]);
+});
+
+test("docs/README.md lists every page and its headings, in their order", () => {
+  const contents = read("docs/README.md");
+  for (const page of DOCS.filter((path) => path !== "docs/README.md")) {
+    const name = page.replace("docs/", "");
+    expect(contents).toContain(`](${name})`);
+    const listed = [...contents.matchAll(/\[([^\]]+)\]\(([\w-]+\.md)#[^)]*\)/g)]
+      .filter(([, , file]) => file === name)
+      .map(([, heading]) => heading!);
+    if (listed.length > 0) expect(listed).toEqual(headingsOf(page));
+  }
+});
+
+test.each(PAGES)(
+  "%s indents what lies below a numbered item as far as its text, so that the list goes on",
+  (page) => {
+    let indent = "";
+    const astray: string[] = [];
+    for (const line of read(page)
+      .replaceAll(/^```.*?^```$/gms, "")
+      .split("\n")) {
+      const marker = /^\d+\. /.exec(line)?.[0];
+      if (marker !== undefined) indent = " ".repeat(marker.length);
+      else if (/^\S|^$/.test(line)) indent = "";
+      else if (indent !== "" && !line.startsWith(indent)) astray.push(line);
+    }
+    expect(astray).toEqual([]);
+  },
+);
+
+test("ARCHITECTURE.md says once what a word means", () => {
+  const words = [...read("ARCHITECTURE.md").matchAll(/^\| (\*\*.*?) \|/gm)].map(([, word]) => word!);
+  expect(words.length).toBeGreaterThan(20);
+  expect(words.filter((word, index) => words.indexOf(word) !== index)).toEqual([]);
+});
+
+test("README.md says what a device of one report a minute takes, by what a record takes", () => {
+  const readme = read("README.md");
+  const [least, most] = /and (\d+) to (\d+) bytes for each record/.exec(readme)!.slice(1).map(Number);
+  const megabytes = (bytes: number, days: number) => ((bytes * days * 24 * 60) / 1e6).toFixed(1);
+  // Memory has the last seven days and what there is of today.
+  expect(readme).toContain(`| ${megabytes(least!, 7)} to ${megabytes(most!, 8)} MB of that memory,`);
+});
+
+test("docs/asking.md has the endpoints as they are: else npm run format writes them", () => {
+  const page = read("docs/asking.md");
+  expect(page).toBe(withEndpointTable(page));
+});
+
+test("docs/asking.md has the error codes as they are: else npm run format writes them", () => {
+  const page = read("docs/asking.md");
+  expect(page).toBe(withErrorTable(page));
+});

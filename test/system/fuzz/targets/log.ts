@@ -1,0 +1,279 @@
+import {
+  createSaltedFrames,
+  FRAME_HEADER_BYTES,
+  FRAME_SALT_BYTES,
+} from "../../../../src/lib/frames/frame.ts";
+import { viewsOf } from "../../../../src/lib/frames/views.ts";
+import { NewerFormatError } from "../../../../src/lib/newer-format-error.ts";
+import type { AppId } from "../../../../src/model/ids.ts";
+import { PROFILE_FIELDS, STATE_FIELDS } from "../../../../src/model/location-fields.ts";
+import { createEntryDecoder, createEntryEncoder, type LogEntry } from "../../../../src/wal/entry/entry.ts";
+import { createEntryV1Decoder } from "../../../../src/wal/entry/entry-v1.ts";
+import { createTextColumnReader } from "../../../../src/wal/entry/text-column.ts";
+import { encodeSegmentHead, SEGMENT_HEADERS_AT } from "../../../../src/wal/segment/segment.ts";
+import { LOG_START, SegmentReader } from "../../../../src/wal/segment/segment-reader.ts";
+import { damage } from "../support/damage.ts";
+import { fixture } from "../support/fixtures.ts";
+import { rowsOf } from "../support/inputs/batch-rows.ts";
+import { createDraw, type Draw } from "../support/inputs/draw.ts";
+import { batchWith, drawBatch } from "../support/inputs/draw-batch.ts";
+import { must, mustEqual, type Target } from "../support/target.ts";
+
+/*
+ * Entries and segments of the log. Whatever happens to a segment's bytes, and whatever clients put into the reports,
+ * what is read was written, each at most once and in its order; and an entry that was not touched is read.
+ */
+
+const PATH = "/data/wal/00000000000000000001.wal";
+const APP = "app" as AppId;
+const texts = createTextColumnReader();
+const encoder = createEntryEncoder();
+const decoder = createEntryDecoder(texts, PATH);
+const decoderV1 = createEntryV1Decoder(texts);
+const SEGMENTS_V1 = ["03", "07", "11"].map((number) => fixture(`data/wal/000000000000000000${number}.wal`));
+
+export const logEntries: Target = {
+  name: "entries",
+  bytesMax: 4096,
+  seeds: () => SEGMENTS_V1.flatMap(payloadsV1).map((payload) => Uint8Array.from([0, 0, ...payload])),
+  check(input) {
+    const draw = createDraw(input);
+    if (draw.chance(2)) {
+      const batch = drawBatch(draw);
+      const bytes = encoder.encode(APP, batch, 0);
+      const entry = decoder.decode(viewsOf(bytes), 0, bytes.length, 7);
+      mustEqual(
+        entry && [entry.appId, rowsOf(entry.batch)],
+        [APP, rowsOf(batch)],
+        "an entry gives its batch back",
+      );
+      damage(draw, bytes);
+      mustBeEntry(
+        decoded(decoder, bytes.subarray(0, draw.chance(4) ? draw.upTo(bytes.length >> 3) * 8 : bytes.length)),
+      );
+    } else {
+      const version = draw.pick([decoderV1, decoder]);
+      const bytes = draw.rest();
+      mustBeEntry(decoded(version, bytes.subarray(0, bytes.length & ~7)));
+    }
+  },
+};
+
+/** Null also where it is said to be of a newer program. */
+function decoded(version: typeof decoder, bytes: Uint8Array): LogEntry | null {
+  try {
+    return version.decode(viewsOf(bytes), 0, bytes.length, 7);
+  } catch (error) {
+    must(error instanceof NewerFormatError, "only a newer format is thrown", () => String(error));
+    return null;
+  }
+}
+
+/** What was decoded names only what it has, and can be written again. */
+function mustBeEntry(entry: LogEntry | null): void {
+  if (entry === null) return;
+  const { appId, batch } = entry;
+  const { profiles, states, device, profile, state, count } = batch;
+  must(/^[\w.-]{1,64}$/.test(appId), "an entry has an app", () => appId);
+  const sizes = [device, batch.timestampMs, profile, state, ...batch.numbers].map(({ length }) => length);
+  must(
+    sizes.every((size) => size === count),
+    "columns have a value for each report",
+    () => sizes,
+  );
+  for (const named of [device, profiles, states])
+    must(isBelow(named, batch.texts.length), "a text that is named is there");
+  must(isBelow(profile, profiles.length / PROFILE_FIELDS.length), "a profile that is named is there");
+  must(isBelow(state, states.length / STATE_FIELDS.length), "a state that is named is there");
+  const bytes = encoder.encode(appId, batch, 0);
+  const again = decoder.decode(viewsOf(bytes), 0, bytes.length, 7);
+  mustEqual(again && rowsOf(again.batch), rowsOf(batch), "an entry that was read can be written");
+}
+
+function isBelow(indexes: Uint32Array, end: number): boolean {
+  return indexes.every((index) => index < end);
+}
+
+/** The entries of a segment of version 1, as bytes. */
+function payloadsV1(segment: Uint8Array): Uint8Array[] {
+  const { u32 } = viewsOf(segment);
+  const payloads: Uint8Array[] = [];
+  for (let at = 32; at < segment.length; at += FRAME_HEADER_BYTES + u32[(at >> 2) + 4]!) {
+    const start = at + FRAME_HEADER_BYTES;
+    payloads.push(segment.slice(start, start + u32[(at >> 2) + 4]!));
+  }
+  return payloads;
+}
+
+interface Read {
+  readonly sequence: number;
+  /** The entry as it would be written: the same bytes are the same entry. */
+  readonly payload: Uint8Array;
+}
+
+interface Written extends Read {
+  readonly start: number;
+  readonly end: number;
+}
+
+interface Segment {
+  readonly bytes: Uint8Array;
+  readonly number: number;
+  readonly version: 1 | 2;
+  readonly written: readonly Written[];
+}
+
+export const logSegments: Target = {
+  name: "segments",
+  bytesMax: 4096,
+  seeds: () => [],
+  check(input) {
+    const draw = createDraw(input);
+    const segment = draw.chance(5) ? segmentV1(draw) : segmentOf(draw);
+    const whole = read(segment, segment.bytes);
+    mustEqual(whole.entries.length, segment.written.length, "every entry of a segment is read");
+    mustBeWritten(whole.entries, segment.written);
+    mustEqual(whole.damage, [], "what was written is no damage");
+
+    const { bytes, hasCopies } = changed(draw, segment.bytes);
+    const { entries, damage: ranges } = read(segment, bytes);
+    mustBeWritten(entries, segment.written);
+    mustBeRanges(ranges, bytes.length);
+    // A copy of a later entry hides the earlier ones behind it; version 1 looks for nothing within what may be a frame.
+    if (!hasCopies && segment.version === 2) mustHaveUntouched(entries, segment, bytes);
+  },
+};
+
+function segmentOf(draw: Draw): Segment {
+  const number = draw.pick([1, 2 ** 33]);
+  const salt = saltOf(draw);
+  const frames = createSaltedFrames(salt);
+  const parts: Uint8Array[] = [encodeSegmentHead(number, salt)];
+  const written: Written[] = [];
+  let sequence = number;
+  let at = parts[0]!.length;
+  for (let count = draw.upTo(4); count > 0; count--) {
+    const batch = draw.chance(3) ? batchWith(forged(draw, sequence)) : drawBatch(draw);
+    const frame = encoder.encode(APP, batch, FRAME_HEADER_BYTES);
+    frames.seal(frame, sequence);
+    parts.push(frame);
+    written.push({
+      sequence,
+      payload: frame.subarray(FRAME_HEADER_BYTES),
+      start: at,
+      end: at + frame.length,
+    });
+    at += frame.length;
+    sequence += 1 + draw.upTo(2);
+  }
+  return { bytes: Buffer.concat(parts), number, version: 2, written };
+}
+
+function saltOf(draw: Draw): Uint8Array {
+  return Uint8Array.from({ length: FRAME_SALT_BYTES }, () => draw.upTo(255));
+}
+
+/**
+ * Bytes that a client would like to pass for the log's: a whole frame, or a head and a frame, with a salt of its own.
+ */
+function forged(draw: Draw, sequence: number): Uint8Array {
+  const salt = saltOf(draw);
+  const frame = encoder.encode("other" as AppId, drawBatch(draw, 1), FRAME_HEADER_BYTES);
+  createSaltedFrames(salt).seal(frame, sequence + draw.upTo(5));
+  const head = encodeSegmentHead(1, salt).subarray(SEGMENT_HEADERS_AT[1]);
+  const parts = draw.chance(2) ? [head, frame] : [frame];
+  return Buffer.concat([new Uint8Array(draw.upTo(8)), ...parts]).subarray(0, FORGED_BYTES_MAX);
+}
+
+const FORGED_BYTES_MAX = 1000;
+const HEADER_BYTES = 48;
+
+function segmentV1(draw: Draw): Segment {
+  const [number, bytes] = draw.pick(
+    [3, 7, 11].map((number, index) => [number, SEGMENTS_V1[index]!] as const),
+  );
+  const { entries } = read({ number }, bytes);
+  const ends = payloadsV1(bytes).map(({ length }) => FRAME_HEADER_BYTES + length);
+  let end = 32;
+  const written = entries.map((entry, index) => {
+    const start = end;
+    end += ends[index]!;
+    return { ...entry, start, end };
+  });
+  return { bytes, number, version: 1, written };
+}
+
+/** Bits flip, blocks are lost, come twice or come from elsewhere, and a crash cuts the end off. */
+function changed(draw: Draw, segment: Uint8Array): { bytes: Uint8Array; hasCopies: boolean } {
+  const bytes = Uint8Array.from(draw.chance(4) ? segment.subarray(0, draw.upTo(segment.length)) : segment);
+  let hasCopies = false;
+  if (bytes.length === 0) return { bytes, hasCopies };
+  for (let changes = 1 + draw.upTo(3); changes > 0; changes--) {
+    const at = draw.chance(4) ? draw.upTo(63) % bytes.length : draw.upTo(bytes.length - 1);
+    const length = draw.pick([8, 64, 512, 4096]);
+    const from = draw.upTo(bytes.length - 1);
+    const how = draw.upTo(3);
+    if (how < 2) bytes[at]! ^= 1 << draw.upTo(7);
+    else if (how === 2) bytes.fill(0, at, at + length);
+    else {
+      bytes.copyWithin(at & ~7, from & ~7, (from & ~7) + length);
+      hasCopies = true;
+    }
+  }
+  return { bytes, hasCopies };
+}
+
+function read({ number }: Pick<Segment, "number">, bytes: Uint8Array) {
+  const aligned = Uint8Array.from(bytes);
+  const entries: Read[] = [];
+  const reader = new SegmentReader(PATH, number, { bytes: aligned, isReadable: true }, LOG_START, texts);
+  for (let entry = reader.next(); entry !== null; entry = reader.next()) {
+    const payload = encoder.encode(entry.appId, entry.batch, 0);
+    entries.push({ sequence: entry.sequence, payload });
+  }
+  const { damage: ranges } = reader.contents();
+  return { entries, damage: ranges };
+}
+
+function mustBeWritten(entries: readonly Read[], written: readonly Written[]): void {
+  let before = 0;
+  for (const { sequence, payload } of entries) {
+    must(sequence > before, "sequences rise", () => [before, sequence]);
+    before = sequence;
+    const original = written.find((entry) => entry.sequence === sequence);
+    const isOriginal = original !== undefined && Buffer.compare(original.payload, payload) === 0;
+    must(isOriginal, `what is read as ${sequence} was written`);
+  }
+}
+
+function mustBeRanges(ranges: readonly { offset: number; bytes: number }[], length: number): void {
+  let end = 0;
+  for (const { offset, bytes } of ranges) {
+    must(offset >= end && bytes > 0 && offset + bytes <= length, "damage lies in the segment", () => [
+      ranges,
+      length,
+    ]);
+    end = offset + bytes;
+  }
+}
+
+/** Where either header is as it was, every entry is read that is. */
+function mustHaveUntouched(
+  entries: readonly Read[],
+  { bytes, written }: Segment,
+  changedBytes: Uint8Array,
+): void {
+  const isUntouched = (start: number, end: number) =>
+    end <= changedBytes.length &&
+    Buffer.compare(bytes.subarray(start, end), changedBytes.subarray(start, end)) === 0;
+  if (!SEGMENT_HEADERS_AT.some((at) => isUntouched(at, at + HEADER_BYTES))) return;
+  const untouched = written
+    .filter(({ start, end }) => isUntouched(start, end))
+    .map(({ sequence }) => sequence);
+  const found = new Set(entries.map(({ sequence }) => sequence));
+  mustEqual(
+    untouched.filter((sequence) => !found.has(sequence)),
+    [],
+    "an entry that is as it was is read",
+  );
+}

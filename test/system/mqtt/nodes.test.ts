@@ -1,0 +1,153 @@
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from "bun:test";
+import { type NatsCluster, startNatsCluster } from "../../support/nats/nats-cluster.ts";
+import { hasNatsServer } from "../../support/nats/nats-server.ts";
+import {
+  closePlace,
+  createOperatorKey,
+  openPlace,
+  type Place,
+  RUNTIMES,
+  type Runtime,
+  readFirstKey,
+  type ServerProcess,
+  startReady,
+} from "../../support/server-process.ts";
+import { type Broker, hasMosquitto, startBroker } from "./support/mosquitto.ts";
+import { publishPositions, sentPositions, storedPositions } from "./support/phones.ts";
+import { openPublisher, type Publisher } from "./support/publisher.ts";
+import { until } from "./support/until.ts";
+
+/*
+ * Phones publish to a real broker that two nodes over a real log take from, one at a time: whatever becomes of the one
+ * that does, the other goes on, with what waited at the broker meanwhile.
+ */
+
+setDefaultTimeout(240_000);
+
+const [BUN, DENO] = RUNTIMES as [Runtime, Runtime];
+const HAS_ALL = hasMosquitto("tests of MQTT with several nodes") && hasNatsServer("tests of MQTT with nodes");
+
+let nats: NatsCluster;
+let broker: Broker;
+let phones: Publisher;
+let places: readonly [Place, Place];
+let streams = 0;
+
+beforeAll(async () => {
+  if (HAS_ALL) nats = await startNatsCluster({ count: 1 });
+});
+afterAll(() => nats?.close());
+beforeEach(async () => {
+  if (!HAS_ALL) return;
+  places = [openPlace(), openPlace()];
+  broker = await startBroker(places[0].directory);
+  phones = await openPublisher(broker.port);
+  streams++;
+});
+afterEach(async () => {
+  if (!HAS_ALL) return;
+  await phones.close();
+  await broker.stop("SIGTERM");
+  for (const place of places) await closePlace(place);
+});
+
+function startNode(index: 0 | 1): Promise<ServerProcess> {
+  const log = [
+    "--log",
+    `nats://${nats.servers.join(",")}`,
+    "--stream",
+    `fleet${streams}`,
+    "--log-size",
+    "100MB",
+  ];
+  const mqtt = ["--mqtt", `mqtt://127.0.0.1:${broker.port}`, "--mqtt-app", "default"];
+  return startReady(index === 0 ? BUN : DENO, places[index], [...log, ...mqtt]);
+}
+
+/** The first takes from the broker, and the second knows that it does. */
+async function startBoth(): Promise<[ServerProcess, ServerProcess]> {
+  const first = await startNode(0);
+  await first.says(/Connected to the MQTT broker/);
+  await Bun.sleep(200); // For the subscription: before it the broker keeps nothing.
+  const second = await startNode(1);
+  await second.says(/"mqtt_elsewhere"/);
+  return [first, second];
+}
+
+const startOf = (count: number) => Math.floor(Date.now() / 1000) - count;
+
+async function expectAll({ url }: ServerProcess, count: number, startSeconds: number): Promise<void> {
+  const key = readFirstKey(places[0]);
+  await until(async () => (await storedPositions(url, key, startSeconds)).length >= count, 60_000);
+  expect((await storedPositions(url, key, startSeconds)).sort()).toEqual(sentPositions(count, startSeconds));
+}
+
+describe.skipIf(!HAS_ALL)("of two nodes", () => {
+  test("the other takes from the broker when one is killed, and nothing that a phone was told of is lost", async () => {
+    const count = 4000;
+    const startSeconds = startOf(count);
+    const [first, second] = await startBoth();
+    const publishing = (async () => {
+      for (let from = 0; from < count; from += 100) {
+        await publishPositions(phones, { from, to: from + 100 }, startSeconds);
+        await Bun.sleep(20);
+      }
+    })();
+    await Bun.sleep(300);
+    first.kill("SIGKILL");
+    const killedAt = performance.now();
+    await second.says(/"mqtt_lease_held"/);
+    const tookMs = performance.now() - killedAt;
+    console.info(`Another node took from the broker after ${(tookMs / 1000).toFixed(1)} s.`);
+    expect(tookMs).toBeLessThan(25_000);
+    await publishing;
+    await expectAll(second, count, startSeconds);
+
+    // Back again it leaves the broker to the other, until that stops.
+    const again = await startNode(0);
+    await again.says(/"mqtt_elsewhere"/);
+    const operator = await createOperatorKey(BUN, places[0]);
+    const metricsOf = async ({ url }: ServerProcess) =>
+      (await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${operator}` } })).text();
+    await until(async () => (await metricsOf(again)).includes("\nwherehouse_mqtt_elsewhere 1\n"), 10_000);
+    expect(await metricsOf(again)).toContain("\nwherehouse_mqtt_connections 0\n");
+    await until(async () => (await metricsOf(second)).includes("\nwherehouse_mqtt_elsewhere 0\n"), 10_000);
+    const stoppedAt = performance.now();
+    const stopped = second.stop();
+    await again.says(/"mqtt_lease_held"/);
+    expect(performance.now() - stoppedAt).toBeLessThan(12_000); // 3 s, and what a stop takes.
+    expect((await stopped).code).toBe(0);
+    await publishPositions(phones, { from: count, to: count + 100 }, startSeconds);
+    await expectAll(again, count + 100, startSeconds);
+    expect((await again.stop()).code).toBe(0);
+  });
+
+  test("one that stood still takes no more from the broker when it goes on", async () => {
+    const count = 600;
+    const startSeconds = startOf(count);
+    const [first, second] = await startBoth();
+    await publishPositions(phones, { from: 0, to: 200 }, startSeconds);
+    first.kill("SIGSTOP");
+    await publishPositions(phones, { from: 200, to: 400 }, startSeconds);
+    await second.says(/"mqtt_lease_held"/);
+    first.kill("SIGCONT");
+    await first.says(/"mqtt_lease_lost"/);
+    await publishPositions(phones, { from: 400, to: count }, startSeconds);
+    await expectAll(second, count, startSeconds);
+    await expectAll(first, count, startSeconds);
+    await Bun.sleep(5000);
+    expect(second.error).not.toContain('"mqtt_lease_lost"');
+    expect(second.error.split('"mqtt_connected"')).toHaveLength(2); // Nobody has thrown it off.
+    expect((await first.stop()).code).toBe(0);
+    expect((await second.stop()).code).toBe(0);
+  });
+});

@@ -1,0 +1,90 @@
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { findProgram, hasProgram } from "../../../support/programs.ts";
+
+/** The real Mosquitto, on a free port, with its sessions on disk as docs/mqtt.md has them. */
+
+const MOSQUITTO = findProgram("mosquitto");
+
+/** Says in one line what is left out where there is no broker; true where there is one. */
+export function hasMosquitto(leftOut: string): boolean {
+  return hasProgram("mosquitto", leftOut);
+}
+
+export interface Broker {
+  readonly port: number;
+  /** Ends it as it is, and starts it again on what it had on disk. */
+  restart(signal: NodeJS.Signals): Promise<void>;
+  stop(signal: NodeJS.Signals): Promise<void>;
+  start(): Promise<void>;
+}
+
+/** Starts a broker for everybody in a directory of its own; `lines` go into its configuration. */
+export async function startBroker(directory: string, lines: readonly string[] = []): Promise<Broker> {
+  const port = await freePort();
+  const config = [
+    `listener ${port} 127.0.0.1`,
+    ...(lines.some((line) => line.startsWith("allow_anonymous")) ? [] : ["allow_anonymous true"]),
+    "persistence true",
+    `persistence_location ${directory}/`,
+    "autosave_interval 1",
+    "max_queued_messages 10000000",
+    ...lines,
+  ];
+  return startBrokerWith(directory, port, `${config.join("\n")}\n`);
+}
+
+/** Starts a broker with a configuration, which listens on the port. */
+export async function startBrokerWith(directory: string, port: number, config: string): Promise<Broker> {
+  const path = join(directory, "mosquitto.conf");
+  // Else it becomes a user who may not read what root made.
+  const user = process.getuid?.() === 0 ? "user root\n" : "";
+  writeFileSync(path, `${config}${user}`);
+  let child: Bun.Subprocess | null = null;
+
+  async function start(): Promise<void> {
+    child = Bun.spawn([MOSQUITTO!, "-c", path], { stdout: "ignore", stderr: "ignore" });
+    while (!(await accepts(port))) {
+      if (child.exitCode !== null) throw new Error(`Mosquitto ended with ${child.exitCode}.`);
+      await Bun.sleep(10);
+    }
+  }
+
+  async function stop(signal: NodeJS.Signals): Promise<void> {
+    child?.kill(signal);
+    await child?.exited;
+  }
+
+  await start();
+  return {
+    port,
+    start,
+    stop,
+    async restart(signal) {
+      await stop(signal);
+      await start();
+    },
+  };
+}
+
+async function accepts(port: number): Promise<boolean> {
+  try {
+    const socket = await Bun.connect({ hostname: "127.0.0.1", port, socket: { data() {} } });
+    socket.end();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve((address as { port: number }).port));
+    });
+  });
+}

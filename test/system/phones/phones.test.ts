@@ -1,0 +1,25 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { RUNTIMES } from "../../support/server-process.ts";
+import { FLEET } from "./run/fleet.ts";
+import { runPhones } from "./run/phones-run.ts";
+import { isGood, summaryText } from "./run/summary.ts";
+
+setDefaultTimeout(120_000);
+
+const SEED = 5;
+const TIMES = 240; // Four minutes of a phone in a second; `npm run phones` takes a day.
+const DURATION_MS = { Bun: 18_000, Deno: 10_000 };
+
+for (const runtime of RUNTIMES) {
+  describe(`on ${runtime.name}`, () => {
+    test("phones of every client lose nothing that their rules allow to survive, and none is jammed", async () => {
+      const durationMs = DURATION_MS[runtime.name];
+      const run = await runPhones({ runtime, seed: SEED, durationMs, times: TIMES, fleet: FLEET });
+      if (!isGood(run)) console.log(summaryText(runtime.name, run));
+      expect(run).toMatchObject({ faults: [], verifyCode: 0 });
+      const sum = (of: "stored" | "quarantined") => run.phones.reduce((all, phone) => all + phone[of], 0);
+      expect(sum("stored")).toBeGreaterThan(100);
+      expect(sum("quarantined")).toBeGreaterThan(10);
+    });
+  });
+}

@@ -1,0 +1,94 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseCommand } from "../../../src/cli/arguments/command.ts";
+import { fetchKnownDevices } from "../../../src/demo/known-devices.ts";
+import {
+  closePlace,
+  openPlace,
+  type Place,
+  RUNTIMES,
+  readFirstKey,
+  runCommand,
+  startDemo,
+} from "../../support/server-process.ts";
+
+/*
+ * Goal: the demo shows devices that move, and goes on where it was. Method: the real program, asked as anybody would.
+ */
+
+let place: Place;
+
+beforeEach(() => {
+  place = openPlace();
+});
+
+afterEach(() => closePlace(place));
+
+const MOVES_WITHIN_MS = 60_000; // On a machine that is busy; on a quiet one it is some 2 s.
+
+describe.each(RUNTIMES)("demo on $name", (runtime) => {
+  test("moves devices of all samples within a minute of the command, stops, and goes on", async () => {
+    const startedMs = performance.now();
+    const server = await startDemo(runtime, place, ["--speed", "30"]);
+    const key = readFirstKey(place);
+    const before = await fetchKnownDevices(server.url, key);
+    const ids = new Set<string>();
+    let last = before;
+    while (last.size < 1_399 || !["4716", "limerick-304"].every((id) => ids.has(id))) {
+      await Bun.sleep(200);
+      last = await fetchKnownDevices(server.url, key);
+      for (const [id, { latitude, longitude }] of last) {
+        const was = before.get(id);
+        if (was?.latitude !== latitude || was.longitude !== longitude) ids.add(id);
+      }
+      if (ids.size === 0) expect(performance.now() - startedMs).toBeLessThan(MOVES_WITHIN_MS);
+    }
+    const beside = await runCommand(runtime, place, ["demo"]);
+    expect([beside.code, beside.error]).toEqual([
+      1,
+      `The data directory "${place.dataDir}" is in use by process ${server.pid} (demo), which listens at ${server.url}. ` +
+        "Stop it with Ctrl-C, or give this demo a directory of its own with --data-dir.\n",
+    ]);
+    expect((await server.stop()).code).toBe(0);
+
+    const again = await startDemo(runtime, place, ["--speed", "1"]);
+    expect(readFirstKey(place)).toBe(key);
+    const next = await fetchKnownDevices(again.url, key);
+    expect([...next.keys()].sort()).toEqual([...last.keys()].sort());
+    for (const [id, { timestampMs }] of last)
+      expect(next.get(id)!.timestampMs).toBeGreaterThanOrEqual(timestampMs);
+    expect((await again.stop()).code).toBe(0);
+  });
+
+  test("plays a CSV of the operator's", async () => {
+    const path = join(place.directory, "rides.csv");
+    writeFileSync(
+      path,
+      "device,time,lat,lon\nann,1700000000,1,2\nann,1700000010,1.1,2\nann,1700000020,1.2,2\n",
+    );
+    const server = await startDemo(runtime, place, ["--file", path, "--speed", "1000"]);
+    expect([...(await fetchKnownDevices(server.url, readFirstKey(place))).keys()]).toEqual(["ann"]);
+    expect((await server.stop()).code).toBe(0);
+  });
+
+  test("says what can't be played, and begins no data directory", async () => {
+    const path = join(place.directory, "empty.csv");
+    writeFileSync(path, "device_id,timestamp,latitude,longitude\n");
+    const { code, error } = await runCommand(runtime, place, ["demo", "--file", path]);
+    expect([code, error]).toEqual([1, "There is no position to play.\n"]);
+    expect((await runCommand(runtime, place, ["demo", "--file", "nowhere.csv"])).error).toContain(
+      "nowhere.csv",
+    );
+    expect(() => readFileSync(place.dataDir)).toThrow("ENOENT");
+  });
+});
+
+test("demo never takes the data directory of the environment", () => {
+  const parsed = parseCommand(["demo"], { WHEREHOUSE_DATA_DIR: "/srv/wherehouse" });
+  expect(parsed).toMatchObject({ ok: true, value: { config: { dataDir: "data/demo", port: 0 }, speed: 20 } });
+});
+
+test.each(["0", "0.5", "1001", "fast", "-3"])("demo refuses the speed %s", (speed) => {
+  expect(parseCommand(["demo", "--speed", speed], {})).toMatchObject({ ok: false, error: { topic: "demo" } });
+});

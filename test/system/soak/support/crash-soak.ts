@@ -1,0 +1,235 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { seededRandom } from "../../../support/seeded-random.ts";
+import {
+  closePlace,
+  openPlace,
+  type Place,
+  type Runtime,
+  readFirstKey,
+  runCommand,
+  type ServerProcess,
+  startServing,
+} from "../../../support/server-process.ts";
+import type { Client } from "../../support/client.ts";
+import { createPicker, type Picker } from "../../support/random.ts";
+import { bostonTrack } from "../../support/track.ts";
+import { checkAll, checkDevices } from "./check.ts";
+import { postOn, readOn } from "./clients.ts";
+import { createLedger, type Ledger } from "./ledger.ts";
+import { planTours, type Tour } from "./tour.ts";
+
+/*
+ * Goal: nothing that was acknowledged is ever lost or changed, whenever the process is killed.
+ * Method: one data directory for all rounds; in each, clients post and ask while days are sealed, `kill -9` comes at a
+ * random moment, then often once more while the log is replayed or the start's seal runs; then all is asked for.
+ */
+
+export interface SoakOptions {
+  readonly runtime: Runtime;
+  readonly rounds: number;
+  readonly seed: number;
+  /** The longest that clients post before a kill that waits for no seal. */
+  readonly loadMsMax?: number;
+  readonly onRound: (round: number) => void;
+}
+
+export interface SoakSummary {
+  readonly rounds: number;
+  readonly acknowledgedReports: number;
+  readonly records: number;
+  readonly archivedDays: number;
+  readonly kills: { readonly underLoad: number; readonly inReplay: number; readonly inSeal: number };
+  /** Starts that failed. The rounds end with the first. */
+  readonly refusedStarts: readonly string[];
+  /** Differences between what the server says and what it was told: lost, doubled or changed records, and all else. */
+  readonly wrongAnswers: readonly string[];
+  /** Of every start, in milliseconds, sorted: from the command to the moment when all can be queried. */
+  readonly readyMs: readonly number[];
+  readonly verifyCode: number | null;
+  /** Kept where something was wrong. */
+  readonly directory: string | null;
+}
+
+const CLIENTS = 4;
+const READERS = 2;
+const LOAD_MS_MIN = 150;
+const LOAD_MS_MAX = 1200;
+const SEAL_WAIT_MS = 2500; // Seals are a second apart.
+const FULL_CHECK_ROUNDS = 20;
+const ROUNDS_REMEMBERED = 2;
+const READY_MS_MAX = 120_000; // It takes a second; on a machine that is busy with much else, dozens.
+const WRONG_MAX = 20; // More of them tell nothing new, and the rounds end.
+
+const SERVE_FLAGS = ["--seal-every", "1s"];
+
+export async function soak(options: SoakOptions): Promise<SoakSummary> {
+  const { runtime, rounds, seed, loadMsMax = LOAD_MS_MAX, onRound } = options;
+  const pick = createPicker(seededRandom(seed));
+  const place = openPlace();
+  const ledger = createLedger("default");
+  const tours = planTours(bostonTrack(place.directory).reports, CLIENTS, pick, Date.now());
+  const kills = { underLoad: 0, inReplay: 0, inSeal: 0 };
+  const readyMs: number[] = [];
+  const refusedStarts: string[] = [];
+  const wrongAnswers: string[] = [];
+  const recentDevices: ReadonlySet<string>[] = [];
+  let done = 0;
+
+  async function start(): Promise<ServerProcess> {
+    try {
+      const startedMs = performance.now();
+      const server = await startServing(runtime, place, SERVE_FLAGS);
+      await untilReady(server);
+      readyMs.push(performance.now() - startedMs);
+      return server;
+    } catch (error) {
+      refusedStarts.push(String(error));
+      throw error;
+    }
+  }
+
+  async function runRound(running: ServerProcess, round: number): Promise<ServerProcess> {
+    const client = { url: running.url, key: readFirstKey(place) };
+    const loadMs = pick.integer(LOAD_MS_MIN, loadMsMax);
+    const isAtSeal = pick.maybe(0.33, () => true) ?? false;
+    const wrong = await killUnderLoad({ running, client, pick, ledger, tours, place, loadMs, isAtSeal });
+    kills.underLoad++;
+    if (wrong.isSealing) kills.inSeal++;
+    wrongAnswers.push(...wrong.answers);
+    for (const again of [pick.maybe(0.35, () => "replay"), pick.maybe(0.25, () => "first seal")]) {
+      if (again === "replay" && (await killInReplay(runtime, place, pick))) kills.inReplay++;
+      if (again === "first seal" && (await killInFirstSeal(await start(), place, pick))) kills.inSeal++;
+    }
+    const server = await start();
+    const asked = { ...client, url: server.url };
+    wrongAnswers.push(...(await ledger.settle(asked)));
+    recentDevices.push(ledger.takeTouched());
+    if (recentDevices.length > ROUNDS_REMEMBERED) recentDevices.shift();
+    const isFull = round % FULL_CHECK_ROUNDS === 0 || round === rounds;
+    const recent = new Set(recentDevices.flatMap((devices) => [...devices]));
+    wrongAnswers.push(
+      ...(await (isFull ? checkAll(asked, ledger.fleet, pick) : checkDevices(asked, ledger.fleet, recent))),
+    );
+    if (/Failed to answer|Damaged/.test(server.error)) wrongAnswers.push(server.error);
+    return server;
+  }
+
+  let verifyCode: number | null = null;
+  try {
+    let server = await start();
+    while (done < rounds && wrongAnswers.length < WRONG_MAX) {
+      server = await runRound(server, done + 1);
+      onRound(++done);
+    }
+    await untilArchived(place);
+    const ended = await server.stop();
+    if (ended.code !== 0) wrongAnswers.push(`SIGTERM ended with ${ended.code}: ${ended.error}`);
+    verifyCode = (await runCommand(runtime, place, ["verify"])).code;
+  } catch (error) {
+    if (refusedStarts.length === 0) throw error;
+  }
+  const isGood = wrongAnswers.length + refusedStarts.length === 0 && verifyCode === 0;
+  const archivedDays = daysIn(place);
+  if (isGood) await closePlace(place);
+  return {
+    rounds: done,
+    acknowledgedReports: ledger.acknowledgedReports,
+    records: ledger.fleet.records().length,
+    archivedDays,
+    kills,
+    refusedStarts,
+    wrongAnswers,
+    readyMs: readyMs.sort((a, b) => a - b),
+    verifyCode,
+    directory: isGood ? null : place.directory,
+  };
+}
+
+/** On a machine that is busy with much else, every seal may have been killed: the last one is let through. */
+async function untilArchived(place: Place): Promise<void> {
+  const endMs = performance.now() + READY_MS_MAX;
+  while (daysIn(place) === 0 && performance.now() < endMs) await Bun.sleep(100);
+}
+
+interface LoadOptions {
+  readonly running: ServerProcess;
+  readonly client: Client;
+  readonly pick: Picker;
+  readonly ledger: Ledger;
+  readonly tours: readonly Tour[];
+  readonly place: Place;
+  readonly loadMs: number;
+  /** Whether the kill waits for the next seal. */
+  readonly isAtSeal: boolean;
+}
+
+async function killUnderLoad({ running, client, pick, ledger, tours, place, loadMs, isAtSeal }: LoadOptions) {
+  const answers: string[] = [];
+  let isOver = false;
+  const options = {
+    client,
+    pick,
+    ledger,
+    isOver: () => isOver,
+    onWrong: (what: string) => answers.push(what),
+  };
+  for (const tour of tours) tour.turn();
+  const clients = tours.map((tour) => postOn(options, tour));
+  const readers = Array.from({ length: READERS }, () => readOn(options));
+  await Bun.sleep(loadMs);
+  if (isAtSeal) await untilSealing(place, pick);
+  const isSealing = isSealingNow(place);
+  isOver = true;
+  running.kill("SIGKILL");
+  await Promise.all([...clients, ...readers, running.ended]);
+  return { answers, isSealing };
+}
+
+/** True where the process was not ready when it was killed. */
+async function killInReplay(runtime: Runtime, place: Place, pick: Picker): Promise<boolean> {
+  const server = await startServing(runtime, place, SERVE_FLAGS);
+  await Bun.sleep(pick.integer(0, 40));
+  server.kill("SIGKILL");
+  return !(await server.ended).error.includes("Ready after");
+}
+
+async function killInFirstSeal(server: ServerProcess, place: Place, pick: Picker): Promise<boolean> {
+  await Bun.sleep(pick.integer(0, 300));
+  const isSealing = isSealingNow(place);
+  server.kill("SIGKILL");
+  await server.ended;
+  return isSealing;
+}
+
+/** Ends a server that takes too long, and says how far it was. */
+async function untilReady(server: ServerProcess): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<"late">((resolve) => {
+    timer = setTimeout(resolve, READY_MS_MAX, "late");
+  });
+  const outcome = await Promise.race([server.says(/Ready after/), late]);
+  clearTimeout(timer);
+  if (outcome !== "late") return;
+  const state = await fetch(`${server.url}/ready`).then((answer) => answer.text(), String);
+  server.kill("SIGKILL");
+  throw new Error(`Not ready after ${READY_MS_MAX / 1000} s: /ready says ${state}; it said: ${server.error}`);
+}
+
+async function untilSealing(place: Place, pick: Picker): Promise<void> {
+  const endMs = performance.now() + SEAL_WAIT_MS;
+  while (!isSealingNow(place) && performance.now() < endMs) await Bun.sleep(2);
+  await Bun.sleep(pick.integer(0, 600)); // Its process begins in some 200 ms.
+}
+
+/** A seal works in a folder that is empty between seals. */
+function isSealingNow({ dataDir }: Place): boolean {
+  const scratch = join(dataDir, "archive/scratch");
+  return existsSync(scratch) && readdirSync(scratch).length > 0;
+}
+
+function daysIn({ dataDir }: Place): number {
+  const archive = join(dataDir, "archive");
+  if (!existsSync(archive)) return 0; // Nothing ever started.
+  return readdirSync(archive).filter((name) => name.startsWith("day=")).length;
+}

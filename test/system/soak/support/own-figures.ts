@@ -1,0 +1,24 @@
+import { type Client, get } from "../../support/client.ts";
+
+/** What the server says of itself. */
+export interface OwnFigures {
+  readonly records: number;
+  readonly archivedRecords: number;
+  readonly heapBytes: number;
+}
+
+/** Asks until the server knows the operator's key, which is up to 2 s after it was made. */
+export async function readOwnFigures(operator: Client): Promise<OwnFigures> {
+  let answer = await get(operator, "/metrics");
+  while (answer.status === 401) {
+    await Bun.sleep(100);
+    answer = await get(operator, "/metrics");
+  }
+  const text = await answer.text();
+  const figure = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1] ?? Number.NaN);
+  return {
+    records: figure("wherehouse_hot_records"),
+    archivedRecords: figure("wherehouse_archived_records"),
+    heapBytes: figure("wherehouse_heap_used_bytes"),
+  };
+}
