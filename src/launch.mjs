@@ -3,7 +3,7 @@
  * then starts the real thing under Bun. Plain JavaScript without packages, because it comes before them: it
  * runs on Node 20 or newer, and on Bun where there is no Node (`bun run start`).
  *
- *   launch.mjs start|demo|cli|example|example-live|test|bench|simulate|cluster|soak|phones|fuzz|picture|check|format ARGUMENTS
+ *   launch.mjs start|demo|cli|example|example-live|test|test:system|test:long|bench|simulate|cluster|soak|phones|fuzz|picture|check|format ARGUMENTS
  *
  * Where nothing is missing it costs one hash and no child process but the one that was asked for.
  */
@@ -15,7 +15,6 @@ import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const NODE_MAJOR_MIN = 20;
-const TEST_TIMEOUT_MS = 240_000; // Crash runs and whole processes take longer than Bun's 5 s, most beside other tests.
 
 /** The launcher that installs touches its lock this often; one left alone for ten times that is forgotten. */
 const LOCK_BEAT_MS = 500;
@@ -28,22 +27,7 @@ const STAMP = join(MODULES, ".wherehouse.json");
 
 const IN_BUN = process.versions.bun !== undefined;
 
-/**
- * Tests that keep a core busy; the others wait for processes most of the time, so all run at once. Some of these wait
- * too: they are where they are so that no run takes much longer than another.
- */
-const BUSY = [
-  ["simulation", "property", "archive", "soak"],
-  ["formats", "service", "http"], // The first collects garbage often, which costs more after the others.
-  ["bench", "cli", "mqtt", "phones"],
-  ["runtime"],
-  ["browser", "cluster"],
-].map((names) => names.map((name) => `./test/${name}`));
-
-/**
- * Every command: whether it needs the development packages, what is said before it, the programs it runs in order,
- * and those that run meanwhile, whose output comes last.
- */
+/** Every command: whether it needs the development packages, and the programs that it runs in order. */
 const COMMANDS = {
   start: { development: false, programs: (bun, args) => [[bun, "src/main.ts", "serve", ...args]] },
   demo: { development: false, programs: (bun, args) => [[bun, "src/main.ts", "demo", ...args]] },
@@ -56,12 +40,9 @@ const COMMANDS = {
     development: false,
     programs: (bun, args) => [[bun, "examples/typescript/live.ts", ...args]],
   },
-  test: {
-    development: true,
-    notice: (args) => (args.length > 0 ? null : ALL_TESTS_NOTICE),
-    programs: (bun, args) => [testProgram(bun, args.length > 0 ? args : testsBesideBusy())],
-    meanwhile: (bun, args) => (args.length > 0 ? [] : BUSY.map((paths) => testProgram(bun, paths))),
-  },
+  test: { development: true, programs: (bun, args) => [testProgram(bun, "unit", args)] },
+  "test:system": { development: true, programs: (bun, args) => [testProgram(bun, "system", args)] },
+  "test:long": { development: true, programs: (bun, args) => [testProgram(bun, "long", args)] },
   bench: { development: true, programs: (bun, args) => [[bun, "bench/main.ts", ...args]] },
   simulate: { development: true, programs: (bun, args) => [[bun, "test/simulation/main.ts", ...args]] },
   cluster: { development: true, programs: (bun, args) => [[bun, "test/system/cluster/main.ts", ...args]] },
@@ -78,9 +59,6 @@ const COMMANDS = {
     ],
   },
 };
-
-const ALL_TESTS_NOTICE =
-  "All tests together take about 20 minutes on two cores. One file or folder: npm test -- ./test/wal";
 
 const FUZZ = join(ROOT, "test/system/fuzz");
 
@@ -111,33 +89,17 @@ async function main(name, args) {
     console.error(`Usage: launch.mjs ${Object.keys(COMMANDS).join("|")} [arguments]`);
     return 2;
   }
-  const { development, notice = () => null, programs, meanwhile = () => [] } = COMMANDS[name];
+  const { development, programs } = COMMANDS[name];
   const bun = await ensureInstalled(development);
-  const said = notice(args);
-  if (said !== null) console.error(said);
-  const running = meanwhile(bun, args).map(runQuietly);
-  let exitCode = 0;
   for (const program of programs(bun, args)) {
-    exitCode = await run(program);
-    if (exitCode !== 0) break;
+    const exitCode = await run(program);
+    if (exitCode !== 0) return exitCode;
   }
-  for (const { code, output } of await Promise.all(running)) {
-    process.stdout.write(output);
-    exitCode = Math.max(exitCode, code);
-  }
-  return exitCode;
+  return 0;
 }
 
-function testProgram(bun, words) {
-  return [bun, "test", `--timeout=${TEST_TIMEOUT_MS}`, ...words];
-}
-
-/** All other folders and files of tests. */
-function testsBesideBusy() {
-  return fs
-    .readdirSync(join(ROOT, "test"))
-    .map((name) => `./test/${name}`)
-    .filter((path) => !BUSY.flat().includes(path));
+function testProgram(bun, tier, args) {
+  return [bun, "test/runner/main.ts", tier, ...args];
 }
 
 function checks(bun, args) {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { encodeBase62 } from "../../src/auth/base62.ts";
+import * as fc from "../support/fast-check.ts";
 
 test("encodeBase62() fits 32 bytes into 43 characters, and 4 bytes into 6", () => {
   expect(encodeBase62(new Uint8Array(32), 43)).toBe("0".repeat(43));

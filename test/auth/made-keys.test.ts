@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import type { KeyRecord } from "../../src/auth/key-file.ts";
 import { MadeKeys, planMadeKey } from "../../src/auth/made-keys.ts";
 import { TIERS, type TierName } from "../../src/auth/tiers.ts";
 import { fail, ok } from "../../src/lib/result.ts";
 import type { AppId, DeviceId } from "../../src/model/ids.ts";
+import * as fc from "../support/fast-check.ts";
 import { openTestKeys, SPEC } from "./test-keys.ts";
 
 const NOW_MS = 1_700_000_000_000;

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import {
   encodePassPhraseFile,
   parsePassPhrase,
@@ -9,6 +8,7 @@ import { PassPhrases, SAME_NAME_MAX } from "../../src/auth/pass-phrases.ts";
 import { keyOf } from "../../src/clients/owntracks/secretbox.ts";
 import type { AppId } from "../../src/model/ids.ts";
 import { createManualClock } from "../../src/time/clock.ts";
+import * as fc from "../support/fast-check.ts";
 import { createMemoryKeyFiles, createMemoryLock } from "./memory-key-files.ts";
 
 const FLEET = "fleet" as AppId;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { createRateLimit } from "../../src/auth/rate-limit.ts";
 import type { TierName } from "../../src/auth/tiers.ts";
 import { rateLimitHeader, rateLimitPolicyHeader } from "../../src/http/rate-limit-headers.ts";
+import * as fc from "../support/fast-check.ts";
 
 const START_MS = 1_700_000_000_000;
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { View, type ViewSpec, viewOf } from "../../src/auth/view.ts";
 import type { DeviceId } from "../../src/model/ids.ts";
+import * as fc from "../support/fast-check.ts";
 
 const MINUTE_MS = 60_000;
 

@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import type { CreateContestant } from "../../bench/support/finding/contestant.ts";
 import { createGeokdbushAround } from "../../bench/support/finding/geokdbush-around.ts";
 import { createGrowingCity } from "../../bench/support/finding/growing-city.ts";
@@ -23,6 +22,7 @@ import { createWorstQueries, crowdPositions } from "../../bench/support/finding/
 import { createRandom } from "../../bench/support/fleets/random.ts";
 import { haversineMeters } from "../../src/geo/distance.ts";
 import type { CircleQuery } from "../../src/spatial/circle-query.ts";
+import * as fc from "../support/fast-check.ts";
 
 const HOUR_MS = 3_600_000;
 

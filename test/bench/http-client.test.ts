@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { createServer, type Server } from "node:net";
 import { scheduler } from "node:timers/promises";
-import fc from "fast-check";
 import { openHttpClient } from "../../bench/support/servers/http-client.ts";
+import * as fc from "../support/fast-check.ts";
 
 /*
  * What a bench counts must be whole answers, however the network cuts them: a server sends each answer in pieces, each

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import fc from "fast-check";
 import { drawPoints } from "../../bench/support/fleets/metropolis.ts";
 import { checkNearby } from "../../bench/support/http/checks/nearby.ts";
 import { checkPages, knownByDay } from "../../bench/support/http/checks/pages.ts";
@@ -17,6 +16,7 @@ import { runWrk } from "../../bench/support/http/wrk.ts";
 import { measureOpenLoad } from "../../bench/support/servers/open-load.ts";
 import { startProcess, startWherehouse, type WherehouseProcess } from "../../bench/support/servers/server.ts";
 import { utcDayOf } from "../../src/time/utc-day.ts";
+import * as fc from "../support/fast-check.ts";
 
 const MS_PER_DAY = 86_400_000;
 const DEVICES = 1000;

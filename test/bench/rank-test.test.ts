@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { chanceOfDifference, smallestChance } from "../../bench/support/figures/rank-test.ts";
+import * as fc from "../support/fast-check.ts";
 
 test("chanceOfDifference() is what the textbook says of small samples", () => {
   // Ages at which diabetes was found, the example of SciPy's `mannwhitneyu`: U = 17, p = 1/9.

@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import fc from "fast-check";
+import * as fc from "../support/fast-check.ts";
 import { SAMPLES } from "../support/formats/read-file.ts";
 import { zipOf } from "../support/formats/zip.ts";
 import { RUNTIMES, type Runtime } from "../support/server-process.ts";

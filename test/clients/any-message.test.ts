@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { readerOf } from "../../src/clients/by-shape.ts";
 import { CLIENTS } from "../../src/clients/clients.ts";
 import { type Content, LongList } from "../../src/clients/content.ts";
 import { CollectedPoints, collect, contentOf, messageOf } from "../support/clients/collected.ts";
 import { sample, sampleLines } from "../support/clients/sample.ts";
+import * as fc from "../support/fast-check.ts";
 
 /*
  * Goal: nothing that anybody sends makes a reading throw, rest too seldom, or keep of a point what is not that point.

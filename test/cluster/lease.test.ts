@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { Lease } from "../../src/cluster/lease.ts";
 import type { Timers } from "../../src/lib/schedule/timers.ts";
 import { type Bucket, StreamError } from "../../src/runtime/stream/stream.ts";
+import * as fc from "../support/fast-check.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { SimulatedBucket, SimulatedValues } from "../support/stream/simulated-bucket.ts";
 import { VirtualTime } from "../support/stream/virtual-time.ts";

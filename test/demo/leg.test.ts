@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { legAt } from "../../src/demo/leg.ts";
+import * as fc from "../support/fast-check.ts";
 import { recordingOf } from "./recordings.ts";
 
 const REST_MS = 600_000;

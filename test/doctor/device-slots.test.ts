@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { DeviceSlots } from "../../src/doctor/device-slots.ts";
+import * as fc from "../support/fast-check.ts";
 
 const EVERYBODY = { appId: null, deviceId: null };
 

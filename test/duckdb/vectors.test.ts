@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import fc from "fast-check";
 import { type Connection, type Database, openDatabase } from "../../src/duckdb/database.ts";
+import * as fc from "../support/fast-check.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "wherehouse-vectors-"));
 let database: Database;

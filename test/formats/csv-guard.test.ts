@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { guardedCell, unguardedText } from "../../src/formats/csv-guard.ts";
+import * as fc from "../support/fast-check.ts";
 
 const text = fc.string({
   unit: fc.constantFrom(..."'=+-@\t\r\na1. ;|,\"\uFF1D\uFF20\uFEFF"),

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { deviceNameOf, fileNamesOf } from "../../src/formats/device-file-name.ts";
+import * as fc from "../support/fast-check.ts";
 import { arbitraryHostileText } from "./write/arbitrary-records.ts";
 
 const hostile = fc.oneof(

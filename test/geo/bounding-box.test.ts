@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { BoundingBox } from "../../src/geo/bounding-box.ts";
+import * as fc from "../support/fast-check.ts";
 
 /** In steps of 2^-10°, so that whole turns are added exactly. */
 function degrees(max: number) {

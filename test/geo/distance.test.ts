@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import {
   EARTH_RADIUS_METERS,
   haversineMeters,
@@ -7,6 +6,7 @@ import {
   METERS_PER_MILE,
   RADIANS_PER_DEGREE,
 } from "../../src/geo/distance.ts";
+import * as fc from "../support/fast-check.ts";
 import { csvRows, readTestData } from "../support/test-data.ts";
 
 /** Evenly spread, where `fc.double` would be tiny most of the time: it draws exponents evenly. */

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { haversineMeters } from "../../src/geo/distance.ts";
 import { Grid } from "../../src/geo/grid.ts";
+import * as fc from "../support/fast-check.ts";
 
 const latitude = fc.double({ min: -90, max: 90, noNaN: true });
 const longitude = fc.double({ min: -180, max: 180, noNaN: true });

@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { haversineMeters } from "../../src/geo/distance.ts";
 import {
   inDirectionOf,
@@ -10,6 +9,7 @@ import {
   squaredChordOf,
   unitVector,
 } from "../../src/geo/unit-vector.ts";
+import * as fc from "../support/fast-check.ts";
 
 const latitudes = fc.double({ min: -90, max: 90, noNaN: true });
 const longitudes = fc.double({ min: -180, max: 180, noNaN: true });

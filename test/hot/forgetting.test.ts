@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import type { Device } from "../../src/hot/devices/device.ts";
 import { createHotStore, type HotStore } from "../../src/hot/hot-store.ts";
 import { type Chunk, profileAt } from "../../src/hot/records/chunk.ts";
@@ -10,6 +9,7 @@ import { lastingPage } from "../../src/model/lasting-page.ts";
 import { PROFILE_FIELDS, profileIndex } from "../../src/model/location-fields.ts";
 import { type UtcDay, utcDayOf } from "../../src/time/utc-day.ts";
 import { namedByRows } from "../support/answers/named-by-rows.ts";
+import * as fc from "../support/fast-check.ts";
 import { APP, batchOf, type Report } from "../support/reports/batches.ts";
 
 /**

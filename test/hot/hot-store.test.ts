@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import type { AppDevices } from "../../src/hot/app-devices.ts";
 import type { ListedDevices } from "../../src/hot/devices/device-list.ts";
 import { createHotStore, type HotStore } from "../../src/hot/hot-store.ts";
@@ -9,6 +8,7 @@ import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
 import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../../src/model/location-fields.ts";
 import { utcDayOf } from "../../src/time/utc-day.ts";
 import { laidOver, type ReferenceRecord, type ReferenceReport } from "../reference/records.ts";
+import * as fc from "../support/fast-check.ts";
 import { APP, batchOf, type Report } from "../support/reports/batches.ts";
 
 /*

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { PROFILE_FIELDS, REPORT_FIELDS, STATE_FIELDS } from "../../src/model/location-fields.ts";
 import { addReport } from "../../src/model/report.ts";
 import { createReportBatchBuilder } from "../../src/model/report-batch.ts";
+import * as fc from "../support/fast-check.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
 const TIMES = { oldestMs: NOW_MS - 365 * 86_400_000, newestMs: NOW_MS + 600_000 };

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { MessageRate, outageSecondsMax } from "../../src/mqtt/message-rate.ts";
+import * as fc from "../support/fast-check.ts";
 
 const START_MS = Date.UTC(2026, 2, 20, 12);
 const MINUTE_MS = 60_000;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { filtersOverlap, isTopicFilter } from "../../src/mqtt/topic-filter.ts";
+import * as fc from "../support/fast-check.ts";
 
 describe("isTopicFilter()", () => {
   test.each(["owntracks/+/+", "a", "/a/b", "a//b", "#", "+", "a/#", "/", "a b/ä"])("takes %p", (filter) => {

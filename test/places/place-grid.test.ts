@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { EARTH_RADIUS_METERS, RADIANS_PER_DEGREE } from "../../src/geo/distance.ts";
 import { PlaceGrid } from "../../src/places/place-grid.ts";
+import * as fc from "../support/fast-check.ts";
 
 const NEAR_METERS = 160_000;
 

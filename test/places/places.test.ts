@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { haversineMeters, initialBearingDegrees } from "../../src/geo/distance.ts";
 import { NEAR_METERS_MAX } from "../../src/places/places.ts";
+import * as fc from "../support/fast-check.ts";
 import { loadTestPlaces } from "../support/test-places.ts";
 
 /**

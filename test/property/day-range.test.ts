@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { DateTime } from "luxon";
 import { createLuxonZone } from "../../src/time/luxon-zone.ts";
 import { dayRange, type LocalDate, today } from "../../src/time/range.ts";
 import { parseZone, type Zone } from "../../src/time/zone.ts";
 import { findZoneHistory, zoneNames } from "../../src/time/zone-table.ts";
+import * as fc from "../support/fast-check.ts";
 
 const MS_PER_MINUTE = 60_000;
 const MS_PER_DAY = 86_400_000;

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import type { Box } from "../../src/geo/box.ts";
 import { circleBoxes } from "../../src/geo/circle-boxes.ts";
 import { EARTH_RADIUS_METERS, haversineMeters, RADIANS_PER_DEGREE } from "../../src/geo/distance.ts";
 import { geohashBox, geohashCell } from "../../src/geo/geohash.ts";
+import * as fc from "../support/fast-check.ts";
 import { geohashText, parseGeohash } from "../support/reports/geohash-text.ts";
 
 /** Evenly spread, where `fc.double` would be tiny most of the time: it draws exponents evenly. */

@@ -1,5 +1,4 @@
 import { afterAll, expect, test } from "bun:test";
-import fc from "fast-check";
 import { deliveryTo } from "../../src/cli/commands/import-target.ts";
 import type { ImportScreen } from "../../src/cli/screen/import/screen.ts";
 import type { AppId } from "../../src/model/ids.ts";
@@ -9,6 +8,7 @@ import { createManualClock } from "../../src/time/clock.ts";
 import type { ReferenceRecord } from "../reference/records.ts";
 import { countsOver, IMPORTED_BATCHES } from "../service/import/support/counted-rows.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../support/archive-app.ts";
+import * as fc from "../support/fast-check.ts";
 import { batchOf, type Report } from "../support/reports/batches.ts";
 import { APP_ID } from "../support/test-app.ts";
 

@@ -1,9 +1,9 @@
 import { afterAll, expect, test } from "bun:test";
-import fc from "fast-check";
 import { PROFILE_FIELDS, type ResponseKind, STATE_FIELDS } from "../../src/model/location-fields.ts";
 import { createManualClock } from "../../src/time/clock.ts";
 import { createReferenceRecords, type ReferenceRecords } from "../reference/records.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../support/archive-app.ts";
+import * as fc from "../support/fast-check.ts";
 import type { Report } from "../support/reports/batches.ts";
 import { arbitraryOddText, ODD_TEXTS, REFUSED_TEXTS } from "../support/reports/odd-texts.ts";
 import { verifyDirectory } from "../support/verify-directory.ts";

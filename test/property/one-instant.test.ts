@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from "bun:test";
-import fc from "fast-check";
 import { createManualClock } from "../../src/time/clock.ts";
 import { laidOver, type ReferenceRecord, type ReferenceReport } from "../reference/records.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../support/archive-app.ts";
+import * as fc from "../support/fast-check.ts";
 import type { Report } from "../support/reports/batches.ts";
 import { verifyDirectory } from "../support/verify-directory.ts";
 

@@ -1,8 +1,8 @@
 import { afterAll, test } from "bun:test";
-import fc from "fast-check";
 import { createManualClock } from "../../src/time/clock.ts";
 import { expectSameAnswers } from "../support/answers/same-answers.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../support/archive-app.ts";
+import * as fc from "../support/fast-check.ts";
 import { arbitraryReport, BASE_MS } from "../support/reports/arbitrary-reports.ts";
 
 /**

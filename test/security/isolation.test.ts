@@ -1,7 +1,7 @@
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
-import fc from "fast-check";
 import { createArchiveApp, removeArchiveApps } from "../support/archive-app.ts";
 import { textOf } from "../support/event-reader.ts";
+import * as fc from "../support/fast-check.ts";
 import type { Report } from "../support/reports/batches.ts";
 import { createTestApp, type KeyName, type TestApp } from "../support/test-app.ts";
 import { arbitraryRequests } from "./support/arbitrary-requests.ts";

@@ -1,10 +1,10 @@
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
-import fc from "fast-check";
 import { Grid } from "../../src/geo/grid.ts";
 import type { KeyedEndpoint } from "../../src/http/endpoint.ts";
 import { KEYED, nameOf, pathTo } from "../http/requests.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../support/archive-app.ts";
 import { textOf } from "../support/event-reader.ts";
+import * as fc from "../support/fast-check.ts";
 import { createTestApp, NOON_MS, type TestApp, VIEWS_FROM_MS } from "../support/test-app.ts";
 import { probesOf } from "./support/view-probes.ts";
 

@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { LATE_WINDOW } from "../../src/config.ts";
 import { haversineMeters, initialBearingDegrees } from "../../src/geo/distance.ts";
 import { createHotStore } from "../../src/hot/hot-store.ts";
@@ -19,6 +18,7 @@ import { DEFAULT_RETENTION } from "../../src/time/retention.ts";
 import { createReferenceRecords, type ReferenceRecords } from "../reference/records.ts";
 import { recordsOf } from "../support/answers/page-records.ts";
 import { createEmptyArchive } from "../support/empty-archive.ts";
+import * as fc from "../support/fast-check.ts";
 import { arbitraryReport, BASE_MS } from "../support/reports/arbitrary-reports.ts";
 import { APP, batchOf, type Report } from "../support/reports/batches.ts";
 

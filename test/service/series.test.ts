@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { type Series, SeriesReading } from "../../src/service/series.ts";
 import type { TimeRange } from "../../src/time/range.ts";
+import * as fc from "../support/fast-check.ts";
 
 interface Row {
   readonly timestampMs: number;

@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { createHotStore } from "../../src/hot/hot-store.ts";
 import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
 import type { Steps } from "../../src/lib/schedule/steps.ts";
@@ -8,6 +7,7 @@ import { REPORT_FIELDS } from "../../src/model/location-fields.ts";
 import { createTakeSnapshot, type Snapshot } from "../../src/service/snapshot.ts";
 import { createManualClock } from "../../src/time/clock.ts";
 import { FixedRetention } from "../../src/time/retention.ts";
+import * as fc from "../support/fast-check.ts";
 import { APP, batchOf } from "../support/reports/batches.ts";
 
 /** Where all devices are, taken in steps between which they move, come and go. */

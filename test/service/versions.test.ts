@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { createHotStore, type HotStore } from "../../src/hot/hot-store.ts";
 import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
 import type { AppId } from "../../src/model/ids.ts";
 import { createVersions } from "../../src/service/versions.ts";
 import { createManualClock } from "../../src/time/clock.ts";
 import { FixedRetention, MS_PER_DAY } from "../../src/time/retention.ts";
+import * as fc from "../support/fast-check.ts";
 import { batchOf } from "../support/reports/batches.ts";
 
 /** Goal: who has an answer is never told that it holds when it doesn't, whatever happened in between. */

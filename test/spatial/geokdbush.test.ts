@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { around } from "geokdbush";
 import KDBush from "kdbush";
 import { EARTH_RADIUS_METERS, haversineMeters } from "../../src/geo/distance.ts";
 import { geohashBox, geohashCell } from "../../src/geo/geohash.ts";
 import { PositionSearch } from "../../src/spatial/find/search.ts";
 import { createPositionIndex, type PositionIndex } from "../../src/spatial/position-index.ts";
+import * as fc from "../support/fast-check.ts";
 import { numberOrder } from "../support/number-order.ts";
 import { crowdedPlace, real } from "../support/reports/crowded-places.ts";
 

@@ -1,11 +1,10 @@
 import { expect, spyOn, test } from "bun:test";
-import fc from "fast-check";
-
 import { haversineMeters, initialBearingDegrees } from "../../src/geo/distance.ts";
 import type { CircleQuery, Found } from "../../src/spatial/circle-query.ts";
 import { PositionSearch } from "../../src/spatial/find/search.ts";
 import { createPositionIndex } from "../../src/spatial/position-index.ts";
 import { LeafRows } from "../../src/spatial/rows/leaf-rows.ts";
+import * as fc from "../support/fast-check.ts";
 import { listedOrder, numberOrder } from "../support/number-order.ts";
 import { crowdedPlace, real } from "../support/reports/crowded-places.ts";
 import { loadPositions, type Position } from "../support/reports/load-positions.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { CellCounts } from "../../src/tiles/cell-counts.ts";
+import * as fc from "../support/fast-check.ts";
 
 const BITS = 12;
 

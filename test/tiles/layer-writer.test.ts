@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { VectorTile } from "@mapbox/vector-tile";
-import fc from "fast-check";
 import { PbfReader } from "pbf";
 import { EXTENT, LayerWriter } from "../../src/tiles/layer-writer.ts";
+import * as fc from "../support/fast-check.ts";
 
 const PROPERTIES = [
   { name: "id", type: "text" },

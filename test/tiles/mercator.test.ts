@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import {
   cellAt,
   latitudeAt,
@@ -8,6 +7,7 @@ import {
   mercatorX,
   mercatorY,
 } from "../../src/tiles/mercator.ts";
+import * as fc from "../support/fast-check.ts";
 import { real } from "../support/reports/crowded-places.ts";
 
 test("mercatorY() is the formula of the maps, and ends at 85.05112878°", () => {

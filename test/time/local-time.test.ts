@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { createLocalTimeFormatter, LOCAL_TIME_BYTES } from "../../src/time/local-time.ts";
 import { parseZone, UTC, type Zone } from "../../src/time/zone.ts";
 import { zoneNames } from "../../src/time/zone-table.ts";
+import * as fc from "../support/fast-check.ts";
 
 const berlin = parseZone("Europe/Berlin")!;
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { timestampFault } from "../../src/model/report.ts";
 import { DEFAULT_RETENTION, FixedRetention, MS_PER_DAY, startOfUtcDayMs } from "../../src/time/retention.ts";
+import * as fc from "../support/fast-check.ts";
 
 describe("startOfUtcDayMs()", () => {
   test("keeps midnight and goes back to it from every other instant, before 1970 too", () => {

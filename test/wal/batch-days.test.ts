@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import type { ReportBatch } from "../../src/model/report-batch.ts";
 import { type UtcDay, utcDayOf, utcDayStartMs } from "../../src/time/utc-day.ts";
 import { addBatchDays } from "../../src/wal/batch-days.ts";
+import * as fc from "../support/fast-check.ts";
 import { dayBatch } from "./fixture.ts";
 
 function daysOf(timestampsMs: readonly number[], count = timestampsMs.length): Map<UtcDay, number> {

@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { NUMBER_FIELDS } from "../../src/model/location-fields.ts";
 import { FileError } from "../../src/runtime/files.ts";
 import { type UtcDay, utcDayOf } from "../../src/time/utc-day.ts";
@@ -8,6 +7,7 @@ import { SEGMENT_HEAD_BYTES } from "../../src/wal/segment/segment.ts";
 import { segmentName } from "../../src/wal/segment/segment-name.ts";
 import type { Coverage } from "../../src/wal/wal.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../support/disk/simulated-files.ts";
+import * as fc from "../support/fast-check.ts";
 import { APP, appendNamed, COVERS_ALL, covers, dayBatch, LOG, openTestWal, segmentPaths } from "./fixture.ts";
 import { frameV1, segmentV1 } from "./segment/v1-segment.ts";
 

@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import type { Part } from "../../../src/archive/files/manifest.ts";
 import {
   type FoldOutput,
@@ -7,6 +6,7 @@ import {
   PARTS_PER_DAY_SMALL_MAX,
   planFold,
 } from "../../../src/archive/write/fold-plan.ts";
+import * as fc from "../../support/fast-check.ts";
 
 const MAX = 100;
 

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { cellToLatLng, cellToVertexes, getPentagons, gridDisk, latLngToCell, vertexToLatLng } from "h3-js";
 import { H3_RESOLUTION } from "../../../src/archive/columns.ts";
 import { createCellFinder } from "../../../src/archive/write/h3-cells.ts";
+import * as fc from "../../support/fast-check.ts";
 
 type Point = readonly [latitude: number, longitude: number];
 

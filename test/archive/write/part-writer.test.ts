@@ -11,7 +11,6 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import fc from "fast-check";
 import { latLngToCell } from "h3-js";
 import { ARCHIVE_COLUMNS, COLUMNS_MARK } from "../../../src/archive/columns.ts";
 import type { Part } from "../../../src/archive/files/manifest.ts";
@@ -30,6 +29,7 @@ import { FileError, type Files } from "../../../src/runtime/files.ts";
 import { createNodeFiles } from "../../../src/runtime/node-files.ts";
 import { utcDayOf } from "../../../src/time/utc-day.ts";
 import { laidOver, type ReferenceRecord, type ReferenceReport } from "../../reference/records.ts";
+import * as fc from "../../support/fast-check.ts";
 import { arbitraryReport, BASE_MS } from "../../support/reports/arbitrary-reports.ts";
 import { type Report, rowBatchOf } from "../../support/reports/batches.ts";
 import { seededSalts } from "../../support/seeded-random.ts";

@@ -2,7 +2,6 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import fc from "fast-check";
 import { latLngToCell } from "h3-js";
 import { ARCHIVE_COLUMNS } from "../../../src/archive/columns.ts";
 import { createCellFinder } from "../../../src/archive/write/h3-cells.ts";
@@ -11,6 +10,7 @@ import { openDatabase, type Rows } from "../../../src/duckdb/database.ts";
 import { JsonWriter } from "../../../src/lib/text/json-writer.ts";
 import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../../../src/model/location-fields.ts";
 import { createReportBatchBuilder, type ReportBatch } from "../../../src/model/report-batch.ts";
+import * as fc from "../../support/fast-check.ts";
 import { APP, batchOf } from "../../support/reports/batches.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "wherehouse-staged-"));

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { RecordMarks } from "../../../src/cli/commands/export/record-marks.ts";
 import { WRITE_FORMATS } from "../../../src/formats/write/formats.ts";
 import { writeFile } from "../../formats/write/arbitrary-records.ts";
 import { arbitraryTracks } from "../../formats/write/tracks/arbitrary-tracks.ts";
+import * as fc from "../../support/fast-check.ts";
 
 test("the records of every text format are counted, in whatever pieces it comes", () => {
   const names = WRITE_FORMATS.map(({ name }) => name).filter((name) => name !== "kmz");

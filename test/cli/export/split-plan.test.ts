@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { dayAfter, planDevices, planPeriod } from "../../../src/cli/commands/export/split-plan.ts";
 import type { DeviceId } from "../../../src/model/ids.ts";
 import { dayCount, type LocalDate } from "../../../src/time/range.ts";
+import * as fc from "../../support/fast-check.ts";
 
 const date = (dayNumber: number) => new Date(dayNumber * 86_400_000).toISOString().slice(0, 10) as LocalDate;
 const range = fc

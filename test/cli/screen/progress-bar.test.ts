@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { createProgressBar, formatSeconds, progressLine } from "../../../src/cli/screen/progress-bar.ts";
+import * as fc from "../../support/fast-check.ts";
 
 test("progressLine() says how far, how fast and how long", () => {
   const progress = { done: 25, total: 100, count: 5000 };

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { qrCode } from "../../../src/cli/screen/qr-code.ts";
+import * as fc from "../../support/fast-check.ts";
 import { readQr } from "../support/read-qr.ts";
 
 test("qrCode() draws what a reader of the standard reads, in every size that a link has", () => {

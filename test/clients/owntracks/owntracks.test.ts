@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import type { ClientMessage } from "../../../src/clients/client.ts";
 import { readContent } from "../../../src/clients/content/read-content.ts";
 import { type Content, LongList } from "../../../src/clients/content.ts";
@@ -9,6 +8,7 @@ import { keyOf, openBox, sealBox } from "../../../src/clients/owntracks/secretbo
 import type { Steps } from "../../../src/lib/schedule/steps.ts";
 import { inOneStep } from "../../../src/lib/schedule/steps.ts";
 import { collect, messageOf } from "../../support/clients/collected.ts";
+import * as fc from "../../support/fast-check.ts";
 
 const LOCATION = { _type: "location", lat: 52.5, lon: 13.4, tst: 1_770_000_000 };
 

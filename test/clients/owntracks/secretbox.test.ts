@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { xsalsa20poly1305 } from "@noble/ciphers/salsa.js";
-import fc from "fast-check";
 import { keyOf, openBox, sealBox } from "../../../src/clients/owntracks/secretbox.ts";
+import * as fc from "../../support/fast-check.ts";
 import { nativeDeno } from "../../support/native-deno.ts";
 
 function open(key: Uint8Array, box: Uint8Array): Uint8Array | null {

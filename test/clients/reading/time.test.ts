@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { readTimeMs } from "../../../src/clients/reading/time.ts";
+import * as fc from "../../support/fast-check.ts";
 
 test("readTimeMs() agrees with Date.parse on whole seconds in UTC", () => {
   const date = fc.date({ min: new Date("1970-01-01T00:00:01Z"), max: new Date("9999-12-31T23:59:59Z") });

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import {
   readBoolean,
   readMagnitudeOrNaN,
@@ -7,6 +6,7 @@ import {
   readPositiveOrNaN,
   readText,
 } from "../../../src/clients/reading/values.ts";
+import * as fc from "../../support/fast-check.ts";
 
 describe("readNumber()", () => {
   test.each([

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { LastNumbers, NumberColumn } from "../../../src/doctor/measures/columns.ts";
 import { quantile } from "../../../src/doctor/measures/quantile.ts";
+import * as fc from "../../support/fast-check.ts";
 
 /** Slots at the edges of pages, and numbers that 32 bits hold. */
 const slots = fc.constantFrom(0, 1, 255, 256, 700);

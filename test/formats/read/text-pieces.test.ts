@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { FormatError } from "../../../src/formats/read/format-error.ts";
 import { textPieces } from "../../../src/formats/read/text-pieces.ts";
+import * as fc from "../../support/fast-check.ts";
 
 const ENCODINGS = [
   "utf-8",

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { parseZone } from "../../../src/time/zone.ts";
+import * as fc from "../../support/fast-check.ts";
 import { BASE_MS } from "../../support/reports/arbitrary-reports.ts";
 import type { Report } from "../../support/reports/batches.ts";
 import { arbitraryAnyReport, writeText } from "./arbitrary-records.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { recordColumns } from "../../../src/model/record-columns.ts";
 import { parseZone } from "../../../src/time/zone.ts";
 import { readReports } from "../../service/import/support/read-reports.ts";
+import * as fc from "../../support/fast-check.ts";
 import { BASE_MS } from "../../support/reports/arbitrary-reports.ts";
 import { arbitraryAnyReport, columnsOf, rowsOf, writeFile, writeText } from "./arbitrary-records.ts";
 

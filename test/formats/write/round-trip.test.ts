@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { readBeginning } from "../../../src/formats/read/beginning.ts";
 import { FORMATS } from "../../../src/formats/read/formats.ts";
 import { recognise } from "../../../src/formats/read/recognise.ts";
 import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../../../src/model/location-fields.ts";
+import * as fc from "../../support/fast-check.ts";
 import { contentOf, readWhole } from "../../support/formats/read-file.ts";
 import type { Report } from "../../support/reports/batches.ts";
 import { formatNamed, writeFile } from "./arbitrary-records.ts";

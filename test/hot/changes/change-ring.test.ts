@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { ChangeRing } from "../../../src/hot/changes/change-ring.ts";
 import { createHotStore } from "../../../src/hot/hot-store.ts";
 import { Dictionary } from "../../../src/hot/records/dictionary.ts";
@@ -7,6 +6,7 @@ import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import { SharedPool } from "../../../src/lib/schedule/shared-pool.ts";
 import { hashText } from "../../../src/lib/tables/hash.ts";
 import type { AppId } from "../../../src/model/ids.ts";
+import * as fc from "../../support/fast-check.ts";
 import { APP, batchOf } from "../../support/reports/batches.ts";
 
 const MINUTE_MS = 60_000;

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import type { Device } from "../../../src/hot/devices/device.ts";
 import { DeviceList } from "../../../src/hot/devices/device-list.ts";
 import { DeviceTable } from "../../../src/hot/devices/device-table.ts";
 import { compareUtf8 } from "../../../src/lib/text/utf8.ts";
 import type { DeviceId } from "../../../src/model/ids.ts";
+import * as fc from "../../support/fast-check.ts";
 
 /** Thousands of ids that share long beginnings, in whatever order, so that blocks fill, split, join and empty. */
 const table = new DeviceTable();

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { DeviceTable, NO_DEVICE } from "../../../src/hot/devices/device-table.ts";
 import type { DeviceId } from "../../../src/model/ids.ts";
+import * as fc from "../../support/fast-check.ts";
 
 const id = fc.nat(120).map((number) => `device-${number}` as DeviceId);
 const story = fc.array(fc.tuple(id, fc.boolean()), { maxLength: 300, size: "max" });

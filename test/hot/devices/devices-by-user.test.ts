@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import type { Device } from "../../../src/hot/devices/device.ts";
 import type { ListedDevices } from "../../../src/hot/devices/device-list.ts";
 import { DeviceTable } from "../../../src/hot/devices/device-table.ts";
@@ -7,6 +6,7 @@ import { DevicesByUser } from "../../../src/hot/devices/devices-by-user.ts";
 import { AssertionError } from "../../../src/lib/assert.ts";
 import { compareUtf8 } from "../../../src/lib/text/utf8.ts";
 import type { DeviceId } from "../../../src/model/ids.ts";
+import * as fc from "../../support/fast-check.ts";
 
 const table = new DeviceTable();
 const DEVICES = Array.from({ length: 30 }, (_, number) => table.add(`d${(number * 7) % 30}` as DeviceId));

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { Holders } from "../../../src/hot/devices/holders.ts";
+import * as fc from "../../support/fast-check.ts";
 
 test("holders are counted alike, few or many", () => {
   fc.assert(

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { NewestTimes } from "../../../src/hot/devices/newest-times.ts";
 import type { UtcDay } from "../../../src/time/utc-day.ts";
+import * as fc from "../../support/fast-check.ts";
 
 const DAY_MS = 86_400_000;
 

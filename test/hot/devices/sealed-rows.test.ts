@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { DeviceTable } from "../../../src/hot/devices/device-table.ts";
 import { SealedRows } from "../../../src/hot/devices/sealed-rows.ts";
 import { copyNumbers, timestampAt } from "../../../src/hot/records/chunk.ts";
@@ -7,6 +6,7 @@ import { NO_TUPLE } from "../../../src/hot/records/counted-tuples.ts";
 import { Dictionary } from "../../../src/hot/records/dictionary.ts";
 import { NUMBER_FIELDS } from "../../../src/model/location-fields.ts";
 import { createReportBatchBuilder } from "../../../src/model/report-batch.ts";
+import * as fc from "../../support/fast-check.ts";
 
 const BASE_MS = 1_769_442_912_000;
 

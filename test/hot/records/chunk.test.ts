@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import {
   ALL_FIELDS,
   copyRows,
@@ -10,6 +9,7 @@ import {
   stateAt,
 } from "../../../src/hot/records/chunk.ts";
 import { AssertionError } from "../../../src/lib/assert.ts";
+import * as fc from "../../support/fast-check.ts";
 
 const STATES_END = 0x7ff0_0000;
 

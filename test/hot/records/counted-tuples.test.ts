@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { CountedTuples } from "../../../src/hot/records/counted-tuples.ts";
+import * as fc from "../../support/fast-check.ts";
 
 const ignore = () => {};
 

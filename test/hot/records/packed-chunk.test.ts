@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import {
   CHUNK_ROWS_MAX,
   type Chunk,
@@ -14,6 +13,7 @@ import {
 } from "../../../src/hot/records/chunk.ts";
 import { packChunk, unpackChunk } from "../../../src/hot/records/packed-chunk.ts";
 import { NUMBER_FIELDS } from "../../../src/model/location-fields.ts";
+import * as fc from "../../support/fast-check.ts";
 
 const FIELDS = NUMBER_FIELDS.map((_, field) => field);
 

@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import type { Device } from "../../../src/hot/devices/device.ts";
 import { DeviceTable } from "../../../src/hot/devices/device-table.ts";
 import type { DeviceTrack } from "../../../src/hot/devices/device-track.ts";
@@ -16,6 +15,7 @@ import type { RowRef } from "../../../src/hot/records/long-track.ts";
 import { RowPages } from "../../../src/hot/records/row-pages.ts";
 import type { DeviceId } from "../../../src/model/ids.ts";
 import { NUMBER_FIELDS, numberIndex } from "../../../src/model/location-fields.ts";
+import * as fc from "../../support/fast-check.ts";
 
 const LATITUDE = numberIndex("latitude");
 

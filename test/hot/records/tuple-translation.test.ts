@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { CountedTexts } from "../../../src/hot/records/counted-texts.ts";
 import { NO_TUPLE } from "../../../src/hot/records/counted-tuples.ts";
 import { TextTuples } from "../../../src/hot/records/text-tuples.ts";
 import { TupleTranslation } from "../../../src/hot/records/tuple-translation.ts";
+import * as fc from "../../support/fast-check.ts";
 
 const WIDTH = 3;
 const tuple = fc.array(fc.constantFrom("", "a", "b", "c", "d"), { minLength: WIDTH, maxLength: WIDTH });

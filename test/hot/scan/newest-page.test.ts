@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { createHotStore } from "../../../src/hot/hot-store.ts";
 import { NewestPage } from "../../../src/hot/scan/newest-page.ts";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
@@ -7,6 +6,7 @@ import { compareUtf8 } from "../../../src/lib/text/utf8.ts";
 import { type AppCurrentQuery, createCurrentQueries } from "../../../src/service/current.ts";
 import { createManualClock } from "../../../src/time/clock.ts";
 import { DEFAULT_RETENTION } from "../../../src/time/retention.ts";
+import * as fc from "../../support/fast-check.ts";
 import { APP, batchOf } from "../../support/reports/batches.ts";
 
 /** Pages of an app's newest records are those of a sorted array, whatever came, went and reported before. */

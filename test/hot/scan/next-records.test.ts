@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { createHotStore } from "../../../src/hot/hot-store.ts";
 import { findNext, type ReadUpTo } from "../../../src/hot/scan/next-records.ts";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
+import * as fc from "../../support/fast-check.ts";
 import { APP, batchOf, type Report } from "../../support/reports/batches.ts";
 
 /** Goal: who goes on behind the last record that was read reads all, each once, at a cost that stays the same. */

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { createHotStore } from "../../../src/hot/hot-store.ts";
 import type { MemoryScan } from "../../../src/hot/scan/memory-scan.ts";
 import { countRecords, findTimeline } from "../../../src/hot/scan/timeline.ts";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import type { Steps } from "../../../src/lib/schedule/steps.ts";
+import * as fc from "../../support/fast-check.ts";
 import { APP, batchOf, type Report } from "../../support/reports/batches.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 

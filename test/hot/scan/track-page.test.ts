@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { createHotStore } from "../../../src/hot/hot-store.ts";
 import { findTimeline } from "../../../src/hot/scan/timeline.ts";
 import { readTracks } from "../../../src/hot/scan/track-page.ts";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import type { UserId } from "../../../src/model/ids.ts";
+import * as fc from "../../support/fast-check.ts";
 import { APP, batchOf, type Report } from "../../support/reports/batches.ts";
 
 /* The days of users with a few devices, which often report at one instant, against a sorted list. */

@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { createHotStore } from "../../../src/hot/hot-store.ts";
 import { findTimeline } from "../../../src/hot/scan/timeline.ts";
 import type { Timeline } from "../../../src/hot/scan/timeline-page.ts";
@@ -7,6 +6,7 @@ import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import type { Steps } from "../../../src/lib/schedule/steps.ts";
 import type { Order, TimeRange } from "../../../src/time/range.ts";
 import { type UtcDay, utcDayOf } from "../../../src/time/utc-day.ts";
+import * as fc from "../../support/fast-check.ts";
 import { APP, batchOf, type Report } from "../../support/reports/batches.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { DeviceSet } from "../../../src/hot/times/device-set.ts";
 import { mergeRuns } from "../../../src/hot/times/sort-keys.ts";
 import { deviceOf, LEAF_KEYS, msOf, TimeKeys, timeKey } from "../../../src/hot/times/time-keys.ts";
+import * as fc from "../../support/fast-check.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 
 /* The parts of a day index, against what plain arrays and sets say. */

@@ -1,8 +1,8 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import fc from "fast-check";
 import { addReport } from "../../../src/model/report.ts";
 import { createReportBatchBuilder } from "../../../src/model/report-batch.ts";
 import { ReportScanner } from "../../../src/model/report-scanner.ts";
+import * as fc from "../../support/fast-check.ts";
 import { NOW_MS, read, readPlainly, TIMES } from "./read-plainly.ts";
 
 /*

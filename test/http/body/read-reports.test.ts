@@ -1,8 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import fc from "fast-check";
 import { readReports } from "../../../src/http/body/read-reports.ts";
 import { PIECE_BYTES_MAX } from "../../../src/lib/text/long-json.ts";
 import { BATCH_REPORTS_MAX } from "../../../src/model/report-batch.ts";
+import * as fc from "../../support/fast-check.ts";
 import { NOW_MS, RULES, read, readPlainly, stepped } from "./read-plainly.ts";
 
 /*

@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { METERS_PER_MILE } from "../../../src/geo/distance.ts";
 import { EncodedRecordCache } from "../../../src/http/encode/encoded-record-cache.ts";
 import { createRecordEncoder } from "../../../src/http/encode/record-encoder.ts";
@@ -10,6 +9,7 @@ import type { NewestRecords } from "../../../src/model/newest-records.ts";
 import type { RecordPage } from "../../../src/model/record-page.ts";
 import { createLocalTimeFormatter } from "../../../src/time/local-time.ts";
 import { parseZone } from "../../../src/time/zone.ts";
+import * as fc from "../../support/fast-check.ts";
 
 const ANSWER_BYTES = 1024;
 const RING_BYTES = 16_384 + 2560;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { type ColumnBlock, jsonColumns } from "../../../src/http/encode/json-columns.ts";
+import * as fc from "../../support/fast-check.ts";
 
 const number = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }),

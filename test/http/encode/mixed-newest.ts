@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
 import { METERS_PER_MILE } from "../../../src/geo/distance.ts";
 import { createHotStore, type HotStore } from "../../../src/hot/hot-store.ts";
 import { Dictionary } from "../../../src/hot/records/dictionary.ts";
@@ -9,6 +8,7 @@ import { JsonWriter } from "../../../src/lib/text/json-writer.ts";
 import { LOCATION_FIELDS } from "../../../src/model/location-fields.ts";
 import type { NewestRecords } from "../../../src/model/newest-records.ts";
 import { recordsOf } from "../../support/answers/page-records.ts";
+import * as fc from "../../support/fast-check.ts";
 import { APP, batchOf } from "../../support/reports/batches.ts";
 
 /*

@@ -1,12 +1,12 @@
 import { afterAll, expect, test } from "bun:test";
 import { existsSync, renameSync } from "node:fs";
 import { join } from "node:path";
-import fc from "fast-check";
 import { writeAcknowledged } from "../../../src/directory/acknowledged.ts";
 import { createNodeFiles } from "../../../src/runtime/node-files.ts";
 import { createManualClock } from "../../../src/time/clock.ts";
 import { FixedRetention, MS_PER_DAY } from "../../../src/time/retention.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../support/archive-app.ts";
+import * as fc from "../../support/fast-check.ts";
 import { NOON_MS } from "../../support/test-app.ts";
 import { BUS, KEYED, pathTo } from "../requests.ts";
 

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { answerOf, WRONG_ZONE } from "../../reference/answer.ts";
 import type { ReferenceAnswer } from "../../reference/asked.ts";
 import { localDate } from "../../reference/local-time.ts";
 import { ENDPOINTS, pathOfQuery, type ReferenceQuery } from "../../reference/query.ts";
 import { createReferenceRecords, type ReferenceRecords } from "../../reference/records.ts";
+import * as fc from "../../support/fast-check.ts";
 import {
   spelledBody,
   storyFault,

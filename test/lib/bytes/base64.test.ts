@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { decodeBase64 } from "../../../src/lib/bytes/base64.ts";
+import * as fc from "../../support/fast-check.ts";
 
 function decode(text: string | Uint8Array): Buffer {
   const steps = decodeBase64(Buffer.from(text));

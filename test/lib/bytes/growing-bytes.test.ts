@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { GrowingBytes } from "../../../src/lib/bytes/growing-bytes.ts";
+import * as fc from "../../support/fast-check.ts";
 
 test("GrowingBytes joins pieces, and keeps none of what they lie in", () => {
   fc.assert(

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { zstdCompressSync } from "node:zlib";
-import fc from "fast-check";
 import { shortFrames, unzstd, unzstdShort } from "../../../src/lib/bytes/unzstd.ts";
 import { ZstdWalk } from "../../../src/lib/bytes/zstd-walk.ts";
+import * as fc from "../../support/fast-check.ts";
 
 /*
  * Goal: rows of zstd frames of any kind come out whole, however they are cut into pieces, and what is cut off, wrong or

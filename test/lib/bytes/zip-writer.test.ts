@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { ZipWriter } from "../../../src/lib/bytes/zip-writer.ts";
+import * as fc from "../../support/fast-check.ts";
 import { unzip } from "../../support/formats/unzip.ts";
 
 const ALWAYS_64 = 0;

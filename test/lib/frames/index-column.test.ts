@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import {
   decodeIndexColumn,
   encodeIndexColumn,
   indexColumnBytesMax,
 } from "../../../src/lib/frames/index-column.ts";
 import { viewsOf } from "../../../src/lib/frames/views.ts";
+import * as fc from "../../support/fast-check.ts";
 
 function encoded(values: Uint32Array) {
   const views = viewsOf(new Uint8Array(indexColumnBytesMax(values.length) + 16).fill(0xa5));

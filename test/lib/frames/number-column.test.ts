@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import {
   decodeNumberColumn,
   encodeNumberColumn,
   numberColumnBytesMax,
 } from "../../../src/lib/frames/number-column.ts";
 import { viewsOf } from "../../../src/lib/frames/views.ts";
+import * as fc from "../../support/fast-check.ts";
 
 /** What the column takes, and what comes back, with bytes around it that must not matter. */
 function roundTrip(values: Float64Array) {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { FairQueue } from "../../../src/lib/schedule/fair-queue.ts";
+import * as fc from "../../support/fast-check.ts";
 
 test("take() goes from line to line, and through each from its beginning", () => {
   const queue = new FairQueue<string, number>();

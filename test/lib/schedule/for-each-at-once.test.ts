@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { forEachAtOnce } from "../../../src/lib/schedule/for-each-at-once.ts";
+import * as fc from "../../support/fast-check.ts";
 
 /** Work that ends when the test says so. */
 function createWork() {

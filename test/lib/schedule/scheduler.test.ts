@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import { inOneStep, type Steps } from "../../../src/lib/schedule/steps.ts";
+import * as fc from "../../support/fast-check.ts";
 
 const PATIENT = new AbortController().signal;
 const TURN_MS = 5;

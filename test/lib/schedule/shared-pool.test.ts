@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { SharedPool } from "../../../src/lib/schedule/shared-pool.ts";
+import * as fc from "../../support/fast-check.ts";
 
 const of = (appId: string, keyId = `${appId}-key`) => ({ appId, keyId });
 

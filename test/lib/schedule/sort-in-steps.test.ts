@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { sortInSteps } from "../../../src/lib/schedule/sort-in-steps.ts";
+import * as fc from "../../support/fast-check.ts";
 
 test("sortInSteps() sorts as toSorted() does, some thousand at a time", () => {
   fc.assert(

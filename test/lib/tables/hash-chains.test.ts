@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { END, HashChains } from "../../../src/lib/tables/hash-chains.ts";
+import * as fc from "../../support/fast-check.ts";
 
 /** Items that are found by a hash. */
 function itemsOf(chains: HashChains, hash: number): number[] {

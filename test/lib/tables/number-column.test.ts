@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { NumberColumn } from "../../../src/lib/tables/number-column.ts";
+import * as fc from "../../support/fast-check.ts";
 
 test("a column has what was set last, and 0 elsewhere", () => {
   // Crowded where a page ends and another begins, and far from there.

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { PackedTexts, unpackText } from "../../../src/lib/tables/packed-texts.ts";
 import { compareUtf8 } from "../../../src/lib/text/utf8.ts";
+import * as fc from "../../support/fast-check.ts";
 
 const text = fc.oneof(
   fc.constantFrom("", "a", "ab", "ba", "ä", "\u007f", "\u0080", "\u{1F68C}", "\ud800"),

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { TextMap } from "../../../src/lib/tables/text-map.ts";
+import * as fc from "../../support/fast-check.ts";
 
 test("a text map does what a map does, also beyond what its first map takes", () => {
   const steps = fc.array(fc.tuple(fc.constantFrom("", "a", "b", "ä", "aa", "ab", "\u{1F68C}"), fc.nat(9)));

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Buffer } from "node:buffer";
-import fc from "fast-check";
 import { TextSet } from "../../../src/lib/tables/text-set.ts";
+import * as fc from "../../support/fast-check.ts";
 
 test("TextSet numbers texts in order of first appearance, whether they come as such or in bytes", () => {
   const texts = fc.oneof(

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { parsePlainDecimal } from "../../../src/lib/text/decimal.ts";
+import * as fc from "../../support/fast-check.ts";
 
 test("parsePlainDecimal() reads what Number() does where the text is digits with a minus or decimals, and nothing else", () => {
   const digits = fc.array(fc.constantFrom(..."0123456789"), { maxLength: 20 }).map((all) => all.join(""));

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { FALS, JsonScan, NULL, TRUE } from "../../../src/lib/text/json-scan.ts";
+import * as fc from "../../support/fast-check.ts";
 
 function scanOf(text: string): JsonScan {
   return new JsonScan(new TextEncoder().encode(text));

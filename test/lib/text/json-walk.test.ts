@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { type JsonFault, JsonWalk } from "../../../src/lib/text/json-walk.ts";
+import * as fc from "../../support/fast-check.ts";
 
 /*
  * Goal: the walk takes for JSON what `JSON.parse` takes, and tells where the outermost children lie. Method: texts

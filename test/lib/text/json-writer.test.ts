@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { JsonWriter, writeNumber, writeReading } from "../../../src/lib/text/json-writer.ts";
+import * as fc from "../../support/fast-check.ts";
 
 function written(value: number): string {
   const bytes = new Uint8Array(64);

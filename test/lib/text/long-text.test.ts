@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Buffer } from "node:buffer";
-import fc from "fast-check";
 import { type Place, trimmed, walkTrimmed } from "../../../src/lib/text/long-text.ts";
+import * as fc from "../../support/fast-check.ts";
 
 function walkedOver(text: string, { start, end }: Place) {
   const steps = walkTrimmed(Buffer.from(text), { start, end });

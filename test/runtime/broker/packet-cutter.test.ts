@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { PACKET_BYTES_MAX, PacketCutter } from "../../../src/runtime/broker/packet-cutter.ts";
+import * as fc from "../../support/fast-check.ts";
 
 const CUT_BYTES = 128 * 1024;
 

@@ -1,10 +1,10 @@
 import { afterAll, expect, test } from "bun:test";
 import { gunzipSync, zstdDecompressSync } from "node:zlib";
-import fc from "fast-check";
 import { document } from "../../http/openapi/open-api-document.ts";
 import { schemaFaults } from "../../http/openapi/schema-faults.ts";
 import { createArchiveApp, removeArchiveApps } from "../../support/archive-app.ts";
 import { textOf } from "../../support/event-reader.ts";
+import * as fc from "../../support/fast-check.ts";
 import { arbitraryRequests, type MadeUpRequest } from "../support/arbitrary-requests.ts";
 import { operationAt } from "../support/operations.ts";
 

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { PassPhrases } from "../../../src/auth/pass-phrases.ts";
 import { osmand } from "../../../src/clients/osmand.ts";
 import { owntracks } from "../../../src/clients/owntracks/owntracks.ts";
@@ -14,6 +13,7 @@ import { createManualClock } from "../../../src/time/clock.ts";
 import { DEFAULT_RETENTION } from "../../../src/time/retention.ts";
 import { createMemoryKeyFiles, createMemoryLock } from "../../auth/memory-key-files.ts";
 import { messageOf } from "../../support/clients/collected.ts";
+import * as fc from "../../support/fast-check.ts";
 import { batchOf, type Report } from "../../support/reports/batches.ts";
 
 /*

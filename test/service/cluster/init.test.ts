@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import type { AppId } from "../../../src/model/ids.ts";
 import { type Stream, StreamError } from "../../../src/runtime/stream/stream.ts";
 import { InitError } from "../../../src/service/cluster/init/init-error.ts";
@@ -8,6 +7,7 @@ import type { UtcDay } from "../../../src/time/utc-day.ts";
 import { withoutCovered } from "../../../src/wal/pick-reports.ts";
 import { createMessageReader } from "../../../src/wal/stream/group-message.ts";
 import { type PlannedEntry, planMessages } from "../../../src/wal/stream/plan-messages.ts";
+import * as fc from "../../support/fast-check.ts";
 import { SimulatedServers } from "../../support/stream/simulated-servers.ts";
 import { dayBatch, namedBatch } from "../../wal/fixture.ts";
 

@@ -1,12 +1,12 @@
 import { afterAll, expect, test } from "bun:test";
 import { VectorTile } from "@mapbox/vector-tile";
-import fc from "fast-check";
 import { PbfReader } from "pbf";
 import { BoundingBox } from "../../../src/geo/bounding-box.ts";
 import { cellAt, mercatorX, mercatorY } from "../../../src/tiles/mercator.ts";
 import { createManualClock } from "../../../src/time/clock.ts";
 import { createReferenceRecords, type ReferenceRecord } from "../../reference/records.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../support/archive-app.ts";
+import * as fc from "../../support/fast-check.ts";
 import { arbitraryReport, BASE_MS } from "../../support/reports/arbitrary-reports.ts";
 import { crowdedPlace } from "../../support/reports/crowded-places.ts";
 

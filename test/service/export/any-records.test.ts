@@ -1,5 +1,4 @@
 import { afterAll, expect, test } from "bun:test";
-import fc from "fast-check";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import { compareUtf8 } from "../../../src/lib/text/utf8.ts";
 import type { UserId } from "../../../src/model/ids.ts";
@@ -8,6 +7,7 @@ import type { Exports } from "../../../src/service/export/exports.ts";
 import { createManualClock } from "../../../src/time/clock.ts";
 import { createReferenceRecords, type ReferenceRecords } from "../../reference/records.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../support/archive-app.ts";
+import * as fc from "../../support/fast-check.ts";
 import { arbitraryReport, BASE_MS } from "../../support/reports/arbitrary-reports.ts";
 import { begun, bytesOf, exportsWith, type Line, linesOf } from "./export-of.ts";
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { CsvReader } from "../../../src/lib/csv/csv-reader.ts";
 import { parseDecimal } from "../../../src/lib/text/decimal.ts";
 import { addReport } from "../../../src/model/report.ts";
 import { createReportBatchBuilder, type ReportBatch } from "../../../src/model/report-batch.ts";
+import * as fc from "../../support/fast-check.ts";
 import { BASE_MS } from "../../support/reports/arbitrary-reports.ts";
 import { openReports, type ReadReports, type ReportsSetting, readReports } from "./support/read-reports.ts";
 

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import {
   createImportRun,
   type ImportOutcome,
@@ -11,6 +10,7 @@ import { NO_REPORT, type SkipReport } from "../../../src/service/import/skip-rep
 import { createImportStateStore } from "../../../src/service/import/state-store.ts";
 import { createManualClock } from "../../../src/time/clock.ts";
 import { FixedRetention, MS_PER_DAY, type Retention } from "../../../src/time/retention.ts";
+import * as fc from "../../support/fast-check.ts";
 import { READ_OPTIONS } from "../../support/formats/read-file.ts";
 import {
   ALL_RULES,

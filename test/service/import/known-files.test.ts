@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { KnownFiles } from "../../../src/service/import/known-files.ts";
 import type { Found, Source, Sources } from "../../../src/service/import/sources/source.ts";
+import * as fc from "../../support/fast-check.ts";
 import { contentOf } from "../../support/formats/read-file.ts";
 
 /*

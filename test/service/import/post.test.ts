@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { gunzipSync } from "node:zlib";
-import fc from "fast-check";
 import { ok } from "../../../src/lib/result.ts";
 import type { AppId } from "../../../src/model/ids.ts";
 import { createPostDelivery } from "../../../src/service/import/post.ts";
 import type { ReferenceRecord } from "../../reference/records.ts";
+import * as fc from "../../support/fast-check.ts";
 import { batchOf, type Report } from "../../support/reports/batches.ts";
 import { APP_ID, createTestApp, NOON_MS, OTHER_APP_ID, type TestApp } from "../../support/test-app.ts";
 import { countsOver, IMPORTED_BATCHES } from "./support/counted-rows.ts";

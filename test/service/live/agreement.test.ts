@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { createHotStore, type HotStore } from "../../../src/hot/hot-store.ts";
 import { Dictionary } from "../../../src/hot/records/dictionary.ts";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
@@ -10,6 +9,7 @@ import { createLive } from "../../../src/service/live/create-live.ts";
 import { createManualClock } from "../../../src/time/clock.ts";
 import { FixedRetention, MS_PER_DAY } from "../../../src/time/retention.ts";
 import { recordsOf } from "../../support/answers/page-records.ts";
+import * as fc from "../../support/fast-check.ts";
 import { batchOf } from "../../support/reports/batches.ts";
 import { type ShownRecord, WatchingClient, type Wish } from "./watching-client.ts";
 

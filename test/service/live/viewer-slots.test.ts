@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import type { AppId } from "../../../src/model/ids.ts";
 import { type Listener, ViewerSlots } from "../../../src/service/live/viewer-slots.ts";
+import * as fc from "../../support/fast-check.ts";
 
 const listener = (appId: string, keyId: string, isView = false): Listener => ({
   appId: appId as AppId,

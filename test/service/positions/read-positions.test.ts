@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import fc from "fast-check";
 import type { AppId } from "../../../src/model/ids.ts";
 import type { PositionReading } from "../../../src/service/positions/positions.ts";
 import { createManualClock, type ManualClock } from "../../../src/time/clock.ts";
 import { createReferenceRecords } from "../../reference/records.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../support/archive-app.ts";
+import * as fc from "../../support/fast-check.ts";
 import { arbitraryReport, BASE_MS } from "../../support/reports/arbitrary-reports.ts";
 import { APP_ID } from "../../support/test-app.ts";
 import { verifyDirectory } from "../../support/verify-directory.ts";

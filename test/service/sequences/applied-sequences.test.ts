@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import type { HotStore } from "../../../src/hot/hot-store.ts";
 import { createAppliedSequences } from "../../../src/service/sequences/applied-sequences.ts";
+import * as fc from "../../support/fast-check.ts";
 
 /** Memory that has entries laid over it as it is told. */
 function createMemory() {

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { haversineMeters } from "../../../src/geo/distance.ts";
 import { unitVector } from "../../../src/geo/unit-vector.ts";
 import { Odometer } from "../../../src/service/stops/odometer.ts";
+import * as fc from "../../support/fast-check.ts";
 import { type Leg, path, paths } from "./paths.ts";
 
 function read(positions: readonly { timestampMs: number; latitude: number; longitude: number }[]): Odometer {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { haversineMeters } from "../../../src/geo/distance.ts";
 import { CENTERED_POSITIONS_MAX } from "../../../src/service/stops/stay.ts";
+import * as fc from "../../support/fast-check.ts";
 import { obviousStops } from "./obvious-stops.ts";
 import { findStops, type Leg, LIVERPOOL, offset, path, paths, queries } from "./paths.ts";
 

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
 import { VectorTile } from "@mapbox/vector-tile";
-import fc from "fast-check";
 import { PbfReader } from "pbf";
 import { createHotStore } from "../../../src/hot/hot-store.ts";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
@@ -9,6 +8,7 @@ import { mercatorX, mercatorY } from "../../../src/tiles/mercator.ts";
 import { Tile } from "../../../src/tiles/tile.ts";
 import { createManualClock } from "../../../src/time/clock.ts";
 import { DEFAULT_RETENTION } from "../../../src/time/retention.ts";
+import * as fc from "../../support/fast-check.ts";
 import { APP, batchOf, type Report } from "../../support/reports/batches.ts";
 import { crowdedPlace } from "../../support/reports/crowded-places.ts";
 import { seededRandom } from "../../support/seeded-random.ts";

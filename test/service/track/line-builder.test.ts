@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { View } from "../../../src/auth/view.ts";
 import { BoundingBox } from "../../../src/geo/bounding-box.ts";
 import { haversineMeters } from "../../../src/geo/distance.ts";
 import type { DeviceId } from "../../../src/model/ids.ts";
 import { type Line, LineBuilder, type LineOptions } from "../../../src/service/track/line-builder.ts";
+import * as fc from "../../support/fast-check.ts";
 import { metersToLine } from "./plain-distance.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { PositionSearch } from "../../../src/spatial/find/search.ts";
 import { createPositionIndex } from "../../../src/spatial/position-index.ts";
+import * as fc from "../../support/fast-check.ts";
 import { numberOrder } from "../../support/number-order.ts";
 import { crowdedPlace } from "../../support/reports/crowded-places.ts";
 

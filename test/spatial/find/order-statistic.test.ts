@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { orderStatistic, rangeOf } from "../../../src/spatial/find/order-statistic.ts";
+import * as fc from "../../support/fast-check.ts";
 
 const values = fc.oneof(
   fc.integer({ min: 0, max: 6 }), // Many alike.

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { CellOrder } from "../../../src/spatial/load/cell-order.ts";
 import { TimeOrder } from "../../../src/spatial/load/time-order.ts";
+import * as fc from "../../support/fast-check.ts";
 
 test("a run of devices is put in order of time, those of one time as they were", () => {
   fc.assert(

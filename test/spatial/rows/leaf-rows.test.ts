@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { DevicePlaces } from "../../../src/spatial/rows/device-places.ts";
 import { LeafRows, NO_DEVICE } from "../../../src/spatial/rows/leaf-rows.ts";
 import { POINT, RowPool } from "../../../src/spatial/rows/row-pool.ts";
+import * as fc from "../../support/fast-check.ts";
 
 /*
  * Goal: rows of a leaf are those of a list that is sorted by time, whatever comes, goes and reports again in between.

@@ -74,6 +74,8 @@ beforeEach(() => {
   for (const directory of ["src", "bin", "tmp"]) mkdirSync(join(project, directory));
   copyFileSync(join(import.meta.dir, "../../../src/launch.mjs"), join(project, "src/launch.mjs"));
   put("src/main.ts", MAIN);
+  mkdirSync(join(project, "test/runner"), { recursive: true });
+  put("test/runner/main.ts", MAIN);
   put("package.json", "{}");
   put("package-lock.json", lockOf("1.0.0"));
   put("bin/npm", NPM);
@@ -175,39 +177,6 @@ describe.skipIf(NODE === null)("launch.mjs", () => {
     process.kill(childPid, "SIGKILL");
     await launcher.exited;
     expect(launcher.signalCode).toBe("SIGKILL");
-  });
-
-  test("runs the tests that keep a core busy beside all others, and fails where any does", async () => {
-    for (const [simulated, benched, other] of [
-      [true, true, true],
-      [false, true, true],
-      [true, false, true],
-      [true, true, false],
-    ] as const) {
-      for (const [folder, passes] of [
-        ["simulation", simulated],
-        ["service", true],
-        ["bench", benched],
-        ["runtime", true],
-        ["browser", true],
-        ["other", other],
-      ] as const) {
-        mkdirSync(join(project, "test", folder), { recursive: true });
-        const text = `import { expect, test } from "bun:test"; test("${folder} ran", () => expect(1).toBe(${passes ? 1 : 2}));`;
-        put(`test/${folder}/a.test.ts`, text);
-      }
-      const { code, out, err } = await launch("test");
-      const said = out + err;
-      const passes = simulated && benched && other;
-      expect([simulated, benched, other, code]).toEqual([simulated, benched, other, passes ? 0 : 1]);
-      for (const folder of ["simulation", "service", "bench", "runtime", "browser", "other"])
-        expect(said.split(`${folder} ran`).length - 1).toBeGreaterThan(0);
-      expect(said.match(/^Ran 1 test across 1 file\b/gm)).toHaveLength(6);
-      expect(err).toMatch(/^(Installing packages ...\n)?All tests together take about 20 minutes/);
-    }
-    const { out, err } = await launch("test", "./test/other");
-    expect(out + err).not.toContain("sim ran");
-    expect(err).not.toContain("an hour");
   });
 
   test("refuses arguments of a command that takes none", async () => {

@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { padded, viewsOf } from "../../../src/lib/frames/views.ts";
 import { NewerFormatError } from "../../../src/lib/newer-format-error.ts";
 import type { AppId } from "../../../src/model/ids.ts";
@@ -7,6 +6,7 @@ import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../../../src/model/
 import { createReportBatchBuilder, type ReportBatch } from "../../../src/model/report-batch.ts";
 import { createEntryDecoder, createEntryEncoder, type LogEntry } from "../../../src/wal/entry/entry.ts";
 import { createTextColumnReader } from "../../../src/wal/entry/text-column.ts";
+import * as fc from "../../support/fast-check.ts";
 import { APP, namedBatch } from "../fixture.ts";
 
 const PATH = "/data/wal/00000000000000000001.wal";

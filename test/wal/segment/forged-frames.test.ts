@@ -2,7 +2,6 @@
 // whole frames of the format itself as numbers, as texts and as indexes, for an app that is not theirs; the log is then
 // cut at every length and flipped at every byte.
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { createSaltedFrames, FRAME_HEADER_BYTES, FRAME_SALT_BYTES } from "../../../src/lib/frames/frame.ts";
 import { viewsOf } from "../../../src/lib/frames/views.ts";
 import { parseAppId } from "../../../src/model/ids.ts";
@@ -17,6 +16,7 @@ import {
 } from "../../../src/wal/segment/segment.ts";
 import { segmentName } from "../../../src/wal/segment/segment-name.ts";
 import { createSimulatedFiles } from "../../support/disk/simulated-files.ts";
+import * as fc from "../../support/fast-check.ts";
 import { APP, LOG, namedBatch, openTestWal, segmentPaths } from "../fixture.ts";
 import { frameV1, segmentV1 } from "./v1-segment.ts";
 

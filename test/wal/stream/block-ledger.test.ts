@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import type { UtcDay } from "../../../src/time/utc-day.ts";
 import { BlockLedger } from "../../../src/wal/stream/block-ledger.ts";
+import * as fc from "../../support/fast-check.ts";
 
 /*
  * The ledger against the obvious way: all messages in a list, each with the number of its block.

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
 import { crc32 } from "node:zlib";
-import fc from "fast-check";
 import { NewerFormatError } from "../../../src/lib/newer-format-error.ts";
 import type { AppId } from "../../../src/model/ids.ts";
 import type { ReportBatch } from "../../../src/model/report-batch.ts";
@@ -11,6 +10,7 @@ import {
   encodeGroup,
   MessageError,
 } from "../../../src/wal/stream/group-message.ts";
+import * as fc from "../../support/fast-check.ts";
 import { arbitraryReport } from "../../support/reports/arbitrary-reports.ts";
 import { batchOf } from "../../support/reports/batches.ts";
 import { plainReports } from "../../support/reports/plain-reports.ts";

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { DeviceList, type ListFilter, type ListOrder } from "../../../src/web/devices/device-list.ts";
 import { DeviceTable, type LiveRecord } from "../../../src/web/devices/device-table.ts";
 import { activityOf } from "../../../src/web/devices/freshness.ts";
 import { folded } from "../../../src/web/devices/name-search.ts";
+import * as fc from "../../support/fast-check.ts";
 
 const NOW_MS = 1_000_000_000;
 

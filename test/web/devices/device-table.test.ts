@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { DeviceTable, type LiveRecord, type TableChange } from "../../../src/web/devices/device-table.ts";
+import * as fc from "../../support/fast-check.ts";
 
 /* The table is compared with a map of the newest records, under any mix of snapshots, events and ends of sessions. */
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { AT_START, folded, NameSearch, NO_MATCH, WITHIN } from "../../../src/web/devices/name-search.ts";
+import * as fc from "../../support/fast-check.ts";
 
 /** Few letters, so that much is found; some take more room, or less, when they are folded, and one ends a line. */
 const texts = fc.string({

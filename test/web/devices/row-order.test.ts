@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { NameOrder } from "../../../src/web/devices/name-order.ts";
 import { RowOrder } from "../../../src/web/devices/row-order.ts";
+import * as fc from "../../support/fast-check.ts";
 
 const keys = fc.oneof(fc.integer({ min: -3, max: 3 }), fc.constantFrom(Number.POSITIVE_INFINITY, -0));
 

@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import {
   listPixels,
   ROW_PIXELS,
@@ -7,6 +6,7 @@ import {
   WINDOW_ROWS_MAX,
   windowOf,
 } from "../../../src/web/devices/row-window.ts";
+import * as fc from "../../support/fast-check.ts";
 
 const rowCounts = fc.oneof(fc.nat(60), fc.nat(340_000), fc.nat(1_000_000));
 const heights = fc.integer({ min: 50, max: 1800 });

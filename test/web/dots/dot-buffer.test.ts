@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import type { DeviceTable } from "../../../src/web/devices/device-table.ts";
 import { DOT_LEVELS, DOT_WORDS, DotBuffer, type DotView } from "../../../src/web/dots/dot-buffer.ts";
 import { GLIDE_MS } from "../../../src/web/dots/glide-pace.ts";
 import { worldX, worldY } from "../../../src/web/drawing/world.ts";
+import * as fc from "../../support/fast-check.ts";
 import { type Dot, dots, tableOf } from "./dot-fleet.ts";
 
 const BUS: Dot = { latitude: 42.36, longitude: -71.06, timestamp: 1_700_000_000_999, bearing: 90, speed: 10 };

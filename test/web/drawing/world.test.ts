@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import {
   LATITUDE_MAX,
   latitudeOf,
@@ -8,6 +7,7 @@ import {
   worldX,
   worldY,
 } from "../../../src/web/drawing/world.ts";
+import * as fc from "../../support/fast-check.ts";
 
 /** Degrees that a part of the world's width is wide. */
 const PART = 360 / WORLD_SIZE;

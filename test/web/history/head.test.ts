@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { headAt } from "../../../src/web/history/head.ts";
 import { Track } from "../../../src/web/history/track.ts";
+import * as fc from "../../support/fast-check.ts";
 import { trackOf } from "./tracks.ts";
 
 describe("headAt()", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { Playback, RATES } from "../../../src/web/history/playback.ts";
+import * as fc from "../../support/fast-check.ts";
 import { trackOf } from "./tracks.ts";
 
 /** An hour, with a silence of 20 minutes in the middle. */

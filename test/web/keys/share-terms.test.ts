@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { instantOf, localTextOf, type ShareTerms, shareRange } from "../../../src/web/keys/share-terms.ts";
+import * as fc from "../../support/fast-check.ts";
 
 const NOW = Date.parse("2026-03-29T12:00:00Z");
 const TERMS: ShareTerms = { until: 1, ownUntil: "", from: 1, ownFrom: "", precision: 0 };

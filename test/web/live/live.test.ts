@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { ApiError } from "../../../src/web/api/api-error.ts";
 import { Retries } from "../../../src/web/api/retries.ts";
 import { DeviceTable } from "../../../src/web/devices/device-table.ts";
 import { LiveDevices } from "../../../src/web/live/live.ts";
+import * as fc from "../../support/fast-check.ts";
 import { ScriptedServer } from "./scripted-server.ts";
 
 /*

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { SseParser } from "../../../src/web/live/sse-parser.ts";
+import * as fc from "../../support/fast-check.ts";
 
 /** Cut into pieces at these places. */
 function cut(text: string, places: readonly number[]): string[] {

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { EARTH_RADIUS_METERS, haversineMeters } from "../../../src/geo/distance.ts";
 import { LATITUDE_MAX } from "../../../src/web/drawing/world.ts";
 import { circleShape } from "../../../src/web/overlays/circle-shape.ts";
 import type { Position } from "../../../src/web/overlays/positions.ts";
+import * as fc from "../../support/fast-check.ts";
 
 /** As the server measures. */
 function metersBetween([longitudeA, latitudeA]: Position, [longitudeB, latitudeB]: Position): number {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { worldX, worldY } from "../../../src/web/drawing/world.ts";
 import { densitySquares, shading, squareSize } from "../../../src/web/overlays/density-shading.ts";
+import * as fc from "../../support/fast-check.ts";
 
 test("densitySquares() puts a cell where the places that it counts are drawn", () => {
   const places = fc.record({

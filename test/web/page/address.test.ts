@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { type Address, addressText, parseAddress } from "../../../src/web/page/address.ts";
 import type { LocalDay } from "../../../src/web/time/local-day.ts";
 import { SPANS } from "../../../src/web/time/span.ts";
+import * as fc from "../../support/fast-check.ts";
 
 const NOTHING: Address = { device: null, day: null, span: "day", zone: null, place: null };
 

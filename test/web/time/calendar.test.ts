@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { Calendar } from "../../../src/web/time/calendar.ts";
 import { dayAt } from "../../../src/web/time/local-day.ts";
+import * as fc from "../../support/fast-check.ts";
 
 test("a calendar says which day it is, whatever it was asked before", () => {
   const hours = fc.integer({ min: 0, max: 100 }).map((hour) => Date.UTC(2018, 10, 2, hour, 59, 59, 999));

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { DateTime } from "luxon";
 import { dayRange, parseDate } from "../../../src/time/range.ts";
 import { parseZone } from "../../../src/time/zone.ts";
@@ -12,6 +11,7 @@ import {
   parseDay,
   rangeOf,
 } from "../../../src/web/time/local-day.ts";
+import * as fc from "../../support/fast-check.ts";
 
 const ZONES = [
   "UTC",

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { readBeginning } from "../../../../src/formats/read/beginning.ts";
 import { csv } from "../../../../src/formats/read/csv/csv.ts";
 import { HeaderError } from "../../../../src/formats/read/format-error.ts";
+import * as fc from "../../../support/fast-check.ts";
 import { contentOf, readWhole } from "../../../support/formats/read-file.ts";
 
 const TIME_MS = Date.UTC(2026, 5, 1, 10);

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import fc from "fast-check";
 import { fit } from "../../../../src/formats/read/fit/fit.ts";
 import { FormatError } from "../../../../src/formats/read/format-error.ts";
+import * as fc from "../../../support/fast-check.ts";
 import { contentOf, readWhole, SAMPLES, sampleContent } from "../../../support/formats/read-file.ts";
 
 const FIT_EPOCH_S = 631_065_600;

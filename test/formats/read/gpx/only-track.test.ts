@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { OnlyTrack } from "../../../../src/formats/read/gpx/only-track.ts";
+import * as fc from "../../../support/fast-check.ts";
 
 function look(text: string, pieceBytes = text.length) {
   const track = new OnlyTrack();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { FormatError } from "../../../../src/formats/read/format-error.ts";
 import { type Cut, JsonCutter, type Wanted } from "../../../../src/formats/read/json/json-cutter.ts";
+import * as fc from "../../../support/fast-check.ts";
 
 /**
  * The cutter must find what `JSON.parse` of the whole text finds, whatever the pieces it comes in, and of a text that

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import fc from "fast-check";
 import type { Format } from "../../../../src/formats/read/format.ts";
 import { FORMATS } from "../../../../src/formats/read/formats.ts";
 import { jsonTable } from "../../../../src/formats/read/table/json-table.ts";
+import * as fc from "../../../support/fast-check.ts";
 import { contentOf, readWhole, SAMPLES } from "../../../support/formats/read-file.ts";
 import { nativeDeno } from "../../../support/native-deno.ts";
 import { runInOwnProcess } from "../../../support/own-process.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { FormatError } from "../../../../src/formats/read/format-error.ts";
 import { RecordCutter } from "../../../../src/formats/read/json/record-cutter.ts";
+import * as fc from "../../../support/fast-check.ts";
 
 const MEBIBYTE = 1024 * 1024;
 

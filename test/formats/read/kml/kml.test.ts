@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import type { FilePoint } from "../../../../src/formats/read/file-point.ts";
 import { kml } from "../../../../src/formats/read/kml/kml.ts";
+import * as fc from "../../../support/fast-check.ts";
 import { contentOf, type Findings, readWhole, sampleContent } from "../../../support/formats/read-file.ts";
 
 const TIME = "2026-02-02T02:40:00Z";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { nmea } from "../../../../src/formats/read/nmea/nmea.ts";
+import * as fc from "../../../support/fast-check.ts";
 import { contentOf, readWhole, sampleContent } from "../../../support/formats/read-file.ts";
 
 const MIDNIGHT_MS = Date.UTC(2026, 1, 3);

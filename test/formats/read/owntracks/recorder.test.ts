@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { keyOf, sealBox } from "../../../../src/clients/owntracks/secretbox.ts";
 import { ownTracksMessages } from "../../../../src/formats/read/owntracks/messages.ts";
 import { ownTracksRecorder } from "../../../../src/formats/read/owntracks/recorder.ts";
+import * as fc from "../../../support/fast-check.ts";
 import { contentOf, readWhole, sampleContent } from "../../../support/formats/read-file.ts";
 
 const SAMPLE = "owntracks/rec/anna/pixel7/2026-02.rec";

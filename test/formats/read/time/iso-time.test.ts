@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import { DateTime, FixedOffsetZone } from "luxon";
 import { parseIsoTime, type WrittenTime } from "../../../../src/formats/read/time/iso-time.ts";
+import * as fc from "../../../support/fast-check.ts";
 
 function read(text: string): WrittenTime | null {
   const written = { clockMs: 0, offsetMs: 0, isLeapSecond: false };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import fc from "fast-check";
 import { SaxesParser } from "saxes";
+import * as fc from "../../../support/fast-check.ts";
 import { runInOwnProcess } from "../../../support/own-process.ts";
 import { GIBIBYTE, type GibibyteHeard, hear, MEBIBYTE, repeated } from "./hear-gibibyte.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { WRITE_FORMATS } from "../../../../src/formats/write/formats.ts";
+import * as fc from "../../../support/fast-check.ts";
 import { unzip } from "../../../support/formats/unzip.ts";
 import { BASE_MS } from "../../../support/reports/arbitrary-reports.ts";
 import { arbitraryAnyReport, writeFile, writeText } from "../arbitrary-records.ts";

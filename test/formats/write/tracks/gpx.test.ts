@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
+import * as fc from "../../../support/fast-check.ts";
 import { BASE_MS } from "../../../support/reports/arbitrary-reports.ts";
 import { writeText } from "../arbitrary-records.ts";
 import { arbitraryTracks, splitBefore, xmlNumber, xmlText } from "./arbitrary-tracks.ts";

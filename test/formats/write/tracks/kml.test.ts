@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
+import * as fc from "../../../support/fast-check.ts";
 import { unzip } from "../../../support/formats/unzip.ts";
 import { BASE_MS } from "../../../support/reports/arbitrary-reports.ts";
 import { writeFile, writeText } from "../arbitrary-records.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { Tids } from "../../../../src/service/clients/friends/tids.ts";
+import * as fc from "../../../support/fast-check.ts";
 
 test("devices are shown by the first letters of their names where those are free, else by others", () => {
   const tids = new Tids();

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
 import type { PointDetails } from "../../../../src/clients/point.ts";
 import type { FilePoint, SkipReason } from "../../../../src/formats/read/file-point.ts";
 import { WRITE_FORMATS } from "../../../../src/formats/write/formats.ts";
@@ -12,6 +11,7 @@ import { FilePoints } from "../../../../src/service/import/reading/file-points.t
 import { IMPORT_START, type ImportBatch } from "../../../../src/service/import/reading/import-batch.ts";
 import type { ImportRules } from "../../../../src/service/import/reading/import-rules.ts";
 import { PLAIN_OPTIONS } from "../../../formats/write/arbitrary-records.ts";
+import * as fc from "../../../support/fast-check.ts";
 import { ALL_RULES } from "../support/inputs.ts";
 
 const NOW_MS = Date.UTC(2026, 1, 1);

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import fc from "fast-check";
+import * as fc from "../../../support/fast-check.ts";
 import { zipOf } from "../../../support/formats/zip.ts";
 import { type Described, describeWalk } from "./described-walk.ts";
 

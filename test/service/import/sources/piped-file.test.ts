@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import type { Inputs, Spool } from "../../../../src/runtime/inputs/inputs.ts";
 import { createPipedFile } from "../../../../src/service/import/sources/piped-file.ts";
+import * as fc from "../../../support/fast-check.ts";
 
 /*
  * Goal: what comes through a pipe once is the same for every reading, also for those that go on side by side or are

@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import fc from "fast-check";
 import { viewsOf } from "../../../../src/lib/frames/views.ts";
 import { Scheduler } from "../../../../src/lib/schedule/scheduler.ts";
 import type { AppId } from "../../../../src/model/ids.ts";
@@ -17,6 +16,7 @@ import {
 } from "../../../../src/service/quarantine/replicated/parts.ts";
 import { ENTRY_LENGTH_BYTES } from "../../../../src/wal/stream/group-message.ts";
 import { refused } from "../../../quarantine/fixture.ts";
+import * as fc from "../../../support/fast-check.ts";
 
 const SOURCES = ["0123456789abcdef", "ffffffffffffffff"];
 

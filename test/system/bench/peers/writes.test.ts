@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import fc from "fast-check";
 import type { FullReport } from "../../../../bench/support/fleets/fleet.ts";
 import { createMetropolis } from "../../../../bench/support/fleets/metropolis.ts";
 import type { Peer } from "../../../../bench/support/peers/contender.ts";
@@ -7,6 +6,7 @@ import { startGeokdbush } from "../../../../bench/support/peers/geokdbush/peer.t
 import { PeerMoves } from "../../../../bench/support/peers/writes/peer-moves.ts";
 import { startWriter } from "../../../../bench/support/peers/writes/writer.ts";
 import { startChild } from "../../../../bench/support/run/child.ts";
+import * as fc from "../../../support/fast-check.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 21);
 const OLDEST_MS = NOW_MS - 3 * 86_400_000;

@@ -1,0 +1,22 @@
+import fastCheck, { type IAsyncProperty, type IProperty, type Parameters } from "fast-check";
+import { RANDOM_SEED, randomRuns } from "./random-runs.ts";
+
+/* fast-check, whose `assert` takes the number and seed of cases from the run of tests. */
+
+export * from "fast-check";
+
+const RUNS_DEFAULT = 100;
+
+export function assert<Values>(
+  property: IAsyncProperty<Values>,
+  parameters?: Parameters<Values>,
+): Promise<void>;
+export function assert<Values>(property: IProperty<Values>, parameters?: Parameters<Values>): void;
+export function assert<Values>(
+  property: IAsyncProperty<Values> | IProperty<Values>,
+  parameters: Parameters<Values> = {},
+): Promise<void> | void {
+  const { numRuns = RUNS_DEFAULT, examples = [] } = parameters;
+  const runs = Math.max(randomRuns(numRuns), examples.length);
+  return fastCheck.assert(property, { seed: RANDOM_SEED, ...parameters, numRuns: runs }) as Promise<void>;
+}
