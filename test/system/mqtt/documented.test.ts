@@ -11,10 +11,10 @@ import {
   readFirstKey,
   startReady,
 } from "../../support/server-process.ts";
+import { until } from "../../support/until.ts";
 import { makeCertificates, runIn } from "./support/certificates.ts";
 import { type Broker, freePort, hasMosquitto, startBrokerWith } from "./support/mosquitto.ts";
 import { locationBody, openPublisher } from "./support/publisher.ts";
-import { until } from "./support/until.ts";
 
 /* What docs/mqtt.md has an operator write and type, written and typed, with other paths and another port. */
 

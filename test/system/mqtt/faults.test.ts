@@ -11,12 +11,12 @@ import {
   runCommand,
   type ServerProcess,
 } from "../../support/server-process.ts";
+import { until } from "../../support/until.ts";
 import { scarceDiskKinds } from "../support/scarce-disk.ts";
 import { hasMosquitto } from "./support/mosquitto.ts";
 import { positionOf, publishPositions, sentPositions, storedPositions } from "./support/phones.ts";
 import { locationBody } from "./support/publisher.ts";
 import { openServedBroker, type ServedBroker } from "./support/served-broker.ts";
-import { until } from "./support/until.ts";
 
 /* Everything that can go wrong between a broker and the disk, to the real server: nobody loses or waits for another. */
 

@@ -6,10 +6,10 @@ import type { BrokerOptions, Verdict } from "../../../src/runtime/broker/broker.
 import { loadMqttBroker } from "../../../src/runtime/broker/mqtt-broker.ts";
 import { publishPacket, startScriptedBroker } from "../../runtime/broker/scripted-broker.ts";
 import { hasProgram } from "../../support/programs.ts";
+import { until } from "../../support/until.ts";
 import { makeCertificates, runIn } from "./support/certificates.ts";
 import { hasMosquitto, startBroker } from "./support/mosquitto.ts";
 import { openPublisher } from "./support/publisher.ts";
-import { until } from "./support/until.ts";
 
 const connectBroker = await loadMqttBroker();
 

@@ -21,10 +21,10 @@ import {
   type ServerProcess,
   startReady,
 } from "../../support/server-process.ts";
+import { until } from "../../support/until.ts";
 import { type Broker, hasMosquitto, startBroker } from "./support/mosquitto.ts";
 import { publishPositions, sentPositions, storedPositions } from "./support/phones.ts";
 import { openPublisher, type Publisher } from "./support/publisher.ts";
-import { until } from "./support/until.ts";
 
 /*
  * Phones publish to a real broker that two nodes over a real log take from, one at a time: whatever becomes of the one
@@ -87,7 +87,7 @@ const startOf = (count: number) => Math.floor(Date.now() / 1000) - count;
 
 async function expectAll({ url }: ServerProcess, count: number, startSeconds: number): Promise<void> {
   const key = readFirstKey(places[0]);
-  await until(async () => (await storedPositions(url, key, startSeconds)).length >= count, 60_000);
+  await until(async () => (await storedPositions(url, key, startSeconds)).length >= count);
   expect((await storedPositions(url, key, startSeconds)).sort()).toEqual(sentPositions(count, startSeconds));
 }
 
@@ -118,9 +118,9 @@ describe.skipIf(!HAS_ALL)("of two nodes", () => {
     const operator = await createOperatorKey(BUN, places[0]);
     const metricsOf = async ({ url }: ServerProcess) =>
       (await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${operator}` } })).text();
-    await until(async () => (await metricsOf(again)).includes("\nwherehouse_mqtt_elsewhere 1\n"), 10_000);
+    await until(async () => (await metricsOf(again)).includes("\nwherehouse_mqtt_elsewhere 1\n"));
     expect(await metricsOf(again)).toContain("\nwherehouse_mqtt_connections 0\n");
-    await until(async () => (await metricsOf(second)).includes("\nwherehouse_mqtt_elsewhere 0\n"), 10_000);
+    await until(async () => (await metricsOf(second)).includes("\nwherehouse_mqtt_elsewhere 0\n"));
     const stoppedAt = performance.now();
     const stopped = second.stop();
     await again.says(/"mqtt_lease_held"/);

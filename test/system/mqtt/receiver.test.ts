@@ -8,9 +8,9 @@ import { Receiver, type ReceiverEvents, type TakeTopicMessage } from "../../../s
 import type { BrokerConnection, BrokerListener } from "../../../src/runtime/broker/broker.ts";
 import { loadMqttBroker } from "../../../src/runtime/broker/mqtt-broker.ts";
 import { systemClock } from "../../../src/time/clock.ts";
+import { until } from "../../support/until.ts";
 import { type Broker, hasMosquitto, startBroker } from "./support/mosquitto.ts";
 import { locationBody, openPublisher } from "./support/publisher.ts";
-import { until } from "./support/until.ts";
 
 const connectBroker = await loadMqttBroker();
 

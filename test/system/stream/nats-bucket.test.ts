@@ -4,7 +4,7 @@ import { openNatsStream } from "../../../src/runtime/stream/nats-stream.ts";
 import { type Bucket, type Stream, StreamError } from "../../../src/runtime/stream/stream.ts";
 import { type NatsCluster, startNatsCluster } from "../../support/nats/nats-cluster.ts";
 import { hasNatsServer } from "../../support/nats/nats-server.ts";
-import { until } from "../mqtt/support/until.ts";
+import { until } from "../../support/until.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const textOf = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes);

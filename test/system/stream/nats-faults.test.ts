@@ -5,7 +5,7 @@ import { openNatsStream } from "../../../src/runtime/stream/nats-stream.ts";
 import { type Stream, StreamError } from "../../../src/runtime/stream/stream.ts";
 import { type NatsCluster, startNatsCluster } from "../../support/nats/nats-cluster.ts";
 import { hasNatsServer } from "../../support/nats/nats-server.ts";
-import { until } from "../mqtt/support/until.ts";
+import { until } from "../../support/until.ts";
 
 /*
  * Goal: whatever becomes of one server, nothing that was acknowledged is missing, nothing comes twice, and what is
@@ -52,7 +52,7 @@ class Writer {
   /** Resolves once so many more are acknowledged. */
   async more(count: number): Promise<void> {
     const wanted = this.numbers.length + count;
-    await until(() => this.numbers.length >= wanted, 60_000);
+    await until(() => this.numbers.length >= wanted);
   }
 }
 
@@ -125,7 +125,7 @@ describe.if(hasNatsServer("the tests of streams whose servers fail"))("while a s
     await until(() => follower.messages.length > 50);
     const heal = await fail();
     await writer.more(100);
-    await until(() => follower.messages.length > writer.numbers.length - 20, 60_000); // While it has not healed.
+    await until(() => follower.messages.length > writer.numbers.length - 20); // While it has not healed.
     heal();
     await cluster.whole(name);
     await writer.more(50);

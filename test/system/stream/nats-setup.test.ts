@@ -15,8 +15,8 @@ import {
 } from "../../support/nats/nats-cluster.ts";
 import { hasNatsServer } from "../../support/nats/nats-server.ts";
 import { hasProgram } from "../../support/programs.ts";
+import { until } from "../../support/until.ts";
 import { makeCertificates } from "../mqtt/support/certificates.ts";
-import { until } from "../mqtt/support/until.ts";
 
 const CLEAR = { isSecure: false, stream: "wherehouse", credentials: null, authorities: null };
 

@@ -12,7 +12,7 @@ import {
 import { nativeDeno } from "../../support/native-deno.ts";
 import { type NatsCluster, startNatsCluster } from "../../support/nats/nats-cluster.ts";
 import { hasNatsServer } from "../../support/nats/nats-server.ts";
-import { until } from "../mqtt/support/until.ts";
+import { until } from "../../support/until.ts";
 
 const CREATE = { firstMessage: 1, bytesMax: 64 * 1024 * 1024 };
 

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Place, type Runtime, type ServerProcess, startReady } from "../../../support/server-process.ts";
+import { until } from "../../../support/until.ts";
 import { type Broker, startBroker } from "./mosquitto.ts";
 import { openPublisher, type Publisher } from "./publisher.ts";
-import { until } from "./until.ts";
 
 /** A broker with a directory of its own, phones that publish to it, and servers that take what they publish. */
 export interface ServedBroker extends Broker {
