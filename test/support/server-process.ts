@@ -62,8 +62,12 @@ export function openPlace(): Place {
 export async function closePlace({ directory }: Place): Promise<void> {
   for (const child of running) child.kill("SIGKILL");
   await Promise.all([...running].map((child) => child.exited));
-  rmSync(directory, { recursive: true, force: true });
+  if (IS_SHOWN) console.error(`Kept: ${directory}`);
+  else rmSync(directory, { recursive: true, force: true });
 }
+
+/** For a person who looks for a fault: command lines and what processes say are shown, and directories stay. */
+const IS_SHOWN = process.env.WHEREHOUSE_TEST_SHOW === "1";
 
 const running = new Set<Subprocess>();
 
@@ -235,6 +239,7 @@ function spawn(command: readonly string[], input: string | null = null) {
     WHEREHOUSE_MQTT_PASSWORD,
     ...env
   } = process.env;
+  if (IS_SHOWN) console.error(`$ ${command.join(" ")}`);
   const child = Bun.spawn([...command], {
     cwd: ROOT,
     stdin: input === null ? "ignore" : new Blob([input]),
@@ -262,7 +267,9 @@ function createTranscript(stream: ReadableStream<Uint8Array>): Transcript {
   async function read(): Promise<void> {
     const decoder = new TextDecoder();
     for await (const bytes of stream) {
-      text += decoder.decode(bytes, { stream: true });
+      const piece = decoder.decode(bytes, { stream: true });
+      if (IS_SHOWN) process.stderr.write(piece);
+      text += piece;
       arrival.resolve();
       arrival = Promise.withResolvers();
     }
