@@ -1,3 +1,4 @@
+import { browserTimers, type Timers } from "../time/timers.ts";
 import { ApiError } from "./api-error.ts";
 
 /* The one place where requests without an answer wait for their next try. */
@@ -28,10 +29,12 @@ export interface AskOptions {
 /** Requests that wait for their next try. `wake` has all of them try at once. */
 export class Retries {
   readonly #pauseMs: typeof backoffMs;
+  readonly #timers: Timers;
   readonly #waiting = new Set<() => void>();
 
-  constructor(pauseMs: typeof backoffMs = backoffMs) {
+  constructor(pauseMs: typeof backoffMs = backoffMs, timers: Timers = browserTimers) {
     this.#pauseMs = pauseMs;
+    this.#timers = timers;
   }
 
   /**
@@ -60,12 +63,12 @@ export class Retries {
     const ms = this.#pauseMs(failures, retryAfterSeconds);
     const { promise, resolve } = Promise.withResolvers<void>();
     const end = () => resolve();
-    const timer = setTimeout(end, ms);
+    const stopTimer = this.#timers.after(ms, end);
     this.#waiting.add(end);
     signal.addEventListener("abort", end);
     onPause(Date.now() + ms);
     await promise;
-    clearTimeout(timer);
+    stopTimer();
     this.#waiting.delete(end);
     signal.removeEventListener("abort", end); // The live stream's signal outlives many pauses.
   }

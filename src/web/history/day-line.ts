@@ -1,6 +1,7 @@
 import type { Api } from "../api/api.ts";
 import { type Bounds, boundsOf, boxOf } from "../map/bounds.ts";
 import type { DayShape } from "../overlays/overlays.ts";
+import { browserTimers, type Timers } from "../time/timers.ts";
 import { areOfSame, type History, readTrack, toleranceMetersOf } from "./history.ts";
 import { Track } from "./track.ts";
 
@@ -56,16 +57,16 @@ export class DayLine {
   #history: History | null = null;
   #detail: Detail | null = null;
   #asking: AbortController | null = null;
-  #settling: ReturnType<typeof setTimeout> | undefined;
+  #stopSettling = () => {};
   /** Whether the user has asked for the line that comes next, and not moved the map since. */
   #isAwaited = false;
 
-  constructor(api: Pick<Api, "get" | "retries">, map: DayMap) {
+  constructor(api: Pick<Api, "get" | "retries">, map: DayMap, timers: Timers = browserTimers) {
     this.#api = api;
     this.#map = map;
     map.onCamera(() => {
-      clearTimeout(this.#settling);
-      if (this.#history !== null) this.#settling = setTimeout(() => void this.#look(), SETTLE_MS);
+      this.#stopSettling();
+      if (this.#history !== null) this.#stopSettling = timers.after(SETTLE_MS, () => void this.#look());
     });
     map.onHand(() => {
       this.#isAwaited = false;

@@ -1,5 +1,6 @@
 import type { Api } from "../api/api.ts";
 import { sentenceOf } from "../api/api-error.ts";
+import { browserTimers, type Timers } from "../time/timers.ts";
 import type { HeardRequest } from "./heard.ts";
 
 /** As much of the device table as is needed. */
@@ -14,6 +15,7 @@ interface FirstReportParts {
   readonly api: Pick<Api, "get">;
   readonly devices: KnownDevices;
   readonly changed: () => void;
+  readonly timers?: Timers;
 }
 
 /** A key for a phone, and when it was made, by the server's clock. */
@@ -38,7 +40,7 @@ const POLL_MS = 1000;
 /** Waits for a device to report, and says how it was understood, or why it was refused; and goes on to listen. */
 export class FirstReport {
   readonly #parts: FirstReportParts;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  #stopTimer = () => {};
   #asking: AbortController | null = null;
   #sinceMs = 0;
   #timestampBeforeMs: number | null = null;
@@ -63,7 +65,7 @@ export class FirstReport {
 
   end(): void {
     this.#asking?.abort();
-    clearTimeout(this.#timer);
+    this.#stopTimer();
   }
 
   async #poll(path: string, deviceId: string, signal: AbortSignal): Promise<void> {
@@ -77,7 +79,8 @@ export class FirstReport {
     }
     this.#takeFromTable(deviceId);
     this.#parts.changed();
-    this.#timer = setTimeout(() => void this.#poll(path, deviceId, signal), POLL_MS);
+    const { timers = browserTimers } = this.#parts;
+    this.#stopTimer = timers.after(POLL_MS, () => void this.#poll(path, deviceId, signal));
   }
 
   #take(request: HeardRequest | undefined): void {

@@ -1,6 +1,7 @@
 import { ApiError, sentenceOf } from "../api/api-error.ts";
 import type { Retries } from "../api/retries.ts";
 import type { Columns, DeviceTable, LiveRecord } from "../devices/device-table.ts";
+import { browserTimers, type Timers } from "../time/timers.ts";
 import { type SseEvent, SseParser } from "./sse-parser.ts";
 import { watchedBytes } from "./watched-bytes.ts";
 
@@ -14,13 +15,13 @@ export interface LiveDependencies {
   readonly table: DeviceTable;
   /** Called when the state is another, or the table. */
   readonly changed: () => void;
-  /** The server says something every 15 s. */
-  readonly silenceMsMax?: number;
   readonly retries: Retries;
+  readonly timers?: Timers;
 }
 
 const SNAPSHOT_PATH = "/api/v1/locations/current/columns?fields=speed,bearing";
 const STREAM_PATH = "/api/v1/live";
+/** The server says something every 15 s. */
 const SILENCE_MS_MAX = 40_000;
 /** To take so many records fills half a frame: the page has its turn before the next event. */
 const LONG_EVENT_RECORDS = 1000;
@@ -33,8 +34,8 @@ export class LiveDevices {
   readonly #fetch: LiveDependencies["fetch"];
   readonly #table: DeviceTable;
   readonly #changed: () => void;
-  readonly #silenceMsMax: number;
   readonly #retries: Retries;
+  readonly #timers: Timers;
   #state: LiveState = "stopped";
   #sequence = 0;
   #fault: string | null = null;
@@ -47,12 +48,12 @@ export class LiveDevices {
   /** Tries to connect since the last event. */
   #failures = 0;
 
-  constructor({ fetch, table, changed, silenceMsMax, retries }: LiveDependencies) {
+  constructor({ fetch, table, changed, retries, timers = browserTimers }: LiveDependencies) {
     this.#fetch = fetch;
     this.#table = table;
     this.#changed = changed;
-    this.#silenceMsMax = silenceMsMax ?? SILENCE_MS_MAX;
     this.#retries = retries;
+    this.#timers = timers;
   }
 
   get state(): LiveState {
@@ -139,7 +140,7 @@ export class LiveDevices {
     const body = await this.#open(STREAM_PATH, { "last-event-id": this.#lastId }, signal);
     const parser = new SseParser();
     const decoder = new TextDecoder();
-    for await (const bytes of watchedBytes(body, this.#silenceMsMax)) {
+    for await (const bytes of watchedBytes(body, SILENCE_MS_MAX, this.#timers)) {
       for (const event of parser.push(decoder.decode(bytes, { stream: true }))) {
         if (signal.aborted) return;
         await this.#take(event, signal);
@@ -170,7 +171,7 @@ export class LiveDevices {
     const body = await this.#open(SNAPSHOT_PATH, {}, signal);
     const decoder = new TextDecoder();
     let text = "";
-    for await (const bytes of watchedBytes(body, this.#silenceMsMax))
+    for await (const bytes of watchedBytes(body, SILENCE_MS_MAX, this.#timers))
       text += decoder.decode(bytes, { stream: true });
     const columns = JSON.parse(text) as Columns; // Fails where it was cut off.
     signal.throwIfAborted();

@@ -1,3 +1,5 @@
+import { browserTimers, type Timers } from "../time/timers.ts";
+
 /**
  * The bytes of a body as they come. It ends where nothing has come for so long, since no network tells that it is gone.
  * Only waiting for bytes counts, not what is done with them in between.
@@ -5,6 +7,7 @@
 export async function* watchedBytes(
   body: ReadableStream<Uint8Array>,
   silenceMsMax: number,
+  timers: Timers = browserTimers,
 ): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();
   const stop = () => {
@@ -12,8 +15,8 @@ export async function* watchedBytes(
   };
   try {
     for (;;) {
-      const watchdog = setTimeout(stop, silenceMsMax);
-      const { done, value } = await reader.read().finally(() => clearTimeout(watchdog));
+      const stopWatchdog = timers.after(silenceMsMax, stop);
+      const { done, value } = await reader.read().finally(stopWatchdog);
       if (done) return;
       yield value;
     }

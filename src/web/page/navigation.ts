@@ -1,4 +1,5 @@
 import { spanNamed } from "../time/span.ts";
+import { browserTimers, type Timers } from "../time/timers.ts";
 import { type Address, type AddressPlace, addressText, parseAddress } from "./address.ts";
 
 /** What the address tells of, and is set by. */
@@ -33,20 +34,20 @@ export class Navigation {
   readonly #parts: NavigationParts;
   readonly #bar: AddressBar;
   #place: AddressPlace | null = null;
-  #settling: ReturnType<typeof setTimeout> | undefined;
+  #stopSettling = () => {};
   /** Null while nobody is signed in: then the address waits. */
   #noted: Address | null = null;
 
-  constructor(parts: NavigationParts, bar: AddressBar) {
+  constructor(parts: NavigationParts, bar: AddressBar, timers: Timers = browserTimers) {
     this.#parts = parts;
     this.#bar = bar;
     parts.map.onCamera(({ latitude, longitude, zoom }, isChosen) => {
       if (!isChosen) return;
-      clearTimeout(this.#settling);
-      this.#settling = setTimeout(() => {
+      this.#stopSettling();
+      this.#stopSettling = timers.after(SETTLE_MS, () => {
         this.#place = { latitude, longitude, zoom };
         this.note();
-      }, SETTLE_MS);
+      });
     });
     bar.addEventListener("popstate", () => {
       if (this.#noted !== null) this.begin();

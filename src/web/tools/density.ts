@@ -4,6 +4,7 @@ import { boxOf } from "../map/bounds.ts";
 import type { Camera } from "../map/map-camera.ts";
 import { type DensityCells, shadeRange } from "../overlays/density-shading.ts";
 import { addDays, dayAt, rangeOf, type TimeRange } from "../time/local-day.ts";
+import { browserTimers, type Timers } from "../time/timers.ts";
 
 /** As much of the map as is needed. */
 export interface DensityMap {
@@ -18,6 +19,7 @@ interface DensityParts {
   readonly map: DensityMap;
   readonly zones: { readonly zone: string };
   readonly changed: () => void;
+  readonly timers?: Timers;
 }
 
 /** Whole days of the zone that times are shown in. */
@@ -48,7 +50,7 @@ interface DensityAnswer extends DensityCells {
 export class Density {
   readonly #parts: DensityParts;
   #asking: AbortController | null = null;
-  #resting: ReturnType<typeof setTimeout> | undefined;
+  #stopResting = () => {};
   isOpen = false;
   chosen: DensityDays = DENSITY_DAYS[2]!;
   range: TimeRange = { startMs: 0, endMs: 0 };
@@ -80,7 +82,7 @@ export class Density {
     this.isOpen = false;
     this.isLoading = false;
     this.#asking?.abort();
-    clearTimeout(this.#resting);
+    this.#stopResting();
     this.#show(null);
     this.#parts.changed();
     return true;
@@ -101,7 +103,7 @@ export class Density {
     const { api, map, zones, changed } = this.#parts;
     const { camera } = map;
     this.#asking?.abort();
-    clearTimeout(this.#resting);
+    this.#stopResting();
     this.range = daysRange(this.chosen, zones.zone, Date.now());
     this.isLoading = true;
     this.fault = null;
@@ -139,8 +141,9 @@ export class Density {
 
   #askAtRest(): void {
     if (!this.isOpen) return;
-    clearTimeout(this.#resting);
-    this.#resting = setTimeout(() => void this.ask(), REST_MS);
+    this.#stopResting();
+    const { timers = browserTimers } = this.#parts;
+    this.#stopResting = timers.after(REST_MS, () => void this.ask());
   }
 
   #show(cells: DensityCells | null): void {

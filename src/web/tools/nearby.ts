@@ -3,6 +3,7 @@ import { retryingSentenceOf, sentenceOf } from "../api/api-error.ts";
 import { wrapped } from "../map/bounds.ts";
 import type { Camera } from "../map/map-camera.ts";
 import type { Place } from "../overlays/positions.ts";
+import { browserTimers, type Timers } from "../time/timers.ts";
 import { METERS_PER_DEGREE } from "../units/earth.ts";
 import { METERS_PER_MILE, type Units } from "../units/units.ts";
 import { fittingRadius, metersOf, milesOf } from "./radius.ts";
@@ -21,6 +22,7 @@ interface NearbyParts {
   readonly devices: { rowOf(id: string): number | undefined };
   readonly units: Units;
   readonly changed: () => void;
+  readonly timers?: Timers;
 }
 
 export interface NearbyDevice {
@@ -51,7 +53,7 @@ const VIEW_FILLED = 0.8;
 export class Nearby {
   readonly #parts: NearbyParts;
   #asking: AbortController | null = null;
-  #settling: ReturnType<typeof setTimeout> | undefined;
+  #stopSettling = () => {};
   #state: "aiming" | "asking" | "found" | "failed" = "aiming";
   isOpen = false;
   center: Place | null = null;
@@ -143,16 +145,17 @@ export class Nearby {
   }
 
   #askSoon(): void {
-    clearTimeout(this.#settling);
+    this.#stopSettling();
     if (this.center === null) return;
-    this.#settling = setTimeout(() => void this.#ask(0), SETTLE_MS);
+    const { timers = browserTimers } = this.#parts;
+    this.#stopSettling = timers.after(SETTLE_MS, () => void this.#ask(0));
     this.draw();
     this.#parts.changed();
   }
 
   #giveUp(): void {
     this.#asking?.abort();
-    clearTimeout(this.#settling);
+    this.#stopSettling();
   }
 
   #forget(): void {

@@ -1,4 +1,5 @@
 import type { Timers } from "../../../src/lib/schedule/timers.ts";
+import { turns } from "../turns.ts";
 
 interface Call {
   readonly atMs: number;
@@ -65,17 +66,29 @@ export class VirtualTime implements Timers {
     }
   }
 
+  /** Lets this much time pass: makes each call that is due meanwhile, and lets the work end that it starts. */
+  async pass(ms: number): Promise<void> {
+    const endMs = this.#nowMs + ms;
+    await turns();
+    while ((this.#next()?.atMs ?? Infinity) <= endMs) {
+      this.step();
+      await turns();
+    }
+    this.#nowMs = endMs;
+  }
+
   /** Lets time pass up to the next call, and does that; false where none is to come. */
   step(): boolean {
-    const next = this.#calls.reduce<Call | null>(
-      (first, each) => (isBefore(first, each) ? first : each),
-      null,
-    );
+    const next = this.#next();
     if (next === null) return false;
     this.#calls = this.#calls.filter((other) => other !== next);
     this.#nowMs = Math.max(this.#nowMs, next.atMs);
     next.call();
     return true;
+  }
+
+  #next(): Call | null {
+    return this.#calls.reduce<Call | null>((first, each) => (isBefore(first, each) ? first : each), null);
   }
 }
 

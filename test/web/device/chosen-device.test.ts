@@ -4,7 +4,8 @@ import { DeviceTable } from "../../../src/web/devices/device-table.ts";
 import type { History } from "../../../src/web/history/history.ts";
 import { type LocalDay, rangeOf } from "../../../src/web/time/local-day.ts";
 import { spanNamed } from "../../../src/web/time/span.ts";
-import { FakeServer, settled } from "./fake-server.ts";
+import { turns } from "../../support/turns.ts";
+import { FakeServer } from "./fake-server.ts";
 
 const NOW = Date.UTC(2026, 10, 22, 12) / 1000;
 const TODAY = "2026-11-22" as LocalDay;
@@ -112,7 +113,7 @@ describe("a device that is chosen", () => {
     expect([chosen.fault, chosen.isLoading]).toEqual(["The server answered 502. Trying again…", true]);
     expect(server.asked).toHaveLength(3);
     server.retries.wake();
-    await settled();
+    await turns();
     await server.answerCurrent(NOW - 10);
     await server.answerTrack([NOW - 20, NOW - 10]);
     await server.answerStops();
@@ -334,7 +335,7 @@ describe("a line that grows", () => {
     await server.drop("/track");
     expect([chosen.fault, chosen.history?.track.count]).toEqual([null, 3]);
     server.retries.wake();
-    await settled();
+    await turns();
     await server.answerTrack([NOW - 20, NOW - 10, NOW - 5, NOW + 1]);
     await server.answerStops();
     expect(chosen.history?.track.count).toBe(4);
@@ -372,7 +373,7 @@ describe("a line that grows", () => {
   test("is asked for again only where something was reported", async () => {
     const { server, chosen } = await createReady();
     chosen.refresh((NOW + 600) * 1000);
-    await settled();
+    await turns();
     expect(server.asked).toHaveLength(3);
   });
 });

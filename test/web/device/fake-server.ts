@@ -1,6 +1,8 @@
 import type { Query } from "../../../src/web/api/api.ts";
 import { ApiError } from "../../../src/web/api/api-error.ts";
 import { Retries } from "../../../src/web/api/retries.ts";
+import { VirtualTime } from "../../support/stream/virtual-time.ts";
+import { turns } from "../../support/turns.ts";
 
 /** The test wakes what waits. */
 const PAUSE_MS = 1_000_000;
@@ -15,7 +17,7 @@ interface Asked {
 
 /** A server that answers when the test says, and whose requests can be given up. */
 export class FakeServer {
-  readonly retries = new Retries(() => PAUSE_MS);
+  readonly retries = new Retries(() => PAUSE_MS, new VirtualTime());
   readonly asked: Asked[] = [];
 
   get<Body>(path: string, query: Query = {}, signal?: AbortSignal): Promise<Body> {
@@ -44,38 +46,33 @@ export class FakeServer {
       latitude: seconds.map(() => 0),
       longitude: seconds.map((_, index) => index / 1000),
     });
-    await settled();
+    await turns();
   }
 
   async answerStops(): Promise<void> {
     this.last("/stops").answer({ distance_meters: 10, moving_seconds: 1, stops: [] });
-    await settled();
+    await turns();
   }
 
   async answerCurrent(second: number): Promise<void> {
     const location = { timestamp: second * 1000, latitude: 1, longitude: 2, battery_level: 81 };
     this.last("/current").answer({ location });
-    await settled();
+    await turns();
   }
 
   /** Says no. */
   async refuse(ending: string): Promise<void> {
     this.last(ending).fail(new ApiError(400, "too many days", { isOurs: true }));
-    await settled();
+    await turns();
   }
 
   /** The request does not get through. */
   async drop(ending: string): Promise<void> {
     this.last(ending).fail(new ApiError(502, "The server answered 502."));
-    await settled();
+    await turns();
   }
 
   fetch(): Promise<Response> {
     throw new Error("nothing is loaded late here");
   }
-}
-
-/** Once everything that was waiting for an answer has gone on. */
-export function settled(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve));
 }

@@ -4,7 +4,9 @@ import type { History } from "../../../src/web/history/history.ts";
 import { Track } from "../../../src/web/history/track.ts";
 import type { LocalDay } from "../../../src/web/time/local-day.ts";
 import { spanNamed } from "../../../src/web/time/span.ts";
-import { FakeServer, settled } from "../device/fake-server.ts";
+import { VirtualTime } from "../../support/stream/virtual-time.ts";
+import { turns } from "../../support/turns.ts";
+import { FakeServer } from "../device/fake-server.ts";
 
 type Bounds = Parameters<DayMap["fit"]>[0];
 
@@ -20,7 +22,8 @@ function create({ bounds = TOWN, zoom = 11, isFollowing = false } = {}) {
   const camera = { latitude: 0, zoom, bounds };
   let moved = () => {};
   let takeHand = () => {};
-  const line = new DayLine(server, {
+  const time = new VirtualTime();
+  const map: DayMap = {
     camera,
     isFollowing,
     onCamera(listener) {
@@ -36,13 +39,15 @@ function create({ bounds = TOWN, zoom = 11, isFollowing = false } = {}) {
       zoomsMax.push(zoomMax);
     },
     setDay: (day) => drawn.push(day),
-  });
+  };
+  const line = new DayLine(server, map, time);
   const move = (to: Partial<typeof camera>) => {
     Object.assign(camera, to);
     moved();
   };
   line.await();
-  return { server, line, fitted, zoomsMax, drawn, move, takeHand };
+  const settleMap = () => time.pass(250);
+  return { server, line, fitted, zoomsMax, drawn, move, takeHand, settleMap };
 }
 
 function historyOf(
@@ -61,14 +66,11 @@ function historyOf(
   };
 }
 
-/** As long as hands get to move on, and some more. */
-const settleMap = () => new Promise((resolve) => setTimeout(resolve, 400));
-
 const linesOf = (day: Parameters<DayMap["setDay"]>[0] | undefined) => day?.lines;
 
 describe("the line of a day", () => {
   test("is drawn with its stops, and asks for nothing more however closely it is seen", async () => {
-    const { server, line, drawn, move } = create({ zoom: 18 });
+    const { server, line, drawn, move, settleMap } = create({ zoom: 18 });
     const stops = {
       ...{ distance_meters: 1, moving_seconds: 1 },
       stops: [{ start: 0, end: 1, latitude: 1, longitude: 2 }],
@@ -172,7 +174,7 @@ describe("the line of a year", () => {
   });
 
   test("is asked for once more only where hands have come to rest at what is not there", async () => {
-    const { server, line, move } = create();
+    const { server, line, move, settleMap } = create();
     line.show(historyOf("year"));
     await server.answerTrack([1, 2, 3]);
     move({ bounds: { ...TOWN, west: 9.88 } });
@@ -202,7 +204,7 @@ describe("the line of a year", () => {
     line.show(historyOf("year", [9.95, 10, 10.05], "tram"));
     const [asked] = server.open("/track").slice(-1);
     line.show(null);
-    await settled();
+    await turns();
     expect([asked!.signal?.aborted, drawn.at(-1)]).toEqual([true, null]);
   });
 

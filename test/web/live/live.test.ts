@@ -4,6 +4,8 @@ import { Retries } from "../../../src/web/api/retries.ts";
 import { DeviceTable } from "../../../src/web/devices/device-table.ts";
 import { LiveDevices } from "../../../src/web/live/live.ts";
 import * as fc from "../../support/fast-check.ts";
+import { VirtualTime } from "../../support/stream/virtual-time.ts";
+import { turns } from "../../support/turns.ts";
 import { ScriptedServer } from "./scripted-server.ts";
 
 /*
@@ -11,9 +13,12 @@ import { ScriptedServer } from "./scripted-server.ts";
  * fall silent, refuse, forget. In the end the table is what the server has, whatever came in between.
  */
 
-const SILENCE_MS = 25;
+/** More turns of the event loop than a request to the scripted server takes, and more pauses than a test has. */
+const TURNS_MAX = 20;
+const STEPS_MAX = 200;
 
 function begun(server: ScriptedServer) {
+  const time = new VirtualTime();
   const table = new DeviceTable();
   const states: string[] = [];
   const tries: number[] = [];
@@ -23,14 +28,14 @@ function begun(server: ScriptedServer) {
     changed: () => {
       if (states.at(-1) !== live.state) states.push(live.state);
     },
-    silenceMsMax: SILENCE_MS,
+    timers: time,
     retries: new Retries((failures) => {
       tries.push(failures);
       return 1;
-    }),
+    }, time),
   });
   live.begin();
-  return { live, table, states, tries };
+  return { live, table, states, tries, time, until: untilIn(time) };
 }
 
 function placesIn(table: DeviceTable): Record<string, readonly [number, number]> {
@@ -39,12 +44,18 @@ function placesIn(table: DeviceTable): Record<string, readonly [number, number]>
   );
 }
 
-async function until(isTrue: () => boolean): Promise<void> {
-  const giveUpMs = Date.now() + 4000;
-  while (!isTrue()) {
-    if (Date.now() > giveUpMs) throw new Error("it does not come about");
-    await new Promise((resolve) => setTimeout(resolve, 1));
-  }
+/** Waits for a state: first for work that needs no time, then for the next pause or silence that ends. */
+function untilIn(time: VirtualTime) {
+  return async (isSo: () => boolean) => {
+    for (let steps = 0; steps < STEPS_MAX; steps++) {
+      for (let turn = 0; turn < TURNS_MAX; turn++) {
+        if (isSo()) return;
+        await turns(1);
+      }
+      time.step();
+    }
+    throw new Error("the state is not reached");
+  };
 }
 
 /** What happens to the server, and to the line to it. */
@@ -65,12 +76,12 @@ test("whatever happens on the way, the table is in the end what the server has",
   await fc.assert(
     fc.asyncProperty(steps, async (all) => {
       const server = new ScriptedServer();
-      const { live, table } = begun(server);
+      const { live, table, time, until } = begun(server);
       for (const step of all) {
         if (step.kind === "report") server.report(`Zoë 🚌 ${step.device}`);
         else if (step.kind === "tell") server.tell(step.cut);
         else if (step.kind === "tellHalf") server.tellHalf(step.cut);
-        else if (step.kind === "wait") await new Promise((resolve) => setTimeout(resolve, step.ms));
+        else if (step.kind === "wait") await time.pass(step.ms);
         else if (step.kind === "sleep") live.sleep();
         else if (step.kind === "wake") live.wake();
         else server[step.kind]();
@@ -88,12 +99,12 @@ test("whatever happens on the way, the table is in the end what the server has",
     }),
     { numRuns: 150 },
   );
-}, 60_000);
+});
 
 test("a lost connection goes on behind the last event, and asks for no snapshot", async () => {
   const server = new ScriptedServer();
   server.report("van");
-  const { live, table, states } = begun(server);
+  const { live, table, states, until } = begun(server);
   await until(() => live.state === "live");
   server.report("van");
   server.tell(5);
@@ -112,7 +123,7 @@ test("pauses begin anew once something was heard", async () => {
   const server = new ScriptedServer();
   server.refuse();
   server.refuse();
-  const { live, tries } = begun(server);
+  const { live, tries, until } = begun(server);
   await until(() => live.state === "live");
   server.breakOff();
   await until(() => tries.length === 3);
@@ -122,7 +133,7 @@ test("pauses begin anew once something was heard", async () => {
 
 test("an event that was not taken whole comes again", async () => {
   const server = new ScriptedServer();
-  const { live, table } = begun(server);
+  const { live, table, until } = begun(server);
   await until(() => live.state === "live");
   server.report("van");
   server.tellHalf(5);
@@ -135,7 +146,7 @@ test("an event that was not taken whole comes again", async () => {
 
 test("a reset makes a snapshot, and the same stream goes on", async () => {
   const server = new ScriptedServer();
-  const { live, table } = begun(server);
+  const { live, table, until } = begun(server);
   await until(() => live.state === "live");
   server.report("van");
   server.forget();
@@ -150,13 +161,16 @@ test("a reset makes a snapshot, and the same stream goes on", async () => {
 
 test("a connection on which nothing comes is given up; beats keep it", async () => {
   const server = new ScriptedServer();
-  const { live } = begun(server);
+  const { live, time, until } = begun(server);
   await until(() => live.state === "live");
-  const beats = setInterval(() => server.beat(), 1);
-  await new Promise((resolve) => setTimeout(resolve, 4 * SILENCE_MS));
-  clearInterval(beats);
+  for (let beats = 0; beats < 5; beats++) {
+    await time.pass(39_999);
+    server.beat();
+    await turns();
+  }
+  await time.pass(39_999);
   expect(server.asked.length).toBe(2);
-  await until(() => server.asked.length > 2);
+  await time.pass(2); // The silence ends, and the pause before the next try.
   expect(server.asked[2]).toBe("/api/v1/live 100");
   live.end();
 });
@@ -169,6 +183,7 @@ test("only a refusal of our own server stops it, and the user may connect again"
   const server = new ScriptedServer();
   let failures = [...strangers, refusal];
   const asked: (number | null)[] = [];
+  const time = new VirtualTime();
   const live: LiveDevices = new LiveDevices({
     fetch: async (path, init) => {
       const [failure, ...others] = failures;
@@ -181,8 +196,10 @@ test("only a refusal of our own server stops it, and the user may connect again"
     retries: new Retries((tries, retryAfterSeconds) => {
       asked.push(tries, retryAfterSeconds);
       return 1;
-    }),
+    }, time),
+    timers: time,
   });
+  const until = untilIn(time);
   live.begin();
   await until(() => live.state === "stopped");
   expect([live.fault, failures]).toEqual(["The API key lacks the permission read.", []]);
@@ -194,9 +211,10 @@ test("only a refusal of our own server stops it, and the user may connect again"
 
 test("what waits for an answer elsewhere tries at once when the stream is there again", async () => {
   const server = new ScriptedServer();
-  const retries = new Retries(() => 1_000_000);
+  const time = new VirtualTime();
+  const retries = new Retries(() => 1_000_000, time);
   const live = new LiveDevices({
-    ...{ fetch: server.fetch, table: new DeviceTable(), retries },
+    ...{ fetch: server.fetch, table: new DeviceTable(), retries, timers: time },
     changed: () => undefined,
   });
   const { promise: pausing, resolve: onPause } = Promise.withResolvers<void>();
@@ -224,16 +242,16 @@ test("who signs out while a snapshot comes has nothing in memory", async () => {
   const table = new DeviceTable();
   const live = new LiveDevices({
     fetch: async () => new Response(new ReadableStream<Uint8Array>({ start: beginBody })),
-    ...{ table, retries: new Retries() },
+    ...{ table, retries: new Retries(), timers: new VirtualTime() },
     changed: () => undefined,
   });
   live.begin();
   const body = await come;
   body.enqueue(snapshot);
-  await new Promise((resolve) => setTimeout(resolve, 5));
+  await turns();
   body.close(); // All of it is there in the moment in which the session ends.
   live.end();
-  await new Promise((resolve) => setTimeout(resolve, 5));
+  await turns();
   expect([table.size, live.state]).toEqual([0, "stopped"]);
 });
 
@@ -242,17 +260,17 @@ test("who signs out just as a snapshot was taken begins with another one the nex
   server.report("van");
   const table = new DeviceTable();
   const live: LiveDevices = new LiveDevices({
-    ...{ fetch: server.fetch, table, retries: new Retries() },
+    ...{ fetch: server.fetch, table, retries: new Retries(), timers: new VirtualTime() },
     changed: () => {
       if (live.isFilled && server.asked.length === 1) live.end();
     },
   });
   live.begin();
-  await until(() => live.state === "stopped");
-  await new Promise((resolve) => setTimeout(resolve, 5));
-  expect([live.isFilled, table.size]).toEqual([false, 0]);
+  await turns();
+  expect([live.state, live.isFilled, table.size]).toEqual(["stopped", false, 0]);
   live.begin();
-  await until(() => live.state === "live");
+  await turns();
+  expect(live.state).toBe("live");
   expect([table.size, server.asked[1]]).toEqual([1, "/api/v1/locations/current/columns"]);
   live.end();
 });
@@ -261,7 +279,7 @@ test("the next session's pauses are short again", async () => {
   const server = new ScriptedServer();
   server.refuse();
   server.refuse();
-  const { live, tries } = begun(server);
+  const { live, tries, until } = begun(server);
   await until(() => tries.length === 2);
   live.end();
   server.refuse();
@@ -273,7 +291,7 @@ test("the next session's pauses are short again", async () => {
 
 test("a page that sleeps has no connection, and goes on where it was when it wakes", async () => {
   const server = new ScriptedServer();
-  const { live, table } = begun(server);
+  const { live, table, until } = begun(server);
   await until(() => live.state === "live");
   live.sleep();
   await until(() => !server.isHeard);
@@ -289,22 +307,24 @@ test("a page that sleeps has no connection, and goes on where it was when it wak
 test("a pause ends when a network is there again, and with the session", async () => {
   const server = new ScriptedServer();
   server.refuse();
-  const retries = new Retries(() => 1_000_000);
+  const time = new VirtualTime();
+  const retries = new Retries(() => 1_000_000, time);
   const live = new LiveDevices({
-    ...{ fetch: server.fetch, table: new DeviceTable(), retries },
+    ...{ fetch: server.fetch, table: new DeviceTable(), retries, timers: time },
     changed: () => undefined,
   });
   live.begin();
-  await until(() => live.retryAtMs !== null);
+  await turns();
   expect([live.state, live.fault]).toEqual(["reconnecting", "The server is starting."]);
   expect(live.isFilled).toBeFalse();
   retries.wake();
-  await until(() => live.state === "live");
-  expect([live.retryAtMs, live.fault, live.isFilled]).toEqual([null, null, true]);
+  await turns();
+  expect([live.state, live.retryAtMs, live.fault, live.isFilled]).toEqual(["live", null, null, true]);
   server.refuse();
   server.breakOff();
-  await until(() => live.retryAtMs !== null);
+  await turns();
+  expect(live.retryAtMs).not.toBeNull();
   live.end();
-  await until(() => live.retryAtMs === null);
-  expect(live.isFilled).toBeFalse();
+  await turns();
+  expect([live.retryAtMs, live.isFilled]).toEqual([null, false]);
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { liveWhileSeen } from "../../../src/web/live/while-seen.ts";
+import { VirtualTime } from "../../support/stream/virtual-time.ts";
 
 /** A page that is hidden and seen by the test, and what became of its stream. */
 function openPage({ hidden = false } = {}) {
@@ -9,39 +10,39 @@ function openPage({ hidden = false } = {}) {
     calls.push(name);
   };
   const live = { sleep: called("sleep"), wake: called("wake") };
-  liveWhileSeen(live, { page, hiddenMsMax: 5 });
+  const time = new VirtualTime();
+  liveWhileSeen(live, { page, timers: time });
   if (!hidden) calls.length = 0; // To wake what is awake does nothing.
   const show = (isShown: boolean) => {
     page.hidden = !isShown;
     page.dispatchEvent(new Event("visibilitychange"));
   };
-  return { calls, show };
+  return { calls, show, time };
 }
 
-const later = () => new Promise((resolve) => setTimeout(resolve, 30));
-
 test("a page that stays hidden sleeps, and wakes when it is seen", async () => {
-  const { calls, show } = openPage();
+  const { calls, show, time } = openPage();
   show(false);
+  await time.pass(59_999);
   expect(calls).toEqual([]);
-  await later();
+  await time.pass(1);
   expect(calls).toEqual(["sleep"]);
   show(true);
   expect(calls).toEqual(["sleep", "wake"]);
 });
 
 test("a page that is opened behind others sleeps until it is seen, too", async () => {
-  const { calls, show } = openPage({ hidden: true });
-  await later();
+  const { calls, show, time } = openPage({ hidden: true });
+  await time.pass(60_000);
   expect(calls).toEqual(["sleep"]);
   show(true);
   expect(calls).toEqual(["sleep", "wake"]);
 });
 
 test("a page that was hidden for a moment goes on", async () => {
-  const { calls, show } = openPage();
+  const { calls, show, time } = openPage();
   show(false);
   show(true);
-  await later();
+  await time.pass(600_000);
   expect(calls).toEqual(["wake"]);
 });

@@ -3,6 +3,7 @@ import type { AddressPlace } from "../../../src/web/page/address.ts";
 import { Navigation } from "../../../src/web/page/navigation.ts";
 import type { LocalDay } from "../../../src/web/time/local-day.ts";
 import { DAY, SPANS, type Span } from "../../../src/web/time/span.ts";
+import { VirtualTime } from "../../support/stream/virtual-time.ts";
 
 /** A browser's address bar with its list of steps, and parts that keep what they are told. */
 function createBrowser(search: string) {
@@ -57,17 +58,18 @@ function createBrowser(search: string) {
       return () => {};
     },
   };
-  const navigation = new Navigation({ chosen, zones, map }, bar);
+  const time = new VirtualTime();
+  const navigation = new Navigation({ chosen, zones, map }, bar, time);
   const go = (by: number) => {
     at += by;
     pop();
   };
-  const rest = () => new Promise((resolve) => setTimeout(resolve, 400));
+  const move = (place: AddressPlace, isChosen = true) => tellCamera(place, isChosen);
   const look = async (place: AddressPlace, isChosen = true) => {
-    tellCamera(place, isChosen);
-    await rest();
+    move(place, isChosen);
+    await time.pass(300);
   };
-  return { navigation, chosen, zones, steps, go, look };
+  return { navigation, chosen, zones, steps, go, move, look, time };
 }
 
 const BOSTON = { latitude: 42.36, longitude: -71.06, zoom: 12 };
@@ -118,13 +120,15 @@ describe("the address", () => {
   });
 
   test("gets a place once the map has come to rest", async () => {
-    const { navigation, steps, look } = createBrowser("");
+    const { navigation, steps, move, time } = createBrowser("");
     navigation.begin();
-    void look({ ...BOSTON, zoom: 11 });
-    const resting = look(BOSTON);
+    move({ ...BOSTON, zoom: 11 });
+    await time.pass(200);
+    move(BOSTON);
+    await time.pass(299);
     navigation.note();
     expect(steps).toEqual([""]);
-    await resting;
+    await time.pass(1);
     expect(steps).toEqual([`?${HERE}`]);
   });
 

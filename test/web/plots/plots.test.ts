@@ -4,7 +4,8 @@ import type { History } from "../../../src/web/history/history.ts";
 import { Plots } from "../../../src/web/plots/plots.ts";
 import type { LocalDay } from "../../../src/web/time/local-day.ts";
 import { spanNamed } from "../../../src/web/time/span.ts";
-import { FakeServer, settled } from "../device/fake-server.ts";
+import { turns } from "../../support/turns.ts";
+import { FakeServer } from "../device/fake-server.ts";
 import { trackOf } from "../history/tracks.ts";
 
 // What draws is an element of the page, and there is none here.
@@ -38,7 +39,7 @@ function create() {
   const plots = new Plots(server, "metric", () => {});
   const answer = async (series: ReturnType<typeof seriesOf>) => {
     server.last("/series").answer(series);
-    await settled();
+    await turns();
   };
   const names = () => plots.all.map(({ kind }) => kind.name);
   return { server, plots, answer, names };
@@ -92,7 +93,7 @@ describe("plots", () => {
     plots.use(historyOf());
     const asked = server.last("/series");
     plots.use(null);
-    await settled();
+    await turns();
     expect([asked.signal?.aborted, plots.fault, plots.isLoading]).toEqual([true, null, false]);
   });
 
@@ -104,7 +105,7 @@ describe("plots", () => {
     await answer(seriesOf({ battery: [80, 79] }));
     plots.use(historyOf({ deviceId: "tram" }));
     resolve();
-    await settled();
+    await turns();
     drawing = async () => {};
     expect([plots.isLoading, plots.all]).toEqual([true, []]);
   });
@@ -119,7 +120,7 @@ describe("plots", () => {
     expect(plots.fault).toBe("No network. Trying again…");
     drawing = async () => {};
     server.retries.wake();
-    await settled();
+    await turns();
     await answer(seriesOf());
     expect([plots.fault, names()]).toEqual([null, ["Speed"]]);
   });

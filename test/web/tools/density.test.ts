@@ -3,6 +3,8 @@ import type { Query } from "../../../src/web/api/api.ts";
 import { ApiError } from "../../../src/web/api/api-error.ts";
 import { Retries } from "../../../src/web/api/retries.ts";
 import { cellZoomOf, DENSITY_DAYS, Density, daysRange } from "../../../src/web/tools/density.ts";
+import { VirtualTime } from "../../support/stream/virtual-time.ts";
+import { turns } from "../../support/turns.ts";
 
 const CELLS = { zoom: 12, x: [1, 2], y: [3, 3], count: [4, 9] };
 
@@ -14,7 +16,8 @@ const CAMERA = {
 };
 
 function setUp() {
-  const retries = new Retries(() => 1_000_000);
+  const time = new VirtualTime();
+  const retries = new Retries(() => 1_000_000, time);
   const asked: { query: Query; signal: AbortSignal; answer: PromiseWithResolvers<unknown> }[] = [];
   const drawn: unknown[] = [];
   let move = () => {};
@@ -38,8 +41,9 @@ function setUp() {
     map,
     zones: { zone: "Europe/Berlin" },
     changed: () => undefined,
+    timers: time,
   });
-  return { retries, density, map, asked, drawn, move: () => move() };
+  return { time, retries, density, map, asked, drawn, move: () => move() };
 }
 
 test("asks for what is seen, and counts what comes", async () => {
@@ -48,13 +52,13 @@ test("asks for what is seen, and counts what comes", async () => {
   expect(density.isLoading).toBeTrue();
   expect(asked[0]!.query).toMatchObject({ bbox: "-1,50,1,51", zoom: 12 });
   asked[0]!.answer.resolve(CELLS);
-  await Bun.sleep(0);
+  await turns();
   expect(drawn).toEqual([CELLS]);
   expect([density.isLoading, density.positions, density.isCoarser]).toEqual([false, 13, false]);
 });
 
 test("opened before there is a map, it asks once there is one", async () => {
-  const { density, map, asked, move } = setUp();
+  const { density, map, asked, move, time } = setUp();
   map.camera = null;
   density.open();
   expect([density.isLoading, density.range.endMs > density.range.startMs, asked.length]).toEqual([
@@ -64,7 +68,7 @@ test("opened before there is a map, it asks once there is one", async () => {
   ]);
   map.camera = CAMERA;
   move();
-  await Bun.sleep(300);
+  await time.pass(250);
   expect(asked.length).toBe(1);
 });
 
@@ -72,7 +76,7 @@ test("what went wrong is not said any more while it asks again", async () => {
   const { density, asked } = setUp();
   density.open();
   asked[0]!.answer.reject(new Error("The disk is full."));
-  await Bun.sleep(0);
+  await turns();
   expect([density.fault, density.isLoading]).toEqual(["The disk is full.", false]);
   density.reload();
   expect([density.fault, density.isLoading]).toEqual([null, true]);
@@ -82,26 +86,28 @@ test("says when cells are coarser than the zoom", async () => {
   const { density, asked } = setUp();
   density.open();
   asked[0]!.answer.resolve({ ...CELLS, zoom: 10 });
-  await Bun.sleep(0);
+  await turns();
   expect(density.isCoarser).toBeTrue();
 });
 
 test("once the camera rests it asks again, and drops what it asked before", async () => {
-  const { density, asked, move } = setUp();
+  const { density, asked, move, time } = setUp();
   move();
   density.open();
   move();
+  await time.pass(200);
   move();
+  await time.pass(249);
   expect(asked.length).toBe(1);
-  await Bun.sleep(300);
+  await time.pass(1);
   expect(asked.map(({ signal }) => signal.aborted)).toEqual([true, false]);
 });
 
 test("while it is closed nothing is asked, wherever the camera goes and whichever the zone", async () => {
-  const { density, asked, move } = setUp();
+  const { density, asked, move, time } = setUp();
   move();
   density.reload();
-  await Bun.sleep(300);
+  await time.pass(1000);
   expect(asked).toEqual([]);
   density.open();
   density.reload();
@@ -109,12 +115,12 @@ test("while it is closed nothing is asked, wherever the camera goes and whicheve
 });
 
 test("closed, it takes its cells off and asks no more", async () => {
-  const { density, asked, drawn, move } = setUp();
+  const { density, asked, drawn, move, time } = setUp();
   expect(density.close()).toBeFalse();
   density.open();
   move();
   expect(density.close()).toBeTrue();
-  await Bun.sleep(300);
+  await time.pass(1000);
   expect(asked.map(({ signal }) => signal.aborted)).toEqual([true]);
   expect(drawn).toEqual([null]);
   expect(density.cells).toBeNull();
@@ -147,18 +153,18 @@ test("a question that did not get through is asked again once the connection is 
   const { density, asked, drawn, retries } = setUp();
   density.open();
   asked[0]!.answer.reject(new ApiError(0, "The server can't be reached."));
-  await Bun.sleep(0);
+  await turns();
   expect(density.fault).toBe("The server can't be reached. Trying again…");
   retries.wake();
-  await Bun.sleep(0);
+  await turns();
   asked[1]!.answer.resolve(CELLS);
-  await Bun.sleep(0);
+  await turns();
   expect([density.fault, density.isLoading, drawn]).toEqual([null, false, [CELLS]]);
   density.reload();
   asked[2]!.answer.reject(new ApiError(0, "The server can't be reached."));
-  await Bun.sleep(0);
+  await turns();
   density.close();
   retries.wake();
-  await Bun.sleep(0);
+  await turns();
   expect(asked).toHaveLength(3);
 });

@@ -4,6 +4,8 @@ import { ApiError } from "../../../src/web/api/api-error.ts";
 import { Retries } from "../../../src/web/api/retries.ts";
 import type { Place } from "../../../src/web/overlays/positions.ts";
 import { Nearby } from "../../../src/web/tools/nearby.ts";
+import { VirtualTime } from "../../support/stream/virtual-time.ts";
+import { turns } from "../../support/turns.ts";
 
 const BOUNDS = { west: 170, south: -20, east: 190, north: -19.96 };
 
@@ -15,7 +17,8 @@ interface Asked {
 
 /** A server that answers when it is told to, a map that remembers, and devices in rows by their number. */
 function setUp() {
-  const retries = new Retries(() => 1_000_000);
+  const time = new VirtualTime();
+  const retries = new Retries(() => 1_000_000, time);
   const asked: Asked[] = [];
   const circles: unknown[] = [];
   let click: ((at: Place) => void) | null = null;
@@ -40,8 +43,10 @@ function setUp() {
     devices: { rowOf: (id) => (id === "gone" ? undefined : Number(id.slice(1))) },
     units: "miles",
     changed: () => undefined,
+    timers: time,
   });
   return {
+    time,
     retries,
     nearby,
     asked,
@@ -60,7 +65,7 @@ function answer(ids: readonly string[], total: number, hasMore: boolean) {
 
 async function answered({ answer: { resolve } }: Asked, value: unknown): Promise<void> {
   resolve(value);
-  await Bun.sleep(0);
+  await turns();
 }
 
 test("a click asks round it, and shows what the endpoint says in its order", async () => {
@@ -100,20 +105,23 @@ test("more is asked for behind what is there; who moved across the pages is show
 });
 
 test("another place or radius drops the older question", async () => {
-  const { nearby, asked } = setUp();
+  const { nearby, asked, time } = setUp();
   nearby.aroundMiddle();
   nearby.around({ latitude: 1, longitude: 2 });
   expect(asked.map(({ signal }) => signal?.aborted)).toEqual([true, false]);
   nearby.setRadius(3);
+  await time.pass(149);
   nearby.setRadius(4);
-  await Bun.sleep(200);
+  await time.pass(149);
+  expect(asked).toHaveLength(2);
+  await time.pass(1);
   expect(asked.map(({ query }) => query.radius_miles)).toEqual([1, 1, 4]);
   await answered(asked[2]!, answer([], 0, false));
   expect([nearby.state, nearby.total]).toEqual(["found", 0]);
 });
 
 test("who aims at another place hears no more of the one before", async () => {
-  const { nearby, asked, isAiming } = setUp();
+  const { nearby, asked, isAiming, time } = setUp();
   nearby.aroundMiddle();
   nearby.aim();
   await answered(asked[0]!, answer(["d1"], 1, false));
@@ -122,7 +130,7 @@ test("who aims at another place hears no more of the one before", async () => {
   await answered(asked[1]!, answer(["d1"], 1, false));
   nearby.setRadius(2);
   nearby.aim();
-  await Bun.sleep(200);
+  await time.pass(1000);
   expect([nearby.state, asked.length]).toEqual(["aiming", 2]);
 });
 
@@ -138,7 +146,7 @@ test("what the server has against it is said", async () => {
   const { nearby, asked } = setUp();
   nearby.aroundMiddle();
   asked[0]!.answer.reject(new ApiError(400, "radius_miles must be at most 50", { isOurs: true }));
-  await Bun.sleep(0);
+  await turns();
   expect([nearby.state, nearby.fault]).toEqual(["failed", "radius_miles must be at most 50."]);
 });
 
@@ -146,10 +154,10 @@ test("a question that did not get through is asked again once the connection is 
   const { nearby, asked, retries } = setUp();
   nearby.aroundMiddle();
   asked[0]!.answer.reject(new ApiError(502, "The server answered 502."));
-  await Bun.sleep(0);
+  await turns();
   expect(nearby.fault).toBe("The server answered 502. Trying again…");
   retries.wake();
-  await Bun.sleep(0);
+  await turns();
   await answered(asked[1]!, answer(["d1"], 1, false));
   expect([nearby.state, nearby.fault, nearby.found.length]).toEqual(["found", null, 1]);
 });
