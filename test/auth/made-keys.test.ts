@@ -5,6 +5,7 @@ import { TIERS, type TierName } from "../../src/auth/tiers.ts";
 import { fail, ok } from "../../src/lib/result.ts";
 import type { AppId, DeviceId } from "../../src/model/ids.ts";
 import * as fc from "../support/fast-check.ts";
+import { turns } from "../support/turns.ts";
 import { openTestKeys, SPEC } from "./test-keys.ts";
 
 const NOW_MS = 1_700_000_000_000;
@@ -97,7 +98,7 @@ test("MadeKeys turns away who waited behind a change that the cluster could not 
     },
   });
   const waiting = [1, 2, 3].map(() => keys.make(FIRST, SPEC));
-  await Bun.sleep(1);
+  await turns();
   gate.resolve();
   const certain = { ...unreached, mayBeWritten: false }; // Of these nothing was written.
   expect((await Promise.all(waiting)).map((made) => made.ok || made.error)).toEqual([
@@ -106,7 +107,7 @@ test("MadeKeys turns away who waited behind a change that the cluster could not 
     certain,
   ]);
   expect(asked).toBe(1);
-  await Bun.sleep(1);
+  await turns();
   await keys.make(FIRST, SPEC);
   expect(asked).toBe(2);
 });

@@ -4,6 +4,7 @@ import { VectorTile } from "@mapbox/vector-tile";
 import { PbfReader } from "pbf";
 import { openTileFile } from "../../src/basemap/tile-file.ts";
 import { createNodeInputs } from "../../src/runtime/inputs/node-inputs.ts";
+import { turns } from "../support/turns.ts";
 import { writePmtiles } from "../system/world/pmtiles-writer.ts";
 import { inputsWith, STREETS_BOUNDS, STREETS_CREDIT, streetsFile } from "./fixture.ts";
 
@@ -281,7 +282,7 @@ test("of thousands who ask at once, sixteen are read for", async () => {
           ...input,
           async read(into, position) {
             most = Math.max(most, ++running);
-            await Bun.sleep(0);
+            await turns(1);
             running--;
             return input.read(into, position);
           },

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { TileUnpacker } from "../../src/basemap/tile-unpacker.ts";
+import { turns } from "../support/turns.ts";
 
 test("however many tiles are asked for, four are unpacked at once, and all in the end", async () => {
   const waiting: (() => void)[] = [];
@@ -16,7 +17,7 @@ test("however many tiles are asked for, four are unpacked at once, and all in th
   while (begun < 100 || waiting.length > 0) {
     expect(waiting.length).toBeLessThanOrEqual(4);
     waiting.shift()?.();
-    await Bun.sleep(0);
+    await turns(1);
   }
   expect((await unpacked).map(([byte]) => byte)).toEqual(tiles.map((_, index) => index));
 });

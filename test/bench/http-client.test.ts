@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { createServer, type Server } from "node:net";
-import { scheduler } from "node:timers/promises";
 import { openHttpClient } from "../../bench/support/servers/http-client.ts";
 import * as fc from "../support/fast-check.ts";
+import { turns } from "../support/turns.ts";
 
 /*
  * What a bench counts must be whole answers, however the network cuts them: a server sends each answer in pieces, each
@@ -23,7 +23,7 @@ async function startCutServer(answers: readonly string[], sizes: readonly number
       for (let start = 0, cut = 0; start < bytes.length; cut++) {
         const end = start + sizes[cut % sizes.length]!;
         socket.write(bytes.subarray(start, end));
-        await scheduler.wait(1);
+        await turns(3); // The piece arrives before the next one is written.
         start = end;
       }
     });
@@ -72,6 +72,6 @@ test("openHttpClient() throws where the server has closed an idle connection", a
   const { port } = server.address() as { port: number };
   const client = await openHttpClient(`http://127.0.0.1:${port}`);
   await closeServer(server); // Waits for the connection's end.
-  await scheduler.wait(50);
+  await turns();
   await expect(client.ask(Buffer.from("?"))).rejects.toThrow("closed the connection");
 });

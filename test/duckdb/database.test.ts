@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDatabase } from "../../src/duckdb/database.ts";
 import { nextTurn } from "../../src/lib/schedule/next-turn.ts";
+import { until } from "../support/until.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "duckdb-"));
 const database = await openDatabase({
@@ -36,7 +37,9 @@ test("closing a connection breaks off its statement, whatever that is about, and
       () => "answered",
       (error: Error) => error.name,
     );
-    await new Promise((resolve) => setTimeout(resolve, index * 2)); // Preparing it, and then running it.
+    // Preparing it, and then running it: the processor time of its threads tells how far it is.
+    const { user } = process.cpuUsage();
+    await until(() => process.cpuUsage().user - user >= index * 2000);
     connection.close();
     expect(await outcome).toBe("AbortError");
     await expect(connection.run("SELECT 1::DOUBLE")).rejects.toThrow();

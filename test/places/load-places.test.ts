@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
 import { createPlacesLoader } from "../../src/places/load-places.ts";
+import { turns } from "../support/turns.ts";
 
 const FILE = new TextEncoder().encode(
   "2\n53.41058\t-2.97794\tGB\tLiverpool\n52.66472\t-8.62306\tIE\tLuimneach\n",
@@ -30,7 +31,7 @@ test("where the file can't be read everybody who waits is told, and the next one
   const failed = await Promise.allSettled([load(), load()]);
   for (const { status } of failed) expect(status).toBe("rejected");
   expect(async () => load()).toThrow("Cannot read the names of places");
-  await Bun.sleep(0);
+  await turns();
   expect((await load()).nearest(53.41, -2.98)?.name).toBe("Liverpool");
   expect(answers).toEqual([]);
 });

@@ -5,6 +5,7 @@ import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
 import type { ServiceError } from "../../src/model/errors.ts";
 import type { AppId } from "../../src/model/ids.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../support/disk/simulated-files.ts";
+import { turns } from "../support/turns.ts";
 import { ANY, APP, bodies, DAMAGED, DIRECTORY, openTestQuarantine, refused } from "./fixture.ts";
 
 const HEAD_BYTES = 4144;
@@ -218,7 +219,7 @@ test("put() takes an entry of a killed process for kept only once the start has 
     if (operation === "sync") return new Promise(() => {}); // Killed before its sync.
   };
   void quarantine.put([refused("b")]);
-  await Bun.sleep(1);
+  await turns();
   files.beforeOperation = null;
   files.failNext("replace", "EIO");
   const again = await openTestQuarantine(files);
@@ -347,7 +348,7 @@ test("put() keeps anew what comes again while it is on its way out", async () =>
     files.beforeOperation = async (operation) => {
       if (operation !== step || puts.length > 0) return;
       puts.push(quarantine.put([refused("c"), refused("a")]));
-      await Bun.sleep(1); // Until it is looked for.
+      await turns(); // Until it is looked for.
     };
     expect(await quarantine.delete(APP, ids)).toEqual({ ok: true, value: 2 });
     files.beforeOperation = null;
@@ -380,7 +381,7 @@ test("find() reads one segment after the other, however many ask", async () => {
   files.beforeOperation = async (operation) => {
     if (operation !== "read") return;
     expect(++reading).toBe(1);
-    await Bun.sleep(1);
+    await turns();
     reading--;
   };
   await Promise.all([1, 2, 3].map(() => quarantine.find(APP, entry!.id)));

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { createQuerySlots, type QuerySlots } from "../../../src/archive/read/query-slots.ts";
 import type { AppId } from "../../../src/model/ids.ts";
+import { turns } from "../../support/turns.ts";
 
 const PATIENT = new AbortController().signal;
 const [APP, OTHER, THIRD] = ["app", "other", "third"] as [AppId, AppId, AppId];
@@ -27,7 +28,7 @@ function askAll(slots: QuerySlots, apps: readonly AppId[]) {
   async function end(index: number): Promise<void> {
     works[index]!.end();
     await runs[index];
-    await Bun.sleep(0);
+    await turns();
   }
   return { began, runs, end };
 }
@@ -35,7 +36,7 @@ function askAll(slots: QuerySlots, apps: readonly AppId[]) {
 test("run() lets as many run as there are slots, and the others of an app in their order", async () => {
   const slots = createQuerySlots(3, 5);
   const { began, runs, end } = askAll(slots, [APP, APP, APP, APP]);
-  await Bun.sleep(0);
+  await turns();
   expect([slots.running, slots.waiting, ...began]).toEqual([2, 2, 0, 1]);
   await end(1);
   expect([slots.running, slots.waiting, ...began]).toEqual([2, 1, 0, 1, 2]);
@@ -47,7 +48,7 @@ test("run() lets as many run as there are slots, and the others of an app in the
 test("run() keeps one slot from an app that has all the others", async () => {
   const slots = createQuerySlots(4, 8);
   const { began, end } = askAll(slots, [APP, APP, APP, APP, APP, OTHER]);
-  await Bun.sleep(0);
+  await turns();
   expect(began).toEqual([0, 1, 2, 5]);
   await end(5);
   expect([slots.running, ...began]).toEqual([3, 0, 1, 2, 5]);
@@ -58,7 +59,7 @@ test("run() keeps one slot from an app that has all the others", async () => {
 test("run() serves apps in turns, however many questions one of them asked before", async () => {
   const slots = createQuerySlots(1, 20);
   const { began, end } = askAll(slots, [APP, APP, APP, APP, APP, OTHER, OTHER, THIRD]);
-  await Bun.sleep(0);
+  await turns();
   for (const index of [0, 1, 5, 7, 2, 6, 3, 4]) await end(index);
   expect(began).toEqual([0, 1, 5, 7, 2, 6, 3, 4]);
 });

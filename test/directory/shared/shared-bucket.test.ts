@@ -16,6 +16,7 @@ import { DEFAULT_RETENTION, FixedRetention } from "../../../src/time/retention.t
 import { createMemoryKeyFiles, createMemoryLock } from "../../auth/memory-key-files.ts";
 import { SimulatedBucket, SimulatedValues } from "../../support/stream/simulated-bucket.ts";
 import { VirtualTime } from "../../support/stream/virtual-time.ts";
+import { until } from "../../support/until.ts";
 
 /*
  * Keys, settings, the secret of sessions and pass phrases of a cluster, over a simulated bucket: what one node changes
@@ -68,14 +69,6 @@ async function keyOf(store: KeyStore) {
   const created = await store.create(SPEC);
   if (!created.ok) throw new Error(`No key: ${created.error.kind}`);
   return created.value;
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  const giveUpAt = performance.now() + 5000;
-  while (!condition()) {
-    if (performance.now() > giveUpAt) throw new Error("What was waited for did not come.");
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 }
 
 test("what one node changes, another knows by its next reload, and neither has a file of it", async () => {

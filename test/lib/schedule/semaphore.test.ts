@@ -1,32 +1,33 @@
 import { expect, test } from "bun:test";
 import { Semaphore } from "../../../src/lib/schedule/semaphore.ts";
+import { turns } from "../../support/turns.ts";
 
 test("a semaphore runs so many at once, the others in their order, and goes on after a failure", async () => {
-  const turns = new Semaphore(2);
+  const semaphore = new Semaphore(2);
   const begun: number[] = [];
   const gates = Array.from({ length: 5 }, () => Promise.withResolvers<number>());
   const results = gates.map(({ promise }, index) =>
-    turns.run("a", () => {
+    semaphore.run("a", () => {
       begun.push(index);
       return promise;
     }),
   );
-  await Bun.sleep(0);
+  await turns();
   expect(begun).toEqual([0, 1]);
   gates[1]!.reject(new Error("broken"));
   expect(results[1]).rejects.toThrow("broken");
-  await Bun.sleep(0);
+  await turns();
   expect(begun).toEqual([0, 1, 2]);
   for (const { resolve } of gates) resolve(7);
   expect(await Promise.all(results.toSpliced(1, 1))).toEqual([7, 7, 7, 7]);
   expect(begun).toEqual([0, 1, 2, 3, 4]);
-  expect(await turns.run("a", async () => 8)).toBe(8);
+  expect(await semaphore.run("a", async () => 8)).toBe(8);
 });
 
 test("a semaphore gives owners their turns one after the other, however many pieces one of them has", async () => {
-  const turns = new Semaphore(1);
+  const semaphore = new Semaphore(1);
   const begun: string[] = [];
-  const run = (owner: string) => turns.run(owner, async () => begun.push(owner));
+  const run = (owner: string) => semaphore.run(owner, async () => begun.push(owner));
   await Promise.all([run("a"), run("a"), run("a"), run("a"), run("b"), run("b")]);
   expect(begun.join("")).toBe("aababa");
 });

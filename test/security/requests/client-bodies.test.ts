@@ -7,6 +7,8 @@ import { INGEST_LIMITS } from "../../../src/config.ts";
 import { createBodyBudget } from "../../../src/http/body/body-budget.ts";
 import { inOneStep, type Steps } from "../../../src/lib/schedule/steps.ts";
 import { createTestApp } from "../../support/test-app.ts";
+import { turns } from "../../support/turns.ts";
+import { until } from "../../support/until.ts";
 
 /*
  * Goal: no body on a client's path, whatever it holds, keeps others waiting or memory for itself. Method: bodies of
@@ -138,7 +140,7 @@ test("bodies of clients have their shares of the budget, and give back all of it
       headers: { authorization: `Bearer ${app.keys.writer}`, ...headers },
       body,
     });
-    await Bun.sleep(0);
+    await turns();
     held.push(bodies.requests);
     return (await sent).status;
   };
@@ -168,7 +170,7 @@ test("a request that nobody waits for gives back its share too", async () => {
   });
   const headers = { authorization: `Bearer ${app.keys.writer}` };
   const answer = app.fetch("/ingest/overland", { method: "POST", headers, body });
-  while (bodies.bytes === 0) await Bun.sleep(1);
+  await until(() => bodies.bytes > 0);
   gone.abort();
   expect((await answer).status).toBe(503);
   expect([bodies.requests, bodies.bytes]).toEqual([0, 0]);

@@ -6,6 +6,8 @@ import type { Export } from "../../../src/service/export/export-job.ts";
 import type { Exports } from "../../../src/service/export/exports.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../support/archive-app.ts";
 import { OTHER_APP_ID } from "../../support/test-app.ts";
+import { turns } from "../../support/turns.ts";
+import { until } from "../../support/until.ts";
 import { begun, bytesOf, EVERYTHING, exportsWith, linesOf } from "./export-of.ts";
 
 /**
@@ -43,8 +45,7 @@ function failureOf(taken: Export): Promise<string> {
 
 /** Nothing is left of any export. */
 async function expectGone(exports: Exports): Promise<void> {
-  for (let tries = 0; exports.running > 0 && tries < 200; tries++) await Bun.sleep(20);
-  expect(exports.running).toBe(0);
+  await until(() => exports.running === 0);
   expect(leftOver()).toEqual([]);
 }
 
@@ -99,7 +100,7 @@ test("an app has two exports at once and the server four; who comes next is told
   const full = await exports.start({ ...EVERYTHING, appId: "third" as AppId }, { signal: NOBODY });
   expect(full).toMatchObject({ ok: false, error: { kind: "unavailable" } });
   held[0]!.close();
-  await Bun.sleep(1); // As a request would.
+  await turns(); // As a request would.
   expect((await linesOf(exports)).length).toBe(5); // As soon as one is over.
   for (const each of held) each.close();
   await expectGone(exports);

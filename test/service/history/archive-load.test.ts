@@ -3,6 +3,7 @@ import { ARCHIVE_QUERIES_MAX, ARCHIVE_QUEUE_MAX } from "../../../src/config.ts";
 import type { AppId } from "../../../src/model/ids.ts";
 import { createManualClock } from "../../../src/time/clock.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../support/archive-app.ts";
+import { until } from "../../support/until.ts";
 
 /** Goal: a busy archive refuses politely and holds up nothing else; who goes away is not worked for. */
 
@@ -75,7 +76,7 @@ test("a client that goes away leaves the queue, and is no fault of ours", async 
   const headers = { authorization: `Bearer ${app.keys.full}` };
   const asked = app.fetch(history(OLD), { headers, signal: gone.signal });
   const { reader } = app.directory.archive;
-  while (reader.waiting === 0) await Bun.sleep(1);
+  await until(() => reader.waiting > 0);
   expect(reader.waiting).toBe(1);
   gone.abort();
   await asked;

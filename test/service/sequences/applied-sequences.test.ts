@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { HotStore } from "../../../src/hot/hot-store.ts";
 import { createAppliedSequences } from "../../../src/service/sequences/applied-sequences.ts";
 import * as fc from "../../support/fast-check.ts";
+import { turns } from "../../support/turns.ts";
 
 /** Memory that has entries laid over it as it is told. */
 function createMemory() {
@@ -34,7 +35,7 @@ async function settled(waits: readonly Promise<boolean>[]): Promise<(boolean | n
       states[i] = value;
     });
   }
-  await Bun.sleep(0);
+  await turns();
   return states;
 }
 

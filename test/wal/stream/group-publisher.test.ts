@@ -7,6 +7,7 @@ import { seededRandom } from "../../support/seeded-random.ts";
 import { SimulatedServers } from "../../support/stream/simulated-servers.ts";
 import { CALM, ROUGH, SimulatedStream } from "../../support/stream/simulated-stream.ts";
 import { VirtualTime } from "../../support/stream/virtual-time.ts";
+import { turns } from "../../support/turns.ts";
 
 /*
  * The publisher over simulated servers, in a time of its own. What it says of each entry is compared with where the
@@ -156,12 +157,12 @@ test("a process that stood still for longer than ids are known sends nothing aga
     timers,
   });
   const told = publisher.add(frameOf(1));
-  await Bun.sleep(0);
+  await turns();
   servers.keep(new Uint8Array(8), "of another node, and newer");
   nowMs = 180_000; // All that was due meanwhile comes at once, what was to come first before the rest.
   for (const { call } of calls.splice(0).sort((a, b) => a.atMs - b.atMs)) {
     call();
-    await Bun.sleep(0);
+    await turns();
   }
   expect(kindOf(await told)).toBe("log_unreachable");
   expect(servers.messages).toHaveLength(2);

@@ -5,8 +5,12 @@
 import { createPartProcesses } from "../../../../src/archive/write/engine/part-process.ts";
 import { systemTimers } from "../../../../src/lib/schedule/timers.ts";
 import { startHelper } from "../../../../src/runtime/helper/spawn-helper.ts";
+import { until } from "../../../support/until.ts";
 import { ENDLESS, NEVER, PART_MAKER, SMALL_DATABASE } from "./part-maker.ts";
-import { childrenOf, environmentOf } from "./processes.ts";
+import { childrenOf, environmentOf, processorTicksOf } from "./processes.ts";
+
+/** Of the processor time of the process that runs the statement: more than it takes for anything else. */
+const RUNNING_TICKS = 5;
 
 const processes = createPartProcesses({
   startHelper,
@@ -22,7 +26,10 @@ console.log(
   JSON.stringify({ seven, children, variables: children.flatMap(({ pid }) => environmentOf(pid)) }),
 );
 if (process.argv.includes("dies")) {
-  setTimeout(() => process.kill(process.pid, "SIGKILL"), 100);
-  await connection.run(ENDLESS);
+  const [{ pid } = { pid: 0 }] = children;
+  const ticksBefore = processorTicksOf(pid);
+  void connection.run(ENDLESS);
+  await until(() => processorTicksOf(pid) >= ticksBefore + RUNNING_TICKS);
+  process.kill(process.pid, "SIGKILL");
 }
 engine.close();

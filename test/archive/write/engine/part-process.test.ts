@@ -20,6 +20,7 @@ import { createNodeFiles } from "../../../../src/runtime/node-files.ts";
 import { nativeDeno } from "../../../support/native-deno.ts";
 import { APP, batchOf } from "../../../support/reports/batches.ts";
 import { VirtualTime } from "../../../support/stream/virtual-time.ts";
+import { until } from "../../../support/until.ts";
 import { ENDLESS, NEVER, PART_MAKER, SMALL_DATABASE } from "./part-maker.ts";
 import { childrenOf, type ProcessSeen } from "./processes.ts";
 
@@ -259,7 +260,7 @@ for (const [name, command] of [
       expect(seven).toBe(7);
       expect(variables.filter((name) => name.startsWith("WHEREHOUSE_"))).toEqual([]);
       if (process.platform === "linux") expect(children.map((each) => each.niceness)).toEqual([expected]);
-      for (const { pid } of children) await waitUntilGone(pid);
+      for (const { pid } of children) await until(() => !isAlive(pid));
     }
   }, 60_000);
 }
@@ -272,14 +273,10 @@ interface Said {
   readonly variables: readonly string[];
 }
 
-async function waitUntilGone(pid: number): Promise<void> {
-  for (let looks = 0; looks < 500; looks++) {
-    try {
-      process.kill(pid, 0);
-    } catch {
-      return;
-    }
-    await Bun.sleep(20);
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
   }
-  throw new Error(`process ${pid} outlived the one that began it`);
 }

@@ -23,6 +23,12 @@ export function environmentOf(pid: number): string[] {
     .map((variable) => variable.split("=")[0]!);
 }
 
+/** The processor time that a process has used, in ticks of 10 ms; infinite where the machine does not say. */
+export function processorTicksOf(pid: number): number {
+  const stat = process.platform === "linux" ? statOf(`${pid}`) : null;
+  return stat === null ? Number.POSITIVE_INFINITY : Number(stat[11]) + Number(stat[12]);
+}
+
 /** Fields behind the name, which may hold spaces: the state, the parent's number, and so on. */
 function statOf(pid: string) {
   try {

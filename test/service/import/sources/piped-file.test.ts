@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import type { Inputs, Spool } from "../../../../src/runtime/inputs/inputs.ts";
 import { createPipedFile } from "../../../../src/service/import/sources/piped-file.ts";
 import * as fc from "../../../support/fast-check.ts";
+import { turns } from "../../../support/turns.ts";
 
 /*
  * Goal: what comes through a pipe once is the same for every reading, also for those that go on side by side or are
@@ -9,8 +10,6 @@ import * as fc from "../../../support/fast-check.ts";
  */
 
 const UNENDING = new AbortController().signal;
-
-const aMoment = () => new Promise((resolve) => setTimeout(resolve, 0));
 
 function slowSpool(): Spool & { isClosed: boolean } {
   let kept = Buffer.alloc(0);
@@ -22,13 +21,13 @@ function slowSpool(): Spool & { isClosed: boolean } {
     path: "",
     async append(piece) {
       const position = kept.length;
-      await aMoment();
+      await turns(1);
       const end = Math.max(kept.length, position + piece.length);
       kept = Buffer.concat([kept, Buffer.alloc(end - kept.length)]);
       kept.set(piece, position);
     },
     async read(into, position) {
-      await aMoment();
+      await turns(1);
       return kept.copy(into, 0, position);
     },
     async close() {
@@ -40,7 +39,7 @@ function slowSpool(): Spool & { isClosed: boolean } {
 function slowInputs(content: Buffer, pieceBytes: number, spool: Spool): Inputs {
   async function* stream() {
     for (let at = 0; at < content.length; at += pieceBytes) {
-      await aMoment();
+      await turns(1);
       yield content.subarray(at, at + pieceBytes);
     }
   }
