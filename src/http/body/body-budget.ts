@@ -1,4 +1,5 @@
 import { type Holder, SharedPool } from "../../lib/schedule/shared-pool.ts";
+import { systemTimers, type Timers } from "../../lib/schedule/timers.ts";
 
 /**
  * Requests with reports that are under way and the memory of their bodies, all together: what many slow or large ones
@@ -23,6 +24,8 @@ export interface BodyShare {
   readonly holder: Holder;
   /** How long its body may take to arrive. */
   readonly arrivalMsMax: number;
+  /** Calls once that time is over, unless the function that it returns is called before. */
+  whenLate(call: () => void): () => void;
   /** Takes more; false where there is not as much left for it or the share has ended, and then nothing is taken. */
   take(bytes: number): boolean;
   /**
@@ -42,7 +45,7 @@ export interface BodyBudgetLimits {
   readonly arrivalMsMax: number;
 }
 
-export function createBodyBudget(limits: BodyBudgetLimits): BodyBudget {
+export function createBodyBudget(limits: BodyBudgetLimits, timers: Timers = systemTimers): BodyBudget {
   const { requestsMax, bytesMax, arrivalMsMax } = limits;
   const requests = new SharedPool(requestsMax);
   const bytes = new SharedPool(bytesMax);
@@ -55,6 +58,7 @@ export function createBodyBudget(limits: BodyBudgetLimits): BodyBudget {
     return {
       holder,
       arrivalMsMax,
+      whenLate: (call) => timers.after(arrivalMsMax, call),
       take(more) {
         if (isEnded) return false;
         if (!bytes.take(holder, more)) {

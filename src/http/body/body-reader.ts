@@ -47,15 +47,15 @@ export class BodyReader {
   async #readInTime(request: Request, share: BodyShare): Promise<Result<Uint8Array, ServiceError>> {
     const late = Promise.withResolvers<Result<never, ServiceError>>();
     const giveUp = new AbortController();
-    const timer = setTimeout(() => {
+    const stopTimer = share.whenLate(() => {
       giveUp.abort();
       const message = `the body took longer than ${share.arrivalMsMax / 1000} s to arrive`;
       late.resolve(fail({ kind: "body_incomplete", message }));
-    }, share.arrivalMsMax);
+    });
     try {
       return await Promise.race([late.promise, this.#readSent(request, share, giveUp.signal)]);
     } finally {
-      clearTimeout(timer);
+      stopTimer();
     }
   }
 

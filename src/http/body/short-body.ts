@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import { isObject } from "../../lib/is-object.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
+import { systemTimers, type Timers } from "../../lib/schedule/timers.ts";
 import { parseJson } from "../../lib/text/long-json.ts";
 import { decodeUtf8 } from "../../lib/text/long-text.ts";
 import type { ServiceError } from "../../model/errors.ts";
@@ -17,13 +18,13 @@ const ARRIVAL_MS_MAX = 10_000;
  */
 export async function readShortObject(
   request: Request,
-  arrivalMsMax = ARRIVAL_MS_MAX,
+  timers: Timers = systemTimers,
 ): Promise<Result<Readonly<Record<string, unknown>>, ServiceError>> {
   const [mediaType = ""] = (request.headers.get("content-type") ?? "").split(";", 1);
   if (mediaType.trim().toLowerCase() !== "application/json") {
     return fail({ kind: "media_type_unsupported", message: "content-type must be application/json" });
   }
-  const body = await readInTime(request, arrivalMsMax);
+  const body = await readInTime(request, timers);
   if (!body.ok) return body;
   const text = decodeUtf8(body.value);
   const value = text === null ? undefined : parseJson(text);
@@ -31,19 +32,19 @@ export async function readShortObject(
 }
 
 /** What is late is given up, and what still comes is dropped. */
-async function readInTime(request: Request, arrivalMsMax: number): Promise<Result<Uint8Array, ServiceError>> {
+async function readInTime(request: Request, timers: Timers): Promise<Result<Uint8Array, ServiceError>> {
   const late = Promise.withResolvers<Result<never, ServiceError>>();
   const giveUp = new AbortController();
-  const timer = setTimeout(() => {
+  const stopTimer = timers.after(ARRIVAL_MS_MAX, () => {
     giveUp.abort();
     late.resolve(fail(INCOMPLETE));
-  }, arrivalMsMax);
+  });
   try {
     return await Promise.race([late.promise, collect(request, giveUp.signal)]);
   } catch {
     return fail(INCOMPLETE);
   } finally {
-    clearTimeout(timer);
+    stopTimer();
   }
 }
 

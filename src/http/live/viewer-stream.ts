@@ -1,3 +1,4 @@
+import type { Timers } from "../../lib/schedule/timers.ts";
 import type { Viewer } from "../../service/live/live.ts";
 import type { Sendable } from "../answer/piecewise.ts";
 import { beat, beginning } from "./live-events.ts";
@@ -13,7 +14,7 @@ export interface ViewerStreamOptions {
   readonly onEvent: () => void;
   /** Called once, however the stream ends. */
   readonly onEnd: () => void;
-  readonly beatMs?: number;
+  readonly timers: Timers;
 }
 
 /**
@@ -24,20 +25,21 @@ export class ViewerStream implements Sendable {
   readonly #viewer: Viewer;
   readonly #onEvent: () => void;
   readonly #onEnd: () => void;
-  readonly #beatMs: number;
+  readonly #timers: Timers;
   /** What was asked of the viewer and is not sent yet. */
   #coming: Promise<Bytes | null> | null = null;
   #hasCome = false;
   /** Gives the connection what it waits for. */
   #send: ((piece: Bytes | null | Promise<Bytes | null>) => void) | null = null;
   #isOver = false;
-  #askedMs = performance.now();
+  #askedMs: number;
 
-  constructor({ viewer, onEvent, onEnd, beatMs = BEAT_MS }: ViewerStreamOptions) {
+  constructor({ viewer, onEvent, onEnd, timers }: ViewerStreamOptions) {
     this.#viewer = viewer;
     this.#onEvent = onEvent;
     this.#onEnd = onEnd;
-    this.#beatMs = beatMs;
+    this.#timers = timers;
+    this.#askedMs = timers.nowMs();
   }
 
   async *pieces(): AsyncIterable<Bytes> {
@@ -51,7 +53,7 @@ export class ViewerStream implements Sendable {
 
   /** For how long the connection has had no room for more. */
   stalledMs(): number {
-    return this.#send === null ? performance.now() - this.#askedMs : 0;
+    return this.#send === null ? this.#timers.nowMs() - this.#askedMs : 0;
   }
 
   /** Ends the stream behind what was sent; what was not is given up. */
@@ -66,14 +68,14 @@ export class ViewerStream implements Sendable {
   /** The next piece, or a beat where none comes for long; null at the end. */
   async #next(): Promise<Bytes | null> {
     if (this.#isOver) return null;
-    this.#askedMs = performance.now();
+    this.#askedMs = this.#timers.nowMs();
     const { promise, resolve } = Promise.withResolvers<Bytes | null>();
     this.#send = resolve;
     let isBeat = false;
-    const quiet = setTimeout(() => {
+    const stopQuiet = this.#timers.after(BEAT_MS, () => {
       isBeat = !this.#viewer.isWithinEvent;
       if (isBeat) resolve(beat(this.#viewer.toldSequence));
-    }, this.#beatMs);
+    });
     if (this.#coming === null) this.#ask();
     else if (this.#hasCome) resolve(this.#coming);
     try {
@@ -83,9 +85,9 @@ export class ViewerStream implements Sendable {
       if (piece !== null && !this.#viewer.isWithinEvent) this.#onEvent();
       return piece;
     } finally {
-      clearTimeout(quiet);
+      stopQuiet();
       this.#send = null;
-      this.#askedMs = performance.now();
+      this.#askedMs = this.#timers.nowMs();
     }
   }
 

@@ -1,4 +1,5 @@
 import { fail, ok, type Result } from "../../lib/result.ts";
+import { systemTimers, type Timers } from "../../lib/schedule/timers.ts";
 import type { ViewerCounts } from "../../metrics/meters.ts";
 import type { ServiceError } from "../../model/errors.ts";
 import type { Live, ViewerQuery } from "../../service/live/live.ts";
@@ -16,7 +17,7 @@ export interface ViewersDependencies {
   readonly answers: AnswerBuffer;
   readonly slots: ViewerSlots;
   readonly counts: ViewerCounts;
-  readonly lookMs?: number;
+  readonly timers?: Timers;
 }
 
 /** The request of a client that wants to listen. */
@@ -41,15 +42,15 @@ export class Viewers {
   readonly #onReset = () => this.#counts.resets++;
   /** One for all, so that they may be sent the same bytes. */
   readonly #writer: LiveEventWriter;
-  readonly #lookMs: number;
+  readonly #timers: Timers;
   readonly #open = new Map<ViewerStream, LiveCall>();
-  #looking: ReturnType<typeof setInterval> | undefined;
+  #stopLooking: (() => void) | null = null;
 
-  constructor({ live, slots, counts, answers, lookMs = LOOK_MS }: ViewersDependencies) {
+  constructor({ live, slots, counts, answers, timers = systemTimers }: ViewersDependencies) {
     this.#live = live;
     this.#slots = slots;
     this.#counts = counts;
-    this.#lookMs = lookMs;
+    this.#timers = timers;
     this.#writer = new LiveEventWriter(answers, this.#onReset);
   }
 
@@ -64,6 +65,7 @@ export class Viewers {
     const { signal } = call.request;
     const writer = view === null ? this.#writer : new ViewEventWriter(view, this.#onReset);
     const stream: ViewerStream = new ViewerStream({
+      timers: this.#timers,
       viewer: this.#live.open(appId, query, writer),
       onEvent: () => this.#counts.events++,
       onEnd: () => {
@@ -87,17 +89,18 @@ export class Viewers {
 
   #add(stream: ViewerStream, call: LiveCall): void {
     this.#open.set(stream, call);
-    this.#looking ??= setInterval(() => this.#look(), this.#lookMs);
+    this.#stopLooking ??= this.#timers.after(LOOK_MS, () => this.#look());
   }
 
   #remove(stream: ViewerStream): void {
     this.#open.delete(stream);
     if (this.#open.size > 0) return;
-    clearInterval(this.#looking);
-    this.#looking = undefined;
+    this.#stopLooking?.();
+    this.#stopLooking = null;
   }
 
   #look(): void {
+    this.#stopLooking = this.#timers.after(LOOK_MS, () => this.#look());
     for (const [stream, call] of this.#open)
       if (!call.isStillAllowed() || stream.stalledMs() > STALL_MS_MAX) stream.close();
   }

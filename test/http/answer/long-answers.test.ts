@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, jest, test } from "bun:test";
 import { LongAnswers } from "../../../src/http/answer/long-answers.ts";
 import { nextTurn } from "../../../src/lib/schedule/next-turn.ts";
 import type { CurrentQueries } from "../../../src/service/current.ts";
@@ -44,7 +44,8 @@ test("LongAnswers makes one long answer of an app in a turn, and short ones of o
 });
 
 test("LongAnswers has nobody wait for what another's answer waits for", async () => {
-  const answers = new LongAnswers(() => performance.now() * 1000); // All take long.
+  let nowMs = 0;
+  const answers = new LongAnswers(() => (nowMs += LONG_MS)); // All take long.
   const { promise, resolve } = Promise.withResolvers<Response>();
   answers.make("crowd", () => new Response());
   answers.make("other", () => new Response());
@@ -109,14 +110,15 @@ test("LongAnswers puts off an app's answers that are not long, where they are ma
 });
 
 test("pages of any kind that come together are not all made in one turn, of several endpoints either", async () => {
+  let nowMs = 0;
+  using _clock = jest.spyOn(performance, "now").mockImplementation(() => nowMs);
   let asked = 0;
   const unasked = () => {
     throw new Error("nobody asks for that");
   };
   const take3Ms = () => {
     asked++;
-    const endMs = performance.now() + 3;
-    while (performance.now() < endMs);
+    nowMs += 3;
   };
   const ofApp: CurrentQueries["ofApp"] = (_appId, _query, _client, show) => {
     take3Ms();

@@ -4,10 +4,14 @@ import { beginPiecewise, streamOf } from "../../../src/http/answer/piecewise.ts"
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import type { Steps } from "../../../src/lib/schedule/steps.ts";
 import { createTestApp, NOON_MS } from "../../support/test-app.ts";
+import { turns } from "../../support/turns.ts";
+import { until } from "../../support/until.ts";
 
 const scheduler = new Scheduler();
 const PATIENT = new AbortController().signal;
 const encoder = new TextEncoder();
+/** In which all 10,000 pieces would be made, packed or not, if the client had not to take them. */
+const MANY_TURNS = 2000;
 
 /** Pieces of 10,000 bytes each, which note how many were made and whether anybody waits for more. */
 function createBody(count: number) {
@@ -51,24 +55,33 @@ test("no more is made than the client takes, and nothing once it has gone", asyn
     const { pieces, state } = createBody(10_000);
     const reader = streamOf(await beginPiecewise(scheduler, "app", PATIENT, pieces), coding).getReader();
     await reader.read();
-    await Bun.sleep(50);
+    await turns(MANY_TURNS);
     expect(state.made).toBeLessThan(coding === null ? 150 : 2000); // Packed, it is a hundredth.
     await reader.cancel();
-    while (!state.isClosed) await Bun.sleep(1);
+    await until(() => state.isClosed);
     const { made } = state;
-    await Bun.sleep(20);
+    await turns(MANY_TURNS);
     expect(state).toEqual({ made, isClosed: true });
   }
 });
 
 test("a client that goes before it has taken anything ends its own answer alone", async () => {
+  let nowMs = 0;
+  const scheduler = new Scheduler(() => nowMs);
+  /** Work that takes a turn of the event loop for each step. */
+  function* longWork(): Steps<void> {
+    for (let turn = 0; turn < 20; turn++) {
+      nowMs += 5;
+      yield;
+    }
+  }
   const uncaught: unknown[] = [];
   const note = (error: unknown) => uncaught.push(error);
   process.on("uncaughtException", note);
   for (const coding of [null, "gzip", "zstd"] as const) {
     const client = new AbortController();
     const begun = await beginPiecewise(scheduler, "app", client.signal, createBody(10_000).pieces);
-    const others = Promise.resolve(scheduler.runAtOnce("others", PATIENT, turns(20))); // So that its next pieces wait.
+    const others = Promise.resolve(scheduler.runAtOnce("others", PATIENT, longWork())); // So that its next pieces wait.
     const stream = streamOf(begun, coding);
     client.abort();
     await others;
@@ -77,15 +90,6 @@ test("a client that goes before it has taken anything ends its own answer alone"
   process.off("uncaughtException", note);
   expect(uncaught).toEqual([]);
 });
-
-/** Work that takes so many turns of the event loop. */
-function* turns(count: number): Steps<void> {
-  for (let turn = 0; turn < count; turn++) {
-    const endMs = performance.now() + 5;
-    while (performance.now() < endMs);
-    yield;
-  }
-}
 
 test("a body fails where a piece does, rather than ending early", async () => {
   function* pieces() {

@@ -1,16 +1,20 @@
 import { describe, expect, test } from "bun:test";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { createBodyBudget } from "../../../src/http/body/body-budget.ts";
+import type { Timers } from "../../../src/lib/schedule/timers.ts";
+import { VirtualTime } from "../../support/stream/virtual-time.ts";
 import { createTestApp, NOON_MS, type TestApp } from "../../support/test-app.ts";
+import { until } from "../../support/until.ts";
 import { BUS, INGEST_PATH } from "../requests.ts";
 
-const HOUR_MS = 3_600_000;
+const ARRIVAL_MS_MAX = 2500;
 
 /** One key of one app, as all of a test app's requests here. */
 const HOLDER = { appId: "fleet", keyId: "k" };
 
-function createBudget(requestsMax: number, bytesMax: number, arrivalMsMax = HOUR_MS) {
-  return createBodyBudget({ requestsMax, bytesMax, expectedBytesMax: bytesMax, arrivalMsMax });
+function createBudget(requestsMax: number, bytesMax: number, timers: Timers = new VirtualTime()) {
+  const limits = { requestsMax, bytesMax, expectedBytesMax: bytesMax, arrivalMsMax: ARRIVAL_MS_MAX };
+  return createBodyBudget(limits, timers);
 }
 
 test("createBodyBudget() takes nothing beyond its bounds, and gets all of it back", () => {
@@ -76,7 +80,7 @@ describe("reports beyond what may come in at once", () => {
     const app = await createTestApp({ bodies });
     const { body, finish } = heldBody();
     const first = send(app, body);
-    while (bodies.requests === 0) await Bun.sleep(1);
+    await until(() => bodies.requests > 0);
     expect(bodies.requests).toBe(1);
     const refused = await send(app, TEXT);
     expect(refused.status).toBe(503);
@@ -109,14 +113,20 @@ describe("reports beyond what may come in at once", () => {
 });
 
 test("BodyReader gives a body up that takes too long to arrive, and frees what it took", async () => {
-  const bodies = createBudget(1, 10_000, 50);
+  const time = new VirtualTime();
+  const bodies = createBudget(1, 10_000, time);
   const app = await createTestApp({ bodies });
   for (const headers of [{}, { "content-length": String(TEXT.length) }]) {
     const { body, finish } = heldBody();
-    const late = await send(app, body, headers);
+    const sent = send(app, body, headers);
+    await until(() => bodies.requests > 0);
+    await time.pass(ARRIVAL_MS_MAX - 1);
+    expect(bodies.requests).toBe(1);
+    await time.pass(1);
+    const late = await sent;
     expect([late.status, await late.json()]).toEqual([
       400,
-      { success: false, message: "the body took longer than 0.05 s to arrive" },
+      { success: false, message: "the body took longer than 2.5 s to arrive" },
     ]);
     expect([bodies.requests, bodies.bytes]).toEqual([0, 0]);
     try {
@@ -134,8 +144,7 @@ test("a key that holds its share of requests is told to come back, and others ar
   const app = await createTestApp({ bodies });
   const held = Array.from({ length: 9 }, heldBody);
   const answers = held.map(({ body }) => send(app, body));
-  while (bodies.requests < 4) await Bun.sleep(1);
-  await Bun.sleep(10); // More would come at once.
+  await until(() => bodies.requests + bodies.refused.requests === 9);
   expect(bodies.requests).toBe(4); // A third.
   const post = (key: "full" | "writer" | "other") =>
     app

@@ -5,6 +5,7 @@ import { BodyReader } from "../../../src/http/body/body-reader.ts";
 const SHARE: BodyShare = {
   holder: { appId: "fleet", keyId: "k" },
   arrivalMsMax: 60_000,
+  whenLate: () => () => {},
   take: () => true,
   whole: () => null,
   end: () => {},

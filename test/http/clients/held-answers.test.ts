@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { HeldAnswers } from "../../../src/http/clients/held-answers.ts";
+import { turns } from "../../support/turns.ts";
 
 /** Answers that are late on purpose take their share of a pool, and no longer than somebody waits for them. */
 
@@ -13,7 +14,7 @@ function createTime() {
     waits,
     async pass() {
       for (const { end } of waits.splice(0)) end();
-      await Bun.sleep(0);
+      await turns();
     },
     wait: (ms: number, signal: AbortSignal) =>
       new Promise<void>((end) => {

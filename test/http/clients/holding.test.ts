@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { createTestApp, type TestApp } from "../../support/test-app.ts";
+import { turns } from "../../support/turns.ts";
 
 /*
  * No client is ever told that it is too fast, since some delete what they are refused: it is answered late, and only
@@ -26,7 +27,7 @@ function createHold() {
         const slice = waiting.splice(0);
         passedMs += Math.max(...slice.map(({ ms }) => ms));
         for (const { go } of slice) go();
-        await Bun.sleep(0);
+        await turns();
       }
       return passedMs;
     },
@@ -93,7 +94,7 @@ test("what OsmAnd is refused it is told 5 s later, whatever it is", async () => 
     [`${OSMAND}/k/${key}?${FIX}&speed_unit=x`, 400],
   ] as const) {
     const answer = app.fetch(path);
-    await Bun.sleep(0);
+    await turns();
     expect(await passAll()).toBe(5000);
     expect((await answer).status).toBe(status);
   }
@@ -108,13 +109,13 @@ test("200 refusals are held at a time, fewer of one key and of all that have non
   const refused = (key: string, count: number) =>
     Array.from({ length: count }, () => app.fetch(`${OSMAND}/k/${key}`));
   const all = refused("one-wrong-key", 100);
-  await Bun.sleep(0);
+  await turns();
   expect(waiting).toHaveLength(67);
   for (let i = 0; i < 100; i++) all.push(...refused(`wrong-key-${i}`, 1));
-  await Bun.sleep(0);
+  await turns();
   expect(waiting).toHaveLength(100);
   all.push(...refused(app.keys.writer, 100), ...refused(app.keys.other, 100));
-  await Bun.sleep(0);
+  await turns();
   expect(waiting.length).toBeGreaterThan(150);
   expect(waiting.length).toBeLessThanOrEqual(200);
   await passAll();
@@ -127,7 +128,7 @@ test("nothing is held for a client that has gone", async () => {
   const app = await createTestApp({ wait });
   const gone = new AbortController();
   const answer = app.fetch(`${OSMAND}/k/nonsense`, { signal: gone.signal });
-  await Bun.sleep(0);
+  await turns();
   expect(waiting).toHaveLength(1);
   gone.abort();
   await answer;

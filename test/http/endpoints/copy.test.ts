@@ -4,6 +4,7 @@ import { EMPTY_MANIFEST, encodeManifest } from "../../../src/archive/files/manif
 import { COPIES_MAX, type CopiesOptions, createCopies } from "../../../src/service/cluster/copy/copies.ts";
 import { createSimulatedFiles } from "../../support/disk/simulated-files.ts";
 import { createTestApp, type KeyName, TEST_CLUSTER } from "../../support/test-app.ts";
+import { until } from "../../support/until.ts";
 
 /** What a node gives another of its directory: the files of a copy, and nothing else. */
 
@@ -42,9 +43,7 @@ async function createNode(options: Partial<CopiesOptions> = {}) {
   return { app, files, copies, ask, part: contents[PART] };
 }
 
-async function untilIdle(copies: { readonly running: number }): Promise<void> {
-  while (copies.running > 0) await Bun.sleep(1);
-}
+const untilIdle = (copies: { readonly running: number }) => until(() => copies.running === 0);
 
 describe(COPY, () => {
   test("tells the cluster, and what there is beside the parts", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { answerOf, createTestApp, NOON_MS, type TestApp } from "../../support/test-app.ts";
+import { turns } from "../../support/turns.ts";
 import { BUS, INGEST_PATH, nameOf, OPERATES, pathTo, READ_PATHS, READS, requestTo } from "../requests.ts";
 
 /** `Wherehouse-Sequence` and `Wherehouse-Min-Sequence`: what an answer knows of the log, and must. */
@@ -29,7 +30,7 @@ async function createWaitingApp() {
 
 /** A question that has not been answered so far. */
 async function expectWaiting(answer: Promise<Response>): Promise<void> {
-  expect(await Promise.race([answer, Bun.sleep(20)])).toBeUndefined();
+  expect(await Promise.race([answer, turns()])).toBeUndefined();
 }
 
 describe("Wherehouse-Sequence", () => {

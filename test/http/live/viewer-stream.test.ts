@@ -1,8 +1,10 @@
-import { beforeEach, describe, expect, jest, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { streamOf } from "../../../src/http/answer/piecewise.ts";
 import { ViewerStream } from "../../../src/http/live/viewer-stream.ts";
 import type { AppId } from "../../../src/model/ids.ts";
 import type { EventWriter } from "../../../src/service/live/live.ts";
+import { VirtualTime } from "../../support/stream/virtual-time.ts";
+import { turns } from "../../support/turns.ts";
 import { ScriptedViewer } from "./scripted-live.ts";
 
 const QUERY = { sinceSequence: 41, box: null, deviceIds: null, userId: null, view: null };
@@ -12,14 +14,15 @@ const BEAT = ": nothing new\nid: 41\n\n";
 
 let viewer: ScriptedViewer;
 let stream: ViewerStream;
+let time: VirtualTime;
 let ends = 0;
 let events = 0;
 
-function open(beatMs = 60_000): ReadableStreamDefaultReader<Uint8Array> {
+function open(): ReadableStreamDefaultReader<Uint8Array> {
   viewer = new ScriptedViewer("fleet" as AppId, QUERY, NO_WRITER);
   stream = new ViewerStream({
     viewer,
-    beatMs,
+    timers: time,
     onEvent: () => events++,
     onEnd: () => ends++,
   });
@@ -29,9 +32,9 @@ function open(beatMs = 60_000): ReadableStreamDefaultReader<Uint8Array> {
 const decoder = new TextDecoder();
 const textOf = ({ value, done }: { value?: Uint8Array | undefined; done: boolean }) =>
   done ? null : decoder.decode(value);
-const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 beforeEach(() => {
+  time = new VirtualTime();
   ends = 0;
   events = 0;
 });
@@ -51,40 +54,41 @@ describe("ViewerStream", () => {
 
   test("asks for nothing that its connection has no room for", async () => {
     const reader = open();
-    await turn();
+    await turns();
     expect(viewer.asked).toBe(0);
     await reader.read();
-    await turn();
+    await turns();
     expect(viewer.asked).toBe(0);
     const told = reader.read();
-    await turn();
+    await turns();
     expect(viewer.asked).toBe(1);
     viewer.tell("one");
     await told;
-    await turn();
+    await turns();
     expect(viewer.asked).toBe(1);
   });
 
   test("beats while there is nothing to tell, and what comes afterwards comes once", async () => {
-    const reader = open(5);
+    const reader = open();
     await reader.read();
-    expect([textOf(await reader.read()), textOf(await reader.read())]).toEqual([BEAT, BEAT]);
+    for (let beats = 0; beats < 2; beats++) expect(textOf(await time.until(reader.read()))).toBe(BEAT);
+    expect(time.nowMs()).toBe(30_000);
     viewer.tell("one"); // To nobody, as long as the connection takes nothing.
-    await turn();
+    await turns();
     expect(textOf(await reader.read())).toBe("one");
-    expect(textOf(await reader.read())).toBe(BEAT);
+    expect(textOf(await time.until(reader.read()))).toBe(BEAT);
     expect([viewer.asked, events]).toEqual([2, 1]);
   });
 
   test("puts no beat into an event that is made in parts, and counts it at its end", async () => {
-    const reader = open(5);
+    const reader = open();
     await reader.read();
     const part = reader.read();
     viewer.tell("begun", true);
     expect(textOf(await part)).toBe("begun");
     expect(events).toBe(0);
     const rest = reader.read();
-    await Bun.sleep(20);
+    await time.pass(60_000);
     viewer.tell(" and over");
     expect(textOf(await rest)).toBe(" and over");
     expect(events).toBe(1);
@@ -100,7 +104,7 @@ describe("ViewerStream", () => {
     const reader = open();
     await reader.read();
     const waiting = reader.read();
-    await turn();
+    await turns();
     await WAYS[way]!(reader);
     expect(textOf(await waiting)).toBeNull();
     stream.close();
@@ -136,7 +140,7 @@ describe("ViewerStream", () => {
     const reader = open();
     await reader.read();
     const waiting = reader.read();
-    await turn();
+    await turns();
     viewer.fail(new Error("broken"));
     expect(waiting).rejects.toThrow("broken");
     await waiting.catch(() => undefined);
@@ -144,23 +148,16 @@ describe("ViewerStream", () => {
   });
 
   test("knows for how long nothing was taken", async () => {
-    const nowMs = jest.spyOn(performance, "now");
-    try {
-      nowMs.mockReturnValue(1000);
-      const reader = open();
-      nowMs.mockReturnValue(3000);
-      expect(stream.stalledMs()).toBe(2000);
-      await reader.read();
-      const waiting = reader.read();
-      await turn();
-      nowMs.mockReturnValue(90_000);
-      expect(stream.stalledMs()).toBe(0);
-      viewer.tell("one");
-      await waiting;
-      nowMs.mockReturnValue(95_000);
-      expect(stream.stalledMs()).toBe(5000);
-    } finally {
-      nowMs.mockRestore();
-    }
+    const reader = open();
+    await time.pass(2000);
+    expect(stream.stalledMs()).toBe(2000);
+    await reader.read();
+    const waiting = reader.read();
+    await time.pass(14_000);
+    expect(stream.stalledMs()).toBe(0);
+    viewer.tell("one");
+    await waiting;
+    await time.pass(5000);
+    expect(stream.stalledMs()).toBe(5000);
   });
 });

@@ -1,10 +1,11 @@
-import { beforeEach, describe, expect, jest, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { View } from "../../../src/auth/view.ts";
 import { streamOf } from "../../../src/http/answer/piecewise.ts";
 import { AnswerBuffer } from "../../../src/http/encode/answer-buffer.ts";
 import { type LiveCall, Viewers } from "../../../src/http/live/viewers.ts";
 import type { AppId, DeviceId } from "../../../src/model/ids.ts";
 import { ViewerSlots } from "../../../src/service/live/viewer-slots.ts";
+import { VirtualTime } from "../../support/stream/virtual-time.ts";
 import { ScriptedLive } from "./scripted-live.ts";
 
 const QUERY = { sinceSequence: 41, box: null, deviceIds: null, userId: null, view: null };
@@ -15,12 +16,14 @@ let slots: ViewerSlots;
 let counts = { events: 0, resets: 0, refused: 0 };
 let viewers: Viewers;
 let isGood = true;
+let time: VirtualTime;
 
 beforeEach(() => {
   live = new ScriptedLive();
   slots = new ViewerSlots(4);
   counts = { events: 0, resets: 0, refused: 0 };
-  viewers = new Viewers({ live, slots, counts, answers: new AnswerBuffer(1024), lookMs: 2 });
+  time = new VirtualTime();
+  viewers = new Viewers({ live, slots, counts, answers: new AnswerBuffer(1024), timers: time });
   isGood = true;
 });
 
@@ -72,27 +75,20 @@ describe("Viewers", () => {
     await reading.read();
     const waiting = reading.read();
     open(call({ keyId: "k_2", view: VIEW })); // Takes nothing.
-    await Bun.sleep(10);
+    await time.pass(5000);
     expect(slots.taken).toBe(2);
     isGood = false;
+    await time.pass(1000);
     expect((await waiting).done).toBe(true);
-    while (slots.taken > 0) await Bun.sleep(1);
-    expect(live.viewerCount).toBe(0);
+    expect([slots.taken, live.viewerCount, time.planned]).toEqual([0, 0, 0]);
   });
 
   test("ends where nothing was taken for minutes, and not sooner", async () => {
-    const nowMs = jest.spyOn(performance, "now");
-    try {
-      nowMs.mockReturnValue(1000);
-      open();
-      nowMs.mockReturnValue(1000 + 299_000);
-      await Bun.sleep(20);
-      expect(slots.taken).toBe(1);
-      nowMs.mockReturnValue(1000 + 301_000);
-      while (slots.taken > 0) await Bun.sleep(1);
-    } finally {
-      nowMs.mockRestore();
-    }
+    open();
+    await time.pass(300_000);
+    expect(slots.taken).toBe(1);
+    await time.pass(1000);
+    expect(slots.taken).toBe(0);
   });
 
   test("has room for many who open one share link", () => {
@@ -108,7 +104,9 @@ describe("Viewers", () => {
     const reader = streamOf(open(), null).getReader();
     await reader.read();
     isGood = false;
-    expect((await reader.read()).done).toBe(true);
+    const waiting = reader.read();
+    await time.pass(1000);
+    expect((await waiting).done).toBe(true);
   });
 
   test("ends all when it is told to stop, those that are opened later too", async () => {
