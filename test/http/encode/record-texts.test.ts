@@ -4,24 +4,15 @@ import { Dictionary } from "../../../src/hot/records/dictionary.ts";
 import { EncodedRecordCache } from "../../../src/http/encode/encoded-record-cache.ts";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import { JsonWriter } from "../../../src/lib/text/json-writer.ts";
-import { nativeDeno } from "../../support/native-deno.ts";
 import { APP, batchOf } from "../../support/reports/batches.ts";
 import { checkMixes } from "./mixed-newest.ts";
 
 const RUNS = 400;
 const BASE_MS = Date.UTC(2026, 0, 14);
 
+/** On Deno in `test/system/http/on-deno.test.ts`. */
 test("texts are those of the newest records, whatever was reported, asked, sealed and forgotten before", () => {
   checkMixes(RUNS);
-});
-
-test("they are on Deno too", async () => {
-  const script = `${import.meta.dir}/mixed-newest-on-deno.ts`;
-  const child = Bun.spawn([nativeDeno(), "run", "-A", script, String(RUNS)], {
-    stdout: "inherit",
-    stderr: "inherit",
-  });
-  expect(await child.exited).toBe(0);
 });
 
 test("a profile's number that means another since is not taken for the one that it was", () => {
