@@ -84,7 +84,7 @@ export async function openApp(
   events: AppEvents,
 ): Promise<App> {
   const { dataDir, hostname, port } = config;
-  const { acquireLock, pid } = platform;
+  const { acquireLock, pid, timers } = platform;
   const state = new ServiceState();
   const files = createPatientFiles(platform.files, {
     isWanted: () => state.readiness.status === "starting",
@@ -127,7 +127,7 @@ export async function openApp(
     await noteAddress(files, dataDir, { pid, atMs: clock.nowMs(), url: listener.url }, events);
     // Only now: where the port is in use nobody would be told of the key, and the next start would make none.
     const firstKey = await beginKeys(held, files, paths, events);
-    watches.push(watchSecrets(secrets, events.onKeyFile), watchSettings(settings, events));
+    watches.push(watchSecrets(secrets, events.onKeyFile, timers), watchSettings(settings, events, timers));
     await node?.announce(config.cluster?.advertise ?? listener.url, events.onWaiting);
     const opening = openDirectory({
       dataDir,

@@ -1,5 +1,6 @@
 import type { Settings } from "../directory/settings.ts";
 import { watchFile } from "../directory/watch-file.ts";
+import { systemTimers } from "../lib/schedule/timers.ts";
 import { DEFAULT_RETENTION } from "../time/retention.ts";
 
 /** What an operator should know of the settings, as it happens. */
@@ -16,7 +17,7 @@ const RELOAD_MS = 1000; // Half of what help and documents promise.
 export function watchSettings(
   settings: Settings,
   events: SettingsEvents,
-  intervalMs: number = RELOAD_MS,
+  timers = systemTimers,
 ): { stop(): void } {
   let told = DEFAULT_RETENTION.text;
   function tell(): void {
@@ -32,5 +33,5 @@ export function watchSettings(
   }
   tell();
   tellFault();
-  return watchFile(settings, intervalMs, tellFault, tell);
+  return watchFile(settings, RELOAD_MS, tellFault, tell, timers);
 }

@@ -2,7 +2,7 @@ import manifest from "../../package.json" with { type: "json" };
 import type { Result } from "../lib/result.ts";
 import { printableLine } from "../lib/text/printable.ts";
 import type { Platform } from "../runtime/platform.ts";
-import { stopRequested, type Terminal } from "../runtime/process.ts";
+import type { Terminal } from "../runtime/process.ts";
 import { type Clock, systemClock } from "../time/clock.ts";
 import type { Command, UsageError } from "./arguments/command.ts";
 import { helpText, usageErrorText } from "./arguments/help.ts";
@@ -37,11 +37,12 @@ async function run(
   terminal: Terminal,
   program: string,
 ): Promise<number> {
+  const stop = () => stopSignal(platform);
   switch (command.kind) {
     case "serve":
-      return (await import("./commands/serve.ts")).serve(command, platform, terminal, stopRequested());
+      return (await import("./commands/serve.ts")).serve(command, platform, terminal);
     case "demo":
-      return (await import("./commands/demo.ts")).demo(command, platform, clock, terminal, stopSignal());
+      return (await import("./commands/demo.ts")).demo(command, platform, clock, terminal, stop());
     case "keys create":
     case "keys list":
     case "keys link":
@@ -51,20 +52,14 @@ async function run(
     case "settings set":
       return sharing(command.dataDir, platform, (shared) => runShared(command, shared, clock, terminal));
     case "import":
-      return (await import("./commands/import.ts")).importFiles(
-        command,
-        platform,
-        clock,
-        terminal,
-        stopSignal(),
-      );
+      return (await import("./commands/import.ts")).importFiles(command, platform, clock, terminal, stop());
     case "export":
       return (await import("./commands/export/export.ts")).exportRecords(
         command,
         platform,
         clock,
         terminal,
-        stopSignal(),
+        stop(),
       );
     case "quarantine list":
       return (await import("./commands/quarantine.ts")).listQuarantine(command, platform, clock, terminal);
@@ -76,14 +71,14 @@ async function run(
     case "doctor":
       return (await import("./commands/doctor.ts")).doctor(command, platform, clock, terminal);
     case "seal":
-      return (await import("./commands/seal.ts")).seal(command, platform, clock, terminal, stopSignal());
+      return (await import("./commands/seal.ts")).seal(command, platform, clock, terminal, stop());
     case "backup":
       return (await import("./commands/backup.ts")).backup(command, platform, clock, terminal);
     case "restore":
       return (await import("./commands/restore.ts")).restore(command, platform, clock, terminal, program);
     case "join": {
       const { join } = await import("./commands/join.ts");
-      return join(command, platform, clock, terminal, program, stopSignal());
+      return join(command, platform, clock, terminal, program, stop());
     }
     case "verify":
       return (await import("./commands/verify.ts")).verify(command, platform, clock, terminal);
@@ -96,7 +91,7 @@ async function run(
         clock,
         terminal,
         program,
-        stopSignal(),
+        stop(),
       );
     case "help":
       terminal.out(helpText(command.topic, program));
@@ -134,8 +129,8 @@ async function runShared(
   }
 }
 
-function stopSignal(): AbortSignal {
+function stopSignal(platform: Platform): AbortSignal {
   const controller = new AbortController();
-  stopRequested().then(() => controller.abort());
+  platform.stopRequested().then(() => controller.abort());
   return controller.signal;
 }

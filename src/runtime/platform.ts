@@ -1,6 +1,7 @@
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { restBetweenTurns } from "../lib/schedule/next-turn.ts";
+import { systemTimers, type Timers } from "../lib/schedule/timers.ts";
 import type { ConnectBroker } from "./broker/broker.ts";
 import { loadMqttBroker } from "./broker/mqtt-broker.ts";
 import type { Files } from "./files.ts";
@@ -13,6 +14,7 @@ import { listenOnBun } from "./listeners/bun-listen.ts";
 import { listenOnDeno } from "./listeners/deno-listen.ts";
 import type { AcquireLock } from "./lock.ts";
 import { createNodeFiles } from "./node-files.ts";
+import { exitOnCrash, stopRequested } from "./process.ts";
 import { readSecretLine } from "./secret-input.ts";
 import { acquireSqliteLock } from "./sqlite-lock.ts";
 import type { OpenStream } from "./stream/stream.ts";
@@ -31,6 +33,12 @@ export interface Platform {
   /** What speaks to the servers of a stream is loaded for those who have one. */
   readonly openStream: OpenStream;
   readonly pid: number;
+  /** Resolves with the first request to stop the process. */
+  stopRequested(): Promise<unknown>;
+  /** Reports an error that nothing caught, then ends the process; returns a function that does this for one that was. */
+  exitOnCrash(tell: (error: unknown) => void): (error: unknown) => never;
+  /** When a server looks for what commands have changed in its directory. */
+  readonly timers: Timers;
   /** Variables, some of which are secrets. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   usage(): ProcessUsage;
@@ -58,6 +66,9 @@ export function createPlatform(): Platform {
     loadBroker: loadMqttBroker,
     openStream: async (options) => (await import("./stream/nats-stream.ts")).openNatsStream(options),
     pid: process.pid,
+    stopRequested,
+    exitOnCrash,
+    timers: systemTimers,
     environment: process.env,
     usage: processUsage,
     collectGarbage,

@@ -1,10 +1,13 @@
 import { expect, test } from "bun:test";
 import { watchSettings } from "../../src/app/settings.ts";
+import { systemTimers } from "../../src/lib/schedule/timers.ts";
 import { DEFAULT_RETENTION, FixedRetention } from "../../src/time/retention.ts";
 import { createMemoryKeyFiles } from "../auth/memory-key-files.ts";
 import { openTestSettings } from "./test-settings.ts";
 
 const TEN_YEARS = FixedRetention.ofDays(3653);
+/** Files are looked at all the time. */
+const HURRIED = { ...systemTimers, after: (_ms: number, call: () => void) => systemTimers.after(0, call) };
 const bytesOf = (content: unknown) => new TextEncoder().encode(JSON.stringify(content));
 
 test("settings are the defaults where there is no file, and follow the one that somebody sets", async () => {
@@ -28,7 +31,7 @@ test("where there is no file they are what whoever opens them says, until one is
   expect([settings.state, settings.retention.text]).toEqual(["missing", "3653d"]);
   const told: string[] = [];
   const tell = (what: string) => void told.push(what);
-  watchSettings(settings, { onRetention: tell, onSettingsFile: tell }, 5).stop();
+  watchSettings(settings, { onRetention: tell, onSettingsFile: tell }, HURRIED).stop();
   expect(told).toEqual(["3653d", "settings.json is gone. Until it is put back, the retention is 3653d"]);
   await settings.setRetention(DEFAULT_RETENTION);
   expect([settings.state, settings.retention.text]).toEqual(["ok", "365d"]);
@@ -103,7 +106,7 @@ test("watchSettings() tells of a retention that is not the default, of each new 
   };
   const next = () => new Promise<string>((resolve) => (heard = resolve));
   const events = { onRetention: tell, onSettingsFile: tell };
-  const watch = watchSettings(settings, events, 5);
+  const watch = watchSettings(settings, events, HURRIED);
   expect(told).toEqual(["3653d"]);
   const changed = next();
   await (await openTestSettings(files)).setRetention(DEFAULT_RETENTION);
@@ -116,6 +119,6 @@ test("watchSettings() tells of a retention that is not the default, of each new 
   watch.stop();
 
   told.length = 0;
-  watchSettings(await openTestSettings(), events, 5).stop();
+  watchSettings(await openTestSettings(), events, HURRIED).stop();
   expect(told).toEqual([]); // The default needs no word.
 });

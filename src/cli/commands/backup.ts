@@ -23,7 +23,7 @@ export async function backup(
   const say = (line: string) => terminal.error(`${printableLine(line)}\n`);
   await expectDataDirectory(files, dataDir);
   if ((await readClusterFile(files, dataDir)) !== null) say(NODE_NOTE);
-  const bar = createProgressBar("Backing up", terminal, errorColumns);
+  const bar = createProgressBar("Backing up", terminal, () => errorColumns(terminal));
   let made: Awaited<ReturnType<typeof backUp>>;
   try {
     made = await backUp({

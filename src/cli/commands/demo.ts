@@ -14,7 +14,7 @@ import { wait } from "../../lib/schedule/wait.ts";
 import { printableLine } from "../../lib/text/printable.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 import type { Platform } from "../../runtime/platform.ts";
-import { exitOnCrash, type Terminal } from "../../runtime/process.ts";
+import type { Terminal } from "../../runtime/process.ts";
 import type { Deliver } from "../../service/import/import.ts";
 import { createPostDelivery } from "../../service/import/post.ts";
 import { spoolDirectoryFor } from "../../service/import/sources/spool-directory.ts";
@@ -42,7 +42,7 @@ export async function demo(
 ): Promise<number> {
   const { config, speed } = command;
   const log = createEventLog("warn", terminal);
-  const crash = exitOnCrash((err) =>
+  const crash = platform.exitOnCrash((err) =>
     log.fatal({ event: "crash", err }, `A bug stopped the demo: ${messageOf(err)}`),
   );
   const recordings = await readRecordings(command, platform, signal);

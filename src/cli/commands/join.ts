@@ -29,7 +29,7 @@ export async function join(
   signal: AbortSignal,
 ): Promise<number> {
   const say = (line: string) => terminal.error(`${printableLine(line)}\n`);
-  const bar = createProgressBar("Copying", terminal, errorColumns);
+  const bar = createProgressBar("Copying", terminal, () => errorColumns(terminal));
   try {
     const joined = await joinCluster({
       files: platform.files,

@@ -48,7 +48,7 @@ export async function createKey(
     `Key ${key.id} of app ${appId} may ${permissions.join(" and ")}${until}.${reportsAs}${shows}\nIt is shown this once:\n`,
   );
   terminal.out(`${text}\n`);
-  if (client !== null) showSetup(setupText(client, command, text, errorColumns()), terminal);
+  if (client !== null) showSetup(setupText(client, command, text, errorColumns(terminal)), terminal);
   return 0;
 }
 
@@ -87,7 +87,7 @@ export async function listKeys(
   } else if (keys.list().length === 0) {
     terminal.error("There are no keys. keys create makes one.\n");
   } else {
-    terminal.out(formatKeyList(keys.list(), clock.nowMs(), outColumns()));
+    terminal.out(formatKeyList(keys.list(), clock.nowMs(), outColumns(terminal)));
   }
   return 0;
 }

@@ -20,7 +20,7 @@ export async function restore(
 ): Promise<number> {
   const { files } = platform;
   const say = (line: string) => terminal.error(`${printableLine(line)}\n`);
-  const bar = createProgressBar("Restoring", terminal, errorColumns);
+  const bar = createProgressBar("Restoring", terminal, () => errorColumns(terminal));
   try {
     const restored = await restoreBackup({
       files,

@@ -98,5 +98,5 @@ export async function seal(
 }
 
 function createBar(label: string, terminal: Terminal): ProgressBar {
-  return createProgressBar(label, terminal, errorColumns);
+  return createProgressBar(label, terminal, () => errorColumns(terminal));
 }

@@ -5,7 +5,7 @@ import { systemTimers } from "../../lib/schedule/timers.ts";
 import { printableLine } from "../../lib/text/printable.ts";
 import type { Files } from "../../runtime/files.ts";
 import type { Platform } from "../../runtime/platform.ts";
-import { exitOnCrash, type Terminal } from "../../runtime/process.ts";
+import type { Terminal } from "../../runtime/process.ts";
 import { systemClock } from "../../time/clock.ts";
 import { EntryError } from "../../wal/entry/entry-error.ts";
 import type { ServeCommand } from "../arguments/serve-command.ts";
@@ -21,10 +21,10 @@ export async function serve(
   { config, logLevel }: ServeCommand,
   platform: Platform,
   terminal: Terminal,
-  stopRequested: Promise<unknown>,
 ): Promise<number> {
+  const stopRequested = platform.stopRequested();
   const log = createEventLog(logLevel, terminal);
-  const crash = exitOnCrash((err) =>
+  const crash = platform.exitOnCrash((err) =>
     log.fatal({ event: "crash", err }, `A bug stopped the server: ${messageOf(err)}`),
   );
   try {

@@ -24,7 +24,7 @@ export async function verify(
 ): Promise<number> {
   await expectDataDirectory(files, dataDir);
   if ((await readClusterFile(files, dataDir)) !== null) terminal.error(`${NODE_NOTE}\n`);
-  const bar = createProgressBar("Reading the directory", terminal, errorColumns);
+  const bar = createProgressBar("Reading the directory", terminal, () => errorColumns(terminal));
   const readDirectory = createVerify({
     files,
     acquireLock,

@@ -23,8 +23,8 @@ export interface ExportScreen {
 }
 
 export function createExportScreen(terminal: Terminal): ExportScreen {
-  const reading = createProgressBar("Reading the log", terminal, errorColumns);
-  const writing = createProgressBar("Exporting, in bytes:", terminal, errorColumns);
+  const reading = createProgressBar("Reading the log", terminal, () => errorColumns(terminal));
+  const writing = createProgressBar("Exporting, in bytes:", terminal, () => errorColumns(terminal));
   let bytes = 0;
 
   function clear(): void {

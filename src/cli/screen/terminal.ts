@@ -1,4 +1,5 @@
 import process from "node:process";
+import type { Terminal } from "../../runtime/process.ts";
 
 /*
  * How wide the terminal is.
@@ -7,15 +8,15 @@ import process from "node:process";
 const COLUMNS_DEFAULT = 80; // Terminals that don't say how wide they are.
 
 /** Width of the terminal that standard output goes to; null where it goes to none. */
-export function outColumns(): number | null {
-  return columnsOf(process.stdout);
+export function outColumns({ outIsTerminal }: Pick<Terminal, "outIsTerminal">): number | null {
+  return outIsTerminal ? columnsOf(process.stdout) : null;
 }
 
-/** The same of standard error. */
-export function errorColumns(): number | null {
-  return columnsOf(process.stderr);
+/** Width of the terminal that standard error goes to; null if it goes to none. */
+export function errorColumns({ errorIsTerminal }: Pick<Terminal, "errorIsTerminal">): number | null {
+  return errorIsTerminal ? columnsOf(process.stderr) : null;
 }
 
-function columnsOf({ isTTY, columns }: Pick<typeof process.stdout, "isTTY" | "columns">): number | null {
-  return isTTY === true ? columns || COLUMNS_DEFAULT : null;
+function columnsOf({ columns }: Pick<typeof process.stdout, "columns">): number {
+  return columns || COLUMNS_DEFAULT;
 }

@@ -21,7 +21,8 @@ async function main(command: RunCommand): Promise<number> {
 
 async function run(runtime: Runtime, { minutes, seed }: RunCommand): Promise<boolean> {
   const durationMs = minutes * 60_000;
-  const bar = createProgressBar(`${runtime.name}, phones`, createTerminal(), errorColumns);
+  const terminal = createTerminal();
+  const bar = createProgressBar(`${runtime.name}, phones`, terminal, () => errorColumns(terminal));
   const onProgress = (done: number) => bar.show({ done, total: durationMs, count: null });
   const options = { runtime, seed, durationMs, times: TIMES, fleet: FLEET, keepsPlace: true, onProgress };
   const result = await runPhones(options);

@@ -48,5 +48,6 @@ async function runHour(runtime: Runtime, { durationMs, seed, save }: MemoryComma
 }
 
 function progressBar(label: string): ProgressBar {
-  return createProgressBar(label, createTerminal(), errorColumns);
+  const terminal = createTerminal();
+  return createProgressBar(label, terminal, () => errorColumns(terminal));
 }

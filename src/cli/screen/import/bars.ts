@@ -15,7 +15,7 @@ export interface ImportBars {
 const LINE_MS = 10_000;
 
 export function createImportBars(
-  terminal: Pick<Terminal, "error" | "redraw">,
+  terminal: Pick<Terminal, "error" | "redraw" | "errorIsTerminal">,
   nowMs: () => number = () => performance.now(),
 ): ImportBars {
   let bar: ProgressBar | null = null;
@@ -25,7 +25,7 @@ export function createImportBars(
 
   function begin(label: string): void {
     bar?.clear();
-    bar = createProgressBar(label, terminal, errorColumns, nowMs);
+    bar = createProgressBar(label, terminal, () => errorColumns(terminal), nowMs);
     barLabel = label;
     startedMs = nowMs();
     saidMs = startedMs;
@@ -42,7 +42,7 @@ export function createImportBars(
       if (barLabel !== label) begin(label);
       bar!.show(progress);
       const now = nowMs();
-      if (errorColumns() !== null || now - saidMs < LINE_MS) return;
+      if (errorColumns(terminal) !== null || now - saidMs < LINE_MS) return;
       saidMs = now;
       say(progressText(label, progress, now - startedMs));
     },

@@ -4,7 +4,11 @@ import { createImportBars } from "../../../../src/cli/screen/import/bars.ts";
 test("where nobody watches a bar a line comes every ten seconds, with bytes, rate and time left", () => {
   const said: string[] = [];
   let nowMs = 5000;
-  const terminal = { error: (text: string) => void said.push(text), redraw: () => said.push("a bar") };
+  const terminal = {
+    error: (text: string) => void said.push(text),
+    errorIsTerminal: false,
+    redraw: () => said.push("a bar"),
+  };
   const bars = createImportBars(terminal, () => nowMs);
   for (let second = 0; second <= 30; second++, nowMs += 1000)
     bars.show("Importing", { done: second * 10, total: 1000, count: second * 1234 });
