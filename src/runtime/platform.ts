@@ -35,7 +35,7 @@ export interface Platform {
   readonly pid: number;
   /** Resolves with the first request to stop the process. */
   stopRequested(): Promise<unknown>;
-  /** Reports an error that nothing caught, then ends the process; returns a function that does this for one that was. */
+  /** Reports an error that nothing caught, then ends the process; returns a function that does so for a caught one. */
   exitOnCrash(tell: (error: unknown) => void): (error: unknown) => never;
   /** When a server looks for what commands have changed in its directory. */
   readonly timers: Timers;

@@ -1,10 +1,8 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { createTestApp, NOON_MS, type TestApp } from "../support/test-app.ts";
 import { runCli } from "./support/run-cli.ts";
 
-/** `doctor` as a process, beside a server that answers it. */
-
-setDefaultTimeout(60_000);
+/** `doctor`, beside a server that answers it. */
 
 const MINUTE_MS = 60_000;
 

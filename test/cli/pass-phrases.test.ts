@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { finished, runCli, startCli, withDirectory } from "./support/run-cli.ts";
+import { beginCli, runCli, withDirectory } from "./support/run-cli.ts";
 
 const SECRET = "hunter2 ü";
 
@@ -19,8 +19,7 @@ async function withKey(
     const create = ["keys", "create", "--app", "shop", "--permission", "write", "--data-dir", dataDir];
     const id = /k_\w{8}/.exec((await runCli(...create)).error)![0];
     const command = ["keys", "passphrase", "--data-dir", dataDir];
-    const give = (input: string, ...args: string[]) =>
-      finished(startCli([...command, ...args], new Blob([input])));
+    const give = (input: string, ...args: string[]) => beginCli([...command, ...args], { input }).ended;
     await work({ dataDir, file: join(dataDir, "pass-phrases.json"), id, give });
   });
 }

@@ -1,10 +1,8 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { createTestApp, NOON_MS, type TestApp } from "../support/test-app.ts";
 import { runCli } from "./support/run-cli.ts";
 
-/** `quarantine` as a process, beside a server that answers it. */
-
-setDefaultTimeout(60_000);
+/** `quarantine`, beside a server that answers it. */
 
 async function serving(app: TestApp, work: (run: typeof runCli) => Promise<void>): Promise<void> {
   const server = Bun.serve({

@@ -2,14 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseCommand } from "../../../src/cli/arguments/command.ts";
-import { runCommand } from "../../../src/cli/run.ts";
 import { encodeNodeStatus, type NodeStatus } from "../../../src/cluster/node-status.ts";
 import { createClusterFile, readClusterFile, writeClusterFile } from "../../../src/directory/cluster-file.ts";
 import { createPlatform } from "../../../src/runtime/platform.ts";
-import type { Terminal } from "../../../src/runtime/process.ts";
 import { type Stream, StreamError, type StreamOptions } from "../../../src/runtime/stream/stream.ts";
 import { SimulatedBucket, SimulatedValues } from "../../support/stream/simulated-bucket.ts";
+import { until } from "../../support/until.ts";
+import { beginCli } from "../support/run-cli.ts";
 
 /*
  * Commands in the data directory of a node, over a simulated bucket: those about keys and settings change what all
@@ -35,24 +34,6 @@ async function createNode(created: string | null = CREATED) {
   return platform;
 }
 
-function terminalInto(texts: { out: string; error: string }): Terminal {
-  return {
-    out(text) {
-      texts.out += text;
-    },
-    async outBytes(bytes) {
-      texts.out += new TextDecoder().decode(bytes);
-    },
-    error(text) {
-      texts.error += text;
-    },
-    redraw: () => {},
-    picture: () => {},
-    outIsTerminal: false,
-    errorIsTerminal: false,
-  };
-}
-
 /** What a command line does there, over this bucket. */
 async function run(
   line: string,
@@ -62,7 +43,6 @@ async function run(
   const opened: StreamOptions[] = [];
   const asked: unknown[] = [];
   let isOpen = false;
-  const texts = { out: "", error: "" };
   const openStream = async (options: StreamOptions) => {
     opened.push(options);
     if (more.refusal !== undefined) throw more.refusal;
@@ -80,19 +60,13 @@ async function run(
       },
     } as unknown as Stream;
   };
-  const code = await runCommand(
-    parseCommand([...line.split(" "), "--data-dir", dataDir], {}),
-    {
-      ...createPlatform(),
-      openStream,
-      environment: more.environment ?? {},
-      readSecretLine: async () => more.typed ?? null,
-    },
-    terminalInto(texts),
-    "wherehouse",
-  );
+  const { environment = {}, typed = "" } = more;
+  const finished = await beginCli([...line.split(" "), "--data-dir", dataDir], {
+    input: typed,
+    platform: { openStream, environment },
+  }).ended;
   expect(isOpen).toBe(false);
-  return { code, ...texts, opened, asked };
+  return { ...finished, opened, asked };
 }
 
 test("keys, settings, pass phrases and links are the cluster's, and leave no file beside cluster.json", async () => {
@@ -229,7 +203,7 @@ test("a cluster that can't be asked is told of, and nothing is made beside it", 
   bucket.refusal = null;
   bucket.lostAnswers = Number.POSITIVE_INFINITY;
   const creating = run("keys create --app shop --permission read", bucket);
-  while (bucket.values.entries.size === 0) await Bun.sleep(1);
+  await until(() => bucket.values.entries.size > 0);
   bucket.cut();
   expect(await creating).toMatchObject({
     code: 1,
@@ -237,7 +211,7 @@ test("a cluster that can't be asked is told of, and nothing is made beside it", 
       "The cluster can't be reached: no server answers. The keys may be changed or not: look before you try again.\n",
   });
   expect(readdirSync(dataDir)).toEqual(["cluster.json"]);
-}, 30_000);
+});
 
 test("a stream that was created anew is another cluster's", async () => {
   await createNode("2025-01-01T00:00:00Z");

@@ -1,15 +1,13 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync, zstdDecompressSync } from "node:zlib";
 import { UNIX_ENVIRONMENT } from "../../support/programs.ts";
-import { finished, runCli, startCli, withDirectory } from "../support/run-cli.ts";
-import { startServer } from "../support/start-server.ts";
+import { until } from "../../support/until.ts";
+import { beginCli, runCli, startServer, withDirectory } from "../support/run-cli.ts";
 
-/** The command as a process: what it writes, what it leaves, and with which code it ends. */
-
-setDefaultTimeout(120_000); // Dozens of processes, on a machine that may be busy.
+/** The command: what it writes, what it leaves, and with which code it ends. */
 
 const DAY_MS = 86_400_000;
 const TODAY_MS = Math.floor(Date.now() / DAY_MS) * DAY_MS;
@@ -109,12 +107,6 @@ test("of a simplified track what is written is counted", async () => {
   const written = JSON.parse(out).features.length;
   expect({ code, isLess: written < REPORTS.length }).toEqual({ code: 0, isLess: true });
   expect(error).toContain(`${written} records, `);
-});
-
-test("who has seen enough of it is no failure", async () => {
-  const child = startCli(exportOf("ndjson"));
-  await child.stdout.cancel();
-  expect(await child.exited).toBe(0);
 });
 
 test("a file that is there is not written over unless that is wanted", () =>
@@ -277,8 +269,8 @@ describe("through a server", () => {
       const formats = ["ndjson", "gpx", "kmz"];
       for (const format of formats)
         await expectDone(runCli(...exportOf(format, "--out", pathOf("directory", format))));
-      const { child, url } = await startServer(DATA);
-      const target = ["--app", "shop", "--url", url, "--key", key.trim()];
+      const server = await startServer(DATA);
+      const target = ["--app", "shop", "--url", server.url, "--key", key.trim()];
       for (const format of formats) {
         const out = await expectDone(
           runCli("export", "--format", format, "--out", pathOf("server", format), ...target),
@@ -288,9 +280,8 @@ describe("through a server", () => {
       }
       const busy = await runCli(...exportOf("csv"));
       expect(busy).toMatchObject({ code: 1, out: "" });
-      expect(busy.error).toContain(`use --url ${url} and --key`);
-      child.kill();
-      await child.exited;
+      expect(busy.error).toContain(`use --url ${server.url} and --key`);
+      await server.stop();
     }));
 
   test("asks for what was asked for", () =>
@@ -332,7 +323,7 @@ describe("through a server", () => {
       withServer(
         async (controller) => {
           controller.enqueue(LINE);
-          await new Promise((resolve) => setTimeout(resolve, 300));
+          await until(() => readdirSync(root).length > 0);
           controller.error(new Error("of the test"));
         },
         async (target) => {
@@ -345,22 +336,15 @@ describe("through a server", () => {
       ),
     ));
 
-  test("Ctrl-C leaves no file", () =>
+  test("a command that is asked to stop leaves no file", () =>
     withDirectory((root) =>
       withServer(
         (controller) => controller.enqueue(LINE),
         async (target) => {
-          const child = startCli([
-            "export",
-            "--format",
-            "ndjson",
-            "--out",
-            join(root, "all.ndjson"),
-            ...target,
-          ]);
-          while (readdirSync(root).length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
-          child.kill("SIGINT");
-          const { code, error } = await finished(child);
+          const file = join(root, "all.ndjson");
+          const command = beginCli(["export", "--format", "ndjson", "--out", file, ...target]);
+          await until(() => readdirSync(root).length > 0);
+          const { code, error } = await command.stop();
           expect(code).toBe(1);
           expect(error).toContain("Interrupted");
           expect(readdirSync(root)).toEqual([]);

@@ -2,11 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createKeyText } from "../../../src/auth/api-key.ts";
-import { parseCommand } from "../../../src/cli/arguments/command.ts";
-import { runCommand } from "../../../src/cli/run.ts";
-import { createPlatform } from "../../../src/runtime/platform.ts";
-import type { Terminal } from "../../../src/runtime/process.ts";
-import { withDirectory } from "../support/run-cli.ts";
+import { runCli, withDirectory } from "../support/run-cli.ts";
 
 /** Which requests a split export makes of a server that has records of a few days, years apart. */
 
@@ -54,25 +50,13 @@ async function exportSplit(
   split: string,
   out: string,
   more: readonly string[] = [],
-): Promise<string> {
-  let said = "";
-  const terminal = {
-    out: () => undefined,
-    outBytes: async () => undefined,
-    error: (text) => {
-      said += text;
-    },
-    redraw: () => undefined,
-    picture: () => undefined,
-    outIsTerminal: false,
-    errorIsTerminal: false,
-  } satisfies Terminal;
+): Promise<void> {
   const range = ["--from", "2010-01-01", "--to", "2025-12-31"];
   const where = ["--url", url, "--key", createKeyText(), "--out", out];
-  const argv = ["export", "--format", format, "--split", split, ...range, ...where, ...more];
-  const code = await runCommand(parseCommand(argv, {}), createPlatform(), terminal, "wherehouse");
-  expect({ code, said }).toMatchObject({ code: 0 });
-  return said;
+  const { code, error } = await runCli(
+    ...["export", "--format", format, "--split", split, ...range, ...where, ...more],
+  );
+  expect({ code, error }).toMatchObject({ code: 0 });
 }
 
 describe("days and months without records", () => {

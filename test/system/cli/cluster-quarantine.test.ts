@@ -14,6 +14,7 @@ import {
   type ServerProcess,
   startReady,
 } from "../../support/server-process.ts";
+import { until } from "../../support/until.ts";
 
 /*
  * Two nodes of the real program, one of them on Deno, over a real NATS server that takes messages of 64 KB: what can't
@@ -35,12 +36,12 @@ describe.if(hasNatsServer("tests of the quarantine of real nodes"))("two nodes o
     places = NODES.map(openPlace);
     servers = await Promise.all(places.map((place, index) => startReady(NODES[index]!, place, flags())));
     key = readFirstKey(places.find(({ dataDir }) => existsSync(join(dataDir, "first-key")))!);
-  }, 120_000);
+  });
 
   afterAll(async () => {
     for (const place of places) await closePlace(place);
     await nats.close();
-  }, 60_000);
+  });
 
   async function ask(index: number, path: string, init: RequestInit = {}): Promise<Response> {
     const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
@@ -65,16 +66,13 @@ describe.if(hasNatsServer("tests of the quarantine of real nodes"))("two nodes o
 
   /** Once both list as many, which they do alike. */
   async function bothList(count: number): Promise<readonly Listed[]> {
-    const giveUpAt = performance.now() + 20_000;
-    for (;;) {
-      const lists = await Promise.all([listed(0), listed(1)]);
-      if (lists.every(({ length }) => length === count)) {
-        expect(lists[1]).toEqual(lists[0]!);
-        return lists[0]!;
-      }
-      if (performance.now() > giveUpAt) throw new Error(`They list ${JSON.stringify(lists)}.`);
-      await Bun.sleep(20);
-    }
+    let lists: (readonly Listed[])[] = [];
+    await until(async () => {
+      lists = await Promise.all([listed(0), listed(1)]);
+      return lists.every(({ length }) => length === count);
+    });
+    expect(lists[1]).toEqual(lists[0]!);
+    return lists[0]!;
   }
 
   test("what one node can't use shows on both, also where it is longer than a message", async () => {
@@ -116,8 +114,8 @@ describe.if(hasNatsServer("tests of the quarantine of real nodes"))("two nodes o
     await bothList(1);
     // The report comes by the log, which is another stream than what is deleted comes by.
     const isThere = async () => (await ask(0, "/api/v1/devices/bus/locations/current")).status === 200;
-    while (!(await isThere())) await Bun.sleep(50);
-  }, 60_000);
+    await until(isThere);
+  });
 
   test("a node that was killed has what it missed once it is back", async () => {
     servers[1]!.kill("SIGKILL");
@@ -127,7 +125,7 @@ describe.if(hasNatsServer("tests of the quarantine of real nodes"))("two nodes o
     expect((await ask(0, `/api/v1/quarantine/${gone!.id}`, { method: "DELETE" })).ok).toBe(true);
     servers[1] = await startReady(NODES[1]!, places[1]!, flags());
     await bothList(20);
-  }, 60_000);
+  });
 
   test("nodes stop and start again, and nothing comes back", async () => {
     for (const [index, server] of servers.entries()) {
@@ -135,5 +133,5 @@ describe.if(hasNatsServer("tests of the quarantine of real nodes"))("two nodes o
       servers[index] = await startReady(NODES[index]!, places[index]!, flags());
     }
     await bothList(20);
-  }, 60_000);
+  });
 });

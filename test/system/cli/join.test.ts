@@ -1,100 +1,13 @@
-import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { finished, runCli, startCli } from "../../cli/support/run-cli.ts";
-import { startServer } from "../../cli/support/start-server.ts";
-import { type ServedCopies, serveCopies } from "../../service/cluster/serve-copies.ts";
 import { removeArchiveApps, temporaryDataDir } from "../../support/archive-app.ts";
+import { finished } from "./support/start-cli.ts";
 
-/** The command `join`, as a process of its own, over HTTP. */
+/** How much memory `join` takes, on either side. */
 
 afterAll(removeArchiveApps);
 
-const SUPPORT = join(import.meta.dir, "../../cli/support");
-
-let served: ServedCopies;
-let dataDir: string;
-
-beforeEach(async () => {
-  served = await serveCopies();
-  dataDir = join(temporaryDataDir(), "node");
-});
-afterEach(() => served.close());
-
-const joinWith = (...more: string[]) =>
-  ["join", served.url, "--key", served.keys.operator, "--data-dir", dataDir, ...more] as const;
-
-test("join copies a node, and says what to start", async () => {
-  const { code, out, error } = await runCli(...joinWith());
-  expect([code, error]).toEqual([0, ""]);
-  expect(out).toMatch(
-    /^".*node" is now a copy of the node at http:\/\/127\.0\.0\.1:\d+: 7 files, [\d,]+ bytes, up to sequence/,
-  );
-  expect(out).toEndWith(
-    `  bun src/main.ts serve --log nats://10.0.0.1:4222 --stream wherehouse --data-dir ${dataDir}\n`,
-  );
-  expect(existsSync(join(dataDir, "cluster.json"))).toBe(true);
-  const verified = await runCli("verify", "--data-dir", dataDir);
-  expect(verified).toMatchObject({ code: 0 });
-});
-
-test("join --json tells it to programs, and --again replaces", async () => {
-  const first = JSON.parse((await runCli(...joinWith("--json"))).out);
-  expect(first).toMatchObject({
-    dataDir,
-    files: 7,
-    copiedFiles: 7,
-    problems: [],
-    cluster: { stream: "wherehouse" },
-  });
-  expect(await runCli(...joinWith())).toMatchObject({ code: 1, error: expect.stringContaining("--again") });
-  const again = JSON.parse((await runCli(...joinWith("--json", "--again"))).out);
-  expect(again).toMatchObject({ nodeId: first.nodeId, copiedFiles: 2 });
-});
-
-test("join goes on after it was interrupted", async () => {
-  let parts = 0;
-  const interrupted = new Promise<void>((resolve) => {
-    served.answer = async (_request, path, ask) => {
-      if (path?.endsWith(".parquet") && ++parts === 3) {
-        resolve();
-        await Bun.sleep(60_000);
-      }
-      return ask();
-    };
-  });
-  const child = startCli(joinWith());
-  await interrupted;
-  child.kill("SIGINT");
-  expect(await finished(child)).toEqual({
-    code: 1,
-    out: "",
-    error: "Interrupted: the same command goes on with what was copied.\n",
-  });
-  served.answer = null;
-  const { out } = await runCli(...joinWith("--json"));
-  expect(JSON.parse(out)).toMatchObject({ files: 7, copiedFiles: 5 });
-});
-
-test("join is refused by a server that is a single process", async () => {
-  const single = join(temporaryDataDir(), "single");
-  const key = (
-    await runCli("keys", "create", "--app", "a", "--permission", "operate", "--data-dir", single)
-  ).out.trim();
-  const { child, url } = await startServer(single);
-  try {
-    const refused = await runCli("join", url, "--key", key, "--data-dir", dataDir);
-    expect(refused).toEqual({
-      code: 1,
-      out: "",
-      error: `${url} answered 409: this server is a single process, and no node of a cluster that another could join.\n`,
-    });
-    expect(existsSync(dataDir)).toBe(false);
-  } finally {
-    child.kill();
-    await child.exited;
-  }
-});
+const SUPPORT = join(import.meta.dir, "support");
 
 const HUGE_BYTES = 1_200_000_000;
 /** What either process may take for it, most of it code, and pieces that nobody has collected yet. */
@@ -107,15 +20,16 @@ function startMeasured(script: string, ...args: readonly string[]) {
 }
 
 test("a huge part passes through both processes a piece at a time", async () => {
+  const dataDir = join(temporaryDataDir(), "node");
   const server = startMeasured(join(SUPPORT, "serve-huge-copy.ts"), String(HUGE_BYTES));
   const { value } = await server.stdout.getReader().read();
   const { url, key } = JSON.parse(new TextDecoder().decode(value));
   const words = ["join", url, "--key", key, "--data-dir", dataDir, "--json"];
-  const joined = await finished(startMeasured(join(SUPPORT, "../../../src/main.ts"), ...words));
+  const joined = await finished(startMeasured(join(SUPPORT, "../../../../src/main.ts"), ...words));
   server.stdin.end();
   const served = await new Response(server.stderr).text();
   expect(joined.error).toMatch(/^\d+\n$/);
   expect(JSON.parse(joined.out).bytes).toBeGreaterThan(HUGE_BYTES);
   expect(Number(joined.error)).toBeWithin(1, ROOM_BYTES);
   expect(Number(served.trim().split("\n").at(-1))).toBeWithin(1, ROOM_BYTES);
-}, 120_000);
+});

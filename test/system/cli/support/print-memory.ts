@@ -1,4 +1,4 @@
-import { MemoryMeter } from "../../support/own-process.ts";
+import { MemoryMeter } from "../../../support/own-process.ts";
 
 /** Loaded before a program, it tells at its end, in the last line of its standard error, how much its memory grew. */
 

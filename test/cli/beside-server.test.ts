@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runCli } from "../../cli/support/run-cli.ts";
-import { startServer } from "../../cli/support/start-server.ts";
+import { until } from "../support/until.ts";
+import { type RunningServer, runCli, startServer } from "./support/run-cli.ts";
 
 /** Commands that find the running server of their directory, and need no key for it. */
 
-setDefaultTimeout(60_000);
-
 const root = mkdtempSync(join(tmpdir(), "wherehouse-beside-"));
 const dataDir = join(root, "data");
-let server: Awaited<ReturnType<typeof startServer>>;
+let server: RunningServer;
 
 const run = (...args: string[]) => runCli(...args, "--data-dir", dataDir);
 
@@ -20,8 +18,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  server.child.kill();
-  await server.child.exited;
+  await server.stop();
   rmSync(root, { recursive: true });
 });
 
@@ -79,8 +76,7 @@ test("quarantine list and show, and doctor, ask about all apps of the directory"
   expect(JSON.parse(onlyOne.out)).toMatchObject({ url: server.url, app_id: "default", problems: [] });
   const permissions = ["--permission", "read", "--permission", "write"];
   const second = (await run("keys", "create", "--app", "shop", ...permissions)).out.trim();
-  while ((await fetch(`${server.url}/api/v1/locations/current`, bearer(second))).status === 401)
-    await Bun.sleep(20);
+  await until(async () => (await fetch(`${server.url}/api/v1/locations/current`, bearer(second))).ok);
   await send(second, "{ of shop");
 
   const listed = await run("quarantine", "list");
@@ -129,8 +125,7 @@ test("an app without a key that may read is said to be one", async () => {
 });
 
 test("without a running server the commands say so", async () => {
-  server.child.kill();
-  await server.child.exited;
+  await server.stop();
   for (const words of [["doctor"], ["quarantine", "list"], ["quarantine", "show", "x"]]) {
     const { code, out, error } = await run(...words);
     expect([code, out]).toEqual([1, ""]);

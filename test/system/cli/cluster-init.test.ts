@@ -1,13 +1,4 @@
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { jetstreamManager } from "@nats-io/jetstream";
@@ -30,8 +21,6 @@ import {
  * The directory of a single process moves into a cluster of real NATS servers, also where that is killed on its way:
  * what answers and exports say is the same before and after.
  */
-
-setDefaultTimeout(180_000);
 
 const DAY_MS = 86_400_000;
 const DEVICES = 20;
