@@ -236,7 +236,7 @@ async function openParts(options: OpenDirectoryOptions, opened: Close[]): Promis
   const { quarantine, quarantineSweeps, ...kept } = await openKept(options);
   opened.push(() => quarantine.close());
   const exports = createDirectoryExports(options, archiveDisk, archive);
-  const packing = new Packing(hot, options.clock);
+  const packing = new Packing(hot, options.clock, options.timers ?? systemTimers);
   const schedule = createSchedule(options, { log, archive, recovery, hasAllNewest, archiveDisk });
   return {
     hot,

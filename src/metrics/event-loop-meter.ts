@@ -1,3 +1,4 @@
+import { systemTimers } from "../lib/schedule/timers.ts";
 import { DELAY_BOUNDS_SECONDS, Durations } from "./durations.ts";
 
 /** How late timers fire: what every request waits before anything is done for it. */
@@ -18,29 +19,29 @@ const LOOK_MS = 10;
 const HELD_UP_MS = 1000;
 
 /** `onHeldUp` hears of every wait of more than a second, when it is over. */
-export function watchEventLoop(onHeldUp: (delayMs: number) => void): EventLoopMeter {
+export function watchEventLoop(onHeldUp: (delayMs: number) => void, timers = systemTimers): EventLoopMeter {
   const delays = new Durations(DELAY_BOUNDS_SECONDS);
-  let timer = setTimeout(look, LOOK_MS);
-  let dueMs = performance.now() + LOOK_MS;
+  let cancel = timers.after(LOOK_MS, look);
+  let dueMs = timers.nowMs() + LOOK_MS;
   let longestMs = 0;
 
   function look(): void {
-    const nowMs = performance.now();
+    const nowMs = timers.nowMs();
     const delayMs = Math.max(0, nowMs - dueMs);
     delays.add(delayMs);
     longestMs = Math.max(longestMs, delayMs);
     if (delayMs > HELD_UP_MS) onHeldUp(delayMs);
     dueMs = nowMs + LOOK_MS;
-    timer = setTimeout(look, LOOK_MS);
+    cancel = timers.after(LOOK_MS, look);
   }
 
   return {
     delays,
     takeLongestMs() {
-      const taken = Math.max(longestMs, performance.now() - dueMs);
+      const taken = Math.max(longestMs, timers.nowMs() - dueMs);
       longestMs = 0;
       return taken;
     },
-    stop: () => clearTimeout(timer),
+    stop: () => cancel(),
   };
 }

@@ -1,5 +1,6 @@
 import type { HotStore } from "../hot/hot-store.ts";
 import { nextTurn } from "../lib/schedule/next-turn.ts";
+import type { Timers } from "../lib/schedule/timers.ts";
 import type { Clock } from "../time/clock.ts";
 
 /** Every few minutes, records that have come to an age are packed: later reports rarely change them. */
@@ -10,12 +11,14 @@ const AGE_MS_MIN = 60 * 60 * 1000;
 export class Packing {
   readonly #hot: Pick<HotStore, "pack">;
   readonly #clock: Clock;
-  #timer: ReturnType<typeof setTimeout> | null = null;
+  readonly #timers: Timers;
+  #cancelNext: () => void = () => undefined;
   #isOver = false;
 
-  constructor(hot: Pick<HotStore, "pack">, clock: Clock) {
+  constructor(hot: Pick<HotStore, "pack">, clock: Clock, timers: Timers) {
     this.#hot = hot;
     this.#clock = clock;
+    this.#timers = timers;
   }
 
   /** Begins at once: most of what a start has replayed is that old. */
@@ -25,14 +28,14 @@ export class Packing {
 
   stop(): void {
     this.#isOver = true;
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#cancelNext();
   }
 
   #wait(delayMs: number): void {
-    this.#timer = setTimeout(async () => {
+    this.#cancelNext = this.#timers.after(delayMs, async () => {
       await this.#pack();
       if (!this.#isOver) this.#wait(INTERVAL_MS);
-    }, delayMs);
+    });
   }
 
   /** A step in a turn of the event loop. */

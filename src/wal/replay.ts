@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { nextTurn } from "../lib/schedule/next-turn.ts";
+import { systemTimers, type Timers } from "../lib/schedule/timers.ts";
 import type { Files } from "../runtime/files.ts";
 import type { UtcDay } from "../time/utc-day.ts";
 import { addBatchDays, type ReportsByDay } from "./batch-days.ts";
@@ -30,6 +31,8 @@ export interface ReplayOptions {
   onProgress?(progress: ReplayProgress): void;
   /** Lets requests be answered before it resolves; replay asks for it about every 10 ms. */
   yieldToRequests?(): Promise<void>;
+  /** When that is due; defaults to the system's. */
+  readonly timers?: Timers;
   /** Breaks it off when requests are let in next: it rejects with an `AbortError`. */
   readonly signal?: AbortSignal;
 }
@@ -59,7 +62,8 @@ const SLICE_MS = 10;
 const CLOCK_STEP_BYTES = 64 * 1024;
 
 export async function replayLog(options: ReplayOptions): Promise<ReplayedLog> {
-  const { files, directory, onEntry, leftOut = NONE, onProgress, yieldToRequests = nextTurn } = options;
+  const { files, directory, onEntry, leftOut = NONE, onProgress } = options;
+  const { yieldToRequests = nextTurn, timers = systemTimers } = options;
   const names = await files.list(directory);
   const found = segmentNumbers(names);
   const sizes = await Promise.all(found.map(({ name }) => segmentSize(files, join(directory, name))));
@@ -69,7 +73,7 @@ export async function replayLog(options: ReplayOptions): Promise<ReplayedLog> {
   let position = LOG_START;
   let replayedBytes = 0;
   let records = 0;
-  let sliceEndMs = performance.now() + SLICE_MS;
+  let sliceEndMs = timers.nowMs() + SLICE_MS;
 
   for (const [index, { name, number }] of found.entries()) {
     const path = join(directory, name);
@@ -86,12 +90,12 @@ export async function replayLog(options: ReplayOptions): Promise<ReplayedLog> {
       addBatchDays(entry.batch, reports);
       if (reader.readBytes < clockAt) continue;
       clockAt = reader.readBytes + CLOCK_STEP_BYTES;
-      if (performance.now() < sliceEndMs) continue;
+      if (timers.nowMs() < sliceEndMs) continue;
       const progress = { replayedBytes: replayedBytes + reader.readBytes, totalBytes };
       onProgress?.({ ...progress, records: records + reader.records });
       await yieldToRequests();
       options.signal?.throwIfAborted();
-      sliceEndMs = performance.now() + SLICE_MS;
+      sliceEndMs = timers.nowMs() + SLICE_MS;
     }
     segments.push({ ...reader.contents(), reports });
     position = reader.position;

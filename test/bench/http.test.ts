@@ -266,10 +266,11 @@ test("chooseClient() says why it is the bench's own, which answers as well", asy
 
 test("measureOpenLoad() charges a stall to all requests that came due meanwhile", async () => {
   let answered = 0;
+  let nowMs = 0;
   const stallMs = 100;
   const latenciesMs = await withServer(
-    async () => {
-      if (answered++ === 5) await Bun.sleep(stallMs);
+    () => {
+      if (answered++ === 5) nowMs += stallMs;
       return new Response("ok");
     },
     (url) => {
@@ -283,6 +284,7 @@ test("measureOpenLoad() charges a stall to all requests that came due meanwhile"
         next: () => request,
         goesOn,
         isWatchful: true,
+        nowMs: () => (nowMs += 0.125),
       });
     },
   );

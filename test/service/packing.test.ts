@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
-import { nextTurn } from "../../src/lib/schedule/next-turn.ts";
 import { Packing } from "../../src/service/packing.ts";
+import { VirtualTime } from "../support/stream/virtual-time.ts";
+import { turns } from "../support/turns.ts";
+import { until } from "../support/until.ts";
 
 const NOW_MS = Date.UTC(2026, 0, 15, 12);
 const HOUR_MS = 3_600_000;
@@ -28,35 +30,37 @@ function createStore(steps: number) {
   return store;
 }
 
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await Bun.sleep(1);
-}
-
 test("what is older than an hour is packed at once, a step in a turn", async () => {
   const store = createStore(50);
-  const packing = new Packing(store, clock);
+  const time = new VirtualTime();
+  const packing = new Packing(store, clock, time);
   packing.start();
+  await time.until(time.wait(1));
   await until(() => store.steps === 50);
-  packing.stop();
   expect(store.asked).toEqual([NOW_MS - HOUR_MS]);
   expect(store.stepsTogether).toBe(0);
+  await time.until(time.wait(HOUR_MS / 2 + 10));
+  expect(store.asked).toHaveLength(1 + 6); // Every five minutes.
+  packing.stop();
+  expect(time.planned).toBe(0);
 });
 
 test("nothing is packed once it was told to stop", async () => {
   const store = createStore(Number.POSITIVE_INFINITY);
-  const packing = new Packing(store, clock);
+  const time = new VirtualTime();
+  const packing = new Packing(store, clock, time);
   packing.start();
+  await time.until(time.wait(1));
   await until(() => store.steps > 2);
   packing.stop();
-  await nextTurn();
   const { steps } = store;
-  await Bun.sleep(20);
+  await turns();
   expect(store.steps).toBeLessThanOrEqual(steps + 1);
 
   const never = createStore(1);
-  const stopped = new Packing(never, clock);
+  const stopped = new Packing(never, clock, time);
   stopped.start();
   stopped.stop();
-  await Bun.sleep(20);
+  await time.until(time.wait(HOUR_MS));
   expect(never.asked).toEqual([]);
 });

@@ -1,13 +1,10 @@
 import { expect, test } from "bun:test";
+import { systemTimers } from "../../src/lib/schedule/timers.ts";
 import { FileError } from "../../src/runtime/files.ts";
 import { createSimulatedFiles } from "../support/disk/simulated-files.ts";
 import { seededRandom } from "../support/seeded-random.ts";
+import { turns } from "../support/turns.ts";
 import { APP, appendNamed, COVERS_ALL, LOG, namedBatch, openTestWal, segmentPaths } from "./fixture.ts";
-
-/** Lets everything run that does not wait for something held. */
-async function settle(): Promise<void> {
-  for (let i = 0; i < 3; i++) await new Promise((resolve) => setImmediate(resolve));
-}
 
 /** Holds the next operation of this kind until `release`; `reached` resolves when it is there. */
 function hold(files: ReturnType<typeof createSimulatedFiles>, operation: string) {
@@ -80,7 +77,7 @@ test("append() acknowledges nothing before its sync, and in log order after it",
     acknowledged.push(outcome.ok && `${outcome.value} ${name}`);
   });
   await sync.reached;
-  await settle();
+  await turns();
   expect(acknowledged).toEqual([]);
   expect(wal.lastSequence).toBe(1);
   sync.release();
@@ -144,7 +141,7 @@ test("openWal() syncs what a dead process had written and not synced", async () 
   await appendNamed(wal, ["a"]);
   hold(files, "sync");
   void wal.append(APP, namedBatch("b"));
-  await settle();
+  await turns();
   files.beforeOperation = null;
   expect((await openTestWal(files)).found).toEqual(["1 a", "2 b"]);
   expect((await openTestWal(files.crash())).found).toEqual(["1 a", "2 b"]);
@@ -166,7 +163,7 @@ test("openWal() syncs what it replayed where a full disk has no room to write it
   await appendNamed(wal, ["a"]);
   hold(files, "sync");
   void wal.append(APP, namedBatch("b"));
-  await settle();
+  await turns();
   files.beforeOperation = null;
   files.capacityBytes = 0;
   expect((await openTestWal(files)).wal.state).toBe("open");
@@ -230,6 +227,7 @@ test("openWal() reports its progress and lets requests in between", async () => 
   for (let i = 0; i < 30; i++) await wal.append(APP, namedBatch(`device ${i}`, 10_000));
   const seen: number[] = [];
   let turns = 0;
+  let nowMs = 0;
   const { recovery } = await openTestWal(files, {
     onProgress({ replayedBytes, totalBytes, records }) {
       seen.push(replayedBytes);
@@ -237,9 +235,9 @@ test("openWal() reports its progress and lets requests in between", async () => 
       expect(records).toBeLessThanOrEqual(300_000);
     },
     onEntry() {
-      const until = performance.now() + 2; // A store that takes its time.
-      while (performance.now() < until);
+      nowMs += 2; // A store that takes its time.
     },
+    timers: { ...systemTimers, nowMs: () => nowMs },
     async yieldToRequests() {
       turns++;
     },
@@ -347,7 +345,7 @@ test("rotate() waits for what is being written and keeps the order of what waits
     wal.append(APP, namedBatch("c")).then(note("c")),
   ];
   await sync.reached;
-  await settle();
+  await turns();
   expect(done).toEqual([]);
   sync.release();
   await Promise.all(all);

@@ -13,6 +13,8 @@ export interface OpenLoadOptions {
   goesOn(): boolean;
   /** Looks at the clock all the time, which takes a core: a sleep wakes up to a millisecond late. */
   readonly isWatchful?: boolean;
+  /** The clock in milliseconds; defaults to the system's. Another one needs `isWatchful`. */
+  readonly nowMs?: () => number;
 }
 
 /**
@@ -22,6 +24,7 @@ export interface OpenLoadOptions {
  */
 export async function measureOpenLoad(options: OpenLoadOptions): Promise<number[]> {
   const { url, requestsPerSecond, connections, next, goesOn, isWatchful = false } = options;
+  const nowMs = options.nowMs ?? (() => performance.now());
   const free = await Promise.all(Array.from({ length: connections }, () => openHttpClient(url)));
   const clients = [...free];
   const waiting: number[] = [];
@@ -30,7 +33,7 @@ export async function measureOpenLoad(options: OpenLoadOptions): Promise<number[
 
   async function serve(client: HttpClient, dueMs: number): Promise<void> {
     await client.ask(next());
-    latenciesMs.push(performance.now() - dueMs);
+    latenciesMs.push(nowMs() - dueMs);
     const waitingMs = waiting.shift();
     if (waitingMs === undefined) free.push(client);
     else begin(client, waitingMs);
@@ -41,10 +44,10 @@ export async function measureOpenLoad(options: OpenLoadOptions): Promise<number[
     underWay.add(served);
   }
 
-  const startMs = performance.now();
+  const startMs = nowMs();
   for (let sent = 0; goesOn(); sent++) {
     const dueMs = startMs + (sent * 1000) / requestsPerSecond;
-    while (performance.now() < dueMs) await (isWatchful ? turnOfLoop() : sleepUntil(dueMs));
+    while (nowMs() < dueMs) await (isWatchful ? turnOfLoop() : sleepUntil(dueMs));
     const client = free.shift(); // In turn: a server closes connections that idle for long.
     if (client === undefined) waiting.push(dueMs);
     else begin(client, dueMs);

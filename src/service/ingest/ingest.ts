@@ -2,6 +2,7 @@ import type { AppliedBatch } from "../../hot/batch-writer.ts";
 import type { HotStore } from "../../hot/hot-store.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { Scheduler } from "../../lib/schedule/scheduler.ts";
+import type { Timers } from "../../lib/schedule/timers.ts";
 import { type ServiceError, unavailable } from "../../model/errors.ts";
 import type { AppId } from "../../model/ids.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
@@ -29,6 +30,8 @@ export interface IngestDependencies {
   readonly hasWholeLog: boolean;
   /** Gives the time to lay batches over memory. */
   readonly scheduler: Scheduler;
+  /** Between two looks for room; defaults to the system's. */
+  readonly timers?: Timers;
 }
 
 export interface IngestAnswer extends AppliedBatch {
@@ -48,10 +51,10 @@ export type Ingest = (appId: AppId, batch: ReportBatch) => Promise<Result<Ingest
 const UNDER_WAY_MAX = 40_000;
 
 export function createIngest(dependencies: IngestDependencies): Ingest {
-  const { log, hot, schedule, onRefusal, hasWholeLog, scheduler } = dependencies;
+  const { log, hot, schedule, onRefusal, hasWholeLog, scheduler, timers } = dependencies;
   /** Batches of each app that memory does not show yet. */
   const lanes = new Map<AppId, IngestLane>();
-  const memory = new MemoryFollower(hot, scheduler, schedule);
+  const memory = new MemoryFollower(hot, scheduler, schedule, timers);
   log.follow(memory);
 
   async function store(appId: AppId, batch: ReportBatch, isAlone: boolean): ReturnType<Ingest> {

@@ -3,7 +3,7 @@ import type { HotStore } from "../../hot/hot-store.ts";
 import { assert } from "../../lib/assert.ts";
 import type { Scheduler } from "../../lib/schedule/scheduler.ts";
 import { inOneStep } from "../../lib/schedule/steps.ts";
-import { wait } from "../../lib/schedule/wait.ts";
+import { pause, systemTimers, type Timers } from "../../lib/schedule/timers.ts";
 import type { ReportBatch } from "../../model/report-batch.ts";
 import { handOver } from "../../wal/entry/entry-error.ts";
 import type { LogEntry, LogFollower } from "../../wal/wal.ts";
@@ -27,13 +27,20 @@ export class MemoryFollower implements LogFollower {
   readonly #hot: Pick<HotStore, "apply">;
   readonly #scheduler: Scheduler;
   readonly #schedule: FollowedSchedule;
+  readonly #timers: Timers;
   readonly #applied = new Map<number, Promise<AppliedBatch>>();
   #failure: { readonly error: unknown } | null = null;
 
-  constructor(hot: Pick<HotStore, "apply">, scheduler: Scheduler, schedule: FollowedSchedule) {
+  constructor(
+    hot: Pick<HotStore, "apply">,
+    scheduler: Scheduler,
+    schedule: FollowedSchedule,
+    timers: Timers = systemTimers,
+  ) {
     this.#hot = hot;
     this.#scheduler = scheduler;
     this.#schedule = schedule;
+    this.#timers = timers;
   }
 
   /** Rejects with an `EntryError` where memory can't take the entry in, or could not take in an earlier one. */
@@ -63,7 +70,7 @@ export class MemoryFollower implements LogFollower {
   async makeRoomFor(batch: ReportBatch, signal: AbortSignal): Promise<void> {
     while (!signal.aborted && !this.#schedule.hasRoomToFollow(batch)) {
       this.#schedule.noteReports(); // Begins a seal where none is under way and the last one did not just fail.
-      await wait(ROOM_PAUSE_MS, signal);
+      await pause(this.#timers, ROOM_PAUSE_MS, signal);
     }
   }
 

@@ -1,4 +1,5 @@
 import { nextTurn } from "../../lib/schedule/next-turn.ts";
+import { systemTimers } from "../../lib/schedule/timers.ts";
 import { type AskedStream, StreamError, type StreamState } from "../../runtime/stream/stream.ts";
 import type { TakenMessage } from "../../runtime/stream/taken-message.ts";
 import type { LogEntry } from "../entry/entry.ts";
@@ -35,7 +36,7 @@ export async function openStreamLog(
   options: OpenStreamLogOptions,
 ): Promise<{ wal: StreamLog; recovery: LogRecovery }> {
   const { stream, fromMessage, coveredSequence, onEntry, onProgress, signal } = options;
-  const { asked = stream, lastTaken } = options;
+  const { asked = stream, lastTaken, timers = systemTimers } = options;
   const { firstMessage, lastMessage, bytes } = await reachedState(asked, fromMessage, lastTaken);
   const coveredMessage = messageOf(coveredSequence);
   if (coveredMessage > lastMessage) throw lostEnd(stream.name, lastMessage, coveredMessage);
@@ -43,7 +44,7 @@ export async function openStreamLog(
   const totalBytes = Math.ceil(bytes * share);
   const recovery = { segments: 0, entries: 0, records: 0, bytes: 0, damage: [], tornTail: null };
   const read = Promise.withResolvers<void>();
-  let sliceEndMs = performance.now() + SLICE_MS;
+  let sliceEndMs = timers.nowMs() + SLICE_MS;
   let isRead = false;
 
   async function replay(entries: readonly LogEntry[], message: number, messageBytes: number): Promise<void> {
@@ -53,7 +54,7 @@ export async function openStreamLog(
       recovery.entries++;
       recovery.records += entry.batch.count;
       const isLast = message >= lastMessage && index === entries.length - 1;
-      if (!isLast && performance.now() >= sliceEndMs) await nextSlice(); // A message may have a thousand entries.
+      if (!isLast && timers.nowMs() >= sliceEndMs) await nextSlice(); // A message may have a thousand entries.
     }
     if (message >= lastMessage) finish();
   }
@@ -65,7 +66,7 @@ export async function openStreamLog(
       records: recovery.records,
     });
     await nextTurn();
-    sliceEndMs = performance.now() + SLICE_MS;
+    sliceEndMs = timers.nowMs() + SLICE_MS;
   }
 
   function finish(): void {

@@ -12,7 +12,10 @@ import {
   writeStreamPosition,
 } from "../../../src/service/quarantine/replicated/stream-position.ts";
 import { createArchiveApp, removeArchiveApps, temporaryDataDir } from "../../support/archive-app.ts";
+import { VirtualTime } from "../../support/stream/virtual-time.ts";
 import { type KeyName, TEST_CLUSTER } from "../../support/test-app.ts";
+import { turns } from "../../support/turns.ts";
+import { until } from "../../support/until.ts";
 import { at, contentsOf, report, type ServedCopies, serveCopies } from "./serve-copies.ts";
 
 /** Makes one more node from a copy of another: the copy is whole, of one state, and never half of one. */
@@ -25,11 +28,17 @@ const NO_SIGNAL = new AbortController().signal;
 let served: ServedCopies;
 let dataDir: string;
 let waits: number;
+/** Answers of which the client has the head. */
+let heads: number;
+/** For how long nothing has come passes by hand. */
+let time: VirtualTime;
 
 beforeEach(async () => {
   served = await serveCopies();
   dataDir = join(temporaryDataDir(), "node");
   waits = 0;
+  heads = 0;
+  time = new VirtualTime();
 });
 afterEach(() => served.close());
 
@@ -37,11 +46,15 @@ function runJoin({
   files = disk,
   again = false,
   key = "operator",
-  stallMs = 500,
   ...rest
-}: Partial<Omit<JoinOptions, "peer">> & { key?: KeyName; stallMs?: number } = {}) {
+}: Partial<Omit<JoinOptions, "peer">> & { key?: KeyName } = {}) {
   const wait = async () => void waits++;
-  const asked = { url: served.url, key: served.keys[key], ask: fetch, wait, stallMs };
+  const ask = async (...request: Parameters<typeof fetch>) => {
+    const answer = await fetch(...request);
+    heads++;
+    return answer;
+  };
+  const asked = { url: served.url, key: served.keys[key], ask, wait, stallMs: 500, timers: time };
   return joinCluster({
     files,
     dataDir,
@@ -208,7 +221,7 @@ describe("join()", () => {
   test("asks again for a file that broke off or stopped, and takes none that is not whole", async () => {
     const faults: readonly ((whole: Uint8Array<ArrayBuffer>) => BodyInit)[] = [
       (whole) => brokenOff(whole.subarray(0, 100)),
-      (whole) => stuck(whole.subarray(0, 100)),
+      (whole) => stuck(whole.subarray(0, 100), () => void time.step()),
       (whole) => whole.subarray(0, whole.length - 1),
       (whole) => new Uint8Array([...whole, 0]),
       (whole) => whole.with(70, whole[70]! ^ 8),
@@ -251,7 +264,7 @@ describe("join()", () => {
       }
       return ask();
     };
-    const { lastSequence, cluster } = await expectJoined({ stallMs: 30_000 }); // The seal takes its time.
+    const { lastSequence, cluster } = await expectJoined();
     expect(cluster.floor).toBe(99);
     expect((await readClusterFile(disk, dataDir))?.floor).toBe(99);
     expect(lastSequence).toBe(served.source.directory.archive.manifest.lastSequence);
@@ -389,8 +402,8 @@ describe("join()", () => {
     const stopping = new AbortController();
     served.answer = async (_request, path, ask) => {
       if (!isPart(path)) return ask();
-      setTimeout(() => stopping.abort(new Error("stopped")), 20);
-      return new Response(stuck(new Uint8Array(100)), { headers: { "wherehouse-bytes": "1000" } });
+      const body = stuck(new Uint8Array(100), () => stopping.abort(new Error("stopped")));
+      return new Response(body, { headers: { "wherehouse-bytes": "1000" } });
     };
     await expect(runJoin({ signal: stopping.signal })).rejects.toThrow("stopped");
     served.answer = null;
@@ -538,19 +551,24 @@ function partNamed(seal: number) {
 
 /** A body whose connection breaks. */
 function brokenOff(bytes: Uint8Array<ArrayBuffer>): ReadableStream {
+  const headsBefore = heads; // Files are taken one after the other.
   return new ReadableStream({
     start: (controller) => controller.enqueue(bytes),
     pull: async () => {
-      await Bun.sleep(30); // Until the beginning is on its way: Bun itself asks again for an answer without any.
+      await until(() => heads > headsBefore); // Bun itself asks again for an answer that has no beginning.
       throw new Error("cut");
     },
   });
 }
 
-/** A body that never ends. */
-function stuck(bytes: Uint8Array<ArrayBuffer>): ReadableStream {
+/** A body that never ends; `onSent` is called once its bytes are on their way. */
+function stuck(bytes: Uint8Array<ArrayBuffer>, onSent: () => void): ReadableStream {
   return new ReadableStream({
     start: (controller) => controller.enqueue(bytes),
-    pull: () => new Promise(() => {}),
+    async pull() {
+      await turns();
+      onSent();
+      await new Promise(() => {});
+    },
   });
 }

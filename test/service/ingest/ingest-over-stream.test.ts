@@ -36,6 +36,7 @@ async function openIngest({
     onRefusal: (refusal) => refusals.push(refusal),
     hasWholeLog: false,
     scheduler,
+    timers: time,
   });
   return { time, servers, stream, told, log, hot, refusals, ingest };
 }
@@ -212,20 +213,17 @@ test("what other nodes report waits while too much waits for the archive, and cl
 
   hasRoom = false;
   servers.keepForeign(bytes);
-  await time.until(time.wait(100));
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  await time.until(time.wait(60_000));
   expect([hot.recordCount, askedToSeal > 0]).toEqual([0, true]);
   hasRoom = true;
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  await time.until(time.wait(1000));
   expect((await time.until(ingest(APP, batchOf(reportsOf(1))))).ok).toBe(true);
   expect(hot.recordCount).toBe(2);
 
   hasRoom = false;
   servers.keepForeign(bytes);
   await time.until(time.wait(100));
-  const closing = log.close();
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  await time.until(closing);
+  await time.until(log.close());
   expect(log.state).toBe("closed");
   await other.time.until(other.log.close());
 });

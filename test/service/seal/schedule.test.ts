@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import type { DayInMemory } from "../../../src/hot/hot-store.ts";
-import { systemTimers } from "../../../src/lib/schedule/timers.ts";
 import { createSealSchedule, type SealScheduleOptions } from "../../../src/service/seal/schedule.ts";
 import type { SealReport } from "../../../src/service/seal/seal.ts";
 import { createManualClock } from "../../../src/time/clock.ts";
 import { parseUtcDayName } from "../../../src/time/utc-day.ts";
 import { batchOf } from "../../support/reports/batches.ts";
 import { VirtualTime } from "../../support/stream/virtual-time.ts";
+import { turns } from "../../support/turns.ts";
 
 const NOW_MS = Date.UTC(2026, 0, 28);
 const PLACE = { device_id: "a", latitude: 1, longitude: 2 };
@@ -34,6 +34,7 @@ const PROGRESS = { records: 1, recordsTotal: 2 };
 /** A schedule over seals that end when the test says so. */
 function createFixture(options: Partial<SealScheduleOptions> = {}) {
   const day = { day: parseUtcDayName("2025-06-01")!, records: 0, besides: 0, isSealed: false };
+  const time = new VirtualTime();
   const ends: (() => void)[] = [];
   const told: unknown[] = [];
   let running = 0;
@@ -52,7 +53,7 @@ function createFixture(options: Partial<SealScheduleOptions> = {}) {
     },
     hot: { daysInMemory: () => [day as DayInMemory], forgetIdle: () => forgets++ },
     clock: createManualClock(NOW_MS),
-    timers: systemTimers,
+    timers: time,
     intervalMs: 20,
     oldRecordsSeal: 10,
     oldRecordsMax: 20,
@@ -65,18 +66,18 @@ function createFixture(options: Partial<SealScheduleOptions> = {}) {
     day.records = records;
     for (let batch = 0; batch < 16; batch++) schedule.noteReports();
   };
-  return { schedule, ends, told, hold, runningMax: () => runningMax, forgets: () => forgets };
+  return { time, schedule, ends, told, hold, runningMax: () => runningMax, forgets: () => forgets };
 }
 
-const turn = () => new Promise((resolve) => setTimeout(resolve, 5));
-
 test("start() seals at once and again after each interval", async () => {
-  const { schedule, ends, told } = createFixture();
+  const { time, schedule, ends, told } = createFixture();
   schedule.start();
-  await turn();
+  await time.until(time.wait(1));
   expect(ends).toHaveLength(1);
   ends[0]!();
-  await new Promise((resolve) => setTimeout(resolve, 60));
+  await time.until(time.wait(19));
+  expect(ends).toHaveLength(1);
+  await time.until(time.wait(1));
   expect(ends).toHaveLength(2);
   expect(told).toEqual([REPORT]);
   await schedule.stop();
@@ -85,11 +86,11 @@ test("start() seals at once and again after each interval", async () => {
 test("noteReports() begins a seal once many old records are in memory, one at a time", async () => {
   const { schedule, ends, hold, runningMax } = createFixture();
   hold(10);
-  await turn();
+  await turns();
   expect(ends).toHaveLength(0);
   hold(11);
   hold(12);
-  await turn();
+  await turns();
   expect(ends).toHaveLength(1);
   expect(schedule.hasRoomFor(OLD)).toBe(true);
   hold(21);
@@ -98,7 +99,7 @@ test("noteReports() begins a seal once many old records are in memory, one at a 
   expect(schedule.hasRoomToFollow(OLD)).toBe(false);
   expect(schedule.hasRoomFor(batchOf([{ ...PLACE, timestamp: NOW_MS }]))).toBe(true);
   ends[0]!();
-  await turn();
+  await turns();
   expect(schedule.hasRoomFor(OLD)).toBe(true);
   expect(runningMax()).toBe(1);
   await schedule.stop();
@@ -107,12 +108,12 @@ test("noteReports() begins a seal once many old records are in memory, one at a 
 test("makeRoomFor() waits for the seal under way, and begins none where that made room", async () => {
   const { schedule, ends, hold } = createFixture();
   hold(11); // Begins a seal.
-  await turn();
+  await turns();
   hold(21);
   let rooms = 0;
   const waits = Array.from({ length: 3 }, () => schedule.makeRoomFor(OLD, () => {}).then(() => rooms++));
   await schedule.makeRoomFor(batchOf([{ ...PLACE, timestamp: NOW_MS }]), () => {});
-  await turn();
+  await turns();
   expect([ends.length, rooms]).toEqual([1, 0]);
   ends[0]!();
   await Promise.all(waits);
@@ -123,20 +124,20 @@ test("makeRoomFor() waits for the seal under way, and begins none where that mad
 test("makeRoomFor() waits for one seal with all who wait, and tells them how far it is", async () => {
   const { schedule, ends, hold, runningMax } = createFixture();
   hold(11);
-  await turn();
+  await turns();
   hold(21);
   const told: unknown[] = [];
   ends[0]!();
-  await turn();
+  await turns();
   hold(21); // Reports may begin one of their own, which all wait for.
   const waits = [0, 1].map((waiter) =>
     schedule.makeRoomFor(OLD, (progress) => told.push([waiter, progress])),
   );
-  await turn();
+  await turns();
   expect([ends.length, runningMax()]).toEqual([2, 1]);
   ends[1]!();
   await Promise.all(waits);
-  await turn();
+  await turns();
   expect(ends).toHaveLength(2);
   expect(told).toEqual([
     [0, PROGRESS],
@@ -150,7 +151,7 @@ test("makeRoomFor() rejects where the seal fails that should make room", async (
   const { schedule, told, hold } = createFixture({ seal: () => Promise.reject(failure) });
   hold(21);
   expect(schedule.makeRoomFor(OLD, () => {})).rejects.toThrow("the disk is full");
-  await turn();
+  await turns();
   expect(told).toEqual([failure]); // The one that reports began.
   await schedule.stop();
 });
@@ -158,13 +159,13 @@ test("makeRoomFor() rejects where the seal fails that should make room", async (
 test("after each seal, also one that failed, memory gives up what nobody asks for any more", async () => {
   const { schedule, ends, forgets } = createFixture();
   const sealed = schedule.sealNow();
-  await turn();
+  await turns();
   expect(forgets()).toBe(0);
   ends[0]!();
   await sealed;
   expect(forgets()).toBe(1);
   const failing = schedule.sealNow();
-  await turn();
+  await turns();
   await schedule.stop();
   await failing.catch(() => {});
   expect(forgets()).toBe(2);
@@ -174,10 +175,10 @@ test("sealNow() waits for the seal under way, and stop() breaks both off", async
   const { schedule, ends, runningMax } = createFixture();
   const first = schedule.sealNow();
   const second = schedule.sealNow();
-  await turn();
+  await turns();
   ends[0]!();
   expect(await first).toBe(REPORT);
-  await turn();
+  await turns();
   expect([ends.length, runningMax()]).toEqual([2, 1]);
   const stopped = schedule.stop();
   expect(second).rejects.toThrow("abort");
@@ -188,9 +189,9 @@ test("a seal that fails is told of, and reports begin no other for a while", asy
   const failure = new Error("the disk is full");
   const { schedule, told, hold } = createFixture({ seal: () => Promise.reject(failure) });
   hold(11);
-  await turn();
+  await turns();
   hold(12);
-  await turn();
+  await turns();
   expect(told).toEqual([failure]);
   await schedule.stop();
 });
@@ -240,7 +241,7 @@ test("a seal that goes on is late too, for as long as it takes", async () => {
   await time.until(time.wait(100));
   expect([ends.length, schedule.state.isLate]).toEqual([1, true]);
   ends[0]!();
-  await turn();
+  await turns();
   expect(schedule.state).toEqual({ lastMs: NOW_MS, isLate: false });
   await schedule.stop();
 });

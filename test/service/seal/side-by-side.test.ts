@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { FileError, type Files } from "../../../src/runtime/files.ts";
 import { createNodeFiles } from "../../../src/runtime/node-files.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../support/archive-app.ts";
+import { turns } from "../../support/turns.ts";
+import { until } from "../../support/until.ts";
 
 /** Goal: days that are folded side by side, as in an import, come to what they do one after the other. */
 
@@ -22,8 +24,8 @@ const REPORTS = Array.from({ length: DAYS }, (_, day) => {
 let app: ArchiveApp | null = null;
 afterEach(() => app?.close());
 
-/** Counts the parts that are written at once, and fails the one of this number. */
-function createDisk(failing: number) {
+/** Counts the parts that are written at once, which wait until so many are, and fails the one of this number. */
+function createDisk(failing: number, atOnce: number) {
   const real = createNodeFiles();
   const disk = { writing: 0, writingMax: 0, written: 0 };
   const files: Files = {
@@ -32,7 +34,8 @@ function createDisk(failing: number) {
       if (!path.endsWith(".parquet")) return real.replace(path, bytes);
       if (++disk.written === failing) throw new FileError("replace", path, "EIO");
       disk.writingMax = Math.max(disk.writingMax, ++disk.writing);
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await until(() => disk.writingMax >= atOnce); // Others come up to it first.
+      await turns();
       await real.replace(path, bytes).finally(() => disk.writing--);
     },
   };
@@ -54,7 +57,7 @@ function partsOf({ dataDir }: ArchiveApp): string[] {
 test("days are folded so many at once, and the archive is the same", async () => {
   const archives: unknown[] = [];
   for (const sealDaysAtOnce of [1, 3]) {
-    const { disk, files } = createDisk(0);
+    const { disk, files } = createDisk(0, sealDaysAtOnce);
     app = await createArchiveApp({ startMs: NOW_MS, disk: { files }, sealDaysAtOnce });
     await app.store(REPORTS);
     // Some days have parts when the others come.
@@ -72,7 +75,7 @@ test("days are folded so many at once, and the archive is the same", async () =>
 });
 
 test("where one fails nothing is sealed, no file is left, and the next seal has all of them", async () => {
-  const { disk, files } = createDisk(7);
+  const { disk, files } = createDisk(7, 3);
   app = await createArchiveApp({ startMs: NOW_MS, disk: { files }, sealDaysAtOnce: 3 });
   await app.store(REPORTS);
   const before = await shown(app);

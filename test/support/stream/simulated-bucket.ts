@@ -1,4 +1,5 @@
 import { type Bucket, type BucketEntry, StreamError } from "../../../src/runtime/stream/stream.ts";
+import { turns } from "../turns.ts";
 
 type Watcher = (key: string, entry: BucketEntry | null) => void;
 
@@ -47,10 +48,7 @@ export class SimulatedBucket implements Bucket {
   readonly #travel: () => Promise<void>;
 
   /** `travel` passes as long as a request takes at least. */
-  constructor(
-    values: SimulatedValues = new SimulatedValues(),
-    travel = () => new Promise<void>((resolve) => setTimeout(resolve, 1)),
-  ) {
+  constructor(values: SimulatedValues = new SimulatedValues(), travel = () => turns(1)) {
     this.values = values;
     this.#travel = travel;
   }
@@ -67,9 +65,9 @@ export class SimulatedBucket implements Bucket {
 
   /** Resolves once every value that was asked for has been answered, and its reader has the answer. */
   async idle(): Promise<void> {
-    do await new Promise((resolve) => setImmediate(resolve));
+    do await turns(1);
     while (this.#unanswered > 0);
-    await new Promise((resolve) => setImmediate(resolve));
+    await turns(1);
   }
 
   mend(): void {

@@ -215,11 +215,15 @@ test("openStreamLog() tells of its progress, which ends with all there is to rea
   const { time, servers } = createServers();
   for (let i = 0; i < 8; i++) keepNamed(servers, `${i}`);
   const told: { replayedBytes: number; totalBytes: number; records: number }[] = [];
+  let busyMs = 0;
   const { opening } = createTestLog({
     servers,
     time,
     fromMessage: 5,
-    onEntry: () => Bun.sleepSync(12),
+    onEntry() {
+      busyMs += 12;
+    },
+    timers: { nowMs: () => time.nowMs() + busyMs, after: (ms, call) => time.after(ms, call) },
     onProgress: (progress) => void told.push(progress),
   });
   const { wal } = await time.until(opening);

@@ -1,6 +1,7 @@
 import { parseClusterFile } from "../../../directory/cluster-file.ts";
 import { isObject } from "../../../lib/is-object.ts";
 import { fail, ok, type Result } from "../../../lib/result.ts";
+import { systemTimers, type Timers } from "../../../lib/schedule/timers.ts";
 import type { Wait } from "../../../lib/schedule/wait.ts";
 import { type Ask, type AskedServer, refusalText } from "../../ask-server.ts";
 import { noAnswer } from "../../no-answer.ts";
@@ -42,6 +43,8 @@ export interface PeerOptions extends AskedServer {
   readonly signal: AbortSignal;
   /** For so long nothing may come. */
   readonly stallMs: number;
+  /** Defaults to the system's. */
+  readonly timers?: Timers;
 }
 
 /** A peer that is busy, or a key that asks too fast, is asked again this often. */
@@ -189,19 +192,18 @@ interface Stall {
   abort(): void;
 }
 
-function createStall({ signal, stallMs }: PeerOptions): Stall {
+function createStall({ signal, stallMs, timers = systemTimers }: PeerOptions): Stall {
   const ending = new AbortController();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const stop = () => clearTimeout(timer);
+  let stop: () => void = () => undefined;
   const start = () => {
     stop();
-    timer = setTimeout(() => ending.abort(new BrokenOffError("nothing came")), stallMs);
+    stop = timers.after(stallMs, () => ending.abort(new BrokenOffError("nothing came")));
   };
   start();
   return {
     signal: AbortSignal.any([signal, ending.signal]),
     start,
-    stop,
+    stop: () => stop(),
     abort() {
       stop();
       ending.abort();
