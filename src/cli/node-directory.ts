@@ -15,7 +15,7 @@ import { parseAccess } from "./arguments/cluster/access.ts";
 /** A server that stands still is left for another within it. */
 const WAIT_MS = 8000;
 
-type NodePlatform = Pick<Platform, "files" | "openStream" | "environment">;
+type NodePlatform = Pick<Platform, "files" | "openStream" | "environment" | "timers">;
 
 /** A platform whose keys, settings, secret and pass phrases may be those of a cluster. */
 export type Sharing<P> = P & { readonly shared?: SharedBucket | null };
@@ -32,7 +32,7 @@ export async function sharing<P extends NodePlatform>(
   const file = await readClusterFile(platform.files, dataDir);
   if (file === null) return work(platform);
   return withBucket(dataDir, file, sharedBucketName(file.address.stream), platform, (bucket) =>
-    work({ ...platform, shared: new SharedBucket(bucket) }),
+    work({ ...platform, shared: new SharedBucket(bucket, undefined, platform.timers) }),
   );
 }
 
@@ -46,9 +46,12 @@ export async function withBucket(
 ): Promise<number> {
   const access = parseAccess(platform.environment);
   if (!access.ok) throw new ClusterError(`${access.error}.`);
+  const { timers } = platform;
+  const waited = new AbortController();
+  const cancel = timers.after(WAIT_MS, () => waited.abort());
   try {
     const open = () => openBucket(dataDir, file, name, access.value, platform);
-    const { stream, bucket } = await patiently(open, () => {}, AbortSignal.timeout(WAIT_MS));
+    const { stream, bucket } = await patiently(open, () => {}, waited.signal, timers).finally(cancel);
     try {
       return await work(bucket, stream);
     } finally {

@@ -10,6 +10,7 @@ import type { ReportBatch } from "../../src/model/report-batch.ts";
 import type { OpenDirectory } from "../../src/open-directory.ts";
 import { createPlatform } from "../../src/runtime/platform.ts";
 import { systemClock } from "../../src/time/clock.ts";
+import { turns } from "../support/turns.ts";
 import { withDirectory } from "./support/run-cli.ts";
 
 const APP = "shop" as AppId;
@@ -43,7 +44,7 @@ test("a batch that needs no room waits for one before it that does", async () =>
   const reloadRetention = async () => void taken.push("retention");
   const deliver = deliveryTo(directory, APP, { screen, reloadRetention });
   const answers = [1, 2, 3].map((count) => deliver(batch(count)));
-  await Bun.sleep(5);
+  await turns();
   expect(taken).toEqual(["retention"]);
   sealed.resolve();
   expect((await Promise.all(answers)).every(({ ok }) => ok)).toBe(true);

@@ -7,6 +7,7 @@ import { createClusterFile, readClusterFile, writeClusterFile } from "../../../s
 import { createPlatform } from "../../../src/runtime/platform.ts";
 import { type Stream, StreamError, type StreamOptions } from "../../../src/runtime/stream/stream.ts";
 import { SimulatedBucket, SimulatedValues } from "../../support/stream/simulated-bucket.ts";
+import { VirtualTime } from "../../support/stream/virtual-time.ts";
 import { until } from "../../support/until.ts";
 import { beginCli } from "../support/run-cli.ts";
 
@@ -38,7 +39,13 @@ async function createNode(created: string | null = CREATED) {
 async function run(
   line: string,
   bucket: SimulatedBucket,
-  more: { environment?: Record<string, string>; typed?: string; refusal?: StreamError } = {},
+  more: {
+    environment?: Record<string, string>;
+    typed?: string;
+    refusal?: StreamError;
+    /** What happens before any time passes. */
+    first?: () => Promise<void>;
+  } = {},
 ) {
   const opened: StreamOptions[] = [];
   const asked: unknown[] = [];
@@ -61,10 +68,13 @@ async function run(
     } as unknown as Stream;
   };
   const { environment = {}, typed = "" } = more;
-  const finished = await beginCli([...line.split(" "), "--data-dir", dataDir], {
+  const time = new VirtualTime(Number.POSITIVE_INFINITY);
+  const command = beginCli([...line.split(" "), "--data-dir", dataDir], {
     input: typed,
-    platform: { openStream, environment },
-  }).ended;
+    platform: { openStream, environment, timers: time },
+  });
+  await more.first?.();
+  const finished = await time.until(command.ended);
   expect(isOpen).toBe(false);
   return { ...finished, opened, asked };
 }
@@ -202,10 +212,11 @@ test("a cluster that can't be asked is told of, and nothing is made beside it", 
   });
   bucket.refusal = null;
   bucket.lostAnswers = Number.POSITIVE_INFINITY;
-  const creating = run("keys create --app shop --permission read", bucket);
-  await until(() => bucket.values.entries.size > 0);
-  bucket.cut();
-  expect(await creating).toMatchObject({
+  const first = async () => {
+    await until(() => bucket.values.entries.size > 0);
+    bucket.cut();
+  };
+  expect(await run("keys create --app shop --permission read", bucket, { first })).toMatchObject({
     code: 1,
     error:
       "The cluster can't be reached: no server answers. The keys may be changed or not: look before you try again.\n",

@@ -8,6 +8,7 @@ import { systemTimers } from "../../../src/lib/schedule/timers.ts";
 import { createPlatform, type Platform } from "../../../src/runtime/platform.ts";
 import { createTerminal } from "../../../src/runtime/process.ts";
 import { readSecretLine } from "../../../src/runtime/secret-input.ts";
+import { startInlineHelper } from "./inline-helper.ts";
 
 /* The command line in this process: the real commands over the machine itself, with streams of their own. */
 
@@ -86,6 +87,7 @@ function createTestPlatform(input: string, stopRequested: Promise<void>): Platfo
   return {
     ...machine,
     environment: {},
+    startHelper: startInlineHelper,
     stopRequested: () => stopRequested,
     exitOnCrash: (tell) => (error) => {
       tell(error);

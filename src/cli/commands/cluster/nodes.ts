@@ -36,7 +36,7 @@ const SILENT_MS = 30_000;
 /** Lists all nodes of the cluster that a directory belongs to. */
 export async function listNodes(
   { dataDir, json }: ClusterNodesCommand,
-  platform: Pick<Platform, "files" | "openStream" | "environment">,
+  platform: Pick<Platform, "files" | "openStream" | "environment" | "timers">,
   clock: Clock,
   terminal: Terminal,
 ): Promise<number> {
