@@ -74,7 +74,7 @@ async function run(
     platform: { openStream, environment, timers: time },
   });
   await more.first?.();
-  const finished = await time.until(command.ended);
+  const finished = await time.until(command.ended, 10_000);
   expect(isOpen).toBe(false);
   return { ...finished, opened, asked };
 }
