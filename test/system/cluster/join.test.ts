@@ -16,6 +16,7 @@ import {
   type ServerProcess,
   startReady,
 } from "../../support/server-process.ts";
+import { until } from "../../support/until.ts";
 
 /** A node more of a real cluster: it has what was sealed and purged before it came, and what came since. */
 
@@ -77,13 +78,6 @@ describe.if(isPossible).each(RUNTIMES.map((runtime) => [runtime.name, runtime] a
       });
       const current = await fetch(`${url}/api/v1/locations/current`, { headers });
       return [(await history.json()).locations, (await current.json()).locations];
-    }
-    async function until(isSo: () => Promise<boolean> | boolean) {
-      const endMs = performance.now() + 60_000;
-      while (!(await isSo())) {
-        if (performance.now() > endMs) throw new Error(`It never came. ${first.error}`);
-        await Bun.sleep(100);
-      }
     }
 
     beforeAll(async () => {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { connect, createServer, type Server, type Socket } from "node:net";
+import { until } from "../../support/until.ts";
 import { type Link, openLink } from "./run/network.ts";
 
 /* What stands between nodes and servers, before a program that says everything back. */
@@ -20,8 +21,8 @@ afterEach(async () => {
 });
 
 /** A connection, what came by it, and whether it is over. */
-function dial() {
-  const socket = connect({ host: "127.0.0.1", port: link.port });
+function dial(port = link.port) {
+  const socket = connect({ host: "127.0.0.1", port });
   sockets.push(socket);
   const state = { socket, text: "", isOver: false };
   socket.on("data", (bytes) => {
@@ -34,8 +35,14 @@ function dial() {
   return state;
 }
 
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await Bun.sleep(5);
+/** More than what was said to the dead link needs to come through it, if it did. */
+const ROUNDS = 10;
+
+/** Goes there and back on a connection of its own. */
+async function roundTrip({ port }: Link): Promise<void> {
+  const client = dial(port);
+  client.socket.write("r");
+  await until(() => client.text === "r");
 }
 
 test("openLink() leads there and back", async () => {
@@ -53,7 +60,9 @@ test("a dead link keeps its connections and everything that was said, and brings
   before.socket.write("b");
   const meanwhile = dial();
   meanwhile.socket.write("c");
-  await Bun.sleep(100);
+  const other = await openLink((echo.address() as { port: number }).port);
+  for (let round = 0; round < ROUNDS; round++) await roundTrip(other);
+  await other.close();
   expect([before.text, meanwhile.text, before.isOver, meanwhile.isOver]).toEqual(["a", "", false, false]);
   link.set("open");
   await until(() => before.text === "ab" && meanwhile.text === "c");

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { seededRandom } from "../../support/seeded-random.ts";
+import { until } from "../../support/until.ts";
 import { createPicker } from "../support/random.ts";
 import type { App } from "./apps/app.ts";
 import { APPS } from "./apps/apps.ts";
@@ -91,8 +92,8 @@ async function fateOf(phone: ReturnType<typeof phoneWith>): Promise<string> {
   phone.switchOn();
   phone.makePoint();
   const [entry] = phone.ledger.entries;
-  while (entry!.fate.kind === "waiting" && (entry!.sends < SENDS_TO_SEE || phone.app.name === "OsmAnd"))
-    await Bun.sleep(1);
+  const isSeen = () => entry!.sends >= SENDS_TO_SEE && phone.app.name !== "OsmAnd";
+  await until(() => entry!.fate.kind !== "waiting" || isSeen());
   const { fate } = entry!;
   await phone.switchOff();
   if (fate.kind === "waiting") return "kept";
@@ -125,7 +126,7 @@ test("a batch of Colota's that is refused as a mistake is halved until each poin
   const phone = phoneWith(colotaOverland, `http://127.0.0.1:${refusing.port}`);
   for (let point = 0; point < 4; point++) phone.makePoint();
   phone.switchOn();
-  while (counts.length < 7) await Bun.sleep(1);
+  await until(() => counts.length >= 7);
   await phone.switchOff();
   await refusing.stop(true);
   expect(counts.slice(0, 7)).toEqual([4, 2, 1, 1, 2, 1, 1]);

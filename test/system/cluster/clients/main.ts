@@ -1,5 +1,6 @@
 import { writeSync } from "node:fs";
 import { seededRandom } from "../../../support/seeded-random.ts";
+import { pause } from "../../support/pause.ts";
 import { createPicker } from "../../support/random.ts";
 import { REPORT_MS, UNIT_MS, UNIT_REPORTS } from "../check/history.ts";
 import type { ClientLine, ClientPlan } from "./plan.ts";
@@ -52,7 +53,7 @@ async function report(index: number): Promise<void> {
       value = nextValue();
       await put(home, { device, unit, value }, pick);
     }
-    await Bun.sleep(pick.integer(0, plan.pauseMsMax));
+    await pause(pick.integer(0, plan.pauseMsMax));
   }
 }
 

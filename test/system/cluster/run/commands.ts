@@ -1,22 +1,15 @@
 import { RUNTIMES, runCommand } from "../../../support/server-process.ts";
+import { until } from "../../../support/until.ts";
 import type { ClusterNode } from "./nodes.ts";
 
 /** What an operator types beside a node. */
-
-/** A busy machine may take longer than the 2 s that it takes by itself. */
-const KNOWN_MS_MAX = 10_000;
 
 /** Makes a key that may operate, through a node's directory; the node knows it within 2 s. */
 async function createOperatorKey(node: ClusterNode): Promise<string> {
   const flags = ["--app", "default", "--permission", "operate", "--tier", "unlimited"];
   const key = (await ran(node, ["keys", "create", ...flags])).trim();
   const headers = { authorization: `Bearer ${key}` };
-  const untilMs = performance.now() + KNOWN_MS_MAX;
-  while ((await fetch(`${node.url}/metrics`, { headers })).status === 401) {
-    if (performance.now() > untilMs)
-      throw new Error(`The node ${node.url} does not know a key that was made.`);
-    await Bun.sleep(50);
-  }
+  await until(async () => (await fetch(`${node.url}/metrics`, { headers })).status !== 401);
   return key;
 }
 

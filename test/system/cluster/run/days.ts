@@ -1,3 +1,4 @@
+import { until } from "../../../support/until.ts";
 import { type VerifiedNode, verifyNode } from "./commands.ts";
 import { dayHashes } from "./copies.ts";
 import type { Lab } from "./lab.ts";
@@ -21,11 +22,13 @@ const AGREE_MS_MAX = 120_000;
  */
 export async function compareDays(lab: Lab): Promise<{ days: Day[]; faults: string[] }> {
   const untilMs = performance.now() + AGREE_MS_MAX;
-  for (;;) {
-    const compared = await compareOnce(lab);
-    if (compared.faults.length === 0 || performance.now() > untilMs) return compared;
-    await Bun.sleep(1000);
-  }
+  let compared = await compareOnce(lab);
+  await until(async () => {
+    if (compared.faults.length === 0 || performance.now() > untilMs) return true;
+    compared = await compareOnce(lab);
+    return false;
+  });
+  return compared;
 }
 
 async function compareOnce({ nodes, key }: Lab): Promise<{ days: Day[]; faults: string[] }> {

@@ -8,6 +8,7 @@ import {
   type ServerProcess,
   startServing,
 } from "../../../support/server-process.ts";
+import { until } from "../../../support/until.ts";
 
 /** One node: a process over a directory, which can be ended and started again. */
 export interface ClusterNode {
@@ -89,13 +90,14 @@ export function createNode({ runtime, servers, stream, flags = [] }: NodeOptions
     stop: () => end("SIGTERM"),
     async ready(waitMsMax) {
       const untilMs = performance.now() + waitMsMax;
-      for (let told = ""; ; await Bun.sleep(50)) {
+      await until(async () => {
         if (failure !== null) throw new Error(failure);
         const answer = await fetch(`${url}/ready`, { signal: AbortSignal.timeout(2000) }).catch(String);
-        if (typeof answer !== "string" && answer.ok) return;
-        told = typeof answer === "string" ? answer : await answer.text();
+        if (typeof answer !== "string" && answer.ok) return true;
+        const told = typeof answer === "string" ? answer : await answer.text();
         if (performance.now() > untilMs) throw new Error(`The node ${url} is not ready: ${told}`);
-      }
+        return false;
+      });
     },
   };
 }

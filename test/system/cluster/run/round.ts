@@ -1,4 +1,6 @@
 import { seededRandom } from "../../../support/seeded-random.ts";
+import { until } from "../../../support/until.ts";
+import { pause } from "../../support/pause.ts";
 import { createPicker, type Picker } from "../../support/random.ts";
 import type { Put, Read } from "../check/history.ts";
 import { checkRound, type RoundVerdict } from "../check/rounds.ts";
@@ -61,17 +63,17 @@ export async function runRound(options: RoundOptions): Promise<RoundResult> {
   const firstMs = roundDayMs(round);
   const clients = start(options, pick, firstMs);
   options.onClients(clients);
-  await Bun.sleep(pick.integer(800, 1800));
+  await pause(pick.integer(800, 1800));
   const fault = await drawFault(options, clients, pick);
   const beginMs = performance.timeOrigin + performance.now();
   onStep(`${kind}: ${fault.what}`);
   await fault.begin();
-  await Bun.sleep(fault.durationMs);
+  await pause(fault.durationMs);
   await fault.end();
   onStep("all are started again");
   await lab.servers.whole(lab.stream);
   await Promise.all(lab.nodes.map((node) => node.ready(READY_MS_MAX)));
-  await Bun.sleep(pick.integer(300, 1000));
+  await pause(pick.integer(300, 1000));
   const endMs = performance.timeOrigin + performance.now();
   const histories = await Promise.all(clients.map((each) => each.stop()));
   const puts = histories.flatMap((history) => history.puts);
@@ -123,19 +125,20 @@ async function settle(
   const devices = [...new Set(acknowledged.map(({ device }) => device))];
   const mayBeArchived = firstMs < Date.now() - (MEMORY_DAYS + 1) * MS_PER_DAY;
   const untilMs = performance.now() + SETTLE_MS_MAX;
-  for (;;) {
+  let verdict: RoundVerdict | undefined;
+  await until(async () => {
     const copies = await Promise.all(lab.nodes.map((node) => rowsOf(node, lab.key, firstMs, devices)));
     const known = new Set(devices);
-    const verdict = checkRound({
+    verdict = checkRound({
       puts: puts.filter(({ device }) => known.has(device)),
       reads,
       firstMs,
       mayBeArchived,
       copies,
     });
-    if (verdict.faults.length === 0 || performance.now() > untilMs) return verdict;
-    await Bun.sleep(500);
-  }
+    return verdict.faults.length === 0 || performance.now() > untilMs;
+  });
+  return verdict!;
 }
 
 function silenceOf(puts: readonly Put[], beginMs: number, endMs: number): number {

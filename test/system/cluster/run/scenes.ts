@@ -4,6 +4,7 @@ import { jetstreamManager } from "@nats-io/jetstream";
 import { Kvm } from "@nats-io/kv";
 import { type NatsCluster, startNatsCluster } from "../../../support/nats/nats-cluster.ts";
 import { RUNTIMES } from "../../../support/server-process.ts";
+import { until } from "../../../support/until.ts";
 import { joinNode } from "./commands.ts";
 import { rowsOf } from "./copies.ts";
 import { type ClusterNode, createNode, firstKeyOf, removePlace } from "./nodes.ts";
@@ -60,7 +61,7 @@ export async function playScenes(onStep: (step: string) => void, signal: AbortSi
 /** It is refused, told what to do, and has everything once that is done. */
 async function returnTooLate({ servers, first, second, key }: Scene): Promise<string[]> {
   await report(first, key, 0);
-  await until("the second node to have a report", async () => (await countOf(second, key)) === 1);
+  await until(async () => (await countOf(second, key)) === 1);
   await second.kill();
   const { nodeId, floor } = clusterFileOf(second);
   // As the first node does by itself once the second is away for longer than --node-timeout.
@@ -68,7 +69,7 @@ async function returnTooLate({ servers, first, second, key }: Scene): Promise<st
     await (await new Kvm(connection).open(`${STREAM}-nodes`)).delete(nodeId);
   });
   let sent = 1;
-  await until("the log to be purged", async () => {
+  await until(async () => {
     await report(first, key, sent++);
     return (await firstMessageOf(servers)) > floor;
   });
@@ -91,7 +92,7 @@ async function makeAnew({ servers, first, second }: Scene): Promise<string[]> {
     await manager.streams.add(config);
   });
   const faults = refusalFaults(await startFailing(second), /was created at/, "A node that knew another log");
-  await until("the first node to stop", async () => first.failure !== null);
+  await until(() => first.failure !== null);
   faults.push(...refusalFaults(first.failure, /created/, "A node whose log was made anew"));
   return faults;
 }
@@ -137,12 +138,4 @@ function firstMessageOf(servers: NatsCluster): Promise<number> {
 function clusterFileOf({ place }: ClusterNode) {
   const text = readFileSync(join(place.dataDir, "cluster.json"), "utf8");
   return JSON.parse(text) as { readonly nodeId: string; readonly floor: number };
-}
-
-async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-  const untilMs = performance.now() + WAIT_MS_MAX;
-  while (!(await isSo())) {
-    if (performance.now() > untilMs) throw new Error(`Waited in vain for ${what}.`);
-    await Bun.sleep(250);
-  }
 }

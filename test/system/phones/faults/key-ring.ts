@@ -7,6 +7,7 @@ import type { AppId } from "../../../../src/model/ids.ts";
 import { FileError } from "../../../../src/runtime/files.ts";
 import { createPlatform } from "../../../../src/runtime/platform.ts";
 import { systemClock } from "../../../../src/time/clock.ts";
+import { until } from "../../../support/until.ts";
 import type { Phone } from "../phone/phone.ts";
 
 /** The keys of a run: made and revoked beside the server, as `keys create` and `keys revoke` do it. */
@@ -38,8 +39,6 @@ export interface KeyRingOptions {
   readonly isKnown: (key: string) => Promise<boolean>;
 }
 
-const RETRY_MS = 50;
-
 export async function openKeyRing({ dataDir, tierOf, isKnown }: KeyRingOptions): Promise<KeyRing> {
   const { files, acquireLock, pid } = createPlatform();
   const { keys: path } = directoryPaths(dataDir);
@@ -63,7 +62,7 @@ export async function openKeyRing({ dataDir, tierOf, isKnown }: KeyRingOptions):
     if (!created.ok) throw new Error(`No key could be made: ${created.error.kind}`);
     const { key, text } = created.value;
     texts.add(text);
-    while (!(await isKnown(text))) await Bun.sleep(RETRY_MS);
+    await until(() => isKnown(text));
     return { id: key.id, text };
   }
 
@@ -94,12 +93,14 @@ export async function openKeyRing({ dataDir, tierOf, isKnown }: KeyRingOptions):
 
 /** The keys lie on the disk that may be full just now. */
 async function untilThereIsRoom<Value>(change: () => Promise<Value>): Promise<Value> {
-  for (;;) {
+  const changed: Value[] = [];
+  await until(async () => {
     try {
-      return await change();
+      return changed.push(await change()) > 0;
     } catch (error) {
       if (!(error instanceof FileError)) throw error;
-      await Bun.sleep(RETRY_MS);
+      return false;
     }
-  }
+  });
+  return changed[0]!;
 }

@@ -1,4 +1,5 @@
 import { connect, createServer, type Socket } from "node:net";
+import { pause } from "../../support/pause.ts";
 import type { Picker } from "../../support/random.ts";
 
 /**
@@ -85,7 +86,8 @@ export async function openNetwork(pick: Picker, tampering: Tampering | null = nu
     const { cutAnswer, halfAnswer, lateAnswer } = network.trouble;
     if (hits(cutAnswer)) phone.destroy();
     else if (hits(halfAnswer)) phone.write(bytes.subarray(0, bytes.length >> 1), () => phone.destroy());
-    else if (hits(lateAnswer)) setTimeout(() => forward(server, phone, bytes), pick.integer(1, LATE_MS_MAX));
+    else if (hits(lateAnswer))
+      void pause(pick.integer(1, LATE_MS_MAX)).then(() => forward(server, phone, bytes));
     else forward(server, phone, bytes);
   }
 

@@ -1,3 +1,4 @@
+import { pause } from "../../support/pause.ts";
 import type { Picker } from "../../support/random.ts";
 import type { Phone } from "../phone/phone.ts";
 import type { KeyRing } from "./key-ring.ts";
@@ -37,25 +38,25 @@ export async function annoyPhones(
       busy.add(phone);
       await pick.item([revokeKey, mistypeKey, reboot])(phone);
       busy.delete(phone);
-      await Bun.sleep(pick.integer(0, restMsMax));
+      await pause(pick.integer(0, restMsMax));
     }
   }
 
   async function revokeKey(phone: Phone): Promise<void> {
     await keys.revoke(phone);
-    await Bun.sleep(pick.integer(300, WRONG_MS_MAX));
+    await pause(pick.integer(300, WRONG_MS_MAX));
     await keys.giveGood(phone);
   }
 
   async function mistypeKey(phone: Phone): Promise<void> {
     keys.giveWrong(phone);
-    await Bun.sleep(pick.integer(300, WRONG_MS_MAX));
+    await pause(pick.integer(300, WRONG_MS_MAX));
     keys.giveBack(phone);
   }
 
   async function reboot(phone: Phone): Promise<void> {
     await phone.switchOff();
-    await Bun.sleep(pick.integer(50, OFF_MS_MAX));
+    await pause(pick.integer(50, OFF_MS_MAX));
     phone.switchOn();
   }
 

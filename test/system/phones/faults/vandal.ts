@@ -1,3 +1,4 @@
+import { pause } from "../../support/pause.ts";
 import { openConnections } from "../phone/connections.ts";
 import type { Pace } from "../phone/pace.ts";
 import { createWitness, type Witness } from "../phone/witness.ts";
@@ -24,7 +25,7 @@ export function startVandal(url: string, key: string, pace: Pace): Vandal {
       const request = { method: "POST", path: "/ingest/owntracks", headers, body } as const;
       const outcome = await connections.exchange(request, pace.timeoutMs(TIMEOUT_MS));
       witness.note(outcome, { key, isKeyGood: true, isHuge: false });
-      await Bun.sleep(PAUSE_MS);
+      await pause(PAUSE_MS);
     }
   }
 

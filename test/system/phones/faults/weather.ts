@@ -1,3 +1,4 @@
+import { pause } from "../../support/pause.ts";
 import type { Picker } from "../../support/random.ts";
 import type { MortalServer } from "./mortal-server.ts";
 import { type Network, NO_TROUBLE, type Trouble } from "./network.ts";
@@ -20,37 +21,37 @@ const CALM_MS_MAX = 1500;
 const FAULTS = {
   async killed({ server, pick }) {
     await server.kill();
-    await Bun.sleep(pick.integer(0, 800));
+    await pause(pick.integer(0, 800));
     await server.start(false);
   },
   async "killed while it starts"({ server, pick }) {
     await server.kill();
     await server.start(false);
-    await Bun.sleep(pick.integer(0, 60));
+    await pause(pick.integer(0, 60));
     await server.kill();
     await server.start(false);
   },
   async "stopped and started"({ server, pick }) {
     await server.stop();
-    await Bun.sleep(pick.integer(0, 300));
+    await pause(pick.integer(0, 300));
     await server.start(false);
   },
   async frozen({ server, pick }) {
     server.freeze();
-    await Bun.sleep(pick.integer(500, 3500));
+    await pause(pick.integer(500, 3500));
     server.thaw();
   },
   async "disk full"({ server, pick }) {
     server.fillDisk();
-    await Bun.sleep(pick.integer(500, 3000));
+    await pause(pick.integer(500, 3000));
     server.freeDisk();
   },
   async "disk full and killed"({ server, pick }) {
     server.fillDisk();
-    await Bun.sleep(pick.integer(200, 1500));
+    await pause(pick.integer(200, 1500));
     await server.kill();
     await server.start(false);
-    await Bun.sleep(pick.integer(200, 1500));
+    await pause(pick.integer(200, 1500));
     server.freeDisk();
   },
 } satisfies Record<string, (weather: Weather) => Promise<void>>;
@@ -71,7 +72,7 @@ export async function makeWeather(weather: Weather, isOver: () => boolean): Prom
     const [name] = left.splice(pick.integer(0, left.length - 1), 1);
     await FAULTS[name!](weather);
     counts.set(name!, (counts.get(name!) ?? 0) + 1);
-    await Bun.sleep(pick.integer(200, CALM_MS_MAX));
+    await pause(pick.integer(200, CALM_MS_MAX));
   }
   network.trouble = NO_TROUBLE;
   return counts;

@@ -1,4 +1,5 @@
 import { connect, type Socket } from "node:net";
+import { pause } from "../../support/pause.ts";
 import { type HttpAnswer, readAnswer } from "./http-answer.ts";
 
 /** What a phone sends. */
@@ -53,10 +54,13 @@ export function openConnections(url: string): Connections {
       if (answer !== null) settle({ kind: "answer", ...answer });
     };
     const onClose = () => settle({ kind: "failure", why: "the connection broke" });
-    const timer = setTimeout(() => settle({ kind: "failure", why: "no answer in time" }), timeoutMs);
+    const settled = new AbortController();
+    void pause(timeoutMs, settled.signal).then(() => {
+      if (!settled.signal.aborted) settle({ kind: "failure", why: "no answer in time" });
+    });
 
     function settle(outcome: Outcome): void {
-      clearTimeout(timer);
+      settled.abort();
       socket.off("data", onData).off("close", onClose);
       busy.delete(socket);
       if (outcome.kind === "failure" || outcome.closes) socket.destroy();

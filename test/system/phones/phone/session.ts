@@ -1,3 +1,4 @@
+import { pause } from "../../support/pause.ts";
 import type { App } from "../apps/app.ts";
 import type { Sending } from "../rules/rule.ts";
 import { type Outcome, openConnections } from "./connections.ts";
@@ -68,9 +69,9 @@ export function startSession({ app, user, device, url, pace }: SessionOptions, s
     lose(points, rule, isServersFault = false) {
       ledger.lose(points, { rule, isServersFault, atMs: pace.elapsedMs() });
     },
-    pause: (phoneMs) => whileOn(Bun.sleep(pace.pauseMs(phoneMs))),
+    pause: (phoneMs) => whileOn(pause(pace.pauseMs(phoneMs))),
     untilNextPoint: (phoneMs) =>
-      whileOn(Promise.race([state.nextPoint.promise, Bun.sleep(pace.pauseMs(phoneMs))])),
+      whileOn(Promise.race([state.nextPoint.promise, pause(pace.pauseMs(phoneMs))])),
     ageMs: ({ number }) => (pace.elapsedMs() - state.madeAtMs[number]!) * pace.times,
   };
   const done = app.rule(sending).catch((error: unknown) => {

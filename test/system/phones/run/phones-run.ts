@@ -1,4 +1,6 @@
 import { type Runtime, runCommand } from "../../../support/server-process.ts";
+import { until } from "../../../support/until.ts";
+import { pause } from "../../support/pause.ts";
 import type { Judgement, Kept } from "../check/judge.ts";
 import type { Tampering } from "../faults/network.ts";
 import { annoyPhones } from "../faults/people.ts";
@@ -56,7 +58,7 @@ export interface PhonesRun extends Judgement {
 const MAKE_MS = 400;
 const BURST_POINTS = 10; // What a phone has measured while it was in no network.
 const BURST_SHARE = 0.03;
-const STILL_MS_MIN = 15_000;
+const STILL_MS_MIN = 40_000; // A machine that is busy with much else must not look like a jam.
 const LONGEST_PAUSE_MS = 900_000; // Colota's.
 
 export async function runPhones(options: PhonesOptions): Promise<PhonesRun> {
@@ -107,17 +109,22 @@ async function makeTrouble(scene: Scene, { durationMs, onProgress, hasWeather = 
   const startedMs = pace.elapsedMs();
   const isOver = () => pace.elapsedMs() - startedMs >= durationMs;
   for (const phone of phones) phone.switchOn();
-  const made = setInterval(() => {
-    for (const phone of phones) {
-      const count = pick.maybe(BURST_SHARE, () => BURST_POINTS) ?? 1;
-      for (let point = 0; point < count; point++) phone.makePoint();
+  const over = new AbortController();
+  async function makePoints(): Promise<void> {
+    for (await pause(MAKE_MS, over.signal); !over.signal.aborted; await pause(MAKE_MS, over.signal)) {
+      for (const phone of phones) {
+        const count = pick.maybe(BURST_SHARE, () => BURST_POINTS) ?? 1;
+        for (let point = 0; point < count; point++) phone.makePoint();
+      }
+      onProgress?.(pace.elapsedMs() - startedMs);
     }
-    onProgress?.(pace.elapsedMs() - startedMs);
-  }, MAKE_MS);
+  }
+  const made = makePoints();
   const people = annoyPhones({ ...scene, restMsMax: durationMs / 40 }, isOver);
   const counts: FaultCounts = hasWeather ? await makeWeather(scene, isOver) : new Map();
   await people;
-  clearInterval(made);
+  over.abort();
+  await made;
   return counts;
 }
 
@@ -127,10 +134,10 @@ async function untilDrained(phones: readonly Phone[], stillMsMax: number): Promi
   const countWaiting = () => phones.reduce((sum, { ledger }) => sum + ledger.waiting().length, 0);
   let fewest = countWaiting();
   let fewestAtMs = startedMs;
-  while (fewest > 0 && performance.now() - fewestAtMs < stillMsMax) {
-    await Bun.sleep(50);
+  await until(() => {
     const waiting = countWaiting();
     if (waiting < fewest) [fewest, fewestAtMs] = [waiting, performance.now()];
-  }
+    return fewest === 0 || performance.now() - fewestAtMs > stillMsMax;
+  });
   return performance.now() - startedMs;
 }

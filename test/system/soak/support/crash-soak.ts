@@ -11,7 +11,9 @@ import {
   type ServerProcess,
   startServing,
 } from "../../../support/server-process.ts";
+import { until } from "../../../support/until.ts";
 import type { Client } from "../../support/client.ts";
+import { pause } from "../../support/pause.ts";
 import { createPicker, type Picker } from "../../support/random.ts";
 import { bostonTrack } from "../../support/track.ts";
 import { checkAll, checkDevices } from "./check.ts";
@@ -55,10 +57,9 @@ const CLIENTS = 4;
 const READERS = 2;
 const LOAD_MS_MIN = 150;
 const LOAD_MS_MAX = 1200;
-const SEAL_WAIT_MS = 2500; // Seals are a second apart.
+const SEAL_LOOKS_MAX = 500; // 2.5 s at least. Seals are a second apart.
 const FULL_CHECK_ROUNDS = 20;
 const ROUNDS_REMEMBERED = 2;
-const READY_MS_MAX = 120_000; // It takes a second; on a machine that is busy with much else, dozens.
 const WRONG_MAX = 20; // More of them tell nothing new, and the rounds end.
 
 const SERVE_FLAGS = ["--seal-every", "1s"];
@@ -80,7 +81,7 @@ export async function soak(options: SoakOptions): Promise<SoakSummary> {
     try {
       const startedMs = performance.now();
       const server = await startServing(runtime, place, SERVE_FLAGS);
-      await untilReady(server);
+      await server.says(/Ready after/);
       readyMs.push(performance.now() - startedMs);
       return server;
     } catch (error) {
@@ -148,8 +149,7 @@ export async function soak(options: SoakOptions): Promise<SoakSummary> {
 
 /** On a machine that is busy with much else, every seal may have been killed: the last one is let through. */
 async function untilArchived(place: Place): Promise<void> {
-  const endMs = performance.now() + READY_MS_MAX;
-  while (daysIn(place) === 0 && performance.now() < endMs) await Bun.sleep(100);
+  await until(() => daysIn(place) > 0);
 }
 
 interface LoadOptions {
@@ -177,7 +177,7 @@ async function killUnderLoad({ running, client, pick, ledger, tours, place, load
   for (const tour of tours) tour.turn();
   const clients = tours.map((tour) => postOn(options, tour));
   const readers = Array.from({ length: READERS }, () => readOn(options));
-  await Bun.sleep(loadMs);
+  await pause(loadMs);
   if (isAtSeal) await untilSealing(place, pick);
   const isSealing = isSealingNow(place);
   isOver = true;
@@ -189,37 +189,23 @@ async function killUnderLoad({ running, client, pick, ledger, tours, place, load
 /** True where the process was not ready when it was killed. */
 async function killInReplay(runtime: Runtime, place: Place, pick: Picker): Promise<boolean> {
   const server = await startServing(runtime, place, SERVE_FLAGS);
-  await Bun.sleep(pick.integer(0, 40));
+  await pause(pick.integer(0, 40));
   server.kill("SIGKILL");
   return !(await server.ended).error.includes("Ready after");
 }
 
 async function killInFirstSeal(server: ServerProcess, place: Place, pick: Picker): Promise<boolean> {
-  await Bun.sleep(pick.integer(0, 300));
+  await pause(pick.integer(0, 300));
   const isSealing = isSealingNow(place);
   server.kill("SIGKILL");
   await server.ended;
   return isSealing;
 }
 
-/** Ends a server that takes too long, and says how far it was. */
-async function untilReady(server: ServerProcess): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<"late">((resolve) => {
-    timer = setTimeout(resolve, READY_MS_MAX, "late");
-  });
-  const outcome = await Promise.race([server.says(/Ready after/), late]);
-  clearTimeout(timer);
-  if (outcome !== "late") return;
-  const state = await fetch(`${server.url}/ready`).then((answer) => answer.text(), String);
-  server.kill("SIGKILL");
-  throw new Error(`Not ready after ${READY_MS_MAX / 1000} s: /ready says ${state}; it said: ${server.error}`);
-}
-
 async function untilSealing(place: Place, pick: Picker): Promise<void> {
-  const endMs = performance.now() + SEAL_WAIT_MS;
-  while (!isSealingNow(place) && performance.now() < endMs) await Bun.sleep(2);
-  await Bun.sleep(pick.integer(0, 600)); // Its process begins in some 200 ms.
+  let looks = 0; // The kill comes without a seal if there is nothing to seal.
+  await until(() => isSealingNow(place) || ++looks > SEAL_LOOKS_MAX);
+  await pause(pick.integer(0, 600)); // Its process begins in some 200 ms.
 }
 
 /** A seal works in a folder that is empty between seals. */

@@ -8,7 +8,9 @@ import {
   readFirstKey,
   startServing,
 } from "../../../support/server-process.ts";
+import { until } from "../../../support/until.ts";
 import { type Client, get, store } from "../../support/client.ts";
+import { pause } from "../../support/pause.ts";
 import { createPicker } from "../../support/random.ts";
 import { bostonTrack } from "../../support/track.ts";
 import { type OwnFigures, readOwnFigures } from "./own-figures.ts";
@@ -49,7 +51,6 @@ const SAMPLES_MIN = 60;
 const SEAL_SECONDS_MAX = 60;
 const SEALS_MIN = 12;
 const SEALS_WANTED = 3;
-const SEALS_WAIT_MS = 45_000;
 const BATCH_REPORTS = 1000;
 const LONG_MS = 300_000;
 const TEXTS_BYTES = 135e6; // The memory of `src/http/encode/answer-buffer.ts`.
@@ -80,8 +81,7 @@ export async function runMemory({ runtime, durationMs, seed, onSample }: MemoryO
     const samples = await takeSamples(take, durationMs, onSample);
     const seals = () => server.error.match(/Archived /g)?.length ?? 0;
     // A machine with much else to do comes to few in a short time.
-    for (let waitedMs = 0; seals() < SEALS_WANTED && waitedMs < SEALS_WAIT_MS; waitedMs += 100)
-      await Bun.sleep(100);
+    await until(() => seals() >= SEALS_WANTED);
     await load.stop();
     return {
       durationMs,
@@ -118,7 +118,7 @@ async function takeSamples(
   const startedMs = performance.now();
   const samples: MemorySample[] = [];
   for (let dueMs = 0; dueMs <= durationMs; dueMs += intervalMs) {
-    await Bun.sleep(Math.max(0, startedMs + dueMs - performance.now()));
+    await pause(Math.max(0, startedMs + dueMs - performance.now()));
     const sample = await take(performance.now() - startedMs);
     samples.push(sample);
     onSample(sample.elapsedMs);

@@ -1,3 +1,4 @@
+import { until } from "../../../support/until.ts";
 import { type Client, get } from "../../support/client.ts";
 
 /** What the server says of itself. */
@@ -10,10 +11,11 @@ export interface OwnFigures {
 /** Asks until the server knows the operator's key, which is up to 2 s after it was made. */
 export async function readOwnFigures(operator: Client): Promise<OwnFigures> {
   let answer = await get(operator, "/metrics");
-  while (answer.status === 401) {
-    await Bun.sleep(100);
+  await until(async () => {
+    if (answer.status !== 401) return true;
     answer = await get(operator, "/metrics");
-  }
+    return false;
+  });
   const text = await answer.text();
   const figure = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1] ?? Number.NaN);
   return {

@@ -3,6 +3,7 @@ import { gzipSync } from "node:zlib";
 import type { ReferenceReport } from "../../../reference/records.ts";
 import { pathOf } from "../../../support/test-app.ts";
 import { BODY_FORMATS, type Client, get, post } from "../../support/client.ts";
+import { pause } from "../../support/pause.ts";
 import type { Picker } from "../../support/random.ts";
 import type { SteadyFleet } from "./steady-fleet.ts";
 
@@ -76,12 +77,13 @@ export function startSteadyLoad(client: Client, fleet: SteadyFleet, pick: Picker
     return new Promise((resolve) => {
       const socket = connect(Number(port), hostname, () => socket.write(text));
       const end = () => socket.destroy();
-      const timer = setTimeout(end, forMs);
+      const closed = new AbortController();
+      void pause(forMs, closed.signal).then(end);
       idle.add(end);
       socket.on("data", () => undefined);
       socket.on("error", () => undefined); // The server may close it first.
       socket.on("close", () => {
-        clearTimeout(timer);
+        closed.abort();
         idle.delete(end);
         resolve();
       });
@@ -153,15 +155,23 @@ export function startSteadyLoad(client: Client, fleet: SteadyFleet, pick: Picker
   }
 
   let lastMs = performance.now();
-  const timer = setInterval(() => {
-    const nowMs = performance.now();
-    const seconds = (nowMs - lastMs) / 1000;
-    lastMs = nowMs;
-    kinds.forEach(({ perSecond, send }, index) => {
-      due[index] = due[index]! + perSecond * seconds;
-      for (; due[index]! >= 1; due[index] = due[index]! - 1) begin(send);
-    });
-  }, TICK_MS);
+  const stopped = new AbortController();
+  async function sendOn(): Promise<void> {
+    for (
+      await pause(TICK_MS, stopped.signal);
+      !stopped.signal.aborted;
+      await pause(TICK_MS, stopped.signal)
+    ) {
+      const nowMs = performance.now();
+      const seconds = (nowMs - lastMs) / 1000;
+      lastMs = nowMs;
+      kinds.forEach(({ perSecond, send }, index) => {
+        due[index] = due[index]! + perSecond * seconds;
+        for (; due[index]! >= 1; due[index] = due[index]! - 1) begin(send);
+      });
+    }
+  }
+  const sending = sendOn();
 
   function begin(send: Kind["send"]): void {
     if (unanswered.size >= UNANSWERED_MAX) {
@@ -184,7 +194,8 @@ export function startSteadyLoad(client: Client, fleet: SteadyFleet, pick: Picker
     },
     wrong,
     async stop() {
-      clearInterval(timer);
+      stopped.abort();
+      await sending;
       for (const end of idle) end();
       await Promise.all(unanswered);
     },
