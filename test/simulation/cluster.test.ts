@@ -6,11 +6,12 @@
  * archive, is what the obvious model makes of all that the stream ever had; what was acknowledged is in that.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { RANDOM_SEED, randomRuns } from "../support/random-runs.ts";
 import { type ClusterTotals, simulateCluster } from "./cluster/cluster-run.ts";
 import { openSimulationEngine, type SimulationEngine } from "./run/engine.ts";
 import { RunFailure } from "./run/outcome.ts";
 
-const RUNS = 8;
+const RUNS = randomRuns(8);
 
 /** A DuckDB for each node. */
 const engines: SimulationEngine[] = [];
@@ -28,15 +29,17 @@ function tellStory(error: unknown): never {
   throw error;
 }
 
-test(`runs 1 to ${RUNS} of a cluster keep every promise`, async () => {
+test(`the ${RUNS} runs of a cluster from ${RANDOM_SEED} on keep every promise`, async () => {
   const sum: Partial<Record<keyof ClusterTotals, number>> = {};
-  for (let seed = 1; seed <= RUNS; seed++) {
+  for (let seed = RANDOM_SEED; seed < RANDOM_SEED + RUNS; seed++) {
     const totals = await simulateCluster({ seed, engines }).catch(tellStory);
     for (const [name, count] of Object.entries(totals) as [keyof ClusterTotals, number][])
       sum[name] = (sum[name] ?? 0) + count;
   }
+  // Less than half of what comes on average, so that no new seed misses it by chance.
   expect(sum.acknowledged).toBeGreaterThan(40 * RUNS);
-  for (const name of ["refused", "seals", "failedSeals", "purged"] as const)
-    expect([name, sum[name]! >= RUNS / 2]).toEqual([name, true]);
-  expect(sum.powerFailures).toBeGreaterThan(6 * RUNS);
-}, 240_000);
+  for (const name of ["seals", "purged"] as const) expect([name, sum[name]! >= RUNS]).toEqual([name, true]);
+  for (const name of ["refused", "failedSeals"] as const)
+    expect([name, sum[name]! > 0]).toEqual([name, true]);
+  expect(sum.powerFailures).toBeGreaterThan(4 * RUNS);
+});

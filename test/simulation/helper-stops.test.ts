@@ -11,12 +11,13 @@ import type { AppendFile, Files } from "../../src/runtime/files.ts";
 import type { HelperEvents, StartHelper } from "../../src/runtime/helper/helper.ts";
 import { createNodeFiles } from "../../src/runtime/node-files.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../support/archive-app.ts";
+import { RANDOM_SEED, randomRuns } from "../support/random-runs.ts";
 import { VirtualTime } from "../support/stream/virtual-time.ts";
 import { createDraws, type Draws } from "./run/draws.ts";
 
 afterAll(removeArchiveApps);
 
-const SEEDS = [1, 2, 3, 4, 5, 6];
+const SEEDS = Array.from({ length: randomRuns(6) }, (_, run) => RANDOM_SEED + run);
 const SEALS = 10;
 /** A seal asks about so many times. */
 const REQUESTS = 14;
@@ -140,55 +141,51 @@ function drawBehavior(draws: Draws): Behavior {
   return { stopsAfter: draws.between(0, REQUESTS), canBeEnded: draws.chance(0.6) };
 }
 
-test.each(SEEDS)(
-  "seals over helpers that stop, as seed %i draws them, keep every record",
-  async (seed) => {
-    const draws = createDraws(seed);
-    const time = new VirtualTime();
-    const helpers = new StoppingHelpers(time);
-    const disk = { files: createNodeFiles(), startHelper: helpers.start, timers: time };
-    let app = await createArchiveApp({ startMs: Date.UTC(2026, 0, 28, 12), disk });
-    const expected: string[] = [];
-    const counts = { sealed: 0, failed: 0 };
+test.each(SEEDS)("seals over helpers that stop, as seed %i draws them, keep every record", async (seed) => {
+  const draws = createDraws(seed);
+  const time = new VirtualTime();
+  const helpers = new StoppingHelpers(time);
+  const disk = { files: createNodeFiles(), startHelper: helpers.start, timers: time };
+  let app = await createArchiveApp({ startMs: Date.UTC(2026, 0, 28, 12), disk });
+  const expected: string[] = [];
+  const counts = { sealed: 0, failed: 0 };
 
-    async function seal(): Promise<boolean> {
-      let isSealed: boolean | null = null;
-      helpers.isStopped = false;
-      const sealing = app.seal().then(
-        () => true,
-        () => false,
-      );
-      void sealing.then((sealed) => {
-        isSealed = sealed;
-      });
-      while (isSealed === null) {
-        await nextTurn();
-        if (helpers.isStopped) time.step();
-      }
-      return isSealed;
+  async function seal(): Promise<boolean> {
+    let isSealed: boolean | null = null;
+    helpers.isStopped = false;
+    const sealing = app.seal().then(
+      () => true,
+      () => false,
+    );
+    void sealing.then((sealed) => {
+      isSealed = sealed;
+    });
+    while (isSealed === null) {
+      await nextTurn();
+      if (helpers.isStopped) time.step();
     }
+    return isSealed;
+  }
 
-    for (let round = 0; round < SEALS; round++) {
-      const reports = drawReports(draws, round * 100);
-      await app.store(reports);
-      for (const { device_id, timestamp, speed } of reports)
-        expected.push(`${device_id} ${timestamp} ${speed}`);
-      helpers.behavior = round === SEALS - 1 ? FAITHFUL : drawBehavior(draws);
-      if (helpers.behavior === FAITHFUL && helpers.stuckCount >= 2) helpers.wake();
-      const isSealed = await seal();
-      if (isSealed) counts.sealed++;
-      else counts.failed++;
-      if (helpers.behavior === FAITHFUL) expect([round, isSealed]).toEqual([round, true]);
-      if (isSealed) expect(app.directory.hot.daysInMemory()).toEqual([]);
-      expect([round, await answersOf(app)]).toEqual([round, expected.toSorted()]);
-      if (draws.chance(0.3)) helpers.wake();
-    }
-    expect(counts.sealed).toBeGreaterThan(0);
-    helpers.wake();
-    app = await app.restart();
-    expect(await answersOf(app)).toEqual(expected.toSorted());
-    expect(app.directory.archive.damaged.size).toBe(0);
-    await app.close();
-  },
-  60_000,
-);
+  for (let round = 0; round < SEALS; round++) {
+    const reports = drawReports(draws, round * 100);
+    await app.store(reports);
+    for (const { device_id, timestamp, speed } of reports)
+      expected.push(`${device_id} ${timestamp} ${speed}`);
+    helpers.behavior = round === SEALS - 1 ? FAITHFUL : drawBehavior(draws);
+    if (helpers.behavior === FAITHFUL && helpers.stuckCount >= 2) helpers.wake();
+    const isSealed = await seal();
+    if (isSealed) counts.sealed++;
+    else counts.failed++;
+    if (helpers.behavior === FAITHFUL) expect([round, isSealed]).toEqual([round, true]);
+    if (isSealed) expect(app.directory.hot.daysInMemory()).toEqual([]);
+    expect([round, await answersOf(app)]).toEqual([round, expected.toSorted()]);
+    if (draws.chance(0.3)) helpers.wake();
+  }
+  expect(counts.sealed).toBeGreaterThan(0);
+  helpers.wake();
+  app = await app.restart();
+  expect(await answersOf(app)).toEqual(expected.toSorted());
+  expect(app.directory.archive.damaged.size).toBe(0);
+  await app.close();
+});

@@ -1,4 +1,4 @@
-import { openSimulationEngine } from "./engine.ts";
+import { openSimulationEngine, type SimulationEngine } from "./engine.ts";
 import { addTotals, noTotals, type RunTotals } from "./outcome.ts";
 import type { RunKind } from "./plan.ts";
 import { type FinishedRun, simulateRun } from "./simulated-run.ts";
@@ -8,6 +8,8 @@ export interface SimulationOptions {
   readonly count: number;
   /** Any, where none is named. */
   readonly kind?: RunKind;
+  /** For all runs; left out, they have engines of their own. */
+  readonly engine?: SimulationEngine;
   /** Told after each run, by its number and with the sums so far. */
   onRun?(seed: number, totals: RunTotals): void;
 }
@@ -20,7 +22,7 @@ export async function simulate(options: SimulationOptions): Promise<RunTotals> {
   const { from, count, kind = "any", onRun = () => {} } = options;
   const sum = noTotals();
   for (let first = from; first < from + count; first += RUNS_AN_ENGINE) {
-    const engine = await openSimulationEngine();
+    const engine = options.engine ?? (await openSimulationEngine());
     try {
       for (let seed = first; seed < Math.min(first + RUNS_AN_ENGINE, from + count); seed++) {
         const { totals } = await simulateRun({ seed, engine, kind });
@@ -28,7 +30,7 @@ export async function simulate(options: SimulationOptions): Promise<RunTotals> {
         onRun(seed, sum);
       }
     } finally {
-      engine.close();
+      if (options.engine === undefined) engine.close();
     }
   }
   return sum;
