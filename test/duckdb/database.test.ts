@@ -47,7 +47,7 @@ test("closing a connection breaks off its statement, whatever that is about, and
   const connection = await database.connect();
   expect((await connection.run("SELECT 1::DOUBLE")).numbers(0)).toEqual(new Float64Array([1]));
   connection.close();
-}, 20_000);
+});
 
 test("a database may be closed under statements, which go on until they are broken off", async () => {
   for (let turns = 0; turns < CONNECTIONS; turns++) {
@@ -99,7 +99,7 @@ test("a signal breaks off a statement, while it runs and between two chunks of i
   expect(await nameOfFailure(reading)).toBe("AbortError");
   expect(pieces).toBe(1);
   connection.close();
-}, 20_000);
+});
 
 function nameOfFailure(work: Promise<unknown>): Promise<string> {
   return work.then(
@@ -141,7 +141,7 @@ test("two that spill into one directory at a time keep their rows apart", async 
   for (const connection of connections) connection.close();
   for (const each of databases) each.close();
   expect(readdirSync(directory)).toEqual([]);
-}, 60_000);
+});
 
 async function consume(all: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of all);

@@ -196,4 +196,4 @@ test(`three nodes over one stream agree with each other and with the model, in $
   }
   expect(sum.acknowledged).toBeGreaterThan(40 * ROUNDS);
   expect(Math.min(sum.refused, sum.restarts, sum.purged)).toBeGreaterThan(ROUNDS);
-}, 120_000);
+});

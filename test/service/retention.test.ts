@@ -69,7 +69,7 @@ test("a log that a year was imported into holds nothing older than the retention
   expect(pastDays.map(({ loggedReports }) => loggedReports)).toEqual(pastDays.map(() => 0));
   expect(pastDays.length).toBe(1); // Found to be expired today, deleted tomorrow.
   await app.close();
-}, 60_000);
+});
 
 test("verify names what is older than the retention and still on the disk", async () => {
   const clock = createManualClock(START_MS);
@@ -84,7 +84,7 @@ test("verify names what is older than the retention and still on the disk", asyn
   await app.seal();
   expect(await past()).toEqual([{ day: "2025-01-29", archivedRecords: 1, loggedReports: 0 }]);
   await app.close();
-}, 60_000);
+});
 
 test("a day that was deleted is not archived again where the log could not give it up", async () => {
   const clock = createManualClock(START_MS);
@@ -120,7 +120,7 @@ test("a day that was deleted is not archived again where the log could not give 
     DEFAULT_RETENTION.startMs(clock.nowMs()),
   );
   await app.close();
-}, 60_000);
+});
 
 test("the newest position of a device goes with its day, and does not come back with a clock that is set back", async () => {
   const clock = createManualClock(START_MS);
@@ -140,7 +140,7 @@ test("the newest position of a device goes with its day, and does not come back 
   expect((await app.get("/api/v1/devices/silent/locations/current")).status).toBe(404);
   expect((await app.get("/api/v1/devices/other/locations/current")).status).toBe(200);
   await app.close();
-}, 60_000);
+});
 
 /** How many devices the checkpoint has the newest record of. */
 function newestRows({ directory }: ArchiveApp): number {

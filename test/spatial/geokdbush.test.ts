@@ -182,7 +182,7 @@ test("find() finds whom geokdbush finds, nearest first, whoever moved, left or g
   );
   expect(matches).toBeGreaterThan(20_000); // Else fleets lie apart from the searches.
   expect(ties).toBeGreaterThan(1000);
-}, 60_000);
+});
 
 /** Returns how many lie as far from the center as the one before. */
 function expectAgreement(

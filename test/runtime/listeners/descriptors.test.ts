@@ -33,4 +33,4 @@ test("listenOnDeno() listens again after idle connections took all descriptors",
   child.stdin.write("stop\n");
   child.stdin.flush();
   expect(await child.exited).toBe(0);
-}, 20_000);
+});

@@ -159,7 +159,7 @@ test("density counts what a plain loop over all records counts", async () => {
     }),
     { numRuns: 20, endOnFailure: true },
   );
-}, 120_000);
+});
 
 test("a box ends at ±180° by both of its names, in the archive as in memory", async () => {
   const clock = createManualClock(NOW_MS);

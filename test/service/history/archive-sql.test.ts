@@ -56,7 +56,7 @@ beforeAll(async () => {
   recordCount = new Set(reports.map(({ device_id, timestamp }) => `${device_id} ${timestamp}`)).size;
   files = join(app.dataDir, "archive", "day=*", "*.parquet");
   sql = await (await DuckDBInstance.create(":memory:")).connect();
-}, 60_000);
+});
 
 afterAll(async () => {
   await app.close();

@@ -163,7 +163,7 @@ test("what a viewer knows is what the API answers, whatever happened meanwhile",
     { numRuns: 300 },
   );
   expect(resets).toBeGreaterThan(0);
-}, 120_000);
+});
 
 function byDevice(a: ShownRecord, b: ShownRecord): number {
   return a.device_id < b.device_id ? -1 : 1;

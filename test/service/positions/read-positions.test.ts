@@ -97,7 +97,7 @@ describe("any story of reports, seals and restarts", () => {
       }),
       { numRuns: 20, endOnFailure: true },
     );
-  }, 120_000);
+  });
 });
 
 test("forty archived days are read whole, some of them at a time", async () => {
@@ -115,7 +115,7 @@ test("forty archived days are read whole, some of them at a time", async () => {
   } finally {
     await app.close();
   }
-}, 60_000);
+});
 
 describe("a long way", () => {
   const COUNT = 5000;

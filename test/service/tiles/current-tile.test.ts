@@ -111,7 +111,7 @@ test("a tile has every device that is in it or near its border, as a look at all
     { numRuns: 150 },
   );
   expect(found).toBeGreaterThan(500);
-}, 60_000);
+});
 
 test("dots near a border are in both tiles, across ±180° too", async () => {
   const draw = storeOf([

@@ -105,7 +105,7 @@ test("verify hashes records as plain objects have them: in the log, sealed, late
     ),
     { numRuns: 15, examples: [TWO_FIXES] },
   );
-}, 60_000);
+});
 
 test("verify lays late reports over archived records, the newest of a device and others", async () => {
   let app = await open(LATER_MS);
@@ -289,7 +289,7 @@ test("verify looks again where a seal swaps the manifest meanwhile, at any momen
     expect(readdirSync(join(app.dataDir, "wal")).length).toBeLessThan(segments.length);
     await app.close();
   }
-}, 60_000);
+});
 
 test("verify tells how far it is, up to the end", async () => {
   const app = await sealedApp();

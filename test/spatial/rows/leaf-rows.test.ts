@@ -97,7 +97,7 @@ test("rows are in order of time and where they are looked for, whatever came and
   );
   expect(holes).toBeGreaterThan(10_000); // Else each move closes its hole at once, and nothing is counted around one.
   expect(late).toBeGreaterThan(1000);
-}, 60_000);
+});
 
 test("a hole is nobody: no bound of accuracy lets it pass, and it is far from the sphere", () => {
   const pool = new RowPool();

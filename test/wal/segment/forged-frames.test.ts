@@ -120,7 +120,7 @@ describe("a log of version 2 whose batches carry frames", () => {
       const cut = new Map(contents).set(path, whole.slice(0, length));
       expect(await opened(cut)).toEqual(left((frame) => ends[frame + 1]! <= length));
     }
-  }, 60_000);
+  });
 
   test("loses the frame that a flipped bit is in and no other", async () => {
     const { contents, path, ends } = await attackedLog();
@@ -133,7 +133,7 @@ describe("a log of version 2 whose batches carry frames", () => {
       const isHit = (frame: number) => position >= ends[frame]! && position < ends[frame + 1]!;
       expect(await opened(flipped)).toEqual(left((frame) => !isHit(frame)));
     }
-  }, 60_000);
+  });
 
   test("believes nothing in a segment that lost both headers", async () => {
     const { contents, path, ends } = await attackedLog();
@@ -162,7 +162,7 @@ describe("a log of version 1 whose batches carry frames", () => {
       const expected = ["1 app", "2 app", "3 app"].filter((_, frame) => ends[frame]! <= length);
       expect(await opened(new Map([[PATH, segment.slice(0, length)]]))).toEqual(expected);
     }
-  }, 60_000);
+  });
 
   test("loses the frame that a flipped bit is in and no other, but for a bit of its length", async () => {
     for (const position of spots(starts, segment.length)) {
@@ -172,7 +172,7 @@ describe("a log of version 1 whose batches carry frames", () => {
       const expected = ["1 app", "2 app", "3 app"].filter((_, index) => position < 32 || index !== frame);
       expect(await opened(new Map([[PATH, flipped]]))).toEqual(expected);
     }
-  }, 60_000);
+  });
 });
 
 test("openWal() takes no forged frame at any place, with whatever bytes before and behind it", async () => {
@@ -194,7 +194,7 @@ test("openWal() takes no forged frame at any place, with whatever bytes before a
     }),
     { numRuns: 60 },
   );
-}, 60_000);
+});
 
 test("openWal() reports a file that is named as no segment can be, and leaves it as it is", async () => {
   const files = createSimulatedFiles();

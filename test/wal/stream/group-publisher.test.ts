@@ -177,7 +177,7 @@ test("add() tells of every entry once and in time, and calls taken what has come
     sum.repeated += repeated;
   }
   expect(Math.min(sum.taken, sum.refused, sum.repeated)).toBeGreaterThan(300);
-}, 60_000);
+});
 
 test("entries that wait go together, up to 1,024 and the bytes of a message, in their order", async () => {
   const opened = openPublisher({ underWayMax: 1, messageBytesMax: 64 * 1024 });

@@ -262,7 +262,7 @@ for (const [name, command] of [
       if (process.platform === "linux") expect(children.map((each) => each.niceness)).toEqual([expected]);
       for (const { pid } of children) await until(() => !isAlive(pid));
     }
-  }, 60_000);
+  });
 }
 
 /** What the script says. */

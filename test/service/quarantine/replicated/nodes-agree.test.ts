@@ -163,4 +163,4 @@ test("nodes agree on what is in quarantine, and on what was acknowledged", async
     if (round.restarts + round.fullDisks === 0) calm++;
   }
   expect([sure > 200, restarts > 80, calm > 3]).toEqual([true, true, true]);
-}, 120_000);
+});
