@@ -1,6 +1,6 @@
 // Goal: whatever happens to the bytes of a log, it opens, every frame that was not touched is there, and the next
-// start finds nothing new. Method: a small log of three segments, cut at lengths and flipped at bytes that are drawn from
-// its frames and heads, and always at the ends of those; all of them in the system tier.
+// start finds nothing new. Method: a small log of three segments, cut at lengths and flipped at bytes that are drawn
+// from its frames and heads, and always at the ends of those; all of them in the system tier.
 import { expect, test } from "bun:test";
 import { FRAME_HEADER_BYTES } from "../../src/lib/frames/frame.ts";
 import { SEGMENT_HEAD_BYTES } from "../../src/wal/segment/segment.ts";
