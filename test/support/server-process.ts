@@ -183,6 +183,7 @@ async function startUntil(
   } catch (cause) {
     throw new Error(`The server did not start: ${error.text}`, { cause });
   }
+  servers.push({ pid: child.pid, error });
   const ended = Promise.all([child.exited, out.ended, error.ended]).then(() => ({
     code: child.exitCode,
     out: out.text,
@@ -207,7 +208,21 @@ async function startUntil(
   };
 }
 
-/** The same, once every acknowledged record can be queried. */
+const servers: { readonly pid: number; readonly error: Transcript }[] = [];
+/** As many as a test has at once, and their ends are what matters. */
+const SERVERS_TOLD = 3;
+const SAID_CHARACTERS_MAX = 4000;
+
+/** The end of the standard error of the servers that this test file started last, for the message of a failed test. */
+export function whatServersSaid(): string {
+  const last = servers.slice(-SERVERS_TOLD);
+  if (last.length === 0) return "The file has started no server so far.";
+  return last
+    .map(({ pid, error }) => `Server ${pid} said:\n${error.text.slice(-SAID_CHARACTERS_MAX)}`)
+    .join("\n");
+}
+
+/** Like `startServing`, and waits until every acknowledged record can be queried. */
 export async function startReady(
   runtime: Runtime,
   place: Place,

@@ -1,9 +1,10 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { closePlace, openPlace, RUNTIMES, startReady } from "../../support/server-process.ts";
 import { get, untilKnown } from "../support/client.ts";
 import { asUser, canBeOthers, giveTo, OWNER_UID, ownersBelow } from "../support/other-user.ts";
+import { test } from "../support/process-test.ts";
 
 /* What deploy/README.md says to type beside the unit, typed beside a server of another user. */
 
@@ -41,7 +42,6 @@ test.if(canTry)(
     expect((await server.stop()).code).toBe(0);
     await closePlace(place);
   },
-  60_000,
 );
 
 /** The block of shell commands that begins so. */

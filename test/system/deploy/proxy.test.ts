@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +12,7 @@ import {
   type ServerProcess,
   startReady,
 } from "../../support/server-process.ts";
+import { test } from "../support/process-test.ts";
 
 /* The proxies of deploy/, as they are but for addresses and TLS, before a server of ours, where they are installed. */
 

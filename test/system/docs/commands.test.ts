@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,6 +11,7 @@ import {
   type ServerProcess,
   startReady,
 } from "../../support/server-process.ts";
+import { test } from "../support/process-test.ts";
 
 /* What the pages say to type, typed: their commands have to work on any day. */
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { join } from "node:path";
 import { nativeDeno } from "../../support/native-deno.ts";
 import {
@@ -12,6 +12,7 @@ import {
   startReady,
 } from "../../support/server-process.ts";
 import { get } from "../support/client.ts";
+import { test } from "../support/process-test.ts";
 
 /* What examples/ has, run as its readers would against a server of its own. */
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { join } from "node:path";
 import { nativeDeno } from "../../support/native-deno.ts";
 import {
@@ -10,10 +10,9 @@ import {
   startReady,
 } from "../../support/server-process.ts";
 import { type Client, store } from "../support/client.ts";
+import { test } from "../support/process-test.ts";
 
 /* The readers of the live stream in examples/, before a server that comes and goes. */
-
-setDefaultTimeout(60_000);
 
 const EXAMPLES = join(import.meta.dir, "../../../examples");
 const TYPESCRIPT = join(EXAMPLES, "typescript/live.ts");

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -14,14 +14,13 @@ import {
 } from "../../support/server-process.ts";
 import { type Client, store } from "../support/client.ts";
 import { type PipedFile, pipeFile } from "../support/piped-file.ts";
+import { test } from "../support/process-test.ts";
 
 /*
  * Goal: exports that are given up while a native call is under way end neither the server nor its exports.
  * Method: the real process. A part of its archive becomes a pipe that nobody writes to, so the call of DuckDB that
  * reads it does not return, however it is broken off.
  */
-
-setDefaultTimeout(120_000);
 
 const DAY_MS = 86_400_000;
 const DAYS_AGO = 20;

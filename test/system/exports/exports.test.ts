@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -12,14 +12,13 @@ import {
   startReady,
 } from "../../support/server-process.ts";
 import { type Client, store } from "../support/client.ts";
+import { test } from "../support/process-test.ts";
 
 /*
  * Goal: a file that is taken out over the network is whole, or breaks off so that its client knows; who leaves half
  * way, and a server that stops, leave nothing behind.
  * Method: the real process, and more records than all buffers on the way hold.
  */
-
-setDefaultTimeout(90_000);
 
 const STOP_MS_MAX = 5000;
 const DEVICES = 40;

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -13,14 +13,13 @@ import {
   startReady,
 } from "../../support/server-process.ts";
 import { get } from "../support/client.ts";
+import { test } from "../support/process-test.ts";
 
 /*
  * Goal: a person who drops a Takeout, in several zips, and a folder of GPX on `import` hears what it is, what came in
  * and what did not and why; asks about a day long ago; and has the same by way of a server. Method: the real process
  * on both runtimes, with as few permissions as it may have, and files as they are given.
  */
-
-setDefaultTimeout(120_000);
 
 const SAMPLES = join(import.meta.dir, "../../data/samples");
 const sample = (path: string) => readFileSync(join(SAMPLES, path));

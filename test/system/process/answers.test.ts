@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { execFile, execFileSync } from "node:child_process";
 import { readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
@@ -22,6 +22,7 @@ import {
 import { BODY_FORMATS, type Client, findWrongAnswers, get, store } from "../support/client.ts";
 import { createBatches, findReported, postWhileItLasts, settle } from "../support/load.ts";
 import { phoneReports } from "../support/phone-reports.ts";
+import { test } from "../support/process-test.ts";
 import { createPicker } from "../support/random.ts";
 import { lastPage, randomQueries } from "../support/random-queries.ts";
 import { bostonTrack, vesselReports } from "../support/track.ts";
@@ -31,8 +32,6 @@ import { bostonTrack, vesselReports } from "../support/track.ts";
  * Method: the real process, driven over HTTP; every answer compared whole with one computed by plain loops over
  * the reports that it was given. What was measured, and ids, are checked for what they must be.
  */
-
-setDefaultTimeout(60_000); // For machines that are slow, or busy.
 
 const MS_PER_DAY = 86_400_000;
 const QUERIES_OF_EACH = 12; // Of eight endpoints, for each of the first two comparisons.

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
@@ -17,6 +17,7 @@ import {
 import { csvRows } from "../../support/test-data.ts";
 import { type Client, findWrongAnswers, get, store } from "../support/client.ts";
 import { phoneReports } from "../support/phone-reports.ts";
+import { test } from "../support/process-test.ts";
 import { createPicker } from "../support/random.ts";
 import { lastPage, randomQueries } from "../support/random-queries.ts";
 
@@ -25,8 +26,6 @@ import { lastPage, randomQueries } from "../support/random-queries.ts";
  * Method: the real process and the real `seal` command; every answer compared whole with one computed by plain
  * loops over the reports that it was given.
  */
-
-setDefaultTimeout(60_000); // For machines that are slow, or busy.
 
 const MS_PER_DAY = 86_400_000;
 const SAMPLE = join(import.meta.dir, "../../../data/samples/bus_liverpool_route14_20260126.csv.gz");

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { BackupReport } from "../../../src/service/backup/backup.ts";
@@ -18,6 +18,7 @@ import {
 } from "../../support/server-process.ts";
 import { BODY_FORMATS, type Client, findWrongAnswers, store } from "../support/client.ts";
 import { type Batch, createBatches, findReported, settle } from "../support/load.ts";
+import { test } from "../support/process-test.ts";
 import { createPicker } from "../support/random.ts";
 import { randomQueries } from "../support/random-queries.ts";
 
@@ -27,8 +28,6 @@ import { randomQueries } from "../support/random-queries.ts";
  * it; the server is killed; `restore` makes another directory, and a server on that is asked about everything, with
  * answers by plain loops over the reports that were posted.
  */
-
-setDefaultTimeout(120_000);
 
 const MS_PER_DAY = 86_400_000;
 const SEALS = ["--seal-every", "1s"];

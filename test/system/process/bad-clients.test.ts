@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, describe, expect } from "bun:test";
 import { readFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
@@ -13,14 +13,13 @@ import {
 } from "../../support/server-process.ts";
 import { hasProcessFigures, readProcessFigures } from "../soak/support/process-figures.ts";
 import { type Client, get, post, store } from "../support/client.ts";
+import { test } from "../support/process-test.ts";
 import { openRaw, type RawConnection } from "../support/raw-connection.ts";
 
 /*
  * Goal: clients that are slow, silent, greedy or malicious take a bounded amount of memory, and no answer from others.
  * Method: the real process; bytes on sockets that no client library would send, while a polite client goes on asking.
  */
-
-setDefaultTimeout(60_000);
 
 /** A machine that has other work for its cores gives this process the less of them. */
 const busyTimes = Math.max(1, (loadavg()[0] ?? 0) / cpus().length);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { VectorTile } from "@mapbox/vector-tile";
@@ -12,13 +12,12 @@ import {
   runCommand,
   startReady,
 } from "../../support/server-process.ts";
+import { test } from "../support/process-test.ts";
 
 /*
  * Goal: on both runtimes the server sends tiles of the world and of the operator's streets from the real disk, and does
  * not start with a file that it can't show.
  */
-
-setDefaultTimeout(60_000); // For machines that are slow, or busy.
 
 for (const runtime of RUNTIMES) {
   describe(`on ${runtime.name}`, () => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect } from "bun:test";
 import { CLIENTS } from "../../../src/clients/clients.ts";
 import { DIALECTS, type Dialect, type Fix } from "../../support/clients/dialects.ts";
 import {
@@ -10,14 +10,13 @@ import {
   type ServerProcess,
   startReady,
 } from "../../support/server-process.ts";
+import { test } from "../support/process-test.ts";
 
 /*
  * Goal: what a client was told is stored is stored, and its answer is what it deletes by, on both runtimes. Method: a
  * fix in every dialect goes to the real process, each to a device of its own; the process is killed, and a new one is
  * asked.
  */
-
-setDefaultTimeout(60_000);
 
 /** Brokers bring the others. */
 const BY_REQUEST = DIALECTS.filter((dialect) => dialect.write(fixNow()).topic === undefined);

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseCommand } from "../../../src/cli/arguments/command.ts";
@@ -12,6 +12,7 @@ import {
   runCommand,
   startDemo,
 } from "../../support/server-process.ts";
+import { test } from "../support/process-test.ts";
 
 /*
  * Goal: the demo shows devices that move, and goes on where it was. Method: the real program, asked as anybody would.

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect } from "bun:test";
 import { readdirSync, readFileSync, readlinkSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -11,6 +11,7 @@ import {
   startServing,
 } from "../../support/server-process.ts";
 import { get, store } from "../support/client.ts";
+import { test } from "../support/process-test.ts";
 
 /*
  * Goal: a start that has no file descriptor left for a segment of the log waits for one: it neither ends nor goes
@@ -18,8 +19,6 @@ import { get, store } from "../support/client.ts";
  * any further descriptor, and later given them again. On Bun alone: Deno itself panics where an error is made of the
  * missing descriptor while it has none left to look at its own stack with, so there the service manager tries again.
  */
-
-setDefaultTimeout(60_000);
 
 const prlimit = Bun.which("prlimit");
 if (prlimit === null) console.warn("Left out: the start without descriptors, which needs prlimit.");

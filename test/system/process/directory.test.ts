@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect } from "bun:test";
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -11,13 +11,12 @@ import {
   startReady,
 } from "../../support/server-process.ts";
 import { get, store } from "../support/client.ts";
+import { test } from "../support/process-test.ts";
 
 /*
  * Goal: a data directory has one owner and gives away no secret, and its keys act on the server that runs.
  * Method: the real process and the real commands beside it, on a directory that was not there before.
  */
-
-setDefaultTimeout(60_000);
 
 const KEYS_ACT_MS_MAX = 2000;
 const PATH = "/api/v1/locations/current";

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect } from "bun:test";
 import {
   createReferenceRecords,
   type ReferenceRecords,
@@ -13,6 +13,7 @@ import {
   startReady,
 } from "../../support/server-process.ts";
 import { type Client, findWrongAnswers, get, post, store } from "../support/client.ts";
+import { test } from "../support/process-test.ts";
 import { createPicker } from "../support/random.ts";
 import { lastPage, randomQueries } from "../support/random-queries.ts";
 import { type ScarceDisk, scarceDiskKinds } from "../support/scarce-disk.ts";
@@ -22,8 +23,6 @@ import { type ScarceDisk, scarceDiskKinds } from "../support/scarce-disk.ts";
  * Method: the real process on a disk that is filled up under it, in memory where a test may mount one; every answer
  * compared with one computed by plain loops over what was acknowledged.
  */
-
-setDefaultTimeout(60_000);
 
 const MS_PER_DAY = 86_400_000;
 const POSTS_MAX = 200; // Until the last page of the open file is full, or there is room again.

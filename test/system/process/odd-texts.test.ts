@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { ODD_TEXTS } from "../../support/reports/odd-texts.ts";
 import {
   closePlace,
@@ -9,14 +9,13 @@ import {
   startReady,
 } from "../../support/server-process.ts";
 import { type Client, get, store } from "../support/client.ts";
+import { test } from "../support/process-test.ts";
 
 /*
  * Goal: on both runtimes every odd text reaches the disk and comes back as it was sent, also in the path of a question,
  * before and after it is archived. `test/property/odd-texts.test.ts` tries the stores; this tries what lies around
  * them.
  */
-
-setDefaultTimeout(60_000); // For machines that are slow, or busy.
 
 const MS_PER_DAY = 86_400_000;
 const AGES_DAYS = [20, 0];

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect } from "bun:test";
 import { chmodSync, chownSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -22,14 +22,13 @@ import {
   ownersBelow,
   STRANGER_UID,
 } from "../support/other-user.ts";
+import { test } from "../support/process-test.ts";
 
 /*
  * Goal: whoever runs a command, a data directory stays its owner's: the server goes on, and starts again.
  * Method: a server of another user, and every command beside it and after it: as root, as root that may not give
  * files away, and as a third user, who is refused before anything has changed.
  */
-
-setDefaultTimeout(60_000);
 
 const PATH = "/api/v1/locations/current";
 const MS_PER_DAY = 86_400_000;

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect } from "bun:test";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { keyOf, openBox, sealBox } from "../../../src/clients/owntracks/secretbox.ts";
@@ -12,13 +12,12 @@ import {
   startReady,
 } from "../../support/server-process.ts";
 import { get } from "../support/client.ts";
+import { test } from "../support/process-test.ts";
 
 /*
  * Goal: two phones with OwnTracks see each other, one of them encrypted, and the pass phrase stays where it was put.
  * Method: the real program, asked as the apps ask it.
  */
-
-setDefaultTimeout(60_000);
 
 const PASS_PHRASE = "correct horse ü";
 const NOW_SECONDS = Math.floor(Date.now() / 1000);

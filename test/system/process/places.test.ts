@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect } from "bun:test";
 import {
   closePlace,
   openPlace,
@@ -10,14 +10,13 @@ import {
 } from "../../support/server-process.ts";
 import { readProcessFigures } from "../soak/support/process-figures.ts";
 import { get, store } from "../support/client.ts";
+import { test } from "../support/process-test.ts";
 
 /*
  * Goal: the program that users start finds its places, with no more permissions than it is said to need, and they take
  * no more memory than they may.
  * Method: the real process, asked by many at once who all are the first.
  */
-
-setDefaultTimeout(60_000); // For machines that are slow, or busy.
 
 const ASKED_AT_ONCE = 80;
 const MEGABYTES_MAX = 60;

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect } from "bun:test";
 import {
   closePlace,
   openPlace,
@@ -9,13 +9,12 @@ import {
   startReady,
 } from "../../support/server-process.ts";
 import { get } from "../support/client.ts";
+import { test } from "../support/process-test.ts";
 
 /*
  * Goal: what a client was told is taken is there after a kill, be it in the quarantine. Method: the real program,
  * killed in the middle of phones that send what nobody can use, again and again.
  */
-
-setDefaultTimeout(60_000);
 
 const KILLS = 3;
 const PHONES = 8;

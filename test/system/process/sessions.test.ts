@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect } from "bun:test";
 import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { Browser, OF_PAGE } from "../../http/page/browser.ts";
@@ -14,10 +14,9 @@ import {
   startReady,
   startServing,
 } from "../../support/server-process.ts";
+import { test } from "../support/process-test.ts";
 
 /** Signing in on the map of the real program, over restarts, and by links that another process makes. */
-
-setDefaultTimeout(120_000);
 
 function browserOf({ url }: ServerProcess): Browser {
   return new Browser({ fetch: (path, init) => fetch(`${url}${path}`, init) });

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { ReferenceReport } from "../../reference/records.ts";
@@ -16,6 +16,7 @@ import {
 } from "../../support/server-process.ts";
 import { type Client, get, store } from "../support/client.ts";
 import { createBatches, findReported, keyOf, postWhileItLasts } from "../support/load.ts";
+import { test } from "../support/process-test.ts";
 import { createPicker } from "../support/random.ts";
 import { openRaw } from "../support/raw-connection.ts";
 import { beginUpload, type SlowUpload } from "../support/slow-upload.ts";
@@ -24,8 +25,6 @@ import { beginUpload, type SlowUpload } from "../support/slow-upload.ts";
  * Goal: who stops the server loses nothing, and no client that it took in waits in vain.
  * Method: the real process under load from several clients, and uploads that are half way when the signal comes.
  */
-
-setDefaultTimeout(60_000);
 
 const STOP_MS_MAX = 5000;
 const DEVICES = ["a", "b", "c"];

@@ -1,16 +1,15 @@
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect } from "bun:test";
 import { obviousStops } from "../../service/stops/obvious-stops.ts";
 import { closePlace, openPlace, type Place, RUNTIMES } from "../../support/server-process.ts";
 import { BUS, busReports, rangeOf, serveArchived } from "../support/archived-bus.ts";
 import { get } from "../support/client.ts";
+import { test } from "../support/process-test.ts";
 
 /*
  * Goal: the program that users start answers where a bus stopped, and with its numbers over time, from the archive,
  * from memory and from late reports alike.
  * Method: the real process and the real `seal`; answers compared with plain loops over the sample.
  */
-
-setDefaultTimeout(60_000); // For machines that are slow, or busy.
 
 for (const runtime of RUNTIMES) {
   describe(`on ${runtime.name}`, () => {

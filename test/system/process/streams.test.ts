@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect } from "bun:test";
 import type { ReferenceReport } from "../../reference/records.ts";
 import { EventReader, recordsOf, type StreamedRecord } from "../../support/event-reader.ts";
 import {
@@ -12,14 +12,13 @@ import {
   startReady,
 } from "../../support/server-process.ts";
 import { type Client, get, store, untilKnown } from "../support/client.ts";
+import { test } from "../support/process-test.ts";
 import { openRaw, type RawConnection } from "../support/raw-connection.ts";
 
 /*
  * Goal: who listens knows what the server knows, whatever happens to either of them, and leaves nothing behind.
  * Method: the real process and its streams, which are read, cut off and left to themselves; a server that is killed.
  */
-
-setDefaultTimeout(60_000);
 
 const STOP_MS_MAX = 5000;
 /** A second for the server to see that the file changed, another to look at streams. */

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect } from "bun:test";
 import {
   closePlace,
   openPlace,
@@ -9,14 +9,13 @@ import {
   startReady,
 } from "../../support/server-process.ts";
 import { readProcessFigures } from "../soak/support/process-figures.ts";
+import { test } from "../support/process-test.ts";
 
 /*
  * Goal: what no record shows any more takes no memory, however much of it was sent, also after a restart.
  * Method: the real process; one record that is sent again and again with fresh texts, and its resident memory. Runtimes
  * give memory back in their own time, so it is waited for: what is kept for ever never comes back.
  */
-
-setDefaultTimeout(240_000); // A runtime that waits to collect, on a machine that is busy.
 
 const FIELDS = ["user_id", "brand", "model", "os", "os_version", "sdk_version", "app_version_name", "type"];
 const TEXT_CHARACTERS = 120;

@@ -1,16 +1,15 @@
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect } from "bun:test";
 import { metersToLine } from "../../service/track/plain-distance.ts";
 import { closePlace, openPlace, type Place, RUNTIMES } from "../../support/server-process.ts";
 import { BUS, busReports, rangeOf, serveArchived } from "../support/archived-bus.ts";
 import { get } from "../support/client.ts";
+import { test } from "../support/process-test.ts";
 
 /*
  * Goal: the program that users start answers where a bus went, from the archive, from memory and from late reports
  * alike.
  * Method: the real process and the real `seal`; answers compared with all reports.
  */
-
-setDefaultTimeout(60_000); // For machines that are slow, or busy.
 
 interface Track {
   readonly total: number;

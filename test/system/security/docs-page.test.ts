@@ -1,4 +1,4 @@
-import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, expect } from "bun:test";
 import { type BrowserPage, findBrowser, openPage } from "../../security/support/browser.ts";
 import {
   closePlace,
@@ -8,14 +8,13 @@ import {
   type ServerProcess,
   startReady,
 } from "../../support/server-process.ts";
+import { test } from "../support/process-test.ts";
 
 /*
  * Goal: the documents' page works under its own policy, and asks no other host for anything. Method: a real browser
  * opens it, unfolds every fifth operation, enters a key and sends a request; the browser's complaints, and every
  * address that it asked for, are looked at. What its headers and HTML say is tested beside the routes.
  */
-
-setDefaultTimeout(240_000);
 
 const program = findBrowser();
 const place = openPlace();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import swaggerUi from "swagger-ui-dist/package.json" with { type: "json" };
@@ -11,13 +11,12 @@ import {
   type ServerProcess,
   startReady,
 } from "../../support/server-process.ts";
+import { test } from "../support/process-test.ts";
 
 /*
  * Goal: requests that no client library would send open nothing and read nothing, on either runtime's own parser.
  * Method: bytes on a socket to the real program; secrets lie in every directory that a path could climb to.
  */
-
-setDefaultTimeout(60_000);
 
 const ROOT = join(import.meta.dir, "../../..");
 const SECRET = "not-for-the-network-7391";

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect } from "bun:test";
 import {
   closePlace,
   openPlace,
@@ -7,6 +7,7 @@ import {
   runCommand,
   startReady,
 } from "../../support/server-process.ts";
+import { test } from "../support/process-test.ts";
 import { installSchemathesis, runSchemathesis } from "./support/schemathesis.ts";
 
 /*
@@ -14,8 +15,6 @@ import { installSchemathesis, runSchemathesis } from "./support/schemathesis.ts"
  * a failure of its own. Method: Schemathesis over the network, on both runtimes, with reports of today in memory
  * and older ones in the archive.
  */
-
-setDefaultTimeout(300_000); // The first run on a machine installs Schemathesis.
 
 /** Requests of each operation; set it higher to look for longer. */
 const EXAMPLES = Number(process.env.WHEREHOUSE_FUZZ_EXAMPLES ?? 5);

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { OPERATIONS, plainPath } from "../../security/support/operations.ts";
@@ -13,14 +13,13 @@ import {
   startReady,
 } from "../../support/server-process.ts";
 import { untilKnown } from "../support/client.ts";
+import { test } from "../support/process-test.ts";
 
 /*
  * Goal: what opens the door is shown once and kept nowhere, and what lies on the disk is its owner's alone. Method:
  * the real program under a umask that forbids nothing goes through its whole life; then every file's mode, and every
  * word that it said, are looked at.
  */
-
-setDefaultTimeout(120_000);
 
 const MS_PER_DAY = 86_400_000;
 const umaskBefore = process.umask(0);

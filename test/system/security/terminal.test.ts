@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { printable, printableLine } from "../../../src/lib/text/printable.ts";
@@ -13,13 +13,12 @@ import {
   runCommand,
   startServing,
 } from "../../support/server-process.ts";
+import { test } from "../support/process-test.ts";
 
 /*
  * Goal: nothing that others name or send can move a terminal's cursor, change its colors, or pass for a line of
  * ours. Method: names of files, directories, labels and requests that try, in every command that repeats them.
  */
-
-setDefaultTimeout(60_000);
 
 /** Colors, a title, a line that is written over, C1 codes, a text turned around, and a forged line. */
 const HOSTILE = "\u001b[31mred\u001b]0;title\u0007\r\u009b2Jx\u202etxt\nReady after 0 s";
