@@ -8,7 +8,7 @@ interface ProcessTest {
   readonly each: typeof plainTest.each;
 }
 
-/** `test` of Bun's runner for tests of real processes: a test that fails or hangs tells what their servers have said. */
+/** `test` of Bun's runner for real processes: a test that fails or hangs tells what their servers have said. */
 export const test: ProcessTest = Object.assign(
   (title: string, run: () => unknown) => plainTest(title, telling(run)),
   {
