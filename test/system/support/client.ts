@@ -3,6 +3,7 @@ import { answerOf } from "../../reference/answer.ts";
 import { findAnswerDifference } from "../../reference/difference.ts";
 import { pathOfQuery, type ReferenceQuery } from "../../reference/query.ts";
 import type { ReferenceRecords, ReferenceReport } from "../../reference/records.ts";
+import { until } from "../../support/until.ts";
 
 /** One app's client of a server. */
 export interface Client {
@@ -25,8 +26,8 @@ export function get({ url, key }: Client, path: string): Promise<Response> {
 }
 
 /** Resolves once a running server knows a key that was made beside it. */
-export async function untilKnown(client: Client): Promise<void> {
-  while ((await get(client, "/api/v1/locations/current")).status === 401) await Bun.sleep(50);
+export function untilKnown(client: Client): Promise<void> {
+  return until(async () => (await get(client, "/api/v1/locations/current")).status !== 401);
 }
 
 export function post(

@@ -1,5 +1,6 @@
 import { closeSync, constants, openSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { childrenOf } from "../../archive/write/engine/processes.ts";
+import { until } from "../../support/until.ts";
 
 /**
  * A named pipe in the place of a file. A native call that opens it stands still, as on a disk that hangs, and nothing
@@ -20,9 +21,13 @@ export function pipeFile(path: string): PipedFile {
   const { exitCode, stderr } = Bun.spawnSync(["mkfifo", path]);
   if (exitCode !== 0) throw new Error(stderr.toString());
   return {
-    async whenStuck(pid, count) {
-      const isStuck = () => [pid, ...childrenOf(pid).map((child) => child.pid)].map(stuckThreads);
-      while (isStuck().reduce((sum, threads) => sum + threads, 0) !== count) await Bun.sleep(5);
+    whenStuck(pid, count) {
+      const stuckCount = () =>
+        [pid, ...childrenOf(pid).map((child) => child.pid)].reduce(
+          (sum, each) => sum + stuckThreads(each),
+          0,
+        );
+      return until(() => stuckCount() === count);
     },
     release: () => closeSync(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK)),
     restore() {

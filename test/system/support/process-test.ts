@@ -1,5 +1,5 @@
 import { onTestFinished, test as plainTest } from "bun:test";
-import { whatServersSaid } from "../../support/server-process.ts";
+import { type Runtime, whatServersSaid } from "../../support/server-process.ts";
 
 interface ProcessTest {
   (title: string, run: () => unknown): void;
@@ -17,6 +17,11 @@ export const test: ProcessTest = Object.assign(
     each: eachRow as typeof plainTest.each,
   },
 );
+
+/** `test` on Bun, and nothing on Deno: for what is alike on both, and therefore tried once. */
+export function testOnBunAlone({ name }: Runtime): (title: string, run: () => unknown) => void {
+  return name === "Bun" ? test : () => undefined;
+}
 
 function eachRow(rows: readonly unknown[]) {
   const each: (title: string, run: (...args: unknown[]) => Promise<void>) => void = plainTest.each([...rows]);

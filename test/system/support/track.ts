@@ -14,6 +14,7 @@ export interface Track {
 const BOSTON = "tracks/gtfsrt_mbta_20221122.csv.gz";
 const VESSELS = "tracks/ais_denmark_20100611.csv.gz";
 
+const COLUMNS = "device_id,timestamp_ms,latitude,longitude,speed_mps,bearing";
 const SEEDED_ROWS = 100_000; // A replay of so many takes long enough to be seen on its way.
 const SEEDED_DEVICES = 300;
 
@@ -28,6 +29,17 @@ export function bostonTrack(directory: string): Track {
   if (bostonPath === null) return seededTrack(directory);
   boston ??= { path: bostonPath, reports: parseTrack(readTestData(BOSTON)!) };
   return boston;
+}
+
+/** The track's first rows, in a file of their own in the directory. */
+export function firstRowsOf(track: Track, rows: number, directory: string): Track {
+  const reports = track.reports.slice(0, rows);
+  const lines = reports.map(({ device_id, timestamp, latitude, longitude, speed, bearing }) =>
+    [device_id, timestamp, latitude, longitude, speed, bearing].join(","),
+  );
+  const path = join(directory, "first-rows.csv");
+  writeFileSync(path, `${[COLUMNS, ...lines].join("\n")}\n`);
+  return { path, reports };
 }
 
 /** Vessels from the Caribbean to the Arabian Sea; none where the file is absent. */
@@ -48,7 +60,7 @@ function parseTrack(csv: string): readonly ReferenceReport[] {
 
 function seededTrack(directory: string): Track {
   const random = seededRandom(1);
-  const lines = ["device_id,timestamp_ms,latitude,longitude,speed_mps,bearing"];
+  const lines = [COLUMNS];
   const startMs = Date.UTC(2022, 10, 22, 1);
   for (let row = 0; row < SEEDED_ROWS; row++) {
     const timestampMs = startMs + Math.floor(row / SEEDED_DEVICES) * 6000;
