@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect } from "bun:test";
 import { readFileSync } from "node:fs";
-import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import {
@@ -21,9 +20,6 @@ import { openRaw, type RawConnection } from "../support/raw-connection.ts";
  * Method: the real process; bytes on sockets that no client library would send, while a polite client goes on asking.
  */
 
-/** A machine that has other work for its cores gives this process the less of them. */
-const busyTimes = Math.max(1, (loadavg()[0] ?? 0) / cpus().length);
-const ANSWER_MS_MAX = 2000 * busyTimes;
 const MB = 1e6;
 const PIECE = Buffer.alloc(1024 * 1024, " ");
 const CHUNK = Buffer.concat([Buffer.from("100000\r\n"), PIECE, Buffer.from("\r\n")]);
@@ -32,6 +28,8 @@ const FLOOD_PIECES = 64; // Four times what a body may have.
 const DAMAGED_FAR_IN = readFileSync(join(import.meta.dir, "../fuzz/found/packed-003bc03c")).subarray(2);
 const BOMBERS = 16;
 const BOMBS_A_CLIENT = 4;
+/** Of a polite client, beside four bodies: each of them in one turn would leave it five. */
+const ROUNDS_MIN = 12;
 const DECLARED_BYTES = FLOOD_PIECES * PIECE.length;
 
 if (!hasProcessFigures)
@@ -44,6 +42,8 @@ for (const runtime of RUNTIMES) {
     let server: ServerProcess;
     let client: Client;
     let host = "";
+    /** Resolves when the polite client has the answers of its round. */
+    let round = Promise.withResolvers<void>();
     const fleet = Array.from({ length: 1000 }, (_, number) => ({
       device_id: `bus-${number}`,
       timestamp: Date.now() - 1000,
@@ -106,8 +106,9 @@ for (const runtime of RUNTIMES) {
       const connection = await open();
       const hidden = `GET /hidden HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
       await connection.send(`${postHead(client.key, lengths)}${body}${hidden}`);
-      await connection.says(/^HTTP.*\r\n\r\n/s).catch(() => undefined); // Waiting for more is an answer too.
-      await Bun.sleep(50); // A second answer would come at once.
+      await connection.says(/^HTTP.*\r\n\r\n/s);
+      // A second answer would be on its way before the server answers others.
+      for (let asked = 0; asked < 3; asked++) await fetch(`${server.url}/health`);
       const statuses = statusesOf(connection);
       expect(statuses.length).toBeLessThan(2);
       for (const status of statuses) expect([400, 411, 501]).toContain(status);
@@ -153,13 +154,9 @@ for (const runtime of RUNTIMES) {
         );
         await openMany(100, (connection) => connection.send(page.repeat(3)), { reads: false });
         const slow = await open();
-        for (const character of postHead(client.key, "Content-Length: 900")) {
+        for (const character of `${postHead(client.key, "Content-Length: 900")}${" ".repeat(50)}`) {
           await slow.send(character);
-          await Bun.sleep(5);
-        }
-        for (let sent = 0; sent < 50; sent++) {
-          await slow.send(" ");
-          await Bun.sleep(10);
+          await round.promise;
         }
         expect(slow.said).toBe("");
       });
@@ -212,25 +209,27 @@ for (const runtime of RUNTIMES) {
     });
 
     test.each([
-      ["zstd of empty blocks", "zstd", emptyBlocks(5_000_000), 400],
-      ["empty members of gzip", "gzip", Buffer.alloc(16e6, gzipSync("")), 400],
-      ["brackets", "gzip", gzipSync("[".repeat(8e6) + "]".repeat(8e6)), 400],
-      ["objects", "gzip", gzipSync(`{"x":[${"{},".repeat(5e6)}{}]}`), 200],
+      ["zstd of empty blocks", "zstd", emptyBlocks(5_000_000), 400, ROUNDS_MIN],
+      ["empty members of gzip", "gzip", Buffer.alloc(16e6, gzipSync("")), 400, ROUNDS_MIN],
+      ["brackets", "gzip", gzipSync("[".repeat(8e6) + "]".repeat(8e6)), 400, 1],
+      ["objects", "gzip", gzipSync(`{"x":[${"{},".repeat(5e6)}{}]}`), 200, ROUNDS_MIN],
       [
         "10,000 reports of new texts",
         "gzip",
         gzipSync(JSON.stringify({ locations: reportsOfNewTexts() })),
         200,
+        ROUNDS_MIN,
       ],
-    ])("a body takes no turn of anybody else: %s", async (_, coding, body, status) => {
-      await whileOthersAreAnswered(400 * MB, async () => {
+    ])("a body takes no turn of anybody else: %s", async (_, coding, body, status, roundsMin) => {
+      const act = async () => {
         expect(await Promise.all(Array.from({ length: 4 }, () => send(coding, body)))).toEqual(
           Array.from({ length: 4 }, () => status),
         );
-      });
+      };
+      await whileOthersAreAnswered(400 * MB, act, roundsMin);
     });
 
-    test("with all of them there it still stops within 5 s, and says of nothing that it failed", async () => {
+    test("with all of them there it still stops in the time that it has, and says of nothing that it failed", async () => {
       await openMany(200, async () => undefined);
       await openMany(50, (connection) => connection.send(`GET /health HTTP/1.1\r\nHo`));
       await openMany(
@@ -240,11 +239,9 @@ for (const runtime of RUNTIMES) {
           reads: false,
         },
       );
-      const startedMs = performance.now();
       const { code, error } = await server.stop();
       expect(code).toBe(0);
-      expect(performance.now() - startedMs).toBeLessThan(5000);
-      expect(error).not.toContain("Failed to answer");
+      expect(error).not.toMatch(/Failed to answer|stop_cut_short/);
     });
 
     async function send(coding: string, body: Uint8Array): Promise<number> {
@@ -285,15 +282,21 @@ for (const runtime of RUNTIMES) {
       for (let opened = 0; opened < count; opened++) void begin(await open(options));
     }
 
-    /** Fails where a polite client waits for long meanwhile, or the process grows by more than this. */
-    async function whileOthersAreAnswered(growthBytesMax: number, act: () => Promise<void>): Promise<void> {
+    /**
+     * A polite client asks all the while, one round after the other. Fails if fewer rounds than these are answered
+     * before the act is over, or if the process grows by more than this.
+     */
+    async function whileOthersAreAnswered(
+      growthBytesMax: number,
+      act: () => Promise<void>,
+      roundsMin = 1,
+    ): Promise<void> {
       let isOver = false;
-      let slowestMs = 0;
+      let rounds = 0;
       const before = residentBytes();
       let highest = before;
       const polite = (async () => {
         while (!isOver) {
-          const startedMs = performance.now();
           const answers = await Promise.all([
             get(client, "/api/v1/devices/nearby?latitude=42&longitude=-71"),
             get(client, "/api/v1/devices/bus-1/locations/history"),
@@ -303,18 +306,19 @@ for (const runtime of RUNTIMES) {
           expect(answers.slice(0, 2).map(({ status }) => status)).toEqual([200, 200]);
           expect([200, 503]).toContain(answers[2]!.status);
           await Promise.all(answers.map((answer) => answer.arrayBuffer()));
-          slowestMs = Math.max(slowestMs, performance.now() - startedMs);
           highest = Math.max(highest, residentBytes());
-          await Bun.sleep(10);
+          if (!isOver) rounds++;
+          round.resolve();
+          round = Promise.withResolvers();
         }
       })();
       try {
-        await act();
+        await Promise.all([act(), round.promise]);
       } finally {
         isOver = true;
         await polite;
       }
-      expect(slowestMs).toBeLessThan(ANSWER_MS_MAX);
+      expect(rounds).toBeGreaterThanOrEqual(roundsMin);
       expect(highest - before).toBeLessThan(growthBytesMax);
     }
 
