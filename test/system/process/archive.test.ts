@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { createReferenceRecords, type ReferenceReport } from "../../reference/records.ts";
+import { RANDOM_SEED, randomRuns } from "../../support/random-runs.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import {
   closePlace,
@@ -16,6 +17,7 @@ import {
 } from "../../support/server-process.ts";
 import { csvRows } from "../../support/test-data.ts";
 import { type Client, findWrongAnswers, get, store } from "../support/client.ts";
+import { pause } from "../support/pause.ts";
 import { phoneReports } from "../support/phone-reports.ts";
 import { test } from "../support/process-test.ts";
 import { createPicker } from "../support/random.ts";
@@ -31,12 +33,26 @@ const MS_PER_DAY = 86_400_000;
 const SAMPLE = join(import.meta.dir, "../../../data/samples/bus_liverpool_route14_20260126.csv.gz");
 /** Three days to archive, and one that stays in memory. */
 const AGES_DAYS = [300, 100, 9, 1];
-const QUERIES_OF_EACH = 12; // Of eight endpoints.
+/** Queries of each of eight endpoints. How they are answered does not depend on the runtime. */
+const QUERIES_OF_EACH = { Bun: randomRuns(12), Deno: randomRuns(3) };
+/** How long after its start a seal gets a signal: before it begins, and on its way. */
+const SIGNALS = {
+  Bun: [
+    ["SIGINT", 350],
+    ["SIGKILL", 250],
+    ["SIGKILL", 400],
+    ["SIGKILL", 600],
+  ],
+  Deno: [
+    ["SIGINT", 600],
+    ["SIGKILL", 600],
+  ],
+} as const;
 const DRIVER = "driver-1";
 
 for (const runtime of RUNTIMES) {
   describe(`on ${runtime.name}`, () => {
-    const pick = createPicker(seededRandom(30 + runtime.name.length));
+    const pick = createPicker(seededRandom(RANDOM_SEED + 30 + runtime.name.length));
     const fleet = createReferenceRecords("default");
     const nobody = createReferenceRecords("nobody");
     const buses = busReports(Date.now());
@@ -113,14 +129,9 @@ for (const runtime of RUNTIMES) {
     });
 
     test("a seal that is interrupted or killed changes no answer, and the next one goes through", async () => {
-      for (const [signal, afterMs] of [
-        ["SIGINT", 350],
-        ["SIGKILL", 250],
-        ["SIGKILL", 400],
-        ["SIGKILL", 600],
-      ] as const) {
+      for (const [signal, afterMs] of SIGNALS[runtime.name]) {
         const seal = startCommand(runtime, place, ["seal"]);
-        await Bun.sleep(afterMs);
+        await pause(afterMs);
         seal.kill(signal);
         const { code, error } = await seal.ended;
         // It may have been quicker than the signal, or slower to listen for it: then the signal itself ended it.
@@ -138,7 +149,7 @@ for (const runtime of RUNTIMES) {
     });
 
     async function expectRightAnswers(): Promise<void> {
-      const queries = randomQueries(fleet, nobody, pick, QUERIES_OF_EACH);
+      const queries = randomQueries(fleet, nobody, pick, QUERIES_OF_EACH[runtime.name]);
       expect(await findWrongAnswers(client(), fleet, [...queries, lastPage(fleet, Date.now())])).toEqual([]);
     }
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { BackupReport } from "../../../src/service/backup/backup.ts";
 import type { BackupFile } from "../../../src/service/backup/file.ts";
 import { createReferenceRecords, type ReferenceReport } from "../../reference/records.ts";
+import { RANDOM_SEED, randomRuns } from "../../support/random-runs.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import {
   closePlace,
@@ -16,9 +17,11 @@ import {
   startCommand,
   startReady,
 } from "../../support/server-process.ts";
+import { until } from "../../support/until.ts";
 import { BODY_FORMATS, type Client, findWrongAnswers, store } from "../support/client.ts";
 import { type Batch, createBatches, findReported, settle } from "../support/load.ts";
-import { test } from "../support/process-test.ts";
+import { pause } from "../support/pause.ts";
+import { test, testOnBunAlone } from "../support/process-test.ts";
 import { createPicker } from "../support/random.ts";
 import { randomQueries } from "../support/random-queries.ts";
 
@@ -34,11 +37,13 @@ const SEALS = ["--seal-every", "1s"];
 const CLIENTS = 3;
 /** Between two batches of a client: the drill is about what happens, not about how much. */
 const PAUSE_MS = 80;
-const QUERIES_OF_EACH = 5;
+const QUERIES_OF_EACH = randomRuns(5);
+/** How long after its start a backup is killed. */
+const KILLED_AFTER_MS = [200, 400];
 
 for (const runtime of RUNTIMES) {
   describe(`on ${runtime.name}`, () => {
-    const pick = createPicker(seededRandom(70 + runtime.name.length));
+    const pick = createPicker(seededRandom(RANDOM_SEED + 70 + runtime.name.length));
     const devices = Array.from({ length: 12 }, (_, i) => `phone-${i}`);
     const nextBatch = createAgedBatches();
     const posted: Batch[] = [];
@@ -71,7 +76,7 @@ for (const runtime of RUNTIMES) {
         posted.push(batch);
         await store(client(), batch.reports, pick.item(BODY_FORMATS));
         batch.state = "acknowledged";
-        await Bun.sleep(PAUSE_MS);
+        await pause(PAUSE_MS);
       }
     }
 
@@ -80,7 +85,7 @@ for (const runtime of RUNTIMES) {
       isPosting = true;
       posting = Promise.all(Array.from({ length: CLIENTS }, postOn));
       const wanted = countAcknowledged() + batches;
-      while (countAcknowledged() < wanted) await Bun.sleep(20);
+      await until(() => countAcknowledged() >= wanted);
       try {
         return await work();
       } finally {
@@ -131,13 +136,16 @@ for (const runtime of RUNTIMES) {
 
     test("a backup beside a busy server has all that was acknowledged before it began", async () => {
       const before = await whilePosting(10, async () => {
-        while (!server.error.includes("Archived ")) await Bun.sleep(50); // The first day is sealed.
+        await server.says(/Archived /); // The first day is sealed.
         return backUpBeside();
       });
       await expectRestored("first", before);
     });
 
-    test("the next backup brings what is new, keeps the rest, and gives up what went", async () => {
+    // How files are kept, linked and given up does not depend on the runtime.
+    const testOnBun = testOnBunAlone(runtime);
+
+    testOnBun("the next backup brings what is new, keeps the rest, and gives up what went", async () => {
       const filesBefore = backedUpFiles();
       const inodes = inodesOf(backupDir());
       const before = await whilePosting(6, backUpBeside);
@@ -182,10 +190,10 @@ for (const runtime of RUNTIMES) {
     if (runtime.name === "Deno") return; // What follows is the disk's doing, and takes dozens of processes.
 
     test("a backup that is killed leaves one that can be restored", async () => {
-      for (const afterMs of [150, 300, 450]) {
+      for (const afterMs of KILLED_AFTER_MS) {
         await whilePosting(3, async () => {
           const command = startCommand(runtime, place, ["backup", backupDir()]);
-          await Bun.sleep(afterMs);
+          await pause(afterMs);
           command.kill("SIGKILL");
           await command.ended;
         });
