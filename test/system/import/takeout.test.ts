@@ -13,7 +13,7 @@ import {
   startReady,
 } from "../../support/server-process.ts";
 import { get } from "../support/client.ts";
-import { test } from "../support/process-test.ts";
+import { test, testOnBunAlone } from "../support/process-test.ts";
 
 /*
  * Goal: a person who drops a Takeout, in several zips, and a folder of GPX on `import` hears what it is, what came in
@@ -27,17 +27,20 @@ const sample = (path: string) => readFileSync(join(SAMPLES, path));
 const DAYS = ["2017-06-17", "2017-06-18", "2019-03-31"] as const;
 const POINTS_A_DAY = 50;
 
-/** Formats that have every field, and how else they are asked for. */
+/**
+ * Formats that have every field, and how else they are asked for. Deno writes the last alone: native code writes that,
+ * and the others are our own.
+ */
 const LOSSLESS: readonly (readonly [string, readonly string[]])[] = [
   ["ndjson", []],
   ["csv", ["--compress", "zstd"]],
   ["parquet", []],
 ];
 
-/** A minute a point, from 8:00 UTC on. */
 /** The exit code where a file of them has nothing but points without time: the month of the semantic history. */
 const NOTHING_CAME_IN = 2;
 
+/** A minute a point, from 8:00 UTC on. */
 function trackOf(day: string): string {
   const points = Array.from({ length: POINTS_A_DAY }, (_, index) => {
     const time = new Date(Date.parse(`${day}T08:00:00Z`) + index * 60_000).toISOString();
@@ -195,7 +198,7 @@ for (const runtime of RUNTIMES) {
       await run(["settings", "set", "retention", "forever"]);
       expect((await importAll()).code).toBe(NOTHING_CAME_IN);
       const records = await recordsOf(place);
-      for (const [format, more] of LOSSLESS) {
+      for (const [format, more] of runtime.name === "Bun" ? LOSSLESS : LOSSLESS.slice(-1)) {
         const file = join(place.directory, `everything.${format}`);
         const app = ["--app", "default"];
         const exported = await run(["export", ...app, "--format", format, ...more, "--out", file]);
@@ -222,29 +225,32 @@ for (const runtime of RUNTIMES) {
       expect(readdirSync(place.directory).sort()).toEqual(["data", "files"]);
     });
 
-    test("a wrong file is answered by what it is, and a folder without history says so", async () => {
-      const files = join(place.directory, "files");
-      const page = join(files, "archive_browser.html");
-      writeFileSync(page, sample("google/not-history-archive_browser.html"));
-      const named = await run(["import", page, "--app", "default"]);
-      expect([named.code, named.error]).toEqual([
-        1,
-        expect.stringContaining("give the folder or Records.json"),
-      ]);
-      mkdirSync(join(files, "photos"));
-      writeFileSync(join(files, "photos/1.png"), "\x89PNG", "latin1");
-      const photos = await run(["import", join(files, "photos"), "--app", "default"]);
-      expect([photos.code, photos.error]).toEqual([1, expect.stringContaining("1 png")]);
-      const takeout = join(files, "takeout.zip");
-      const note = { path: "Takeout/Timeline/Encrypted Backups.txt", content: sample(ENCRYPTED) };
-      writeFileSync(takeout, zipOf([note]));
-      const encrypted = await run(["import", takeout, "--app", "default"]);
-      expect([encrypted.code, encrypted.error]).toEqual([
-        1,
-        expect.stringContaining("export it on the phone"),
-      ]);
-      expect(existsSync(place.dataDir)).toBe(false);
-    });
+    testOnBunAlone(runtime)(
+      "a wrong file is answered by what it is, and a folder without history says so",
+      async () => {
+        const files = join(place.directory, "files");
+        const page = join(files, "archive_browser.html");
+        writeFileSync(page, sample("google/not-history-archive_browser.html"));
+        const named = await run(["import", page, "--app", "default"]);
+        expect([named.code, named.error]).toEqual([
+          1,
+          expect.stringContaining("give the folder or Records.json"),
+        ]);
+        mkdirSync(join(files, "photos"));
+        writeFileSync(join(files, "photos/1.png"), "\x89PNG", "latin1");
+        const photos = await run(["import", join(files, "photos"), "--app", "default"]);
+        expect([photos.code, photos.error]).toEqual([1, expect.stringContaining("1 png")]);
+        const takeout = join(files, "takeout.zip");
+        const note = { path: "Takeout/Timeline/Encrypted Backups.txt", content: sample(ENCRYPTED) };
+        writeFileSync(takeout, zipOf([note]));
+        const encrypted = await run(["import", takeout, "--app", "default"]);
+        expect([encrypted.code, encrypted.error]).toEqual([
+          1,
+          expect.stringContaining("export it on the phone"),
+        ]);
+        expect(existsSync(place.dataDir)).toBe(false);
+      },
+    );
   });
 }
 

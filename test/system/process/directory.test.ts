@@ -10,15 +10,15 @@ import {
   runCommand,
   startReady,
 } from "../../support/server-process.ts";
+import { until } from "../../support/until.ts";
 import { get, store } from "../support/client.ts";
-import { test } from "../support/process-test.ts";
+import { test, testOnBunAlone } from "../support/process-test.ts";
 
 /*
  * Goal: a data directory has one owner and gives away no secret, and its keys act on the server that runs.
  * Method: the real process and the real commands beside it, on a directory that was not there before.
  */
 
-const KEYS_ACT_MS_MAX = 2000;
 const PATH = "/api/v1/locations/current";
 const KEY_FILE_TROUBLE = /"msg":"Keys: .*keys\.json.*every key is unknown/m;
 const A_KEY = /wh_[0-9A-Za-z]{40,}/;
@@ -73,7 +73,7 @@ for (const runtime of RUNTIMES) {
       for (const other of RUNTIMES) expect((await (await startReady(other, place)).stop()).code).toBe(0);
     });
 
-    test("keys made and revoked beside the server act on it within 2 s", async () => {
+    test("keys made and revoked beside the server act on it", async () => {
       const server = await startReady(runtime, place);
       const args = ["keys", "create", "--app", "default", "--permission", "read"];
       const key = (await runCommand(runtime, place, args)).out.trim();
@@ -84,7 +84,10 @@ for (const runtime of RUNTIMES) {
       await untilAnswered({ url: server.url, key }, 401, "REVOKED_API_KEY");
     });
 
-    test("a damaged key file makes every key unknown and is said, until it is whole again", async () => {
+    // The lock and the modes of files are each runtime's own; what is made of keys and of words is not.
+    const testOnBun = testOnBunAlone(runtime);
+
+    testOnBun("a damaged key file makes every key unknown and is said, until it is whole again", async () => {
       const server = await startReady(runtime, place);
       const client = { url: server.url, key: readFirstKey(place) };
       const path = join(place.dataDir, "keys.json");
@@ -96,7 +99,7 @@ for (const runtime of RUNTIMES) {
       await untilAnswered(client, 200, null);
     });
 
-    test("data whose key file is gone gets no new key, and the server says why", async () => {
+    testOnBun("data whose key file is gone gets no new key, and the server says why", async () => {
       const first = await startReady(runtime, place);
       const key = readFirstKey(place);
       await store({ url: first.url, key }, [report(1)]);
@@ -112,7 +115,7 @@ for (const runtime of RUNTIMES) {
       expect(server.out).not.toContain("first key");
     });
 
-    test("a wrong command line ends with 2, a port in use with 1, and both are said in a line or two", async () => {
+    test("a wrong command line ends with 2, a port in use with 1 and the first key kept, each said in a line or two", async () => {
       for (const args of [["serve", "--port", "many"], ["serve", "--prot", "1"], ["sevre"]]) {
         const wrong = await runCommand(runtime, place, args);
         expect([wrong.code, wrong.out]).toEqual([2, ""]);
@@ -130,13 +133,6 @@ for (const runtime of RUNTIMES) {
           `Cannot listen on 127.0.0.1:${port}: the port is in use. ` +
           "Stop the program that holds it, or choose another with --port.",
       });
-    });
-
-    test("a start that found its port in use keeps the first key for the next one", async () => {
-      const holder = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
-      const refused = await runCommand(runtime, place, ["serve", "--port", String(holder.port)]);
-      await holder.stop();
-      expect(refused.code).toBe(1);
       const server = await startReady(runtime, place);
       expect((await get({ url: server.url, key: readFirstKey(place) }, PATH)).status).toBe(200);
     });
@@ -147,21 +143,17 @@ function report(number: number) {
   return { device_id: "a", timestamp: Date.now() - number, latitude: 1, longitude: 2 };
 }
 
-/** Asks with the key until the answer is this; fails where it is not within the time that keys may take. */
-async function untilAnswered(
+/** Asks with the key until the answer is this. */
+function untilAnswered(
   client: { url: string; key: string },
   status: number,
   error: string | null,
 ): Promise<void> {
-  const startedMs = performance.now();
-  for (;;) {
+  return until(async () => {
     const response = await get(client, PATH);
     const body = (await response.json()) as { error?: string };
-    const answer = [response.status, body.error ?? null];
-    if (Bun.deepEquals(answer, [status, error])) return;
-    if (performance.now() - startedMs > KEYS_ACT_MS_MAX) expect(answer).toEqual([status, error]);
-    await Bun.sleep(20); // The server reads the file in its own time.
-  }
+    return response.status === status && (body.error ?? null) === error;
+  });
 }
 
 /** Everything of a directory and itself; `private` is 0700 for directories and 0600 for files. */

@@ -4,6 +4,7 @@ import {
   type ReferenceRecords,
   type ReferenceReport,
 } from "../../reference/records.ts";
+import { RANDOM_SEED } from "../../support/random-runs.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import {
   RUNTIMES,
@@ -12,6 +13,7 @@ import {
   type ServerProcess,
   startReady,
 } from "../../support/server-process.ts";
+import { until } from "../../support/until.ts";
 import { type Client, findWrongAnswers, get, post, store } from "../support/client.ts";
 import { test } from "../support/process-test.ts";
 import { createPicker } from "../support/random.ts";
@@ -35,9 +37,10 @@ if (kinds.length === 0) console.warn("Left out: the full disk, which needs root 
 else console.log(`A full disk is ${kinds.map(({ name }) => name).join(", and ")}.`);
 
 for (const kind of kinds) {
-  for (const runtime of RUNTIMES) {
+  // What becomes of an error of the disk does not depend on the runtime; which error it is, does: Deno has the first.
+  for (const runtime of kind === kinds[0] ? RUNTIMES : RUNTIMES.filter(({ name }) => name === "Bun")) {
     describe(`on ${runtime.name}, with ${kind.name}`, () => {
-      const pick = createPicker(seededRandom(runtime.name.length));
+      const pick = createPicker(seededRandom(RANDOM_SEED + runtime.name.length));
       let disk: ScarceDisk;
       let server: ServerProcess;
       let client: Client;
@@ -85,7 +88,7 @@ for (const kind of kinds) {
         const failedBefore = sealsFailed();
         const archivedBefore = archivedLines();
         disk.free(server.pid);
-        await untilTrue(() => archivedLines() > archivedBefore);
+        await until(() => archivedLines() > archivedBefore);
         expect(sealsFailed() - failedBefore).toBeLessThan(3); // One may have begun before there was room.
         await keep(reportsOf(50, OLD_DAYS[0]!));
         await expectRightAnswers();
@@ -139,15 +142,5 @@ for (const kind of kinds) {
       const archivedLines = () => server.error.match(/Archived /g)?.length ?? 0;
       const sealsFailed = () => server.error.match(/Sealing failed/g)?.length ?? 0;
     });
-  }
-}
-
-const WAIT_MS_MAX = 20_000;
-
-async function untilTrue(condition: () => boolean): Promise<void> {
-  const endMs = performance.now() + WAIT_MS_MAX;
-  while (!condition()) {
-    if (performance.now() > endMs) throw new Error(`Not so after ${WAIT_MS_MAX} ms: ${condition}`);
-    await Bun.sleep(20);
   }
 }

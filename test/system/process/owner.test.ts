@@ -22,7 +22,7 @@ import {
   ownersBelow,
   STRANGER_UID,
 } from "../support/other-user.ts";
-import { test } from "../support/process-test.ts";
+import { test, testOnBunAlone } from "../support/process-test.ts";
 
 /*
  * Goal: whoever runs a command, a data directory stays its owner's: the server goes on, and starts again.
@@ -98,55 +98,66 @@ for (const runtime of RUNTIMES) {
       expect((await run(owners, ["seal"])).code).toBe(0);
     });
 
-    test("what root restores belongs to whom the new directory does, or the one that it lies in", async () => {
-      await (await startFilled()).stop();
-      const backup = join(place.directory, "backup");
-      expect((await run(runtime, ["backup", backup])).code).toBe(0);
-      const made = { ...place, dataDir: join(place.directory, "made") };
-      const given = { ...place, dataDir: join(place.directory, "given") };
-      mkdirSync(given.dataDir);
-      chownSync(given.dataDir, STRANGER_UID, STRANGER_UID);
-      for (const { dataDir, ...rest } of [made, given]) {
-        expect((await runCommand(runtime, { dataDir, ...rest }, ["restore", backup])).code).toBe(0);
-      }
-      expect(statSync(made.dataDir).uid).toBe(OWNER_UID);
-      expect(ownersBelow(made.dataDir).filter((entry) => !OWNERS.test(entry))).toEqual([]);
-      expect(statSync(given.dataDir).uid).toBe(STRANGER_UID);
-      expect(ownersBelow(given.dataDir).filter((entry) => !entry.startsWith(`${STRANGER_UID}:`))).toEqual([]);
-      const server = await startReady(owners, made);
-      await expectAnswers(server, readFileSync(join(place.dataDir, "first-key"), "utf8").trim(), 1);
-      await server.stop();
-    });
+    // Whose a file is to be is decided alike on both; that Deno can give it away, the test above says.
+    const testOnBun = testOnBunAlone(runtime);
 
-    test("who may not keep the owner is refused in a sentence that says who may, and changes nothing", async () => {
-      await (await startFilled()).stop();
-      const commands = [
-        CREATE_KEY,
-        ["keys", "list"],
-        ["seal"],
-        ["import", file, "--app", "default"],
-        ["verify"],
-        ["backup", join(place.directory, "backup")],
-        ["serve", "--port", "0"],
-      ];
-      const advice = `belongs to user ${OWNER_UID}: run this as that user (sudo -u '#${OWNER_UID}' COMMAND)`;
-      chmodSync(file, 0o644);
-      chmodSync(place.directory, 0o755);
-      const strangers = asUser(STRANGER_UID, runtime);
-      for (const mode of [0o700, 0o777]) {
-        chmodSync(place.dataDir, mode);
-        const before = ownersBelow(place.dataDir);
-        for (const refused of await Promise.all(commands.map((args) => run(strangers, args)))) {
-          expect(refused).toMatchObject({ code: 1, out: "", error: expect.stringContaining(advice) });
+    testOnBun(
+      "what root restores belongs to whom the new directory does, or the one that it lies in",
+      async () => {
+        await (await startFilled()).stop();
+        const backup = join(place.directory, "backup");
+        expect((await run(runtime, ["backup", backup])).code).toBe(0);
+        const made = { ...place, dataDir: join(place.directory, "made") };
+        const given = { ...place, dataDir: join(place.directory, "given") };
+        mkdirSync(given.dataDir);
+        chownSync(given.dataDir, STRANGER_UID, STRANGER_UID);
+        for (const { dataDir, ...rest } of [made, given]) {
+          expect((await runCommand(runtime, { dataDir, ...rest }, ["restore", backup])).code).toBe(0);
         }
-        expect(ownersBelow(place.dataDir)).toEqual(before);
-      }
-      chmodSync(place.dataDir, 0o700);
-      const keys = readFileSync(join(place.dataDir, "keys.json"));
-      const refused = await run(asRootWithoutChown(runtime), CREATE_KEY);
-      expect([refused.code, refused.out, refused.error]).toEqual([1, "", expect.stringContaining(advice)]);
-      expect(readFileSync(join(place.dataDir, "keys.json"))).toEqual(keys);
-      await (await startReady(owners, place)).stop();
-    });
+        expect(statSync(made.dataDir).uid).toBe(OWNER_UID);
+        expect(ownersBelow(made.dataDir).filter((entry) => !OWNERS.test(entry))).toEqual([]);
+        expect(statSync(given.dataDir).uid).toBe(STRANGER_UID);
+        expect(ownersBelow(given.dataDir).filter((entry) => !entry.startsWith(`${STRANGER_UID}:`))).toEqual(
+          [],
+        );
+        const server = await startReady(owners, made);
+        await expectAnswers(server, readFileSync(join(place.dataDir, "first-key"), "utf8").trim(), 1);
+        await server.stop();
+      },
+    );
+
+    testOnBun(
+      "who may not keep the owner is refused in a sentence that says who may, and changes nothing",
+      async () => {
+        await (await startFilled()).stop();
+        const commands = [
+          CREATE_KEY,
+          ["keys", "list"],
+          ["seal"],
+          ["import", file, "--app", "default"],
+          ["verify"],
+          ["backup", join(place.directory, "backup")],
+          ["serve", "--port", "0"],
+        ];
+        const advice = `belongs to user ${OWNER_UID}: run this as that user (sudo -u '#${OWNER_UID}' COMMAND)`;
+        chmodSync(file, 0o644);
+        chmodSync(place.directory, 0o755);
+        const strangers = asUser(STRANGER_UID, runtime);
+        for (const mode of [0o700, 0o777]) {
+          chmodSync(place.dataDir, mode);
+          const before = ownersBelow(place.dataDir);
+          for (const refused of await Promise.all(commands.map((args) => run(strangers, args)))) {
+            expect(refused).toMatchObject({ code: 1, out: "", error: expect.stringContaining(advice) });
+          }
+          expect(ownersBelow(place.dataDir)).toEqual(before);
+        }
+        chmodSync(place.dataDir, 0o700);
+        const keys = readFileSync(join(place.dataDir, "keys.json"));
+        const refused = await run(asRootWithoutChown(runtime), CREATE_KEY);
+        expect([refused.code, refused.out, refused.error]).toEqual([1, "", expect.stringContaining(advice)]);
+        expect(readFileSync(join(place.dataDir, "keys.json"))).toEqual(keys);
+        await (await startReady(owners, place)).stop();
+      },
+    );
   });
 }

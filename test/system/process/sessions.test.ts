@@ -14,7 +14,8 @@ import {
   startReady,
   startServing,
 } from "../../support/server-process.ts";
-import { test } from "../support/process-test.ts";
+import { until } from "../../support/until.ts";
+import { test, testOnBunAlone } from "../support/process-test.ts";
 
 /** Signing in on the map of the real program, over restarts, and by links that another process makes. */
 
@@ -46,6 +47,8 @@ describe.each([...RUNTIMES])("on $name", (runtime) => {
   const place: Place = openPlace();
   afterAll(() => closePlace(place));
 
+  /** Keys, links and what is said of them are the same on both; files and terminals are not. */
+  const testOnBun = testOnBunAlone(runtime);
   const link = (...args: string[]) => runCommand(runtime, place, ["keys", "link", ...args]);
 
   test("a session lasts over a restart, and ends with the secret that signs it", async () => {
@@ -62,32 +65,35 @@ describe.each([...RUNTIMES])("on $name", (runtime) => {
     expect(await appOf(again)).toBe("default");
     expect((await again.get("/api/v1/locations/current")).status).toBe(200);
     rmSync(secret);
-    while ((await appOf(again)) !== null) await Bun.sleep(50);
+    await until(async () => (await appOf(again)) === null);
     expect((await again.signIn({ key: readFirstKey(place) })).status).toBe(200);
     expect(await appOf(again)).toBe("default");
     await server.stop();
   });
 
-  test("keys link prints a link that a running server takes once, and none after a restart", async () => {
-    let server = await startReady(runtime, place);
-    const used = await link("--url", `${server.url}/`);
-    expect([used.code, used.out.split("c1.")[0]]).toEqual([0, `${server.url}/map#code=`]);
-    expect(used.error).toMatch(/^Signs in as key k_\w{8} of app default, once, within 10 minutes:\n$/);
-    const kept = codeIn((await link()).out)!;
-    const code = codeIn(used.out)!;
-    const signIn = async (text: string) => (await browserOf(server).signIn({ code: text })).status;
-    expect(await signIn(code)).toBe(200);
-    expect(await signIn(code)).toBe(401);
-    const { error } = await server.stop();
-    expect(error).not.toContain("c1.");
+  testOnBun(
+    "keys link prints a link that a running server takes once, and none after a restart",
+    async () => {
+      let server = await startReady(runtime, place);
+      const used = await link("--url", `${server.url}/`);
+      expect([used.code, used.out.split("c1.")[0]]).toEqual([0, `${server.url}/map#code=`]);
+      expect(used.error).toMatch(/^Signs in as key k_\w{8} of app default, once, within 10 minutes:\n$/);
+      const kept = codeIn((await link()).out)!;
+      const code = codeIn(used.out)!;
+      const signIn = async (text: string) => (await browserOf(server).signIn({ code: text })).status;
+      expect(await signIn(code)).toBe(200);
+      expect(await signIn(code)).toBe(401);
+      const { error } = await server.stop();
+      expect(error).not.toContain("c1.");
 
-    server = await startReady(runtime, place);
-    for (const before of [code, kept]) expect(await signIn(before)).toBe(401);
-    expect(await signIn(codeIn((await link()).out)!)).toBe(200);
-    await server.stop();
-  });
+      server = await startReady(runtime, place);
+      for (const before of [code, kept]) expect(await signIn(before)).toBe(401);
+      expect(await signIn(codeIn((await link()).out)!)).toBe(200);
+      await server.stop();
+    },
+  );
 
-  test("what a session or a link opens by is in no log and no backup", async () => {
+  testOnBun("what a session or a link opens by is in no log and no backup", async () => {
     const server = await startReady(runtime, place, ["--log-level", "debug"]);
     const browser = browserOf(server);
     const code = codeIn((await link()).out)!;
@@ -109,7 +115,7 @@ describe.each([...RUNTIMES])("on $name", (runtime) => {
     expect(readdirSync(backup).filter((name) => name.startsWith("session"))).toEqual([]);
   });
 
-  test("a stream that a session opened ends when the key of that is revoked", async () => {
+  testOnBun("a stream that a session opened ends when the key of that is revoked", async () => {
     const server = await startReady(runtime, place);
     const { error } = await runCommand(runtime, place, [
       ...["keys", "create", "--app", "default", "--permission", "read"],
@@ -117,7 +123,7 @@ describe.each([...RUNTIMES])("on $name", (runtime) => {
     const id = /k_\w{8}/.exec(error)![0];
     const browser = browserOf(server);
     const code = codeIn((await link(id)).out)!;
-    while ((await browser.signIn({ code })).status !== 200) await Bun.sleep(50);
+    await until(async () => (await browser.signIn({ code })).status === 200);
     const headers = { ...OF_PAGE, cookie: browser.cookie! };
     const stream = await fetch(`${server.url}/api/v1/live`, { headers });
     expect(stream.status).toBe(200);
@@ -127,7 +133,7 @@ describe.each([...RUNTIMES])("on $name", (runtime) => {
     await server.stop();
   });
 
-  test("keys link signs in as the key that is named, if that shows anything", async () => {
+  testOnBun("keys link signs in as the key that is named, if that shows anything", async () => {
     const create = async (...args: string[]) => {
       const { error } = await runCommand(runtime, place, ["keys", "create", "--app", "shop", ...args]);
       return /k_\w{8}/.exec(error)![0];
