@@ -12,6 +12,7 @@ import {
   runCommand,
   startDemo,
 } from "../../support/server-process.ts";
+import { until } from "../../support/until.ts";
 import { test } from "../support/process-test.ts";
 
 /*
@@ -26,25 +27,21 @@ beforeEach(() => {
 
 afterEach(() => closePlace(place));
 
-const MOVES_WITHIN_MS = 60_000; // On a machine that is busy; on a quiet one it is some 2 s.
-
 describe.each(RUNTIMES)("demo on $name", (runtime) => {
-  test("moves devices of all samples within a minute of the command, stops, and goes on", async () => {
-    const startedMs = performance.now();
+  test("moves devices of all samples, stops, and goes on", async () => {
     const server = await startDemo(runtime, place, ["--speed", "30"]);
     const key = readFirstKey(place);
     const before = await fetchKnownDevices(server.url, key);
     const ids = new Set<string>();
     let last = before;
-    while (last.size < 1_399 || !["4716", "limerick-304"].every((id) => ids.has(id))) {
-      await Bun.sleep(200);
+    await until(async () => {
       last = await fetchKnownDevices(server.url, key);
       for (const [id, { latitude, longitude }] of last) {
         const was = before.get(id);
         if (was?.latitude !== latitude || was.longitude !== longitude) ids.add(id);
       }
-      if (ids.size === 0) expect(performance.now() - startedMs).toBeLessThan(MOVES_WITHIN_MS);
-    }
+      return last.size >= 1_399 && ["4716", "limerick-304"].every((id) => ids.has(id));
+    });
     const beside = await runCommand(runtime, place, ["demo"]);
     expect([beside.code, beside.error]).toEqual([
       1,

@@ -10,6 +10,7 @@ import {
   startReady,
   startServing,
 } from "../../support/server-process.ts";
+import { until } from "../../support/until.ts";
 import { get, store } from "../support/client.ts";
 import { test } from "../support/process-test.ts";
 
@@ -69,11 +70,11 @@ for (const runtime of prlimit === null ? [] : RUNTIMES.filter(({ name }) => name
       const server = await startServing(runtime, place);
       const writing = Bun.spawn(["sh", "-c", `cat "${first}.aside" - > "${first}"`], { stdin: "pipe" });
       let limit: number | null = null;
-      while (limit === null) {
-        await Bun.sleep(20);
+      await until(() => {
         limit = descriptorsUntil(server.pid, first);
-      }
-      setDescriptorsMax(server.pid, limit);
+        return limit !== null;
+      });
+      setDescriptorsMax(server.pid, limit!);
       writing.stdin.end();
       await writing.exited;
       await server.says(/The start waits and tries again: Cannot .*(EMFILE|ENFILE)/);

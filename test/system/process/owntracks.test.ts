@@ -11,6 +11,7 @@ import {
   runCommand,
   startReady,
 } from "../../support/server-process.ts";
+import { until } from "../../support/until.ts";
 import { get } from "../support/client.ts";
 import { test } from "../support/process-test.ts";
 
@@ -67,10 +68,10 @@ describe.each([...RUNTIMES])("on $name", (runtime) => {
     const card = { _type: "card", tid: "an", name: "anna" };
     // The list of those who are shown is made once in 10 s.
     let answered: unknown[] = [];
-    for (let tries = 0; answered.length === 0 && tries < 200; tries++) {
+    await until(async () => {
       answered = JSON.parse(await send("bea", "iphone", location(NOW_SECONDS - 30, 52.6)));
-      if (answered.length === 0) await Bun.sleep(100);
-    }
+      return answered.length > 0;
+    });
     expect(answered).toEqual([ofAnna, card]);
 
     const [id = ""] = /k_\w{8}/.exec((await runCommand(runtime, place, ["keys", "list"])).out) ?? [];
@@ -78,7 +79,7 @@ describe.each([...RUNTIMES])("on $name", (runtime) => {
     const told = await runCommand(runtime, place, set, [], `${PASS_PHRASE}\n`);
     expect(told.code).toBe(0);
     // In clear, a phone that should encrypt is told nothing; so the server knows the phrase by then.
-    while ((await send("bea", "iphone", location(NOW_SECONDS - 20, 52.6))) !== "[]") await Bun.sleep(50);
+    await until(async () => (await send("bea", "iphone", location(NOW_SECONDS - 20, 52.6))) === "[]");
     const sealed = await send("bea", "iphone", boxed(location(NOW_SECONDS - 10, 52.7)));
     expect(unboxed(JSON.parse(sealed))).toEqual([ofAnna]);
 

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { ReferenceReport } from "../../reference/records.ts";
+import { RANDOM_SEED } from "../../support/random-runs.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import {
   closePlace,
@@ -14,6 +15,7 @@ import {
   type ServerProcess,
   startReady,
 } from "../../support/server-process.ts";
+import { until } from "../../support/until.ts";
 import { type Client, get, store } from "../support/client.ts";
 import { createBatches, findReported, keyOf, postWhileItLasts } from "../support/load.ts";
 import { test } from "../support/process-test.ts";
@@ -26,13 +28,12 @@ import { beginUpload, type SlowUpload } from "../support/slow-upload.ts";
  * Method: the real process under load from several clients, and uploads that are half way when the signal comes.
  */
 
-const STOP_MS_MAX = 5000;
 const DEVICES = ["a", "b", "c"];
 const STOP_AFTER = 40; // Batches acknowledged.
 
 for (const runtime of RUNTIMES) {
   describe(`on ${runtime.name}`, () => {
-    const pick = createPicker(seededRandom(runtime.name.length));
+    const pick = createPicker(seededRandom(RANDOM_SEED + runtime.name.length));
     let place: Place;
     let server: ServerProcess;
     let client: Client;
@@ -44,14 +45,20 @@ for (const runtime of RUNTIMES) {
     });
     afterEach(() => closePlace(place));
 
+    /** What takes more than its 4.5 s is left behind by the server, which says so. */
+    async function expectWholeStop(): Promise<void> {
+      const { code, error } = await server.ended;
+      expect(code).toBe(0);
+      expect(error).not.toContain("stop_cut_short");
+      expect(error).not.toContain("Failed to answer");
+    }
+
     for (const signal of ["SIGTERM", "SIGINT"] as const) {
       test(`${signal} under load: everything accepted is answered, everything answered is kept`, async () => {
         const slow = await Promise.all([1, 2, 3].map((number) => beginUpload(client, slowReport(number))));
-        let signalledMs = 0;
         const nextBatch = createBatches(pick, DEVICES, Date.now());
         const batches = await postWhileItLasts(client, pick, nextBatch, (acknowledged) => {
           if (acknowledged !== STOP_AFTER) return; // By now the slow ones have long been taken in.
-          signalledMs = performance.now();
           server.kill(signal);
         });
         // The clients above were refused, so the server is stopping, and waits for the slow ones.
@@ -61,8 +68,7 @@ for (const runtime of RUNTIMES) {
           expect(answer).toStartWith("HTTP/1.1 200 ");
           expect(answer).toContain('"accepted":1,');
         }
-        expect((await server.ended).code).toBe(0);
-        expect(performance.now() - signalledMs).toBeLessThan(STOP_MS_MAX);
+        await expectWholeStop();
 
         server = await startReady(runtime, place);
         const slowBatch = { reports: [1, 2, 3].map(slowReport), state: "acknowledged" } as const;
@@ -98,24 +104,18 @@ for (const runtime of RUNTIMES) {
         const encoding = response.headers.get("content-encoding");
         return [response.status, encoding, (body.locations ?? body.results)?.length];
       });
-      while ((await countTakenIn(operator)) < takenInBefore + questions.length);
-      const signalledMs = performance.now();
+      await until(async () => (await countTakenIn(operator)) >= takenInBefore + questions.length);
       server.kill("SIGTERM");
       for (const answer of await Promise.all(asked)) expect(answer).toEqual([200, "gzip", PAGE]);
-      const { code, error } = await server.ended;
-      expect(code).toBe(0);
-      expect(performance.now() - signalledMs).toBeLessThan(STOP_MS_MAX);
-      expect(error).not.toContain("Failed to answer");
+      await expectWholeStop();
       expect((await runCommand(runtime, place, ["verify"])).code).toBe(0);
     });
 
-    test("a client that never finishes keeps the server for less than 5 s", async () => {
+    test("a client that never finishes is left in the time that a stop has", async () => {
       const stuck: SlowUpload = await beginUpload(client, slowReport(1));
       await store(client, [slowReport(2)]); // Answered after the other has arrived.
-      const signalledMs = performance.now();
       server.kill("SIGTERM");
-      expect((await server.ended).code).toBe(0);
-      expect(performance.now() - signalledMs).toBeLessThan(STOP_MS_MAX);
+      await expectWholeStop();
       expect(await stuck.answer).not.toStartWith("HTTP/1.1 200");
     });
   });
@@ -158,9 +158,9 @@ async function countTakenIn(operator: Client): Promise<number> {
   return [...answered].reduce((sum, [, count]) => sum + Number(count), Number(inFlight![1]));
 }
 
-async function untilSealing({ dataDir }: Place): Promise<void> {
+function untilSealing({ dataDir }: Place): Promise<void> {
   const scratch = join(dataDir, "archive/scratch");
-  while (!existsSync(scratch) || readdirSync(scratch).length === 0) await Bun.sleep(1);
+  return until(() => existsSync(scratch) && readdirSync(scratch).length > 0);
 }
 
 const startedMs = Date.now();
