@@ -40,6 +40,9 @@ const FILES = [
   "store/year",
 ];
 
+/** As `npm run bench` takes them. */
+export const BENCH_NAMES: readonly string[] = FILES.map(nameOf);
+
 export async function loadBenches(): Promise<Benches> {
   const benches = new Map<string, Bench>();
   for (const file of FILES) benches.set(nameOf(file), await loadFile(file));

@@ -9,6 +9,7 @@ import { SECTION } from "../../../bench/support/fairness/security-section.ts";
 import { SHAPES } from "../../../bench/support/fairness/shapes.ts";
 import { fairnessTable } from "../../../bench/support/fairness/table.ts";
 import { readResults } from "../../../bench/support/figures/results.ts";
+import { turns } from "../../support/turns.ts";
 
 const ROOT = join(import.meta.dir, "../../..");
 
@@ -24,7 +25,7 @@ async function say(...pieces: readonly string[]): Promise<string> {
   const server = createServer(async (socket) => {
     for (const piece of pieces) {
       socket.write(piece);
-      await Bun.sleep(5);
+      await turns(); // The client, in the same process, reads each piece by itself.
     }
     socket.destroy();
   });

@@ -3,51 +3,29 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { readResults } from "../../../bench/support/figures/results.ts";
-import { chromiumPath } from "../browser/support/chromium.ts";
+import { BENCH_NAMES } from "../../../bench/support/run/benches.ts";
+import { BENCH, bench, SLOW_BENCHES, smoke } from "./support/smoke.ts";
 
-const MAIN = join(import.meta.dir, "../../../bench/main.ts");
-const RESULTS = join(import.meta.dir, "../../../bench/results");
+const RESULTS = join(BENCH, "results");
+/** `peers/peers.test.ts` runs it, with peers and without. */
+const TRIED_BY_PEERS = "peers";
 
 const folder = mkdtempSync(join(tmpdir(), "wherehouse-bench-test-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-async function bench(...args: string[]) {
-  const child = Bun.spawn([process.execPath, MAIN, ...args], { stdout: "pipe", stderr: "pipe" });
-  const [out, error, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
-  return { out, error, code };
-}
+const SMOKED = BENCH_NAMES.filter((name) => !SLOW_BENCHES.includes(name) && name !== TRIED_BY_PEERS);
 
-/** As `--help` lists them. */
-async function benchNames(): Promise<string[]> {
-  const { out } = await bench("--help");
-  return [...out.matchAll(/^ {2}([a-z][a-z-]*) {2}/gm)].map(([, name]) => name!);
-}
-
-test("every bench runs, finds the answers it times equal, and leaves results that can be read", async () => {
-  const names = await benchNames();
-  expect(names).toContain("ingest");
-  const { out, error, code } = await bench("--smoke", "--save", `${folder}/all/`);
-  expect({ code, error: code === 0 ? "" : error }).toEqual({ code: 0, error: "" });
-  expect(out).not.toContain("\u001b"); // A pipe gets no colours.
-  for (const name of names) {
-    expect(out).toContain(`\n${name}: `);
-    const results = readResults(join(folder, "all", `${name}.json`));
-    if (!results.ok) throw new Error(results.error);
-    expect(results.value).toMatchObject({ bench: name, isSmoke: true });
-    const isLeftOut = ["page", "seen"].includes(name) && chromiumPath === null;
-    expect(results.value.figures.length > 0, name).toBe(!isLeftOut);
-  }
-  expect(existsSync(join(folder, "all", "year.svg"))).toBe(true);
-}, 600_000); // Forty benches, on a machine that does much else.
+test.each(SMOKED)("%s runs, finds the answers it times equal, and leaves results that can be read", (name) =>
+  smoke(name, folder),
+);
 
 test("every file that is a bench is in the list", async () => {
-  const files = readdirSync(join(MAIN, "../benches"), { recursive: true, encoding: "utf8" });
+  const files = readdirSync(join(BENCH, "benches"), { recursive: true, encoding: "utf8" });
   const benches = files.filter((file) => file.endsWith(".ts")).map((file) => basename(file, ".ts"));
-  expect((await benchNames()).sort()).toEqual(benches.sort());
+  expect([...BENCH_NAMES].sort()).toEqual(benches.sort());
+  const { out } = await bench("--help");
+  const listed = [...out.matchAll(/^ {2}([a-z][a-z-]*) {2}/gm)].map(([, name]) => name!);
+  expect(listed).toEqual([...BENCH_NAMES]);
 });
 
 test("a size is given by flag, and a run is compared with an earlier one", async () => {
@@ -62,7 +40,7 @@ test("a size is given by flag, and a run is compared with an earlier one", async
   expect(out).toMatch(
     /full reports, replay +[\d,]+ -> [\d,]+ records\/s {2}[+-][\d.]+ % {2}\w.*\(p [\d.]+\)\n/,
   );
-}, 30_000);
+});
 
 test("--profile says where the time of a bench and of its server went", async () => {
   const { out, code } = await bench("device-page", "--smoke", "--rounds=1", "--seconds=0.1", "--profile");
@@ -72,7 +50,7 @@ test("--profile says where the time of a bench and of its server went", async ()
   );
   expect(out).toMatch(/servers it started, [\d,]+ samples in .*\/device-page-server-1\.cpuprofile\n/);
   expect(existsSync(join(RESULTS, "profiles", "device-page-server-1.cpuprofile"))).toBe(true);
-}, 30_000);
+});
 
 test("a mistake is one line on stderr, with exit code 2", async () => {
   const missing = join(folder, "missing.json");
@@ -88,7 +66,7 @@ test("a mistake is one line on stderr, with exit code 2", async () => {
     expect({ out, code }).toEqual({ out: "", code: 2 });
     expect(error).toMatch(line);
   }
-}, 30_000);
+});
 
 test("--help after a name shows the question and the sizes", async () => {
   const { out, code } = await bench("replay", "--help");

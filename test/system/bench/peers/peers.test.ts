@@ -106,7 +106,7 @@ test("the bench measures each peer or says how to install it", async () => {
     expect({ name, isMeasured, isLeftOut }).toEqual({ name, isMeasured, isLeftOut: !isMeasured });
     expect({ name, isMeasuredBesideWrites }).toEqual({ name, isMeasuredBesideWrites: isMeasured });
   }
-}, 60_000);
+});
 
 test("the bench runs where no peer is in the PATH", async () => {
   const { PATH } = process.env;
@@ -120,4 +120,4 @@ test("the bench runs where no peer is in the PATH", async () => {
   } finally {
     process.env.PATH = PATH;
   }
-}, 60_000);
+});

@@ -7,6 +7,7 @@ import { PeerMoves } from "../../../../bench/support/peers/writes/peer-moves.ts"
 import { startWriter } from "../../../../bench/support/peers/writes/writer.ts";
 import { startChild } from "../../../../bench/support/run/child.ts";
 import * as fc from "../../../support/fast-check.ts";
+import { until } from "../../../support/until.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 21);
 const OLDEST_MS = NOW_MS - 3 * 86_400_000;
@@ -71,8 +72,8 @@ test("a writer tells a peer of so many moves, at a pace or at once, and the peer
     });
   };
   // The peer builds an index each second: the test waits for one that has the last move.
-  while (!(await showsMoves())) await Bun.sleep(100);
-}, 60_000);
+  await until(showsMoves);
+});
 
 test("startChild() tells of a child that ends before it has answered", async () => {
   const path = `${import.meta.dir}/nothing-there.ts`;
