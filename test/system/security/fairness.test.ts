@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Directory, makeDirectory } from "../../../bench/support/fairness/directories.ts";
 import { runTrial } from "../../../bench/support/fairness/trial.ts";
 import {
@@ -11,8 +11,6 @@ import {
  * Goal: whatever one client does, a well-behaved app of the same server gets all its answers. Method: real processes,
  * and the cheapest shapes of `npm run bench fairness` at a fraction of their time; answers are counted, never timed.
  */
-
-setDefaultTimeout(120_000);
 
 const SHAPES = [
   "zstd-empty-blocks",
