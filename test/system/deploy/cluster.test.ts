@@ -8,6 +8,7 @@ import { openNatsStream } from "../../../src/runtime/stream/nats-stream.ts";
 import { freePorts } from "../../support/nats/free-ports.ts";
 import { findNatsServer, hasNatsServer } from "../../support/nats/nats-server.ts";
 import { UNIX_ENVIRONMENT } from "../../support/programs.ts";
+import { until } from "../../support/until.ts";
 
 /** What `deploy/cluster/` has. No test runs containers, but the program and nats-server take what each file says. */
 
@@ -173,16 +174,16 @@ describe.if(hasNatsServer("tests of what nats-server says of deploy/cluster/nats
 
 /** Servers take a while to find each other. */
 async function patiently<Value>(attempt: () => Promise<Value>): Promise<Value> {
-  const untilMs = performance.now() + 60_000;
-  for (;;) {
+  let value: Value;
+  await until(async () => {
     try {
-      return await attempt();
-    } catch (error) {
-      if (performance.now() > untilMs) throw error;
-
-      await Bun.sleep(200);
+      value = await attempt();
+      return true;
+    } catch {
+      return false;
     }
-  }
+  });
+  return value!;
 }
 
 describe("under systemd", () => {

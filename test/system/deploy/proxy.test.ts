@@ -12,6 +12,7 @@ import {
   type ServerProcess,
   startReady,
 } from "../../support/server-process.ts";
+import { until } from "../../support/until.ts";
 import { test } from "../support/process-test.ts";
 
 /* The proxies of deploy/, as they are but for addresses and TLS, before a server of ours, where they are installed. */
@@ -96,7 +97,7 @@ describe.each(installed)("$program", ({ program, configure }) => {
   beforeAll(async () => {
     const args = configure(directory, { port, plainPort }, new URL(server.url).host);
     proxy = Bun.spawn([findProgram(program)!, ...args], { stdout: "ignore", stderr: "pipe" });
-    while (proxy.exitCode === null && (await statusOf("/ready")) !== 200) await Bun.sleep(20);
+    await until(async () => proxy.exitCode !== null || (await statusOf("/ready")) === 200);
     if (proxy.exitCode !== null) throw new Error(await new Response(proxy.stderr as ReadableStream).text());
   });
 

@@ -11,6 +11,7 @@ import {
   type ServerProcess,
   startReady,
 } from "../../support/server-process.ts";
+import { until } from "../../support/until.ts";
 import { get } from "../support/client.ts";
 import { test } from "../support/process-test.ts";
 
@@ -105,7 +106,7 @@ describe("examples", () => {
     const flags = ["--app", "free", "--permission", "read", "--permission", "write", "--tier", "free"];
     const { out } = await runCommand(RUNTIMES[0]!, place, ["keys", "create", ...flags]);
     const client = { url: server.url, key: out.trim() };
-    while ((await get(client, ASKED_BY_NO_EXAMPLE)).status === 401) await Bun.sleep(50); // Until the key is known.
+    await until(async () => (await get(client, ASKED_BY_NO_EXAMPLE)).status !== 401); // The key is known.
     const refusedBefore = countRefusedExamples();
     const ended = run(name, "hurried", client.key);
     while (countRefusedExamples() === refusedBefore) {

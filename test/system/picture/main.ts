@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { closePlace, openPlace, RUNTIMES, readFirstKey, startDemo } from "../../support/server-process.ts";
 import { chromiumPath } from "../browser/support/chromium.ts";
 import { Visit } from "../browser/support/visit.ts";
+import { pause } from "../support/pause.ts";
 
 /** `npm run picture`: the picture that the README begins with, of the demo as it is now. */
 
@@ -31,7 +32,7 @@ async function main(): Promise<number> {
     await visit.page.getByLabel("Time", { exact: true }).focus();
     await visit.page.keyboard.press("PageDown");
     await visit.page.evaluate(() => (document.activeElement as HTMLElement).blur());
-    await Bun.sleep(SETTLE_MS);
+    await pause(SETTLE_MS);
     await visit.page.screenshot({ path: PICTURE });
     if (visit.faults.length > 0) throw new Error(visit.faults.join("\n"));
     console.log(`Written: ${PICTURE}`);
