@@ -18,7 +18,7 @@ import { probesOf } from "./support/view-probes.ts";
 setDefaultTimeout(120_000);
 afterAll(removeArchiveApps);
 
-const RUNS = Number(process.env.WHEREHOUSE_FUZZ_RUNS ?? 25);
+const RUNS = 25;
 const MINUTE_MS = 60_000;
 const DAY_MS = 1440 * MINUTE_MS;
 const CELL_METERS = 500; // Of the blurred key of test apps.

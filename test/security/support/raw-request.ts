@@ -1,4 +1,5 @@
 import { connect } from "node:net";
+import { unlessHung } from "../../support/hang-guard.ts";
 
 /** A request as bytes on a connection of its own, for what no well-behaved client sends. */
 
@@ -8,26 +9,21 @@ export interface RawAnswer {
   readonly body: string;
 }
 
-const WAIT_MS = 5000;
-
 /** `head` is everything before the empty line, less `Host` and `Connection`; each character is one byte. */
 export function sendRaw(url: string, head: string): Promise<RawAnswer> {
   const { hostname, port, host } = new URL(url);
   const [line = "", ...headers] = head.split("\r\n");
   const text = [line, `Host: ${host}`, "Connection: close", ...headers, "", ""].join("\r\n");
-  return new Promise((resolve, reject) => {
+  const answer = new Promise<RawAnswer>((resolve) => {
     let said = "";
     const socket = connect(Number(port), hostname, () => socket.write(Buffer.from(text, "latin1")));
-    socket.setTimeout(WAIT_MS, () => {
-      socket.destroy();
-      reject(new Error(`no answer in ${WAIT_MS} ms to ${JSON.stringify(head.slice(0, 200))}`));
-    });
     socket.on("data", (bytes) => {
       said += bytes.toString("latin1");
     });
     socket.on("error", () => undefined); // Whatever came before it is the answer.
     socket.on("close", () => resolve(parsed(said)));
   });
+  return unlessHung(answer, JSON.stringify(head.slice(0, 200)));
 }
 
 function parsed(said: string): RawAnswer {
