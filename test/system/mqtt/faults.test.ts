@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -19,8 +19,6 @@ import { locationBody } from "./support/publisher.ts";
 import { openServedBroker, type ServedBroker } from "./support/served-broker.ts";
 
 /* Everything that can go wrong between a broker and the disk, to the real server: nobody loses or waits for another. */
-
-setDefaultTimeout(60_000);
 
 const [BUN] = RUNTIMES;
 const SECRET = "hunter2 is a password";

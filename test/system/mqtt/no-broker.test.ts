@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -12,8 +12,6 @@ import {
 import { freePort } from "./support/mosquitto.ts";
 
 /* A broker that is not there, and files that are not. */
-
-setDefaultTimeout(30_000);
 
 let place: Place;
 beforeEach(() => {

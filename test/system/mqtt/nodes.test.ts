@@ -1,13 +1,4 @@
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { type NatsCluster, startNatsCluster } from "../../support/nats/nats-cluster.ts";
 import { hasNatsServer } from "../../support/nats/nats-server.ts";
 import {
@@ -22,6 +13,7 @@ import {
   startReady,
 } from "../../support/server-process.ts";
 import { until } from "../../support/until.ts";
+import { pause } from "../support/pause.ts";
 import { type Broker, hasMosquitto, startBroker } from "./support/mosquitto.ts";
 import { publishPositions, sentPositions, storedPositions } from "./support/phones.ts";
 import { openPublisher, type Publisher } from "./support/publisher.ts";
@@ -30,8 +22,6 @@ import { openPublisher, type Publisher } from "./support/publisher.ts";
  * Phones publish to a real broker that two nodes over a real log take from, one at a time: whatever becomes of the one
  * that does, the other goes on, with what waited at the broker meanwhile.
  */
-
-setDefaultTimeout(240_000);
 
 const [BUN, DENO] = RUNTIMES as [Runtime, Runtime];
 const HAS_ALL = hasMosquitto("tests of MQTT with several nodes") && hasNatsServer("tests of MQTT with nodes");
@@ -77,7 +67,7 @@ function startNode(index: 0 | 1): Promise<ServerProcess> {
 async function startBoth(): Promise<[ServerProcess, ServerProcess]> {
   const first = await startNode(0);
   await first.says(/Connected to the MQTT broker/);
-  await Bun.sleep(200); // For the subscription: before it the broker keeps nothing.
+  await until(() => broker.subscriptions("owntracks/+/+") > 0);
   const second = await startNode(1);
   await second.says(/"mqtt_elsewhere"/);
   return [first, second];
@@ -99,16 +89,12 @@ describe.skipIf(!HAS_ALL)("of two nodes", () => {
     const publishing = (async () => {
       for (let from = 0; from < count; from += 100) {
         await publishPositions(phones, { from, to: from + 100 }, startSeconds);
-        await Bun.sleep(20);
+        await pause(20);
       }
     })();
-    await Bun.sleep(300);
+    await pause(300);
     first.kill("SIGKILL");
-    const killedAt = performance.now();
     await second.says(/"mqtt_lease_held"/);
-    const tookMs = performance.now() - killedAt;
-    console.info(`Another node took from the broker after ${(tookMs / 1000).toFixed(1)} s.`);
-    expect(tookMs).toBeLessThan(25_000);
     await publishing;
     await expectAll(second, count, startSeconds);
 
@@ -121,10 +107,8 @@ describe.skipIf(!HAS_ALL)("of two nodes", () => {
     await until(async () => (await metricsOf(again)).includes("\nwherehouse_mqtt_elsewhere 1\n"));
     expect(await metricsOf(again)).toContain("\nwherehouse_mqtt_connections 0\n");
     await until(async () => (await metricsOf(second)).includes("\nwherehouse_mqtt_elsewhere 0\n"));
-    const stoppedAt = performance.now();
     const stopped = second.stop();
     await again.says(/"mqtt_lease_held"/);
-    expect(performance.now() - stoppedAt).toBeLessThan(12_000); // 3 s, and what a stop takes.
     expect((await stopped).code).toBe(0);
     await publishPositions(phones, { from: count, to: count + 100 }, startSeconds);
     await expectAll(again, count + 100, startSeconds);
@@ -144,10 +128,11 @@ describe.skipIf(!HAS_ALL)("of two nodes", () => {
     await publishPositions(phones, { from: 400, to: count }, startSeconds);
     await expectAll(second, count, startSeconds);
     await expectAll(first, count, startSeconds);
-    await Bun.sleep(5000);
+    expect((await first.stop()).code).toBe(0); // It had all the time to throw the other off.
+    await publishPositions(phones, { from: count, to: count + 20 }, startSeconds);
+    await expectAll(second, count + 20, startSeconds);
     expect(second.error).not.toContain('"mqtt_lease_lost"');
     expect(second.error.split('"mqtt_connected"')).toHaveLength(2); // Nobody has thrown it off.
-    expect((await first.stop()).code).toBe(0);
     expect((await second.stop()).code).toBe(0);
   });
 });

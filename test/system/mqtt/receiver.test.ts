@@ -5,9 +5,11 @@ import { join } from "node:path";
 import { fail, ok } from "../../../src/lib/result.ts";
 import { nextTurn } from "../../../src/lib/schedule/next-turn.ts";
 import { Receiver, type ReceiverEvents, type TakeTopicMessage } from "../../../src/mqtt/receiver.ts";
+import { filtersBeside } from "../../../src/mqtt/unheard-topics.ts";
 import type { BrokerConnection, BrokerListener } from "../../../src/runtime/broker/broker.ts";
 import { loadMqttBroker } from "../../../src/runtime/broker/mqtt-broker.ts";
 import { systemClock } from "../../../src/time/clock.ts";
+import { turns } from "../../support/turns.ts";
 import { until } from "../../support/until.ts";
 import { type Broker, hasMosquitto, startBroker } from "./support/mosquitto.ts";
 import { locationBody, openPublisher } from "./support/publisher.ts";
@@ -74,10 +76,9 @@ describe.if(hasMosquitto("the tests of the receiver of MQTT messages"))("Receive
     return receiver;
   }
 
-  const subscribed = async () => {
-    await until(() => said.some((line) => line.startsWith("connected")));
-    await Bun.sleep(50); // For the broker's answer to the subscription, which nobody is told of.
-  };
+  /** Resolves once receivers have subscribed this many times. */
+  const subscribed = (times = 1, topicFilter = "owntracks/+/+") =>
+    until(() => broker.subscriptions(topicFilter) >= times);
 
   test("takes what came while it was away, once and in order", async () => {
     const first = openReceiver();
@@ -158,7 +159,9 @@ describe.if(hasMosquitto("the tests of the receiver of MQTT messages"))("Receive
     const phone = await openPublisher(broker.port);
     for (const body of ["0", "1", "2"]) await phone.publish("owntracks/anna/pixel", body);
     await until(() => taken.length === 2);
-    await Bun.sleep(200);
+    // The broker has sent the third by the time when it answers another client's question.
+    await phone.publish("somewhere/else", "");
+    await turns();
     expect(taken).toHaveLength(2);
     first.drop();
     await until(() => said.includes("disconnected") || !first.isConnected);
@@ -217,6 +220,7 @@ describe.if(hasMosquitto("the tests of the receiver of MQTT messages"))("Receive
     await phone.publish("owntracks/anna/pixel", "kept session");
     await until(() => taken.length === 1);
     await phone.close();
+    const before = broker.subscriptions("owntracks/+/+");
     await broker.stop("SIGKILL");
     rmSync(join(directory, "mosquitto.db"), { force: true });
     await broker.start();
@@ -226,7 +230,7 @@ describe.if(hasMosquitto("the tests of the receiver of MQTT messages"))("Receive
       "connected",
       "connected, may have missed",
     ]);
-    await Bun.sleep(50);
+    await subscribed(before + 1);
     const other = await openPublisher(broker.port);
     await other.publish("owntracks/anna/pixel", "new session");
     await until(() => taken.length === 2);
@@ -240,8 +244,7 @@ describe.if(hasMosquitto("the tests of the receiver of MQTT messages"))("Receive
     await until(() => said.includes("disconnected"));
     expect(receiver.isConnected).toBe(false);
     await broker.start();
-    await until(() => receiver.isConnected);
-    await Bun.sleep(50);
+    await subscribed();
     const phone = await openPublisher(broker.port);
     await phone.publish("owntracks/anna/pixel", "unassured", { qos: 0 });
     await phone.publish("owntracks/anna/pixel", "exactly once", { qos: 2 });
@@ -267,8 +270,7 @@ describe.if(hasMosquitto("the tests of the receiver of MQTT messages"))("Receive
 
   test("says that positions come under topics of another depth, and takes none of them", async () => {
     const receiver = openReceiver();
-    await subscribed();
-    await Bun.sleep(50); // For the answer to the second subscription.
+    for (const filter of filtersBeside("owntracks/+/+")) await subscribed(1, filter);
     const phone = await openPublisher(broker.port);
     const location = locationBody(0, 1_770_000_000);
     for (const topic of ["owntracks/pixel", "owntracks/anna/pixel/at/home", "/owntracks/anna/pixel"])
@@ -296,7 +298,7 @@ describe.if(hasMosquitto("the tests of the receiver of MQTT messages"))("Receive
 
   test("says that a topic of its own filter names no device", async () => {
     const receiver = openReceiver(takeAll, "owntracks/#");
-    await subscribed();
+    await subscribed(1, "owntracks/#");
     const phone = await openPublisher(broker.port);
     await phone.publish("owntracks/pixel", locationBody(0, 1_770_000_000));
     await until(() => receiver.unheard.count === 1);

@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { findProgram, hasProgram } from "../../../support/programs.ts";
+import { until } from "../../../support/until.ts";
 
 /** The real Mosquitto, on a free port, with its sessions on disk as docs/mqtt.md has them. */
 
@@ -14,6 +15,8 @@ export function hasMosquitto(leftOut: string): boolean {
 
 export interface Broker {
   readonly port: number;
+  /** How often clients have subscribed to a topic filter. Before its first time the broker keeps nothing for them. */
+  subscriptions(topicFilter: string): number;
   /** Ends it as it is, and starts it again on what it had on disk. */
   restart(signal: NodeJS.Signals): Promise<void>;
   stop(signal: NodeJS.Signals): Promise<void>;
@@ -40,15 +43,23 @@ export async function startBrokerWith(directory: string, port: number, config: s
   const path = join(directory, "mosquitto.conf");
   // Else it becomes a user who may not read what root made.
   const user = process.getuid?.() === 0 ? "user root\n" : "";
-  writeFileSync(path, `${config}${user}`);
+  writeFileSync(path, `${config}${user}log_dest stderr\nlog_type subscribe\n`);
   let child: Bun.Subprocess | null = null;
+  let log = "";
+
+  async function readLog(output: ReadableStream<Uint8Array>): Promise<void> {
+    const decoder = new TextDecoder();
+    for await (const bytes of output) log += decoder.decode(bytes, { stream: true });
+  }
 
   async function start(): Promise<void> {
-    child = Bun.spawn([MOSQUITTO!, "-c", path], { stdout: "ignore", stderr: "ignore" });
-    while (!(await accepts(port))) {
-      if (child.exitCode !== null) throw new Error(`Mosquitto ended with ${child.exitCode}.`);
-      await Bun.sleep(10);
-    }
+    const started = Bun.spawn([MOSQUITTO!, "-c", path], { stdout: "ignore", stderr: "pipe" });
+    child = started;
+    void readLog(started.stderr);
+    await until(() => {
+      if (started.exitCode !== null) throw new Error(`Mosquitto ended with ${started.exitCode}.`);
+      return accepts(port);
+    });
   }
 
   async function stop(signal: NodeJS.Signals): Promise<void> {
@@ -59,6 +70,8 @@ export async function startBrokerWith(directory: string, port: number, config: s
   await start();
   return {
     port,
+    // A line is: TIME: CLIENT QOS TOPIC_FILTER
+    subscriptions: (topicFilter) => log.split("\n").filter((line) => line.endsWith(` ${topicFilter}`)).length,
     start,
     stop,
     async restart(signal) {

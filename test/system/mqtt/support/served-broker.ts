@@ -24,9 +24,10 @@ export async function openServedBroker(): Promise<ServedBroker> {
     async serve(runtime, place, topicFilters = ["owntracks/+/+"]) {
       const topics = topicFilters.flatMap((filter) => ["--mqtt-topic", filter]);
       const url = `mqtt://127.0.0.1:${broker.port}`;
+      const before = topicFilters.map(broker.subscriptions);
       const server = await startReady(runtime, place, ["--mqtt", url, "--mqtt-app", "default", ...topics]);
       await until(() => server.error.split('"mqtt_connected"').length > topicFilters.length);
-      await Bun.sleep(200); // For the subscription: before the first one the broker keeps nothing.
+      await until(() => topicFilters.every((filter, index) => broker.subscriptions(filter) > before[index]!));
       return server;
     },
     async close() {
