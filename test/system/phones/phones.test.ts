@@ -1,14 +1,13 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { RUNTIMES } from "../../support/server-process.ts";
 import { FLEET } from "./run/fleet.ts";
 import { runPhones } from "./run/phones-run.ts";
 import { isGood, summaryText } from "./run/summary.ts";
 
-setDefaultTimeout(120_000);
-
 const SEED = 5;
 const TIMES = 240; // Four minutes of a phone in a second; `npm run phones` takes a day.
-const DURATION_MS = { Bun: 18_000, Deno: 10_000 };
+/** `test/long/phones.test.ts` has a minute and a half. */
+const DURATION_MS = { Bun: 9000, Deno: 6000 };
 
 for (const runtime of RUNTIMES) {
   describe(`on ${runtime.name}`, () => {

@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { RUNTIMES } from "../../support/server-process.ts";
 import { colota, colotaOverland } from "./apps/colota.ts";
 import { overland } from "./apps/overland.ts";
@@ -13,8 +13,6 @@ import { type Planted, runPhones } from "./run/phones-run.ts";
  * Method: a server with faults is the real one with a liar between it and the phones, who has another lie for each of
  * them; each lie must be among the faults that the run ends with.
  */
-
-setDefaultTimeout(60_000);
 
 const APPS = [owntracksAndroid, owntracksIos, traccar10, overland, colota, colotaOverland];
 

@@ -1,8 +1,6 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { RUNTIMES } from "../../support/server-process.ts";
 import { soak } from "./support/crash-soak.ts";
-
-setDefaultTimeout(120_000);
 
 const ROUNDS = 4; // `npm run soak` takes hundreds.
 
