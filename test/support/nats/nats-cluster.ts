@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { type ConnectionOptions, connect, type NatsConnection } from "@nats-io/transport-node";
+import { until } from "../until.ts";
 import { freePorts } from "./free-ports.ts";
 import { findNatsServer, type NatsServer, startNatsServer } from "./nats-server.ts";
 
@@ -195,14 +196,14 @@ function isWhole(ask: Ask, stream: string, count: number): Promise<boolean> {
 /** Until it is so; what fails meanwhile is tried again. */
 async function waitFor(what: string, isSo: () => Promise<boolean>, waitMsMax = 60_000): Promise<void> {
   const untilMs = performance.now() + waitMsMax;
-  for (;;) {
+  await until(async () => {
     let failure: unknown = null;
     try {
-      if (await isSo()) return;
+      if (await isSo()) return true;
     } catch (error) {
       failure = error;
     }
     if (performance.now() > untilMs) throw new Error(`Waited in vain for ${what}.`, { cause: failure });
-    await Bun.sleep(100);
-  }
+    return false;
+  });
 }

@@ -177,7 +177,7 @@ describe.if(hasNatsServer("the tests of buckets on NATS"))("a bucket on three se
     const [server] = await cluster.readerServersOf("KV_killed");
     await cluster.kill(server!);
     const write = async (change: () => Promise<unknown>) => {
-      while ((await kindOf(change())) === "unreachable") await Bun.sleep(50);
+      await until(async () => (await kindOf(change())) !== "unreachable");
     };
     await write(() => bucket.put("a", bytesOf("2")));
     await write(() => bucket.delete("b"));

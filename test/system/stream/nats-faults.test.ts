@@ -6,6 +6,7 @@ import { type Stream, StreamError } from "../../../src/runtime/stream/stream.ts"
 import { type NatsCluster, startNatsCluster } from "../../support/nats/nats-cluster.ts";
 import { hasNatsServer } from "../../support/nats/nats-server.ts";
 import { until } from "../../support/until.ts";
+import { pause } from "../support/pause.ts";
 
 /*
  * Goal: whatever becomes of one server, nothing that was acknowledged is missing, nothing comes twice, and what is
@@ -39,7 +40,7 @@ class Writer {
           if (!(error instanceof StreamError) || error.kind !== "unreachable") throw error;
         }
       }
-      await Bun.sleep(5);
+      await pause(5);
     }
   }
 
@@ -97,9 +98,10 @@ describe.if(hasNatsServer("the tests of streams whose servers fail"))("while a s
 
   /** A server that has come back may be thought to be away for some seconds more, and a stream needs all three. */
   async function open(stream: string): Promise<Stream> {
-    for (;;) {
+    let opened: Stream | null = null;
+    await until(async () => {
       try {
-        return await openNatsStream({
+        opened = await openNatsStream({
           address: {
             servers: cluster.servers,
             isSecure: false,
@@ -112,9 +114,10 @@ describe.if(hasNatsServer("the tests of streams whose servers fail"))("while a s
         });
       } catch (error) {
         if (!(error instanceof StreamError) || error.kind !== "unreachable") throw error;
-        await Bun.sleep(100);
       }
-    }
+      return opened !== null;
+    });
+    return opened!;
   }
 
   /** Fails a server while one writes and one follows; both go on, and what they have at the end is the same. */

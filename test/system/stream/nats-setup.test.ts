@@ -129,10 +129,16 @@ describe.if(hasNatsServer(SETUPS) && hasProgram("openssl", SETUPS))("a single se
     const { messageBytesMax } = stream;
     const comeBack = async (sync: string) => {
       await cluster!.kill(0);
-      const timer = setInterval(() => expect(stream.messageBytesMax).toBe(messageBytesMax), 20);
       cluster!.restart(0, sync);
-      await cluster!.whole("wherehouse");
-      clearInterval(timer);
+      let isWhole = false;
+      const whole = cluster!.whole("wherehouse").finally(() => {
+        isWhole = true;
+      });
+      await until(() => {
+        expect(stream.messageBytesMax).toBe(messageBytesMax);
+        return isWhole;
+      });
+      await whole;
     };
     const publish = (id: string): Promise<number | StreamError> =>
       stream.publish(new Uint8Array(3), id).catch((error) => {
