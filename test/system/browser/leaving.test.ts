@@ -41,6 +41,7 @@ describePage(
     );
   },
   {
+    isPageAlone: true,
     prepare: ({ client }) =>
       store(client, [{ device_id: "van-1", timestamp: Date.now(), latitude: 51.5, longitude: -0.12 }]),
   },

@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
 import { store } from "../support/client.ts";
+import { pause } from "../support/pause.ts";
 import { describePage, type Stage } from "./support/stage.ts";
 import type { Visit } from "./support/visit.ts";
 
@@ -43,7 +44,7 @@ async function clickWhileReporting({ client }: Stage, visit: Visit): Promise<voi
     while (!isOver) {
       await store(client, [report(step % DEVICES)]);
       step++;
-      await Bun.sleep(1000 / UPDATES_PER_SECOND);
+      await pause(1000 / UPDATES_PER_SECOND);
     }
   })();
   try {
@@ -58,7 +59,8 @@ async function clickWhileReporting({ client }: Stage, visit: Visit): Promise<voi
       const chosen = page.locator("[role=option][aria-selected=true] .name");
       await visit.until("the chosen device", async () => (await chosen.textContent()) === name);
       await page.mouse.move(900, 400);
-      await Bun.sleep(200);
+      const shown = rows.nth(row).locator(".name");
+      await visit.until("an order that goes on", async () => (await shown.textContent()) !== name);
     }
   } finally {
     isOver = true;

@@ -64,7 +64,7 @@ describePage(
       { webgl: false },
     );
   },
-  { prepare: ({ client }) => store(client, [...reports(0), at("van", START)]) },
+  { isPageAlone: true, prepare: ({ client }) => store(client, [...reports(0), at("van", START)]) },
 );
 
 async function moveDots(stage: Stage, visit: Visit): Promise<void> {

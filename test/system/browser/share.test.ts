@@ -45,8 +45,7 @@ describePage(
             .click();
           await showsNothing(guest, "It was ended by the person who shared it.");
 
-          await guest.goto(`/map/s#${await createLink(visit, "van-1", 8000)}`);
-          await guest.page.getByRole("option", { name: "van-1" }).waitFor();
+          await openLinkThatEnds(visit, guest);
           await showsNothing(guest, "Its time is over.");
           expect(guest.faults).toEqual([]);
         } catch (error) {
@@ -99,6 +98,7 @@ describePage(
     );
   },
   {
+    isPageAlone: true,
     prepare: ({ client }) =>
       store(client, [
         { ...report("van-1", VAN), timestamp: Date.now() - 2 * MINUTE_MS },
@@ -126,6 +126,17 @@ async function createLink({ context, url }: Visit, deviceId: string, lastsMs: nu
     data: { kind: "share", ...terms, precision_meters: null, label: "" },
   });
   return ((await response.json()) as { readonly text: string }).text;
+}
+
+/** Opens a link that is good for a moment. A slow machine that comes too late tries one that lasts twice as long. */
+async function openLinkThatEnds(visit: Visit, { page, url }: Visit): Promise<void> {
+  const van = page.getByRole("option", { name: "van-1" });
+  for (let lastsMs = 2000; ; lastsMs *= 2) {
+    await page.goto("about:blank"); // Or the page that is open would only see another `#`.
+    await page.goto(`${url}/map/s#${await createLink(visit, "van-1", lastsMs)}`);
+    await van.or(page.getByText("This link shows nothing now")).waitFor();
+    if (await van.isVisible()) return;
+  }
 }
 
 /**

@@ -48,6 +48,6 @@ describe.skipIf(!hasNatsServer("the black-box tests against a node"))("against a
       if (child.exitCode !== 0) console.error(said.replaceAll(/^ *\d+ (pass|fail)$/gm, "of them: $&"));
       expect(child.exitCode).toBe(0);
       expect(said).toMatch(/^ *[1-9]\d* pass$/m);
-    }, 300_000);
+    });
   }
 });

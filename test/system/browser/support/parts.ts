@@ -1,4 +1,5 @@
 import type { CDPSession, Page } from "playwright-core";
+import { until } from "../../../support/until.ts";
 
 /**
  * Asks the page's one object of a class, which nothing on the page names: the browser finds it by its prototype. The
@@ -73,11 +74,12 @@ async function call<Part, Argument, Answer>(
 }
 
 const WAIT_MS = 45_000;
-const PAUSE_MS = 200;
 
 /** The page's one object of the class, once that has been made. */
 async function findObject(session: CDPSession, [module, className]: PartName<unknown>): Promise<string> {
-  for (const endMs = performance.now() + WAIT_MS; ; ) {
+  const endMs = performance.now() + WAIT_MS;
+  let objectId: string | undefined;
+  await until(async () => {
     const prototype = await session.send("Runtime.evaluate", {
       expression: `import(${module.endsWith(".ts") ? ownModule(module) : JSON.stringify(module)})
         .then((module) => module.${className}.prototype)`,
@@ -90,10 +92,12 @@ async function findObject(session: CDPSession, [module, className]: PartName<unk
       objectId: objects.objectId!,
       functionDeclaration: "function () { return this.length === 1 ? this[0] : this.length; }",
     });
-    if (result.objectId !== undefined) return result.objectId;
-    if (performance.now() > endMs) throw new Error(`The page has ${result.value} objects of ${className}.`);
-    await Bun.sleep(PAUSE_MS);
-  }
+    objectId = result.objectId;
+    if (objectId === undefined && performance.now() > endMs)
+      throw new Error(`The page has ${result.value} objects of ${className}.`);
+    return objectId !== undefined;
+  });
+  return objectId!;
 }
 
 function ownModule(path: string): string {

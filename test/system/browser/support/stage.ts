@@ -40,7 +40,10 @@ export interface StageVisitOptions extends VisitOptions {
 export interface StageOptions {
   /** Flags of the server, which may name files that are put beside its data directory. */
   args?(place: Place): readonly string[];
-  /** What is tested is the page, which is the same from either runtime: one server is enough, and half the time. */
+  /**
+   * What is tested is the page, which is the same from either runtime: one server is enough, and half the time. The
+   * long tests have all of them once more with a server on Deno (`test/long/browser.test.ts`).
+   */
   readonly isPageAlone?: boolean;
   /** What is done once the server runs, such as giving it data. */
   prepare?(stage: Stage): Promise<unknown>;
@@ -55,7 +58,7 @@ export function describePage(
   define: (stage: Stage) => void,
   options: StageOptions = {},
 ): void {
-  const runtimes = options.isPageAlone ? RUNTIMES.slice(0, 1) : RUNTIMES;
+  const runtimes = runtimesFor(options);
   describe.skipIf(chromiumPath === null).each(runtimes)(`${subject} on $name`, (runtime) => {
     const argsIn = (place: Place) => options.args?.(place) ?? [];
     let opened: Pick<Stage, "place" | "server" | "key" | "client">;
@@ -96,6 +99,13 @@ export function describePage(
 
     define(stage);
   });
+}
+
+/** One runtime, where the environment asks for it. */
+function runtimesFor({ isPageAlone = false }: StageOptions): readonly Runtime[] {
+  const { WHEREHOUSE_TEST_RUNTIME: name } = process.env;
+  if (name !== undefined) return RUNTIMES.filter((runtime) => runtime.name === name);
+  return isPageAlone ? RUNTIMES.slice(0, 1) : RUNTIMES;
 }
 
 async function runTest(

@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { BrowserContext, ConsoleMessage, Page, Request } from "playwright-core";
+import { until } from "../../../support/until.ts";
 import { keepPage, type PageOptions, takePage } from "./kept-pages.ts";
 
 /** For what should be there in a moment, on a machine that has much else to do. */
@@ -79,14 +80,16 @@ export class Visit {
     waitMs = WAIT_MS,
   ): Promise<Value> {
     const endMs = performance.now() + waitMs;
-    for (;;) {
-      const askedMs = performance.now();
-      const value = await ask();
-      const nowMs = performance.now();
-      if (value !== false && value !== null) return value;
-      if (nowMs > endMs) throw new Error(`${what}: not within ${waitMs} ms`);
-      await Bun.sleep(30 + 2 * (nowMs - askedMs)); // Or asking would be most of what is done.
-    }
+    let value: Value | false | null = null;
+    await until(async () => {
+      value = await ask();
+      if (value === false || value === null) {
+        if (performance.now() > endMs) throw new Error(`${what}: not within ${waitMs} ms`);
+        return false;
+      }
+      return true;
+    });
+    return value as Value;
   }
 
   /** Keeps a picture of what is shown, and says where. */
