@@ -25,10 +25,12 @@ export interface ServerOptions extends Omit<ResponderOptions, "scheduler">, Obse
   readonly moreEndpoints?: readonly Endpoint[];
   /** For answers that are held, and questions that wait; the machine's where it is left out. */
   readonly wait?: Wait;
+  /** Whether routes are compiled before the first request; true by default. Tests have many servers that answer few. */
+  readonly precompile?: boolean;
 }
 
 export function createServer(options: ServerOptions) {
-  const { services, moreEndpoints = [] } = options;
+  const { services, moreEndpoints = [], precompile = true } = options;
   const endpoints = [...ENDPOINTS, ...moreEndpoints];
   const responder = new Responder({ ...options, scheduler: services.scheduler });
   const observe = createObserve(options);
@@ -52,7 +54,7 @@ export function createServer(options: ServerOptions) {
     }
   }
   const unrouted = observe("any", "none", answerUnrouted);
-  return new Elysia({ precompile: true, handler: { standardHostname: false } })
+  return new Elysia({ precompile, handler: { standardHostname: false } })
     .onError(({ code, error, request }) =>
       code === "NOT_FOUND" ? unrouted(request) : responder.fault(request, error),
     )

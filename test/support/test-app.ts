@@ -41,6 +41,7 @@ import { createCurrentQueries } from "../../src/service/current.ts";
 import { createReadCoordinates } from "../../src/service/density/read-coordinates.ts";
 import { READING_SIZES } from "../../src/service/export/export-source.ts";
 import { createExports } from "../../src/service/export/exports.ts";
+import { ExportMakers } from "../../src/service/export/maker/export-makers.ts";
 import { createFindings } from "../../src/service/findings.ts";
 import { createHistoryQueries } from "../../src/service/history/history.ts";
 import { createIngest } from "../../src/service/ingest/ingest.ts";
@@ -53,7 +54,7 @@ import { createVersions } from "../../src/service/versions.ts";
 import { createManualClock, type ManualClock } from "../../src/time/clock.ts";
 import { DEFAULT_RETENTION, type Retention } from "../../src/time/retention.ts";
 import { openWal } from "../../src/wal/wal.ts";
-import { createMemoryKeyFiles, createMemoryLock } from "../auth/memory-key-files.ts";
+import { createMemoryKeyFiles, createMemoryLock, type MemoryKeyFiles } from "../auth/memory-key-files.ts";
 import { openTestQuarantine } from "../quarantine/fixture.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "./disk/simulated-files.ts";
 import { createEmptyArchive, NO_SEALS } from "./empty-archive.ts";
@@ -73,6 +74,10 @@ const DAY_MS = 86_400_000;
 export const VIEWS_FROM_MS = NOON_MS - DAY_MS;
 /** How long they live. */
 export const VIEWS_MS = 30 * DAY_MS;
+
+const EXPORTS_IN_THREADS = { startHelper: null, onNote: () => {} };
+/** Serves all apps of this process: to begin a thread takes longer than anything else that a test app does. */
+const exportMakers = new ExportMakers(EXPORTS_IN_THREADS);
 
 export const APP_ID = "fleet";
 export const OTHER_APP_ID = "rival";
@@ -209,6 +214,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     onFault: (_requestId, error) => faults.push(error),
     onAnswered: null,
     wait: async () => {}, // Answers that are held are not, so that tests of other things take no time.
+    precompile: false,
     ...replaced,
   });
 
@@ -298,19 +304,22 @@ async function createServices({
   await files.makeDirectory("/data/archive");
   await files.replace("/data/archive/manifest.json", encodeManifest(EMPTY_MANIFEST));
   const baseMap = await openTestBaseMap();
-  const exports = createExports({
-    ...queries,
-    archive: () => archive,
-    acknowledgedParts: async () => new Set(),
-    sizes: READING_SIZES,
-    pathOf: (file) => file,
-    files: createNodeFiles(),
-    archiveDirectory: tmpdir(),
-    scratchDirectory: tmpdir(),
-    stallMs: 60_000,
-    startHelper: null,
-    onNote: () => {},
-  });
+  const exports = createExports(
+    {
+      ...queries,
+      archive: () => archive,
+      acknowledgedParts: async () => new Set(),
+      sizes: READING_SIZES,
+      pathOf: (file) => file,
+      files: createNodeFiles(),
+      archiveDirectory: tmpdir(),
+      scratchDirectory: tmpdir(),
+      stallMs: 60_000,
+      ...EXPORTS_IN_THREADS,
+    },
+    undefined,
+    exportMakers,
+  );
   return {
     ...queries,
     version: "1.2.3",
@@ -418,14 +427,39 @@ async function bodyOf(response: Response): Promise<unknown> {
     : await response.json();
 }
 
+interface TestKeys {
+  /** The key store's file. */
+  readonly bytes: Uint8Array | null;
+  readonly texts: Readonly<Record<KeyName, string>>;
+}
+
+/** By the time at which they were created. It takes longer to create keys than to open a store of them. */
+const keysByTime = new Map<number, Promise<TestKeys>>();
+
 async function createKeys(clock: ManualClock) {
-  const store = await openKeyStore({
-    files: createMemoryKeyFiles(),
+  const nowMs = clock.nowMs();
+  const keys = keysByTime.get(nowMs) ?? createKeysAt(nowMs);
+  keysByTime.set(nowMs, keys);
+  const { bytes, texts } = await keys;
+  const files = createMemoryKeyFiles();
+  files.bytes = bytes;
+  return { store: await openTestKeyStore(files, clock), texts };
+}
+
+function openTestKeyStore(files: MemoryKeyFiles, clock: ManualClock): Promise<KeyStore> {
+  return openKeyStore({
+    files,
     path: "/data/keys.json",
     clock,
     acquireLock: createMemoryLock(),
     process: { pid: 1, command: "test" },
   });
+}
+
+async function createKeysAt(nowMs: number): Promise<TestKeys> {
+  const files = createMemoryKeyFiles();
+  const clock = createManualClock(nowMs);
+  const store = await openTestKeyStore(files, clock);
   const texts: Record<string, string> = {};
   for (const [name, plan] of Object.entries<KeyPlan>(KEYS)) {
     const created = await store.create({
@@ -442,7 +476,7 @@ async function createKeys(clock: ManualClock) {
     texts[name] = created.value.text;
     if (name === "revoked") await store.revoke(created.value.key.id);
   }
-  return { store, texts: texts as Record<KeyName, string> };
+  return { bytes: files.bytes, texts: texts as Record<KeyName, string> };
 }
 
 function openTestSecret(clock: ManualClock): Promise<SessionSecret> {

@@ -51,12 +51,12 @@ const STOPPING: ServiceError = {
 export function createExports(
   dependencies: ExportDependencies & ExportMakersOptions,
   limits = EXPORT_LIMITS,
+  makers = new ExportMakers(dependencies),
 ): Exports {
   const slots = new Semaphore(limits.runningMax, {
     runningOfOwnerMax: limits.runningOfAppMax,
     waitingMax: 0,
   });
-  const makers = new ExportMakers(dependencies);
   const stopping = new AbortController();
   const running = new Set<Promise<void>>();
   /** Of these, those that nobody waits for: what is left to do takes some tenths of a second. */
