@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, expect } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -11,14 +11,13 @@ import {
   runCommand,
   startReady,
 } from "../../support/server-process.ts";
-import { type Client, get, post, store } from "../../system/support/client.ts";
+import { type Client, get, post, store } from "../support/client.ts";
+import { test } from "../support/process-test.ts";
 
 /*
  * Goal: an entry that memory can't take in ends the process and nothing else: it is lost nowhere, and no start fails
  * for it. Method: the real process, with a memory that throws in the middle of one batch.
  */
-
-setDefaultTimeout(60_000);
 
 const BROKEN = join(import.meta.dir, "broken-memory.ts");
 

@@ -1,17 +1,24 @@
-/** Longer than a server takes to hear that it should stop. */
-const SLOW_MS = 800;
+import { pause } from "../support/pause.ts";
 
 /** Longer than the idle timeout of the tests, also where a runtime looks only every few seconds. */
-export const SLOWEST_MS = 6000;
+const SLOWEST_MS = 6000;
 
-/** Answers at once, after a moment (`/slow`), after many (`/slowest`), or never (`/hang`). */
-export function answer(request: Request): Response | Promise<Response> {
-  const { pathname } = new URL(request.url);
-  if (pathname === "/slow") {
-    return new Promise((resolve) => setTimeout(() => resolve(new Response("slow")), SLOW_MS));
-  }
-  if (pathname === "/slowest") {
-    return new Promise((resolve) => setTimeout(() => resolve(new Response("slowest")), SLOWEST_MS));
-  }
-  return pathname === "/hang" ? new Promise(() => {}) : new Response("quick");
+export interface Answers {
+  answer(request: Request): Response | Promise<Response>;
+  /** Lets every `/slow` be answered, also those that have not come yet. */
+  release(): void;
+}
+
+/** Answers at once, when released (`/slow`), after a long time (`/slowest`), or never (`/hang`). */
+export function createAnswers(): Answers {
+  const released = Promise.withResolvers<void>();
+  return {
+    release: released.resolve,
+    answer(request) {
+      const { pathname } = new URL(request.url);
+      if (pathname === "/slow") return released.promise.then(() => new Response("slow"));
+      if (pathname === "/slowest") return pause(SLOWEST_MS).then(() => new Response("slowest"));
+      return pathname === "/hang" ? new Promise(() => {}) : new Response("quick");
+    },
+  };
 }

@@ -1,12 +1,15 @@
-/** A server on Deno with one slow answer, for `listen.test.ts`: says its port, stops with a line on stdin. */
+/** A server on Deno with one slow answer, for `listen.test.ts`: says its port, and takes lines on stdin: `release` and `stop`. */
 import { listenOnDeno } from "../../../src/runtime/listeners/deno-listen.ts";
-import { answer } from "./listen-answer.ts";
+import { createAnswers } from "./listen-answer.ts";
 
 const [port = "0", graceMs = "0", hostname = "127.0.0.1"] = process.argv.slice(2);
+const { answer, release } = createAnswers();
 try {
   const listener = await listenOnDeno({ hostname, port: Number(port), fetch: answer });
   console.log(listener.url);
-  process.stdin.once("data", async () => {
+  process.stdin.on("data", async (line) => {
+    if (line.toString().includes("release")) release();
+    if (!line.toString().includes("stop")) return;
     await listener.stop(Number(graceMs));
     console.log("stopped");
     process.exit(0);

@@ -1,13 +1,12 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, expect } from "bun:test";
 import { join } from "node:path";
 import { closePlace, openPlace, type Place, RUNTIMES, startReady } from "../../support/server-process.ts";
+import { test } from "../support/process-test.ts";
 
 /*
  * Goal: a process that ends while native code of its own is under way ends as it says, and not by a signal.
  * Method: the real process, in which a statement that goes on for hours was begun before.
  */
-
-setDefaultTimeout(60_000);
 
 let place: Place;
 beforeEach(() => {

@@ -1,6 +1,6 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { createKeyText } from "../../src/auth/api-key.ts";
-import { OF_CLIENTS } from "../http/requests.ts";
+import { afterAll, describe, expect } from "bun:test";
+import { createKeyText } from "../../../src/auth/api-key.ts";
+import { OF_CLIENTS } from "../../http/requests.ts";
 import {
   closePlace,
   createOperatorKey,
@@ -9,16 +9,15 @@ import {
   RUNTIMES,
   readFirstKey,
   startReady,
-} from "../support/server-process.ts";
-import { untilKnown } from "../system/support/client.ts";
+} from "../../support/server-process.ts";
+import { untilKnown } from "../support/client.ts";
+import { test } from "../support/process-test.ts";
 
 /*
  * Goal: a key that travels in a path or a query, as some apps can't do otherwise, is said by nothing of ours. Method:
  * the real program, which logs every request, is sent good and wrong keys in every channel of every client's path; then
  * every word that it said is looked at, in its log, its metrics and its answers.
  */
-
-setDefaultTimeout(120_000);
 
 describe.each([...RUNTIMES])("on $name", (runtime) => {
   const place: Place = openPlace();
