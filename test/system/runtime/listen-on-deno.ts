@@ -1,4 +1,4 @@
-/** A server on Deno with one slow answer, for `listen.test.ts`: says its port, and takes lines on stdin: `release` and `stop`. */
+/** A server on Deno for `listen.test.ts`: says its URL, and takes lines on stdin, `release` and `stop`. */
 import { listenOnDeno } from "../../../src/runtime/listeners/deno-listen.ts";
 import { createAnswers } from "./listen-answer.ts";
 
