@@ -15,6 +15,10 @@ export const SLOW_BENCHES: readonly string[] = [
   "page",
   "seen",
   "fairness",
+  "cluster",
+  "live",
+  "decade",
+  "seal",
 ];
 const OF_BROWSER: readonly string[] = ["page", "seen"];
 
