@@ -4,4 +4,4 @@ import { acquireSqliteLock } from "../../../src/runtime/sqlite-lock.ts";
 const [path = "", command = ""] = process.argv.slice(2);
 const attempt = await acquireSqliteLock(path, { pid: process.pid, command, sinceMs: Date.now() });
 console.log(JSON.stringify(attempt.ok ? { ok: true, pid: process.pid } : attempt));
-if (attempt.ok) setInterval(() => {}, 1000);
+if (attempt.ok) process.stdin.resume();

@@ -117,7 +117,7 @@ async function start(
   command: string,
   lock = path,
 ): Promise<{ child: Subprocess; said: HolderSays }> {
-  const child = Bun.spawn([...holder, lock, command], { stdout: "pipe", stderr: "inherit" });
+  const child = Bun.spawn([...holder, lock, command], { stdin: "pipe", stdout: "pipe", stderr: "inherit" });
   started.push(child);
   const { value } = await child.stdout.getReader().read();
   return { child, said: JSON.parse(new TextDecoder().decode(value)) };
