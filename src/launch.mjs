@@ -106,6 +106,7 @@ function checks(bun, args) {
   if (args.length > 0) throw new LaunchError(`check takes no arguments, and "${args[0]}" is one.`);
   const all = [
     [process.execPath, BIOME, "ci", "."],
+    [bun, "test/runner/refuse-sleeps.ts"],
     [bun, "test/system/examples/write-types.ts"], // The compiler reads them next.
     [process.execPath, TSC, "--noEmit", "-p", "."],
   ];

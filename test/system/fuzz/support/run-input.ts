@@ -1,4 +1,5 @@
 import process from "node:process";
+import { unlessHung } from "../../../support/hang-guard.ts";
 import type { Target } from "./target.ts";
 
 /** Time and memory that one input may take: so much at once, and for each byte of it. */
@@ -45,15 +46,12 @@ for (const event of ["uncaughtException", "unhandledRejection"] as const) {
 /** Rejects where the work does, or leaves an error uncaught, or never ends. */
 async function settled(work: void | Promise<void>): Promise<void> {
   if (work === undefined) return;
-  let timer: ReturnType<typeof setTimeout> | undefined;
   const lost = new Promise<never>((_, reject) => {
     onUncaught = (error) => reject(new Error(`it leaves an error uncaught: ${error}`));
-    timer = setTimeout(() => reject(new Error("it never ends")), SETTLE_MS_MAX);
   });
   try {
-    await Promise.race([work, lost]);
+    await unlessHung(Promise.race([work, lost]), "an input", SETTLE_MS_MAX);
   } finally {
-    clearTimeout(timer);
     onUncaught = null;
   }
 }
