@@ -21,7 +21,7 @@ export interface PlantedBug {
   /** A new one for each run. */
   plant(): Planted;
   readonly forgesChecksums?: boolean;
-  /** Runs before this one are known not to find it. */
+  /** A run that finds it soon, or from which on one does. */
   readonly near?: number;
 }
 
@@ -33,6 +33,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "the log's sync is left out",
     kind: "log",
+    near: 14,
     plant: () => ({
       files: (files) => withAppends(files, (file) => ({ ...file, sync: async () => {} })),
     }),
@@ -40,11 +41,13 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "batches are acknowledged before the log's sync",
     kind: "log",
+    near: 52,
     plant: () => ({ files: (files) => withAppends(files, syncedLater) }),
   },
   {
     name: "what a full disk left of a write is not cut back",
     kind: "log",
+    near: 42,
     plant: () => ({
       files: (files) => withAppends(files, (file) => ({ ...file, truncate: async () => {} })),
     }),
@@ -52,12 +55,14 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "a changed frame passes for a good one",
     kind: "log",
+    near: 5,
     plant: () => ({}),
     forgesChecksums: true,
   },
   {
     name: "files are put in place before they are synced",
     kind: "log",
+    near: 125,
     plant: () => ({
       files: (files) =>
         withReplace(files, async (file, rename, syncDirectory) => {
@@ -70,6 +75,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "the names of files that are put in place are not synced",
     kind: "log",
+    near: 6,
     plant: () => ({
       files: (files) =>
         withReplace(files, async (file, rename) => {
@@ -81,23 +87,26 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "a frame that a client made is taken for the log's own",
     kind: "log",
-    near: 50,
+    near: 56,
     plant: () => ({ createSalt: () => KNOWN_SALT }),
   },
   {
     name: "a jump of sequences is believed, and the segments after it are passed over",
     kind: "log",
+    near: 35,
     plant: () => ({ files: withBelievedJumps }),
   },
   {
     name: "replaced parts are discarded and the log is trimmed before the manifest is on the disk",
     kind: "seals",
+    near: 2,
     plant: () => ({ files: withLateManifest }),
   },
-  { name: "the checksums of parts are not compared", kind: "seals", near: 67, plant: plantUncheckedParts },
+  { name: "the checksums of parts are not compared", kind: "seals", near: 68, plant: plantUncheckedParts },
   {
     name: "a seal drops late rows that it did not write",
     kind: "seals",
+    near: 5,
     plant: () => ({ hot: withoutLateRows }),
   },
   {
@@ -115,17 +124,19 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "a mark of the byte order is dropped on the way out of DuckDB",
     kind: "seals",
+    near: 5,
     plant: () => ({ engine: withoutByteOrderMarks }),
   },
   {
     name: "a seal that archived fails over a file that it could not remove",
     kind: "seals",
-    near: 120,
+    near: 121,
     plant: () => ({ files: withGraveRefusals }),
   },
   {
     name: "answers lack the expired days when the clock is set back",
     kind: "seals",
+    near: 14,
     plant: plantWithoutExpiredDays,
   },
 ];
