@@ -1,8 +1,4 @@
-<<<<<<<< HEAD:test/system/runtime/broken-memory.test.ts
 import { afterEach, beforeEach, expect } from "bun:test";
-========
-import { afterEach, beforeEach, expect, test } from "bun:test";
->>>>>>>> 99a1a42 (test: the broken memory and the archive of a million files are tried in the system tier):test/system/process/broken-memory.test.ts
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -16,10 +12,7 @@ import {
   startReady,
 } from "../../support/server-process.ts";
 import { type Client, get, post, store } from "../support/client.ts";
-<<<<<<<< HEAD:test/system/runtime/broken-memory.test.ts
 import { test } from "../support/process-test.ts";
-========
->>>>>>>> 99a1a42 (test: the broken memory and the archive of a million files are tried in the system tier):test/system/process/broken-memory.test.ts
 
 /*
  * Goal: an entry that memory can't take in ends the process and nothing else: it is lost nowhere, and no start fails
