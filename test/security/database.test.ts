@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -13,8 +13,6 @@ import { removeArchiveApps, temporaryDataDir } from "../support/archive-app.ts";
  * Goal: even a statement of an attacker's own, which no input can make, reaches nothing but the archive. Method:
  * DuckDB as the service opens it, and every way to a file, the network, an extension or the settings.
  */
-
-setDefaultTimeout(30_000);
 
 let root: string;
 let archive: string;

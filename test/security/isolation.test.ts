@@ -1,4 +1,4 @@
-import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { createArchiveApp, removeArchiveApps } from "../support/archive-app.ts";
 import { textOf } from "../support/event-reader.ts";
 import * as fc from "../support/fast-check.ts";
@@ -13,7 +13,6 @@ import { KEYED_OPERATIONS, plainPath } from "./support/operations.ts";
  * and late; one service holds both, another one alone. Answers are compared whole, less the time they took.
  */
 
-setDefaultTimeout(120_000);
 afterAll(removeArchiveApps);
 
 const RUNS_IN_MEMORY = 15;

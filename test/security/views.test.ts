@@ -1,4 +1,4 @@
-import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { Grid } from "../../src/geo/grid.ts";
 import type { KeyedEndpoint } from "../../src/http/endpoint.ts";
 import { KEYED, nameOf, pathTo } from "../http/requests.ts";
@@ -15,7 +15,6 @@ import { probesOf } from "./support/view-probes.ts";
  * apart, above all bounds of times and places close to the exact ones. Answers are compared whole.
  */
 
-setDefaultTimeout(120_000);
 afterAll(removeArchiveApps);
 
 const RUNS = 25;

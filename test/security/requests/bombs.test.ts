@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { createTestApp, NOON_MS } from "../../support/test-app.ts";
@@ -9,8 +9,6 @@ import { turns } from "../../support/turns.ts";
  * in the other, in many pieces, with lengths that are not true, and many at once; each is refused, memory stays
  * bounded, and a plain report beside them is answered.
  */
-
-setDefaultTimeout(120_000);
 
 const app = await createTestApp();
 const MIB = 2 ** 20;

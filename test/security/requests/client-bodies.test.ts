@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, spyOn, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import type { ClientMessage } from "../../../src/clients/client.ts";
 import { CLIENTS } from "../../../src/clients/clients.ts";
 import { readContent } from "../../../src/clients/content/read-content.ts";
@@ -16,8 +16,6 @@ import { until } from "../../support/until.ts";
  * what is done between two steps, in bytes that are parsed and in points. Then such bodies are sent to a server, and
  * its budget is looked at.
  */
-
-setDefaultTimeout(300_000);
 
 const BODY_BYTES = 16 * 1024 * 1024 - 100;
 const ELEMENTS_MAX = 10_000;

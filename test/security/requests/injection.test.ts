@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { LOCATION_FIELDS } from "../../../src/model/location-fields.ts";
@@ -19,7 +19,6 @@ import { OPERATIONS, plainPath } from "../support/operations.ts";
  * and data directories with names of that kind.
  */
 
-setDefaultTimeout(60_000);
 afterAll(removeArchiveApps);
 
 const MS_PER_DAY = 86_400_000;

@@ -1,4 +1,4 @@
-import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,8 +11,6 @@ import { type Described, describeWalk } from "./described-walk.ts";
  * Goal: whatever is wrong with an archive is said, nothing that is damaged is taken for whole, and the walk ends.
  * Method: archives with any of their bytes changed, or cut anywhere; what comes out without a fault is what went in.
  */
-
-setDefaultTimeout(60_000);
 
 const directory = mkdtempSync(join(tmpdir(), "wherehouse-damaged-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));

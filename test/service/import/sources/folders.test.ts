@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,
@@ -26,8 +26,6 @@ import { WALKS } from "./walks.ts";
  * Goal: of folders every file is come across once, whatever else lies there; what can't be read is said, and nothing is
  * waited for. Method: real folders, walked through on both runtimes in a process of their own.
  */
-
-setDefaultTimeout(60_000);
 
 const UNENDING = new AbortController().signal;
 
