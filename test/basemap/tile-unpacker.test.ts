@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { TileUnpacker } from "../../src/basemap/tile-unpacker.ts";
+import { outcome } from "../support/rejection.ts";
 import { turns } from "../support/turns.ts";
 
 test("however many tiles are asked for, four are unpacked at once, and all in the end", async () => {
@@ -25,6 +26,6 @@ test("however many tiles are asked for, four are unpacked at once, and all in th
 test("a tile that says it is longer than tiles are is refused", async () => {
   const unpacker = new TileUnpacker();
   expect(await unpacker.unpack(gzipSync(new Uint8Array(8 * 1024 * 1024)))).toHaveLength(8 * 1024 * 1024);
-  await expect(unpacker.unpack(gzipSync(new Uint8Array(8 * 1024 * 1024 + 1)))).rejects.toThrow();
-  await expect(unpacker.unpack(Uint8Array.of(1, 2, 3))).rejects.toThrow();
+  expect(await outcome(unpacker.unpack(gzipSync(new Uint8Array(8 * 1024 * 1024 + 1))))).toThrow();
+  expect(await outcome(unpacker.unpack(Uint8Array.of(1, 2, 3)))).toThrow();
 });

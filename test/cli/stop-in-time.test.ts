@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { stopInTime } from "../../src/cli/stop-in-time.ts";
+import { outcome } from "../support/rejection.ts";
 
 /** Time that passes when it is told to, and what is said meanwhile. */
 function openStop(close: () => Promise<void>) {
@@ -42,5 +43,5 @@ test("stopInTime() gives up on what does not end, and names the statements that 
 
 test("stopInTime() rejects with what closing says", async () => {
   const { stopped } = openStop(() => Promise.reject(new Error("no luck")));
-  await expect(stopped).rejects.toThrow("no luck");
+  expect(await outcome(stopped)).toThrow("no luck");
 });

@@ -4,6 +4,7 @@ import { createClusterFile, readClusterFile } from "../../src/directory/cluster-
 import { StreamError } from "../../src/runtime/stream/stream.ts";
 import { createManualClock } from "../../src/time/clock.ts";
 import { createSimulatedFiles } from "../support/disk/simulated-files.ts";
+import { outcome } from "../support/rejection.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { SimulatedServers } from "../support/stream/simulated-servers.ts";
 import { SimulatedStream } from "../support/stream/simulated-stream.ts";
@@ -165,7 +166,7 @@ test("a floor that the disk refuses is told to nobody, and the next one is", asy
   await begin(time, a);
   for (let i = 0; i < 50; i++) servers.keepForeign(new Uint8Array(8));
   a.files.failNext("replace", "ENOSPC");
-  expect(a.node.directoryStream.onFloor(40, taken(40))).rejects.toThrow();
+  expect(await outcome(a.node.directoryStream.onFloor(40, taken(40)))).toThrow();
   await time.until(time.wait(20_000));
   expect([servers.firstMessage, a.node.directoryStream.fromMessage]).toEqual([1, 1]);
   await a.node.directoryStream.onFloor(40, taken(40));

@@ -9,6 +9,7 @@ import {
 import { readStreamAddress } from "../../src/directory/stream-address.ts";
 import { FileError } from "../../src/runtime/files.ts";
 import { createMemoryKeyFiles } from "../auth/memory-key-files.ts";
+import { outcome } from "../support/rejection.ts";
 
 const ADDRESS = { servers: ["n1.example:4222", "[::1]:4333"], isSecure: true, stream: "wherehouse" };
 const TEXT = `{
@@ -74,8 +75,8 @@ test.each([
   const files = createMemoryKeyFiles();
   files.bytes = bytesOf(text);
   const read = readClusterFile(files, "/d");
-  await expect(read).rejects.toThrow(ClusterFileError);
-  await expect(read).rejects.toThrow(`/d/cluster.json can't be used: ${reason}`);
+  expect(await outcome(read)).toThrow(ClusterFileError);
+  expect(await outcome(read)).toThrow(`/d/cluster.json can't be used: ${reason}`);
 });
 
 test("the last message is remembered whatever its id: a file that is written can be read", async () => {
@@ -90,7 +91,7 @@ test("the last message is remembered whatever its id: a file that is written can
 test("a directory that can't be looked into is not taken for that of a single process", async () => {
   const files = createMemoryKeyFiles();
   files.readError = "EIO";
-  await expect(readClusterFile(files, "/d")).rejects.toThrow(FileError);
+  expect(await outcome(readClusterFile(files, "/d"))).toThrow(FileError);
 });
 
 test("readStreamAddress() brings what files hold of the way in", async () => {
@@ -121,5 +122,5 @@ test("readStreamAddress() brings what files hold of the way in", async () => {
     authorities: "CA",
   });
   texts.delete("/node.creds");
-  await expect(readStreamAddress(ADDRESS, access, files)).rejects.toThrow(FileError);
+  expect(await outcome(readStreamAddress(ADDRESS, access, files))).toThrow(FileError);
 });

@@ -10,6 +10,7 @@ import { findTemporaryFiles } from "../../src/service/verify/temporary-files.ts"
 import { createManualClock } from "../../src/time/clock.ts";
 import { openTestQuarantine } from "../quarantine/fixture.ts";
 import { createArchiveApp } from "../support/archive-app.ts";
+import { outcome } from "../support/rejection.ts";
 
 const files = createNodeFiles();
 const { acquireLock } = createPlatform();
@@ -119,7 +120,7 @@ test("a start removes ours of every folder but those that a seal moves aside, an
 test("a process that does not get the directory removes nothing", async () => {
   const release = await takeDirectory(dataDir, "test", platform, clock);
   leave("first-key.00000000.tmp");
-  await expect(takeDirectory(dataDir, "test", platform, clock)).rejects.toThrow("in use");
+  expect(await outcome(takeDirectory(dataDir, "test", platform, clock))).toThrow("in use");
   expect(temporary()).toEqual(["first-key.00000000.tmp"]);
   release();
 });

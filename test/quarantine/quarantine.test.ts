@@ -5,6 +5,7 @@ import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
 import type { ServiceError } from "../../src/model/errors.ts";
 import type { AppId } from "../../src/model/ids.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../support/disk/simulated-files.ts";
+import { outcome } from "../support/rejection.ts";
 import { turns } from "../support/turns.ts";
 import { ANY, APP, bodies, DAMAGED, DIRECTORY, openTestQuarantine, refused } from "./fixture.ts";
 
@@ -309,7 +310,7 @@ test("openQuarantine() leaves what a newer program wrote as it is", async () => 
   const { HeadFormat } = await import("../../src/lib/frames/head.ts");
   contents.set(path, new HeadFormat("WHEREQRN").encode(2, 0, new Uint8Array(8)));
   const newer = createSimulatedFiles(contents);
-  expect(openTestQuarantine(newer)).rejects.toThrow(NewerFormatError);
+  expect(await outcome(openTestQuarantine(newer))).toThrow(NewerFormatError);
   expect(newer.contents()).toEqual(contents);
 });
 

@@ -21,6 +21,13 @@ describe("findSleeps()", () => {
     ]);
   });
 
+  test("names a promise that expect() would wait for", () => {
+    const line = `await expect(wal.close()).${["rejects", "toThrow"].join(".")}("EIO");`;
+    expect(findSleeps("test/wal/wal.test.ts", line)).toEqual([
+      expect.stringContaining("test/wal/wal.test.ts:1: rejects: await the promise first"),
+    ]);
+  });
+
   test("names a time that a test measures, not one that a program prints", () => {
     const line = `const startedMs = ${clock}();`;
     expect(findSleeps("test/wal/wal.test.ts", line)).toEqual([

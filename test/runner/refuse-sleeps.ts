@@ -3,7 +3,8 @@ import { join, resolve } from "node:path";
 
 /*
  * `npm run check` calls it: a test that sleeps until something should have happened, or judges how long something took,
- * fails by chance on a busy machine. Names each bare timer, sleep and measured time in `test/`.
+ * fails by chance on a busy machine. Names each bare timer, sleep and measured time in `test/`, and each promise that
+ * `expect()` would wait for.
  */
 
 /** The helpers that others wait by, and the few places that need a timer of their own, with the reason. */
@@ -22,19 +23,19 @@ const TIMES_ALLOWED: ReadonlySet<string> = new Set([
   "test/long/security/key-timing.test.ts",
 ]);
 
-/** Folders that are not looked at yet, such as `test/web`. */
-const FOLDERS_LEFT_OUT: readonly string[] = [];
-
 const TIMER =
   /\b(setTimeout|setInterval|Bun\.sleep|Bun\.sleepSync|scheduler\.wait|Atomics\.wait)\(|timers\/promises["']|schedule\/wait\.ts["']/;
 /** Keeps a process alive, and nothing waits for it. */
 const KEEP_ALIVE = /setInterval\(\(\) => \{\}, \d+\)/g;
 const MEASURED = /\bperformance\.now\(\)/;
+/** `expect()` sleeps until the next timer while it waits for such a promise (`test/support/rejection.ts`). */
+const PENDING = /\.(rejects|resolves)\b/;
 const COMMENT = /^\s*(\/\/|\/\*|\*)/;
 
 const USE_HELPERS =
   "await the event itself, or until(isSo) and turns() of test/support, or drive the code's timers and clock; " +
   "pause(ms) of test/system/support is for a time that is the input of the test";
+const AWAIT_FIRST = "await the promise first, by outcome() or rejection() of test/support/rejection.ts";
 const COUNT_WORK =
   "count work (steps, turns, bytes), or compare two sizes in the same run in test/system/security";
 
@@ -46,6 +47,8 @@ export function findSleeps(path: string, text: string): string[] {
     const timer = TIMERS_ALLOWED[path] === undefined ? TIMER.exec(line.replaceAll(KEEP_ALIVE, "")) : null;
     if (timer !== null)
       faults.push(`${path}:${index + 1}: ${timer[1] ?? timer[0].slice(0, -1)}: ${USE_HELPERS}`);
+    const pending = PENDING.exec(line);
+    if (pending !== null) faults.push(`${path}:${index + 1}: ${pending[1]}: ${AWAIT_FIRST}`);
     if (path.endsWith(".test.ts") && !TIMES_ALLOWED.has(path) && MEASURED.test(line))
       faults.push(`${path}:${index + 1}: performance.now: ${COUNT_WORK}`);
   }
@@ -56,7 +59,6 @@ function testFiles(root: string): string[] {
   return readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" })
     .map((path) => `test/${path.replaceAll("\\", "/")}`)
     .filter((path) => /\.(ts|js|mjs)$/.test(path) && !path.startsWith("test/data/"))
-    .filter((path) => !FOLDERS_LEFT_OUT.some((folder) => path.startsWith(`${folder}/`)))
     .sort();
 }
 

@@ -9,6 +9,7 @@ import {
   type SimulatedFiles,
 } from "../support/disk/simulated-files.ts";
 import { drawSome, randomRuns } from "../support/random-runs.ts";
+import { outcome } from "../support/rejection.ts";
 import type { Report } from "../support/reports/batches.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 
@@ -209,7 +210,7 @@ test("a disk that stays full lets no seal through, and questions go on", async (
   let used = 0;
   for (const bytes of disk.contents().values()) used += bytes.length;
   disk.capacityBytes = used;
-  expect(app.seal()).rejects.toThrow("ENOSPC");
+  expect(await outcome(app.seal())).toThrow("ENOSPC");
   await app.seal().catch(() => undefined);
   expect(await answersOf(app)).toEqual(expected as string[]);
   disk.capacityBytes = Number.POSITIVE_INFINITY;

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { systemTimers } from "../../src/lib/schedule/timers.ts";
 import { FileError } from "../../src/runtime/files.ts";
 import { createSimulatedFiles } from "../support/disk/simulated-files.ts";
+import { outcome } from "../support/rejection.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { turns } from "../support/turns.ts";
 import { APP, appendNamed, COVERS_ALL, LOG, namedBatch, openTestWal, segmentPaths } from "./fixture.ts";
@@ -396,7 +397,7 @@ test("rotate() says so where a segment can't be closed, and the log goes on", as
   const { wal } = await openTestWal(files);
   await appendNamed(wal, ["a"]);
   files.failNext("close", "EIO");
-  expect(wal.rotate()).rejects.toThrow(FileError);
+  expect(await outcome(wal.rotate())).toThrow(FileError);
   expect(await appendNamed(wal, ["b"])).toEqual(["2 b"]);
   expect((await wal.trim(COVERS_ALL)).segments).toBe(1);
   expect((await openTestWal(files.crash())).found).toEqual(["2 b"]);

@@ -20,6 +20,7 @@ import { MS_PER_DAY } from "../../../src/time/retention.ts";
 import { type UtcDay, utcDayOf, utcDayStartMs } from "../../../src/time/utc-day.ts";
 import { recordsOf } from "../../support/answers/page-records.ts";
 import { drawSome, RANDOM_SEED, randomRuns } from "../../support/random-runs.ts";
+import { outcome } from "../../support/rejection.ts";
 import { type Report, rowBatchOf } from "../../support/reports/batches.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import { csvRows, readTestData } from "../../support/test-data.ts";
@@ -673,10 +674,10 @@ describe("withSession()", () => {
       await underWay.catch(() => undefined); // It may have been about to end.
       return devicesOf(session, scanOf());
     }, closed);
-    await expect(running).rejects.toThrow(expect.objectContaining({ name: "AbortError" }));
+    expect(await outcome(running)).toThrow(expect.objectContaining({ name: "AbortError" }));
     expect(statementsUnderWay()).toEqual([]);
-    expect(closed.withSession(APP, PATIENT, (session) => devicesOf(session, scanOf()))).rejects.toThrow(
-      "closed",
-    );
+    expect(
+      await outcome(closed.withSession(APP, PATIENT, (session) => devicesOf(session, scanOf()))),
+    ).toThrow("closed");
   });
 });

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { createQuerySlots, type QuerySlots } from "../../../src/archive/read/query-slots.ts";
 import type { AppId } from "../../../src/model/ids.ts";
+import { outcome } from "../../support/rejection.ts";
 import { turns } from "../../support/turns.ts";
 
 const PATIENT = new AbortController().signal;
@@ -97,7 +98,7 @@ test("run() makes the app with the most waiting questions give way where the que
 
 test("run() gives the slot on after work that failed", async () => {
   const slots = createQuerySlots(1, 1);
-  expect(slots.run(APP, PATIENT, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
+  expect(await outcome(slots.run(APP, PATIENT, () => Promise.reject(new Error("no"))))).toThrow("no");
   expect(await slots.run(APP, PATIENT, async () => 1)).toEqual({ ok: true, value: 1 });
   expect(slots.running).toBe(0);
 });
@@ -113,11 +114,11 @@ test("run() lets go of who waits once the signal comes, and never begins that wo
   });
   const next = slots.run(APP, PATIENT, async () => "next");
   gone.abort();
-  expect(left).rejects.toThrow("abort");
+  expect(await outcome(left)).toThrow("abort");
   expect(slots.waiting).toBe(1);
   first.end();
   await running;
   expect(await next).toEqual({ ok: true, value: "next" });
   expect(began).toBe(false);
-  expect(slots.run(APP, gone.signal, async () => 1)).rejects.toThrow("abort");
+  expect(await outcome(slots.run(APP, gone.signal, async () => 1))).toThrow("abort");
 });

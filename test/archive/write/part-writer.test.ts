@@ -30,6 +30,7 @@ import { createNodeFiles } from "../../../src/runtime/node-files.ts";
 import { utcDayOf } from "../../../src/time/utc-day.ts";
 import { laidOver, type ReferenceRecord, type ReferenceReport } from "../../reference/records.ts";
 import * as fc from "../../support/fast-check.ts";
+import { outcome, rejection } from "../../support/rejection.ts";
 import { arbitraryReport, BASE_MS } from "../../support/reports/arbitrary-reports.ts";
 import { type Report, rowBatchOf } from "../../support/reports/batches.ts";
 import { seededSalts } from "../../support/seeded-random.ts";
@@ -378,7 +379,7 @@ describe("fold()", () => {
     const full = new FileError("replace", "x", "ENOSPC");
     for (const parts of [[], day.parts]) {
       const request = { day: DAY, sequence: 7, sequenceBefore: 3, parts, rows: dayRows([bus("b", 1)]) };
-      await expect(writer.fold(request, () => Promise.reject(full))).rejects.toBe(full);
+      expect(await rejection(writer.fold(request, () => Promise.reject(full)))).toBe(full);
       expect(scratchFiles()).toEqual([]);
     }
   });
@@ -390,7 +391,7 @@ describe("fold()", () => {
     }
     const request = { day: DAY, sequence: 7, sequenceBefore: 3, parts: [] };
     const keep = () => Promise.reject(new Error("nothing is to be kept"));
-    await expect(writer.fold({ ...request, rows: failing() }, keep)).rejects.toThrow("no more rows");
+    expect(await outcome(writer.fold({ ...request, rows: failing() }, keep))).toThrow("no more rows");
     expect(scratchFiles()).toEqual([]);
 
     const files = createNodeFiles();
@@ -401,7 +402,7 @@ describe("fold()", () => {
         return { ...file, append: () => Promise.reject(new FileError("append to", path, "ENOSPC")) };
       },
     });
-    await expect(full.fold({ ...request, rows: dayRows([bus("a", 1)]) }, keep)).rejects.toThrow("ENOSPC");
+    expect(await outcome(full.fold({ ...request, rows: dayRows([bus("a", 1)]) }, keep))).toThrow("ENOSPC");
     expect(scratchFiles()).toEqual([]);
   });
 
@@ -425,7 +426,7 @@ describe("fold()", () => {
       });
     const failing = await open({ ...real, read: withoutDescriptors, list: withoutDescriptors });
     const day = new Day();
-    await expect(day.fold(reports, failing)).rejects.toThrow("EMFILE");
+    expect(await outcome(day.fold(reports, failing))).toThrow("EMFILE");
     expect(scratchFiles()).not.toEqual([]);
 
     const made: MadePart[] = [];
@@ -443,11 +444,11 @@ describe("fold()", () => {
     flipped[bytes.length >> 1]! ^= 1;
     for (const damaged of [bytes.subarray(0, -20), flipped]) {
       writeFileSync(path, damaged);
-      await expect(day.fold([bus("a", 1, { speed: 1 })])).rejects.toThrow(`Part "${path}" is damaged`);
+      expect(await outcome(day.fold([bus("a", 1, { speed: 1 })]))).toThrow(`Part "${path}" is damaged`);
       expect(scratchFiles()).toEqual([]);
     }
     rmSync(path);
-    await expect(day.fold([bus("a", 1, { speed: 1 })])).rejects.toThrow(
+    expect(await outcome(day.fold([bus("a", 1, { speed: 1 })]))).toThrow(
       `Cannot read "${path}": no such file or directory (ENOENT)`,
     );
     expect(scratchFiles()).toEqual([]);
@@ -460,7 +461,7 @@ describe("fold()", () => {
     const folding = writer.fold(request, async () => {
       if (++kept === 2) writer.breakOff();
     });
-    await expect(folding).rejects.toThrow("abort");
+    expect(await outcome(folding)).toThrow("abort");
     expect(kept).toBe(2);
     expect(scratchFiles()).toEqual([]);
   });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { FileOutput } from "../../../src/cli/commands/export/file-output.ts";
 import { FileError, type Files } from "../../../src/runtime/files.ts";
 import { createNodeFiles } from "../../../src/runtime/node-files.ts";
+import { outcome, rejection } from "../../support/rejection.ts";
 import { withDirectory } from "../support/run-cli.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -55,11 +56,11 @@ test("what breaks off, doesn't fit the disk or isn't wanted leaves nothing, and 
     writeFileSync(path, "before");
     const files = createNodeFiles();
     const failure = new Error("of the test");
-    await expect(new FileOutput(files, path, 1).write(pieces("a", failure), () => true)).rejects.toBe(
+    expect(await rejection(new FileOutput(files, path, 1).write(pieces("a", failure), () => true))).toBe(
       failure,
     );
     const full = new FileOutput(fullDisk(files), path, 1).write(pieces("a"), () => true);
-    await expect(full).rejects.toThrow("ENOSPC");
+    expect(await outcome(full)).toThrow("ENOSPC");
     await new FileOutput(files, path, 1).write(pieces("a"), () => false);
     expect(readFileSync(path, "utf8")).toBe("before");
     expect(readdirSync(root)).toEqual(["out"]);

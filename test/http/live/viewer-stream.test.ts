@@ -3,6 +3,7 @@ import { streamOf } from "../../../src/http/answer/piecewise.ts";
 import { ViewerStream } from "../../../src/http/live/viewer-stream.ts";
 import type { AppId } from "../../../src/model/ids.ts";
 import type { EventWriter } from "../../../src/service/live/live.ts";
+import { outcome } from "../../support/rejection.ts";
 import { VirtualTime } from "../../support/stream/virtual-time.ts";
 import { turns } from "../../support/turns.ts";
 import { ScriptedViewer } from "./scripted-live.ts";
@@ -142,7 +143,7 @@ describe("ViewerStream", () => {
     const waiting = reader.read();
     await turns();
     viewer.fail(new Error("broken"));
-    expect(waiting).rejects.toThrow("broken");
+    expect(await outcome(waiting)).toThrow("broken");
     await waiting.catch(() => undefined);
     expect([ends, viewer.isClosed]).toEqual([1, true]);
   });

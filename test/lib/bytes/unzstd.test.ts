@@ -3,6 +3,7 @@ import { zstdCompressSync } from "node:zlib";
 import { shortFrames, unzstd, unzstdShort } from "../../../src/lib/bytes/unzstd.ts";
 import { ZstdWalk } from "../../../src/lib/bytes/zstd-walk.ts";
 import * as fc from "../../support/fast-check.ts";
+import { outcome } from "../../support/rejection.ts";
 
 /*
  * Goal: rows of zstd frames of any kind come out whole, however they are cut into pieces, and what is cut off, wrong or
@@ -67,12 +68,12 @@ describe("zstd data", () => {
     for (let length = 1; length < whole.length; length++) {
       const part = whole.subarray(0, length);
       if (inner.has(length)) continue; // A frame ends there.
-      await expect(readLong(part, 3)).rejects.toThrow();
-      await expect(readShort(part)).rejects.toThrow();
+      expect(await outcome(readLong(part, 3))).toThrow();
+      expect(await outcome(readShort(part))).toThrow();
     }
     const behind = Buffer.concat([whole, Buffer.from("more")]);
-    await expect(readLong(behind, 3)).rejects.toThrow("it is not zstd data");
-    await expect(readShort(behind)).rejects.toThrow("it is not zstd data");
+    expect(await outcome(readLong(behind, 3))).toThrow("it is not zstd data");
+    expect(await outcome(readShort(behind))).toThrow("it is not zstd data");
   });
 
   test("has no more frames than it may, with text or without", async () => {
@@ -81,8 +82,8 @@ describe("zstd data", () => {
       expect(await readLong(some, 100)).toBe("");
       expect(await readShort(some)).toBe("");
       const more = Buffer.concat([some, each]);
-      await expect(readLong(more, 100)).rejects.toThrow("too many frames");
-      await expect(readShort(more)).rejects.toThrow("too many frames");
+      expect(await outcome(readLong(more, 100))).toThrow("too many frames");
+      expect(await outcome(readShort(more))).toThrow("too many frames");
     }
   });
 
@@ -96,7 +97,7 @@ describe("zstd data", () => {
     const most = blocks(LIMITS.blocksMax);
     expect(await readLong(most, 100)).toBe("a".repeat(LIMITS.blocksMax));
     const more = blocks(LIMITS.blocksMax + 1);
-    await expect(readLong(more, 100)).rejects.toThrow("too many blocks");
+    expect(await outcome(readLong(more, 100))).toThrow("too many blocks");
     expect(shortFrames(blocks(1), LIMITS)?.length).toBe(1);
     expect(shortFrames(blocks(2), LIMITS)).toBeNull();
   });

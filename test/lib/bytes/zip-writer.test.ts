@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { ZipWriter } from "../../../src/lib/bytes/zip-writer.ts";
 import * as fc from "../../support/fast-check.ts";
 import { unzip } from "../../support/formats/unzip.ts";
+import { outcome } from "../../support/rejection.ts";
 
 const ALWAYS_64 = 0;
 
@@ -24,7 +25,7 @@ test("a file comes out as it went in, in whatever pieces, with sizes of either w
 test("a zip that was cut off is none", async () => {
   const zip = zipOf("a", [new Uint8Array(1000)]);
   for (let length = 0; length < zip.length; length += 5) {
-    await expect(unzip(zip.subarray(0, length))).rejects.toThrow();
+    expect(await outcome(unzip(zip.subarray(0, length)))).toThrow();
   }
 });
 

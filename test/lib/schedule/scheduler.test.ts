@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { Scheduler } from "../../../src/lib/schedule/scheduler.ts";
 import { inOneStep, type Steps } from "../../../src/lib/schedule/steps.ts";
 import * as fc from "../../support/fast-check.ts";
+import { outcome } from "../../support/rejection.ts";
 
 const PATIENT = new AbortController().signal;
 const TURN_MS = 5;
@@ -88,7 +89,7 @@ describe("Scheduler.run()", () => {
       yield* steps("failing", 2);
       throw new Error("no");
     })();
-    await expect(scheduler.run("a", failing)).rejects.toThrow("no");
+    expect(await outcome(scheduler.run("a", failing))).toThrow("no");
     const next = scheduler.run("a", steps("next", 2));
     expect(log).toEqual(["failing1", "failing2", "next1"]);
     await next;
@@ -118,7 +119,7 @@ describe("Scheduler.run()", () => {
       yield;
       throw new Error("no");
     })();
-    await expect(scheduler.run("c", failing)).rejects.toThrow("no");
+    expect(await outcome(scheduler.run("c", failing))).toThrow("no");
     expect(await Promise.all(others)).toEqual(["a", "b"]);
   });
 });
@@ -175,7 +176,7 @@ describe("Scheduler.runAtOnce()", () => {
       })(),
     );
     gone.abort();
-    expect(given).rejects.toThrow("abort");
+    expect(await outcome(given)).toThrow("abort");
     await nextTurn();
     expect(isReturned).toBe(true);
     expect(log.length).toBe(3);
@@ -187,7 +188,7 @@ describe("Scheduler.runAtOnce()", () => {
       yield* steps("failing", 20);
       throw new Error("no");
     })();
-    expect(scheduler.runAtOnce("app", PATIENT, failing)).rejects.toThrow("no");
+    expect(await outcome(scheduler.runAtOnce("app", PATIENT, failing))).toThrow("no");
     const failingAtOnce = (function* (): Steps<void> {
       throw new Error("at once");
       // biome-ignore lint/correctness/noUnreachable: a generator has to have one.

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { moveDurably } from "../../../src/runtime/durable-names.ts";
 import { createSimulatedFiles } from "../../support/disk/simulated-files.ts";
+import { rejection } from "../../support/rejection.ts";
 
 /** Goal: after a failed sync of a directory, what the caller is told is what a power failure leaves. */
 
@@ -21,7 +22,7 @@ describe("replace()", () => {
   test("fails where the second does too: the new file is in place, and a power failure brings the former back", async () => {
     const files = createSimulatedFiles(new Map([["/d/file", text("former")]]));
     for (let time = 0; time < 2; time++) files.failNext("syncDirectory", "EMFILE");
-    await expect(files.replace("/d/file", text("new"))).rejects.toMatchObject({ code: "EMFILE" });
+    expect(await rejection(files.replace("/d/file", text("new")))).toMatchObject({ code: "EMFILE" });
     expect(at(files, "/d/file")).toBe("new");
     expect(at(files.crash(), "/d/file")).toBe("former");
   });
@@ -47,7 +48,7 @@ describe("moveDurably()", () => {
   test("fails where a sync fails twice, and can be repeated after a power failure", async () => {
     const files = moving();
     for (let time = 0; time < 2; time++) files.failNext("syncDirectory", "EIO");
-    await expect(moveDurably(files, "/from/file", "/to/file")).rejects.toMatchObject({ code: "EIO" });
+    expect(await rejection(moveDurably(files, "/from/file", "/to/file"))).toMatchObject({ code: "EIO" });
     const found = files.crash();
     expect(at(found, "/from/file")).toBe("it");
     await moveDurably(found, "/from/file", "/to/file");

@@ -14,6 +14,7 @@ import {
   removeArchiveApps,
   temporaryDataDir,
 } from "../../support/archive-app.ts";
+import { outcome } from "../../support/rejection.ts";
 import { verifyDirectory } from "../../support/verify-directory.ts";
 
 /** What a backup says and does where the data directory or the backup is not as it should be. */
@@ -298,8 +299,8 @@ describe("backUp()", () => {
     const path = join(backupDir(), "backup.json");
     const whole = readFileSync(path, "utf8");
     writeFileSync(path, whole.replace('"version":1', '"version":2'));
-    expect(runBackup()).rejects.toThrow(NewerFormatError);
-    expect(runRestore()).rejects.toThrow(NewerFormatError);
+    expect(await outcome(runBackup())).toThrow(NewerFormatError);
+    expect(await outcome(runRestore())).toThrow(NewerFormatError);
     for (const text of ["{", whole.replace('"bytes":', '"bytes": 1'), whole.replace("wal/", "../../")]) {
       writeFileSync(path, text);
       expect(await problemsOfBackup()).toEqual([`"${path}" is damaged: nobody knows what the backup holds.`]);

@@ -12,6 +12,7 @@ import {
   writeStreamPosition,
 } from "../../../src/service/quarantine/replicated/stream-position.ts";
 import { createArchiveApp, removeArchiveApps, temporaryDataDir } from "../../support/archive-app.ts";
+import { outcome } from "../../support/rejection.ts";
 import { VirtualTime } from "../../support/stream/virtual-time.ts";
 import { type KeyName, TEST_CLUSTER } from "../../support/test-app.ts";
 import { turns } from "../../support/turns.ts";
@@ -405,7 +406,7 @@ describe("join()", () => {
       const body = stuck(new Uint8Array(100), () => stopping.abort(new Error("stopped")));
       return new Response(body, { headers: { "wherehouse-bytes": "1000" } });
     };
-    await expect(runJoin({ signal: stopping.signal })).rejects.toThrow("stopped");
+    expect(await outcome(runJoin({ signal: stopping.signal }))).toThrow("stopped");
     served.answer = null;
     await expectJoined();
     await expectSameContents();

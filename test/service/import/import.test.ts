@@ -12,6 +12,7 @@ import { createManualClock } from "../../../src/time/clock.ts";
 import { FixedRetention, MS_PER_DAY, type Retention } from "../../../src/time/retention.ts";
 import * as fc from "../../support/fast-check.ts";
 import { READ_OPTIONS } from "../../support/formats/read-file.ts";
+import { outcome } from "../../support/rejection.ts";
 import {
   ALL_RULES,
   createDestination,
@@ -97,7 +98,7 @@ describe("an import of our own formats", () => {
       return null;
     });
     const shifted: Setting = { destination, disk, shift: "to_now" };
-    await expect(runImport(files, shifted)).rejects.toThrow("killed");
+    expect(await outcome(runImport(files, shifted))).toThrow("killed");
     const { said, result } = await runImport(files, { ...shifted, nowMs: NOW_MS + 3 * MS_PER_DAY });
     expect(said).toEqual(["resumed in file 0"]);
     expect(result.ok).toBe(true);
@@ -113,7 +114,7 @@ describe("an import of our own formats", () => {
       return null;
     });
     const long: Setting = { destination, disk, retention: FixedRetention.FOREVER };
-    await expect(runImport(files, long)).rejects.toThrow("killed");
+    expect(await outcome(runImport(files, long))).toThrow("killed");
     const settled = destination.timestamps.size;
     const stop = stopOf(await runImport(files, { destination, disk }));
     expect(stop).toMatchObject({ kind: "too_old", survey: { pointsBeforeEdge: 35_000 } });

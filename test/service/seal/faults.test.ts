@@ -6,6 +6,7 @@ import { FileError, type Files } from "../../../src/runtime/files.ts";
 import { createNodeFiles } from "../../../src/runtime/node-files.ts";
 import { createManualClock } from "../../../src/time/clock.ts";
 import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../support/archive-app.ts";
+import { outcome } from "../../support/rejection.ts";
 import { verifyDirectory } from "../../support/verify-directory.ts";
 
 /** Goal: a seal that the disk fails at any point, or the clock leads astray, says what is true and loses nothing. */
@@ -67,13 +68,13 @@ describe("a swap whose directory can't be synced", () => {
       if (operation === "replace" && path.endsWith("manifest.json") && failures++ === 0)
         throw new FileError("sync directory", dirname(path), "EMFILE");
     };
-    await expect(app.seal()).rejects.toThrow("EMFILE");
+    expect(await outcome(app.seal())).toThrow("EMFILE");
     expect(await shown()).toEqual(["a"]);
     // The next seal fails before its own swap: what it removes before must not be what the disk's manifest names.
     fault = (operation, path) => {
       if (operation === "openAppend" && path.endsWith(".csv")) throw new FileError("open", path, "EMFILE");
     };
-    await expect(app.seal()).rejects.toThrow("EMFILE");
+    expect(await outcome(app.seal())).toThrow("EMFILE");
     fault = () => {};
     app = await app.restart();
     expect([await shown(), app.notes]).toEqual([["a"], []]);
@@ -95,7 +96,7 @@ describe("a swap whose directory can't be synced", () => {
     };
     const before = readFileSync(join(app.dataDir, "archive", "manifest.json"));
     const namesOf = (text: string) => text.match(/day=[^"]+/g) ?? [];
-    for (let seal = 0; seal < 3; seal++) await expect(app.seal()).rejects.toThrow("EIO");
+    for (let seal = 0; seal < 3; seal++) expect(await outcome(app.seal())).toThrow("EIO");
     const after = readFileSync(join(app.dataDir, "archive", "manifest.json"));
     for (const file of [...namesOf(String(before)), ...namesOf(String(after))])
       expect(readFileSync(join(app.dataDir, "archive", file)).length).toBeGreaterThan(0);
@@ -145,9 +146,9 @@ describe("where no file descriptor is left", () => {
   test("a start fails rather than go without the newest positions, and verify without calling parts damaged", async () => {
     await app.close();
     fault = refuseParts;
-    await expect(verifyDirectory(app.dataDir, app.clock, {}, files)).rejects.toThrow("EMFILE");
+    expect(await outcome(verifyDirectory(app.dataDir, app.clock, {}, files))).toThrow("EMFILE");
     const { clock, dataDir } = app;
-    await expect(createArchiveApp({ clock, dataDir, disk: { files } })).rejects.toThrow("EMFILE");
+    expect(await outcome(createArchiveApp({ clock, dataDir, disk: { files } }))).toThrow("EMFILE");
     fault = () => {};
     app = await createArchiveApp({ clock, dataDir, disk: { files } });
     expect(app.notes).toEqual([]);

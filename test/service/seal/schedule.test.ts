@@ -4,6 +4,7 @@ import { createSealSchedule, type SealScheduleOptions } from "../../../src/servi
 import type { SealReport } from "../../../src/service/seal/seal.ts";
 import { createManualClock } from "../../../src/time/clock.ts";
 import { parseUtcDayName } from "../../../src/time/utc-day.ts";
+import { outcome } from "../../support/rejection.ts";
 import { batchOf } from "../../support/reports/batches.ts";
 import { VirtualTime } from "../../support/stream/virtual-time.ts";
 import { turns } from "../../support/turns.ts";
@@ -150,7 +151,7 @@ test("makeRoomFor() rejects where the seal fails that should make room", async (
   const failure = new Error("the disk is full");
   const { schedule, told, hold } = createFixture({ seal: () => Promise.reject(failure) });
   hold(21);
-  expect(schedule.makeRoomFor(OLD, () => {})).rejects.toThrow("the disk is full");
+  expect(await outcome(schedule.makeRoomFor(OLD, () => {}))).toThrow("the disk is full");
   await turns();
   expect(told).toEqual([failure]); // The one that reports began.
   await schedule.stop();
@@ -181,7 +182,7 @@ test("sealNow() waits for the seal under way, and stop() breaks both off", async
   await turns();
   expect([ends.length, runningMax()]).toEqual([2, 1]);
   const stopped = schedule.stop();
-  expect(second).rejects.toThrow("abort");
+  expect(await outcome(second)).toThrow("abort");
   await stopped;
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { listenOnBun } from "../../../src/runtime/listeners/bun-listen.ts";
 import { nativeDeno } from "../../support/native-deno.ts";
+import { outcome } from "../../support/rejection.ts";
 import { until } from "../../support/until.ts";
 import { createAnswers } from "./listen-answer.ts";
 
@@ -49,7 +50,7 @@ for (const [name, start] of Object.entries(RUNTIMES)) {
 
     test("a port in use is named, with what to do", async () => {
       const first = await listenOnBun({ hostname: "127.0.0.1", port: 0, fetch: createAnswers().answer });
-      await expect(start(first.port, 0)).rejects.toThrow(
+      expect(await outcome(start(first.port, 0))).toThrow(
         `Cannot listen on 127.0.0.1:${first.port}: the port is in use. ` +
           "Stop the program that holds it, or choose another with --port.",
       );
@@ -57,7 +58,7 @@ for (const [name, start] of Object.entries(RUNTIMES)) {
     });
 
     test("a host that has no address is named, with what to do", async () => {
-      await expect(start(0, 0, "nowhere.invalid")).rejects.toThrow(
+      expect(await outcome(start(0, 0, "nowhere.invalid"))).toThrow(
         'Cannot listen on nowhere.invalid:0: no address is known for the name "nowhere.invalid". ' +
           "Give an address of this machine with --host.",
       );

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Subprocess } from "bun";
 import { acquireSqliteLock } from "../../../src/runtime/sqlite-lock.ts";
 import { nativeDeno } from "../../support/native-deno.ts";
+import { outcome } from "../../support/rejection.ts";
 
 /*
  * Goal: one holder at a time, named to the others, and free again however the holder ends.
@@ -88,7 +89,7 @@ test("acquireSqliteLock() empties a damaged file whoever was killed while doing 
   expect([attempt.ok, readdirSync(directory)]).toEqual([true, ["lock"]]);
   writeFileSync(path, "garbage");
   writeFileSync(`${path}.repair`, "garbage");
-  await expect(acquireSqliteLock(path, ME)).rejects.toThrow(`Cannot empty damaged lock "${path}": `);
+  expect(await outcome(acquireSqliteLock(path, ME))).toThrow(`Cannot empty damaged lock "${path}": `);
 });
 
 test("acquireSqliteLock() refuses within one process too, until release()", async () => {
@@ -102,7 +103,7 @@ test("acquireSqliteLock() refuses within one process too, until release()", asyn
 
 test("acquireSqliteLock() throws with the path where the file can't be made", async () => {
   const missing = join(directory, "missing/lock");
-  await expect(acquireSqliteLock(missing, ME)).rejects.toThrow(
+  expect(await outcome(acquireSqliteLock(missing, ME))).toThrow(
     `Cannot open lock "${missing}": no such file or directory (ENOENT)`,
   );
 });

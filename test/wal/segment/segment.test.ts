@@ -11,6 +11,7 @@ import {
 } from "../../../src/wal/segment/segment.ts";
 import { formatOf } from "../../../src/wal/segment/segment-format.ts";
 import { createSimulatedFiles } from "../../support/disk/simulated-files.ts";
+import { outcome } from "../../support/rejection.ts";
 import { appendNamed, openTestWal, segmentPaths } from "../fixture.ts";
 
 const PATH = "/data/wal/00000000000000000007.wal";
@@ -116,6 +117,6 @@ test("openWal() refuses a log of a newer program as a whole and touches nothing"
   newer.beforeOperation = (operation) => {
     expect(["makeDirectory", "list", "size", "read"]).toContain(operation);
   };
-  expect(openTestWal(newer)).rejects.toThrow(NewerFormatError);
+  expect(await outcome(openTestWal(newer))).toThrow(NewerFormatError);
   expect(newer.contents()).toEqual(contents);
 });

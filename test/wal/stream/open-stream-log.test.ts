@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { StreamError } from "../../../src/runtime/stream/stream.ts";
 import { MessageError } from "../../../src/wal/stream/group-message.ts";
+import { outcome } from "../../support/rejection.ts";
 import { APP, namedBatch } from "../fixture.ts";
 import { createServers, createTestLog, followed, keepNamed } from "./fixture.ts";
 
@@ -135,7 +136,7 @@ test("openStreamLog() rejects with what can't be read, and with what nobody can 
       throw new Error("no room");
     },
   });
-  await expect(time.until(broken.opening)).rejects.toThrow("no room");
+  expect(await outcome(time.until(broken.opening))).toThrow("no room");
 });
 
 test("openStreamLog() ends at what was last when it began, while others go on publishing", async () => {

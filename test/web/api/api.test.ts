@@ -1,6 +1,7 @@
 import { afterAll, afterEach, expect, jest, spyOn, test } from "bun:test";
 import { Api } from "../../../src/web/api/api.ts";
 import type { ApiError } from "../../../src/web/api/api-error.ts";
+import { rejection } from "../../support/rejection.ts";
 
 const network = spyOn(globalThis, "fetch");
 afterEach(() => network.mockReset());
@@ -39,7 +40,7 @@ test("an answer that breaks off is a failure in our words, and one that was give
   const broken = new ReadableStream({ start: (controller) => controller.error(givenUp) });
   expect(await failureOf(new Response(broken))).toMatchObject({ name: "AbortError" });
   network.mockRejectedValue(givenUp);
-  await expect(new Api().get("/api/v1/devices")).rejects.toBe(givenUp);
+  expect(await rejection(new Api().get("/api/v1/devices"))).toBe(givenUp);
 });
 
 test("each page says which it is, so that it goes by its own session", async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { ApiError } from "../../../src/web/api/api-error.ts";
 import { LateModule } from "../../../src/web/api/late-module.ts";
+import { rejection } from "../../support/rejection.ts";
 
 /** A module in a browser that remembers its first import as failed; `answer` is what the server says of its file. */
 function remembered(answer: () => Promise<Response>) {
@@ -21,7 +22,7 @@ function remembered(answer: () => Promise<Response>) {
 
 test("a module that could not be loaded is asked for under another address the next time", async () => {
   const { late, fetched } = remembered(async () => new Response());
-  await expect(late.load()).rejects.toMatchObject({ name: "ApiError", isRefusal: false });
+  expect(await rejection(late.load())).toMatchObject({ name: "ApiError", isRefusal: false });
   expect(fetched).toEqual(["units/compass.ts?again=1"]);
   const { compassPoint } = await late.load();
   expect(compassPoint(90)).toBe("E");
@@ -31,5 +32,5 @@ test("a module that could not be loaded is asked for under another address the n
 test("a server that has another version of the page says so, and is not asked again", async () => {
   const gone = new ApiError(404, "the map page has no such file now; load it again", { isOurs: true });
   const { late } = remembered(() => Promise.reject(gone));
-  await expect(late.load()).rejects.toBe(gone);
+  expect(await rejection(late.load())).toBe(gone);
 });

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { ApiError } from "../../../src/web/api/api-error.ts";
 import { backoffMs, Retries } from "../../../src/web/api/retries.ts";
+import { rejection } from "../../support/rejection.ts";
 
 test("backoffMs() doubles up to half a minute, and chance takes off half at most", () => {
   expect([1, 2, 3, 5, 6, 50].map((failures) => backoffMs(failures, null, 1))).toEqual([
@@ -58,7 +59,7 @@ test("ask() goes on until there is an answer, whatever stands in for our server"
 test("ask() throws what our server refuses", async () => {
   for (const status of [400, 401, 403, 404, 405, 409]) {
     const refusal = ours(status);
-    await expect(asking([unreached, refusal]).answered).rejects.toBe(refusal);
+    expect(await rejection(asking([unreached, refusal]).answered)).toBe(refusal);
   }
 });
 
@@ -83,5 +84,5 @@ test("a question that is given up while it waits is not asked again", async () =
   const { answered, pausing, giveUp } = asking([unreached, "yes"], NEVER_MS);
   await pausing;
   giveUp();
-  await expect(answered).rejects.toMatchObject({ name: "AbortError" });
+  expect(await rejection(answered)).toMatchObject({ name: "AbortError" });
 });

@@ -3,6 +3,7 @@ import type { Result } from "../../../../src/lib/result.ts";
 import type { ServiceError } from "../../../../src/model/errors.ts";
 import { encodeGroup, MessageError, QUARANTINE_GROUP } from "../../../../src/wal/stream/group-message.ts";
 import { APP, bodies, DIRECTORY, refused } from "../../../quarantine/fixture.ts";
+import { outcome } from "../../../support/rejection.ts";
 import { GIVE_UP_MS, openWorld, type TestNode } from "./fixture.ts";
 
 /** Three nodes, whose quarantines are one: what one of them keeps or deletes all of them do. */
@@ -233,7 +234,9 @@ test("a start says so where the stream lacks what it needs", async () => {
   for (const body of ["a", "b", "c"]) await time.until(x.put(body));
   await settle();
   servers.purgeBefore(2);
-  expect(time.until(y.start())).rejects.toThrow('needs the stream "fleet-quarantine" from message 1 on');
+  expect(await outcome(time.until(y.start()))).toThrow(
+    'needs the stream "fleet-quarantine" from message 1 on',
+  );
 });
 
 test("a start refuses a stream that was put back, and has other messages in place of those that were taken", async () => {
@@ -244,9 +247,9 @@ test("a start refuses a stream that was put back, and has other messages in plac
   await time.until(x.stop());
   const others = servers.messages[2]!.bytes;
   servers.putBackTo(2);
-  await expect(time.until(y.start())).rejects.toThrow("ends with message 2, and this node knows message 3");
+  expect(await outcome(time.until(y.start()))).toThrow("ends with message 2, and this node knows message 3");
   for (const id of ["other 3", "other 4"]) servers.keep(others, id);
-  await expect(time.until(y.start())).rejects.toThrow(
+  expect(await outcome(time.until(y.start()))).toThrow(
     'Message 3 of the stream "fleet-quarantine" is not the one',
   );
   servers.purgeBefore(4); // Nobody can say any more.

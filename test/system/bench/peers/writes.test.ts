@@ -7,6 +7,7 @@ import { PeerMoves } from "../../../../bench/support/peers/writes/peer-moves.ts"
 import { startWriter } from "../../../../bench/support/peers/writes/writer.ts";
 import { startChild } from "../../../../bench/support/run/child.ts";
 import * as fc from "../../../support/fast-check.ts";
+import { outcome } from "../../../support/rejection.ts";
 import { until } from "../../../support/until.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 21);
@@ -77,5 +78,5 @@ test("a writer tells a peer of so many moves, at a pace or at once, and the peer
 
 test("startChild() tells of a child that ends before it has answered", async () => {
   const path = `${import.meta.dir}/nothing-there.ts`;
-  await expect(startChild({ path, options: null })).rejects.toThrow("nothing-there.ts ended with code 1");
+  expect(await outcome(startChild({ path, options: null }))).toThrow("nothing-there.ts ended with code 1");
 });
