@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { unlessHung } from "../../../support/hang-guard.ts";
 import { seededRandom } from "../../../support/seeded-random.ts";
 import {
   closePlace,
@@ -57,6 +58,8 @@ const CLIENTS = 4;
 const READERS = 2;
 const LOAD_MS_MIN = 150;
 const LOAD_MS_MAX = 1200;
+/** A start takes a second; on a machine that is busy with much else, dozens. */
+const READY_MS_MAX = 110_000;
 const SEAL_LOOKS_MAX = 500; // 2.5 s at least. Seals are a second apart.
 const FULL_CHECK_ROUNDS = 20;
 const ROUNDS_REMEMBERED = 2;
@@ -81,7 +84,7 @@ export async function soak(options: SoakOptions): Promise<SoakSummary> {
     try {
       const startedMs = performance.now();
       const server = await startServing(runtime, place, SERVE_FLAGS);
-      await server.says(/Ready after/);
+      await untilReady(server);
       readyMs.push(performance.now() - startedMs);
       return server;
     } catch (error) {
@@ -200,6 +203,17 @@ async function killInFirstSeal(server: ServerProcess, place: Place, pick: Picker
   server.kill("SIGKILL");
   await server.ended;
   return isSealing;
+}
+
+/** Ends a server whose start hangs, and says how far it was. */
+async function untilReady(server: ServerProcess): Promise<void> {
+  try {
+    await unlessHung(server.says(/Ready after/), "a start", READY_MS_MAX);
+  } catch (cause) {
+    const state = await fetch(`${server.url}/ready`).then((answer) => answer.text(), String);
+    server.kill("SIGKILL");
+    throw new Error(`Not ready: /ready says ${state}; it said: ${server.error}`, { cause });
+  }
 }
 
 async function untilSealing(place: Place, pick: Picker): Promise<void> {
