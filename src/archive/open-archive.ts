@@ -63,7 +63,7 @@ export interface OpenedArchive {
 
 /**
  * Opens the archive, whatever state it is in: reads the manifest, or makes one from the files if it is lost. It looks
- * at no other file. Throws a `NewerFormatError` if a newer program wrote the manifest.
+ * at no other file. Throws a `FormatVersionError` if a program of another version wrote the manifest.
  */
 export async function openArchive(options: OpenArchiveOptions): Promise<OpenedArchive> {
   const { files, directory, damagedDirectory, limits, timers, pathOf, openDatabase, onNewest } = options;

@@ -79,7 +79,7 @@ export interface FoundManifest {
   readonly state: ArchiveReport["manifest"];
 }
 
-/** Throws a `NewerFormatError` for a newer manifest. */
+/** Throws a `FormatVersionError` for a manifest of another version. */
 export async function findManifest(files: Files, directory: string): Promise<FoundManifest> {
   const path = archivePaths(directory).manifest;
   if (!(await files.exists(path))) {

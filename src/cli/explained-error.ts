@@ -4,7 +4,7 @@ import { RecordingError } from "../demo/recording.ts";
 import { ClusterFileError } from "../directory/cluster-file.ts";
 import { ForeignDirectoryError } from "../directory/foreign.ts";
 import { DirectoryInUseError } from "../directory/take-directory.ts";
-import { NewerFormatError } from "../lib/newer-format-error.ts";
+import { FormatVersionError } from "../lib/format-version-error.ts";
 import { FileError } from "../runtime/files.ts";
 import { ListenError } from "../runtime/listen.ts";
 import { StreamError } from "../runtime/stream/stream.ts";
@@ -36,7 +36,7 @@ const EXPLAINED = [
   ListenError,
   MessageError,
   MapFileError,
-  NewerFormatError,
+  FormatVersionError,
   NoDirectoryError,
   RecordingError,
   StreamError,

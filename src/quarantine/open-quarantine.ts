@@ -45,7 +45,7 @@ export interface OpenedQuarantine {
   readonly tornTail: Damage | null;
 }
 
-/** Throws a `NewerFormatError`, before anything is changed, where a newer program wrote any of it. */
+/** Throws a `FormatVersionError`, before anything is changed, where a program of another version wrote any of it. */
 export async function openQuarantine(options: QuarantineOptions): Promise<OpenedQuarantine> {
   const { files, directory, damagedDirectory, scheduler, createSalt = createRandomSalt, onDamage } = options;
   const { segmentBytesMax = SEGMENT_BYTES_MAX } = options;

@@ -36,7 +36,7 @@ export interface ReadSegment {
   readonly tornTail: DamagedRange | null;
 }
 
-/** In the order of their numbers. Throws a `NewerFormatError` where a newer program wrote any of them. */
+/** In the order of their numbers. Throws a `FormatVersionError` where another version wrote any of them. */
 export async function readSegments(files: Files, directory: string): Promise<ReadSegment[]> {
   const segments: Omit<ReadSegment, "tornTail" | "wasLast">[] = [];
   for (const name of await files.list(directory)) {

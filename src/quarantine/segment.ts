@@ -1,9 +1,8 @@
 import { join } from "node:path";
 import { createSaltedFrames, FRAME_HEADER_BYTES, type SaltedFrames } from "../lib/frames/frame.ts";
-import { type DamagedRange, FrameScanner } from "../lib/frames/frame-scanner.ts";
-import { HEAD_BYTES, HEADERS_AT, HeadFormat } from "../lib/frames/head.ts";
+import type { DamagedRange } from "../lib/frames/frame-scanner.ts";
+import { HEAD_BYTES, HeadFormat, type OpenedFrames } from "../lib/frames/head.ts";
 import { type Views, viewsOf } from "../lib/frames/views.ts";
-import { NewerFormatError } from "../lib/newer-format-error.ts";
 import type { EntrySummary } from "./entry.ts";
 
 /*
@@ -12,8 +11,7 @@ import type { EntrySummary } from "./entry.ts";
  * start knows by the greatest sequence where a write may have been cut short.
  */
 
-const HEADS = new HeadFormat("WHEREQRN");
-const VERSION = 1;
+const HEADS = new HeadFormat("WHEREQRN", 1, "quarantine segment");
 const NAME = /^(\d{12})\.entries$/;
 /** Notes that the service keeps beside them: when entries expire, and how far a node has come. */
 export const EXPIRY_FILE = "expiry.json";
@@ -62,44 +60,23 @@ export function isInQuarantine(name: string): boolean {
 
 /** One of a salt, as if it had no entries. */
 export function createSegment(path: string, salt: Uint8Array): Segment {
-  const head = HEADS.encode(VERSION, 0, salt);
+  const head = HEADS.encode(0, salt);
   const frames = createSaltedFrames(salt);
   return { path, bytes: head.length, head, frames, live: new Map(), mayAppend: true };
 }
 
 /** What a segment's bytes say. */
-export interface SegmentReader {
+export interface SegmentReader extends OpenedFrames {
   readonly views: Views;
-  readonly scanner: FrameScanner;
-  /** Null where both headers are damaged: then no frame can be told from what clients sent. */
-  readonly salt: Uint8Array | null;
-  readonly goodHead: boolean;
 }
 
-/** A reader at a segment's first frame; a damaged head counts as damage. Throws a `NewerFormatError`. */
+/** Opens the frames of a segment. Throws a `FormatVersionError`. */
 export function readFrames(bytes: Uint8Array, path: string): SegmentReader {
   const views = viewsOf(bytes);
-  const salts = HEADERS_AT.map((at) => readSalt(views, at, path));
-  const salt = salts.find((found) => found !== null) ?? null;
-  const head = salt === null ? null : HEADS.encode(VERSION, 0, salt);
-  const goodHead = head !== null && views.bytes.subarray(0, HEAD_BYTES).equals(head);
-  const start = salt === null ? 0 : Math.min(HEAD_BYTES, bytes.length);
-  const scanner = new FrameScanner(views, salt === null ? NO_FRAMES : createSaltedFrames(salt), {
-    start,
-    damagedFrom: goodHead ? start : 0,
-    sequenceBefore: 0,
-    sequenceEnd: Number.MAX_SAFE_INTEGER,
-  });
-  return { views, scanner, salt, goodHead };
-}
-
-const NO_FRAMES = { payloadBytes: () => -1, sequence: () => 0, damagedBytes: () => 8 };
-
-function readSalt(views: Views, at: number, path: string): Uint8Array | null {
-  const version = HEADS.readVersion(views, at);
-  if (version !== null && version > VERSION)
-    throw new NewerFormatError("quarantine segment", path, `format version ${VERSION}`, `${version}`);
-  return version === null ? null : (HEADS.readSalt(views, at)?.slice() ?? null);
+  return {
+    views,
+    ...HEADS.open(views, 0, path, { sequenceBefore: 0, sequenceEnd: Number.MAX_SAFE_INTEGER }),
+  };
 }
 
 /**

@@ -9,7 +9,6 @@ import { segmentName } from "./segment/segment-name.ts";
 /** A segment that is not written any more. */
 export interface ClosedSegment {
   readonly number: number;
-  readonly version: 1 | 2;
   readonly bytes: number;
   /** In its good frames. */
   readonly reports: ReportsByDay;
@@ -38,24 +37,17 @@ export interface ClosedSegments {
   readonly bytes: number;
   /** Whether any may hold reports of the day, or be back with them after a power failure. */
   mayHold(day: UtcDay): boolean;
-  /** Whether any is of the format that is written now. */
-  readonly hasNewFormat: boolean;
   /** Adds a segment newer than all others. */
   add(segment: ClosedSegment): void;
   /** Another segment of this number was put in the place of what may be here. */
   forget(number: number): void;
   /**
    * Removes the covered segments, and from others what is covered where that is much of them or expired. The newest is
-   * never removed where `keepsNewest`, and one of an older format never written anew unless `rewritesAll`. For good
-   * when it resolves. Tries all of them until the signal comes, then throws the first `FileError`; what is still there
-   * is tried again the next time. After a crash some may be back: nothing in them is new.
+   * never removed where `keepsNewest`. For good when it resolves. Tries all of them until the signal comes, then throws
+   * the first `FileError`; what is still there is tried again the next time. After a crash some may be back: nothing in
+   * them is new.
    */
-  trim(
-    coverage: Coverage,
-    keepsNewest: boolean,
-    rewritesAll: boolean,
-    signal: AbortSignal,
-  ): Promise<TrimmedLog>;
+  trim(coverage: Coverage, keepsNewest: boolean, signal: AbortSignal): Promise<TrimmedLog>;
 }
 
 export function createClosedSegments(
@@ -99,7 +91,7 @@ export function createClosedSegments(
       signal,
     );
     if (rewritten === null) return 0;
-    put(number, { ...segment, ...rewritten, version: 2 });
+    put(number, { ...segment, ...rewritten });
     return segment.bytes - rewritten.bytes;
   }
 
@@ -111,18 +103,14 @@ export function createClosedSegments(
       const isSuspect = ({ isRemovable, reports }: ClosedSegment) => !isRemovable || reports.has(day);
       return segments.some(isSuspect) || unsynced.some(isSuspect);
     },
-    get hasNewFormat() {
-      return segments.some(({ version }) => version === 2);
-    },
     add(segment) {
       segments.push(segment);
       bytes += segment.bytes;
     },
     forget: (number) => put(number, null),
-    async trim(coverage, keepsNewest, rewritesAll, signal) {
+    async trim(coverage, keepsNewest, signal) {
       const trimmed = { segments: 0, bytes: 0 };
       const newest = keepsNewest ? segments.at(-1) : undefined;
-      const mayRewrite = ({ version }: ClosedSegment) => rewritesAll || version === 2;
       let failure: unknown = null;
       for (const segment of [...segments]) {
         if (signal.aborted) break;
@@ -131,10 +119,7 @@ export function createClosedSegments(
           if (segment !== newest && isAllCovered(segment, covered)) {
             trimmed.bytes += await remove(segment);
             trimmed.segments++;
-          } else if (
-            mayRewrite(segment) &&
-            isWorthRewriting(segment, covered, coverage, segment === newest)
-          ) {
+          } else if (isWorthRewriting(segment, covered, coverage, segment === newest)) {
             trimmed.bytes += await rewrite(segment, covered, signal);
           }
         } catch (error) {

@@ -15,10 +15,11 @@ import {
 
 /*
  * Reads the whole log and changes nothing, also beside a process that appends to it; hands over its entries in order.
- * Throws a `NewerFormatError` if a newer program wrote any of it, and an `EntryError` if `onEntry` throws.
+ * Throws a `FormatVersionError` if a program of another version wrote any of it, and an `EntryError` if `onEntry`
+ * throws.
  */
 
-export interface InspectedSegment extends Omit<SegmentContents, "path" | "number" | "head"> {
+export interface InspectedSegment extends Omit<SegmentContents, "path" | "number" | "salt"> {
   readonly file: string;
   /** Bytes after the last good frame of the newest segment: beside a running server, a write under way. */
   readonly tornTailBytes: number;
@@ -43,7 +44,7 @@ export async function inspectLog(
 
     const contents = reader.contents();
     const tail = contents.isReadable ? tornTail(contents, index === found.length - 1) : null;
-    const { path: file, number: _, head: __, damage, ...rest } = contents;
+    const { path: file, number: _, salt: __, damage, ...rest } = contents;
     const tornTailBytes = tail?.bytes ?? 0;
     segments.push({ ...rest, file, damage: damage.filter((range) => range !== tail), tornTailBytes });
   }

@@ -194,8 +194,7 @@ export class LogWriter implements Wal {
   async #trim(coverage: Coverage, signal: AbortSignal): Promise<TrimmedLog> {
     if (this.#closed !== null || this.#failure !== null) return NOTHING_TRIMMED;
     const { earlier } = this.#options;
-    const isBetween = this.#segments.segment === null;
-    return earlier.trim(coverage, isBetween, !isBetween || earlier.hasNewFormat, signal);
+    return earlier.trim(coverage, this.#segments.segment === null, signal);
   }
 
   async #finish(): Promise<void> {

@@ -63,9 +63,9 @@ export interface Wal {
   /**
    * Removes every segment whose days are all covered at its last sequence, and from others what is covered where that
    * is much of them or expired (`ClosedSegments.trim`). Never the one that is being written, the newest (it says from
-   * where sequences go on), or one that could not be read or repaired at the start. A log that has no report in the
-   * format that is written now stays one that an earlier program reads. Does nothing once the log has failed or is
-   * closed. The signal, or closing the log, breaks it off between two entries: the next trim does the rest.
+   * where sequences go on), or one that could not be read or repaired at the start. Does nothing once the log has
+   * failed or is closed. The signal, or closing the log, breaks it off between two entries: the next trim does the
+   * rest.
    */
   trim(coverage: Coverage, signal?: AbortSignal): Promise<TrimmedLog>;
   /** Finishes what was appended, then takes no more. */

@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { DAMAGED_SUFFIX, type Damage, setAside, TORN_SUFFIX } from "../directory/set-aside.ts";
 import type { DamagedRange } from "../lib/frames/frame-scanner.ts";
 import { FileError, type Files } from "../runtime/files.ts";
-import type { CreateSalt } from "./segment/segment.ts";
-import { emptySegment } from "./segment/segment-format.ts";
+import { type CreateSalt, encodeSegmentHead, SEGMENT_HEAD_BYTES } from "./segment/segment.ts";
 import { segmentName } from "./segment/segment-name.ts";
 import { type SegmentContents, tornTail } from "./segment/segment-reader.ts";
 
@@ -67,7 +66,7 @@ async function repairSegment(
   torn: DamagedRange | null,
   claim: number | null,
 ): Promise<{ ranges: Damage[]; isRepaired: boolean }> {
-  const { path, version, goodHead } = segment;
+  const { path, number, salt, goodHead } = segment;
   const ranges = segment.damage.length > 0 ? segment.damage : [{ offset: 0, bytes: 0 }]; // An empty file.
   const damage: Damage[] = ranges.map((range) => ({ ...range, file: path, savedAs: null }));
   try {
@@ -87,10 +86,14 @@ async function repairSegment(
     if (claim !== null && endsDamaged(segment)) {
       // The sequences that were lost with the end of the log stay unused: the next segment begins after them.
       const next = join(directory, segmentName(claim));
-      await files.replace(next, emptySegment(version, claim, createSalt));
+      await files.replace(next, encodeSegmentHead(claim, createSalt()));
     }
     if (torn !== null && ranges.length === 1 && goodHead) await cut(files, path, torn.offset);
-    else await files.replace(path, withoutDamage(bytes, segment));
+    else
+      await files.replace(
+        path,
+        withoutDamage(bytes, encodeSegmentHead(number, salt ?? createSalt()), segment.damage),
+      );
     return { ranges: damage, isRepaired: true };
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
@@ -113,10 +116,10 @@ async function cut(files: Files, path: string, sizeBytes: number): Promise<void>
   }
 }
 
-/** The segment with a good head and its good frames alone. */
-function withoutDamage(bytes: Uint8Array, { head, damage }: SegmentContents): Uint8Array {
+/** The segment with this head and its good frames alone. */
+function withoutDamage(bytes: Uint8Array, head: Uint8Array, damage: readonly DamagedRange[]): Uint8Array {
   const chunks = [head];
-  let from = head.length;
+  let from = SEGMENT_HEAD_BYTES;
   for (const range of damage) {
     if (range.offset > from) chunks.push(bytes.subarray(from, range.offset));
     from = Math.max(from, range.offset + range.bytes);

@@ -17,8 +17,8 @@ import {
 } from "./segment/segment-reader.ts";
 
 /*
- * Reads the whole log and changes nothing. Throws a `NewerFormatError` if a newer program wrote any of it, and an
- * `EntryError` if `onEntry` throws.
+ * Reads the whole log and changes nothing. Throws a `FormatVersionError` if a program of another version wrote any of
+ * it, and an `EntryError` if `onEntry` throws.
  */
 
 export interface ReplayOptions {

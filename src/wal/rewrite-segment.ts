@@ -13,9 +13,9 @@ import { segmentName } from "./segment/segment-name.ts";
 import { SegmentReader } from "./segment/segment-reader.ts";
 
 /*
- * Puts a segment in place anew without the reports of some days, in the format that is written now. Entries keep their
- * sequences; those without a report go, but for the last, which says how far the segment's sequences went. Null, and
- * the segment as it was, if not all of it could be read, or the signal came before the new one was written.
+ * Puts a segment in place anew without the reports of some days. Entries keep their sequences; those without a report
+ * go, but for the last, which says how far the segment's sequences went. Null, and the segment as it was, if not all of
+ * it could be read, or the signal came before the new one was written.
  */
 
 export interface RewrittenSegment {

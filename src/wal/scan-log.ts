@@ -13,7 +13,7 @@ export class DamagedLogError extends Error {
 /**
  * Every entry of the log, in order and one at a time: whoever takes them may keep it waiting, for a segment is all that
  * is held. Changes nothing. Throws a `DamagedLogError` at the end of a segment that is not whole, and a
- * `NewerFormatError`.
+ * `FormatVersionError`.
  */
 export async function* scanLog(files: Files, directory: string): AsyncGenerator<LogEntry, void> {
   const found = segmentNumbers(await files.list(directory));

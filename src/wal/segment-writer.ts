@@ -61,7 +61,7 @@ export class SegmentWriter {
     if (left === null) return;
     this.#segment = null;
     const { number, bytes, reports } = left;
-    this.#options.earlier.add({ number, version: 2, bytes, reports, lastSequence, isRemovable: true });
+    this.#options.earlier.add({ number, bytes, reports, lastSequence, isRemovable: true });
     await left.close();
   }
 

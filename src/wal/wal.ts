@@ -68,8 +68,8 @@ export interface LogRecovery {
 }
 
 /**
- * Opens the log, whatever state it is in. Throws a `NewerFormatError`, before anything is changed, where a newer
- * program wrote any of it, and a `FileError` where it can't be read.
+ * Opens the log, whatever state it is in. Throws a `FormatVersionError`, before anything is changed, where a program of
+ * another version wrote any of it, and a `FileError` where it can't be read.
  */
 export async function openWal(options: WalOptions): Promise<{ wal: Wal; recovery: LogRecovery }> {
   const { files, directory, damagedDirectory, createSalt = createRandomSalt } = options;
@@ -188,7 +188,6 @@ async function closedSegments(
     closed.push({
       number,
       bytes: await segmentSize(files, path),
-      version: segment?.version ?? 1,
       reports: segment?.reports ?? new Map(),
       lastSequence: segment?.lastSequence ?? number - 1,
       isRemovable: segment !== undefined && !leftAsFound.has(path),

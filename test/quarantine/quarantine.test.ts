@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { NewerFormatError } from "../../src/lib/newer-format-error.ts";
+import { FormatVersionError } from "../../src/lib/format-version-error.ts";
+import { HeadFormat } from "../../src/lib/frames/head.ts";
 import { fail, ok } from "../../src/lib/result.ts";
 import { Scheduler } from "../../src/lib/schedule/scheduler.ts";
 import type { ServiceError } from "../../src/model/errors.ts";
@@ -307,10 +308,9 @@ test("openQuarantine() leaves what a newer program wrote as it is", async () => 
   await quarantine.put([refused("a")]);
   const contents = files.contents();
   const [path] = segmentPaths(files) as [string];
-  const { HeadFormat } = await import("../../src/lib/frames/head.ts");
-  contents.set(path, new HeadFormat("WHEREQRN").encode(2, 0, new Uint8Array(8)));
+  contents.set(path, new HeadFormat("WHEREQRN", 2, "quarantine segment").encode(0, new Uint8Array(8)));
   const newer = createSimulatedFiles(contents);
-  expect(await outcome(openTestQuarantine(newer))).toThrow(NewerFormatError);
+  expect(openTestQuarantine(newer)).rejects.toThrow(FormatVersionError);
   expect(newer.contents()).toEqual(contents);
 });
 

@@ -1,16 +1,13 @@
 import { expect, test } from "bun:test";
-import { NUMBER_FIELDS } from "../../src/model/location-fields.ts";
 import { FileError } from "../../src/runtime/files.ts";
 import { type UtcDay, utcDayOf } from "../../src/time/utc-day.ts";
 import { inspectLog } from "../../src/wal/inspect-log.ts";
 import { SEGMENT_HEAD_BYTES } from "../../src/wal/segment/segment.ts";
-import { segmentName } from "../../src/wal/segment/segment-name.ts";
 import type { Coverage } from "../../src/wal/wal.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../support/disk/simulated-files.ts";
 import * as fc from "../support/fast-check.ts";
 import { outcome } from "../support/rejection.ts";
 import { APP, appendNamed, COVERS_ALL, covers, dayBatch, LOG, openTestWal, segmentPaths } from "./fixture.ts";
-import { frameV1, segmentV1 } from "./segment/v1-segment.ts";
 
 type TestWal = Awaited<ReturnType<typeof openTestWal>>["wal"];
 
@@ -133,32 +130,6 @@ test("trim() leaves an expired report that is not covered", async () => {
   const { files, wal, written } = await createLog([[[1], [2]], [[3]]]);
   await wal.trim({ isCovered: (day) => day === 2, isExpired: () => true });
   await expectLeft(files, wal, [written[0]!, "2 -", written[2]!]);
-});
-
-test("trim() leaves a log of version 1 as it is until something is written in version 2", async () => {
-  const full = (day: number) => {
-    const batch = dayBatch(`of day ${day}`, [day]);
-    return { ...batch, numbers: NUMBER_FIELDS.map(() => new Float64Array([1])) };
-  };
-  const [first, second] = [1, 4].map((number) => [
-    `${LOG}/${segmentName(number)}`,
-    segmentV1(
-      number,
-      [1, 2, 3].map((day) => frameV1(number + day - 1, APP, full(day))),
-    ),
-  ]) as [[string, Uint8Array], [string, Uint8Array]];
-  const files = createSimulatedFiles(new Map([first, second]));
-  const { wal } = await openTestWal(files);
-  const coverage = { ...covers(1, 2), isExpired: (day: UtcDay) => day === 1 };
-  expect(await wal.trim(coverage)).toEqual({ segments: 0, bytes: 0 });
-  expect(files.contents()).toEqual(new Map([first, second]));
-  expect(wal.mayHold(1 as UtcDay)).toBe(true);
-
-  await appendNamed(wal, ["new"]);
-  await wal.trim(coverage);
-  const { found, recovery } = await openTestWal(files.crash());
-  expect(found).toEqual(["3 of day 3", "6 of day 3", "7 new"]);
-  expect(recovery.damage).toEqual([]);
 });
 
 test("trim() leaves a segment as it is that changed behind its back", async () => {

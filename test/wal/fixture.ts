@@ -1,8 +1,9 @@
+import { viewsOf } from "../../src/lib/frames/views.ts";
 import type { AppId } from "../../src/model/ids.ts";
 import { createReportBatchBuilder, type ReportBatch } from "../../src/model/report-batch.ts";
 import type { Files } from "../../src/runtime/files.ts";
 import { type UtcDay, utcDayStartMs } from "../../src/time/utc-day.ts";
-import { SEGMENT_HEAD_BYTES } from "../../src/wal/segment/segment.ts";
+import { openSegment, SEGMENT_HEAD_BYTES } from "../../src/wal/segment/segment.ts";
 import { type Coverage, openWal, type WalOptions } from "../../src/wal/wal.ts";
 
 export const APP = "app" as AppId;
@@ -76,6 +77,13 @@ export function covers(...days: readonly number[]): Coverage {
 }
 
 export const COVERS_ALL: Coverage = { isCovered: () => true, isExpired: () => false };
+
+/** The salt of a segment's frames. */
+export function saltOf(segment: Uint8Array): Uint8Array {
+  const { salt } = openSegment("segment", 1, viewsOf(segment), 0);
+  if (salt === null) throw new Error("the segment has lost its salt");
+  return salt;
+}
 
 /** The paths of the log's segments, oldest first. */
 export async function segmentPaths(files: Files): Promise<string[]> {

@@ -1,10 +1,8 @@
 import { expect, test } from "bun:test";
 import { createSaltedFrames, FRAME_HEADER_BYTES } from "../../src/lib/frames/frame.ts";
-import { viewsOf } from "../../src/lib/frames/views.ts";
-import { readSalt, SEGMENT_HEAD_BYTES } from "../../src/wal/segment/segment.ts";
+import { SEGMENT_HEAD_BYTES } from "../../src/wal/segment/segment.ts";
 import { createSimulatedFiles, type SimulatedFiles } from "../support/disk/simulated-files.ts";
-import { outcome } from "../support/rejection.ts";
-import { appendNamed, DAMAGED, LOG, openTestWal, segmentPaths } from "./fixture.ts";
+import { appendNamed, DAMAGED, LOG, openTestWal, saltOf, segmentPaths } from "./fixture.ts";
 
 /** A log of two segments, `a` to `c` and `d` to `e`, and the bytes of one frame of it. */
 async function twoSegments() {
@@ -104,12 +102,16 @@ test("openWal() recovers the frames behind either header alone", async () => {
 
 test("openWal() sets a segment aside as a whole whose headers are both lost, and believes nothing in it", async () => {
   const { written, contents, older } = await twoSegments();
+  const saltBefore = saltOf(contents.get(older)!);
   const whole = contents.get(older)!.fill(0xff, 0, SEGMENT_HEAD_BYTES).slice();
   const files = createSimulatedFiles(contents);
   const { recovery, found } = await openTestWal(files);
   expect(found).toEqual(written.slice(3));
   expect(recovery.damage).toMatchObject([{ file: older, offset: 0, bytes: whole.length }]);
   expect(files.contents().get(recovery.damage[0]!.savedAs!)).toEqual(whole);
+  const left = files.contents().get(older)!;
+  expect(left.length).toBe(SEGMENT_HEAD_BYTES); // An empty segment is in its place, with a salt of its own.
+  expect(saltOf(left)).not.toEqual(saltBefore);
   await expectClean(files, written.slice(3));
 });
 
@@ -141,7 +143,7 @@ test("openWal() sets a good frame aside whose entry can't be read", async () => 
   const { written, contents, newest } = await twoSegments();
   const odd = new Uint8Array(FRAME_HEADER_BYTES + 64).fill(0xff);
   const whole = contents.get(newest)!;
-  createSaltedFrames(readSalt(viewsOf(whole), 0)!).seal(odd, 9);
+  createSaltedFrames(saltOf(whole)).seal(odd, 9);
   contents.set(newest, new Uint8Array([...whole, ...odd]));
   const files = createSimulatedFiles(contents);
   const { recovery, found } = await openTestWal(files);

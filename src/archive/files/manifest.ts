@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import { NewerFormatError } from "../../lib/newer-format-error.ts";
+import { FormatVersionError } from "../../lib/format-version-error.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import type { AppId } from "../../model/ids.ts";
 import { parseUtcDayName, type UtcDay, utcDayName } from "../../time/utc-day.ts";
@@ -139,13 +139,13 @@ export function parseManifest(bytes: Uint8Array): Result<Manifest, ManifestFault
   }
 }
 
-/** The manifest in a file; null where it is damaged. Throws a `NewerFormatError` where a newer program wrote it. */
+/** The manifest in a file; null where it is damaged. Throws a `FormatVersionError` where a newer program wrote it. */
 export function readManifest(bytes: Uint8Array, path: string): Manifest | null {
   const parsed = parseManifest(bytes);
   if (parsed.ok) return parsed.value;
   if (parsed.error.kind === "damaged") return null;
   const expected = `format version ${FORMAT_VERSION}`;
-  throw new NewerFormatError("the archive's manifest", path, expected, String(parsed.error.version));
+  throw new FormatVersionError("the archive's manifest", path, expected, String(parsed.error.version));
 }
 
 interface PartJson extends Omit<Part, "apps" | "columns"> {

@@ -1,5 +1,4 @@
-import { FRAME_HEADER_BYTES } from "./frame.ts";
-import type { FrameFormat } from "./frame-format.ts";
+import { FRAME_HEADER_BYTES, type SaltedFrames } from "./frame.ts";
 import type { Views } from "./views.ts";
 
 /** Bytes that are no good frame, by position in the segment. */
@@ -35,14 +34,15 @@ export class FrameScanner {
   /** What lies between the good frames stepped to so far and, once there are no more, after the last. */
   readonly damage: DamagedRange[] = [];
   readonly #views: Views;
-  readonly #format: FrameFormat;
+  readonly #frames: SaltedFrames | null;
   readonly #sequenceEnd: number;
   /** Where the bytes that are no good frame began, or -1. */
   #damagedFrom: number;
 
-  constructor(views: Views, format: FrameFormat, { start, damagedFrom, ...sequences }: ScanRange) {
+  /** Without `frames`, whose salt the segment has lost, every byte is damage. */
+  constructor(views: Views, frames: SaltedFrames | null, { start, damagedFrom, ...sequences }: ScanRange) {
     this.#views = views;
-    this.#format = format;
+    this.#frames = frames;
     this.payloadEnd = start;
     this.sequence = sequences.sequenceBefore;
     this.#sequenceEnd = sequences.sequenceEnd;
@@ -52,15 +52,15 @@ export class FrameScanner {
   /** Steps to the next good frame; false where there is none left. */
   next(): boolean {
     const views = this.#views;
-    const format = this.#format;
+    const frames = this.#frames;
     const { length } = views.bytes;
     let at = this.payloadEnd;
-    let isExpected = true;
-    while (at + FRAME_HEADER_BYTES <= length) {
-      const payloadBytes = format.payloadBytes(views, at);
-      let frameBytes = FRAME_HEADER_BYTES + payloadBytes;
-      if (payloadBytes >= 0) {
-        const sequence = format.sequence(views, at);
+    while (frames !== null && at + FRAME_HEADER_BYTES <= length) {
+      const payloadBytes = frames.payloadBytes(views, at);
+      const isGood = payloadBytes >= 0;
+      const frameBytes = isGood ? FRAME_HEADER_BYTES + payloadBytes : 8; // A frame may begin at any multiple of 8.
+      if (isGood) {
+        const sequence = frames.sequence(views, at);
         if (sequence > this.sequence && sequence < this.#sequenceEnd) {
           this.#endDamage(at);
           this.start = at;
@@ -69,10 +69,6 @@ export class FrameScanner {
           this.sequence = sequence;
           return true;
         }
-        isExpected = true;
-      } else {
-        frameBytes = format.damagedBytes(views, at, isExpected);
-        isExpected = frameBytes >= FRAME_HEADER_BYTES;
       }
       if (this.#damagedFrom < 0) this.#damagedFrom = at;
       at += frameBytes;

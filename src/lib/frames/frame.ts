@@ -1,10 +1,9 @@
 import { crc32 } from "node:zlib";
 import { assert } from "../assert.ts";
-import type { FrameFormat } from "./frame-format.ts";
-import { viewsOf } from "./views.ts";
+import { type Views, viewsOf } from "./views.ts";
 
 /*
- * One frame of version 2, 8-aligned in its segment:
+ * One frame, 8-aligned in its segment:
  *
  *    0  salt of the segment, 8 bytes
  *    8  u32  CRC-32 of the salt and everything after this
@@ -22,10 +21,14 @@ const CRC_START = 12;
 const TWO_32 = 2 ** 32;
 const SEQUENCE_HIGH_MAX = 2 ** 21 - 1; // The highest 32 bits of a safe integer.
 
-/** What makes and knows the frames of one segment. */
-export interface SaltedFrames extends FrameFormat {
+/** Seals and recognizes the frames of one segment. Positions are multiples of 8 with room for a frame's header. */
+export interface SaltedFrames {
   /** Completes a frame whose payload lies after room for the header, in a buffer of its own. */
   seal(frame: Uint8Array<ArrayBuffer>, sequence: number): void;
+  /** The payload's size of the good frame at a position; -1 if there is none. */
+  payloadBytes(views: Views, at: number): number;
+  /** The sequence of the good frame at a position. */
+  sequence(views: Views, at: number): number;
 }
 
 export function createSaltedFrames(salt: Uint8Array): SaltedFrames {
@@ -54,6 +57,5 @@ export function createSaltedFrames(salt: Uint8Array): SaltedFrames {
       return crc32(bytes.subarray(at + CRC_START, end), saltCrc) === u32[header + 2] ? payloadBytes : -1;
     },
     sequence: ({ u32 }, at) => u32[(at >> 2) + 4]! + u32[(at >> 2) + 5]! * TWO_32,
-    damagedBytes: () => 8, // Whatever else has this salt is a frame.
   };
 }

@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
-import { FRAME_SALT_BYTES } from "./frame.ts";
+import { FormatVersionError } from "../format-version-error.ts";
+import { createSaltedFrames, FRAME_SALT_BYTES } from "./frame.ts";
+import { FrameScanner, type ScanRange } from "./frame-scanner.ts";
 import { type Views, viewsOf } from "./views.ts";
 
 /*
@@ -19,7 +21,8 @@ import { type Views, viewsOf } from "./views.ts";
  *   16  u64  number of the file          44  u32  CRC-32 of bytes 0 to 44
  *   24  u32  0
  *
- * Without the salt no frame can be told from what clients sent, so it stands in two blocks of the disk.
+ * Without the salt no frame can be told from what clients sent, so it stands in two blocks of the disk. Every version
+ * has the same first 32 bytes, so that a file of another version is told from a damaged one.
  */
 const HEADER_BYTES = 48;
 /** Where the header stands. */
@@ -27,7 +30,6 @@ export const HEADERS_AT = [0, 4096] as const;
 /** Both headers and what lies between: frames begin behind. */
 export const HEAD_BYTES = HEADERS_AT[1] + HEADER_BYTES;
 
-const COMMON_HEADER_BYTES = 32;
 const VERSION_OFFSET = 8;
 const NUMBER_OFFSET = 16;
 const COMMON_CRC_OFFSET = 28;
@@ -40,53 +42,71 @@ export type CreateSalt = () => Uint8Array;
 
 export const createRandomSalt: CreateSalt = () => randomBytes(FRAME_SALT_BYTES);
 
-/** What files of one kind begin with. */
+/** The frames of a file, and what its head says. */
+export interface OpenedFrames {
+  /** Stands before the first frame; a damaged head counts as damage. */
+  readonly scanner: FrameScanner;
+  /** Null if both headers are damaged: no frame can then be told from what clients sent. */
+  readonly salt: Uint8Array | null;
+  /** Whether all bytes of the head are as they were written. */
+  readonly goodHead: boolean;
+}
+
+/** What files of one kind begin with. One version of them is written and read. */
 export class HeadFormat {
   readonly #magic: string;
+  readonly #version: number;
+  readonly #kind: string;
 
-  constructor(magic: string) {
+  /** Errors call a file by its kind, such as `log segment`. */
+  constructor(magic: string, version: number, kind: string) {
     this.#magic = magic;
+    this.#version = version;
+    this.#kind = kind;
   }
 
-  encode(version: number, number: number, salt: Uint8Array): Uint8Array {
+  encode(number: number, salt: Uint8Array): Uint8Array {
     const head = new Uint8Array(HEAD_BYTES);
-    const views = viewsOf(head);
-    this.writeCommonHeader(views, version, number);
-    const { bytes, u32 } = views;
+    const { bytes, u32 } = viewsOf(head);
+    bytes.write(this.#magic, 0, "latin1");
+    u32[VERSION_OFFSET >> 2] = this.#version;
+    u32[NUMBER_OFFSET >> 2] = number % TWO_32;
+    u32[(NUMBER_OFFSET >> 2) + 1] = Math.floor(number / TWO_32);
+    u32[COMMON_CRC_OFFSET >> 2] = crc32(bytes.subarray(0, COMMON_CRC_OFFSET));
     bytes.set(salt, SALT_OFFSET);
     u32[HEADER_CRC_OFFSET >> 2] = crc32(bytes.subarray(0, HEADER_CRC_OFFSET));
     bytes.copyWithin(HEADERS_AT[1], 0, HEADER_BYTES);
     return head;
   }
 
-  /** The first 32 bytes, which all versions share. */
-  writeCommonHeader({ bytes, u32 }: Views, version: number, number: number): void {
-    bytes.write(this.#magic, 0, "latin1");
-    u32[VERSION_OFFSET >> 2] = version;
-    u32[NUMBER_OFFSET >> 2] = number % TWO_32;
-    u32[(NUMBER_OFFSET >> 2) + 1] = Math.floor(number / TWO_32);
-    u32[COMMON_CRC_OFFSET >> 2] = crc32(bytes.subarray(0, COMMON_CRC_OFFSET));
+  /** Opens the frames of the file with this number. Throws a `FormatVersionError`. */
+  open(
+    views: Views,
+    number: number,
+    path: string,
+    sequences: Pick<ScanRange, "sequenceBefore" | "sequenceEnd">,
+  ): OpenedFrames {
+    const salts = HEADERS_AT.map((at) => this.#readSalt(views, at, path));
+    const salt = salts.find((found) => found !== null) ?? null;
+    const { bytes } = views;
+    const goodHead = salt !== null && bytes.subarray(0, HEAD_BYTES).equals(this.encode(number, salt));
+    const start = Math.min(HEAD_BYTES, bytes.length);
+    const range = { start, damagedFrom: goodHead ? start : 0, ...sequences };
+    const frames = salt === null ? null : createSaltedFrames(salt);
+    return { scanner: new FrameScanner(views, frames, range), salt, goodHead };
   }
 
-  /** The version in the header at a position, which all versions have in one place; null where there is no good one. */
-  readVersion({ bytes, u32 }: Views, at: number): number | null {
-    if (bytes.length < at + COMMON_HEADER_BYTES) return null;
+  /** A copy of the salt in the header at a position; null if the header is damaged. */
+  #readSalt(views: Views, at: number, path: string): Uint8Array | null {
+    const { bytes, u32 } = views;
+    const isGood = (crcOffset: number) =>
+      bytes.length >= at + crcOffset + 4 &&
+      crc32(bytes.subarray(at, at + crcOffset)) === u32[(at + crcOffset) >> 2];
+    if (!isGood(COMMON_CRC_OFFSET)) return null;
     if (bytes.toString("latin1", at, at + this.#magic.length) !== this.#magic) return null;
-    const isGood = crc32(bytes.subarray(at, at + COMMON_CRC_OFFSET)) === u32[(at + COMMON_CRC_OFFSET) >> 2];
-    return isGood ? u32[(at + VERSION_OFFSET) >> 2]! : null;
-  }
-
-  /** The number in the header at a position; null where there is no good one. */
-  readNumber(views: Views, at: number): number | null {
-    if (this.readVersion(views, at) === null) return null;
-    const number = (at + NUMBER_OFFSET) >> 2;
-    return views.u32[number]! + views.u32[number + 1]! * TWO_32;
-  }
-
-  /** The salt in a header at a position; null where there is no good one. */
-  readSalt({ bytes, u32 }: Views, at: number): Uint8Array | null {
-    if (bytes.length < at + HEADER_BYTES) return null;
-    const isGood = crc32(bytes.subarray(at, at + HEADER_CRC_OFFSET)) === u32[(at + HEADER_CRC_OFFSET) >> 2];
-    return isGood ? bytes.subarray(at + SALT_OFFSET, at + SALT_OFFSET + FRAME_SALT_BYTES) : null;
+    const version = u32[(at + VERSION_OFFSET) >> 2]!;
+    if (version !== this.#version) throw FormatVersionError.of(this.#kind, path, this.#version, version);
+    if (!isGood(HEADER_CRC_OFFSET)) return null;
+    return Uint8Array.from(bytes.subarray(at + SALT_OFFSET, at + SALT_OFFSET + FRAME_SALT_BYTES));
   }
 }

@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import { parseDayFolder } from "../../archive/files/paths.ts";
-import { NewerFormatError } from "../../lib/newer-format-error.ts";
+import { FormatVersionError } from "../../lib/format-version-error.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { FileError, type Files, readIfThere } from "../../runtime/files.ts";
 import { type Backup, type BackupFile, describeFile, encodeBackup, parseBackup, sameFile } from "./file.ts";
@@ -34,7 +34,7 @@ export async function readBackup(files: Files, directory: string): Promise<Resul
   if (parsed.ok) return parsed;
   if (parsed.error.kind === "damaged")
     return fail(`"${path}" is damaged: nobody knows what the backup holds.`);
-  throw new NewerFormatError("backup", path, "format version 1", String(parsed.error.version));
+  throw new FormatVersionError("backup", path, "format version 1", String(parsed.error.version));
 }
 
 /** Whether a directory holds nothing but what a backup leaves that never came to its end. */

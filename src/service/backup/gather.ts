@@ -8,6 +8,7 @@ import { directoryPaths } from "../../directory/paths.ts";
 import { parseSettings } from "../../directory/settings.ts";
 import { FileError, type Files, isPassing } from "../../runtime/files.ts";
 import { scanSegment } from "../../wal/segment/scan-segment.ts";
+import { SEGMENT_HEAD_BYTES } from "../../wal/segment/segment.ts";
 import { misnamedSegments, segmentNumbers } from "../../wal/segment/segment-name.ts";
 import { segmentSize } from "../../wal/segment/segment-reader.ts";
 import { verifyQuarantine } from "../verify/quarantine.ts";
@@ -106,10 +107,10 @@ async function bringLog(
       await backupFiles.keep(file);
       continue;
     }
-    const { damage, lastSequence, headBytes } = scanSegment(path, number, bytes, sequence);
+    const { damage, lastSequence } = scanSegment(path, number, bytes, sequence);
     sequence = lastSequence;
     for (const { offset, bytes: count } of damage) {
-      const isUnfinished = index === segments.length - 1 && offset >= headBytes;
+      const isUnfinished = index === segments.length - 1 && offset >= SEGMENT_HEAD_BYTES;
       const isTail = isUnfinished && offset + count === bytes.length; // A write that is under way, or was cut short.
       if (!isTail) problems.push(`${file}: ${count} damaged bytes at ${offset}`);
     }

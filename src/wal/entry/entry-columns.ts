@@ -1,6 +1,6 @@
 import { decodeIndexColumn } from "../../lib/frames/index-column.ts";
 import { decodeNumberColumn } from "../../lib/frames/number-column.ts";
-import type { Views } from "../../lib/frames/views.ts";
+import { padded, type Views } from "../../lib/frames/views.ts";
 import {
   NUMBER_FIELDS,
   PROFILE_FIELDS,
@@ -10,12 +10,6 @@ import {
 import type { ReportBatch } from "../../model/report-batch.ts";
 import type { EntryHead } from "./entry-head.ts";
 import type { TextColumnReader } from "./text-column.ts";
-
-/** Column numbers in a run of bytes: those of number columns, then of profiles, then of states, each rising. */
-export interface ColumnNames {
-  readonly bytes: Uint8Array;
-  readonly at: number;
-}
 
 export const NUMBER_COLUMNS = columnNumbersOf(NUMBER_FIELDS);
 export const PROFILE_COLUMNS = columnNumbersOf(PROFILE_FIELDS);
@@ -28,44 +22,47 @@ function columnNumbersOf(fields: readonly StoredField[]): Uint8Array {
   return Uint8Array.from(fields, ({ columnNumber }) => columnNumber);
 }
 
+/** Where the names of an entry's columns end. They follow the head: a column number each, rising within its kind. */
+export function namesEnd({ end, numberColumns, profileFields, stateFields }: EntryHead): number {
+  return end + numberColumns + profileFields + stateFields;
+}
+
 /**
- * The texts and columns of an entry, 8-aligned from `at` to `end`: texts, device (indexes), timestamp (numbers), a
- * number column for each that is named, profiles (indexes), profile of each report (indexes), and the same for
- * states. Columns that the entry does not name are not carried, those of retired fields are left out. Null where the
- * bytes are none of that.
+ * The texts and columns of an entry, 8-aligned from the end of their names to `end`: texts, device (indexes), timestamp
+ * (numbers), a number column for each that is named, profiles (indexes), profile of each report (indexes), and the same
+ * for states. Columns that the entry does not name are not carried, those of retired fields are left out. Null where
+ * the bytes are none of that.
  */
 export function readColumns(
   source: Views,
-  at: number,
   end: number,
   head: EntryHead,
-  names: ColumnNames,
   textReader: TextColumnReader,
 ): ReportBatch | null {
   const { count, textCount, textBytes, profileCount, stateCount } = head;
   const { numberColumns, profileFields, stateFields } = head;
   const texts = new Array<string>(textCount).fill("");
   const reader = new ColumnReader(source, end, count);
-  reader.at = textReader.read(source, at, end, textBytes, texts);
+  reader.at = textReader.read(source, padded(namesEnd(head)), end, textBytes, texts);
   const device = reader.indexes(count, textCount);
   const timestampMs = reader.numbers();
-  const numbers = readNumbers(reader, names, numberColumns, count);
+  const numbers = readNumbers(reader, source.bytes, head);
   const profiles = reader.indexes(profileCount * profileFields, textCount);
   const profile = reader.indexes(count, profileCount);
   const states = reader.indexes(stateCount * stateFields, textCount);
   const state = reader.indexes(count, stateCount);
   if (reader.at !== end) return null;
   const batch = { count, texts, device, timestampMs, numbers, profiles, profile, states, state };
-  if (hasOwnTuples(head, names)) return batch;
-  const profilesAt = names.at + numberColumns;
+  if (hasOwnTuples(source.bytes, head)) return batch;
+  const profilesAt = head.end + numberColumns;
   const statesAt = profilesAt + profileFields;
   return {
     ...batch,
-    profiles: ownTuples(profiles, profileCount, names.bytes.subarray(profilesAt, statesAt), PROFILE_COLUMNS),
+    profiles: ownTuples(profiles, profileCount, source.bytes.subarray(profilesAt, statesAt), PROFILE_COLUMNS),
     states: ownTuples(
       states,
       stateCount,
-      names.bytes.subarray(statesAt, statesAt + stateFields),
+      source.bytes.subarray(statesAt, statesAt + stateFields),
       STATE_COLUMNS,
     ),
   };
@@ -73,11 +70,11 @@ export function readColumns(
 
 /** Whether profiles and states have just our fields, as nearly all entries do. */
 export function hasOwnTuples(
-  { numberColumns, profileFields, stateFields }: EntryHead,
-  { bytes, at }: ColumnNames,
+  bytes: Uint8Array,
+  { end, numberColumns, profileFields, stateFields }: EntryHead,
 ): boolean {
   if (profileFields !== PROFILE_COLUMNS.length || stateFields !== STATE_COLUMNS.length) return false;
-  const from = at + numberColumns;
+  const from = end + numberColumns;
   for (let i = 0; i < TUPLE_COLUMNS.length; i++) if (bytes[from + i] !== TUPLE_COLUMNS[i]) return false;
   return true;
 }
@@ -85,9 +82,8 @@ export function hasOwnTuples(
 /** Our number columns, out of the named ones. */
 function readNumbers(
   reader: ColumnReader,
-  { bytes, at }: ColumnNames,
-  named: number,
-  count: number,
+  bytes: Uint8Array,
+  { end: at, numberColumns: named, count }: EntryHead,
 ): Float64Array[] {
   const numbers: Float64Array[] = [];
   let i = 0;

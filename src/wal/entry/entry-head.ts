@@ -4,7 +4,7 @@ import { parseAppId } from "../../model/ids.ts";
 import { BATCH_REPORTS_MAX } from "../../model/report-batch.ts";
 
 /*
- * How an entry begins, in both versions:
+ * How an entry begins:
  *
  *    0  u32  reports                         20  u8  number columns
  *    4  u32  texts, less the placeholder     21  u8  fields of a profile

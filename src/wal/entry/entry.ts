@@ -1,15 +1,15 @@
 import { assert } from "../../lib/assert.ts";
+import { FormatVersionError } from "../../lib/format-version-error.ts";
 import { encodeIndexColumn, indexColumnBytesMax } from "../../lib/frames/index-column.ts";
 import { encodeNumberColumn, numberColumnBytesMax } from "../../lib/frames/number-column.ts";
 import { pad, padded, type Views, viewsOf } from "../../lib/frames/views.ts";
-import { NewerFormatError } from "../../lib/newer-format-error.ts";
 import type { AppId } from "../../model/ids.ts";
 import { RETIRED_COLUMN_NUMBERS } from "../../model/location-fields.ts";
 import { BATCH_REPORTS_MAX, type ReportBatch } from "../../model/report-batch.ts";
 import {
-  type ColumnNames,
   hasOwnTuples,
   NUMBER_COLUMNS,
+  namesEnd,
   PROFILE_COLUMNS,
   readColumns,
   STATE_COLUMNS,
@@ -128,7 +128,7 @@ function isCarried(column: Float64Array): boolean {
 
 export interface EntryDecoder {
   /**
-   * The entry that fills `start` to `end`, both 8-aligned; null where the bytes are none. Throws a `NewerFormatError`
+   * The entry that fills `start` to `end`, both 8-aligned; null where the bytes are none. Throws a `FormatVersionError`
    * where it names a column that a newer program added.
    */
   decode(source: Views, start: number, end: number, sequence: number): LogEntry | null;
@@ -140,10 +140,8 @@ export function createEntryDecoder(texts: TextColumnReader, path: string): Entry
     decode(source, start, end, sequence) {
       const head = readEntryHead(source, start, end);
       if (head === null) return null;
-      const names = { bytes: source.bytes, at: head.end };
-      const namesEnd = head.end + head.numberColumns + head.profileFields + head.stateFields;
-      if (namesEnd > end || !areNames(names, head, path)) return null;
-      const batch = readColumns(source, padded(namesEnd), end, head, names, texts);
+      if (namesEnd(head) > end || !areNames(source.bytes, head, path)) return null;
+      const batch = readColumns(source, end, head, texts);
       return batch === null ? null : { sequence, appId: head.appId, batch };
     },
   };
@@ -159,11 +157,10 @@ function knownColumns(columns: Uint8Array): Uint8Array {
   return known;
 }
 
-function areNames(names: ColumnNames, head: EntryHead, path: string): boolean {
-  const { bytes, at } = names;
-  const profilesAt = at + head.numberColumns;
-  if (!areKnown(bytes, at, profilesAt, KNOWN_NUMBER_COLUMNS, path)) return false;
-  if (hasOwnTuples(head, names)) return true;
+function areNames(bytes: Uint8Array, head: EntryHead, path: string): boolean {
+  const profilesAt = head.end + head.numberColumns;
+  if (!areKnown(bytes, head.end, profilesAt, KNOWN_NUMBER_COLUMNS, path)) return false;
+  if (hasOwnTuples(bytes, head)) return true;
   const statesAt = profilesAt + head.profileFields;
   return (
     areKnown(bytes, profilesAt, statesAt, KNOWN_PROFILE_COLUMNS, path) &&
@@ -176,7 +173,7 @@ function areKnown(bytes: Uint8Array, from: number, to: number, known: Uint8Array
   for (let at = from; at < to; at++) {
     if (at > from && bytes[at]! <= bytes[at - 1]!) return false;
     if (known[bytes[at]!] === 0)
-      throw new NewerFormatError("log segment", path, "known columns", `column ${bytes[at]}`);
+      throw new FormatVersionError("log segment", path, "known columns", `column ${bytes[at]}`);
   }
   return true;
 }

@@ -1,11 +1,11 @@
 import { FRAME_HEADER_BYTES } from "../../lib/frames/frame.ts";
 import type { DamagedRange, FrameScanner } from "../../lib/frames/frame-scanner.ts";
+import type { OpenedFrames } from "../../lib/frames/head.ts";
 import { type Views, viewsOf } from "../../lib/frames/views.ts";
 import { FileError, type Files, isPassing } from "../../runtime/files.ts";
-import type { EntryDecoder, LogEntry } from "../entry/entry.ts";
+import { createEntryDecoder, type EntryDecoder, type LogEntry } from "../entry/entry.ts";
 import type { TextColumnReader } from "../entry/text-column.ts";
-import { openFrames } from "./scan-segment.ts";
-import type { SegmentFormat } from "./segment-format.ts";
+import { openSegment, SEGMENT_HEAD_BYTES } from "./segment.ts";
 
 /** What a segment holds, as read from its first byte to its last. */
 export interface SegmentContents {
@@ -16,9 +16,8 @@ export interface SegmentContents {
   readonly records: number;
   readonly firstSequence: number | null;
   readonly lastSequence: number | null;
-  readonly version: 1 | 2;
-  /** What it should begin with, and whether it does. */
-  readonly head: Uint8Array;
+  /** Null if its head has lost it. */
+  readonly salt: Uint8Array | null;
   readonly goodHead: boolean;
   /** False where the disk gave none of it back: all of it then counts as damage, and none of it is touched. */
   readonly isReadable: boolean;
@@ -72,8 +71,8 @@ export class SegmentReader {
   readonly #number: number;
   readonly #views: Views;
   readonly #decoder: EntryDecoder;
+  readonly #opened: OpenedFrames;
   readonly #scanner: FrameScanner;
-  readonly #format: SegmentFormat;
   readonly #isReadable: boolean;
   /** That `next` returned last, and that counts unless it is rejected. */
   #newest: LogEntry | null = null;
@@ -81,7 +80,7 @@ export class SegmentReader {
   #firstSequence: number | null = null;
   #lastSequence: number | null = null;
 
-  /** `from` is the end of the segment before. Throws a `NewerFormatError`. */
+  /** `from` is the end of the segment before. Throws a `FormatVersionError`. */
   constructor(
     path: string,
     number: number,
@@ -93,10 +92,9 @@ export class SegmentReader {
     this.#path = path;
     this.#number = number;
     this.#views = viewsOf(bytes);
-    const { scanner, format } = openFrames(path, number, this.#views, from.lastSequence);
-    this.#scanner = scanner;
-    this.#format = format;
-    this.#decoder = format.createDecoder(texts, path);
+    this.#opened = openSegment(path, number, this.#views, from.lastSequence);
+    this.#scanner = this.#opened.scanner;
+    this.#decoder = createEntryDecoder(texts, path);
     this.#nextSequence = Math.max(from.nextSequence, number);
   }
 
@@ -154,9 +152,8 @@ export class SegmentReader {
       records: this.records,
       firstSequence: this.#firstSequence,
       lastSequence: this.#lastSequence,
-      version: this.#format.version,
-      head: this.#format.head,
-      goodHead: this.#format.goodHead,
+      salt: this.#opened.salt,
+      goodHead: this.#opened.goodHead,
       isReadable: this.#isReadable,
       damage: this.#scanner.damage,
     };
@@ -171,8 +168,8 @@ export class SegmentReader {
 }
 
 /** Bad bytes after the last good frame, where a write was cut short; none in a segment that isn't the newest. */
-export function tornTail({ bytes, head, damage }: SegmentContents, isNewest: boolean): DamagedRange | null {
+export function tornTail({ bytes, damage }: SegmentContents, isNewest: boolean): DamagedRange | null {
   const last = damage.at(-1);
-  if (!isNewest || last === undefined || last.offset < head.length || last.isWritten) return null;
+  if (!isNewest || last === undefined || last.offset < SEGMENT_HEAD_BYTES || last.isWritten) return null;
   return last.offset + last.bytes === bytes ? last : null;
 }

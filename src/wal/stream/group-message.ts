@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
+import { FormatVersionError } from "../../lib/format-version-error.ts";
 import { type Views, viewsOf } from "../../lib/frames/views.ts";
-import { NewerFormatError } from "../../lib/newer-format-error.ts";
 import { createEntryDecoder, type LogEntry } from "../entry/entry.ts";
 import { createTextColumnReader } from "../entry/text-column.ts";
 import { entrySequence, MESSAGE_ENTRIES_MAX } from "./entry-sequence.ts";
@@ -90,12 +90,7 @@ export class GroupReader<Entry> {
   #isSound({ bytes, u32 }: Views): boolean {
     if (bytes.length < MESSAGE_HEAD_BYTES || bytes.length % 8 !== 0 || bytes[0] !== this.#kind) return false;
     if (bytes[1]! > GROUP_VERSION)
-      throw new NewerFormatError(
-        "message",
-        `stream ${this.#stream}`,
-        `version ${GROUP_VERSION}`,
-        `${bytes[1]}`,
-      );
+      throw FormatVersionError.of("message", `stream ${this.#stream}`, GROUP_VERSION, bytes[1]!);
     const head = this.#kind | (GROUP_VERSION << 8);
     return u32[0] === head && u32[1] === crc32(bytes.subarray(CHECKED_FROM));
   }

@@ -94,6 +94,16 @@ test("FrameScanner takes frames of another salt as damage", () => {
   expect(scan(one, disguised, three).frames).toEqual(["1 one", "3 "]);
 });
 
+test("FrameScanner takes all of a segment that lost its salt as damage, from where it begins", () => {
+  const views = viewsOf(new Uint8Array(Buffer.concat([one, two])));
+  for (const start of [0, 8]) {
+    const range = { start, damagedFrom: 0, sequenceBefore: 0, sequenceEnd: SEQUENCE_END };
+    const scanner = new FrameScanner(views, null, range);
+    expect(scanner.next()).toBe(false);
+    expect(scanner.damage).toEqual([{ offset: 0, bytes: views.bytes.length }]);
+  }
+});
+
 test("FrameScanner tells a rejected frame from the damage on either side", () => {
   const scanner = scannerOf(
     viewsOf(new Uint8Array(Buffer.concat([new Uint8Array(8), one, new Uint8Array(8), two]))),

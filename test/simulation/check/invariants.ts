@@ -72,7 +72,7 @@ export function findTrimmedReport(
 
 /**
  * After a whole seal the log holds nothing that is sealed and past the retention, nor what was deleted: but for
- * segments that were written while it ran, and for what version 0.1 wrote as long as it may be gone back to.
+ * segments that were written while it ran.
  */
 export function findExpiredReport(
   { directory }: RunService,
@@ -83,10 +83,9 @@ export function findExpiredReport(
   const { manifest } = directory.archive;
   const frames = findFrames(disk.contents());
   const lastSequences = new Map(frames.map(({ path, sequence }) => [path, sequence]));
-  const isNew = frames.some(({ version }) => version === 2);
   const deleted = contributions.filter(({ fate }) => fate === "deleted");
-  for (const { path, version, sequence, reports } of frames) {
-    if (path === frames.at(-1)!.path || (version === 1 && !isNew)) continue;
+  for (const { path, sequence, reports } of frames) {
+    if (path === frames.at(-1)!.path) continue;
     for (const [key, day] of reports) {
       const covered = findSealed(manifest, day)?.sequence ?? 0;
       if (day < firstDay && lastSequences.get(path)! <= covered)

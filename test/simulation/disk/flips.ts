@@ -128,20 +128,11 @@ async function describe(
   if (kind === "log") {
     const frames = findFrames(contents);
     const frame = frames.find((each) => each.path === path && offset >= each.start && offset < each.end);
-    if (frame?.version === 1 && isLengthV1(offset - frame.start)) return null;
     return { path, offset, kind, frame: frame ?? null };
   }
   if (kind !== "part") return { path, offset, kind };
   const part = await heldByPart(path, contents, engine);
   return part === null ? null : { path, offset, kind, part };
-}
-
-/**
- * Where the length of a frame of version 1 is damaged, nobody can tell where the next begins, or one that a client made
- * from one of the log's.
- */
-function isLengthV1(offset: number): boolean {
-  return offset >= 16 && offset < 20;
 }
 
 /** What a part holds; null where that can't be told, so that nothing can be expected of it. */

@@ -3,8 +3,9 @@ import { viewsOf } from "../../../src/lib/frames/views.ts";
 import { numberIndex } from "../../../src/model/location-fields.ts";
 import type { ReportBatch } from "../../../src/model/report-batch.ts";
 import { type UtcDay, utcDayOf } from "../../../src/time/utc-day.ts";
+import { createEntryDecoder } from "../../../src/wal/entry/entry.ts";
 import { createTextColumnReader } from "../../../src/wal/entry/text-column.ts";
-import { openFrames } from "../../../src/wal/segment/scan-segment.ts";
+import { openSegment } from "../../../src/wal/segment/segment.ts";
 import { parseSegmentName } from "../../../src/wal/segment/segment-name.ts";
 import { recordKey } from "../check/model.ts";
 import { BATCH_MARK } from "../reports/reports.ts";
@@ -15,8 +16,6 @@ export interface LogFrame {
   readonly path: string;
   readonly start: number;
   readonly end: number;
-  /** Of the segment's format. */
-  readonly version: 1 | 2;
   readonly sequence: number;
   readonly appId: string;
   /** The number of its batch; NaN where all its reports are kept elsewhere by now. */
@@ -37,8 +36,8 @@ export function findFrames(contents: ReadonlyMap<string, Uint8Array>): LogFrame[
   const frames: LogFrame[] = [];
   for (const path of [...contents.keys()].filter(isSegment).sort()) {
     const views = viewsOf(contents.get(path)!);
-    const { scanner, format } = openFrames(path, parseSegmentName(basename(path)) ?? 0, views, 0);
-    const decoder = format.createDecoder(texts, path);
+    const { scanner } = openSegment(path, parseSegmentName(basename(path)) ?? 0, views, 0);
+    const decoder = createEntryDecoder(texts, path);
     while (scanner.next()) {
       const { sequence, payloadStart, payloadEnd } = scanner;
       const entry = decoder.decode(views, payloadStart, payloadEnd, sequence);
@@ -48,7 +47,6 @@ export function findFrames(contents: ReadonlyMap<string, Uint8Array>): LogFrame[
         path,
         start: scanner.start,
         end: payloadEnd,
-        version: format.version,
         sequence,
         appId,
         mark: batch.numbers[MARK]![0] ?? Number.NaN,

@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import { createSaltedFrames } from "../../../src/lib/frames/frame.ts";
 import { viewsOf } from "../../../src/lib/frames/views.ts";
 import type { AppendFile, Files } from "../../../src/runtime/files.ts";
-import { readSalt, SEGMENT_HEADERS_AT } from "../../../src/wal/segment/segment.ts";
+import { openSegment } from "../../../src/wal/segment/segment.ts";
 import { parseSegmentName } from "../../../src/wal/segment/segment-name.ts";
 import { findFrames, isSegment } from "../disk/log-frames.ts";
 import { HUGE_SEQUENCES } from "../reports/forgery.ts";
@@ -100,7 +100,7 @@ function holdsHugeSequence(bytes: Uint8Array): boolean {
 
 /** The same with a last frame that is so much later. */
 function jumped(path: string, bytes: Uint8Array): Uint8Array {
-  const salt = readSalt(viewsOf(bytes), SEGMENT_HEADERS_AT[0]);
+  const { salt } = openSegment(path, 1, viewsOf(bytes), 0);
   const last = findFrames(new Map([[path, bytes]])).at(-1);
   if (salt === null || last === undefined || last.sequence > READ_BACK_MAX) return bytes;
   const frame = Uint8Array.from(bytes.subarray(last.start, last.end));

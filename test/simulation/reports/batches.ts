@@ -1,18 +1,13 @@
 import type { AppId } from "../../../src/model/ids.ts";
-import { segmentName } from "../../../src/wal/segment/segment-name.ts";
 import { laidOver } from "../../reference/records.ts";
 import { batchOf } from "../../support/reports/batches.ts";
-import { frameV1, segmentV1 } from "../../wal/segment/v1-segment.ts";
 import { possibleValues, type SentBatch } from "../check/model.ts";
 import { findFrames, type LogFrame } from "../disk/log-frames.ts";
 import type { RunContext } from "../run/context.ts";
-import { LOG_DIRECTORY } from "../run/service.ts";
-import { BATCH_MARK, createReportSource, READINGS } from "./reports.ts";
+import { BATCH_MARK, createReportSource } from "./reports.ts";
 
 /** Sends batches, and keeps what became of them in the model. */
 export interface RunBatches {
-  /** Batches that version 0.1 took in: a segment of its own, for the first start to find. */
-  sendToEarlierVersion(): void;
   /** Resolves when the batch has its answer. */
   send(): Promise<void>;
   /** Sends one on its way, for `settled` to wait for. */
@@ -135,17 +130,6 @@ export function createRunBatches(run: RunContext): RunBatches {
   }
 
   return {
-    sendToEarlierVersion() {
-      const taken = Array.from({ length: draws.between(1, 6) }, (_, index): SentBatch => {
-        const batch = draw(index);
-        return { ...batch, reports: batch.reports.map((report) => ({ ...READINGS, ...report })) };
-      });
-      const frames = taken.map(({ appId, reports }, index) =>
-        frameV1(index + 1, appId as AppId, batchOf(reports)),
-      );
-      disk.damage(`${LOG_DIRECTORY}/${segmentName(1)}`, segmentV1(1, frames));
-      for (const [index, batch] of taken.entries()) noteTaken(batch, index + 1);
-    },
     send,
     sendAside() {
       const sent = send();

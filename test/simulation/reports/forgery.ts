@@ -2,7 +2,6 @@ import { createSaltedFrames, FRAME_HEADER_BYTES, FRAME_SALT_BYTES } from "../../
 import type { AppId } from "../../../src/model/ids.ts";
 import { createEntryEncoder } from "../../../src/wal/entry/entry.ts";
 import { batchOf } from "../../support/reports/batches.ts";
-import { frameV1 } from "../../wal/segment/v1-segment.ts";
 import type { Draws } from "../run/draws.ts";
 import type { RunReport } from "./reports.ts";
 
@@ -23,21 +22,22 @@ export interface ForgedFrame {
 const PROFILES = 256;
 /** What clients take for the log's salt, which a bug may make it. */
 export const KNOWN_SALT = new Uint8Array(FRAME_SALT_BYTES);
+/** What a salt would be in a block of a disk that was erased. */
+const ERASED_SALT = new Uint8Array(FRAME_SALT_BYTES).fill(0xff);
 /** Above all that a log has, so that whoever believes one counts on from there. */
 export const HUGE_SEQUENCES: readonly number[] = [2 ** 48 + 7, 2 ** 52];
 
-/** A frame of either version, complete but for the salt that nobody outside knows. */
-function encodeFrame({ appId, report, sequence }: ForgedFrame, draws: Draws): Uint8Array<ArrayBuffer> {
+/** A frame, complete but for the salt that nobody outside knows. */
+function encodeFrame({ appId, report, sequence }: ForgedFrame, salt: Uint8Array): Uint8Array<ArrayBuffer> {
   const batch = batchOf([report]);
-  if (draws.chance(0.3)) return Uint8Array.from(frameV1(sequence, appId as AppId, batch));
   const frame = createEntryEncoder().encode(appId as AppId, batch, FRAME_HEADER_BYTES);
-  createSaltedFrames(KNOWN_SALT).seal(frame, sequence);
+  createSaltedFrames(salt).seal(frame, sequence);
   return frame;
 }
 
 /** Reports whose columns hold the frame; `base` is what they have in common, but for their times. */
 export function hideFrame(forged: ForgedFrame, base: RunReport, draws: Draws): RunReport[] {
-  const frame = encodeFrame(forged, draws);
+  const frame = encodeFrame(forged, draws.chance(0.3) ? ERASED_SALT : KNOWN_SALT);
   return draws.chance(0.9) ? hideInNumbers(frame, base) : hideInProfiles(frame, base);
 }
 

@@ -129,10 +129,8 @@ function drawTime(plan: RunPlan, draws: Draws, isSilent: boolean, { nowMs, edgeM
   }
 }
 
-/**
- * The number fields that other reports leave out at times: all of them, since version 1 of the log left out no column.
- */
-export const READINGS = {
+/** Number fields that other reports leave out at times: a forged report has them all. */
+const READINGS = {
   horizontal_accuracy: 1,
   vertical_accuracy: 1,
   speed: 1,

@@ -16,8 +16,8 @@ export interface RunPlan {
   readonly users: readonly string[];
   /** How long before the run's start its late reports are from, in days. */
   readonly oldDays: readonly number[];
-  /** Whether version 0.1 had the directory before. */
-  readonly beginsEarlier: boolean;
+  /** Whether the log begins with a segment without frames, as a process leaves it that dies before its first report. */
+  readonly beginsEmpty: boolean;
   /** Whether clients put whole frames of the log into their batches. */
   readonly isHostile: boolean;
   readonly segmentBytesMax: number;
@@ -67,7 +67,7 @@ export function planRun(seed: number, kind: RunKind, draws: Draws): RunPlan {
     oldDays: Array.from({ length: draws.between(1, 2) }, () =>
       draws.chance(0.2) ? draws.between(355, 364) : draws.between(4, 40),
     ),
-    beginsEarlier: draws.chance(0.2),
+    beginsEmpty: draws.chance(0.2),
     isHostile: draws.chance(0.5),
     segmentBytesMax: draws.chance(0.5) ? SEGMENT_HEAD_BYTES + draws.between(500, 4000) : 64 * 1024 * 1024,
     faultChance: draws.pick([0, 0.1, 0.25, 0.5]),

@@ -1,3 +1,6 @@
+import { FRAME_SALT_BYTES } from "../../../src/lib/frames/frame.ts";
+import { encodeSegmentHead } from "../../../src/wal/segment/segment.ts";
+import { segmentName } from "../../../src/wal/segment/segment-name.ts";
 import { checkAnswers } from "../check/checks.ts";
 import { createRunBatches, type RunBatches } from "../reports/batches.ts";
 import { acknowledgeDamage } from "./acknowledge.ts";
@@ -8,7 +11,7 @@ import { createRunMachine, type RunMachine } from "./machine.ts";
 import type { RunTotals } from "./outcome.ts";
 import { drawStep, type Step } from "./plan.ts";
 import { createRunSeals, type RunSeals } from "./seals.ts";
-import { closeService } from "./service.ts";
+import { closeService, LOG_DIRECTORY } from "./service.ts";
 
 export interface FinishedRun {
   readonly totals: RunTotals;
@@ -17,6 +20,7 @@ export interface FinishedRun {
   readonly story: readonly string[];
 }
 
+const FIRST_SEGMENT = `${LOG_DIRECTORY}/${segmentName(1)}`;
 /** A fault comes within so many operations: those of a few batches, or of one seal. */
 const STEP_FAULT_OPERATIONS = 60;
 
@@ -72,7 +76,7 @@ export async function simulateRun(options: RunOptions): Promise<FinishedRun> {
   }
 
   try {
-    if (plan.beginsEarlier) batches.sendToEarlierVersion();
+    if (plan.beginsEmpty) disk.damage(FIRST_SEGMENT, encodeSegmentHead(1, new Uint8Array(FRAME_SALT_BYTES)));
     await machine.start();
     for (let step = 0; step < plan.steps; step++) {
       totals.steps++;

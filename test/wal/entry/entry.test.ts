@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import { FormatVersionError } from "../../../src/lib/format-version-error.ts";
 import { padded, viewsOf } from "../../../src/lib/frames/views.ts";
-import { NewerFormatError } from "../../../src/lib/newer-format-error.ts";
 import type { AppId } from "../../../src/model/ids.ts";
 import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../../../src/model/location-fields.ts";
 import { createReportBatchBuilder, type ReportBatch } from "../../../src/model/report-batch.ts";
@@ -165,7 +165,7 @@ test("EntryDecoder refuses columns of a later program, naming the file, and does
     last + PROFILE_FIELDS.length + STATE_FIELDS.length,
   ]) {
     expect(() => decode(renamed(index, 200))).toThrow(
-      new NewerFormatError("log segment", PATH, "known columns", "column 200"),
+      new FormatVersionError("log segment", PATH, "known columns", "column 200"),
     );
   }
 });
@@ -187,7 +187,7 @@ test("EntryDecoder reads nothing beyond its end, whatever the bytes, and throws 
       try {
         alone = decode(bytes.slice(0, end));
       } catch (error) {
-        expect(error).toBeInstanceOf(NewerFormatError);
+        expect(error).toBeInstanceOf(FormatVersionError);
         return;
       }
       const followed = decoder.decode(viewsOf(bytes), 0, end, 7);

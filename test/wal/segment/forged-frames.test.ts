@@ -3,22 +3,15 @@
 // cut at every length and flipped at every byte.
 import { describe, expect, test } from "bun:test";
 import { createSaltedFrames, FRAME_HEADER_BYTES, FRAME_SALT_BYTES } from "../../../src/lib/frames/frame.ts";
-import { viewsOf } from "../../../src/lib/frames/views.ts";
 import { parseAppId } from "../../../src/model/ids.ts";
 import { NUMBER_FIELDS, PROFILE_FIELDS, STATE_FIELDS } from "../../../src/model/location-fields.ts";
 import type { ReportBatch } from "../../../src/model/report-batch.ts";
 import { createEntryEncoder } from "../../../src/wal/entry/entry.ts";
-import {
-  createRandomSalt,
-  encodeSegmentHead,
-  readSalt,
-  SEGMENT_HEAD_BYTES,
-} from "../../../src/wal/segment/segment.ts";
+import { createRandomSalt, encodeSegmentHead, SEGMENT_HEAD_BYTES } from "../../../src/wal/segment/segment.ts";
 import { segmentName } from "../../../src/wal/segment/segment-name.ts";
 import { createSimulatedFiles } from "../../support/disk/simulated-files.ts";
 import * as fc from "../../support/fast-check.ts";
-import { APP, LOG, namedBatch, openTestWal, segmentPaths } from "../fixture.ts";
-import { frameV1, segmentV1 } from "./v1-segment.ts";
+import { APP, LOG, namedBatch, openTestWal, saltOf, segmentPaths } from "../fixture.ts";
 
 const VICTIM = parseAppId("victim")!;
 
@@ -28,7 +21,7 @@ function forgedBatch(): ReportBatch {
   return { ...batch, numbers: NUMBER_FIELDS.map(() => new Float64Array([1.5])) };
 }
 
-/** A whole frame of version 2 with a salt that somebody guessed. */
+/** A whole frame with a salt that somebody guessed. */
 function forgedFrame(salt: Uint8Array, sequence: number): Uint8Array {
   const frame = createEntryEncoder().encode(VICTIM, forgedBatch(), FRAME_HEADER_BYTES);
   createSaltedFrames(salt).seal(frame, sequence);
@@ -65,10 +58,7 @@ function carrying(bytes: Uint8Array): ReportBatch {
 /** Everything of the format that somebody could know who does not know the salt. */
 function forgeries(knownSalts: readonly Uint8Array[]): Uint8Array {
   const salts = [new Uint8Array(FRAME_SALT_BYTES), ...knownSalts];
-  const frames = [3, 5000, 2 ** 50].flatMap((sequence) => [
-    ...salts.map((salt) => forgedFrame(salt, sequence)),
-    frameV1(sequence, VICTIM, forgedBatch()),
-  ]);
+  const frames = [3, 5000, 2 ** 50].flatMap((sequence) => salts.map((salt) => forgedFrame(salt, sequence)));
   return new Uint8Array(Buffer.concat([...frames, encodeSegmentHead(1, createRandomSalt()), frames[0]!]));
 }
 
@@ -88,14 +78,14 @@ function spots(borders: readonly number[], end: number): number[] {
   );
 }
 
-describe("a log of version 2 whose batches carry frames", () => {
+describe("a log whose batches carry frames", () => {
   async function attackedLog() {
     const files = createSimulatedFiles();
     const first = await openTestWal(files);
     await first.wal.append(APP, namedBatch("before"));
     await first.wal.close();
     const [older] = await segmentPaths(files);
-    const salt = readSalt(viewsOf(files.contents().get(older!)!), 0)!.slice();
+    const salt = saltOf(files.contents().get(older!)!);
 
     const { wal } = await openTestWal(files, { segmentBytesMax: 1e9 });
     const path = `${LOG}/${segmentName(2)}`;
@@ -139,39 +129,6 @@ describe("a log of version 2 whose batches carry frames", () => {
     const { contents, path, ends } = await attackedLog();
     const lost = contents.get(path)!.slice().fill(0xee, 0, ends[1]!);
     expect(await opened(new Map(contents).set(path, lost))).toEqual(["1 app"]);
-  });
-});
-
-describe("a log of version 1 whose batches carry frames", () => {
-  const PATH = `${LOG}/${segmentName(1)}`;
-  const frames = [
-    frameV1(1, APP, forgedBatch()),
-    frameV1(2, APP, carrying(forgeries([]))),
-    frameV1(3, APP, forgedBatch()),
-  ];
-  const segment = segmentV1(1, frames);
-  const ends = frames.map((_, i) => 32 + frames.slice(0, i + 1).reduce((sum, { length }) => sum + length, 0));
-  const starts = [32, ...ends];
-
-  test("is read whole", async () => {
-    expect(await opened(new Map([[PATH, segment]]))).toEqual(["1 app", "2 app", "3 app"]);
-  });
-
-  test("gives what it was given where it is cut at any length", async () => {
-    for (const length of spots(starts, segment.length)) {
-      const expected = ["1 app", "2 app", "3 app"].filter((_, frame) => ends[frame]! <= length);
-      expect(await opened(new Map([[PATH, segment.slice(0, length)]]))).toEqual(expected);
-    }
-  });
-
-  test("loses the frame that a flipped bit is in and no other, but for a bit of its length", async () => {
-    for (const position of spots(starts, segment.length)) {
-      const frame = ends.findIndex((end) => position < end);
-      if (position >= starts[frame]! + 16 && position < starts[frame]! + 20) continue;
-      const flipped = segment.with(position, segment[position]! ^ (1 << (position % 8)));
-      const expected = ["1 app", "2 app", "3 app"].filter((_, index) => position < 32 || index !== frame);
-      expect(await opened(new Map([[PATH, flipped]]))).toEqual(expected);
-    }
   });
 });
 

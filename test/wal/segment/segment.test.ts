@@ -1,15 +1,13 @@
 import { expect, test } from "bun:test";
 import { crc32 } from "node:zlib";
+import { FormatVersionError } from "../../../src/lib/format-version-error.ts";
 import { viewsOf } from "../../../src/lib/frames/views.ts";
-import { NewerFormatError } from "../../../src/lib/newer-format-error.ts";
 import {
   createRandomSalt,
   encodeSegmentHead,
-  readSalt,
-  readVersion,
+  openSegment,
   SEGMENT_HEAD_BYTES,
 } from "../../../src/wal/segment/segment.ts";
-import { formatOf } from "../../../src/wal/segment/segment-format.ts";
 import { createSimulatedFiles } from "../../support/disk/simulated-files.ts";
 import { outcome } from "../../support/rejection.ts";
 import { appendNamed, openTestWal, segmentPaths } from "../fixture.ts";
@@ -29,94 +27,91 @@ function rewritten(bytes: Uint8Array, change: (header: DataView) => void): Uint8
   return copy;
 }
 
-/**
- * As 0.1 reads it, line by line (src/wal/segment/segment.ts of commit 157082b): the version of a header that it takes
- * for good.
- */
-function versionSeenBy01(segment: Uint8Array): number | null {
-  const { bytes, u32 } = viewsOf(segment);
-  if (bytes.length < 32 || bytes.toString("latin1", 0, 8) !== "WHEREWAL") return null;
-  if (crc32(bytes.subarray(0, 28)) !== u32[7]) return null;
-  return u32[2]!;
+/** Opens a segment's head; `salt` as hex. */
+function open(segment: Uint8Array, number: number) {
+  const { salt, goodHead } = openSegment(PATH, number, viewsOf(segment), 0);
+  return { salt: salt === null ? null : hexOf(salt), goodHead };
 }
 
-test("encodeSegmentHead() says to 0.1 that a newer program wrote the segment", () => {
-  for (const number of [1, 7, 2 ** 50])
-    expect(versionSeenBy01(encodeSegmentHead(number, createRandomSalt()))).toBe(2);
-});
-
-test("encodeSegmentHead() gives each segment a salt of its own, twice", () => {
-  const salts = [1, 1, 2].map((number) => {
-    const views = viewsOf(encodeSegmentHead(number, createRandomSalt()));
-    expect([readVersion(views, 0), readVersion(views, SECOND)]).toEqual([2, 2]);
-    expect(readSalt(views, 0)).toEqual(readSalt(views, SECOND)!);
-    return Buffer.from(readSalt(views, 0)!).toString("hex");
-  });
-  expect(new Set(salts).size).toBe(3);
-});
-
-/** Whether the salt is known, and whether any damage is. */
-function read(segment: Uint8Array, number: number, whole: Uint8Array) {
-  const { version, head, goodHead } = formatOf(viewsOf(segment), number, PATH);
-  return { isKnown: version === 2 && Buffer.compare(head, whole) === 0, goodHead };
+function hexOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("hex");
 }
 
-test("formatOf() reads the salt where either header is damaged, and tells any damage", () => {
+test("encodeSegmentHead() writes the salt twice", () => {
+  const salt = createRandomSalt();
+  const head = encodeSegmentHead(7, salt);
+  for (const at of [0, SECOND]) expect(hexOf(head.subarray(at + 32, at + 40))).toBe(hexOf(salt));
+});
+
+test("createRandomSalt() gives another salt each time", () => {
+  expect(new Set(Array.from({ length: 100 }, () => hexOf(createRandomSalt()))).size).toBe(100);
+});
+
+test("openSegment() reads the salt where either header is damaged, and tells any damage", () => {
   for (const number of [1, 2 ** 40 + 3]) {
-    const head = encodeSegmentHead(number, createRandomSalt());
-    expect(read(head, number, head)).toEqual({ isKnown: true, goodHead: true });
-    expect(formatOf(viewsOf(head), number + 1, PATH)).toMatchObject({ version: 2, goodHead: false });
+    const random = createRandomSalt();
+    const salt = hexOf(random);
+    const head = encodeSegmentHead(number, random);
+    expect(open(head, number)).toEqual({ salt, goodHead: true });
+    expect(open(head, number + 1)).toEqual({ salt, goodHead: false });
     for (let position = 0; position < head.length; position++) {
       const flipped = head.slice();
       flipped[position]! ^= 4;
-      expect(read(flipped, number, head)).toEqual({ isKnown: true, goodHead: false });
+      expect(open(flipped, number)).toEqual({ salt, goodHead: false });
     }
     for (const [from, to] of [
       [0, SECOND],
       [48, SEGMENT_HEAD_BYTES],
     ]) {
       const lost = head.slice().fill(0xee, from, to);
-      expect(read(lost, number, head)).toEqual({ isKnown: true, goodHead: false });
+      expect(open(lost, number)).toEqual({ salt, goodHead: false });
     }
   }
 });
 
-test("formatOf() refuses a newer version in either header, naming the file and both versions", () => {
-  const newer = rewritten(encodeSegmentHead(7, createRandomSalt()), (header) => header.setUint32(8, 3, true));
-  const fault = new NewerFormatError("log segment", PATH, "format version 2", "3");
-  expect(() => formatOf(viewsOf(newer), 7, PATH)).toThrow(fault);
-  expect(() => formatOf(viewsOf(newer.slice().fill(0, 0, 100)), 7, PATH)).toThrow(fault);
-});
-
-test("formatOf() takes nothing 4 KiB into a file for a header that names another segment", () => {
-  // In a segment of 0.1 whose first block is lost, a client may have put it there.
-  const planted = encodeSegmentHead(999, createRandomSalt());
-  const newer = rewritten(planted, (header) => header.setUint32(8, 3, true));
-  for (const head of [planted, newer]) {
-    const segment = new Uint8Array(4 * SECOND);
-    segment.set(head.subarray(SECOND), SECOND);
-    const { frames, version } = formatOf(viewsOf(segment), 7, PATH);
-    expect(version).toBe(1);
-    expect(frames.payloadBytes(viewsOf(segment), SEGMENT_HEAD_BYTES)).toBe(-1);
+test("openSegment() believes nothing in a segment that lost both headers, or has another program's", () => {
+  const head = encodeSegmentHead(7, createRandomSalt());
+  const foreign = rewritten(head, (header) => header.setUint8(0, "X".charCodeAt(0)));
+  for (const lost of [new Uint8Array(0), head.subarray(0, 40), new Uint8Array(head.length), foreign]) {
+    const { scanner, salt, goodHead } = openSegment(PATH, 7, viewsOf(lost), 0);
+    expect([salt, goodHead, scanner.next()]).toEqual([null, false, false]);
+    expect(scanner.damage).toEqual(lost.length === 0 ? [] : [{ offset: 0, bytes: lost.length }]);
   }
 });
 
-test("openWal() refuses a log of a newer program as a whole and touches nothing", async () => {
-  const files = createSimulatedFiles();
-  const { wal } = await openTestWal(files);
-  await appendNamed(wal, ["a", "b", "c", "d", "e"]);
-  const contents = files.contents();
-  const [first, second] = await segmentPaths(files);
-  contents.get(first!)![SEGMENT_HEAD_BYTES + 28]! ^= 1; // Damage that would be repaired otherwise.
-  contents.set(
-    second!,
-    rewritten(contents.get(second!)!, (header) => header.setUint32(8, 9, true)),
-  );
+test("openSegment() refuses another version in either header, naming the file, both versions and who wrote it", () => {
+  for (const [version, writer] of [
+    [1, "A program from before the first release wrote it."],
+    [3, "A newer program wrote it."],
+  ] as const) {
+    const head = encodeSegmentHead(7, createRandomSalt());
+    const other = rewritten(head, (header) => header.setUint32(8, version, true));
+    const fault = `Cannot open log segment "${PATH}": expected format version 2, found ${version}. ${writer}`;
+    expect(() => open(other, 7)).toThrow(FormatVersionError);
+    expect(() => open(other, 7)).toThrow(fault);
+    expect(() => open(other.slice().fill(0, 0, 100), 7)).toThrow(fault);
+    expect(() => open(other.slice(0, 32), 7)).toThrow(fault); // All that versions have in common.
+  }
+});
 
-  const newer = createSimulatedFiles(contents);
-  newer.beforeOperation = (operation) => {
-    expect(["makeDirectory", "list", "size", "read"]).toContain(operation);
-  };
-  expect(await outcome(openTestWal(newer))).toThrow(NewerFormatError);
-  expect(newer.contents()).toEqual(contents);
+test("openWal() refuses a log of an older or a newer program as a whole and touches nothing", async () => {
+  for (const version of [1, 9]) {
+    const files = createSimulatedFiles();
+    const { wal } = await openTestWal(files);
+    await appendNamed(wal, ["a", "b", "c", "d", "e"]);
+    const contents = files.contents();
+    const [first, second] = await segmentPaths(files);
+    contents.get(first!)![SEGMENT_HEAD_BYTES + 28]! ^= 1; // Damage that would be repaired otherwise.
+    contents.set(
+      second!,
+      rewritten(contents.get(second!)!, (header) => header.setUint32(8, version, true)),
+    );
+
+    const other = createSimulatedFiles(contents);
+    other.beforeOperation = (operation) => {
+      expect(["makeDirectory", "list", "size", "read"]).toContain(operation);
+    };
+    await expect(openTestWal(other)).rejects.toThrow(FormatVersionError);
+    expect(other.contents()).toEqual(contents);
+  }
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { crc32 } from "node:zlib";
-import { NewerFormatError } from "../../../src/lib/newer-format-error.ts";
+import { FormatVersionError } from "../../../src/lib/format-version-error.ts";
 import type { AppId } from "../../../src/model/ids.ts";
 import type { ReportBatch } from "../../../src/model/report-batch.ts";
 import { createEntryEncoder } from "../../../src/wal/entry/entry.ts";
@@ -118,7 +118,7 @@ test("entries() refuses lengths and counts that don't fit, though the checksum d
 test("entries() names a newer version as such, and a kind that it does not know as what it can't go on with", () => {
   const newer = messageOf(["app", namedBatch("a")]);
   newer[1] = 2;
-  expect(() => reader.entries(3, newer)).toThrow(NewerFormatError);
+  expect(() => reader.entries(3, newer)).toThrow(FormatVersionError);
   const foreign = messageOf(["app", namedBatch("a")]);
   foreign[0] = 9;
   expect(() => reader.entries(3, foreign)).toThrow(MessageError);

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** A file that version 0.1 wrote. */
+/** A file of the fixture. */
 export function fixture(place: string): Uint8Array {
-  return Uint8Array.from(readFileSync(join(import.meta.dirname!, "../../../data/fixtures/v1", place)));
+  return Uint8Array.from(readFileSync(join(import.meta.dirname!, "../../../data/fixtures/v2", place)));
 }

@@ -16,7 +16,7 @@ import {
 import { PERMISSIONS } from "../../../../src/auth/permissions.ts";
 import { TIER_NAMES } from "../../../../src/auth/tiers.ts";
 import { readAcknowledged, writeAcknowledged } from "../../../../src/directory/acknowledged.ts";
-import { NewerFormatError } from "../../../../src/lib/newer-format-error.ts";
+import { FormatVersionError } from "../../../../src/lib/format-version-error.ts";
 import type { AppId, DeviceId } from "../../../../src/model/ids.ts";
 import { type Backup, encodeBackup, parseBackup } from "../../../../src/service/backup/file.ts";
 import {
@@ -363,7 +363,7 @@ function mustEqualOrThrowNewer(read: () => unknown, expected: unknown): void {
   try {
     value = read();
   } catch (error) {
-    must(error instanceof NewerFormatError, "only a newer format is thrown", () => String(error));
+    must(error instanceof FormatVersionError, "only a newer format is thrown", () => String(error));
     return;
   }
   mustEqual(value, expected, "both ways of reading agree");

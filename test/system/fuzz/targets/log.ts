@@ -1,16 +1,16 @@
+import { FormatVersionError } from "../../../../src/lib/format-version-error.ts";
 import {
   createSaltedFrames,
   FRAME_HEADER_BYTES,
   FRAME_SALT_BYTES,
 } from "../../../../src/lib/frames/frame.ts";
 import { viewsOf } from "../../../../src/lib/frames/views.ts";
-import { NewerFormatError } from "../../../../src/lib/newer-format-error.ts";
 import type { AppId } from "../../../../src/model/ids.ts";
 import { PROFILE_FIELDS, STATE_FIELDS } from "../../../../src/model/location-fields.ts";
 import { createEntryDecoder, createEntryEncoder, type LogEntry } from "../../../../src/wal/entry/entry.ts";
-import { createEntryV1Decoder } from "../../../../src/wal/entry/entry-v1.ts";
 import { createTextColumnReader } from "../../../../src/wal/entry/text-column.ts";
-import { encodeSegmentHead, SEGMENT_HEADERS_AT } from "../../../../src/wal/segment/segment.ts";
+import { encodeSegmentHead, openSegment, SEGMENT_HEADERS_AT } from "../../../../src/wal/segment/segment.ts";
+import { segmentName } from "../../../../src/wal/segment/segment-name.ts";
 import { LOG_START, SegmentReader } from "../../../../src/wal/segment/segment-reader.ts";
 import { damage } from "../support/damage.ts";
 import { fixture } from "../support/fixtures.ts";
@@ -29,13 +29,11 @@ const APP = "app" as AppId;
 const texts = createTextColumnReader();
 const encoder = createEntryEncoder();
 const decoder = createEntryDecoder(texts, PATH);
-const decoderV1 = createEntryV1Decoder(texts);
-const SEGMENTS_V1 = ["03", "07", "11"].map((number) => fixture(`data/wal/000000000000000000${number}.wal`));
 
 export const logEntries: Target = {
   name: "entries",
   bytesMax: 4096,
-  seeds: () => SEGMENTS_V1.flatMap(payloadsV1).map((payload) => Uint8Array.from([0, 0, ...payload])),
+  seeds: () => [3, 7, 11].flatMap(payloads).map((payload) => Uint8Array.from([0, ...payload])),
   check(input) {
     const draw = createDraw(input);
     if (draw.chance(2)) {
@@ -49,22 +47,23 @@ export const logEntries: Target = {
       );
       damage(draw, bytes);
       mustBeEntry(
-        decoded(decoder, bytes.subarray(0, draw.chance(4) ? draw.upTo(bytes.length >> 3) * 8 : bytes.length)),
+        decoded(bytes.subarray(0, draw.chance(4) ? draw.upTo(bytes.length >> 3) * 8 : bytes.length)),
       );
     } else {
-      const version = draw.pick([decoderV1, decoder]);
       const bytes = draw.rest();
-      mustBeEntry(decoded(version, bytes.subarray(0, bytes.length & ~7)));
+      mustBeEntry(decoded(bytes.subarray(0, bytes.length & ~7)));
     }
   },
 };
 
-/** Null also where it is said to be of a newer program. */
-function decoded(version: typeof decoder, bytes: Uint8Array): LogEntry | null {
+/** The entry; null where the bytes are none, or name a column that nobody knows. */
+function decoded(bytes: Uint8Array): LogEntry | null {
   try {
-    return version.decode(viewsOf(bytes), 0, bytes.length, 7);
+    return decoder.decode(viewsOf(bytes), 0, bytes.length, 7);
   } catch (error) {
-    must(error instanceof NewerFormatError, "only a newer format is thrown", () => String(error));
+    must(error instanceof FormatVersionError, "only a format of another program is thrown", () =>
+      String(error),
+    );
     return null;
   }
 }
@@ -94,15 +93,14 @@ function isBelow(indexes: Uint32Array, end: number): boolean {
   return indexes.every((index) => index < end);
 }
 
-/** The entries of a segment of version 1, as bytes. */
-function payloadsV1(segment: Uint8Array): Uint8Array[] {
-  const { u32 } = viewsOf(segment);
-  const payloads: Uint8Array[] = [];
-  for (let at = 32; at < segment.length; at += FRAME_HEADER_BYTES + u32[(at >> 2) + 4]!) {
-    const start = at + FRAME_HEADER_BYTES;
-    payloads.push(segment.slice(start, start + u32[(at >> 2) + 4]!));
-  }
-  return payloads;
+/** The entries of the fixture's log, as bytes. */
+function payloads(number: number): Uint8Array[] {
+  const name = segmentName(number);
+  const views = viewsOf(fixture(`data/wal/${name}`));
+  const { scanner } = openSegment(name, number, views, 0);
+  const found: Uint8Array[] = [];
+  while (scanner.next()) found.push(views.bytes.subarray(scanner.payloadStart, scanner.payloadEnd));
+  return found;
 }
 
 interface Read {
@@ -119,7 +117,6 @@ interface Written extends Read {
 interface Segment {
   readonly bytes: Uint8Array;
   readonly number: number;
-  readonly version: 1 | 2;
   readonly written: readonly Written[];
 }
 
@@ -129,7 +126,7 @@ export const logSegments: Target = {
   seeds: () => [],
   check(input) {
     const draw = createDraw(input);
-    const segment = draw.chance(5) ? segmentV1(draw) : segmentOf(draw);
+    const segment = segmentOf(draw);
     const whole = read(segment, segment.bytes);
     mustEqual(whole.entries.length, segment.written.length, "every entry of a segment is read");
     mustBeWritten(whole.entries, segment.written);
@@ -139,8 +136,8 @@ export const logSegments: Target = {
     const { entries, damage: ranges } = read(segment, bytes);
     mustBeWritten(entries, segment.written);
     mustBeRanges(ranges, bytes.length);
-    // A copy of a later entry hides the earlier ones behind it; version 1 looks for nothing within what may be a frame.
-    if (!hasCopies && segment.version === 2) mustHaveUntouched(entries, segment, bytes);
+    // A copy of a later entry hides the earlier ones behind it.
+    if (!hasCopies) mustHaveUntouched(entries, segment, bytes);
   },
 };
 
@@ -166,7 +163,7 @@ function segmentOf(draw: Draw): Segment {
     at += frame.length;
     sequence += 1 + draw.upTo(2);
   }
-  return { bytes: Buffer.concat(parts), number, version: 2, written };
+  return { bytes: Buffer.concat(parts), number, written };
 }
 
 function saltOf(draw: Draw): Uint8Array {
@@ -187,21 +184,6 @@ function forged(draw: Draw, sequence: number): Uint8Array {
 
 const FORGED_BYTES_MAX = 1000;
 const HEADER_BYTES = 48;
-
-function segmentV1(draw: Draw): Segment {
-  const [number, bytes] = draw.pick(
-    [3, 7, 11].map((number, index) => [number, SEGMENTS_V1[index]!] as const),
-  );
-  const { entries } = read({ number }, bytes);
-  const ends = payloadsV1(bytes).map(({ length }) => FRAME_HEADER_BYTES + length);
-  let end = 32;
-  const written = entries.map((entry, index) => {
-    const start = end;
-    end += ends[index]!;
-    return { ...entry, start, end };
-  });
-  return { bytes, number, version: 1, written };
-}
 
 /** Bits flip, blocks are lost, come twice or come from elsewhere, and a crash cuts the end off. */
 function changed(draw: Draw, segment: Uint8Array): { bytes: Uint8Array; hasCopies: boolean } {
