@@ -6,11 +6,9 @@ import { messageOf } from "../lib/message-of.ts";
 import type { Timers } from "../lib/schedule/timers.ts";
 import type { AppId } from "../model/ids.ts";
 import type { ReportBatch } from "../model/report-batch.ts";
-import { moveDurably } from "../runtime/durable-names.ts";
 import { FileError, type Files, isOutOfDescriptors, unlessFileError } from "../runtime/files.ts";
 import { utcDayName } from "../time/utc-day.ts";
 import { type Archive, createArchive } from "./archive.ts";
-import { listAside } from "./files/list-aside.ts";
 import { listPartFiles } from "./files/list-part-files.ts";
 import { EMPTY_MANIFEST, type Manifest, type Part, readManifest } from "./files/manifest.ts";
 import { archivePaths, isInArchive } from "./files/paths.ts";
@@ -93,7 +91,6 @@ export async function openArchive(options: OpenArchiveOptions): Promise<OpenedAr
     closeFirst();
     throw error;
   });
-  await bringHome(files, directory, manifest);
   const reader = createPartReader({
     openDatabase() {
       const opened = first ?? openDatabase(databaseOptions);
@@ -127,17 +124,6 @@ export async function openArchive(options: OpenArchiveOptions): Promise<OpenedAr
 async function emptyFolder(files: Files, folder: string): Promise<void> {
   for (const name of await files.list(folder))
     await files.removeAll(join(folder, name)).catch(unlessFileError);
-}
-
-/** Version 0.1 moved the files of expired days out of the way. What the disk refuses is missing to who asks for it. */
-async function bringHome(files: Files, directory: string, manifest: Manifest): Promise<void> {
-  const expired = new Set(
-    [...manifest.expired.values()].flatMap(({ parts }) => parts.map(({ file }) => file)),
-  );
-  for (const { folder, file } of await listAside(files, archivePaths(directory).expired)) {
-    if (!expired.has(file)) continue;
-    await moveDurably(files, join(folder, file), join(directory, file)).catch(unlessFileError);
-  }
 }
 
 async function findManifest(

@@ -10,7 +10,7 @@ export interface AsideFile {
   readonly file: string;
 }
 
-/** Everything in `expired/`: what seals left that were cut off, and days that version 0.1 moved there. */
+/** Everything in `expired/`, where `tidy` moves what a seal left that was cut off. */
 export async function listAside(files: Files, directory: string): Promise<AsideFile[]> {
   const found: AsideFile[] = [];
   for (const since of await files.list(directory)) {

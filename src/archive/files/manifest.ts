@@ -48,7 +48,7 @@ export interface Part {
   readonly crc: number;
   /** Rows by app. */
   readonly apps: ReadonlyMap<AppId, number>;
-  /** Which columns it has, as `columnsMark`; empty if that is not known. */
+  /** Which columns it has, as `columnsMark`. */
   readonly columns: string;
 }
 
@@ -75,12 +75,11 @@ const FORMAT_VERSION = 2;
 
 /*
  * {"version": 2, "crc": ..., "manifest": {...}}: the checksum is of the version and of the JSON text of `manifest` as
- * this program writes it, so that a bit that flipped in a number is noticed. A later version has another checksum, so
- * that a bit that flipped in the version is noticed too, and passes for no newer program's file. In version 1 the
- * checksum is of the text alone, and parts do not say which columns they have.
+ * this program writes it, so that a bit that flipped in a number is noticed. Each version has another checksum, so that
+ * a bit that flipped in the version is noticed too, and passes for no other program's file.
  */
-export function checksumOf(version: number, text: string): number {
-  return crc32(version === 1 ? text : `${version}\n${text}`);
+export function checksumOf(text: string): number {
+  return crc32(`${FORMAT_VERSION}\n${text}`);
 }
 
 export function encodeManifest(manifest: Manifest): Uint8Array {
@@ -97,7 +96,7 @@ export function encodeManifest(manifest: Manifest): Uint8Array {
   };
   const text = JSON.stringify(body);
   return new TextEncoder().encode(
-    `{"version":${FORMAT_VERSION},"crc":${checksumOf(FORMAT_VERSION, text)},"manifest":${text}}\n`,
+    `{"version":${FORMAT_VERSION},"crc":${checksumOf(text)},"manifest":${text}}\n`,
   );
 }
 
@@ -113,12 +112,10 @@ function partJson({ file, rows, bytes, crc, apps, columns }: Part) {
   return { file, rows, bytes, crc, apps: [...apps], columns };
 }
 
-const READABLE_VERSIONS = [1, FORMAT_VERSION];
-
 /** Why a manifest can't be used. */
 export type ManifestFault =
-  | { readonly kind: "newer"; readonly version: number }
-  | { readonly kind: "damaged" };
+  /** A program of another version wrote it. */
+  { readonly kind: "other_version"; readonly version: number } | { readonly kind: "damaged" };
 
 export function parseManifest(bytes: Uint8Array): Result<Manifest, ManifestFault> {
   try {
@@ -128,30 +125,26 @@ export function parseManifest(bytes: Uint8Array): Result<Manifest, ManifestFault
       manifest: ManifestJson;
     };
     const { version, crc, manifest } = content;
-    const text = manifest === undefined ? null : JSON.stringify(manifest);
-    const written = READABLE_VERSIONS.find((known) => text !== null && checksumOf(known, text) === crc);
-    if (typeof version === "number" && version > FORMAT_VERSION && written === undefined)
-      return fail({ kind: "newer", version });
-    if (written === undefined || version !== written) return fail({ kind: "damaged" });
-    return ok(manifestOf(manifest));
+    const isOurs = manifest !== undefined && checksumOf(JSON.stringify(manifest)) === crc;
+    if (isOurs && version === FORMAT_VERSION) return ok(manifestOf(manifest));
+    const isOther = Number.isInteger(version) && (version as number) > 0 && version !== FORMAT_VERSION;
+    if (isOther && !isOurs) return fail({ kind: "other_version", version: version as number });
+    return fail({ kind: "damaged" });
   } catch {
     return fail({ kind: "damaged" }); // No JSON, or not of this shape: what the checksum admits is ours.
   }
 }
 
-/** The manifest in a file; null where it is damaged. Throws a `FormatVersionError` where a newer program wrote it. */
+/** The manifest in a file; null where it is damaged. Throws a `FormatVersionError` for another version. */
 export function readManifest(bytes: Uint8Array, path: string): Manifest | null {
   const parsed = parseManifest(bytes);
   if (parsed.ok) return parsed.value;
   if (parsed.error.kind === "damaged") return null;
-  const expected = `format version ${FORMAT_VERSION}`;
-  throw new FormatVersionError("the archive's manifest", path, expected, String(parsed.error.version));
+  throw FormatVersionError.of("the archive's manifest", path, FORMAT_VERSION, parsed.error.version);
 }
 
-interface PartJson extends Omit<Part, "apps" | "columns"> {
+interface PartJson extends Omit<Part, "apps"> {
   readonly apps: readonly [AppId, number][];
-  /** Absent in version 1. */
-  readonly columns?: string;
 }
 
 interface DayJson {
@@ -167,7 +160,7 @@ interface ManifestJson {
   readonly days: readonly DayJson[];
   readonly latest: readonly PartJson[] | null;
   readonly expired: readonly (DayJson & { readonly sinceMs: number })[];
-  /** Absent in what 0.1 wrote. */
+  /** Absent where nobody knows it. */
   readonly retention?: string;
 }
 
@@ -193,7 +186,7 @@ function sealedOf({ sequence, parts, lost }: DayJson): SealedDay {
   return { sequence: wholeOf(sequence), parts: parts.map(partOf), lost: lost.map(partOf) };
 }
 
-function partOf({ file, rows, bytes, crc, apps, columns = "" }: PartJson): Part {
+function partOf({ file, rows, bytes, crc, apps, columns }: PartJson): Part {
   return {
     file,
     rows: wholeOf(rows),

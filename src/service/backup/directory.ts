@@ -242,11 +242,6 @@ async function removeUnnamed(files: Files, directory: string, named: ReadonlySet
 async function dataFolders(files: Files, directory: string): Promise<string[]> {
   const list = (folder: string) => files.list(join(directory, folder));
   const isDay = (name: string) => parseDayFolder(name) !== null;
-  const expired: string[] = [];
-  for (const since of await list("archive/expired")) {
-    const days = await list(`archive/expired/${since}`);
-    expired.push(...days.map((day) => `archive/expired/${since}/${day}`));
-  }
   const days = (await list("archive")).filter(isDay).map((day) => `archive/${day}`);
-  return ["wal", "damaged", "imports", "archive/latest", ...days, ...expired];
+  return ["wal", "damaged", "imports", "archive/latest", ...days];
 }

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import type { Files } from "../../runtime/files.ts";
 import type { BackupDirectory } from "./directory.ts";
@@ -73,22 +74,22 @@ export function createBackupFiles({ files, dataDir, target, former }: BackupFile
     },
     keep,
     put: (file, bytes) => take(file, bytes, null),
-    async bring({ file, sources, expected }) {
+    async bring({ file, expected }) {
+      const path = join(dataDir, file);
       const wanted = expected === null ? null : { file, bytes: expected.bytes, crc: expected.crc };
       if (wanted !== null && (await has(wanted))) {
         all.set(file, wanted);
-        const fault = await findFault(files, dataDir, sources, wanted.bytes);
+        const fault = await findFault(files, path, wanted.bytes);
         if (fault !== null) problems.push(`${file}: ${fault}; the backup has it`);
         return wanted.bytes;
       }
-      const found = await readSource(files, dataDir, sources);
-      if (typeof found === "string") {
-        if (found === MISSING && expected === null) return 0; // Removed since it was listed.
-        problems.push(`${file}: ${found}`);
+      const bytes = await readSource(files, path);
+      if (typeof bytes === "string") {
+        if (bytes === MISSING && expected === null) return 0; // Removed since it was listed.
+        problems.push(`${file}: ${bytes}`);
         await keep(file);
         return 0;
       }
-      const { bytes, path } = found;
       if (wanted !== null && bytes.length !== wanted.bytes)
         problems.push(`${file}: it has ${bytes.length} bytes instead of ${wanted.bytes}`);
       else if (wanted !== null && crc32(bytes) !== wanted.crc)

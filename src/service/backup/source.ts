@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { listPartFiles } from "../../archive/files/list-part-files.ts";
-import type { Manifest, Part } from "../../archive/files/manifest.ts";
+import type { Manifest, Part, SealedDay } from "../../archive/files/manifest.ts";
 import { archivePaths } from "../../archive/files/paths.ts";
 import { FileError, type Files } from "../../runtime/files.ts";
 import { STREAM_POSITION_FILE } from "../quarantine/replicated/stream-position.ts";
@@ -18,33 +18,21 @@ export const SINGLE_FILES = ["keys.json", "pass-phrases.json", "settings.json", 
 export interface WantedFile {
   /** Its path in a data directory. */
   readonly file: string;
-  /** Where it may be found there; a running server may move it from one to the other. */
-  readonly sources: readonly string[];
   /** What the manifest says of a part; null for files of which nobody says anything. */
   readonly expected: Pick<Part, "bytes" | "crc"> | null;
 }
 
 /** Every part that a manifest names, but for those that were given up. */
 export function partsOf({ days, latest, expired }: Manifest): WantedFile[] {
-  const sealed = [...days.values()].flatMap(({ parts }) => parts);
-  const inPlace = [...sealed, ...(latest ?? [])].map((part) => {
-    const file = `archive/${part.file}`;
-    return { file, sources: [file], expected: part };
-  });
-  const expiring = [...expired.values()].flatMap(({ parts, sinceMs }) =>
-    parts.map((part) => {
-      const file = `archive/${part.file}`;
-      // Version 0.1 moved them aside, and the next start brings them back, perhaps just now.
-      return { file, sources: [file, `archive/expired/${sinceMs}/${part.file}`, file], expected: part };
-    }),
-  );
-  return [...inPlace, ...expiring];
+  const partsIn = (sealed: Iterable<SealedDay>) => [...sealed].flatMap(({ parts }) => parts);
+  const all = [...partsIn(days.values()), ...(latest ?? []), ...partsIn(expired.values())];
+  return all.map((part) => ({ file: `archive/${part.file}`, expected: part }));
 }
 
 /** Every file that may be a part, for an archive whose manifest is lost. */
 export async function findParts(files: Files, archiveDirectory: string): Promise<WantedFile[]> {
   const names = (await listPartFiles(files, archiveDirectory)).map(({ file }) => `archive/${file}`);
-  return names.map((file) => ({ file, sources: [file], expected: null }));
+  return names.map(wanted);
 }
 
 /** What clients sent and nobody could use. How far a node has taken that over says nothing of a restored directory. */
@@ -67,7 +55,7 @@ async function findFilesOf(files: Files, dataDir: string, folder: string): Promi
 }
 
 function wanted(file: string): WantedFile {
-  return { file, sources: [file], expected: null };
+  return { file, expected: null };
 }
 
 /** The manifest's bytes; null where there is none. */
@@ -76,42 +64,29 @@ export async function readManifestBytes(files: Files, archiveDirectory: string):
   return (await files.exists(path)) ? files.read(path) : null;
 }
 
-/** What is wrong with a file that is nowhere. */
+/** What is wrong with a file that is not there. */
 export const MISSING = "it is missing";
 
-/** The first of a file's sources that is there, or what is wrong with them. */
-export async function readSource(
-  files: Files,
-  dataDir: string,
-  sources: readonly string[],
-): Promise<{ path: string; bytes: Uint8Array } | string> {
-  for (const source of sources) {
-    const path = join(dataDir, source);
-    try {
-      return { path, bytes: await files.read(path) };
-    } catch (error) {
-      if (!(error instanceof FileError)) throw error;
-      if (error.code !== "ENOENT") return `it can't be read: ${error.reason}`;
-    }
+/** The bytes of a file, or what is wrong with it. */
+export async function readSource(files: Files, path: string): Promise<Uint8Array | string> {
+  try {
+    return await files.read(path);
+  } catch (error) {
+    return faultOf(error);
   }
-  return MISSING;
 }
 
-/** What a glance tells to be wrong with a file's sources; null where the first that is there has the right size. */
-export async function findFault(
-  files: Files,
-  dataDir: string,
-  sources: readonly string[],
-  wantedBytes: number,
-): Promise<string | null> {
-  for (const source of sources) {
-    try {
-      const bytes = await files.size(join(dataDir, source));
-      return bytes === wantedBytes ? null : `it has ${bytes} bytes instead of ${wantedBytes}`;
-    } catch (error) {
-      if (!(error instanceof FileError)) throw error;
-      if (error.code !== "ENOENT") return `it can't be read: ${error.reason}`;
-    }
+/** What a glance tells to be wrong with a file; null if it has the right size. */
+export async function findFault(files: Files, path: string, wantedBytes: number): Promise<string | null> {
+  try {
+    const bytes = await files.size(path);
+    return bytes === wantedBytes ? null : `it has ${bytes} bytes instead of ${wantedBytes}`;
+  } catch (error) {
+    return faultOf(error);
   }
-  return MISSING;
+}
+
+function faultOf(error: unknown): string {
+  if (!(error instanceof FileError)) throw error;
+  return error.code === "ENOENT" ? MISSING : `it can't be read: ${error.reason}`;
 }

@@ -7,6 +7,7 @@ import {
   hasOldParts,
   type Manifest,
   parseManifest,
+  readManifest,
 } from "../../../src/archive/files/manifest.ts";
 import type { AppId } from "../../../src/model/ids.ts";
 import type { UtcDay } from "../../../src/time/utc-day.ts";
@@ -31,29 +32,11 @@ test("parseManifest() gives back what was encoded", () => {
   expect(parseManifest(encodeManifest(MANIFEST))).toEqual({ ok: true, value: MANIFEST });
 });
 
-test("parseManifest() reads what 0.1 wrote: no retention, and parts whose columns nobody knows", () => {
-  const text = JSON.stringify({
-    seal: 1,
-    lastSequence: 7,
-    days: [
-      {
-        day: "2026-01-14",
-        sequence: 7,
-        parts: [{ ...PART, apps: [...PART.apps], columns: undefined }],
-        lost: [],
-      },
-    ],
-    latest: null,
-    expired: [],
-  });
-  const bytes = new TextEncoder().encode(`{"version":1,"crc":${crc32(text)},"manifest":${text}}\n`);
-  const part = { ...PART, columns: "" };
-  const days = new Map([[20_467 as UtcDay, { sequence: 7, parts: [part], lost: [] }]]);
-  expect(parseManifest(bytes)).toEqual({ ok: true, value: { ...MANIFEST, retention: null, days } });
-  expect([hasOldParts([PART]), hasOldParts([PART, part])]).toEqual([false, true]);
+test("hasOldParts() is whether any part has other columns than those of today", () => {
+  expect([hasOldParts([PART]), hasOldParts([PART, { ...PART, columns: "0" }])]).toEqual([false, true]);
 });
 
-test("parseManifest() takes no manifest with a flipped bit for a good one or a newer program's", () => {
+test("parseManifest() takes no manifest with a flipped bit for a good one or another program's", () => {
   const good = encodeManifest(MANIFEST);
   for (let bit = 0; bit < good.length * 8; bit++) {
     const flipped = good.slice();
@@ -64,10 +47,24 @@ test("parseManifest() takes no manifest with a flipped bit for a good one or a n
   }
 });
 
-test("parseManifest() knows a newer format, whatever else it holds", () => {
+test("parseManifest() knows another format, older or newer, whatever else it holds", () => {
   const encode = (text: string) => new TextEncoder().encode(text);
-  for (const text of ['{"version":3}', '{"version":3,"crc":1,"manifest":{"seal":1}}']) {
-    const version = Number(text[11]);
-    expect(parseManifest(encode(text))).toEqual({ ok: false, error: { kind: "newer", version } });
+  const body = '{"seal":1}';
+  for (const version of [1, 3, 10]) {
+    for (const rest of ["", ',"crc":1,"manifest":{}', `,"crc":${crc32(body)},"manifest":${body}`]) {
+      const parsed = parseManifest(encode(`{"version":${version}${rest}}`));
+      expect(parsed).toEqual({ ok: false, error: { kind: "other_version", version } });
+    }
   }
+  for (const version of ["0", "-1", "1.5", '"1"', "null"])
+    expect(parseManifest(encode(`{"version":${version}}`))).toMatchObject({ error: { kind: "damaged" } });
+});
+
+test("readManifest() refuses another format and says who wrote it", () => {
+  const read = (version: number) =>
+    readManifest(new TextEncoder().encode(`{"version":${version}}`), "/a/m.json");
+  const found = (version: number) =>
+    `Cannot open the archive's manifest "/a/m.json": expected format version 2, found ${version}.`;
+  expect(() => read(1)).toThrow(`${found(1)} A program from before the first release wrote it.`);
+  expect(() => read(3)).toThrow(`${found(3)} A newer program wrote it.`);
 });

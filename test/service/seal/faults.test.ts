@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { sealSummary } from "../../../src/cli/screen/seal-report.ts";
 import { FileError, type Files } from "../../../src/runtime/files.ts";
@@ -245,18 +245,6 @@ describe("a clock that is set back over midnight", () => {
       app = await step();
       expect(await shown(["device_id", "user_id", "speed"])).toEqual(all);
     }
-  });
-
-  test("finds them where version 0.1 had moved their files", async () => {
-    const archive = join(app.dataDir, "archive");
-    const [entry] = [...app.directory.archive.manifest.expired.values()];
-    const { file } = entry!.parts[0]!;
-    const aside = join(archive, "expired", String(entry!.sinceMs), file);
-    mkdirSync(dirname(aside), { recursive: true });
-    renameSync(join(archive, file), aside);
-    app = await app.restart();
-    expect(await shown()).toEqual(["a", "b"]);
-    expect(readdirSync(join(archive, dirname(file)))).toHaveLength(1);
   });
 });
 

@@ -61,9 +61,7 @@ function decoded(bytes: Uint8Array): LogEntry | null {
   try {
     return decoder.decode(viewsOf(bytes), 0, bytes.length, 7);
   } catch (error) {
-    must(error instanceof FormatVersionError, "only a format of another program is thrown", () =>
-      String(error),
-    );
+    must(error instanceof FormatVersionError, "only another version is thrown", () => String(error));
     return null;
   }
 }
