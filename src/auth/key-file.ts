@@ -1,7 +1,7 @@
 import { isObject } from "../lib/is-object.ts";
 import { fail, ok, type Result } from "../lib/result.ts";
 import { parseVersionedJson } from "../lib/text/versioned-json.ts";
-import { type Binding, UNBOUND } from "../model/binding.ts";
+import type { Binding } from "../model/binding.ts";
 import type { AppId } from "../model/ids.ts";
 import { parseAppId } from "../model/ids.ts";
 import { deviceIdFault, userIdFault } from "../model/report.ts";
@@ -32,8 +32,8 @@ export interface KeyRecord extends Binding {
 }
 
 /**
- * Version of the file's format. A file of a newer one is left alone. Version 1 knew no bindings, version 2 no views,
- * version 3 no makers: a program that knows no later one must not read it, or a key would do more there than it may.
+ * A file of another version is left alone: to a program that does not know what limits a key, the key could do more
+ * than it may.
  */
 const FORMAT_VERSION = 4;
 
@@ -56,14 +56,13 @@ export function encodeKeyFile(keys: readonly KeyRecord[]): Uint8Array {
 export function parseKeyFile(bytes: Uint8Array): Result<readonly KeyRecord[], string> {
   const content = parseVersionedJson(bytes, FORMAT_VERSION);
   if (!content.ok) return content;
-  const { version, members } = content.value;
-  const { keys } = members;
+  const { keys } = content.value;
   if (!Array.isArray(keys)) return fail("its list of keys is missing");
 
   const records: KeyRecord[] = [];
   const seen = new Set<string>();
   for (const [index, entry] of keys.entries()) {
-    const record = parseRecord(entry, version);
+    const record = parseRecord(entry);
     if (!record.ok) return fail(`key number ${index + 1} has no valid ${record.error}`);
     const { id, sha256 } = record.value;
     if (seen.has(id) || seen.has(sha256)) return fail(`key number ${index + 1} ("${id}") is there twice`);
@@ -74,7 +73,7 @@ export function parseKeyFile(bytes: Uint8Array): Result<readonly KeyRecord[], st
 }
 
 /** The record, or the name of the first member that is wrong. */
-function parseRecord(entry: unknown, version: number): Result<KeyRecord, keyof KeyRecord> {
+function parseRecord(entry: unknown): Result<KeyRecord, keyof KeyRecord> {
   const fields = isObject(entry) ? entry : {};
   const id = matching(fields.id, KEY_ID);
   if (id === null) return fail("id");
@@ -82,15 +81,15 @@ function parseRecord(entry: unknown, version: number): Result<KeyRecord, keyof K
   if (appId === null) return fail("appId");
   const permissions = parsePermissions(fields.permissions);
   if (permissions === null) return fail("permissions");
-  const view = parseView(fields.view, permissions, version);
+  const view = parseView(fields.view, permissions);
   if (!view.ok) return fail("view");
   const tier = typeof fields.tier === "string" ? parseTierName(fields.tier) : null;
   if (tier === null) return fail("tier");
   const label = typeof fields.label === "string" ? parseLabel(fields.label) : null;
   if (label === null) return fail("label");
-  const binding = version === 1 ? ok(UNBOUND) : parseBinding(fields);
+  const binding = parseBinding(fields);
   if (!binding.ok) return binding;
-  const makerId = version < 4 ? ok(null) : parseMaker(fields.makerId);
+  const makerId = parseMaker(fields.makerId);
   if (!makerId.ok) return makerId;
   const { createdMs, expiresMs, revokedMs } = fields;
   if (!isTime(createdMs)) return fail("createdMs");
@@ -122,13 +121,9 @@ function parseBinding({ deviceId, userId }: Record<string, unknown>): Result<Bin
   return ok({ deviceId, userId });
 }
 
-function parseView(
-  value: unknown,
-  permissions: readonly Permission[],
-  version: number,
-): Result<ViewSpec | null, null> {
-  if (!permissions.includes("view")) return version < 3 || value === null ? ok(null) : fail(null);
-  const view = version < 3 ? null : parseViewSpec(value);
+function parseView(value: unknown, permissions: readonly Permission[]): Result<ViewSpec | null, null> {
+  if (!permissions.includes("view")) return value === null ? ok(null) : fail(null);
+  const view = parseViewSpec(value);
   return view === null ? fail(null) : ok(view);
 }
 

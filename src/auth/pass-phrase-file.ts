@@ -15,7 +15,7 @@ export interface PassPhrase {
   readonly text: string;
 }
 
-/** Version of the file's format. A file of a newer one is left alone. */
+/** Version of the file's format. A file of another one is left alone. */
 const FORMAT_VERSION = 1;
 
 /** Of these the apps use the first 32 bytes. */
@@ -37,7 +37,7 @@ export function encodePassPhraseFile(passPhrases: readonly PassPhrase[]): Uint8A
 export function parsePassPhraseFile(bytes: Uint8Array): Result<readonly PassPhrase[], string> {
   const content = parseVersionedJson(bytes, FORMAT_VERSION);
   if (!content.ok) return content;
-  const { passPhrases } = content.value.members;
+  const { passPhrases } = content.value;
   if (!Array.isArray(passPhrases)) return fail("its list of pass phrases is missing");
   const parsed: PassPhrase[] = [];
   for (const [index, entry] of passPhrases.entries()) {

@@ -165,7 +165,7 @@ function encodeHolder(holder: Holder): Uint8Array {
 function parseHolder({ value }: BucketEntry): Holder {
   const content = parseVersionedJson(value, FORMAT_VERSION);
   if (!content.ok) return SOMEBODY;
-  const { holder, process } = content.value.members;
+  const { holder, process } = content.value;
   if ((typeof holder !== "string" && holder !== null) || typeof process !== "string") return SOMEBODY;
   return { holder, process };
 }

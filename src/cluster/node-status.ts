@@ -32,7 +32,7 @@ export function parseNodeStatus(value: Uint8Array): NodeStatus | null {
   const content = parseVersionedJson(value, FORMAT_VERSION);
   if (!content.ok) return null;
   const { address, process, program, floor, quarantineFloor, appliedSequence, lagMs, atMs, isUp } =
-    content.value.members;
+    content.value;
   if (
     typeof address !== "string" ||
     typeof process !== "string" ||

@@ -11,7 +11,7 @@ export interface Acknowledged {
   readonly bytes: number;
 }
 
-/** Version of the file's format. A file of a newer one is left alone. */
+/** Version of the file's format. A file of another one is left alone. */
 const FORMAT_VERSION = 1;
 
 /** What was acknowledged. A file that can't be used acknowledges nothing, so that nothing is hidden. */

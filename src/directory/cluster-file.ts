@@ -31,8 +31,8 @@ export class ClusterFileError extends Error {
   }
 }
 
-/** A file of a newer version is left alone. */
-const FORMAT_VERSION = 1;
+/** A file of another version is left alone. */
+const FORMAT_VERSION = 2;
 
 const NODE_ID_BYTES = 8;
 const NODE_ID = /^[0-9a-f]{16}$/;
@@ -85,16 +85,20 @@ export function encodeClusterFile({ nodeId, address, created, floor, lastTaken }
 /** What the file says, or what is wrong with it. */
 export function parseClusterFile(bytes: Uint8Array): Result<ClusterFile, string> {
   const content = parseVersionedJson(bytes, FORMAT_VERSION);
-  if (!content.ok) return content;
-  const { nodeId, created, floor } = content.value.members;
-  const address = parseAddress(content.value.members);
+  return content.ok ? parseClusterMembers(content.value) : content;
+}
+
+/** What the members of such a file say, or what is wrong with them. */
+export function parseClusterMembers(members: Readonly<Record<string, unknown>>): Result<ClusterFile, string> {
+  const { nodeId, created, floor } = members;
+  const address = parseAddress(members);
   if (address === null) return fail("the address of its cluster is missing");
   if (typeof nodeId !== "string" || !NODE_ID.test(nodeId)) return fail("the id of its node is missing");
   if (created !== null && typeof created !== "string") return fail("when its stream was created is missing");
   if (typeof floor !== "number" || !Number.isSafeInteger(floor) || floor < 1) {
     return fail("the first message that it needs is missing");
   }
-  const lastTaken = parseTakenMessage(content.value.members.lastTaken);
+  const lastTaken = parseTakenMessage(members.lastTaken);
   if (lastTaken === undefined) return fail("the last message that it took is missing");
   return ok({ nodeId, address, created, floor, lastTaken });
 }

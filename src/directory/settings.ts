@@ -20,7 +20,7 @@ export interface SettingsChanged {
   readonly text: string;
 }
 
-/** A file of a newer version is left alone. */
+/** A file of another version is left alone. */
 const FORMAT_VERSION = 1;
 
 export function encodeSettings({ retention }: Values): Uint8Array {
@@ -32,7 +32,7 @@ export function encodeSettings({ retention }: Values): Uint8Array {
 export function parseSettings(bytes: Uint8Array): Result<Values, string> {
   const content = parseVersionedJson(bytes, FORMAT_VERSION);
   if (!content.ok) return content;
-  const { retention } = content.value.members;
+  const { retention } = content.value;
   const parsed = typeof retention === "string" ? FixedRetention.parse(retention) : null;
   if (parsed === null) return fail("its retention is missing");
   return parsed.ok ? ok({ retention: parsed.value }) : fail(`its retention ${parsed.error}`);

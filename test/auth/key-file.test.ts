@@ -55,46 +55,6 @@ test("parseKeyFile() reads back what encodeKeyFile() wrote", () => {
   expect(parseKeyFile(encodeKeyFile([]))).toEqual({ ok: true, value: [] });
 });
 
-test("parseKeyFile() reads keys of version 1, which knew no bindings, as unbound; written they are version 4", () => {
-  const { deviceId: _, userId: __, view: ___, makerId: ____, ...before } = KEY;
-  const read = parse({ version: 1, keys: [before] });
-  const now = { ...before, deviceId: null, userId: null, view: null, makerId: null };
-  expect(read).toEqual({ ok: true, value: [now] });
-  if (!read.ok) throw new Error(read.error);
-  expect(JSON.parse(new TextDecoder().decode(encodeKeyFile(read.value)))).toEqual({
-    version: 4,
-    keys: [now],
-  });
-});
-
-test("parseKeyFile() reads what version 2 wrote, for ever", () => {
-  const written = `{"version": 2, "keys": [{
-    "id": "k_4fTz81Qa", "appId": "default", "permissions": ["write"], "tier": "standard", "label": "owntracks",
-    "deviceId": "pixel7", "userId": "anna", "createdMs": 1700000000000, "lastFour": "x9Yz",
-    "expiresMs": null, "revokedMs": null, "sha256": "${"0f".repeat(32)}"}]}`;
-  expect(parseKeyFile(new TextEncoder().encode(written))).toEqual({
-    ok: true,
-    value: [
-      {
-        id: "k_4fTz81Qa",
-        appId: "default" as AppId,
-        permissions: ["write"],
-        view: null,
-        tier: "standard",
-        label: "owntracks",
-        deviceId: "pixel7",
-        userId: "anna",
-        makerId: null,
-        createdMs: 1_700_000_000_000,
-        lastFour: "x9Yz",
-        expiresMs: null,
-        revokedMs: null,
-        sha256: "0f".repeat(32),
-      },
-    ],
-  });
-});
-
 test("parseKeyFile() names the first member of a key that is wrong", () => {
   const wrong: readonly [keyof KeyRecord, unknown][] = [
     ["id", "k_1"],
@@ -154,48 +114,37 @@ test("parseKeyFile() takes no view that shows nothing, everything, or has no end
     ["expiresMs", null],
   ];
   for (const [member, value] of wrong) {
-    expect(parse({ version: 3, keys: [{ ...VIEW_KEY, [member]: value }] })).toEqual({
+    expect(parse({ version: 4, keys: [{ ...VIEW_KEY, [member]: value }] })).toEqual({
       ok: false,
       error: `key number 1 has no valid ${member}`,
     });
   }
 });
 
-test("parseKeyFile() knows no views in a file of before version 3", () => {
-  expect(parse({ version: 2, keys: [VIEW_KEY] })).toEqual({
-    ok: false,
-    error: "key number 1 has no valid view",
-  });
-});
-
-test("parseKeyFile() reads what version 3 wrote, for ever", () => {
-  const written = `{"version": 3, "keys": [{
-    "id": "k_4fTz81Qa", "appId": "default", "permissions": ["view"],
-    "view": {"deviceIds": ["bus 7", "🚌"], "notBeforeMs": 1699999000000, "precisionMeters": 500},
-    "tier": "free", "label": "buses 🚌", "deviceId": null, "userId": null, "createdMs": 1700000000000,
-    "lastFour": "x9Yz", "expiresMs": 1700000000000, "revokedMs": 1700000000001, "sha256": "${"1f".repeat(32)}"}]}`;
-  expect(parseKeyFile(new TextEncoder().encode(written))).toEqual({ ok: true, value: [VIEW_KEY] });
-});
-
-test("parseKeyFile() reads what version 4 wrote, for ever, and knows no makers before", () => {
+test("parseKeyFile() reads what version 4 wrote, for ever", () => {
   const written = `{"version": 4, "keys": [{
     "id": "k_0aB1cD2e", "appId": "default", "permissions": ["read", "write"], "view": null, "tier": "free",
     "label": "buses 🚌", "deviceId": "bus 7", "userId": null, "makerId": "k_4fTz81Qa", "createdMs": 1700000000000,
     "lastFour": "x9Yz", "expiresMs": null, "revokedMs": 1700000000001, "sha256": "${"0f".repeat(32)}"}]}`;
-  const read = (text: string) => parseKeyFile(new TextEncoder().encode(text));
-  expect(read(written)).toEqual({ ok: true, value: [{ ...KEY, makerId: "k_4fTz81Qa" }] });
-  expect(read(written.replace('"version": 4', '"version": 3'))).toEqual({ ok: true, value: [KEY] });
+  const made = { ...KEY, makerId: "k_4fTz81Qa" };
+  expect(parseKeyFile(new TextEncoder().encode(written))).toEqual({ ok: true, value: [made] });
 });
 
 test("parseKeyFile() says what is wrong with a file as a whole", () => {
   expect(parse([])).toEqual({ ok: false, error: "it is not a JSON object" });
   expect(parseKeyFile(new Uint8Array([0x7b, 0xff]))).toEqual({ ok: false, error: "it is not a JSON object" });
   expect(parse({ keys: [] })).toEqual({ ok: false, error: "its format version is missing" });
-  expect(parse({ version: 1 })).toEqual({ ok: false, error: "its list of keys is missing" });
-  expect(parse({ version: 5, keys: "unknown shape" })).toEqual({
-    ok: false,
-    error: "it has format version 5, and this program knows up to 4",
-  });
+  expect(parse({ version: 4 })).toEqual({ ok: false, error: "its list of keys is missing" });
+  for (const [version, writer] of [
+    [1, "program from before the first release"],
+    [3, "program from before the first release"],
+    [5, "newer program"],
+  ]) {
+    expect(parse({ version, keys: [KEY] })).toEqual({
+      ok: false,
+      error: `it has format version ${version} of a ${writer}, and this program reads version 4`,
+    });
+  }
   expect(parse({ version: 4, keys: [KEY, KEY] })).toEqual({
     ok: false,
     error: 'key number 2 ("k_0aB1cD2e") is there twice',

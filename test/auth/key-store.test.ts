@@ -51,20 +51,19 @@ test("create() keeps whom a key is bound to", async () => {
   expect((await open()).find(text)).toMatchObject({ kind: "known", key: binding });
 });
 
-test("a change of a file of version 1 writes version 4, with the keys that were there", async () => {
+test("a file of another version is left as it is: every key is unknown, and none can be made", async () => {
   const { files, open } = createBench();
   const { text } = await createKey(await open());
   const { keys } = JSON.parse(new TextDecoder().decode(files.bytes!));
-  const before = keys.map(({ deviceId: _, userId: __, ...key }: KeyRecord) => key);
-  files.bytes = new TextEncoder().encode(JSON.stringify({ version: 1, keys: before }));
-  const store = await open();
-  expect(store.find(text)).toMatchObject({ kind: "known", key: { deviceId: null, userId: null } });
-  await createKey(store, { deviceId: "pixel7" });
-  expect(JSON.parse(new TextDecoder().decode(files.bytes))).toMatchObject({
-    version: 4,
-    keys: [{ deviceId: null }, { deviceId: "pixel7" }],
-  });
-  expect((await open()).find(text).kind).toBe("known");
+  for (const version of [3, 5]) {
+    const bytes = new TextEncoder().encode(JSON.stringify({ version, keys }));
+    files.bytes = bytes;
+    const store = await open();
+    expect(store.state).toMatchObject({ damaged: expect.stringContaining(`format version ${version} of a`) });
+    expect(store.find(text)).toEqual({ kind: "unknown" });
+    expect(await store.create(SPEC)).toMatchObject({ ok: false, error: { kind: "file_damaged" } });
+    expect(files.bytes).toBe(bytes);
+  }
 });
 
 test("create() keeps nothing of the key's text but its last characters", async () => {

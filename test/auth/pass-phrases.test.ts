@@ -135,7 +135,10 @@ describe("the file", () => {
     ["", "it is not a JSON object"],
     ["[]", "it is not a JSON object"],
     ["{}", "its format version is missing"],
-    ['{"version":2,"passPhrases":[]}', "it has format version 2, and this program knows up to 1"],
+    [
+      '{"version":2,"passPhrases":[]}',
+      "it has format version 2 of a newer program, and this program reads version 1",
+    ],
     ['{"version":1}', "its list of pass phrases is missing"],
     [fileWith({ appId: "a/b" }), "pass phrase number 1 has no valid appId"],
     [fileWith({ deviceId: ".." }), "pass phrase number 1 has no valid deviceId"],

@@ -142,7 +142,8 @@ test("so is a stream of the quarantine, or a directory that can't say how far it
   });
   quarantineServers.created = "2026-02-02T00:00:00.000000001Z";
   expect(await refusalOf(open(files, CLUSTER))).toContain('"fleet-quarantine" was created at 2026-02-02');
-  for (const content of ["", "{}", '{"version":1,"created":"x","message":-1}', '{"version":2}']) {
+  const contents = ["", "{}", '{"version":2,"created":"x","message":-1}', '{"version":1}', '{"version":3}'];
+  for (const content of contents) {
     await files.replace(`${directory}/stream.json`, new TextEncoder().encode(content));
     expect(await outcome(open(files, CLUSTER))).toThrow(StreamPositionError);
   }

@@ -13,7 +13,7 @@ import { outcome } from "../support/rejection.ts";
 
 const ADDRESS = { servers: ["n1.example:4222", "[::1]:4333"], isSecure: true, stream: "wherehouse" };
 const TEXT = `{
-  "version": 1,
+  "version": 2,
   "nodeId": "0123456789abcdef",
   "servers": [
     "n1.example:4222",
@@ -56,7 +56,8 @@ test("a directory that joins has an id of its own, and needs the log from its fi
 });
 
 test.each([
-  ["a newer version", { version: 2 }, "it has format version 2"],
+  ["an older version", { version: 1 }, "it has format version 1 of a program from before the first release"],
+  ["a newer version", { version: 3 }, "it has format version 3 of a newer program"],
   ["no servers", { servers: [] }, "the address of its cluster"],
   ["a server without a port", { servers: ["n1.example"] }, "the address of its cluster"],
   ["a server that is no text", { servers: [7] }, "the address of its cluster"],

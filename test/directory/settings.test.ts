@@ -60,7 +60,7 @@ test.each([
   [
     "a newer version",
     bytesOf({ version: 2, retention: "365d" }),
-    "it has format version 2, and this program knows up to 1",
+    "it has format version 2 of a newer program, and this program reads version 1",
   ],
   ["no retention", bytesOf({ version: 1 }), "its retention is missing"],
   ["a retention of 3 days", bytesOf({ version: 1, retention: "3d" }), "its retention must be at least 7d"],

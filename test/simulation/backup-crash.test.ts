@@ -47,7 +47,7 @@ beforeAll(async () => {
   await app.store([...reportsOf(9, 6), ...reportsOf(0, 3)]);
   await disk.makeDirectory("/data/damaged");
   await disk.replace("/data/damaged/x.damaged", new Uint8Array(3));
-  await disk.replace("/data/keys.json", text({ version: 1, keys: [] }));
+  await disk.replace("/data/keys.json", text({ version: 4, keys: [] }));
   firstData = dataOf(disk.contents(), SIMULATED_DATA_DIR);
   expect(await runBackup(disk)).toMatchObject({ ok: true });
   afterFirst = disk.contents();
@@ -61,7 +61,7 @@ beforeAll(async () => {
   await app.store(reportsOf(366, 7));
   await disk.replace("/data/damaged/y.damaged", new Uint8Array(4));
   await disk.replace("/data/damaged/acknowledged.json", text({ version: 1, files: [] }));
-  await disk.replace("/data/keys.json", text({ version: 1, keys: [], more: true }));
+  await disk.replace("/data/keys.json", text({ version: 4, keys: [], more: true }));
   secondData = dataOf(disk.contents(), SIMULATED_DATA_DIR);
   await app.close();
   const parts = (data: Contents) => [...data.keys()].filter((path) => path.endsWith(".parquet"));

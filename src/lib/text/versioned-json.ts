@@ -1,16 +1,14 @@
+import { writerOf } from "../format-version-error.ts";
 import { isObject } from "../is-object.ts";
 import { fail, ok, type Result } from "../result.ts";
 import { parseJson } from "./long-json.ts";
 import { decodeUtf8 } from "./long-text.ts";
 
-/** Members of a file of JSON, and which version of its format they are in. */
-export interface VersionedJson {
-  readonly version: number;
-  readonly members: Readonly<Record<string, unknown>>;
-}
-
-/** What a file of JSON says that has its format's version in it; or what is wrong with it, of a newer version too. */
-export function parseVersionedJson(bytes: Uint8Array, versionMax: number): Result<VersionedJson, string> {
+/** The members of a JSON file in this version of its format, or what is wrong with it. */
+export function parseVersionedJson(
+  bytes: Uint8Array,
+  expected: number,
+): Result<Readonly<Record<string, unknown>>, string> {
   const text = decodeUtf8(bytes);
   const members = text === null ? null : parseJson(text);
   if (!isObject(members)) return fail("it is not a JSON object");
@@ -18,8 +16,7 @@ export function parseVersionedJson(bytes: Uint8Array, versionMax: number): Resul
   if (typeof version !== "number" || !Number.isInteger(version) || version < 1) {
     return fail("its format version is missing");
   }
-  if (version > versionMax) {
-    return fail(`it has format version ${version}, and this program knows up to ${versionMax}`);
-  }
-  return ok({ version, members });
+  if (version === expected) return ok(members);
+  const writer = writerOf(expected, version);
+  return fail(`it has format version ${version} of a ${writer}, and this program reads version ${expected}`);
 }

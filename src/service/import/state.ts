@@ -22,10 +22,10 @@ export interface ImportState {
   readonly reportBytes: number;
 }
 
-/** Version of the file's format. A file of a newer one is left alone. */
+/** Version of the file's format. A file of another one is left alone. */
 const FORMAT_VERSION = 4;
 
-/** {"version": 2, "crc": ..., "state": {...}}: the checksum is of the JSON text of `state`, as in the manifest. */
+/** {"version": 4, "crc": ..., "state": {...}}: the checksum is of the JSON text of `state`, as in the manifest. */
 export function encodeImportState(state: ImportState): Uint8Array {
   const text = JSON.stringify(state);
   return new TextEncoder().encode(`{"version":${FORMAT_VERSION},"crc":${crc32(text)},"state":${text}}\n`);
@@ -35,7 +35,7 @@ export function encodeImportState(state: ImportState): Uint8Array {
 export function parseImportState(bytes: Uint8Array): Result<ImportState, string> {
   const content = parseVersionedJson(bytes, FORMAT_VERSION);
   if (!content.ok) return content;
-  const { crc, state } = content.value.members;
+  const { crc, state } = content.value;
   const isOurs = isObject(state) && crc32(JSON.stringify(state)) === crc;
   return isOurs ? ok(state as unknown as ImportState) : fail("its checksum is wrong");
 }

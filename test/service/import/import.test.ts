@@ -296,9 +296,13 @@ describe("an import that is interrupted", () => {
     });
   });
 
-  test("leaves the state of a newer program alone, and a damaged one", async () => {
+  test("leaves the state of another program alone, and a damaged one", async () => {
     for (const [text, what] of [
-      ['{"version":5}', "it has format version 5, and this program knows up to 4"],
+      ['{"version":5}', "it has format version 5 of a newer program, and this program reads version 4"],
+      [
+        '{"version":3}',
+        "it has format version 3 of a program from before the first release, and this program reads version 4",
+      ],
       ['{"version":4,"crc":1,"state":{}}', "its checksum is wrong"],
     ] as const) {
       const disk = createMemoryFiles();

@@ -1,4 +1,4 @@
-import { parseClusterFile } from "../../../directory/cluster-file.ts";
+import { parseClusterMembers } from "../../../directory/cluster-file.ts";
 import { isObject } from "../../../lib/is-object.ts";
 import { fail, ok, type Result } from "../../../lib/result.ts";
 import { systemTimers, type Timers } from "../../../lib/schedule/timers.ts";
@@ -168,8 +168,7 @@ function parseStatus({
   floor,
   last_taken: lastTaken = null,
 }: Record<string, unknown>): ClusterStatus | null {
-  const members = {
-    version: 1,
+  const parsed = parseClusterMembers({
     nodeId,
     servers,
     isSecure: is_secure,
@@ -177,8 +176,7 @@ function parseStatus({
     created,
     floor,
     lastTaken,
-  };
-  const parsed = parseClusterFile(new TextEncoder().encode(JSON.stringify(members)));
+  });
   if (!parsed.ok || parsed.value.created === null) return null;
   const { address, created: since, ...known } = parsed.value;
   return { ...address, ...known, created: since };

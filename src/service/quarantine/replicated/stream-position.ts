@@ -20,7 +20,7 @@ export interface StreamPosition {
  */
 export { STREAM_POSITION_FILE };
 
-const FORMAT_VERSION = 1;
+const FORMAT_VERSION = 2;
 
 /** The file is there, and nobody can say how far the quarantine is. */
 export class StreamPositionError extends Error {
@@ -42,8 +42,8 @@ export async function readStreamPosition(
   if (bytes === null) return null;
   const content = parseVersionedJson(bytes, FORMAT_VERSION);
   if (!content.ok) throw new StreamPositionError(path, content.error);
-  const { created, message } = content.value.members;
-  const lastTaken = parseTakenMessage(content.value.members.lastTaken);
+  const { created, message } = content.value;
+  const lastTaken = parseTakenMessage(content.value.lastTaken);
   const isMessage = typeof message === "number" && Number.isSafeInteger(message) && message >= 0;
   if (typeof created !== "string" || !isMessage || lastTaken === undefined)
     throw new StreamPositionError(path, "the message or the stream is missing");

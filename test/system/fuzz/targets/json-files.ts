@@ -185,7 +185,7 @@ export const passPhraseFiles: Target = {
 };
 
 const FAULT =
-  /^(it is not a JSON object|its list of pass phrases is missing|its format version is missing|it has format version [\d.e+]+, and this program knows up to 1|pass phrase number \d+ has no valid (keyId|appId|deviceId|text))$/;
+  /^(it is not a JSON object|its list of pass phrases is missing|its format version is missing|it has format version [\d.e+]+ of a newer program, and this program reads version 1|pass phrase number \d+ has no valid (keyId|appId|deviceId|text))$/;
 
 function passPhrase(draw: Draw): PassPhrase {
   return {
