@@ -3,7 +3,15 @@ import { parseDayFolder } from "../../archive/files/paths.ts";
 import { FormatVersionError } from "../../lib/format-version-error.ts";
 import { fail, ok, type Result } from "../../lib/result.ts";
 import { FileError, type Files, readIfThere } from "../../runtime/files.ts";
-import { type Backup, type BackupFile, describeFile, encodeBackup, parseBackup, sameFile } from "./file.ts";
+import {
+  BACKUP_VERSION,
+  type Backup,
+  type BackupFile,
+  describeFile,
+  encodeBackup,
+  parseBackup,
+  sameFile,
+} from "./file.ts";
 import { MANIFEST, SINGLE_FILES } from "./source.ts";
 
 /*
@@ -34,7 +42,7 @@ export async function readBackup(files: Files, directory: string): Promise<Resul
   if (parsed.ok) return parsed;
   if (parsed.error.kind === "damaged")
     return fail(`"${path}" is damaged: nobody knows what the backup holds.`);
-  throw new FormatVersionError("backup", path, "format version 1", String(parsed.error.version));
+  throw FormatVersionError.of("backup", path, BACKUP_VERSION, parsed.error.version);
 }
 
 /** Whether a directory holds nothing but what a backup leaves that never came to its end. */

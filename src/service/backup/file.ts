@@ -22,7 +22,7 @@ export interface BackupFile {
   readonly crc: number;
 }
 
-const FORMAT_VERSION = 1;
+export const BACKUP_VERSION = 1;
 
 /*
  * {"version": 1, "crc": ..., "backup": {...}}: the checksum is of the JSON text of `backup`, as with the archive's
@@ -30,7 +30,7 @@ const FORMAT_VERSION = 1;
  */
 export function encodeBackup(backup: Backup): Uint8Array {
   const text = JSON.stringify(backup);
-  return new TextEncoder().encode(`{"version":${FORMAT_VERSION},"crc":${crc32(text)},"backup":${text}}\n`);
+  return new TextEncoder().encode(`{"version":${BACKUP_VERSION},"crc":${crc32(text)},"backup":${text}}\n`);
 }
 
 /** Why a `backup.json` can't be used. */
@@ -43,8 +43,8 @@ export function parseBackup(bytes: Uint8Array): Result<Backup, BackupFault> {
       crc: unknown;
       backup: Backup;
     };
-    if (typeof version === "number" && version > FORMAT_VERSION) return fail({ kind: "newer", version });
-    const isGood = version === FORMAT_VERSION && crc32(JSON.stringify(backup)) === crc;
+    if (typeof version === "number" && version > BACKUP_VERSION) return fail({ kind: "newer", version });
+    const isGood = version === BACKUP_VERSION && crc32(JSON.stringify(backup)) === crc;
     return isGood && backup.files.every(({ file }) => isPathWithin(file))
       ? ok(backup)
       : fail({ kind: "damaged" });
