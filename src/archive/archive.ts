@@ -6,10 +6,9 @@ import { moveDurably } from "../runtime/durable-names.ts";
 import { type Files, unlessFileError } from "../runtime/files.ts";
 import type { UtcDay } from "../time/utc-day.ts";
 import { COLUMNS_MARK } from "./columns.ts";
-import { listAside } from "./files/list-aside.ts";
 import { encodeManifest, type Manifest, type Part } from "./files/manifest.ts";
 import { archivePaths, dayFolder, lostName, partName } from "./files/paths.ts";
-import { findStrayFiles } from "./files/stray-files.ts";
+import { findStrayFiles, listAside } from "./files/stray-files.ts";
 import { PartChecks } from "./part-checks.ts";
 import type { PartReader } from "./read/part-reader.ts";
 import type { MadePart } from "./write/part-job.ts";
@@ -143,7 +142,7 @@ export function createArchive(options: ArchiveOptions): Archive {
       for (const file of leftover.toReversed()) // As in `discard`.
         await move(join(directory, file), join(paths.expired, String(nowMs), file));
       for (const { sinceMs, folder, file } of await listAside(files, paths.expired)) {
-        if (nowMs - sinceMs >= keepMs && !named.has(file)) await files.remove(join(folder, file));
+        if (nowMs - sinceMs >= keepMs) await files.remove(join(folder, file));
       }
     },
     close: () => reader.close(),

@@ -1,4 +1,4 @@
-import { HEAD_BYTES, HEADERS_AT, HeadFormat, type OpenedFrames } from "../../lib/frames/head.ts";
+import { HEAD_BYTES, HeadFormat, type OpenedFrames } from "../../lib/frames/head.ts";
 import type { Views } from "../../lib/frames/views.ts";
 
 export { type CreateSalt, createRandomSalt } from "../../lib/frames/head.ts";
@@ -6,7 +6,6 @@ export { type CreateSalt, createRandomSalt } from "../../lib/frames/head.ts";
 /* One file of the log: the head of a file of salted frames (head.ts), and frames. */
 const HEADS = new HeadFormat("WHEREWAL", 2, "log segment");
 
-export const SEGMENT_HEADERS_AT = HEADERS_AT;
 export const SEGMENT_HEAD_BYTES = HEAD_BYTES;
 
 /**

@@ -299,8 +299,8 @@ describe("backUp()", () => {
     const path = join(backupDir(), "backup.json");
     const whole = readFileSync(path, "utf8");
     writeFileSync(path, whole.replace('"version":1', '"version":2'));
-    expect(runBackup()).rejects.toThrow(FormatVersionError);
-    expect(runRestore()).rejects.toThrow(FormatVersionError);
+    expect(await outcome(runBackup())).toThrow(FormatVersionError);
+    expect(await outcome(runRestore())).toThrow(FormatVersionError);
     for (const text of ["{", whole.replace('"bytes":', '"bytes": 1'), whole.replace("wal/", "../../")]) {
       writeFileSync(path, text);
       expect(await problemsOfBackup()).toEqual([`"${path}" is damaged: nobody knows what the backup holds.`]);

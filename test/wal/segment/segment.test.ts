@@ -111,7 +111,7 @@ test("openWal() refuses a log of an older or a newer program as a whole and touc
     other.beforeOperation = (operation) => {
       expect(["makeDirectory", "list", "size", "read"]).toContain(operation);
     };
-    await expect(openTestWal(other)).rejects.toThrow(FormatVersionError);
+    expect(await outcome(openTestWal(other))).toThrow(FormatVersionError);
     expect(other.contents()).toEqual(contents);
   }
 });

@@ -3,7 +3,7 @@ export interface Target {
   readonly name: string;
   /** Larger inputs are cut. */
   readonly bytesMax: number;
-  /** Inputs to begin with, such as what earlier versions wrote. */
+  /** Inputs to begin with, such as what a program wrote. */
   seeds(): readonly Uint8Array[];
   /** Decodes what the input stands for, and throws where anything does not hold that should. */
   check(input: Uint8Array): void | Promise<void>;

@@ -4,12 +4,13 @@ import {
   FRAME_HEADER_BYTES,
   FRAME_SALT_BYTES,
 } from "../../../../src/lib/frames/frame.ts";
+import { HEADERS_AT } from "../../../../src/lib/frames/head.ts";
 import { viewsOf } from "../../../../src/lib/frames/views.ts";
 import type { AppId } from "../../../../src/model/ids.ts";
 import { PROFILE_FIELDS, STATE_FIELDS } from "../../../../src/model/location-fields.ts";
 import { createEntryDecoder, createEntryEncoder, type LogEntry } from "../../../../src/wal/entry/entry.ts";
 import { createTextColumnReader } from "../../../../src/wal/entry/text-column.ts";
-import { encodeSegmentHead, openSegment, SEGMENT_HEADERS_AT } from "../../../../src/wal/segment/segment.ts";
+import { encodeSegmentHead, openSegment } from "../../../../src/wal/segment/segment.ts";
 import { segmentName } from "../../../../src/wal/segment/segment-name.ts";
 import { LOG_START, SegmentReader } from "../../../../src/wal/segment/segment-reader.ts";
 import { damage } from "../support/damage.ts";
@@ -175,7 +176,7 @@ function forged(draw: Draw, sequence: number): Uint8Array {
   const salt = saltOf(draw);
   const frame = encoder.encode("other" as AppId, drawBatch(draw, 1), FRAME_HEADER_BYTES);
   createSaltedFrames(salt).seal(frame, sequence + draw.upTo(5));
-  const head = encodeSegmentHead(1, salt).subarray(SEGMENT_HEADERS_AT[1]);
+  const head = encodeSegmentHead(1, salt).subarray(HEADERS_AT[1]);
   const parts = draw.chance(2) ? [head, frame] : [frame];
   return Buffer.concat([new Uint8Array(draw.upTo(8)), ...parts]).subarray(0, FORGED_BYTES_MAX);
 }
@@ -246,7 +247,7 @@ function mustHaveUntouched(
   const isUntouched = (start: number, end: number) =>
     end <= changedBytes.length &&
     Buffer.compare(bytes.subarray(start, end), changedBytes.subarray(start, end)) === 0;
-  if (!SEGMENT_HEADERS_AT.some((at) => isUntouched(at, at + HEADER_BYTES))) return;
+  if (!HEADERS_AT.some((at) => isUntouched(at, at + HEADER_BYTES))) return;
   const untouched = written
     .filter(({ start, end }) => isUntouched(start, end))
     .map(({ sequence }) => sequence);
