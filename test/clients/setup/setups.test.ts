@@ -8,6 +8,7 @@ import type { SetupRequest } from "../../../src/clients/setup/setup.ts";
 import { SETUPS } from "../../../src/clients/setup/setups.ts";
 import { collect, contentOf, messageOf } from "../../support/clients/collected.ts";
 import { type HomeAssistantFile, renderPayload } from "../../support/clients/home-assistant.ts";
+import { UNIX_ENVIRONMENT } from "../../support/programs.ts";
 
 /** What each app is told: the words that its own source takes. */
 
@@ -68,7 +69,7 @@ describe("curl", () => {
   /** What a shell gives it, word by word. */
   function wordsOf(request: SetupRequest): string[] {
     const script = `curl() { printf '%s\\0' "$@"; }\n${SETUPS.curl(request).paste}`;
-    const { stdout } = Bun.spawnSync(["/bin/sh", "-c", script]);
+    const { stdout } = Bun.spawnSync(["/bin/sh", "-c", script], { env: UNIX_ENVIRONMENT });
     return stdout.toString().split("\0").slice(0, -1);
   }
 

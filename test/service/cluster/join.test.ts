@@ -1,5 +1,13 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { EMPTY_MANIFEST, encodeManifest } from "../../../src/archive/files/manifest.ts";
 import { readClusterFile } from "../../../src/directory/cluster-file.ts";
@@ -82,7 +90,7 @@ async function expectJoined(options: Parameters<typeof runJoin>[0] = {}) {
 async function contentsOfCopy() {
   const copy = join(temporaryDataDir(), "opened");
   for (const folder of ["archive", "quarantine"])
-    await Bun.$`mkdir -p ${copy} && cp -r ${join(dataDir, folder)} ${copy}/`.quiet();
+    cpSync(join(dataDir, folder), join(copy, folder), { recursive: true });
   const app = await createArchiveApp({ dataDir: copy, clock: served.source.clock });
   try {
     expect([app.notes, app.directory.damage, app.directory.tornTails]).toEqual([[], [], []]);
@@ -504,13 +512,13 @@ test.each([false, true])(
       await source.seal();
     }
     const before = join(temporaryDataDir(), "before");
-    if (again) await Bun.$`cp -r ${dataDir} ${before}`.quiet();
+    if (again) cpSync(dataDir, before, { recursive: true });
     const manifestOf = (directory: string) =>
       readFileSync(join(directory, "archive", "manifest.json"), "utf8");
     let cuts = 0;
     for (let changes = 0; ; changes += again ? 1 : 2) {
       rmSync(dataDir, { recursive: true, force: true });
-      if (again) await Bun.$`cp -r ${before} ${dataDir}`.quiet();
+      if (again) cpSync(before, dataDir, { recursive: true });
       const { files, hasFailed } = failingAfter(changes);
       const joined = await runJoin({ files, again });
       const isNode = existsSync(join(dataDir, "cluster.json"));

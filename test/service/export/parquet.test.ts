@@ -4,14 +4,13 @@ import { join } from "node:path";
 import { VALUE_COLUMNS } from "../../../src/archive/columns.ts";
 import { type Database, openDatabase } from "../../../src/duckdb/database.ts";
 import type { ExportQuery } from "../../../src/service/export/export-query.ts";
-import { type ArchiveApp, createArchiveApp, removeArchiveApps } from "../../support/archive-app.ts";
+import { type ArchiveApp, removeArchiveApps } from "../../support/archive-app.ts";
 import { begun, bytesOf, linesOf, PLAIN } from "./export-of.ts";
+import { at, createFilledApp } from "./filled-app.ts";
 
 /** Goal: Parquet has what NDJSON has, and positions that other programs take for such. */
 
 afterAll(removeArchiveApps);
-
-const at = (day: number, hour = 3) => Date.UTC(2026, 0, day, hour);
 
 async function openReader(app: ArchiveApp): Promise<Database> {
   return openDatabase({
@@ -53,21 +52,6 @@ async function rowsOf(app: ArchiveApp, query: Partial<ExportQuery>) {
     connection.close();
     database.close();
   }
-}
-
-async function createFilledApp(): Promise<ArchiveApp> {
-  const app = await createArchiveApp();
-  const place = { latitude: 53.4094581, longitude: -2.977185 };
-  await app.store(
-    [14, 15, 27].map((day) => ({ ...place, device_id: "a", timestamp: at(day), speed: 0.1 * day })),
-  );
-  await app.seal();
-  await app.store([
-    { ...place, device_id: "b", timestamp: at(14), is_mock: true, user_id: "u" },
-    { ...place, device_id: "a", timestamp: at(14), brand: 'q"uote', battery_level: 0 },
-    { device_id: "\u{1F68C}", timestamp: at(28), latitude: -90, longitude: 180 },
-  ]);
-  return app;
 }
 
 test("Parquet has the records of NDJSON, whether one reading or several made it", async () => {
@@ -138,47 +122,4 @@ async function schemaOf(app: ArchiveApp, query: Partial<ExportQuery>) {
     connection.close();
     database.close();
   }
-}
-
-/** `WHEREHOUSE_PYTHON` names another than `python3`. */
-const PYTHON = Bun.which(process.env.WHEREHOUSE_PYTHON ?? "python3");
-const hasPyArrow = PYTHON !== null && Bun.spawnSync([PYTHON, "-c", "import pyarrow.parquet"]).exitCode === 0;
-if (!hasPyArrow) console.warn("Left out: Parquet as pyarrow reads it, since python3 has no such package.");
-
-/** The ids, the points in well-known binary, and what the file says of them. */
-const READ = `
-import json, sys
-import pyarrow.parquet as parquet
-table = parquet.read_table(sys.argv[1]).sort_by([("timestamp", "ascending"), ("device_id", "ascending")])
-print(json.dumps({
-  "ids": table.column("device_id").to_pylist(),
-  "points": [point.hex() for point in table.column("geometry").to_pylist()],
-  "geo": json.loads(table.schema.metadata[b"geo"]),
-}))`;
-
-test.if(hasPyArrow)("pyarrow reads the records, and what GeoParquet says of their points", async () => {
-  const app = await createFilledApp();
-  const path = join(app.dataDir, "for-pyarrow.parquet");
-  const query = { format: "parquet", range: { startMs: 0, endMs: 2 ** 52 } } as const;
-  writeFileSync(path, await bytesOf(await begun(app.directory.exports, query)));
-  const { stdout, stderr } = Bun.spawnSync([PYTHON!, "-c", READ, path]);
-  expect(stderr.toString()).toBe("");
-  const { ids, points, geo } = JSON.parse(stdout.toString());
-  expect(ids).toEqual(["a", "b", "a", "a", "\u{1F68C}"]);
-  expect(points.at(-1)).toBe(wellKnownPoint(180, -90));
-  expect(geo).toMatchObject({
-    primary_column: "geometry",
-    columns: { geometry: { encoding: "WKB", geometry_types: ["Point"] } },
-  });
-  await app.close();
-});
-
-/** OGC 06-103r4, in hex: little-endian, a point, and its coordinates. */
-function wellKnownPoint(longitude: number, latitude: number): string {
-  const bytes = Buffer.alloc(21);
-  bytes.writeUInt8(1, 0);
-  bytes.writeUInt32LE(1, 1);
-  bytes.writeDoubleLE(longitude, 5);
-  bytes.writeDoubleLE(latitude, 13);
-  return bytes.toString("hex");
 }

@@ -18,6 +18,7 @@ import type { HelperEvents, StartHelper } from "../../../../src/runtime/helper/h
 import { startHelper } from "../../../../src/runtime/helper/spawn-helper.ts";
 import { createNodeFiles } from "../../../../src/runtime/node-files.ts";
 import { nativeDeno } from "../../../support/native-deno.ts";
+import { UNIX_ENVIRONMENT } from "../../../support/programs.ts";
 import { APP, batchOf } from "../../../support/reports/batches.ts";
 import { VirtualTime } from "../../../support/stream/virtual-time.ts";
 import { until } from "../../../support/until.ts";
@@ -249,7 +250,7 @@ for (const [name, command] of [
       const child = Bun.spawn(["nice", "-n", String(niceness), ...command, ending], {
         stdout: "pipe",
         stderr: "pipe",
-        env: { ...process.env, WHEREHOUSE_MQTT_PASSWORD: "secret" },
+        env: { ...UNIX_ENVIRONMENT, WHEREHOUSE_MQTT_PASSWORD: "secret" },
       });
       const [out, error] = await Promise.all([
         new Response(child.stdout).text(),

@@ -2,22 +2,26 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { drawPoints } from "../../bench/support/fleets/metropolis.ts";
-import { checkNearby } from "../../bench/support/http/checks/nearby.ts";
-import { checkPages, knownByDay } from "../../bench/support/http/checks/pages.ts";
-import { createCity, writeCity } from "../../bench/support/http/city.ts";
-import { takeCores } from "../../bench/support/http/cores.ts";
-import { chooseQuestions, NEARBY_KINDS, nearbyQuestion } from "../../bench/support/http/nearby-kinds.ts";
-import { PairsByName, takePairs, withBareServer } from "../../bench/support/http/pairs.ts";
-import { createMoves } from "../../bench/support/http/reports/moves.ts";
-import { startReporter } from "../../bench/support/http/reports/reporter.ts";
-import { chooseClient, timed } from "../../bench/support/http/turn.ts";
-import { runWrk } from "../../bench/support/http/wrk.ts";
-import { measureOpenLoad } from "../../bench/support/servers/open-load.ts";
-import { startProcess, startWherehouse, type WherehouseProcess } from "../../bench/support/servers/server.ts";
-import { utcDayOf } from "../../src/time/utc-day.ts";
-import * as fc from "../support/fast-check.ts";
-import { outcome } from "../support/rejection.ts";
+import { drawPoints } from "../../../bench/support/fleets/metropolis.ts";
+import { checkNearby } from "../../../bench/support/http/checks/nearby.ts";
+import { checkPages, knownByDay } from "../../../bench/support/http/checks/pages.ts";
+import { createCity, writeCity } from "../../../bench/support/http/city.ts";
+import { takeCores } from "../../../bench/support/http/cores.ts";
+import { chooseQuestions, NEARBY_KINDS, nearbyQuestion } from "../../../bench/support/http/nearby-kinds.ts";
+import { PairsByName, takePairs, withBareServer } from "../../../bench/support/http/pairs.ts";
+import { createMoves } from "../../../bench/support/http/reports/moves.ts";
+import { startReporter } from "../../../bench/support/http/reports/reporter.ts";
+import { chooseClient, timed } from "../../../bench/support/http/turn.ts";
+import { runWrk } from "../../../bench/support/http/wrk.ts";
+import { measureOpenLoad } from "../../../bench/support/servers/open-load.ts";
+import {
+  startProcess,
+  startWherehouse,
+  type WherehouseProcess,
+} from "../../../bench/support/servers/server.ts";
+import { utcDayOf } from "../../../src/time/utc-day.ts";
+import * as fc from "../../support/fast-check.ts";
+import { outcome } from "../../support/rejection.ts";
 
 const MS_PER_DAY = 86_400_000;
 const DEVICES = 1000;

@@ -14,13 +14,14 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { createNodeInputs } from "../../../../src/runtime/inputs/node-inputs.ts";
-import { createSources } from "../../../../src/service/import/sources/sources.ts";
-import { zipOf } from "../../../support/formats/zip.ts";
-import { until } from "../../../support/until.ts";
-import { canBeOthers, STRANGER_UID } from "../../../system/support/other-user.ts";
-import type { WalkRequest } from "./described-walk.ts";
-import { WALKS } from "./walks.ts";
+import { createNodeInputs } from "../../../src/runtime/inputs/node-inputs.ts";
+import { createSources } from "../../../src/service/import/sources/sources.ts";
+import type { WalkRequest } from "../../service/import/sources/described-walk.ts";
+import { WALKS } from "../../service/import/sources/walks.ts";
+import { zipOf } from "../../support/formats/zip.ts";
+import { UNIX_ENVIRONMENT } from "../../support/programs.ts";
+import { until } from "../../support/until.ts";
+import { canBeOthers, STRANGER_UID } from "../support/other-user.ts";
 
 /*
  * Goal: of folders every file is come across once, whatever else lies there; what can't be read is said, and nothing is
@@ -102,7 +103,7 @@ for (const [runtime, walk] of Object.entries(WALKS)) {
 
     test("what can't be read is said of it alone, and nobody waits for a pipe", async () => {
       put("a.gpx");
-      execFileSync("mkfifo", [join(directory, "b.fifo")]);
+      execFileSync("mkfifo", [join(directory, "b.fifo")], { env: UNIX_ENVIRONMENT });
       mkdirSync(join(directory, ".git"));
       put(".git/config");
       put("c.DS_Store");
@@ -155,7 +156,7 @@ for (const [runtime, walk] of Object.entries(WALKS)) {
 
     test("a pipe that was given is read as standard input is", async () => {
       const path = join(directory, "given.fifo");
-      execFileSync("mkfifo", [path]);
+      execFileSync("mkfifo", [path], { env: UNIX_ENVIRONMENT });
       const writing = Bun.spawn(["sh", "-c", `printf 'through a pipe' > '${path}'`]);
       const [found] = await walked([path], { times: 2 });
       expect([found!.name, found!.content]).toEqual(["given.fifo", "through a pipe"]);
