@@ -30,7 +30,7 @@ export function findFiles(root: string, tier: Tier, paths: readonly string[]): R
 
 /** A folder may be named as it is called within its tier. */
 function filesAt(root: string, all: readonly string[], tier: Tier, path: string): string[] {
-  const tried = [path, ...(tier === "unit" ? [] : [`${FOLDER_OF[tier]}/${path}`])];
+  const tried = [...(tier === "unit" ? [] : [`${FOLDER_OF[tier]}/${path}`]), path];
   const place = tried
     .map((name) => normalize(name).replace(/\/$/, ""))
     .find((name) => existsSync(join(root, name)));

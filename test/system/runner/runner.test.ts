@@ -26,6 +26,7 @@ put("test/ends.test.ts", `${IMPORT}test("a", () => process.exit(0));`);
 put("test/hangs.test.ts", `${IMPORT}test("a", () => new Promise(() => {}));`);
 put("test/draws.test.ts", `${IMPORT}import { assert } from "./support/fast-check.ts";\ntest("a", () => {});`);
 put("test/system/mqtt/receiver.test.ts", `${IMPORT}test("a", () => {});`);
+put("mqtt/README.md", "A folder of the project that is called as one of the tier's.");
 put("test/long/hour.test.ts", `${IMPORT}test("a", () => {});`);
 
 const OPTIONS: RunOptions = {
