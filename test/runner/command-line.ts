@@ -37,7 +37,7 @@ and random tests with new seeds. test:long runs what takes hours. A file or fold
   -t WORDS          only tests whose title matches this regular expression
   --changed         only files that import something that differs from the last commit
   --since COMMIT    only files that import something that has changed since this commit
-  --runs FACTOR     this many times the random cases that a test names (0.2 in unit tests, 1 in system, 10 in long)
+  --runs FACTOR     this many times the random cases that a test names (0.2 in unit tests, 0.6 in system, 10 in long)
   --seed N          of random cases (fixed in unit tests, else new each time; the run prints it)
   --save-durations  writes how long each file took into test/durations.json, from which the order of files follows
   --retry-failed    runs each file that failed once more, alone; more than two that then pass fail the run

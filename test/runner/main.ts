@@ -21,7 +21,7 @@ const TIERS: Readonly<
   Record<Tier, { timeoutMs: number; processes: number; runs: number; seed: number | null }>
 > = {
   unit: { timeoutMs: 20_000, processes: availableParallelism(), runs: 0.2, seed: 20_261_126 },
-  system: { timeoutMs: 120_000, processes: Math.min(2, availableParallelism()), runs: 1, seed: null },
+  system: { timeoutMs: 120_000, processes: Math.min(2, availableParallelism()), runs: 0.6, seed: null },
   long: { timeoutMs: 2 * 3_600_000, processes: 1, runs: 10, seed: null },
 };
 
