@@ -121,7 +121,7 @@ describePage(
           .waitFor();
         await page.locator("time-plot canvas").waitFor();
         await page.locator(".map-canvas canvas").waitFor();
-        expect(await device.getByRole("alert").count()).toBe(0);
+        await visit.until("no alert", async () => (await device.getByRole("alert").count()) === 0);
         expect([...met].sort()).toContain("keys/copying.ts");
       },
     );
