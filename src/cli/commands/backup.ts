@@ -10,7 +10,6 @@ import type { BackupCommand } from "../arguments/backup-command.ts";
 import { expectDataDirectory } from "../data-directory.ts";
 import { countOf, formatCount } from "../screen/counts.ts";
 import { createProgressBar } from "../screen/progress-bar.ts";
-import { errorColumns } from "../screen/terminal.ts";
 
 /** Backs a data directory up; returns 1 where there is no new backup, or the data directory is damaged. */
 export async function backup(
@@ -23,7 +22,7 @@ export async function backup(
   const say = (line: string) => terminal.error(`${printableLine(line)}\n`);
   await expectDataDirectory(files, dataDir);
   if ((await readClusterFile(files, dataDir)) !== null) say(NODE_NOTE);
-  const bar = createProgressBar("Backing up", terminal, () => errorColumns(terminal));
+  const bar = createProgressBar("Backing up", terminal);
   let made: Awaited<ReturnType<typeof backUp>>;
   try {
     made = await backUp({

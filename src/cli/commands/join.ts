@@ -11,7 +11,6 @@ import type { Clock } from "../../time/clock.ts";
 import type { JoinCommand } from "../arguments/cluster/join-command.ts";
 import { countOf } from "../screen/counts.ts";
 import { createProgressBar } from "../screen/progress-bar.ts";
-import { errorColumns } from "../screen/terminal.ts";
 
 /** A peer that sends nothing for so long is gone. */
 const STALL_MS = 60_000;
@@ -29,7 +28,7 @@ export async function join(
   signal: AbortSignal,
 ): Promise<number> {
   const say = (line: string) => terminal.error(`${printableLine(line)}\n`);
-  const bar = createProgressBar("Copying", terminal, () => errorColumns(terminal));
+  const bar = createProgressBar("Copying", terminal);
   try {
     const joined = await joinCluster({
       files: platform.files,

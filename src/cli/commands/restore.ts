@@ -8,7 +8,6 @@ import type { Clock } from "../../time/clock.ts";
 import type { RestoreCommand } from "../arguments/backup-command.ts";
 import { countOf } from "../screen/counts.ts";
 import { createProgressBar } from "../screen/progress-bar.ts";
-import { errorColumns } from "../screen/terminal.ts";
 
 /** Makes a data directory from a backup; returns 1 where there is none. `program` is how a person starts us. */
 export async function restore(
@@ -20,7 +19,7 @@ export async function restore(
 ): Promise<number> {
   const { files } = platform;
   const say = (line: string) => terminal.error(`${printableLine(line)}\n`);
-  const bar = createProgressBar("Restoring", terminal, () => errorColumns(terminal));
+  const bar = createProgressBar("Restoring", terminal);
   try {
     const restored = await restoreBackup({
       files,

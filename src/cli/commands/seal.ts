@@ -16,7 +16,6 @@ import { openSettings, settingsFault } from "../open-settings.ts";
 import { damageLine, entryLeftOutLine } from "../screen/damage-line.ts";
 import { createProgressBar, type ProgressBar } from "../screen/progress-bar.ts";
 import { sealSummary } from "../screen/seal-report.ts";
-import { errorColumns } from "../screen/terminal.ts";
 
 const INTERRUPTED = "Interrupted: nothing is lost, the next seal begins anew.";
 
@@ -98,5 +97,5 @@ export async function seal(
 }
 
 function createBar(label: string, terminal: Terminal): ProgressBar {
-  return createProgressBar(label, terminal, () => errorColumns(terminal));
+  return createProgressBar(label, terminal);
 }

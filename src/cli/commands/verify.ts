@@ -13,7 +13,6 @@ import { openReadingDatabase } from "../reading-database.ts";
 import { countOf, formatCount } from "../screen/counts.ts";
 import { createProgressBar } from "../screen/progress-bar.ts";
 import { formatTable } from "../screen/table.ts";
-import { errorColumns } from "../screen/terminal.ts";
 
 /** Looks through a data directory; returns 1 where anything is damaged and not acknowledged. */
 export async function verify(
@@ -24,7 +23,7 @@ export async function verify(
 ): Promise<number> {
   await expectDataDirectory(files, dataDir);
   if ((await readClusterFile(files, dataDir)) !== null) terminal.error(`${NODE_NOTE}\n`);
-  const bar = createProgressBar("Reading the directory", terminal, () => errorColumns(terminal));
+  const bar = createProgressBar("Reading the directory", terminal);
   const readDirectory = createVerify({
     files,
     acquireLock,

@@ -2,7 +2,6 @@ import { printableLine } from "../../lib/text/printable.ts";
 import type { Terminal } from "../../runtime/process.ts";
 import { countOf, formatCount } from "./counts.ts";
 import { createProgressBar } from "./progress-bar.ts";
-import { errorColumns } from "./terminal.ts";
 
 /** A file that was written. */
 export interface ExportedFile {
@@ -23,8 +22,8 @@ export interface ExportScreen {
 }
 
 export function createExportScreen(terminal: Terminal): ExportScreen {
-  const reading = createProgressBar("Reading the log", terminal, () => errorColumns(terminal));
-  const writing = createProgressBar("Exporting, in bytes:", terminal, () => errorColumns(terminal));
+  const reading = createProgressBar("Reading the log", terminal);
+  const writing = createProgressBar("Exporting, in bytes:", terminal);
   let bytes = 0;
 
   function clear(): void {

@@ -1,5 +1,6 @@
 import type { Terminal } from "../../runtime/process.ts";
 import { formatCount } from "./counts.ts";
+import { errorColumns } from "./terminal.ts";
 
 /** Where work stands. Both counts are in the same unit, bytes mostly. */
 export interface Progress {
@@ -73,10 +74,11 @@ const REDRAW_MS = 100;
 
 export function createProgressBar(
   label: string,
-  { redraw }: Pick<Terminal, "redraw">,
-  columns: () => number | null,
+  terminal: Pick<Terminal, "redraw" | "errorIsTerminal">,
   nowMs: () => number = () => performance.now(),
+  columns: () => number | null = () => errorColumns(terminal),
 ): ProgressBar {
+  const { redraw } = terminal;
   const startedMs = nowMs();
   let drawnMs = Number.NEGATIVE_INFINITY;
   let isShown = false;

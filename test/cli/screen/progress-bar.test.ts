@@ -45,7 +45,8 @@ test("formatSeconds() is short at every scale", () => {
 
 test("createProgressBar() writes nothing where no person watches", () => {
   const written: string[] = [];
-  const bar = createProgressBar("Importing", { redraw: (line) => void written.push(line) }, () => null);
+  const terminal = { redraw: (line: string) => void written.push(line), errorIsTerminal: false };
+  const bar = createProgressBar("Importing", terminal);
   bar.show({ done: 1, total: 2, count: 1 });
   bar.clear();
   expect(written).toEqual([]);
@@ -56,9 +57,9 @@ test("createProgressBar() redraws ten times a second at most, and leaves nothing
   const written: string[] = [];
   const bar = createProgressBar(
     "Importing",
-    { redraw: (line) => void written.push(line) },
-    () => 60,
+    { redraw: (line) => void written.push(line), errorIsTerminal: true },
     () => nowMs,
+    () => 60,
   );
   for (let step = 0; step < 1000; step++) {
     nowMs = step;

@@ -1,5 +1,4 @@
 import { createProgressBar } from "../../../src/cli/screen/progress-bar.ts";
-import { errorColumns } from "../../../src/cli/screen/terminal.ts";
 import { createTerminal } from "../../../src/runtime/process.ts";
 import { runCommandLine } from "../../support/run-flags.ts";
 import type { Runtime } from "../../support/server-process.ts";
@@ -22,7 +21,7 @@ async function main(command: RunCommand): Promise<number> {
 async function run(runtime: Runtime, { minutes, seed }: RunCommand): Promise<boolean> {
   const durationMs = minutes * 60_000;
   const terminal = createTerminal();
-  const bar = createProgressBar(`${runtime.name}, phones`, terminal, () => errorColumns(terminal));
+  const bar = createProgressBar(`${runtime.name}, phones`, terminal);
   const onProgress = (done: number) => bar.show({ done, total: durationMs, count: null });
   const options = { runtime, seed, durationMs, times: TIMES, fleet: FLEET, keepsPlace: true, onProgress };
   const result = await runPhones(options);

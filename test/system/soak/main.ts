@@ -1,5 +1,4 @@
 import { createProgressBar, type ProgressBar } from "../../../src/cli/screen/progress-bar.ts";
-import { errorColumns } from "../../../src/cli/screen/terminal.ts";
 import { createTerminal } from "../../../src/runtime/process.ts";
 import { runCommandLine } from "../../support/run-flags.ts";
 import type { Runtime } from "../../support/server-process.ts";
@@ -49,5 +48,5 @@ async function runHour(runtime: Runtime, { durationMs, seed, save }: MemoryComma
 
 function progressBar(label: string): ProgressBar {
   const terminal = createTerminal();
-  return createProgressBar(label, terminal, () => errorColumns(terminal));
+  return createProgressBar(label, terminal);
 }

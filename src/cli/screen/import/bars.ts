@@ -25,7 +25,7 @@ export function createImportBars(
 
   function begin(label: string): void {
     bar?.clear();
-    bar = createProgressBar(label, terminal, () => errorColumns(terminal), nowMs);
+    bar = createProgressBar(label, terminal, nowMs);
     barLabel = label;
     startedMs = nowMs();
     saidMs = startedMs;
