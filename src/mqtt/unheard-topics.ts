@@ -18,7 +18,7 @@ const OWN_SUFFIXES = new Set([
   "dump",
 ]);
 const TOPICS_MAX = 5;
-/** Anybody who may publish may make up topics of any depth: only so many depths are told. */
+/** A publisher may make up topics of any depth: the log names positions at five of them at most. */
 const DEPTHS_MAX = 5;
 const TOPIC_CHARACTERS_MAX = 128;
 /** A position names its type in its first bytes. */
@@ -41,7 +41,7 @@ export function filtersBeside(topicFilter: string): string[] {
 export class UnheardTopics {
   count = 0;
   readonly #topics = new Set<string>();
-  /** How many levels topics had that were told. */
+  /** The numbers of levels of the topics that the log has named. */
   readonly #depths = new Set<number>();
 
   /** A few of their topics. */
@@ -49,7 +49,7 @@ export class UnheardTopics {
     return [...this.#topics];
   }
 
-  /** Whether to tell of it: it is the first under a topic of so many levels, and not too many were told. */
+  /** Counts a position. True if the log should name its topic: the first one of its depth, at five depths at most. */
   note(topic: string, body: Uint8Array): boolean {
     if (OWN_SUFFIXES.has(topic.slice(topic.lastIndexOf("/") + 1)) || !isPosition(body)) return false;
     this.count++;

@@ -48,7 +48,7 @@ export interface WalOptions extends ReplayOptions {
   onReplayAgain?(failure: EntryError): Promise<void>;
 }
 
-/** Up to so many entries may be at fault themselves. If there are more, the program or the machine is. */
+/** Up to 100 entries may be at fault themselves. If more can't be taken in, the program or the machine is at fault. */
 const UNUSABLE_MAX = 100;
 
 export interface LogRecovery {

@@ -12,7 +12,7 @@ const MIB = 2 ** 20;
 const TURN_MS_MAX = 50;
 const P99_TIMES_MAX = 5;
 const P99_MS_MAX = 50;
-/** Of a server that has a part of a core. */
+/** The bound for a server that has a part of a core. */
 const P99_SMALL_MS_MAX = 1000;
 
 export const bench: Bench = {

@@ -160,7 +160,7 @@ interface ManifestJson {
   readonly days: readonly DayJson[];
   readonly latest: readonly PartJson[] | null;
   readonly expired: readonly (DayJson & { readonly sinceMs: number })[];
-  /** Absent where nobody knows it. */
+  /** The retention at the last seal. A manifest made from the files of a lost one lacks it. */
   readonly retention?: string;
 }
 

@@ -37,7 +37,7 @@ const SALT_OFFSET = 32;
 const HEADER_CRC_OFFSET = 44;
 const TWO_32 = 2 ** 32;
 
-/** For each new file another, which nobody can know or guess. */
+/** Makes another salt for each new file. No client can know or guess it. */
 export type CreateSalt = () => Uint8Array;
 
 export const createRandomSalt: CreateSalt = () => randomBytes(FRAME_SALT_BYTES);

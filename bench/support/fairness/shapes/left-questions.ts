@@ -13,7 +13,7 @@ import type { Shape, Target } from "../shape.ts";
 
 /* Questions that take long, whose client leaves before the answer or in the midst of it. */
 
-/** Of a core, for the server and all that it begins: calls under way take longest on a small machine. */
+/** The server and all that it begins share a third of a core: calls under way take longest on a small machine. */
 const SMALL_CORES = 1 / 3;
 /** How long a client stays at most. */
 const PATIENCE_MS_MAX = 3000;
